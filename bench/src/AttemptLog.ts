@@ -1,6 +1,7 @@
 /**
- * Where a hand-written service records its attempts: a row each, in PostgreSQL, where its customers can be shown
- * them. Rows that come while an insert is under way go into the next one, so that many share a commit.
+ * Records the attempts of a hand-written service in PostgreSQL, one row per attempt, so that the service could show
+ * them
+ * to its customers. Attempts that end while an insert is in progress share the next insert, and so its commit.
  */
 import pg from "pg"
 import type { Attempted } from "./WebhookAttempt.ts"
@@ -18,10 +19,10 @@ create table attempts (
 create index on attempts (event_id);
 `
 
-/** How many attempts were answered with 200. */
+/** Counts the attempts that were answered with 200. */
 export const delivered = "select count(*)::float8 as count from attempts where status = 200"
 
-/** Inserts under way at once. */
+/** The maximum number of concurrent inserts. */
 const inserting = 2
 
 interface Waiting {
@@ -71,7 +72,7 @@ export const open = (databaseUrl: string): Log => {
   return (job, attempted) =>
     new Promise((resolve, reject) => {
       waiting.push({ job, attempted, resolve, reject })
-      // what ends in the same turn goes along
+      // attempts that end in the same turn of the event loop share the insert
       setImmediate(next)
     })
 }

@@ -1,12 +1,13 @@
 /**
- * The attempts alone: made, signed and posted from memory, with no queue and no record.
+ * The delivery loop without a queue: a child process that makes, signs and posts webhook requests from memory and
+ * records nothing. It marks the upper limit for all contestants of `deliveries`.
  */
 import * as Child from "./Child.ts"
 import type { Question } from "./RecorderProcess.ts"
 import * as WebhookAttempt from "./WebhookAttempt.ts"
 import * as WebhookEvent from "./WebhookEvent.ts"
 
-/** Posts all that is queued. */
+/** Posts all queued events. */
 export interface Post {
   readonly concurrency: number
 }

@@ -1,11 +1,11 @@
 import { Runtime, Schema } from "effect"
 
-/** The run is worth nothing: something did not start, broke, or answered wrongly. */
+/** The run is invalid: a process did not start, something broke, or a contestant answered wrongly. */
 export class BenchFailed extends Schema.TaggedError<BenchFailed>()("BenchFailed", { message: Schema.String }) {
-  /** `main` tells of it. */
+  /** `main` prints the error itself. */
   override readonly [Runtime.errorReported] = false
 }
 
-/** The failure that a rejected promise or a thrown value tells of. */
+/** Turns a rejection or a thrown value into a BenchFailed. */
 export const because = (what: string) => (cause: unknown): BenchFailed =>
   new BenchFailed({ message: `${what}: ${cause instanceof Error ? cause.message : String(cause)}` })

@@ -1,6 +1,6 @@
 /**
- * Programs of ours in processes of their own, so that contestants share neither event loop nor heap. A child gets its
- * options, says when it is ready, and then answers one question at a time.
+ * Runs a program of this package in a child process, so that contestants share neither an event loop nor a heap. The
+ * child receives its options, reports that it is ready, and then answers one question at a time over IPC.
  */
 import { Effect, type Scope } from "effect"
 import { type ChildProcess, fork } from "node:child_process"
@@ -12,11 +12,11 @@ type Reply = { readonly answer: unknown } | { readonly failure: string }
 export interface Child<Ready> {
   readonly pid: number
   readonly ready: Ready
-  /** The answer's type is as the child's program says. */
+  /** The child's program decides the type of the answer. */
   readonly ask: <Answer>(question: unknown) => Effect.Effect<Answer, BenchFailed>
 }
 
-/** Starts `src/<program>.ts` in the present scope, with the Node options of this process. */
+/** Starts `src/<program>.ts` in the current scope, with the Node.js options of this process. */
 export const start = <Ready>(
   program: string,
   options: unknown
@@ -60,7 +60,10 @@ const exchange = (child: ChildProcess, question: unknown): Promise<unknown> =>
     else exited(child.exitCode)
   })
 
-/** Lets it end by itself, which also lets `--cpu-prof` write what it has; not for long. */
+/**
+ * Disconnects and waits for the child to exit by itself, so that `--cpu-prof` can write its profile; kills it after a
+ * timeout.
+ */
 const stop = (child: ChildProcess): Effect.Effect<void> =>
   Effect.callback<void>((resume) => {
     if (child.exitCode !== null || child.signalCode !== null) return resume(Effect.void)
@@ -71,7 +74,10 @@ const stop = (child: ChildProcess): Effect.Effect<void> =>
     orElse: () => Effect.sync(() => void child.kill("SIGKILL"))
   }))
 
-/** The child's side: `start` is given the options, and answers with what the parent is told and how it goes on. */
+/**
+ * The child's side: calls `start` with the options, sends `ready` to the parent, and answers its questions with
+ * `answer`.
+ */
 export const serve = <Options, Question>(
   start: (options: Options) => Promise<{
     readonly ready: unknown

@@ -1,5 +1,5 @@
 /**
- * What takes part in a run.
+ * The interface of a contestant: how to load it, and how to measure what it used and recorded.
  */
 import { Effect } from "effect"
 import { BenchFailed } from "./BenchFailed.ts"
@@ -9,38 +9,38 @@ import * as ProcessUse from "./ProcessUse.ts"
 
 export interface Contestant {
   readonly name: string
-  /** What has to be done before a round of this load, and is not part of it. */
+  /** Prepares a round of this load. The preparation is not measured. */
   readonly prepare?: (load: Load) => Effect.Effect<void, BenchFailed>
   readonly round: (load: Load) => Effect.Effect<Round, BenchFailed>
-  /** What its process (PostgreSQL not included) has used so far. */
+  /** The resources that the contestant's process has used so far, without PostgreSQL. */
   readonly use: Effect.Effect<Use>
   readonly database: Database | undefined
-  /** Seconds of processor time that its storage has used so far, where that is not PostgreSQL alone. */
+  /** The processor time in seconds that its storage has used so far, if it uses storage other than PostgreSQL. */
   readonly storage?: Effect.Effect<number | undefined>
-  /** How many sends (or deliveries) its database holds with all that belongs to one; none if it has no database. */
+  /** The number of completely recorded sends (or deliveries) in its database; undefined if it has no database. */
   readonly complete: Effect.Effect<number, BenchFailed> | undefined
 }
 
-/** Bytes at most and seconds of processor time, where they can be read. */
+/** Peak memory in bytes and processor time in seconds; undefined where the platform does not report them. */
 export interface Use {
   readonly memory: number | undefined
   readonly processor: number | undefined
 }
 
-/** The use of a process that lives as long as the contestant. */
+/** The resources used by a process that lives as long as the contestant. */
 export const useOf = (pid: number): Effect.Effect<Use> =>
   Effect.promise(async () => ({
     memory: await ProcessUse.peakMemory(pid),
     processor: await ProcessUse.processorTime(pid)
   }))
 
-/** What `complete` is for a contestant that counts with this statement. */
+/** Builds `complete` from a statement that returns one row with a `count`. */
 export const counting = (database: Database, sql: string): Effect.Effect<number, BenchFailed> =>
   Effect.map(database.query(sql), ([row]) => row!["count"] as number)
 
 /**
- * Fails unless the contestant recorded, since it had recorded `before`, as many sends as it answered (or deliveries as
- * arrived); those that the end of a round cut off may be there or not.
+ * Fails unless the contestant has recorded, since the count was `before`, as many sends as it answered (or as many
+ * deliveries as arrived). Sends that were cut off at the end of a round may be recorded or not.
  */
 export const verify = (
   { complete, name }: Contestant,

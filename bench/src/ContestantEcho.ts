@@ -1,5 +1,5 @@
 /**
- * (d) A bare `node:http` server: what no service on it can exceed.
+ * Contestant (d): a bare `node:http` server. It marks the upper limit for any service on Node.js.
  */
 import { Effect, type Scope } from "effect"
 import type { BenchFailed } from "./BenchFailed.ts"

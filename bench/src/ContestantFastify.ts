@@ -1,5 +1,5 @@
 /**
- * (b) The service that one would write by hand.
+ * Contestant (b): a hand-written service with Fastify and `pg`, in a child process with its own database.
  */
 import { Effect, type Scope } from "effect"
 import { createHash, randomBytes } from "node:crypto"
@@ -12,10 +12,10 @@ import * as Probe from "./Probe.ts"
 import * as RoundTrips from "./RoundTrips.ts"
 import * as TwoTransactions from "./TwoTransactions.ts"
 
-/** Connections to PostgreSQL: on two cores, fewer and more were both slower at 64 callers. */
+/** The size of the PostgreSQL pool. On two cores with 64 callers, smaller and larger pools were both slower. */
 const poolSize = 32
 
-/** The first rows: a workspace (1) with a webhook and a key (1). */
+/** Inserts the first rows: workspace 1 with a webhook and API key 1. */
 export const furnish = (database: Database, apiKey: string): Effect.Effect<void, BenchFailed> =>
   Effect.gen(function*() {
     yield* database.query(TwoTransactions.schema)
@@ -28,7 +28,7 @@ export const furnish = (database: Database, apiKey: string): Effect.Effect<void,
 
 export interface Service {
   readonly contestant: Contestant
-  /** Sends to it one after the other, with the median (ms) of what each waited for the database. */
+  /** Runs sends one after the other and measures the median time (ms) each waited for the database. */
   readonly watched: RoundTrips.Watched
 }
 

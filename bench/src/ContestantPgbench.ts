@@ -1,6 +1,6 @@
 /**
- * (c) PostgreSQL's own load generator with the two transactions of a send, one send per call: what the database does
- * for callers who come one by one.
+ * Contestant (c): pgbench, PostgreSQL's own load generator, running the two transactions of a send. It shows what the
+ * database alone can do, with one send per call. Starts pgbench and writes its logs to a temporary directory.
  */
 import { Effect, type Scope } from "effect"
 import { spawn } from "node:child_process"
@@ -23,7 +23,7 @@ const threads = 2
 
 const content = Workload.bodyTo(Workload.customer(0))
 
-/** pgbench cuts variables out of the text wherever a colon is followed by a name, so the constants hold none. */
+/** pgbench treats a colon followed by a name as a variable, so JSON constants are hex-encoded. */
 const quoted = (json: string): string => `convert_from('\\x${Buffer.from(json).toString("hex")}', 'UTF8')`
 
 const script = `
@@ -53,7 +53,7 @@ ${
 };
 `
 
-/** In the PATH, or where Debian puts it; the newest. */
+/** Finds the newest pgbench, in the PATH or in Debian's directories. */
 const find = (): string | undefined => {
   const debian = "/usr/lib/postgresql"
   const versions = existsSync(debian) ? readdirSync(debian).sort((a, b) => Number(b) - Number(a)) : []
@@ -100,7 +100,7 @@ export const start = (cluster: Cluster): Effect.Effect<Contestant, BenchFailed, 
     const file = join(directory, "send.sql")
     yield* Effect.promise(() => writeFile(file, script))
     let memory: number | undefined
-    /** Of the rounds before. */
+    /** The processor time of the previous rounds. */
     let processor = 0
 
     const round = async (until: Load["until"], connections: number): Promise<Round> => {
@@ -125,7 +125,7 @@ export const start = (cluster: Cluster): Effect.Effect<Contestant, BenchFailed, 
       processor += used
       const texts = await Promise.all((await readdir(logs)).map((name) => readFile(join(logs, name), "utf8")))
       await rm(logs, { recursive: true })
-      // client, transaction, microseconds, …
+      // the fields of a log line: client, transaction, microseconds, …
       const latencies = texts.flatMap((text) => text.trimEnd().split("\n")).map((line) =>
         Number(line.split(" ")[2]) / 1000
       )

@@ -1,5 +1,6 @@
 /**
- * (a) Our server: everything that `apps/server` composes, over PostgreSQL, with a provider that accepts at once.
+ * Contestant (a): our server with everything that `apps/server` composes, on PostgreSQL, with a provider that accepts
+ * every message at once.
  */
 import { Effect, type Scope } from "effect"
 import { randomBytes } from "node:crypto"
@@ -16,15 +17,18 @@ import type { CoreSends, Options, TwoRoundTrips } from "./WacProcess.ts"
 export interface Wac {
   readonly contestant: Contestant
   readonly database: Database
-  /** Sends to it one after the other, with the median (ms) of what each waited for the database. */
+  /** Runs sends one after the other and measures the median time (ms) each waited for the database. */
   readonly watched: RoundTrips.Watched
-  /** Sends of the core in the same process, without HTTP: the medians (ms) of all, and of what each waited. */
+  /**
+   * Sends through the core in the server's process, without HTTP. Returns the median duration (ms) of a send and the
+   * median time it waited for the database.
+   */
   readonly coreSends: (sends: number) => Effect.Effect<{ readonly send: number; readonly waited: number }, BenchFailed>
-  /** How long the same statement twice takes (median, ms) through the client that the server itself uses. */
+  /** The median time (ms) of running the same statement twice through the server's own PostgreSQL client. */
   readonly twoRoundTrips: (statement: string, repetitions: number) => Effect.Effect<number, BenchFailed>
 }
 
-/** So high that nobody is refused; the buckets are still judged and written. */
+/** Limits so high that no send is refused. The rate-limit buckets are still checked and written. */
 const limits = JSON.stringify({
   workspaceTiers: { bench: 1_000_000 },
   phoneNumberTiers: { bench: 1_000_000 },
@@ -32,7 +36,7 @@ const limits = JSON.stringify({
   defaults: { workspaceTier: "bench", phoneNumberTier: "bench" }
 })
 
-/** Sends that are recorded with all that belongs to one; those of {@link Stored} have other statuses. */
+/** Counts completely recorded sends. Messages inserted by {@link Stored} have other statuses. */
 const complete = `
 select count(*)::float8 as count
 from messages
@@ -40,7 +44,7 @@ join events on events.order_key = messages.id
 join deliveries on deliveries.event_id = events.id
 where messages.status = 'sent' and messages.key is not null and messages.claim_token is null`
 
-/** Starts it on a fresh database of this name, with a workspace, a webhook and a key. */
+/** Starts the server on a new database with the given name, and creates a workspace, a webhook and an API key. */
 export const start = (
   cluster: Cluster,
   loader: Loader,
@@ -62,7 +66,8 @@ export const start = (
 
     const { ask: act } = yield* Dashboard.signIn(url)
     const { body } = yield* act("POST", "/internal/api-keys", { name: "bench" }, { "idempotency-key": "bench" })
-    // events and deliveries are written, and wait: what delivering costs is another measurement
+    // the webhook is paused: events and deliveries are written but not attempted, as another measurement covers
+    // attempts
     yield* act("PUT", "/internal/webhook", { url: "https://receiver.invalid/" })
     yield* database.query("update webhooks set paused_at = 1")
     const target = { url, apiKey: String(body["apiKey"]) }

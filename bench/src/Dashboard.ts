@@ -1,17 +1,17 @@
 /**
- * Our server as its owner uses it: over HTTP, signed in.
+ * A client for the server's dashboard API: signs in as the owner and sends requests over HTTP.
  */
 import { Effect } from "effect"
 import { because, type BenchFailed } from "./BenchFailed.ts"
 
 interface Answer {
   readonly body: { readonly [field: string]: unknown }
-  /** The first cookie that it sets, as a request sends it. */
+  /** The first cookie of the response, in the form of a request header. */
   readonly cookie: string
 }
 
 export interface Dashboard {
-  /** Asks a path of the server, and fails unless it is answered well. */
+  /** Sends a request to a path of the server. Fails unless the response is successful. */
   readonly ask: (
     method: string,
     path: string,
@@ -23,7 +23,7 @@ export interface Dashboard {
 const email = "owner@example.com"
 const password = "correct horse battery staple"
 
-/** What the server has to know to make the owner. */
+/** The environment variables with which the server creates the owner. */
 export const environment = { WAC_OWNER_EMAIL: email, WAC_OWNER_PASSWORD: password }
 
 const asked = (
@@ -54,7 +54,7 @@ const asked = (
     catch: because(`${method} ${path}`)
   })
 
-/** Signs the owner in at the server of this address. */
+/** Signs in as the owner at the server with this URL. */
 export const signIn = (url: string): Effect.Effect<Dashboard, BenchFailed> =>
   Effect.map(
     asked(url, {})("POST", "/internal/session", { email, password }),

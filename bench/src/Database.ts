@@ -1,5 +1,6 @@
 /**
- * PostgreSQL: one cluster for all contestants, a database for each.
+ * Runs PostgreSQL for the benchmarks: one cluster for all contestants, and a database for each. Connects to a given
+ * cluster or starts one with its data in a temporary directory.
  */
 import * as PostgresServer from "@wac/testbed/PostgresServer"
 import { Effect, type Scope } from "effect"
@@ -13,8 +14,9 @@ import * as ProcessUse from "./ProcessUse.ts"
 const MiB = 1024 * 1024
 
 /**
- * The settings of a cluster that we start; everything else is PostgreSQL's default. Commits are durable. Memory is
- * the usual quarter of the machine's, and the log has room, so that no forced checkpoint falls into somebody's round.
+ * The settings of a cluster that we start; all others are PostgreSQL's defaults. Commits are durable. Shared buffers
+ * get
+ * the usual quarter of the machine's memory. The WAL is large enough that no forced checkpoint happens during a round.
  */
 export const settings: { readonly [name: string]: string } = {
   fsync: "on",
@@ -31,27 +33,31 @@ type Row = { readonly [column: string]: unknown }
 
 export interface Database {
   readonly url: string
-  /** One statement, or several without parameters. */
+  /** Runs one statement, or several if there are no parameters. */
   readonly query: (sql: string, params?: ReadonlyArray<unknown>) => Effect.Effect<ReadonlyArray<Row>, BenchFailed>
-  /** Statements (or transactions, see {@link Cluster.counts}) that were carried out here so far. */
+  /** The number of statements (or transactions, see {@link Cluster.counts}) executed in this database so far. */
   readonly statements: Effect.Effect<number, BenchFailed>
-  /** Statistics and visibility as after some time of service; a fresh table's are misleading. */
+  /** Vacuums and analyzes. Without it, the planner would use misleading statistics of newly filled tables. */
   readonly tidy: Effect.Effect<void, BenchFailed>
 }
 
 export interface Cluster {
   readonly version: string
-  /** What {@link Database.statements} counts. */
+  /** Whether {@link Database.statements} counts statements or transactions. */
   readonly counts: "statements" | "transactions"
-  /** Makes an empty database, which goes with the scope. */
+  /** Creates an empty database and drops it when the scope closes. */
   readonly database: (name: string) => Effect.Effect<Database, BenchFailed, Scope.Scope>
-  /** Seconds of processor time that PostgreSQL has used so far, if we started it and it can be read. */
+  /**
+   * The processor time in seconds that PostgreSQL has used so far; undefined unless we started it and the platform
+   * reports
+   * it.
+   */
   readonly processor: Effect.Effect<number | undefined>
-  /** Writes out what is dirty, so that nobody's round pays for another's. */
+  /** Runs a checkpoint, so that one contestant's dirty pages are not written during another's round. */
   readonly checkpoint: Effect.Effect<void, BenchFailed>
 }
 
-/** Connects to the cluster of `BENCH_DATABASE_URL`, or starts one, for as long as the scope. */
+/** Connects to the cluster of `BENCH_DATABASE_URL`, or starts one that lives as long as the scope. */
 export const cluster: Effect.Effect<Cluster, BenchFailed, Scope.Scope> = Effect.gen(function*() {
   const given = process.env["BENCH_DATABASE_URL"]
   const { pid, url } = given === undefined ? yield* embedded : { pid: undefined, url: given }
@@ -112,7 +118,7 @@ const connect = (url: string) =>
       Effect.tryPromise({
         try: async () => {
           const client = new pg.Client({ connectionString: url })
-          // a connection that breaks while idle says so at its next statement
+          // when an idle connection breaks, the next statement fails
           client.on("error", () => {})
           await client.connect()
           return client
@@ -134,7 +140,7 @@ const connect = (url: string) =>
       })
   )
 
-/** From binaries that come with the install; its data lies in the directory for temporary files. */
+/** Starts PostgreSQL from the installed binaries, with its data in the directory for temporary files. */
 const embedded: Effect.Effect<{ readonly url: string; readonly pid: number }, BenchFailed, Scope.Scope> = Effect.gen(
   function*() {
     const { data, url } = yield* Effect.acquireRelease(

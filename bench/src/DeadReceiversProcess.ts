@@ -1,6 +1,7 @@
 /**
- * Receivers that never answer as they should: a third each take the request and stay silent (hanging), refuse the
- * connection, and answer 200 with a byte a second (dripping). Those that listen have a port, so an origin, each.
+ * Dead receivers of webhooks in a child process. A third hang (accept the request and never respond), a third refuse
+ * the
+ * connection, and a third drip (respond 200 at one byte per second). Each has a port, and so an origin, of its own.
  */
 import { createServer, type RequestListener } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -30,7 +31,7 @@ const listen = (listener: RequestListener): Promise<{ readonly url: string; read
 Child.serve<{ readonly count: number }, never>(async ({ count }) => ({
   ready: await Promise.all(Array.from({ length: count }, async (_, i) => {
     const { close, url } = await listen(i % 3 === 0 ? hang : drip)
-    // nobody listens there any more
+    // close the port, so that connections to it are refused
     if (i % 3 === 1) await close()
     return url
   }))

@@ -1,5 +1,5 @@
 /**
- * `deliveries`: our engine beside job queues that one would use instead.
+ * The `deliveries` measurement: our delivery engine compared with job queues.
  */
 import { WebhookScheduler } from "@wac/core"
 import { Console, Effect, type Scope } from "effect"
@@ -14,7 +14,7 @@ import * as Report from "./Report.ts"
 import * as Rounds from "./Rounds.ts"
 import * as SteadyRounds from "./SteadyRounds.ts"
 
-/** Attempts in flight, for everybody what our server has. */
+/** The number of concurrent attempts: our server's, and so every contestant's. */
 const concurrency = WebhookScheduler.maxInFlight.healthy
 
 export const run = (

@@ -1,6 +1,7 @@
 /**
- * What takes part in `deliveries`: who works off recorded events, in a process of its own, which is held still
- * (SIGSTOP) while a backlog is recorded, so that all begin alike.
+ * The interface of a contestant of `deliveries`: a process that delivers recorded events. While a backlog is recorded,
+ * the
+ * process is suspended with SIGSTOP, so that all contestants start with the same backlog.
  */
 import { Effect, type Scope } from "effect"
 import { randomBytes } from "node:crypto"
@@ -22,7 +23,7 @@ import type { Options as WacOptions } from "./WacProcess.ts"
 import { loopback } from "./WacRecorder.ts"
 import * as WebhookEvent from "./WebhookEvent.ts"
 
-/** Milliseconds from when an event was recorded to when it arrived. */
+/** The time in milliseconds from the recording of an event to its arrival. */
 export interface Latency {
   readonly p50: number
   readonly p99: number
@@ -30,27 +31,27 @@ export interface Latency {
 }
 
 export interface DeliveryContestant extends Contestant {
-  /** Events that come at a steady rate, one by one; none for who has nothing to take them from. */
+  /** Records events one by one at a steady rate; undefined if the contestant has no queue. */
   readonly steady:
     | ((rate: { readonly perSecond: number; readonly seconds: number }) => Effect.Effect<Latency, BenchFailed>)
     | undefined
 }
 
-/** What a run has for all. */
+/** What all contestants of a run share. */
 export interface Stage {
   readonly cluster: Cluster
   readonly receiver: Receiver.Receiver
-  /** How many webhooks there are. */
+  /** The number of webhooks. */
   readonly webhooks: number
 }
 
-/** How long a backlog may take, and how long the record of the last attempts. */
+/** The maximum time in seconds to deliver a backlog, and then to record the last attempts. */
 const drainWithin = 300
 const recordWithin = 15
 
 const signal = (pid: number, signal: "SIGSTOP" | "SIGCONT") => Effect.sync(() => void process.kill(pid, signal))
 
-/** A process that can be held still; it is let go at the end in any case, so that it can end. */
+/** Suspends and resumes a process. Closing the scope always resumes it, so that it can exit. */
 const holding = (pid: number): Effect.Effect<
   { readonly hold: Effect.Effect<void>; readonly release: Effect.Effect<void> },
   never,
@@ -61,7 +62,7 @@ const holding = (pid: number): Effect.Effect<
     { hold: signal(pid, "SIGSTOP"), release: signal(pid, "SIGCONT") }
   )
 
-/** Waits until so many attempts are recorded. */
+/** Waits until the given number of attempts is recorded. */
 const recorded = (name: string, complete: Effect.Effect<number, BenchFailed>, count: number) =>
   Effect.gen(function*() {
     const until = Time.monotonic() + recordWithin * 1000
@@ -80,7 +81,11 @@ export const latencyOf = (milliseconds: ReadonlyArray<number>): Latency => {
   return { p50: percentile(sorted, 0.5), p99: percentile(sorted, 0.99), most: sorted.at(-1) ?? Number.NaN }
 }
 
-/** From the confirmation of the record to the arrival; what arrived before its confirmation took no time. */
+/**
+ * The times from the confirmation of each record to the arrival. An event that arrived before its confirmation counts
+ * as
+ * 0 ms.
+ */
 export const latencies = (
   recorded: Recorded,
   arrivals: Pick<Receiver.Arrivals, "ids" | "times">
@@ -94,9 +99,9 @@ interface Parts {
   readonly pid: number
   readonly webhooks: ReadonlyArray<WebhookEvent.Webhook>
   readonly receiver: Receiver.Receiver
-  /** Takes so many events from now on, without working on them; their identifiers. */
+  /** Queues the given number of events while the contestant is suspended, and returns their identifiers. */
   readonly fill: (events: number) => Effect.Effect<ReadonlyArray<string>, BenchFailed>
-  /** Lets it work on what it has. */
+  /** Resumes the contestant. */
   readonly release: Effect.Effect<void, BenchFailed>
   readonly record:
     | ((rate: { readonly perSecond: number; readonly seconds: number }) => Effect.Effect<
@@ -105,7 +110,7 @@ interface Parts {
     >)
     | undefined
   readonly database: Database | undefined
-  /** Counts attempts that delivered. */
+  /** The statement that counts successful attempts. */
   readonly delivered: string
   readonly storage?: Effect.Effect<number | undefined>
 }
@@ -154,7 +159,7 @@ const contestantOf = (parts: Parts): DeliveryContestant => {
   }
 }
 
-/** Those who take events from where a recorder leaves them. */
+/** Makes a contestant whose events are written by a recorder process. */
 const recording = (
   recorder: Child.Child<ReadonlyArray<WebhookEvent.Webhook>>,
   { hold, release }: { readonly hold: Effect.Effect<void>; readonly release: Effect.Effect<void> }
@@ -175,13 +180,13 @@ const recording = (
 
 const urlsOf = ({ receiver, webhooks }: Stage) => Array.from({ length: webhooks }, (_, n) => receiver.urlOf(n))
 
-/** Our server with these receivers, on a fresh database, and a process that records events in it. */
+/** Starts our server with these receivers on a new database, and a process that records events in that database. */
 export const wacServer = (
   cluster: Cluster,
   { database: name, environment, urls }: {
     readonly database: string
     readonly urls: ReadonlyArray<string>
-    /** More variables of the server. */
+    /** Additional environment variables of the server. */
     readonly environment?: { readonly [variable: string]: string }
   }
 ) =>
@@ -210,7 +215,7 @@ export const wacServer = (
     return { database, recorder, pid, url, ...yield* holding(pid) }
   })
 
-/** (a) Our server. */
+/** Contestant (a): our server. */
 export const wac = (stage: Stage): Effect.Effect<DeliveryContestant, BenchFailed, Scope.Scope> =>
   Effect.map(
     wacServer(stage.cluster, { database: "wac_bench_wac", urls: urlsOf(stage) }),
@@ -225,7 +230,7 @@ export const wac = (stage: Stage): Effect.Effect<DeliveryContestant, BenchFailed
       })
   )
 
-/** (b to d) The service that one would write by hand on top of a job queue. */
+/** Contestants (b) to (d): a hand-written service on top of a job queue. */
 export const engine = (
   stage: Stage,
   { name, ...options }: { readonly name: Name; readonly concurrency: number; readonly redis?: Redis }
@@ -270,7 +275,10 @@ export const engine = (
     })
   })
 
-/** (last) A bare undici loop that signs: the same attempts as those of the job queues, with no queue and no record. */
+/**
+ * The last contestant: a bare undici loop that signs. It makes the same attempts as the job queues' workers, without a
+ * queue or records.
+ */
 export const bareLoop = (
   stage: Stage,
   { concurrency }: { readonly concurrency: number }

@@ -1,21 +1,21 @@
 /**
- * A job queue as the engine of deliveries: how jobs come in, and how they are worked off.
+ * The interface of a job queue that runs deliveries: how jobs are added and how workers process them.
  */
 import type { Job } from "./WebhookEvent.ts"
 
-/** Where it keeps its jobs, and where attempts are recorded. */
+/** The addresses of the queue's storage and of the database that records attempts. */
 export interface Where {
   readonly databaseUrl: string
-  /** Of Redis; 0 for who needs none. */
+  /** The port of Redis; 0 if the queue does not use Redis. */
   readonly redisPort: number
 }
 
-/** Attempts a job and records the attempt. Rejects when the job is to be tried again. */
+/** Attempts a job and records the attempt. Rejects if the job has to be retried. */
 type Handle = (job: Job) => Promise<void>
 
 export interface Engine {
-  /** Makes ready what it needs. Then each call adds jobs durably: one by itself, or many in bulk. */
+  /** Prepares the queue. Each call of the returned function adds jobs durably: one job alone, several in bulk. */
   readonly enqueue: (where: Where) => Promise<(jobs: ReadonlyArray<Job>) => Promise<void>>
-  /** Works for as long as the process, on so many jobs at once. */
+  /** Processes jobs until the process ends, up to `concurrency` at once. */
   readonly work: (where: Where, concurrency: number, handle: Handle) => Promise<void>
 }

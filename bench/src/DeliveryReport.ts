@@ -1,5 +1,5 @@
 /**
- * What `deliveries` prints besides what all print.
+ * Formats the results that only `deliveries` prints.
  */
 import type { Latency } from "./DeliveryContestant.ts"
 import * as Redis from "./Redis.ts"
@@ -10,7 +10,7 @@ import type * as SteadyRounds from "./SteadyRounds.ts"
 
 export interface Plan extends SteadyRounds.Plan {
   readonly webhooks: number
-  /** Of a backlog. */
+  /** The number of events in a backlog. */
   readonly events: number
 }
 
@@ -30,7 +30,7 @@ export const load = (plan: Plan, concurrency: number, redis: Redis.Redis | undef
 
 const rate = ({ rounds }: Measured): number => median(rounds.map(({ perSecond }) => perSecond))
 
-/** Ours is the first, the limit the last. */
+/** Compares the first contestant (ours) with the others; the last one is the upper limit. */
 export const ratios = (measured: ReadonlyArray<Measured>): string => {
   const [ours, ...others] = measured
   const limit = others.pop()!
@@ -42,7 +42,7 @@ export const ratios = (measured: ReadonlyArray<Measured>): string => {
   ].join("\n")
 }
 
-/** Ours is the first. */
+/** Formats latencies at a steady rate. Our server comes first. */
 export const steady = ({ perSecond }: SteadyRounds.Plan, all: ReadonlyArray<SteadyRounds.Steady>): string => {
   const middle = ({ rounds }: SteadyRounds.Steady, of: (latency: Latency) => number) => median(rounds.map(of))
   const ours = all[0]!

@@ -1,5 +1,6 @@
 /**
- * What Node's HTTP costs by itself: it reads the body and sends it back.
+ * Contestant (d)'s child process: reads each request's body and sends it back, to show what HTTP alone costs in
+ * Node.js.
  */
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"

@@ -1,7 +1,7 @@
 /**
- * `npm run bench -- embed`: what the façade adds to a send of the core, and what a call of its fetch handler costs beside
- * the server's own route. All in this process, in memory, with a provider that accepts at once; only who calls the
- * server does so from another.
+ * The `embed` measurement: what the façade adds to a send of the core, and what a call of its fetch handler costs
+ * compared with the server's own route. Everything runs in this process, in memory, with a provider that accepts at
+ * once; only the HTTP client of the server runs in another process.
  */
 import {
   ApiKeys,
@@ -31,13 +31,13 @@ import * as Workload from "./Workload.ts"
 
 export interface Plan {
   readonly rounds: number
-  /** Calls of each contestant in a round. */
+  /** The number of calls per contestant and round. */
   readonly calls: number
-  /** Calls at once. */
+  /** The number of concurrent calls. */
   readonly callers: number
 }
 
-/** Limits that nothing meets. */
+/** Limits so high that no call reaches them. */
 const limits = {
   workspaceTiers: { standard: 1_000_000 },
   phoneNumberTiers: { standard: 1_000_000 },
@@ -55,7 +55,7 @@ const listed = {
 
 const phoneNumber = "+15005550100"
 
-/** The same host's provider behind the port, for the core without the façade. */
+/** The same provider as a layer, for the core without the façade. */
 const accepting = Layer.succeed(
   Provider.Provider,
   Provider.Provider.of({
@@ -93,7 +93,7 @@ const embedded = Effect.acquireRelease(
   (wac) => Effect.promise(wac.close)
 )
 
-/** One call of a contestant; `n` is different for each, `caller` says who of those at once makes it. */
+/** One call of a contestant. `n` is unique per call; `caller` is the index of the concurrent caller. */
 type Call = (n: number, caller: number) => Promise<unknown>
 
 const message = (n: number) => ({
@@ -103,8 +103,8 @@ const message = (n: number) => ({
 })
 
 /**
- * The core's send as who runs it without us would, in a fiber that a promise waits for: of a message that is known to be
- * sound, and of one that is read first, as the core demands of what others hand over.
+ * Sends through the core as an application without the façade would, in a fiber behind a promise. One variant sends a
+ * message that is already validated; the other parses it first, as the core requires of untrusted input.
  */
 const core = Effect.gen(function*() {
   const ground = yield* Layer.build(Layer.merge(Logger.layer([]), Layer.sync(Metric.MetricRegistry, () => new Map())))
@@ -164,8 +164,8 @@ const core = Effect.gen(function*() {
 })
 
 /**
- * A connection to a server of `node:http` with no socket under it: what the kernel does for one falls away, and what its
- * other end does is counted. Takes one request at a time, and gives the status of its answer once all of that is there.
+ * A connection to a `node:http` server without a socket underneath: it avoids the kernel's cost and counts the client
+ * side's. Takes one request at a time and returns the status once the whole response is there.
  */
 const connection = (server: Server) => {
   const [ours, theirs] = duplexPair()
@@ -189,7 +189,7 @@ const connection = (server: Server) => {
     })
 }
 
-/** The standalone server's way to the routes, over loopback. */
+/** Serves the handler over loopback, as the standalone server does. */
 const listening = (handler: RequestListener) =>
   Effect.acquireRelease(
     Effect.callback<Server>((resume) => {
@@ -199,10 +199,10 @@ const listening = (handler: RequestListener) =>
     (server) => Effect.sync(() => server.close())
   )
 
-/** A contestant's calls of one round, `from` that number on. */
+/** Runs one contestant's calls of a round, numbered from `from`. */
 type Round = (from: number, plan: Plan) => Effect.Effect<unknown, BenchFailed>
 
-/** Calls between two turns of the event loop: without any, nothing but these calls would happen. */
+/** The number of calls between two turns of the event loop. Without these turns, timers and I/O would starve. */
 const turnEvery = 32
 
 const calling = (call: Call): Round => (from, { callers, calls }) =>
@@ -219,7 +219,10 @@ const calling = (call: Call): Round => (from, { callers, calls }) =>
     catch: because("a call failed")
   })
 
-/** Microseconds of this process's time per call of each, round by round, taking turns in who goes first. */
+/**
+ * Microseconds of this process's processor time per call, by contestant and round. The contestant that goes first
+ * rotates.
+ */
 const interleaved = Effect.fnUntraced(function*(contestants: ReadonlyArray<Round>, plan: Plan) {
   const rounds: Array<Array<number>> = contestants.map(() => [])
   for (let round = -1; round < plan.rounds; round++) {
@@ -228,14 +231,14 @@ const interleaved = Effect.fnUntraced(function*(contestants: ReadonlyArray<Round
       const before = process.cpuUsage()
       yield* contestants[i]!((round + 1) * plan.calls, plan)
       const { system, user } = process.cpuUsage(before)
-      // the first round warms up
+      // the first round is a warm-up
       if (round >= 0) rounds[i]!.push((system + user) / plan.calls)
     }
   }
   return rounds
 })
 
-/** Over the first contestant, round by round: what slows the machine slows both. */
+/** The median ratio to the first contestant, round by round, as a slowdown of the machine affects both. */
 const toFirst = (measured: ReadonlyArray<ReadonlyArray<number>>, i: number): number =>
   median(measured[i]!.map((took, round) => took / measured[0]![round]!))
 
@@ -244,7 +247,7 @@ const rows = (names: ReadonlyArray<string>, measured: ReadonlyArray<ReadonlyArra
   ...names.map((name, i) => [name, decimals(median(measured[i]!), 1), decimals(toFirst(measured, i), 3)])
 ]
 
-/** One contestant over the first, beside its goal. */
+/** Formats one contestant's ratio to the first, with its goal. */
 const goal = (name: string, value: number, most: number): string =>
   `\n${name}  ${decimals(value, 3)}${verdict(value, { most })}`
 

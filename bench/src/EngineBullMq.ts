@@ -4,10 +4,10 @@ import type { Job } from "./WebhookEvent.ts"
 
 const name = "deliver"
 
-/** Jobs in one bulk command. */
+/** The number of jobs per bulk command. */
 const bulk = 1000
 
-/** Done jobs are forgotten but for the last thousand: its own list is not the record of attempts. */
+/** Only the last thousand completed jobs are kept, as PostgreSQL holds the record of attempts. */
 const options = { attempts: 10, backoff: { type: "exponential", delay: 1000 }, removeOnComplete: { count: 1000 } }
 
 export const engine: Engine = {

@@ -8,12 +8,12 @@ const logger = new Logger(() => (level, message) => {
   if (level === "error") process.stderr.write(`graphile-worker: ${message}\n`)
 })
 
-/** Jobs that the local queue holds, for each that is worked on: the tasks are short. */
+/** The number of jobs in the local queue per concurrent job, as the tasks are short. */
 const fetched = 4
 
 /**
- * Settings by its page on performance: jobs are fetched into a local queue, and completed in batches. Longer delays
- * before completing only left workers idle.
+ * Settings from the documentation's page on performance: jobs are fetched into a local queue and completed in batches.
+ * Longer delays before completing only left workers idle.
  */
 export const engine: Engine = {
   enqueue: async ({ databaseUrl }) => {

@@ -4,10 +4,12 @@ import type { Job } from "./WebhookEvent.ts"
 
 const queue = "deliver"
 
-/** Workers of the queue, each of which fetches its share at once; with more of them both CPU and latency grew. */
+/**
+ * The number of the queue's workers; each fetches its share of jobs at once. With more, CPU use and latency both grew.
+ */
 const workers = 2
 
-/** Woken by notifications, in batches, and without pause while batches come back full. */
+/** Workers are woken by notifications, fetch in batches, and do not pause while batches come back full. */
 export const engine: Engine = {
   enqueue: async ({ databaseUrl }) => {
     const boss = new PgBoss({ connectionString: databaseUrl, supervise: false, schedule: false })

@@ -1,5 +1,5 @@
 /**
- * A job queue's worker: the service that one would write by hand on top of it.
+ * The worker of a job queue in a child process: the service that one would write by hand on top of the queue.
  */
 import * as AttemptLog from "./AttemptLog.ts"
 import * as Child from "./Child.ts"

@@ -1,5 +1,5 @@
 /**
- * The job queues that take part, by name; each is loaded where it is used only.
+ * The job queues that take part, by name. Each library is only loaded in the process that uses it.
  */
 import type { Engine } from "./DeliveryEngine.ts"
 

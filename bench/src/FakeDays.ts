@@ -1,5 +1,6 @@
 /**
- * `npm run bench -- clock`: how long a fake day and a fake week take in memory, with a listener and one message sent.
+ * The `clock` measurement (`npm run bench -- clock`): how long a fake hour, day and week take in memory, with one
+ * listener and one message sent.
  */
 import { Console, Effect } from "effect"
 import { createWac, fakeClock, memory, sandbox } from "wac"
@@ -13,7 +14,7 @@ export interface Plan {
 
 const spans = ["1 hour", "24 hours", "7 days"] as const
 
-/** Seconds of real time that a span takes in an instance of its own. */
+/** The real time in seconds that a span takes in a new instance. */
 const taken = async (span: typeof spans[number]): Promise<number> => {
   const clock = fakeClock()
   await using wac = await createWac({ storage: memory(), provider: sandbox(), clock })

@@ -1,7 +1,8 @@
 /**
- * The service that one would write by hand: Fastify, `pg`, prepared statements, a tuned pool. It makes the promises
- * of ours that a send depends on: a key looked up by its hash, one send per idempotency key, replays, conflicts, an
- * event and its delivery with every message. It leaves out what would cost it more: rate limits, quotas and policy.
+ * Contestant (b)'s child process: a hand-written service with Fastify, `pg`, prepared statements and a tuned pool. It
+ * keeps those of our guarantees that a send depends on: keys looked up by hash, one send per idempotency key, replays,
+ * conflicts, and an event with its delivery per message. It omits what would slow it down: rate limits, quotas and
+ * policy.
  */
 import Fastify from "fastify"
 import { createHash, randomUUID } from "node:crypto"
@@ -28,7 +29,7 @@ interface Message {
   readonly template: { readonly name: string; readonly language: string; readonly bodyParams?: ReadonlyArray<string> }
 }
 
-/** The provider: it accepts at once. */
+/** The provider. It accepts every message at once. */
 const provide = (_message: Message): Promise<string> => Promise.resolve(`wamid.${randomUUID()}`)
 
 const acceptText = TwoTransactions.accept({
@@ -80,7 +81,7 @@ const start = async ({ connections, databaseUrl }: Options) => {
   const watcher = RoundTrips.watcher(databaseUrl)
   const pool = new pg.Pool({ connectionString: databaseUrl, max: connections, min: connections, idleTimeoutMillis: 0 })
 
-  /** Keys for two seconds, then they are looked up again: a revocation is noticed within that. */
+  /** Caches a key for two seconds, so a revocation takes effect within that time. */
   const known = new Map<string, { readonly key: Promise<ApiKey | undefined>; readonly until: number }>()
   const find = (authorization: string | undefined): Promise<ApiKey | undefined> => {
     if (authorization === undefined || !authorization.startsWith("Bearer ")) return Promise.resolve(undefined)

@@ -1,5 +1,5 @@
 /**
- * `growth`: our server beside itself with messages stored.
+ * The `growth` measurement: our server with stored messages compared with our server without.
  */
 import { Console, Effect, type Scope } from "effect"
 import type { BenchFailed } from "./BenchFailed.ts"

@@ -1,6 +1,6 @@
 /**
- * `held`: what deliveries that wait cost our server. A million retries: how much memory. A million that are held: how
- * long a pause, a resume and a look at the webhook take.
+ * The `held` measurement: what waiting deliveries cost our server. It measures the memory of a million retries, and how
+ * long it takes to pause, resume and read a webhook with a million held deliveries.
  */
 import { Time as Timestamp } from "@wac/core"
 import { Console, Effect, Fiber, type Scope } from "effect"
@@ -18,35 +18,41 @@ import * as Time from "./Time.ts"
 import * as Waiting from "./Waiting.ts"
 
 export interface Plan {
-  /** Deliveries that wait to be tried again. */
+  /** The number of deliveries that wait for a retry. */
   readonly retries: number
-  /** Deliveries that a paused webhook holds. */
+  /** The number of deliveries that a paused webhook holds. */
   readonly held: number
-  /** Of activity, without the retries and with them. */
+  /** How long events are delivered, in seconds, without the retries and with them. */
   readonly seconds: number
-  /** Of each pause, resume and look. */
+  /** The number of pauses, resumes and reads. */
   readonly repetitions: number
 }
 
-/** Webhooks that events go to meanwhile, and those that the retries are for, whose receivers are dead. */
+/**
+ * The number of live webhooks that receive events meanwhile, and of webhooks with dead receivers that the retries are
+ * for.
+ */
 const healthy = 8
 const dead = 60
 
-/** Events a second to the healthy ones, all together. */
+/** Events per second, over all live webhooks together. */
 const perSecond = 50
 
-/** The last events' way to the receiver. */
+/** The maximum time in seconds for the last events to arrive. */
 const arriveWithin = 30
 
-/** More than what differs between two runs of nothing, and less than the shortest thing that could be kept of a retry. */
+/**
+ * The limit in bytes of memory per retry: above the noise between two runs, and below the smallest value that could be
+ * kept per retry.
+ */
 const mostPerRetry = 20
 
-/** Milliseconds. */
+/** The goal in milliseconds. */
 const soon = 50
 
 const sampleEvery = "250 millis"
 
-/** The memory that a process has in use while something else happens: bytes, medians and most of many looks. */
+/** The memory of a process while an effect runs, sampled at an interval: the median and the maximum, in bytes. */
 const memoryDuring = <A>(
   pid: number,
   activity: Effect.Effect<A, BenchFailed>
@@ -104,7 +110,7 @@ export const run = (plan: Plan): Effect.Effect<void, BenchFailed> =>
     yield* pauses(plan, { database, ask, own })
   }))
 
-/** The server's memory while events come and go, with retries waiting and without. */
+/** Measures the server's memory while events are delivered, without waiting retries and with them. */
 const memory = (
   plan: Plan,
   { database, dead, pid, receiver, recorder }: {
@@ -128,7 +134,7 @@ const memory = (
           })
         }
       })
-    // its first events cost a server memory that it then has
+    // warm-up: the first events allocate memory that the server then keeps
     yield* active(Math.ceil(plan.seconds / 3))
     const without = yield* memoryDuring(pid, active(plan.seconds))
     yield* Waiting.retries(database, dead, plan.retries)
@@ -156,7 +162,7 @@ const attemptsOf = (database: Database.Database, owners: ReadonlyArray<Waiting.O
     ([row]) => Number(row!["count"])
   )
 
-/** What pauses, resumes and looks take. */
+/** Measures how long pauses, resumes and reads take. */
 const pauses = (
   plan: Plan,
   { ask, database, own }: Dashboard.Dashboard & { readonly database: Database.Database; readonly own: Waiting.Owner }
@@ -188,7 +194,7 @@ const pauses = (
       ["resume with a probe", yield* repeated(resume({}), pause)]
     ]
     const looks = yield* repeated(ask("GET", path), Effect.void)
-    // these are skipped then, so that neither can be repeated
+    // resuming skips the held deliveries, so this measurement cannot be repeated
     const since = Timestamp.iso(Time.now() - 1_800_000)
     measured.push(["resume since a time", [yield* took(resume({ replay: { since }, force: true }))]])
     yield* pause

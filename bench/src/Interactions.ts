@@ -1,6 +1,6 @@
 /**
- * `dashboard`: with messages, events and deliveries stored, how long each list takes over HTTP, and how long a person in
- * Chromium waits from pressing something to seeing what they asked for.
+ * The `dashboard` measurement: with messages, events and deliveries stored, how long each list takes over HTTP, and how
+ * long a person using Chromium waits from a click to the result on the screen.
  */
 import { Console, Effect, type Scope } from "effect"
 import { execFile } from "node:child_process"
@@ -18,16 +18,16 @@ import * as Stored from "./Stored.ts"
 import * as Time from "./Time.ts"
 
 export interface Plan {
-  /** Messages, and as many events and deliveries. */
+  /** The number of messages, and also of events and of deliveries. */
   readonly stored: number
-  /** Of each list, and of each interaction. */
+  /** The number of repetitions of each list and each interaction. */
   readonly repetitions: number
 }
 
-/** Milliseconds, at the 75th percentile. */
+/** The goal for the 75th percentile, in milliseconds. */
 const goal = 100
 
-/** Every list of the dashboard that is read page by page, and each with its filters. */
+/** Every paginated list of the dashboard, without filters and with each filter. */
 const lists = [
   "/internal/messages",
   "/internal/messages?status=delivered",
@@ -70,7 +70,7 @@ const row = (name: string, times: ReadonlyArray<number>): ReadonlyArray<string> 
   Report.decimals(Math.max(...times), 1)
 ]
 
-/** The server with a workspace, a key and a paused webhook, and what is stored. */
+/** Starts the server, creates a workspace, an API key and a paused webhook, and stores the messages. */
 const served = Effect.fnUntraced(function*(cluster: Database.Cluster, stored: number) {
   const database = yield* cluster.database("wac_bench_dashboard")
   const { ready: { url } } = yield* Child.start<{ readonly url: string }>("WacProcess", {
@@ -89,7 +89,7 @@ const served = Effect.fnUntraced(function*(cluster: Database.Cluster, stored: nu
   return { ask, url }
 })
 
-/** The first page of each list, and the one behind it. */
+/** Measures the first and the second page of each list. */
 const overHttp = Effect.fnUntraced(function*(ask: Dashboard.Dashboard["ask"], { repetitions, stored }: Plan) {
   const rows: Array<ReadonlyArray<string>> = []
   const all: Array<number> = []
@@ -115,11 +115,11 @@ const overHttp = Effect.fnUntraced(function*(ask: Dashboard.Dashboard["ask"], { 
   )
 })
 
-/** What a person does, and the address that it leads to. */
+/** An interaction of a person, and the address that it leads to. */
 interface Interaction {
   readonly name: string
   readonly act: (page: Page) => Promise<unknown>
-  /** The path and the query below the pages' own path. */
+  /** The path and query, relative to the root of the pages. */
   readonly leadsTo: RegExp
 }
 
@@ -147,7 +147,7 @@ const firstOf = (name: string, path: string): Interaction => ({
   leadsTo: new RegExp(`^${path}/[^/?]+$`)
 })
 
-/** One after the other, each beginning where the one before has led. */
+/** The interactions in order. Each starts where the previous one ended. */
 const walk: ReadonlyArray<Interaction> = [
   place("Messages", "/messages"),
   nextPage("Messages"),
@@ -177,7 +177,7 @@ const walk: ReadonlyArray<Interaction> = [
   place("Overview", "/?")
 ]
 
-/** In the page: counts requests under way, and when something was pressed. */
+/** Runs in the page. Counts the requests in progress and records when a click happened. */
 const watch = () => {
   const state = { pending: 0, pressedAt: 0 }
   Object.assign(window, { bench: state })
@@ -196,7 +196,7 @@ const watch = () => {
   for (const type of ["click", "change"]) addEventListener(type, press, { capture: true })
 }
 
-/** In the page: milliseconds from the press to the second picture in a row in which all is there. */
+/** Runs in the page. Returns the milliseconds from the click to the second consecutive frame that shows the result. */
 const shown = (pattern: string) =>
   new Promise<number>((resolve) => {
     const { bench } = window as unknown as { readonly bench: { pending: number; pressedAt: number } }
@@ -262,7 +262,7 @@ const inBrowser = Effect.fnUntraced(function*(url: string, { repetitions }: Plan
     },
     catch: because("signing in")
   })
-  // each page is loaded at its first visit, which is another matter
+  // visit every page once first, as the first visit also loads the page's code
   for (const interaction of walk) yield* interact(interaction)
   const times = new Map<string, Array<number>>()
   for (let i = 0; i < repetitions; i++) {

@@ -1,12 +1,12 @@
 /**
- * Load on a contestant that speaks HTTP: autocannon, in one process of its own for the whole run, so that it is warm.
+ * Puts load on a contestant over HTTP, with autocannon in one child process for the whole run, so that it stays warm.
  */
 import { Effect, type Scope } from "effect"
 import { BenchFailed } from "./BenchFailed.ts"
 import * as Child from "./Child.ts"
 import type { Target } from "./Workload.ts"
 
-/** How much is asked at once, and for how long or how often. */
+/** The number of connections, and the duration or the number of requests. */
 export interface Load {
   readonly connections: number
   readonly until: Until
@@ -14,17 +14,17 @@ export interface Load {
 
 export type Until = { readonly seconds: number } | { readonly sends: number }
 
-/** What came of it. Latencies are in milliseconds. */
+/** The result of a round. Latencies are in milliseconds. */
 export interface Round {
   readonly sends: number
   readonly perSecond: number
   readonly p50: number
   readonly p99: number
-  /** Requests that the end of the round cut off: they may have been carried out. */
+  /** Requests that were cut off at the end of the round. The contestant may have carried them out. */
   readonly cutOff: number
 }
 
-/** What autocannon saw; answers are counted as wrong by their status or by their body. */
+/** What autocannon observed. A response is wrong by its status or by its body. */
 export interface Seen extends Round {
   readonly wrong: {
     readonly status: number
@@ -35,14 +35,14 @@ export interface Seen extends Round {
   }
 }
 
-/** The question to `LoadProcess`; `expected` is a part that every right answer's body has. */
+/** The question to `LoadProcess`. Every correct response's body contains `expected`. */
 export interface Job extends Load {
   readonly target: Target
   readonly expected: string
 }
 
 export interface Loader {
-  /** Fails when a single answer was not right. */
+  /** Runs a round. Fails if a single response was wrong. */
   readonly run: (job: Job) => Effect.Effect<Round, BenchFailed>
 }
 

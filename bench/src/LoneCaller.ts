@@ -1,6 +1,6 @@
 /**
- * What a send costs a caller who is alone, beside its own two round trips to the database, and beside the least that two
- * can cost.
+ * Measures what a send costs a single caller, compared with the send's own two round trips to the database and with the
+ * least that two round trips can cost.
  */
 import { Effect } from "effect"
 import type { BenchFailed } from "./BenchFailed.ts"
@@ -10,29 +10,29 @@ import type { Wac } from "./ContestantWac.ts"
 import type { Watched } from "./RoundTrips.ts"
 import { median } from "./Statistics.ts"
 
-/** A send, and the two round trips to the database that it makes itself (see RoundTrips.ts): medians in milliseconds. */
+/** The duration of a send and of its two round trips to the database (see RoundTrips.ts): medians in milliseconds. */
 export interface Send {
   readonly send: number
   readonly waited: number
 }
 
-/** Medians in milliseconds. */
+/** The medians, in milliseconds. */
 export interface LoneCaller {
-  /** One of our sends, over HTTP. */
+  /** A send through our server, over HTTP. */
   readonly ours: Send
-  /** One of the core in the server's process, without HTTP. */
+  /** A send through the core in the server's process, without HTTP. */
   readonly core: Send
-  /** One of the service that one would write by hand, over HTTP. */
+  /** A send through the hand-written service, over HTTP. */
   readonly fastify: Send
-  /** Two empty statements through the server's own client. */
+  /** Two empty statements through the server's own PostgreSQL client. */
   readonly empty: number
-  /** Two empty transactions through it that PostgreSQL has to make durable. */
+  /** Two empty transactions through the same client that PostgreSQL has to make durable. */
   readonly durable: number
-  /** The two transactions of contestant c, by pgbench with one client. */
+  /** The two transactions of contestant (c), by pgbench with one client. */
   readonly commits: number | undefined
 }
 
-/** What makes two round trips, in the order of {@link LoneCaller}. */
+/** The statements for `empty` and `durable` of {@link LoneCaller}. */
 const statements = { empty: "select 1", durable: "select pg_logical_emit_message(true, 'bench', '')::text" }
 
 const turns = 7
@@ -42,7 +42,7 @@ const alone = { connections: 1, until: { sends: repetitions } }
 const sends = (contestant: Contestant, watched: Watched): Effect.Effect<Send, BenchFailed> =>
   Effect.map(watched(contestant.round(alone)), ({ sends, waited }) => ({ send: sends.p50, waited }))
 
-/** The turn in the middle by the ratio, which is of neighbours in time, and not that of two medians. */
+/** Picks the turn with the median ratio, so that both numbers come from the same moment and not from two medians. */
 const middle = (all: ReadonlyArray<Send>): Send =>
   all.toSorted((one, other) => one.send / one.waited - other.send / other.waited)[all.length >> 1]!
 

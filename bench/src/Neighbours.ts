@@ -1,6 +1,6 @@
 /**
- * `neighbours`: what dead receivers with a backlog cost the healthy ones beside them. Each stage has a server and a
- * database of its own; the first one is quiet, and so is the last, which tells how far two quiet ones differ.
+ * The `neighbours` measurement: what dead receivers with a backlog cost the live receivers beside them. Each stage has
+ * its own server and database. The first and the last stage have no dead receivers; their difference shows the noise.
  */
 import { Console, Effect, Fiber, type Scope } from "effect"
 import type { BenchFailed } from "./BenchFailed.ts"
@@ -13,31 +13,35 @@ import * as Report from "./Report.ts"
 
 export interface Plan {
   readonly healthy: number
-  /** Of each stage that is not quiet. */
+  /** The number of dead receivers in each stage that has any. */
   readonly dead: ReadonlyArray<number>
   readonly backlog: number
   readonly perSecond: number
-  /** Of a stage. */
+  /** The duration of a stage. */
   readonly seconds: number
 }
 
-/** The first attempts at dead receivers end after 5 s, and some lie a lease of 15 s: by then they are known. */
+/**
+ * The time in seconds until the server knows that receivers are dead: first attempts time out after 5 s, and some wait
+ * out
+ * a lease of 15 s.
+ */
 const onset = 15
 
-/** How long to wait for the last events of healthy webhooks. */
+/** The maximum time in seconds to wait for the last events of live webhooks. */
 const arriveWithin = 30
 
-/** Before a stage, at the steady rate. */
+/** The warm-up before a stage at the steady rate, in seconds. */
 const warmUp = 5
 
 interface Stage {
   readonly name: string
   readonly whole: Latency
-  /** While the server finds out about the dead ones, and after. */
+  /** Latencies while the server detects the dead receivers, and afterwards. */
   readonly early: Latency
   readonly late: Latency
   readonly missing: number
-  /** Attempts by how they ended. */
+  /** The number of attempts by outcome. */
   readonly outcomes: string
 }
 
@@ -104,7 +108,7 @@ export const run = (plan: Plan): Effect.Effect<void, BenchFailed> =>
     const stages: Array<Stage> = []
     for (const [i, dead] of [0, ...plan.dead, 0].entries()) {
       const name = dead > 0 ? `${dead} dead` : i === 0 ? "quiet" : "quiet again"
-      // each with its own server, so that nobody's attempts outlive their stage
+      // each stage has its own server, so that no attempts continue into the next stage
       const done = yield* Effect.scoped(stage(cluster, receiver, plan, { name, dead }))
       yield* Console.log(`${name}: attempts by outcome: ${done.outcomes}`)
       stages.push(done)

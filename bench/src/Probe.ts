@@ -1,5 +1,6 @@
 /**
- * Whether a service keeps the promises that it is measured with. One that does less must not win.
+ * Checks that a service keeps the guarantees it is compared by, such as idempotency. A service that does less must not
+ * win.
  */
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"

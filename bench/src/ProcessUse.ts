@@ -1,5 +1,5 @@
 /**
- * What processes have used so far, as Linux tells it; undefined elsewhere.
+ * Reads memory and processor time of processes from Linux's `/proc`; undefined on other systems.
  */
 import { readdir, readFile } from "node:fs/promises"
 
@@ -10,16 +10,16 @@ const memoryOf = (field: "VmRSS" | "VmHWM") => async (pid: number): Promise<numb
   return found === null ? undefined : Number(found[1]) * 1024
 }
 
-/** The memory that a process has in use, in bytes. */
+/** The resident memory of a process, in bytes. */
 export const memory = memoryOf("VmRSS")
 
-/** The most memory that a process has had, in bytes. */
+/** The peak resident memory of a process, in bytes. */
 export const peakMemory = memoryOf("VmHWM")
 
-/** Processor time in seconds. */
+/** The processor time of a process, in seconds. */
 export const processorTime = async (pid: number): Promise<number | undefined> => (await stat(pid))?.own
 
-/** Processor time of a process and of all that descend from it, whether they still run or ended. */
+/** The processor time of a process and all its descendants, running or exited, in seconds. */
 export const familyTime = async (pid: number): Promise<number | undefined> => {
   const pids = (await readdir("/proc").catch(() => [])).filter((name) => /^\d+$/.test(name)).map(Number)
   const all = new Map(await Promise.all(pids.map(async (pid) => [pid, await stat(pid)] as const)))
@@ -30,11 +30,11 @@ export const familyTime = async (pid: number): Promise<number | undefined> => {
     pids.filter(belongs).reduce((sum, pid) => sum + (all.get(pid)?.own ?? 0) + (all.get(pid)?.ended ?? 0), 0)
 }
 
-/** Processor time that the whole machine has spent, and has had, since it started. */
+/** The processor time in seconds that the whole machine has used, and could have used, since it booted. */
 export const machineTime = async (): Promise<{ readonly spent: number; readonly had: number } | undefined> => {
   const fields = /^cpu +(.*)$/m.exec(await read("/proc/stat"))?.[1]?.split(" ").map((field) => Number(field) / 100)
   if (fields === undefined) return undefined
-  // user, nice, system, idle, waiting, interrupts, soft interrupts, stolen
+  // user, nice, system, idle, iowait, irq, softirq, steal
   const [user, nice, system, idle, waiting, ...interrupts] = fields.slice(0, 8) as [
     number,
     number,
@@ -46,7 +46,7 @@ export const machineTime = async (): Promise<{ readonly spent: number; readonly 
   return { spent, had: spent + idle + waiting }
 }
 
-/** Fields of `/proc/<pid>/stat`; times there are in hundredths of a second. */
+/** The fields of `/proc/<pid>/stat`; its times are in hundredths of a second. */
 const stat = async (pid: number) => {
   const fields = (await read(`/proc/${pid}/stat`)).split(") ").at(-1)!.split(" ").map(Number)
   return fields.length < 15 ? undefined : {

@@ -1,5 +1,6 @@
 /**
- * The receiver, seen from the run: what arrived, and whether that is what should have.
+ * The receiver of webhooks as the run sees it: starts the receiver's process and checks that the right requests
+ * arrived.
  */
 import { SIGNATURE_HEADER, signStandardWebhook, STANDARD_WEBHOOK_HEADERS, verify } from "@wac/verifier"
 import { Effect, type Scope } from "effect"
@@ -7,28 +8,28 @@ import { because, BenchFailed } from "./BenchFailed.ts"
 import * as Child from "./Child.ts"
 import type { Webhook } from "./WebhookEvent.ts"
 
-/** A request as it came. */
+/** A received request. */
 export interface Sample {
   readonly path: string
   readonly headers: { readonly [name: string]: string }
   readonly body: string
 }
 
-/** Identifiers of events and when they arrived, in order, with whatever came twice; some requests whole. */
+/** The identifiers of arrived events with their times, in order, the duplicates, and a sample of whole requests. */
 export interface Arrivals {
   readonly ids: ReadonlyArray<string>
   readonly times: ReadonlyArray<number>
   readonly samples: ReadonlyArray<Sample>
 }
 
-/** Asks for what has arrived since the last time, once it is so many, or after so many seconds. */
+/** Asks for the arrivals since the previous question, answered after `count` arrivals or `seconds`. */
 export interface Awaited {
   readonly count: number
   readonly seconds: number
 }
 
 export interface Receiver {
-  /** The n-th webhook's. */
+  /** The URL of the n-th webhook. */
   readonly urlOf: (n: number) => string
   readonly arrivals: (awaited: Awaited) => Effect.Effect<Arrivals, BenchFailed>
 }
@@ -48,7 +49,7 @@ const signed = async ({ body, headers, path }: Sample, webhooks: ReadonlyArray<W
     headers[STANDARD_WEBHOOK_HEADERS.signature] === await signStandardWebhook({ id, timestamp, body, secret })
 }
 
-/** Fails unless each of these events arrived, once, and what was kept is signed as it should be. */
+/** Fails unless each of these events arrived exactly once and the sampled requests are signed correctly. */
 export const check = (
   name: string,
   arrivals: Arrivals,

@@ -1,5 +1,7 @@
 /**
- * The receiver of all webhooks: it answers 200 as soon as it has read the body, and notes which event arrived when.
+ * The receiver of all webhooks in a child process. It responds 200 as soon as it has read the body, and notes which
+ * event
+ * arrived when.
  */
 import { createServer, type IncomingMessage } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -7,10 +9,10 @@ import * as Child from "./Child.ts"
 import type { Arrivals, Awaited, Sample } from "./Receiver.ts"
 import * as Time from "./Time.ts"
 
-/** The first request is kept whole, and of those after it one in so many. */
+/** The first request and then one in this many are kept whole. */
 const sampled = 101
 
-/** How long to listen on for what comes twice. */
+/** How long to keep listening for duplicates, in milliseconds. */
 const linger = 300
 
 Child.serve<null, Awaited>(() =>
@@ -41,7 +43,7 @@ Child.serve<null, Awaited>(() =>
         if (awaited !== undefined && ids.length >= awaited.count) awaited.arrived()
       })
     })
-    // a connection must not end while somebody is about to use it
+    // a connection must not close while a client is about to reuse it
     server.keepAliveTimeout = 60_000
 
     const answer = ({ count, seconds }: Awaited): Promise<Arrivals> =>

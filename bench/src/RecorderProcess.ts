@@ -1,5 +1,6 @@
 /**
- * Records events where a contestant takes them from: all at once, or by a timetable that waits for nobody.
+ * A child process that records events where a contestant takes them from: all at once, or on a fixed schedule that does
+ * not slow down when the contestant does.
  */
 import * as Child from "./Child.ts"
 import type { Where } from "./DeliveryEngine.ts"
@@ -11,23 +12,23 @@ import * as WebhookEvent from "./WebhookEvent.ts"
 export interface Options {
   readonly where: Where
   readonly contestant: Engines.Name | { readonly masterKey: string }
-  /** A workspace with a webhook is made for each. */
+  /** A workspace with a webhook is created for each URL. */
   readonly urls: ReadonlyArray<string>
 }
 
-/** Webhooks take turns; those from one place among them up to another. */
+/** A range of webhooks by index, which receive events in turn. */
 interface Range {
   readonly from: number
   readonly to: number
 }
 
 export type Question =
-  /** Answered with the events' identifiers. */
+  /** Answered with the identifiers of the events. */
   | ({ readonly _tag: "Backlog"; readonly events: number } & Range)
   /** Answered with {@link Recorded}. */
   | ({ readonly _tag: "Steady"; readonly perSecond: number; readonly seconds: number } & Range)
 
-/** Events, and when the storage had confirmed each. */
+/** The recorded events, and when the storage confirmed each. */
 export interface Recorded {
   readonly ids: ReadonlyArray<string>
   readonly times: ReadonlyArray<number>
@@ -42,7 +43,7 @@ const open = async ({ contestant, urls, where }: Options) => {
   return { webhooks, record }
 }
 
-/** Events of one bulk. */
+/** The number of events per bulk insert. */
 const bulk = 2000
 
 Child.serve<Options, Question>(async (options) => {

@@ -1,6 +1,6 @@
 /**
- * Redis, started on loopback for as long as the scope, as durable as its users commonly have it: an append-only file
- * that reaches the disk once a second.
+ * Starts Redis on loopback for as long as the scope, with the usual durability: an append-only file that is flushed to
+ * disk every second.
  */
 import * as FreePort from "@wac/testbed/FreePort"
 import { Effect, type Scope } from "effect"
@@ -10,7 +10,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { because, BenchFailed } from "./BenchFailed.ts"
 
-/** Everything else is Redis's default. */
+/** The settings that differ from Redis's defaults. */
 export const settings: { readonly [name: string]: string } = { appendonly: "yes", appendfsync: "everysec", save: "" }
 
 export interface Redis {

@@ -1,5 +1,5 @@
 /**
- * What is printed.
+ * Formats what the measurements print.
  */
 import { cpus } from "node:os"
 import { type Cluster, settings } from "./Database.ts"
@@ -14,7 +14,7 @@ export const decimals = (value: number, digits: number): string => value.toFixed
 
 export const letter = (i: number): string => String.fromCharCode(97 + i)
 
-/** Lines with columns: words in the first, numbers in the others. */
+/** A table with words in the first column and numbers in the others. */
 export const table = (rows: ReadonlyArray<ReadonlyArray<string>>): string => {
   const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))
   return rows.map((row) =>
@@ -22,7 +22,7 @@ export const table = (rows: ReadonlyArray<ReadonlyArray<string>>): string => {
   ).join("\n")
 }
 
-/** The machine and the database, without which no number means anything, and the load. */
+/** The machine, the database and the load, without which no number means anything. */
 export const conditions = (cluster: Cluster, load: string): string =>
   [
     `Node ${process.versions.node}, PostgreSQL ${cluster.version}, ${cpus().length} × ${
@@ -34,7 +34,7 @@ export const conditions = (cluster: Cluster, load: string): string =>
     load
   ].join("\n")
 
-/** The load of sends. */
+/** Describes the load of sends. */
 export const sending = ({ connections, rounds, until, warmUp }: Plan): string =>
   `${connections} connections, ${rounds} interleaved rounds of ${length(until)}, ` +
   `each contestant warmed up for ${length(warmUp)}`
@@ -45,7 +45,7 @@ const rates = ({ rounds }: Measured): ReadonlyArray<number> => rounds.map(({ per
 
 const middle = ({ rounds }: Measured, of: (round: Round) => number): number => median(rounds.map(of))
 
-/** Throughput, latency and cost of each; `one` and `many` say of what. */
+/** The throughput, latency and cost of each contestant; `one` and `many` name the unit, such as send and sends. */
 export const results = (
   cluster: Cluster,
   { measured: all, others }: Outcome,
@@ -87,7 +87,7 @@ export const verdict = (value: number, goal: { readonly least?: number; readonly
     ? `  (goal: at most ${goal.most}; ${value <= goal.most ? "met" : "missed"})`
     : ""
 
-/** One contestant's throughput over another's: of the medians, and how it varied over the rounds. */
+/** One contestant's throughput divided by another's: the ratio of the medians, and its range over the rounds. */
 export const ratio = (name: string, over: Measured, under: Measured, goal?: number): string => {
   const value = median(rates(over)) / median(rates(under))
   const each = rates(over).map((rate, i) => rate / rates(under)[i]!)
@@ -97,7 +97,7 @@ export const ratio = (name: string, over: Measured, under: Measured, goal?: numb
     verdict(value, goal === undefined ? {} : { least: goal })
 }
 
-/** What a send costs who is alone. */
+/** What a send costs a single caller. */
 export const loneCaller = ({ commits, core, durable, empty, fastify, ours }: LoneCaller): string => {
   const send = (name: string, { send, waited }: Send) => [
     name,

@@ -1,7 +1,7 @@
 /**
- * What a send waits for PostgreSQL: from where a statement is written to the socket to where its answer is in hand, the
- * way of both, the reading of the parameters and the commit included. Taken between the process and its network, so that
- * nothing of its own client is counted.
+ * Measures how long sends wait for PostgreSQL: from writing a statement to the socket until its answer is read,
+ * including
+ * the network, the parsing and the commit. It hooks into the sockets, so the client's own time is not counted.
  */
 import { Effect } from "effect"
 import { subscribe, unsubscribe } from "node:diagnostics_channel"
@@ -10,25 +10,25 @@ import type { BenchFailed } from "./BenchFailed.ts"
 import type { Child } from "./Child.ts"
 import { median } from "./Statistics.ts"
 
-/** Asks a process to note the waits of its requests from now on, or for their median (ms) and to stop. */
+/** Asks a process to start measuring the waits of its requests, or to stop and return their median (ms). */
 export interface Watch {
   readonly watch: boolean
 }
 
 export interface Watcher {
-  /** A send begins, of which there may be one at a time, or ends. */
+  /** Marks the start and the end of a send. Only one send may run at a time. */
   readonly begin: () => void
   readonly end: () => void
-  /** The median (ms) of what the sends waited that began and ended since this was last asked. */
+  /** The median (ms) that sends waited, of those that began and ended since the previous call. */
   readonly waited: () => number
-  /** Has each request to an HTTP server of this process be a send, and answers {@link Watch}. */
+  /** Treats each request to an HTTP server of this process as a send, and answers {@link Watch}. */
   readonly answer: (question: Watch) => number
 }
 
-/** To be called before the process connects to the database of this URL. */
+/** Must be called before the process connects to this database. */
 export const watcher = (databaseUrl: string): Watcher => {
   const port = Number(new URL(databaseUrl).port || "5432")
-  /** Of the send under way. */
+  /** How long the current send has waited so far. */
   let waited: number | undefined
   let waits: Array<number> = []
 
@@ -39,7 +39,7 @@ export const watcher = (databaseUrl: string): Watcher => {
       if (waited !== undefined) writtenAt ??= performance.now()
       return write.apply(socket, args)
     }) as typeof write
-    // what one send is answered comes in one piece
+    // the whole answer to one send arrives in one chunk
     socket.prependListener("data", () => {
       if (writtenAt !== undefined && waited !== undefined) waited += performance.now() - writtenAt
       writtenAt = undefined
@@ -47,7 +47,7 @@ export const watcher = (databaseUrl: string): Watcher => {
   }
   subscribe("net.client.socket", (opened) => {
     const { socket } = opened as { readonly socket: Socket }
-    // not before: connecting gives a socket its own `write` back
+    // not earlier, because connecting restores the socket's own `write`
     socket.once("connect", () => {
       if (socket.remotePort === port) follow(socket)
     })
@@ -78,12 +78,12 @@ export const watcher = (databaseUrl: string): Watcher => {
   }
 }
 
-/** Runs sends that come one after the other, and gives the median (ms) of what each waited beside what they give. */
+/** Runs sends one after the other. Returns their result and the median (ms) that each waited. */
 export type Watched = <A>(
   sends: Effect.Effect<A, BenchFailed>
 ) => Effect.Effect<{ readonly sends: A; readonly waited: number }, BenchFailed>
 
-/** The sends are to a child that answers {@link Watch}. */
+/** Measures sends to a child process that answers {@link Watch}. */
 export const watched = <Ready>({ ask }: Child<Ready>): Watched => (sends) =>
   Effect.gen(function*() {
     yield* ask({ watch: true } satisfies Watch)

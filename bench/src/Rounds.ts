@@ -1,5 +1,5 @@
 /**
- * Rounds of all contestants, taking turns, so that what else happens on the machine meets all of them.
+ * Runs rounds of all contestants in turn, so that other load on the machine affects all of them.
  */
 import { Effect } from "effect"
 import type { BenchFailed } from "./BenchFailed.ts"
@@ -11,7 +11,7 @@ import * as ProcessUse from "./ProcessUse.ts"
 export interface Plan {
   readonly connections: number
   readonly rounds: number
-  /** How long a round is. */
+  /** The length of a round. */
   readonly until: Until
   /** How long each contestant runs before the first round that counts. */
   readonly warmUp: Until
@@ -21,25 +21,25 @@ export interface Measured {
   readonly name: string
   readonly rounds: ReadonlyArray<Round>
   readonly memory: number | undefined
-  /** What one send took, on average. */
+  /** The average cost of one send. */
   readonly perSend: {
     readonly statements: number | undefined
-    /** Seconds of processor time: of the contestant's process, and of PostgreSQL. */
+    /** The processor time in seconds of the contestant's process, and of PostgreSQL. */
     readonly processor: number | undefined
     readonly database: number | undefined
   }
 }
 
-/** How long requests that the end of a round cut off have to come to theirs. */
+/** How long requests that were cut off at the end of a round may take to finish. */
 const rest = "500 millis"
 
 export interface Outcome {
   readonly measured: ReadonlyArray<Measured>
-  /** The share of the machine's processor time that processes of others took during the rounds; of none known. */
+  /** The share of the machine's processor time that other processes used during the rounds; undefined if unknown. */
   readonly others: number | undefined
 }
 
-/** What has been used at some point of time. */
+/** The usage at one point in time. */
 interface Reading {
   readonly statements: number | undefined
   readonly processor: number | undefined
@@ -48,7 +48,7 @@ interface Reading {
 
 const unused: Reading = { statements: 0, processor: 0, database: 0 }
 
-/** What was used between two readings, added up. */
+/** Adds the usage between two readings to a sum. */
 const add = (sum: Reading, before: Reading, after: Reading): Reading => {
   const of = (name: keyof Reading) =>
     sum[name] === undefined || before[name] === undefined || after[name] === undefined
@@ -62,7 +62,7 @@ interface Entry {
   readonly recordedBefore: number
   readonly rounds: Array<Round>
   used: Reading
-  /** Of every round, those before the ones that count too. */
+  /** Totals over every round, including the warm-up. */
   answered: number
   cutOff: number
 }
@@ -128,7 +128,10 @@ export const measure = (
     return { measured, others }
   })
 
-/** Begins to watch what processes that we did not start take; gives what they took since. */
+/**
+ * Starts to watch the processor time of processes that we did not start. The inner effect returns their share since
+ * then.
+ */
 const disturbance: Effect.Effect<Effect.Effect<number | undefined>> = Effect.suspend(() => {
   const read = Effect.promise(() => Promise.all([ProcessUse.machineTime(), ProcessUse.familyTime(process.pid)]))
   return Effect.map(

@@ -1,5 +1,5 @@
 /**
- * `sends`: our server beside what one would use or write instead.
+ * The `sends` measurement: our server compared with what one would use or write instead.
  */
 import { Console, Effect, type Scope } from "effect"
 import type { BenchFailed } from "./BenchFailed.ts"

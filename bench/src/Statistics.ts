@@ -1,4 +1,6 @@
-/** The value below which the share `p` of sorted values lies; NaN of none. */
+/**
+ * The `p`-quantile of sorted values; NaN if there are none.
+ */
 export const percentile = (sorted: ReadonlyArray<number>, p: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor(p * sorted.length))] ?? Number.NaN
 

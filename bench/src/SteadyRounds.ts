@@ -1,5 +1,5 @@
 /**
- * Rounds of events that come at a steady rate, taking turns.
+ * Runs rounds of events at a steady rate, all contestants in turn.
  */
 import { Effect } from "effect"
 import type { BenchFailed } from "./BenchFailed.ts"
@@ -8,20 +8,20 @@ import type { DeliveryContestant, Latency } from "./DeliveryContestant.ts"
 export interface Plan {
   readonly rounds: number
   readonly perSecond: number
-  /** Of a round. */
+  /** The length of a round. */
   readonly seconds: number
 }
 
-/** A contestant's latencies, round by round. */
+/** The latencies of a contestant, by round. */
 export interface Steady {
   readonly name: string
   readonly rounds: ReadonlyArray<Latency>
 }
 
-/** How long each runs before the first round that counts. */
+/** How long each contestant runs before the first round that counts, in seconds. */
 const warmUp = 3
 
-/** Of those who take events. */
+/** Measures the contestants that have a queue. */
 export const measure = (
   contestants: ReadonlyArray<DeliveryContestant>,
   { perSecond, rounds, seconds }: Plan

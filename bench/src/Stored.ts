@@ -1,21 +1,21 @@
 /**
- * Messages that were sent before: rows as a workspace has them after a busy day, made by SQL.
+ * Inserts previously sent messages with SQL, as a workspace has them after a busy day.
  */
 import { Effect } from "effect"
 import type { BenchFailed } from "./BenchFailed.ts"
 import type { Database } from "./Database.ts"
 import * as Workload from "./Workload.ts"
 
-/** How many messages one statement makes. */
+/** The number of messages per statement. */
 const chunk = 250_000
 
-/** The n-th message's customer: spread over all of them, in no order. */
+/** The number of the n-th message's customer, spread over all customers in no order. */
 const customerOf = "'+1555' || lpad(((n * 7919) % $3::bigint)::text, 7, '0')"
 
-/** Identifiers that sort before every one that is made now. */
+/** Identifiers that sort before every identifier made now. */
 const id = (prefix: string): string => `'${prefix}_0' || lpad(n::text, 25, '0')`
 
-/** The times of the day before, a message every few milliseconds. */
+/** Times of the previous day, a message every few milliseconds. */
 const at = "(extract(epoch from now())::bigint * 1000 - 86400000 + n)"
 
 const from = `generate_series($1::bigint, $2::bigint) as n, (select id as workspace_id from workspaces) as workspace,
@@ -28,7 +28,10 @@ const content = `json_build_object('to', ${customerOf}, 'type', 'template', 'tem
 
 const providerMessageId = "'wamid.' || md5(n::text)"
 
-/** Delivered messages with their keys, one event and delivery each; every fifth one's customer is a known contact. */
+/**
+ * Delivered messages with their keys, each with one event and one delivery. Every fifth message's customer is a known
+ * contact.
+ */
 const inserts = [
   `insert into messages (id, workspace_id, api_key_id, phone_number_id, from_number, content, status, status_at,
     provider_message_id, created_at, sent_at, delivered_at, sequence, quota_month, route, key, fingerprint, expires_at)
@@ -65,15 +68,15 @@ const inserts = [
   on conflict do nothing`
 ]
 
-/** Stores so many messages in the one workspace of a database. */
+/** Stores the given number of messages in the only workspace of a database. */
 export const fill = (database: Database, messages: number): Effect.Effect<void, BenchFailed> =>
   Effect.gen(function*() {
-    // rows that are made to fit need no look-up of what they refer to, and need not be durable one by one
+    // the rows are consistent by construction, so foreign keys need no checks and commits need no flush
     yield* database.query("set session_replication_role = replica; set synchronous_commit = off")
     for (let first = 1; first <= messages; first += chunk) {
       const last = Math.min(messages, first + chunk - 1)
       for (const insert of inserts) {
-        // every statement gets all parameters, and each has to be mentioned
+        // every statement gets all parameters, and PostgreSQL requires each to be used
         yield* database.query(`with customers as (select $3::bigint) ${insert}`, [first, last, Workload.customers])
       }
     }

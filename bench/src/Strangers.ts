@@ -1,6 +1,6 @@
 /**
- * `strangers`: how long a caller with a key waits for `GET /v1/templates` while hundreds of connections ask, without one,
- * for what anybody may ask for.
+ * The `strangers` measurement: how long a caller with an API key waits for `GET /v1/templates` while hundreds of
+ * unauthenticated connections send requests to public endpoints.
  */
 import { Console, Effect, Fiber } from "effect"
 import { cpus } from "node:os"
@@ -13,19 +13,19 @@ import { percentile } from "./Statistics.ts"
 import type { Question, Told } from "./StrangersProcess.ts"
 
 export interface Plan {
-  /** Of the strangers. */
+  /** The number of unauthenticated connections. */
   readonly connections: number
-  /** Of each kind. */
+  /** The duration of each kind of request. */
   readonly seconds: number
 }
 
-/** Milliseconds, at most, for one in a hundred of the caller's requests. */
+/** The goal for the 99th percentile of the caller's requests, in milliseconds. */
 const soon = 100
 
-/** What strangers may add to the server's memory, at most, in bytes. */
+/** The goal for the growth of the server's memory, in bytes. */
 const mostMemory = 100_000_000
 
-/** The caller's requests, by a timetable that waits for nobody. */
+/** The rate of the caller's requests. The schedule is fixed and does not wait for responses. */
 const perSecond = 20
 
 const key = `Bearer wac_live_${"x".repeat(36)}`
@@ -66,7 +66,7 @@ const ask = (url: string, apiKey: string): Effect.Effect<number, BenchFailed> =>
     catch: because("the caller with a key")
   })
 
-/** Milliseconds that each of the caller's requests took until `seconds` are over, sorted. */
+/** The duration in milliseconds of each of the caller's requests within `seconds`, sorted. */
 const waits = Effect.fnUntraced(function*(url: string, apiKey: string, seconds: number) {
   const asked: Array<Fiber.Fiber<number, BenchFailed>> = []
   for (let i = 0; i < seconds * perSecond; i++) {
@@ -85,7 +85,7 @@ const row = (name: string, times: ReadonlyArray<number>, grown: number, told: st
   told
 ]
 
-/** Measures, and prints what was measured; fails where the caller is not answered. */
+/** Measures and prints the results. Fails if the caller's requests fail. */
 export const run = Effect.fnUntraced(function*({ connections, seconds }: Plan) {
   const server = yield* Child.start<{ readonly url: string }>("StrangersServerProcess", {
     ...Dashboard.environment,
@@ -105,7 +105,7 @@ export const run = Effect.fnUntraced(function*({ connections, seconds }: Plan) {
   )
   const memory = Effect.promise(() => ProcessUse.memory(server.pid))
   yield* waits(url, apiKey, 2)
-  // as busy as it ever is with a few
+  // warm-up with a few connections
   for (const [, what] of kinds) {
     yield* strangers.ask<Told>({ ...what, connections: 4, seconds: 0.5 } satisfies Question)
   }

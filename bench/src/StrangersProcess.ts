@@ -1,10 +1,11 @@
 /**
- * Strangers, in a process of their own: so many connections, each of which asks again as soon as it has its answer.
+ * A child process that opens many connections without an API key. Each sends its next request as soon as it has the
+ * response.
  */
 import { Agent, request } from "node:http"
 import * as Child from "./Child.ts"
 
-/** What they ask for. */
+/** The requests to send. */
 export interface Question {
   readonly method: string
   readonly path: string
@@ -12,11 +13,11 @@ export interface Question {
   readonly body: string
   readonly connections: number
   readonly seconds: number
-  /** Whether each says that it speaks for somebody else, as a proxy does that the server believes. */
+  /** Whether each request carries a forwarded client address of its own, like those of a trusted proxy. */
   readonly spread: boolean
 }
 
-/** What they got: answers by status, and connections without one. */
+/** The number of responses by status, and of connections without one. */
 export type Told = { readonly [status: string]: number }
 
 Child.serve<{ readonly url: string }, Question>(async ({ url }) => ({

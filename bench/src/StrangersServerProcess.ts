@@ -1,5 +1,5 @@
 /**
- * Our server as `npm start` has it, in memory, in a process of its own: strangers reach no storage.
+ * Our server as `npm start` runs it, in memory, in a child process. Unauthenticated requests never reach the storage.
  */
 import { Context, Effect, Layer, ManagedRuntime } from "effect"
 import { HttpServer } from "effect/http"

@@ -1,4 +1,6 @@
-/** Milliseconds on a clock that all processes of the machine share. */
+/**
+ * Milliseconds of a monotonic clock that all processes of the machine share.
+ */
 export const monotonic = (): number => Number(process.hrtime.bigint()) / 1e6
 
 /** Whole milliseconds since 1970. */

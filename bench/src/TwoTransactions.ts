@@ -1,9 +1,10 @@
 /**
- * What a good engineer would write instead, in SQL: a send is two transactions of one statement each, *accept* before
- * the provider is asked and *settle* after it. The Fastify service and pgbench carry out the same ones.
+ * The SQL that a good engineer would write by hand. A send is two transactions of one statement each: *accept* before
+ * the
+ * provider is called and *settle* after it. The Fastify service and pgbench both run these.
  */
 
-/** Lean on purpose: every index is needed, and rows of the hot path lock none that all sends share. */
+/** Lean on purpose: every index is needed, and rows of the hot path lock no row that all sends share. */
 export const schema = `
 create table workspaces (
   id bigint generated always as identity primary key,
@@ -66,7 +67,7 @@ create table deliveries (
 create index on deliveries (webhook_id, next_attempt_at) where status = 'pending';
 `
 
-/** One row if the key was free (or expired) and the send is ours to carry out, none otherwise. */
+/** Returns one row if the key was free (or expired) and the caller holds the claim, and none otherwise. */
 export const accept = (
   value: {
     readonly [name in "workspace" | "apiKey" | "key" | "fingerprint" | "claim" | "recipient" | "content"]: string
@@ -86,7 +87,7 @@ insert into messages (id, workspace_id, api_key_id, recipient, content, status)
 select message_id, ${value.workspace}, ${value.apiKey}, ${value.recipient}, ${value.content}, 'sending' from claim
 returning id`
 
-/** One row if the claim was still ours, none otherwise. */
+/** Returns one row if the claim was still held, and none otherwise. */
 export const settle = (
   value: {
     readonly [name in "workspace" | "key" | "claim" | "answer" | "providerMessageId" | "data"]: string
@@ -112,7 +113,7 @@ with bound as (
 )
 select id from sent`
 
-/** How many sends are wholly recorded. */
+/** Counts completely recorded sends. */
 export const complete = `
 select count(*)::float8 as count
 from messages

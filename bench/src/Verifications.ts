@@ -1,6 +1,7 @@
 /**
- * What it costs to verify a delivery and read its event: `@wac/verifier` beside `stripe`, `standardwebhooks` and `svix`,
- * on the same bodies, in one process.
+ * The `verify` measurement: what it costs to verify a delivery and parse its event. Compares `@wac/verifier` with
+ * `stripe`,
+ * `standardwebhooks` and `svix` on the same bodies in one process.
  */
 import { receive, sign, SIGNATURE_HEADER, signStandardWebhook, STANDARD_WEBHOOK_HEADERS, verify } from "@wac/verifier"
 import { Console, Effect } from "effect"
@@ -16,11 +17,11 @@ import { now } from "./Time.ts"
 
 interface Contestant {
   readonly name: string
-  /** Does it so many times in a row; false when one was refused. */
+  /** Runs `times` times in a row. Returns false if a delivery was refused. */
   readonly run: (times: number) => boolean | Promise<boolean>
 }
 
-/** Of each pair, the same work is done by either. */
+/** The pairs to compare; both sides of a pair do the same work. */
 const pairs = [
   ["verify and parse", "receive", "stripe constructEvent"],
   ["verify alone", "verify", "stripe verifyHeader"],
@@ -28,7 +29,7 @@ const pairs = [
   ["verify and parse", "receive", "svix"]
 ] as const
 
-/** An event in combined form, filled up to about so many bytes. */
+/** An event in combined form, padded to about `bytes` bytes. */
 const bodyOf = (bytes: number): Buffer => {
   const body = (reference: string) =>
     JSON.stringify({
@@ -80,19 +81,20 @@ const contestantsOf = async (body: Buffer): Promise<ReadonlyArray<Contestant>> =
 
 export interface Plan {
   readonly rounds: number
-  /** Length of one contestant's turn in a round. */
+  /** The length of one contestant's turn in a round. */
   readonly milliseconds: number
 }
 
 const sizes = [["small", 0], ["1 KiB", 1024], ["16 KiB", 16_384]] as const
 
 /**
- * Microseconds per delivery, of each contestant and round: of the process's time on the processors, all its threads
- * included, which the machine's other work disturbs less than the time of the day.
+ * Microseconds per delivery, by contestant and round. It counts the process's processor time over all threads, which
+ * the
+ * machine's other work disturbs less than wall-clock time.
  */
 const measure = async ({ milliseconds, rounds }: Plan, contestants: ReadonlyArray<Contestant>) => {
   const measured = contestants.map(() => [] as Array<number>)
-  // the first two rounds are for the compiler, and to find out how often each fits into its turn
+  // the first two rounds warm up the compiler and find out how many calls fit into a turn
   const times = contestants.map(() => 100)
   for (let round = -2; round < rounds; round++) {
     for (let turn = 0; turn < contestants.length; turn++) {
@@ -114,7 +116,7 @@ const measure = async ({ milliseconds, rounds }: Plan, contestants: ReadonlyArra
   return new Map(contestants.map(({ name }, i) => [name, measured[i]!]))
 }
 
-/** Measures, and prints what was measured; fails when a good delivery is refused. */
+/** Measures and prints the results. Fails if a valid delivery is refused. */
 export const run = (plan: Plan): Effect.Effect<void, BenchFailed> =>
   Effect.gen(function*() {
     yield* Console.log(

@@ -1,5 +1,5 @@
 /**
- * Our server in a process of its own: that of `apps/server`, but for a provider that accepts at once.
+ * Contestant (a)'s child process: the server of `apps/server` with a provider that accepts every message at once.
  */
 import { PgClient } from "@effect/sql-pg"
 import { ApiKeys, Id, Idempotency, Message, Messages, PhoneNumber, Provider } from "@wac/core"
@@ -15,19 +15,19 @@ import * as RoundTrips from "./RoundTrips.ts"
 import { median } from "./Statistics.ts"
 import * as Workload from "./Workload.ts"
 
-/** Environment variables of the server. */
+/** The environment variables of the server. */
 export interface Options {
   readonly [variable: string]: string
   readonly DATABASE_URL: string
 }
 
-/** Asks how long the same statement twice takes, through a client of the kind that the server uses. */
+/** Asks how long the same statement takes twice, through a PostgreSQL client like the server's. */
 export interface TwoRoundTrips {
   readonly statement: string
   readonly repetitions: number
 }
 
-/** Asks what sends take, one after the other, of the core in this process, without HTTP. */
+/** Asks how long consecutive sends through the core take in this process, without HTTP. */
 export interface CoreSends {
   readonly apiKey: string
   readonly sends: number

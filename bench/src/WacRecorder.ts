@@ -1,5 +1,5 @@
 /**
- * Our events, recorded through the ports, as a process beside the server does that hears what customers write.
+ * Records our events through the core's ports, like a process next to the server that receives customers' messages.
  */
 import { NodeCrypto } from "@effect/platform-node"
 import { ContactStore, PhoneNumber, Vault, Webhooks, WorkspaceStore } from "@wac/core"
@@ -15,7 +15,7 @@ interface Options {
   readonly urls: ReadonlyArray<string>
 }
 
-/** Which receivers are allowed, as the server's environment says it and as its rules. */
+/** The allowed receivers: as the server's environment variable, and as the rules of the receiver guard. */
 export const loopback = "127.0.0.0/8"
 
 const rules: ReceiverGuardDns.ReceiverRules = {
@@ -31,7 +31,7 @@ const layer = ({ databaseUrl, masterKey }: Options) =>
     Layer.provideMerge(NodeCrypto.layer)
   )
 
-/** A workspace with a number and a webhook at this URL. */
+/** Creates a workspace with a number and a webhook at this URL. */
 const furnish = Effect.fnUntraced(function*(url: string, n: number) {
   const workspaceId = WebhookEvent.id("ws")
   const number = WebhookEvent.numberOf(n)
@@ -63,7 +63,7 @@ const furnish = Effect.fnUntraced(function*(url: string, n: number) {
   return webhook
 })
 
-/** The server must have made the database ready. */
+/** Opens the recorder. The server must have migrated the database first. */
 export const open = async (options: Options) => {
   const runtime = ManagedRuntime.make(layer(options))
   const webhooks = await runtime.runPromise(Effect.forEach(options.urls, furnish, { concurrency: 8 }))

@@ -1,17 +1,20 @@
 /**
- * Deliveries that wait: rows as a database has them after receivers have been away for a while, made by SQL.
+ * Inserts waiting deliveries with SQL, as a database has them after receivers were down for a while.
  */
 import { Effect } from "effect"
 import type { BenchFailed } from "./BenchFailed.ts"
 import type { Database } from "./Database.ts"
 
-/** How many deliveries one statement makes. */
+/** The number of deliveries per statement. */
 const chunk = 250_000
 
-/** Their events are these, over and over: they are read one by one, as attempts are made. */
+/**
+ * The number of events, which the deliveries share. That is realistic enough, as each attempt reads its event by
+ * itself.
+ */
 const events = 1000
 
-/** Whose deliveries they are: of one workspace's webhook, or of all these in turn. */
+/** Who owns the deliveries. Several owners take them in turn. */
 export interface Owner {
   readonly workspaceId: string
   readonly webhookId: string
@@ -24,18 +27,18 @@ const now = "extract(epoch from now())::bigint * 1000"
 const hour = 3_600_000
 
 interface Kind {
-  /** Of identifiers and of order keys, which are its own. */
+  /** The prefix that makes identifiers and order keys of this kind unique. */
   readonly mark: string
   readonly columns: string
 }
 
-/** Tried five times, the last time a while ago; due one after the other over the next four hours. */
+/** Deliveries with five attempts, the last a while ago, due one after the other over the next four hours. */
 const retry: Kind = {
   mark: "R",
   columns: `5, 5, ${now} - ${hour}, ${now} - ${hour} / 2, ${now} + n * (4.0 * ${hour} / $5)::numeric, ${now} - ${hour}`
 }
 
-/** New, one every few milliseconds of the last hour. */
+/** New deliveries, one every few milliseconds of the last hour. */
 const fresh: Kind = {
   mark: "H",
   columns: `0, 0, null, null, ${now} - ${hour} + (n * ${hour}::numeric / $5)::bigint, ` +
@@ -79,9 +82,9 @@ const fill = (
     yield* database.tidy
   })
 
-/** Has so many deliveries wait to be tried again. */
+/** Inserts the given number of deliveries that wait for a retry. */
 export const retries = (database: Database, owners: ReadonlyArray<Owner>, count: number) =>
   fill(database, owners, count, retry)
 
-/** Has so many deliveries wait that were never tried. */
+/** Inserts the given number of deliveries that were never attempted. */
 export const untried = (database: Database, owner: Owner, count: number) => fill(database, [owner], count, fresh)

@@ -1,6 +1,6 @@
 /**
- * An attempt at a webhook as one would write it by hand, well: both signatures with `node:crypto` and keys made once,
- * undici with connections kept alive, one deadline over everything, and only 200 counts.
+ * Attempts a webhook like careful hand-written code: both signatures with `node:crypto` and prepared keys, undici with
+ * keep-alive connections, one deadline for everything, and only 200 counts as success.
  */
 import { WebhookScheduler } from "@wac/core"
 import { SIGNATURE_HEADER, STANDARD_WEBHOOK_HEADERS } from "@wac/verifier"
@@ -9,16 +9,16 @@ import { Agent } from "undici"
 import * as Time from "./Time.ts"
 import type { Job, Webhook } from "./WebhookEvent.ts"
 
-/** Specification §8. */
+/** The deadline in milliseconds (specification §8). */
 const deadline = 5000
 
-/** Connections to one origin: as many as attempts at once, as our server has them. */
+/** Connections per origin: as many as concurrent attempts, like our server. */
 const connections = WebhookScheduler.maxInFlight.healthy
 
-/** So much of an answer is read. */
+/** The maximum number of bytes read of a response. */
 const maxAnswer = 16 * 1024
 
-/** How it ended; `status` is null when there was no answer in time. */
+/** The outcome; `status` is null if there was no response in time. */
 export interface Attempted {
   readonly startedAt: number
   readonly durationMs: number
@@ -68,7 +68,7 @@ export const to = (webhooks: ReadonlyArray<Webhook>): Attempt => {
       await answer.body.dump({ limit: maxAnswer, signal: abort.signal })
       status = answer.statusCode
     } catch {
-      // no answer in time
+      // no response in time
     } finally {
       clearTimeout(timer)
     }

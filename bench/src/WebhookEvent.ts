@@ -1,6 +1,6 @@
 /**
- * What `deliveries` and `neighbours` deliver: events that tell of a customer's message, in the very bodies that our
- * server makes of them, so that every contestant posts the same.
+ * The events that `deliveries` and `neighbours` deliver: a customer's message, with exactly the body that our server
+ * builds, so that every contestant posts the same bytes.
  */
 import { Event, Id, type InboundMessage } from "@wac/core"
 import { Effect } from "effect"
@@ -9,7 +9,7 @@ import { randomBytes } from "node:crypto"
 import * as Time from "./Time.ts"
 import * as Workload from "./Workload.ts"
 
-/** One webhook of a workspace of its own. Its URL's path ends with its place among the webhooks. */
+/** A webhook in a workspace of its own. The path of its URL ends with its index. */
 export interface Webhook {
   readonly workspaceId: Id.WorkspaceId
   readonly phoneNumber: string
@@ -18,7 +18,7 @@ export interface Webhook {
   readonly secret: string
 }
 
-/** An event that is about to be recorded, with the identifiers that it gets. */
+/** An event to record, with its identifiers. */
 export interface NewEvent {
   readonly webhook: number
   readonly at: number
@@ -27,29 +27,29 @@ export interface NewEvent {
   readonly message: InboundMessage.InboundMessage
 }
 
-/** What a queue is given for it. */
+/** The job of a queue for an event. */
 export interface Job {
   readonly eventId: string
   readonly webhook: number
   readonly body: string
 }
 
-/** Records events durably: one by itself, many in bulk. */
+/** Records events durably: one event alone, several in bulk. */
 export type RecordEvents = (events: ReadonlyArray<NewEvent>) => Promise<void>
 
 const random = Effect.runSync(Effect.provide(SecureRandom.SecureRandom, SecureRandom.layerWebCrypto))
 
-/** A fresh identifier. */
+/** Generates an identifier. */
 export const id = <Prefix extends keyof Id.ByPrefix>(prefix: Prefix): Id.ByPrefix[Prefix] =>
   Effect.runSync(Id.generate(random, prefix))
 
-/** The n-th workspace's number, and the provider's name for it. */
+/** The number of the n-th workspace, and the provider's identifier of it. */
 export const numberOf = (n: number) => ({
   phoneNumber: `+1201555${String(n).padStart(4, "0")}`,
   providerNumberId: `bench-${n}`
 })
 
-/** Webhooks that are stored nowhere. */
+/** Webhooks that are not stored anywhere. */
 export const webhooksAt = (urls: ReadonlyArray<string>): ReadonlyArray<Webhook> =>
   urls.map((url, n) => ({
     workspaceId: id("ws"),

@@ -1,5 +1,6 @@
 /**
- * `npm run bench -- sends`, and the other measurements.
+ * The command line of the benchmarks, such as `npm run bench -- sends`: parses the options, runs the measurement, and
+ * prints its errors.
  */
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Console, Effect, Schema } from "effect"

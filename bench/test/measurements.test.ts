@@ -7,10 +7,10 @@ const main = `${import.meta.dirname}/../src/main.ts`
 const run = (args: ReadonlyArray<string>, env: NodeJS.ProcessEnv = process.env) =>
   promisify(execFile)(process.execPath, ["--conditions=source", main, ...args], { env })
 
-/** What the measurement prints; a run that is invalid, or does not start, is a rejection with all that it said. */
+/** Returns the output of a measurement. Rejects with all output if the run is invalid or does not start. */
 const measure = async (line: string): Promise<string> => (await run(line.split(" "))).stdout
 
-it("a run that is invalid says so, and fails", async () => {
+it("an invalid run fails and reports why", async () => {
   const failure = await run(["sends"], { ...process.env, BENCH_DATABASE_URL: "postgres://127.0.0.1:1/nowhere" }).then(
     () => undefined,
     (error: { readonly code: number; readonly stderr: string }) => error
@@ -19,13 +19,16 @@ it("a run that is invalid says so, and fails", async () => {
   assert.match(failure!.stderr, /^The run is invalid: PostgreSQL cannot be reached/m)
 })
 
-/** Each measurement at its smallest, whose numbers say nothing: that it runs, and finds itself valid. */
+/**
+ * Runs each measurement at its smallest. The numbers mean nothing; the test is that the measurement runs and passes its
+ * own checks.
+ */
 describe("every measurement runs", () => {
-  it("clock", async () => {
+  it("clock measures fake days", async () => {
     assert.match(await measure("clock --rounds 1"), /24 hours +\|? *\d+\.\d\d/)
   })
 
-  it("embed", async () => {
+  it("embed measures the façade", async () => {
     const printed = await measure("embed --rounds 1 --calls 40 --callers 4")
     assert.match(printed, /^a send of the façade +\d/m)
     assert.match(printed, /^façade \/ core, which reads its message +\d.*\(goal: at most 1\.05; (met|missed)\)$/m)
@@ -33,13 +36,13 @@ describe("every measurement runs", () => {
     assert.match(printed, /^fetch handler \/ route +\d.*\(goal: at most 1; (met|missed)\)$/m)
   })
 
-  it("verify", async () => {
+  it("verify compares verifiers", async () => {
     const printed = await measure("verify --rounds 1 --milliseconds 5")
     assert.match(printed, /^receive over stripe constructEvent/m)
     assert.match(printed, /^verify over stripe verifyHeader/m)
   })
 
-  it("sends", async () => {
+  it("sends compares the contestants", async () => {
     const printed = await measure("sends --no-pgbench --connections 4 --rounds 1 --seconds 1 --warm-up 1")
     assert.match(printed, /^a\/b +\d/m)
     assert.match(printed, /^a {2}over HTTP +\d/m)
@@ -48,30 +51,30 @@ describe("every measurement runs", () => {
     assert.match(printed, /^a send over HTTP \/ its two round trips +\d.*\(goal: at most 1\.3; (met|missed)\)$/m)
   })
 
-  it("growth", async () => {
+  it("growth measures stored messages", async () => {
     const printed = await measure("growth --stored 0,1000 --connections 4 --rounds 1 --seconds 1 --warm-up 1")
     assert.match(printed, /^1,000 messages \/ 0 messages +\d/m)
   })
 
-  it("deliveries", async () => {
+  it("deliveries compares job queues", async () => {
     const printed = await measure("deliveries --no-bullmq --webhooks 4 --events 200 --rounds 1 --seconds 1")
     assert.match(printed, /^a\/b +\d/m)
     assert.match(printed, /^a +p99 +\d/m)
   })
 
-  it("neighbours", async () => {
+  it("neighbours measures dead receivers", async () => {
     const printed = await measure("neighbours --healthy 4 --dead 3 --backlog 30 --per-second 20 --seconds 1")
     assert.match(printed, /^3 dead: attempts by outcome: /m)
     assert.match(printed, /^quiet again/m)
   })
 
-  it("dashboard", async () => {
+  it("dashboard measures lists and clicks", async () => {
     const printed = await measure("dashboard --stored 500 --repetitions 1")
     assert.match(printed, /^a page of a list over HTTP, p75 ms +\d.*\(goal: at most 100; (met|missed)\)$/m)
     assert.match(printed, /^an interaction, p75 ms +\d.*\(goal: at most 100; (met|missed)\)$/m)
   })
 
-  it("held", async () => {
+  it("held measures waiting deliveries", async () => {
     const printed = await measure("held --retries 2000 --held 2000 --seconds 1 --repetitions 2")
     assert.match(printed, /^bytes a waiting retry +-?\d/m)
     assert.match(printed, /^pause +2 /m)
