@@ -51,7 +51,7 @@ for (const { layer: clientLayer, name } of clients) {
         const client = yield* emptied
         assert.deepStrictEqual(yield* Migrations.run([first]), { before: 0, after: 1 })
         const behind = yield* Effect.flip(Migrations.check([first, second]))
-        assert.include(behind.message, "has schema version 1, and this wac needs 2")
+        assert.include(behind.message, "has schema version 1, but this wac needs 2")
         assert.deepStrictEqual(yield* Migrations.run([first, second]), { before: 1, after: 2 })
         assert.deepStrictEqual({ ...(yield* client`select x, y from one`)[0] }, { x: 1, y: 7 })
       }))

@@ -28,6 +28,7 @@ export interface PageReceiver {
 /** Events that one look takes. */
 const limit = 25
 
+/** Receivers of open pages: the events of a workspace from now on, each signed with the receiver's own secret. */
 export class PageReceivers extends Context.Service<PageReceivers, {
   /** Begins with the events that are recorded from now on. */
   readonly open: (workspaceId: WorkspaceId) => Effect.Effect<PageReceiver, StoreError>

@@ -41,7 +41,11 @@ const kindsText = `select a.id is not null as is_known, a.revoked_at, a.expires_
           where q.workspace_id = k.workspace_id order by q.month desc limit 2
         )
         union all
-        select q.month, q.used from quota_usage q where q.workspace_id = k.workspace_id and q.month = any ($7::text[])
+        select q.month, q.used from unnest($7::text[]) n (month)
+        cross join lateral (
+          select q.month, q.used from quota_usage q
+          where q.workspace_id = k.workspace_id and q.month = n.month offset 0
+        ) q
       ) q
     ) as used
   from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[])
