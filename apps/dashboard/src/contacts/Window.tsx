@@ -1,6 +1,10 @@
 /** Whether free-form text may be sent to a contact, and for how long. */
+import { useQuery } from "@tanstack/react-query"
+import { Link } from "@tanstack/react-router"
+import { Loaded } from "../ui/Loaded.tsx"
 import { Status } from "../ui/Status.tsx"
 import { Until, useNow } from "../ui/Time.tsx"
+import { contactQuery } from "./Queries.ts"
 
 export const WindowState = ({ openUntil }: { readonly openUntil: string | null }) => {
   const isOpen = useNow((now) => openUntil !== null && Date.parse(openUntil) > now)
@@ -12,6 +16,20 @@ export const WindowState = ({ openUntil }: { readonly openUntil: string | null }
     )
     : <Status tone="calm" icon="minus">Closed</Status>
 }
+
+/** The same of the customer with a number, as one of the workspace's numbers knows them. */
+export const CustomerWindow = ({ phoneNumberId, to }: { readonly phoneNumberId: string; readonly to: string }) => (
+  <Loaded query={useQuery(contactQuery(`${phoneNumberId}:${to}`))} lines={1}>
+    {(contact) =>
+      contact === null
+        ? <span className="text-muted">Closed: the customer has not written</span>
+        : (
+          <Link to="/contacts/$id" params={{ id: contact.id }}>
+            <WindowState openUntil={contact.windowOpenUntil} />
+          </Link>
+        )}
+  </Loaded>
+)
 
 export const OptOut = ({ optedOut }: { readonly optedOut: boolean }) =>
   optedOut ? <Status tone="warn" icon="minus">Opted out</Status> : <span className="text-muted">No</span>

@@ -2,8 +2,7 @@
 import { useQuery } from "@tanstack/react-query"
 import { Link, useParams } from "@tanstack/react-router"
 import type { MessageDetail } from "@wac/client/internal"
-import { contactQuery } from "../contacts/Queries.ts"
-import { WindowState } from "../contacts/Window.tsx"
+import { CustomerWindow } from "../contacts/Window.tsx"
 import { KeyName } from "../keys/KeyName.tsx"
 import { phoneNumbersQuery } from "../numbers/Queries.ts"
 import { api, errorAddress } from "../session/Service.ts"
@@ -21,20 +20,10 @@ import { Timeline } from "./Timeline.tsx"
 const Window = ({ message: { from, to } }: { readonly message: MessageDetail }) => {
   const numbers = useQuery(phoneNumbersQuery)
   const number = numbers.data?.find(({ phoneNumber }) => phoneNumber === from)
-  const contact = useQuery({ ...contactQuery(`${number?.id}:${to}`), enabled: number !== undefined })
-  if (numbers.data !== undefined && number === undefined) return <span className="text-muted">Not known</span>
-  return (
-    <Loaded query={contact} lines={1}>
-      {(contact) =>
-        contact === null
-          ? <span className="text-muted">Closed: the customer has not written</span>
-          : (
-            <Link to="/contacts/$id" params={{ id: contact.id }}>
-              <WindowState openUntil={contact.windowOpenUntil} />
-            </Link>
-          )}
-    </Loaded>
-  )
+  if (number !== undefined) return <CustomerWindow phoneNumberId={number.id} to={to} />
+  return numbers.data === undefined
+    ? <Loaded query={numbers} lines={1}>{() => null}</Loaded>
+    : <span className="text-muted">Not known</span>
 }
 
 export const MessagePage = () => {

@@ -3,6 +3,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { Link, useNavigate, useSearch } from "@tanstack/react-router"
 import type { SendMessage, TemplateDetail } from "@wac/client/internal"
 import { type ReactNode, useState } from "react"
+import { CustomerWindow } from "../contacts/Window.tsx"
 import { phoneNumbersQuery } from "../numbers/Queries.ts"
 import { useOnce } from "../session/Once.ts"
 import { api } from "../session/Service.ts"
@@ -50,6 +51,7 @@ const Form = ({ templates, to: given }: { readonly templates: ReadonlyArray<Temp
     onSettled: () => client.invalidateQueries()
   })
   const { error } = send
+  const number = from === "" ? numbers.data?.find(({ isDefault }) => isDefault)?.id : from
   const choices: ReadonlyArray<readonly [Kind, ReactNode]> = [
     ["template", "A template, at any time"],
     ["text", "Text, while the customer’s service window is open"]
@@ -94,6 +96,14 @@ const Form = ({ templates, to: given }: { readonly templates: ReadonlyArray<Temp
             </Field>
           )}
           <Choices label="Kind" value={kind} onChange={setKind} choices={choices} />
+          {kind === "text" && number !== undefined && /^\+\d{7,15}$/.test(to.trim())
+            ? (
+              <div>
+                <p className="text-[13px] text-muted">The customer’s service window</p>
+                <CustomerWindow phoneNumberId={number} to={to.trim()} />
+              </div>
+            )
+            : null}
           {kind === "text"
             ? (
               <Field label="Text" error={error} param="text">

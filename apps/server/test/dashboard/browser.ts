@@ -104,3 +104,19 @@ export const dialog = (page: Page, name: string | RegExp) => page.getByRole("dia
 /** A button of the page or of a part of it. */
 export const button = (within: Pick<Page, "getByRole">, name: string | RegExp) =>
   within.getByRole("button", { name, exact: typeof name === "string" })
+
+/**
+ * Does something while the page learns nothing by itself: what it asks for to be up to date waits until it is done. So it
+ * is by what is done that the page notices a change.
+ */
+export const unasked = async (page: Page, act: () => Promise<unknown>): Promise<void> => {
+  const asked = /\/internal\/(?!sign-in)/
+  const done = Promise.withResolvers<void>()
+  await page.route(asked, async (route) => {
+    if (route.request().method() === "GET") await done.promise
+    await route.fallback()
+  })
+  await act()
+  done.resolve()
+  await page.unroute(asked)
+}

@@ -7,7 +7,7 @@ import { assert, it } from "vitest"
 import * as checks from "../checks.ts"
 import { start } from "../harness.ts"
 import { environmentFor, issuer } from "../people/issuer.ts"
-import { browser as launch, button, dialog, visit } from "./browser.ts"
+import { browser as launch, button, dialog, unasked, visit } from "./browser.ts"
 
 const fonts = "https://fonts.googleapis.com"
 
@@ -47,9 +47,12 @@ it("a person signs in at the issuer, and again in another tab without losing a f
       await button(page, "Create API key").first().click()
       const form = dialog(page, "Create an API key")
       await form.getByLabel("Name").fill("Kept")
-      await page.evaluate(() => fetch("/internal/session", { method: "DELETE" }))
-      await button(form, "Create key").click()
       const asking = dialog(page, "Your session has ended")
+      await unasked(page, async () => {
+        await page.evaluate(() => fetch("/internal/session", { method: "DELETE" }))
+        await button(form, "Create key").click()
+        await asking.waitFor()
+      })
       const [tab] = await Promise.all([
         page.waitForEvent("popup"),
         asking.getByRole("link", { name: "Sign in in another tab" }).click()

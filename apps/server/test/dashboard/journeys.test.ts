@@ -15,7 +15,7 @@ import type { Browser } from "playwright-core"
 import { afterAll, afterEach, assert, beforeAll, it } from "vitest"
 import { call, type Delivered, hello, ownPage, receiver as makeReceiver, send, start } from "../harness.ts"
 import { moving } from "../movable.ts"
-import { browser as launch, button, dialog, type Visit, visit } from "./browser.ts"
+import { browser as launch, button, dialog, unasked, type Visit, visit } from "./browser.ts"
 
 const scope = Effect.runSync(Scope.make())
 
@@ -311,12 +311,15 @@ it("a session that ends while a form is filled in is begun again in place, and t
   const form = dialog(page, "Create an API key")
   await form.getByLabel("Name").fill("Kept")
   await form.getByLabel("Expires").selectOption("In 90 days")
-  const ended = await Effect.runPromise(
-    call(`${url}/internal/session`, { method: "DELETE", headers: await sessionHeaders() })
-  )
-  assert.strictEqual(ended.status, 204)
-  await button(form, "Create key").click()
   const asking = dialog(page, "Your session has ended")
+  await unasked(page, async () => {
+    const ended = await Effect.runPromise(
+      call(`${url}/internal/session`, { method: "DELETE", headers: await sessionHeaders() })
+    )
+    assert.strictEqual(ended.status, 204)
+    await button(form, "Create key").click()
+    await asking.waitFor()
+  })
   assert.strictEqual(await asking.getByLabel("E-mail").inputValue(), owner.email)
   await asking.getByLabel("Password").fill("not the password")
   await button(asking, "Sign in").click()
@@ -358,6 +361,7 @@ it("a template is filled in beside its preview and sent once, and its life is fo
   // outside a service window the service refuses text, and the form stays as it is
   await person.open("/messages/new?to=%2B15551239876")
   await page.getByLabel("Text, while the customer’s service window is open").check()
+  await page.getByText("Closed: the customer has not written").waitFor()
   await page.getByLabel("Text", { exact: true }).fill("Hello?")
   await button(page, "Send message").click()
   await page.getByRole("alert").waitFor()

@@ -8,7 +8,7 @@ import { mkdirSync } from "node:fs"
 import { join } from "node:path"
 import type { Browser, Page, Route } from "playwright-core"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { browser as launch, button, desktop, dialog, signedIn, visit } from "./browser.ts"
+import { browser as launch, button, desktop, dialog, signedIn, unasked, visit } from "./browser.ts"
 import * as workspace from "./workspace.ts"
 
 /** What its script puts into a page. */
@@ -435,9 +435,11 @@ describe.concurrent("every page, light, dark and on a phone", () => {
     await page.setViewportSize(desktop)
     await person.open("/api-keys?dialog=create")
     await page.getByLabel("Name").fill("Kept")
-    await page.evaluate(() => fetch("/internal/session", { method: "DELETE" }))
-    await button(page, "Create key").click()
-    await dialog(page, "Your session has ended").getByLabel("Password").waitFor()
+    await unasked(page, async () => {
+      await page.evaluate(() => fetch("/internal/session", { method: "DELETE" }))
+      await button(page, "Create key").click()
+      await dialog(page, "Your session has ended").getByLabel("Password").waitFor()
+    })
     await see("dialog-session-ended")
     await page.route("**/internal/sign-in", (route) => route.fulfill({ json: { method: "oidc" } }))
     await person.open("")
