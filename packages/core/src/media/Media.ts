@@ -1,29 +1,29 @@
 /**
- * Files of ours that messages hold (contract §10), as far as sending looks at them.
+ * Our files that messages contain (contract §10), and whether a file may be sent as a given kind. Pure.
  */
 import { InvalidBody } from "../Errors.ts"
 import type { MediaId } from "../Id.ts"
 
-/** What is known of a file. */
+/** The stored properties of a file. */
 export interface Media {
   readonly id: MediaId
-  /** As found in its bytes. */
+  /** As detected from its bytes. */
   readonly mimeType: string
   /** In bytes. */
   readonly size: number
-  /** Whether the picture moves. */
+  /** Whether the image is animated. */
   readonly isAnimated: boolean
-  /** Whether the sound is coded with Opus. */
+  /** Whether the audio is encoded as Opus. */
   readonly isOpus: boolean
 }
 
-/** What takes a file. */
+/** The kinds of content that hold a file. */
 export type FileKind = "image" | "audio" | "video" | "document" | "sticker"
 
 const kilobyte = 1024
 const megabyte = 1024 * kilobyte
 
-/** What upstream takes; types of documents are not limited. */
+/** The provider's types and maximum sizes. Documents may have any type. */
 const taken: { readonly [Kind in FileKind]: { readonly types: ReadonlyArray<string> | null; readonly size: number } } =
   {
     image: { types: ["image/jpeg", "image/png"], size: 5 * megabyte },
@@ -35,7 +35,10 @@ const taken: { readonly [Kind in FileKind]: { readonly types: ReadonlyArray<stri
 
 const stillSticker = 100 * kilobyte
 
-/** Why a file may not be sent as what it is to be sent as; `param` is where the message names it. */
+/**
+ * The reason not to send a file as this kind; undefined if it may be sent. `param` is the message's field with the
+ * file.
+ */
 export const refusal = (
   { isAnimated, isOpus, mimeType, size }: Omit<Media, "id">,
   { isVoice, kind, param }: { readonly kind: FileKind; readonly param: string; readonly isVoice: boolean }
@@ -45,7 +48,7 @@ export const refusal = (
   if (types !== null && !types.includes(mimeType)) {
     return invalid(`${kind} files must be ${types.join(", ")}; this file is ${mimeType}`)
   }
-  // upstream plays Ogg only with Opus in it
+  // the provider only plays Ogg files that contain Opus
   if ((isVoice || mimeType === "audio/ogg") && !isOpus) {
     return invalid("voice messages and Ogg files must be encoded as Opus")
   }
@@ -53,6 +56,6 @@ export const refusal = (
   return size <= limit ? undefined : invalid(`${kind} files may have at most ${limit} bytes; this file has ${size}`)
 }
 
-/** There is none of this id in the workspace. */
+/** The error for an id that names no file of the workspace. */
 export const missing = (param: string): InvalidBody =>
   new InvalidBody({ reason: "invalid_field", param, message: `${param} does not name a file of this workspace` })

@@ -1,5 +1,5 @@
 /**
- * Where sends find files of ours. Until there is a store of them, there are none.
+ * Port for our files, as sends use it. By default it has no files.
  */
 import { Context, Effect } from "effect"
 import type { DomainError } from "../Errors.ts"
@@ -9,9 +9,9 @@ import type { StoreError } from "../StoreError.ts"
 import type { Media } from "./Media.ts"
 
 export interface MediaLibrary {
-  /** A file of the workspace. */
+  /** Finds a file of the workspace. */
   readonly find: (workspaceId: WorkspaceId, id: MediaId) => Effect.Effect<Media | undefined, StoreError>
-  /** The provider's own name of a file, for sends from this number; brings it there if it has none yet. */
+  /** The provider's identifier of a file for sends from this number. Uploads the file if it has none yet. */
   readonly providerIdOf: (sender: PhoneNumber, media: Media) => Effect.Effect<string, DomainError | StoreError>
 }
 

@@ -1,5 +1,6 @@
 /**
- * What abandoning a send decides: everything that *accept* wrote is taken back, as if it had refused.
+ * The *abandon* transition: decides how to undo everything that *accept* wrote for a send, as if the send had been
+ * refused. Pure: it works on loaded data and returns what to write.
  */
 import * as Contact from "../contacts/Contact.ts"
 import type { PhoneNumberId, WorkspaceId } from "../Id.ts"
@@ -17,26 +18,33 @@ import { Sends, type Writes as SendWrites } from "./Sends.ts"
 /** A send, and what its last try changed. */
 export interface Tried extends Send.Send {
   readonly lastTry: {
-    /** When the message took its status before; `null` when this was the first try. */
+    /** When the message took its status before the last try; `null` if that was the first try. */
     readonly statusAtBefore: Instant | null
-    /** When the customer was counted against the messaging limit, and when they had been before; `null`: they were not. */
+    /**
+     * When the last try counted the customer against the messaging limit, and when the customer had been counted
+     * before;
+     * `null` if it did not count them.
+     */
     readonly counted: { readonly at: Instant; readonly before: Instant | null } | null
   }
 }
 
-/** What is found for a send that is to be abandoned; all of it is locked. */
+/** The stored state that an abandoned send affects. All of it is locked. */
 export interface Found {
   /** The send under the key. */
   readonly send: Tried | undefined
   readonly workspace: Pick<Workspace, "tier">
-  /** When the workspace's bucket is full; `undefined`: it was forgotten when it was full. So for the others. */
+  /**
+   * When the workspace's bucket is full; `undefined` if the full bucket was deleted. The same holds for the other
+   * buckets.
+   */
   readonly workspaceFullAt: Instant | undefined
-  /** Its number, unless that was removed. */
+  /** The send's number, unless it was removed. */
   readonly number: PhoneNumber.PhoneNumber | undefined
   readonly numberFullAt: Instant | undefined
   readonly pair: {
     readonly fullAt: Instant | undefined
-    /** When the customer was last counted against the messaging limit; `null`: they are not among those who are. */
+    /** When the customer was last counted against the messaging limit; `null` if they do not count. */
     readonly countedAt: Instant | null
   }
 }
@@ -46,13 +54,13 @@ export interface Loaded extends Known {
   readonly found: (command: AbandonSend) => Found | undefined
 }
 
-/** What is given back, each place at most once, and the sends that have lost their claims. */
+/** What is given back (each row at most once), and the sends that lost their claims. */
 export interface Writes extends SendWrites {
   readonly workspaces: ReadonlyArray<{ readonly id: WorkspaceId; readonly fullAt: Instant }>
   readonly numbers: ReadonlyArray<{
     readonly id: PhoneNumberId
     readonly fullAt: Instant
-    /** How many customers count no longer. */
+    /** By how much to lower the number of counted customers. */
     readonly customers: number
   }>
   readonly pairs: ReadonlyArray<{
@@ -63,7 +71,7 @@ export interface Writes extends SendWrites {
   }>
 }
 
-/** A bucket that may have been forgotten when it was full: then there is nothing to give back to. */
+/** A bucket that may have been deleted because it was full; then nothing can be given back. */
 class Kept {
   readonly bucket: Bucket.Bucket
   private readonly isStored: boolean
@@ -100,7 +108,7 @@ const known = <K, V>(all: Map<K, V>, key: K, make: () => V): V => {
   return made
 }
 
-/** `MessageStore.abandon`. */
+/** Decides `MessageStore.abandon` for a batch. */
 export const abandon: Decide<AbandonSend, Loaded, void, Writes> = (loaded, commands) => {
   const workspaces = new Map<WorkspaceId, Kept>()
   const numbers = new Map<PhoneNumberId, NumberState>()
@@ -134,7 +142,7 @@ export const abandon: Decide<AbandonSend, Loaded, void, Writes> = (loaded, comma
       }))
       ofNumber.kept.giveBack(Limits.phoneNumber(limits, PhoneNumber.tierOf(number)))
       ofPair.kept.giveBack(Limits.pair(limits))
-      // the customer's place, unless they were written to again since
+      // uncount the customer, unless a later message counted them again
       if (counted !== null && ofPair.countedAt === counted.at) {
         ofPair.countedAt = counted.before
         if (counted.before === null) ofNumber.customers++

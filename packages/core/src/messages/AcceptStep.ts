@@ -1,6 +1,7 @@
 /**
- * What *accept* decides (contract §3, *Order of checks*): whether a send may be given to the provider, and what it
- * spends.
+ * The *accept* transition: decides whether a send may be given to the provider (contract §3, *Order of checks*), and
+ * what
+ * it spends. Pure: it works on loaded data and returns what to write.
  */
 import * as Contact from "../contacts/Contact.ts"
 import type { MessageId, PhoneNumberId, WorkspaceId } from "../Id.ts"
@@ -28,22 +29,25 @@ export interface OfWorkspace {
   readonly fullAt: Instant
 }
 
-/** A phone number and what sends have spent of it. */
+/** A phone number and what its sends have spent. */
 export interface OfNumber {
   readonly number: PhoneNumber.PhoneNumber
   /** When its bucket is full. */
   readonly fullAt: Instant
   /** How many customers count against its messaging limit. */
   readonly customers: number
-  /** Whether that is exact; else some of them may have lapsed (`MessagingLimit.lapsed`). */
+  /**
+   * Whether `customers` is exact. If not, it may include customers whose 24 hours have passed
+   * (`MessagingLimit.lapsed`).
+   */
   readonly isExact: boolean
 }
 
 /** What sends from a number to one customer have spent. */
 export interface OfPair {
-  /** When the pair's bucket is full; `undefined`: it was never seen. */
+  /** When the pair's bucket is full; `undefined` if there is no bucket yet. */
   readonly fullAt: Instant | undefined
-  /** When the customer was last counted against the messaging limit; `null`: they are not among those who are. */
+  /** When the customer was last counted against the messaging limit; `null` if they do not count. */
   readonly countedAt: Instant | null
 }
 
@@ -51,22 +55,24 @@ export interface OfPair {
 export interface Bound {
   readonly binding: Idempotency.Binding
   readonly message: Message
-  /** The month whose quota it has spent; `null` when that was given back. */
+  /** The month whose quota the message has spent; `null` if the quota was given back. */
   readonly quotaMonth: string | null
-  /** Whether somebody else is at it: then what is known of it is a moment old, and it is not to be claimed. */
+  /**
+   * Whether another transaction holds the lock. Then the data may be slightly old, and the send must not be claimed.
+   */
   readonly isBusy: boolean
 }
 
-/** What is found for a send. All but the key, the template and the contact is locked, by the workspace's lock. */
+/** The stored state for a send. The workspace's lock covers all of it except the key, the template and the contact. */
 export interface Found {
   readonly workspace: OfWorkspace | undefined
-  /** The API key that it came with, if it came with one and the workspace has it. */
+  /** The API key of the request; `undefined` if the request had none or the workspace does not have it. */
   readonly apiKey: Pick<ApiKey.ApiKey, "expiresAt" | "revokedAt"> | undefined
-  /** The number that the message names, or the provider's default one of the workspace. */
+  /** The number that the message names, or the workspace's default number at the provider. */
   readonly sender: OfNumber | undefined
-  /** The template of the sender's account. */
+  /** The template in the sender's account. */
   readonly template: Template | undefined
-  /** The customer, as seen from the sender. */
+  /** The customer, as a contact of the sender. */
   readonly contact: Contact.Contact | undefined
   readonly pair: OfPair
   readonly bound: Bound | undefined
@@ -76,54 +82,57 @@ export interface Found {
 
 /** What the step loads. */
 export interface Loaded extends Known {
-  /** What is found for one of the commands. */
+  /** The stored state for a command. */
   readonly found: (command: AcceptSend) => Found
 }
 
-/** How many customers of a number count must be known exactly, without those who have lapsed by then. */
+/** A phone number whose exact count of customers is needed, without those whose 24 hours have passed. */
 export interface Need {
   readonly phoneNumberId: PhoneNumberId
-  /** `MessagingLimit.lapsed` of the time at which they are counted. */
+  /** `MessagingLimit.lapsed` at the time of the count. */
   readonly lapsed: Instant
 }
 
-/** A try of a send, which is claimed. */
+/** A claimed try of a send. */
 export interface Claim {
   readonly request: KeyedRequest
-  /** As it is now. */
+  /** The message after this try was claimed. */
   readonly message: Message
-  /** As it was after the try before; `undefined` in the first one. */
+  /** The message after the previous try; `undefined` in the first try. */
   readonly before: Message | undefined
   readonly claim: NonNullable<Idempotency.Binding["claim"]>
-  /** The month whose quota it has spent. */
+  /** The month whose quota the message has spent. */
   readonly quotaMonth: string
-  /** Whether it counts against the messaging limit from now on, and when the customer had been counted before. */
+  /**
+   * When the customer had been counted before, if this try counts them against the messaging limit; `null` if it does
+   * not.
+   */
   readonly counted: { readonly before: Instant | null } | null
 }
 
-/** What has been spent, each place at most once, and the sends that are claimed. */
+/** What was spent (each row at most once), and the claimed sends. */
 export interface Writes {
   readonly workspaces: ReadonlyArray<{ readonly id: WorkspaceId; readonly fullAt: Instant }>
   readonly numbers: ReadonlyArray<{
     readonly id: PhoneNumberId
     readonly fullAt: Instant
-    /** How many customers count besides those who did. */
+    /** How many customers to add to the number's count. */
     readonly customers: number
   }>
   readonly pairs: ReadonlyArray<{
     readonly phoneNumberId: PhoneNumberId
     readonly customer: Contact.Contact["key"]
     readonly fullAt: Instant
-    /** When the customer was counted just now; `null`: they were not. */
+    /** When this try counted the customer; `null` if it did not. */
     readonly countedAt: Instant | null
   }>
   readonly quotas: ReadonlyArray<{
     readonly workspaceId: WorkspaceId
     readonly month: string
-    /** How many messages more. */
+    /** How many messages to add. */
     readonly messages: number
   }>
-  /** Messages whose keys have expired, and which others take. */
+  /** Messages whose keys expired and now belong to other messages. */
   readonly unbound: ReadonlyArray<MessageId>
   readonly claims: ReadonlyArray<Claim>
 }
@@ -167,7 +176,7 @@ const known = <K, V>(all: Map<K, V>, key: K, make: () => V): V => {
 
 const nameOf = ({ key, route, workspaceId }: KeyedRequest): string => `${workspaceId}\n${route}\n${key}`
 
-/** What the commands so far have left. */
+/** The state after the commands of the batch that were already decided. */
 class Batch {
   private readonly workspaces = new Map<WorkspaceId, Bucket.Bucket>()
   private readonly numbers = new Map<PhoneNumberId, NumberState>()
@@ -213,7 +222,7 @@ class Batch {
       sender: found.sender?.number,
       template,
       contact,
-      // a message that has spent its quota already needs no more of it
+      // a message that has already spent its quota needs no more
       quota: again !== undefined && again.quotaMonth !== null
         ? null
         : own.workspace.monthlyQuota ?? limits.defaults.monthlyQuota,
@@ -227,7 +236,7 @@ class Batch {
       if (refusal.reason === "messaging_limit_reached") this.need(number!, now)
       return refused(ofRequest.readings, refusal)
     }
-    // a missing sender is the first thing that the policy refuses
+    // the policy refuses a missing sender first, so there is one here
     const sender = found.sender!.number
 
     const ofCall = Bucket.ask([
@@ -328,7 +337,9 @@ class Batch {
   }
 }
 
-/** `Idempotency.judge`; what might be claimed, if somebody else were not at it, is theirs: we came before they are done. */
+/**
+ * Calls `Idempotency.judge`. A send that could be claimed counts as running while another transaction holds its lock.
+ */
 const judge = (bound: Bound | undefined, fingerprint: string, now: Instant): Idempotency.Verdict => {
   const verdict = Idempotency.judge(bound?.binding, bound?.message, fingerprint, now)
   return bound?.isBusy === true && (verdict._tag === "Unbound" || verdict._tag === "Released")
@@ -336,7 +347,10 @@ const judge = (bound: Bound | undefined, fingerprint: string, now: Instant): Ide
     : verdict
 }
 
-/** `MessageStore.accept`: everything is worked out first, and written only where nothing refuses. */
+/**
+ * Decides `MessageStore.accept` for a batch. Each command is decided completely before anything is written; a refusal
+ * writes nothing.
+ */
 export const accept: Decide<AcceptSend, Loaded, Accepted, Writes, Need> = (loaded, commands) => {
   const batch = new Batch()
   const answers = commands.map((asked) =>

@@ -1,5 +1,5 @@
 /**
- * Contacts to be saved (contract §9), in upstream's own fields.
+ * The content of a contacts message (contract §9), with the provider's field names. Defines schemas only.
  */
 import { Schema } from "effect"
 import * as PlainText from "../PlainText.ts"
@@ -42,7 +42,7 @@ const Contact = Schema.Struct({
   urls: many(Schema.Struct({ url: word, type: word }))
 })
 
-/** One contact or more; upstream takes 257 at once. */
+/** One to 257 contacts, the provider's limit. */
 export const ContactsContent = Schema.Array(Contact).check(
   Schema.isMinLength(1, { message: "must have 1 to 257 elements" }),
   Schema.isMaxLength(257, { message: "must have 1 to 257 elements" })

@@ -1,5 +1,6 @@
 /**
- * Files that messages hold (contract §9): one of ours by its id (contract §10), or one that upstream fetches by a link.
+ * The content of messages with a file (contract §9): one of our files by id (contract §10), or one that the provider
+ * downloads from a link. Defines schemas only.
  */
 import { Schema } from "effect"
 import { MediaId } from "../Id.ts"
@@ -7,7 +8,7 @@ import * as PlainText from "../PlainText.ts"
 
 const longestAddress = 2048
 
-/** An address of at most 2,048 characters, of one of these schemes. */
+/** A URL of at most 2,048 characters with one of these schemes. */
 export const address = (...schemes: readonly [string, ...ReadonlyArray<string>]) => {
   const pattern = `^(?:${schemes.join("|")})://[^\\s\\x00-\\x20]+$`
   const form = new RegExp(pattern, "u")
@@ -21,11 +22,11 @@ export const address = (...schemes: readonly [string, ...ReadonlyArray<string>])
   )
 }
 
-/** Where upstream fetches something. */
+/** The URL of a file that the provider downloads. */
 export const Link = address("https")
 
 const file = {
-  /** A file of ours. */
+  /** The id of one of our files. */
   media: Schema.optionalKey(MediaId),
   link: Schema.optionalKey(Link)
 }
@@ -38,27 +39,27 @@ interface Given {
   readonly link?: string
 }
 
-/** Exactly one of the two says which file it is. */
+/** Requires exactly one of `media` and `link`. */
 const one = Schema.makeFilter(({ link, media }: Given) =>
   (media === undefined) !== (link === undefined) || (media === undefined
     ? "either media or link is required"
     : { path: ["link"], issue: "only one of media and link may be given" })
 )
 
-/** A file without words of its own: a sticker, and the picture or film in a header. */
+/** A file without a caption: a sticker, or the image or video of a header. */
 export const Plain = Schema.Struct(file).check(one)
 
-/** A picture or a film. */
+/** An image or a video, with an optional caption. */
 export const Captioned = Schema.Struct({ ...file, ...caption }).check(one)
 
-/** A recording; `voice` is one that is shown as spoken into the phone, and is Opus. */
+/** An audio file. With `voice` it is shown as a voice message, and must be Opus. */
 export const Recording = Schema.Struct({ ...file, voice: Schema.optionalKey(Schema.Boolean) }).check(one)
 
-/** A document. */
+/** A document, with an optional caption and filename. */
 export const Document = Schema.Struct({ ...file, ...caption, ...filename }).check(one)
 
 /** A document in a header. */
 export const HeaderDocument = Schema.Struct({ ...file, ...filename }).check(one)
 
-/** A file as any of these names it. */
+/** A file of any of these kinds. */
 export type FileContent = typeof Document.Type | typeof Recording.Type

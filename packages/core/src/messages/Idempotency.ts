@@ -1,6 +1,7 @@
 /**
- * Idempotency keys (specification §4 rules 4 and 5, contract §4): their syntax, the fingerprint of a body, and what a
- * key that was seen before means.
+ * Idempotency keys (specification §4 rules 4 and 5, contract §4): their syntax, the fingerprint of a body, and the
+ * verdict
+ * on a key that was used before. Pure, apart from computing digests.
  */
 import { Context, Duration, Effect, Result, Schema } from "effect"
 import { Digest } from "effect/crypto"
@@ -12,13 +13,13 @@ import { isDeliveryUnknown, type Message, ranks } from "./Message.ts"
 /** How long a key is kept after its answer. */
 export const retention = Duration.hours(24)
 
-/** How long a send's claim is good for: more than the provider's 8 s and any pause of a healthy process. */
+/** The length of a send's claim: longer than the provider's deadline of 8 s and any pause of a healthy process. */
 export const lease = Duration.seconds(30)
 
-/** How long a second request waits for the first one's answer (contract §4). */
+/** How long a second request waits for the answer of the first (contract §4). */
 export const joinTimeout = Duration.seconds(10)
 
-/** What the second request is asked to wait when the first one takes longer. */
+/** The `Retry-After` of the second request if the first takes longer. */
 export const joinRetryAfter = Duration.seconds(1)
 
 const keyPattern = /^[\x21-\x7e]{1,255}$/u
@@ -29,10 +30,10 @@ export type IdempotencyKey = typeof IdempotencyKey.Type
 
 const isKey = (text: string): text is IdempotencyKey => keyPattern.test(text)
 
-/** The header's name, as errors give it. */
+/** The name of the header in error messages. */
 export const header = "Idempotency-Key"
 
-/** Reads the header's value; the quoted form of the IETF draft is unquoted, so that `"k"` and `k` are one key. */
+/** Parses the header's value. The quoted form of the IETF draft is unquoted, so `"k"` and `k` are the same key. */
 export const parseKey = (value: string | undefined): Result.Result<IdempotencyKey, InvalidBody> => {
   if (value === undefined) {
     return Result.fail(
@@ -50,7 +51,7 @@ export const parseKey = (value: string | undefined): Result.Result<IdempotencyKe
   )
 }
 
-/** JSON with sorted keys and no white space, so that neither makes a conflict. */
+/** JSON with sorted keys and without whitespace, so that neither causes a conflict. */
 export const canonicalJson = (value: unknown): string => JSON.stringify(sorted(value))
 
 const sorted = (value: unknown): unknown => {
@@ -66,7 +67,9 @@ const utf8 = new TextEncoder()
 export const fingerprint = (digest: Digest.Digest["Service"], body: unknown): Effect.Effect<string> =>
   digest.digestHex(Digest.sha256, utf8.encode(canonicalJson(body)))
 
-/** The answer to a send that was given once and is given again: the message's names, or the final error. */
+/**
+ * The stored answer to a send, which repeated requests receive again: the message's identifiers, or the final error.
+ */
 export const Answer = Schema.Union([
   Schema.TaggedStruct("Sent", {
     messageId: MessageId,
@@ -74,44 +77,46 @@ export const Answer = Schema.Union([
     workspaceId: WorkspaceId,
     apiKeyId: Schema.NullOr(ApiKeyId)
   }),
-  /** `requestId` is of the request that got it first, so that the body is the same to the byte. */
+  /** `requestId` is the id of the first request, so that repeated answers have the same bytes. */
   Schema.TaggedStruct("Failed", { error: DomainError, requestId: RequestId })
 ])
 export type Answer = typeof Answer.Type
 
-/** The success of a send: the provider accepted the message and named it. */
+/** The success of a send: the provider accepted the message and returned its identifier. */
 export type Sent = Extract<Answer, { readonly _tag: "Sent" }>
 
-/** What is kept of a key. */
+/** What is stored for a key. */
 export interface Binding {
   readonly fingerprint: string
   readonly messageId: MessageId
-  /** Who is sending at the moment, and until when nobody else may think that they crashed. */
+  /**
+   * The token of the process that is sending, and the time until which no other process may treat the send as crashed.
+   */
   readonly claim: { readonly token: string; readonly leaseUntil: Instant } | null
   /** The stored answer, once there is one. */
   readonly answer: Answer | null
-  /** How the last try ended when it certainly sent nothing; told to those who waited for it, never replayed later. */
+  /** The outcome of the last try if nothing was sent. Requests that wait for the try receive it; later ones do not. */
   readonly lastFailure: Answer | null
-  /** When the key is forgotten; `null` while its send has no end. */
+  /** When the key is deleted; `null` until the send has ended. */
   readonly expiresAt: Instant | null
 }
 
-/** What a request finds under its key. */
+/** The verdict on a request's key. */
 export type Verdict =
-  /** Nothing, or something forgotten: the request may claim it. */
+  /** The key is unused or expired. The request may claim it. */
   | { readonly _tag: "Unbound" }
-  /** Another body came with this key. */
+  /** The key was used with a different body. */
   | { readonly _tag: "Conflict" }
   | { readonly _tag: "Answered"; readonly answer: Answer }
   | { readonly _tag: "Running" }
-  /** Nobody knows yet, or ever will, whether the message went out. */
+  /** It is not known whether the message was sent. */
   | { readonly _tag: "Unknown"; readonly reason: "outcome_unknown" | "delivery_unknown" }
-  /** The last try certainly sent nothing: the request may claim it again, under the same message. */
+  /** The last try sent nothing. The request may claim the key again, for the same message. */
   | { readonly _tag: "Released"; readonly lastFailure: Answer | null }
 
 /**
- * Judges a key. `message` is the one that the key is bound to. A claim is never taken over: an ended lease means that
- * the outcome is unknown, until upstream's reports say more (contract §3).
+ * Judges a key; `message` is the message that the key is bound to. A claim is never taken over: after its lease the
+ * outcome is unknown, until the provider's reports settle it (contract §3).
  */
 export const judge = (
   binding: Binding | undefined,
@@ -128,20 +133,24 @@ export const judge = (
   const settled = settledByReport(message)
   if (settled !== null) return { _tag: "Answered", answer: settled }
   if (isDeliveryUnknown(message)) return { _tag: "Unknown", reason: "delivery_unknown" }
-  // whatever else has become of it, only a message that is still waiting to be sent may be sent
+  // only a message that still waits to be sent may be sent, whatever else happened to it
   return binding.claim === null && message.status === "sending"
     ? { _tag: "Released", lastFailure: binding.lastFailure }
     : { _tag: "Unknown", reason: "outcome_unknown" }
 }
 
-/** The answer that upstream's own reports give: whoever reports on a message has taken it, even if it failed later. */
+/**
+ * The answer implied by the provider's reports. A report shows that the provider accepted the message, even if it
+ * failed
+ * later.
+ */
 export const settledByReport = (message: Message): Answer | null =>
   message.providerMessageId !== null && !isDeliveryUnknown(message) &&
     (message.status === "failed" || ranks[message.status] >= ranks.sent)
     ? sent(message, message.providerMessageId)
     : null
 
-/** The answer of an accepted message. */
+/** The answer for an accepted message. */
 export const sent = (
   message: Pick<Message, "id" | "workspaceId" | "apiKeyId">,
   providerMessageId: string
@@ -153,7 +162,7 @@ export const sent = (
   apiKeyId: message.apiKeyId
 })
 
-/** The error for an outcome that nobody knows. */
+/** The error for an unknown outcome. */
 export const unknown = (reason: "outcome_unknown" | "delivery_unknown"): ServerError =>
   new ServerError({
     reason,
@@ -164,13 +173,13 @@ export const unknown = (reason: "outcome_unknown" | "delivery_unknown"): ServerE
   })
 
 /**
- * Told when the current request gets an answer that another request got first: the HTTP layer sets it to mark the
- * answer; elsewhere nobody listens.
+ * Called when the current request receives the stored answer of an earlier request. The HTTP layer sets it to mark the
+ * response as a replay. By default it does nothing.
  */
 export const ReplayObserver = Context.Reference<(answer: Answer) => void>("@wac/core/Idempotency/ReplayObserver", {
   defaultValue: () => () => {}
 })
 
-/** Tells the {@link ReplayObserver} of the current request. */
+/** Calls the {@link ReplayObserver} of the current request. */
 export const observeReplay = (answer: Answer): Effect.Effect<void> =>
   Effect.map(ReplayObserver, (observer) => observer(answer))

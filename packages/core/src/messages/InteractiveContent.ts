@@ -1,5 +1,5 @@
 /**
- * Messages that customers answer with a tap (contract §9), in upstream's own fields and limits.
+ * The content of interactive messages (contract §9), with the provider's field names and limits. Defines schemas only.
  */
 import { Schema } from "effect"
 import * as PlainText from "../PlainText.ts"
@@ -14,7 +14,7 @@ const ImageHeader = Schema.Struct({ type: Schema.Literal("image"), image: FileCo
 const VideoHeader = Schema.Struct({ type: Schema.Literal("video"), video: FileContent.Plain })
 const DocumentHeader = Schema.Struct({ type: Schema.Literal("document"), document: FileContent.HeaderDocument })
 
-/** What stands above the text. */
+/** The header above the text. */
 const Header = Schema.Union([TextHeader, ImageHeader, VideoHeader, DocumentHeader])
 
 const body = { body: text(1024) }
@@ -23,7 +23,7 @@ const header = { header: Schema.optionalKey(Header) }
 
 const words = { ...header, ...body, ...footer }
 
-/** The place of the first element that says the same as one before it. */
+/** The index of the first element that repeats an earlier one; -1 if there is none. */
 const repeated = (names: ReadonlyArray<string>): number => names.findIndex((name, i) => names.indexOf(name) < i)
 
 const between = <S extends Schema.Constraint>(element: S, min: number, max: number) => {
@@ -36,7 +36,7 @@ const Button = Schema.Struct({
   reply: Schema.Struct({ id: id(256), title: PlainText.between(1, 20) })
 })
 
-/** One to three buttons. */
+/** One to three reply buttons. */
 const Buttons = Schema.Struct({
   type: Schema.Literal("button"),
   ...words,
@@ -81,7 +81,7 @@ const sections = Schema.makeFilter((sections: ReadonlyArray<typeof Section.Type>
     { path: [same.section, "rows", same.place, "id"], issue: "must differ from those of the other rows" }
 })
 
-/** A list that opens. */
+/** A list of options that opens on a tap. */
 const List = Schema.Struct({
   type: Schema.Literal("list"),
   header: Schema.optionalKey(TextHeader),
@@ -93,10 +93,10 @@ const List = Schema.Struct({
   })
 })
 
-/** An address that a customer's browser opens: upstream takes `http` too. */
+/** A button's URL, opened in the customer's browser. The provider also accepts `http`. */
 const Address = Schema.Struct({ display_text: PlainText.between(1, 20), url: FileContent.address("https", "http") })
 
-/** A button that opens an address. */
+/** A button that opens a URL. */
 const CtaUrl = Schema.Struct({
   type: Schema.Literal("cta_url"),
   ...words,
@@ -123,28 +123,28 @@ const FlowParameters = Schema.Struct({
   )
 )
 
-/** A form. */
+/** A flow: a form inside WhatsApp. */
 const Flow = Schema.Struct({
   type: Schema.Literal("flow"),
   ...words,
   action: Schema.Struct({ name: Schema.Literal("flow"), parameters: FlowParameters })
 })
 
-/** Asks where the customer is. */
+/** Asks the customer for their location. */
 const LocationRequest = Schema.Struct({
   type: Schema.Literal("location_request_message"),
   ...body,
   action: Schema.Struct({ name: Schema.Literal("send_location") })
 })
 
-/** Asks for the customer's number. */
+/** Asks the customer for their phone number. */
 const ContactRequest = Schema.Struct({
   type: Schema.Literal("request_contact_info"),
   ...body,
   action: Schema.Struct({ name: Schema.Literal("request_contact_info") })
 })
 
-/** One thing of a catalogue. */
+/** One product of a catalog. */
 const Product = Schema.Struct({
   type: Schema.Literal("product"),
   body: Schema.optionalKey(text(1024)),
@@ -173,7 +173,7 @@ const productSections = Schema.makeFilter((sections: ReadonlyArray<typeof Produc
     }
 })
 
-/** Several things of a catalogue. */
+/** Several products of a catalog. */
 const ProductList = Schema.Struct({
   type: Schema.Literal("product_list"),
   header: TextHeader,
@@ -185,7 +185,7 @@ const ProductList = Schema.Struct({
   })
 })
 
-/** A whole catalogue. */
+/** A whole catalog. */
 const Catalog = Schema.Struct({
   type: Schema.Literal("catalog_message"),
   ...body,
@@ -207,7 +207,7 @@ interface MediaCardAction {
   readonly buttons?: ReadonlyArray<unknown>
 }
 
-/** An address, or buttons. */
+/** A URL button, or reply buttons. */
 const MediaCardAction = Schema.Struct({
   name: Schema.optionalKey(Schema.Literal("cta_url")),
   parameters: Schema.optionalKey(Address),
@@ -241,7 +241,7 @@ const ProductCard = Schema.Struct({
 
 const Card = Schema.Union([MediaCard, ProductCard])
 
-/** What all cards of a carousel have alike. */
+/** The properties that all cards of a carousel must share, as one string. */
 const shapeOf = (card: typeof Card.Type): string =>
   card.type === "product"
     ? `product ${card.action.catalog_id}`
@@ -249,7 +249,7 @@ const shapeOf = (card: typeof Card.Type): string =>
     ? `${card.header.type} address`
     : `${card.header.type} buttons ${card.action.buttons.length}`
 
-/** Cards side by side. */
+/** A carousel of cards. */
 const Carousel = Schema.Struct({
   type: Schema.Literal("carousel"),
   ...body,
@@ -266,14 +266,14 @@ const Carousel = Schema.Struct({
   })
 })
 
-/** A bill, where upstream collects payments; its parameters are a matter between the business and upstream. */
+/** An order to pay, in countries where the provider collects payments. Its parameters are passed on unchecked. */
 const OrderDetails = Schema.Struct({
   type: Schema.Literal("order_details"),
   ...words,
   action: Schema.Struct({ name: Schema.Literal("review_and_pay"), parameters: JsonObject })
 })
 
-/** What became of an order that was paid so. */
+/** The status of an order sent with `order_details`. */
 const OrderStatus = Schema.Struct({
   type: Schema.Literal("order_status"),
   ...body,
@@ -281,7 +281,7 @@ const OrderStatus = Schema.Struct({
   action: Schema.Struct({ name: Schema.Literal("review_order"), parameters: JsonObject })
 })
 
-/** Something to tap on, by its `type`. */
+/** Every kind of interactive message, by its `type`. */
 export const InteractiveContent = Schema.Union([
   Buttons,
   List,

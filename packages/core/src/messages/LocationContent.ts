@@ -1,5 +1,5 @@
 /**
- * A place on earth (contract §9).
+ * The content of a location message (contract §9). Defines schemas only.
  */
 import { Schema } from "effect"
 import * as PlainText from "../PlainText.ts"

@@ -1,5 +1,7 @@
 /**
- * Messages: what is asked to be sent, what is stored of it, and how upstream's reports move it (contract §3).
+ * Messages: the requests to send them, what is stored, and how the provider's reports change their status (contract
+ * §3).
+ * Defines schemas and pure functions.
  */
 import { Duration, Record, Schema, Struct } from "effect"
 import { type DomainError, type ProviderDetail, reasonOf } from "../Errors.ts"
@@ -14,7 +16,7 @@ import { LocationContent } from "./LocationContent.ts"
 import { ReactionContent } from "./ReactionContent.ts"
 import { TemplateContent } from "./TemplateContent.ts"
 
-/** Free-form text. */
+/** The content of a text message. */
 export const TextContent = Schema.Struct({
   body: PlainText.between(1, 4096),
   previewUrl: Schema.optionalKey(Schema.Boolean)
@@ -22,8 +24,8 @@ export const TextContent = Schema.Struct({
 export type TextContent = typeof TextContent.Type
 
 /**
- * Every kind of message but the template, with what it holds under its name: all of these are free-form, and need the
- * customer's window (specification §4, contract §9). The rest of the house follows from this list.
+ * Every kind of message except the template, with the schema of its content. These are free-form and require an open
+ * service window (specification §4, contract §9). Types, parsing and documentation derive from this list.
  */
 export const freeFormContents = {
   text: TextContent,
@@ -38,28 +40,28 @@ export const freeFormContents = {
   reaction: ReactionContent
 } as const
 
-/** The message of the same conversation, ours or the customer's, that a message quotes: our name of it. */
+/** The quoted message of the same conversation, sent by either side, by our id. */
 export const Quoted = Schema.Struct({ message_id: MessageId })
 
 const addressing = {
   to: E164,
-  /** A phone number of the workspace, by id or in E.164; its default number when left out. */
+  /** A phone number of the workspace, by id or in E.164. Defaults to the workspace's default number. */
   from: Schema.optionalKey(PlainText.between(1, 64)),
-  /** Echoed in this message's events. */
+  /** A reference of the caller, returned in this message's events. */
   clientReference: Schema.optionalKey(PlainText.between(1, 255))
 }
 
-/** A reaction names the message that it is about, so it quotes none. */
+/** A reaction already names the message that it reacts to, so it cannot quote one. */
 const quoting = { context: Schema.optionalKey(Quoted) }
 
-/** The fields of a request to send a kind with this content. */
+/** The fields of a request to send this kind of message. */
 export type OutboundFields<Kind extends string, Content extends Schema.Constraint> =
   & typeof addressing
   & (Kind extends "reaction" | "template" ? unknown : typeof quoting)
   & { readonly type: Schema.Literal<Kind> }
   & { readonly [Name in Kind]: Content }
 
-/** A request to send a kind with this content. */
+/** The schema of a request to send this kind of message. */
 export const outbound = <const Kind extends string, Content extends Schema.Constraint>(
   kind: Kind,
   content: Content
@@ -71,36 +73,36 @@ export const outbound = <const Kind extends string, Content extends Schema.Const
     [kind]: content
   }) as never
 
-/** Every kind, by its name. */
+/** The content of every kind, by name. */
 export const contents = { template: TemplateContent, ...freeFormContents } as const
 
-/** The requests to send of each kind with these contents. */
+/** The schemas of the requests to send these kinds, by name. */
 export type Outbounds<Contents extends { readonly [kind: string]: Schema.Constraint }> = {
   readonly [Kind in keyof Contents & string]: Schema.Struct<OutboundFields<Kind, Contents[Kind]>>
 }
 
-/** {@link outbound} of every kind. */
+/** Applies {@link outbound} to every kind. */
 export const outbounds = <const Contents extends { readonly [kind: string]: Schema.Constraint }>(
   contents: Contents
 ): Outbounds<Contents> => Record.map(contents, (content, kind) => outbound(kind, content)) as never
 
 const kinds = outbounds(contents)
 
-/** A request to send a message, decoded and checked in form (specification §4, contract §3 and §9). */
+/** A request to send a message, decoded and checked for form (specification §4, contract §3 and §9). */
 export const OutboundMessage = Schema.Union(Object.values(kinds))
 export type OutboundMessage = typeof OutboundMessage.Type
 
-/** What kinds of message can be sent. */
+/** The kinds of message that can be sent. */
 export const MessageType = Schema.Literals(Struct.keys(contents))
 export type MessageType = typeof MessageType.Type
 
 /** A request to send a message of one kind. */
 export type OutboundOf<Kind extends MessageType> = Extract<OutboundMessage, { readonly type: Kind }>
 
-/** Whether a message is none that the provider approved before: such ones need the customer's window (specification §4). */
+/** Whether a message is not an approved template, and so requires an open service window (specification §4). */
 export const isFreeForm = (message: OutboundMessage): boolean => message.type !== "template"
 
-/** Why a message failed: the error's code and reason, in words, and what the provider said. */
+/** Why a message failed: the error's code and reason, a description, and the provider's own error. */
 export interface MessageError {
   readonly code: string
   readonly reason?: string
@@ -108,7 +110,7 @@ export interface MessageError {
   readonly provider?: ProviderDetail
 }
 
-/** An error as it is stored with a failed message. */
+/** Converts an error to its form in a failed message. */
 export const errorOf = (error: DomainError): MessageError => {
   const reason = reasonOf(error)
   return {
@@ -119,18 +121,18 @@ export const errorOf = (error: DomainError): MessageError => {
   }
 }
 
-/** What upstream said of a message's price; words are its own. */
+/** The provider's price of a message, with the provider's own values. */
 export interface Pricing {
   readonly billable: boolean
-  /** How it counts: `PMP`, by message. */
+  /** The pricing model; `PMP` is per message. */
   readonly model: string
-  /** `regular`, `free_customer_service`, `free_entry_point`. */
+  /** Such as `regular`, `free_customer_service` or `free_entry_point`. */
   readonly type: string
-  /** `marketing`, `utility`, `authentication`, `service`, … */
+  /** Such as `marketing`, `utility`, `authentication` or `service`. */
   readonly category: string
 }
 
-/** `queued` is for campaigns. A status never moves to a lower rank; `failed` is outside the ranks. */
+/** The ranks of the statuses. A status never moves to a lower rank. `queued` is for campaigns; `failed` has no rank. */
 export const ranks = { queued: 0, sending: 1, unknown: 2, sent: 3, delivered: 4, read: 5 } as const
 
 /** One of {@link ranks}, or `failed`. */
@@ -141,13 +143,13 @@ export type MessageStatus = typeof MessageStatus.Type
 export interface Message {
   readonly id: MessageId
   readonly workspaceId: WorkspaceId
-  /** The API key that asked for it; `null`: a person did, from the dashboard. */
+  /** The API key of the request; `null` if a person sent the message from the dashboard. */
   readonly apiKeyId: ApiKeyId | null
   readonly phoneNumberId: PhoneNumberId
   readonly from: E164
   readonly content: OutboundMessage
   readonly status: MessageStatus
-  /** When it took its status, by our clock; of one that is `sending` without a claim, when the last try ended. */
+  /** When the message took its status, by our clock. For an unclaimed `sending` message, when its last try ended. */
   readonly statusAt: Instant
   readonly providerMessageId: string | null
   readonly createdAt: Instant
@@ -156,62 +158,62 @@ export interface Message {
   readonly readAt: Instant | null
   readonly failedAt: Instant | null
   readonly error: MessageError | null
-  /** As upstream last told it; `null`: it told nothing. */
+  /** The provider's latest pricing; `null` if it reported none. */
   readonly pricing: Pricing | null
-  /** When a recording was listened to. */
+  /** When the customer played the voice message. */
   readonly playedAt: Instant | null
-  /** How many events this message has had; the next has this plus one as `data.sequence`. */
+  /** The number of events of this message. The next event has `data.sequence` one higher. */
   readonly sequence: number
 }
 
-/** How long a message stays `unknown` without a report before it counts as failed (contract §3). */
+/** How long a message stays `unknown` without a report before it fails (contract §3). */
 export const unknownTimeout = Duration.minutes(10)
 
-/** How long a message that was certainly not sent waits for a retry before it counts as failed (contract §3). */
+/** How long a message that was not sent waits for a retry before it fails (contract §3). */
 export const retryTimeout = Duration.hours(24)
 
-/** What upstream says became of a message, or what the answer to the send itself said. `at` is upstream's time. */
+/** The provider's report on a message, or its answer to the send. `at` is the provider's time. */
 export interface Report {
   readonly status: "sent" | "delivered" | "read" | "failed"
   readonly at: Instant
   readonly providerMessageId: string | null
-  /** Given when `status` is `failed`. */
+  /** Set when `status` is `failed`. */
   readonly error: MessageError | null
-  /** What upstream said of the price in the same breath. */
+  /** The pricing in the same report. */
   readonly pricing?: Pricing
-  /** Whether it is a recording that was listened to. */
+  /** Whether the report says that the customer played a voice message. */
   readonly isPlayed?: boolean
 }
 
-/** One step of a message's life that its workspace is told of. */
+/** A change of a message's status that becomes an event. */
 export interface Transition {
   readonly to: Report["status"]
   readonly at: Instant
-  /** Of the step whose report told it. */
+  /** The pricing in the report that caused the change. */
   readonly pricing?: Pricing
 }
 
-/** A message after a report, and the steps it took; no steps when the report told nothing new. */
+/** A message after a report, with its transitions; there are none if the report brought nothing new. */
 export interface Moved {
   readonly message: Message
   readonly transitions: ReadonlyArray<Transition>
 }
 
-/** The reasons of the failures that we conclude from silence (contract §3). */
+/** The errors of failures that we conclude from silence (contract §3). */
 export const notSent: MessageError = {
   code: "server_error",
   reason: "not_sent",
   message: "the message was never sent: no retry came within 24 hours"
 }
 
-/** The failure of a message of which nothing was heard in time. */
+/** The failure of a message without any report in time. */
 export const deliveryUnknown: MessageError = {
   code: "server_error",
   reason: "delivery_unknown",
   message: "the provider did not confirm whether it accepted the message and reported nothing about it for 10 minutes"
 }
 
-/** Whether this failure is our conclusion from silence, which alone yields to a later report. */
+/** Whether we concluded this failure from silence. Only such a failure can be changed by a later report. */
 export const isDeliveryUnknown = (message: Pick<Message, "status" | "error">): boolean =>
   message.status === "failed" && message.error?.reason === deliveryUnknown.reason
 
@@ -219,8 +221,8 @@ const ladder = ["sent", "delivered", "read"] as const
 const timeField = { sent: "sentAt", delivered: "deliveredAt", read: "readAt" } as const
 
 /**
- * The time of a reported step: that of the report, but not before that of the step before it. Upstream's times are in
- * whole seconds, and by another clock than those that we note ourselves.
+ * The time of a reported status: the report's, but no earlier than the previous status's. The provider's times are in
+ * whole seconds and come from another clock than ours.
  */
 const timeOf = ({ createdAt, deliveredAt, sentAt }: Message, { at, status }: Report): Instant =>
   Math.max(
@@ -230,7 +232,7 @@ const timeOf = ({ createdAt, deliveredAt, sentAt }: Message, { at, status }: Rep
     status === "read" ? deliveredAt ?? createdAt : createdAt
   )
 
-/** The newest word on the price, and the first on listening. */
+/** Stores the latest pricing and the first time of playing. */
 const withAsides = (message: Message, { at, isPlayed, pricing }: Report): Message =>
   pricing === undefined && isPlayed !== true ? message : {
     ...message,
@@ -245,10 +247,12 @@ const step = <To extends Report["status"]>({ pricing, status }: Report, to: To, 
 })
 
 /**
- * Applies a report. Laws, whatever the order and number of reports: a rank never falls, every step is taken once
- * and in order (skipped ones first, with the later time, and none with a time before that of the step before it), a late
- * lower report only fills a time, and `failed` is reached only from below `delivered` and left only when it was
- * {@link isDeliveryUnknown}. What is said of the price and of listening counts whatever becomes of the status.
+ * Applies a report. These laws hold for any order and number of reports: the rank never falls; each status is taken
+ * once
+ * and in order (skipped statuses come first, with the later time, and no time is before that of the previous status); a
+ * late report of a lower status only fills in its time; `failed` is reached only from below `delivered`, and left only
+ * if
+ * the failure was {@link isDeliveryUnknown}. Pricing and playing are stored regardless of the status.
  */
 export const apply = (message: Message, report: Report, now: Instant): Moved => {
   const at = timeOf(message, report)
@@ -266,7 +270,7 @@ export const apply = (message: Message, report: Report, now: Instant): Moved => 
     }
     return {
       message: { ...reopened, status: "failed", statusAt: now, failedAt: at, error: report.error },
-      // its workspace was told already that it failed; only the reason is known better now
+      // the workspace already has the event of the failure; only the reason is more precise now
       transitions: reopened === named ? [step(report, "failed", at)] : []
     }
   }

@@ -1,6 +1,7 @@
 /**
- * Port: the life of a message. Each method is one transition of the domain, atomic by contract; what a webhook must
- * be told of is written in the same step.
+ * Port for the storage of messages. Each method is one transition of the domain. Every implementation makes it atomic
+ * and
+ * writes the webhook events in the same transaction.
  */
 import { Context, Duration, type Effect, type Option } from "effect"
 import type { Contact } from "../contacts/Contact.ts"
@@ -18,7 +19,7 @@ import type { Answer, IdempotencyKey, Verdict } from "./Idempotency.ts"
 import type { Message, MessageStatus, OutboundMessage, Report } from "./Message.ts"
 import type { Named } from "./Referred.ts"
 
-/** A key as a request came with it: bound to workspace, route and value, not to the API key. */
+/** The idempotency key of a request, scoped to the workspace and the route, and not to the API key. */
 export interface KeyedRequest {
   readonly workspaceId: WorkspaceId
   /** Method and route: `POST /v1/messages`, or `POST /internal/messages` from the dashboard. */
@@ -27,30 +28,30 @@ export interface KeyedRequest {
   readonly fingerprint: string
 }
 
-/** Fresh identifiers for the events that a transition may write and their deliveries; unused ones are dropped. */
+/** New identifiers for the events and deliveries that a transition may write. Unused ones are discarded. */
 export interface EventIds {
   readonly events: ReadonlyArray<EventId>
   readonly deliveries: ReadonlyArray<DeliveryId>
 }
 
-/** Asks to accept a send. Judged at the storage's time (`StorageTime`), of which the lease keeps its length. */
+/** The command to accept a send. It is judged at the storage's time (`StorageTime`); the lease keeps its length. */
 export interface AcceptSend {
   readonly now: Instant
   readonly request: KeyedRequest
-  /** `null`: a person sends it, who was authenticated before; there is no key to look at. */
+  /** `null` if an authenticated person sends the message. Then no API key is checked. */
   readonly apiKeyId: ApiKeyId | null
   readonly message: OutboundMessage
   /** The message's id, if this is the first try under the key. */
   readonly messageId: MessageId
-  /** The owner token of the claim, if it is granted. */
+  /** The owner token of the claim, if the claim is granted. */
   readonly claimToken: string
   readonly leaseUntil: Instant
   readonly limits: Limits
-  /** The one that runs, by `Provider.name`: nothing is sent from numbers of others. */
+  /** The name of the running provider (`Provider.name`). Numbers of other providers cannot send. */
   readonly provider: string
 }
 
-/** The message as *accept* claims it: a new one, or that of the try before. Pure. */
+/** The message that *accept* claims: a new one, or the message of the previous try. Pure. */
 export const claimedMessage = (
   { apiKeyId, message, messageId, now, request }: AcceptSend,
   sender: PhoneNumber,
@@ -79,7 +80,7 @@ export const claimedMessage = (
     }
     : { ...before, apiKeyId, status: "sending", statusAt: now }
 
-/** A send that its asker now owns, until `leaseUntil`. */
+/** A claimed send. The caller owns it until `leaseUntil`. */
 export interface ClaimedSend {
   readonly _tag: "Claimed"
   readonly message: Message
@@ -88,42 +89,42 @@ export interface ClaimedSend {
   readonly contact: Contact | undefined
 }
 
-/** What *accept* answers; `readings` are of every limiter that was consulted. */
+/** The result of *accept*. `readings` contains every rate limiter that was checked. */
 export type Accepted =
   & { readonly readings: ReadonlyArray<Reading> }
   & (
     | ClaimedSend
     | Exclude<Verdict, { readonly _tag: "Unbound" | "Released" }>
-    /** A refusal of our own: nothing is left behind. */
+    /** Refused by our own checks. Nothing was written. */
     | { readonly _tag: "Refused"; readonly error: Unauthorized | Forbidden | InvalidBody | RateLimited | ServerError }
   )
 
-/** Asks to take an *accept* back. */
+/** The command to undo an *accept*. */
 export type AbandonSend = Pick<AcceptSend, "now" | "request" | "message" | "claimToken" | "limits">
 
-/** How a claimed send ended. */
+/** The outcome of a claimed send. */
 export type SendEnd =
-  /** The provider took it and named it. */
+  /** The provider accepted the message and returned its identifier. */
   | { readonly _tag: "Accepted"; readonly providerMessageId: string }
-  /** The provider refused it for good. `answer` is stored and replayed. */
+  /** The provider refused the message for good. `answer` is stored and replayed. */
   | { readonly _tag: "Refused"; readonly report: Report; readonly answer: Answer }
-  /** Certainly not sent: the message stays `sending`, without a claim. `answer` goes to those who joined. */
+  /** Nothing was sent. The message stays `sending` without a claim. Requests that joined receive `answer`. */
   | { readonly _tag: "NotSent"; readonly answer: Answer }
-  /** Nobody knows: the message becomes `unknown`. */
+  /** The outcome is not known. The message becomes `unknown`. */
   | { readonly _tag: "Unknown" }
 
-/** How a claimed send ended, by who holds its claim. */
+/** The command of a claim's owner to record the outcome of the send. */
 export interface SettleSend {
   readonly now: Instant
-  /** As *accept* claimed it. */
+  /** The message as *accept* claimed it. */
   readonly message: Message
   readonly claimToken: string
   readonly end: SendEnd
-  /** One of each is enough: a send ends as sent or as failed, or tells of nothing. */
+  /** One of each is enough: a send ends as sent or as failed, or writes no event. */
   readonly ids: EventIds
 }
 
-/** The same at the storage's time: a refusal that its asker tells of at `now` is of then too. Pure. */
+/** The command at the storage's time. A refusal reported at `now` moves to the storage's time as well. Pure. */
 export const settledAt = (command: SettleSend, now: Instant): SettleSend => {
   const { end } = command
   return {
@@ -136,49 +137,49 @@ export const settledAt = (command: SettleSend, now: Instant): SettleSend => {
 }
 
 /**
- * A report of upstream, and how to find its message: our opaque reference first, then the provider's name for it, each
- * among the messages of the number that upstream speaks of.
+ * A report of the provider, with the keys to find its message: first our opaque reference, then the provider's
+ * identifier, each among the messages of the reported number.
  */
 export interface ApplyReport {
   readonly now: Instant
-  /** `null`: of any number. */
+  /** `null` matches any number. */
   readonly providerNumberId: string | null
   readonly reference: MessageId | null
   readonly report: Report
   readonly ids: EventIds
 }
 
-/** An idempotency key of a request to mark a customer's message as read. */
+/** The idempotency key of a request to mark a customer's message as read. */
 export interface ReadMarkKey {
   readonly workspaceId: WorkspaceId
   readonly messageId: MessageId
   readonly key: IdempotencyKey
 }
 
-/** What a sweep did. */
+/** The result of a sweep. */
 export interface Swept {
-  /** Ended leases that became `unknown`. */
+  /** Sends that became `unknown` because their lease ended. */
   readonly unknown: number
-  /** Messages that became `failed` from silence. */
+  /** Messages that became `failed` after silence. */
   readonly failed: number
-  /** Idempotency keys that were forgotten. */
+  /** Idempotency keys that were deleted. */
   readonly forgotten: number
 }
 
-/** What two sweeps did together. */
+/** Adds the results of two sweeps. */
 export const sum = (a: Swept, b: Swept): Swept => ({
   unknown: a.unknown + b.unknown,
   failed: a.failed + b.failed,
   forgotten: a.forgotten + b.forgotten
 })
 
-/** Which messages: of a status, and to a number exactly as it was given, where these are given. */
+/** Filters a list of messages. All given fields must match; `status` and `to` match exactly. */
 export interface MessageFilter {
   readonly status?: MessageStatus
   readonly to?: string
-  /** Exactly as it was given to the send. */
+  /** Matches exactly. */
   readonly clientReference?: string
-  /** The provider's name for it, as reports may use it: one message at most has it. */
+  /** The provider's identifier, as reports use it. At most one message has it. */
   readonly providerMessageId?: string
   /** Created at or after this time. */
   readonly since?: Instant
@@ -186,7 +187,7 @@ export interface MessageFilter {
   readonly until?: Instant
 }
 
-/** Whether a message is one of those, whatever the provider calls it. Pure. */
+/** Whether a message matches the filter, ignoring `providerMessageId`. Pure. */
 export const isOf = (
   { clientReference, since, status, to, until }: MessageFilter,
   message: Message
@@ -197,61 +198,82 @@ export const isOf = (
   (since === undefined || message.createdAt >= since) &&
   (until === undefined || message.createdAt < until)
 
-/** A message's id is made before the message is, by another clock perhaps: its time is not further off than this. */
+/**
+ * How far the time in a message's id may differ from the time of its creation, as another clock may have made the id.
+ */
 export const idAhead = Duration.hours(1)
 
 /**
- * How many messages a page with a filter looks at, at most: statuses and recipients have no index (a `clientReference` and times have), because every send
- * and every report would pay for it.
+ * The maximum number of messages that one page with a filter reads. Statuses and recipients have no index, because
+ * every
+ * send and every report would have to maintain it; times and `clientReference` have one.
  */
 export const lookedAt = 10_000
 
 export class MessageStore extends Context.Service<MessageStore, {
   /**
-   * Accepts a send (contract §3), in one atomic step and this order: the API key, if it came with one, is live and the workspace not
-   * suspended; the workspace's rate limit; then `Idempotency.judge`. For the one that may claim (unbound or released):
-   * `Policy.refusal`, then the rate limits of the number and the pair. Only then is anything written: tokens,
-   * quota (once per message), messaging limit, the message as `sending`, the key's binding with the claim.
+   * Accepts a send (contract §3) in one atomic step, with checks in this order: the API key, if there is one, is valid
+   * and
+   * the workspace is not suspended; the workspace's rate limit; then `Idempotency.judge`. For a send that may be
+   * claimed
+   * (unbound or released) follow `Policy.refusal` and the rate limits of the number and the pair. Only then does it
+   * write
+   * anything: the tokens, the quota (once per message), the messaging limit, the message as `sending`, and the key's
+   * binding
+   * with the claim.
    *
-   * Replays, joins and conflicts spend the workspace's token only; a refusal spends nothing. Of racing requests with
-   * one key exactly one is claimed. After a {@link StoreError} the claim may have been made under `claimToken`, or may
-   * yet be: `abandon` takes it back, or its lease ends as `unknown`.
+   * Replays, joins and conflicts spend only the workspace's token. A refusal spends nothing. Of concurrent requests
+   * with the
+   * same key, exactly one gets the claim. After a {@link StoreError} the claim may exist under `claimToken`, or may
+   * still be
+   * written: `abandon` undoes it; otherwise it becomes `unknown` when its lease ends.
    */
   readonly accept: (command: AcceptSend) => Effect.Effect<Accepted, StoreError>
   /**
-   * Settles a claimed send: status, provider's name, stored answer, event and its delivery, all or nothing, only
-   * under the claim's owner token. False, and nothing changed, when the claim was lost. `Refused` gives the quota
-   * back. Reports that came before stay in force: a status never moves back. Safe to repeat.
+   * Settles a claimed send: status, provider's identifier, stored answer, event and its delivery, all or nothing, and
+   * only
+   * under the claim's owner token. Returns false and changes nothing if the claim was lost. `Refused` gives the quota
+   * back.
+   * Earlier reports stay in force: a status never moves back. Safe to repeat.
    */
   readonly settle: (command: SettleSend) => Effect.Effect<boolean, StoreError>
   /**
-   * Takes an *accept* back before the provider was asked, as if it had been refused: a first try leaves nothing
-   * behind, a later one only loses its claim. Without the claim, or once it is known to be lost, it changes nothing;
-   * so it is also for an *accept* whose answer was lost. Safe to repeat.
+   * Undoes an *accept* before the provider was called, as if the send had been refused: a first try leaves nothing
+   * behind, a
+   * later try only loses its claim. Changes nothing if the claim does not exist, was lost or is already settled. It
+   * also
+   * works for an *accept* whose answer was lost. Safe to repeat.
    */
   readonly abandon: (
     command: AbandonSend
   ) => Effect.Effect<void, StoreError>
-  /** Judges a key and spends nothing: how those who join a running send learn its end. */
+  /** Judges a key without spending anything. Requests that join a running send learn its outcome this way. */
   readonly lookUp: (request: KeyedRequest, now: Instant) => Effect.Effect<Verdict, StoreError>
   /**
-   * Applies a report by `Message.apply`, with its events; a message that it settles can be answered from here on.
-   * False when the number has no message of that reference or name. Reports may come in any order and any number of
-   * times, also before *settle*. Safe to repeat.
+   * Applies a report with `Message.apply` and writes its events. A message that the report settles can be answered from
+   * then
+   * on. Returns false if the number has no message with this reference or identifier. Reports may come in any order and
+   * number, also before *settle*. Safe to repeat.
    */
   readonly applyReport: (command: ApplyReport) => Effect.Effect<boolean, StoreError>
-  /** A message of the workspace as others may refer to it: one that it sent, or one that a customer wrote and that is remembered. */
+  /**
+   * A message of the workspace that other messages can refer to: one that it sent, or one from a customer that is still
+   * remembered.
+   */
   readonly named: (workspaceId: WorkspaceId, id: MessageId) => Effect.Effect<Option.Option<Named>, StoreError>
-  /** Our name of the message that the provider calls so, sent from the number or written to it; none that is not known. */
+  /**
+   * Our id of the message with this provider's identifier, sent from the number or received by it; none if it is
+   * unknown.
+   */
   readonly idOf: (
     providerNumberId: string,
     providerMessageId: string
   ) => Effect.Effect<Option.Option<MessageId>, StoreError>
-  /** The fingerprint that marking a message as read is bound to under a key; none if there is none, or it has expired. */
+  /** The fingerprint that a key for marking a message as read is bound to; none if the key is unused or expired. */
   readonly recallReadMark: (key: ReadMarkKey, now: Instant) => Effect.Effect<Option.Option<string>, StoreError>
   /**
-   * Binds a key to a fingerprint until `expiresAt`. Returns the fingerprint that it is bound to afterwards: another one if
-   * somebody else came first. Safe to repeat.
+   * Binds a key to a fingerprint until `expiresAt`. Returns the fingerprint that the key is bound to afterwards, which
+   * differs from the given one if another request came first. Safe to repeat.
    */
   readonly keepReadMark: (
     command: ReadMarkKey & { readonly fingerprint: string; readonly now: Instant; readonly expiresAt: Instant }
@@ -259,8 +281,9 @@ export class MessageStore extends Context.Service<MessageStore, {
   /** A message of the workspace. */
   readonly get: (workspaceId: WorkspaceId, id: MessageId) => Effect.Effect<Option.Option<Message>, StoreError>
   /**
-   * Messages of the workspace, newest first. With a filter a page may hold fewer than its limit, or none, and go on all
-   * the same: it ends at the latest after {@link lookedAt} messages.
+   * Lists messages of the workspace, newest first. With a filter, a page may hold fewer messages than its limit, or
+   * none,
+   * even if more follow: a page reads at most {@link lookedAt} messages.
    */
   readonly list: (
     workspaceId: WorkspaceId,
@@ -268,11 +291,12 @@ export class MessageStore extends Context.Service<MessageStore, {
     page: PageRequest
   ) => Effect.Effect<Page<Message>, StoreError>
   /**
-   * What silence means by now (contract §3): claims whose lease ended become `unknown`; `unknown` for
-   * `Message.unknownTimeout` becomes `failed` (`delivery_unknown`), unclaimed `sending` for `Message.retryTimeout`
-   * `failed` (`not_sent`, quota given back, key forgotten), each with its event; expired keys are forgotten, and
-   * customers' messages that need not be remembered any longer.
-   * Any number of processes may sweep at once.
+   * Acts on silence (contract §3): claims whose lease ended become `unknown`; messages that were `unknown` for
+   * `Message.unknownTimeout` become `failed` (`delivery_unknown`); messages that were `sending` without a claim for
+   * `Message.retryTimeout` become `failed` (`not_sent`, quota given back, key deleted). Each failure writes its event.
+   * Deletes expired keys, and customers' messages that no longer have to be remembered. Any number of processes may
+   * sweep
+   * concurrently.
    */
   readonly sweep: (now: Instant) => Effect.Effect<Swept, StoreError>
 }>()("@wac/core/messages/MessageStore") {}

@@ -1,14 +1,14 @@
 /**
- * Draws the conclusions from silence, in the background: `MessageStore.sweep`, again and again.
+ * The background task that calls `MessageStore.sweep` every second.
  */
 import { Clock, Duration, Effect, Layer } from "effect"
 import { Polling } from "../Polling.ts"
 import { MessageStore } from "./MessageStore.ts"
 
-/** Ended leases and timeouts are noticed within this. Judging a key does not wait for it. */
+/** How soon an ended lease or a timeout takes effect. Judging a key does not depend on it. */
 const every = Duration.seconds(1)
 
-/** Runs as long as its scope. Any number of processes may do so. */
+/** Sweeps until its scope closes. Any number of processes may run it. */
 export const layer = Layer.effectDiscard(
   Effect.gen(function*() {
     const store = yield* MessageStore

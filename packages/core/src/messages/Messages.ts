@@ -1,5 +1,6 @@
 /**
- * Sending (contract §3 and §4): *accept*, the provider, *settle*, and joining a send that is under way.
+ * The service that sends messages (contract §3 and §4): *accept*, the provider, *settle*, and joining a send that is in
+ * progress. Writes through `MessageStore` and calls the provider.
  */
 import {
   Cause,
@@ -39,32 +40,36 @@ import { Provider, type ProviderOutcome } from "./Provider.ts"
 import * as Referral from "./Referral.ts"
 import type { Resolved } from "./Referred.ts"
 
-/** The provider's deadline; more than this is an unknown outcome. */
+/** The provider's deadline. Past it, the outcome is unknown. */
 export const providerTimeout = Duration.seconds(8)
 
-/** How often one who joined looks for an answer that another process may have stored. */
+/** How often a request that joined checks for an answer stored by another process. */
 const joinPoll = Duration.millis(100)
 
-/** Sends in flight in one process, at most; a provider that hangs at 1,000 sends a second holds 8,000 of them. */
+/** The maximum number of sends in progress per process. At 1,000 sends a second, a provider that hangs holds 8,000. */
 export const MaxInFlight = Context.Reference<number>("@wac/core/Messages/MaxInFlight", { defaultValue: () => 10_000 })
 
-/** What a caller is asked to wait when there are more. */
+/** The `Retry-After` when the maximum is reached. */
 const overloadRetryAfter = Duration.seconds(1)
 
-/** When to take back a claim of which the answer was lost: at once, and for as long as a statement may linger. */
+/**
+ * Retries to undo a claim after its answer was lost, for as long as a statement may still be on its way to the storage.
+ */
 const takingBack = Schedule.exponential("1 second").pipe(Schedule.upTo({ times: 4 }))
 
-/** How soon an end that could not be recorded is recorded again; then as `takingBack`, within the lease. */
+/**
+ * The delay before an outcome is recorded again after a failure. Further retries follow `takingBack`, within the lease.
+ */
 const firstRepetition = Duration.seconds(1)
 
-/** Method and route, the scope of a send's idempotency key. */
+/** Method and route: the scope of a send's idempotency key. */
 const routeOf = ({ apiKeyId }: SendRequest): string =>
   apiKeyId === null ? "POST /internal/messages" : "POST /v1/messages"
 
-/** A send as an authenticated caller asks for it. */
+/** The request of an authenticated caller to send a message. */
 export interface SendRequest {
   readonly workspaceId: Id.WorkspaceId
-  /** `null`: a person sends it from the dashboard. */
+  /** `null` if a person sends the message from the dashboard. */
   readonly apiKeyId: Id.ApiKeyId | null
   readonly key: Idempotency.IdempotencyKey
   readonly requestId: Id.RequestId
@@ -73,13 +78,15 @@ export interface SendRequest {
 
 export class Messages extends Context.Service<Messages, {
   /**
-   * Sends a message once per idempotency key (contract §3). From *accept* to *settle* it runs to its end, whether
-   * the caller waits or not. Fails with the errors of contract §2; `outcome_unknown` and `delivery_unknown` alone mean
-   * that the message may have been sent. `Idempotency.ReplayObserver` is told when the answer is another request's.
+   * Sends a message once per idempotency key (contract §3). From *accept* to *settle* it runs to completion, even if
+   * the
+   * caller stops waiting. Fails with the errors of contract §2; only `outcome_unknown` and `delivery_unknown` mean that
+   * the
+   * message may have been sent. Calls `Idempotency.ReplayObserver` if the answer is that of another request.
    */
   readonly send: (request: SendRequest) => Effect.Effect<Idempotency.Sent, DomainError>
   readonly get: (workspaceId: Id.WorkspaceId, id: string) => Effect.Effect<Message.Message, NotFound | StoreError>
-  /** Newest first. With a filter a page may hold fewer than its limit, or none, before the end. */
+  /** Newest first. With a filter, a page may hold fewer messages than its limit, or none, even if more follow. */
   readonly list: (
     workspaceId: Id.WorkspaceId,
     filter: MessageFilter,
@@ -101,20 +108,20 @@ export class Messages extends Context.Service<Messages, {
       const deadlines = yield* Deadlines.make
       const inFlight = yield* FiberSet.make()
       const stopping = yield* Stopping
-      // the provider's deadline is within it; a send that is not settled by then becomes unknown
+      // the remaining time covers the provider's deadline; a send that is not settled by then becomes unknown
       yield* Effect.addFinalizer(() =>
         Effect.flatMap(stopping.left, (left) => Effect.timeoutOption(FiberSet.awaitEmpty(inFlight), left))
       )
-      /** Claims whose making nobody heard of. */
+      /** Fibers that undo claims, or record outcomes, after the storage failed. */
       const lost = yield* FiberSet.make()
-      /** Sends that this process is carrying out, by key, and how each ends: those who join get the same. */
+      /** The sends in progress in this process, by key, each with its future answer for the requests that join. */
       const running = new Map<string, Deferred.Deferred<Idempotency.Answer>>()
 
-      /** Refuses a send by a rule or limit of our own, and counts that. */
+      /** Fails with a refusal by our own checks and counts it. */
       const refused = <E extends DomainError>(error: E): Effect.Effect<never, E> =>
         Effect.andThen(Metrics.sendEnded("refused", reasonOf(error)), Effect.fail(error))
 
-      /** Asks the provider; whatever cuts the question short leaves its outcome unknown. */
+      /** Calls the provider. Anything that interrupts the call leaves the outcome unknown. */
       const ask = (claimed: ClaimedSend, refers: Resolved): Effect.Effect<ProviderOutcome> =>
         Effect.contextWith((context: Context.Context<never>) =>
           Effect.callback((resume) => {
@@ -140,8 +147,9 @@ export class Messages extends Context.Service<Messages, {
         )
 
       /**
-       * Records an end that could not be recorded at first: until the lease ends a repetition can still learn it. Who runs
-       * the service need not know of a storage that is back before that.
+       * Records an outcome again after the storage failed, so that repeated requests can learn it within the lease. It
+       * logs at
+       * debug level, as operators need not know of a storage that recovers in time.
        */
       const settleLater = (
         messageId: Id.MessageId,
@@ -167,7 +175,7 @@ export class Messages extends Context.Service<Messages, {
             ids: { events: [yield* Id.generate(random, "evt")], deliveries: [yield* Id.generate(random, "dlv")] }
           })
           const settled = yield* settle.pipe(
-            // whatever kept it from being recorded, the message may be out
+            // whatever the failure was, the message may have been sent
             Effect.catchCause((cause) => Effect.as(FiberSet.run(lost, settleLater(message.id, settle, cause)), false))
           )
           record({
@@ -189,9 +197,10 @@ export class Messages extends Context.Service<Messages, {
       )
 
       /**
-       * Takes a claim back that may have been made although its answer was lost: nobody was asked, so the key need not
-       * wait for the end of the lease, to mean an unknown outcome then. Again for a while, since what was lost may
-       * still be on its way into the storage.
+       * Undoes a claim that may exist although its answer was lost. The provider was not called, so the key should not
+       * become
+       * unknown when the lease ends. It repeats for a while, as the lost statement may still be on its way to the
+       * storage.
        */
       const takeBack = Effect.fnUntraced(
         function*(keyed: KeyedRequest, claimToken: string, message: Message.OutboundMessage) {
@@ -217,7 +226,7 @@ export class Messages extends Context.Service<Messages, {
           const late = Policy.windowRefusal({
             contact: claimed.contact,
             message: claimed.message.content,
-            // the storage's time: that of the claim, and what has passed since it was asked for
+            // the storage's time: the time of the claim plus the time since the request for it
             now: claimed.message.statusAt + Number((yield* Clock.monotonicTimeNanos) - askedAt) / 1e6
           })
           const refers = late === undefined
@@ -230,7 +239,7 @@ export class Messages extends Context.Service<Messages, {
             return yield* refused(refers.failure)
           }
           const asked = yield* Effect.exit(Effect.interruptible(ask(claimed, refers.success)))
-          // a stop of the process interrupts it: no fault of the adapter's
+          // the interruption comes from stopping the process and is not the adapter's fault
           if (Exit.isFailure(asked) && !Cause.hasInterruptsOnly(asked.cause)) {
             yield* Effect.logError("the provider's adapter failed", asked.cause)
           }
@@ -256,8 +265,9 @@ export class Messages extends Context.Service<Messages, {
         )
 
       /**
-       * Waits for the end of a send that is running here or in another process, but not once the process is being
-       * stopped; `requestId` is who waits.
+       * Waits for the outcome of a send that runs in this or another process, until the process starts to stop.
+       * `requestId` is
+       * the id of the waiting request.
        */
       const join = (keyed: KeyedRequest, requestId: Id.RequestId): Effect.Effect<Idempotency.Sent, DomainError> =>
         Effect.gen(function*() {
@@ -272,13 +282,13 @@ export class Messages extends Context.Service<Messages, {
               case "Answered":
                 return yield* replay(verdict.answer)
               case "Unknown":
-                // the answer of the first all the same, though nobody kept its id
+                // the answer of the first request, although its request id was not stored
                 return yield* replay({ _tag: "Failed", error: Idempotency.unknown(verdict.reason), requestId })
               case "Released":
                 return verdict.lastFailure === null ? yield* inProgress() : yield* replay(verdict.lastFailure)
               case "Unbound":
               case "Conflict":
-                // refused just before the provider was asked: the repetition that this asks for is judged anew
+                // the first request was refused just before the provider was called; a repeated request is judged anew
                 return yield* inProgress()
             }
           }
@@ -347,7 +357,7 @@ export class Messages extends Context.Service<Messages, {
         }
       })
 
-      /** Runs apart from the caller's fiber, who may leave; stopping the process waits for it. */
+      /** Runs in its own fiber, as the caller may stop waiting. Stopping the process waits for it. */
       const send = Effect.fnUntraced(function*(request: SendRequest) {
         if ((yield* FiberSet.size(inFlight)) >= maxInFlight) {
           return yield* refused(
@@ -373,7 +383,7 @@ export class Messages extends Context.Service<Messages, {
 
 const nameOf = ({ key, route, workspaceId }: KeyedRequest): string => `${workspaceId} ${route} ${key}`
 
-/** How a send ended, for those who waited with its caller. */
+/** The outcome of a send, for the requests that joined it. */
 const answerOf = (exit: Exit.Exit<Idempotency.Sent, DomainError>, requestId: Id.RequestId): Idempotency.Answer =>
   Exit.isSuccess(exit) ? exit.value : {
     _tag: "Failed",

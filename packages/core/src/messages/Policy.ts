@@ -1,6 +1,6 @@
 /**
- * Whether a message may be sent as things stand: the checks of contract §3 in their order, from the sender to the
- * messaging limit. (Rate limits come after; they are not a matter of what is sent.)
+ * The policy checks of a send (contract §3), in their order, from the sender to the messaging limit. Rate limits are
+ * checked separately. Pure.
  */
 import type { Contact } from "../contacts/Contact.ts"
 import * as ServiceWindow from "../contacts/ServiceWindow.ts"
@@ -14,27 +14,29 @@ import type { Instant } from "../Time.ts"
 import { isFreeForm, type OutboundMessage } from "./Message.ts"
 import * as TemplateFit from "./TemplateFit.ts"
 
-/** What the judgement looks at, all read in one atomic step. */
+/** The facts that the checks use, all read in one atomic step. */
 export interface Circumstances {
   readonly now: Instant
   readonly message: OutboundMessage
-  /** The provider that runs, by `Provider.name`. */
+  /** The name of the running provider (`Provider.name`). */
   readonly provider: string
-  /** The number that the message names, or the default one of that provider; nothing when the workspace has none such. */
+  /**
+   * The number that the message names, or the workspace's default number at that provider; undefined if there is none.
+   */
   readonly sender: PhoneNumber | undefined
-  /** The template of the message's name and language. */
+  /** The template with the message's name and language. */
   readonly template: Template | undefined
   readonly contact: Contact | undefined
-  /** Messages per month; `null` is no limit. */
+  /** Messages per month; `null` means no limit. */
   readonly quota: number | null
   readonly quotaUsed: number
-  /** Unique customers per 24 h; `null` is no limit. */
+  /** Unique customers per 24 h; `null` means no limit. */
   readonly messagingLimit: number | null
   readonly customersCounted: number
   readonly customerCounted: boolean
 }
 
-/** The first reason not to send, or nothing. Which circumstances a check needs can be read off it. */
+/** The first reason to refuse the message; undefined if it may be sent. */
 export const refusal = (given: Circumstances): Forbidden | InvalidBody | ServerError | undefined =>
   senderRefusal(given) ?? templateRefusal(given) ?? optOutRefusal(given) ?? windowRefusal(given) ??
     quotaRefusal(given) ?? messagingLimitRefusal(given)

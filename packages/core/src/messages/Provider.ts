@@ -1,5 +1,5 @@
 /**
- * Port: the upstream messaging provider. What customers and upstream report comes back through `Inbound`.
+ * Port for the messaging provider. Messages and reports from the provider come back through `Inbound`.
  */
 import { Context, Effect, Schema } from "effect"
 import { type Forbidden, type InvalidBody, type RateLimited, ServerError } from "../Errors.ts"
@@ -9,30 +9,30 @@ import type { ProviderTemplate, Template } from "../templates/Template.ts"
 import type { OutboundMessage } from "./Message.ts"
 import type { Resolved } from "./Referred.ts"
 
-/** One message to be sent. */
+/** One message to send. */
 export interface ProviderSend {
-  /** Sent along as the opaque reference that status reports come back with. */
+  /** The opaque reference that the provider includes in its status reports. */
   readonly messageId: MessageId
   readonly sender: PhoneNumber
   readonly message: OutboundMessage
   /** The template that the message names. */
   readonly template: Template | undefined
-  /** What the message refers to, in the provider's own names. */
+  /** The message and the files that this message refers to, by the provider's identifiers. */
   readonly refers: Resolved
 }
 
-/** How the provider took it (contract §3). */
+/** The outcome of a send (contract §3). */
 export type ProviderOutcome =
-  /** It accepted the message and named it. */
+  /** The provider accepted the message and returned its identifier. */
   | { readonly _tag: "Accepted"; readonly providerMessageId: string }
-  /** It refused for good. */
+  /** The provider refused the message for good. */
   | { readonly _tag: "Refused"; readonly error: InvalidBody | Forbidden }
-  /** It certainly sent nothing: throttled, unavailable, connection refused. */
+  /** Nothing was sent: throttled, unavailable, or connection refused. */
   | { readonly _tag: "NotSent"; readonly error: RateLimited | ServerError }
-  /** The request may have left, and no answer came that says what became of it. */
+  /** The request may have been sent, but there was no conclusive answer. */
   | { readonly _tag: "Unknown" }
 
-/** The provider could not say which templates there are. */
+/** The provider could not list the templates. */
 export class TemplatesUnavailable extends Schema.TaggedError<TemplatesUnavailable>()("TemplatesUnavailable", {
   reason: Schema.Literals(["provider_unavailable", "provider_error"]).pipe(
     Schema.withConstructorDefault(Effect.succeed("provider_unavailable" as const))
@@ -40,35 +40,38 @@ export class TemplatesUnavailable extends Schema.TaggedError<TemplatesUnavailabl
   message: Schema.String
 }) {}
 
-/** The provider could not be asked, or did not answer the question. `message` says what was asked for and why not. */
+/** The provider could not be reached or did not answer properly. `message` describes the request and the failure. */
 export class ProviderError extends Schema.TaggedError<ProviderError>()("ProviderError", {
   reason: Schema.Literals(["provider_unavailable", "provider_error"]),
   message: Schema.String
 }) {}
 
-/** What a caller is told. */
+/** The error for the caller. */
 export const toServerError = ({ message, reason }: ProviderError | TemplatesUnavailable): ServerError =>
   new ServerError({ message, reason })
 
 export class Provider extends Context.Service<Provider, {
-  /** As the terminal and the log name it. */
+  /** The name in the terminal and the log. */
   readonly name: string
   /**
-   * Sends a message once. Every end is an outcome, none an error; a defect, an interruption or 8 seconds of silence
-   * count as `Unknown`. It must not send again by itself.
+   * Sends a message once and never retries by itself. Every result is an outcome and never an error. A defect, an
+   * interruption or 8 seconds without an answer count as `Unknown`.
    */
   readonly send: (command: ProviderSend) => Effect.Effect<ProviderOutcome>
   /**
-   * Marks a customer's message as read, and may show that somebody types. Marking it again does no harm. Left out by a
-   * provider that has no such thing.
+   * Marks a customer's message as read, and optionally shows a typing indicator. Safe to repeat. Providers without this
+   * feature omit it.
    */
   readonly markRead?: (command: {
     readonly sender: PhoneNumber
     readonly providerMessageId: string
     readonly isTyping: boolean
   }) => Effect.Effect<void, InvalidBody | Forbidden | RateLimited | ServerError>
-  /** The number that the configuration names, as the provider has it now: what the first workspace begins with. Takes 8 s at most. */
+  /**
+   * The number named by the configuration, as the provider has it now. The first workspace starts with it. Takes at
+   * most 8 s.
+   */
   readonly firstNumber: Effect.Effect<ProviderNumber, ProviderError>
-  /** Every template of the account that the number belongs to, of every status. */
+  /** All templates of the number's account, in every status. */
   readonly templates: (sender: PhoneNumber) => Effect.Effect<ReadonlyArray<ProviderTemplate>, TemplatesUnavailable>
 }>()("@wac/core/messages/Provider") {}

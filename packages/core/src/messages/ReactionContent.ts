@@ -1,16 +1,16 @@
 /**
- * A reaction to a message (contract §9).
+ * The content of a reaction (contract §9). Defines schemas only.
  */
 import { Schema } from "effect"
 import { MessageId } from "../Id.ts"
 
-/** One emoji as people type it; also one that is text until its variation is chosen. */
+/** One emoji, including characters that are text by default and become an emoji through a variation selector. */
 const emoji = new RegExp("^(?:\\p{RGI_Emoji}|\\p{Extended_Pictographic}\\uFE0F?)$", "v")
 
 export const ReactionContent = Schema.Struct({
-  /** Our name of the message that is reacted to, ours or the customer's. */
+  /** Our id of the message to react to, sent by either side. */
   message_id: MessageId,
-  /** Empty: the reaction before it is taken back. */
+  /** Empty to remove the previous reaction. */
   emoji: Schema.String.check(
     Schema.makeFilter((text: string) => text === "" || emoji.test(text) || "must be one emoji, or empty", {
       toJsonSchema: () => ({ maxLength: 64 })

@@ -1,5 +1,7 @@
 /**
- * Marking customers' messages as read, and showing that somebody types (contract §9).
+ * The service that marks customers' messages as read and shows a typing indicator (contract §9). Calls the provider,
+ * and
+ * stores one idempotency key per request.
  */
 import { Clock, Context, Duration, Effect, Layer, Option } from "effect"
 import { Digest } from "effect/crypto"
@@ -13,16 +15,16 @@ import * as Idempotency from "./Idempotency.ts"
 import { MessageStore } from "./MessageStore.ts"
 import { Provider } from "./Provider.ts"
 
-/** How long the provider may take. */
+/** The provider's deadline. */
 export const timeout = Duration.seconds(8)
 
 /** A request to mark a message as read. */
 export interface ReadMark {
   readonly workspaceId: Id.WorkspaceId
   readonly key: Idempotency.IdempotencyKey
-  /** The message's id, as the caller gives it. */
+  /** The message's id as the caller gave it, unchecked. */
   readonly id: string
-  /** Whether the customer is to see that somebody types. */
+  /** Whether to show the customer a typing indicator. */
   readonly isTyping: boolean
 }
 
@@ -36,9 +38,11 @@ const notAvailable = (message: string) => new Forbidden({ reason: "sender_not_av
 
 export class ReadMarks extends Context.Service<ReadMarks, {
   /**
-   * Marks a customer's message as read, once per idempotency key. Fails with `not_found` for a message of the workspace's
-   * own and for one that is not remembered. If the provider fails nothing is kept, so a retry asks it again: to mark a
-   * message twice does no harm. Spends neither quota nor messaging limit.
+   * Marks a customer's message as read, once per idempotency key. Fails with `not_found` for the workspace's own
+   * messages
+   * and for messages that are no longer remembered. If the provider fails, nothing is stored and a retry calls it
+   * again;
+   * marking a message twice is harmless. Spends neither quota nor messaging limit.
    */
   readonly mark: (request: ReadMark) => Effect.Effect<Id.MessageId, DomainError>
 }>()("@wac/core/messages/ReadMarks") {
@@ -90,7 +94,7 @@ export class ReadMarks extends Context.Service<ReadMarks, {
             )
             return messageId
           }
-          // only messages of the workspace's own may lack the provider's name
+          // only the workspace's own messages may lack the provider's identifier
           yield* ask(yield* senderOf(workspaceId, phoneNumberId), providerMessageId!, isTyping)
           const now = yield* Clock.currentTimeMillis
           const kept = yield* store.keepReadMark({

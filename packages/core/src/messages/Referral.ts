@@ -1,5 +1,7 @@
 /**
- * Finding what a message refers to by our names (contract §9, §10), for the provider knows it by names of its own.
+ * Resolves the ids that a message refers to (contract §9, §10): looks up the quoted message and the files, and
+ * translates
+ * our ids to the provider's identifiers.
  */
 import { Effect, Option } from "effect"
 import * as Contact from "../contacts/Contact.ts"
@@ -20,19 +22,19 @@ interface File {
   readonly isVoice: boolean
 }
 
-/** The kinds that hold one file, and what a header can. */
+/** The kinds that hold one file, including those of a header. */
 const fileKinds = ["image", "audio", "video", "document", "sticker"] as const satisfies ReadonlyArray<Media.FileKind>
 
-/** A message of one file, or a header. */
+/** A message with one file, or a header. */
 type Holder = { readonly type?: string } & { readonly [Kind in Media.FileKind]?: FileContent }
 
-/** What may have a header. */
+/** A template, a card or an interactive message, which may have a header. */
 interface Headed {
   readonly type?: string
   readonly header?: Holder
 }
 
-/** The file of ours that stands under one of those names. */
+/** The files with one of our ids among these fields. */
 const fileIn = (holder: Holder, param: string): ReadonlyArray<File> =>
   fileKinds.flatMap((kind) => {
     const file = holder[kind]
@@ -91,7 +93,7 @@ const isOfConversation = (
   named.phoneNumberId === sender.id &&
   (named.customer === Contact.keyOf(message.content.to) || named.customer === contact?.customer.userId)
 
-/** Resolves what a claimed send refers to, or says why it cannot. */
+/** Resolves what a claimed send refers to. Fails with the reason if a reference is invalid. */
 export const resolve = (
   claimed: Pick<ClaimedSend, "contact" | "message" | "sender">,
   store: Pick<MessageStore["Service"], "named">,

@@ -1,24 +1,24 @@
 /**
- * What messages refer to (contract §9, §10): a message that they quote or react to, and files.
+ * What messages refer to (contract §9, §10): the message they quote or react to, and files. Defines types only.
  */
 import type { MediaId, MessageId, PhoneNumberId } from "../Id.ts"
 
-/** A message of a conversation, ours or the customer's, as others refer to it. */
+/** A message of a conversation, sent by either side, that others can refer to. */
 export interface Named {
   readonly messageId: MessageId
   readonly phoneNumberId: PhoneNumberId
-  /** `Contact.keyFor` the customer. */
+  /** The customer's `Contact.keyFor`. */
   readonly customer: string
-  /** `null`: the provider has not named it. */
+  /** `null` if the provider has not returned an identifier. */
   readonly providerMessageId: string | null
 }
 
-/** What a message refers to, in the provider's names. */
+/** A message's references, by the provider's identifiers. */
 export interface Resolved {
   /** The message that it quotes or reacts to. */
   readonly quoted: string | null
   readonly mediaIds: ReadonlyMap<MediaId, string>
 }
 
-/** Of a message that refers to nothing. */
+/** The references of a message that refers to nothing. */
 export const none: Resolved = { quoted: null, mediaIds: new Map() }

@@ -1,6 +1,7 @@
 /**
- * A send: a message with the idempotency key that it was sent under, and how ends, reports and silence move the two
- * together (contract §3 and §4).
+ * A send: a message with its idempotency key, and how outcomes, reports and silence change the two together (contract
+ * §3
+ * and §4). Pure.
  */
 import { Duration } from "effect"
 import * as Event from "../events/Event.ts"
@@ -13,30 +14,30 @@ import type { EventIds, SendEnd } from "./MessageStore.ts"
 /** A message and its key. */
 export interface Send {
   readonly message: Message.Message
-  /** `null` once the key is forgotten. */
+  /** `null` once the key is deleted. */
   readonly binding: Idempotency.Binding | null
-  /** The month whose quota it has spent; `null` when that was given back. */
+  /** The month whose quota the message has spent; `null` if the quota was given back. */
   readonly quotaMonth: string | null
 }
 
-/** A send after a step. */
+/** A send after a transition. */
 export interface Moved {
   readonly send: Send
   readonly events: ReadonlyArray<Event.Event>
-  /** A name by which the provider knows the message from now on, unless another message bore it first. */
+  /** The provider's identifier that the message takes, unless another message already has it. */
   readonly name: string | null
-  /** The quota that it gives back. */
+  /** The quota to give back. */
   readonly quota: { readonly workspaceId: WorkspaceId; readonly month: string } | null
 }
 
-/** Whether somebody who knows has told how the send of a message ended. */
+/** Whether the outcome of the send is known from the provider. */
 export const isSettled = (message: Message.Message): boolean =>
   message.status !== "sending" && message.status !== "unknown" && !Message.isDeliveryUnknown(message)
 
-/** When a key that was answered at `now` is forgotten. */
+/** When a key answered at `now` is deleted. */
 export const expiryFrom = (now: Instant): Instant => now + Duration.toMillis(Idempotency.retention)
 
-/** When silence, or the key's age, means something next; `null`: never. */
+/** When silence or the key's age next changes the send; `null` if never. */
 export const deadlineOf = ({ binding, message }: Send): Instant | null => {
   if (binding === null) return null
   return binding.expiresAt ?? binding.claim?.leaseUntil ??
@@ -47,7 +48,7 @@ export const deadlineOf = ({ binding, message }: Send): Instant | null => {
       : null)
 }
 
-/** Ends a claim without an answer of its own; the provider's reports may have given one. */
+/** Ends a claim without an answer of its own; reports may already have settled the message. */
 export const unclaim = (
   send: Send,
   now: Instant,
@@ -62,13 +63,13 @@ export const unclaim = (
   }
 })
 
-/** The key is free again; the message stays. */
+/** Releases the key and keeps the message. */
 const forget = (send: Send): Send => ({ ...send, binding: null })
 
-/** A send that nothing is told of. */
+/** A send that did not change, without events. */
 export const unchanged = (send: Send): Moved => ({ send, events: [], name: null, quota: null })
 
-/** Gives the message's quota back to the month that it was taken from. */
+/** Gives the message's quota back to the month that it was spent in. */
 export const giveQuotaBack = ({ send, ...moved }: Moved): Moved => {
   const { message: { workspaceId }, quotaMonth: month } = send
   return month === null
@@ -94,18 +95,18 @@ const bind = (moved: Moved, change: Partial<Idempotency.Binding>): Moved => {
   return { ...moved, send: { ...send, binding: send.binding && { ...send.binding, ...change } } }
 }
 
-/** A message that is still being sent takes a status, or keeps its own from now on. */
+/** Changes the status of a message that is still `sending`, or restarts the time of that status. */
 const leaveSending = (send: Send, status: "sending" | "unknown", now: Instant): Send =>
   send.message.status === "sending" ? { ...send, message: { ...send.message, status, statusAt: now } } : send
 
-/** How a claimed send ends. Reports that came before stay in force. */
+/** Records the outcome of a claimed send. Earlier reports stay in force. */
 export const settle = (send: Send, end: SendEnd, ids: EventIds, now: Instant): Moved => {
   const { message } = send
   switch (end._tag) {
     case "Accepted": {
       const { providerMessageId } = end
       const moved = apply(send, { status: "sent", at: now, providerMessageId, error: null }, ids, now)
-      // the message itself says the answer, but where a report was first with another name
+      // the message itself holds the answer, unless an earlier report brought another identifier
       const isNamedElse = message.providerMessageId !== null && message.providerMessageId !== providerMessageId
       const answer = isNamedElse ? Idempotency.sent(message, providerMessageId) : null
       return bind(moved, { claim: null, answer, expiresAt: expiryFrom(now) })
@@ -121,19 +122,19 @@ export const settle = (send: Send, end: SendEnd, ids: EventIds, now: Instant): M
   }
 }
 
-/** What a report of the provider makes of a send: a message that it settles can be answered from here on. */
+/** Applies a report of the provider. A message that the report settles can be answered from then on. */
 export const report = (before: Send, report: Message.Report, ids: EventIds, now: Instant): Moved => {
   const moved = apply(before, report, ids, now)
   const { binding, message } = moved.send
   if (binding === null || isSettled(before.message) || !isSettled(message)) return moved
   const { claim, expiresAt } = binding
-  // with a live claim the answer is its owner's to give; a key that has expired does not come back
+  // during a live claim only its owner answers; an expired key stays expired
   return (claim === null || claim.leaseUntil <= now) && (expiresAt === null || expiresAt > now)
     ? { ...moved, send: unclaim(moved.send, now) }
     : moved
 }
 
-/** What is concluded from silence, or from a key's age. */
+/** What silence, or the age of a key, leads to. */
 export type Conclusion = "unknown" | "failed" | "forgotten"
 
 const fail = (send: Send, error: Message.MessageError, ids: EventIds, now: Instant): Moved => {
@@ -141,11 +142,13 @@ const fail = (send: Send, error: Message.MessageError, ids: EventIds, now: Insta
   return move(send, { message, transitions: [{ to: "failed", at: now }] }, ids, now)
 }
 
-/** Whether the conclusion that is due next is an event. */
+/** Whether the next conclusion writes an event. */
 export const concludesWithEvent = ({ binding }: Send): boolean =>
   binding !== null && binding.expiresAt === null && binding.claim === null
 
-/** The one step that is due when the send's deadline has passed (contract §3); the next has a deadline of its own. */
+/**
+ * Takes the one transition that is due at the send's deadline (contract §3). The next transition has its own deadline.
+ */
 export const conclude = (
   send: Send,
   ids: EventIds,

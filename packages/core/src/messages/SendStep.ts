@@ -1,6 +1,7 @@
 /**
- * What the transitions of sends decide after *accept* (contract §3): how they end, what the provider reports, and what
- * silence means.
+ * The transitions of sends after *accept* (contract §3): outcomes, the provider's reports, and silence. Pure: it works
+ * on
+ * loaded data and returns what to write.
  */
 import type * as Event from "../events/Event.ts"
 import type { MessageId, PhoneNumberId } from "../Id.ts"
@@ -14,16 +15,16 @@ import { type Loaded, Sends, type Writes } from "./Sends.ts"
 
 /** What a report needs to find its message. */
 export interface LoadedReports extends Loaded {
-  /** The message that bears the provider's name. */
+  /** The message with this provider's identifier. */
   readonly named: (providerMessageId: string) => MessageId | undefined
-  /** The phone number that bears the provider's name. It may be a moment old. */
+  /** The phone number with this provider's identifier. The data may be slightly old. */
   readonly number: (providerNumberId: string) => PhoneNumberId | undefined
 }
 
 const owns = (send: Send.Send | undefined, { claimToken, message }: SettleSend): send is Send.Send =>
   send?.binding?.claim?.token === claimToken && send.message.workspaceId === message.workspaceId
 
-/** `MessageStore.settle`. */
+/** Decides `MessageStore.settle` for a batch. */
 export const settle: Decide<SettleSend, Loaded, boolean, Writes> = (loaded, commands) => {
   const sends = new Sends(loaded)
   const answers = commands.map((asked): boolean => {
@@ -36,25 +37,25 @@ export const settle: Decide<SettleSend, Loaded, boolean, Writes> = (loaded, comm
   return { answers, writes: sends.writes() }
 }
 
-/** A send that ended as most do. */
+/** The common outcome of a send: accepted by the provider. */
 export interface Outright {
   readonly message: Message
   readonly event: Event.Recorded
-  /** When its key is forgotten. */
+  /** When its key is deleted. */
   readonly expiresAt: Instant
 }
 
 /**
- * What becomes of a send that the provider took, as far as its message is still as it was claimed: it is written outright
- * under the condition that {@link isUntold} of what is stored, and that the claim is the owner's. `undefined` when that
- * cannot be said: then it is loaded and decided ({@link settle}). Quota, names of others and the key's answer stay as
- * they are.
+ * Decides the common outcome without loading the send. The result may be written if the stored message still
+ * {@link isUntold} and the claim's owner has not changed. Returns `undefined` if the send has to be loaded and decided
+ * by
+ * {@link settle}. Quota, identifiers of other messages and the key's stored answer do not change.
  */
 export const outright = ({ claimToken, end, ids, message }: SettleSend, now: Instant): Outright | undefined => {
   if (end._tag !== "Accepted" || !isUntold(message)) return undefined
   const claimed: Send.Send = {
     message,
-    // neither what is asked under the key nor the end of its lease says anything here
+    // neither the fingerprint nor the end of the lease matters here
     binding: {
       fingerprint: "",
       messageId: message.id,
@@ -73,11 +74,15 @@ export const outright = ({ claimToken, end, ids, message }: SettleSend, now: Ins
   }
 }
 
-/** Whether nothing is known of a message but that it is being sent. */
+/** Whether a message is still `sending` and nothing is known of it yet. */
 export const isUntold = ({ providerMessageId, sequence, status }: Message): boolean =>
   status === "sending" && providerMessageId === null && sequence === 0
 
-/** `MessageStore.applyReport`: by our reference, then by the provider's name; of the number that is spoken of. */
+/**
+ * Decides `MessageStore.applyReport` for a batch. Finds the message by our reference, then by the provider's
+ * identifier,
+ * among those of the reported number.
+ */
 export const applyReport: Decide<ApplyReport, LoadedReports, boolean, Writes> = (loaded, commands) => {
   const sends = new Sends(loaded)
   const find = (
@@ -101,19 +106,19 @@ export const applyReport: Decide<ApplyReport, LoadedReports, boolean, Writes> = 
   return { answers, writes: sends.writes() }
 }
 
-/** Asks what silence means by now. */
+/** The command to act on silence. */
 export interface Sweep {
   readonly now: Instant
-  /** As many sends are concluded with an event as there are identifiers. */
+  /** The maximum number of sends that end with an event equals the number of identifiers. */
   readonly ids: EventIds
 }
 
-/** What a sweep loads: sends whose deadline may have passed, under locks. */
+/** What a sweep loads: sends whose deadline may have passed, locked. */
 export interface LoadedSweep extends Known {
   readonly candidates: ReadonlyArray<Send.Send>
 }
 
-/** `MessageStore.sweep`, of some candidates: one step of each that is due. */
+/** Decides `MessageStore.sweep` for some candidates: one transition of each send that is due. */
 export const sweep: Decide<Sweep, LoadedSweep, Swept, Writes> = ({ candidates, now: judged }, commands) => {
   const loaded = new Map(candidates.map((send) => [send.message.id, send]))
   const sends = new Sends({ now: judged, send: (id) => loaded.get(id) })

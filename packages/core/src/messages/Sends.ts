@@ -1,5 +1,7 @@
 /**
- * The sends of a batch: as its commands so far have left them, and what is to be written of that.
+ * The state of sends during a batch, after the commands that were already decided, and what has to be written. In
+ * memory
+ * only.
  */
 import type * as Event from "../events/Event.ts"
 import type { MessageId, WorkspaceId } from "../Id.ts"
@@ -8,18 +10,18 @@ import type { Instant } from "../Time.ts"
 import type { EventIds } from "./MessageStore.ts"
 import * as Send from "./Send.ts"
 
-/** Messages whose silence means something at a time. */
+/** A message with the time of its next deadline. */
 export interface Deadline {
   readonly workspaceId: WorkspaceId
   readonly dueAt: Instant
   readonly messageId: MessageId
 }
 
-/** What comes of the steps. */
+/** What the transitions have to write. */
 export interface Writes {
-  /** Sends as they are after the step, each at most once. */
+  /** Sends after their transitions, each at most once. */
   readonly sends: ReadonlyArray<Send.Send>
-  /** The provider's names of messages. Whichever message is the first to bear a name keeps it. */
+  /** The provider's identifiers of messages. The first message with an identifier keeps it. */
   readonly names: ReadonlyArray<{ readonly providerMessageId: string; readonly messageId: MessageId }>
   /** How many messages give their quota back. */
   readonly quotas: ReadonlyArray<{
@@ -27,19 +29,19 @@ export interface Writes {
     readonly month: string
     readonly messages: number
   }>
-  /** Of sends that have a deadline now, and had a later one before or none. */
+  /** Deadlines of sends that had a later one before, or none. */
   readonly deadlines: ReadonlyArray<Deadline>
-  /** Messages of which nothing is left. */
+  /** Messages to delete completely. */
   readonly removed: ReadonlyArray<MessageId>
   readonly events: ReadonlyArray<Event.Recorded>
 }
 
-/** What the steps load: sends, under locks. */
+/** What the transitions load: sends, locked. */
 export interface Loaded extends Known {
   readonly send: (id: MessageId) => Send.Send | undefined
 }
 
-/** Sends as the commands so far have left them. */
+/** Sends after the commands that were already decided. */
 export class Sends {
   private readonly loaded: Loaded
   private readonly after = new Map<MessageId, Send.Send>()
@@ -56,12 +58,12 @@ export class Sends {
     return this.after.get(id) ?? (this.removed.has(id) ? undefined : this.loaded.send(id))
   }
 
-  /** The message that has come to a name in this batch. */
+  /** The message that took this provider's identifier in this batch. */
   named(providerMessageId: string): MessageId | undefined {
     return this.names.get(providerMessageId)
   }
 
-  /** Keeps a send as it is after a step, with the events of that. */
+  /** Keeps a send after a transition, with its events. */
   keep({ events, name, quota, send }: Send.Moved, ids: EventIds): void {
     const { id } = send.message
     this.after.set(id, send)
@@ -70,7 +72,7 @@ export class Sends {
     events.forEach((event, i) => this.events.push({ event, deliveryId: ids.deliveries[i]! }))
   }
 
-  /** Has nothing left of a send but what it gives back. */
+  /** Deletes a send and gives back its quota. */
   remove({ quota, send }: Pick<Send.Moved, "send" | "quota">): void {
     this.after.delete(send.message.id)
     this.removed.add(send.message.id)

@@ -1,5 +1,5 @@
 /**
- * What a send of a template fills in (specification §4, contract §9).
+ * The content of a template message (specification §4, contract §9). Defines schemas only.
  */
 import { DateTime, Option, Schema } from "effect"
 import * as PlainText from "../PlainText.ts"
@@ -10,7 +10,7 @@ import { LocationContent } from "./LocationContent.ts"
 /** As long as the longest body of a template. */
 const Word = PlainText.between(1, 32_768)
 
-/** An amount that upstream writes as the customer's language does; `amount_1000` is a thousand times the amount. */
+/** An amount that the provider formats for the customer's language; `amount_1000` is the amount times 1,000. */
 const Currency = Schema.Struct({
   currency: Schema.Struct({
     fallback_value: Word,
@@ -24,7 +24,7 @@ const Currency = Schema.Struct({
   })
 })
 
-/** A day or time; upstream shows `fallback_value`. */
+/** A date and time. The provider shows `fallback_value`. */
 const Moment = Schema.Struct({
   date_time: Schema.Struct({
     fallback_value: Word,
@@ -38,18 +38,18 @@ const Moment = Schema.Struct({
   })
 })
 
-/** What stands in the place of a placeholder: text, which is never empty, or an amount or a time. */
+/** The value of a placeholder: non-empty text, an amount, or a date and time. */
 export const TemplateValue = Schema.Union([Word, Currency, Moment])
 export type TemplateValue = typeof TemplateValue.Type
 
-/** Values of a body's placeholders: in order, or by their names where they have such. */
+/** The values of a body's placeholders: in order, or by name if the placeholders have names. */
 export const BodyParams = Schema.Union([
   Schema.Array(TemplateValue).check(Schema.isMaxLength(256)),
   Schema.Record(PlainText.between(1, 64), TemplateValue)
 ])
 export type BodyParams = typeof BodyParams.Type
 
-/** Of these fields exactly one. */
+/** Requires exactly one of these fields. */
 const exactlyOne = (names: ReadonlyArray<string>) =>
   Schema.makeFilter((fields: object) => {
     const given = Object.keys(fields).filter((name) => names.includes(name))
@@ -58,7 +58,7 @@ const exactlyOne = (names: ReadonlyArray<string>) =>
       : given.length === 1 || { path: [given[1]!], issue: `only one of ${names.join(", ")} may be given` }
   })
 
-/** What a header is filled with. */
+/** The values of a header. */
 export const TemplateHeader = Schema.Struct({
   text: Schema.optionalKey(Word),
   image: Schema.optionalKey(FileContent.Plain),
@@ -68,19 +68,19 @@ export const TemplateHeader = Schema.Struct({
 }).check(exactlyOne(["text", "image", "video", "document", "location"]))
 export type TemplateHeader = typeof TemplateHeader.Type
 
-/** What the button at this place of the template is given. */
+/** The values of the button at an index of the template. */
 export const TemplateButton = Schema.Struct({
-  /** Counted from 0. */
+  /** Zero-based. */
   index: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 9 })),
-  /** What follows the address. */
+  /** Appended to the button's URL. */
   urlSuffix: Schema.optionalKey(PlainText.between(1, 2000)),
-  /** What a quick reply comes back with. */
+  /** Returned when the customer taps the quick reply. */
   payload: Schema.optionalKey(PlainText.between(1, 256)),
-  /** What is copied. */
+  /** The code to copy. */
   code: Schema.optionalKey(PlainText.between(1, 20)),
   flowToken: Schema.optionalKey(PlainText.between(1, 1024)),
   flowData: Schema.optionalKey(Schema.Record(PlainText.PlainText, Schema.Json)),
-  /** The thing of the catalogue whose picture is shown. */
+  /** The product whose image is shown. */
   thumbnailProductRetailerId: Schema.optionalKey(PlainText.between(1, 256))
 }).check(
   exactlyOne(["urlSuffix", "payload", "code", "flowToken", "thumbnailProductRetailerId"]),
@@ -91,7 +91,7 @@ export const TemplateButton = Schema.Struct({
 )
 export type TemplateButton = typeof TemplateButton.Type
 
-/** The card at its place of a carousel. */
+/** The values of the card at its index of a carousel. */
 export const TemplateCard = Schema.Struct({
   header: Schema.optionalKey(TemplateHeader),
   bodyParams: Schema.optionalKey(BodyParams),
@@ -111,7 +111,7 @@ const Time = Schema.String.check(
   )
 )
 
-/** An approved template, with what is to be filled in. */
+/** The name and language of an approved template, with the values to fill in. */
 export const TemplateContent = Schema.Struct({
   name: PlainText.between(1, 512),
   language: Language,

@@ -1,5 +1,7 @@
 /**
- * Whether what a send gives fits its template (contract §9): what is missing, superfluous or of another kind is named.
+ * Checks that the values of a send fit its template (contract §9), and names the field that is missing, superfluous or
+ * of
+ * the wrong type. Pure.
  */
 import type { Template } from "../templates/Template.ts"
 import * as TemplateSlots from "../templates/TemplateSlots.ts"
@@ -12,13 +14,13 @@ import type {
   TemplateValue
 } from "./TemplateContent.ts"
 
-/** What does not fit, and where. */
+/** A field that does not fit, and the reason. */
 export interface Misfit {
   readonly param: string
   readonly message: string
 }
 
-/** Values of a body in the order of its placeholders. */
+/** The values of a body, in the order of its placeholders. */
 export const valuesOf = (names: ReadonlyArray<string>, given: BodyParams = []): ReadonlyArray<TemplateValue> =>
   isInOrder(given) ? given : names.map((name) => given[name]!)
 
@@ -100,12 +102,12 @@ const offer = (isNeeded: boolean, isGiven: boolean): Misfit | undefined =>
     ? { param: "template.limitedTimeOffer", message: "has a limited-time offer, which needs expiresAt" }
     : { param: "template.limitedTimeOffer", message: "has no limited-time offer" }
 
-/** Whether only the body is given values, and only in order: the common send, of which little is to be looked at. */
+/** Whether a send only has body values in order. This is the common case and needs few checks. */
 const isPlain = ({ bodyParams, buttons, cards, header, limitedTimeOffer }: TemplateContent): boolean =>
   header === undefined && buttons === undefined && cards === undefined && limitedTimeOffer === undefined &&
   (bodyParams === undefined || isInOrder(bodyParams))
 
-/** The first thing that does not fit; `undefined`: all fits. */
+/** The first field that does not fit; `undefined` if all fit. */
 export const misfit = (
   template: Pick<Template, "category" | "components" | "variables" | "unfillable">,
   given: TemplateContent
