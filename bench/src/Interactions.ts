@@ -243,7 +243,7 @@ const inBrowser = Effect.fnUntraced(function*(url: string, { repetitions }: Plan
     return yield* Effect.tryPromise({
       try: async () => {
         const showing = page.evaluate(shown, leadsTo.source)
-        // what cannot be pressed is not shown either
+        // hidden elements cannot be clicked
         showing.catch(() => {})
         await act(page)
         return await showing

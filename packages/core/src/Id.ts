@@ -76,7 +76,7 @@ export type AuditId = typeof AuditId.Type
 export const AlertId = shape("alr").pipe(Schema.brand("AlertId"))
 export type AlertId = typeof AlertId.Type
 
-/** Names a file. */
+/** The id of a file. */
 export const MediaId = shape("med").pipe(Schema.brand("MediaId"))
 export type MediaId = typeof MediaId.Type
 

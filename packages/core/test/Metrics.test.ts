@@ -59,7 +59,7 @@ const observing = (
     Effect.provideService(Metric.MetricRegistry, new Map())
   )
 
-describe("what waits", () => {
+describe("waiting deliveries", () => {
   it.effect("the backlog is reported by kind, with its age", () =>
     observing(
       { deliveries: Effect.succeed(deliveries), posts: Effect.succeed(posts) },
@@ -84,7 +84,7 @@ describe("what waits", () => {
       })))
 })
 
-describe("a storage that is away", () => {
+describe("an unavailable storage", () => {
   it.effect("an unavailable storage delays no one for more than a second, and gauges keep their last values", () => {
     let isAway = false
     return observing({

@@ -65,7 +65,7 @@ describe("a cursor", () => {
   }, checks)
 })
 
-describe("a page cut from what was read one beyond the limit", () => {
+describe("a page of a query with one extra row", () => {
   const cut = (items: ReadonlyArray<string>, limit: number) =>
     fromOverread(items, { limit, after: null }, (item) => item)
 

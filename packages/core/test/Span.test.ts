@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Tracer } from "effect"
 import * as Span from "../src/Span.ts"
 
-describe("a span that costs nothing where it goes nowhere", () => {
+describe("a span without an exporter", () => {
   it.effect("a span is created if spans are collected", () =>
     Effect.gen(function*() {
       const made: Array<string> = []

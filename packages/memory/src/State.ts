@@ -110,7 +110,7 @@ export interface Memory {
   readonly invitations: ForgetfulMap<string, Invitation.Invitation>
   readonly passwordResets: ForgetfulMap<string, Invitation.PasswordReset>
   readonly sessions: ForgetfulMap<string, SessionStore.StoredSession>
-  /** Links and open sessions of the portal, by the token's hash. */
+  /** Portal links and open sessions, by the hash of the token. */
   readonly portals: ForgetfulMap<string, Portal.Portal & { readonly isOpen: boolean }>
   readonly apiKeys: Table<ApiKey.ApiKey>
   readonly apiKeyByTokenHash: Map<string, Id.ApiKeyId>
@@ -121,7 +121,7 @@ export interface Memory {
   readonly contacts: Table<KeptContact>
   /** Keys of contacts, by number and the provider's user id. */
   readonly contactByUser: Map<string, Contact.Contact["key"]>
-  /** Customers' messages that are remembered, by number and provider's id. */
+  /** Remembered messages of customers, by number and the provider's identifier. */
   readonly inbound: ForgetfulMap<string, ContactStep.Remembered>
   /** The same messages by our ids. */
   readonly inboundById: ForgetfulMap<Id.MessageId, ContactStep.Remembered>
@@ -130,7 +130,7 @@ export interface Memory {
   /** Posts that are to be processed. */
   readonly waitingPosts: Set<KeptPost>
   readonly inboundPostHint: Hint
-  /** Fingerprints of requests that marked a message as read, by workspace, message and key. */
+  /** The fingerprints of requests that marked a message as read, by workspace, message and key. */
   readonly readMarks: ForgetfulMap<string, { readonly fingerprint: string; readonly expiresAt: Time.Instant }>
   readonly messages: Table<Message.Message>
   readonly messageByProviderId: Map<string, Id.MessageId>

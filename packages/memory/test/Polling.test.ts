@@ -17,7 +17,7 @@ const endOf = Effect.fnUntraced(function*(look: Polling.Look, until: Duration.In
   }).pipe(Effect.tap(() => TestClock.adjust(until)))
 })
 
-describe("the memory storage's rest between polls", () => {
+describe("the memory storage's pause between polls", () => {
   it.effect("a rest lasts as long as nothing changes and nothing becomes due", () =>
     Effect.gen(function*() {
       for (const look of ["sends", "deliveries", "skippedDeliveries", "replays", "posts", "events"] as const) {

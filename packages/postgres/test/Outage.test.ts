@@ -39,7 +39,7 @@ const one = Effect.flatMap(Database, ({ query }) => query("Test.one", "select 1 
 const isUnavailable = (exit: Exit.Exit<unknown, unknown>) =>
   Exit.isFailure(exit) && String(exit.cause).includes("StoreError")
 
-describe("a server that is silent", () => {
+describe("a server that does not respond", () => {
   it.live("closing does not wait for a silent server", () =>
     Effect.gen(function*() {
       const scope = yield* Scope.make()
@@ -161,7 +161,7 @@ it.live("broken connections are replaced once the break is noticed", () =>
     yield* Effect.retry(one, { times: 3 })
   }).pipe(Effect.provide(database())))
 
-describe("a statement that PostgreSQL undid because of others", () => {
+describe("a statement that conflicts with another", () => {
   /**
    * Fails `times` times with an SQLSTATE of its own (counted by a sequence, which no transaction undoes), and then
    * succeeds.

@@ -26,7 +26,7 @@ export type Told =
   | { readonly _tag: "Failure"; readonly error: Message.MessageError }
   /** A text that the recipient sends back. */
   | { readonly _tag: "Reply"; readonly text: string }
-  /** The recipient's tap on the first thing that the message offers; a text if it offers nothing. */
+  /** The recipient taps on the first choice in the message, or replies with text if there is none. */
   | { readonly _tag: "Press" }
 
 /** Items that are reported together, `after` the response. */

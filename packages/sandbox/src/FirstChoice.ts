@@ -1,10 +1,10 @@
 /**
- * The tap of a customer on the first thing that a message offers.
+ * Simulates a customer's tap on the first choice that a message offers. Pure.
  */
 import type { InboundMessage, Message, Template } from "@wac/core"
 import { Predicate, type Schema } from "effect"
 
-/** What the customer's message says. */
+/** The type and content of the customer's message. */
 type Said = Pick<InboundMessage.InboundMessage, "type" | "content">
 
 const reply = (type: string, content: Schema.JsonObject): Said => ({
@@ -12,7 +12,7 @@ const reply = (type: string, content: Schema.JsonObject): Said => ({
   content: { type, [type]: content }
 })
 
-/** The label of a template's first quick reply, and its place. */
+/** The text and the index of a template's first quick reply. */
 const quickReplyOf = (
   template: Template.Template | undefined
 ): { readonly text: string; readonly index: number } | undefined => {
@@ -44,7 +44,7 @@ const ofInteractive = (interactive: Message.OutboundOf<"interactive">["interacti
   }
 }
 
-/** What the customer answers to a message; `undefined` if it offers nothing to tap on. */
+/** The customer's answer to a message; `undefined` if it offers no choice. */
 export const of = (message: Message.OutboundMessage, template: Template.Template | undefined): Said | undefined => {
   if (message.type === "interactive") return ofInteractive(message.interactive)
   if (message.type !== "template") return undefined

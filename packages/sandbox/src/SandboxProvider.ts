@@ -26,7 +26,7 @@ interface Subject {
   readonly providerMessageId: string
   readonly sender: PhoneNumber.PhoneNumber
   readonly recipient: PhoneNumber.E164
-  /** What the recipient answers if they tap on something. */
+  /** The recipient's answer if they tap on a choice. */
   readonly pressed: ReturnType<typeof FirstChoice.of>
 }
 

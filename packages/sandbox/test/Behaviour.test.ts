@@ -52,7 +52,7 @@ const life = (to: PhoneNumber.E164) => {
 }
 
 describe("the numbers", () => {
-  it("the eleven numbers are consecutive, and can be sent to and from", () => {
+  it("the eleven numbers are consecutive, and work as sender and as recipient", () => {
     assert.deepStrictEqual(
       Object.values(numbers),
       Array.from({ length: 11 }, (_, i) => `+150055500${String(i + 1).padStart(2, "0")}`)

@@ -5,8 +5,8 @@ import * as FirstChoice from "../src/FirstChoice.ts"
 
 const to = "+15005550011"
 
-describe("the first thing that a message offers", () => {
-  it("is its first button, row, card's button or form", () => {
+describe("FirstChoice", () => {
+  it("the first choice is the first button, row, card's button or form", () => {
     const chosen = KindFixture.messages(to).flatMap((message) => {
       const said = FirstChoice.of(message, undefined)
       return said === undefined ? [] : [[KindFixture.nameOf(message), said.content]]
@@ -22,7 +22,7 @@ describe("the first thing that a message offers", () => {
     ])
   })
 
-  it("is a template's first quick reply, with the payload that the send gave it", () => {
+  it("the first choice of a template is its first quick reply, with the payload of the send", () => {
     const { content, template } = KindFixture.templates.find(({ template }) => template.name === "picture_and_buttons")!
     const message = (more: object) =>
       ({

@@ -16,7 +16,7 @@ const summary = (heard: ReadonlyArray<Heard>): ReadonlyArray<readonly [number, s
 
 const acceptedAs = /^wamid\.sandbox_[0-7][0-9A-HJKMNP-TV-Z]{25}$/
 
-describe("what is told, and when", () => {
+describe("the order and time of reports", () => {
   const scripts: ReadonlyArray<[string, string, ReadonlyArray<readonly [number, string]>]> = [
     ["any number", ordinary, [[200, "delivered"], [400, "read"]]],
     ["undeliverable", numbers.undeliverable, []],
@@ -162,7 +162,7 @@ describe("answers", () => {
     }))
 })
 
-describe("what is told in full", () => {
+describe("the content of a report", () => {
   it.effect("a failure has a reason", () =>
     Effect.gen(function*() {
       const { heard, provider } = yield* start()

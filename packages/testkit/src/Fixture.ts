@@ -81,7 +81,7 @@ export const layer: Layer.Layer<SecureRandom.SecureRandom | Starts> = Layer.effe
 /** Makes storages use the time of each command, so that tests control it. */
 export const timeOfAsker: Layer.Layer<never> = Layer.succeed(StorageTime.JudgedBy, "asker")
 
-/** A clock whose time of day a test sets, and whose waits are real. */
+/** A clock that shows the time a test sets, and waits in real time. */
 export const clockAt = (real: Clock.Clock, now: () => Time.Instant): Clock.Clock => ({
   currentTimeMillisUnsafe: now,
   currentTimeMillis: Effect.sync(now),

@@ -72,7 +72,7 @@ export interface Wac extends Workspace {
   readonly workspace: (id: string) => Workspace
   readonly workspaces: Workspaces.Workspaces
   readonly inbound: Inbound.Inbound
-  /** Pages for your own customers. */
+  /** Creates pages for your own customers. */
   readonly portal: Portal.Portal
   /** The HTTP API for a fetch-style host: `/v1` for callers with API keys, `/internal` for people. */
   readonly handler: Handlers.Handler

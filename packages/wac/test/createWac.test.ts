@@ -27,7 +27,7 @@ const templates: CustomProvider["templates"] = async () => [{
   components: [{ type: "BODY", text: "Hello {{1}}" }]
 }]
 
-describe("a provider of the host", () => {
+describe("a provider of the application", () => {
   it("a provider of the host gets each message once, and its reports are applied", async () => {
     const given: Array<OutboundMessage> = []
     const { wac } = await start({
@@ -295,7 +295,7 @@ describe("instances", () => {
   })
 })
 
-describe("an option that is wrong", () => {
+describe("an invalid option", () => {
   const valid = { storage: memory(), provider: sandbox() }
   const meta = { accessToken: "a", phoneNumberId: "1", businessAccountId: "1", appSecret: "a", verifyToken: "b" }
   const wrong: ReadonlyArray<readonly [param: string, options: unknown]> = [

@@ -78,7 +78,7 @@ export interface Writes {
 /** A message to remember, so that duplicates are recognized and later messages can refer to it. */
 export interface Remembered {
   readonly number: Number
-  /** `Contact.keyFor` whose conversation it belongs to. */
+  /** `Contact.keyFor` of the customer in the message's conversation. */
   readonly customer: Contact.Contact["key"]
   readonly providerMessageId: string
   readonly messageId: MessageId
@@ -170,7 +170,7 @@ export const recordInbound: Decide<RecordInbound, LoadedInbound, Recorded, Inbou
     const name = `${number.id} ${providerMessageId}`
     if (remembered.has(name) || loaded.isRemembered(number.id, providerMessageId)) return "duplicate"
     const now = loaded.now(asked)
-    // what the business writes itself says nothing of the customer
+    // an echo was written by the business, so it says nothing about the customer
     if (message.isEcho !== true) {
       const openedAt = ServiceWindow.openedAt(message.at, now)
       const met = contacts.meet(number, customer, openedAt)

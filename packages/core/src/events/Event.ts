@@ -106,7 +106,7 @@ export const ofInbound = (
   }
 })
 
-/** Who wrote it to whom. */
+/** The sender and the recipient. */
 const partiesOf = ({ customer: { phone, userId }, isEcho, profile }: InboundMessage, number: E164): EventData =>
   isEcho === true
     ? { from: number, to: phone, ...(userId === null ? {} : { to_user_id: userId }) }

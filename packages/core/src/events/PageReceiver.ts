@@ -1,6 +1,6 @@
 /**
- * A receiver that runs in an open page: the workspace's new events come to it as they would to a webhook, signed with a
- * secret that nobody else has and that ends with it. Nothing is stored for it, and nothing is tried again.
+ * A receiver in an open page of the dashboard. It gets the workspace's new events as a webhook would, signed with a
+ * secret of its own that ends with it. Reads events, stores nothing and retries nothing.
  */
 import { Clock, Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -12,25 +12,25 @@ import { body } from "./Event.ts"
 import { resumeAfter } from "./Events.ts"
 import { EventStore } from "./EventStore.ts"
 
-/** An event as the page gets it: to be verified by its headers and raw body. */
+/** An event for the page, which verifies it by its headers and raw body. */
 export interface PageDelivery {
   readonly headers: { readonly [name: string]: string }
   readonly body: string
 }
 
-/** A receiver of one page. */
+/** The receiver of one page. */
 export interface PageReceiver {
   readonly signingSecret: string
-  /** What was recorded since the last time, oldest first; a page of it at most. */
+  /** The events recorded since the previous call, oldest first, at most one page. */
   readonly next: Effect.Effect<ReadonlyArray<PageDelivery>, StoreError>
 }
 
-/** Events that one look takes. */
+/** The maximum number of events per call of `next`. */
 const limit = 25
 
-/** Receivers of open pages: the events of a workspace from now on, each signed with the receiver's own secret. */
+/** Opens receivers for pages. Each signs the workspace's events with a secret of its own. */
 export class PageReceivers extends Context.Service<PageReceivers, {
-  /** Begins with the events that are recorded from now on. */
+  /** Opens a receiver of the events recorded from now on. */
   readonly open: (workspaceId: WorkspaceId) => Effect.Effect<PageReceiver, StoreError>
 }>()("@wac/core/events/PageReceiver/PageReceivers") {
   static readonly layer = Layer.effect(

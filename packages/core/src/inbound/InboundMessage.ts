@@ -6,15 +6,15 @@ import { type Customer, type Preference, preferenceOf, preferenceOfChoice } from
 import type { MessageId } from "../Id.ts"
 import type { Instant } from "../Time.ts"
 
-/** What the provider says of who writes; nobody has checked it. */
+/** The customer's profile according to the provider. It is unverified. */
 export interface Profile {
   readonly name?: string
   readonly username?: string
-  /** The customer's identifier towards all of a group of businesses. */
+  /** The customer's identifier across a group of businesses. */
   readonly parent_user_id?: string
 }
 
-/** A customer's message, or one that the business wrote to a customer on its own phone, as the provider delivered it. */
+/** A message of a customer, or a message that the business sent from its own phone, as the provider delivered it. */
 export interface InboundMessage {
   /** The provider's id of the number that the customer wrote to. */
   readonly providerNumberId: string
@@ -28,9 +28,9 @@ export interface InboundMessage {
   readonly content: Schema.Json
   /** The message that it quotes or answers: `{message_id, from?, forwarded?}`. */
   readonly context: Schema.Json | null
-  /** Whether the business wrote it, on its own phone. */
+  /** Whether the business sent it from its own phone. */
   readonly isEcho?: boolean
-  /** Left out of an echo, and where the provider says nothing. */
+  /** Absent in an echo, and if the provider sends none. */
   readonly profile?: Profile
   /** The preference that the message expresses, if any. */
   readonly preference: Preference | undefined
@@ -54,27 +54,30 @@ export const preferenceIn = (type: string, content: Schema.Json): Preference | u
     .find(Predicate.isNotUndefined)
 }
 
-/** What is done to a message, and no message of its own: it opens no window. */
+/** Types that change an earlier message and open no window. */
 const changes: ReadonlySet<string> = new Set(["edit", "revoke"])
 
-/** Whether it opens the customer's window: they wrote something. */
+/** Whether the message opens the service window: a customer wrote it and it changes no earlier one. */
 export const opensWindow = ({ isEcho, type }: Pick<InboundMessage, "isEcho" | "type">): boolean =>
   isEcho !== true && !changes.has(type)
 
-/** Where messages of these types say which message they are about. */
+/** The fields in which these types refer to another message: our id's and the provider's. */
 const aboutField: ReadonlyMap<string, readonly [name: string, providerName: string]> = new Map([
   ["reaction", ["message_id", "provider_message_id"]],
   ["edit", ["original_message_id", "original_provider_message_id"]],
   ["revoke", ["original_message_id", "original_provider_message_id"]]
 ])
 
-/** The messages that it speaks of, by the provider's names. */
+/** The provider's identifiers of the messages that it refers to. */
 export const refersTo = ({ content, context, type }: InboundMessage): ReadonlyArray<string> => {
   const about = aboutField.get(type)
   return [about && textIn(content, about[0]), textIn(context, "message_id")].filter(Predicate.isNotUndefined)
 }
 
-/** An object with our name of a message in the place of the provider's, where we know it, and that beside it. */
+/**
+ * Replaces the provider's identifier in a field with our id, if it is known, and keeps the provider's in another
+ * field.
+ */
 const renamed = (
   json: Schema.Json,
   [name, providerName]: readonly [name: string, providerName: string],
@@ -86,7 +89,7 @@ const renamed = (
     : { ...json as Schema.JsonObject, [name]: nameOf(theirs) ?? theirs, [providerName]: theirs }
 }
 
-/** The same with our names of the messages that it speaks of. */
+/** The message with our ids of the messages that it refers to. */
 export const named = (
   message: InboundMessage,
   nameOf: (providerMessageId: string) => MessageId | undefined

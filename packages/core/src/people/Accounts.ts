@@ -25,7 +25,7 @@ const elsewhere = () => new NotFound({ message: "people sign in at the applicati
 
 const atIssuer = () => new NotFound({ message: "people sign in at the issuer: this service has no passwords" })
 
-/** Mails to one address, whoever asks for them: three at once, then one in ten minutes. */
+/** Limits reset mails per address, whoever requests them: 3 at once, then one per 10 minutes. */
 const resetBucket = (email: string) => ({
   key: `reset:account:${email}`,
   policy: { name: "login", interval: 600_000, capacity: 3 } satisfies RateLimit.Policy

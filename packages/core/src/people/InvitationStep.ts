@@ -18,7 +18,7 @@ export interface Accept {
   readonly passwordHash: string | null
 }
 
-/** What came of accepting an invitation. */
+/** The result of accepting an invitation. */
 export type Accepted =
   | { readonly _tag: "Accepted"; readonly userId: UserId; readonly workspaceId: WorkspaceId }
   /** The invitation is unknown, accepted, withdrawn or expired. */
@@ -33,7 +33,7 @@ export interface Loaded extends Known {
   readonly isMember: (workspaceId: WorkspaceId, userId: UserId) => boolean
 }
 
-/** What it writes. */
+/** What the step writes. */
 export interface Writes {
   readonly people: ReadonlyArray<Person>
   readonly members: ReadonlyArray<Member>

@@ -23,7 +23,7 @@ export const Mailer = Context.Reference<
   { readonly send: (mail: Mail) => Effect.Effect<void, MailFailed> } | undefined
 >("@wac/core/people/Mail/Mailer", { defaultValue: () => undefined })
 
-/** Mails of a workspace, whose people choose the recipients: 100 at once, then one a minute. */
+/** Limits the mails of a workspace, whose members choose the recipients: 100 at once, then one per minute. */
 const workspacePolicy: RateLimit.Policy = { name: "workspace", interval: 60_000, capacity: 100 }
 
 /**

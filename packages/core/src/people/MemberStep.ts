@@ -16,7 +16,7 @@ export interface Change {
   readonly by: { readonly userId: UserId; readonly role: Role | null }
 }
 
-/** What came of changing or removing a member. */
+/** The result of changing or removing a member. */
 export type Changed =
   | { readonly _tag: "Changed"; readonly before: Member; readonly member: Member | null }
   | { readonly _tag: "Unknown" }
@@ -28,7 +28,7 @@ export interface Loaded extends Known {
   readonly members: (workspaceId: WorkspaceId) => ReadonlyArray<Member>
 }
 
-/** What it writes. */
+/** What the step writes. */
 export interface Writes {
   readonly roles: ReadonlyArray<Pick<Member, "workspaceId" | "userId" | "role">>
   readonly removed: ReadonlyArray<Pick<Member, "workspaceId" | "userId">>

@@ -126,7 +126,7 @@ export class Members extends Context.Service<Members, {
           workspaceId: by.workspaceId,
           userId,
           role,
-          // who has a session of ours is a member, or was removed since the request began
+          // a person with a session is a member, or was removed since the request began
           by: { userId: by.userId, role: by.id === null ? by.role : null }
         })
         switch (changed._tag) {

@@ -1,10 +1,11 @@
 /**
- * The address that a request comes from, as failures are counted by it: whoever has an address of IPv6 has 2^64 of them.
+ * The source of a request for counting failures. It groups IPv6 addresses by network, because one customer has 2^64
+ * of them. Pure.
  */
 
-/** The eight groups of an address of IPv6; nothing for what is none. */
+/** The eight groups of an IPv6 address; undefined if the text is not one. */
 const groupsOf = (address: string): ReadonlyArray<number> | undefined => {
-  // without its zone, which names an interface
+  // drop the zone, which names an interface
   const url = `http://[${address.split("%", 1)[0]}]/`
   if (!address.includes(":") || !URL.canParse(url)) return undefined
   const [head = "", tail] = new URL(url).hostname.slice(1, -1).split("::")
@@ -14,8 +15,8 @@ const groupsOf = (address: string): ReadonlyArray<number> | undefined => {
 }
 
 /**
- * What an address counts as: one of IPv4 itself, also if it is written as IPv6; of IPv6 the network of 64 bits, which one
- * customer has; of what is no address the text. Pure.
+ * Returns the key of an address: an IPv4 address itself, also when it is written as IPv6; the /64 network of an IPv6
+ * address, which belongs to one customer; any other text unchanged. Pure.
  */
 export const networkOf = (address: string): string => {
   const groups = groupsOf(address)

@@ -96,7 +96,7 @@ const typeOf = (component: Schema.Json): string | undefined =>
     ? component.type.toUpperCase()
     : undefined
 
-/** The placeholders of a text, each once: by number, or in the order in which they stand. */
+/** The distinct placeholders of a text: numbered ones in order of number, otherwise in order of appearance. */
 export const placeholdersOf = (text: string): ReadonlyArray<string> => {
   if (!text.includes("{{")) return []
   const names = new Set<string>()

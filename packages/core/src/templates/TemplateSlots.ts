@@ -1,46 +1,46 @@
 /**
- * What a send of a template has to give, and may give, by the components that upstream lists (contract §9).
+ * Determines from a template's components which values a send must give and which it may give (contract §9). Pure.
  */
 import { Predicate, type Schema } from "effect"
 import { codeButtonOf, placeholdersOf, type ProviderTemplate } from "./Template.ts"
 
-/** A header that a file or a place is given to. */
+/** A header whose value is a file or a location. */
 export type HeaderFormat = "image" | "video" | "document" | "location"
 
-/** What a header is given. */
+/** The value that a header takes. */
 export type HeaderSlot =
   | { readonly kind: "text"; readonly names: ReadonlyArray<string> }
   | { readonly kind: HeaderFormat }
 
-/** The field of a send by which a button is given its value. */
+/** The field of a send that holds a button's value. */
 export type ButtonField = "urlSuffix" | "payload" | "code" | "flowToken" | "thumbnailProductRetailerId"
 
-/** What a button is given. */
+/** The value that a button takes. */
 export type ButtonSlot =
   | { readonly kind: "value"; readonly field: ButtonField; readonly isRequired: boolean }
-  /** It hands over the code that stands in the body, and takes that. */
+  /** The button copies the one-time code of the body, and takes its value from there. */
   | { readonly kind: "handover" }
-  /** Nothing. */
+  /** The button takes no value. */
   | { readonly kind: "fixed" }
-  /** Something that no send can say. */
+  /** The button needs a value that no send can give. */
   | { readonly kind: "impossible"; readonly type: string }
 
-/** What a card is given, and so is a template without its carousel. */
+/** The values that a card takes, and that a template takes outside its carousel. */
 export interface CardSlots {
-  /** `null`: nothing is to be given. */
+  /** `null` if the header takes no value. */
   readonly header: HeaderSlot | null
-  /** Names of the body's placeholders, in the order of values. */
+  /** The names of the body's placeholders, in the order of their values. */
   readonly body: ReadonlyArray<string>
   readonly buttons: ReadonlyArray<ButtonSlot>
 }
 
-/** What a template is given. */
+/** The values that a template takes. */
 export interface TemplateSlots extends CardSlots {
-  /** `null`: it has no carousel. */
+  /** `null` if there is no carousel. */
   readonly cards: ReadonlyArray<CardSlots> | null
-  /** Whether an offer says when it ends. */
+  /** Whether the template has an offer that expires. */
   readonly offer: boolean
-  /** What of it no send can fill, in words. */
+  /** A description of the part that no send can fill; `null` if there is none. */
   readonly impossible: string | null
 }
 
@@ -59,7 +59,7 @@ const listOf = (json: Schema.Json, name: string): ReadonlyArray<Schema.Json> => 
 const formats: ReadonlyMap<string, HeaderFormat> = new Map([
   ["IMAGE", "image"],
   ["VIDEO", "video"],
-  // a film that runs by itself
+  // a video that plays by itself
   ["GIF", "video"],
   ["DOCUMENT", "document"],
   ["LOCATION", "location"]
@@ -94,7 +94,7 @@ const buttonOf = (button: Schema.Json): ButtonSlot => {
     : { kind: "fixed" }
 }
 
-/** What a template is given. Components that nobody knows take nothing. */
+/** Determines the values that a template takes. Unknown components take none. */
 export const of = (template: Pick<ProviderTemplate, "category" | "components">): TemplateSlots => {
   let header: HeaderSlot | null = null
   let body: ReadonlyArray<string> = []
@@ -138,13 +138,16 @@ export const of = (template: Pick<ProviderTemplate, "category" | "components">):
   return { header, body, buttons, cards, offer, impossible: words }
 }
 
-/** An offer ends unless upstream says that it does not. */
+/** An offer expires unless the component says otherwise. */
 const expires = (component: Schema.Json): boolean => {
   const offer = Predicate.hasProperty(component, "limited_time_offer") ? component["limited_time_offer"] : undefined
   return !(Predicate.hasProperty(offer, "has_expiration") && offer["has_expiration"] === false)
 }
 
-/** Why `bodyParams` alone do not fill a template, in words: they fill the body, and a button that hands over the code in it. */
+/**
+ * Describes why `bodyParams` alone do not fill a template; `null` if they do. They fill the body and a button that
+ * copies its code.
+ */
 export const unfillableOf = (template: Pick<ProviderTemplate, "category" | "components">): string | null => {
   const { buttons, cards, header, impossible, offer } = of(template)
   if (impossible !== null) return impossible

@@ -43,7 +43,7 @@ export const retention = Duration.days(91)
 
 /** The periods of a report, in days up to now. */
 export const periods = { day: 1, week: 7, month: 30, quarter: 90 } as const
-/** How far back activity is shown. */
+/** A period for which activity is shown. */
 export type Period = keyof typeof periods
 
 /** Sums occurrences by workspace, hour and activity. Pure. */

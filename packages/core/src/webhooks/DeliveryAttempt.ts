@@ -25,7 +25,7 @@ export const timeout = Duration.seconds(5)
  */
 export const lease = Duration.seconds(15)
 
-/** How often an attempt is tried to be recorded, while its claim lasts: a storage that restarts is back within seconds. */
+/** How often recording an attempt is retried while its claim lasts. A restarted storage is back within seconds. */
 const recordEvery = Duration.seconds(1)
 
 /**

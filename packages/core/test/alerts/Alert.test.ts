@@ -32,7 +32,7 @@ const failing = { ...unknownHealth, consecutiveFailures: 100, failuresSince: sta
 
 const kindsOf = (state: Partial<State>) => matters({ ...calm, ...state }).map(({ kind, subject }) => [kind, subject])
 
-describe("what is the matter", () => {
+describe("the alerts of a workspace", () => {
   it("a workspace without problems has no alert", () => {
     assert.deepStrictEqual(kindsOf({ webhook: webhook(), numbers: [sender({})] }), [])
   })

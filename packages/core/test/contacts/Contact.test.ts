@@ -24,7 +24,7 @@ const Number = Schema.Union([
   Schema.String.check(Schema.isPattern(/^\+[1-9][0-9]{6,13}$/))
 ])
 
-describe("what a customer is kept and found by", () => {
+describe("the keys of a contact", () => {
   it.each(lines)("both forms of a line in %s have the same key: %s and %s", (_, long, short) => {
     assert.strictEqual(keyOf(long), keyOf(short))
   })
@@ -64,7 +64,7 @@ describe("what a customer is kept and found by", () => {
   })
 })
 
-describe("what a button that a customer chose says of being written to", () => {
+describe("the preference in a button's label", () => {
   it.each(
     [
       ...["STOP", "Stop", "stopall", "Unsubscribe", "Stop promotions", " STOP PROMOTIONS "]
@@ -78,7 +78,7 @@ describe("what a button that a customer chose says of being written to", () => {
   })
 })
 
-describe("what a customer's words say of being written to", () => {
+describe("the preference in a customer's text", () => {
   for (const preference of ["opt_out", "opt_in"] as const) {
     it.each(words[preference])(`%s means ${preference}, in any case, with white space around it`, (word) => {
       const capitalised = word.charAt(0) + word.slice(1).toLowerCase()

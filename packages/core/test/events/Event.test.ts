@@ -245,7 +245,7 @@ describe("the event of a customer's message", () => {
   })
 })
 
-describe("the events of a message's steps", () => {
+describe("the events of a message's transitions", () => {
   it("events continue the numbering in order, each with the next identifier", () => {
     const before = message({ sequence: 4 })
     const moved = apply(before, report("read", at), start)

@@ -462,7 +462,7 @@ it.effect(
   )
 )
 
-describe("what is told of customers beside their messages", () => {
+describe("reports on customers other than messages", () => {
   const contactOf = ({ number, workspace }: World, key: string) =>
     ContactStore.use((store) => store.get(workspace.id, number.id, key))
 

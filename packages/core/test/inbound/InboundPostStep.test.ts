@@ -5,7 +5,7 @@ import { start } from "../samples.ts"
 
 const claim = { provider: "sandbox", digest: "00", token: "t", now: start }
 
-describe("the end of a post's claim", () => {
+describe("the end of a claim of provider posts", () => {
   it("a processed post is remembered for a week, and has no problem any more", () => {
     assert.deepStrictEqual(complete, {
       dueIn: null,

@@ -315,7 +315,7 @@ const assertNoStepBack = (before: Message.Message, after: Message.Message): void
   if (before.status === "failed") assert.strictEqual(after.status, "failed")
 }
 
-describe("what upstream posts", () => {
+describe("the provider's posts", () => {
   const seeds = Array.from({ length: 20 }, (_, i) => i + 1)
 
   it.effect.each(seeds)(

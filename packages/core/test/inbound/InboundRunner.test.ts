@@ -380,7 +380,7 @@ describe("the runner", () => {
     })))
 })
 
-describe("a runner that stops", () => {
+describe("stopping the runner", () => {
   it.effect("a stopping runner releases unprocessed posts, and another one processes all their items immediately", () =>
     posting(Effect.gen(function*() {
       const reached = yield* Deferred.make<void>()

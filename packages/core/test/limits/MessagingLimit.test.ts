@@ -3,7 +3,7 @@ import { allows, counts } from "../../src/limits/MessagingLimit.ts"
 import { day } from "../checks.ts"
 import { start } from "../samples.ts"
 
-describe("a customer who was written to", () => {
+describe("whether a customer counts", () => {
   it.each([
     [start, true],
     [start - 1, true],

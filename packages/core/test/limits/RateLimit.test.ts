@@ -213,7 +213,7 @@ describe("any sequence of requests", () => {
   )
 })
 
-describe("the error of a refusal", () => {
+describe("the error of a refused send", () => {
   const reading = (name: Policy["name"], allowed: boolean, resetAfter: number): Reading => ({
     policy: { ...policy(100, 20), name },
     remaining: 0,

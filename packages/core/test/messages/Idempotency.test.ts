@@ -396,7 +396,7 @@ describe("judging a key", () => {
   })
 })
 
-describe("what upstream's own reports answer", () => {
+describe("answers from the provider's reports", () => {
   it.each<[MessageStatus, boolean]>([
     ["queued", false],
     ["sending", false],

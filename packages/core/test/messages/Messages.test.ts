@@ -146,7 +146,7 @@ const reported = (
 const never: Effect.Effect<ProviderOutcome> = Effect.never
 const accepted = (providerMessageId: string): ProviderOutcome => ({ _tag: "Accepted", providerMessageId })
 
-describe("a send that the provider takes", () => {
+describe("a send accepted by the provider", () => {
   it.effect(
     "an accepted send is answered with its five ids, stored, and recorded as an event",
     sending(({ provider }) =>
@@ -248,7 +248,7 @@ describe("a send that the provider takes", () => {
   )
 })
 
-describe("the same send at once", () => {
+describe("concurrent identical sends", () => {
   it.effect(
     "of a hundred concurrent equal sends, one calls the provider, and 99 get its answer as replays",
     sending(({ provider }) =>
@@ -378,7 +378,7 @@ const elsewhere = (request: SendRequest) =>
     return { messageId, end: settle({ _tag: "Accepted", providerMessageId: "wamid.elsewhere" }), settle }
   })
 
-describe("a send that another process carries out", () => {
+describe("a send in another process", () => {
   it.effect(
     "a send in another process is joined, and its answer found within 100 ms",
     sending(({ provider }) =>
@@ -465,7 +465,7 @@ describe("a send that another process carries out", () => {
   )
 })
 
-describe("a caller who hangs up", () => {
+describe("a caller that disconnects", () => {
   it.effect(
     "a caller that disconnects does not stop the send, and a retry gets its answer",
     sending(({ provider }) =>
@@ -597,7 +597,7 @@ describe("a provider that does not answer", () => {
   )
 })
 
-describe("a send that certainly sent nothing", () => {
+describe("a send that sent nothing", () => {
   const throttled = new RateLimited({ reason: "provider", message: "slow down", retryAfter: Duration.seconds(3) })
   const unavailable = new ServerError({ reason: "provider_unavailable", message: "the provider is not reachable" })
 
@@ -675,7 +675,7 @@ describe("a send that certainly sent nothing", () => {
   )
 })
 
-describe("a send that the provider refuses for good", () => {
+describe("a send refused by the provider", () => {
   const refusal = new InvalidBody({
     reason: "undeliverable",
     param: "to",
@@ -726,7 +726,7 @@ describe("a send that the provider refuses for good", () => {
   )
 })
 
-describe("a refusal of our own", () => {
+describe("a refusal by our own checks", () => {
   it.effect(
     "our own refusal leaves nothing behind: the key is free and the send is judged again",
     sending(({ provider }) =>
@@ -845,7 +845,7 @@ const wrote = (providerNumberId: string, at: number) =>
     }])
   )
 
-describe("an outcome that nobody knows", () => {
+describe("an unknown outcome", () => {
   it.effect(
     "a provider report settles an unknown outcome, and a retry is answered as sent",
     sending(({ provider }) =>
@@ -924,7 +924,7 @@ describe("an outcome that nobody knows", () => {
   )
 })
 
-describe("a report without upstream's name of the message", () => {
+describe("a report without the provider's identifier", () => {
   it.effect.each(["sent", "delivered", "read", "failed"] as const)(
     "a report without the provider's id gives no answer (%s), but the message is not sent again and keeps its status",
     (status) =>
@@ -943,7 +943,7 @@ describe("a report without upstream's name of the message", () => {
   )
 })
 
-describe("a report that comes before the provider's answer", () => {
+describe("a report before the provider's answer", () => {
   it.effect(
     "a report before the provider's response stays in force",
     sending(({ provider }) =>
@@ -980,7 +980,7 @@ describe("a report that comes before the provider's answer", () => {
   )
 })
 
-describe("a storage that fails", () => {
+describe("a failing storage", () => {
   const fault = new StoreError({ operation: "MessageStore.test" })
 
   it.effect(

@@ -255,7 +255,7 @@ describe("of any reasons the earliest is given", () => {
   })
 })
 
-describe("the window, looked at once more before the provider is asked", () => {
+describe("the second check of the window before the provider is called", () => {
   it("the window is judged again just before the provider's call", () => {
     const given = { contact: contact({ lastInboundAt: start }), message: text() }
     assert.isUndefined(windowRefusal({ ...given, now: start + day - 1 }))

@@ -117,7 +117,7 @@ const reporting = (
 
 const typesOf = (events: ReadonlyArray<Recorded>) => events.map(({ event: { sequence, type } }) => [type, sequence])
 
-describe("the end of a send", () => {
+describe("the outcome of a send", () => {
   it.each<[SendEnd["_tag"], string, ReadonlyArray<string>, number]>([
     ["Accepted", "sent", ["message.sent"], messages],
     ["Refused", "failed", ["message.failed"], messages - 1],
@@ -197,7 +197,7 @@ describe("a report", () => {
   })
 })
 
-describe("what silence means", () => {
+describe("conclusions from silence", () => {
   it("silence leads step by step from the ended lease to unknown, to failed, and to a forgotten key", () => {
     const world = new World()
     const one = { unknown: 0, failed: 0, forgotten: 0 }
@@ -249,7 +249,7 @@ const carriedOut = (commands: ReadonlyArray<Command>, sizes: ReadonlyArray<numbe
   return { answers, world }
 }
 
-describe("whatever happens to sends", () => {
+describe("random sequences of sends", () => {
   const timed = (commands: ReadonlyArray<typeof command.Type>): ReadonlyArray<Command> => {
     let now = start
     return commands.map((one, place) => ({ ...one, place: place + 1, now: now += one.elapsed }))

@@ -31,7 +31,7 @@ const without = (name: string, field: keyof TemplateContent) => {
 const image = { link: "https://files.example/a.jpg" }
 const card = { header: { video: image }, bodyParams: ["a"], buttons: [{ index: 1, urlSuffix: "a" }] }
 
-describe("what fills a template", () => {
+describe("the values of a template", () => {
   it.each(KindFixture.templates.map(({ template: { name } }) => name))("the values of %s fit", (name) => {
     assert.isUndefined(misfitOf(name))
   })

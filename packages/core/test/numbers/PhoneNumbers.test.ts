@@ -18,7 +18,7 @@ import { foundation, newId, stubProvider, world } from "../world.ts"
 
 const detail = { code: "190", message: "Access token expired" }
 
-describe("what is in force of a number", () => {
+describe("the state of a number", () => {
   const state = (fields: Parameters<typeof sender>[0], limits = Limits.standard) => {
     const { number: _, ...inForce } = stateOf(limits, sender(fields), start)
     return inForce
@@ -94,7 +94,7 @@ const ensure = PhoneNumbers.use((_) => _.ensure)
 const list = (id: WorkspaceId) => PhoneNumberStore.use((store) => store.list(id))
 const named = PhoneNumberStore.use((store) => store.named(configured))
 
-describe("the number that the configuration names", () => {
+describe("the configured number", () => {
   it.effect(
     "the configured number is added to the first workspace as its default, once, by any number of processes",
     numbers(() =>

@@ -14,7 +14,7 @@ it("a role may do what lower roles may, and nothing that needs a higher one", ()
   }
 })
 
-it("members are managed from admin on, owners by owners, and the last owner stays", () => {
+it("admins and owners manage members, only owners manage owners, and the last owner stays", () => {
   const refused = (by: Role | null, member: Role, role: Role | null, owners = 2) =>
     changeRefusal(by, { role: member }, role, owners) !== undefined
   for (const by of [null, "member", "developer"] as const) {

@@ -51,7 +51,7 @@ describe("a password", () => {
     }).pipe(Effect.provide(passwords())))
 })
 
-describe("what may be a password", () => {
+describe("the rules for passwords", () => {
   const decode = Schema.decodeUnknownResult(Password)
   it.each<[string, boolean]>([
     ["1234567", false],

@@ -87,7 +87,7 @@ const following = Effect.gen(function*() {
   return { next, secret, happens, workspaceId: workspace.id }
 })
 
-describe("a rotation of the secret", () => {
+describe("rotating the secret", () => {
   it.effect(
     "with an overlap, deliveries verify with the old and the new secret, and then with the new one only",
     scheduling(() =>

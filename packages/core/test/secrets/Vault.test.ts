@@ -78,7 +78,7 @@ const counting = Effect.gen(function*() {
   return { ...opening, decrypted: () => decrypted }
 })
 
-describe("an opened secret", () => {
+describe("a decrypted secret", () => {
   it.effect("a secret is decrypted once, until the cache forgets it", () =>
     run(Effect.gen(function*() {
       const { decrypted, open, seal } = yield* counting

@@ -89,7 +89,7 @@ describe("the placeholders of a body", () => {
   }, checks)
 })
 
-describe("what a send cannot fill", () => {
+describe("templates that no send can fill", () => {
   const buttons = (...buttons: ReadonlyArray<Schema.Json>) => [body("Hi {{1}}"), { type: "BUTTONS", buttons }]
   const utility = (components: ReadonlyArray<Schema.Json>) => unfillableOf({ category: "utility", components })
   it.each<[string, ReadonlyArray<Schema.Json>, RegExp]>([
@@ -139,7 +139,7 @@ describe("what a send cannot fill", () => {
   }, checks)
 })
 
-describe("the button that hands over a code", () => {
+describe("the button that copies a code", () => {
   const copied = { type: "URL", text: "Copy code", url: "https://www.whatsapp.com/otp/code/?code=otp{{1}}" }
   const authentication = (...components: ReadonlyArray<Schema.Json>) => ({ category: "authentication", components })
   const code = body("*{{1}}* is your code.")
@@ -179,7 +179,7 @@ describe("the button that hands over a code", () => {
   })
 })
 
-describe("what upstream tells of a template", () => {
+describe("the provider's reports on templates", () => {
   const Word = Schema.Struct({
     field: Schema.Literals(changing),
     value: Schema.Literals(["a", "b", "c"]),

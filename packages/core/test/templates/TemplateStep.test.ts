@@ -95,7 +95,7 @@ const word = (fields: Partial<Update> = {}): Update => ({
   ...fields
 })
 
-describe("a listing", () => {
+describe("a list", () => {
   it("a listing keeps the ids of known templates, gives new ones ids, and removes the others", () => {
     const world = new World(["account-1"], { template: template(), told: {} }, {
       template: template({ id: id("tpl", 2), name: "gone" }),

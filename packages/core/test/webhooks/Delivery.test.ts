@@ -265,7 +265,7 @@ describe("a test", () => {
   })
 })
 
-describe("what a person is shown", () => {
+describe("what the dashboard shows", () => {
   it.each<[Delivery["status"], number | null, string]>([
     ["pending", null, "pending"],
     ["pending", start, "held"],
@@ -280,7 +280,7 @@ describe("what a person is shown", () => {
   })
 })
 
-describe("the line in which a delivery waits", () => {
+describe("the line of waiting deliveries", () => {
   const tried = { attemptCount: 2, roundAttempts: 2, firstAttemptAt: start, lastAttemptAt: start + minute }
   const retry = { ...tried, nextAttemptAt: start + hour }
 

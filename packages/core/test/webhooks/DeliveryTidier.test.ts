@@ -24,7 +24,7 @@ const tidying = (answer: (call: number) => Effect.Effect<number, StoreError>) =>
     return { calls, stop: Scope.close(scope, Exit.void) }
   })
 
-describe("the tidier", () => {
+describe("DeliveryTidier", () => {
   it.effect("the tidier runs every second, and continues immediately while there is something to write", () =>
     Effect.gen(function*() {
       const { calls, stop } = yield* tidying((call) => Effect.succeed(call === 2 ? 1000 : call === 3 ? 17 : 0))

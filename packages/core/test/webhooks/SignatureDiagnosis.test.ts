@@ -36,7 +36,7 @@ const wrong = (evidence: Partial<Evidence>) =>
 
 const signature = (reason: string) => [`signature: ${reason}`]
 
-describe("a delivery that is right", () => {
+describe("a valid delivery", () => {
   it.effect("a correct delivery is accepted in either family", () =>
     Effect.gen(function*() {
       const ours = yield* Effect.promise(() => sign(body, [other, secret], t))
@@ -117,7 +117,7 @@ describe("the header", () => {
   }
 })
 
-describe("a signature made in a known wrong way", () => {
+describe("a known mistake in a signature", () => {
   const python = "{\"id\": \"" + id + "\", \"type\": \"message.sent\", \"data\": {\"text\": " +
     "\"\\u010dau \\ud83d\\udc4b <b>\", \"n\": [1, 2.5, null, true], \"to\": \"+1\"}}"
   const ways: ReadonlyArray<readonly [reason: string, header: string]> = [
@@ -166,7 +166,7 @@ describe("a signature made in a known wrong way", () => {
     }))
 })
 
-describe("a body that is not what was sent", () => {
+describe("a changed body", () => {
   const changed: ReadonlyArray<readonly [reason: string, body: string]> = [
     ["body_padded", `${body}\n`],
     ["body_padded", `${body}\r\n`],

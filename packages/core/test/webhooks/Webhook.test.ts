@@ -174,7 +174,7 @@ describe("health after an attempt", () => {
   }, checks)
 })
 
-describe("what is to be expected of a receiver", () => {
+describe("the health of a receiver", () => {
   it.each([
     ["never attempted", health(), "doubtful"],
     ["answered well", health({ lastSuccessAt: start }), "healthy"],
@@ -247,7 +247,7 @@ describe("pausing and resuming", () => {
   })
 })
 
-describe("how many attempts may begin", () => {
+describe("the number of attempts that may begin", () => {
   const failing = health({ consecutiveFailures: 5, failuresSince: start - 100, lastAttemptAt: start })
   const healthy = health({ lastSuccessAt: start - 100 })
 

@@ -40,7 +40,7 @@ const counts = ({ workspace }: Receiver) =>
 const postedFrom = (from: number) =>
   Effect.map(posted, (all) => all.filter(({ at, body }) => at >= from && JSON.parse(body).type !== "webhook.test"))
 
-describe("a receiver that is dead for a day", () => {
+describe("a receiver that is down for a day", () => {
   it.effect.each<[string, Replay, number]>([
     ["all", "all", 62],
     ["none", "none", 0],
@@ -139,7 +139,7 @@ describe("a receiver that is dead for a day", () => {
   )
 })
 
-describe("a person's pause", () => {
+describe("a manual pause", () => {
   it.effect(
     "a manual pause lets attempts in flight end, and lasts until a person resumes",
     scheduling(() =>

@@ -353,7 +353,7 @@ const at = (hours: number, minutes: number, seconds: number) => hours * hour + m
 /** The delays of the contract, counted from the end of the previous attempt. */
 const delays = [1, 5, 25, 120, 600, 3000, 15_000, 15_000, 15_000, 15_000, 15_000].map((seconds) => seconds * second)
 
-describe("the 24 hours of a dead receiver", () => {
+describe("24 hours of a dead receiver", () => {
   it.effect(
     "a receiver that refuses immediately gets thirteen attempts within 24 hours, and is then paused",
     scheduling(() =>
@@ -843,7 +843,7 @@ describe("more that is due than there is place for", () => {
   )
 })
 
-describe("a standing that has no place left", () => {
+describe("a standing without free slots", () => {
   it.effect(
     "a standing without free slots continues when an attempt has ended, even without a hint",
     scheduling(({ interfere }) =>
@@ -865,7 +865,7 @@ describe("a standing that has no place left", () => {
   )
 })
 
-describe("a webhook whose secret does not open", () => {
+describe("a webhook whose secret cannot be decrypted", () => {
   it.effect(
     "a webhook whose secret cannot be opened loses no attempts, is logged once, and continues once it opens",
     scheduling(() =>

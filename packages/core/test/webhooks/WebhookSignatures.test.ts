@@ -121,7 +121,7 @@ const loseSecret = ({ workspace }: World) =>
     })
   )
 
-describe("a secret that does not open", () => {
+describe("a secret that cannot be decrypted", () => {
   it.effect(
     "a secret that cannot be opened is a server error, and has no effect once it has expired",
     signing(Effect.gen(function*() {

@@ -24,7 +24,7 @@ import {
 const test = (workspaceId: Parameters<Webhooks["Service"]["test"]>[0]) =>
   Webhooks.use((webhooks) => webhooks.test(workspaceId))
 
-describe("a test of the webhook", () => {
+describe("testing the webhook", () => {
   it.effect(
     "a test posts a webhook.test event and returns the attempt, which is recorded",
     scheduling(() =>

@@ -188,7 +188,7 @@ describe("removing it", () => {
   )
 })
 
-describe("what a state means to a person", () => {
+describe("the description of a state", () => {
   const failing = health({ consecutiveFailures: 5, failuresSince: start, lastAttemptAt: start + 9 })
 
   it.each([

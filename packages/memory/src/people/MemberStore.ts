@@ -22,7 +22,7 @@ export const endSessions = (
   return theirs.length
 }
 
-/** Forgets the links that reset a person's password. */
+/** Deletes a person's password reset links. */
 export const forgetResets = (memory: Memory, userId: Id.UserId): void => {
   for (const reset of memory.passwordResets.values()) {
     if (reset.userId === userId) memory.passwordResets.delete(reset.tokenHash)

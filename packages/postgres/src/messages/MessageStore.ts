@@ -41,15 +41,15 @@ const namedOf = (messageId: Id.MessageId, row: Row): Referred.Named => {
   }
 }
 
-/** $4 is a test's own time. Without it PostgreSQL's counts. */
+/** $4 is the time that a test sets. Without it, PostgreSQL's clock counts. */
 const recallText = `select r.fingerprint from read_marks r
   where r.workspace_id = $1 and r.message_id = $2 and r.key = $3
     and r.expires_at > coalesce($4::bigint, (extract(epoch from clock_timestamp()) * 1000)::bigint)`
 
-/** Expired marks deleted with each new one, so that they need no sweep. */
+/** The number of expired marks deleted with each new one, so that marks need no sweep. */
 const goneAtOnce = 4
 
-/** $6 is a test's own time. Without it PostgreSQL's counts. An expired mark counts as absent. */
+/** $6 is the time that a test sets. Without it, PostgreSQL's clock counts. An expired mark counts as absent. */
 const keepMarkText = `with judged as (
     select coalesce($6::bigint, (extract(epoch from clock_timestamp()) * 1000)::bigint) as now
   ), gone as (

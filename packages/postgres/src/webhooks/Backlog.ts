@@ -1,7 +1,7 @@
 /**
- * The backlog of all workspaces. The first thousand webhooks in line, and those of the last thousand deliveries,
- * determine since when deliveries wait and how many webhooks have at least so many waiting. Beyond the exact count, the
- * index's last analysis estimates the number of waiting deliveries.
+ * Reads the backlog of all workspaces. The first thousand webhooks in line, and those of the last thousand
+ * deliveries, determine how long deliveries have waited and how many webhooks have many waiting. Beyond an exact
+ * count, the number of waiting deliveries is estimated from the index's last analysis.
  */
 import { DeliveryStore, type Time } from "@wac/core"
 import * as Clocks from "../Clocks.ts"

@@ -317,7 +317,7 @@ const turnText = `with chosen as (
     select k.*, p.*, n.* from claims k, places p, drained n`
 
 /**
- * Turns of webhooks, as long as there are slots: so many webhooks have their turn at once, and then twice as many.
+ * Gives webhooks their turn while slots are free: first a number of webhooks at once, and then twice as many.
  * Considering a webhook costs as much as ten deliveries, so a turn takes about eight if there are that many.
  */
 const turnsText = `turns as (

@@ -69,7 +69,7 @@ export const tests = (it: Fixture.It): void => {
       })
     }))
 
-  it.effect("what a customer changes of a message opens no window, and does not renew one", () =>
+  it.effect("edits and revocations by a customer neither open nor renew the window", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const changes = [
@@ -87,7 +87,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual((yield* eventsOf(own)).map(({ data }) => data["type"]), types)
     }))
 
-  it.effect("what the business writes on its own phone is told once, makes no contact and opens no window", () =>
+  it.effect("a message from the business's own phone causes one event, no contact and no window", () =>
     Effect.gen(function*() {
       const store = yield* MessageStore.MessageStore
       const own = yield* world()

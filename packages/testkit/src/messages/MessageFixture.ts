@@ -280,7 +280,7 @@ export interface InboundOptions {
   readonly providerMessageId?: string
   readonly providerNumberId?: string
   readonly preference?: "opt_out" | "opt_in"
-  /** A text when left out. */
+  /** Defaults to a text. */
   readonly content?: { readonly type: string; readonly content: Schema.Json }
   readonly isEcho?: boolean
   readonly ids?: MessageStore.EventIds

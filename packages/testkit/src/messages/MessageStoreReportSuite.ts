@@ -34,7 +34,7 @@ const givenUp = (own: Fixture.World) =>
 
 /** Registers the tests. */
 export const tests = (it: Fixture.It): void => {
-  it.effect("what is said of the price and of listening is kept, and told with the event that brought it", () =>
+  it.effect("the reported price and playing are stored, and appear in the event of the same report", () =>
     Effect.gen(function*() {
       const store = yield* MessageStore.MessageStore
       const own = yield* world()

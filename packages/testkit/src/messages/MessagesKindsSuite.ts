@@ -1,6 +1,6 @@
 /**
- * Every kind of message over a storage: sent in the window, refused outside of it, repeated, in conflict, of unknown end,
- * and over a restart; and what messages refer to.
+ * Conformance of a storage with every kind of message: sent in the window, refused outside it, repeated, in conflict,
+ * with an unknown outcome and after a restart; and with references to messages and files.
  */
 import { assert } from "@effect/vitest"
 import {
@@ -26,15 +26,15 @@ import * as MessageFixture from "./MessageFixture.ts"
 const { minute, second, world } = Fixture
 const { customer, inbound } = MessageFixture
 
-/** What a test sends, and how it ended. */
+/** The state of a test: its services and what the provider received. */
 interface Play {
   readonly own: Fixture.World
-  /** The time of whoever asks. */
+  /** The caller's time. */
   now: Time.Instant
-  /** What the provider was asked. */
+  /** The messages that the provider received. */
   readonly asked: Array<Provider.ProviderSend>
   outcome: "Accepted" | "Unknown"
-  /** Files by their ids. */
+  /** Files by id. */
   readonly files: Map<Id.MediaId, Omit<Media.Media, "id">>
   readonly send: (
     message: Message.OutboundMessage,
@@ -42,7 +42,10 @@ interface Play {
   ) => Effect.Effect<Exit.Exit<Idempotency.Sent, Errors.DomainError>, never, Fixture.Services | Scope.Scope>
 }
 
-/** A workspace with the templates of {@link KindFixture}, and a service that is made anew for each send: a process of its own. */
+/**
+ * Creates a workspace with the templates of {@link KindFixture}. Each send runs in a new service, like a process of
+ * its own.
+ */
 const play = Effect.gen(function*() {
   const own = yield* world()
   const ids = yield* Effect.replicateEffect(Fixture.id("tpl"), KindFixture.templates.length)
@@ -139,18 +142,18 @@ const unknown = { code: "server_error", reason: "outcome_unknown" }
 
 const to = customer(1)
 
-/** Templates that fill every form, as messages. */
+/** Messages of templates that together use every form. */
 const templates: ReadonlyArray<Message.OutboundMessage> = KindFixture.templates.map(({ content, template }) => ({
   to,
   type: "template",
   template: { name: template.name, language: template.language, ...content }
 }))
 
-/** The same with a file of ours in the place of a link. */
+/** The example of a kind with one of our files instead of a link. */
 const withMedia = (type: "image" | "audio" | "video" | "document" | "sticker", media: Id.MediaId) =>
   ({ to, type, [type]: { media } }) as unknown as Message.OutboundMessage
 
-/** What each kind that holds a file takes. */
+/** A file that each kind accepts. */
 const takes = {
   image: { mimeType: "image/png", size: 5 * 1024 * 1024 },
   audio: { mimeType: "audio/ogg", size: 16 * 1024 * 1024 },
@@ -159,7 +162,7 @@ const takes = {
   sticker: { mimeType: "image/webp", size: 100 * 1024 }
 } as const satisfies { readonly [Kind in Media.FileKind]: object }
 
-/** The whole life of a message of one form. */
+/** Tests a message of one form over its whole life. */
 const live = (message: Message.OutboundMessage) =>
   Effect.gen(function*() {
     const playing = yield* play
@@ -187,7 +190,7 @@ const live = (message: Message.OutboundMessage) =>
     assert.deepStrictEqual(errorOf(yield* send(other, "one")), conflict)
     assert.lengthOf(asked, 1)
 
-    // an end that nobody knows
+    // an unknown outcome
     playing.outcome = "Unknown"
     assert.deepStrictEqual(errorOf(yield* send(message, "two")), unknown)
     playing.outcome = "Accepted"
@@ -203,7 +206,7 @@ const live = (message: Message.OutboundMessage) =>
     assert.deepInclude(sentOf(yield* send(message, "two")), { messageId: reference, providerMessageId: "wamid.two" })
     assert.lengthOf(asked, 2)
 
-    // a process that died between its claim and the provider's answer
+    // a process that crashed after its claim and before the provider's answer
     const fingerprint = yield* Idempotency.fingerprint(yield* Digest.Digest, message)
     const { command } = yield* MessageFixture.claimed(own, { message, key: "three", fingerprint })
     playing.now = own.start + minute
@@ -227,7 +230,7 @@ export const tests = (it: Fixture.It): void => {
     it.effect(`${KindFixture.nameOf(message)}: its whole life`, () => live(message))
   }
 
-  it.effect("a file of ours goes out by the provider's own name, if it is what the kind takes", () =>
+  it.effect("one of our files is sent by the provider's identifier, if the kind accepts it", () =>
     Effect.gen(function*() {
       const { asked, files, own, send } = yield* play
       yield* inbound(own, { customer: to })
@@ -247,14 +250,14 @@ export const tests = (it: Fixture.It): void => {
         files.set(id, { ...file, isAnimated: false, isOpus: true })
         const sent = sentOf(yield* send(message, kind))
         assert.deepStrictEqual([...asked.pop()!.refers.mediaIds], [[id, `${own.number.providerNumberId} ${id}`]])
-        // a repetition gets its answer, whatever has become of the file
+        // a repeated request gets the first answer, whatever happened to the file
         files.delete(id)
         assert.deepStrictEqual(sentOf(yield* send(message, kind)), sent)
         assert.isEmpty(asked)
       }
     }))
 
-  it.effect("a quoted message is named as the provider knows it, ours and the customer's, of this conversation alone", () =>
+  it.effect("a quoted message of this conversation, from either side, is sent by the provider's identifier", () =>
     Effect.gen(function*() {
       const { asked, own, send } = yield* play
       const theirs = yield* inbound(own, { customer: to })
@@ -294,7 +297,7 @@ export const tests = (it: Fixture.It): void => {
       assert.lengthOf(yield* messagesOf(own), before)
     }))
 
-  it.effect("a message that the provider has not taken cannot be quoted", () =>
+  it.effect("a message that the provider has not accepted cannot be quoted", () =>
     Effect.gen(function*() {
       const playing = yield* play
       yield* inbound(playing.own, { customer: to })
@@ -310,7 +313,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepInclude(errorOf(yield* playing.send(quoting, "two")), { param: "context.message_id" })
     }))
 
-  it.effect("a message is found by the provider's name of it, for the number that it is of", () =>
+  it.effect("a message is found by its number and the provider's identifier", () =>
     Effect.gen(function*() {
       const store = yield* MessageStore.MessageStore
       const { own, send } = yield* play

@@ -1,5 +1,5 @@
 /**
- * Conformance of what `ReadMarks` asks of a storage.
+ * Conformance of a storage with the requirements of `ReadMarks`.
  */
 import { assert } from "@effect/vitest"
 import { Errors, type Id, type Idempotency, MessageStore, Provider, ReadMarks } from "@wac/core"
@@ -11,7 +11,7 @@ import * as MessageFixture from "./MessageFixture.ts"
 const { day, world } = Fixture
 const { customer, inbound, sent } = MessageFixture
 
-/** A workspace, and a service on a provider that a test steers. */
+/** Creates a workspace, and a service whose provider the test controls. */
 const play = Effect.gen(function*() {
   const own = yield* world()
   const asked: Array<readonly [providerMessageId: string, isTyping: boolean]> = []
@@ -48,7 +48,7 @@ const codeOf = (exit: Exit.Exit<Id.MessageId, Errors.DomainError>) =>
 
 /** Registers the tests. */
 export const tests = (it: Fixture.It): void => {
-  it.effect("a customer's message is marked once per key, and a key stands for one body", () =>
+  it.effect("a customer's message is marked once per key, and a key is bound to one body", () =>
     Effect.gen(function*() {
       const { asked, mark, own } = yield* play
       const { command: { message: { providerMessageId }, messageId } } = yield* inbound(own, { customer: customer(1) })
@@ -62,7 +62,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(asked[1], [providerMessageId, true])
     }))
 
-  it.effect("a mark that the provider did not take is not kept", () =>
+  it.effect("a mark that the provider refused is not stored", () =>
     Effect.gen(function*() {
       const { asked, fail, mark, own } = yield* play
       const { command: { messageId } } = yield* inbound(own)
@@ -86,7 +86,7 @@ export const tests = (it: Fixture.It): void => {
       assert.isEmpty(asked)
     }))
 
-  it.effect("a key is bound until its time is over, for its workspace and message alone", () =>
+  it.effect("a key is bound until it expires, and only for its workspace and message", () =>
     Effect.gen(function*() {
       const store = yield* MessageStore.MessageStore
       const own = yield* world()

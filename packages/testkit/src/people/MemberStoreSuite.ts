@@ -156,7 +156,7 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual((yield* change(admin.userId, "owner", owners[0]!))._tag, "Changed")
     }))
 
-  it.effect("somebody who was removed or lowered while their request was under way changes nobody", () =>
+  it.effect("a person who was removed or demoted during their request changes no member", () =>
     Effect.gen(function*() {
       const members = yield* MemberStore.MemberStore
       const own = yield* world()
@@ -178,7 +178,7 @@ export const tests = (it: Fixture.It): void => {
         assert.strictEqual(yield* change(member.userId, "admin", by.userId), "Refused")
         assert.strictEqual(yield* change(member.userId, null, by.userId), "Refused")
       }
-      // a host's person is no member of ours
+      // a host's person is not a member
       assert.strictEqual(yield* change(member.userId, "admin", yield* Fixture.id("usr"), "admin"), "Changed")
     }))
 

@@ -36,7 +36,7 @@ const opening = ({ createdAt, tokenHash }: Portal.Portal, now = createdAt) =>
 
 /** Registers the tests. */
 export const tests = (it: Fixture.It): void => {
-  it.effect("a link becomes a session once, which lasts its own length from then on", () =>
+  it.effect("a link becomes a session once, and the session has its own duration", () =>
     Effect.gen(function*() {
       const store = yield* PortalStore.PortalStore
       const own = yield* world()

@@ -32,7 +32,7 @@ interface OfMessage {
   readonly client_reference?: string
   /** Increases by one with every event of the message. */
   readonly sequence: number
-  /** In the event that brought it: what the provider says of the price. */
+  /** The price according to the provider, in the event of the report that contained it. */
   readonly pricing?: Pricing
 }
 
@@ -78,7 +78,7 @@ export type MessageReceived = Recording<
     readonly type: string
     /** The message that it quotes or answers. */
     readonly context?: ReceivedContext
-    /** What the provider says of the customer; nobody has checked it. */
+    /** The customer's profile according to the provider. It is unverified. */
     readonly profile?: { readonly name?: string; readonly username?: string; readonly parent_user_id?: string }
     readonly received_at: string
     /** Whether the message came so late that the receiver should know. */
@@ -87,7 +87,7 @@ export type MessageReceived = Recording<
   } & Partial<ReceivedContent>
 >
 
-/** The business wrote to a customer on its own phone; the content is as in {@link MessageReceived}. */
+/** The business sent a message from its own phone. The content is as in {@link MessageReceived}. */
 export type MessageEchoed = Recording<
   "message.echoed",
   {

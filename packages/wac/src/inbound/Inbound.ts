@@ -31,9 +31,9 @@ export interface StatusReport {
     readonly message: string
     readonly provider?: ProviderDetail
   }
-  /** What it says of the message's price. */
+  /** The price in the report. */
   readonly pricing?: Pricing
-  /** Whether it is a recording that was listened to; with the status `read`. */
+  /** Whether the customer played the voice message. The status is then `read`. */
   readonly isPlayed?: boolean
 }
 

@@ -82,7 +82,7 @@ export interface ReceivedContent {
   readonly unsupported: {
     readonly type: string | null
     readonly errors: ReadonlyArray<{ readonly code: number; readonly message: string }>
-    /** What the provider did say. */
+    /** The content that the provider did send. */
     readonly content?: { readonly [field: string]: Json }
   }
 }

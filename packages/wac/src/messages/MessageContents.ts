@@ -17,7 +17,7 @@ export interface CaptionedContent extends FileContent {
   readonly caption?: string
 }
 
-/** A recording (AAC, AMR, MP3, M4A, Ogg with Opus: 16 MB). */
+/** An audio file (AAC, AMR, MP3, M4A, or Ogg with Opus; up to 16 MB). */
 export interface AudioContent extends FileContent {
   /** Shown as a voice message; Opus only. */
   readonly voice?: boolean
@@ -40,7 +40,7 @@ export interface LocationContent {
 
 /** A contact card. */
 export interface ContactContent {
-  /** `formatted_name`, and at least one more. */
+  /** `formatted_name` and at least one more field. */
   readonly name: {
     readonly formatted_name: string
     readonly first_name?: string
@@ -66,7 +66,7 @@ export interface ContactContent {
   readonly urls?: ReadonlyArray<{ readonly url?: string; readonly type?: string }>
 }
 
-/** A reaction to a message of the same conversation, ours or the customer's. */
+/** A reaction to a message of the same conversation, sent by either side. */
 export interface ReactionContent {
   /** `msg_…` */
   readonly message_id: string
@@ -105,7 +105,7 @@ interface VideoHeader {
   readonly video: FileContent
 }
 
-/** Texts of at most 60, 1,024 (in a list 4,096) and 60 characters. */
+/** The header, body and footer: at most 60, 1,024 (in a list 4,096) and 60 characters. */
 interface Framed {
   readonly header?: InteractiveHeader
   readonly body: Words
@@ -150,7 +150,7 @@ export interface CtaUrlContent extends Framed {
   readonly action: { readonly name: "cta_url"; readonly parameters: Address }
 }
 
-/** A form: exactly one of `flow_id` and `flow_name`. */
+/** A flow, which is a form inside WhatsApp. Exactly one of `flow_id` and `flow_name` is required. */
 export interface FlowContent extends Framed {
   readonly type: "flow"
   readonly action: {
@@ -205,7 +205,7 @@ export interface ProductListContent {
   }
 }
 
-/** A whole catalogue. */
+/** A whole catalog. */
 export interface CatalogContent {
   readonly type: "catalog_message"
   readonly body: Words
@@ -246,7 +246,7 @@ export interface CarouselContent {
   readonly action: { readonly cards: ReadonlyArray<MediaCard | ProductCard> }
 }
 
-/** A bill, where the provider collects payments. */
+/** An order to pay, in countries where the provider collects payments. */
 export interface OrderDetailsContent extends Framed {
   readonly type: "order_details"
   readonly action: { readonly name: "review_and_pay"; readonly parameters: { readonly [field: string]: Json } }
@@ -275,7 +275,7 @@ export type InteractiveContent =
   | OrderDetailsContent
   | OrderStatusContent
 
-/** Free-form text. */
+/** A free-form text. */
 export interface TextContent {
   /** 1 to 4,096 characters. */
   readonly body: string
@@ -331,7 +331,7 @@ export interface TemplateHeader {
 
 /** The value of the template's button at an index: exactly one of these, as the button's type requires. */
 export interface TemplateButton {
-  /** Counted from 0. */
+  /** Zero-based. */
   readonly index: number
   /** Appended to the button's URL. */
   readonly urlSuffix?: string

@@ -58,7 +58,7 @@ export interface SendOptions {
 
 /** The options of marking a message as read. */
 export interface ReadOptions extends SendOptions {
-  /** Whether the customer sees that somebody types. */
+  /** Whether to show the customer a typing indicator. */
   readonly typing?: boolean
 }
 
@@ -101,13 +101,13 @@ export interface Message {
     readonly provider?: ProviderDetail
   } | null
   readonly clientReference: string | null
-  /** What the provider last said of its price; `null` if it said nothing. */
+  /** The provider's latest pricing; `null` if it reported none. */
   readonly pricing: Pricing | null
-  /** When a recording was listened to. */
+  /** When the customer played the voice message. */
   readonly playedAt: string | null
 }
 
-/** What the provider says of a message's price, in its own words. */
+/** The provider's price of a message, with the provider's own values. */
 export interface Pricing {
   readonly billable: boolean
   readonly model: string
@@ -140,8 +140,8 @@ export interface Messages {
   /** Gets a message by its `messageId`. */
   readonly get: (messageId: string) => Promise<Message>
   /**
-   * Marks a customer's message as read, by the `message_id` of its event, and may show that somebody types. Rejects with
-   * `not_found` for a message of your own.
+   * Marks a customer's message as read, by the `message_id` of its event, and optionally shows a typing indicator.
+   * Rejects with `not_found` for your own messages.
    */
   readonly markRead: (messageId: string, options: ReadOptions) => Promise<void>
   /** Newest first. A filtered page may have fewer items than its limit, or none, before the end of the list. */

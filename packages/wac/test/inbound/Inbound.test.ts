@@ -26,8 +26,8 @@ const contents: { readonly [type in keyof ReceivedContent]: ReceivedContent[type
 
 const types = Object.keys(contents) as Array<keyof ReceivedContent>
 
-describe("a customer's message that a test or a provider reports", () => {
-  it.each(types)("as %s is an event with that content, and opens the service window if it is new", async (type) => {
+describe("a customer's message from a test or a provider", () => {
+  it.each(types)("a %s becomes an event with its content and opens the window if it is new", async (type) => {
     const { clock, wac } = await start()
     const heard: Array<unknown> = []
     wac.on("message.received", ({ data }) => void heard.push([data.type, data[data.type], data.context]))
@@ -47,7 +47,7 @@ describe("a customer's message that a test or a provider reports", () => {
     assert.strictEqual((await failure(answer)).reason, "outside_service_window")
   })
 
-  it("about a message that is known names it as we do, and as the provider does", async () => {
+  it("a reference to a known message contains our id and the provider's", async () => {
     const { clock, wac } = await start()
     const heard: Array<unknown> = []
     wac.on("message.received", ({ data }) => void heard.push(data.reaction ?? data.context))
@@ -68,7 +68,7 @@ describe("a customer's message that a test or a provider reports", () => {
     ])
   })
 
-  it("tells the price and that a recording was played", async () => {
+  it("a report of the price and of playing reaches the message", async () => {
     const { clock, wac } = await start()
     const { messageId } = await wac.messages.send(
       { to: "+15005550003", type: "template", template: { name: "hello_world", language: "en_US" } },
