@@ -1,17 +1,17 @@
 /**
- * The first workspace and its owner, before anybody is let in: whoever finds the server ready can sign in.
+ * The first workspace and its owner, before the server is ready, so that the owner can sign in as soon as it is.
  */
 import { Setup } from "@wac/core"
 import { Context, Effect, Layer, Redacted } from "effect"
 import type { ServerConfig } from "./ServerConfig.ts"
 
-/** How somebody signs in for the first time. */
+/** How the first owner signs in. */
 export type SignIn =
   | { readonly _tag: "SetupLink"; readonly token: string; readonly suggestedPassword: string }
   | { readonly _tag: "Owner"; readonly email: string }
 
 const notUsed =
-  "WAC_OWNER_EMAIL, WAC_OWNER_PASSWORD and WAC_WORKSPACE_NAME are not used: there is a first workspace already"
+  "WAC_OWNER_EMAIL, WAC_OWNER_PASSWORD and WAC_WORKSPACE_NAME are ignored: a first workspace already exists"
 
 const make = Effect.fnUntraced(function*(config: ServerConfig) {
   const setup = yield* Setup.Setup
@@ -24,16 +24,16 @@ const make = Effect.fnUntraced(function*(config: ServerConfig) {
     const link = Redacted.value(token)
     return { _tag: "SetupLink" as const, token: link, suggestedPassword: link.slice(-12) }
   }
-  // another process that starts at the same moment may be first: it has the same variables
+  // another process that starts at the same time may be first; it has the same variables
   yield* setup.create(config.owner).pipe(Effect.catchTag("AlreadySetUp", () => Effect.void))
   return { _tag: "Owner" as const, email: config.owner.email }
 })
 
 export class FirstOwner extends Context.Service<FirstOwner, {
-  /** Nothing once that is long done. */
+  /** The sign-in to show at the start; `undefined` if a workspace already exists. */
   readonly signIn: SignIn | undefined
 }>()("@wac/server/FirstOwner") {
-  /** Creates the owner whom the environment names, unless there is a workspace. */
+  /** Creates the owner that the environment names, unless a workspace exists. */
   static readonly layer = (config: ServerConfig) =>
     Layer.effect(FirstOwner, Effect.map(make(config), (signIn) => ({ signIn })))
 }

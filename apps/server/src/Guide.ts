@@ -1,5 +1,5 @@
 /**
- * What the terminal says on first start: where things are, and three commands that send a first message.
+ * The terminal's output at the first start: addresses, and three commands that send a first message.
  */
 
 export interface Guide {
@@ -7,18 +7,18 @@ export interface Guide {
   readonly publicUrl: string
   readonly storage: string
   readonly provider: string
-  /** How somebody signs in: by the one-time link, or as the owner whom the environment names. */
+  /** How the owner signs in: by the one-time link, or with the environment's e-mail address and password. */
   readonly signIn:
     | { readonly _tag: "SetupLink"; readonly token: string; readonly suggestedPassword: string }
     | {
       readonly _tag: "Owner"
       readonly email: string
-      /** Left out when it is the reader's own, in their environment. */
+      /** Omitted if the password comes from the reader's environment. */
       readonly password?: string
     }
 }
 
-/** JSON between a shell's single quotes: nothing in it ends them. */
+/** Quotes JSON for a shell: nothing in it ends the single quotes. */
 const within = (value: unknown): string => JSON.stringify(value).replaceAll("'", "'\\''")
 
 const quoted = (value: unknown): string => `'${within(value)}'`
@@ -26,7 +26,7 @@ const quoted = (value: unknown): string => `'${within(value)}'`
 const curl = (...parts: ReadonlyArray<string>): string => ["curl -sS", ...parts].join(" \\\n  ")
 
 const json = "-H 'Content-Type: application/json'"
-/** Browsers say this by themselves; it keeps other sites from acting for who is signed in. */
+/** Browsers send this header automatically; it prevents other sites from acting for a signed-in person. */
 const ownPage = "-H 'Sec-Fetch-Site: same-origin'"
 const cookies = "wac.cookies"
 

@@ -6,21 +6,21 @@ import { Effect, Layer, Redacted } from "effect"
 import { createTransport } from "nodemailer"
 import type { ServerConfig } from "./ServerConfig.ts"
 
-/** Milliseconds: a server that does not answer holds up a stop of the process no longer. */
+/** Milliseconds. A mail server that does not respond delays a shutdown no longer than this. */
 const timeouts = { connectionTimeout: 5000, greetingTimeout: 5000, socketTimeout: 10_000 }
 
-/** What went wrong, without what the server said, which may name a person. */
+/** Describes a failure without the server's own message, which may name a person. */
 const codeOf = (cause: unknown): string =>
   typeof cause === "object" && cause !== null && "code" in cause ? String(cause.code) : "unknown error"
 
-/** The mailer of a configuration; none without one. */
+/** The mailer for a configuration; without one, no mail is sent. */
 export const layer = (mail: ServerConfig["mail"]): Layer.Layer<never> => {
   if (mail === undefined) return Layer.empty
   const transport = createTransport({ url: Redacted.value(mail.url), ...timeouts })
   return Layer.succeed(Mail.Mailer, {
     send: ({ subject, text, to }) =>
       Effect.asVoid(Effect.tryPromise({
-        // as an object: an address is never parsed as a list of them
+        // as an object, so that an address is never parsed as a list of addresses
         try: () => transport.sendMail({ from: mail.from, to: { name: "", address: to }, subject, text }),
         catch: (cause) => new Mail.MailFailed({ message: codeOf(cause) })
       }))

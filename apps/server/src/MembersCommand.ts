@@ -1,6 +1,7 @@
 /**
- * The command `members list | reset-password | portal-link`: who may sign in, for the operator; and the way back for a person who has
- * lost their password. It works on `DATABASE_URL` directly, beside servers that run on it.
+ * The command `members list | reset-password | portal-link`: lets the operator list the people who can sign in, give a
+ * new password to a person who has lost theirs, and make a link to the portal. It works on `DATABASE_URL` directly,
+ * while servers run on it.
  */
 import { Base62, LocalAuthenticator, MemberStore, Password, Portals } from "@wac/core"
 import { Console, Effect, Option, Redacted, Schema } from "effect"
@@ -23,9 +24,9 @@ const list = Command.make(
       yield* Console.log(`${member.email}  ${member.role} of ${workspace.id} ${workspace.name}`)
     }
   })
-).pipe(Command.withDescription("List who may sign in, with role and workspace"))
+).pipe(Command.withDescription("List the people who can sign in, with role and workspace"))
 
-/** The member of that address, or the only one there is. */
+/** The member with that address, or the only member. */
 const memberOf = Effect.fnUntraced(function*(email: Option.Option<string>) {
   const store = yield* MemberStore.MemberStore
   if (Option.isSome(email)) {
@@ -63,13 +64,13 @@ const resetPassword = Command.make(
   "reset-password",
   {
     email: Argument.String("email").pipe(
-      Argument.withDescription("Whose; may be left out where there is one member"),
+      Argument.withDescription("The member; may be omitted if there is only one"),
       Argument.optional
     ),
     passwordFrom: Flag.String("password-from").pipe(
       Flag.withDescription(
-        "Where the new password comes from: - for standard input, or the name of a variable; one is made and shown " +
-          "when left out"
+        "The source of the new password: - for standard input, or the name of a variable; if omitted, one is made " +
+          "and shown"
       ),
       Flag.optional
     )
@@ -98,7 +99,7 @@ const resetPassword = Command.make(
 ).pipe(Command.withDescription("Give a member a new password, and end all of their sessions"))
 
 const command = Command.make("members").pipe(
-  Command.withDescription("Who may sign in to the workspaces in the storage of DATABASE_URL"),
+  Command.withDescription("The people who can sign in to the workspaces in the storage of DATABASE_URL"),
   Command.withSubcommands([
     Command.provide(list, OperatorCommand.unopened),
     Command.provide(Command.provide(resetPassword, Password.Passwords.layer), OperatorCommand.unopened),
@@ -106,6 +107,6 @@ const command = Command.make("members").pipe(
   ])
 )
 
-/** Carries out a command line: see {@link OperatorCommand.run}. */
+/** Runs a command line: see {@link OperatorCommand.run}. */
 export const run = (environment: Environment, args: ReadonlyArray<string>) =>
   OperatorCommand.run(command, environment, args)

@@ -1,6 +1,6 @@
 /**
- * The command `numbers list | add | token | set | remove`: the numbers of all workspaces, for the operator. It works on
- * `DATABASE_URL` directly, beside servers that run on it (an embedded database has one process at a time).
+ * The command `numbers list | add | token | set | remove`: lets the operator manage the numbers of all workspaces. It
+ * works on `DATABASE_URL` directly, while servers run on it (only one process at a time can use an embedded database).
  */
 import {
   Id,
@@ -21,7 +21,7 @@ import type { Environment } from "./ServerConfig.ts"
 
 const { CannotDo, kept, secretFrom } = OperatorCommand
 
-// what is said of a number
+// the description of a number
 
 const describe = ({ block, messagesPerSecond, messagingLimit, number, status, tier }: PhoneNumbers.PhoneNumberState) =>
   [
@@ -34,7 +34,7 @@ const describe = ({ block, messagesPerSecond, messagingLimit, number, status, ti
           (block.until === null ? "" : `, tried again at ${Time.iso(block.until)}`)
     }`,
     `  tier ${tier} (${messagesPerSecond}/s), ` +
-    `messaging limit ${messagingLimit ?? "none"}, quality ${number.learned.quality ?? "not told"}, ` +
+    `messaging limit ${messagingLimit ?? "none"}, quality ${number.learned.quality ?? "not reported"}, ` +
     `credentials ${number.credentialsVersion === null ? "from the configuration" : "its own"}`
   ].map((line) => `  ${line}`).join("\n")
 
@@ -53,9 +53,9 @@ const list = Command.make(
       }
     }
   })
-).pipe(Command.withDescription("List the numbers of every workspace, with what is in force of each"))
+).pipe(Command.withDescription("List the numbers of every workspace, with the limits and blocks in force"))
 
-/** A number by our id, by the provider's, or by its digits where only one has them. */
+/** A number by the service's id, by the provider's id, or by its digits if they are unique. */
 const find = Effect.fnUntraced(function*(name: string) {
   const workspaces = yield* WorkspaceStore.WorkspaceStore.use((store) => store.list)
   const store = yield* PhoneNumberStore.PhoneNumberStore
@@ -67,7 +67,7 @@ const find = Effect.fnUntraced(function*(name: string) {
 })
 
 const number = Argument.String("number").pipe(
-  Argument.withDescription("A number: by its digits (+15551234567), by our id (pn_…), or by the provider's")
+  Argument.withDescription("A number: by its digits (+15551234567), its id here (pn_…), or the provider's id")
 )
 
 // credentials
@@ -82,10 +82,10 @@ const accessTokenFrom = Effect.fnUntraced(function*(source: string) {
 })
 
 const tokenFrom = Flag.String("token-from").pipe(
-  Flag.withDescription("Where its own access token comes from: - for standard input, or the name of a variable")
+  Flag.withDescription("The source of the number's own access token: - for standard input, or the name of a variable")
 )
 const baseUrl = Flag.String("base-url").pipe(
-  Flag.withDescription("The provider's address for this number, where it is not the configured one"),
+  Flag.withDescription("The provider's address for this number, if it differs from the configured one"),
   Flag.withSchema(
     Schema.String.check(
       Schema.makeFilter((text: string) =>
@@ -96,7 +96,7 @@ const baseUrl = Flag.String("base-url").pipe(
   Flag.optional
 )
 const apiVersion = Flag.String("api-version").pipe(
-  Flag.withDescription("The version of its interface, such as v25.0, where it is not the configured one"),
+  Flag.withDescription("The version of the provider's API, such as v25.0, if it differs from the configured one"),
   Flag.withSchema(Schema.String.check(Schema.isPattern(/^v[0-9]+\.[0-9]+$/, { message: "must look like v25.0" }))),
   Flag.optional
 )
@@ -129,7 +129,7 @@ const token = Command.make(
     baseUrl,
     apiVersion,
     remove: Flag.Boolean("remove").pipe(
-      Flag.withDescription("Take its own credentials away: those of the configuration count again"),
+      Flag.withDescription("Remove the number's own credentials: the configured ones apply again"),
       Flag.withDefault(false)
     )
   },
@@ -145,11 +145,11 @@ const token = Command.make(
       `${phoneNumber} now uses ${remove ? "the configured credentials" : "its own credentials"}`
     )
   })
-).pipe(Command.withDescription("Give a number an access token of its own, from standard input or a variable"))
+).pipe(Command.withDescription("Give a number its own access token, from standard input or a variable"))
 
 // adding
 
-/** The workspace of that id, or the first one. */
+/** The workspace with that id, or the first one. */
 const workspaceOf = Effect.fnUntraced(function*(id: Option.Option<string>) {
   const all = yield* WorkspaceStore.WorkspaceStore.use((store) => store.list)
   const found = Option.isNone(id) ? all[0] : all.find((workspace) => workspace.id === id.value)
@@ -158,11 +158,13 @@ const workspaceOf = Effect.fnUntraced(function*(id: Option.Option<string>) {
   }))
 })
 
-/** The provider of numbers of a workspace that is not told: who servers run with, or who the others are with. */
+/**
+ * The default provider of a new number: the provider that servers run with, or that of the workspace's other numbers.
+ */
 const providerOf = Effect.fnUntraced(function*(id: Id.WorkspaceId) {
   const { PROVIDER } = yield* OperatorCommand.Variables
   if (PROVIDER !== undefined && PROVIDER !== "") return PROVIDER
-  // the newest: who has numbers of several went from the sandbox to another
+  // the newest: a workspace with numbers of several providers moved from the sandbox to a real one
   const all = yield* PhoneNumberStore.PhoneNumberStore.use((store) => store.list(id))
   const newest = all.reduce<PhoneNumber.PhoneNumber | undefined>(
     (one, other) => one === undefined || one.id < other.id ? other : one,
@@ -179,26 +181,26 @@ const add = Command.make(
       Argument.withSchema(PhoneNumber.E164)
     ),
     id: Flag.String("id").pipe(
-      Flag.withDescription("What the provider calls it: a phone number id"),
+      Flag.withDescription("The provider's id of the number: a phone number id"),
       Flag.withSchema(Schema.NonEmptyString)
     ),
     account: Flag.String("account").pipe(
-      Flag.withDescription("What the provider calls its account: a WhatsApp Business account id"),
+      Flag.withDescription("The provider's id of the account: a WhatsApp Business account id"),
       Flag.withSchema(Schema.NonEmptyString)
     ),
     workspace: Flag.String("workspace").pipe(
-      Flag.withDescription("The workspace that it is for; the first one when left out"),
+      Flag.withDescription("The number's workspace; defaults to the first one"),
       Flag.optional
     ),
     provider: Flag.String("provider").pipe(
       Flag.withDescription(
-        "Who it is with: that of PROVIDER when left out, else that of the workspace's newest number"
+        "The number's provider; defaults to PROVIDER, then to the provider of the workspace's newest number"
       ),
       Flag.withSchema(Schema.NonEmptyString),
       Flag.optional
     ),
     isDefault: Flag.Boolean("default").pipe(
-      Flag.withDescription("Make it the number that is used when a send names none"),
+      Flag.withDescription("Make it the default number, which sends without `from` use"),
       Flag.withDefault(false)
     ),
     tokenFrom: Flag.optional(tokenFrom),
@@ -241,7 +243,7 @@ const add = Command.make(
 
 // settings
 
-/** `default` gives a setting back to what was learned, and to the defaults. */
+/** `default` restores a setting to what the provider reports, or to the configured default. */
 const orDefault = <A>(read: (text: string) => A | undefined, expected: string) =>
   Schema.String.check(
     Schema.makeFilter((text: string) =>
@@ -256,20 +258,20 @@ const set = Command.make(
   {
     number,
     tier: Flag.String("tier").pipe(
-      Flag.withDescription("One of the tiers of phone numbers, or default"),
+      Flag.withDescription("The number's tier, or default"),
       Flag.optional
     ),
     messagingLimit: Flag.String("messaging-limit").pipe(
-      Flag.withDescription("Customers written to outside a window within 24 hours, or default"),
+      Flag.withDescription("The limit of customers outside a service window within 24 hours, or default"),
       Flag.withSchema(orDefault(count, "a whole number")),
       Flag.optional
     ),
     sending: Flag.Literals("sending", ["on", "off"]).pipe(
-      Flag.withDescription("Whether anything may be sent from it"),
+      Flag.withDescription("Whether messages can be sent from the number"),
       Flag.optional
     ),
     unblock: Flag.Boolean("unblock").pipe(
-      Flag.withDescription("Lift the block that it is under: the next send is tried at once"),
+      Flag.withDescription("Lift the number's block: the next send is tried immediately"),
       Flag.withDefault(false)
     )
   },
@@ -301,7 +303,7 @@ const set = Command.make(
     })
     yield* Console.log(describe(PhoneNumbers.stateOf(limits, yield* find(id), now)))
   })
-).pipe(Command.withDescription("Change what the operator sets of a number; what is left out stays"))
+).pipe(Command.withDescription("Change the operator's settings of a number; omitted settings stay as they are"))
 
 const remove = Command.make(
   "remove",
@@ -314,14 +316,14 @@ const remove = Command.make(
   })
 ).pipe(
   Command.withDescription(
-    "Remove a number with its contacts and windows; its messages and events stay. One that the configuration names is " +
+    "Remove a number with its contacts and windows; its messages and events stay. A configured number is " +
       "added again at the next start"
   )
 )
 
 const command = Command.make("numbers").pipe(
   Command.withDescription("The phone numbers of all workspaces, in the storage of DATABASE_URL"),
-  // each by itself: who asks for none of them is told how it is used, and nothing is opened for that
+  // each subcommand separately: without one, the help is shown and no storage is opened
   Command.withSubcommands([
     Command.provide(list, kept),
     Command.provide(add, kept),
@@ -331,6 +333,6 @@ const command = Command.make("numbers").pipe(
   ])
 )
 
-/** Carries out a command line: see {@link OperatorCommand.run}. */
+/** Runs a command line: see {@link OperatorCommand.run}. */
 export const run = (environment: Environment, args: ReadonlyArray<string>) =>
   OperatorCommand.run(command, environment, args)

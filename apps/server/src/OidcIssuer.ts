@@ -5,7 +5,7 @@ import { Errors, Issuer } from "@wac/core"
 import { Effect, Layer, Redacted } from "effect"
 import * as client from "openid-client"
 
-/** The issuer, and what it knows us by. */
+/** The issuer and this service's client there. */
 export interface Options {
   readonly issuer: URL
   readonly clientId: string
@@ -14,7 +14,7 @@ export interface Options {
   readonly roleClaim: string
 }
 
-/** Seconds that the issuer may take for one answer. */
+/** Seconds that the issuer may take for one response. */
 const timeout = 10
 
 const away = () =>
@@ -26,7 +26,7 @@ const refused = () =>
     message: "the issuer did not confirm your identity: start again"
   })
 
-/** Whether the issuer answered, and said no. */
+/** Whether the issuer responded with a refusal. */
 const isRefusal = (cause: unknown): boolean =>
   cause instanceof client.AuthorizationResponseError || cause instanceof client.ResponseBodyError ||
   cause instanceof client.ClientError
@@ -38,7 +38,7 @@ const make = ({ clientId, clientSecret, issuer, roleClaim }: Options): Issuer.Is
       ...(issuer.protocol === "http:" ? { execute: [client.allowInsecureRequests] } : {})
     })
   let known: Promise<client.Configuration> | undefined
-  /** Asked once; again after it failed. */
+  /** Discovered once, and again after a failure. */
   const configuration = Effect.tryPromise({
     try: () =>
       known ??= discover().catch((cause: unknown) => {
@@ -81,7 +81,7 @@ const make = ({ clientId, clientSecret, issuer, roleClaim }: Options): Issuer.Is
       )
       const ofToken = tokens.claims()
       if (ofToken === undefined) return yield* refused()
-      // issuers put what is not about the sign-in itself where they like
+      // issuers differ in where they put claims that do not concern the sign-in itself
       const ofPerson = config.serverMetadata().userinfo_endpoint === undefined
         ? {}
         : yield* asked(() => client.fetchUserInfo(config, tokens.access_token, ofToken.sub))
@@ -96,6 +96,6 @@ const make = ({ clientId, clientSecret, issuer, roleClaim }: Options): Issuer.Is
   }
 }
 
-/** The issuer of a configuration; none without one. */
+/** The issuer of a configuration; `undefined` without one. */
 export const layer = (options: Options | undefined): Layer.Layer<never> =>
   options === undefined ? Layer.empty : Layer.succeed(Issuer.CurrentIssuer, make(options))

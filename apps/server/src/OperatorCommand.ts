@@ -1,7 +1,7 @@
 /**
- * What the operator's commands share (`numbers`, `members`): the variables of the process, the storage that they name, how
- * a secret comes in, and how a command line ends. They work on `DATABASE_URL` directly, beside servers that run on it; an
- * embedded database has one process at a time.
+ * What the operator's commands share (`numbers`, `members`): the variables of the process, the storage that they name,
+ * the source of a secret, and the end of a command line. They work on `DATABASE_URL` directly, while servers run on it;
+ * only one process at a time can use an embedded database.
  */
 import { Audit, AuditStore, type Id, SenderCredentials } from "@wac/core"
 import { Version } from "@wac/http"
@@ -17,7 +17,7 @@ import {
   wrongMasterKey
 } from "./ServerConfig.ts"
 
-/** What was asked for cannot be done. */
+/** The command cannot be carried out. */
 export class CannotDo extends Schema.TaggedError<CannotDo>()("CannotDo", { message: Schema.String }) {}
 
 /** The variables of the process. */
@@ -27,18 +27,18 @@ const durable = (storage: Composition.BuiltInStorage): Effect.Effect<void, BadVa
   storage._tag !== "Memory" ? Effect.void : Effect.fail(
     new BadVariable({
       variable: "DATABASE_URL",
-      expected: "postgres://… or pglite:DIRECTORY; memory is of one process"
+      expected: "postgres://… or pglite:DIRECTORY; memory belongs to one process"
     })
   )
 
-/** The storage, and what opens the secrets in it. */
+/** The storage, and the keys for the secrets in it. */
 export const kept = Layer.unwrap(Effect.gen(function*() {
   const config = yield* keptFromEnvironment(yield* Variables)
   yield* durable(config.storage)
   return SenderCredentials.SenderCredentials.layer.pipe(Layer.provideMerge(Composition.layerKept(config)))
 }))
 
-/** The storage alone, for what needs no secret of it: the master key may be missing. */
+/** Only the storage, for commands that need no secret from it: the master key may be missing. */
 export const unopened = Layer.unwrap(Effect.gen(function*() {
   const storage = yield* storageFromEnvironment(yield* Variables)
   yield* durable(storage)
@@ -47,11 +47,11 @@ export const unopened = Layer.unwrap(Effect.gen(function*() {
 
 const fromInput = Effect.map(
   Stdio.Stdio.use(({ stdin }) => Stream.mkString(Stream.decodeText(stdin))),
-  // what `echo` adds; spaces may be part of a password
+  // removes the line end that `echo` adds; spaces may be part of a password
   (text) => text.replace(/\r?\n$/, "")
 )
 
-/** A secret from where the operator says it is, `-` being standard input; an argument would be in the list of processes. */
+/** A secret from a variable or, for `-`, from standard input; an argument would appear in the list of processes. */
 export const secretFrom = Effect.fnUntraced(function*(source: string, name: string) {
   const found = source === "-" ? yield* fromInput : (yield* Variables)[source] ?? ""
   if (found.trim() === "") {
@@ -62,14 +62,14 @@ export const secretFrom = Effect.fnUntraced(function*(source: string, name: stri
   return Redacted.make(found)
 })
 
-/** Notes in the audit of a workspace what the operator changed. */
+/** Records the operator's change in the audit of a workspace. */
 export const audited = Effect.fnUntraced(function*(workspaceId: Id.WorkspaceId, change: Audit.Change) {
   const random = yield* SecureRandom.SecureRandom
   const entry = yield* Audit.entry(random, workspaceId, null, change)
   yield* AuditStore.AuditStore.use((store) => store.record([entry]))
 })
 
-/** An embedded database that is in use says by whom; here is what to do about it. */
+/** Adds to the error of an embedded database in use what to do about it. */
 const said = <E>(error: E): E | CannotDo | BadVariable =>
   Predicate.isTagged(error, "UnreadableSecret")
     ? wrongMasterKey
@@ -80,8 +80,8 @@ const said = <E>(error: E): E | CannotDo | BadVariable =>
     : error
 
 /**
- * Carries out a command line. 0, or 1 when the command line is wrong, which has been said then; what cannot be done
- * fails with an error whose message is one line.
+ * Runs a command line. Returns 0, or 1 if the command line is wrong, which has then been reported. If the command
+ * cannot be carried out, fails with an error whose message is one line.
  */
 export const run = <const Name extends string, Input, E, R>(
   command: Command.Command<Name, Input, {}, E, R>,

@@ -1,13 +1,15 @@
 /**
- * `npm start` runs us in a shell of its own. A signal to npm ends the shell, and we would go on unheard: without the
- * graceful stop that was asked for, and on the port that the next one wants.
+ * `npm start` runs the server in a shell. A signal to npm ends the shell, but not the server, which would continue
+ * without the requested graceful stop and keep the port from the next server.
  */
 import { Duration, Effect } from "effect"
 
-/** A stop by signal is waited for, so within a second; the question is one system call. */
+/**
+ * The interval of the check, which is one system call. A person waits for the stop, so it must start within a second.
+ */
 const every = Duration.seconds(1)
 
-/** Done when the shell that npm started us in is gone; never, when it was not npm. */
+/** Completes when the shell that npm started is gone; never completes if npm did not start the server. */
 export const orphaned = (environment: { readonly [name: string]: string | undefined }): Effect.Effect<void> =>
   Effect.suspend(() => {
     const { ppid } = process

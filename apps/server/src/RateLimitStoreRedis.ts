@@ -1,19 +1,19 @@
 /**
- * Rate limits in Redis (`RATE_LIMIT_STORE=redis://…`): those that no send spends. A send's own buckets stay in the
- * storage, where *accept* spends them in one step with all else (docs/decisions/0008).
+ * Rate limits in Redis (`RATE_LIMIT_STORE=redis://…`), except those that sends spend. A send's buckets stay in the
+ * storage, where *accept* spends them in the same step as everything else (docs/decisions/0008).
  */
 import { NodeRedis } from "@effect/platform-node"
 import { Limits, RateLimit, RateLimitStore, StorageTime, StoreError, type Time } from "@wac/core"
 import { Effect, Layer, Redacted, Schema } from "effect"
 import { Redis } from "effect/persistence"
 
-/** Who waits for a limit waits for a person who signs in; a lost Redis must not hold them for long. */
+/** The deadline of a command. A person who signs in waits for it, so a lost Redis must not delay them for long. */
 const deadline = "1 second"
 
-/** Nobody answers at the address of the variable. */
+/** Redis does not respond at the variable's address. */
 class RedisUnreachable extends Schema.TaggedError<RedisUnreachable>()("RedisUnreachable", {}) {
   override get message() {
-    return "RATE_LIMIT_STORE: cannot reach the Redis that it names"
+    return "RATE_LIMIT_STORE: cannot reach the Redis at this address"
   }
 }
 
@@ -22,9 +22,9 @@ type Buckets = Parameters<RateLimitStore.RateLimitStore["Service"]["spend"]>[0]
 const intervals = (buckets: Buckets) => buckets.map(({ policy }) => policy.interval)
 
 /**
- * `RateLimit.take` over several buckets, all or none, at the time of Redis, unless `asked` names one (`StorageTime`);
- * answers with that time, and with each bucket's state before its token was asked for, `RateLimit.bounded`. A bucket is
- * forgotten a minute after it is full, as a clock that is set back may be. Numbers go as text, since Redis would round them.
+ * `RateLimit.take` over several buckets, all or none, at the time of Redis, unless `asked` gives one (`StorageTime`).
+ * Returns that time, and each bucket's state before its token was taken, `RateLimit.bounded`. A bucket expires a minute
+ * after it is full, because the clock may be set back. Numbers are sent as text, because Redis would round them.
  */
 const spending = Redis.script(
   (buckets: Buckets, asked: Time.Instant | undefined) => [
@@ -63,7 +63,7 @@ const spending = Redis.script(
   }
 ).withReturnType<ReadonlyArray<string>>()
 
-/** One token back to each bucket that is not forgotten, and so full. */
+/** Returns one token to each bucket, except expired ones, which are full. */
 const givingBack = Redis.script(
   (buckets: Buckets) => [...buckets.map(({ key }) => `wac:${key}`), ...intervals(buckets)],
   {
@@ -79,7 +79,7 @@ const givingBack = Redis.script(
   }
 )
 
-/** The port over Redis and, for what sends spend, over the storage's own. */
+/** The port over Redis and, for limits that sends spend, over the storage's own store. */
 const layerStore = Layer.effect(
   RateLimitStore.RateLimitStore,
   Effect.gen(function*() {
@@ -96,10 +96,10 @@ const layerStore = Layer.effect(
       )
     const timely = <A>(operation: string, command: Effect.Effect<A, Redis.RedisError>) =>
       command.pipe(
-        Effect.catch(() => failed(operation)("Redis is not reachable, or refused the command")),
+        Effect.catch(() => failed(operation)("Redis is unreachable or refused the command")),
         Effect.timeoutOrElse({
           duration: deadline,
-          orElse: () => failed(operation)(`Redis gave no answer within ${deadline}`)
+          orElse: () => failed(operation)(`Redis did not respond within ${deadline}`)
         })
       )
     const isSpentBySends = (buckets: Buckets) => buckets.some(({ key }) => Limits.isSpentBySends(key))
@@ -121,13 +121,13 @@ const layerStore = Layer.effect(
   })
 )
 
-/** The same with a connection of its own, which is opened anew whenever it is lost. */
+/** The port over Redis with its own connection, which is reopened whenever it is lost. */
 export const layer = (url: Redacted.Redacted) =>
   layerStore.pipe(
     Layer.provide(
       NodeRedis.layer({
         url: Redacted.value(url),
-        // a command that nobody waits for any more is not kept for later
+        // a command whose caller no longer waits is not queued
         disableOfflineQueue: true
       }).pipe(Layer.catchTag("RedisError", () => Layer.effectContext(Effect.fail(new RedisUnreachable()))))
     )

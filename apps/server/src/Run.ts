@@ -1,5 +1,5 @@
 /**
- * Starting: configuration, composition, first owner, and what the terminal says.
+ * The start: configuration, composition, first owner, and the terminal's output.
  */
 import { Provider, Storage } from "@wac/core"
 import { Documentation } from "@wac/http"
@@ -10,7 +10,7 @@ import { FirstOwner } from "./FirstOwner.ts"
 import * as Server from "./Server.ts"
 import { type Environment, fromEnvironment, unknownVariables, wrongMasterKey } from "./ServerConfig.ts"
 
-/** Nobody else may have the address. */
+/** The server cannot listen on the address. */
 class CannotListen extends Schema.TaggedError<CannotListen>()("CannotListen", {
   host: Schema.String,
   port: Schema.Int,
@@ -24,15 +24,17 @@ class CannotListen extends Schema.TaggedError<CannotListen>()("CannotListen", {
 const codeOf = (cause: unknown): string =>
   typeof cause === "object" && cause !== null && "code" in cause ? String(cause.code) : "unknown error"
 
-/** The documentation is made once whoever waited for the start has been served. */
+/** The documentation is prepared after the start, once waiting requests have been served. */
 const documentationAfter = Duration.seconds(1)
 
-/** Of the address that means all of a machine's, the one by which programs on it keep a session's cookie. */
+/**
+ * For an address that means all addresses of the machine: the address at which local programs keep a session's cookie.
+ */
 const pasteable = (url: string): string => url.replace(/^http:\/\/(0\.0\.0\.0|\[::\])(?=[:/]|$)/, "http://localhost")
 
 /**
- * Runs the server in the present scope; done when it listens. Gives its services, and what to say on the terminal if
- * somebody still has to sign in for the first time.
+ * Runs the server in the current scope; completes when it listens. Returns its services and, if the first owner has not
+ * signed in yet, the terminal's instructions.
  */
 export const run = Effect.fnUntraced(function*(
   environment: Environment,
@@ -60,7 +62,9 @@ export const run = Effect.fnUntraced(function*(
     // a port that the system chose is known only now
     const publicUrl = pasteable(config.port === 0 ? listening : config.publicUrl.href.replace(/\/$/, ""))
     if (signIn === undefined) {
-      yield* Effect.logInfo(`sign in by POST ${publicUrl}/internal/session; all of the API is at ${publicUrl}/docs`)
+      yield* Effect.logInfo(
+        `sign in with POST ${publicUrl}/internal/session; the API is documented at ${publicUrl}/docs`
+      )
       return undefined
     }
     return {
@@ -73,7 +77,7 @@ export const run = Effect.fnUntraced(function*(
   }).pipe(Effect.provideContext(services))
   yield* Effect.forkScoped(Effect.delay(Documentation.prepare, documentationAfter))
   yield* Effect.addFinalizer(() =>
-    Effect.provideContext(Effect.logInfo("stopping: what is in flight is finished first"), services)
+    Effect.provideContext(Effect.logInfo("stopping: requests, sends and deliveries in flight finish first"), services)
   )
   return { services, guide }
 })

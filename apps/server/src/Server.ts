@@ -15,7 +15,7 @@ import * as OidcIssuer from "./OidcIssuer.ts"
 import * as RateLimitStoreRedis from "./RateLimitStoreRedis.ts"
 import type { ServerConfig } from "./ServerConfig.ts"
 
-/** Whoever offers another protocol, as Java's client does, is answered in HTTP; taken up, it would cost the request's body. */
+/** Ignores offers to upgrade the protocol, which Java's client sends: accepting one would lose the request's body. */
 const onlyHttp = { shouldUpgradeCallback: () => false }
 
 const logging = (config: ServerConfig) =>
@@ -24,10 +24,13 @@ const logging = (config: ServerConfig) =>
     Layer.succeed(References.MinimumLogLevel, config.logLevel)
   )
 
-/** How often a collector is told of metrics. */
+/** How often metrics are sent to a collector. */
 const metricsEvery = Duration.seconds(10)
 
-/** Values of a query may be a customer's number, or the token of the provider's handshake: traces have the names alone. */
+/**
+ * A query's values may be a customer's number or the token of the provider's handshake, so traces contain only the
+ * names.
+ */
 const redactedNames = [/^/]
 
 /** Traces, metrics and logs for a collector (contract §8 `OTEL_EXPORTER_OTLP_ENDPOINT`). */
@@ -43,7 +46,9 @@ const telemetry = ({ otlpEndpoint }: ServerConfig) =>
       Layer.merge(Layer.succeed(UrlParams.CurrentRedactedNames, redactedNames))
     )
 
-/** Looks up what waits as often as a collector is told of it: nobody asks for that, as readers of `/metrics` do. */
+/**
+ * Updates the gauges of waiting work as often as metrics are sent; otherwise only a read of `/metrics` updates them.
+ */
 const observation = ({ otlpEndpoint }: ServerConfig) =>
   otlpEndpoint === undefined
     ? Layer.empty
@@ -54,15 +59,15 @@ const observation = ({ otlpEndpoint }: ServerConfig) =>
       )
     )
 
-/** In front of the storage's own, for what no send spends (contract §8 `RATE_LIMIT_STORE`). */
+/** Redis in front of the storage's own store, for limits that no send spends (contract §8 `RATE_LIMIT_STORE`). */
 const rateLimits = ({ rateLimitRedis }: ServerConfig) =>
   rateLimitRedis === undefined ? Layer.empty : RateLimitStoreRedis.layer(rateLimitRedis)
 
-/** Who sends (contract §8 `PROVIDER`). */
+/** The provider (contract §8 `PROVIDER`). */
 const provider = ({ provider }: ServerConfig): Composition.Adapters["provider"] =>
   provider._tag === "Sandbox" ? Composition.standard.provider : WhatsApp.layer(provider)
 
-/** The address that is used; where the system chose the port, it is known only when the server listens. */
+/** The public address; if the system chooses the port, it is known only once the server listens. */
 const publicUrl = ({ publicUrl }: ServerConfig) =>
   Layer.effect(
     PublicUrl.PublicUrl,
@@ -72,7 +77,7 @@ const publicUrl = ({ publicUrl }: ServerConfig) =>
     )
   )
 
-/** Stops first: who waits for another's send gives up, and connections end with their answers. */
+/** Stops first: requests that wait for another request's send give up, and connections end after their responses. */
 const draining = (server: ConnectionServer.ConnectionServer) =>
   Layer.effectDiscard(
     Effect.flatMap(Stopping.Stopping, (stopping) =>
@@ -97,7 +102,7 @@ const layerOn = (
       )
     )
   )
-  // around the routes alone: every request's context begins with what is around the server, and is copied several times
+  // only around the routes: every request's context starts with the services around the server, and is copied several times
   const serving = HttpRouter.serve(Layer.provideMerge(Layer.merge(HttpApp.layer, observation(config)), composition), {
     disableLogger: true,
     disableListenLog: true,
@@ -112,7 +117,7 @@ const layerOn = (
         host: config.host,
         disablePreemptiveShutdown: true
       }).pipe(
-        // there is one composition, and it is made before the server listens: whoever is let in is served
+        // the single composition is made before the server listens, so that every accepted request is served
         Layer.provide(composition)
       )
     ),

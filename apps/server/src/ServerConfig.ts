@@ -1,6 +1,6 @@
 /**
- * Configuration by environment variables (contract §8). A bad value stops the start with one line that names the
- * variable and what was expected; no value is ever shown.
+ * Configuration by environment variables (contract §8). If a value is invalid, the start fails with one line that names
+ * the variable and the expected value; actual values are never shown.
  */
 import { SessionApi } from "@wac/api"
 import { Limits, Password, PlainText, Portal, Workspace } from "@wac/core"
@@ -12,7 +12,7 @@ import { IpNetwork } from "effect/net"
 import type { Composition } from "wac/effect"
 import type * as OidcIssuer from "./OidcIssuer.ts"
 
-/** A variable whose value is missing or not what it must be. */
+/** A variable whose value is missing or invalid. */
 export class BadVariable extends Schema.TaggedError<BadVariable>()("BadVariable", {
   variable: Schema.String,
   expected: Schema.String
@@ -22,7 +22,7 @@ export class BadVariable extends Schema.TaggedError<BadVariable>()("BadVariable"
   }
 }
 
-/** What the storage holds was sealed under another key than those at hand. */
+/** The storage's secrets were sealed with a different key from the configured ones. */
 export const wrongMasterKey = new BadVariable({
   variable: "WAC_MASTER_KEY",
   expected: "the key that encrypts this storage's secrets, or that key in WAC_MASTER_KEY_PREVIOUS"
@@ -33,37 +33,37 @@ export interface ServerConfig extends Composition.Config {
   readonly host: string
   readonly port: number
   readonly publicUrl: URL
-  /** Whether it was configured, and is no guess. */
+  /** Whether the address was configured; otherwise it is a guess. */
   readonly isPublicUrlGiven: boolean
   readonly trustedProxies: ReadonlyArray<IpNetwork.IpNetwork>
-  /** Who sends; of WhatsApp the first number of the first workspace. */
+  /** The provider; for WhatsApp with the first number of the first workspace. */
   readonly provider:
     | { readonly _tag: "Sandbox" }
     | { readonly _tag: "WhatsApp" } & WhatsAppConfig.WhatsAppConfig & WhatsAppWebhook.Agreed
-  /** Where limits are kept that no send spends; in the storage when left out. */
+  /** The Redis for limits that no send spends; defaults to the storage. */
   readonly rateLimitRedis: Redacted.Redacted | undefined
-  /** Creates the first workspace and its owner, if there is none. */
+  /** The first workspace and its owner, created if no workspace exists. */
   readonly owner: {
     readonly email: string
     readonly password: Redacted.Redacted
     readonly workspaceName: string
   } | undefined
-  /** The issuer at which people sign in; `undefined`: they have passwords here. */
+  /** The issuer at which people sign in; `undefined` if they have passwords here. */
   readonly oidc: OidcIssuer.Options | undefined
-  /** Where mail to people leaves, and whom it is from; `undefined`: none is sent. */
+  /** The mail server and sender address; `undefined` if no mail is sent. */
   readonly mail: { readonly url: Redacted.Redacted; readonly from: string } | undefined
-  /** Where alerts are posted of workspaces that name no place of their own. */
+  /** Where alerts are posted for workspaces without an alert URL. */
   readonly alertUrl: string | undefined
   /** The origins whose pages may show the portal in a frame. */
   readonly portalOrigins: ReadonlyArray<string>
-  /** Opens `/metrics`; without it only this machine's own programs may read it. */
+  /** The token for `/metrics`; without it, only programs on this machine can read them. */
   readonly metricsToken: Redacted.Redacted | undefined
   readonly logFormat: "pretty" | "json"
   readonly logLevel: "Trace" | "Debug" | "Info" | "Warn" | "Error"
   readonly otlpEndpoint: string | undefined
 }
 
-/** Every `WAC_…` name that means something; any other only draws a warning, since platforms inject their own. */
+/** Every known `WAC_…` name; other names only cause a warning, because platforms inject their own. */
 const known = new Set([
   "WAC_MASTER_KEY",
   "WAC_MASTER_KEY_PREVIOUS",
@@ -93,7 +93,7 @@ const Key = Schema.Uint8ArrayFromBase64.check(
 )
 const keyExpected = "32 random bytes in base64, as `openssl rand -base64 32` makes them"
 
-/** The authority that a host has in an address: one of IPv6 stands in brackets there. */
+/** A host as part of a URL: IPv6 addresses are in brackets. */
 const authorityOf = (host: string): string => host.includes(":") ? `[${host}]` : host
 
 const HostName = PlainText.between(1, 253).check(
@@ -121,7 +121,7 @@ const BearerToken = Schema.String.check(Schema.isPattern(/^[-A-Za-z0-9._~+/]+=*$
 const LogLevel = Schema.Literals(["trace", "debug", "info", "warn", "error"])
 const effectLevels = { trace: "Trace", debug: "Debug", info: "Info", warn: "Warn", error: "Error" } as const
 
-/** What `WAC_LIMITS` may hold: any part of `Limits`, which replaces that part of the standard ones. */
+/** The content of `WAC_LIMITS`: any part of `Limits`, which replaces that part of the standard limits. */
 const LimitsPatch = Schema.fromJsonString(Schema.Struct({
   workspaceTiers: Schema.optionalKey(Limits.Limits.fields.workspaceTiers),
   phoneNumberTiers: Schema.optionalKey(Limits.Limits.fields.phoneNumberTiers),
@@ -136,7 +136,10 @@ const LimitsPatch = Schema.fromJsonString(Schema.Struct({
 
 const issuesOf = SchemaIssue.makeFormatterStandardSchemaV1()
 
-/** The first part of a value that is wrong, by its path, and what it must be; nothing when the whole is. Holds no value. */
+/**
+ * The path of the first invalid part, and what it must be; `undefined` if the whole value is invalid. Contains no
+ * value.
+ */
 const partOf = (issue: SchemaIssue.Issue): string | undefined => {
   const [first] = issuesOf(issue).issues
   const path = (first?.path ?? []).map((key) => String(typeof key === "object" ? key.key : key)).join(".")
@@ -194,7 +197,7 @@ const networksExpected = "CIDRs separated by commas, such as 10.0.0.0/8,::1"
 
 const notNetworks = (variable: string) => () => new BadVariable({ variable, expected: networksExpected })
 
-/** Networks, and single addresses, with commas between. */
+/** Networks and single addresses, separated by commas. */
 const networks = Effect.fnUntraced(function*(variable: string) {
   const text = yield* read(variable, Schema.String, networksExpected, "")
   return yield* Effect.mapError(Effect.fromResult(ReceiverAddress.parseCidrs(text)), notNetworks(variable))
@@ -207,7 +210,7 @@ const trustedProxies = Effect.gen(function*() {
   return yield* Effect.mapError(Effect.fromResult(made), notNetworks(variable))
 })
 
-/** Several processes share a server, so its key cannot be one that a process makes up. */
+/** Several processes share a database server, so a process cannot generate the key. */
 const masterKey = Effect.fnUntraced(function*(storage: ServerConfig["storage"]["_tag"]) {
   const variable = "WAC_MASTER_KEY"
   const key = yield* secret(variable, Key, keyExpected)
@@ -219,10 +222,10 @@ const masterKey = Effect.fnUntraced(function*(storage: ServerConfig["storage"]["
 const VisibleAscii = Schema.String.check(Schema.isPattern(/^[\x21-\x7e]+$/))
 const GraphId = Schema.String.check(Schema.isPattern(/^[0-9]{1,32}$/))
 
-/** Meta's; a version lives about two years. */
+/** Meta's address and API version; a version is supported for about two years. */
 const whatsAppDefaults = { baseUrl: new URL("https://graph.facebook.com"), apiVersion: "v26.0" }
 
-/** A variable without which WhatsApp cannot be used. */
+/** A variable that WhatsApp requires. */
 const needed = Effect.fnUntraced(function*<I>(variable: string, schema: Schema.Codec<string, I>, expected: string) {
   const value = yield* optional(variable, schema, expected)
   return value ?? (yield* new BadVariable({ variable, expected: `${expected}; required with PROVIDER=whatsapp` }))
@@ -271,7 +274,7 @@ const rateLimitStore = Effect.gen(function*() {
   return yield* new BadVariable({ variable, expected })
 })
 
-/** Where people sign in (contract §12 `AUTH`). */
+/** The issuer at which people sign in, if any (contract §12 `AUTH`). */
 const auth = Effect.gen(function*() {
   const method = yield* read("AUTH", Schema.Literals(["local", "oidc"]), "local or oidc", "local")
   if (method === "local") return undefined
@@ -299,7 +302,7 @@ const SmtpUrl = Schema.String.check(
 
 const readEmail = Schema.decodeUnknownOption(SessionApi.SetUp.fields.email)
 
-/** Who may show the portal in a frame (contract §12 `PORTAL_ORIGINS`). */
+/** The origins that may show the portal in a frame (contract §12 `PORTAL_ORIGINS`). */
 const portalOrigins = Effect.gen(function*() {
   const variable = "PORTAL_ORIGINS"
   const expected = "origins separated by commas, such as https://app.example.com"
@@ -321,7 +324,7 @@ const mail = Effect.fnUntraced(function*(publicHost: string) {
 
 const serverExpected = "postgres://USER:PASSWORD@HOST:PORT/DATABASE, several hosts separated by commas"
 
-/** The URL of a PostgreSQL server; of one that cannot be used it is said why. */
+/** The URL of a PostgreSQL server; the error explains why a URL cannot be used. */
 const serverUrl = (variable: string, text: string) =>
   Effect.as(
     Effect.mapError(
@@ -351,7 +354,7 @@ const storage = Effect.gen(function*() {
 
 type Kept = Pick<ServerConfig, keyof Composition.Kept>
 
-/** What is kept where, and what opens it. */
+/** The storage and its keys. */
 const kept = Effect.gen(function*() {
   const chosen = yield* storage
   return {
@@ -411,7 +414,7 @@ const config = Effect.gen(function*() {
   } satisfies ServerConfig
 })
 
-/** The variables of a process; one that is set to nothing counts as not set. */
+/** The variables of a process; an empty variable counts as not set. */
 export interface Environment {
   readonly [name: string]: string | undefined
 }
@@ -423,11 +426,11 @@ const given = (environment: Environment) =>
 export const fromEnvironment = (environment: Environment): Effect.Effect<ServerConfig, BadVariable> =>
   given(environment)(config)
 
-/** Reads where everything is kept and what opens it, for an operator's command that serves nothing. */
+/** Reads the storage and its keys, for an operator's command that serves nothing. */
 export const keptFromEnvironment = (environment: Environment): Effect.Effect<Kept, BadVariable> =>
   given(environment)(kept)
 
-/** Reads where everything is kept, and nothing else: `DATABASE_URL`. */
+/** Reads only the storage: `DATABASE_URL`. */
 export const storageFromEnvironment = (
   environment: Environment
 ): Effect.Effect<ServerConfig["storage"], BadVariable> => given(environment)(storage)

@@ -1,9 +1,9 @@
 /**
- * How the process ends.
+ * The end of the process.
  */
 import { Cause, Exit, Predicate, type Runtime } from "effect"
 
-/** What to tell an operator. That the storage cannot be opened is said of the variable that names it. */
+/** The message for the operator. If the storage cannot be opened, the message names its variable. */
 const lineOf = (error: unknown): string =>
   !(error instanceof Error)
     ? "could not start"
@@ -11,7 +11,7 @@ const lineOf = (error: unknown): string =>
     ? `DATABASE_URL: ${error.message}`
     : error.message
 
-/** 0 after a signal that was obeyed; otherwise one line on what was wrong, and 1. */
+/** Exits with 0 after a signal; after an error, prints one line and exits with 1. */
 export const teardown: Runtime.Teardown = (exit, onExit) => {
   if (Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause)) return onExit(0)
   process.stderr.write(`wac: ${lineOf(Cause.squash(exit.cause))}\n`)

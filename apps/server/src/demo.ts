@@ -1,5 +1,5 @@
 /**
- * `npm run demo`: the service with a small receiver, and one message through both, step by step. Then the service
+ * `npm run demo`: the service with a small receiver, and one message through both, step by step. Afterwards the service
  * stays up.
  */
 import { NodeRuntime } from "@effect/platform-node"
@@ -11,7 +11,7 @@ import * as Guide from "./Guide.ts"
 import { run } from "./Run.ts"
 import { teardown } from "./Teardown.ts"
 
-/** A step of the demonstration got another answer than it should have. */
+/** A step of the demonstration got an unexpected response. */
 class DemoFailed
   extends Schema.TaggedError<DemoFailed>()("DemoFailed", { step: Schema.String, answer: Schema.String })
 {
@@ -20,7 +20,7 @@ class DemoFailed
   }
 }
 
-/** What a receiver got: the raw body and the signature's header. */
+/** A delivery to the receiver: the raw body and the signature header. */
 interface Received {
   readonly body: Buffer
   readonly signature: string | undefined
@@ -32,10 +32,10 @@ const bodyOf = async (request: IncomingMessage): Promise<Buffer> => {
   return Buffer.concat(chunks)
 }
 
-/** Nobody else's: its port may have been that of a receiver to whom somebody still delivers. */
+/** A path of its own, because a previous receiver on this port may still get deliveries. */
 const path = "/wac-demo"
 
-/** A customer's server: keeps the event, answers 200. */
+/** A customer's server: stores the event and responds with 200. */
 const receiver = Effect.gen(function*() {
   const received = yield* Queue.unbounded<Received>()
   const server = yield* Effect.acquireRelease(
@@ -58,7 +58,7 @@ const receiver = Effect.gen(function*() {
   return { received, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}` }
 })
 
-/** One request, whose answer is JSON of the expected status. */
+/** Makes one request, whose response must be JSON with the expected status. */
 const call = (
   step: string,
   url: string,
@@ -86,7 +86,7 @@ const demo = Effect.gen(function*() {
   const { guide } = yield* run({
     LOG_LEVEL: "error",
     ...process.env,
-    // a demonstration leaves nothing behind, writes to nobody's telephone, and calls itself alone
+    // a demonstration leaves nothing behind, sends to no phone, and calls only itself
     DATABASE_URL: "memory:",
     PROVIDER: "sandbox",
     PUBLIC_URL: "",
@@ -97,7 +97,7 @@ const demo = Effect.gen(function*() {
     WAC_OWNER_PASSWORD: ""
   })
   if (guide?.signIn._tag !== "SetupLink") {
-    return yield* new DemoFailed({ step: "set-up", answer: "the storage holds a workspace already" })
+    return yield* new DemoFailed({ step: "set-up", answer: "the storage already has a workspace" })
   }
   const { publicUrl, signIn } = guide
   yield* Console.log(
@@ -146,7 +146,7 @@ const demo = Effect.gen(function*() {
     const verified = yield* Effect.promise(() => verify(body, signature, secret))
     if (!verified.ok) return yield* new DemoFailed({ step: "verification", answer: verified.reason })
     const event = JSON.parse(body.toString()) as { readonly type: string }
-    yield* say(number++, `The receiver got ${event.type}, and its signature is right`, body.toString())
+    yield* say(number++, `The receiver got ${event.type}, and its signature is valid`, body.toString())
     if (event.type === "message.delivered") break
   }
   yield* Console.log(`\nThat is the whole flow. The service stays up; Ctrl-C stops it.\n${

@@ -1,5 +1,5 @@
 /**
- * `npm run members -- …`: see `MembersCommand.ts`. Ends with 0, or with 1 and what is wrong.
+ * `npm run members -- …`: see `MembersCommand.ts`. Exits with 0, or with 1 and an error message.
  */
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Effect, Stdio } from "effect"

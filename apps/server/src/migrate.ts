@@ -1,6 +1,6 @@
 /**
- * `npm run migrate`: brings the schema of `DATABASE_URL` to the version that this wac needs, and ends. 0 when it has
- * it, 1 with one line when it cannot: a newer schema, a database out of reach.
+ * `npm run migrate`: migrates the schema of `DATABASE_URL` to this version's, and exits with 0. If it cannot, because
+ * the schema is newer or the database unreachable, it prints one line and exits with 1.
  */
 import { NodeRuntime } from "@effect/platform-node"
 import { PostgresStorage } from "@wac/postgres"
@@ -26,7 +26,7 @@ const migrate = Effect.gen(function*() {
 const main = Effect.flatMap(migrate, ({ after, before }) =>
   Console.log(
     before === after
-      ? `the database has schema version ${after} already: nothing to do`
+      ? `the database already has schema version ${after}: nothing to do`
       : `migrated the database from schema version ${before} to ${after}`
   ))
 

@@ -1,5 +1,5 @@
 /**
- * `npm run numbers -- …`: see `NumbersCommand.ts`. Ends with 0, or with 1 and what is wrong.
+ * `npm run numbers -- …`: see `NumbersCommand.ts`. Exits with 0, or with 1 and an error message.
  */
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Effect, Stdio } from "effect"

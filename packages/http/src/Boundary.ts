@@ -1,5 +1,5 @@
 /**
- * What surrounds every endpoint: whatever it fails with leaves in the one shape of contract §2.
+ * The boundary around every endpoint: renders each failure in the form of contract §2.
  */
 import { Access, Caller } from "@wac/api"
 import { Errors } from "@wac/core"
@@ -12,7 +12,7 @@ import * as ErrorResponse from "./ErrorResponse.ts"
 import * as InvalidInput from "./InvalidInput.ts"
 import * as CrossSite from "./people/CrossSite.ts"
 
-/** Turns what an endpoint fails with into an answer; what is no error of the domain stays a defect. */
+/** Turns an endpoint's domain errors into responses; other failures stay defects. */
 const answer = (
   error: unknown
 ): Effect.Effect<HttpServerResponse.HttpServerResponse, never, HttpServerRequest.HttpServerRequest> => {

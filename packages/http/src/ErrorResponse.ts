@@ -1,5 +1,5 @@
 /**
- * Errors as answers, in the one shape of contract §2.
+ * Errors as responses, in the form of contract §2.
  */
 import { ErrorAddress, ErrorBody } from "@wac/api"
 import { type Errors } from "@wac/core"
@@ -8,7 +8,7 @@ import { SecureRandom } from "effect/crypto"
 import { HttpServerResponse } from "effect/http"
 import { Exchange, headersOf } from "./Exchange.ts"
 
-/** Renders an error for the exchange under way. */
+/** Renders an error for the current exchange. */
 export const of = (error: Errors.DomainError): Effect.Effect<HttpServerResponse.HttpServerResponse> =>
   Effect.map(Exchange, (exchange) => {
     exchange.error = error
@@ -18,7 +18,7 @@ export const of = (error: Errors.DomainError): Effect.Effect<HttpServerResponse.
     })
   })
 
-/** An answer for who writes it out without Effect. */
+/** A response for code that writes it without Effect. */
 export interface Plain {
   readonly status: number
   readonly headers: { readonly [name: string]: string }
@@ -26,8 +26,8 @@ export interface Plain {
 }
 
 /**
- * Renders an error for a request that comes to no exchange, under an id of its own. Without `errorsPage` its `doc_url` is
- * relative to the address that was asked.
+ * Renders an error for a request without an exchange, with a new request id. Without `errorsPage`, its `doc_url` is
+ * relative to the requested address.
  */
 export const outside = (error: Errors.DomainError, errorsPage: string = ErrorAddress.path): Plain => {
   const requestId = `req_${SecureRandom.ulidUnsafe()}`

@@ -1,5 +1,5 @@
 /**
- * One request and its answer: what the answer's headers must tell, and what the log says of it, gathered while it is made
+ * One request and its response: collects what the response's headers and the log need while the request is handled
  * (contract §1, §4, §7).
  */
 import { ErrorAddress } from "@wac/api"
@@ -7,27 +7,27 @@ import { type ApiKeys, type Audit, type AuditEntry, type Errors, Id, type RateLi
 import { type Cause, Context } from "effect"
 
 export interface Exchange {
-  /** The request's own id, also when its response bears another's. */
+  /** The request's own id, even if its response carries the id of a replayed request. */
   readonly ownId: Id.RequestId
-  /** Whose API key it came with, even one that is refused. */
+  /** The API key of the request, even if it is refused. */
   caller: ApiKeys.Principal | undefined
-  /** `Request-Id` of the answer, and `request_id` in the body of an error. */
+  /** `Request-Id` of the response, and `request_id` in the body of an error. */
   requestId: Id.RequestId
-  /** Where the page of errors is, for `doc_url` in the body of an error. */
+  /** The address of the page of errors, for `doc_url` in the body of an error. */
   readonly errorsPage: string
-  /** Who changes something by it, in which workspaces; empty while nobody is known. */
+  /** The people who make changes with the request, and their workspaces; empty while the caller is unknown. */
   actors: ReadonlyArray<Audit.Actor>
-  /** What it changes, for the audit. */
+  /** The changed resource, for the audit. */
   changed: { readonly target?: string; readonly detail?: AuditEntry.Detail }
-  /** The request's body, once it was read. */
+  /** The request's body, once it is read. */
   body: Uint8Array | undefined
-  /** What each limiter said that was consulted. */
+  /** The readings of the limiters that the request spent. */
   readonly readings: Array<RateLimit.Reading>
-  /** Whether the answer is another request's, which this one was given. */
+  /** Whether the response repeats that of an earlier request. */
   isReplayed: boolean
-  /** The error that is the answer. */
+  /** The error in the response. */
   error: Errors.DomainError | undefined
-  /** The defect behind an `internal` error, for the log alone. */
+  /** The defect behind an `internal` error, only for the log. */
   defect: Cause.Cause<unknown> | undefined
 }
 
@@ -45,12 +45,12 @@ export const make = (requestId: Id.RequestId, errorsPage: string): Exchange => (
   defect: undefined
 })
 
-/** The exchange under way; outside of one, a place whose contents nobody reads. */
+/** The current exchange; outside of a request, an object whose contents are not read. */
 export const Exchange = Context.Reference<Exchange>("@wac/http/Exchange", {
   defaultValue: () => make(Id.RequestId.make("req_00000000000000000000000000"), ErrorAddress.path)
 })
 
-/** What every answer tells of itself. */
+/** The headers of every response. */
 export const headersOf = (requestId: string): { readonly [name: string]: string } => ({
   "request-id": requestId,
   "cache-control": "no-store",

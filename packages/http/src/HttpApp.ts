@@ -51,7 +51,7 @@ import * as DeliveriesHandlers from "./webhooks/DeliveriesHandlers.ts"
 import * as ReplaysHandlers from "./webhooks/ReplaysHandlers.ts"
 import * as WebhookHandlers from "./webhooks/WebhookHandlers.ts"
 
-/** Proxies whose word is taken for where a request comes from (contract §8 `TRUST_PROXY`). */
+/** The proxies whose forwarding headers are trusted (contract §8 `TRUST_PROXY`). */
 export const TrustedProxies = Context.Reference<ReadonlyArray<IpNetwork.IpNetwork>>(
   "@wac/http/HttpApp/TrustedProxies",
   {
@@ -94,7 +94,7 @@ const routes = Layer.mergeAll(
 
 const internal = () => new Errors.ServerError({ reason: "internal", message: "an error in the service" })
 
-/** Answers what no endpoint did: an unknown route, or a defect of ours, which the request's line in the log shows. */
+/** Responds to requests that no endpoint handled: an unknown route, or a defect, which the request's log line shows. */
 const unanswered = (routes: Routes.Routes) => {
   const unknownRoute = UnknownRoute.make(routes)
   return Effect.fnUntraced(function*(cause: Cause.Cause<unknown>) {
@@ -108,14 +108,16 @@ const unanswered = (routes: Routes.Routes) => {
   })
 }
 
-/** Where the router ends a path though nothing but `?` does: to a proxy's rules, `/metrics;x` is another address. */
+/**
+ * Characters at which the router ends a path although only `?` does: for a proxy's rules, `/metrics;x` is different.
+ */
 const endsEarly = /^[^?]*[;#]/
 
-/** As if the router had found no route. */
+/** Fails as if the router had found no route. */
 const nowhere = (request: HttpServerRequest.HttpServerRequest) =>
   Effect.die(new HttpServerError.HttpServerError({ reason: new HttpServerError.RouteNotFound({ request }) }))
 
-/** Of every answer; nothing is kept by caches but what says itself for how long. */
+/** Headers of every response; caches store only responses that set their own lifetime. */
 const headersOf = (
   exchange: Exchange.Exchange,
   { "cache-control": caching }: HttpServerResponse.HttpServerResponse["headers"]
@@ -126,7 +128,7 @@ const headersOf = (
   ...(exchange.isReplayed ? { "idempotent-replayed": "true" } : {})
 })
 
-/** Has what happens within fill in the exchange. */
+/** Provides the exchange to an effect. */
 const observing = (exchange: Exchange.Exchange) =>
 (
   context: Context.Context<HttpServerRequest.HttpServerRequest>
@@ -139,14 +141,14 @@ const observing = (exchange: Exchange.Exchange) =>
     Context.add(RateLimit.Observer, (reading) => void exchange.readings.push(reading)),
     Context.add(Idempotency.ReplayObserver, (answer) => {
       exchange.isReplayed = true
-      // an error keeps the id of who got it first, in body and header: the same to the byte
+      // a replayed error keeps the first request's id, in body and header: the bytes are the same
       if (answer._tag === "Failed") exchange.requestId = answer.requestId
     })
   )
 
 /**
- * Surrounds every request: gives it an id, answers what no endpoint did, sets the headers of every answer, and tells the
- * log and the metrics.
+ * Surrounds every request: gives it an id, responds if no endpoint did, sets the headers of every response, and reports
+ * to the log and the metrics.
  */
 const surrounding = HttpRouter.middleware(
   Effect.gen(function*() {
@@ -208,8 +210,8 @@ const surrounding = HttpRouter.middleware(
   { global: true }
 )
 
-/** Paths are served exactly as written: another case or a further slash is another address, here as in a proxy's rules. */
+/** Paths match exactly: a path with different case or an additional slash is different, as in a proxy's rules. */
 export const routerConfig = { caseSensitive: true, ignoreTrailingSlash: false, ignoreDuplicateSlashes: false }
 
-/** Every route, and what surrounds all of them. Serve it with `HttpRouter.serve` and {@link routerConfig}. */
+/** All routes and their middleware. Serve them with `HttpRouter.serve` and {@link routerConfig}. */
 export const layer = Layer.mergeAll(routes, surrounding)

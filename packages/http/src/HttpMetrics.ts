@@ -1,6 +1,6 @@
 /**
- * Requests as an operator watches them: how many by route and status, and how long they took. Labels are templates of
- * routes, never paths as they came, and no workspace.
+ * Metrics of requests for operators: their number by route and status, and their duration. Labels are templates of
+ * routes, never requested paths or workspaces.
  */
 import { type Context, Metric } from "effect"
 
@@ -9,16 +9,16 @@ const requests = Metric.counter("wac_http_requests_total", {
   incremental: true
 })
 
-/** From a cached answer, below a millisecond, to a send that joins another one, 10 s. */
+/** From a cached response, below a millisecond, to a send that joins another one, 10 s. */
 const seconds = Metric.histogram("wac_http_request_duration_seconds", {
   description: "Time from a request's arrival to the beginning of its answer, by method and template of the route",
   boundaries: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 })
 
-/** The methods that have a label of their own; any other, which no route takes, is `other`. */
+/** The methods with their own label; every other method, which no route accepts, is `other`. */
 const methods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
 
-/** What a request counts as. `route` is `unknown` where no route has its path. */
+/** The labels of a request. `route` is `unknown` if no route has its path. */
 export interface Answered {
   readonly method: string
   readonly route: string
@@ -26,9 +26,9 @@ export interface Answered {
   readonly durationMs: number
 }
 
-/** Gives what counts requests in the registry of `context`. */
+/** Returns the function that counts requests in the registry of `context`. */
 export const make = (context: Context.Context<never>): (answered: Answered) => void => {
-  // made once each: as many as there are routes, times the statuses that one can have
+  // each is made once: as many as there are routes, times the statuses that one can have
   const counters = new Map<string, ReturnType<typeof counterOf>>()
   const timers = new Map<string, ReturnType<typeof timerOf>>()
   const counterOf = (method: string, route: string, status: number) =>

@@ -1,13 +1,13 @@
 /**
- * Says in words which part of a request is wrong, from the issue that its schema found: the first offending field by
- * its name on the wire (contract §2). Values are never echoed.
+ * Describes which part of a request is wrong, from the issue that its schema found: the first offending field by its
+ * name on the wire (contract §2). Values are never echoed.
  */
 import { Errors } from "@wac/core"
 import { Predicate, SchemaAST, type SchemaIssue } from "effect"
 import { SchemaIssue as Issue } from "effect"
 import type { HttpApiError } from "effect/http-api"
 
-/** Names of unknown fields are the caller's own words: enough to recognise them, no more. */
+/** The maximum length of an unknown field's name, which comes from the caller: enough to recognise it. */
 const maxParamLength = 200
 
 const words = Issue.makeFormatterStandardSchemaV1()
@@ -41,7 +41,7 @@ const leafOf = (
 const isKind = (ast: SchemaAST.AST): boolean =>
   SchemaAST.isObjects(ast) && ast.propertySignatures.some(({ name }) => name === "type")
 
-/** The words that the field `type` may hold, in the order of the schema. */
+/** The permitted values of the field `type`, in the order of the schema. */
 const kindsOf = (types: ReadonlyArray<SchemaAST.AST>): ReadonlyArray<string> =>
   types.flatMap((ast) =>
     SchemaAST.isObjects(ast)
@@ -49,7 +49,7 @@ const kindsOf = (types: ReadonlyArray<SchemaAST.AST>): ReadonlyArray<string> =>
       : []
   )
 
-/** The words of an enumeration; nothing for a schema that takes anything else. */
+/** The values of an enumeration; `undefined` for a schema that accepts anything else. */
 const wordsOf = (ast: SchemaAST.AST): ReadonlyArray<string> | undefined => {
   if (SchemaAST.isLiteral(ast)) return [String(ast.literal)]
   if (!SchemaAST.isUnion(ast)) return undefined
@@ -63,17 +63,17 @@ const listed = (words: ReadonlyArray<string>): string =>
 const invalid = (reason: Errors.InvalidBody["reason"], param: string, message: string) =>
   new Errors.InvalidBody({ reason, ...(param === "" ? {} : { param }), message })
 
-/** What stands at a path. */
+/** The value at a path. */
 const valueAt = (input: unknown, path: ReadonlyArray<PropertyKey>): unknown =>
   path.reduce<unknown>((value, key) => Predicate.hasProperty(value, key) ? value[key] : undefined, input)
 
-/** A part of a request that did not decode, and what its schema found. */
+/** A part of a request that did not decode, and its schema's issue. */
 export interface Problem {
   readonly kind: HttpApiError.HttpApiSchemaError["kind"]
   readonly issue: SchemaIssue.Issue
 }
 
-/** The error for a request part that did not decode. `input` is what the body held, for a `Payload`. */
+/** The error for a request part that did not decode. For a `Payload`, `input` is the body. */
 export const of = (error: Problem, input: unknown): Errors.InvalidBody => {
   const { leaf, path } = leafOf(error.issue, [])
   const param = paramOf(path)
@@ -85,7 +85,7 @@ export const of = (error: Problem, input: unknown): Errors.InvalidBody => {
         ? invalid("unknown_field", param, `there is no query parameter ${param} here`)
         : invalid("unknown_field", param, `there is no field ${param} here`)
     case "AnyOf": {
-      // no member of a union fits: of kinds, told apart by their field `type`, or of anything else
+      // no member of a union fits: of kinds, which their field `type` distinguishes, or of anything else
       const enumerated = wordsOf(leaf.ast)
       if (enumerated !== undefined) return invalid("invalid_field", param, `${param} must be ${listed(enumerated)}`)
       if (!leaf.ast.types.every(isKind)) return inWords(error, param)

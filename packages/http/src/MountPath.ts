@@ -1,7 +1,7 @@
 /**
- * Where an application that embeds us has put our routes: what was taken off the request's path before it came here.
+ * The path at which a host mounts the routes: the part that was removed from the request's path.
  */
 import { Context } from "effect"
 
-/** `/messaging` when `/v1/messages` is served at `/messaging/v1/messages`; empty for a service of its own. */
+/** `/messaging` if `/v1/messages` is served at `/messaging/v1/messages`; empty for a standalone service. */
 export const MountPath = Context.Reference<string>("@wac/http/MountPath", { defaultValue: () => "" })

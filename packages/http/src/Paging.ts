@@ -22,7 +22,7 @@ export const between = (since: DateTime.Utc | undefined, until: DateTime.Utc | u
 
 const cursorOf = (next: string | null): string | null => next === null ? null : Page.encodeCursor(next)
 
-/** A page under `/v1`; `resume` is what to ask `after` where a list that ends may go on later. */
+/** A page under `/v1`; `resume` is the position after the last item, for a list that can grow after its end. */
 export const list = <A, B>(page: Page.Page<A>, item: (a: A) => B, resume: string | null = page.next) => ({
   data: page.items.map(item),
   has_more: page.next !== null,

@@ -6,7 +6,7 @@ import { Context } from "effect"
 export class PublicUrl extends Context.Service<PublicUrl, URL>()("@wac/http/PublicUrl") {}
 
 /**
- * Whether somebody configured it. It then says alone which pages are our own; otherwise it is a guess, and the request's
- * own address is asked too.
+ * Whether the address is configured. If it is, only its pages count as our own. Otherwise it is a guess, and pages at
+ * the request's own address also count.
  */
 export const IsGiven = Context.Reference<boolean>("@wac/http/PublicUrl/IsGiven", { defaultValue: () => true })

@@ -1,22 +1,22 @@
 /**
- * What the log says of requests: one line for each that failed, and at `debug` one for each that was answered. A request
- * is named by its route's template and its id: paths, queries and bodies hold what is no operator's business.
+ * The log of requests: one line for each that failed, and at `debug` one for every request. A request is identified by
+ * its route's template and its id; paths, queries and bodies contain data that operators must not see.
  */
 import { Errors } from "@wac/core"
 import { Effect } from "effect"
 import type { Exchange } from "./Exchange.ts"
 
-/** A request that was answered. */
+/** A completed request. */
 export interface Line {
   readonly method: string
-  /** The template of its route. */
+  /** The template of the request's route. */
   readonly route: string
   readonly status: number
   readonly durationMs: number
   readonly exchange: Exchange
 }
 
-/** Refusals that only an operator can mend, though the caller made the request. */
+/** Refusals of a caller's request whose cause only an operator can fix. */
 const operatorsOwn = new Set(["failed_handshake"])
 
 const fieldsOf = ({ durationMs, exchange: { error, isReplayed, requestId }, method, route, status }: Line) => {
@@ -27,14 +27,14 @@ const fieldsOf = ({ durationMs, exchange: { error, isReplayed, requestId }, meth
     route,
     status,
     ...(reason === undefined ? {} : { reason }),
-    // its words may name a customer, its code does not
+    // its message may name a customer; its code does not
     ...(error?.provider === undefined ? {} : { providerCode: error.provider.code }),
     ...(isReplayed ? { replayed: true } : {}),
     durationMs: Math.round(durationMs)
   }
 }
 
-/** Gives what writes the line of a request; `access` is whether those that did not fail get one. */
+/** Returns the function that logs a request; `access` is whether requests that did not fail get a line. */
 export const make = (access: boolean) => (line: Line): Effect.Effect<void> => {
   const { exchange: { defect, error }, status } = line
   const reason = error === undefined ? undefined : Errors.reasonOf(error)

@@ -1,6 +1,6 @@
 /**
- * Every route there is, by method and template: for requests that no handler takes, and for the log and the metrics,
- * which name a request by its template. A path as it came may hold a customer's number, or a stranger's own words.
+ * All routes, by method and template: for requests without a handler, and for the log and the metrics, which identify a
+ * request by its template. A requested path may contain a customer's number, or anything that a stranger sends.
  */
 import { Api } from "@wac/api"
 import { Issuer, ProviderWebhook } from "@wac/core"
@@ -26,11 +26,11 @@ const routes: ReadonlyArray<Route> = [
   ...[...Pages.paths, MetricsPage.path].map((path) => route("GET", path))
 ]
 
-/** Those of the provider that is in use. */
+/** The routes of the current provider. */
 const routesOf = (webhook: ProviderWebhook.ProviderWebhook | undefined): ReadonlyArray<Route> =>
   webhook === undefined ? [] : ProviderRoute.methods.map((method) => route(method, ProviderRoute.path(webhook)))
 
-/** `:id` is one segment that is there, `*` at the end is all that follow. */
+/** `:id` matches one segment that is not empty; `*` at the end matches all that follow. */
 const fits = ({ segments }: Route, given: ReadonlyArray<string>): boolean =>
   (segments.at(-1) === "*" ? segments.length <= given.length : segments.length === given.length) &&
   segments.every((segment, i) => segment === "*" || (segment.startsWith(":") ? given[i] !== "" : segment === given[i]))
@@ -40,15 +40,15 @@ const pathOf = (url: string): string => {
   return end === -1 ? url : url.slice(0, end)
 }
 
-/** What is asked of the routes that there are. */
+/** Queries about the existing routes. */
 export interface Routes {
-  /** The methods of a URL's path, sorted; GET brings HEAD. */
+  /** The methods of a URL's path, sorted; GET includes HEAD. */
   readonly allowed: (url: string) => ReadonlyArray<string>
-  /** The template of a URL's path, whatever its method; nothing for a path that no route has. */
+  /** The template of a URL's path, for any method; `undefined` if no route has the path. */
   readonly templateOf: (url: string) => string | undefined
 }
 
-/** The routes of the API and the pages, and those of the provider in use. */
+/** The routes of the API, the pages and the current provider. */
 export const make: Effect.Effect<Routes> = Effect.map(
   Effect.all([ProviderWebhook.ProviderWebhook, Dashboard.IsServed, Issuer.CurrentIssuer]),
   ([webhook, hasDashboard, issuer]) => {

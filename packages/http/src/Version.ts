@@ -1,5 +1,5 @@
 /**
- * The version that is running.
+ * The running version.
  */
 import { readFileSync } from "node:fs"
 
@@ -7,10 +7,10 @@ const read = (): string | undefined => {
   try {
     return JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")).version
   } catch {
-    // bundled by a host, into a file that has no package beside it
+    // a host has bundled this code into a file without a package beside it
     return undefined
   }
 }
 
-/** As in our packages, all of which have one; nothing where they were bundled into something else. */
+/** The version of our packages, which all have the same; `undefined` if they were bundled into something else. */
 export const version: string | undefined = read()

@@ -88,5 +88,5 @@ it.live("a Redis that cannot be reached stops the start with one line", () =>
   Effect.gen(function*() {
     const unreachable = { RATE_LIMIT_STORE: "redis://user:hunter2@127.0.0.1:1" }
     const error = yield* Effect.flip(start({ environment: unreachable }))
-    assert.strictEqual(error.message, "RATE_LIMIT_STORE: cannot reach the Redis that it names")
+    assert.strictEqual(error.message, "RATE_LIMIT_STORE: cannot reach the Redis at this address")
   }).pipe(Effect.scoped))

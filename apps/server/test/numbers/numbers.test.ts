@@ -104,7 +104,7 @@ it.live(
       assert.strictEqual(removed.code, 0)
       assert.isUndefined(yield* credentials)
 
-      assertRefused(yield* numbers(add), /known already/)
+      assertRefused(yield* numbers(add), /already known/)
       assertRefused(yield* numbers(`${add}1 --workspace ws_nobody`), /ws_nobody/)
       assertRefused(yield* numbers("add +14155550124 --id 1 --account 1 --base-url https://x.example"), /--token-from/)
       assertRefused(yield* numbers("set +14155550199 --sending off"), /\+14155550199/)

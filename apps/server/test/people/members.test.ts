@@ -118,7 +118,7 @@ it.live("a password is reset in an embedded database whose server is stopped; wh
     const reset = yield* members("reset-password --password-from -", "another password\n")
     assert.deepStrictEqual([reset.code, reset.stderr], [0, ""])
     const memory = yield* commandOf(MembersCommand.run, { DATABASE_URL: "memory:" })("reset-password")
-    assert.match(String(memory.code), /^DATABASE_URL: [^\n]*memory is of one process$/)
+    assert.match(String(memory.code), /^DATABASE_URL: [^\n]*memory belongs to one process$/)
   }).pipe(Effect.scoped))
 
 it.live("a link to the portal is made beside a running server, and opens what it says", () =>

@@ -464,8 +464,8 @@ describe("the demo", () => {
         "Its events go to a receiver",
         "An API key was issued",
         "A template message was sent",
-        "The receiver got message.sent, and its signature is right",
-        "The receiver got message.delivered, and its signature is right"
+        "The receiver got message.sent, and its signature is valid",
+        "The receiver got message.delivered, and its signature is valid"
       ])
       const sent = titles[3]![2]!
       assertSent(sent)
@@ -498,7 +498,7 @@ describe("on embedded storage", () => {
     (made) => Effect.promise(() => rm(made, { recursive: true }))
   )
 
-  const unused = /WAC_OWNER_EMAIL, WAC_OWNER_PASSWORD and WAC_WORKSPACE_NAME are not used/
+  const unused = /WAC_OWNER_EMAIL, WAC_OWNER_PASSWORD and WAC_WORKSPACE_NAME are ignored/
 
   it.live("an event that waits and the webhook's settings survive a kill, and the owner's variables are not used again", () =>
     Effect.gen(function*() {
@@ -570,7 +570,7 @@ describe("on embedded storage", () => {
         assert.notInclude(second.output().stdout, "Try it")
         assert.include(
           second.output().stdout,
-          `sign in by POST ${url}/internal/session; all of the API is at ${url}/docs`
+          `sign in with POST ${url}/internal/session; the API is documented at ${url}/docs`
         )
         assert.deepStrictEqual((yield* stop(second)).ended, obeyed)
       }).pipe(Effect.scoped)

@@ -1,5 +1,5 @@
 /**
- * Records what a request changed for a person, once it was answered with success (contract §12 *Audit*).
+ * Records what a person changed with a request, once the request succeeded (contract §12 *Audit*).
  */
 import { Audited } from "@wac/api"
 import { Audit } from "@wac/core"
@@ -15,7 +15,7 @@ const idIn = ({ path }: HttpApiEndpoint.Top, url: string): string | undefined =>
   return segment === undefined ? undefined : decodeURIComponent(segment)
 }
 
-/** Gives what records a request to an endpoint that was answered. */
+/** Returns the function that records a completed request to an endpoint. */
 export const make = Effect.map(
   Audit.Audit,
   (audit) =>

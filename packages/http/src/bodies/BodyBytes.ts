@@ -1,25 +1,26 @@
 /**
- * The one reader of requests' bodies: their bytes, straight from where they come from, in bounds. To have
- * `HttpServerRequest` gather them takes a fiber and a dozen listeners, as long as much else of a send together.
+ * The only reader of request bodies: reads their bytes directly from the source, within limits. When
+ * `HttpServerRequest` gathers them, that takes a fiber and a dozen listeners, as long as many other parts of a send
+ * together.
  */
 import { GatheredBytes } from "@wac/verifier/GatheredBytes"
 import { Effect, Stream } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { Readable } from "node:stream"
 
-/** Why there are none. */
+/** Why there are no bytes. */
 export type Missing = "too large" | "not whole" | "late" | "no room"
 
-/** Has a function called when the time is over, unless what it answers was called until then. */
+/** Calls a function when the time is over, unless the returned function is called before. */
 export type Deadline = (miss: () => void) => () => void
 
-/** What a body may take. */
+/** The limits of a body. */
 export interface Bounds {
-  /** In bytes: no more are kept. */
+  /** The maximum size in bytes. */
   readonly limit: number
-  /** Until when it has come; any time by default. */
+  /** The time within which the body must arrive; unlimited by default. */
   readonly deadline?: Deadline
-  /** Whether so many more bytes of memory may be taken for it; always by default. */
+  /** Whether the body may use this many more bytes of memory; always by default. */
   readonly room?: (bytes: number) => boolean
 }
 
@@ -27,7 +28,7 @@ type Bytes = Effect.Effect<Uint8Array<ArrayBuffer>, Missing>
 
 const endless: Deadline = () => () => {}
 
-/** Gathers a body; each piece may show that it is out of bounds. */
+/** Gathers a body; each piece may show that it exceeds the limits. */
 const gathering = ({ limit, room = () => true }: Bounds) => {
   const gathered = new GatheredBytes()
   return {
@@ -51,7 +52,7 @@ const ofReadable = (source: Readable, bounds: Bounds): Bytes =>
     }
     const take = (piece: Uint8Array) => {
       const missing = gathered.take(piece)
-      // flows on, to nobody
+      // the rest flows, but is ignored
       if (missing !== undefined) leave(Effect.fail(missing))
     }
     const end = () => leave(Effect.succeed(gathered.all()))
@@ -84,7 +85,7 @@ const ofStream = (source: ReadableStream<Uint8Array>, bounds: Bounds): Bytes =>
     return Effect.sync(leave)
   })
 
-/** Of a request whose caller waits to be told to go on: the request does that once its own stream is asked for. */
+/** For a request with `Expect: 100-continue`: Node sends 100 once the request's own stream is read. */
 const onceTold = (stream: HttpServerRequest.HttpServerRequest["stream"], bounds: Bounds): Bytes =>
   Effect.suspend(() => {
     const gathered = gathering(bounds)
@@ -103,7 +104,7 @@ const onceTold = (stream: HttpServerRequest.HttpServerRequest["stream"], bounds:
     )
   })
 
-/** Reads the body, which nobody has read before; none of one that says of itself that it is too large. */
+/** Reads a body that was not read before. Reads nothing if its declared length is too large. */
 export const read = (request: HttpServerRequest.HttpServerRequest, bounds: Bounds): Bytes => {
   const { headers, source } = request
   if (Number(headers["content-length"] ?? 0) > bounds.limit) return Effect.fail("too large")

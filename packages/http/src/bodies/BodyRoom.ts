@@ -1,6 +1,6 @@
 /**
- * Room in memory for bodies that anybody can send: they are held before it is known who did, so there is a bound to how
- * many bytes of them are held at once, and to how long one may take to come.
+ * Memory for bodies that any stranger can send. They are held before their sender is known, so the number of bytes that
+ * are held at once is limited, and so is the time in which a body must arrive.
  */
 import { Deadlines, type Errors } from "@wac/core"
 import { ByteSize, Context, Duration, Effect, type Scope } from "effect"
@@ -9,20 +9,19 @@ import * as BodyBytes from "./BodyBytes.ts"
 import * as RequestBody from "./RequestBody.ts"
 
 /**
- * Bytes in one process, at most. A burst of posts of upstream's, which are some kilobytes each, has place in it many
- * times over.
+ * The maximum number of bytes in one process. Many bursts of provider posts, which have some kilobytes each, fit in.
  */
 export const Capacity = Context.Reference<ByteSize.ByteSize>("@wac/http/BodyRoom/Capacity", {
   defaultValue: () => ByteSize.mebibytes(64)
 })
 
-/** Upstream sends a post within a second; who takes longer than this holds place that others need. */
+/** The provider sends a post within a second; a body that takes longer than this occupies memory that others need. */
 const timeout = Duration.seconds(20)
 
 export interface BodyRoom {
   /**
-   * Has `use` run with the bytes of a body, as they came, which are counted until it ends. Refused as soon as it shows
-   * that there are more than `limit`, or than there is room for.
+   * Runs `use` with the raw bytes of a body, which count until it ends. The body is refused as soon as it exceeds
+   * `limit`, or the memory that is left.
    */
   readonly hold: <A, E, R>(
     request: HttpServerRequest.HttpServerRequest,
@@ -31,7 +30,7 @@ export interface BodyRoom {
   ) => Effect.Effect<A, E | Errors.InvalidBody | Errors.ServerError, R>
 }
 
-/** A room of {@link Capacity}. */
+/** A room with {@link Capacity}. */
 export const make: Effect.Effect<BodyRoom, never, Scope.Scope> = Effect.gen(function*() {
   const capacity = ByteSize.toNumberUnsafe(yield* Capacity)
   const deadlines = yield* Deadlines.make

@@ -1,5 +1,5 @@
 /**
- * The body of a request, before anybody looks into it: its type and its size (contract §2 and §3 *Order of checks*).
+ * The body of a request before it is parsed: its type and its size (contract §2 and §3 *Order of checks*).
  */
 import { Deadlines, Errors } from "@wac/core"
 import { ByteSize, Duration, Effect, type Scope } from "effect"
@@ -10,16 +10,16 @@ import { MIMEType } from "node:util"
 import { Exchange } from "../Exchange.ts"
 import * as BodyBytes from "./BodyBytes.ts"
 
-/** Contract §2. */
+/** The maximum size of a body (contract §2). */
 const maxSize = ByteSize.kibibytes(64)
 const limit = ByteSize.toNumberUnsafe(maxSize)
 
-/** From when the body is first asked for; 64 KiB come in this time over the slowest of lines. */
+/** The time limit from the first read of the body; even over the slowest line, 64 KiB arrive within it. */
 const timeout = Duration.seconds(30)
 
 const malformed = (message: string) => new Errors.InvalidBody({ reason: "malformed_json", message })
 
-/** What is said of a body of which there are no bytes. */
+/** The error for a body that could not be read. */
 export const refusal = (
   missing: BodyBytes.Missing,
   maxSize: ByteSize.ByteSize,
@@ -44,10 +44,10 @@ export const refusal = (
   }
 }
 
-/** Whether a `Content-Type` is that of JSON in UTF-8; parameters that JSON has none of mean nothing (RFC 9110 §8.3.1). */
+/** Whether a `Content-Type` is JSON in UTF-8; parameters that JSON does not define are ignored (RFC 9110 §8.3.1). */
 const isJson = (contentType: string | undefined): boolean => {
   if (contentType === undefined) return false
-  // what nearly every client sends; parsing it takes as long as reading the body
+  // nearly every client sends this; parsing it takes as long as reading the body
   if (contentType === "application/json") return true
   try {
     const { essence, params } = new MIMEType(contentType)
@@ -63,23 +63,23 @@ const unsupported = (header: string, message: string) =>
 /** Whether requests to this endpoint carry a body. */
 const takesBody = (endpoint: HttpApiEndpoint.Top): boolean => endpoint.payload.size > 0 && endpoint.method !== "GET"
 
-/** A body that was read. */
+/** A body after it was read. */
 interface Read {
-  /** As it came; none for an endpoint that takes no body. */
+  /** The raw bytes; `undefined` for an endpoint without a body. */
   readonly bytes: Uint8Array
-  /** The request for who decodes it next: its body is `bytes`. */
+  /** The request for later decoders: its body is `bytes`. */
   readonly request: HttpServerRequest.HttpServerRequest
 }
 
-/** Reads bodies as long as its scope. */
+/** Reads bodies until its scope closes. */
 export type Reader = (
   endpoint: HttpApiEndpoint.Top,
   request: HttpServerRequest.HttpServerRequest
 ) => Effect.Effect<Read, Errors.InvalidBody | Errors.ServerError>
 
 /**
- * Reads the body, and notes it in the exchange. At most {@link maxSize} in at most {@link timeout}; what is not JSON by
- * its header, compressed, or no UTF-8, is refused here.
+ * Reads the body and stores it in the exchange: at most {@link maxSize} within {@link timeout}. Refuses a body that is
+ * compressed, is not UTF-8, or is not JSON according to its header.
  */
 export const reader: Effect.Effect<Reader, never, Scope.Scope> = Effect.map(
   Deadlines.make,
@@ -110,13 +110,13 @@ const read = (
   })
 }
 
-/** The same request with a body that is there already: its stream is at its end. */
+/** The same request with a body that was already read, so its stream has ended. */
 const having = (
   request: HttpServerRequest.HttpServerRequest,
   { buffer }: Uint8Array<ArrayBuffer>
 ): HttpServerRequest.HttpServerRequest => Object.create(request, { arrayBuffer: { value: Effect.succeed(buffer) } })
 
-/** The body of the exchange as JSON, for saying what is wrong with it; `malformed_json` when it is none. */
+/** The body of the exchange as JSON, for error messages; fails with `malformed_json` if it is not JSON. */
 export const json: Effect.Effect<unknown, Errors.InvalidBody> = Effect.flatMap(Exchange, ({ body }) => {
   const text = new TextDecoder().decode(body)
   return Effect.try({

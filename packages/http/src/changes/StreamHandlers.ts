@@ -1,5 +1,5 @@
 /**
- * `/internal/stream`: what changes in the session's workspace, as server-sent events.
+ * `/internal/stream`: the changes in the session's workspace, as server-sent events.
  */
 import { Api, Caller } from "@wac/api"
 import { Accounts, type Change, Changes, PageReceiver, type Session, Stopping, StoreError } from "@wac/core"
@@ -8,10 +8,12 @@ import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import * as HandlerGroup from "../HandlerGroup.ts"
 
-/** How often the session is looked at, and proxies are shown that somebody is there. */
+/** How often the session is checked, and proxies are shown that the stream is alive. */
 const beat = Duration.seconds(10)
 
-/** The end of a stream whose session is not ours to look at: it is opened again, and the session asked for then. */
+/**
+ * The maximum length of a stream whose session a host manages: the browser reopens it, which checks the session again.
+ */
 const longest = Duration.minutes(15)
 
 const utf8 = new TextEncoder()
@@ -27,14 +29,14 @@ export const layer = HandlerGroup.layer(
     const stopping = yield* Stopping.Stopping
     const receivers = yield* PageReceiver.PageReceivers
 
-    /** Whether the session is live: without using it, which would keep it alive as long as a page is open. */
+    /** Whether the session is live. The check does not use the session, so an open page does not keep it alive. */
     const isLive = (session: Session.Session) =>
       session.id === null
         ? Effect.succeed(true)
         : Effect.map(accounts.sessions(session), (all) =>
           all.some(({ id, workspaceId }) => id === session.id && workspaceId === session.workspaceId))
 
-    /** What the stream is made of, until the session ends. */
+    /** The content of the stream, until the session ends. */
     const frames = (
       session: Session.Session,
       next: Effect.Effect<ReadonlyArray<Change.Topic>>,
@@ -42,14 +44,14 @@ export const layer = HandlerGroup.layer(
     ) => {
       const told = Stream.map(Stream.fromEffectRepeat(next), (topics) => frame("change", { topics }))
       const received = receiver === undefined ? Stream.empty : Stream.fromEffectRepeat(
-        // what a look cannot find the next one does
+        // the next check finds what this one cannot
         Effect.delay(Effect.catch(receiver.next, () => Effect.succeed([])), Changes.pollEvery)
       ).pipe(
         Stream.flatMap((deliveries) => Stream.fromIterable(deliveries)),
         Stream.map((each) => frame("delivery", each))
       )
       const beats = Stream.fromEffectRepeat(
-        // a storage that does not answer ends no session
+        // an unavailable storage does not end a session
         Effect.delay(Effect.catch(isLive(session), () => Effect.succeed(true)), beat)
       ).pipe(Stream.map((live) => live ? heartbeat : undefined))
       const first = receiver === undefined

@@ -1,6 +1,6 @@
 /**
- * What Node refuses before it becomes a request: malformed HTTP, headers that are too large or too slow, expectations
- * that nobody meets. They get the one shape of contract §2 too.
+ * Errors that Node raises before there is a request: malformed HTTP, headers that are too large or too slow,
+ * unsupported expectations. They also have the form of contract §2.
  */
 import { Errors } from "@wac/core"
 import { type Server, type ServerResponse, STATUS_CODES } from "node:http"
@@ -18,11 +18,11 @@ const unexpected = new Errors.InvalidBody({
 })
 
 interface ParseError extends NodeJS.ErrnoException {
-  /** What came, from where the parser stopped understanding it. */
+  /** The received bytes, from the position where the parser failed. */
   readonly rawPacket?: Buffer
 }
 
-/** An answer after which nothing is read of who asked. */
+/** A response after which nothing more is read from the client. */
 const last = (error: Errors.DomainError) => {
   const { body, headers, status } = ErrorResponse.outside(error)
   return {
@@ -32,13 +32,13 @@ const last = (error: Errors.DomainError) => {
   }
 }
 
-/** Answers a request with an error that nothing on its connection follows. */
+/** Responds to a request with an error, after which the connection ends. */
 export const end = (response: ServerResponse, error: Errors.DomainError): void => {
   const { body, headers, status } = last(error)
   response.writeHead(status, headers).end(body)
 }
 
-/** Has a server answer them. */
+/** Makes a server respond to these errors. */
 export const answer = <S extends Server>(server: S): S => {
   server.on("clientError", (error: ParseError, socket) => {
     if (error.code === "ECONNRESET" || !socket.writable) return socket.destroy()
@@ -51,7 +51,7 @@ export const answer = <S extends Server>(server: S): S => {
         `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
         ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
         "",
-        // an answer to HEAD has no body, or the connection's other end is lost
+        // a response to HEAD has no body, or the client would lose track of the connection
         error.rawPacket?.subarray(0, 5).toString() === "HEAD " ? "" : body
       ].join("\r\n")
     )

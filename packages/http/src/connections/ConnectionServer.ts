@@ -1,9 +1,9 @@
 /**
- * The HTTP server's connections: how much one may ask for before it has taken its answers, how long it may take, and how
- * all of them end when the service stops (contract §8 *SIGTERM*).
+ * The HTTP server's connections: how many requests one may send before it has read its responses, how long it may take,
+ * and how all connections end when the service stops (contract §8 *SIGTERM*).
  *
- * A connection's requests are begun one at a time, in their order: whatever it asks for at once, it costs one answer, and
- * an answer that says that the connection ends is the last thing that is done for it.
+ * A connection's requests start one at a time, in their order. So pipelined requests cost one response at a time, and
+ * after a response that announces the end of the connection, no further request starts.
  */
 import { Errors } from "@wac/core"
 import { Duration } from "effect"
@@ -13,19 +13,19 @@ import * as ClientErrors from "./ClientErrors.ts"
 import * as KnownCallers from "./KnownCallers.ts"
 import * as RequestHead from "./RequestHead.ts"
 
-/** How long a server waits. */
+/** The time limits of a server. */
 export interface Times {
-  /** For the headers of a request. */
+  /** To receive the headers of a request. */
   readonly headers: Duration.Duration
-  /** For all of a request; a route that reads a body has a deadline of its own. */
+  /** To receive a whole request; a route that reads a body has its own deadline. */
   readonly request: Duration.Duration
-  /** For a caller to take any of what is written to it. */
+  /** For a client to read any part of what is written to it. */
   readonly taking: Duration.Duration
-  /** How often the first two are looked at. */
+  /** How often the first two are checked. */
   readonly every: Duration.Duration
 }
 
-/** What a server keeps to, unless told otherwise (contract §2). */
+/** The default time limits (contract §2). */
 export const standardTimes: Times = {
   headers: Duration.seconds(15),
   request: Duration.seconds(50),
@@ -33,19 +33,19 @@ export const standardTimes: Times = {
   every: Duration.seconds(1)
 }
 
-/** Stopping, from its beginning. */
+/** The phases of a shutdown, as times from its start. */
 export interface StopTimes {
-  /** Until then connections without a request stay open: what is on its way to us comes in time. */
+  /** Until then, connections without a request stay open, so that requests in transit arrive in time. */
   readonly idle: Duration.Duration
-  /** Until then a request is begun; later there is no time left for the provider's 8 s. */
+  /** Until then, requests start; later, no time is left for the provider's 8 s. */
   readonly late: Duration.Duration
-  /** Whatever has no answer by then is told so. */
+  /** At that time, every request without a response gets 503. */
   readonly answer: Duration.Duration
   /** Then every connection ends. */
   readonly end: Duration.Duration
 }
 
-/** How a server stops, unless told otherwise (contract §8 `SIGTERM`). */
+/** The default phases of a shutdown (contract §8 `SIGTERM`). */
 export const standardStopTimes: StopTimes = {
   idle: Duration.millis(50),
   late: Duration.seconds(1),
@@ -53,29 +53,30 @@ export const standardStopTimes: StopTimes = {
   end: Duration.millis(9500)
 }
 
-/** Requests that may wait on a connection; while they do, nothing more is read of it. */
+/** The maximum number of requests that wait on a connection; while they wait, nothing more is read from it. */
 const mostWaiting = 16
 
 /**
- * What Node's parser is given at once, in bytes. It makes every request that is in there, some 2 kB each: of the 64 KiB
- * that one read brings these may be two thousand, of this forty. A body is no request, and comes in larger pieces.
+ * The size of the pieces that Node's parser gets, in bytes. The parser creates every request in a piece, of some 2 kB
+ * each: the 64 KiB of one read may contain two thousand requests, and a piece of this size forty. Bodies come in larger
+ * pieces.
  */
 const pieceOfHeads = 1024
 const pieceOfBody = 16 * 1024
 
 /**
- * Milliseconds of each turn of the event loop in which requests are begun of callers who have not shown who they are:
- * hundreds of them at once, each a fraction of one, would otherwise stand before everybody else's.
+ * Milliseconds of each turn of the event loop for starting requests of unauthenticated callers. Otherwise hundreds of
+ * such requests at once, each a fraction of a millisecond, would delay those of everyone else.
  */
 const strangersShare = 5
 
 /**
- * How many of their requests are begun in a turn, at most. Most of what a request costs comes in later turns, once its
- * body is there and its handler goes on: only a few at each of these steps leave a turn short.
+ * The maximum number of their requests that start in a turn. Most of a request's cost comes in later turns, once its
+ * body has arrived and its handler continues: turns stay short only if few requests are at each of these steps.
  */
 const strangersATurn = 4
 
-/** How Node tells of a request; all with the same arguments. */
+/** The events with which Node reports a request; all have the same arguments. */
 type RequestEvent = "request" | "checkContinue" | "checkExpectation"
 
 interface Turn {
@@ -84,14 +85,14 @@ interface Turn {
 
 /** A connection's requests. */
 class Line {
-  /** The answer under way. */
+  /** The current response. */
   current: ServerResponse | undefined
   waiting: Array<Turn> = []
-  /** The request that came last. */
+  /** The latest request. */
   last: IncomingMessage | undefined
-  /** Nothing that comes now is begun. */
+  /** Whether later requests no longer start. */
   isClosed = false
-  /** Whether so many wait that nothing is read. */
+  /** Whether so many requests wait that nothing is read. */
   isFull = false
 }
 
@@ -102,13 +103,16 @@ const stopped = () =>
     retryAfter: Duration.seconds(1)
   })
 
-/** Whether Node itself reads no more until what was written is taken; it goes on by itself then, and must be given nothing before. */
+/**
+ * Whether Node itself stops reading until the client reads its responses. It resumes automatically, and must get no
+ * data before.
+ */
 const isHeldBack = (socket: Socket & { readonly _paused?: boolean }): boolean => socket._paused === true
 
-/** A server that does all that. */
+/** An HTTP server with these limits. */
 export class ConnectionServer extends Server {
   readonly #lines = new Map<Socket, Line>()
-  /** Requests of strangers that are to be begun, and how long those of the present turn took. */
+  /** Waiting requests of unauthenticated callers, and the time that the current turn has spent on them. */
   readonly #strangers: Array<() => void> = []
   #strangersTook = 0
   #strangersBegun = 0
@@ -123,16 +127,16 @@ export class ConnectionServer extends Server {
       headersTimeout: Duration.toMillis(times.headers),
       requestTimeout: Duration.toMillis(times.request),
       connectionsCheckingInterval: Duration.toMillis(times.every),
-      // refused by us, with a body
+      // refused here, with a body
       requireHostHeader: false
     })
     this.setTimeout(Duration.toMillis(times.taking), (socket) => {
-      // one that waits for our answer is no idler
+      // a connection that waits for our response is not idle
       if (socket.writableLength > 0 || this.#lines.get(socket)?.current === undefined) socket.destroy()
     })
   }
 
-  // what Node tells of requests goes through the connection's line first
+  // Node's events for requests go through the connection's queue first
   // oxlint-disable-next-line typescript/no-explicit-any
   override emit(event: string | symbol, ...args: Array<any>): boolean {
     switch (event) {
@@ -159,7 +163,7 @@ export class ConnectionServer extends Server {
     return isHeard
   }
 
-  /** Has Node's parser given what comes in pieces, and none while it or the line is full. */
+  /** Passes received bytes to Node's parser in pieces, and none while the parser or the queue is full. */
   #divide(line: Line, socket: Socket): void {
     const parsers = socket.listeners("data")
     const parse = (piece: Buffer) => {
@@ -173,7 +177,7 @@ export class ConnectionServer extends Server {
         parse(from === 0 && to >= chunk.length ? chunk : chunk.subarray(from, to))
         from = to
       }
-      // with every request that has come whole Node has the connection read on
+      // Node resumes reading after every complete request
       if (line.isFull) socket.pause()
       if (from < chunk.length && !socket.destroyed) socket.unshift(chunk.subarray(from))
     })
@@ -184,7 +188,7 @@ export class ConnectionServer extends Server {
 
   #take(event: RequestEvent, request: IncomingMessage, response: ServerResponse): boolean {
     const line = this.#lines.get(request.socket)
-    // one that waited for its handler comes again
+    // a request that waited for its handler is reported again
     if (line === undefined || line.current === response) return super.emit(event as "request", request, response)
     if (line.isClosed) return true
     line.last = request
@@ -200,7 +204,7 @@ export class ConnectionServer extends Server {
     const refusal = RequestHead.refusal(request) ?? (this.#isLate ? stopped() : undefined)
     if (refusal === undefined) {
       return this.#admit(request.socket, () => {
-        // it may have ended, or been answered by a stop, while it waited
+        // while it waited, it may have ended, or a shutdown may have responded to it
         if (!response.writableEnded && !request.socket.destroyed) super.emit(event as "request", request, response)
       })
     }
@@ -262,7 +266,7 @@ export class ConnectionServer extends Server {
     turn.begin()
   }
 
-  /** What is no HTTP is answered after what came before it, and never beside an answer. */
+  /** The response to invalid HTTP follows the earlier responses and never interrupts one. */
   #fail(error: Error, socket: Socket): boolean {
     const line = this.#lines.get(socket)
     const answer = () => super.emit("clientError", error, socket)
@@ -272,7 +276,7 @@ export class ConnectionServer extends Server {
     if (line.current === undefined) return answer()
     const isInBody = line.last?.complete === false
     if (isInBody && line.last === line.current.req) {
-      // its answer is on the way, or done
+      // its response is in progress, or done
       if (line.current.headersSent) socket.destroy()
       else answer()
       return true
@@ -282,7 +286,7 @@ export class ConnectionServer extends Server {
     return true
   }
 
-  /** Of ours, also those that have sent nothing yet. */
+  /** All connections, including those that have not sent anything yet. */
   override closeIdleConnections(): void {
     if (this.#keepsIdle) return
     super.closeIdleConnections()
@@ -292,8 +296,8 @@ export class ConnectionServer extends Server {
   }
 
   /**
-   * Ends all connections: takes no more, ends those without a request, has what is under way answered, and answers with
-   * 503 what comes too late or takes too long. Done when none is left.
+   * Ends all connections: accepts no more, closes those without a request, completes requests in flight, and responds
+   * with 503 to requests that come too late or take too long. Completes when no connection is left.
    */
   async stop(times: StopTimes = standardStopTimes): Promise<void> {
     const after = (duration: Duration.Duration, act: () => void) => setTimeout(act, Duration.toMillis(duration))

@@ -1,13 +1,13 @@
 /**
- * What a request's `Host` names: a page of a stranger can have its own name resolve to this machine's address (DNS
- * rebinding), but it cannot have an address, or `localhost`, for its name.
+ * The name in a request's `Host`. A stranger's page can make its own name resolve to this machine's address (DNS
+ * rebinding), but its name cannot be an address or `localhost`.
  */
 import ipaddr from "ipaddr.js"
 
-/** A host as `Host` has it, with or without a port: a name, an IPv4 address, or an IPv6 address in brackets. */
+/** The form of `Host`, with or without a port: a name, an IPv4 address, or an IPv6 address in brackets. */
 const form = /^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::(\d{1,5}))?$/
 
-/** The name or address in a `Host` header, without brackets and port, in lower case; nothing if it is not valid. */
+/** The name or address in a `Host` header, without brackets and port, in lower case; `undefined` if it is invalid. */
 export const of = (host: string | undefined): string | undefined => {
   const match = form.exec(host ?? "")
   if (match === null || Number(match[2] ?? 0) > 65_535) return undefined
@@ -17,12 +17,12 @@ export const of = (host: string | undefined): string | undefined => {
   return ipaddr.IPv6.isValid(address) ? address : undefined
 }
 
-/** Names that mean this machine wherever they are resolved. */
+/** Names that always resolve to the local machine. */
 const isLocalName = (name: string): boolean => name === "localhost" || name.endsWith(".localhost")
 
-/** Whether a name or address is this machine's loopback. */
+/** Whether a name or address is the local machine's loopback. */
 export const isLoopback = (name: string): boolean =>
   isLocalName(name) || (ipaddr.isValid(name) && ipaddr.process(name).range() === "loopback")
 
-/** Whether no stranger's page can have it for its own name. */
+/** Whether a stranger's page cannot have this host as its own name. */
 export const isUnclaimable = (name: string): boolean => isLocalName(name) || ipaddr.isValid(name)

@@ -1,6 +1,5 @@
 /**
- * Connections whose caller has shown who they are, by a key or a session: what comes over them does not wait behind
- * what strangers ask for.
+ * Connections of authenticated callers, by a key or a session: their requests do not wait behind those of strangers.
  */
 import type { HttpServerRequest } from "effect/http"
 import { IncomingMessage } from "node:http"
@@ -8,7 +7,7 @@ import type { Socket } from "node:net"
 
 const known = new WeakSet<Socket>()
 
-/** Notes that the caller of a request is known. */
+/** Records that the caller of a request is authenticated. */
 export const note = ({ source }: HttpServerRequest.HttpServerRequest): void => {
   if (source instanceof IncomingMessage) known.add(source.socket)
 }

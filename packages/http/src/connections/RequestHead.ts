@@ -1,14 +1,14 @@
 /**
- * What Node's parser lets pass in the head of a request and HTTP does not: RFC 9112 §2.3 on versions, §3.2 on `Host`.
- * Whatever stands in front of us may have read such a request as another one.
+ * Checks that Node's parser omits in the head of a request: RFC 9112 §2.3 on versions, §3.2 on `Host`. A proxy in front
+ * of the service may have read such a request differently.
  */
 import { Errors } from "@wac/core"
 import * as HostName from "./HostName.ts"
 
-/** Of a request, as `node:http` has it. */
+/** The head of a request, as `node:http` has it. */
 export interface RequestHead {
   readonly httpVersion: string
-  /** Names and values by turns, as they came. */
+  /** Names and values in turn, as received. */
   readonly rawHeaders: ReadonlyArray<string>
 }
 
@@ -18,7 +18,7 @@ const refused = (param: string | undefined, message: string) =>
 const hostsOf = (rawHeaders: ReadonlyArray<string>): ReadonlyArray<string> =>
   rawHeaders.filter((_, i) => i % 2 === 1 && rawHeaders[i - 1]!.length === 4 && /^host$/i.test(rawHeaders[i - 1]!))
 
-/** Why a request is not answered, whatever it asks for. */
+/** The error for a request with an invalid head; `undefined` if the head is valid. */
 export const refusal = ({ httpVersion, rawHeaders }: RequestHead): Errors.InvalidBody | undefined => {
   if (httpVersion !== "1.1" && httpVersion !== "1.0") return refused(undefined, "the HTTP version must be 1.1 or 1.0")
   const hosts = hostsOf(rawHeaders)

@@ -1,6 +1,6 @@
 /**
- * Requests that are answered before all of them has come. What is still on its way would be read as a request of its
- * own, or answered once more when it is late: the connection ends with the answer.
+ * Requests that get a response before they have arrived completely. The rest would be read as a separate request, or
+ * get a second response when it is late. So the connection ends with the response.
  */
 import { Effect } from "effect"
 import { HttpServerRequest } from "effect/http"
@@ -9,12 +9,12 @@ import { IncomingMessage } from "node:http"
 const isOpen = ({ source }: HttpServerRequest.HttpServerRequest): boolean =>
   source instanceof IncomingMessage && !source.complete
 
-/** What came with the head in one piece is read in the present turn of the event loop. */
+/** Bytes that arrived in one piece with the head are read in the current turn of the event loop. */
 const aTurn = Effect.callback<void>((resume) => {
   setImmediate(() => resume(Effect.void))
 })
 
-/** Whether part of the request has still to come, though its answer is ready. */
+/** Whether part of the request has not arrived although its response is ready. */
 export const isLeft: Effect.Effect<boolean, never, HttpServerRequest.HttpServerRequest> = Effect.flatMap(
   HttpServerRequest.HttpServerRequest,
   (request) => isOpen(request) ? Effect.map(aTurn, () => isOpen(request)) : Effect.succeed(false)

@@ -1,6 +1,6 @@
 /**
- * `GET|POST /providers/<name>/webhook`: what the upstream provider posts (contract §8). No session, no API key and no rate
- * limit of ours: the provider signs what it posts, and posts again what is not answered with 200.
+ * `GET|POST /providers/<name>/webhook`: the provider's posts (contract §8). There is no session, API key or rate limit:
+ * the provider signs its posts, and repeats a post until the response is 200.
  */
 import { Errors, InboundPosts, ProviderWebhook, StoreError } from "@wac/core"
 import { ByteSize, Effect } from "effect"
@@ -12,7 +12,7 @@ export const path = (webhook: ProviderWebhook.ProviderWebhook): `/${string}` => 
 
 export const methods = ["GET", "POST"] as const
 
-/** A post of upstream's has up to 3 MiB. */
+/** A provider post has up to 3 MiB. */
 const maxSize = ByteSize.mebibytes(4)
 
 const shakeHands = (webhook: ProviderWebhook.ProviderWebhook, { url }: HttpServerRequest.HttpServerRequest) => {

@@ -9,7 +9,7 @@ import { Exchange } from "../Exchange.ts"
 import * as HandlerGroup from "../HandlerGroup.ts"
 import * as Paging from "../Paging.ts"
 
-/** A key in the listing. */
+/** A key in the list. */
 export const listed = (key: ApiKey.ApiKey) => ({
   id: key.id,
   name: key.name,
@@ -17,7 +17,7 @@ export const listed = (key: ApiKey.ApiKey) => ({
   lastUsedAt: Time.isoOrNull(key.lastUsedAt)
 })
 
-/** One key in full. */
+/** One key with all fields. */
 export const shown = (key: ApiKey.ApiKey) => ({
   ...listed(key),
   prefix: key.prefix,
@@ -27,7 +27,7 @@ export const shown = (key: ApiKey.ApiKey) => ({
   requireSignature: key.requireSignature
 })
 
-/** A key that was issued, with its secrets if this was the first time. */
+/** An issued key, with its secrets if this is the first response. */
 export const issued = ({ key, secrets }: ApiKeys.IssuedKey) => ({
   id: key.id,
   name: key.name,

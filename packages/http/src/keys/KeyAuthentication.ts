@@ -1,5 +1,6 @@
 /**
- * The public API's caller: key, body in bounds, signature, scope, limit, Idempotency-Key, in the order of contract §3.
+ * Authentication of the public API: key, limits of the body, signature, scope, rate limit, Idempotency-Key, in the
+ * order of contract §3.
  */
 import { Access, Caller, Traits } from "@wac/api"
 import { ApiKeys, ApiScope, Errors, Limits, RateLimit, RateLimitStore, Signature, StoreError } from "@wac/core"
@@ -11,7 +12,7 @@ import * as KnownCallers from "../connections/KnownCallers.ts"
 import * as IdempotencyHeader from "../messages/IdempotencyHeader.ts"
 import { MountPath } from "../MountPath.ts"
 
-/** The token of `Authorization: Bearer …`; a header of any other form counts as a key that is not valid. */
+/** The token of `Authorization: Bearer …`; a header in any other form counts as an invalid key. */
 const tokenOf = (authorization: string | undefined): string | undefined =>
   authorization === undefined ? undefined : /^Bearer +([^\s]+)$/i.exec(authorization)?.[1] ?? ""
 

@@ -1,6 +1,6 @@
 /**
- * `RateLimit-Policy` and `RateLimit`: structured fields of the current IETF draft (contract §7). A bucket is told as a
- * quota of its capacity over the time in which it fills.
+ * `RateLimit-Policy` and `RateLimit`: structured fields of the current IETF draft (contract §7). A bucket is described
+ * as a quota of its capacity over the time in which it fills up.
  */
 import type { RateLimit } from "@wac/core"
 
@@ -12,7 +12,7 @@ const policy = ({ policy: { capacity, interval, name } }: RateLimit.Reading): st
 const state = ({ policy: { name }, remaining, resetAfter }: RateLimit.Reading): string =>
   `"${name}";r=${remaining};t=${Math.ceil(resetAfter / 1000)}`
 
-/** The headers for what limiters said, in the order in which they were consulted; none if none was. */
+/** The headers for the limiters' readings, in the order of the readings; no headers without readings. */
 export const of = (readings: ReadonlyArray<RateLimit.Reading>): { readonly [name: string]: string } =>
   readings.length === 0
     ? {}

@@ -7,7 +7,7 @@ import { Result } from "effect"
 import type { Headers } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
 
-/** The error for a request without a well-formed key where the endpoint needs one, or nothing. */
+/** The error for a request without a well-formed key if the endpoint requires one; otherwise `undefined`. */
 export const refusal = (endpoint: HttpApiEndpoint.Top, headers: Headers.Headers): Errors.InvalidBody | undefined => {
   if (!Traits.has(endpoint, Traits.NeedsIdempotencyKey)) return undefined
   const key = Idempotency.parseKey(headers["idempotency-key"])

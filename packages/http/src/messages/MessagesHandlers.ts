@@ -41,7 +41,7 @@ const listed = (message: Message.Message) => ({
   createdAt: Time.iso(message.createdAt)
 })
 
-/** All that the dashboard shows of a message. */
+/** A message with all details of the dashboard. */
 const detail = (message: Message.Message) => ({
   ...listed(message),
   sentAt: Time.isoOrNull(message.sentAt),
@@ -83,7 +83,7 @@ const publicLayer = HandlerGroup.layer(
             message_id: sent.messageId,
             provider_message_id: sent.providerMessageId,
             tenant_id: sent.workspaceId,
-            // keys of this route are bound by API keys alone
+            // only API keys are bound to keys of this route
             api_key_id: sent.apiKeyId ?? key.id
           }
         }),

@@ -1,6 +1,6 @@
 /**
  * The dashboard at `/dashboard`: static files, which the build of `apps/dashboard` puts into this package's
- * `dist/dashboard`. Whatever is below it and is no file is a page of the dashboard, whose script shows it.
+ * `dist/dashboard`. Every other path below `/dashboard` is a page, which the dashboard's script renders.
  */
 import { Id, Portal, Setup } from "@wac/core"
 import { Context, Effect, Option } from "effect"
@@ -12,7 +12,7 @@ import { MountPath } from "../MountPath.ts"
 import { version } from "../Version.ts"
 import * as StaticFile from "./StaticFile.ts"
 
-/** Whether the pages are served. A host that embeds us asks for them; the standalone server always has them. */
+/** Whether the pages are served. An embedding host enables them; the standalone server always serves them. */
 export const IsServed = Context.Reference<boolean>("@wac/http/pages/Dashboard/IsServed", { defaultValue: () => false })
 
 /** The origins whose pages may frame the portal, such as `https://app.example.com` (contract §12). */
@@ -22,16 +22,16 @@ export const PortalOrigins = Context.Reference<ReadonlyArray<string>>("@wac/http
 
 const rootPath = "/dashboard"
 
-/** Addresses of the dashboard, and those that lead to it: the first page, and the one that the set-up link names. */
+/** Addresses of the dashboard, and those that redirect to it: the first page and the set-up link. */
 export const paths = [rootPath, `${rootPath}/*`, "/setup", Portal.pathOf("*")] as const
 
-/** Names of assets hold a hash of their content. */
+/** Names of assets contain a hash of their content. */
 const forEver = { "cache-control": "public, max-age=31536000, immutable" }
 
-/** Asked for each time; who has the present one gets a 304. */
+/** Revalidated each time; a client with the current version gets 304. */
 const fresh = { "cache-control": "no-cache" }
 
-/** Only scripts and styles from here run, and no text becomes markup or script: nothing may turn a string into either. */
+/** Only scripts and styles from this service run, and no string can become markup or script. */
 const policyFor = (frameAncestors: string) => ({
   "content-security-policy": [
     "default-src 'none'",
@@ -57,15 +57,15 @@ const contentTypes: { readonly [ending: string]: string } = {
 }
 
 interface Built {
-  /** As built: its addresses begin with `./`. */
+  /** The page as built: its addresses begin with `./`. */
   readonly index: string
-  /** By the path below `/dashboard`. */
+  /** The files by their path below `/dashboard`. */
   readonly files: ReadonlyMap<string, StaticFile.StaticFile>
 }
 
-/** Reads all files, so that a later build does not take away what the page of this one still asks for. */
+/** Reads all files, so that a later build does not remove files that open pages of this build still need. */
 const read = async (): Promise<Built> => {
-  // from `src/pages` as well as from `dist/pages`; fails where a host has bundled us into a file of its own
+  // works from `src/pages` and from `dist/pages`; fails if a host has bundled this code into its own file
   const directory = fileURLToPath(new URL("../../dist/dashboard/", import.meta.url))
   const files = new Map<string, StaticFile.StaticFile>()
   for (const name of await readdir(directory, { recursive: true })) {
@@ -85,7 +85,7 @@ const read = async (): Promise<Built> => {
 
 let reading: Promise<Built | undefined> | undefined
 
-/** The files, read once; nothing before they are built. */
+/** The files, read once; `undefined` before they are built. */
 const built = (): Promise<Built | undefined> => {
   reading ??= read().catch(() => {
     reading = undefined
@@ -94,11 +94,11 @@ const built = (): Promise<Built | undefined> => {
   return reading
 }
 
-/** Text in an attribute between double quotes. Pure. */
+/** Escapes text for an attribute between double quotes. Pure. */
 const quoted = (text: string): string =>
   text.replaceAll("&", "&amp;").replaceAll("\"", "&quot;").replaceAll("<", "&lt;")
 
-/** The page for where it is mounted, with what its script needs to know before anybody is signed in. Pure. */
+/** The page for a mount path, with what its script must know before sign-in. Pure. */
 const indexFor = (index: string, mount: string, about: { readonly [name: string]: string | undefined }): string => {
   const meta = { root: `${mount}/`, version, ...about }
   const elements = Object.entries(meta).flatMap(([name, content]) =>
@@ -110,7 +110,7 @@ const indexFor = (index: string, mount: string, about: { readonly [name: string]
   )
 }
 
-/** An application mounts the routes in one place, or a few. Where a part of the path varies, the oldest are forgotten. */
+/** A host mounts the routes at one path, or a few. If part of the path varies, the oldest entries are removed. */
 const maxIndexes = 32
 
 const indexes = new Map<string, StaticFile.StaticFile>()
@@ -148,23 +148,25 @@ const notBuilt = (mount: string) =>
     { status: 503, contentType: "text/html; charset=utf-8", headers: policy }
   )
 
-/** The part of the request's path that is below the dashboard's. */
+/** The part of the request's path below the dashboard's. */
 const within = (url: string): string => {
   const [path = ""] = url.split("?")
   return path.slice(rootPath.length)
 }
 
-/** As if there were no such route. */
+/** Responds as if there were no such route. */
 const nowhere = (request: HttpServerRequest.HttpServerRequest) =>
   Effect.die(new HttpServerError.HttpServerError({ reason: new HttpServerError.RouteNotFound({ request }) }))
 
-/** Whether the path is of a workspace's portal, whether or not there is such a workspace. */
+/** Whether the path belongs to a workspace's portal, even if the workspace does not exist. */
 const isOfPortal = (url: string): boolean => {
   const [, , workspace = ""] = url.split(/[/?]/)
   return Option.isSome(Id.parse(Id.WorkspaceId, workspace))
 }
 
-/** `/dashboard` and whatever is below it, the portal, and `/setup`, which leads there with the fragment that browsers keep. */
+/**
+ * `/dashboard` and every path below it, the portal, and `/setup`, which redirects with the fragment that browsers keep.
+ */
 export const layer = HttpRouter.use((router) =>
   Effect.gen(function*() {
     if (!(yield* IsServed)) return
@@ -196,7 +198,7 @@ export const layer = HttpRouter.use((router) =>
       if (found === undefined) return notBuilt(mount)
       return yield* indexFile(found.index, mount, { portal: "yes" }, portalPolicy).respond(request)
     })
-    // the router takes the path without anything below it for one of these
+    // the router also matches the path without anything below it
     yield* router.add("GET", `${rootPath}/*`, serve)
     yield* router.add("GET", "/portal/*", servePortal)
     yield* router.add(
@@ -207,5 +209,5 @@ export const layer = HttpRouter.use((router) =>
   })
 )
 
-/** The address of the first page, below where the routes are mounted. */
+/** The address of the first page, below the mount path. */
 export const home: string = rootPath

@@ -1,6 +1,6 @@
 /**
- * `/openapi.json`, and the page at `/docs` that shows it: prepared once per process. The page asks nothing of anybody
- * else: it and its two assets come from here, and its policy lets browsers load nothing from elsewhere.
+ * `/openapi.json`, and the page at `/docs` that shows it: prepared once per process. The page and its two assets come
+ * from this service, and its policy lets browsers load nothing from other sites.
  */
 import { Api, OpenApiDocument } from "@wac/api"
 import { Effect, Layer } from "effect"
@@ -14,16 +14,16 @@ const scriptPath = "/docs/reference.js"
 const stylePath = "/docs/reference.css"
 const documentPath = "/openapi.json"
 
-/** Every address of the documentation but the page of errors. */
+/** Every address of the documentation except the page of errors. */
 export const paths = [pagePath, scriptPath, stylePath, documentPath] as const
 
-/** A new version of the service shows within five minutes, and costs who has the old one a 304 until it does. */
+/** Clients see a new version of the service within five minutes; until then, revalidation is a 304. */
 const briefly = { "cache-control": "public, max-age=300" }
 
-/** The assets change with a dependency alone, and any version of them shows any version of the document. */
+/** The assets change only with a dependency, and every version of them can show every version of the document. */
 const forADay = { "cache-control": "public, max-age=86400" }
 
-/** Of the page alone: Swagger UI draws its icons from `data:` addresses, and runs no code that is not in its file. */
+/** The policy of the page: Swagger UI draws its icons from `data:` URLs, and runs only the code in its file. */
 const policy = {
   "content-security-policy": [
     "default-src 'none'",
@@ -39,7 +39,7 @@ const policy = {
   "referrer-policy": "no-referrer"
 }
 
-/** Does `make` when it is first asked for, and never again. */
+/** Runs `make` at the first use, and never again. */
 const once = <A>(make: () => A): () => A => {
   let made: { readonly value: A } | undefined
   return () => (made ??= { value: make() }).value
@@ -47,7 +47,7 @@ const once = <A>(make: () => A): () => A => {
 
 const document = once(() => OpenApi.fromApi(Api))
 
-/** The document for routes that are mounted at a path: what is relative to the server is below it. */
+/** The document for routes that are mounted at a path, with server-relative addresses below it. */
 const documentAt = (mount: string): StaticFile.StaticFile =>
   StaticFile.make({
     text: JSON.stringify(OpenApiDocument.mountedAt(document(), mount)),
@@ -55,7 +55,7 @@ const documentAt = (mount: string): StaticFile.StaticFile =>
     headers: briefly
   })
 
-/** An application mounts the routes in one place, or a few. Where a part of the path varies, the oldest are forgotten. */
+/** A host mounts the routes at one path, or a few. If part of the path varies, the oldest entries are removed. */
 const maxMounts = 16
 
 const documents = new Map<string, StaticFile.StaticFile>()
@@ -74,7 +74,10 @@ const escaped = (text: string): string =>
 
 type Operations = { readonly [method: string]: OpenApi.OpenAPISpecOperation }
 
-/** What there is until the script has come, or where there is none. Addresses are relative: the page may be mounted. */
+/**
+ * The page's content until the script has loaded, or without scripts. Addresses are relative, because of the mount
+ * path.
+ */
 const page = once(() => {
   const { info, paths } = document()
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
@@ -108,7 +111,7 @@ ${operations.join("\n")}
   })
 })
 
-/** Shows the document beside the page. Nobody else is asked whether it is valid, and no query names another document. */
+/** Shows this service's document. No other site validates it, and no query parameter can name a different document. */
 const start = `
 document.addEventListener("DOMContentLoaded", () => {
   window.SwaggerUIBundle({
@@ -126,14 +129,14 @@ const style = `
 body { margin: 0 auto; max-width: 1460px; padding: 0 20px; font-family: system-ui, sans-serif }
 `
 
-/** What is between two marks, the second of which comes after the first. */
+/** The text between two marks, the second of which follows the first. */
 const between = (text: string, start: number, end: number): string => {
   if (start < 0 || end < start) throw new Error("the page of effect's HttpApiSwagger has another form than is known")
   return text.slice(start, end)
 }
 
 const assets = once(async () => {
-  // `effect` brings Swagger UI and gives it out in a page of its own alone, document and all: here of an API of nothing
+  // `effect` includes Swagger UI only as a whole page with a document: here for an empty API
   const { dispose, handler } = HttpRouter.toWebHandler(HttpApiSwagger.layer(HttpApi.make("nothing"), { path: "/" }), {
     disableLogger: true
   })
@@ -155,7 +158,7 @@ const assets = once(async () => {
   }
 })
 
-/** Makes the document, which takes tens of milliseconds, so that the first who asks for it does not hold up others. */
+/** Makes the document ahead of time, which takes tens of milliseconds, so that its first request delays no others. */
 export const prepare = Effect.sync(() => void page())
 
 const serve = (path: `/${string}`, file: Effect.Effect<StaticFile.StaticFile>) =>

@@ -1,11 +1,11 @@
 /**
- * The page at `/docs/errors`: every code and reason under an anchor of its own, for who met one.
+ * The page at `/docs/errors`: every code and reason with its own anchor.
  */
 import { ErrorReference } from "@wac/api"
 
 const escaped = (text: string): string => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;")
 
-/** A sentence of the reference; a link leads to the project's documentation, which is not served here. */
+/** A sentence of the reference, without links to the project's documentation, which is not served here. */
 const words = (text: string): string =>
   escaped(text).replaceAll(/\[([^\]]+)\]\([^)]+\)/g, "$1").replaceAll(/`([^`]+)`/g, "<code>$1</code>")
 
@@ -19,11 +19,11 @@ const section = (item: ErrorReference.Item): string => {
 
 const codes = Object.entries(ErrorReference.meanings)
 
-/** What stands in the page's body. */
+/** The page's body. */
 export const body = `<h1>Errors</h1>
-<p>The body of every error: <code>{"error":{"code","message","reason"?,"param"?,"request_id","doc_url","provider"?}}</code>. Go
-by <code>code</code> and <code>reason</code>, which are stable; <code>message</code> is for people. <code>doc_url</code>
-leads to the explanation of the error on this page, at <code>#code-reason</code>.</p>
+<p>The body of every error: <code>{"error":{"code","message","reason"?,"param"?,"request_id","doc_url","provider"?}}</code>. Rely
+on <code>code</code> and <code>reason</code>, which are stable; <code>message</code> is for people. <code>doc_url</code>
+links to the explanation of the error on this page, at <code>#code-reason</code>.</p>
 ${
   codes.map(([code, meaning]) =>
     `<h2 id="${code}"><a href="#${code}">${code}</a></h2>\n<p>${words(meaning)}</p>\n` +

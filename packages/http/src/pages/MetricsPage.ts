@@ -9,20 +9,20 @@ import { createHash, timingSafeEqual } from "node:crypto"
 import * as HostName from "../connections/HostName.ts"
 import * as ErrorResponse from "../ErrorResponse.ts"
 
-/** Where the metrics are. */
+/** The path of the metrics. */
 export const path = "/metrics"
 
-/** Who shows this Bearer token may read the metrics; without one, only programs on the same machine may. */
+/** The Bearer token that opens the metrics; without one, only programs on the same machine can read them. */
 export const MetricsToken = Context.Reference<Redacted.Redacted | undefined>("@wac/http/MetricsPage/MetricsToken", {
   defaultValue: () => undefined
 })
 
 const digest = (text: string) => createHash("sha256").update(text).digest()
 
-/** A proxy on this machine speaks for somebody else; whether it is believed or not, that is not the machine itself. */
+/** Whether a proxy forwarded the request. Trusted or not, a proxy on this machine acts for a remote client. */
 const forwarding = ["forwarded", "x-forwarded-for", "x-real-ip", "via"]
 
-/** A page in a browser on this machine can only come here under a name of its own. */
+/** Whether `Host` is local. A stranger's page in a browser on this machine can only use its own name. */
 const isToLoopback = (host: string | undefined): boolean => {
   const name = HostName.of(host)
   return name !== undefined && HostName.isLoopback(name)
@@ -49,10 +49,10 @@ const refusal = (
     : new Errors.Unauthorized({ reason: "invalid_key", message: "the Bearer token is not METRICS_TOKEN" })
 }
 
-/** Gives what reads the metrics of the running instance, in Prometheus' text format. */
+/** Returns the function that reads the metrics of the running instance, in Prometheus' text format. */
 export const reader = Effect.map(Metrics.observer, (observe) => Effect.andThen(observe, PrometheusMetrics.format()))
 
-/** The media type of what {@link reader} gives. */
+/** The media type of the result of {@link reader}. */
 const contentType = "text/plain; version=0.0.4; charset=utf-8"
 
 export const layer = HttpRouter.use((router) =>

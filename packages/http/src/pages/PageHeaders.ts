@@ -1,5 +1,5 @@
 /**
- * What keeps pages for people from being framed, followed or given strange scripts; and people on `https`.
+ * Headers that protect pages against framing, tracking and foreign scripts, and that keep people on `https`.
  */
 import type { HttpServerResponse } from "effect/http"
 import { createHash } from "node:crypto"
@@ -8,23 +8,23 @@ type Headers = { readonly [name: string]: string }
 
 const none: Headers = {}
 
-/** Every page has these. Browsers that know `frame-ancestors` pass over the older header. */
+/** Headers of every page. Browsers that know `frame-ancestors` ignore the older header. */
 const always: Headers = { "x-frame-options": "DENY", "referrer-policy": "no-referrer" }
 
-/** For pages that carry no policy of their own. */
+/** The policy of pages without their own. */
 const standardPolicy = "frame-ancestors 'none'; base-uri 'none'; object-src 'none'"
 
-/** A year: whoever has been here once over `https` does not come by plain http again. */
+/** For a year after a visit over `https`, the browser no longer uses plain http. */
 const strictTransport = "max-age=31536000"
 
-/** What answers of a service at this address say of it. */
+/** The headers of every response of a service at this address. */
 export const ofAddress = ({ protocol }: URL): Headers =>
   protocol === "https:" ? { "strict-transport-security": strictTransport } : {}
 
 const isPage = ({ headers }: HttpServerResponse.HttpServerResponse): boolean =>
   headers["content-type"]?.startsWith("text/html") === true
 
-/** The headers of an answer that is a page; what it says itself stays. */
+/** Adds the headers of a page to a response; the response's own headers stay. */
 export const of = (response: HttpServerResponse.HttpServerResponse): Headers =>
   isPage(response) ? { ...always, "content-security-policy": standardPolicy, ...response.headers } : none
 
@@ -32,7 +32,7 @@ const hashesIn = (html: string, element: "script" | "style"): string =>
   [...html.matchAll(new RegExp(`<${element}>([^]*?)</${element}>`, "g"))]
     .map(([, text]) => `'sha256-${createHash("sha256").update(text!).digest("base64")}'`).join(" ") || "'none'"
 
-/** The policy of a page that brings its scripts and styles along: they run, and no others. */
+/** The policy of a page with inline scripts and styles: only these run. */
 export const policyOf = (html: string): string =>
   [
     "default-src 'none'",

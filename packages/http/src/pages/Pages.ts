@@ -11,13 +11,13 @@ import * as Documentation from "./Documentation.ts"
 import * as ErrorsPage from "./ErrorsPage.ts"
 import * as PageHeaders from "./PageHeaders.ts"
 
-/** Where browsers look for it by themselves, and where our own pages say that it is. */
+/** The address where browsers look for the icon by default, and to which our own pages link. */
 const iconPaths = ["/favicon.ico", "/favicon.svg"] as const
 
-/** Every page but those of the dashboard; `Routes` knows them by this. */
+/** Every page except those of the dashboard, for `Routes`. */
 export const paths = ["/", ErrorAddress.path, ...Documentation.paths, ...iconPaths] as const
 
-/** A page, from which `root` leads to `/`. */
+/** A page; `root` is the relative address of `/`. */
 const page = (title: string, body: string, root = ""): string =>
   `<!doctype html>
 <html lang="en">
@@ -41,7 +41,7 @@ ${body}
 
 const running = `wac${version === undefined ? "" : ` ${version}`}`
 
-/** Where there is no dashboard: what is running, and where to go. */
+/** The first page without a dashboard: names the service and links to its pages. */
 const home = page(
   "wac",
   `<h1>wac</h1>
@@ -66,7 +66,7 @@ const html = (text: string) =>
     headers: { "content-security-policy": PageHeaders.policyOf(text) }
   })
 
-/** The first page: the dashboard, where it is served. */
+/** The first page: the dashboard, if it is served. */
 const first = HttpRouter.use((router) =>
   Effect.gen(function*() {
     const response = (yield* Dashboard.IsServed)

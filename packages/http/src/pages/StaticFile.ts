@@ -1,6 +1,6 @@
 /**
- * Files that are the same for as long as the process lives: each is compressed once, not once per request, and a caller
- * that has it already is told so by its `ETag`.
+ * Files that do not change while the process runs. Each is compressed once, not once per request, and its `ETag` saves
+ * clients from loading it again.
  */
 import { Effect } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -13,7 +13,7 @@ const utf8 = new TextEncoder()
 /** Higher qualities take a multiple of the time for 2 % less. */
 const brotliQuality = 6
 
-// both run on threads of their own: nobody else waits for them
+// both run on separate threads and delay no requests
 const compressors = {
   br: (bytes: Uint8Array) =>
     promisify(zlib.brotliCompress)(bytes, { params: { [zlib.constants.BROTLI_PARAM_QUALITY]: brotliQuality } }),
@@ -46,13 +46,13 @@ const names = (ifNoneMatch: string | undefined, etag: string): boolean =>
 
 /** A file, ready to be served. */
 export interface StaticFile {
-  /** The answer to a GET or HEAD. */
+  /** The response to a GET or HEAD. */
   readonly respond: (
     request: HttpServerRequest.HttpServerRequest
   ) => Effect.Effect<HttpServerResponse.HttpServerResponse>
 }
 
-/** Prepares a file. `headers` are on every answer with it, with `Cache-Control` among them. */
+/** Prepares a file. Every response with it has `headers`, which include `Cache-Control`. */
 export const make = (file: {
   readonly text: string
   readonly contentType: string
@@ -71,7 +71,7 @@ export const make = (file: {
   return {
     respond: Effect.fnUntraced(function*(request) {
       const encoding = negotiate(request.headers["accept-encoding"])
-      // each representation has a tag of its own: they differ in their bytes (RFC 9110 §8.8.3)
+      // each representation has its own tag, because their bytes differ (RFC 9110 §8.8.3)
       const etag = `"${hash}${encoding === undefined ? "" : `-${encoding}`}"`
       const headers = { ...file.headers, etag, vary: "Accept-Encoding" }
       if (names(request.headers["if-none-match"], etag)) return HttpServerResponse.empty({ status: 304, headers })

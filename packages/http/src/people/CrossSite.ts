@@ -11,26 +11,26 @@ import { IsGiven, PublicUrl } from "../PublicUrl.ts"
 
 const safe = new Set(["GET", "HEAD", "OPTIONS"])
 
-/** What a request says of where it comes from. */
+/** The origin that a request declares. */
 export interface Claims {
-  /** `Sec-Fetch-Site`, by which a browser tells how the page and the address are related. */
+  /** `Sec-Fetch-Site`, with which a browser reports the relation between the page and the address. */
   readonly site: string | undefined
   readonly origin: string | undefined
-  /** The request's own scheme, as far as it is known: by the connection, or by a proxy that is believed. */
+  /** The request's own scheme, if it is known from the connection or from a trusted proxy. */
   readonly scheme: "http" | "https"
   readonly host: string | undefined
 }
 
-/** Which pages are our own. */
+/** What decides which pages are our own. */
 export interface Own {
   /** The origin of the public address. */
   readonly origin: string
-  /** Whether the operator or the host gave that address: no other is believed then. */
+  /** Whether the operator or the host configured that address; then no other origin is accepted. */
   readonly isGiven: boolean
 }
 
 /**
- * Whether an origin is the request's own address. A name is not enough for that: whoever owns it can have it mean this
+ * Whether an origin is the request's own address. A name is not enough, because its owner can make it resolve to this
  * machine.
  */
 const isOfRequest = ({ host, scheme }: Claims, origin: string): boolean => {
@@ -40,14 +40,14 @@ const isOfRequest = ({ host, scheme }: Claims, origin: string): boolean => {
 }
 
 /**
- * The header that says that a request comes from elsewhere, or that does not say that it comes from our own pages. What
- * both headers say must be right where both are there: neither overrules the other.
+ * The header that proves that a request is cross-site, or that fails to prove that it comes from our own pages;
+ * `undefined` if the request is accepted. If both headers are present, both must be right: neither overrides the other.
  */
 export const refused = (claims: Claims, own: Own): "Origin" | "Sec-Fetch-Site" | undefined => {
   const { origin, site } = claims
   const isSameOrigin = site === "same-origin"
   if (origin !== undefined && origin !== own.origin) {
-    // a browser that says so has compared the two itself
+    // the browser has compared the two itself
     const isOurs = !own.isGiven && (isSameOrigin || isOfRequest(claims, origin))
     if (!isOurs) return "Origin"
   }
@@ -61,7 +61,7 @@ const schemeOf = ({ protocol, source }: HttpServerRequest.HttpServerRequest): Cl
 }
 
 export class CrossSite extends Context.Service<CrossSite, {
-  /** Refuses an unsafe `/internal` request that does not say that it comes from our own pages. */
+  /** Refuses an unsafe `/internal` request that does not prove that it comes from our own pages. */
   readonly check: (
     endpoint: HttpApiEndpoint.Top
   ) => Effect.Effect<void, Errors.Forbidden, HttpServerRequest.HttpServerRequest>

@@ -21,7 +21,7 @@ const member = ({ createdAt, email, role, userId }: Member.Member) => ({
   expiresAt: null
 })
 
-/** Somebody who is invited. */
+/** An invited person. */
 const invited = ({ createdAt, email, expiresAt, id, role }: Invitation.Invitation) => ({
   id,
   email,

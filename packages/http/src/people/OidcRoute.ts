@@ -1,6 +1,6 @@
 /**
- * To an OpenID Connect issuer and back (contract §12 `AUTH=oidc`): addresses that a browser goes to by itself. Without an
- * issuer nothing is there.
+ * The addresses for the redirect to an OpenID Connect issuer and back (contract §12 `AUTH=oidc`). Without an issuer
+ * they do not exist.
  */
 import { Audit, Authenticator, Errors, Issuer, IssuerSignIn, type Session, StoreError } from "@wac/core"
 import { Effect, Schema } from "effect"
@@ -12,16 +12,16 @@ import { PublicUrl } from "../PublicUrl.ts"
 import { SessionCookie } from "./SessionCookie.ts"
 import * as SignIn from "./SignIn.ts"
 
-/** Where signing in begins. */
+/** The address at which a sign-in starts. */
 const begin = "/internal/oidc/sign-in"
 
-/** Where the issuer sends the browser back to: its redirect URI. */
+/** The redirect URI, to which the issuer sends the browser back. */
 const callback = "/internal/oidc/callback"
 
-/** The addresses, where there is an issuer. */
+/** The addresses, if there is an issuer. */
 export const paths: ReadonlyArray<string> = [begin, callback]
 
-/** As the cookie holds it. */
+/** The state of a sign-in, as stored in the cookie. */
 const Kept = Schema.fromJsonString(
   Schema.Struct({ state: Schema.String, nonce: Schema.String, codeVerifier: Schema.String })
 )
@@ -34,7 +34,7 @@ const expired = () =>
     message: "the sign-in took too long or was started in another browser: start again"
   })
 
-/** A refusal: a person comes back to the dashboard, which tells them why, and a program gets the error. */
+/** A refusal: a person is redirected to the dashboard, which shows the reason, and a program gets the error. */
 const refused = (error: Errors.DomainError) =>
   Effect.gen(function*() {
     const { headers } = yield* HttpServerRequest.HttpServerRequest
@@ -55,7 +55,7 @@ export const layer = HttpRouter.use((router) =>
     const base = (yield* PublicUrl).href.replace(/\/$/, "")
     const redirectUri = Effect.map(MountPath, (mount) => `${base}${mount}${callback}`)
 
-    /** A session of whoever has come back, which the audit knows of. */
+    /** Opens a session for the person who came back, and records it in the audit. */
     const opened = Effect.fnUntraced(function*(userId: Session.Session["userId"]) {
       const opening = yield* SignIn.opening
       const signedIn = yield* authenticator.open(userId, opening)

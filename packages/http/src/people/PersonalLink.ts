@@ -1,14 +1,14 @@
 /**
- * Links to our pages that carry a one-time token, behind `#`: browsers send that part nowhere.
+ * Links to our pages with a one-time token after `#`, a part that browsers do not send.
  */
 import { Effect, Redacted } from "effect"
 import { MountPath } from "../MountPath.ts"
 import { PublicUrl } from "../PublicUrl.ts"
 
-/** What such a link is for: the page of the dashboard that takes the token. */
+/** The purpose of a link: the page of the dashboard that uses the token. */
 export type Purpose = "invitation" | "password-reset"
 
-/** Gives what makes links at the service's own address, within a request. */
+/** Returns the function that makes links at the service's own address, within a request. */
 export const make = Effect.map(
   PublicUrl,
   (publicUrl) => (purpose: Purpose) =>

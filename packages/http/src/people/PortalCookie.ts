@@ -1,7 +1,7 @@
 /**
- * The cookie of the portal (contract §12), which lives in a frame of another site: browsers keep one for each site that
- * frames us. It counts only on requests whose header names the workspace that the page shows. No other site's page can
- * send that header, and a page whose cookie was replaced by another workspace's shows nothing of that.
+ * The cookie of the portal (contract §12), which runs in a frame of another site: browsers keep one cookie for each
+ * framing site. It is valid only on requests whose header names the workspace that the page shows. Pages of other sites
+ * cannot send that header, and a page whose cookie was replaced by another workspace's shows nothing of that workspace.
  */
 import { PortalApi } from "@wac/api"
 import { Portal } from "@wac/core"
@@ -10,7 +10,7 @@ import { type Cookies, HttpEffect, HttpServerRequest, HttpServerResponse } from 
 
 const name = "__Host-wac_portal"
 
-/** Secure on `http://localhost`, too: browsers count that as such. */
+/** `Secure` even on `http://localhost`, which browsers treat as secure. */
 const options = {
   path: "/",
   httpOnly: true,
@@ -22,13 +22,13 @@ const options = {
 
 /** @effect-expect-leaking HttpServerRequest */
 export class PortalCookie extends Context.Service<PortalCookie, {
-  /** The workspace whose portal the request comes from; nothing for a request of the dashboard. */
+  /** The workspace of the portal that sent the request; `undefined` for a request of the dashboard. */
   readonly workspace: Effect.Effect<string | undefined, never, HttpServerRequest.HttpServerRequest>
-  /** The token that the request brings. */
+  /** The token in the request's cookie. */
   readonly read: Effect.Effect<Redacted.Redacted | undefined, never, HttpServerRequest.HttpServerRequest>
-  /** Has the answer under way set the cookie. */
+  /** Makes the current response set the cookie. */
   readonly set: (token: Redacted.Redacted) => Effect.Effect<void, never, HttpServerRequest.HttpServerRequest>
-  /** Has the answer under way take the cookie back. */
+  /** Makes the current response delete the cookie. */
   readonly clear: Effect.Effect<void, never, HttpServerRequest.HttpServerRequest>
 }>()("@wac/http/people/PortalCookie") {
   static readonly layer = Layer.succeed(

@@ -1,5 +1,5 @@
 /**
- * The dashboard's caller: session, own pages, role, body in bounds (specification §5, contract §5).
+ * Authentication of the dashboard: session, own pages, role, limits of the body (specification §5, contract §5).
  */
 import { Access, Caller } from "@wac/api"
 import { ApiKey, Authenticator, Errors, Member, Portals, type Session, StoreError } from "@wac/core"
@@ -27,7 +27,7 @@ export const layer = Layer.effect(
     const crossSite = yield* CrossSite.CrossSite
     const readBody = yield* RequestBody.reader
 
-    /** The session of the portal of a workspace. */
+    /** The session of a workspace's portal. */
     const portalSession = Effect.fnUntraced(function*(workspaceId: string) {
       const token = yield* portalCookie.read
       const found = token === undefined ? Option.none<Session.Session>() : yield* portals.session(token)

@@ -1,5 +1,5 @@
 /**
- * The cookies of a dashboard session, and of the device that it was opened on (contract §5).
+ * The cookies of a dashboard session and of its device (contract §5).
  */
 import { DeviceCookie, Session } from "@wac/core"
 import { Context, Duration, Effect, Layer, Redacted } from "effect"
@@ -10,24 +10,24 @@ const plainName = "wac_session"
 const plainDeviceName = "wac_device"
 const localHosts = new Set(["localhost", "127.0.0.1"])
 
-/** `__Host-` cookies need https, which nobody has on their own machine. */
+/** `__Host-` cookies require https, which a local server usually does not have. */
 const isLocal = (url: URL): boolean => url.protocol === "http:" && localHosts.has(url.hostname)
 
 /** @effect-expect-leaking HttpServerRequest */
 export class SessionCookie extends Context.Service<SessionCookie, {
-  /** The token that the request brings. */
+  /** The token in the request's cookie. */
   readonly read: Effect.Effect<Redacted.Redacted | undefined, never, HttpServerRequest.HttpServerRequest>
-  /** Has the answer under way set the cookie. */
+  /** Makes the current response set the cookie. */
   readonly set: (token: Redacted.Redacted) => Effect.Effect<void, never, HttpServerRequest.HttpServerRequest>
-  /** Has the answer under way take the cookie back. */
+  /** Makes the current response delete the cookie. */
   readonly clear: Effect.Effect<void, never, HttpServerRequest.HttpServerRequest>
-  /** What the request brings from before its person went to the issuer. */
+  /** The state of a sign-in at the issuer, from the request's cookie. */
   readonly kept: Effect.Effect<string | undefined, never, HttpServerRequest.HttpServerRequest>
-  /** Has the answer under way keep something while its person is at the issuer; nothing takes it back. */
+  /** Makes the current response store a state while the person is at the issuer; an empty string deletes it. */
   readonly keep: (value: string) => Effect.Effect<void, never, HttpServerRequest.HttpServerRequest>
-  /** The device cookie that the request brings, which outlives sessions. */
+  /** The request's device cookie, which outlives sessions. */
   readonly device: Effect.Effect<Redacted.Redacted | undefined, never, HttpServerRequest.HttpServerRequest>
-  /** Has the answer under way set the device cookie. */
+  /** Makes the current response set the device cookie. */
   readonly setDevice: (value: Redacted.Redacted) => Effect.Effect<void, never, HttpServerRequest.HttpServerRequest>
 }>()("@wac/http/people/SessionCookie") {
   static readonly layer = Layer.effect(
@@ -44,7 +44,7 @@ export class SessionCookie extends Context.Service<SessionCookie, {
         secure: !local,
         maxAge: Session.absoluteTimeout
       } satisfies Cookies.Cookie["options"]
-      // only our own pages sign anybody in: no other site's link needs to bring it along
+      // people sign in only from our own pages, so links of other sites need not send it
       const deviceOptions = {
         ...options,
         sameSite: "strict",

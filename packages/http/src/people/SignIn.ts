@@ -1,5 +1,5 @@
 /**
- * What a request that signs somebody in brings, and what its response carries.
+ * What a request that signs a person in contains, and what its response carries.
  */
 import type { Authenticator, Session } from "@wac/core"
 import { Effect, Option } from "effect"
@@ -13,7 +13,7 @@ export const addressOf = Effect.map(
   ({ remoteAddress }) => Option.getOrElse(remoteAddress, () => "unknown")
 )
 
-/** Where a session is opened, and the one that it takes the place of. */
+/** The client of a new session, and the session that it replaces. */
 export const opening = Effect.gen(function*() {
   const { headers } = yield* HttpServerRequest.HttpServerRequest
   const cookie = yield* SessionCookie
@@ -29,7 +29,7 @@ export const shown = ({ email, role, userId, workspaceId, workspaceName }: Sessi
   workspaceName
 })
 
-/** Has the answer carry the cookies of a session that was opened just now. */
+/** Makes the response carry the cookies of a new session. */
 export const signedIn = Effect.fnUntraced(function*({ device, session, token }: Authenticator.SignedIn) {
   const cookie = yield* SessionCookie
   const exchange = yield* Exchange

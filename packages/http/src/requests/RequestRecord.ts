@@ -1,11 +1,11 @@
 /**
- * What is recorded of a request that came with an API key (contract §12 *Requests*): its route's template, how it ended
- * and how long it took; never a body or a header's value.
+ * The record of a request with an API key (contract §12 *Requests*): its route's template, its result and its duration,
+ * but never a body or a header's value.
  */
 import { type ApiRequest, Errors } from "@wac/core"
 import type { Line } from "../RequestLog.ts"
 
-/** Gives what records an answered request; one without a known API key belongs to no workspace. */
+/** Returns the function that records a completed request; a request without a known API key belongs to no workspace. */
 export const make =
   (record: (request: ApiRequest.ApiRequest) => void) => (line: Line & { readonly at: number }): void => {
     const { durationMs, exchange: { caller, error, ownId }, method, route, status } = line

@@ -33,14 +33,14 @@ export const attempt = (attempt: AttemptRequest.ShownAttempt) => ({
   response: attempt.response
 })
 
-/** A delivery in the listing. */
+/** A delivery in the list. */
 export const listed = ({ delivery, status }: DeliveryStore.DeliveryView) => ({
   id: delivery.id,
   eventId: delivery.eventId,
   eventType: delivery.eventType,
   status,
   attemptCount: delivery.attemptCount,
-  // what is held waits for a person, not for a time
+  // a held delivery waits for a person, not for a time
   nextAttemptAt: status === "held" ? null : Time.isoOrNull(delivery.nextAttemptAt),
   createdAt: Time.iso(delivery.createdAt),
   completedAt: Time.isoOrNull(delivery.completedAt)
@@ -51,7 +51,7 @@ export const layer = HandlerGroup.layer(
     const deliveries = yield* Deliveries.Deliveries
     const webhooks = yield* Webhooks.Webhooks
 
-    /** `null` where none can be made: that keeps nobody from looking at the attempts. */
+    /** `null` if the command cannot be made, so that the attempts can still be shown. */
     const curl = (workspaceId: Id.WorkspaceId, { id }: Delivery.Delivery) =>
       webhooks.curl({ workspaceId, deliveryId: id }).pipe(
         Effect.catchTag(["NotFound", "ServerError"], () => Effect.succeed(null))

@@ -8,7 +8,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import * as HandlerGroup from "../HandlerGroup.ts"
 import { attempt } from "./DeliveriesHandlers.ts"
 
-/** A webhook as it was set. */
+/** A webhook after it was set. */
 export const configuration = (webhook: Webhook.Webhook) => ({
   id: webhook.id,
   url: webhook.url,
@@ -32,7 +32,7 @@ export const status = (webhook: Webhook.Webhook) => {
   }
 }
 
-/** A webhook, its health and what waits for it. */
+/** A webhook, its health and its backlog. */
 export const shown = ({ heldCount, oldestHeldAt, pausesAt, webhook }: Webhooks.WebhookReport) => ({
   ...status(webhook),
   pausesAt: Time.isoOrNull(pausesAt),
