@@ -1,7 +1,6 @@
 /**
  * Records the attempts of a hand-written service in PostgreSQL, one row per attempt, so that the service could show
- * them
- * to its customers. Attempts that end while an insert is in progress share the next insert, and so its commit.
+ * them to its customers. Attempts that end while an insert is in progress share the next insert, and so its commit.
  */
 import pg from "pg"
 import type { Attempted } from "./WebhookAttempt.ts"

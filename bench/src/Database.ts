@@ -15,8 +15,8 @@ const MiB = 1024 * 1024
 
 /**
  * The settings of a cluster that we start; all others are PostgreSQL's defaults. Commits are durable. Shared buffers
- * get
- * the usual quarter of the machine's memory. The WAL is large enough that no forced checkpoint happens during a round.
+ * get the usual quarter of the machine's memory. The WAL is large enough that no forced checkpoint happens during a
+ * round.
  */
 export const settings: { readonly [name: string]: string } = {
   fsync: "on",
@@ -49,8 +49,7 @@ export interface Cluster {
   readonly database: (name: string) => Effect.Effect<Database, BenchFailed, Scope.Scope>
   /**
    * The processor time in seconds that PostgreSQL has used so far; undefined unless we started it and the platform
-   * reports
-   * it.
+   * reports it.
    */
   readonly processor: Effect.Effect<number | undefined>
   /** Runs a checkpoint, so that one contestant's dirty pages are not written during another's round. */

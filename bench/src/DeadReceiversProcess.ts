@@ -1,7 +1,6 @@
 /**
  * Dead receivers of webhooks in a child process. A third hang (accept the request and never respond), a third refuse
- * the
- * connection, and a third drip (respond 200 at one byte per second). Each has a port, and so an origin, of its own.
+ * the connection, and a third drip (respond 200 at one byte per second). Each has a port, and so an origin, of its own.
  */
 import { createServer, type RequestListener } from "node:http"
 import type { AddressInfo } from "node:net"

@@ -1,7 +1,6 @@
 /**
  * The interface of a contestant of `deliveries`: a process that delivers recorded events. While a backlog is recorded,
- * the
- * process is suspended with SIGSTOP, so that all contestants start with the same backlog.
+ * the process is suspended with SIGSTOP, so that all contestants start with the same backlog.
  */
 import { Effect, type Scope } from "effect"
 import { randomBytes } from "node:crypto"
@@ -83,8 +82,7 @@ export const latencyOf = (milliseconds: ReadonlyArray<number>): Latency => {
 
 /**
  * The times from the confirmation of each record to the arrival. An event that arrived before its confirmation counts
- * as
- * 0 ms.
+ * as 0 ms.
  */
 export const latencies = (
   recorded: Recorded,

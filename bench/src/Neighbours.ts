@@ -23,8 +23,7 @@ export interface Plan {
 
 /**
  * The time in seconds until the server knows that receivers are dead: first attempts time out after 5 s, and some wait
- * out
- * a lease of 15 s.
+ * out a lease of 15 s.
  */
 const onset = 15
 

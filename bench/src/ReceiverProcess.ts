@@ -1,7 +1,6 @@
 /**
  * The receiver of all webhooks in a child process. It responds 200 as soon as it has read the body, and notes which
- * event
- * arrived when.
+ * event arrived when.
  */
 import { createServer, type IncomingMessage } from "node:http"
 import type { AddressInfo } from "node:net"

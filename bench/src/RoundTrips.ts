@@ -1,7 +1,7 @@
 /**
  * Measures how long sends wait for PostgreSQL: from writing a statement to the socket until its answer is read,
- * including
- * the network, the parsing and the commit. It hooks into the sockets, so the client's own time is not counted.
+ * including the network, the parsing and the commit. It hooks into the sockets, so the client's own time is not
+ * counted.
  */
 import { Effect } from "effect"
 import { subscribe, unsubscribe } from "node:diagnostics_channel"

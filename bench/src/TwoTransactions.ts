@@ -1,7 +1,6 @@
 /**
  * The SQL that a good engineer would write by hand. A send is two transactions of one statement each: *accept* before
- * the
- * provider is called and *settle* after it. The Fastify service and pgbench both run these.
+ * the provider is called and *settle* after it. The Fastify service and pgbench both run these.
  */
 
 /** Lean on purpose: every index is needed, and rows of the hot path lock no row that all sends share. */

@@ -1,7 +1,6 @@
 /**
  * The `verify` measurement: what it costs to verify a delivery and parse its event. Compares `@wac/verifier` with
- * `stripe`,
- * `standardwebhooks` and `svix` on the same bodies in one process.
+ * `stripe`, `standardwebhooks` and `svix` on the same bodies in one process.
  */
 import { receive, sign, SIGNATURE_HEADER, signStandardWebhook, STANDARD_WEBHOOK_HEADERS, verify } from "@wac/verifier"
 import { Console, Effect } from "effect"
@@ -89,8 +88,7 @@ const sizes = [["small", 0], ["1 KiB", 1024], ["16 KiB", 16_384]] as const
 
 /**
  * Microseconds per delivery, by contestant and round. It counts the process's processor time over all threads, which
- * the
- * machine's other work disturbs less than wall-clock time.
+ * the machine's other work disturbs less than wall-clock time.
  */
 const measure = async ({ milliseconds, rounds }: Plan, contestants: ReadonlyArray<Contestant>) => {
   const measured = contestants.map(() => [] as Array<number>)

@@ -12,67 +12,67 @@ const shape = (prefix: string) => {
   )
 }
 
-/** Names a workspace. */
+/** The id of a workspace. */
 export const WorkspaceId = shape("ws").pipe(Schema.brand("WorkspaceId"))
 export type WorkspaceId = typeof WorkspaceId.Type
 
-/** Names a person. */
+/** The id of a person. */
 export const UserId = shape("usr").pipe(Schema.brand("UserId"))
 export type UserId = typeof UserId.Type
 
-/** Names an API key. */
+/** The id of an API key. */
 export const ApiKeyId = shape("key").pipe(Schema.brand("ApiKeyId"))
 export type ApiKeyId = typeof ApiKeyId.Type
 
-/** Names a message. */
+/** The id of a message. */
 export const MessageId = shape("msg").pipe(Schema.brand("MessageId"))
 export type MessageId = typeof MessageId.Type
 
-/** Names a phone number. */
+/** The id of a phone number. */
 export const PhoneNumberId = shape("pn").pipe(Schema.brand("PhoneNumberId"))
 export type PhoneNumberId = typeof PhoneNumberId.Type
 
-/** Names a template. */
+/** The id of a template. */
 export const TemplateId = shape("tpl").pipe(Schema.brand("TemplateId"))
 export type TemplateId = typeof TemplateId.Type
 
-/** Names an event. */
+/** The id of an event. */
 export const EventId = shape("evt").pipe(Schema.brand("EventId"))
 export type EventId = typeof EventId.Type
 
-/** Names a webhook. */
+/** The id of a webhook. */
 export const WebhookId = shape("whk").pipe(Schema.brand("WebhookId"))
 export type WebhookId = typeof WebhookId.Type
 
-/** Names a delivery. */
+/** The id of a delivery. */
 export const DeliveryId = shape("dlv").pipe(Schema.brand("DeliveryId"))
 export type DeliveryId = typeof DeliveryId.Type
 
-/** Names an attempt. */
+/** The id of an attempt. */
 export const AttemptId = shape("att").pipe(Schema.brand("AttemptId"))
 export type AttemptId = typeof AttemptId.Type
 
-/** Names a request. */
+/** The id of a request. */
 export const RequestId = shape("req").pipe(Schema.brand("RequestId"))
 export type RequestId = typeof RequestId.Type
 
-/** Names a replay job. */
+/** The id of a replay job. */
 export const ReplayId = shape("job").pipe(Schema.brand("ReplayId"))
 export type ReplayId = typeof ReplayId.Type
 
-/** Names an invitation. */
+/** The id of an invitation. */
 export const InvitationId = shape("inv").pipe(Schema.brand("InvitationId"))
 export type InvitationId = typeof InvitationId.Type
 
-/** Names a dashboard session. */
+/** The id of a dashboard session. */
 export const SessionId = shape("ses").pipe(Schema.brand("SessionId"))
 export type SessionId = typeof SessionId.Type
 
-/** Names an audit entry. */
+/** The id of an audit entry. */
 export const AuditId = shape("aud").pipe(Schema.brand("AuditId"))
 export type AuditId = typeof AuditId.Type
 
-/** Names an alert. */
+/** The id of an alert. */
 export const AlertId = shape("alr").pipe(Schema.brand("AlertId"))
 export type AlertId = typeof AlertId.Type
 

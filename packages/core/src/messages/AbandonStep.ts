@@ -22,8 +22,7 @@ export interface Tried extends Send.Send {
     readonly statusAtBefore: Instant | null
     /**
      * When the last try counted the customer against the messaging limit, and when the customer had been counted
-     * before;
-     * `null` if it did not count them.
+     * before; `null` if it did not count them.
      */
     readonly counted: { readonly at: Instant; readonly before: Instant | null } | null
   }

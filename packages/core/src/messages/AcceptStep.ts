@@ -1,7 +1,6 @@
 /**
  * The *accept* transition: decides whether a send may be given to the provider (contract §3, *Order of checks*), and
- * what
- * it spends. Pure: it works on loaded data and returns what to write.
+ * what it spends. Pure: it works on loaded data and returns what to write.
  */
 import * as Contact from "../contacts/Contact.ts"
 import type { MessageId, PhoneNumberId, WorkspaceId } from "../Id.ts"

@@ -1,7 +1,6 @@
 /**
  * Idempotency keys (specification §4 rules 4 and 5, contract §4): their syntax, the fingerprint of a body, and the
- * verdict
- * on a key that was used before. Pure, apart from computing digests.
+ * verdict on a key that was used before. Pure, apart from computing digests.
  */
 import { Context, Duration, Effect, Result, Schema } from "effect"
 import { Digest } from "effect/crypto"
@@ -141,8 +140,7 @@ export const judge = (
 
 /**
  * The answer implied by the provider's reports. A report shows that the provider accepted the message, even if it
- * failed
- * later.
+ * failed later.
  */
 export const settledByReport = (message: Message): Answer | null =>
   message.providerMessageId !== null && !isDeliveryUnknown(message) &&

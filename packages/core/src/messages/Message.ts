@@ -1,7 +1,6 @@
 /**
  * Messages: the requests to send them, what is stored, and how the provider's reports change their status (contract
- * §3).
- * Defines schemas and pure functions.
+ * §3). Defines schemas and pure functions.
  */
 import { Duration, Record, Schema, Struct } from "effect"
 import { type DomainError, type ProviderDetail, reasonOf } from "../Errors.ts"
@@ -248,11 +247,9 @@ const step = <To extends Report["status"]>({ pricing, status }: Report, to: To, 
 
 /**
  * Applies a report. These laws hold for any order and number of reports: the rank never falls; each status is taken
- * once
- * and in order (skipped statuses come first, with the later time, and no time is before that of the previous status); a
- * late report of a lower status only fills in its time; `failed` is reached only from below `delivered`, and left only
- * if
- * the failure was {@link isDeliveryUnknown}. Pricing and playing are stored regardless of the status.
+ * once and in order (skipped statuses come first, with the later time, and no time is before that of the previous
+ * status); a late report of a lower status only fills in its time; `failed` is reached only from below `delivered`, and
+ * left only if the failure was {@link isDeliveryUnknown}. Pricing and playing are stored regardless of the status.
  */
 export const apply = (message: Message, report: Report, now: Instant): Moved => {
   const at = timeOf(message, report)

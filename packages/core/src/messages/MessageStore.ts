@@ -1,7 +1,6 @@
 /**
  * Port for the storage of messages. Each method is one transition of the domain. Every implementation makes it atomic
- * and
- * writes the webhook events in the same transaction.
+ * and writes the webhook events in the same transaction.
  */
 import { Context, Duration, type Effect, type Option } from "effect"
 import type { Contact } from "../contacts/Contact.ts"
@@ -205,44 +204,33 @@ export const idAhead = Duration.hours(1)
 
 /**
  * The maximum number of messages that one page with a filter reads. Statuses and recipients have no index, because
- * every
- * send and every report would have to maintain it; times and `clientReference` have one.
+ * every send and every report would have to maintain it; times and `clientReference` have one.
  */
 export const lookedAt = 10_000
 
 export class MessageStore extends Context.Service<MessageStore, {
   /**
    * Accepts a send (contract §3) in one atomic step, with checks in this order: the API key, if there is one, is valid
-   * and
-   * the workspace is not suspended; the workspace's rate limit; then `Idempotency.judge`. For a send that may be
-   * claimed
-   * (unbound or released) follow `Policy.refusal` and the rate limits of the number and the pair. Only then does it
-   * write
-   * anything: the tokens, the quota (once per message), the messaging limit, the message as `sending`, and the key's
-   * binding
-   * with the claim.
+   * and the workspace is not suspended; the workspace's rate limit; then `Idempotency.judge`. For a send that may be
+   * claimed (unbound or released) follow `Policy.refusal` and the rate limits of the number and the pair. Only then
+   * does it write anything: the tokens, the quota (once per message), the messaging limit, the message as `sending`,
+   * and the key's binding with the claim.
    *
    * Replays, joins and conflicts spend only the workspace's token. A refusal spends nothing. Of concurrent requests
-   * with the
-   * same key, exactly one gets the claim. After a {@link StoreError} the claim may exist under `claimToken`, or may
-   * still be
-   * written: `abandon` undoes it; otherwise it becomes `unknown` when its lease ends.
+   * with the same key, exactly one gets the claim. After a {@link StoreError} the claim may exist under `claimToken`,
+   * or may still be written: `abandon` undoes it; otherwise it becomes `unknown` when its lease ends.
    */
   readonly accept: (command: AcceptSend) => Effect.Effect<Accepted, StoreError>
   /**
    * Settles a claimed send: status, provider's identifier, stored answer, event and its delivery, all or nothing, and
-   * only
-   * under the claim's owner token. Returns false and changes nothing if the claim was lost. `Refused` gives the quota
-   * back.
-   * Earlier reports stay in force: a status never moves back. Safe to repeat.
+   * only under the claim's owner token. Returns false and changes nothing if the claim was lost. `Refused` gives the
+   * quota back. Earlier reports stay in force: a status never moves back. Safe to repeat.
    */
   readonly settle: (command: SettleSend) => Effect.Effect<boolean, StoreError>
   /**
    * Undoes an *accept* before the provider was called, as if the send had been refused: a first try leaves nothing
-   * behind, a
-   * later try only loses its claim. Changes nothing if the claim does not exist, was lost or is already settled. It
-   * also
-   * works for an *accept* whose answer was lost. Safe to repeat.
+   * behind, a later try only loses its claim. Changes nothing if the claim does not exist, was lost or is already
+   * settled. It also works for an *accept* whose answer was lost. Safe to repeat.
    */
   readonly abandon: (
     command: AbandonSend
@@ -251,9 +239,8 @@ export class MessageStore extends Context.Service<MessageStore, {
   readonly lookUp: (request: KeyedRequest, now: Instant) => Effect.Effect<Verdict, StoreError>
   /**
    * Applies a report with `Message.apply` and writes its events. A message that the report settles can be answered from
-   * then
-   * on. Returns false if the number has no message with this reference or identifier. Reports may come in any order and
-   * number, also before *settle*. Safe to repeat.
+   * then on. Returns false if the number has no message with this reference or identifier. Reports may come in any
+   * order and number, also before *settle*. Safe to repeat.
    */
   readonly applyReport: (command: ApplyReport) => Effect.Effect<boolean, StoreError>
   /**
@@ -282,8 +269,7 @@ export class MessageStore extends Context.Service<MessageStore, {
   readonly get: (workspaceId: WorkspaceId, id: MessageId) => Effect.Effect<Option.Option<Message>, StoreError>
   /**
    * Lists messages of the workspace, newest first. With a filter, a page may hold fewer messages than its limit, or
-   * none,
-   * even if more follow: a page reads at most {@link lookedAt} messages.
+   * none, even if more follow: a page reads at most {@link lookedAt} messages.
    */
   readonly list: (
     workspaceId: WorkspaceId,
@@ -295,8 +281,7 @@ export class MessageStore extends Context.Service<MessageStore, {
    * `Message.unknownTimeout` become `failed` (`delivery_unknown`); messages that were `sending` without a claim for
    * `Message.retryTimeout` become `failed` (`not_sent`, quota given back, key deleted). Each failure writes its event.
    * Deletes expired keys, and customers' messages that no longer have to be remembered. Any number of processes may
-   * sweep
-   * concurrently.
+   * sweep concurrently.
    */
   readonly sweep: (now: Instant) => Effect.Effect<Swept, StoreError>
 }>()("@wac/core/messages/MessageStore") {}

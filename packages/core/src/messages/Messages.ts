@@ -79,10 +79,8 @@ export interface SendRequest {
 export class Messages extends Context.Service<Messages, {
   /**
    * Sends a message once per idempotency key (contract §3). From *accept* to *settle* it runs to completion, even if
-   * the
-   * caller stops waiting. Fails with the errors of contract §2; only `outcome_unknown` and `delivery_unknown` mean that
-   * the
-   * message may have been sent. Calls `Idempotency.ReplayObserver` if the answer is that of another request.
+   * the caller stops waiting. Fails with the errors of contract §2; only `outcome_unknown` and `delivery_unknown` mean
+   * that the message may have been sent. Calls `Idempotency.ReplayObserver` if the answer is that of another request.
    */
   readonly send: (request: SendRequest) => Effect.Effect<Idempotency.Sent, DomainError>
   readonly get: (workspaceId: Id.WorkspaceId, id: string) => Effect.Effect<Message.Message, NotFound | StoreError>
@@ -148,8 +146,7 @@ export class Messages extends Context.Service<Messages, {
 
       /**
        * Records an outcome again after the storage failed, so that repeated requests can learn it within the lease. It
-       * logs at
-       * debug level, as operators need not know of a storage that recovers in time.
+       * logs at debug level, as operators need not know of a storage that recovers in time.
        */
       const settleLater = (
         messageId: Id.MessageId,
@@ -198,9 +195,8 @@ export class Messages extends Context.Service<Messages, {
 
       /**
        * Undoes a claim that may exist although its answer was lost. The provider was not called, so the key should not
-       * become
-       * unknown when the lease ends. It repeats for a while, as the lost statement may still be on its way to the
-       * storage.
+       * become unknown when the lease ends. It repeats for a while, as the lost statement may still be on its way to
+       * the storage.
        */
       const takeBack = Effect.fnUntraced(
         function*(keyed: KeyedRequest, claimToken: string, message: Message.OutboundMessage) {
@@ -266,8 +262,7 @@ export class Messages extends Context.Service<Messages, {
 
       /**
        * Waits for the outcome of a send that runs in this or another process, until the process starts to stop.
-       * `requestId` is
-       * the id of the waiting request.
+       * `requestId` is the id of the waiting request.
        */
       const join = (keyed: KeyedRequest, requestId: Id.RequestId): Effect.Effect<Idempotency.Sent, DomainError> =>
         Effect.gen(function*() {

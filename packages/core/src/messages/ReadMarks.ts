@@ -1,7 +1,6 @@
 /**
  * The service that marks customers' messages as read and shows a typing indicator (contract §9). Calls the provider,
- * and
- * stores one idempotency key per request.
+ * and stores one idempotency key per request.
  */
 import { Clock, Context, Duration, Effect, Layer, Option } from "effect"
 import { Digest } from "effect/crypto"
@@ -39,10 +38,8 @@ const notAvailable = (message: string) => new Forbidden({ reason: "sender_not_av
 export class ReadMarks extends Context.Service<ReadMarks, {
   /**
    * Marks a customer's message as read, once per idempotency key. Fails with `not_found` for the workspace's own
-   * messages
-   * and for messages that are no longer remembered. If the provider fails, nothing is stored and a retry calls it
-   * again;
-   * marking a message twice is harmless. Spends neither quota nor messaging limit.
+   * messages and for messages that are no longer remembered. If the provider fails, nothing is stored and a retry calls
+   * it again; marking a message twice is harmless. Spends neither quota nor messaging limit.
    */
   readonly mark: (request: ReadMark) => Effect.Effect<Id.MessageId, DomainError>
 }>()("@wac/core/messages/ReadMarks") {

@@ -1,7 +1,6 @@
 /**
  * Resolves the ids that a message refers to (contract §9, §10): looks up the quoted message and the files, and
- * translates
- * our ids to the provider's identifiers.
+ * translates our ids to the provider's identifiers.
  */
 import { Effect, Option } from "effect"
 import * as Contact from "../contacts/Contact.ts"

@@ -1,7 +1,6 @@
 /**
  * The transitions of sends after *accept* (contract §3): outcomes, the provider's reports, and silence. Pure: it works
- * on
- * loaded data and returns what to write.
+ * on loaded data and returns what to write.
  */
 import type * as Event from "../events/Event.ts"
 import type { MessageId, PhoneNumberId } from "../Id.ts"
@@ -46,9 +45,8 @@ export interface Outright {
 }
 
 /**
- * Decides the common outcome without loading the send. The result may be written if the stored message still
- * {@link isUntold} and the claim's owner has not changed. Returns `undefined` if the send has to be loaded and decided
- * by
+ * Decides the common outcome without loading the send. The result may be written if the stored message still {@link
+ * isUntold} and the claim's owner has not changed. Returns `undefined` if the send has to be loaded and decided by
  * {@link settle}. Quota, identifiers of other messages and the key's stored answer do not change.
  */
 export const outright = ({ claimToken, end, ids, message }: SettleSend, now: Instant): Outright | undefined => {
@@ -80,8 +78,7 @@ export const isUntold = ({ providerMessageId, sequence, status }: Message): bool
 
 /**
  * Decides `MessageStore.applyReport` for a batch. Finds the message by our reference, then by the provider's
- * identifier,
- * among those of the reported number.
+ * identifier, among those of the reported number.
  */
 export const applyReport: Decide<ApplyReport, LoadedReports, boolean, Writes> = (loaded, commands) => {
   const sends = new Sends(loaded)

@@ -1,7 +1,6 @@
 /**
  * The state of sends during a batch, after the commands that were already decided, and what has to be written. In
- * memory
- * only.
+ * memory only.
  */
 import type * as Event from "../events/Event.ts"
 import type { MessageId, WorkspaceId } from "../Id.ts"

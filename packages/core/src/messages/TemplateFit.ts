@@ -1,7 +1,6 @@
 /**
  * Checks that the values of a send fit its template (contract §9), and names the field that is missing, superfluous or
- * of
- * the wrong type. Pure.
+ * of the wrong type. Pure.
  */
 import type { Template } from "../templates/Template.ts"
 import * as TemplateSlots from "../templates/TemplateSlots.ts"
