@@ -1,3 +1,6 @@
+/**
+ * The error of an invalid run.
+ */
 import { Runtime, Schema } from "effect"
 
 /** The run is invalid: a process did not start, something broke, or a contestant answered wrongly. */

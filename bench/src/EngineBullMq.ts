@@ -1,3 +1,6 @@
+/**
+ * BullMQ as a delivery engine: keeps its jobs in Redis.
+ */
 import { Queue, Worker } from "bullmq"
 import type { Engine } from "./DeliveryEngine.ts"
 import type { Job } from "./WebhookEvent.ts"

@@ -1,3 +1,6 @@
+/**
+ * Graphile Worker as a delivery engine: keeps its jobs in PostgreSQL.
+ */
 import { Logger, makeWorkerUtils, run } from "graphile-worker"
 import type { Engine } from "./DeliveryEngine.ts"
 import type { Job } from "./WebhookEvent.ts"

@@ -1,3 +1,6 @@
+/**
+ * pg-boss as a delivery engine: keeps its jobs in PostgreSQL.
+ */
 import { PgBoss } from "pg-boss"
 import type { Engine } from "./DeliveryEngine.ts"
 import type { Job } from "./WebhookEvent.ts"

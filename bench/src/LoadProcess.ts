@@ -1,3 +1,6 @@
+/**
+ * The child process of `Load`: sends requests to a contestant with autocannon and checks each response.
+ */
 import autocannon from "autocannon"
 import { randomUUID } from "node:crypto"
 import * as Child from "./Child.ts"

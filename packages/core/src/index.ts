@@ -1,5 +1,5 @@
 /**
- * The domain and its ports: rules, services, and what an adapter has to keep.
+ * The domain and its ports: rules, services, and the contracts that storages and providers implement.
  */
 export * as Alert from "./alerts/Alert.ts"
 export * as AlertRunner from "./alerts/AlertRunner.ts"

@@ -1,3 +1,6 @@
+/**
+ * A map whose expired entries are removed as it grows. In memory only.
+ */
 import type { Time } from "@wac/core"
 
 /** Smaller maps are never swept. */

@@ -1,3 +1,6 @@
+/**
+ * An in-memory table of rows that belong to workspaces.
+ */
 import { type Id, Page } from "@wac/core"
 
 /** Something that has an identifier and belongs to one workspace. */

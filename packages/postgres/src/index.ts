@@ -1,5 +1,5 @@
 /**
- * Storage in PostgreSQL: on a server, or in the process.
+ * The storage in PostgreSQL, on a server or embedded in the process. It implements every storage port of the core.
  */
 export * as Migrations from "./Migrations.ts"
 export { OpenError } from "./OpenError.ts"

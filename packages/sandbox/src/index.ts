@@ -1,5 +1,5 @@
 /**
- * The provider that needs no account.
+ * The sandbox: a provider that simulates sends and replies and needs no account.
  */
 export * as Behaviour from "./Behaviour.ts"
 export * as SandboxProvider from "./SandboxProvider.ts"

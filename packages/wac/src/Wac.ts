@@ -1,5 +1,6 @@
 /**
- * The whole service inside the host's process.
+ * The service as an object in the application's process, with the operations of each workspace. Composes the layers and
+ * runs them until it is closed.
  */
 import {
   type Id,
