@@ -18,7 +18,7 @@ const takes = (id: string, place: string, name: string): boolean =>
   generated.get(id)!.parameters.some((parameter) => parameter.in === place && parameter.name === name)
 
 describe.each([...byOperation])("%s", (id, endpoint) => {
-  it("says who may call it, and is reached by that kind of caller alone", () => {
+  it("the endpoint declares its access, and its path suits that kind of caller", () => {
     const access = Context.getOrUndefined(endpoint.annotations, Access)
     assert.isDefined(access)
     assert.deepStrictEqual(
@@ -27,7 +27,7 @@ describe.each([...byOperation])("%s", (id, endpoint) => {
     )
   })
 
-  it("takes an Idempotency-Key, a limit and a cursor just if its traits say so", () => {
+  it("the endpoint accepts an Idempotency-Key, a limit and a cursor exactly if its traits say so", () => {
     assert.strictEqual(takes(id, "header", "idempotency-key"), Traits.has(endpoint, Traits.NeedsIdempotencyKey))
     assert.strictEqual(takes(id, "query", "limit"), Traits.has(endpoint, Traits.IsPaged))
     assert.strictEqual(takes(id, "query", "cursor"), Traits.has(endpoint, Traits.IsPaged))
@@ -39,7 +39,7 @@ const changing = [...byOperation].filter(([, endpoint]) =>
   Traits.mutates(endpoint) && Context.getOrUndefined(endpoint.annotations, Access)?._tag !== "ApiKey"
 )
 
-it.each(changing)("%s says what the audit calls its change, or that it changes nothing", (_, endpoint) => {
+it.each(changing)("%s declares the audit's name for its change, or that it changes nothing", (_, endpoint) => {
   const audited = Context.getOrUndefined(endpoint.annotations, Audited)
   assert.isDefined(audited)
   if (audited !== null) assert.include(AuditEntry.actions, audited)
@@ -52,7 +52,7 @@ it("the audit has one name for each kind of change", () => {
 
 const sends = [...byOperation].filter(([, endpoint]) => Traits.has(endpoint, Traits.Sends))
 
-it.each(sends)("%s sends, so a retry is known by its Idempotency-Key, and no member may call it", (_, endpoint) => {
+it.each(sends)("%s sends, so it requires an Idempotency-Key, and members cannot call it", (_, endpoint) => {
   assert.isTrue(Traits.has(endpoint, Traits.NeedsIdempotencyKey))
   const access = Context.getOrUndefined(endpoint.annotations, Access)
   assert.deepInclude([apiKey("messages:send"), session("developer")], access)

@@ -119,17 +119,17 @@ const routesCalled = async (
 }
 
 describe("the client's types", () => {
-  it("are those of every endpoint under /v1, and of no other", () => {
+  it("the client has types of exactly the endpoints under /v1", () => {
     type Different = Differing<Plain<Client.Routes>, Plain<Described<"/v1/">>>
     expectTypeOf<Different>().toEqualTypeOf<never>()
   })
 
-  it("are those of every endpoint under /internal but the stream, which EventSource reads, and of no other", () => {
+  it("the client has types of exactly the endpoints under /internal, except the stream, which EventSource reads", () => {
     type Different = Differing<Plain<InternalRoutes>, Plain<Omit<Described<"/internal/">, "GET /internal/stream">>>
     expectTypeOf<Different>().toEqualTypeOf<never>()
   })
 
-  it("have the codes and reasons of errors, and no other", () => {
+  it("the client's types have exactly the codes and reasons of errors", () => {
     expectTypeOf<Omit<Client.ErrorReasons, "not_found">>().toEqualTypeOf<Reasons>()
     type Encoded = ApiErrorBody["error"]
     expectTypeOf<Client.ErrorBody["error"]["code"]>().toEqualTypeOf<Encoded["code"]>()
@@ -137,7 +137,7 @@ describe("the client's types", () => {
     expectTypeOf<Omit<Encoded, "reason">>().toExtend<Omit<Client.ErrorBody["error"], "reason">>()
   })
 
-  it("have each event's data as the verifier does", () => {
+  it("the client's types of event data equal the verifier's", () => {
     type Own = Client.EventDataByType
     type Received = Verifier.EventDataByType
     expectTypeOf<keyof Own>().toEqualTypeOf<keyof Received>()
@@ -149,7 +149,7 @@ describe("the client's types", () => {
     expectTypeOf<Client.Event>().toExtend<Verifier.WebhookEvent>()
   })
 
-  it("narrow an event by its type, and an error's reason by its code", () => {
+  it("the client's types narrow an event by its type, and an error's reason by its code", () => {
     const narrow = (event: Client.Event) => {
       if (event.type === "message.failed") expectTypeOf(event.data.error).toEqualTypeOf<Client.MessageFailure>()
       if (event.type === "message.received" && event.data.type === "text") {
@@ -168,14 +168,14 @@ describe("the client's types", () => {
 })
 
 describe("the client's methods", () => {
-  it("call every endpoint under /v1, and no other", async () => {
+  it("the client's methods call exactly the endpoints under /v1", async () => {
     const called = await routesCalled((fetch) =>
       createClient({ baseUrl: "https://wac.example.com/v1", apiKey: "wac_live_x", fetch }) as never
     )
     assert.deepStrictEqual(called, routesOf("/v1/"))
   })
 
-  it("call every endpoint under /internal, and no other", async () => {
+  it("the client's methods call exactly the endpoints under /internal", async () => {
     const called = await routesCalled((fetch) =>
       createInternalClient({ baseUrl: "https://wac.example.com", fetch }) as never
     )
@@ -185,7 +185,7 @@ describe("the client's methods", () => {
     )
   })
 
-  it("leave out only what load balancers ask", () => {
+  it("the client omits only the endpoints for load balancers", () => {
     const others = routesOf("/").filter((route) => !/ \/(v1|internal)\//.test(route))
     assert.deepStrictEqual(others, ["GET /healthz", "GET /readyz"])
   })

@@ -92,7 +92,7 @@ const apiError = async (promise: Promise<unknown>): Promise<WacApiError> => {
 }
 
 describe("a send", () => {
-  it("is one POST, with a key of its own", async () => {
+  it("a send is one POST with a new Idempotency-Key", async () => {
     const { baseUrl, seen } = await serve(json(200, sent))
     const { client } = clientOf(baseUrl)
     assert.deepEqual(await client.messages.send(hello), sent as never)
@@ -106,7 +106,7 @@ describe("a send", () => {
     assert.notProperty(first!.headers, "x-service-signature")
   })
 
-  it("is made again under the same key after 429, 5xx and broken connections, waiting twice as long each time", async () => {
+  it("a send is retried under the same key after 429, 5xx and broken connections, with exponential backoff", async () => {
     const { baseUrl, seen } = await serve(
       broken,
       failing(500, "server_error", "internal"),
@@ -131,7 +131,7 @@ describe("a send", () => {
     assert.deepEqual(waits, expected)
   })
 
-  it("waits at least as long as it is asked to", async () => {
+  it("a retry waits at least as long as Retry-After", async () => {
     const longer = failing(429, "rate_limited", "workspace", { "retry-after": "10" })
     const { baseUrl } = await serve(throttled, running, longer, json(200, sent))
     const { client, waits } = clientOf(baseUrl)
@@ -139,7 +139,7 @@ describe("a send", () => {
     assert.deepEqual(waits, [6000, 1000, 10_000])
   })
 
-  it.each([408, 425, 429, 500, 502, 503, 504])("is made again after %i of a proxy", async (status) => {
+  it.each([408, 425, 429, 500, 502, 503, 504])("a send is retried after %i from a proxy", async (status) => {
     const { baseUrl, seen } = await serve(
       (response) => response.writeHead(status).end("<h1>Later</h1>"),
       json(200, sent)
@@ -148,7 +148,7 @@ describe("a send", () => {
     assert.strictEqual(seen.length, 2)
   })
 
-  it("waits until the date that it is given", async () => {
+  it("a retry waits until the date in Retry-After", async () => {
     const at = new Date(Date.parse("2026-11-21T00:00:20Z")).toUTCString()
     const { baseUrl } = await serve(failing(503, "server_error", "overloaded", { "retry-after": at }), json(200, sent))
     const { client, waits } = clientOf(baseUrl)
@@ -173,7 +173,7 @@ describe("a send", () => {
     assert.strictEqual(seen.length, 1)
   })
 
-  it("gives up after so many retries, with the last error and the key", async () => {
+  it("a send fails after the maximum number of retries, with the last error and the key", async () => {
     const { baseUrl, seen } = await serve(throttled)
     const error = await apiError(clientOf(baseUrl, { retries: 2 }).client.messages.send(hello))
     assert.deepEqual([error.reason, error.retryAfter], ["pair", 6000])
@@ -181,14 +181,14 @@ describe("a send", () => {
     assert.strictEqual(seen.length, 3)
   })
 
-  it("gives up at once when it is asked to wait longer than it may take", async () => {
+  it("a send fails immediately if Retry-After exceeds the timeout", async () => {
     const { baseUrl, seen } = await serve(throttled)
     const error = await apiError(clientOf(baseUrl, { timeout: 6000 }).client.messages.send(hello))
     assert.strictEqual(error.reason, "pair")
     assert.strictEqual(seen.length, 1)
   })
 
-  it("waits for no answer longer than it may take in all", { timeout: 20_000 }, async () => {
+  it("a send waits for a response no longer than its timeout", { timeout: 20_000 }, async () => {
     const { baseUrl } = await serve(() => {})
     const error = await rejected(
       createClient({ baseUrl, apiKey: "k", timeout: 100 }).messages.send(hello, { idempotencyKey: "k" })
@@ -197,7 +197,7 @@ describe("a send", () => {
     assert.deepEqual([error.idempotencyKey, error.reason], ["k", "timeout"])
   })
 
-  it("takes 30 seconds in all by default, and asks again for a response that has not come in 15", async () => {
+  it("the default timeout is 30 seconds, and a request without a response is repeated after 15", async () => {
     vi.useFakeTimers()
     onTestFinished(() => void vi.useRealTimers())
     const begun = Date.now()
@@ -224,7 +224,7 @@ describe("a send", () => {
     assert.deepEqual([error.reason, after, asked], ["timeout", 30_000, [0, 15_500]] as never)
   })
 
-  it("goes by a call's own timeout, retries and signal before the client's", async () => {
+  it("a call's own timeout, retries and signal override the client's", async () => {
     const { baseUrl, seen } = await serve(throttled)
     const { client } = clientOf(baseUrl, { retries: 0, timeout: 1 })
     const error = await apiError(client.messages.send(hello, { retries: 2, timeout: 20_000 }))
@@ -256,7 +256,7 @@ describe("a send", () => {
     assert.strictEqual(seen.length, 0)
   })
 
-  it("has the response that it came with: request id, limits, whether it is a replay, and after how many attempts", async () => {
+  it("a result has its response: request id, limits, whether it is a replay, and the number of attempts", async () => {
     const { baseUrl } = await serve(
       throttled,
       json(200, sent, {
@@ -288,7 +288,7 @@ describe("a send", () => {
     assert.deepEqual(Object.keys(plain), Object.keys(sent))
   })
 
-  it("that is refused has it too, and the page that explains the error", async () => {
+  it("an error has its response, and the page that explains the error", async () => {
     const { baseUrl } = await serve(json(403, {
       error: { code: "forbidden", reason: "opted_out", message: "x", request_id: "req_1", doc_url: "https://x/docs" }
     }, { "request-id": "req_1" }))
@@ -300,7 +300,7 @@ describe("a send", () => {
     ] as never)
   })
 
-  it("tells its hooks each request, response, retry and failure, and shows them no secret", async () => {
+  it("the hooks get each request, response, retry and failure, without secrets", async () => {
     const { baseUrl, seen } = await serve(throttled, broken, failing(403, "forbidden", "opted_out"))
     const told: Array<readonly [name: string, report: Readonly<Record<string, unknown>>]> = []
     const tell = (name: string) => (report: object) => void told.push([name, { ...report }])
@@ -337,7 +337,7 @@ describe("a send", () => {
     assert.notMatch(JSON.stringify(told), /wac_live_x|whsec_|v1=|authorization/i)
   })
 
-  it("goes out although a hook throws, which is printed", async () => {
+  it("a send goes out even if a hook throws, and the hook's error is printed", async () => {
     const printed = vi.spyOn(console, "error").mockImplementation(() => {})
     onTestFinished(() => printed.mockRestore())
     const { baseUrl, seen } = await serve(json(200, sent))
@@ -349,7 +349,7 @@ describe("a send", () => {
     assert.deepEqual([seen.length, printed.mock.calls.length], [1, 2])
   })
 
-  it("tells of a service that cannot be reached, and the key that it was tried under", async () => {
+  it("an unreachable service is reported with the key of the send", async () => {
     const { baseUrl } = await serve(broken)
     const error = await rejected(
       clientOf(baseUrl, { retries: 1 }).client.messages.send(hello, { idempotencyKey: "k" })
@@ -358,7 +358,7 @@ describe("a send", () => {
     assert.deepEqual([error.idempotencyKey, error.status, error.reason], ["k", undefined, "unreachable"])
   })
 
-  it("does not take a page of something between for an answer", async () => {
+  it("an intermediary's page does not count as a response", async () => {
     const { baseUrl, seen } = await serve((response) => response.writeHead(403).end("<h1>Forbidden</h1>"))
     const error = await rejected(clientOf(baseUrl).client.messages.send(hello))
     if (!(error instanceof WacConnectionError)) return assert.fail(`${error}`)
@@ -366,7 +366,7 @@ describe("a send", () => {
     assert.strictEqual(seen.length, 1)
   })
 
-  it("follows no redirect: the key is for one service", async () => {
+  it("redirects are not followed, because the key is for one service", async () => {
     const elsewhere = await serve(json(200, sent))
     const { baseUrl, seen } = await serve((response) => response.writeHead(307, { location: elsewhere.baseUrl }).end())
     const error = await rejected(clientOf(baseUrl).client.messages.send(hello))
@@ -375,7 +375,7 @@ describe("a send", () => {
     assert.deepEqual(elsewhere.seen, [])
   })
 
-  it("ends with its signal, in a call and between two", async () => {
+  it("the signal ends a call during a request and between two", async () => {
     const { baseUrl } = await serve(() => {})
     const calling = new AbortController()
     const call = rejected(clientOf(baseUrl).client.messages.send(hello, { signal: calling.signal }))
@@ -393,7 +393,7 @@ describe("a send", () => {
     assert.strictEqual(failing.seen.length, 1)
   })
 
-  it("is signed afresh at every attempt, if there is a secret to sign with", async () => {
+  it("every attempt has a new signature if there is a signing secret", async () => {
     const { baseUrl, seen } = await serve(throttled, json(200, sent))
     const { client, now } = clientOf(baseUrl, { signingSecret: "whsec_secret" })
     const begun = now()
@@ -412,7 +412,7 @@ describe("a send", () => {
 })
 
 describe("a message", () => {
-  it("is asked for by its id, whatever is in it", async () => {
+  it("a message is requested by its id, whatever characters the id contains", async () => {
     const { baseUrl, seen } = await serve(json(200, { message_id: "msg_1" }))
     const { client } = clientOf(baseUrl, { signingSecret: "whsec_secret" })
     assert.strictEqual((await client.messages.get("msg_1/../x?y")).message_id, "msg_1")
@@ -425,7 +425,7 @@ describe("a list", () => {
   const page = (ids: ReadonlyArray<string>, next: string | null) =>
     json(200, { data: ids.map((id) => ({ id })), has_more: next !== null, next_cursor: next })
 
-  it("is gone through page by page, each asked for when it is needed", async () => {
+  it("a list is read page by page, each when it is needed", async () => {
     const { baseUrl, seen } = await serve(page(["a", "b"], "c/1"), page(["c"], null))
     const { client } = clientOf(baseUrl)
     const ids = []
@@ -440,7 +440,7 @@ describe("a list", () => {
     ])
   })
 
-  it("gives its pages, and begins anew each time", async () => {
+  it("a list returns its pages, and each iteration starts again", async () => {
     const { baseUrl, seen } = await serve(page(["a"], null))
     const list = clientOf(baseUrl).client.templates.list({ status: "approved", cursor: "x" })
     for (let i = 0; i < 2; i++) {
@@ -454,7 +454,7 @@ describe("a list", () => {
     ])
   })
 
-  it("is gathered in an array, whole or as many as are asked for, without asking for more", async () => {
+  it("a list is collected into an array, whole or limited, without further requests", async () => {
     const { baseUrl, seen } = await serve(page(["a", "b"], "c"), page(["c"], null), page(["a", "b"], "c"))
     const list = clientOf(baseUrl).client.messages.list({ status: "failed", until: new Date(0) })
     assert.deepEqual((await list.toArray() as ReadonlyArray<{ readonly id?: string }>).map(({ id }) => id), [
@@ -468,7 +468,7 @@ describe("a list", () => {
     assert.strictEqual(seen[0]!.target, "/v1/messages?status=failed&until=1970-01-01T00%3A00%3A00.000Z")
   })
 
-  it("ends with a page that has no more, whose cursor asks for what comes later", async () => {
+  it("a list ends with the last page, whose cursor leads to later items", async () => {
     const { baseUrl, seen } = await serve(
       json(200, { data: [{ id: "a" }], has_more: false, next_cursor: "later" }, { "request-id": "req_1" })
     )
@@ -482,7 +482,7 @@ describe("a list", () => {
     assert.deepEqual(seen.map(({ target }) => target), ["/v1/events?order=newest"])
   })
 
-  it("tries a page again", async () => {
+  it("a list retries a failed page", async () => {
     const { baseUrl } = await serve(page(["a"], "c"), throttled, page(["b"], null))
     const ids = []
     for await (const { id } of clientOf(baseUrl).client.templates.list()) ids.push(id)
@@ -504,7 +504,7 @@ describe("a client", () => {
     assert.throws(() => createClient({ baseUrl, apiKey }), TypeError, / must be /)
   })
 
-  it("keeps the path before /v1, with or without a slash after it", async () => {
+  it("the client keeps the path before /v1, with or without a trailing slash", async () => {
     const { baseUrl, seen } = await serve(json(200, sent))
     for (const path of ["/team/v1", "/team/v1/"]) {
       await clientOf(new URL(path, baseUrl).href).client.messages.send(hello)
@@ -512,7 +512,7 @@ describe("a client", () => {
     assert.deepEqual(seen.map(({ target }) => target), ["/team/v1/messages", "/team/v1/messages"])
   })
 
-  it("refuses to be made in a browser", () => {
+  it("the client cannot be created in a browser", () => {
     const browser = globalThis as { document?: unknown }
     browser.document = {}
     try {

@@ -38,18 +38,18 @@ describe("the bundle", () => {
     assert.isBelow(gzipSync(text, { level: 9 }).length, bytes)
   })
 
-  it("is empty if nothing is used", async () => {
+  it("the bundle is empty if nothing is used", async () => {
     for (const module of ["index", "internal"]) {
       assert.strictEqual((await bundle(`import "./${module}.ts"`)).text.trim(), "", module)
     }
   })
 
-  it("of the client holds no dashboard, and of the dashboard no API key", async () => {
+  it("the client's bundle contains no dashboard code, and the dashboard's no API key code", async () => {
     assert.notInclude((await bundle("export * from \"./index.ts\"")).text, "/internal/")
     assert.notInclude((await bundle("export * from \"./internal.ts\"")).text, "Bearer")
   })
 
-  it("runs with web globals alone: no process, Buffer, require or module system", async () => {
+  it("the bundle needs only web globals: no process, Buffer, require or module system", async () => {
     const { text } = await bundle("export * from \"./index.ts\"", "iife")
     const globals = { AbortController, clearTimeout, crypto, Headers, setTimeout, TextEncoder, URL, URLSearchParams }
     const answered = await runInNewContext(
@@ -62,7 +62,7 @@ describe("the bundle", () => {
 })
 
 describe("the sources", () => {
-  it("import only one another", () => {
+  it("the sources import only each other", () => {
     for (const file of readdirSync(source)) {
       const imported = [...readFileSync(new URL(file, source), "utf8").matchAll(/ from "([^"]+)"/g)]
       for (const [, path] of imported) assert.match(path!, /^(\.\/\w+\.ts|@wac\/client)$/, file)

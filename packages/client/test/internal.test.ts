@@ -53,7 +53,7 @@ const failure = (promise: Promise<unknown>): Promise<unknown> =>
   promise.then(() => assert.fail("it did not fail"), (error: unknown) => error)
 
 describe("a session", () => {
-  it("is kept from signing in to signing out, and shown as coming from the service's own pages", async () => {
+  it("a session lasts from sign-in to sign-out, and its requests come from the service's own pages", async () => {
     const { client, seen } = clientOf([
       signedIn("first"),
       () => Response.json(session),
@@ -76,13 +76,13 @@ describe("a session", () => {
     for (const { headers } of seen) assert.strictEqual(headers.get("sec-fetch-site"), "same-origin")
   })
 
-  it("can be one that there is already", async () => {
+  it("an existing session can be used", async () => {
     const { client, seen } = clientOf([() => Response.json(session)], { cookie: "wac_session=given" })
     await client.session.get()
     assert.strictEqual(seen[0]!.headers.get("cookie"), "wac_session=given")
   })
 
-  it("is shown to no hook", async () => {
+  it("hooks do not see the session", async () => {
     const told: Array<string> = []
     const { client } = clientOf([() => Response.json(session)], {
       cookie: "wac_session=given",
@@ -94,7 +94,7 @@ describe("a session", () => {
 })
 
 describe("what is made again", () => {
-  it("is a key's creation and a send, each under one Idempotency-Key, and all that changes nothing a second time", async () => {
+  it("idempotent requests are retried; a key's creation and a send under one Idempotency-Key", async () => {
     const { client, seen } = clientOf([broken, failing(500, "internal"), () => Response.json({ id: "key_1" })])
     await client.apiKeys.create({ name: "x" })
     assert.strictEqual(new Set(seen.map(({ headers }) => headers.get("idempotency-key"))).size, 1)
@@ -110,7 +110,7 @@ describe("what is made again", () => {
     }
   })
 
-  it("is never what must happen once, unless the service refused it as too fast", async () => {
+  it("one-time requests are never retried, unless the service refused them as too fast", async () => {
     const calls: ReadonlyArray<(client: ReturnType<typeof clientOf>["client"]) => Promise<unknown>> = [
       (client) => client.session.signIn({ email: "ana@shop.example", password: "x" }),
       (client) => client.session.setUp({ token: "t", email: "ana@shop.example", password: "x", workspaceName: "Shop" }),
@@ -134,13 +134,13 @@ describe("what is made again", () => {
 })
 
 describe("a client", () => {
-  it("sends an empty object where a body is needed and none is given", async () => {
+  it("a required body defaults to an empty object", async () => {
     const { client, seen } = clientOf([() => Response.json({})])
     await client.webhook.rotateSecret()
     assert.strictEqual(seen[0]!.body, "{}")
   })
 
-  it("fails with the service's error", async () => {
+  it("a call fails with the service's error", async () => {
     const { client } = clientOf([failing(404, "x")])
     assert.instanceOf(await failure(client.webhook.get()), WacApiError)
   })

@@ -47,7 +47,7 @@ const trust = (cert: string) =>
 const localhost = certificates.make({ name: "localhost" })
 
 describe("phases", () => {
-  it.effect("are timed as they took place, with the address connected to", () =>
+  it.effect("the phases of an attempt are timed, with the address of the connection", () =>
     Effect.gen(function*() {
       yield* trust(localhost.cert)
       const { port } = yield* serveTls(localhost)
@@ -59,7 +59,7 @@ describe("phases", () => {
       assert.deepStrictEqual(timings, { ...untimed, connectMs: 0, firstByteMs: 0, bodyMs: 0 })
     }).pipe(withLoopback))
 
-  it.effect("of a connection that was kept are the answer's alone", () =>
+  it.effect("on a kept connection, only the phases of the response are timed", () =>
     Effect.gen(function*() {
       const receiver = yield* serve(reply(200))
       yield* post(receiver.url)
@@ -68,7 +68,7 @@ describe("phases", () => {
       assert.deepStrictEqual([again.address, receiver.sockets.length], ["127.0.0.1", 1])
     }).pipe(withLoopback))
 
-  it.effect("are measured by the clock", () => {
+  it.effect("phases are measured by the clock", () => {
     const found = Promise.withResolvers<ReadonlyArray<string>>()
     const asked = Promise.withResolvers<void>()
     const lookup = () => {
@@ -96,7 +96,7 @@ describe("phases", () => {
 })
 
 describe("a time that runs out says how far it came", () => {
-  it.effect("the name look-up", () => {
+  it.effect("a timeout during the DNS lookup is reported as such", () => {
     const asked = Promise.withResolvers<void>()
     const lookup = () => {
       asked.resolve()
@@ -116,7 +116,7 @@ describe("a time that runs out says how far it came", () => {
     }).pipe(withRules({ lookup }))
   })
 
-  it.effect("the TLS handshake, of a server that takes connections and says nothing", () =>
+  it.effect("a timeout during the TLS handshake with a silent server is reported as such", () =>
     Effect.gen(function*() {
       const hello = Promise.withResolvers<void>()
       const receiver = yield* serveRaw(() => hello.resolve())
@@ -136,7 +136,7 @@ describe("a time that runs out says how far it came", () => {
     ["drips its headers", (socket) => socket.write("HTTP/1.1 200 OK\r\nx-drip: .")]
   ]
   for (const [how, say] of silences) {
-    it.effect(`the answer, of a server that ${how}`, () =>
+    it.effect(`a timeout is reported as such for a server that ${how}`, () =>
       Effect.gen(function*() {
         const requested = Promise.withResolvers<void>()
         const receiver = yield* serveRaw((socket) => {
@@ -151,7 +151,7 @@ describe("a time that runs out says how far it came", () => {
       }).pipe(withLoopback))
   }
 
-  it.effect("the answer over a kept connection", () =>
+  it.effect("a timeout of the response over a kept connection is reported as such", () =>
     Effect.gen(function*() {
       const requested = Promise.withResolvers<void>()
       let requests = 0
@@ -166,7 +166,7 @@ describe("a time that runs out says how far it came", () => {
       assert.strictEqual(receiver.sockets.length, 1)
     }).pipe(withLoopback))
 
-  it.effect("the answer's body, with what came of it", () =>
+  it.effect("a timeout during the response's body is reported with the received part", () =>
     Effect.gen(function*() {
       const arrived = Promise.withResolvers<void>()
       const take = ReceiverExchange.prototype.take
@@ -202,13 +202,13 @@ describe("a connection that breaks says where", () => {
       assert.isAtLeast(receiver.sockets.length, 1)
     })
 
-  it.effect("before the request", () =>
+  it.effect("a connection that breaks before the request is reported as such", () =>
     Effect.gen(function*() {
       const receiver = yield* serveTcp((socket) => void socket.resetAndDestroy())
       yield* breaks(receiver, receiver.url, "connect", "closed the connection without a response")
     }).pipe(withLoopback))
 
-  it.effect("in the TLS handshake", () =>
+  it.effect("a connection that breaks in the TLS handshake is reported as such", () =>
     Effect.gen(function*() {
       for (const rude of [(socket: Socket) => void socket.end(), (socket: Socket) => void socket.resetAndDestroy()]) {
         const receiver = yield* serveRaw(rude)
@@ -217,7 +217,7 @@ describe("a connection that breaks says where", () => {
       }
     }).pipe(withLoopback))
 
-  it.effect("after 1xx", () =>
+  it.effect("a connection that breaks after 1xx is reported as such", () =>
     Effect.gen(function*() {
       const receiver = yield* serveRaw((socket) => {
         socket.write("HTTP/1.1 102 Processing\r\n\r\n", () => socket.resetAndDestroy())
@@ -225,14 +225,14 @@ describe("a connection that breaks says where", () => {
       yield* breaks(receiver, receiver.url, "connect", "closed the connection without a response")
     }).pipe(withLoopback))
 
-  it.effect("with an answer that nobody asked for", () =>
+  it.effect("a connection with an unrequested response is reported as such", () =>
     Effect.gen(function*() {
       const line = "101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x"
       const receiver = yield* serveRaw((socket) => void socket.write(`HTTP/1.1 ${line}\r\n\r\n`))
       yield* breaks(receiver, receiver.url, "connect", "answered 101 to switch to another protocol")
     }).pipe(withLoopback))
 
-  it.effect("in the answer's body", () =>
+  it.effect("a connection that breaks in the response's body is reported as such", () =>
     Effect.gen(function*() {
       const receiver = yield* serveRaw((socket) => {
         socket.write("HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhalf", () => socket.resetAndDestroy())
@@ -241,7 +241,7 @@ describe("a connection that breaks says where", () => {
       yield* breaks(receiver, receiver.url, "connect", message)
     }).pipe(withLoopback))
 
-  it.effect("while it was kept: the request is sent once more, over a fresh one", () =>
+  it.effect("if a kept connection breaks, the request is sent again over a new connection", () =>
     Effect.gen(function*() {
       let requests = 0
       const receiver = yield* serve((request, res) => {
@@ -254,7 +254,7 @@ describe("a connection that breaks says where", () => {
       assert.strictEqual(answer.timings?.connectMs, 0)
     }).pipe(withLoopback))
 
-  it.effect("twice: that is told, and nothing is sent a third time", () =>
+  it.effect("if the connection breaks twice, the failure is reported and nothing is sent a third time", () =>
     Effect.gen(function*() {
       let requests = 0
       const receiver = yield* serve((request, res) => {
@@ -280,7 +280,7 @@ describe("a refused certificate is described", () => {
     })
   const elsewhere = withRules({ lookup: async () => ["127.0.0.1"] })
 
-  it.effect("expired", () =>
+  it.effect("an expired certificate is described", () =>
     Effect.gen(function*() {
       assert.strictEqual(
         yield* refused({ name: "old.example", from: "2020-02-03", to: "2021-02-03" }, "old.example"),
@@ -289,7 +289,7 @@ describe("a refused certificate is described", () => {
       )
     }).pipe(elsewhere))
 
-  it.effect("not valid yet", () =>
+  it.effect("a certificate that is not valid yet is described", () =>
     Effect.gen(function*() {
       assert.strictEqual(
         yield* refused({ name: "new.example", from: "2090-02-03" }, "new.example"),
@@ -298,7 +298,7 @@ describe("a refused certificate is described", () => {
       )
     }).pipe(elsewhere))
 
-  it.effect("of another host, with many names", () =>
+  it.effect("a certificate for a different host with many names is described", () =>
     Effect.gen(function*() {
       const names = ["a.example", "*.b.example", "c.example", "d.example", "e.example"]
       assert.strictEqual(
@@ -308,7 +308,7 @@ describe("a refused certificate is described", () => {
       )
     }).pipe(elsewhere))
 
-  it.effect("of an authority that nobody knows", () =>
+  it.effect("a certificate of an unknown authority is described", () =>
     Effect.gen(function*() {
       const issuer = certificates.authority("Acme CA 1")
       assert.strictEqual(
@@ -318,7 +318,7 @@ describe("a refused certificate is described", () => {
       )
     }).pipe(elsewhere))
 
-  it.effect("within bounds, and as plain text", () =>
+  it.effect("the description of a certificate is short plain text", () =>
     Effect.gen(function*() {
       const issuer = certificates.authority(`<b>${"x".repeat(60)}\u0007\n\u202E${"y".repeat(20_000)}`)
       const names = Array.from({ length: 40 }, (_, i) => `${"n".repeat(400)}${i}.example`)
@@ -345,7 +345,7 @@ describe("an answer that breaks HTTP's rules", () => {
     ["answered with a malformed status line", "2x0 OK\r\n\r\nok"],
     ["answered 200, but with a malformed body", "200 OK\r\ntransfer-encoding: chunked\r\n\r\n2x\r\nok\r\n0\r\n\r\n"]
   ]
-  it.effect("is a failed attempt whose message names the rule", () =>
+  it.effect("a response that breaks HTTP's rules fails the attempt, with the rule in the message", () =>
     Effect.gen(function*() {
       for (const [why, answer] of answers) {
         const { url } = yield* serveRaw((socket) => void socket.write(`HTTP/1.1 ${answer}`))
@@ -359,14 +359,14 @@ describe("an answer that came before the request", () => {
   const early = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"
   const before = "answered 200 before the request was sent; only a response to the whole request counts"
 
-  it.effect("is not a delivery when the receiver answers on connecting", () =>
+  it.effect("a response sent on connecting does not count as delivered", () =>
     Effect.gen(function*() {
       const receiver = yield* serveTcp((socket) => void socket.write(early))
       const { message, outcome, statusCode } = yield* post(receiver.url)
       assert.deepStrictEqual([outcome, statusCode, message], ["connect", 200, before])
     }).pipe(withLoopback))
 
-  it.effect("is not a delivery when the receiver has not read all of the request", () =>
+  it.effect("a response before the whole request was read does not count as delivered", () =>
     Effect.gen(function*() {
       const receiver = yield* serveTcp((socket) => {
         socket.once("readable", () => {
@@ -380,7 +380,7 @@ describe("an answer that came before the request", () => {
       assert.deepStrictEqual([answer.outcome, answer.message], ["connect", before])
     }).pipe(withLoopback))
 
-  it.effect("over a kept connection is left over from another request: the request is sent over a fresh one", () =>
+  it.effect("bytes left over on a kept connection cause the request to be sent over a new connection", () =>
     Effect.gen(function*() {
       let requests = 0
       const receiver = yield* serveTcp((socket) => {
@@ -450,7 +450,7 @@ describe("a receiver's words", () => {
     `HTTP/1.1 101 ${evil}\r\nconnection: upgrade\r\nupgrade: ${evil}\r\n\r\n`,
     `${evil}\r\n\r\n`
   ]
-  it.effect("come neither into messages nor into logs", () => {
+  it.effect("a receiver's text appears neither in messages nor in logs", () => {
     const logged: Array<unknown> = []
     const logger = Logger.make(({ message }) => void logged.push(message))
     return Effect.gen(function*() {

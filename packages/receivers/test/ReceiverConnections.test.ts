@@ -42,7 +42,7 @@ const until = (isSo: () => boolean) =>
   })
 
 describe("unused connections", () => {
-  it.effect("are closed after a while, and nothing is kept of their hosts", () =>
+  it.effect("unused connections are closed after a while, and their hosts are forgotten", () =>
     Effect.gen(function*() {
       const own = yield* connections({ idleTimeout: Duration.millis(20) })
       const receivers = yield* Effect.replicateEffect(serve(reply(200)), 3)
@@ -53,7 +53,7 @@ describe("unused connections", () => {
       assert.deepStrictEqual(own.size, { open: 0, idle: 0, idleOrigins: 0 })
     }))
 
-  it.effect("are forgotten when their receiver closes them", () =>
+  it.effect("unused connections that the receiver closes are forgotten", () =>
     Effect.gen(function*() {
       const own = yield* connections()
       const receiver = yield* serve(reply(200))
@@ -65,7 +65,7 @@ describe("unused connections", () => {
       assert.isNull((yield* post(own, receiver)).error)
     }))
 
-  it.effect("are as many as they may be, the ones used last", () =>
+  it.effect("the number of unused connections is limited to the most recently used", () =>
     Effect.gen(function*() {
       const own = yield* connections({ maxIdle: 2 })
       const [first, ...others] = yield* Effect.replicateEffect(serve(reply(200)), 4)
@@ -76,7 +76,7 @@ describe("unused connections", () => {
       assert.isFalse((yield* post(own, others[0]!)).exchange.isKept)
     }))
 
-  it.effect("to one host are as many as they may be, however many were in use", () =>
+  it.effect("the number of unused connections to one host is limited, however many were in use", () =>
     Effect.gen(function*() {
       const own = yield* connections({ maxIdlePerOrigin: 3 })
       const busy = yield* gathering(8)
@@ -88,7 +88,7 @@ describe("unused connections", () => {
       assert.deepStrictEqual(own.size, { open: 4, idle: 4, idleOrigins: 2 })
     }))
 
-  it.effect("of thousands of hosts leave nothing behind", () =>
+  it.effect("connections to thousands of hosts leave nothing in memory", () =>
     Effect.gen(function*() {
       const own = yield* connections({ maxIdle: 10 })
       const receiver = yield* serve(reply(200))
@@ -100,7 +100,7 @@ describe("unused connections", () => {
       assert.deepStrictEqual(own.size, { open: 10, idle: 10, idleOrigins: 10 })
     }))
 
-  it.effect("are not used again at a minute's age: the name's addresses may have changed", () =>
+  it.effect("a connection older than a minute is not reused, because the name's addresses may have changed", () =>
     Effect.gen(function*() {
       const own = yield* connections()
       const receiver = yield* serve(reply(200))
@@ -113,7 +113,7 @@ describe("unused connections", () => {
       assert.isFalse((yield* post(own, receiver)).exchange.isKept)
     }))
 
-  it.effect("end with the scope, as those in use do", () =>
+  it.effect("all connections end with the scope", () =>
     Effect.gen(function*() {
       const asked = Promise.withResolvers<void>()
       const idle = yield* serve(reply(200))
@@ -131,7 +131,7 @@ describe("unused connections", () => {
 })
 
 describe("connections in use", () => {
-  it.effect("are one to an exchange, kept for the next ones", () =>
+  it.effect("each exchange has one connection, which is kept for the next", () =>
     Effect.gen(function*() {
       const own = yield* connections()
       const receiver = yield* gathering(40)
@@ -143,7 +143,7 @@ describe("connections in use", () => {
       assert.deepStrictEqual(own.size, { open: 40, idle: 40, idleOrigins: 1 })
     }))
 
-  it.effect("that hang keep nobody waiting, at another host or at the same", () =>
+  it.effect("a hanging connection delays no exchange, at a different host or the same", () =>
     Effect.gen(function*() {
       const own = yield* connections()
       let requests = 0
@@ -163,7 +163,7 @@ describe("connections in use", () => {
       assert.strictEqual(own.size.open, own.size.idle)
     }))
 
-  it.effect("that are interrupted while they are made are given up at once", () =>
+  it.effect("a connection that is interrupted while connecting is closed immediately", () =>
     Effect.gen(function*() {
       const asked = Promise.withResolvers<void>()
       const own = yield* ReceiverConnections.make(ReceiverConnector.make({
@@ -182,7 +182,7 @@ describe("connections in use", () => {
       assert.deepStrictEqual(own.size, { open: 0, idle: 0, idleOrigins: 0 })
     }))
 
-  it.effect("that the receiver wants closed are not used again", () =>
+  it.effect("a connection that the receiver closes is not reused", () =>
     Effect.gen(function*() {
       const own = yield* connections()
       const receiver = yield* serve(reply(200, { connection: "close" }))
@@ -191,7 +191,7 @@ describe("connections in use", () => {
       yield* until(() => own.size.open === 0)
     }))
 
-  it.effect("that bring more than an answer are not used again", () =>
+  it.effect("a connection with bytes after the response is not reused", () =>
     Effect.gen(function*() {
       const own = yield* connections()
       const receiver = yield* serveRaw((socket) => {

@@ -5,7 +5,7 @@ import { maxBodyBytes, ReceiverExchange } from "../src/ReceiverExchange.ts"
 const exchange = Effect.map(Clock.Clock, (clock) => new ReceiverExchange(clock))
 
 describe("the body of a receiver's answer", () => {
-  it.effect("is taken until there is enough of it", () =>
+  it.effect("the response's body is read only up to its limit", () =>
     Effect.gen(function*() {
       const one = yield* exchange
       assert.strictEqual(one.body.length, 0)
@@ -15,7 +15,7 @@ describe("the body of a receiver's answer", () => {
       assert.strictEqual(one.body.toString(), `ok${".".repeat(maxBodyBytes - 3)}!`)
     }))
 
-  it.effect("is gathered without keeping the pieces", () =>
+  it.effect("the response's body is gathered without keeping the pieces", () =>
     Effect.gen(function*() {
       const one = yield* exchange
       // a source that uses its piece again shows whether that is kept, for hundreds of times the memory of its byte

@@ -82,7 +82,7 @@ const check = (url: string, rules: Partial<ReceiverGuardDns.ReceiverRules> = {})
   )
 
 describe("an address", () => {
-  it.prop("that is private is refused however it is written or wrapped", { four: bytes }, ({ four }) => {
+  it.prop("a private address is refused however it is written or embedded", { four: bytes }, ({ four }) => {
     for (const inside of privates(four)) {
       for (const written of [...spellings(inside), ...disguises(inside)]) {
         assert.isFalse(host(written).allowed, written)
@@ -90,21 +90,25 @@ describe("an address", () => {
     }
   })
 
-  it.prop("that is public is allowed however it is written", { four: bytes }, ({ four: [a, b, c, d] }) => {
+  it.prop("a public address is allowed however it is written", { four: bytes }, ({ four: [a, b, c, d] }) => {
     const outside: Four = [publicFirsts[a % publicFirsts.length]!, b, c, d]
     for (const written of [...spellings(outside), ...disguises(outside).slice(0, 4)]) {
       assert.isTrue(host(written).allowed, written)
     }
   })
 
-  it.effect.prop("that is private is refused on saving, too", { four: bytes }, ({ four }) =>
-    Effect.gen(function*() {
-      for (const inside of privates(four)) {
-        const written = [...spellings(inside), ...disguises(inside)]
-        const one = written[(four[0] * 256 + four[3]) % written.length]!
-        assert.isTrue(Result.isFailure(yield* check(`https://${one}/hook`)), one)
-      }
-    }))
+  it.effect.prop(
+    "a private address is refused when the webhook is saved",
+    { four: bytes },
+    ({ four }) =>
+      Effect.gen(function*() {
+        for (const inside of privates(four)) {
+          const written = [...spellings(inside), ...disguises(inside)]
+          const one = written[(four[0] * 256 + four[3]) % written.length]!
+          assert.isTrue(Result.isFailure(yield* check(`https://${one}/hook`)), one)
+        }
+      })
+  )
 })
 
 describe("a name that leads elsewhere by the time", () => {
@@ -113,7 +117,7 @@ describe("a name that leads elsewhere by the time", () => {
     return async () => [answers[Math.min(lookups++, answers.length - 1)]!]
   }
 
-  it.effect("is refused at the attempt, though it was accepted when it was saved", () =>
+  it.effect("a name that turns private is refused at the attempt, although it was accepted when saved", () =>
     Effect.gen(function*() {
       const receiver = yield* serve(reply(200))
       const rules = {
@@ -130,7 +134,7 @@ describe("a name that leads elsewhere by the time", () => {
       assert.strictEqual(receiver.sockets.length, 0)
     }))
 
-  it.effect("is refused at any later attempt, and again when it is saved again", () =>
+  it.effect("a name that turned private is refused at later attempts and when saved again", () =>
     Effect.gen(function*() {
       const rules = {
         allowInsecure: true,

@@ -27,7 +27,7 @@ import {
 const untimed = { lookupMs: null, connectMs: null, tlsMs: null, firstByteMs: null, bodyMs: null }
 
 describe("what is sent", () => {
-  it.effect("is one POST of exactly the body and headers given", () =>
+  it.effect("a delivery is one POST of exactly the given body and headers", () =>
     Effect.gen(function*() {
       const seen: Array<{ request: IncomingMessage; body: Buffer }> = []
       const { port, url } = yield* serve((request, res) => {
@@ -53,7 +53,7 @@ describe("what is sent", () => {
       })
     }).pipe(withLoopback))
 
-  it.effect("goes over a connection that is used again, without a cookie", () =>
+  it.effect("deliveries reuse a connection and send no cookie", () =>
     Effect.gen(function*() {
       const cookies: Array<string | undefined> = []
       const receiver = yield* serve((request, res) => {
@@ -69,7 +69,7 @@ describe("what is sent", () => {
       assert.deepStrictEqual(cookies, [undefined, undefined, undefined])
     }).pipe(withLoopback))
 
-  it.effect("passes by the proxies of the environment", () =>
+  it.effect("deliveries ignore the proxies of the environment", () =>
     Effect.gen(function*() {
       const proxied: Array<string | undefined> = []
       const proxy = yield* serve((request, res) => {
@@ -98,7 +98,7 @@ describe("what is sent", () => {
       assert.deepStrictEqual(proxied, [])
     }))
 
-  it.effect("ends with the layer: connections are closed", () =>
+  it.effect("connections are closed with the layer", () =>
     Effect.gen(function*() {
       const receiver = yield* serve(reply(200))
       yield* post(receiver.url).pipe(withLoopback)
@@ -107,7 +107,7 @@ describe("what is sent", () => {
 })
 
 describe("what the receiver answers", () => {
-  it.effect("is success with 200 alone", () =>
+  it.effect("only 200 counts as success", () =>
     Effect.gen(function*() {
       const { url } = yield* serve(reply(200, { "x-trace": "t1" }))
       const answer = yield* post(url)
@@ -120,7 +120,7 @@ describe("what the receiver answers", () => {
     }).pipe(withLoopback))
 
   for (const status of [201, 202, 204, 206, 300, 304, 400, 404, 410, 500, 502]) {
-    it.effect(`is failure with ${status}`, () =>
+    it.effect(`status ${status} is a failure`, () =>
       Effect.gen(function*() {
         const { url } = yield* serve(reply(status, { "retry-after": "30" }))
         const answer = yield* post(url)
@@ -132,7 +132,7 @@ describe("what the receiver answers", () => {
   }
 
   for (const status of [301, 302, 303, 307, 308]) {
-    it.effect(`is a redirect with ${status}, which is not followed`, () =>
+    it.effect(`status ${status} is a redirect, which is not followed`, () =>
       Effect.gen(function*() {
         const target = yield* serve(reply(200))
         const { url } = yield* serve(reply(status, { location: target.url }))
@@ -146,7 +146,7 @@ describe("what the receiver answers", () => {
   }
 
   for (const line of ["100 Continue", "102 Processing", "103 Early Hints\r\nlink: </a>", "199 Something"]) {
-    it.effect(`counts after ${line.slice(0, 3)}, however often that comes`, () =>
+    it.effect(`the final response counts after any number of ${line.slice(0, 3)}`, () =>
       Effect.gen(function*() {
         const { url } = yield* serve((request, res) => {
           request.socket.write(`HTTP/1.1 ${line}\r\n\r\n`.repeat(3))
@@ -171,7 +171,7 @@ describe("what the receiver answers", () => {
     ["soon", null]
   ]
   for (const [value, wait] of waits) {
-    it.effect(`tells what Retry-After asks for with 429 and 503: ${value}`, () =>
+    it.effect(`Retry-After is read with 429 and 503: ${value}`, () =>
       Effect.gen(function*() {
         yield* TestClock.setTime(Duration.toMillis("1 minute"))
         for (const status of [429, 503]) {
@@ -183,7 +183,7 @@ describe("what the receiver answers", () => {
       }).pipe(withLoopback))
   }
 
-  it.effect("is read to its 16 KiB and no further", () =>
+  it.effect("the response's body is read up to 16 KiB", () =>
     Effect.gen(function*() {
       const receiver = yield* serve((_, res) => {
         res.write("a".repeat(1024 * 1024))
@@ -194,7 +194,7 @@ describe("what the receiver answers", () => {
       yield* Effect.promise(() => receiver.closed)
     }).pipe(withLoopback))
 
-  it.effect("is kept as text that can be stored: no NUL, no half character", () =>
+  it.effect("the response's body is stored as text without NUL or half characters", () =>
     Effect.gen(function*() {
       const texts = ["a\u0000b", `x${"é".repeat(maxBodyBytes)}`]
       const { url } = yield* serve((_, res) => void res.end(texts.shift()))
@@ -202,7 +202,7 @@ describe("what the receiver answers", () => {
       assert.strictEqual((yield* post(url)).response?.body, `x${"é".repeat(maxBodyBytes / 2 - 1)}`)
     }).pipe(withLoopback))
 
-  it.effect("has its headers kept within bounds and without cookies", () =>
+  it.effect("the response's headers are stored within limits and without cookies", () =>
     Effect.gen(function*() {
       const { url } = yield* serve((_, res) => {
         res.setHeader("set-cookie", ["session=secret"]).setHeader("x-long", "v".repeat(5000))
@@ -219,7 +219,7 @@ describe("what the receiver answers", () => {
 })
 
 describe("when there is no whole answer", () => {
-  it.effect("nobody listens: connect", () =>
+  it.effect("without a listener, the outcome is connect", () =>
     Effect.gen(function*() {
       const { url } = yield* Effect.scoped(serve(reply(200)))
       const answer = yield* post(url)
@@ -234,7 +234,7 @@ describe("when there is no whole answer", () => {
       })
     }).pipe(withLoopback))
 
-  it.effect("the connection ends before an answer: connect", () =>
+  it.effect("if the connection ends before a response, the outcome is connect", () =>
     Effect.gen(function*() {
       for (const answer of [(socket: Socket) => void socket.resetAndDestroy(), (socket: Socket) => void socket.end()]) {
         const { url } = yield* serveRaw(answer)
@@ -244,7 +244,7 @@ describe("when there is no whole answer", () => {
       }
     }).pipe(withLoopback))
 
-  it.effect("the connection ends within the answer: 200 is not enough", () =>
+  it.effect("if the connection ends within the response, 200 is not enough", () =>
     Effect.gen(function*() {
       for (const status of [200, 500]) {
         const { url } = yield* serveRaw((socket) => {
@@ -257,7 +257,7 @@ describe("when there is no whole answer", () => {
       }
     }).pipe(withLoopback))
 
-  it.effect("the answer is not HTTP: connect", () =>
+  it.effect("if the response is not HTTP, the outcome is connect", () =>
     Effect.gen(function*() {
       const { url } = yield* serveRaw((socket) => socket.end("SSH-2.0-OpenSSH_9.9\r\n"))
       const { message, outcome } = yield* post(url)
@@ -265,7 +265,7 @@ describe("when there is no whole answer", () => {
       assert.strictEqual(message, "did not answer in HTTP")
     }).pipe(withLoopback))
 
-  it.effect("its headers are endless: connect", () =>
+  it.effect("if the response's headers are endless, the outcome is connect", () =>
     Effect.gen(function*() {
       const { url } = yield* serveRaw((socket) => socket.write(`HTTP/1.1 200 OK\r\nx: ${"y".repeat(1024 * 1024)}`))
       const { message, outcome } = yield* post(url)
@@ -274,7 +274,7 @@ describe("when there is no whole answer", () => {
     }).pipe(withLoopback))
 
   for (const allowed of [[], allowedCidrs]) {
-    it.effect(`the name does not resolve, with ${allowed.length} ranges allowed: dns`, () =>
+    it.effect(`if the name does not resolve, with ${allowed.length} allowed ranges, the outcome is dns`, () =>
       Effect.gen(function*() {
         const { message, outcome } = yield* post("http://nonexistent.invalid/")
         assert.strictEqual(outcome, "dns")
@@ -282,12 +282,12 @@ describe("when there is no whole answer", () => {
       }).pipe(withRules({ allowedCidrs: allowed })))
   }
 
-  it.effect("the name resolves to nothing: dns", () =>
+  it.effect("if the name resolves to no address, the outcome is dns", () =>
     Effect.gen(function*() {
       assert.strictEqual((yield* post("http://receiver.example/")).outcome, "dns")
     }).pipe(withRules({ lookup: async () => [] })))
 
-  it.effect("it hangs: the end of its time closes the connection", () =>
+  it.effect("if the receiver hangs, the timeout closes the connection", () =>
     Effect.gen(function*() {
       const asked = Promise.withResolvers<void>()
       const receiver = yield* serve(() => asked.resolve())
@@ -298,7 +298,7 @@ describe("when there is no whole answer", () => {
       yield* Effect.promise(() => receiver.closed)
     }).pipe(withLoopback))
 
-  it.effect("its body drips: the caller's deadline closes the connection", () =>
+  it.effect("if the body drips, the caller's deadline closes the connection", () =>
     Effect.gen(function*() {
       const dripped = Promise.withResolvers<void>()
       const receiver = yield* serve((_, res) => {
@@ -317,7 +317,7 @@ describe("when there is no whole answer", () => {
       yield* Effect.promise(() => receiver.closed)
     }).pipe(withLoopback))
 
-  it.effect("it is interrupted before it is connected: nothing is sent", () =>
+  it.effect("if the attempt is interrupted before it is connected, nothing is sent", () =>
     Effect.gen(function*() {
       let requests = 0
       const asked = Promise.withResolvers<void>()
@@ -341,7 +341,7 @@ describe("when there is no whole answer", () => {
       assert.deepStrictEqual([requests, receiver.sockets.length], [1, 1])
     }))
 
-  it.effect("a URL or a header is impossible: an answer all the same", () =>
+  it.effect("an impossible URL or header is reported as a failed attempt", () =>
     Effect.gen(function*() {
       assert.strictEqual((yield* post("nonsense")).outcome, "connect")
       const transport = yield* WebhookTransport.WebhookTransport
@@ -367,7 +367,7 @@ describe("TLS", () => {
     (before) => Effect.sync(() => setDefaultCACertificates(before))
   )
 
-  it.effect("a certificate that nobody vouches for is refused", () =>
+  it.effect("a certificate of an unknown authority is refused", () =>
     Effect.gen(function*() {
       const { port } = yield* serveTls(localhost)
       const answer = yield* post(`https://localhost:${port}/`)
@@ -376,14 +376,14 @@ describe("TLS", () => {
       assert.strictEqual(answer.message, `has a self-signed certificate: it is ${detail}`)
     }).pipe(withLoopback))
 
-  it.effect("a trusted one for the name is accepted", () =>
+  it.effect("a trusted certificate for the name is accepted", () =>
     Effect.gen(function*() {
       yield* trusted
       const { port } = yield* serveTls(localhost)
       assert.strictEqual((yield* post(`https://localhost:${port}/`)).outcome, "delivered")
     }).pipe(withRules({ allowInsecure: false })))
 
-  it.effect("a trusted one for another name is refused", () =>
+  it.effect("a trusted certificate for a different name is refused", () =>
     Effect.gen(function*() {
       yield* trusted
       const { port } = yield* serveTls(localhost)
@@ -393,7 +393,7 @@ describe("TLS", () => {
       assert.strictEqual(answer.message, `has a certificate for another host name: it is ${detail}`)
     }).pipe(withRules({ lookup: async () => ["127.0.0.1"] })))
 
-  it.effect("a server that speaks no TLS, or hangs up", () =>
+  it.effect("a server that does not speak TLS, or hangs up, fails the attempt as tls", () =>
     Effect.gen(function*() {
       const { port } = yield* serve(reply(200))
       const plain = yield* post(`https://127.0.0.1:${port}/`)
@@ -442,10 +442,11 @@ describe("the guard at every connection", () => {
       ["localhost", "a name of the server itself"]
     ] as const
   ) {
-    it.effect(`connects to no ${host}`, () => blockedBy({}, (port) => `http://${host}:${port}/`, is(reason)))
+    it.effect(`the guard refuses to connect to ${host}`, () =>
+      blockedBy({}, (port) => `http://${host}:${port}/`, is(reason)))
   }
 
-  it.effect("connects to no metadata address though all is allowed", () => {
+  it.effect("the guard refuses metadata addresses even if all ranges are allowed", () => {
     const all = Result.getOrThrow(parseCidrs("0.0.0.0/0"))
     return blockedBy(
       { allowedCidrs: all },
@@ -454,7 +455,7 @@ describe("the guard at every connection", () => {
     )
   })
 
-  it.effect("connects to no name that leads out of bounds", () =>
+  it.effect("the guard refuses a name with a forbidden address", () =>
     blockedBy(
       { lookup: async () => ["127.0.0.1"] },
       (port) => `http://receiver.example:${port}/`,
@@ -462,7 +463,7 @@ describe("the guard at every connection", () => {
       { ...untimed, lookupMs: 0 }
     ))
 
-  it.effect("connects to no name with one address out of bounds", () =>
+  it.effect("the guard refuses a name with one forbidden address among others", () =>
     blockedBy(
       { lookup: async () => ["93.184.216.34", "::ffff:127.0.0.1"] },
       (port) => `http://receiver.example:${port}/`,
@@ -470,7 +471,7 @@ describe("the guard at every connection", () => {
       { ...untimed, lookupMs: 0 }
     ))
 
-  it.effect("connects to the address it judged, and looks no name up twice", () =>
+  it.effect("the connection uses the judged address, without a second lookup", () =>
     Effect.gen(function*() {
       let lookups = 0
       const receiver = yield* serve((request, res) => void res.end(request.headers.host))
@@ -482,7 +483,7 @@ describe("the guard at every connection", () => {
       assert.strictEqual(lookups, 1)
     }))
 
-  it.effect("reaches localhost where loopback is allowed, whatever a look-up says", () =>
+  it.effect("localhost is reachable if loopback is allowed, regardless of DNS", () =>
     Effect.gen(function*() {
       const { port } = yield* serve(reply(200))
       for (const host of ["localhost", "localhost.", "a.localhost", "[::ffff:127.0.0.1]"]) {
@@ -493,7 +494,7 @@ describe("the guard at every connection", () => {
       lookup: async () => ["10.0.0.1"]
     })))
 
-  it.effect("allows http only where the operator does", () =>
+  it.effect("http is allowed only if the operator allows it", () =>
     blockedBy(
       { allowInsecure: false, allowedCidrs },
       (port) => `http://127.0.0.1:${port}/`,

@@ -10,7 +10,7 @@ import { call, ready, receiver, setWebhook } from "../harness.ts"
 import { moving } from "../movable.ts"
 import { mailbox } from "../people/mailbox.ts"
 
-it.live("a paused webhook is told of once, by mail and by a post that is signed as events are, and so is its end", () =>
+it.live("a paused webhook and its recovery are each reported once, by mail and by a post that is signed like an event", () =>
   Effect.gen(function*() {
     const mail = yield* mailbox
     const { pass, session, url } = yield* moving(
@@ -51,7 +51,7 @@ it.live("a paused webhook is told of once, by mail and by a post that is signed 
     assert.strictEqual((yield* list()).body.data.length, 1)
   }).pipe(Effect.scoped))
 
-it.live("settings refuse what is no address, and places where nothing may be posted", () =>
+it.live("alert settings refuse invalid e-mail addresses and URLs that are not public", () =>
   Effect.gen(function*() {
     const { session, url } = yield* ready()
     const set = (body: unknown) => call(`${url}/internal/alerts/settings`, { method: "PUT", headers: session, body })
@@ -62,7 +62,7 @@ it.live("settings refuse what is no address, and places where nothing may be pos
     checks.assertInvalid(yield* set({ emails, url: null }), "invalid_field", "emails")
   }).pipe(Effect.scoped))
 
-it.live("nothing is posted to a private address, even if it was public when it was set; the mail comes all the same", () =>
+it.live("nothing is posted to a URL that has become private, and the mail is still sent", () =>
   Effect.gen(function*() {
     const mail = yield* mailbox
     const { pass, services, session, url } = yield* moving(ready({

@@ -9,7 +9,7 @@ import { moving } from "../movable.ts"
 import { mailbox } from "../people/mailbox.ts"
 import { freshDatabase, masterKey, postgres } from "../processes.ts"
 
-it.live("a matter and its end are told once, however many processes look", () =>
+it.live("a problem and its end are each reported once, however many processes run", () =>
   Effect.gen(function*() {
     const mail = yield* mailbox
     const environment = {

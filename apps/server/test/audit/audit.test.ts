@@ -12,7 +12,7 @@ type Entry = { readonly action: string; readonly target: string | null; readonly
 const list = (url: string, headers: { readonly [name: string]: string }, query = "") =>
   Effect.map(call(`${url}/internal/audit${query}`, { headers }), ({ body }) => body.data as ReadonlyArray<Entry>)
 
-it.live("has each change of a person's with the thing, the time and the address, and nothing secret", () =>
+it.live("the audit lists each person's changes with resource, time and address, and contains no secret", () =>
   Effect.gen(function*() {
     const { key, session, url } = yield* ready({ environment: checks.unlimited })
     const { userId } = (yield* call(`${url}/internal/session`, { headers: session })).body
@@ -77,7 +77,7 @@ it.live("has each change of a person's with the thing, the time and the address,
     assert.strictEqual(mine!.action, "api_key.revoke")
   }).pipe(Effect.scoped))
 
-it.live("has nothing of what was refused, failed or was answered again, and nothing of what only looks", () =>
+it.live("the audit omits refused, failed and replayed requests, and requests that only read", () =>
   Effect.gen(function*() {
     const { session, url } = yield* ready({ environment: checks.unlimited })
     const before = (yield* list(url, session)).length
@@ -96,7 +96,7 @@ it.live("has nothing of what was refused, failed or was answered again, and noth
     assert.strictEqual((yield* list(url, session)).length, before + 1)
   }).pipe(Effect.scoped))
 
-it.live("is an admin's to read", () =>
+it.live("only admins and owners can read the audit", () =>
   Effect.gen(function*() {
     const { session, url } = yield* ready({ environment: checks.unlimited })
     const invited = yield* call(`${url}/internal/members`, {

@@ -49,7 +49,7 @@ const listen = (url: string, headers: { readonly [name: string]: string }) =>
     return { until, end }
   })
 
-it.live("tells a page what changes in its workspace: by people, by keys and by the provider", () =>
+it.live("the stream reports changes in the page's workspace by people, API keys and the provider", () =>
   Effect.gen(function*() {
     const server = yield* ready({ environment: checks.unlimited })
     const { session, url } = server
@@ -64,7 +64,7 @@ it.live("tells a page what changes in its workspace: by people, by keys and by t
     yield* page.until("requests")
   }).pipe(Effect.scoped))
 
-it.live("tells nothing of another workspace", () =>
+it.live("the stream reports nothing of a different workspace", () =>
   Effect.gen(function*() {
     const server = yield* ready({ environment: checks.unlimited })
     const { services, session, url } = server
@@ -76,7 +76,7 @@ it.live("tells nothing of another workspace", () =>
     yield* page.until("apiKeys")
   }).pipe(Effect.scoped))
 
-it.live("ends with the session", () =>
+it.live("the stream ends with the session", () =>
   Effect.gen(function*() {
     const { pass, url } = yield* moving(ready({ environment: checks.unlimited }))
     const session = yield* signIn(url)
@@ -86,7 +86,7 @@ it.live("ends with the session", () =>
     yield* page.end
   }).pipe(Effect.scoped))
 
-it.live("ends when its person is removed from the workspace", () =>
+it.live("the stream ends when its person is removed from the workspace", () =>
   Effect.gen(function*() {
     const { pass, session, url } = yield* moving(ready({ environment: checks.unlimited }))
     const ben = yield* join(url, session, "ben@example.com", "member")
@@ -97,7 +97,7 @@ it.live("ends when its person is removed from the workspace", () =>
     assert.strictEqual((yield* call(`${url}/internal/session`, { headers: ben.headers })).status, 401)
   }).pipe(Effect.scoped))
 
-it.live("ends when the service stops", () =>
+it.live("the stream ends when the service stops", () =>
   Effect.gen(function*() {
     const scope = yield* Scope.make()
     const { session, url } = yield* Scope.provide(ready({ environment: checks.unlimited }), scope)

@@ -20,7 +20,7 @@ const rejected = (promise: Promise<unknown>) =>
   )
 
 describe("the client", () => {
-  it.live("sends once per key, and reads what became of it", () =>
+  it.live("the client sends once per key, and reads the message's state", () =>
     Effect.gen(function*() {
       const { key, url } = yield* ready()
       const wac = clientOf(url, key)
@@ -45,7 +45,7 @@ describe("the client", () => {
       assert.match(refused.requestId, /^req_/)
     }).pipe(Effect.scoped))
 
-  it.live("signs what a key must sign", () =>
+  it.live("the client signs requests for a key that requires signatures", () =>
     Effect.gen(function*() {
       const { session, url } = yield* ready()
       const key = yield* createKey(url, session, { name: "signed", requireSignature: true })
@@ -55,7 +55,7 @@ describe("the client", () => {
       assert.strictEqual(sent.api_key_id, key.id)
     }).pipe(Effect.scoped))
 
-  it.live("goes through lists over all their pages", () =>
+  it.live("the client iterates over all pages of a list", () =>
     Effect.gen(function*() {
       const { key, url } = yield* ready()
       const wac = clientOf(url, key)
@@ -77,7 +77,7 @@ describe("the client", () => {
       assert.strictEqual((yield* rejected(collectedOnce(wac.events.list({ cursor: "nonsense" })))).param, "cursor")
     }).pipe(Effect.scoped))
 
-  it.live("signs a person in to the dashboard's endpoints, and goes on in the session until they sign out", () =>
+  it.live("the client signs a person in and uses the session until they sign out", () =>
     Effect.gen(function*() {
       const { url } = yield* start()
       const wac = createInternalClient({ baseUrl: url })

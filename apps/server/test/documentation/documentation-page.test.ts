@@ -1,6 +1,6 @@
 /**
- * `/docs` and `/openapi.json`: prepared once, small on the wire, kept by caches, and on their own: the page asks nothing
- * of anybody else, and can send.
+ * `/docs` and `/openapi.json`: prepared once, small on the wire, kept by caches, and on their own: the page asks
+ * nothing of anybody else, and can send.
  */
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schedule } from "effect"
@@ -44,7 +44,7 @@ const open = { br: zlib.brotliDecompressSync, gzip: zlib.gunzipSync } as const
 
 layer(checks.Served.layer(), checks.live)("the documentation", (it) => {
   it.effect.each(files)(
-    "%s comes compressed by br or gzip as the caller accepts it",
+    "%s is compressed by br or gzip, as the client accepts",
     ([path, type]) =>
       Effect.gen(function*() {
         const { url } = yield* checks.Served
@@ -77,7 +77,7 @@ layer(checks.Served.layer(), checks.live)("the documentation", (it) => {
   )
 
   it.effect.each(files)(
-    "%s is kept by caches, and told by its ETag to be the same",
+    "%s is cached, and revalidated by its ETag",
     ([path]) =>
       Effect.gen(function*() {
         const { url } = yield* checks.Served
@@ -114,7 +114,7 @@ layer(checks.Served.layer(), checks.live)("the documentation", (it) => {
       })
   )
 
-  it.effect("the page's first view is small, and says what there is before any script runs", () =>
+  it.effect("the page's first view is small, and describes the service before any script runs", () =>
     Effect.gen(function*() {
       const { url } = yield* checks.Served
       const accepts = { "accept-encoding": "gzip, br" }
@@ -149,7 +149,7 @@ layer(checks.Served.layer(), checks.live)("the documentation", (it) => {
     }))
 
   it.effect(
-    "the page shows what the document has and sends requests, without asking anybody else for anything",
+    "the page shows the document and sends requests, and loads nothing from other sites",
     () =>
       Effect.gen(function*() {
         const { key, url } = yield* checks.Served

@@ -1,11 +1,11 @@
 /**
- * The commands and the code of README and guides: commands are run in their order against a server (`commands.ts`), code is
- * compiled, also that of the packages' own READMEs.
+ * The commands and the code of README and guides: commands are run in their order against a server (`commands.ts`),
+ * code is compiled, also that of the packages' own READMEs.
  *
  * Every block `sh` is run unless it is marked `not-run="why"`, and then the text says "Not run by our tests: … why". A
  * block `sh in="a project of its own"` is run by `packaging/test/documentation.test.ts`, from packed packages. A block
- * `js file=NAME` or `ts file=NAME` is a file that later commands use. `ts given="…"` has declarations that the reader has.
- * `npm run long -- documentation` runs the commands word for word in clones too, on Node 20, 22 and 24.
+ * `js file=NAME` or `ts file=NAME` is a file that later commands use. `ts given="…"` has declarations that the reader
+ * has. `npm run long -- documentation` runs the commands word for word in clones too, on Node 20, 22 and 24.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Extent from "@wac/testbed/Extent"
@@ -25,8 +25,8 @@ const root = fileURLToPath(new URL("../../../../", import.meta.url))
 const scratch = path.join(root, "node_modules/.cache/wac-documentation")
 
 /**
- * Commands in running text, which no reader of the page has to run: where each is tested. One that is not here fails the
- * test, as a block does that is neither run nor marked.
+ * Commands in running text, which no reader of the page has to run: where each is tested. One that is not here fails
+ * the test, as a block does that is neither run nor marked.
  */
 const inline: { readonly [command: string]: string } = {
   "npm run numbers": "apps/server/test/numbers/numbers.test.ts",
@@ -44,7 +44,8 @@ const before: { readonly [document: string]: ReadonlyArray<string> } = {
 }
 
 const statusOf = (key: string) =>
-  `"$(command curl -s -o /dev/null -w '%{http_code}' http://127.0.0.1:8080/v1/templates -H "Authorization: Bearer ${key}")"`
+  `"$(command curl -s -o /dev/null -w '%{http_code}' http://127.0.0.1:8080/v1/templates -H "Authorization: Bearer ` +
+  `${key}")"`
 
 /** What must hold after a page. */
 const after: { readonly [document: string]: ReadonlyArray<string> } = {
@@ -154,7 +155,7 @@ const leftovers = [".data", "wac.cookies", "webhook.json", "receiver.mjs", "serv
 const clones = Extent.of<ReadonlyArray<string>>([], ["20", "22", "24"])
 
 describe("the documentation", () => {
-  it.live("has commands that work, in their order, on a fresh server", () =>
+  it.live("the commands of each page work in their order on a fresh server", () =>
     Effect.gen(function*() {
       yield* Effect.promise(() => fs.rm(scratch, { recursive: true, force: true }))
       const node = path.dirname(process.execPath)
@@ -166,7 +167,7 @@ describe("the documentation", () => {
 
   for (const version of clones) {
     it.live(
-      `has commands that work word for word in a clone on Node ${version}`,
+      `the commands work word for word in a clone on Node ${version}`,
       () =>
         Effect.gen(function*() {
           const node = yield* Effect.promise(() => nodeOf(version))
@@ -188,7 +189,7 @@ describe("the documentation", () => {
     )
   }
 
-  it("has code that compiles", async () => {
+  it("the code of each page compiles", async () => {
     const directory = path.join(scratch, "ts")
     await fs.rm(directory, { recursive: true, force: true })
     await fs.mkdir(directory, { recursive: true })
@@ -228,7 +229,7 @@ describe("the documentation", () => {
     )
   })
 
-  it("has links that lead somewhere", async () => {
+  it("every link has a target", async () => {
     const slugs = (text: string) =>
       [...text.matchAll(/^#+ (.*)$/gm)].map(([, title]) =>
         title!.toLowerCase().replaceAll(/[^\w\- ]/g, "").replaceAll(" ", "-")
@@ -247,7 +248,7 @@ describe("the documentation", () => {
     }
   })
 
-  it("says of each command that is not run why, and has no command in another form", async () => {
+  it("each command that is not run states the reason, and no command has a different form", async () => {
     for (const document of documents) {
       const text = await fs.readFile(path.join(root, document), "utf8")
       const prose = text.replaceAll(/^```.*?^```$/gms, "")

@@ -23,8 +23,8 @@ const markdown = [
   "# Errors",
   "The body of every error is " +
   "`{\"error\":{\"code\",\"message\",\"reason\"?,\"param\"?,\"request_id\",\"doc_url\",\"provider\"?:{\"code\",\"message\"}}}`. Rely " +
-  "on `code` and `reason`, which are stable; `message` is for people. `doc_url` links to the explanation of the error on " +
-  "this page, which every server serves at `/docs/errors#<code>-<reason>`.",
+  "on `code` and `reason`, which are stable; `message` is for people. `doc_url` links to the explanation of the " +
+  "error on this page, which every server serves at `/docs/errors#<code>-<reason>`.",
   "Responses with status 429 or 503 carry `Retry-After`, in seconds. [@wac/client](../packages/client/README.md) " +
   "retries automatically as described here.",
   ...Object.entries(ErrorReference.meanings).flatMap(([code, meaning]) => [
@@ -46,14 +46,14 @@ const known: ReadonlyArray<string> = [
 ]
 
 describe("the reference of errors", () => {
-  it("describes exactly the codes and reasons that exist", () => {
+  it("the reference describes exactly the codes and reasons that exist", () => {
     assert.deepStrictEqual(
       ErrorReference.items.map(ErrorReference.anchorOf).sort(),
       [...known].sort()
     )
   })
 
-  it("describes retries as the client performs them", () => {
+  it("the reference describes retries as the client performs them", () => {
     for (const { code, entry, reason, status } of ErrorReference.items) {
       const error = new WacApiError(
         {
@@ -76,13 +76,13 @@ describe("the reference of errors", () => {
     }
   })
 
-  it("is docs/errors.md", async () => {
+  it("the reference equals docs/errors.md", async () => {
     await expect(markdown).toMatchFileSnapshot("../../../../docs/errors.md")
   })
 })
 
 layer(checks.Served.layer(), checks.live)("the page of errors", (it) => {
-  it.effect("has an anchor for each error", () =>
+  it.effect("the page of errors has an anchor for each error", () =>
     Effect.gen(function*() {
       const { url } = yield* checks.Served
       const answer = yield* call(`${url}/docs/errors`)
@@ -95,7 +95,7 @@ layer(checks.Served.layer(), checks.live)("the page of errors", (it) => {
       assert.notMatch(answer.text, /`|\]\(/)
     }))
 
-  it.effect("is the target of every error's doc_url, whatever its reason", () =>
+  it.effect("every error's doc_url leads to its section of the page", () =>
     Effect.gen(function*() {
       const { url } = yield* checks.Served
       const page = ErrorAddress.pageOf(new URL(url), "")
@@ -109,7 +109,7 @@ layer(checks.Served.layer(), checks.live)("the page of errors", (it) => {
       }
     }))
 
-  it.effect("is the target of a response's doc_url, at the service's public address", () =>
+  it.effect("a response's doc_url uses the service's public address", () =>
     Effect.gen(function*() {
       const { url } = yield* checks.Served
       const own = yield* call(`${url}/v1/templates`)
@@ -126,7 +126,7 @@ layer(checks.Served.layer(), checks.live)("the page of errors", (it) => {
 })
 
 describe("the address of an error", () => {
-  it("contains the path at which a host mounted the service exactly once", () => {
+  it("an error's address contains the host's mount path exactly once", () => {
     const page = (publicUrl: string, mount: string) => ErrorAddress.pageOf(new URL(publicUrl), mount)
     assert.strictEqual(page("https://a.example", ""), "https://a.example/docs/errors")
     assert.strictEqual(page("https://a.example", "/messaging"), "https://a.example/messaging/docs/errors")

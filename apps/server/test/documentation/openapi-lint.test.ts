@@ -85,7 +85,7 @@ class Document
 }
 
 layer(Document.layer, checks.live)("the OpenAPI document that is served", (it) => {
-  it.effect("is clean under Spectral, with the rules of OWASP", () =>
+  it.effect("Spectral finds no violation in the document, by the OWASP rules", () =>
     Effect.gen(function*() {
       const document = yield* Document
       const linter = new spectral.Spectral()
@@ -103,7 +103,7 @@ layer(Document.layer, checks.live)("the OpenAPI document that is served", (it) =
       assert.deepStrictEqual(exceptions.filter((exception) => !needed.has(exception)), [])
     }))
 
-  it.effect("is clean under Redocly", () =>
+  it.effect("Redocly finds no violation in the document", () =>
     Effect.gen(function*() {
       const document = yield* Document
       yield* Effect.promise(async () => {

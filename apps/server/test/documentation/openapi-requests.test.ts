@@ -267,7 +267,7 @@ layer(checks.Served.layer({ environment: { ...checks.unlimited, WEBHOOK_ALLOW_IN
     })
 
     it.effect(
-      "are read by the server where the document allows their body, and refused beside it, field by field",
+      "the server accepts exactly the bodies that the document allows, field by field",
       () =>
         Effect.gen(function*() {
           const { all, allows, fields, sample } = yield* operations
@@ -312,7 +312,7 @@ layer(checks.Served.layer({ environment: { ...checks.unlimited, WEBHOOK_ALLOW_IN
     )
 
     it.effect(
-      "are read by the server where the document allows their parameters, and refused beside them",
+      "the server accepts exactly the parameters that the document allows",
       () =>
         Effect.gen(function*() {
           const { all, allows, sample } = yield* operations
@@ -362,7 +362,7 @@ layer(checks.Served.layer({ environment: { ...checks.unlimited, WEBHOOK_ALLOW_IN
       120_000
     )
 
-    it.effect("are refused without a key that is required, and with one that is none", () =>
+    it.effect("requests without a required Idempotency-Key, or with an invalid one, are refused", () =>
       Effect.gen(function*() {
         const { all, allows } = yield* operations
         const needy = all.flatMap(({ ask, id, operation }) =>

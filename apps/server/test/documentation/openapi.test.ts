@@ -83,7 +83,7 @@ const problems = (document: Json, schema: Json, value: Json, at = "$"): Readonly
 }
 
 layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("the OpenAPI document", (it) => {
-  it.effect("is OpenAPI 3.1 in structure", () =>
+  it.effect("the document is structurally valid OpenAPI 3.1", () =>
     Effect.gen(function*() {
       const { url } = yield* checks.Served
       const answer = yield* call(`${url}/openapi.json`)
@@ -144,7 +144,7 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("the 
       )
     }))
 
-  it.effect("tells of every endpoint, with its errors, and of no other", () =>
+  it.effect("the document describes exactly the existing endpoints, with their errors", () =>
     Effect.gen(function*() {
       const whole = yield* document
       assert.deepStrictEqual(
@@ -177,7 +177,7 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("the 
       }
     }))
 
-  it.effect("shows every operation, what it takes, what it answers and the errors that it can meet", () =>
+  it.effect("every operation has examples of its request, its response and its possible errors", () =>
     Effect.gen(function*() {
       const whole = yield* document
       const unfit = (value: Json, schema: Json) => problems(whole, schema, value)
@@ -209,7 +209,7 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("the 
       assert.containsAllKeys(send[401].headers, ["WWW-Authenticate"])
     }))
 
-  it.effect("says of every list how many items may be asked for, and of every key what it may be", () =>
+  it.effect("every list documents its limit, and every Idempotency-Key its form", () =>
     Effect.gen(function*() {
       const parameters: ReadonlyArray<Json> = operationsOf(yield* document).flatMap(([, , { parameters }]) =>
         parameters
@@ -226,7 +226,7 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("the 
       }
     }))
 
-  it.effect("and nothing else is served, but for the pages", () =>
+  it.effect("besides the documented operations, the server serves only pages", () =>
     Effect.gen(function*() {
       const { url } = yield* checks.Served
       const whole = yield* document
@@ -306,7 +306,7 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("the 
       return answer.status
     })
 
-    it.effect("fit each other when it goes well", () =>
+    it.effect("successful responses match the document", () =>
       Effect.gen(function*() {
         const { key, session, url } = yield* checks.Served
         const bearer = { authorization: `Bearer ${key.apiKey}` }
@@ -349,7 +349,7 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("the 
         for (const [name, ask] of good) assert.isBelow(yield* check(name, yield* ask), 300, name)
       }))
 
-    it.effect("fit each other whatever is wrong", () =>
+    it.effect("error responses match the document", () =>
       Effect.gen(function*() {
         const { key, session, url } = yield* checks.Served
         const seen = new Set<number>()
@@ -399,7 +399,7 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("the 
       }))
   })
 
-  it.effect("names its scheme of authentication as HTTP's registry does, in lower case", () =>
+  it.effect("the authentication scheme is in lower case, as in HTTP's registry", () =>
     Effect.gen(function*() {
       const { apiKey } = (yield* document).components.securitySchemes
       assert.deepStrictEqual([apiKey.type, apiKey.scheme], ["http", "bearer"])

@@ -18,7 +18,7 @@ const isIn = (document: string, name: string): boolean =>
   new RegExp(`\`${name}\``).test(document) ||
   (name.startsWith("WHATSAPP_") && new RegExp(`\`(?:WHATSAPP)?_?${name.slice("WHATSAPP_".length)}\``).test(document))
 
-it("every variable is read by its name", () => {
+it("every documented environment variable is read by its name", () => {
   assert.includeMembers(variables, ["PORT", "DATABASE_URL", "WHATSAPP_APP_SECRET", "OIDC_ROLE_CLAIM", "PORTAL_ORIGINS"])
 })
 

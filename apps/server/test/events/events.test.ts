@@ -25,7 +25,7 @@ const told = Effect.gen(function*() {
 })
 
 describe.concurrent("events", () => {
-  it.live("have the same ids and bodies for the receiver, the API and the dashboard", () =>
+  it.live("an event has the same id and body at the receiver, in the API and in the dashboard", () =>
     Effect.gen(function*() {
       const { received, server } = yield* told
       const events = received.map(({ event }) => event)
@@ -41,7 +41,7 @@ describe.concurrent("events", () => {
       for (const { body } of received) assert.include(text, new TextDecoder().decode(body))
     }))
 
-  it.live("are listed oldest first for programs and newest first for people, page after page", () =>
+  it.live("events are listed oldest first for programs and newest first for people, page by page", () =>
     Effect.gen(function*() {
       const { received, server } = yield* told
       const ids = received.map(({ event }) => event.id)
@@ -60,7 +60,7 @@ describe.concurrent("events", () => {
       assert.deepStrictEqual(yield* walk((query) => seen(server, query)), ids.toReversed())
     }))
 
-  it.live("a follower that asks on from the last page's cursor gets each event once, from an empty list on", () =>
+  it.live("a client that follows the last page's cursor gets each event once, starting from an empty list", () =>
     Effect.gen(function*() {
       const server = yield* ready()
       let query = ""
@@ -83,7 +83,7 @@ describe.concurrent("events", () => {
       assert.deepStrictEqual(yield* follow, [])
     }).pipe(Effect.scoped))
 
-  it.live("are narrowed by type and by time", () =>
+  it.live("events can be filtered by type and by time", () =>
     Effect.gen(function*() {
       const { received, server } = yield* told
       const typesOf = ({ body }: Answer) => body.data.map(({ type }: { readonly type: string }) => type)
@@ -95,7 +95,7 @@ describe.concurrent("events", () => {
       assert.deepStrictEqual(typesOf(yield* listed(server, "?since=2999-01-01T00:00:00.000Z")), [])
     }))
 
-  it.live("refuse a filter that says nothing, and name it", () =>
+  it.live("an invalid filter of events is refused by its name", () =>
     Effect.gen(function*() {
       const server = yield* ready()
       for (const list of [listed, seen]) {

@@ -40,7 +40,7 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("a co
       })
   )
 
-  it.effect("of HTTP/1.0 needs no host", () =>
+  it.effect("a request over HTTP/1.0 needs no Host", () =>
     Effect.gen(function*() {
       const { url } = yield* checks.Served
       assert.strictEqual((yield* checks.exchange(url, lines("GET /healthz HTTP/1.0"))).answer.status, 200)
@@ -60,7 +60,7 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("a co
     ]
   }
 
-  it.effect("ends with an answer that comes before the request has, and what follows is not done", () =>
+  it.effect("a connection ends after a response to an incomplete request, and no later request runs", () =>
     Effect.gen(function*() {
       const server = yield* checks.Served
       const messages = call(`${server.url}/internal/messages`, { headers: server.session })
@@ -92,7 +92,7 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("a co
       assert.strictEqual((yield* messages).text, before)
     }))
 
-  it.effect("goes on after an early answer to a request that has come whole", () =>
+  it.effect("a connection continues after an early response to a complete request", () =>
     Effect.gen(function*() {
       const server = yield* checks.Served
       for (const [status, request, type = "application/json"] of early(server)) {
@@ -107,7 +107,7 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("a co
       }
     }))
 
-  it.effect("is answered in order where it asks for much at once", () =>
+  it.effect("pipelined requests get their responses in order", () =>
     Effect.gen(function*() {
       const { url } = yield* checks.Served
       const count = 100
@@ -122,7 +122,7 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("a co
 })
 
 describe("a body", () => {
-  it.live("that has not come within 30 s is refused, wherever it goes, and the connection ends", () =>
+  it.live("a body that does not arrive within 30 s is refused at every endpoint, and the connection ends", () =>
     Effect.gen(function*() {
       const { key, pass, session, url } = yield* moving(ready())
       for (
@@ -167,7 +167,7 @@ describe("in browsers", () => {
 
   const policyOf = (answer: Answer): string => answer.headers.get("content-security-policy") ?? ""
 
-  it.live("every page is kept from frames, and from telling whence it came", () =>
+  it.live("every page forbids framing and sends no referrer", () =>
     Effect.gen(function*() {
       const { url } = yield* start()
       for (const path of pages) {
@@ -184,7 +184,7 @@ describe("in browsers", () => {
       }
     }).pipe(Effect.scoped))
 
-  it.live("pages of ours run their own scripts and styles and no others", () =>
+  it.live("pages run only their own scripts and styles", () =>
     Effect.gen(function*() {
       const { url } = yield* start()
       for (const path of ["/dashboard", "/dashboard/setup", "/docs/errors"]) {
@@ -204,7 +204,7 @@ describe("in browsers", () => {
       assert.notInclude(policyOf(yield* call(`${url}/docs/errors`)), "script-src 'sha256")
     }).pipe(Effect.scoped))
 
-  it.live("an https address is kept to, by every answer", () =>
+  it.live("with an https address, every response has Strict-Transport-Security", () =>
     Effect.gen(function*() {
       const { url } = yield* start({ environment: { PUBLIC_URL: "https://wac.example" } })
       for (const path of [...pages, "/healthz", "/nowhere", "/v1/messages/x"]) {
@@ -237,7 +237,7 @@ describe("in browsers", () => {
 
   const refused = (param: string) => ({ code: "forbidden", reason: "cross_site", param })
 
-  it.live("a page of another site makes no key, whatever its name resolves to", () =>
+  it.live("a page of another site cannot create a key, whatever its name resolves to", () =>
     Effect.gen(function*() {
       const server = yield* ready()
       const { host } = new URL(server.url)
@@ -250,7 +250,7 @@ describe("in browsers", () => {
       assert.strictEqual((yield* fromPage(server, { Host: host, Origin: server.url })).status, 201)
     }).pipe(Effect.scoped))
 
-  it.live("PUBLIC_URL alone says which pages are our own", () =>
+  it.live("if PUBLIC_URL is set, it alone decides which pages are our own", () =>
     Effect.gen(function*() {
       const server = yield* ready({ environment: { PUBLIC_URL: "http://localhost:4711" } })
       const { host } = new URL(server.url)
@@ -264,7 +264,7 @@ describe("in browsers", () => {
       }
     }).pipe(Effect.scoped))
 
-  it.live("metrics without a token are for those who came here by a name of this machine", () =>
+  it.live("without a token, metrics are served only at a name of this machine", () =>
     Effect.gen(function*() {
       const { url } = yield* start()
       const { port } = new URL(url)
@@ -289,7 +289,7 @@ describe("in browsers", () => {
 })
 
 describe("a stop", () => {
-  it.live("has what is in flight answered, joins refused at once, and every connection end", () =>
+  it.live("a stop completes requests in flight, refuses joining requests immediately, and ends every connection", () =>
     Effect.gen(function*() {
       const scope = yield* Scope.make()
       const server = yield* Scope.provide(ready(), scope)

@@ -62,7 +62,7 @@ const order = (bodyParams: unknown) => ({
 
 layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("over HTTP", (it) => {
   describe("every answer", () => {
-    it.effect("has its headers, whatever it is", () =>
+    it.effect("every response has its required headers", () =>
       Effect.gen(function*() {
         const { key, session, url } = yield* checks.Served
         const bearer = { authorization: `Bearer ${key.apiKey}` }
@@ -115,7 +115,7 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("over
         assert.strictEqual(ids.size, statuses.size)
       }))
 
-    it.effect("healthy is healthy", () =>
+    it.effect("/healthz and /readyz return 200 on a healthy server", () =>
       Effect.gen(function*() {
         const { url } = yield* checks.Served
         for (const path of ["/healthz", "/readyz"]) {
@@ -168,7 +168,7 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("over
       }))
 
     it.effect.each([...served])(
-      "a wrong method at %s names the right ones",
+      "a wrong method at %s gets 405 with the permitted methods",
       ([path, methods]) =>
         Effect.gen(function*() {
           const { url } = yield* checks.Served
@@ -192,7 +192,7 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("over
         })
     )
 
-    it.effect("HEAD answers as GET does, without the body", () =>
+    it.effect("HEAD responds like GET, without the body", () =>
       Effect.gen(function*() {
         const { key, url } = yield* checks.Served
         const headers = { authorization: `Bearer ${key.apiKey}` }
@@ -216,7 +216,7 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("over
         }
       }))
 
-    it.effect("OPTIONS is a method like any other: no cross-origin answer is given", () =>
+    it.effect("OPTIONS is an ordinary method, and no cross-origin access is granted", () =>
       Effect.gen(function*() {
         const { url } = yield* checks.Served
         const answer = yield* call(`${url}/internal/session`, {
@@ -228,7 +228,7 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("over
         assert.isNull(answer.headers.get("access-control-allow-origin"))
       }))
 
-    it.effect("an absolute-form target is its path", () =>
+    it.effect("a request target in absolute form counts as its path", () =>
       Effect.gen(function*() {
         const { url } = yield* checks.Served
         const { answer } = yield* checks.exchange(url, checks.head("GET http://elsewhere.example/healthz"))
@@ -254,7 +254,7 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("over
       "idempotency-key": crypto.randomUUID()
     })
 
-    it("are taken by the endpoints of which the OpenAPI document says so", () => {
+    it("exactly the endpoints accept bodies that the OpenAPI document names", () => {
       const { paths } = OpenApi.fromApi(Api)
       const documented = Object.entries(paths).flatMap(([path, operations]) =>
         Object.entries(operations).filter(([, operation]) => "requestBody" in operation).map(([method]) =>
@@ -347,7 +347,7 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("over
         })
     )
 
-    it.effect("what is no HTTP gets the same shape, and no body where HEAD asked", () =>
+    it.effect("invalid HTTP gets an error in the common form, without a body for HEAD", () =>
       Effect.gen(function*() {
         const { url } = yield* checks.Served
         const garbage = yield* checks.exchange(url, "this is no HTTP\r\n\r\n")
@@ -361,7 +361,7 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("over
         assert.isTrue(head.text.endsWith("\r\n\r\n"))
       }))
 
-    it.effect("64 KiB are taken to the byte, and a byte more is too large, however it is framed", () =>
+    it.effect("a body of exactly 64 KiB is accepted, and one more byte is too large, in any framing", () =>
       Effect.gen(function*() {
         const server = yield* checks.Served
         const headers = () => ({
@@ -418,7 +418,7 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("over
         )
       }))
 
-    it.effect("what follows a refused body on the same connection is read as what it is", () =>
+    it.effect("the next request after a refused body on the same connection is read correctly", () =>
       Effect.gen(function*() {
         const server = yield* checks.Served
         const large = " ".repeat(100_000)
@@ -439,7 +439,7 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("over
         assert.include([["413", "200"].join(), ["413"].join()], statuses.join())
       }))
 
-    it.effect("a client that waits for a go-ahead gets it, or the refusal at once", () =>
+    it.effect("a client that sends Expect: 100-continue gets 100, or the refusal immediately", () =>
       Effect.gen(function*() {
         const server = yield* checks.Served
         const body = JSON.stringify(hello())
@@ -462,7 +462,7 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("over
         checks.assertError(unknown.answer, 401, { code: "unauthorized", reason: "missing_key" })
       }))
 
-    it.effect("a client that offers another protocol is answered in this one", () =>
+    it.effect("a client that offers to upgrade the protocol gets its response over HTTP/1.1", () =>
       Effect.gen(function*() {
         const server = yield* checks.Served
         const body = JSON.stringify(hello())
@@ -495,7 +495,7 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("over
         }
       }))
 
-    it.effect("one that expects anything else is refused in the same shape", () =>
+    it.effect("any other expectation is refused with an error in the common form", () =>
       Effect.gen(function*() {
         const { url } = yield* checks.Served
         for (const line of ["GET /healthz", "HEAD /healthz", "POST /v1/messages", "GET /nowhere"]) {
@@ -594,7 +594,7 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("over
         checks.assertInvalid(yield* send(server, body), reason, param)
       }))
 
-    it.effect("lengths are in characters, and the longest are taken", () =>
+    it.effect("lengths count characters, and the maximum length is accepted", () =>
       Effect.gen(function*() {
         const server = yield* checks.Served
         const outside = { code: "forbidden", reason: "outside_service_window", param: "type" }
@@ -605,7 +605,7 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("over
         assert.strictEqual((yield* send(server, { ...hello(), client_reference: "x".repeat(255) })).status, 200)
       }))
 
-    it.effect("an unknown field's name is told in part when it is endless", () =>
+    it.effect("a very long name of an unknown field is shortened in the error", () =>
       Effect.gen(function*() {
         const server = yield* checks.Served
         const answer = yield* send(server, { ...hello(), ["x".repeat(10_000)]: 1 })
@@ -613,7 +613,7 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("over
         assert.isBelow(answer.text.length, 1000)
       }))
 
-    it.effect("no value is echoed", () =>
+    it.effect("error messages never echo a value", () =>
       Effect.gen(function*() {
         const { key, session, url } = yield* checks.Served
         const answers = [
@@ -758,7 +758,7 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("over
         assert.strictEqual((yield* ask(`${path}?cursor=${encoded(`1:key_${id}`)}`)).status, 200)
       }))
 
-    it.effect.each(single)("%s takes none", (path) =>
+    it.effect.each(single)("%s accepts no query parameters", (path) =>
       Effect.gen(function*() {
         checks.assertInvalid(yield* ask(`${path}?x=1`), "unknown_field", "x")
         checks.assertInvalid(yield* ask(`${path}?limit=1`), "unknown_field", "limit")
@@ -768,7 +768,7 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("over
   describe("Idempotency-Key", () => {
     const expected = { code: "invalid_body", param: "Idempotency-Key" }
 
-    it.effect("is needed for sends and new keys, and 1 to 255 visible ASCII characters", () =>
+    it.effect("sends and new keys require an Idempotency-Key of 1 to 255 visible ASCII characters", () =>
       Effect.gen(function*() {
         const { key, session, url } = yield* checks.Served
         const callers = [
@@ -804,7 +804,7 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("over
         }
       }))
 
-    it.effect("twice in one request is malformed", () =>
+    it.effect("two Idempotency-Key headers in one request are refused", () =>
       Effect.gen(function*() {
         const { key, url } = yield* checks.Served
         const body = JSON.stringify(hello())
@@ -822,7 +822,7 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("over
       }))
   })
 
-  it.effect("the checks come in the contract's order", () =>
+  it.effect("the checks run in the contract's order", () =>
     Effect.gen(function*() {
       const server = yield* checks.Served
       const { url } = server
@@ -888,7 +888,7 @@ describe.concurrent("every reason of the contract", () => {
     })
   }
 
-  it.live("is told in its exact shape", () =>
+  it.live("each error has exactly the contract's form", () =>
     Effect.gen(function*() {
       // ten minutes pass by what a sweep is told
       const server = yield* Effect.provideService(
@@ -1156,7 +1156,7 @@ describe.concurrent("every reason of the contract", () => {
     })
   )
 
-  it.live("internal and storage_unavailable tell nothing of what broke", () =>
+  it.live("internal and storage_unavailable reveal nothing about the cause", () =>
     Effect.gen(function*() {
       const { url } = yield* start({ adapters: { authenticator: broken } })
       const ask = (kind: string) => call(`${url}/internal/session`, { headers: { "x-test": kind } })

@@ -87,7 +87,7 @@ const assertServed = Effect.gen(function*() {
 })
 
 layer(World.layer, { excludeTestServices: true })(`beside ${dead} dead webhooks`, (it) => {
-  it.effect("a healthy one is served while their attempts wait for an end", () =>
+  it.effect("a healthy webhook gets its events while the attempts at dead webhooks wait for a timeout", () =>
     Effect.gen(function*() {
       const { healthy, others } = yield* World
       for (const [i, { customer }] of others.entries()) {
@@ -110,7 +110,7 @@ layer(World.layer, { excludeTestServices: true })(`beside ${dead} dead webhooks`
       assert.strictEqual((yield* healthy.customer.requests).length, 30)
     }))
 
-  it.effect("a healthy one is served while their attempts fail and are made again", () =>
+  it.effect("a healthy webhook gets its events while the attempts at dead webhooks fail and are retried", () =>
     Effect.gen(function*() {
       const { clock, others } = yield* World
       const failed = (one: Tenant) =>
@@ -125,7 +125,7 @@ layer(World.layer, { excludeTestServices: true })(`beside ${dead} dead webhooks`
       yield* assertServed
     }))
 
-  it.effect("nothing of theirs is lost: all of it comes once they answer", () =>
+  it.effect("the events of dead webhooks are all delivered once they respond", () =>
     Effect.gen(function*() {
       const { clock, others } = yield* World
       for (const { customer } of others) yield* customer.answerWith(RecordingReceiver.ok)

@@ -13,7 +13,7 @@ const linksOf = (text: string): ReadonlyArray<string> =>
   [...text.matchAll(/href="([^"#]+)"/g)].map(([, address]) => address!)
 
 describe("the pages for people", () => {
-  it.live("lead somewhere by every link, and show which version is running", () =>
+  it.live("every link of the pages has a target, and the pages show the running version", () =>
     Effect.gen(function*() {
       const { url } = yield* start()
       for (const path of ["/dashboard", "/dashboard/setup", "/docs/errors"]) {
@@ -30,7 +30,7 @@ describe("the pages for people", () => {
 })
 
 describe("an error about one of several words", () => {
-  it.live("lists the words, wherever in a body or a query it is", () =>
+  it.live("an error about an enumeration lists the permitted values, in bodies and queries", () =>
     Effect.gen(function*() {
       const server = yield* ready()
       const { session, url } = server
@@ -38,7 +38,8 @@ describe("an error about one of several words", () => {
       assert.deepStrictEqual(said(yield* send(server, { to: "+15551234567", type: "fax" })), [
         400,
         "type",
-        "type must be template, text, image, audio, video, document, sticker, location, contacts, interactive or reaction"
+        "type must be template, text, image, audio, video, document, sticker, location, contacts, interactive or " +
+        "reaction"
       ])
       const put = { url: "https://example.com", envelope: "c" }
       const envelope = yield* call(`${url}/internal/webhook`, { method: "PUT", headers: session, body: put })

@@ -94,7 +94,7 @@ const askDeafly = (url: string, path: string, millis: number) =>
   })
 
 describe("strangers", () => {
-  it.live(`on ${connections} connections cost less than 100 MB of memory, whatever they ask for`, () =>
+  it.live(`${connections} connections of strangers cost less than 100 MB of memory, whatever they request`, () =>
     Effect.gen(function*() {
       const scope = yield* Scope.make()
       const server = yield* Scope.provide(start({ DATABASE_URL: "memory:", LOG_LEVEL: "warn" }), scope)

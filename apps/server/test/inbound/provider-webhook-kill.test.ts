@@ -1,6 +1,6 @@
 /**
- * A process killed at each point of a post's way, and another one that is started after it: what was answered with 200 is
- * processed, and everything once.
+ * A process killed at each point of a post's way, and another one that is started after it: what was answered with 200
+ * is processed, and everything once.
  */
 import { assert, layer } from "@effect/vitest"
 import { type Id, InboundRunner } from "@wac/core"
@@ -68,7 +68,7 @@ const eventsOf = (database: string, messageId: string, providerMessageId: string
 
 layer(Stage.layer, { excludeTestServices: true })("kill -9 in the way of a post", (it) => {
   for (const [i, [title, fn, point, isAnswered]] of points.entries()) {
-    it.effect(`${title}: all of it, once`, () =>
+    it.effect(`${title}: every item of the post is applied exactly once`, () =>
       Effect.gen(function*() {
         const { database, key, proxy, startLater } = yield* Stage
         const doomed = yield* startLater(Duration.zero)

@@ -77,7 +77,7 @@ const held = Effect.gen(function*() {
 })
 
 describe.concurrent("the handshake", () => {
-  it.live("is answered with what it asks for, and by nobody else's token", () =>
+  it.live("the handshake returns its challenge, and is refused with a different token", () =>
     Effect.gen(function*() {
       const { url } = yield* start({ adapters: posting() })
       const ask = (query: string, method = "GET") => call(`${url}${path}${query}`, { method })
@@ -94,7 +94,7 @@ describe.concurrent("the handshake", () => {
       }
     }).pipe(Effect.scoped))
 
-  it.live("and posts are all that the address takes; without such a provider there is no address", () =>
+  it.live("the address accepts only handshakes and posts, and exists only with a provider that posts", () =>
     Effect.gen(function*() {
       const server = yield* start({ adapters: posting() })
       for (const method of ["PUT", "PATCH", "DELETE", "OPTIONS"]) {
@@ -112,7 +112,7 @@ describe.concurrent("the handshake", () => {
 })
 
 describe.concurrent("a post", () => {
-  it.live("that is signed is processed, and told of to the workspace's webhook", () =>
+  it.live("a signed post is processed, and the workspace's webhook gets its events", () =>
     Effect.gen(function*() {
       const server = yield* ready({ adapters: posting() })
       const customer = yield* receiver
@@ -131,7 +131,7 @@ describe.concurrent("a post", () => {
       yield* checks.until(backlogOf(server), ({ waiting }) => waiting === 0)
     }).pipe(Effect.scoped))
 
-  it.live("that nobody signed, or somebody else, or that was altered on its way changes nothing", () =>
+  it.live("an unsigned, wrongly signed or altered post changes nothing", () =>
     Effect.gen(function*() {
       const { open, reads, server } = yield* held
       yield* open
@@ -157,7 +157,7 @@ describe.concurrent("a post", () => {
       assert.deepStrictEqual([namesIn(yield* eventsOf(server)), reads()], [["wamid.in.1"], 1])
     }).pipe(Effect.scoped))
 
-  it.live("is verified over its bytes, however they are written, and kept though nothing can be read in it", () =>
+  it.live("a post is verified over its raw bytes, and stored even if it cannot be read", () =>
     Effect.gen(function*() {
       const server = yield* ready({ adapters: posting() })
       const escaped = StubProviderWebhook.bodyOf([message(1)]).replace("message 1", "\\u00e4 \\ud83d\\ude00 \\/")
@@ -187,7 +187,7 @@ describe.concurrent("a post", () => {
       assert.include(metrics.text, "wac_inbound_oldest_post_age_seconds 0")
     }).pipe(Effect.scoped))
 
-  it.live("that comes again, alone or many times at once, is answered like the first and changes nothing", () =>
+  it.live("a repeated post gets the same response and changes nothing, even many at once", () =>
     Effect.gen(function*() {
       const server = yield* ready({ adapters: posting() })
       const body = StubProviderWebhook.bodyOf([message(1), message(2)])
@@ -202,7 +202,7 @@ describe.concurrent("a post", () => {
       assert.deepStrictEqual(namesIn(yield* eventsOf(server)), ["wamid.in.1", "wamid.in.2", "wamid.in.3"])
     }).pipe(Effect.scoped))
 
-  it.live("of 4 MiB is taken to the byte, and one byte more is refused, however it is framed", () =>
+  it.live("a post of exactly 4 MiB is accepted, and one more byte is refused, in any framing", () =>
     Effect.gen(function*() {
       const server = yield* ready({ adapters: posting() })
       const limit = 4 * 1024 * 1024
@@ -232,7 +232,7 @@ describe.concurrent("a post", () => {
       yield* checks.until(eventsOf(server), ({ length }) => length === 1)
     }).pipe(Effect.scoped))
 
-  it.live("has no room in memory beside too many others that nobody has signed; once they are gone it has", () =>
+  it.live("a post is refused while too many unverified posts fill the memory, and accepted afterwards", () =>
     Effect.gen(function*() {
       const { provider } = posting()
       const mebibyte = 1024 * 1024
@@ -271,7 +271,7 @@ describe.concurrent("a post", () => {
       }
     }).pipe(Effect.scoped))
 
-  it.live("of 1,000 items is answered before any of it is looked at, and then processed fully", () =>
+  it.live("a post of 1,000 items gets its response before it is read, and is then processed fully", () =>
     Effect.gen(function*() {
       const { open, server } = yield* held
       const items = Array.from({ length: 1000 }, (_, i) => message(i, `+1555777${String(i % 250).padStart(4, "0")}`))
@@ -288,7 +288,7 @@ describe.concurrent("a post", () => {
       assert.deepStrictEqual(namesIn(first), ["wamid.in.0", "wamid.in.250", "wamid.in.500", "wamid.in.750"])
     }).pipe(Effect.scoped))
 
-  it.live("that cannot be kept is not answered with 200", () =>
+  it.live("a post that cannot be stored does not get 200", () =>
     Effect.gen(function*() {
       let isAway = true
       const away = Effect.fail(new StoreError.StoreError({ operation: "SECRET.insert" }))

@@ -110,7 +110,7 @@ const actor = (role: string, workspaceId: string) => ({ ...ownPage, [actorHeader
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 
 describe("the API definition", () => {
-  it("says of every route who may call it", () => {
+  it("every route of the API definition declares its access", () => {
     assert.deepStrictEqual(routes.filter(({ access }) => access === undefined), [])
     // whoever adds a route says here what it is meant to be
     assert.deepStrictEqual(Object.fromEntries(routes.map((route) => [route.name, wordOf(route)])), {
@@ -198,7 +198,7 @@ describe("the API definition", () => {
     "PUT /internal/password"
   ])
 
-  it("opens /v1 to API keys only, and /internal to sessions only", () => {
+  it("only API keys open /v1, and only sessions open /internal", () => {
     for (const { access, name, path } of routes) {
       if (path.startsWith("/v1/")) assert.strictEqual(access?._tag, "ApiKey", name)
       else if (signingIn.has(name)) {
@@ -208,7 +208,7 @@ describe("the API definition", () => {
     }
   })
 
-  it("lets members change nothing but their own session and password", () => {
+  it("members can change only their own session and password", () => {
     for (const { access, method, name } of dashboard) {
       if (method === "GET" || own.has(name)) continue
       assert.notStrictEqual(access?._tag === "Session" && access.role, "member", name)
@@ -220,7 +220,7 @@ layer(Hosted.layer, checks.live)("callers", (it) => {
   describe.each(dashboard)("$name", (route) => {
     const needed = route.access?._tag === "Session" ? route.access.role : "owner"
 
-    it.effect("opens to no one without a session", () =>
+    it.effect("the route refuses requests without a session", () =>
       Effect.gen(function*() {
         const { deadKeys, ours, url } = yield* Hosted
         const callers: ReadonlyArray<{ readonly [name: string]: string }> = [
@@ -270,7 +270,7 @@ layer(Hosted.layer, checks.live)("callers", (it) => {
   })
 
   describe.each(ofKeys)("$name", (route) => {
-    it.effect("opens to live keys with the scope, and to nothing else", () =>
+    it.effect("the route accepts only live keys with the scope", () =>
       Effect.gen(function*() {
         const { deadKeys, ours, theirs, url } = yield* Hosted
         const sessions: ReadonlyArray<{ readonly [name: string]: string }> = [
@@ -296,7 +296,7 @@ layer(Hosted.layer, checks.live)("callers", (it) => {
       }))
   })
 
-  it.effect("a key without the scope opens nothing", () =>
+  it.effect("a key without the scope is refused at every route", () =>
     Effect.gen(function*() {
       const { ours, services, url } = yield* Hosted
       const { apiKey } = yield* checks.scopelessKey(services, ours.id)
@@ -306,7 +306,7 @@ layer(Hosted.layer, checks.live)("callers", (it) => {
     }))
 
   describe.each(open)("$name", (route) => {
-    it.effect("asks nobody who they are", () =>
+    it.effect("the route requires no authentication", () =>
       Effect.gen(function*() {
         const { ours, url } = yield* Hosted
         for (const caller of [{}, bearer("garbage"), bearer(ours.key.apiKey), { cookie: "wac_session=garbage" }]) {
@@ -335,7 +335,7 @@ layer(Hosted.layer, checks.live)("callers", (it) => {
       { id, key }: { readonly id: string; readonly key: { readonly apiKey: string } }
     ) => path.startsWith("/v1/") ? bearer(key.apiKey) : actor("owner", id)
 
-    it("has a thing for each route with an id", () => {
+    it("the workspace has a resource for each route with an id", () => {
       assert.deepStrictEqual(
         [...new Set(routes.filter(({ path }) => path.includes(":")).map(({ path }) => path))].sort(),
         Object.keys(
@@ -353,7 +353,7 @@ layer(Hosted.layer, checks.live)("callers", (it) => {
       )
     })
 
-    it.effect("reaches into no other, whatever route and id", () =>
+    it.effect("no route reaches into another workspace, whatever the id", () =>
       Effect.gen(function*() {
         const hosted = yield* Hosted
         const { ours, theirs, url } = hosted
@@ -421,7 +421,7 @@ layer(Hosted.layer, checks.live)("callers", (it) => {
         assert.deepStrictEqual(yield* view, before)
       }))
 
-    it.effect("answers for a foreign id as for one that nobody has", () =>
+    it.effect("a foreign id gets the same response as an unknown id", () =>
       Effect.gen(function*() {
         const hosted = yield* Hosted
         const { theirs, url } = hosted
@@ -438,7 +438,7 @@ layer(Hosted.layer, checks.live)("callers", (it) => {
         }
       }))
 
-    it.effect("is its session's, whatever the request claims", () =>
+    it.effect("the workspace is the session's, whatever the request contains", () =>
       Effect.gen(function*() {
         const { ours, theirs, url } = yield* Hosted
         const headers = {
@@ -459,7 +459,7 @@ layer(Hosted.layer, checks.live)("callers", (it) => {
 })
 
 describe("our own sessions", () => {
-  it.live("a cookie opens every dashboard route to an owner; one that is expired, ended or forged none", () =>
+  it.live("an owner's cookie opens every dashboard route; an expired, ended or forged cookie opens none", () =>
     Effect.gen(function*() {
       const { services, session, url } = yield* ready({ environment: checks.unlimited })
       const { userId, workspaceId } = (yield* call(`${url}/internal/session`, { headers: session })).body
@@ -503,7 +503,7 @@ describe("our own sessions", () => {
       checks.assertError(yield* call(`${url}/internal/session`, { headers: session }), 401, missingSession)
     }).pipe(Effect.scoped))
 
-  it.live("signing in where an embedding application does it is not found", () =>
+  it.live("sign-in is 404 if the embedding application signs people in", () =>
     Effect.gen(function*() {
       const { url } = yield* start({ adapters: { authenticator: hostAuthenticator } })
       const answer = yield* call(`${url}/internal/session`, {

@@ -67,7 +67,7 @@ const callsTo = (to: string) => provider.calls.filter(({ message }) => message.t
 
 layer(Fixture.layer, checks.live)("API keys", (it) => {
   describe("issuing", () => {
-    it.effect("answers 201 with exactly the seven fields", () =>
+    it.effect("creating a key returns 201 with exactly seven fields", () =>
       Effect.gen(function*() {
         const server = yield* Fixture
         const before = checks.now()
@@ -87,7 +87,7 @@ layer(Fixture.layer, checks.live)("API keys", (it) => {
         assert.strictEqual((yield* templates(server.url, answer.body)).status, 200)
       }))
 
-    it.effect("never shows a secret again", () =>
+    it.effect("a key's secrets are shown only once", () =>
       Effect.gen(function*() {
         const server = yield* Fixture
         const key = crypto.randomUUID()
@@ -104,7 +104,7 @@ layer(Fixture.layer, checks.live)("API keys", (it) => {
         }
       }))
 
-    it.effect("makes one key per idempotency key, also of twenty at once", () =>
+    it.effect("one Idempotency-Key creates one key, even for twenty requests at once", () =>
       Effect.gen(function*() {
         const server = yield* Fixture
         const before = yield* allIds(server)
@@ -130,7 +130,7 @@ layer(Fixture.layer, checks.live)("API keys", (it) => {
         assert.lengthOf(yield* allIds(server), before.length + 1)
       }))
 
-    it.effect("takes names of 1 to 100 characters after trimming", () =>
+    it.effect("a key's name has 1 to 100 characters after trimming", () =>
       Effect.gen(function*() {
         const server = yield* Fixture
         for (
@@ -152,7 +152,7 @@ layer(Fixture.layer, checks.live)("API keys", (it) => {
         }
       }))
 
-    it.effect("takes an end in the future only", () =>
+    it.effect("a key's expiry must be in the future", () =>
       Effect.gen(function*() {
         const server = yield* Fixture
         const past = ["2020-01-01T00:00:00.000Z", "1970-01-01T00:00:00Z", checks.timeIn(-1)]
@@ -165,7 +165,7 @@ layer(Fixture.layer, checks.live)("API keys", (it) => {
   })
 
   describe("listing", () => {
-    it.effect("shows four fields of active keys, newest first", () =>
+    it.effect("the list shows four fields of each active key, newest first", () =>
       Effect.gen(function*() {
         const server = yield* Fixture
         const kept = (yield* create(server, { name: "kept" })).body
@@ -191,7 +191,7 @@ layer(Fixture.layer, checks.live)("API keys", (it) => {
         assert.deepStrictEqual(ids, [...ids].sort().reverse())
       }))
 
-    it.effect("pages give each key once, and no key that came meanwhile", () =>
+    it.effect("the pages contain each key once, and none that was created meanwhile", () =>
       Effect.gen(function*() {
         const server = yield* Fixture
         const made = yield* Effect.forEach(Array.from({ length: 30 }, (_, i) => `page ${i}`), (name) =>
@@ -220,7 +220,7 @@ layer(Fixture.layer, checks.live)("API keys", (it) => {
         )
       }))
 
-    it.effect("one key in full has nine fields", () =>
+    it.effect("a single key has nine fields", () =>
       Effect.gen(function*() {
         const server = yield* Fixture
         const created = (yield* create(server, { name: "full", requireSignature: true })).body
@@ -239,7 +239,7 @@ layer(Fixture.layer, checks.live)("API keys", (it) => {
         })
       }))
 
-    it.effect("shows when a key was used last, once that is written", () =>
+    it.effect("the list shows the last use of a key once it is written", () =>
       Effect.gen(function*() {
         const server = yield* Fixture
         const { id } = (yield* create(server, { name: "used" })).body
@@ -254,7 +254,7 @@ layer(Fixture.layer, checks.live)("API keys", (it) => {
   })
 
   describe("revoking", () => {
-    it.effect("answers 204, again and again, and keeps the first time", () =>
+    it.effect("revoking a key returns 204 every time, and keeps the first revocation's time", () =>
       Effect.gen(function*() {
         const server = yield* Fixture
         const { id } = yield* createKey(server.url, server.session)
@@ -268,7 +268,7 @@ layer(Fixture.layer, checks.live)("API keys", (it) => {
         assert.strictEqual((yield* get(server, id)).body.revokedAt, revokedAt)
       }))
 
-    it.effect("is 404 for what the workspace does not have, and does nothing to it", () =>
+    it.effect("revoking a key of another workspace returns 404 and changes nothing", () =>
       Effect.gen(function*() {
         const server = yield* Fixture
         for (
@@ -281,7 +281,7 @@ layer(Fixture.layer, checks.live)("API keys", (it) => {
         assert.notInclude(yield* allIds(server), server.other.key.id)
       }))
 
-    it.effect("holds at once, also for a key that was used a moment before", () =>
+    it.effect("a revocation takes effect immediately, even for a key that was just used", () =>
       Effect.gen(function*() {
         const server = yield* Fixture
         const { url } = server
@@ -329,7 +329,7 @@ layer(Fixture.layer, checks.live)("API keys", (it) => {
       return send
     })
 
-    it.effect("stops a request that had passed authentication before it reaches the provider", () =>
+    it.effect("a revocation stops an authenticated request before it reaches the provider", () =>
       Effect.gen(function*() {
         const server = yield* Fixture
         const { session, url } = server
@@ -352,7 +352,7 @@ layer(Fixture.layer, checks.live)("API keys", (it) => {
         assert.lengthOf(callsTo("+15554440003"), 0)
       }))
 
-    it.effect("an end that comes meanwhile stops it too", () =>
+    it.effect("an expiry also stops an authenticated request before it reaches the provider", () =>
       Effect.gen(function*() {
         const server = yield* moving(ready({ environment: checks.unlimited, adapters: provider.adapters }))
         const key = yield* createKey(server.url, server.session, {
@@ -366,7 +366,7 @@ layer(Fixture.layer, checks.live)("API keys", (it) => {
         assert.lengthOf(callsTo("+15554440004"), 0)
       }))
 
-    it.effect("does not call back what the provider has already", () =>
+    it.effect("a revocation does not affect a send that the provider already has", () =>
       Effect.gen(function*() {
         const server = yield* Fixture
         const key = yield* createKey(server.url, server.session)
@@ -401,7 +401,7 @@ layer(Fixture.layer, checks.live)("API keys", (it) => {
         }
       }))
 
-    it.effect("of a live key one character off opens nothing; the scheme's case does not matter", () =>
+    it.effect("a key with one wrong character is refused; the case of the scheme does not matter", () =>
       Effect.gen(function*() {
         const { key, url } = yield* Fixture
         for (let i = "wac_live_".length; i < key.apiKey.length; i++) {
@@ -459,7 +459,7 @@ layer(Fixture.layer, checks.live)("API keys", (it) => {
       return yield* createKey(url, session, { name: "signing", requireSignature: true })
     })
 
-    it.effect("that are right are taken, wanted or not", () =>
+    it.effect("a valid signature is accepted, whether or not the key requires one", () =>
       Effect.gen(function*() {
         const { key } = yield* Fixture
         for (const each of [key, yield* signing()]) {
@@ -472,7 +472,7 @@ layer(Fixture.layer, checks.live)("API keys", (it) => {
         }
       }))
 
-    it.effect("are bound to method, target, idempotency key and body, and to the key's own secret", () =>
+    it.effect("a signature covers method, target, Idempotency-Key and body, with the key's own secret", () =>
       Effect.gen(function*() {
         const { key, other } = yield* Fixture
         for (const each of [key, yield* signing()]) {
@@ -496,7 +496,7 @@ layer(Fixture.layer, checks.live)("API keys", (it) => {
         }
       }))
 
-    it.effect("that are stale are refused, both ways; a forged one is not told apart", () =>
+    it.effect("a signature from the past or future is refused as stale, but a forged one only as invalid", () =>
       Effect.gen(function*() {
         const key = yield* signing()
         for (const t of [now() - 310, now() + 310, 1, 4_102_444_800]) {
@@ -505,7 +505,7 @@ layer(Fixture.layer, checks.live)("API keys", (it) => {
         }
       }))
 
-    it.effect("are needed by keys that say so, on what changes something", () =>
+    it.effect("keys with requireSignature require signatures on requests that change something", () =>
       Effect.gen(function*() {
         const { url } = yield* Fixture
         const key = yield* signing()
@@ -515,7 +515,7 @@ layer(Fixture.layer, checks.live)("API keys", (it) => {
         assert.strictEqual((yield* checks.stored({ key, url }, `msg_${checks.nobody}`)).status, 404)
       }))
 
-    it.effect("cannot be checked while the key's secret does not open: our fault, and no more is said", () =>
+    it.effect("while the key's secret cannot be opened, a signed request gets 500 without details", () =>
       Effect.gen(function*() {
         const fixture = yield* Fixture
         const { services, workspaceId } = fixture
@@ -542,7 +542,7 @@ layer(Fixture.layer, checks.live)("API keys", (it) => {
         assert.strictEqual(again.status, 200, again.text)
       }))
 
-    it.effect("that are malformed are wrong, wanted or not", () =>
+    it.effect("a malformed signature is refused, whether or not the key requires one", () =>
       Effect.gen(function*() {
         const { key, url } = yield* Fixture
         const hex = "0".repeat(64)
@@ -564,7 +564,7 @@ layer(Fixture.layer, checks.live)("API keys", (it) => {
         }
       }))
 
-    it.effect("that come with a wrong body are judged before it is looked into", () =>
+    it.effect("a signature is checked before the body is parsed", () =>
       Effect.gen(function*() {
         const { url } = yield* Fixture
         const key = yield* signing()

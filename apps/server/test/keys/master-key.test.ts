@@ -9,7 +9,7 @@ import { createKey, hello, receiver, send, setWebhook, signIn } from "../harness
 import { freshDatabase, kill, masterKey, postgres, start, withKey } from "../processes.ts"
 
 it.live(
-  "after three steps the previous master key is needed by nothing",
+  "after the three steps nothing needs the previous master key",
   () =>
     Effect.gen(function*() {
       const hook = yield* receiver

@@ -28,7 +28,7 @@ const written = (secret: string): ReadonlyArray<string> => {
   return [secret, bytes.toString("hex"), bytes.toString("base64").replace(/=+$/, "")]
 }
 
-it.live("a database holds no secret that anybody could use", () =>
+it.live("the database contains no usable secret", () =>
   Effect.gen(function*() {
     const database = yield* Effect.flatMap(postgres, freshDatabase)
     const master = masterKey()

@@ -31,7 +31,7 @@ describe.skipIf(!isInstalled)("rate limits in Redis", () => {
     ports: ["RateLimitStore"]
   })
 
-  it.live("hold over processes", () =>
+  it.live("limits in Redis apply across processes", () =>
     Effect.gen(function*() {
       const { url } = yield* redisServer
       const stores = yield* Effect.replicateEffect(store(url), 3)
@@ -44,7 +44,7 @@ describe.skipIf(!isInstalled)("rate limits in Redis", () => {
       assert.lengthOf(readings.filter(([reading]) => reading!.allowed), 10)
     }).pipe(Effect.scoped))
 
-  it.live("fail soon while Redis is away, and are back when it is", () =>
+  it.live("commands fail quickly while Redis is down, and recover with it", () =>
     Effect.gen(function*() {
       const redis = yield* redisServer
       const own = yield* store(redis.url)
@@ -61,7 +61,7 @@ describe.skipIf(!isInstalled)("rate limits in Redis", () => {
     }).pipe(Effect.scoped))
 
   it.live(
-    "bound failed sign-ins over servers; without Redis nobody signs in, and messages go on",
+    "failed sign-ins are limited across servers; without Redis nobody can sign in, but messages are still sent",
     () =>
       Effect.gen(function*() {
         const redis = yield* redisServer
@@ -84,7 +84,7 @@ describe.skipIf(!isInstalled)("rate limits in Redis", () => {
   )
 })
 
-it.live("a Redis that cannot be reached stops the start with one line", () =>
+it.live("an unreachable Redis makes the start fail with one line", () =>
   Effect.gen(function*() {
     const unreachable = { RATE_LIMIT_STORE: "redis://user:hunter2@127.0.0.1:1" }
     const error = yield* Effect.flip(start({ environment: unreachable }))

@@ -63,7 +63,7 @@ const full = Effect.sleep("2100 millis")
 
 describe.skipIf(library === undefined)("two processes", () => {
   it.live(
-    "whose clocks differ by 10 s, and of which one stands still, let through what the workspace may send",
+    "two processes whose clocks differ by 10 s together allow exactly the workspace's limit, even if one is stopped",
     () =>
       Effect.gen(function*() {
         const env = {

@@ -69,7 +69,7 @@ let customers = 0
 const someone = (): string => `+1555400${`${customers++}`.padStart(4, "0")}`
 
 describe("the headers", () => {
-  it.live("tell the contract's figures where nobody changed them", () =>
+  it.live("by default, the headers show the contract's limits", () =>
     Effect.gen(function*() {
       const server = yield* atRest()
       const sent = yield* send(server, hello())
@@ -91,7 +91,7 @@ describe("the headers", () => {
       assert.deepStrictEqual(Object.keys(states(listed)), ["workspace"])
     }).pipe(Effect.scoped))
 
-  it.live("are on answers that a limiter was asked for, and on no other", () =>
+  it.live("only responses to requests that spent a limiter carry the headers", () =>
     Effect.gen(function*() {
       const server = yield* atRest()
       const { key, session, url } = server
@@ -122,7 +122,7 @@ describe("the headers", () => {
 })
 
 describe("the workspace's limit", () => {
-  it.live("refuses beyond its burst, and who waits as told is let in once", () =>
+  it.live("requests beyond the burst are refused, and one succeeds after the wait in Retry-After", () =>
     Effect.gen(function*() {
       const server = yield* atRest(limits({ ...fast, workspaceTiers: { standard: 1 } }))
       const first = yield* templates(server)
@@ -143,7 +143,7 @@ describe("the workspace's limit", () => {
       checks.assertError(yield* templates(server), 429, limited("workspace"))
     }).pipe(Effect.scoped))
 
-  it.live("is each workspace's own, whatever its keys; the tier is the operator's", () =>
+  it.live("each workspace has one limit for all its keys, by the tier that the operator sets", () =>
     Effect.gen(function*() {
       const server = yield* atRest(limits({ ...fast, workspaceTiers: { standard: 1, quick: 500 } }))
       const { services, session, url } = server
@@ -165,7 +165,7 @@ describe("the workspace's limit", () => {
       assert.deepStrictEqual(policies(yield* templates({ url, key: unknown.key })), { workspace: { q: 2, w: 2 } })
     }).pipe(Effect.scoped))
 
-  it.live("lets as many of a crowd in as there are tokens", () =>
+  it.live("of many requests at once, as many succeed as there are tokens", () =>
     Effect.gen(function*() {
       const server = yield* atRest(limits({ ...fast, workspaceTiers: { standard: 10 } }))
       const answers = yield* Effect.all(Array.from({ length: 100 }, () => templates(server)), {
@@ -176,7 +176,7 @@ describe("the workspace's limit", () => {
 })
 
 describe.concurrent("the number's and the pair's limits", () => {
-  it.live("phone_number: whoever is written to", () =>
+  it.live("the phone number's limit counts sends to all recipients", () =>
     Effect.gen(function*() {
       const server = yield* atRest(limits({ ...fast, phoneNumberTiers: { standard: 1 } }))
       for (const remaining of [1, 0]) {
@@ -198,7 +198,7 @@ describe.concurrent("the number's and the pair's limits", () => {
       assert.strictEqual(states(sent)["pair"]!["r"], 44)
     }).pipe(Effect.scoped))
 
-  it.live("pair: one recipient; others go on", () =>
+  it.live("the pair's limit counts one recipient; sends to others succeed", () =>
     Effect.gen(function*() {
       const server = yield* atRest(limits({ ...fast, pair: { everySeconds: 600, burst: 2 } }))
       const to = someone()
@@ -217,7 +217,7 @@ describe.concurrent("the number's and the pair's limits", () => {
       assert.deepStrictEqual(Object.keys(states(replayed)), ["workspace"])
     }).pipe(Effect.scoped))
 
-  it.live("a crowd to one recipient gets exactly the burst", () =>
+  it.live("of many sends to one recipient at once, exactly the burst succeeds", () =>
     Effect.gen(function*() {
       const server = yield* atRest(limits({ ...fast, pair: { everySeconds: 600, burst: 5 } }))
       const to = someone()
@@ -231,7 +231,7 @@ describe.concurrent("the number's and the pair's limits", () => {
       }
     }).pipe(Effect.scoped))
 
-  it.live("both at once: the first gives the reason, the longest the wait", () =>
+  it.live("if several limits refuse, the first gives the reason and the longest gives the wait", () =>
     Effect.gen(function*() {
       const server = yield* atRest(limits({
         ...fast,
@@ -250,7 +250,7 @@ describe.concurrent("the number's and the pair's limits", () => {
 describe.concurrent("the quota", () => {
   const exhausted = { code: "forbidden", reason: "quota_exhausted" }
 
-  it.live("is messages per month; a repetition costs nothing, and more of it counts at once", () =>
+  it.live("the quota counts messages per month; a replay costs nothing, and a raised quota applies immediately", () =>
     Effect.gen(function*() {
       const server = yield* ready(limits({ ...fast, pair: wide, defaults: { monthlyQuota: 3 } }))
       const { configure } = yield* operator(server)
@@ -269,7 +269,7 @@ describe.concurrent("the quota", () => {
       assert.strictEqual((yield* templates(server)).status, 200)
     }).pipe(Effect.scoped))
 
-  it.live("is given back for what was refused for good, and kept for what waits for a retry", () =>
+  it.live("a final refusal gives the quota back, and a message that waits for a retry keeps it", () =>
     Effect.gen(function*() {
       const server = yield* ready(limits({ ...fast, pair: wide, defaults: { monthlyQuota: 1 } }))
       for (let i = 0; i < 3; i++) {
@@ -286,7 +286,7 @@ describe.concurrent("the quota", () => {
       checks.assertError(yield* send(server, hello()), 403, exhausted)
     }).pipe(Effect.scoped))
 
-  it.live("holds for a crowd", () =>
+  it.live("the quota holds for many sends at once", () =>
     Effect.gen(function*() {
       const server = yield* ready(limits({ ...fast, pair: wide, defaults: { monthlyQuota: 7 } }))
       const answers = yield* Effect.all(Array.from({ length: 40 }, () => send(server, hello(someone()))), {
@@ -299,7 +299,7 @@ describe.concurrent("the quota", () => {
 describe.concurrent("the messaging limit", () => {
   const reached = { code: "forbidden", reason: "messaging_limit_reached" }
 
-  it.live("is customers, not messages, and only those outside a window", () =>
+  it.live("the messaging limit counts customers outside a service window, not messages", () =>
     Effect.gen(function*() {
       const server = yield* ready(limits({ ...fast, pair: wide, defaults: { messagingLimit: 2 } }))
       const { configureNumber } = yield* operator(server)
@@ -321,7 +321,7 @@ describe.concurrent("the messaging limit", () => {
       assert.strictEqual((yield* send(server, hello(two))).status, 200, "counted already")
     }).pipe(Effect.scoped))
 
-  it.live("holds for a crowd, and is each number's own", () =>
+  it.live("the messaging limit holds for many sends at once, separately for each number", () =>
     Effect.gen(function*() {
       const server = yield* ready(limits({ ...fast, pair: wide, defaults: { messagingLimit: 3 } }))
       const answers = yield* Effect.all(Array.from({ length: 20 }, () => send(server, hello(someone()))), {
@@ -334,7 +334,7 @@ describe.concurrent("the messaging limit", () => {
 })
 
 describe.concurrent("a suspended workspace", () => {
-  it.live("sends nothing until the operator lets it", () =>
+  it.live("a suspended workspace sends nothing until the operator lifts the suspension", () =>
     Effect.gen(function*() {
       const server = yield* ready()
       const { configure } = yield* operator(server)
@@ -355,7 +355,7 @@ describe.concurrent("a suspended workspace", () => {
       assert.strictEqual((yield* send(server, hello(), key)).text, before.text)
     }).pipe(Effect.scoped))
 
-  it.live("does not keep others from sending or signing in", () =>
+  it.live("a suspended workspace does not affect sends or sign-ins of others", () =>
     Effect.gen(function*() {
       const server = yield* ready()
       const other = yield* checks.anotherWorkspace("other", "+15005550101", { suspended: true }).pipe(

@@ -13,7 +13,7 @@ const sendAs = (
 ) => call(`${url}/internal/messages`, { headers: { ...session, ...headers }, body })
 
 layer(checks.Served.layer(), checks.live)("a send from the dashboard", (it) => {
-  it.effect("is answered in camelCase, without an API key, and so is the message wherever it is shown", () =>
+  it.effect("a dashboard send and its message are in camelCase, without an API key", () =>
     Effect.gen(function*() {
       const server = yield* checks.Served
       const { session, url } = server
@@ -38,7 +38,7 @@ layer(checks.Served.layer(), checks.live)("a send from the dashboard", (it) => {
       assert.deepStrictEqual([ofKey.status, ofKey.body.api_key_id], [200, null])
     }))
 
-  it.effect("happens once per Idempotency-Key, apart from the keys of /v1/messages", () =>
+  it.effect("a dashboard send happens once per Idempotency-Key, and its keys are separate from those of /v1/messages", () =>
     Effect.gen(function*() {
       const server = yield* checks.Served
       const headers = { "idempotency-key": "same" }
@@ -53,7 +53,7 @@ layer(checks.Served.layer(), checks.live)("a send from the dashboard", (it) => {
       assert.notStrictEqual(ofKey.body.message_id, first.body.messageId)
     }))
 
-  it.effect("passes the checks of /v1/messages", () =>
+  it.effect("a dashboard send passes the same checks as /v1/messages", () =>
     Effect.gen(function*() {
       const server = yield* checks.Served
       checks.assertInvalid(yield* sendAs(server, hello(), {}), "missing_idempotency_key", "Idempotency-Key")

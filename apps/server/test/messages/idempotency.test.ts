@@ -86,7 +86,7 @@ layer(checks.Served.layer({ environment: checks.unlimited, adapters: provider.ad
   "idempotency",
   (it) => {
     describe("a crowd", () => {
-      it.effect("of 100 identical sends: one call, one message, 100 equal answers", () =>
+      it.effect("100 identical sends make one provider call and one message, and get 100 equal responses", () =>
         Effect.gen(function*() {
           const { open, to } = held()
           const answers = yield* crowd(100, "crowd-1", (server) => send(server, hello(to), key("crowd-1")), open)
@@ -101,7 +101,7 @@ layer(checks.Served.layer({ environment: checks.unlimited, adapters: provider.ad
           assert.strictEqual(new Set(answers.map(({ headers }) => headers.get("request-id"))).size, 100)
         }))
 
-      it.effect("of 100 whose send is refused for good: 100 equal errors", () =>
+      it.effect("when the provider refuses a send for good, all 100 requests with its key get the same error", () =>
         Effect.gen(function*() {
           const { open, to } = held(refused)
           const answers = yield* crowd(100, "crowd-2", (server) => send(server, hello(to), key("crowd-2")), open)
@@ -117,7 +117,7 @@ layer(checks.Served.layer({ environment: checks.unlimited, adapters: provider.ad
           }
         }))
 
-      it.effect("of 100 whose send was not sent: they are told so, and nobody tries by himself", () =>
+      it.effect("when the provider throttles a send, all 100 requests with its key get 429 and the provider is called once", () =>
         Effect.gen(function*() {
           const { open, to } = held(throttled)
           const answers = yield* crowd(100, "crowd-3", (server) => send(server, hello(to), key("crowd-3")), open)
@@ -129,7 +129,7 @@ layer(checks.Served.layer({ environment: checks.unlimited, adapters: provider.ad
           assert.lengthOf(answers.filter(isReplayed), 99)
         }))
 
-      it.effect("of 50 bodies under one key: one is sent, the others are in conflict", () =>
+      it.effect("of 50 different bodies with one key, one is sent and the others get a conflict", () =>
         Effect.gen(function*() {
           const { open, to } = held()
           const answers = yield* crowd(
@@ -148,7 +148,7 @@ layer(checks.Served.layer({ environment: checks.unlimited, adapters: provider.ad
     })
 
     describe.concurrent("a key", () => {
-      it.effect("with another body is in conflict at once, while the first runs and after", () =>
+      it.effect("a key with a different body gets a conflict immediately, during and after the first send", () =>
         Effect.gen(function*() {
           const server = yield* checks.Served
           const slow = "+15005550010"
@@ -168,7 +168,7 @@ layer(checks.Served.layer({ environment: checks.unlimited, adapters: provider.ad
           assert.lengthOf(callsTo("+15553010001"), 0)
         }))
 
-      it.effect("is the same quoted and bare", () =>
+      it.effect("a quoted key equals the same key without quotes", () =>
         Effect.gen(function*() {
           const server = yield* checks.Served
           const to = plan((tries) => Effect.succeed(accepted(`quoted-${tries}`)))
@@ -185,7 +185,7 @@ layer(checks.Served.layer({ environment: checks.unlimited, adapters: provider.ad
           assert.lengthOf(callsTo(to), 3)
         }))
 
-      it.effect("is not in conflict over white space, the order of fields, or how a character is written", () =>
+      it.effect("white space, field order and escapes in the body cause no conflict", () =>
         Effect.gen(function*() {
           const server = yield* checks.Served
           const to = plan(() => Effect.succeed(accepted("same")))
@@ -209,7 +209,7 @@ layer(checks.Served.layer({ environment: checks.unlimited, adapters: provider.ad
           assert.lengthOf(callsTo(to), 1)
         }))
 
-      it.effect("whose send was refused for good replays the refusal, byte for byte", () =>
+      it.effect("a final refusal is replayed byte for byte", () =>
         Effect.gen(function*() {
           const server = yield* checks.Served
           for (const to of [plan(() => Effect.succeed(refused)), "+15005550001"]) {
@@ -227,7 +227,7 @@ layer(checks.Served.layer({ environment: checks.unlimited, adapters: provider.ad
           }
         }))
 
-      it.effect("whose send was not sent tries again, under the same message", () =>
+      it.effect("a retry of a send that was not sent uses the same message", () =>
         Effect.gen(function*() {
           const server = yield* checks.Served
           const to = plan((tries) => Effect.succeed(tries < 3 ? throttled : accepted("at last")))
@@ -249,7 +249,7 @@ layer(checks.Served.layer({ environment: checks.unlimited, adapters: provider.ad
           assert.lengthOf(callsTo(to), 3)
         }))
 
-      it.effect("outlives the API key that it came with", () =>
+      it.effect("an Idempotency-Key remains valid after its API key is revoked", () =>
         Effect.gen(function*() {
           const server = yield* checks.Served
           const { session, url } = server
@@ -268,7 +268,7 @@ layer(checks.Served.layer({ environment: checks.unlimited, adapters: provider.ad
           assert.lengthOf(callsTo(to), 1)
         }))
 
-      it.effect("is one workspace's, and one route's", () =>
+      it.effect("an Idempotency-Key belongs to one workspace and one route", () =>
         Effect.gen(function*() {
           const server = yield* checks.Served
           const { services, session, url } = server
@@ -288,7 +288,7 @@ layer(checks.Served.layer({ environment: checks.unlimited, adapters: provider.ad
           assert.lengthOf(callsTo(to), 2)
         }))
 
-      it.effect("is left unbound by every refusal of our own", () =>
+      it.effect("a refusal by the service leaves the key unused", () =>
         Effect.gen(function*() {
           const server = yield* checks.Served
           const to = plan(() => Effect.succeed(accepted("unbound")))
@@ -311,7 +311,7 @@ layer(checks.Served.layer({ environment: checks.unlimited, adapters: provider.ad
           assert.lengthOf(callsTo(to), 1)
         }))
 
-      it.effect("whose send runs in another process is waited for, 10 s at most", () =>
+      it.effect("a request waits up to 10 s for a send that runs in another process", () =>
         Effect.gen(function*() {
           const server = yield* checks.Served
           const to = plan(() => Effect.succeed(accepted("here")))
@@ -349,7 +349,7 @@ layer(checks.Served.layer({ environment: checks.unlimited, adapters: provider.ad
           assert.lengthOf(callsTo(to), 0)
         }))
 
-      it.effect("whose provider is silent for 8 s has an unknown end, for those who joined too", () =>
+      it.effect("when the provider is silent for 8 s, the request and all that joined it get outcome_unknown", () =>
         Effect.gen(function*() {
           const server = yield* checks.Served
           const to = plan(() => Effect.never)
@@ -369,7 +369,7 @@ layer(checks.Served.layer({ environment: checks.unlimited, adapters: provider.ad
     })
 
     describe("a caller that hangs up", () => {
-      it.effect("does not stop its send, and learns its end by asking again", () =>
+      it.effect("a caller that disconnects does not stop its send, and learns the outcome by repeating the request", () =>
         Effect.gen(function*() {
           const server = yield* checks.Served
           const judged = yield* judgements
@@ -391,7 +391,7 @@ layer(checks.Served.layer({ environment: checks.unlimited, adapters: provider.ad
           assert.lengthOf(callsTo(to), 1)
         }))
 
-      it.effect("and whom nobody follows has sent its message all the same", () =>
+      it.effect("a message is sent even if its caller disconnects and no request repeats it", () =>
         Effect.gen(function*() {
           const server = yield* checks.Served
           const { open, to } = held()
@@ -403,7 +403,7 @@ layer(checks.Served.layer({ environment: checks.unlimited, adapters: provider.ad
           yield* checks.untilStatus(server, callsTo(to)[0]!.messageId, "sent")
         }))
 
-      it.effect("having joined leaves the first alone", () =>
+      it.effect("a joined caller that disconnects does not affect the first request", () =>
         Effect.gen(function*() {
           const server = yield* checks.Served
           const judged = yield* judgements
@@ -420,7 +420,7 @@ layer(checks.Served.layer({ environment: checks.unlimited, adapters: provider.ad
           assert.deepStrictEqual([sent.status, isReplayed(sent)], [200, false])
         }))
 
-      it.effect("before its body is whole has sent nothing and bound nothing", () =>
+      it.effect("a caller that disconnects before its body is complete sends nothing and binds no key", () =>
         Effect.gen(function*() {
           const server = yield* checks.Served
           const to = plan(() => Effect.succeed(accepted("late")))

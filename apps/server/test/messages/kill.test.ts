@@ -137,14 +137,14 @@ const assertSettledByReport = Effect.fnUntraced(function*({ asked, process, retr
 })
 
 layer(Survivor.layer, { excludeTestServices: true })("kill -9", (it) => {
-  it.effect("before the claim has reached the database: judged anew, one call", () =>
+  it.effect("killed before the claim reaches the database: the repetition is judged again, with one call", () =>
     Effect.gen(function*() {
       const killed = yield* killedAt("+15557770001", statementOf(accepting, "sent"))
       assert.deepStrictEqual([yield* killed.bound, yield* killed.asked], [[], []])
       yield* assertJudgedAnew(killed)
     }))
 
-  it.effect("before the claim commits: judged anew, one call", () =>
+  it.effect("killed before the claim commits: the repetition is judged again, with one call", () =>
     Effect.gen(function*() {
       const killed = yield* killedAt("+15557770002", statementOf(accepting, "executed"))
       assert.deepStrictEqual([yield* killed.bound, yield* killed.asked], [[], []])
@@ -152,7 +152,7 @@ layer(Survivor.layer, { excludeTestServices: true })("kill -9", (it) => {
     }))
 
   it.effect(
-    "after the claim has committed, before the provider is called: unknown, no call, for ever",
+    "killed after the claim commits and before the provider call: the outcome is unknown, with no call",
     () =>
       Effect.gen(function*() {
         const killed = yield* killedAt("+15557770003", statementOf(accepting, "committed"))
@@ -165,7 +165,7 @@ layer(Survivor.layer, { excludeTestServices: true })("kill -9", (it) => {
   )
 
   it.effect(
-    "while the provider works: in progress, then unknown, one call, until upstream reports",
+    "killed during the provider call: in progress, then unknown with one call until the provider reports",
     () =>
       Effect.gen(function*() {
         const killed = yield* killedAt("+15557770004", provider)
@@ -178,7 +178,7 @@ layer(Survivor.layer, { excludeTestServices: true })("kill -9", (it) => {
   )
 
   it.effect(
-    "after the provider's answer, before the end is sent: unknown, one call, until upstream reports",
+    "killed after the provider's response, before the outcome is written: unknown with one call until a report",
     () =>
       Effect.gen(function*() {
         const killed = yield* killedAt("+15557770005", statementOf(settling, "sent"))
@@ -187,7 +187,7 @@ layer(Survivor.layer, { excludeTestServices: true })("kill -9", (it) => {
       })
   )
 
-  it.effect("before the end commits: unknown, one call, until upstream reports", () =>
+  it.effect("killed before the outcome commits: unknown with one call until the provider reports", () =>
     Effect.gen(function*() {
       const killed = yield* killedAt("+15557770006", statementOf(settling, "executed"))
       const messageId = yield* assertUnknown(killed, 1)
@@ -195,7 +195,7 @@ layer(Survivor.layer, { excludeTestServices: true })("kill -9", (it) => {
     }))
 
   it.effect(
-    "with upstream's report before the lease is over: answered from it once the lease is over, one call",
+    "killed, with a provider report before the lease ends: the report settles the send once the lease ends",
     () =>
       Effect.gen(function*() {
         const killed = yield* killedAt("+15557770007", statementOf(settling, "sent"))
@@ -212,7 +212,7 @@ layer(Survivor.layer, { excludeTestServices: true })("kill -9", (it) => {
       })
   )
 
-  it.effect("after the end has committed, before the answer leaves: replayed, one call", () =>
+  it.effect("killed after the outcome commits, before the response: the response is replayed, with one call", () =>
     Effect.gen(function*() {
       const killed = yield* killedAt("+15557770008", statementOf(settling, "committed"))
       const [messageId] = yield* killed.bound

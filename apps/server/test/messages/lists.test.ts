@@ -15,7 +15,7 @@ const get = ({ session, url }: Server, path: string) => call(`${url}/internal/${
 const idsOf = (data: ReadonlyArray<{ readonly id: string }>) => data.map(({ id }) => id)
 
 describe.concurrent("messages", () => {
-  it.live("are listed newest first, page by page, and filtered; one is shown with its times", () =>
+  it.live("messages are listed newest first, by page and filter, and each is shown with its times", () =>
     Effect.gen(function*() {
       const server = yield* ready({ environment: checks.unlimited })
       assert.deepStrictEqual((yield* get(server, "messages")).body, { data: [], hasMore: false, nextCursor: null })
@@ -81,7 +81,7 @@ describe.concurrent("messages", () => {
 })
 
 describe.concurrent("messages for keys", () => {
-  it.live("are listed newest first, each as it is got alone, page by page and filtered", () =>
+  it.live("the list for keys shows messages newest first, equal to single reads, by page and filter", () =>
     Effect.gen(function*() {
       const server = yield* ready({ environment: checks.unlimited })
       const get = (path: string) =>
@@ -136,7 +136,7 @@ describe.concurrent("messages for keys", () => {
 })
 
 describe.concurrent("contacts", () => {
-  it.live("are listed page by page, and shown one by one, with their windows", () =>
+  it.live("contacts are listed by page and shown one by one, with their service windows", () =>
     Effect.gen(function*() {
       const server = yield* ready()
       assert.deepStrictEqual((yield* get(server, "contacts")).body, { data: [], hasMore: false, nextCursor: null })

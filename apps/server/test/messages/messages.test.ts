@@ -79,7 +79,7 @@ const millis = (time: string): number => {
 
 layer(Fixture.layer, checks.live)("messages", (it) => {
   describe.concurrent("a send", () => {
-    it.effect("is answered with exactly the five fields", () =>
+    it.effect("the response to a send has exactly the five specified fields", () =>
       Effect.gen(function*() {
         const server = yield* Fixture
         const before = callsTo("+15551230001").length
@@ -97,7 +97,7 @@ layer(Fixture.layer, checks.live)("messages", (it) => {
         assert.strictEqual(calls[0]!.messageId, message_id)
       }))
 
-    it.effect("of a template with parameters gives them to the provider in order", () =>
+    it.effect("a template's parameters reach the provider in order", () =>
       Effect.gen(function*() {
         const server = yield* Fixture
         const body = { ...template("order_update", ["A-1", "Tuesday"]), to: "+15551230002" }
@@ -108,7 +108,7 @@ layer(Fixture.layer, checks.live)("messages", (it) => {
         assert.strictEqual(found?.name, "order_update")
       }))
 
-    it.effect("is stored and lives: sent, delivered after 200 ms, read after 400 ms", () =>
+    it.effect("a sent message is stored, delivered after 200 ms and read after 400 ms", () =>
       Effect.gen(function*() {
         // whose time stands still, so that nothing becomes of the message while it is looked at
         const server = yield* still(ready({ environment: checks.unlimited }))
@@ -145,14 +145,14 @@ layer(Fixture.layer, checks.live)("messages", (it) => {
         assert.deepStrictEqual({ ...body, status: "sent", delivered_at: null, read_at: null }, first.body)
       }))
 
-    it.effect("without a client_reference has none", () =>
+    it.effect("a message without a client_reference shows none", () =>
       Effect.gen(function*() {
         const server = yield* Fixture
         const sent = yield* send(server, hello("+15551230004"))
         assert.isNull((yield* checks.stored(server, sent.body.message_id)).body.client_reference)
       }))
 
-    it.effect("names its number by id or in E.164, and only one of its own workspace", () =>
+    it.effect("a send names its number by id or in E.164, and only a number of its workspace", () =>
       Effect.gen(function*() {
         const server = yield* Fixture
         for (const from of [server.number.id, "+15005550100"]) {
@@ -180,7 +180,7 @@ layer(Fixture.layer, checks.live)("messages", (it) => {
         assert.lengthOf(callsTo("+15551230005"), before)
       }))
 
-    it.effect("from a number that the operator has switched off is refused, named or not", () =>
+    it.effect("a send from a number that the operator switched off is refused, whether named or by default", () =>
       Effect.gen(function*() {
         const { services, url } = yield* Fixture
         const { id: _, key, phoneNumberId } = yield* checks.anotherWorkspace("barred", "+15005550103").pipe(
@@ -197,7 +197,7 @@ layer(Fixture.layer, checks.live)("messages", (it) => {
         })
       }))
 
-    it.effect("needs an approved template with as many values as it has placeholders", () =>
+    it.effect("a template send requires an approved template and one value per placeholder", () =>
       Effect.gen(function*() {
         const server = yield* Fixture
         const before = callsTo("+15551234567").length
@@ -232,7 +232,7 @@ layer(Fixture.layer, checks.live)("messages", (it) => {
         assert.strictEqual((yield* send(server, template("promo", ["20%"]))).status, 200)
       }))
 
-    it.effect("of text outside the window is refused before the provider is asked", () =>
+    it.effect("text outside the service window is refused without a provider call", () =>
       Effect.gen(function*() {
         const server = yield* Fixture
         checks.assertError(yield* send(server, text("+15551230006")), 403, {
@@ -252,7 +252,7 @@ layer(Fixture.layer, checks.live)("messages", (it) => {
   })
 
   describe.concurrent("the sandbox's numbers", () => {
-    it.effect("0001: refused for good; the message is failed, and says why", () =>
+    it.effect("0001: the provider refuses for good, and the failed message shows the reason", () =>
       Effect.gen(function*() {
         const server = yield* Fixture
         const said = { code: "131026", message: "Message undeliverable" }
@@ -269,7 +269,7 @@ layer(Fixture.layer, checks.live)("messages", (it) => {
         })
       }))
 
-    it.effect("0002: accepted, then failed after 200 ms", () =>
+    it.effect("0002: the message is accepted, then fails after 200 ms", () =>
       Effect.gen(function*() {
         const server = yield* Fixture
         const sent = yield* send(server, hello(sandbox(2)))
@@ -282,7 +282,7 @@ layer(Fixture.layer, checks.live)("messages", (it) => {
         assert.deepStrictEqual(body.error.provider, { code: "131026", message: "Message undeliverable" })
       }))
 
-    it.effect("0003: stays sent", () =>
+    it.effect("0003: the message stays sent", () =>
       Effect.gen(function*() {
         const server = yield* Fixture
         const sent = yield* send(server, hello(sandbox(3)))
@@ -291,7 +291,7 @@ layer(Fixture.layer, checks.live)("messages", (it) => {
         assert.deepStrictEqual([body.status, body.delivered_at, body.read_at], ["sent", null, null])
       }))
 
-    it.effect("0004 and 0005: certainly not sent; the message waits, and a retry keeps its id", () =>
+    it.effect("0004 and 0005: the message is not sent and waits, and a retry keeps its id", () =>
       Effect.gen(function*() {
         const server = yield* Fixture
         const cases = [
@@ -327,7 +327,7 @@ layer(Fixture.layer, checks.live)("messages", (it) => {
         assert.strictEqual((yield* send(server, hello(sandbox(4)))).headers.get("retry-after"), "1")
       }))
 
-    it.effect("0006: outcome unknown; its own report settles it, and a retry then answers 200 without sending", () =>
+    it.effect("0006: the outcome is unknown until a report settles it; a retry then returns 200 without sending", () =>
       Effect.gen(function*() {
         const server = yield* Fixture
         const key = { "idempotency-key": crypto.randomUUID() }
@@ -356,7 +356,7 @@ layer(Fixture.layer, checks.live)("messages", (it) => {
         assert.lengthOf(callsTo(sandbox(6)), 1)
       }))
 
-    it.effect("0007: reports out of order and repeated never move a status back", () =>
+    it.effect("0007: repeated reports and reports out of order never lower a status", () =>
       Effect.gen(function*() {
         const server = yield* Fixture
         const sent = yield* send(server, hello(sandbox(7)))
@@ -397,7 +397,7 @@ layer(Fixture.layer, checks.live)("messages", (it) => {
         checks.assertError(yield* send({ ...server, key: server.other.key }, text(sandbox(8))), 403, outside)
       }))
 
-    it.effect("0009: STOP bars text and marketing, not what they need to know", () =>
+    it.effect("0009: after STOP, text and marketing are refused, but utility templates are sent", () =>
       Effect.gen(function*() {
         const server = yield* Fixture
         yield* send(server, hello(sandbox(9)))
@@ -417,7 +417,7 @@ layer(Fixture.layer, checks.live)("messages", (it) => {
         assert.strictEqual((yield* send({ ...server, key: server.other.key }, theirs)).status, 200)
       }))
 
-    it.effect("0010: answers after 3 s", () =>
+    it.effect("0010: the provider responds after 3 s", () =>
       Effect.gen(function*() {
         const server = yield* Fixture
         const before = checks.now()
@@ -429,7 +429,7 @@ layer(Fixture.layer, checks.live)("messages", (it) => {
       }))
   })
 
-  it.effect("a message is its workspace's alone, and an unknown id is 404", () =>
+  it.effect("a message is visible only to its workspace, and an unknown id is 404", () =>
     Effect.gen(function*() {
       const server = yield* Fixture
       const theirs = { ...server, key: server.other.key }
@@ -460,7 +460,7 @@ layer(Fixture.layer, checks.live)("messages", (it) => {
     const names = (answer: Answer): ReadonlyArray<string> =>
       answer.body.data.map(({ name }: { readonly name: string }) => name)
 
-    it.effect("are listed whatever their status, with exactly their fields", () =>
+    it.effect("templates of every status are listed, with exactly their fields", () =>
       Effect.gen(function*() {
         const answer = yield* list("")
         assert.strictEqual(answer.status, 200)
@@ -494,7 +494,7 @@ layer(Fixture.layer, checks.live)("messages", (it) => {
         assert.deepStrictEqual(ids, [...ids].sort().reverse())
       }))
 
-    it.effect("can be filtered by what they are", () =>
+    it.effect("templates can be filtered by name, language, category and status", () =>
       Effect.gen(function*() {
         assert.deepStrictEqual(names(yield* list("?status=pending")), ["pending_review"])
         assert.deepStrictEqual([...names(yield* list("?category=marketing"))].sort(), ["promo", "rejected_offer"])
@@ -504,7 +504,7 @@ layer(Fixture.layer, checks.live)("messages", (it) => {
         assert.deepStrictEqual(names(yield* list("?status=APPROVED")), [])
       }))
 
-    it.effect("come in pages that give each once", () =>
+    it.effect("the pages contain each template once", () =>
       Effect.gen(function*() {
         const all = names(yield* list(""))
         const seen: Array<string> = []
@@ -519,7 +519,7 @@ layer(Fixture.layer, checks.live)("messages", (it) => {
         assert.deepStrictEqual(seen, all)
       }))
 
-    it.effect("are each workspace's own", () =>
+    it.effect("each workspace has its own templates", () =>
       Effect.gen(function*() {
         const { key, other, url } = yield* Fixture
         const ids = (answer: Answer) => answer.body.data.map(({ id }: { readonly id: string }) => id)

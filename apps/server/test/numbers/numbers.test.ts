@@ -47,7 +47,7 @@ const assertRefused = ({ code, stdout }: Ended, words: RegExp) => {
 }
 
 it.live(
-  "lists, adds and changes numbers and their tokens, which a running server then goes by",
+  "the command lists, adds and changes numbers and their tokens, and a running server uses them",
   () =>
     Effect.gen(function*() {
       const env = { DATABASE_URL: yield* Effect.flatMap(postgres, freshDatabase), WAC_MASTER_KEY: masterKey() }
@@ -144,7 +144,7 @@ it.live(
     }).pipe(Effect.scoped)
 )
 
-it.live("says what is wrong with a command line, and that memory is of one process", () =>
+it.live("the command explains an invalid command line, and refuses memory storage", () =>
   Effect.gen(function*() {
     const numbers = numbersOf({ DATABASE_URL: "memory:" })
     assertRefused(yield* numbers("list"), /^DATABASE_URL: expected /)
@@ -165,7 +165,7 @@ it.live("says what is wrong with a command line, and that memory is of one proce
     }
   }))
 
-it.live("as a process ends with 1 when it failed, and says why", () =>
+it.live("if the command fails, its process prints the reason and exits with 1", () =>
   Effect.gen(function*() {
     const end = (line: string) =>
       Effect.gen(function*() {

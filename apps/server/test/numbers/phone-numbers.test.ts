@@ -25,7 +25,7 @@ const providing = (firstNumber: Provider.Provider["Service"]["firstNumber"]) => 
 })
 
 describe.concurrent("phone numbers", () => {
-  it.live("are shown with what is in force", () =>
+  it.live("phone numbers are shown with the limits and blocks in force", () =>
     Effect.gen(function*() {
       const server = yield* ready()
       const answer = yield* listed(server)
@@ -99,7 +99,7 @@ describe.concurrent("phone numbers", () => {
       assert.strictEqual((yield* listed(server)).body.data[0].status, "disabled")
     }))
 
-  it.live("are those of the caller's workspace, newest first, page after page", () =>
+  it.live("the list contains the phone numbers of the caller's workspace, newest first, by page", () =>
     Effect.gen(function*() {
       const server = yield* ready()
       yield* checks.anotherWorkspace("other", "+15005550101").pipe(Effect.provideContext(server.services))
@@ -126,7 +126,7 @@ describe.concurrent("phone numbers", () => {
     }))
 
   it.live(
-    "have the one that the configuration names among them after a start, as the default",
+    "after a start, the configured phone number is the workspace's default",
     () =>
       Effect.gen(function*() {
         const database = yield* Effect.flatMap(postgres, freshDatabase)

@@ -1,6 +1,6 @@
 /**
- * Another provider on the same data: numbers, their accounts and templates belong to one, and only those of the one that
- * runs are sent from, listed and asked about.
+ * Another provider on the same data: numbers, their accounts and templates belong to one, and only those of the one
+ * that runs are sent from, listed and asked about.
  */
 import { assert, it } from "@effect/vitest"
 import { CloudApi } from "@wac/simulator"
@@ -8,7 +8,7 @@ import { Effect } from "effect"
 import { call, createKey, hello, send, signIn, start } from "../harness.ts"
 import { freshDatabase, masterKey, postgres } from "../processes.ts"
 
-it.live("goes from the sandbox to WhatsApp and back, each with its own number and templates from the first send on", () =>
+it.live("a server that switches from the sandbox to WhatsApp and back sends with the provider's own number and templates", () =>
   Effect.gen(function*() {
     const kept = { DATABASE_URL: yield* Effect.flatMap(postgres, freshDatabase), WAC_MASTER_KEY: masterKey() }
     const api = yield* CloudApi.make()

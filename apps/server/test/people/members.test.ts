@@ -49,7 +49,7 @@ const signInWith = (url: string, password: string) =>
     ({ status }) => status
   )
 
-it.live("a lost password is reset beside a running server, without its master key, and ends the person's sessions", () =>
+it.live("resetting a password works while a server runs, without its master key, and ends the person's sessions", () =>
   Effect.gen(function*() {
     const DATABASE_URL = yield* Effect.flatMap(postgres, freshDatabase)
     const members = commandOf(MembersCommand.run, { DATABASE_URL })
@@ -90,7 +90,7 @@ it.live("a lost password is reset beside a running server, without its master ke
     assert.strictEqual(yield* signInWith(url, chosen), 200)
   }).pipe(Effect.scoped, Effect.orDie))
 
-it.live("numbers says of a master key that opens nothing that it is the wrong one, in one line", () =>
+it.live("with the wrong master key, the numbers command fails with one line that names the variable", () =>
   Effect.gen(function*() {
     const DATABASE_URL = yield* Effect.flatMap(postgres, freshDatabase)
     const right = yield* commandOf(NumbersCommand.run, { DATABASE_URL, WAC_MASTER_KEY: masterKey() })("list")
@@ -99,7 +99,7 @@ it.live("numbers says of a master key that opens nothing that it is the wrong on
     assert.match(String(wrong.code), /^WAC_MASTER_KEY: expected the key that encrypts this storage's secrets[^\n]*$/)
   }).pipe(Effect.scoped, Effect.orDie))
 
-it.live("a password is reset in an embedded database whose server is stopped; while it runs, one line says so", () =>
+it.live("an embedded database allows a password reset only while its server is stopped, and says so in one line", () =>
   Effect.gen(function*() {
     const directory = yield* Effect.acquireRelease(
       Effect.sync(() => mkdtempSync(join(tmpdir(), "wac-members-"))),
@@ -121,7 +121,7 @@ it.live("a password is reset in an embedded database whose server is stopped; wh
     assert.match(String(memory.code), /^DATABASE_URL: [^\n]*memory belongs to one process$/)
   }).pipe(Effect.scoped))
 
-it.live("a link to the portal is made beside a running server, and opens what it says", () =>
+it.live("a portal link made while a server runs opens the page that it names", () =>
   Effect.gen(function*() {
     const DATABASE_URL = yield* Effect.flatMap(postgres, freshDatabase)
     const { url } = yield* start({ environment: { DATABASE_URL, WAC_MASTER_KEY: masterKey() } })

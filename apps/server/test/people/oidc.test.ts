@@ -63,7 +63,7 @@ const served = Effect.fnUntraced(function*(people: People) {
   return { ...server, signIn, who }
 })
 
-it.live("somebody signs in with the role that the issuer gives, which is read anew each time", () =>
+it.live("a person signs in with the issuer's role, which is read at each sign-in", () =>
   Effect.gen(function*() {
     const people: People = { ada: { email: "Ada@Example.com", email_verified: true, wac_roles: "admin" } }
     const { signIn, url, who } = yield* served(people)
@@ -85,7 +85,7 @@ it.live("somebody signs in with the role that the issuer gives, which is read an
     assert.strictEqual(JSON.parse(refused.body).error.reason, "role_not_allowed")
   }).pipe(Effect.scoped))
 
-it.live("somebody whom the issuer gives no role, or does not vouch for, is refused", () =>
+it.live("a person without a role at the issuer, or with an unverified address, is refused", () =>
   Effect.gen(function*() {
     const { signIn } = yield* served({
       none: { email: "none@example.com" },
@@ -100,7 +100,7 @@ it.live("somebody whom the issuer gives no role, or does not vouch for, is refus
     }
   }).pipe(Effect.scoped))
 
-it.live("a callback that another browser began, that is made up or that comes again, signs nobody in", () =>
+it.live("a forged or repeated callback, or one from a different browser, signs nobody in", () =>
   Effect.gen(function*() {
     const { url } = yield* served({ ada: { email: "ada@example.com", wac_roles: "owner" } })
     const [own, other] = [new Browser(), new Browser()]
@@ -123,7 +123,7 @@ it.live("a callback that another browser began, that is made up or that comes ag
     checks.assertError(again, 401, { code: "unauthorized", reason: "invalid_credentials" })
   }).pipe(Effect.scoped))
 
-it.live("a password signs nobody in where an issuer does", () =>
+it.live("if people sign in at an issuer, passwords are refused", () =>
   Effect.gen(function*() {
     const { url } = yield* served({})
     const answer = yield* call(`${url}/internal/session`, {
@@ -133,7 +133,7 @@ it.live("a password signs nobody in where an issuer does", () =>
     checks.assertError(answer, 404, { code: "not_found" })
   }).pipe(Effect.scoped))
 
-it.live("nobody comes past the issuer: no invitation, no link and no password lets anybody in", () =>
+it.live("invitations, links and passwords do not bypass the issuer", () =>
   Effect.gen(function*() {
     const { services, signIn, url } = yield* served({ ada: { email: "ada@example.com", wac_roles: "owner" } })
     const [workspace] = yield* Effect.orDie(Context.get(services, WorkspaceStore.WorkspaceStore).list)
@@ -167,7 +167,7 @@ it.live("nobody comes past the issuer: no invitation, no link and no password le
     }
   }).pipe(Effect.scoped))
 
-it.live("a callback with a broken cookie signs nobody in, and breaks nothing", () =>
+it.live("a callback with a broken cookie is refused", () =>
   Effect.gen(function*() {
     const { url } = yield* served({})
     for (const cookie of ["%", "%zz", "%00", "{}", "null", encodeURIComponent("{\"state\":1}")]) {
@@ -178,7 +178,7 @@ it.live("a callback with a broken cookie signs nobody in, and breaks nothing", (
     }
   }).pipe(Effect.scoped))
 
-it.live("an issuer that cannot be reached is said to be", () =>
+it.live("an unreachable issuer is reported as provider_unavailable", () =>
   Effect.gen(function*() {
     const { url } = yield* start({
       environment: { AUTH: "oidc", OIDC_ISSUER: "http://127.0.0.1:1", OIDC_CLIENT_ID: "wac", OIDC_CLIENT_SECRET: "s" }

@@ -20,7 +20,7 @@ const missingSession = { code: "unauthorized", reason: "missing_session" }
 const invalidCredentials = (param: string) => ({ code: "unauthorized", reason: "invalid_credentials", param })
 
 describe.concurrent("members", () => {
-  it.live("somebody invited becomes a member by the link, once, and can do what their role may", () =>
+  it.live("an invited person becomes a member by the link, once, with the permissions of their role", () =>
     Effect.gen(function*() {
       const { session, url } = yield* ready({ environment: checks.unlimited })
       const invited = yield* invite(url, session, "Ben@Example.com", "member")
@@ -73,7 +73,7 @@ describe.concurrent("members", () => {
       checks.assertError(again, 401, { code: "unauthorized", reason: "invalid_credentials" })
     }).pipe(Effect.scoped))
 
-  it.live("an invitation is withdrawn; a member is invited no more, and another workspace's is not found", () =>
+  it.live("an invitation can be withdrawn, a member cannot be invited, and foreign invitations are not found", () =>
     Effect.gen(function*() {
       const server = yield* ready({ environment: checks.unlimited })
       const { session, url } = server
@@ -95,7 +95,7 @@ describe.concurrent("members", () => {
       }
     }).pipe(Effect.scoped))
 
-  it.live("an admin manages members but no owners, and the last owner stays one", () =>
+  it.live("an admin can manage members but not owners, and the last owner cannot be changed", () =>
     Effect.gen(function*() {
       const { session, url } = yield* ready({ environment: checks.unlimited })
       const { userId: owner } = (yield* call(`${url}/internal/session`, { headers: session })).body
@@ -114,7 +114,7 @@ describe.concurrent("members", () => {
       checks.assertError(yield* change(session, owner, "owner"), 403, roleNotAllowed)
     }).pipe(Effect.scoped))
 
-  it.live("the link is mailed too, where mail is set up", () =>
+  it.live("the invitation is also mailed if mail is set up", () =>
     Effect.gen(function*() {
       const mail = yield* mailbox
       const { session, url } = yield* ready({
@@ -128,7 +128,7 @@ describe.concurrent("members", () => {
       assert.strictEqual((yield* accept(url, tokenIn(received.text), password)).status, 200)
     }).pipe(Effect.scoped))
 
-  it.live("an invitation holds though the mail server refuses, and the log names nobody", () =>
+  it.live("an invitation is valid even if the mail server refuses it, and the log names no person", () =>
     Effect.gen(function*() {
       const { session, url } = yield* ready({
         environment: { ...checks.unlimited, SMTP_URL: "smtp://127.0.0.1:1", LOG_LEVEL: "error" }
@@ -138,7 +138,7 @@ describe.concurrent("members", () => {
 })
 
 describe.concurrent("a person's workspaces", () => {
-  it.live("are switched within a session, with the role in each; the invitation needs the account's password", () =>
+  it.live("a session can switch workspaces, with the role in each; accepting an invitation needs the account's password", () =>
     Effect.gen(function*() {
       const server = yield* ready({ environment: checks.unlimited })
       const { services, session, url } = server
@@ -176,7 +176,7 @@ describe.concurrent("a person's workspaces", () => {
 })
 
 describe.concurrent("a person's sessions", () => {
-  it.live("are listed with where they came from, and ended one by one", () =>
+  it.live("sessions are listed with their address and browser, and can be ended one by one", () =>
     Effect.gen(function*() {
       const { session, url } = yield* ready({ environment: checks.unlimited })
       const other = yield* signIn(url)
@@ -203,7 +203,7 @@ describe.concurrent("a password", () => {
   const signInWith = (url: string, password: string) =>
     call(`${url}/internal/session`, { headers: ownPage, body: { email: "owner@example.com", password } })
 
-  it.live("is changed with the present one, which ends the person's other sessions", () =>
+  it.live("changing a password requires the current one, and ends the person's other sessions", () =>
     Effect.gen(function*() {
       const { session, url } = yield* ready({ environment: checks.unlimited })
       const other = yield* signIn(url)
@@ -222,7 +222,7 @@ describe.concurrent("a password", () => {
       checks.assertError(refused!, 429, { code: "rate_limited", reason: "login" })
     }).pipe(Effect.scoped))
 
-  it.live("is reset by a mailed link, once, which ends all of the person's sessions", () =>
+  it.live("a mailed link resets a password once, and ends all of the person's sessions", () =>
     Effect.gen(function*() {
       const mail = yield* mailbox
       const { session, url } = yield* ready({ environment: { ...checks.unlimited, SMTP_URL: mail.url } })
@@ -244,7 +244,7 @@ describe.concurrent("a password", () => {
       assert.strictEqual((yield* signInWith(url, password)).status, 200)
     }).pipe(Effect.scoped))
 
-  it.live("cannot be reset by mail where no mail is sent, which the response says", () =>
+  it.live("without mail, a password reset link is refused with the reason", () =>
     Effect.gen(function*() {
       const { url } = yield* ready()
       const answer = yield* call(`${url}/internal/password/reset-request`, {

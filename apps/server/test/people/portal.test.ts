@@ -69,7 +69,7 @@ const missingSession = { code: "unauthorized", reason: "missing_session" }
 const usedUp = { code: "unauthorized", reason: "invalid_credentials", param: "token" }
 
 layer(Hosted.layer, checks.live)("the portal", (it) => {
-  it.effect("a link opens a session of an hour, in a cookie that frames of other sites keep", () =>
+  it.effect("a link opens a session of an hour, with a cookie that works in frames of other sites", () =>
     Effect.gen(function*() {
       const { link, ours, pass, url } = yield* Hosted
       const answer = yield* open(url, yield* link({ role: "admin" }))
@@ -93,7 +93,7 @@ layer(Hosted.layer, checks.live)("the portal", (it) => {
       checks.assertError(yield* session, 401, missingSession)
     }))
 
-  it.effect("a link is good once and until it ends, and another site's page opens none", () =>
+  it.effect("a link works once before it expires, and not from pages of other sites", () =>
     Effect.gen(function*() {
       const { link, pass, url } = yield* Hosted
       const token = yield* link()
@@ -107,7 +107,7 @@ layer(Hosted.layer, checks.live)("the portal", (it) => {
       checks.assertError(yield* open(url, "x".repeat(32)), 401, usedUp)
     }))
 
-  it.effect("the cookie counts only beside the header with its own workspace", () =>
+  it.effect("the cookie is valid only with the header of its own workspace", () =>
     Effect.gen(function*() {
       const { ours, theirs, url } = yield* Hosted
       const { "wac-portal": _, ...headers } = yield* opened()
@@ -122,7 +122,7 @@ layer(Hosted.layer, checks.live)("the portal", (it) => {
       checks.assertError(yield* call(`${url}/internal/members`, { headers: host }), 401, missingSession)
     }))
 
-  it.effect("signing out ends the portal's session, and takes its cookie back", () =>
+  it.effect("signing out ends the portal's session and deletes its cookie", () =>
     Effect.gen(function*() {
       const { url } = yield* Hosted
       const headers = yield* opened()
@@ -132,7 +132,7 @@ layer(Hosted.layer, checks.live)("the portal", (it) => {
       checks.assertError(yield* call(`${url}/internal/session`, { headers }), 401, missingSession)
     }))
 
-  it.effect("the audit names the visitor, and the portal does not show it", () =>
+  it.effect("the audit names the visitor, and the portal does not show the audit", () =>
     Effect.gen(function*() {
       const { ours, url } = yield* Hosted
       const headers = yield* opened()
@@ -156,7 +156,7 @@ layer(Hosted.layer, checks.live)("the portal", (it) => {
       })
     }))
 
-  it.effect("the pages may be framed by the origins that were named, and the dashboard by none", () =>
+  it.effect("only the configured origins can frame the portal, and none can frame the dashboard", () =>
     Effect.gen(function*() {
       const { ours, url } = yield* Hosted
       const policy = (path: string) =>
@@ -187,7 +187,7 @@ layer(Hosted.layer, checks.live)("the portal", (it) => {
 })
 
 layer(Hosted.layer, checks.live)("what is open to the portal", (it) => {
-  it.effect("is the session, the webhook, deliveries, replays and API keys", () =>
+  it.effect("the portal gives access only to the session, the webhook, deliveries, replays and API keys", () =>
     Effect.sync(() => {
       const open = Object.values(Api.groups).flatMap((group) =>
         Object.values(group.endpoints).flatMap(({ annotations, path }) =>

@@ -23,7 +23,7 @@ const said = ({ body, status }: Answer) => {
 }
 
 describe.concurrent("invitations", () => {
-  it.live("do not let the password of an account be guessed faster than signing in does", () =>
+  it.live("accepting invitations does not allow faster password guesses than signing in", () =>
     Effect.gen(function*() {
       const { invited, url } = yield* withOther
       const token = yield* invited("owner@example.com")
@@ -40,7 +40,7 @@ describe.concurrent("invitations", () => {
       checks.assertError(answer, 429, limited)
     }).pipe(Effect.scoped))
 
-  it.live("do not tell without a password whether there is an account of an address", () =>
+  it.live("an invitation does not reveal without a password whether an address has an account", () =>
     Effect.gen(function*() {
       const { invited, url } = yield* withOther
       const known = yield* accept(url, yield* invited("owner@example.com"))
@@ -49,7 +49,7 @@ describe.concurrent("invitations", () => {
       checks.assertInvalid(known, "missing_field", "password")
     }).pipe(Effect.scoped))
 
-  it.live("mail at most a hundred people at once, so that nobody sends mail to strangers through the service", () =>
+  it.live("a workspace mails at most 100 invitations at once", () =>
     Effect.gen(function*() {
       const mail = yield* mailbox
       const { session, url } = yield* ready({
@@ -73,7 +73,7 @@ describe.concurrent("links that reset a password", () => {
   const ask = (url: string, email: string) =>
     call(`${url}/internal/password/reset-request`, { headers: ownPage, body: { email } })
 
-  it.live("are mailed to one address three times at once, whoever asks, and nobody is told", () =>
+  it.live("at most three reset links at once are mailed to one address, and the response does not reveal it", () =>
     Effect.gen(function*() {
       const mail = yield* mailbox
       const { session, url } = yield* ready({ environment: { ...checks.unlimited, SMTP_URL: mail.url } })
@@ -89,7 +89,7 @@ describe.concurrent("links that reset a password", () => {
       assert.lengthOf(mail.received.filter(({ to }) => to.includes("owner@example.com")), 3)
     }).pipe(Effect.scoped))
 
-  it.live("open nothing once the password was changed in another way", () =>
+  it.live("a reset link is invalid once the password was changed otherwise", () =>
     Effect.gen(function*() {
       const mail = yield* mailbox
       const { session, url } = yield* ready({ environment: { ...checks.unlimited, SMTP_URL: mail.url } })

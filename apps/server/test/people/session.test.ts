@@ -20,7 +20,10 @@ const attempt = (
 const whoAmI = (url: string, headers: { readonly [name: string]: string }): Effect.Effect<Answer> =>
   call(`${url}/internal/session`, { headers })
 
-/** The cookie of that kind that an answer sets, which has one of each: name, value, its attributes in lower case, sorted. */
+/**
+ * The cookie of that kind that an answer sets, which has one of each: name, value, its attributes in lower case,
+ * sorted.
+ */
 const cookieOf = (answer: Answer, kind: "session" | "device" = "session") => {
   const set = answer.headers.getSetCookie().filter((cookie) => /^(__Host-)?wac_(\w+)=/.exec(cookie)?.[2] === kind)
   assert.lengthOf(set, 1)
@@ -41,7 +44,7 @@ const tooManyFailures = { code: "rate_limited", reason: "login" }
 
 layer(checks.Served.layer({ environment: { WAC_WORKSPACE_NAME: "Acme" } }), checks.live)("a session", (it) => {
   describe("signing in", () => {
-    it.effect("answers with who it is, and the cookie of contract §5", () =>
+    it.effect("signing in returns the person and the cookie of contract §5", () =>
       Effect.gen(function*() {
         const { url } = yield* checks.Served
         const answer = yield* attempt(url, owner)
@@ -61,7 +64,7 @@ layer(checks.Served.layer({ environment: { WAC_WORKSPACE_NAME: "Acme" } }), chec
         assert.isEmpty(again.headers.getSetCookie())
       }))
 
-    it.effect("makes a new session each time, which ends the one that the request brings and leaves others alone", () =>
+    it.effect("each sign-in makes a new session, which replaces only the request's own session", () =>
       Effect.gen(function*() {
         const { url } = yield* checks.Served
         const first = cookieOf(yield* attempt(url, owner)).value
@@ -80,7 +83,7 @@ layer(checks.Served.layer({ environment: { WAC_WORKSPACE_NAME: "Acme" } }), chec
         assert.strictEqual((yield* whoAmI(url, { cookie: `wac_session=${second}` })).status, 200)
       }))
 
-    it.effect("takes the address in any case, the password as it is", () =>
+    it.effect("the e-mail address may have any case, and the password must match exactly", () =>
       Effect.gen(function*() {
         const { url } = yield* checks.Served
         for (const email of ["OWNER@Example.com", " owner@example.com "]) {
@@ -92,7 +95,7 @@ layer(checks.Served.layer({ environment: { WAC_WORKSPACE_NAME: "Acme" } }), chec
         }
       }))
 
-    it.effect("tells a wrong password and an unknown account not apart", () =>
+    it.effect("a wrong password and an unknown account get the same response", () =>
       Effect.gen(function*() {
         const { url } = yield* checks.Served
         const wrong = yield* attempt(url, { ...owner, password: "wrong password" })
@@ -105,7 +108,7 @@ layer(checks.Served.layer({ environment: { WAC_WORKSPACE_NAME: "Acme" } }), chec
       }))
   })
 
-  it.effect("ends by signing out, and only this one", () =>
+  it.effect("signing out ends only the current session", () =>
     Effect.gen(function*() {
       const { url } = yield* checks.Served
       const [session, other] = [yield* signIn(url), yield* signIn(url)]
@@ -125,7 +128,7 @@ layer(checks.Served.layer({ environment: { WAC_WORKSPACE_NAME: "Acme" } }), chec
       assert.strictEqual((yield* whoAmI(url, other)).status, 200)
     }))
 
-  it.effect("ends when it was idle too long, or is too old; only its hash is kept", () =>
+  it.effect("a session ends when idle or too old, and only its hash is stored", () =>
     Effect.gen(function*() {
       const { services, session, url } = yield* checks.Served
       const { userId, workspaceId } = (yield* whoAmI(url, session)).body
@@ -148,7 +151,7 @@ layer(checks.Served.layer({ environment: { WAC_WORKSPACE_NAME: "Acme" } }), chec
       }
     }))
 
-  it.effect("is found among other cookies, and garbage is none", () =>
+  it.effect("the session's cookie is found among other cookies, and garbage is not a session", () =>
     Effect.gen(function*() {
       const { session, url } = yield* checks.Served
       const value = session.cookie.slice("wac_session=".length)
@@ -176,7 +179,7 @@ layer(checks.Served.layer({ environment: { WAC_WORKSPACE_NAME: "Acme" } }), chec
       checks.assertError(yield* call(`${url}/internal/session?wac_session=${value}`), 401, missingSession)
     }))
 
-  it.effect("and an API key do not stand in for each other", () =>
+  it.effect("a session does not open /v1, and an API key does not open /internal", () =>
     Effect.gen(function*() {
       const { key, session, url } = yield* checks.Served
       const bearer = { authorization: `Bearer ${key.apiKey}` }
@@ -209,7 +212,7 @@ layer(checks.Served.layer({ environment: { WAC_WORKSPACE_NAME: "Acme" } }), chec
 
     const crossSite = (param: string) => ({ code: "forbidden", reason: "cross_site", param })
 
-    it.effect("are refused by what the browser says of the request", () =>
+    it.effect("requests of other sites are refused by Sec-Fetch-Site", () =>
       Effect.gen(function*() {
         checks.assertError(yield* unsafe({ "sec-fetch-site": "same-origin" }), 404, { code: "not_found" })
         for (const site of ["cross-site", "same-site", "none", "", "same-origin, same-origin", "SAME-ORIGIN"]) {
@@ -218,7 +221,7 @@ layer(checks.Served.layer({ environment: { WAC_WORKSPACE_NAME: "Acme" } }), chec
         checks.assertError(yield* unsafe({}), 403, crossSite("Sec-Fetch-Site"))
       }))
 
-    it.effect("are refused by their origin", () =>
+    it.effect("requests of other sites are refused by Origin", () =>
       Effect.gen(function*() {
         const { url } = yield* checks.Served
         checks.assertError(yield* unsafe({ origin: url }), 404, { code: "not_found" })
@@ -240,7 +243,7 @@ layer(checks.Served.layer({ environment: { WAC_WORKSPACE_NAME: "Acme" } }), chec
         }
       }))
 
-    it.effect("are refused without a host of their own, even if the request names none", () =>
+    it.effect("an Origin without a host is cross-site, even if the request has no Host", () =>
       Effect.gen(function*() {
         const { session, url } = yield* checks.Served
         for (const origin of ["null", "file://"]) {
@@ -259,7 +262,7 @@ layer(checks.Served.layer({ environment: { WAC_WORKSPACE_NAME: "Acme" } }), chec
         }
       }))
 
-    it.effect("cannot sign anybody in either; reading needs nothing", () =>
+    it.effect("other sites cannot sign a person in, and reading requires no such headers", () =>
       Effect.gen(function*() {
         const { session, url } = yield* checks.Served
         const signingIn = call(`${url}/internal/session`, { headers: { "sec-fetch-site": "cross-site" }, body: owner })
@@ -272,7 +275,7 @@ layer(checks.Served.layer({ environment: { WAC_WORKSPACE_NAME: "Acme" } }), chec
         }
       }))
 
-    it.effect("learn nothing of whether somebody is signed in: that is asked first", () =>
+    it.effect("other sites cannot learn whether a person is signed in", () =>
       Effect.gen(function*() {
         const { url } = yield* checks.Served
         const answer = yield* call(`${url}/internal/webhook`, {
@@ -285,7 +288,7 @@ layer(checks.Served.layer({ environment: { WAC_WORKSPACE_NAME: "Acme" } }), chec
 })
 
 describe("behind https", () => {
-  it.live("the cookie is __Host- and Secure, and the plain one is none", () =>
+  it.live("behind https, the cookie is __Host- and Secure, and a plain cookie is ignored", () =>
     Effect.gen(function*() {
       const { url } = yield* startServer({ environment: { PUBLIC_URL: "https://wac.example" } })
       const answer = yield* attempt(url, owner)
@@ -308,7 +311,7 @@ describe("behind https", () => {
       assert.include(cleared.attributes, "secure")
     }).pipe(Effect.scoped))
 
-  it.live("plain http is for one's own machine only", () =>
+  it.live("without https, the plain cookie is used only on the local machine", () =>
     Effect.gen(function*() {
       for (
         const [PUBLIC_URL, name] of [
@@ -342,7 +345,7 @@ describe("setting up", () => {
 
   const refusal = { ...invalidCredentials, param: "token" }
 
-  it.live("without an answer of the provider is an error that says so, and leaves the link good", () =>
+  it.live("if the provider is silent, set-up fails with that reason and the link stays valid", () =>
     Effect.gen(function*() {
       const message = "the provider does not say which phone number we have"
       let isDown = true
@@ -367,7 +370,7 @@ describe("setting up", () => {
       assert.strictEqual((yield* setUp(server.url, first(token!))).status, 201)
     }).pipe(Effect.scoped))
 
-  it.live("by the link makes workspace and owner once, and signs them in", () =>
+  it.live("the link creates workspace and owner once, and signs the owner in", () =>
     Effect.gen(function*() {
       const server = yield* startServer(noOwner)
       const { url } = server
@@ -403,7 +406,7 @@ describe("setting up", () => {
       assert.lengthOf(templates.body.data, 5)
     }).pipe(Effect.scoped))
 
-  it.live("by ten at once makes one", () =>
+  it.live("ten set-ups at once create one workspace", () =>
     Effect.gen(function*() {
       const server = yield* startServer(noOwner)
       const token = yield* tokenOf(server)
@@ -419,7 +422,7 @@ describe("setting up", () => {
       assert.strictEqual(signedIn.status, 200)
     }).pipe(Effect.scoped))
 
-  it.live("is closed when the environment names the owner; the page holds no token", () =>
+  it.live("set-up is closed if the environment names the owner, and the page contains no token", () =>
     Effect.gen(function*() {
       const server = yield* startServer()
       assert.isUndefined(yield* tokenOf(server))
@@ -451,7 +454,7 @@ describe("failed sign-ins", () => {
     return counts
   }
 
-  it.live("are ten per account, also of thirty at once, then one a minute; the right password is no way around", () =>
+  it.live("an account allows ten failed sign-ins, even of thirty at once, then one a minute, even with the right password", () =>
     Effect.gen(function*() {
       const { url } = yield* start()
       const answers = yield* Effect.all(Array.from({ length: 30 }, () => guess(url, "victim@example.com")), {
@@ -475,7 +478,7 @@ describe("failed sign-ins", () => {
       assert.isEmpty(right.headers.getSetCookie())
     }).pipe(Effect.scoped))
 
-  it.live("by strangers do not keep the owner out on a device that has signed in before, nor at its address", () =>
+  it.live("strangers' failures do not lock the owner out on a device that has signed in before, nor at its address", () =>
     Effect.gen(function*() {
       const { url } = yield* start()
       const { attributes, name, value } = cookieOf(yield* attempt(url, owner), "device")
@@ -494,7 +497,7 @@ describe("failed sign-ins", () => {
       assert.deepStrictEqual(statuses(stolen), { 401: 10, 429: 10 })
     }).pipe(Effect.scoped))
 
-  it.live("are fifty set-up tokens per address too; the right one is never kept waiting", () =>
+  it.live("an address allows fifty wrong set-up tokens, and the right token always works", () =>
     Effect.gen(function*() {
       const server = yield* start({ environment: { WAC_OWNER_EMAIL: "", WAC_OWNER_PASSWORD: "" } })
       const setUp = (token: string) =>
@@ -513,7 +516,7 @@ describe("failed sign-ins", () => {
       assert.strictEqual((yield* whoAmI(server.url, { cookie: `wac_session=${cookieOf(done).value}` })).status, 200)
     }).pipe(Effect.scoped))
 
-  it.live("count no success and no request that is not one", () =>
+  it.live("successful and malformed sign-ins do not count as failures", () =>
     Effect.gen(function*() {
       const { url } = yield* start()
       for (let i = 0; i < 15; i++) {
@@ -524,7 +527,7 @@ describe("failed sign-ins", () => {
       assert.deepStrictEqual(answers.map(({ status }) => status), [...Array(10).fill(401), 429])
     }).pipe(Effect.scoped))
 
-  it.live("are fifty per address, whatever the account; a header of anybody's is not taken for it", () =>
+  it.live("an address allows fifty failures over all accounts, and untrusted headers do not change the address", () =>
     Effect.gen(function*() {
       const { url } = yield* start()
       const answers = yield* Effect.all(
@@ -538,7 +541,7 @@ describe("failed sign-ins", () => {
       }
     }).pipe(Effect.scoped))
 
-  it.live("are counted for the address that a trusted proxy names", () =>
+  it.live("failures count for the address that a trusted proxy forwards", () =>
     Effect.gen(function*() {
       const { url } = yield* start({ environment: { TRUST_PROXY: "127.0.0.0/8, 10.0.0.0/8" } })
       let accounts = 0
@@ -555,7 +558,7 @@ describe("failed sign-ins", () => {
       checks.assertError(yield* from("203.0.113.1, 203.0.113.3"), 401, invalidCredentials)
     }).pipe(Effect.scoped))
 
-  it.live("are counted for the peer when it is no trusted proxy", () =>
+  it.live("failures count for the peer if it is not a trusted proxy", () =>
     Effect.gen(function*() {
       const { url } = yield* start({ environment: { TRUST_PROXY: "10.0.0.0/8" } })
       const answers = yield* Effect.all(

@@ -19,7 +19,7 @@ const listed = (server: Pick<checks.Ready, "session" | "url">, answers: Readonly
   })
 
 layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("requests", (it) => {
-  it.effect("are listed with key, reason and time, refusals of revoked keys too, and no stranger's", () =>
+  it.effect("requests are listed with key, reason and time, including those of revoked keys, but not of unknown keys", () =>
     Effect.gen(function*() {
       const server = yield* checks.Served
       const { session, url } = server
@@ -86,7 +86,7 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("requ
       checks.assertInvalid(yield* list(server, "?reason=Not-a-word"), "invalid_field", "reason")
     }))
 
-  it.effect("that get another request's stored error are listed under their own id", () =>
+  it.effect("a request that replays a stored error is listed under its own id", () =>
     Effect.gen(function*() {
       const server = yield* checks.Served
       const headers = { "idempotency-key": "undeliverable" }
@@ -105,7 +105,7 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("usag
   const usage = ({ session, url }: Pick<checks.Ready, "session" | "url">, query = "") =>
     call(`${url}/internal/usage${query}`, { headers: session })
 
-  it.effect("counts sends by how they ended, and tells the quota", () =>
+  it.effect("usage counts sends by outcome, and shows the quota", () =>
     Effect.gen(function*() {
       const server = yield* checks.Served
       for (const to of ["+15005550003", "+15551234567", "+15005550001"]) yield* send(server, hello(to))
@@ -124,7 +124,7 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("usag
       assert.deepStrictEqual([body.stepSeconds, body.steps.length], [3600, 24])
     }))
 
-  it.effect("is told by days beyond a week, and of 90 days at most", () =>
+  it.effect("usage is given in days beyond a week, for at most 90 days", () =>
     Effect.gen(function*() {
       const server = yield* checks.Served
       const { body } = yield* usage(server, "?period=quarter")

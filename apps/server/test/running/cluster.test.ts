@@ -113,7 +113,7 @@ const refused = Effect.fnUntraced(function*(env: Record<string, string>) {
 
 layer(Cluster.layer, { excludeTestServices: true })("two processes", (it) => {
   it.effect(
-    "make one message of 200 identical sends, half to each, and give 200 equal answers",
+    "200 identical sends, half to each process, make one message and get 200 equal responses",
     () =>
       Effect.gen(function*() {
         const { a, b, database, key } = yield* Cluster
@@ -144,7 +144,7 @@ layer(Cluster.layer, { excludeTestServices: true })("two processes", (it) => {
   )
 
   it.effect(
-    "refuse another body under the key of a send that runs in the other, at once",
+    "a different body with the key of a send in the other process is refused immediately",
     () =>
       Effect.gen(function*() {
         const { a, b, database, key } = yield* Cluster
@@ -167,7 +167,7 @@ layer(Cluster.layer, { excludeTestServices: true })("two processes", (it) => {
   )
 
   it.effect(
-    "refuse a key that the other revoked sooner than they would forget it by themselves",
+    "a key that one process revokes is refused by the other before its cache expires",
     () =>
       Effect.gen(function*() {
         const { a, b, key, session } = yield* Cluster
@@ -184,7 +184,7 @@ layer(Cluster.layer, { excludeTestServices: true })("two processes", (it) => {
   )
 
   it.effect(
-    "refuse a key within 2 s of its revocation in the other though no notification comes, and its sends at once",
+    "without notifications, a key that the other process revoked is refused within 2 s, and its sends immediately",
     () =>
       Effect.gen(function*() {
         const { a, database, env, key, session } = yield* Cluster
@@ -233,7 +233,7 @@ layer(Cluster.layer, { excludeTestServices: true })("two processes", (it) => {
       }).pipe(Effect.scoped)
   )
 
-  it.effect("bring an empty database to the newest schema together, each step once", () =>
+  it.effect("two processes migrate an empty database together, each step once", () =>
     Effect.gen(function*() {
       const { a, b, database } = yield* Cluster
       const steps = yield* sql<{ version: number; name: string }>(
@@ -250,13 +250,13 @@ layer(Cluster.layer, { excludeTestServices: true })("two processes", (it) => {
       }
     }))
 
-  it.effect("take no third one with another master key: it stops with one line", () =>
+  it.effect("a third process with a different master key fails to start, with one line", () =>
     Effect.gen(function*() {
       const { env } = yield* Cluster
       assert.match(yield* refused({ ...env, WAC_MASTER_KEY: masterKey() }), /^wac: WAC_MASTER_KEY: expected [^\n]+\n$/)
     }))
 
-  it.effect("take no third one that is older than the schema: it stops with one line", () =>
+  it.effect("a third process that is older than the schema fails to start, with one line", () =>
     Effect.gen(function*() {
       const { database, env } = yield* Cluster
       const known = Migrations.all.length
@@ -278,7 +278,7 @@ layer(Cluster.layer, { excludeTestServices: true })("two processes", (it) => {
 })
 
 it.live(
-  "what a killed process recorded, and had on its way, another delivers, each message's events in order",
+  "another process delivers the events of a killed one, each message's events in order",
   () =>
     Effect.gen(function*() {
       const hook = yield* receiver

@@ -88,7 +88,7 @@ describe("what is not set", () => {
     portalOrigins: []
   }
 
-  it.effect("has the contract's default, and so has what is set to nothing", () =>
+  it.effect("an unset or empty variable has the contract's default", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual(plain(yield* fromEnvironment({})), defaults)
       const names = [
@@ -340,7 +340,7 @@ describe("what is refused", () => {
       }
     }))
 
-  it.effect("half an owner names what is missing", () =>
+  it.effect("if only one of the owner's variables is set, the error names the missing one", () =>
     Effect.gen(function*() {
       const password = yield* Effect.flip(fromEnvironment({ WAC_OWNER_EMAIL: "o@example.com" }))
       assert.strictEqual(password.variable, "WAC_OWNER_PASSWORD")
@@ -349,7 +349,7 @@ describe("what is refused", () => {
       assert.notInclude(email.message, "hunter2")
     }))
 
-  it.live("stops the start", () =>
+  it.live("an invalid value makes the start fail", () =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(run({ PORT: "0", WAC_LIMITS: "{" }))
       assert.strictEqual(error._tag, "BadVariable")
@@ -372,7 +372,7 @@ describe("the public address", () => {
       assert.strictEqual(guide?.publicUrl, shown)
     }).pipe(Effect.scoped))
 
-  it.live("is this machine's to who pastes the commands where every address is listened on", () =>
+  it.live("if the server listens on all addresses, the printed commands use a local address", () =>
     Effect.gen(function*() {
       const port = `${yield* Effect.promise(FreePort.find)}`
       for (const PORT of ["0", port]) {
@@ -385,7 +385,7 @@ describe("the public address", () => {
 })
 
 describe("what is unknown", () => {
-  it("is a WAC_… name that means nothing", () => {
+  it("an unknown WAC_… name is reported", () => {
     assert.deepStrictEqual(
       unknownVariables(["WAC_ZONE", "PATH", "WAC_LIMITS", "WAC_OWNER_EMIAL", "wac_x", "XWAC_Y", "PORT", "WAC_"]),
       ["WAC_", "WAC_OWNER_EMIAL", "WAC_ZONE"]
@@ -403,7 +403,7 @@ describe("what is unknown", () => {
     )
   })
 
-  it.live("only draws a warning, without its value", () =>
+  it.live("an unknown variable only causes a warning, without its value", () =>
     Effect.gen(function*() {
       const lines: Array<string> = []
       const spy = vi.spyOn(console, "log").mockImplementation((line) => {
@@ -423,7 +423,7 @@ describe("what is unknown", () => {
 })
 
 describe("what it says is what happens", () => {
-  it.live("PORT 0 listens somewhere, HOST is where", () =>
+  it.live("PORT=0 listens on a free port, and HOST is the address", () =>
     Effect.gen(function*() {
       const { services, url } = yield* start({ environment: { HOST: "localhost" } })
       const { address } = Context.get(services, HttpServer.HttpServer)
@@ -431,7 +431,7 @@ describe("what it says is what happens", () => {
       assert.strictEqual((yield* call(`${url}/healthz`)).status, 200)
     }).pipe(Effect.scoped))
 
-  it.live("the owner of the environment may sign in, whatever the case of the address", () =>
+  it.live("the environment's owner can sign in, with any case of the e-mail address", () =>
     Effect.gen(function*() {
       const password = "pässword 🔑"
       const { url } = yield* start({
@@ -450,7 +450,7 @@ describe("what it says is what happens", () => {
       assert.deepStrictEqual(rest, { email: "someone@example.com", role: "owner", workspaceName: "Acme" })
     }).pipe(Effect.scoped))
 
-  it.live("WEBHOOK_ALLOW_INSECURE and WEBHOOK_ALLOW_CIDRS are off unless asked for", () =>
+  it.live("WEBHOOK_ALLOW_INSECURE and WEBHOOK_ALLOW_CIDRS are off by default", () =>
     Effect.gen(function*() {
       const put = Effect.fnUntraced(function*(environment: { readonly [name: string]: string }, address: string) {
         const { url } = yield* start({ environment })

@@ -26,7 +26,7 @@ const nothingToDo = {
 }
 
 it.live(
-  "brings a server's database to the newest schema, and refuses a newer one with one line",
+  "migrate updates a server's database to the newest schema, and refuses a newer one with one line",
   () =>
     Effect.gen(function*() {
       const database = yield* Effect.flatMap(postgres, freshDatabase)
@@ -51,7 +51,7 @@ it.live(
     }).pipe(Effect.scoped)
 )
 
-it.live("makes an embedded database too, and has nothing to do for memory", () =>
+it.live("migrate also creates an embedded database, and refuses memory", () =>
   Effect.gen(function*() {
     const directory = yield* Effect.acquireRelease(
       Effect.promise(() => mkdtemp(join(tmpdir(), "wac-migrate-"))),

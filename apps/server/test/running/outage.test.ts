@@ -149,7 +149,7 @@ const recovered = Effect.gen(function*() {
 })
 
 layer(Served.layer, { excludeTestServices: true })("while sends go on", (it) => {
-  it.effect("PostgreSQL is stopped and started again", () =>
+  it.effect("a restart of PostgreSQL under load loses and repeats no send", () =>
     Effect.gen(function*() {
       const { postgres } = yield* Served
       const { end, more } = yield* sending
@@ -165,7 +165,7 @@ layer(Served.layer, { excludeTestServices: true })("while sends go on", (it) => 
       yield* assertAllRight(yield* end)
     }))
 
-  it.effect("PostgreSQL takes no writes for a while, as after a failover to a standby", () =>
+  it.effect("a read-only phase of PostgreSQL, as after a failover, loses and repeats no send", () =>
     Effect.gen(function*() {
       const { postgres } = yield* Served
       const writable = (setting: "on" | "off") =>
@@ -185,7 +185,7 @@ layer(Served.layer, { excludeTestServices: true })("while sends go on", (it) => 
       yield* recovered
     }))
 
-  it.effect("the network before PostgreSQL swallows everything for a while", () =>
+  it.effect("a network that drops all packets for a while loses and repeats no send", () =>
     Effect.gen(function*() {
       const { proxy } = yield* Served
       const { end, more } = yield* sending
@@ -204,7 +204,7 @@ layer(Served.layer, { excludeTestServices: true })("while sends go on", (it) => 
       yield* assertAllRight(yield* end)
     }))
 
-  it.effect("PostgreSQL moves, and the connections to where it was hang half-open", () =>
+  it.effect("a move of PostgreSQL that leaves connections half-open loses and repeats no send", () =>
     Effect.gen(function*() {
       const { proxy } = yield* Served
       const { end, more } = yield* sending
@@ -216,7 +216,7 @@ layer(Served.layer, { excludeTestServices: true })("while sends go on", (it) => 
     }))
 
   it.effect(
-    "the answer to a claim is lost: unavailable, no call, and a repetition is judged anew",
+    "if the response to a claim is lost, the request gets 503 without a call, and a repetition is judged again",
     () =>
       Effect.gen(function*() {
         const { provider, proxy } = yield* Served
@@ -235,7 +235,7 @@ layer(Served.layer, { excludeTestServices: true })("while sends go on", (it) => 
   )
 
   it.effect(
-    "the answer to an end is lost: unknown, and replayed when it is asked for again",
+    "if the response to an outcome is lost, the request gets 504, and a repetition replays the outcome",
     () =>
       Effect.gen(function*() {
         const { provider, proxy } = yield* Served

@@ -26,7 +26,7 @@ const callers = 8
 const sends = 48
 
 describe.skipIf(!PgBouncer.isInstalled)("processes behind a pooler", () => {
-  it.live("heed a revocation within two seconds, and send each message once, whoever is killed", () =>
+  it.live("behind a pooler, revocations apply within two seconds, and each message is sent once despite kills", () =>
     Effect.gen(function*() {
       const { database, env, provider } = yield* pooled
       const [a, b] = yield* Effect.all([startSteered(env, provider.url), startSteered(env, provider.url)], {
@@ -83,7 +83,8 @@ describe.skipIf(!PgBouncer.isInstalled)("processes behind a pooler", () => {
       assert.strictEqual(sessions[0]!.timeout, "0")
       const [listening] = yield* sql<{ count: number }>(
         database,
-        "select count(*)::int as count from pg_stat_activity where datname = current_database() and query like 'LISTEN %'"
+        "select count(*)::int as count from pg_stat_activity where datname = current_database() and query like " +
+          "'LISTEN %'"
       )
       assert.strictEqual(listening!.count, 1)
     }).pipe(Effect.scoped))

@@ -138,7 +138,7 @@ const assertSent = (text: string) => {
 
 describe("on first start", () => {
   it.live(
-    "it says where it is and how to sign in, and its three commands send a message",
+    "the first start prints the address and the sign-in, and its three commands send a message",
     () =>
       Effect.gen(function*() {
         const { output, url } = yield* started()
@@ -179,7 +179,7 @@ curl `
   )
 
   it.live(
-    "its commands sign in the owner whom the environment names, whose password it does not say",
+    "the commands sign in the environment's owner, without printing the password",
     () =>
       Effect.gen(function*() {
         const owner = { WAC_OWNER_EMAIL: "o'neil@example.com", WAC_OWNER_PASSWORD: "p4ss $HOME `id` 'x' é" }
@@ -199,7 +199,7 @@ curl `
       }).pipe(Effect.scoped)
   )
 
-  it.live("it listens in under 2 seconds, and says everything anew at every start", () =>
+  it.live("the server listens within 2 seconds, and prints everything again at each start until set-up", () =>
     Effect.gen(function*() {
       const took: Array<number> = []
       const tokens: Array<string> = []
@@ -218,7 +218,7 @@ curl `
 })
 
 describe("what it cannot start with", () => {
-  it.live("stops it with one line that names the variable and no value, and exit code 1", () =>
+  it.live("an invalid variable ends the process with one line without its value, and exit code 1", () =>
     Effect.gen(function*() {
       const wrong = [
         [{ PORT: "80a" }, "wac: PORT: expected a port number, 0 to 65535\n"],
@@ -239,7 +239,7 @@ describe("what it cannot start with", () => {
         }), { concurrency: "unbounded" })
     }).pipe(Effect.scoped))
 
-  it.effect("is named by its variable, and its value is not shown", () =>
+  it.effect("the error names the variable and does not show its value", () =>
     Effect.gen(function*() {
       const wrong: ReadonlyArray<readonly [environment: Record<string, string>, named?: string]> = [
         ...["80a", "-1", "65536", "8080.5"].map((PORT) => [{ PORT }] as const),
@@ -279,7 +279,7 @@ describe("what it cannot start with", () => {
       }
     }))
 
-  it.live("may be a port that is in use", () =>
+  it.live("a port in use makes the start fail", () =>
     Effect.gen(function*() {
       const { port } = yield* listen(createServer())
       const running = yield* service({ PORT: `${port}` })
@@ -290,7 +290,7 @@ describe("what it cannot start with", () => {
       })
     }).pipe(Effect.scoped))
 
-  it.live("may name a storage that cannot be opened", () =>
+  it.live("a storage that cannot be opened makes the start fail", () =>
     Effect.gen(function*() {
       const running = yield* service({ DATABASE_URL: `pglite:${fileURLToPath(import.meta.url)}` })
       assert.deepStrictEqual(yield* running.ended, { code: 1, signal: null })
@@ -322,7 +322,7 @@ const asOwner = {
 }
 
 describe.concurrent("SIGTERM", () => {
-  it.live("to npm stops what npm has started", () =>
+  it.live("SIGTERM to npm stops the server that npm started", () =>
     Effect.gen(function*() {
       const npm = yield* launch("npm", ["start"], { cwd: root, env: base })
       yield* npm.written(wholeGuide)
@@ -331,7 +331,7 @@ describe.concurrent("SIGTERM", () => {
       yield* npm.ended
     }).pipe(Effect.scoped))
 
-  it.live("lets a send in flight end, takes no more, and exits with 0", () =>
+  it.live("SIGTERM lets a send in flight finish, accepts no more requests, and exits with 0", () =>
     Effect.gen(function*() {
       const running = yield* started(asOwner)
       const { url } = running
@@ -339,12 +339,12 @@ describe.concurrent("SIGTERM", () => {
       const key = yield* createKey(url, session)
       const answering = yield* Effect.forkChild(send({ url, key }, hello("+15005550010")), { startImmediately: true })
       // the sandbox takes 3 s to answer
-      yield* until(call(`${url}/internal/messages?status=sending`, { headers: session }), ({ body }) =>
-        body.data.length === 1)
-      const stopping = yield* Effect.forkChild(stop(running), { startImmediately: true })
-      const asked = Effect.promise(() =>
-        fetch(`${url}/healthz`).then(({ status }) => status, () => "refused")
+      yield* until(
+        call(`${url}/internal/messages?status=sending`, { headers: session }),
+        ({ body }) => body.data.length === 1
       )
+      const stopping = yield* Effect.forkChild(stop(running), { startImmediately: true })
+      const asked = Effect.promise(() => fetch(`${url}/healthz`).then(({ status }) => status, () => "refused"))
       yield* until(asked, (answer) => answer === "refused")
       assert.isNull(running.child.exitCode)
 
@@ -357,7 +357,7 @@ describe.concurrent("SIGTERM", () => {
       assert.strictEqual(running.output().stderr, "")
     }).pipe(Effect.scoped))
 
-  it.live("does not wait for ever for a caller who never ends a request", () =>
+  it.live("SIGTERM does not wait indefinitely for a request that never ends", () =>
     Effect.gen(function*() {
       const running = yield* started()
       const connection = yield* connect(running.url)
@@ -369,7 +369,7 @@ describe.concurrent("SIGTERM", () => {
       assert.isBelow(took, 25_000)
     }).pipe(Effect.scoped))
 
-  it.live("does not wait for a receiver that hangs", () =>
+  it.live("SIGTERM does not wait for a receiver that hangs", () =>
     Effect.gen(function*() {
       const asked = Promise.withResolvers<void>()
       const closed = Promise.withResolvers<void>()
@@ -393,7 +393,7 @@ describe.concurrent("SIGTERM", () => {
 })
 
 describe("the log", () => {
-  it.live("is one JSON object a line, and holds no secret", () =>
+  it.live("the JSON log has one object per line and contains no secret", () =>
     Effect.gen(function*() {
       const env = { ...asOwner, LOG_FORMAT: "json", LOG_LEVEL: "trace", WAC_TYPO: "canary-value" }
       const running = yield* started(env)
@@ -450,7 +450,7 @@ describe("the log", () => {
 })
 
 describe("the demo", () => {
-  it.live("shows every step to the verified event, and leaves the service running", () =>
+  it.live("the demo shows every step up to the verified event, and leaves the service running", () =>
     Effect.gen(function*() {
       // where the real service runs too
       const running = yield* service({ PROVIDER: "whatsapp", PUBLIC_URL: "https://wac.example.com" }, scripts.demo)
@@ -500,7 +500,7 @@ describe("on embedded storage", () => {
 
   const unused = /WAC_OWNER_EMAIL, WAC_OWNER_PASSWORD and WAC_WORKSPACE_NAME are ignored/
 
-  it.live("an event that waits and the webhook's settings survive a kill, and the owner's variables are not used again", () =>
+  it.live("a waiting event and the webhook's settings survive a kill, and the owner's variables are ignored afterwards", () =>
     Effect.gen(function*() {
       const env = { ...asOwner, DATABASE_URL: `pglite:${yield* temporary}/data` }
       const first = yield* started(env)
@@ -540,7 +540,7 @@ describe("on embedded storage", () => {
     }).pipe(Effect.scoped))
 
   it.live(
-    "keys, sessions and messages survive a kill, and the master key is kept for its owner alone",
+    "keys, sessions and messages survive a kill, and only the file's owner can read the master key",
     () =>
       Effect.gen(function*() {
         const directory = yield* temporary

@@ -1,6 +1,7 @@
 /**
  * Processes that are replaced one after the other while callers go on sending over connections that they keep: a stop
- * costs no caller more than a refused or closed idle connection, and what that met was not done (contract §8 *SIGTERM*).
+ * costs no caller more than a refused or closed idle connection, and what that met was not done (contract §8
+ * *SIGTERM*).
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Extent from "@wac/testbed/Extent"
@@ -69,7 +70,7 @@ const post = ({ agent, process }: Target, apiKey: string, key: string, to: strin
 
 describe("rolling stops under load", () => {
   it.live(
-    "cost no caller more than a refused or closed idle connection, and nothing is done twice",
+    "rolling stops cost callers at most a refused or closed idle connection, and nothing happens twice",
     () =>
       Effect.gen(function*() {
         const env = {

@@ -17,7 +17,7 @@ import { call, environment, ownPage, start } from "../harness.ts"
 const isFailed = (end: Exit.Exit<unknown, unknown> | undefined): boolean => end !== undefined && Exit.isFailure(end)
 
 describe("a start", () => {
-  it.live("lets nobody in before it can answer", () =>
+  it.live("a starting server accepts no connection before it can respond", () =>
     Effect.gen(function*() {
       const port = yield* Effect.promise(FreePort.find)
       // embedded storage takes its time to open
@@ -43,7 +43,7 @@ describe("a start", () => {
       yield* Fiber.join(server)
     }).pipe(Effect.scoped))
 
-  it.live("with wrong WhatsApp credentials, number or address is not ready, and says why", () =>
+  it.live("a server with wrong WhatsApp credentials, number or address is not ready, and reports why", () =>
     Effect.gen(function*() {
       const api = yield* CloudApi.make()
       const { WAC_OWNER_EMAIL: _email, WAC_OWNER_PASSWORD: _password, ...ownerless } = environment
@@ -62,7 +62,7 @@ describe("a start", () => {
       }
     }).pipe(Effect.scoped))
 
-  it.live("is ready when every condition holds that somebody has added", () =>
+  it.live("a server is ready once every registered condition holds", () =>
     Effect.gen(function*() {
       const { services, url } = yield* start()
       const readiness = Context.get(services, Readiness.Readiness)

@@ -17,7 +17,7 @@ const stopped = ({ child, ended }: Running) =>
   })
 
 describe("SIGTERM", () => {
-  it.live("ends the process in its time while every connection to PostgreSQL is silent", () =>
+  it.live("SIGTERM ends the process in time even if every connection to PostgreSQL is silent", () =>
     Effect.gen(function*() {
       const { proxy } = yield* proxied
       const running = yield* start({ DATABASE_URL: proxy.url, WAC_MASTER_KEY: masterKey() })

@@ -41,7 +41,7 @@ const picture: Template.ProviderTemplate = {
 }
 
 describe.concurrent("templates", () => {
-  it.live("are shown page by page, and filtered", () =>
+  it.live("templates are shown by page and filter", () =>
     Effect.gen(function*() {
       const server = yield* ready()
       const all = yield* listed(server)
@@ -58,7 +58,7 @@ describe.concurrent("templates", () => {
       checks.assertInvalid(yield* listed(server, "?tatus=x"), "unknown_field", "tatus")
     }))
 
-  it.live("become those of the provider by a sync, and say what bodyParams cannot fill", () =>
+  it.live("a sync replaces the templates with the provider's, and shows which ones bodyParams cannot fill", () =>
     Effect.gen(function*() {
       let templates: ReadonlyArray<Template.ProviderTemplate> = []
       const server = yield* ready({ adapters: listing(Effect.sync(() => templates)) })
@@ -88,7 +88,7 @@ describe.concurrent("templates", () => {
       })
     }))
 
-  it.live("stay as they are when the provider cannot list them", () =>
+  it.live("templates stay unchanged if the provider cannot list them", () =>
     Effect.gen(function*() {
       let reason: "provider_unavailable" | "provider_error" | undefined
       const templates = Effect.suspend(() =>

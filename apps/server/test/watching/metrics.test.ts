@@ -18,7 +18,7 @@ const valueOf = ({ text }: Answer, series: string): number | undefined => {
 }
 
 describe.concurrent("metrics", () => {
-  it.live("tell of attempts by outcome, of what waits, and of webhooks in trouble, and of no workspace", () =>
+  it.live("metrics report attempts by outcome, the backlog and webhooks in trouble, without naming workspaces", () =>
     Effect.gen(function*() {
       const server = yield* still(ready())
       const customer = yield* receiver
@@ -51,7 +51,7 @@ describe.concurrent("metrics", () => {
       assert.strictEqual(valueOf(later, "wac_webhook_deliveries_pending"), 1)
     }))
 
-  it.live("count requests by route and status, and sends by outcome, under labels that no caller can add to", () =>
+  it.live("metrics count requests by route and status, and sends by outcome, with a fixed set of labels", () =>
     Effect.gen(function*() {
       const server = yield* ready()
       for (const to of ["+15551234567", "+15005550001", "+15005550004", "+15005550006"]) yield* send(server, hello(to))
@@ -84,7 +84,7 @@ describe.concurrent("metrics", () => {
       assert.notMatch(answer.text, /ws_|key_|msg_|PROPFIND/)
     }))
 
-  it.live("of two servers in one process are apart", () =>
+  it.live("two servers in one process have separate metrics", () =>
     Effect.gen(function*() {
       const [one, other] = [yield* ready(), yield* ready()]
       const customer = yield* receiver
@@ -95,7 +95,7 @@ describe.concurrent("metrics", () => {
       assert.isUndefined(valueOf(yield* metrics(other), series))
     }))
 
-  it.live("are for programs on this machine, and for nobody whom a proxy on it speaks for", () =>
+  it.live("without METRICS_TOKEN, /metrics answers local programs and is 404 for requests that a proxy forwarded", () =>
     Effect.gen(function*() {
       const server = yield* ready()
       assert.strictEqual((yield* metrics(server)).status, 200)
@@ -108,7 +108,7 @@ describe.concurrent("metrics", () => {
       }
     }))
 
-  it.live("with METRICS_TOKEN are for whoever shows it", () =>
+  it.live("with METRICS_TOKEN, /metrics requires the token", () =>
     Effect.gen(function*() {
       const server = yield* ready({ environment: { METRICS_TOKEN: "watch-4711" } })
       const bearer = (token: string) => ({ authorization: `Bearer ${token}`, "x-forwarded-for": "203.0.113.9" })

@@ -1,5 +1,6 @@
 /**
- * What the log says of requests: one line for each that failed, an access log at `debug`, and nothing of what was in them.
+ * What the log says of requests: one line for each that failed, an access log at `debug`, and nothing of what was in
+ * them.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Console, Effect, Exit, Scope } from "effect"
@@ -28,7 +29,7 @@ const requestsOf = (lines: ReadonlyArray<Line>, sentence: string) =>
   )
 
 describe("the log", () => {
-  it.live("has one line for each request that failed, with its id, its route's template, status and reason", () =>
+  it.live("the log has one line for each failed request, with its id, its route's template, status and reason", () =>
     logged((lines) =>
       Effect.gen(function*() {
         const server = yield* ready({ environment: { LOG_LEVEL: "warn" } })
@@ -54,7 +55,7 @@ describe("the log", () => {
       }).pipe(Effect.scoped)
     ))
 
-  it.live("has an access log at debug, without paths, queries, numbers, secrets or what was sent", () =>
+  it.live("at debug, the log has a line for each request, without paths, queries, numbers, secrets or bodies", () =>
     logged((lines) =>
       Effect.gen(function*() {
         const server = yield* ready({ environment: { LOG_LEVEL: "debug" } })
@@ -96,7 +97,7 @@ describe("the log", () => {
       }).pipe(Effect.scoped)
     ))
 
-  it.live("says at a stop that the process is stopping", () =>
+  it.live("the log reports that the process is stopping", () =>
     logged((lines) =>
       Effect.gen(function*() {
         const scope = yield* Scope.make()

@@ -20,7 +20,7 @@ const pointsOf = (posts: ReadonlyArray<string>, name: string): ReadonlyArray<{ r
   return (found?.gauge ?? found?.sum)?.dataPoints ?? []
 }
 
-it.live("a collector is told of requests, of what waits and of what the log says, and of no secret and nobody's words", () =>
+it.live("a collector gets requests, the backlog and the log, without secrets or message contents", () =>
   Effect.gen(function*() {
     const collector = yield* RecordingReceiver.make
     const told = (signal: "traces" | "metrics" | "logs") =>

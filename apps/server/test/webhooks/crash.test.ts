@@ -91,7 +91,9 @@ const killed = Effect.gen(function*() {
   yield* fleet.replaceOne
 })
 
-/** Sends by way of any; done when every message has an event on its way whose answer waits. Gives the arrivals so far. */
+/**
+ * Sends by way of any; done when every message has an event on its way whose answer waits. Gives the arrivals so far.
+ */
 const allHeldBack = Effect.gen(function*() {
   const { fleet, random, sent } = yield* Crashing
   const processes = fleet.alive()
@@ -119,8 +121,8 @@ const stopped = Effect.gen(function*() {
 })
 
 /**
- * PostgreSQL stops while attempts wait for their answers or have them recorded, and starts again. The processes go on by
- * themselves, and record then what they could not.
+ * PostgreSQL stops while attempts wait for their answers or have them recorded, and starts again. The processes go on
+ * by themselves, and record then what they could not.
  */
 const restarted = Effect.gen(function*() {
   const { fleet, random } = yield* Crashing
@@ -138,9 +140,9 @@ const restarted = Effect.gen(function*() {
 })
 
 /**
- * PostgreSQL crashes while attempts wait for their answers, or while some are recorded and others begin. Claims that were
- * not on the disk yet are lost: what they were of is attempted by somebody else at once, besides who is at it. Gives how
- * many there were.
+ * PostgreSQL crashes while attempts wait for their answers, or while some are recorded and others begin. Claims that
+ * were not on the disk yet are lost: what they were of is attempted by somebody else at once, besides who is at it.
+ * Gives how many there were.
  */
 const crashed = Effect.fnUntraced(function*(openAt: number) {
   const { fleet, random } = yield* Crashing
@@ -223,7 +225,7 @@ const assertAllRight = Effect.gen(function*() {
 
 layer(Crashing.layer, { excludeTestServices: true })(`with seed ${seed}`, (it) => {
   it.effect(
-    `one of three processes is killed, ${kills} times, and PostgreSQL is restarted in between`,
+    `${kills} kills of one of three processes, with restarts of PostgreSQL between them, lose no event`,
     () =>
       Effect.gen(function*() {
         const { fleet, inFlight } = yield* Crashing
@@ -244,7 +246,7 @@ layer(Crashing.layer, { excludeTestServices: true })(`with seed ${seed}`, (it) =
   )
 
   it.effect(
-    `one is asked to stop, ${stops} times, and gives back what it has on its way, uncounted`,
+    `${stops} graceful stops release deliveries in flight without counting an attempt`,
     () =>
       Effect.gen(function*() {
         for (let i = 0; i < stops; i++) yield* stopped
@@ -252,14 +254,14 @@ layer(Crashing.layer, { excludeTestServices: true })(`with seed ${seed}`, (it) =
       })
   )
 
-  it.effect(`PostgreSQL is restarted, ${restarts} times, and nothing is sent again`, () =>
+  it.effect(`${restarts} restarts of PostgreSQL cause no repeated delivery`, () =>
     Effect.gen(function*() {
       const before = yield* assertAllRight
       for (let i = 0; i < restarts; i++) yield* restarted
       assert.strictEqual(yield* assertAllRight, before)
     }))
 
-  it.effect(`PostgreSQL crashes, ${crashes} times, and loses claims`, () =>
+  it.effect(`${crashes} crashes of PostgreSQL that lose claims lose no event`, () =>
     Effect.gen(function*() {
       let before = yield* assertAllRight
       let lost = 0
@@ -273,7 +275,7 @@ layer(Crashing.layer, { excludeTestServices: true })(`with seed ${seed}`, (it) =
       assert.isAbove(lost, 0)
     }))
 
-  it.effect("the receiver, programs and people have seen the same events", () =>
+  it.effect("the receiver, the API and the dashboard have the same events", () =>
     Effect.gen(function*() {
       const { fleet } = yield* Crashing
       const events = yield* arrived

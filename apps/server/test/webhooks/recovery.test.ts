@@ -53,7 +53,7 @@ const failures: ReadonlyArray<
 ]
 
 it.live(
-  "a receiver that refuses, is overloaded and recovers gets everything, in order, and what waited at once",
+  "a receiver that refuses, is overloaded and recovers gets all events in order, and waiting ones immediately",
   () =>
     Effect.gen(function*() {
       const database = yield* Effect.flatMap(postgres, freshDatabase)

@@ -34,65 +34,69 @@ const copies = (eventId: string, since: number) => [
 ]
 
 describe("a replay job", () => {
-  it.live(`is finished, though ${points.length} processes are killed at it`, () =>
-    Effect.gen(function*() {
-      const { database, proxy } = yield* proxied
-      const provider = yield* upstream
-      const main = yield* bundledSteered
-      const env = { DATABASE_URL: proxy.url, WAC_MASTER_KEY: masterKey() }
-      let ahead = 0
-      const start = Effect.suspend(() => startSteered(env, provider.url, ahead, main))
+  it.live(
+    `a replay job finishes even if ${points.length} processes are killed while they run it`,
+    () =>
+      Effect.gen(function*() {
+        const { database, proxy } = yield* proxied
+        const provider = yield* upstream
+        const main = yield* bundledSteered
+        const env = { DATABASE_URL: proxy.url, WAC_MASTER_KEY: masterKey() }
+        let ahead = 0
+        const start = Effect.suspend(() => startSteered(env, provider.url, ahead, main))
 
-      let process = yield* start
-      const { key, session } = yield* signedIn(process)
-      const customer = yield* receiver
-      /** Answers wait while it is closed. */
-      const gate = yield* Latch.make(true)
-      yield* customer.answerWith({ _tag: "Reply", status: 200, after: gate.await })
-      yield* setWebhook({ url: process.url, session }, { url: customer.url })
-      yield* send({ url: process.url, key }, hello())
-      const [first] = yield* customer.take(1)
-      const ask = (path: string, method = "GET", body?: unknown) =>
-        call(`${process.url}/internal/webhook${path}`, { method, headers: session, body })
-      yield* checks.until(ask("/deliveries?status=delivered"), ({ body }) => body.data.length === 1, 600)
-      const since = checks.now() - hour
-      for (const statement of copies(first!.event.id, since)) yield* sql(database, statement)
+        let process = yield* start
+        const { key, session } = yield* signedIn(process)
+        const customer = yield* receiver
+        /** Answers wait while it is closed. */
+        const gate = yield* Latch.make(true)
+        yield* customer.answerWith({ _tag: "Reply", status: 200, after: gate.await })
+        yield* setWebhook({ url: process.url, session }, { url: customer.url })
+        yield* send({ url: process.url, key }, hello())
+        const [first] = yield* customer.take(1)
+        const ask = (path: string, method = "GET", body?: unknown) =>
+          call(`${process.url}/internal/webhook${path}`, { method, headers: session, body })
+        yield* checks.until(ask("/deliveries?status=delivered"), ({ body }) => body.data.length === 1, 600)
+        const since = checks.now() - hour
+        for (const statement of copies(first!.event.id, since)) yield* sql(database, statement)
 
-      const range = { since: Time.iso(since), until: Time.iso(since + hour / 2) }
-      const { body: job } = yield* ask("/replays", "POST", range)
-      assert.deepStrictEqual([job.state, job.total, job.replayed], ["running", events, 0])
-      const progress = Effect.suspend(() => Effect.map(ask(`/replays/${job.id}`), ({ body }) => body))
-      let { replayed } = yield* checks.until(progress, (body) => body.replayed >= begun, 1200)
-      for (const point of points) {
-        const reached = proxy.stopAt("update replays r set", point)
+        const range = { since: Time.iso(since), until: Time.iso(since + hour / 2) }
+        const { body: job } = yield* ask("/replays", "POST", range)
+        assert.deepStrictEqual([job.state, job.total, job.replayed], ["running", events, 0])
+        const progress = Effect.suspend(() => Effect.map(ask(`/replays/${job.id}`), ({ body }) => body))
+        let { replayed } = yield* checks.until(progress, (body) => body.replayed >= begun, 1200)
+        for (const point of points) {
+          const reached = proxy.stopAt("update replays r set", point)
+          yield* gate.open
+          yield* Effect.promise(() => reached)
+          yield* gate.close
+          yield* kill(process)
+          // what it had on its way is made again: its lease has ended by the next one's clock
+          ahead += Duration.toMillis(DeliveryAttempt.lease)
+          process = yield* start
+          const { replayed: after, state } = yield* progress
+          assert.strictEqual(state, "running")
+          assert.isAtLeast(after, replayed)
+          assert.isBelow(after, events)
+          replayed = after
+        }
         yield* gate.open
-        yield* Effect.promise(() => reached)
-        yield* gate.close
-        yield* kill(process)
-        // what it had on its way is made again: its lease has ended by the next one's clock
-        ahead += Duration.toMillis(DeliveryAttempt.lease)
-        process = yield* start
-        const { replayed: after, state } = yield* progress
-        assert.strictEqual(state, "running")
-        assert.isAtLeast(after, replayed)
-        assert.isBelow(after, events)
-        replayed = after
-      }
-      yield* gate.open
 
-      const done = yield* checks.until(progress, ({ state }) => state === "completed", 1200)
-      assert.deepStrictEqual([done.total, done.replayed], [events, events])
-      yield* checks.until(ask("/deliveries?status=pending"), ({ body }) => body.data.length === 0, 1200)
-      const arrivals = new Map<string, number>()
-      for (const { headers } of yield* customer.requests) {
-        const id = headers["webhook-id"]!
-        arrivals.set(id, (arrivals.get(id) ?? 0) + 1)
-      }
-      // the one that was copied was not in the range
-      assert.strictEqual(arrivals.get(first!.event.id), 1)
-      assert.strictEqual(arrivals.size, 1 + events)
-      const repeated = [...arrivals.values()].reduce((sum, count) => sum + count - 1, 0)
-      assert.isAtMost(repeated, points.length * Webhook.maxDraining)
-      assert.isAtMost(Math.max(...arrivals.values()), 1 + points.length)
-    }).pipe(Effect.scoped), 540_000)
+        const done = yield* checks.until(progress, ({ state }) => state === "completed", 1200)
+        assert.deepStrictEqual([done.total, done.replayed], [events, events])
+        yield* checks.until(ask("/deliveries?status=pending"), ({ body }) => body.data.length === 0, 1200)
+        const arrivals = new Map<string, number>()
+        for (const { headers } of yield* customer.requests) {
+          const id = headers["webhook-id"]!
+          arrivals.set(id, (arrivals.get(id) ?? 0) + 1)
+        }
+        // the one that was copied was not in the range
+        assert.strictEqual(arrivals.get(first!.event.id), 1)
+        assert.strictEqual(arrivals.size, 1 + events)
+        const repeated = [...arrivals.values()].reduce((sum, count) => sum + count - 1, 0)
+        assert.isAtMost(repeated, points.length * Webhook.maxDraining)
+        assert.isAtMost(Math.max(...arrivals.values()), 1 + points.length)
+      }).pipe(Effect.scoped),
+    540_000
+  )
 })

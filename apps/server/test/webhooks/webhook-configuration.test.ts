@@ -32,7 +32,7 @@ const requestId = /^req_[0-7][0-9A-HJKMNP-TV-Z]{25}$/
 const secret = /^whsec_[0-9A-Za-z]{40}$/
 
 describe("setting the webhook", () => {
-  it.live("answers its configuration, and the secret in the answer that creates it only", () =>
+  it.live("setting the webhook returns its configuration, and the secret only when it is created", () =>
     Effect.gen(function*() {
       const server = yield* ready()
       const created = yield* put(server, { url })
@@ -65,7 +65,7 @@ describe("setting the webhook", () => {
       assert.notInclude(repeated.text, signingSecret.slice("whsec_".length))
     }).pipe(Effect.scoped))
 
-  it.live("replaces the whole configuration: what is left out is the default again", () =>
+  it.live("setting the webhook replaces the whole configuration: omitted fields get their defaults", () =>
     Effect.gen(function*() {
       const server = yield* ready()
       const created = yield* put(server, { url, envelope: "a", eventTypes: ["message.read", "message.sent"] })
@@ -90,7 +90,7 @@ describe("setting the webhook", () => {
       assert.strictEqual(b.body.envelope, "b")
     }).pipe(Effect.scoped))
 
-  it.live("creates one webhook when many set it at once, and shows one secret", () =>
+  it.live("many settings at once create one webhook and show one secret", () =>
     Effect.gen(function*() {
       const server = yield* ready()
       const answers = yield* Effect.all(Array.from({ length: 10 }, () => put(server, { url })), {
@@ -103,7 +103,7 @@ describe("setting the webhook", () => {
 })
 
 describe("showing the webhook", () => {
-  it.live("gives configuration and health, and is 404 before it is set", () =>
+  it.live("reading the webhook returns configuration and health, and 404 before it is set", () =>
     Effect.gen(function*() {
       const server = yield* ready()
       const missing = yield* get(server)
@@ -134,7 +134,7 @@ describe("showing the webhook", () => {
 })
 
 describe("removing the webhook", () => {
-  it.live("answers 204, then there is none; the next one is another, with a secret of its own", () =>
+  it.live("removing the webhook returns 204, and the next webhook has a new secret", () =>
     Effect.gen(function*() {
       const server = yield* ready()
       assert.strictEqual((yield* remove(server)).status, 404)
@@ -167,7 +167,7 @@ describe("a body that is not right", () => {
     ["broken JSON", "{", "malformed_json", undefined]
   ]
 
-  it.live("is refused with the field's name, and changes nothing", () =>
+  it.live("an invalid body is refused with the field's name, and changes nothing", () =>
     Effect.gen(function*() {
       const server = yield* ready()
       for (const [name, body, reason, param] of cases) {
@@ -208,7 +208,7 @@ const assertRefused = Effect.fnUntraced(function*(server: Ready, urls: ReadonlyA
 const ofLength = (length: number): string => "https://example.com/".padEnd(length, "a")
 
 describe("a receiver's URL", () => {
-  it.live("is refused when it is not https, holds a user, is too long or is no URL", () =>
+  it.live("a receiver's URL must be https, without a user, and of limited length", () =>
     Effect.gen(function*() {
       const server = yield* ready(strict)
       yield* assertRefused(server, [
@@ -232,7 +232,7 @@ describe("a receiver's URL", () => {
       ])
     }).pipe(Effect.scoped))
 
-  it.live("is refused when its host is an address that is not public, however it is written", () =>
+  it.live("a receiver's URL with a non-public address is refused, however the address is written", () =>
     Effect.gen(function*() {
       const server = yield* ready(strict)
       yield* assertRefused(
@@ -303,7 +303,7 @@ describe("a receiver's URL", () => {
       )
     }).pipe(Effect.scoped))
 
-  it.live("is taken when it is public, as long as 2048 characters, or a name that does not resolve yet", () =>
+  it.live("a public URL of up to 2048 characters is accepted, even if its name does not resolve yet", () =>
     Effect.gen(function*() {
       const server = yield* ready(strict)
       for (
@@ -320,7 +320,7 @@ describe("a receiver's URL", () => {
       }
     }).pipe(Effect.scoped))
 
-  it.live("that is refused leaves the present one in force", () =>
+  it.live("a refused URL leaves the current URL in force", () =>
     Effect.gen(function*() {
       const server = yield* ready()
       const created = yield* put(server, { url })
@@ -329,7 +329,7 @@ describe("a receiver's URL", () => {
       assert.deepStrictEqual([present, envelope, updatedAt], [url, "combined", created.body.updatedAt])
     }).pipe(Effect.scoped))
 
-  it.live("may be what the operator allows, and nothing more", () =>
+  it.live("a non-public URL is accepted only if the operator allows it", () =>
     Effect.gen(function*() {
       const ranged = yield* ready({ environment: { WEBHOOK_ALLOW_INSECURE: "", WEBHOOK_ALLOW_CIDRS: "10.1.0.0/16" } })
       yield* assertRefused(ranged, [

@@ -70,7 +70,7 @@ const shell = (command: string) =>
 const sentOnce = "+15005550003"
 
 describe.concurrent("a test", () => {
-  it.live("posts a webhook.test event once, and answers with the attempt", () =>
+  it.live("a test posts one webhook.test event and returns the attempt", () =>
     Effect.gen(function*() {
       const { customer, server, signingSecret } = yield* road
       const answer = yield* act(server, "/test")
@@ -103,7 +103,7 @@ describe.concurrent("a test", () => {
       )
     }))
 
-  it.live("that fails says why in one sentence, is not tried again, and counts against nobody", () =>
+  it.live("a failed test reports the reason in one sentence, is not retried, and does not affect the webhook's health", () =>
     Effect.gen(function*() {
       const { customer, server } = yield* road
       yield* customer.answerWith(RecordingReceiver.reply(204))
@@ -117,7 +117,7 @@ describe.concurrent("a test", () => {
       assert.isNull((yield* look(server)).body.lastFailure)
     }))
 
-  it.live("needs a webhook", () =>
+  it.live("a test requires a webhook", () =>
     Effect.gen(function*() {
       const server = yield* ready()
       for (const path of ["/test", "/pause"]) assertError(yield* act(server, path), 404, { code: "not_found" })
@@ -129,7 +129,7 @@ describe.concurrent("a test", () => {
 })
 
 describe.concurrent("rotating the secret", () => {
-  it.live("signs with both during the overlap, newest first", () =>
+  it.live("during the overlap, deliveries are signed with both secrets, newest first", () =>
     Effect.gen(function*() {
       const { customer, server, signingSecret } = yield* road
       const { body, status } = yield* act(server, "/rotate-secret", {})
@@ -147,7 +147,7 @@ describe.concurrent("rotating the secret", () => {
       assert.isTrue(yield* accepts(received!, `${time},${each[1]}`, signingSecret))
     }))
 
-  it.live("with no overlap ends the old one at once", () =>
+  it.live("a rotation without an overlap ends the old secret immediately", () =>
     Effect.gen(function*() {
       const { customer, server, signingSecret } = yield* road
       const { body } = yield* act(server, "/rotate-secret", { overlapSeconds: 0 })
@@ -157,7 +157,7 @@ describe.concurrent("rotating the secret", () => {
       assert.isFalse(yield* accepts(received!, signature(received!), signingSecret))
     }))
 
-  it.live("takes whole seconds up to a limit", () =>
+  it.live("the overlap is in whole seconds up to a limit", () =>
     Effect.gen(function*() {
       const { server } = yield* road
       for (const overlapSeconds of [-1, 1.5, 2_592_001, "1"]) {
@@ -167,7 +167,7 @@ describe.concurrent("rotating the secret", () => {
 })
 
 describe.concurrent("deliveries", () => {
-  it.live("show every attempt, what was answered and what comes next", () =>
+  it.live("a delivery shows every attempt, the response and the next attempt", () =>
     Effect.gen(function*() {
       const { customer, server } = yield* road
       yield* customer.script([RecordingReceiver.reply(500, { body: "out of order" })])
@@ -211,7 +211,7 @@ describe.concurrent("deliveries", () => {
       assert.strictEqual(attempts[0].response.body, "out of order")
     }))
 
-  it.live("are listed by status, and page after page", () =>
+  it.live("deliveries are listed by status and page", () =>
     Effect.gen(function*() {
       const { customer, server } = yield* road
       yield* send(server, hello())
@@ -229,7 +229,7 @@ describe.concurrent("deliveries", () => {
       assertError(yield* act(server, `/deliveries/dlv_${nobody}/retry`), 404, { code: "not_found" })
     }))
 
-  it.live("are made again when a person asks, with the same id and body", () =>
+  it.live("a person can retry a delivery, with the same id and body", () =>
     Effect.gen(function*() {
       const { customer, server } = yield* road
       yield* send(server, hello(sentOnce))
@@ -252,7 +252,7 @@ describe.concurrent("deliveries", () => {
       ])
     }))
 
-  it.live("give a curl that the receiver accepts, to developers and not to members", () =>
+  it.live("a delivery shows a working curl command to developers but not to members", () =>
     Effect.gen(function*() {
       const { services, url } = yield* start({ adapters: { authenticator: hostAuthenticator } })
       const own = yield* Effect.provideContext(anotherWorkspace("own", "+15005550103"), services)
@@ -287,7 +287,7 @@ describe.concurrent("deliveries", () => {
 })
 
 describe.concurrent("pausing and resuming", () => {
-  it.live("holds events, tells how many, and delivers them once a person resumes", () =>
+  it.live("a paused webhook holds and counts events, and delivers them once a person resumes it", () =>
     Effect.gen(function*() {
       const { customer, server } = yield* road
       const paused = yield* act(server, "/pause")
@@ -314,7 +314,7 @@ describe.concurrent("pausing and resuming", () => {
       assert.deepStrictEqual(types, ["webhook.test", "message.sent"])
     }))
 
-  it.live("stays paused when the probe fails, and says why; force does without", () =>
+  it.live("if the probe fails, the webhook stays paused with the reason; force skips the probe", () =>
     Effect.gen(function*() {
       const { customer, server } = yield* road
       yield* customer.answerWith(RecordingReceiver.reply(503))
@@ -328,7 +328,7 @@ describe.concurrent("pausing and resuming", () => {
       assert.deepStrictEqual([forced.body.status, forced.body.probe], ["active", null])
     }))
 
-  it.live("skips what is not to be replayed, and delivers what comes after", () =>
+  it.live("a resume skips events that are not to be replayed, and delivers later ones", () =>
     Effect.gen(function*() {
       const { customer, server } = yield* road
       const held = (count: number) => until(look(server), (answer) => answer.body.heldCount === count)
@@ -360,7 +360,7 @@ describe.concurrent("pausing and resuming", () => {
       assert.strictEqual((yield* customer.requests).length, 1)
     }))
 
-  it.live("takes what is to be replayed in three forms alone", () =>
+  it.live("a resume accepts only the three forms of replay", () =>
     Effect.gen(function*() {
       const { server } = yield* road
       const wrong = [
@@ -378,7 +378,7 @@ describe.concurrent("pausing and resuming", () => {
 })
 
 describe.concurrent("replays", () => {
-  it.live("deliver a range again, with the same ids and bodies, and tell how far they are", () =>
+  it.live("a replay delivers a range again with the same ids and bodies, and reports its progress", () =>
     Effect.gen(function*() {
       const { customer, server } = yield* road
       yield* send(server, hello())
@@ -417,7 +417,7 @@ describe.concurrent("replays", () => {
       ])
     }))
 
-  it.live("are of ranges that make sense, and of a webhook that is there", () =>
+  it.live("a replay requires a valid range and an existing webhook", () =>
     Effect.gen(function*() {
       const { server } = yield* road
       assertInvalid(yield* act(server, "/replays", {}), "missing_field", "since")
@@ -436,7 +436,7 @@ describe.concurrent("replays", () => {
 })
 
 describe.concurrent("the signature's self-test", () => {
-  it.live("says which part is wrong, and by which mistake", () =>
+  it.live("the self-test reports which part of a signature is wrong, and why", () =>
     Effect.gen(function*() {
       const { customer, server, signingSecret } = yield* road
       yield* act(server, "/test")

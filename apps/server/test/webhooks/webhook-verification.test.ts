@@ -113,7 +113,7 @@ const refusalOf = (attempt: Promise<unknown>): Promise<string> =>
 
 describe("what the server sends", () => {
   for (const envelope of ["combined", "a", "b"]) {
-    it.live(`is verified by every library (envelope ${envelope})`, () =>
+    it.live(`every library verifies a delivery (envelope ${envelope})`, () =>
       Effect.gen(function*() {
         const { received, signingSecret } = yield* deliveries(envelope)
         for (const each of received) {
@@ -132,7 +132,7 @@ describe("what the server sends", () => {
       }).pipe(Effect.scoped))
   }
 
-  it.live("is refused by stripe-go's ConstructEvent for its API version, so the guide names ValidatePayload", () =>
+  it.live("stripe-go's ConstructEvent refuses a delivery for its API version, so the guide names ValidatePayload", () =>
     Effect.gen(function*() {
       const { received, signingSecret } = yield* deliveries("combined")
       for (const { body, headers } of received.map(sentOf)) {
@@ -145,7 +145,7 @@ describe("what the server sends", () => {
       assert.match(guide, /`stripe-go` +\| `webhook\.ValidatePayload\(/)
     }).pipe(Effect.scoped))
 
-  it.live("is refused by every library when one bit of any byte is another", () =>
+  it.live("every library refuses a delivery with one changed bit", () =>
     Effect.gen(function*() {
       const { received, signingSecret } = yield* deliveries("combined")
       for (const each of [received[0]!, received[3]!]) {
@@ -161,7 +161,7 @@ describe("what the server sends", () => {
       }
     }).pipe(Effect.scoped))
 
-  it.live("is refused by every library when it is cut, longer, signed by another, or of another time", () =>
+  it.live("every library refuses a delivery that is shortened, extended, signed with a different secret, or too old", () =>
     Effect.gen(function*() {
       const { received, server, signingSecret } = yield* deliveries("combined")
       const [first, second] = received.map(sentOf) as [Sent, Sent]
@@ -190,7 +190,7 @@ describe("what the server sends", () => {
       }
     }).pipe(Effect.scoped))
 
-  it.live("has the header's form as specified, and an id that is signed with it", () =>
+  it.live("the header has the specified form, and the event's id is signed", () =>
     Effect.gen(function*() {
       const { received, signingSecret } = yield* deliveries("combined")
       assert.match(signingSecret, /^whsec_[0-9A-Za-z]{40}$/)
@@ -206,7 +206,7 @@ describe("what the server sends", () => {
       }
     }).pipe(Effect.scoped))
 
-  it.live("is refused 301 seconds later, as a replay", () =>
+  it.live("a delivery is refused as a replay 301 seconds later", () =>
     Effect.gen(function*() {
       const { received: [first], signingSecret } = yield* deliveries("combined")
       const { body, headers } = sentOf(first!)

@@ -59,7 +59,7 @@ const unreachable = {
 }
 
 describe.concurrent("a message's life", () => {
-  it.live("arrives as sent, delivered and read, each once and in order, in the combined envelope", () =>
+  it.live("a message's sent, delivered and read events arrive once and in order, in the combined envelope", () =>
     Effect.gen(function*() {
       const { customer, server } = yield* road()
       const before = yield* Clock.currentTimeMillis
@@ -109,7 +109,7 @@ describe.concurrent("a message's life", () => {
       )
     }).pipe(Effect.scoped))
 
-  it.live("has exactly the fields of variant A", () =>
+  it.live("events of variant A have exactly its fields", () =>
     Effect.gen(function*() {
       const { customer, server } = yield* road({ envelope: "a" })
       const { message_id } = yield* sent(server, "+15551234567", { client_reference: "r" })
@@ -127,7 +127,7 @@ describe.concurrent("a message's life", () => {
       }
     }).pipe(Effect.scoped))
 
-  it.live("has exactly the fields of variant B", () =>
+  it.live("events of variant B have exactly its fields", () =>
     Effect.gen(function*() {
       const { customer, server } = yield* road({ envelope: "b" })
       const { message_id, provider_message_id, tenant_id } = yield* sent(server, "+15551234567", {
@@ -148,7 +148,7 @@ describe.concurrent("a message's life", () => {
       assert.strictEqual(new Set(received.map(({ headers }) => headers["webhook-id"])).size, 3)
     }).pipe(Effect.scoped))
 
-  it.live("that fails later arrives as sent and failed, with the error", () =>
+  it.live("a message that fails later causes sent and failed events, with the error", () =>
     Effect.gen(function*() {
       const { customer, server } = yield* road()
       const { message_id, provider_message_id, tenant_id } = yield* sent(server, "+15005550002")
@@ -174,7 +174,7 @@ describe.concurrent("a message's life", () => {
       })
     }).pipe(Effect.scoped))
 
-  it.live("that is refused at once arrives as failed alone; no repetition tells it again", () =>
+  it.live("a message that is refused immediately causes one failed event, which no repetition repeats", () =>
     Effect.gen(function*() {
       const { customer, server } = yield* road()
       const idempotency = { "idempotency-key": "refused" }
@@ -204,7 +204,7 @@ describe.concurrent("a message's life", () => {
     }).pipe(Effect.scoped))
 
   for (const envelope of ["a", "b"]) {
-    it.live(`that fails follows the pattern of variant ${envelope.toUpperCase()}`, () =>
+    it.live(`the events of a failed message follow the pattern of variant ${envelope.toUpperCase()}`, () =>
       Effect.gen(function*() {
         const { customer, server } = yield* road({ envelope, eventTypes: ["message.failed"] })
         const { message_id, provider_message_id, tenant_id } = yield* sent(server, "+15005550002")
@@ -220,7 +220,7 @@ describe.concurrent("a message's life", () => {
       }).pipe(Effect.scoped))
   }
 
-  it.live("is told once and in order, however upstream repeats and disorders it", () =>
+  it.live("each event arrives once and in order, even if the provider repeats or disorders reports", () =>
     Effect.gen(function*() {
       const { customer, server } = yield* road()
       const { message_id } = yield* sent(server, "+15005550007")
@@ -240,7 +240,7 @@ describe.concurrent("a message's life", () => {
       assert.strictEqual((yield* stored(server, message_id)).body.status, "read")
     }).pipe(Effect.scoped))
 
-  it.live("whose outcome was unknown is told once upstream has told it", () =>
+  it.live("a message with an unknown outcome causes its event once the provider reports it", () =>
     Effect.gen(function*() {
       const { customer, server } = yield* road()
       const answer = yield* send(server, hello("+15005550006"))
@@ -260,7 +260,7 @@ describe.concurrent("a customer's reply", () => {
       return { event, headers, message, server }
     })
 
-  it.live("arrives with its text, in the combined envelope", () =>
+  it.live("a customer's reply arrives with its text, in the combined envelope", () =>
     Effect.gen(function*() {
       const { event, message } = yield* reply("combined", "+15005550008")
       const { message_id, provider_message_id, received_at } = event.data
@@ -288,7 +288,7 @@ describe.concurrent("a customer's reply", () => {
       assert.match(received_at, timeShape)
     }).pipe(Effect.scoped))
 
-  it.live("follows the patterns of variants A and B", () =>
+  it.live("a customer's reply follows the patterns of variants A and B", () =>
     Effect.gen(function*() {
       const a = yield* reply("a", "+15005550008")
       const content = { from: "+15005550008", to: "+15005550100", type: "text", text: { body: "Thank you, got it!" } }
@@ -308,7 +308,7 @@ describe.concurrent("a customer's reply", () => {
       })
     }).pipe(Effect.scoped))
 
-  it.live("that says STOP arrives too, and is heeded", () =>
+  it.live("a reply with STOP arrives and opts the customer out", () =>
     Effect.gen(function*() {
       const { event, server } = yield* reply("combined", "+15005550009")
       assert.deepStrictEqual([event.data.from, event.data.text], ["+15005550009", { body: "STOP" }])
@@ -336,7 +336,7 @@ const tell = Effect.fnUntraced(function*(
 })
 
 describe.concurrent("what is delivered", () => {
-  it.live("is of the types that the webhook asks for", () =>
+  it.live("only events of the webhook's types are delivered", () =>
     Effect.gen(function*() {
       const { customer, server } = yield* road({ eventTypes: ["message.read", "message.failed"] })
       yield* sent(server)
@@ -350,7 +350,7 @@ describe.concurrent("what is delivered", () => {
       assert.deepStrictEqual(sequencesOf(all), [1, 2, 3])
     }).pipe(Effect.scoped))
 
-  it.live("happened after the webhook was set", () =>
+  it.live("only events after the webhook was set are delivered", () =>
     Effect.gen(function*() {
       const server = yield* ready()
       const customer = yield* receiver
@@ -365,7 +365,7 @@ describe.concurrent("what is delivered", () => {
       )
     }).pipe(Effect.scoped))
 
-  it.live("has the envelope that the webhook had when it happened, at every attempt", () =>
+  it.live("every attempt uses the envelope that the webhook had when the event happened", () =>
     Effect.gen(function*() {
       const { customer, server } = yield* road({ envelope: "a", script: [RecordingReceiver.reply(500)] })
       yield* sent(server, "+15005550003")
@@ -380,7 +380,10 @@ describe.concurrent("what is delivered", () => {
     }).pipe(Effect.scoped))
 })
 
-/** The signature of ours on a delivery, right and of the second of its arrival by the server's clock, which may be ahead. */
+/**
+ * The signature of ours on a delivery, right and of the second of its arrival by the server's clock, which may be
+ * ahead.
+ */
 const signatureOf = Effect.fnUntraced(function*(request: Delivered, secret: string, ahead: Duration.Input = 0) {
   const header = request.headers["x-service-signature"]
   const result = yield* Effect.promise(() =>
@@ -410,7 +413,7 @@ describe.concurrent("an attempt that does not end in 200", () => {
   const statuses = [201, 202, 204, 302, 307, 400, 500]
 
   for (const status of statuses) {
-    it.live(`but in ${status} is made again after a second, with the same event signed afresh`, () =>
+    it.live(`an attempt with status ${status} is retried after a second, with the same event and a new signature`, () =>
       Effect.gen(function*() {
         const elsewhere = yield* receiver
         const answer = RecordingReceiver.reply(status, { headers: { location: elsewhere.url } })
@@ -432,7 +435,7 @@ describe.concurrent("an attempt that does not end in 200", () => {
       }).pipe(Effect.scoped))
   }
 
-  it.live("because the connection breaks is made again", () =>
+  it.live("an attempt whose connection breaks is retried", () =>
     Effect.gen(function*() {
       const { customer, server, signingSecret } = yield* road({ script: [RecordingReceiver.reset] })
       yield* sent(server, "+15005550003")
@@ -450,7 +453,7 @@ describe.concurrent("an attempt that does not end in 200", () => {
       ]
     ] as const
   ) {
-    it.live(`because the receiver ${name} ends after 5 seconds`, () =>
+    it.live(`an attempt ends after 5 seconds if the receiver ${name}`, () =>
       Effect.gen(function*() {
         const { customer, server, signingSecret } = yield* road({ script: [answer] })
         yield* sent(server, "+15005550003")
@@ -462,7 +465,7 @@ describe.concurrent("an attempt that does not end in 200", () => {
       }).pipe(Effect.scoped))
   }
 
-  it.live("keeps the message's next events waiting, and no other message's", () =>
+  it.live("a failed attempt delays the message's next events, but not those of other messages", () =>
     Effect.gen(function*() {
       const { customer, server, signingSecret } = yield* road({ script: [RecordingReceiver.reply(500)] })
       const late = yield* sent(server)
@@ -479,7 +482,7 @@ describe.concurrent("an attempt that does not end in 200", () => {
       for (const { event } of [delivered, read]) assert.isBelow(Date.parse(event.created_at), again.arrivedAt)
     }).pipe(Effect.scoped))
 
-  it.live("five times in a row makes the webhook failing, and the first 200 ends that", () =>
+  it.live("five failures in a row make the webhook failing, and the first 200 ends that", () =>
     Effect.gen(function*() {
       const { customer, server } = yield* road({
         script: Array.from({ length: 5 }, () => RecordingReceiver.reply(503))
@@ -509,7 +512,7 @@ describe.concurrent("an attempt that does not end in 200", () => {
 })
 
 describe.concurrent("waiting deliveries", () => {
-  it.live("go to the present URL, with the secret that the webhook has", () =>
+  it.live("waiting deliveries use the webhook's current URL and secret", () =>
     Effect.gen(function*() {
       const { customer, server, signingSecret } = yield* road({ script: [RecordingReceiver.reply(500)] })
       const other = yield* receiver
@@ -522,7 +525,7 @@ describe.concurrent("waiting deliveries", () => {
       assert.strictEqual((yield* customer.requests).length, 1)
     }).pipe(Effect.scoped))
 
-  it.live("end with the webhook, also for the next one", () =>
+  it.live("waiting deliveries end with the webhook, and a new webhook does not get them", () =>
     Effect.gen(function*() {
       const { customer, pass, server, signingSecret } = yield* moving(
         road({ script: [RecordingReceiver.reply(500)] })
@@ -553,7 +556,7 @@ describe.concurrent("two workspaces", () => {
     return [yield* tenant(server, "+15005550101"), yield* tenant(server, "+15005550102")] as const
   })
 
-  it.live("hear each of their own messages and customers, under their own secrets", () =>
+  it.live("each workspace gets only its own events, signed with its own secret", () =>
     Effect.gen(function*() {
       const both = yield* two
       assert.notStrictEqual(both[0].signingSecret, both[1].signingSecret)
@@ -580,7 +583,7 @@ describe.concurrent("two workspaces", () => {
       assert.strictEqual((yield* first.customer.requests).length, 4)
     }).pipe(Effect.scoped))
 
-  it.live("do not wait for each other's dead receivers", () =>
+  it.live("a dead receiver of one workspace does not delay another workspace", () =>
     Effect.gen(function*() {
       const [dead, living] = yield* two
       // one that has never answered well gets one attempt at a time

@@ -230,11 +230,13 @@ const world = World.layer({
 })
 
 layer(world, { excludeTestServices: true })("every code", (it) => {
-  it.effect("as the answer to a send", () => Effect.flatMap(Effect.forEach(codes, answered), assertEvents))
+  it.effect("each code has its documented effect as the response to a send", () =>
+    Effect.flatMap(Effect.forEach(codes, answered), assertEvents))
 
-  it.effect("as a report that comes later", () => Effect.flatMap(Effect.forEach(codes, reported), assertEvents))
+  it.effect("each code has its documented effect as a later report", () =>
+    Effect.flatMap(Effect.forEach(codes, reported), assertEvents))
 
-  it.effect("that says the customer wants no marketing keeps it from them from then on", () =>
+  it.effect("a code for a customer who wants no marketing stops further marketing to them", () =>
     Effect.gen(function*() {
       const world = yield* World
       const to = anyone()
@@ -255,7 +257,7 @@ layer(world, { excludeTestServices: true })("every code", (it) => {
       yield* accepted(world, template(to))
     }))
 
-  it.effect("that nobody has documented, of a server that broke, leaves the outcome unknown", () =>
+  it.effect("an undocumented code with a server error leaves the outcome unknown", () =>
     Effect.gen(function*() {
       const world = yield* World
       const to = anyone()
@@ -274,7 +276,7 @@ layer(world, { excludeTestServices: true })("every code", (it) => {
       assert.lengthOf(yield* world.callsTo(to), 1)
     }))
 
-  it.effect("that says nothing was sent makes a failure when nobody tries again within a day", () =>
+  it.effect("a code for a message that was not sent makes it fail if no retry comes within a day", () =>
     Effect.gen(function*() {
       const world = yield* World
       const to = anyone()

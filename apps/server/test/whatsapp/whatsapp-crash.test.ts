@@ -1,6 +1,6 @@
 /**
- * The process dies between upstream's answer and our record of it, and another one is started: upstream's reports settle
- * what nobody knew, and nobody is written to twice.
+ * The process dies between upstream's answer and our record of it, and another one is started: upstream's reports
+ * settle what nobody knew, and nobody is written to twice.
  */
 import { assert, layer } from "@effect/vitest"
 import { Idempotency, Message } from "@wac/core"
@@ -17,7 +17,10 @@ class Crashing extends Context.Service<Crashing, Effect.Success<typeof processes
   static readonly layer = Layer.effect(Crashing, processes)
 }
 
-/** Sends by way of a process that is killed once upstream has answered; gives the message, and how to repeat the request. */
+/**
+ * Sends by way of a process that is killed once upstream has answered; gives the message, and how to repeat the
+ * request.
+ */
 const killedBeforeSettle = Effect.fnUntraced(function*(to: string) {
   const { api, key, proxy, startByProxy } = yield* Crashing
   const idempotencyKey = withKey(crypto.randomUUID())
@@ -59,7 +62,7 @@ const eventsOf = Effect.fnUntraced(function*(database: string, id: string) {
 })
 
 layer(Crashing.layer, { excludeTestServices: true })("kill -9", (it) => {
-  it.effect("between upstream's answer and our record: the report settles it", () =>
+  it.effect("killed between the provider's response and its record: the report settles the send", () =>
     Effect.gen(function*() {
       const { api, database, key, pass, start } = yield* Crashing
       const killed = yield* killedBeforeSettle("+16505550101")
@@ -76,7 +79,7 @@ layer(Crashing.layer, { excludeTestServices: true })("kill -9", (it) => {
     }).pipe(Effect.scoped))
 
   it.effect(
-    "and no report for ten minutes: never known to be delivered, until a late report comes",
+    "killed without a report for ten minutes: the message fails as delivery_unknown until a late report",
     () =>
       Effect.gen(function*() {
         const { api, database, key, pass, start } = yield* Crashing

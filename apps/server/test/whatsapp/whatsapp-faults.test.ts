@@ -1,6 +1,6 @@
 /**
- * Sends while the wire to upstream breaks at every point of a call, callers hang up, and the same request comes twice at
- * once: nobody is written to twice, every answer is so, and in the end everything is settled.
+ * Sends while the wire to upstream breaks at every point of a call, callers hang up, and the same request comes twice
+ * at once: nobody is written to twice, every answer is so, and in the end everything is settled.
  */
 import { assert, layer } from "@effect/vitest"
 import { Message } from "@wac/core"
@@ -146,7 +146,7 @@ const nobodyTwice = Effect.gen(function*() {
 })
 
 layer(world, { excludeTestServices: true })(`with seed ${seed}`, (it) => {
-  it.effect(`${sends} sends over a wire that breaks reach nobody twice`, () =>
+  it.effect(`of ${sends} sends over a faulty connection, none reaches a customer twice`, () =>
     Effect.gen(function*() {
       const world = yield* World
       const all = plans(SeededRandom.make(seed))

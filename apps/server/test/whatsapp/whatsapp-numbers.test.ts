@@ -1,6 +1,6 @@
 /**
- * What upstream says of our numbers and templates is in force at once: nobody is sent to in vain, and what is mended sends
- * again.
+ * What upstream says of our numbers and templates is in force at once: nobody is sent to in vain, and what is mended
+ * sends again.
  */
 import { assert, layer } from "@effect/vitest"
 import { Id, PhoneNumber, PhoneNumberStore, SenderCredentials, WorkspaceStore } from "@wac/core"
@@ -54,7 +54,7 @@ const addNumber = ({ identity, url }: CloudApi.CloudApi) =>
 const isSent = ({ status }: Answer) => status === 200
 
 layer(World.layer({ environment: checks.unlimited, api: { settings: generous } }), checks.live)("a number", (it) => {
-  it.effect("whose token has expired is not asked for, until it is good again", () =>
+  it.effect("a number whose token has expired is not used until the token works again", () =>
     Effect.gen(function*() {
       const world = yield* World
       const { accessToken } = world.api.identity
@@ -82,7 +82,7 @@ layer(World.layer({ environment: checks.unlimited, api: { settings: generous } }
       assert.isNull(well.block)
     }))
 
-  it.effect("whose token is good again is found so though nobody sends", () =>
+  it.effect("a number whose token works again becomes available even without sends", () =>
     Effect.gen(function*() {
       const world = yield* World
       yield* world.pass("1 second")
@@ -97,7 +97,7 @@ layer(World.layer({ environment: checks.unlimited, api: { settings: generous } }
       yield* world.untilNumber(({ block, status }) => status === "available" && block === null)
     }))
 
-  it.effect("that is stopped for its quality sends nothing for an hour", () =>
+  it.effect("a number that is stopped for its quality sends nothing for an hour", () =>
     Effect.gen(function*() {
       const world = yield* World
       const to = anyone()
@@ -116,7 +116,7 @@ layer(World.layer({ environment: checks.unlimited, api: { settings: generous } }
       yield* world.untilNumber(({ block }) => block === null)
     }))
 
-  it.effect("of a restricted account sends nothing until the date that upstream gives", () =>
+  it.effect("a number of a restricted account sends nothing until the date that the provider gives", () =>
     Effect.gen(function*() {
       const world = yield* World
       const hour = 3_600_000
@@ -141,7 +141,7 @@ layer(World.layer({ environment: checks.unlimited, api: { settings: generous } }
       yield* accepted(world, template(anyone()))
     }))
 
-  it.effect("that is flagged shows its quality, and goes on sending", () =>
+  it.effect("a flagged number shows its quality and continues to send", () =>
     Effect.gen(function*() {
       const world = yield* World
       assert.strictEqual((yield* world.number).quality, "green")
@@ -161,7 +161,7 @@ const few = World.layer({
 })
 
 layer(few, checks.live)("the messaging limit", (it) => {
-  it.effect("is what upstream tells, in unique customers outside a window", () =>
+  it.effect("the messaging limit is the provider's, in unique customers outside a service window", () =>
     Effect.gen(function*() {
       const world = yield* World
       assert.strictEqual((yield* world.number).messagingLimit, 250)
@@ -205,7 +205,7 @@ const slow = { WAC_LIMITS: JSON.stringify({ phoneNumberTiers: { standard: 1, hig
 layer(World.layer({ environment: slow, api: { settings: { ...generous, upgradeFor: 60_000 } } }), checks.live)(
   "throughput",
   (it) => {
-    it.effect("is what the number has, waits while upstream raises it, and is higher then", () =>
+    it.effect("the throughput is the number's, pauses while the provider raises it, and is then higher", () =>
       Effect.gen(function*() {
         const world = yield* World
         assert.deepInclude(yield* world.number, { tier: "standard", messagesPerSecond: 1 })
@@ -247,7 +247,7 @@ layer(World.layer({ environment: checks.unlimited, api: { settings: generous } }
     )
   const notApproved = { code: "forbidden", reason: "template_not_approved", param: "template.name" }
 
-  it.effect("that upstream pauses, rejects or disables is sent to nobody more, and again when it is approved", () =>
+  it.effect("a template that is paused, rejected or disabled is refused until it is approved again", () =>
     Effect.gen(function*() {
       const world = yield* World
       const body = () => template(anyone(), "notice_01", ["Ana"])
@@ -264,7 +264,7 @@ layer(World.layer({ environment: checks.unlimited, api: { settings: generous } }
       yield* accepted(world, body())
     }))
 
-  it.effect("that becomes marketing is kept from those who want none", () =>
+  it.effect("a template that becomes marketing is refused for customers who opted out", () =>
     Effect.gen(function*() {
       const world = yield* World
       const to = anyone()
@@ -281,7 +281,7 @@ layer(World.layer({ environment: checks.unlimited, api: { settings: generous } }
       yield* assertRefused(403, { code: "forbidden", reason: "opted_out", param: "to" }, notice)
     }))
 
-  it.effect("that is new, gone or otherwise at upstream without a word is listed when a send finds out", () =>
+  it.effect("if a send finds that a template changed at the provider, the templates are listed again", () =>
     Effect.gen(function*() {
       const world = yield* World
       const to = anyone()
@@ -300,7 +300,7 @@ layer(World.layer({ environment: checks.unlimited, api: { settings: generous } }
       yield* accepted(world, fresh())
     }))
 
-  it.effect("whose text changed takes the values that it has now", () =>
+  it.effect("a template whose text changed requires the values of the new text", () =>
     Effect.gen(function*() {
       const world = yield* World
       const to = anyone()
@@ -317,7 +317,7 @@ layer(World.layer({ environment: checks.unlimited, api: { settings: generous } }
       }, template(to, "notice_04", ["Ana"]))
     }))
 
-  it.effect("that values for its body do not fill is refused before the call", () =>
+  it.effect("a template that body values cannot fill is refused without a provider call", () =>
     Effect.gen(function*() {
       for (
         const [name, params] of [
@@ -338,7 +338,7 @@ layer(World.layer({ environment: checks.unlimited, api: { settings: generous } }
 layer(World.layer({ environment: checks.unlimited, api: { settings: generous } }), checks.live)(
   "templates of another account",
   (it) => {
-    it.effect("are sent by the numbers of that account alone, and what upstream says of them is not of others", () =>
+    it.effect("templates are sent only by numbers of their account, and reports about them affect only this account", () =>
       Effect.gen(function*() {
         const world = yield* World
         const other = yield* Effect.orDie(CloudApi.make({

@@ -108,7 +108,7 @@ const timesOf = Effect.fnUntraced(function*({ body }: Post) {
 
 layer(Posting.layer, { excludeTestServices: true })("Meta's posts", (it) => {
   it.effect(
-    `of ${most} updates are answered within ${atMost} ms, then processed fully, and change nothing when they come again`,
+    `posts of ${most} updates get their response within ${atMost} ms, are processed fully, and change nothing when repeated`,
     () =>
       Effect.gen(function*() {
         const { api, key, start } = yield* Posting
@@ -170,7 +170,7 @@ layer(Posting.layer, { excludeTestServices: true })("Meta's posts", (it) => {
   )
 
   it.effect(
-    "that are forged, altered, or too large change nothing; nor do those about others",
+    "forged, altered or oversized posts, and posts about foreign numbers, change nothing",
     () =>
       Effect.gen(function*() {
         const { api, start } = yield* Posting
@@ -215,7 +215,7 @@ layer(Posting.layer, { excludeTestServices: true })("Meta's posts", (it) => {
       }).pipe(Effect.scoped)
   )
 
-  it.effect("that were answered are processed, though the process dies at once", () =>
+  it.effect("acknowledged posts are processed even if the process is killed immediately", () =>
     Effect.gen(function*() {
       const { pass, proxy, start, startByProxy } = yield* Posting
       const doomed = yield* startByProxy

@@ -64,7 +64,7 @@ layer(
   World.layer({ environment: checks.unlimited, api: { settings: generous } }),
   checks.live
 )("on the simulated Cloud API", (it) => {
-  it.effect("the templates are there, over all pages, with what may be done with them", () =>
+  it.effect("the templates of all pages are listed, with the parts that can be filled", () =>
     Effect.gen(function*() {
       const { api, key, url } = yield* World
       const list = yield* call(`${url}/v1/templates?limit=100`, { headers: { authorization: `Bearer ${key.apiKey}` } })
@@ -82,7 +82,7 @@ layer(
       })
     }))
 
-  it.effect("a template is sent once, and its life told to the receiver, in order and signed", () =>
+  it.effect("a template is sent once, and the receiver gets its events in order and signed", () =>
     Effect.gen(function*() {
       const world = yield* World
       const to = "+16505550001"
@@ -113,7 +113,7 @@ layer(
       for (const field of ["sent_at", "delivered_at", "read_at"]) assert.match(stored.body[field], checks.timeShape)
     }))
 
-  it.effect("templates in every form are sent as upstream takes them, and wrong ones are refused before", () =>
+  it.effect("templates of every form are sent in the provider's format, and invalid ones are refused first", () =>
     Effect.gen(function*() {
       const world = yield* World
       const to = "+16505550002"
@@ -199,7 +199,7 @@ layer(
       yield* textIs(to, outsideWindow)
     }))
 
-  it.effect("a message that comes late opens no window that its own time does not", () =>
+  it.effect("a late message opens the service window only as far as its own time allows", () =>
     Effect.gen(function*() {
       const now = yield* Clock.currentTimeMillis
       const hour = 3_600_000
@@ -213,7 +213,7 @@ layer(
       yield* textIs("+16505550004", 200)
     }))
 
-  it.effect("STOP and START are heard by keyword, by button and by preference, and 131050 counts as STOP", () =>
+  it.effect("STOP and START work by keyword, button and preference, and code 131050 counts as STOP", () =>
     Effect.gen(function*() {
       const world = yield* World
       const from = "+16505550005"
@@ -259,7 +259,7 @@ layer(
       yield* assertOptedIn(other)
     }))
 
-  it.effect("a customer without a number is told of by their id, and their window is that of their number once it is known", () =>
+  it.effect("a customer without a number is reported by user id, and shares one window with their number once it is known", () =>
     Effect.gen(function*() {
       const userId = "US.13491208655302741918"
       const { event, id } = yield* writes({ userId, text: "Who am I?" })
@@ -280,7 +280,7 @@ layer(
       yield* textIs(from, 200)
     }))
 
-  it.effect("numbers that WhatsApp writes otherwise have the window of the number that we write to", () =>
+  it.effect("a number in WhatsApp's own spelling has the same service window as the number in the send", () =>
     Effect.gen(function*() {
       const world = yield* World
       const variants: ReadonlyArray<readonly [written: string, ours: string]> = [
@@ -307,7 +307,7 @@ layer(
       }
     }))
 
-  it.effect("who changes their number takes window and wish along", () =>
+  it.effect("a customer who changes their number keeps their service window and opt-out", () =>
     Effect.gen(function*() {
       const world = yield* World
       const [before, after] = ["+16505550007", "+16505550008"]
@@ -350,7 +350,7 @@ layer(
     }]]
   }
 
-  it.effect("customers' messages of every kind come as message.received, and what is none is passed over", () =>
+  it.effect("customers' messages of every kind cause message.received, and other items are ignored", () =>
     Effect.gen(function*() {
       const world = yield* World
       const passedOver = CloudApi.kinds.filter((kind) => said[kind] === undefined)
@@ -370,7 +370,7 @@ layer(
       yield* textIs(from, 200)
     }))
 
-  it.effect("a customer who answers is answered", () =>
+  it.effect("a reply to a customer's message is sent within the window", () =>
     Effect.gen(function*() {
       const world = yield* World
       const to = "+15005550012"
@@ -382,7 +382,7 @@ layer(
       yield* textIs(to, 200)
     }))
 
-  it.effect("statuses that come twice and out of order make one event each", () =>
+  it.effect("repeated statuses and statuses out of order cause one event each", () =>
     Effect.gen(function*() {
       const world = yield* World
       const to = "+15005550007"

@@ -34,24 +34,24 @@ const kinds = {
 describe.each(Object.keys(kinds) as ReadonlyArray<keyof typeof kinds>)("a body by %s", (kind) => {
   const read = (pieces: ReadonlyArray<string>) => BodyBytes.read(kinds[kind](pieces), { limit })
 
-  it.effect("is read whole, as far as the limit", () =>
+  it.effect("a body is read completely up to the limit", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual(yield* read(["0123", "456", "789"]), piece("0123456789"))
       assert.deepStrictEqual(yield* read([]), new Uint8Array())
     }))
 
-  it.effect("has a buffer of its own, no longer than it is", () =>
+  it.effect("a body has its own buffer of exactly its length", () =>
     Effect.gen(function*() {
       const { buffer } = yield* read(["0123"])
       assert.strictEqual(buffer.byteLength, 4)
     }))
 
-  it.effect("is refused when it is longer", () =>
+  it.effect("a body beyond the limit is refused", () =>
     Effect.gen(function*() {
       assert.strictEqual(yield* Effect.flip(read(["0123", "456", "7890"])), "too large")
     }))
 
-  it.effect("asks for the memory that it is held in, and is refused where there is none", () =>
+  it.effect("a body reserves its memory, and is refused if none is left", () =>
     Effect.gen(function*() {
       const asked: Array<number> = []
       const room = (most: number) => (bytes: number) => asked.push(bytes) > 0 && bytes <= most
@@ -66,7 +66,7 @@ describe.each(Object.keys(kinds) as ReadonlyArray<keyof typeof kinds>)("a body b
 })
 
 describe("a body that says of itself that it is too large", () => {
-  it.effect("is refused before any of it is read", () =>
+  it.effect("a body whose declared length is too large is refused before it is read", () =>
     Effect.gen(function*() {
       const source = new PassThrough()
       const request = { ...nodeRequest(source), headers: { "content-length": `${limit + 1}` } }
@@ -82,7 +82,7 @@ describe("a body that comes byte by byte", () => {
   // a source that uses its piece again shows whether that is kept, for hundreds of times the memory of the byte in it
   const [byte, bytes] = [new Uint8Array(1), piece("0123456789")]
 
-  it.effect("by node is gathered without keeping the pieces", () =>
+  it.effect("a body from node that comes byte by byte is gathered without keeping the pieces", () =>
     Effect.gen(function*() {
       const source = new PassThrough()
       const reading = yield* Effect.forkChild(BodyBytes.read(nodeRequest(source), { limit }), {
@@ -96,7 +96,7 @@ describe("a body that comes byte by byte", () => {
       assert.deepStrictEqual(yield* Fiber.join(reading), bytes)
     }))
 
-  it.effect("by node, once it is told to, is gathered without keeping the pieces", () =>
+  it.effect("a body from node after 100 Continue is gathered without keeping the pieces", () =>
     Effect.gen(function*() {
       function* again() {
         for (const each of bytes) {
@@ -108,7 +108,7 @@ describe("a body that comes byte by byte", () => {
       assert.deepStrictEqual(yield* BodyBytes.read(request, { limit }), bytes)
     }))
 
-  it.effect("by web is gathered without keeping the pieces", () =>
+  it.effect("a web body that comes byte by byte is gathered without keeping the pieces", () =>
     Effect.gen(function*() {
       const left = bytes.values()
       const source = new ReadableStream<Uint8Array>({
@@ -124,7 +124,7 @@ describe("a body that comes byte by byte", () => {
 })
 
 describe("a body that breaks off", () => {
-  it.effect("is not whole", () =>
+  it.effect("a body that breaks off counts as incomplete", () =>
     Effect.gen(function*() {
       for (const cut of [new Error("reset"), undefined]) {
         const source = new PassThrough()
@@ -144,7 +144,7 @@ describe("a body that breaks off", () => {
 })
 
 describe("a body that nobody wants any more", () => {
-  it.effect("is let go", () =>
+  it.effect("a body that is no longer needed is released", () =>
     Effect.gen(function*() {
       let cancelled = 0
       const endless = () =>

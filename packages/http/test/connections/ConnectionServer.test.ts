@@ -82,7 +82,7 @@ const turns = async () => {
 }
 
 describe("requests that come without waiting for their answers", () => {
-  it("are begun one at a time, in their order", async () => {
+  it("pipelined requests start one at a time, in order", async () => {
     const { begun, port, until } = await serve()
     const { holds, socket } = await open(port)
     socket.write(asks(3))
@@ -95,7 +95,7 @@ describe("requests that come without waiting for their answers", () => {
     assert.deepStrictEqual(bodiesIn(await holds(/\/2$/)), ["/0", "/1", "/2"])
   })
 
-  it("are all answered in their order, if there are thousands", async () => {
+  it("thousands of pipelined requests get their responses in order", async () => {
     const { port } = await serve(
       standardTimes,
       ({ request, response }) => setImmediate(() => response.end(request.url))
@@ -106,7 +106,7 @@ describe("requests that come without waiting for their answers", () => {
     assert.deepStrictEqual(bodiesIn(await closed), Array.from({ length: count }, (_, i) => `/${i}`))
   })
 
-  it("are no longer read while many wait: the caller cannot write on", async () => {
+  it("while many requests wait, no more are read, so the client cannot write", async () => {
     const { begun, port, until } = await serve()
     const { socket } = await open(port)
     socket.write(asks(1))
@@ -120,7 +120,7 @@ describe("requests that come without waiting for their answers", () => {
     assert.strictEqual(begun.length, 1)
   })
 
-  it("are made a few at a time, however many one read brings", async () => {
+  it("requests are created a few at a time, however many one read contains", async () => {
     let made = 0
     class Counted extends IncomingMessage {
       constructor(socket: Socket) {
@@ -136,7 +136,7 @@ describe("requests that come without waiting for their answers", () => {
     assert.isAtMost(made, 50 * connections.length)
   })
 
-  it("and their bodies come whole, in whatever pieces", async () => {
+  it("the bodies of pipelined requests arrive completely, in any pieces", async () => {
     const { port } = await serve(standardTimes, ({ request, response }) => {
       let length = 0
       request.on("data", (piece: Buffer) => length += piece.length).on("end", () => response.end(`/${length}`))
@@ -150,7 +150,7 @@ describe("requests that come without waiting for their answers", () => {
     assert.deepStrictEqual(bodiesIn(await holds(/\/5$/)), sizes.map((size) => `/${size}`))
   })
 
-  it("are not begun after an answer that ends the connection", async () => {
+  it("no request starts after a response that ends the connection", async () => {
     const { begun, port } = await serve(standardTimes, ({ response }) => {
       response.setHeader("connection", "close")
       response.end("/1")
@@ -161,7 +161,7 @@ describe("requests that come without waiting for their answers", () => {
     assert.strictEqual(begun.length, 1)
   })
 
-  it("are answered before what follows them and is no HTTP", async () => {
+  it("requests get their responses before the error for later invalid HTTP", async () => {
     const { begun, port, until } = await serve()
     const { closed, socket } = await open(port)
     socket.write(`${asks(2)}no HTTP\r\n\r\n`)
@@ -173,7 +173,7 @@ describe("requests that come without waiting for their answers", () => {
     assert.deepStrictEqual(statusesIn(await closed), [200, 200, 400])
   })
 
-  it("have one answer each, if the body of one is broken", async () => {
+  it("each request gets one response if a body is broken", async () => {
     const { begun, port, until } = await serve()
     const { closed, socket } = await open(port)
     socket.write(`${asks(1)}POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nno length\r\n`)
@@ -184,7 +184,7 @@ describe("requests that come without waiting for their answers", () => {
     assert.strictEqual(begun.length, 1)
   })
 
-  it("have one answer each, if one has been answered when its body breaks", async () => {
+  it("each request gets one response if a body breaks after its response", async () => {
     const { begun, port, until } = await serve()
     const { closed, socket } = await open(port)
     socket.write("POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n")
@@ -204,7 +204,7 @@ describe("a request", () => {
     every: Duration.millis(20)
   }
 
-  it("has 15 s for its headers, and its body's time beside", () => {
+  it("a request has 15 s for its headers, plus the time for its body", () => {
     const server = new ConnectionServer()
     assert.strictEqual(server.headersTimeout, 15_000)
     assert.strictEqual(server.requestTimeout, 50_000)
@@ -212,7 +212,7 @@ describe("a request", () => {
     server.close()
   })
 
-  it("whose headers take too long is answered with 408, and the connection ends", async () => {
+  it("a request whose headers take too long gets 408, and the connection ends", async () => {
     const { port } = await serve(short)
     const { closed, socket } = await open(port)
     socket.write("GET / HTTP/1.1\r\nHost: local")
@@ -220,7 +220,7 @@ describe("a request", () => {
     assert.match(text, /^HTTP\/1\.1 408 [^]*connection: close[^]*\{"error":\{"code":"invalid_body"/)
   })
 
-  it("whose caller takes nothing of its answer ends with the connection; one that waits for its answer does not", async () => {
+  it("a connection ends if the client does not read its response, but not while the client waits for one", async () => {
     const { begun, port, until } = await serve(short)
     const [deaf, patient] = [await open(port), await open(port)]
     deaf.socket.pause()
@@ -246,13 +246,13 @@ describe("a stop", () => {
     end: Duration.millis(800)
   }
 
-  it("ends within the 9.5 s of contract §8, and leaves the provider its 8 s", () => {
+  it("a stop takes at most the 9.5 s of contract §8, and leaves the provider its 8 s", () => {
     assert.strictEqual(Duration.toMillis(standardStopTimes.end), 9500)
     const begunLast = Duration.toMillis(standardStopTimes.late)
     assert.isAtMost(begunLast + 8000, Duration.toMillis(standardStopTimes.answer))
   })
 
-  it("ends connections that have no request, whether they had one or not", async () => {
+  it("a stop ends connections without a request, used or not", async () => {
     const { port, server } = await serve(standardTimes, echo)
     const [kept, fresh] = [await open(port), await open(port)]
     kept.socket.write(ask("/1"))
@@ -262,7 +262,7 @@ describe("a stop", () => {
     assert.strictEqual(await fresh.closed, "")
   })
 
-  it("has requests answered that came before it, and what comes on their way with it", async () => {
+  it("a stop completes earlier requests, and requests in transit", async () => {
     const { begun, port, server, until } = await serve()
     const [busy, coming] = [await open(port), await open(port)]
     busy.socket.write(ask("/0"))
@@ -286,7 +286,7 @@ describe("a stop", () => {
     assert.match(text, /\{"error":\{"code":"server_error","message":"[^"]+","reason":"overloaded"/)
   }
 
-  it("answers with 503 what begins too late and what takes too long", async () => {
+  it("a stop responds with 503 to requests that start too late or take too long", async () => {
     const { begun, port, server, until } = await serve()
     const [long, late, idle] = [await open(port), await open(port), await open(port)]
     long.socket.write(ask("/0"))
@@ -301,7 +301,7 @@ describe("a stop", () => {
     await stopped
   })
 
-  it("ends though a caller takes nothing of its answer", async () => {
+  it("a stop ends even if a client does not read its response", async () => {
     const { begun, port, server, until } = await serve()
     const { socket } = await open(port)
     socket.pause()
@@ -311,7 +311,7 @@ describe("a stop", () => {
     await server.stop(quick)
   })
 
-  it("takes no more connections", async () => {
+  it("a stop accepts no more connections", async () => {
     const { port, server } = await serve(standardTimes, echo)
     await server.stop(quick)
     const refused = await new Promise<string | undefined>((resolve) => {
@@ -322,7 +322,7 @@ describe("a stop", () => {
   })
 })
 
-it("a connection that is kept has its next request answered", async () => {
+it("the next request on a kept connection gets its response", async () => {
   const { port } = await serve(standardTimes, echo)
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   onTestFinished(() => agent.destroy())
@@ -337,7 +337,7 @@ it("a connection that is kept has its next request answered", async () => {
   assert.strictEqual(await once(), first)
 })
 
-it("requests of strangers are begun a few in a turn of the event loop, however many come at once", async () => {
+it("few requests of strangers start in a turn of the event loop, however many arrive at once", async () => {
   const { begun, port, server, until } = await serve(standardTimes, echo)
   const sockets: Array<Socket> = []
   server.on("connection", (socket: Socket) => sockets.push(socket))

@@ -3,7 +3,7 @@ import { assert, describe, it } from "vitest"
 import { hold } from "../../src/connections/EarlyRequests.ts"
 
 describe("requests that come before there is a handler", () => {
-  it("go to the first one, once, in their order; those that come later to every one", async () => {
+  it("early requests go to the first handler once, in order, and later requests to every handler", async () => {
     const server = hold(createServer())
     const seen: Array<string> = []
     const come = (name: string) => server.emit("request", name, name)

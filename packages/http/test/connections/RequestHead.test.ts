@@ -27,7 +27,7 @@ describe("the head of a request", () => {
     }
   )
 
-  it("is refused with two, also if they are the same, and without one; HTTP/1.0 had none", () => {
+  it("a request with two Host headers, even equal ones, or without one is refused, except HTTP/1.0 without one", () => {
     assert.strictEqual(refusal(head("1.1", "a", "a"))?.param, "Host")
     assert.strictEqual(refusal({ httpVersion: "1.0", rawHeaders: ["HOST", "a", "host", "b"] })?.param, "Host")
     assert.strictEqual(refusal(head("1.1"))?.param, "Host")

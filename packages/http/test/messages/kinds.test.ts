@@ -1,6 +1,6 @@
 /**
- * Every kind of message as it comes over the wire: what is within upstream's limits is read, and what is beyond is refused
- * with the place of it.
+ * Every kind of message as it comes over the wire: what is within upstream's limits is read, and what is beyond is
+ * refused with the place of it.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { MessagesApi } from "@wac/api"
@@ -63,7 +63,7 @@ describe("a message of every kind", () => {
     }
   )
 
-  it.each(KindFixture.templates)("template $template.name is read as it was written", ({ content, template }) => {
+  it.each(KindFixture.templates)("template $template.name is decoded unchanged", ({ content, template }) => {
     const { language, name } = template
     const message = { to, type: "template", template: { name, language, ...content } } as const
     assert.deepStrictEqual(Result.getOrThrow(decode(encode(message), { onExcessProperty: "error" })), message)
@@ -86,7 +86,7 @@ describe("a message of every kind", () => {
     assert.isUndefined(refusal({ to, type, [type]: content })?.message)
   })
 
-  it("may quote another, but for a reaction and a template", () => {
+  it("every kind except reactions and templates can quote a message", () => {
     const context = { message_id: message }
     assert.isUndefined(refusal({ to, type: "image", image: { link }, context }))
     for (
