@@ -93,7 +93,7 @@ describe("a session", () => {
   })
 })
 
-describe("what is made again", () => {
+describe("retries", () => {
   it("idempotent requests are retried; a key's creation and a send under one Idempotency-Key", async () => {
     const { client, seen } = clientOf([broken, failing(500, "internal"), () => Response.json({ id: "key_1" })])
     await client.apiKeys.create({ name: "x" })

@@ -95,7 +95,7 @@ describe("phases", () => {
   })
 })
 
-describe("a time that runs out says how far it came", () => {
+describe("a timeout reports its phase", () => {
   it.effect("a timeout during the DNS lookup is reported as such", () => {
     const asked = Promise.withResolvers<void>()
     const lookup = () => {
@@ -194,7 +194,7 @@ describe("a time that runs out says how far it came", () => {
     }).pipe(withLoopback))
 })
 
-describe("a connection that breaks says where", () => {
+describe("a broken connection reports its phase", () => {
   const breaks = (receiver: Receiver, url: string, outcome: string, message: string) =>
     Effect.gen(function*() {
       const answer = yield* post(url)
@@ -329,7 +329,7 @@ describe("a refused certificate is described", () => {
     }).pipe(elsewhere))
 })
 
-describe("an answer that breaks HTTP's rules", () => {
+describe("a response that breaks HTTP's rules", () => {
   const answers: ReadonlyArray<readonly [why: string, answer: string]> = [
     ["answered with two Content-Length headers", "200 OK\r\ncontent-length: 2\r\ncontent-length: 2\r\n\r\nok"],
     [
@@ -355,7 +355,7 @@ describe("an answer that breaks HTTP's rules", () => {
     }).pipe(withLoopback))
 })
 
-describe("an answer that came before the request", () => {
+describe("a response before the request", () => {
   const early = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"
   const before = "answered 200 before the request was sent; only a response to the whole request counts"
 
@@ -396,7 +396,7 @@ describe("an answer that came before the request", () => {
     }).pipe(withLoopback))
 })
 
-describe("a redirect says where to", () => {
+describe("a redirect reports its target", () => {
   for (
     const [location, shown] of [
       ["https://new.example/hooks/?token=secret#part", " to https://new.example/hooks/"],
@@ -421,7 +421,7 @@ describe("a redirect says where to", () => {
   }
 })
 
-describe("a name that cannot be looked up says why", () => {
+describe("a failed DNS lookup reports the reason", () => {
   for (
     const [code, message] of [
       ["ENOTFOUND", "has a host name that does not exist"],
@@ -439,7 +439,7 @@ describe("a name that cannot be looked up says why", () => {
   }
 })
 
-describe("a receiver's words", () => {
+describe("a receiver's text", () => {
   const evil = "s3cret<script>"
   const answers: ReadonlyArray<string> = [
     `HTTP/1.1 500 ${evil}\r\nx-a: ${evil}\r\ncontent-length: 14\r\n\r\n${evil}`,

@@ -4,7 +4,7 @@ import { maxBodyBytes, ReceiverExchange } from "../src/ReceiverExchange.ts"
 
 const exchange = Effect.map(Clock.Clock, (clock) => new ReceiverExchange(clock))
 
-describe("the body of a receiver's answer", () => {
+describe("the body of a receiver's response", () => {
   it.effect("the response's body is read only up to its limit", () =>
     Effect.gen(function*() {
       const one = yield* exchange

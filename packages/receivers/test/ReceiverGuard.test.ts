@@ -111,7 +111,7 @@ describe("an address", () => {
   )
 })
 
-describe("a name that leads elsewhere by the time", () => {
+describe("a name whose addresses change", () => {
   const rebinding = (answers: ReadonlyArray<string>) => {
     let lookups = 0
     return async () => [answers[Math.min(lookups++, answers.length - 1)]!]

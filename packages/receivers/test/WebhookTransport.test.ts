@@ -26,7 +26,7 @@ import {
 
 const untimed = { lookupMs: null, connectMs: null, tlsMs: null, firstByteMs: null, bodyMs: null }
 
-describe("what is sent", () => {
+describe("the request", () => {
   it.effect("a delivery is one POST of exactly the given body and headers", () =>
     Effect.gen(function*() {
       const seen: Array<{ request: IncomingMessage; body: Buffer }> = []
@@ -106,7 +106,7 @@ describe("what is sent", () => {
     }))
 })
 
-describe("what the receiver answers", () => {
+describe("the response", () => {
   it.effect("only 200 counts as success", () =>
     Effect.gen(function*() {
       const { url } = yield* serve(reply(200, { "x-trace": "t1" }))
@@ -218,7 +218,7 @@ describe("what the receiver answers", () => {
     }).pipe(withLoopback))
 })
 
-describe("when there is no whole answer", () => {
+describe("an incomplete exchange", () => {
   it.effect("without a listener, the outcome is connect", () =>
     Effect.gen(function*() {
       const { url } = yield* Effect.scoped(serve(reply(200)))

@@ -49,7 +49,7 @@ describe("the bundle", () => {
     })
   }
 
-  it("imports node:crypto, and nothing else, for Node alone", async () => {
+  it("only the bundle for Node imports node:crypto, and nothing else", async () => {
     const importsFor = async (platform: Platform) => {
       const { imports } = await bundle("export * from \"./index.ts\"", { platform })
       return imports.map(({ path }) => path)
@@ -58,7 +58,7 @@ describe("the bundle", () => {
     assert.deepEqual(await importsFor("browser"), [])
   })
 
-  it("drops what is not used", async () => {
+  it("the bundle drops unused code", async () => {
     const whole = await bundle("export * from \"./index.ts\"")
     const verifyOnly = await bundle("export { verify } from \"./index.ts\"")
     assert.notInclude(verifyOnly.text, "webhook-id")
@@ -70,7 +70,7 @@ describe("the bundle", () => {
     }
   })
 
-  it("runs with web globals alone: no process, Buffer, require or module system", async () => {
+  it("the bundle needs only web globals: no process, Buffer, require or module system", async () => {
     const { text } = await bundle("export * from \"./index.ts\"", { format: "iife" })
     const { secret, timestamp, deliveries: [delivery] } = vectors
     const outcome = await runInNewContext(
@@ -84,7 +84,7 @@ describe("the bundle", () => {
 })
 
 describe("the sources", () => {
-  it("import only one another, but for the HMAC of the runtime", () => {
+  it("the sources import only each other, except the runtime's HMAC", () => {
     for (const file of readdirSync(source).filter((name) => name.endsWith(".ts") && name !== "HmacNodeCrypto.ts")) {
       const imported = [...readFileSync(new URL(file, source), "utf8").matchAll(/from "([^"]+)"/g)]
       assert.isTrue(imported.every(([, path]) => /^(#hmac|\.\/\w+\.ts)$/.test(path!)), file)

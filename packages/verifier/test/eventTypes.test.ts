@@ -49,11 +49,11 @@ describe("an event's type", () => {
     }
   }
 
-  it("narrows it, and leaves newer ones usable", () => {
+  it("an event's type narrows the event, and newer types remain usable", () => {
     expectTypeOf(narrow).toBeFunction()
   })
 
-  it("has the fields of its envelope, and no others", () => {
+  it("an event type has exactly the fields of its envelope", () => {
     type A = EventOf<"message.delivered", "a">
     type B = EventOf<"message.delivered", "b">
     expectTypeOf<keyof A>().toEqualTypeOf<"id" | "type" | "created_at" | "data">()

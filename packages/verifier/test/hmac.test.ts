@@ -6,12 +6,12 @@ import * as WebCrypto from "../src/HmacWebCrypto.ts"
 import { random } from "./random.ts"
 
 describe("the HMAC of the runtime", () => {
-  it("is that of this test project: every test of the package runs with each", () => {
+  it("each test project uses its own HMAC, so every test of the package runs with both", () => {
     const project: { readonly [name: string]: unknown } = { node: NodeCrypto.hmac, web: WebCrypto.hmac }
     assert.strictEqual<unknown>(hmac, project[process.env["HMAC"]!])
   })
 
-  it("is the same by either, for keys and messages of any length", async () => {
+  it("both HMACs are equal for keys and messages of any length", async () => {
     const source = random(7)
     for (let round = 0; round < 1_000; round++) {
       const key = source.bytes(1 + source.below(200))
@@ -24,7 +24,7 @@ describe("the HMAC of the runtime", () => {
     }
   })
 
-  it("is the same by either, for text, which may have lone surrogates", async () => {
+  it("both HMACs are equal for text, even with lone surrogates", async () => {
     const source = random(8)
     for (let round = 0; round < 1_000; round++) {
       const text = () => source.text(source.below(100)) + source.pick(["", "\ud800", "\udc00x", "\ufeff"])

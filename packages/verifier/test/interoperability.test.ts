@@ -10,7 +10,7 @@ const { webhooks } = new Stripe("sk_test_unused")
 const stripe = webhooks.signature!
 
 describe("stripe", () => {
-  it("makes the same header, and accepts ours, over random bodies and secrets", async () => {
+  it("stripe makes the same header and accepts ours, for random bodies and secrets", async () => {
     const { below, text } = random(1)
     for (let round = 0; round < 300; round++) {
       // Stripe's verifier takes an empty body for none at all.
@@ -24,7 +24,7 @@ describe("stripe", () => {
     }
   })
 
-  it("accepts bytes, CRLF, non-ASCII text and a large body signed by us", async () => {
+  it("stripe accepts our signatures of bytes, CRLF, non-ASCII text and a large body", async () => {
     const secret = vectors.secret
     for (const payload of ["{\r\n}\r\n", "olá 👋 é", "x".repeat(400_000)]) {
       const bytes = new TextEncoder().encode(payload)
@@ -34,7 +34,7 @@ describe("stripe", () => {
     }
   })
 
-  it("constructs an event from a delivery, under each secret of a rotation", async () => {
+  it("stripe constructs an event from a delivery with each secret of a rotation", async () => {
     const payload = "{\"id\":\"evt_1\",\"object\":\"event\",\"type\":\"message.delivered\"}"
     const header = await sign(payload, [vectors.secret, vectors.previousSecret])
     for (const secret of [vectors.secret, vectors.previousSecret]) {
@@ -44,7 +44,7 @@ describe("stripe", () => {
     assert.throws(() => webhooks.constructEvent(`${payload} `, header, vectors.secret))
   })
 
-  it("signs and checks requests, whose content is a plain payload to it", async () => {
+  it("stripe signs and checks requests, which are plain payloads for it", async () => {
     for (const { content: payload, body, idempotencyKey, method, target } of vectors.requests) {
       const bytes = requestPayload({ method, target, idempotencyKey, body })
       const { secret, timestamp } = vectors
@@ -57,7 +57,7 @@ describe("stripe", () => {
 })
 
 describe("standardwebhooks", () => {
-  it("makes the same signature, and accepts ours, over random bodies and secrets", async () => {
+  it("standardwebhooks makes the same signature and accepts ours, for random bodies and secrets", async () => {
     const { below, text } = random(2)
     const timestamp = Math.floor(Date.now() / 1000)
     for (let round = 0; round < 300; round++) {
@@ -76,7 +76,7 @@ describe("standardwebhooks", () => {
     }
   })
 
-  it("verifies the same delivery as stripe does, from one secret", async () => {
+  it("standardwebhooks and stripe verify the same delivery with one secret", async () => {
     const { secret } = vectors
     const timestamp = Math.floor(Date.now() / 1000)
     const body = "{\"id\":\"evt_1\",\"object\":\"event\"}"

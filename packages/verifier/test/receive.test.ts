@@ -21,7 +21,7 @@ const told = async (body: string | Uint8Array, options: object = {}) => {
 }
 
 describe("receive", () => {
-  it("gives the event and the signed time, from bytes and from text", async () => {
+  it("receive returns the event and the signed time, from bytes and from text", async () => {
     const text = JSON.stringify(event)
     const header = await sign(text, secret, vectors.timestamp)
     for (const body of [text, bytesOf(text), Buffer.from(text)]) {
@@ -30,7 +30,7 @@ describe("receive", () => {
     }
   })
 
-  it("finds the header in Headers, in Node's headers and in any record", async () => {
+  it("receive finds the header in Headers, in Node's headers and in any record", async () => {
     const { body, headers } = await delivery()
     const value = headers["X-Service-Signature"]!
     const all: ReadonlyArray<HeadersLike> = [
@@ -45,7 +45,7 @@ describe("receive", () => {
     }
   })
 
-  it("tells of a header that is missing or was sent twice", async () => {
+  it("receive reports a header that is missing or was sent twice", async () => {
     const { body, headers } = await delivery()
     const value = headers["X-Service-Signature"]!
     for (const none of [{}, new Headers(), null, undefined, 5, "t=1,v1=2", { "x-service-signature": undefined }]) {
@@ -61,7 +61,7 @@ describe("receive", () => {
     }
   })
 
-  it("body_already_parsed: an object, a list, null prototype; and other bodies that are not raw", async () => {
+  it("receive refuses objects, lists and other bodies that are not raw as body_already_parsed", async () => {
     const { headers } = await delivery()
     for (const body of [event, {}, [], Object.create(null)]) {
       const receipt = await loose(body, headers, secret)
@@ -73,7 +73,7 @@ describe("receive", () => {
     }
   })
 
-  it("tells what verify tells, each with words", async () => {
+  it("receive reports every reason of verify, each with a message", async () => {
     const { body, headers } = await delivery()
     assert.strictEqual(reasonOf(await receive(body, headers, undefined)), "missing_secret")
     assert.strictEqual(reasonOf(await receive(body, headers, vectors.previousSecret)), "signature_mismatch")
@@ -86,13 +86,13 @@ describe("receive", () => {
     }
   })
 
-  it("malformed_json: no JSON, or no UTF-8, though signed", async () => {
+  it("receive refuses a signed body that is not JSON or not UTF-8 as malformed_json", async () => {
     for (const body of ["", "{", "undefined", "{\"type\":\"a\"", Uint8Array.of(0x22, 0xff, 0x22)]) {
       assert.strictEqual(reasonOf(await told(body)), "malformed_json")
     }
   })
 
-  it("not_an_event: JSON without a type and data, though signed", async () => {
+  it("receive refuses signed JSON without a type and data as not_an_event", async () => {
     const { data: _, ...noData } = event
     const { type: __, ...noType } = event
     for (const body of [null, 1, "a", [event], {}, noData, noType, { ...event, type: 1 }, { ...event, data: [] }]) {
@@ -100,7 +100,7 @@ describe("receive", () => {
     }
   })
 
-  it("gives each envelope to whom expects it, and the combined one to all", async () => {
+  it("receive accepts only the expected envelope, and the combined envelope for all", async () => {
     const a = { id: event.id, type: event.type, created_at: event.created_at, data: { message_id: "msg_1" } }
     const b = { type: event.type, tenant_id: event.tenant_id, data: { message_id: "msg_1" } }
     const fits = async (body: object, envelope?: string) => {
@@ -125,12 +125,12 @@ describe("receive", () => {
     ])
   })
 
-  it("passes an event of an unknown type on", async () => {
+  it("receive returns an event of an unknown type", async () => {
     const newer = { ...event, type: "message.pondered", data: { depth: 3 } }
     assert.deepEqual<unknown>((await told(JSON.stringify(newer)) as { readonly event: unknown }).event, newer)
   })
 
-  it("parses what was verified, though the caller's buffer changes meanwhile", async () => {
+  it("receive parses the verified bytes, even if the caller's buffer changes meanwhile", async () => {
     const { body, headers } = await delivery()
     const bytes = bytesOf(body as string)
     const receiving = receive(bytes, headers, secret)

@@ -110,7 +110,7 @@ const mistaken: { readonly [name: string]: (options: Options, handler: Handler, 
 
 for (const [name, setUp] of Object.entries(setUps)) {
   describe(name, () => {
-    it("hands the event on, and answers 200 when the handler is done", async () => {
+    it("the receiver passes the event on, and responds with 200 when the handler is done", async () => {
       const events: Array<unknown> = []
       const handler = async (event: WebhookEvent) => {
         await new Promise((resolve) => setImmediate(resolve))
@@ -124,7 +124,7 @@ for (const [name, setUp] of Object.entries(setUps)) {
       })
     })
 
-    it("answers 400 with the mistake, and does not call the handler", async () => {
+    it("the receiver responds with 400 and the mistake, and does not call the handler", async () => {
       const handler = vi.fn<Handler>()
       await setUp({ secret }, handler, async (send) => {
         const { body, headers } = await delivery()
@@ -148,7 +148,7 @@ for (const [name, setUp] of Object.entries(setUps)) {
       assert.strictEqual(handler.mock.calls.length, 0)
     })
 
-    it("answers 500 when the handler throws, and keeps what it threw to itself", async () => {
+    it("the receiver responds with 500 if the handler throws, and does not reveal the error", async () => {
       const thrown = new Error("the password is 1234")
       const errors: Array<unknown> = []
       const options = { secret, onError: (error: unknown) => void errors.push(error) }
@@ -164,7 +164,7 @@ for (const [name, setUp] of Object.entries(setUps)) {
 
 // What a middleware has read is in the memory already.
 for (const [name, setUp] of Object.entries(setUps).filter(([name]) => !name.includes("middleware"))) {
-  it(`${name}: answers 413 over the limit`, async () => {
+  it(`${name}: the response to a body over the limit is 413`, async () => {
     await setUp({ secret, maxBytes: 1000 }, () => assert.fail("called"), async (send) => {
       assert.strictEqual((await send(await delivery("x".repeat(1001)))).status, 413)
     })
@@ -172,7 +172,7 @@ for (const [name, setUp] of Object.entries(setUps).filter(([name]) => !name.incl
 }
 
 for (const [name, setUp] of Object.entries(mistaken)) {
-  it(`${name}: tells that the body was already parsed`, async () => {
+  it(`${name}: an already parsed body is reported`, async () => {
     const handler = vi.fn<Handler>()
     await setUp({ secret }, handler, async (send) => {
       const response = await send(await delivery())
@@ -196,7 +196,7 @@ describe("a body without a length", () => {
     })
 
   for (const name of ["node:http", "fetch", "hono", "fastify"]) {
-    it(`${name}: stops at the limit`, async () => {
+    it(`${name}: reading stops at the limit`, async () => {
       await setUps[name]!({ secret, maxBytes: 1000 }, () => assert.fail("called"), async (send) => {
         const { headers } = await delivery()
         const init = (chunks: number) => ({ body: stream(chunks), headers, duplex: "half" }) as RequestInit
@@ -207,7 +207,7 @@ describe("a body without a length", () => {
   }
 })
 
-it("holds to the usual limit where none can be made of what is set, as of a variable that is missing", async () => {
+it("an unusable limit, as from a missing variable, counts as the default", async () => {
   const [within, over] = [1_048_576, 1_048_577].map((length) => new Uint8Array(length))
   for (const maxBytes of [NaN, -1]) {
     for (const name of ["node:http", "fetch", "hono", "fastify"]) {
@@ -223,7 +223,7 @@ describe("a body that comes byte by byte", () => {
   const response = { statusCode: 0, headersSent: false, setHeader: () => {}, end: () => {} }
 
   // a source that uses its piece again shows whether that is kept, for hundreds of times the memory of the byte in it
-  it("node:http: is gathered without keeping the pieces", async () => {
+  it("node:http: a body that comes byte by byte is gathered without keeping the pieces", async () => {
     const { body, headers } = await delivery()
     const request = Object.assign(new EventEmitter(), { headers })
     const events: Array<unknown> = []
@@ -238,7 +238,7 @@ describe("a body that comes byte by byte", () => {
     assert.deepEqual<unknown>(events, [event])
   })
 
-  it("fetch: is gathered without keeping the pieces", async () => {
+  it("fetch: a body that comes byte by byte is gathered without keeping the pieces", async () => {
     const { body, headers } = await delivery()
     const bytes = Buffer.from(body).values()
     const piece = new Uint8Array(1)
@@ -257,7 +257,7 @@ describe("a body that comes byte by byte", () => {
 })
 
 describe("the settings", () => {
-  it("tell of what was refused, with the request", async () => {
+  it("onRefused gets each refused request", async () => {
     const seen: Array<unknown> = []
     const options = {
       secret,
@@ -273,7 +273,7 @@ describe("the settings", () => {
   type Bindings = { Bindings: { readonly SECRET: string } }
   const succeeds: Use = async (send) => assert.strictEqual((await send(await delivery())).status, 200)
 
-  it("hand on what the framework gives: a Worker's environment, Hono's context, the request", async () => {
+  it("the handler gets the framework's arguments: a Worker's environment, Hono's context, the request", async () => {
     const worker = ForFetch.webhook<readonly [Request, { readonly SECRET: string }]>(
       { secret: (_, { SECRET }) => SECRET },
       (_event, request, { SECRET }) => assert.deepEqual([request.method, SECRET], ["POST", secret])
@@ -303,7 +303,7 @@ describe("the settings", () => {
     )
   })
 
-  it("without onError, print what the handler threw", async () => {
+  it("without onError, the handler's error is printed", async () => {
     const printed = vi.spyOn(console, "error").mockImplementation(() => {})
     try {
       const thrown = new Error("broken")
@@ -318,7 +318,7 @@ describe("the settings", () => {
     }
   })
 
-  it("are waited for, and what they throw is printed: the answer comes all the same", async () => {
+  it("callbacks are awaited, and their errors are printed without changing the response", async () => {
     const printed = vi.spyOn(console, "error").mockImplementation(() => {})
     try {
       const thrown = new Error("the log is full")
@@ -344,7 +344,7 @@ describe("the settings", () => {
     }
   })
 
-  it("give the envelope's type to the handler", async () => {
+  it("the envelope setting decides the type of the handler's event", async () => {
     const body = JSON.stringify({ type: "message.delivered", tenant_id: "ws_1", data: { delivered_at: "now" } })
     const receiver = ForFetch.webhook(
       { secret, envelope: "b" },

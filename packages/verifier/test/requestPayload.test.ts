@@ -7,28 +7,28 @@ const request = { method: "POST", target: "/v1/messages?a=1", idempotencyKey: "k
 const text = (payload: Uint8Array) => new TextDecoder().decode(payload)
 
 describe("requestPayload", () => {
-  it("puts the four parts on lines of their own", () => {
+  it("requestPayload puts the four parts on separate lines", () => {
     assert.strictEqual(text(requestPayload(request)), "POST\n/v1/messages?a=1\nkey-1\n{\"text\":\"olá\"}")
   })
 
-  it("treats a key that is absent, null or empty as the same", () => {
+  it("requestPayload treats an absent, null and empty key as equal", () => {
     for (const idempotencyKey of [undefined, null, ""]) {
       assert.strictEqual(text(requestPayload({ ...request, idempotencyKey, body: "" })), "POST\n/v1/messages?a=1\n\n")
     }
     assert.strictEqual(text(requestPayload({ method: "DELETE", target: "/a", body: "" })), "DELETE\n/a\n\n")
   })
 
-  it("puts the method in capitals and leaves the target alone", () => {
+  it("requestPayload converts the method to upper case and does not change the target", () => {
     const payload = requestPayload({ ...request, method: "patch", target: "/A/%2f/../b?q=%C3%A1&&" })
     assert.strictEqual(text(payload), "PATCH\n/A/%2f/../b?q=%C3%A1&&\nkey-1\n{\"text\":\"olá\"}")
   })
 
-  it("leaves the bytes of the body alone", () => {
+  it("requestPayload does not change the bytes of the body", () => {
     const body = Uint8Array.of(0xef, 0xbb, 0xbf, 0xff, 0x0d, 0x0a, 0x00)
     assert.deepEqual(requestPayload({ ...request, body }).slice(-7), body)
   })
 
-  it("binds each part: a signature is good for no other request", async () => {
+  it("a signature over requestPayload is valid for no other request", async () => {
     const header = await sign(requestPayload(request), secret, timestamp)
     for (
       const changed of [
@@ -47,13 +47,13 @@ describe("requestPayload", () => {
     }
   })
 
-  it("refuses a line feed in a part, which would let two requests share one content", () => {
+  it("requestPayload refuses a line feed in a part, which would let two requests share one content", () => {
     assert.throws(() => requestPayload({ ...request, target: "/v1/messages\nkey-1" }), TypeError)
     assert.throws(() => requestPayload({ ...request, idempotencyKey: "a\nb" }), TypeError)
     assert.throws(() => requestPayload({ ...request, method: "POST\n/" }), TypeError)
   })
 
-  it("refuses parts that are empty or of another type", () => {
+  it("requestPayload refuses empty parts and parts of the wrong type", () => {
     const loose = requestPayload as (input: unknown) => Uint8Array
     for (
       const changed of [

@@ -18,11 +18,11 @@ describe("signDelivery", () => {
     })
   }
 
-  it("makes them at once on Node, and promises them elsewhere", () => {
+  it("signDelivery returns the headers synchronously on Node, and a promise elsewhere", () => {
     assert.strictEqual(signDelivery(delivery) instanceof Promise, process.env["HMAC"] === "web")
   })
 
-  it("throws for what the other two reject, and does not tell the secret", () => {
+  it("signDelivery throws for arguments that the other two reject, without revealing the secret", () => {
     assert.throws(() => loose({ ...delivery, secret: [] }), TypeError)
     assert.throws(() => loose({ ...delivery, secret: "whsec_ab-_" }), TypeError, /^((?!ab-_).)*$/)
     assert.throws(() => loose({ ...delivery, id: "a.b" }), TypeError)

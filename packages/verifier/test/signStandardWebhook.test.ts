@@ -8,7 +8,7 @@ const delivery = { id, timestamp, body: "{}", secret }
 const loose = signStandardWebhook as (input: unknown) => Promise<string>
 
 describe("signStandardWebhook", () => {
-  it("names the headers as the specification does", () => {
+  it("the headers have the specified names", () => {
     assert.deepEqual(STANDARD_WEBHOOK_HEADERS, {
       id: "webhook-id",
       timestamp: "webhook-timestamp",
@@ -16,7 +16,7 @@ describe("signStandardWebhook", () => {
     })
   })
 
-  it("writes one v1 for every secret, in the order given, separated by a space", async () => {
+  it("the header has one v1 for every secret, in the given order, separated by a space", async () => {
     const newest = await signStandardWebhook(delivery)
     const oldest = await signStandardWebhook({ ...delivery, secret: previousSecret })
     assert.match(newest, /^v1,[A-Za-z0-9+/]{43}=$/)
@@ -26,7 +26,7 @@ describe("signStandardWebhook", () => {
     )
   })
 
-  it("rejects a secret that other libraries would read as another key, and does not tell it", async () => {
+  it("a secret that other libraries would read as a different key is rejected, without revealing it", async () => {
     for (
       const bad of [
         "",
@@ -49,7 +49,7 @@ describe("signStandardWebhook", () => {
     }
   })
 
-  it("rejects an id, a timestamp and a body that cannot be signed", async () => {
+  it("an id, a timestamp or a body that cannot be signed is rejected", async () => {
     for (const bad of ["", "a.b", "a b", "a\n", "é", undefined, 1]) {
       assert.instanceOf(await rejection(loose({ ...delivery, id: bad })), TypeError)
     }

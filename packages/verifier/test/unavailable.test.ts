@@ -4,7 +4,7 @@ import { vectors } from "./vectors.ts"
 
 vi.mock("#hmac", () => import("../src/HmacWebCrypto.ts"))
 
-it("crypto_unavailable: no WebCrypto, no SubtleCrypto, one that throws", async () => {
+it("without a working WebCrypto or SubtleCrypto, the reason is crypto_unavailable", async () => {
   const { deliveries: [delivery], secret, timestamp } = vectors
   const broken = {
     subtle: {

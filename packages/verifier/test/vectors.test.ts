@@ -53,13 +53,13 @@ describe("requests", () => {
 })
 
 describe("published vectors", () => {
-  it("the scheme t=…,v1=…", async () => {
+  it("the published vectors of the scheme t=…,v1=… verify", async () => {
     const { body, header, secret, timestamp } = published.signature
     assert.strictEqual(await sign(body, secret, timestamp), header)
     assert.deepEqual(await verify(body, header, secret, { now: timestamp }), { ok: true, timestamp })
   })
 
-  it("Standard Webhooks", async () => {
+  it("the published vectors of Standard Webhooks verify", async () => {
     const { body, id, secret, signature, timestamp } = published.standardWebhook
     assert.strictEqual(await signStandardWebhook({ id, timestamp, body, secret }), signature)
   })

@@ -14,48 +14,48 @@ const refused = (reason: RefusalReason): Verification => ({ ok: false, reason })
 const loose = verify as (...args: ReadonlyArray<unknown>) => Promise<Verification>
 const at = (now: number) => ({ now })
 
-describe("what is accepted", () => {
-  it("a fresh signature, by the clock", async () => {
+describe("accepted signatures", () => {
+  it("a fresh signature is accepted by the clock", async () => {
     const result = await verify(body, await sign(body, secret), secret)
     assert.isTrue(result.ok)
   })
 
-  it("v1 before t", async () => {
+  it("a header with v1 before t is accepted", async () => {
     assert.deepEqual(await verify(body, `${v1},t=${timestamp}`, secret, at(timestamp)), accepted)
   })
 
-  it("schemes that are unknown, beside a good v1", async () => {
+  it("unknown schemes besides a good v1 are accepted", async () => {
     for (const extra of ["v0=abc", "v2=a=b==", "v10=1", "T=1", "x=", "__proto__=1", "constructor=1"]) {
       assert.deepEqual(await verify(body, `${header},${extra}`, secret, at(timestamp)), accepted, extra)
       assert.deepEqual(await verify(body, `${extra},${header}`, secret, at(timestamp)), accepted, extra)
     }
   })
 
-  it("a v1 of another form beside a good one: it only cannot match", async () => {
+  it("a v1 of a different form besides a good one is accepted, but never matches", async () => {
     for (const extra of ["v1=", "v1=potato", `v1=${"A".repeat(64)}`, `v1=${"0".repeat(64)}`]) {
       assert.deepEqual(await verify(body, `t=${timestamp},${extra},${v1}`, secret, at(timestamp)), accepted, extra)
       assert.deepEqual(await verify(body, `${header},${extra}`, secret, at(timestamp)), accepted, extra)
     }
   })
 
-  it("a good v1 in any of the 8 places", async () => {
+  it("a good v1 in any of the 8 positions is accepted", async () => {
     for (let place = 0; place < 8; place++) {
       const signatures = Array.from({ length: 8 }, (_, index) => index === place ? v1 : `v1=${"0".repeat(64)}`)
       assert.deepEqual(await verify(body, `t=${timestamp},${signatures.join(",")}`, secret, at(timestamp)), accepted)
     }
   })
 
-  it("a header of exactly 4 KiB", async () => {
+  it("a header of exactly 4 KiB is accepted", async () => {
     const padding = `v0=${"0".repeat(4096 - header.length - 4)}`
     assert.strictEqual(`${header},${padding}`.length, 4096)
     assert.deepEqual(await verify(body, `${header},${padding}`, secret, at(timestamp)), accepted)
   })
 
-  it("timestamp zero", async () => {
+  it("timestamp zero is accepted", async () => {
     assert.deepEqual(await verify(body, await sign(body, secret, 0), secret, at(0)), { ok: true, timestamp: 0 })
   })
 
-  it("a Buffer, a view into a larger buffer, shared memory, and bytes of another realm", async () => {
+  it("a Buffer, a view, shared memory and bytes of a different realm are accepted", async () => {
     const bytes = new TextEncoder().encode(body)
     const larger = new Uint8Array(bytes.length + 20)
     larger.set(bytes, 7)
@@ -68,14 +68,14 @@ describe("what is accepted", () => {
     }
   })
 
-  it("the body as it was at the time of the call", async () => {
+  it("the body counts as it was at the time of the call", async () => {
     const bytes = new TextEncoder().encode(body)
     const verifying = verify(bytes, header, secret, at(timestamp))
     bytes.fill(0)
     assert.deepEqual(await verifying, accepted)
   })
 
-  it("a body of 400 kB, and not with one byte changed", async () => {
+  it("a body of 400 kB is accepted, but not with one changed byte", async () => {
     const large = new Uint8Array(400_000).map((_, index) => index % 251)
     const signed = await sign(large, secret, timestamp)
     assert.deepEqual(await verify(large, signed, secret, at(timestamp)), accepted)
@@ -85,7 +85,7 @@ describe("what is accepted", () => {
 })
 
 describe("rotation", () => {
-  it("a header under both secrets satisfies a receiver that has either or both", async () => {
+  it("a header with both signatures satisfies a receiver with either secret or both", async () => {
     const both = await sign(body, [secret, previousSecret], timestamp)
     for (const has of [secret, previousSecret, [secret, previousSecret], [previousSecret, secret], ["other", secret]]) {
       assert.deepEqual(await verify(body, both, has, at(timestamp)), accepted)
@@ -93,32 +93,32 @@ describe("rotation", () => {
     assert.deepEqual(await verify(body, both, ["other", "another"], at(timestamp)), refused("signature_mismatch"))
   })
 
-  it("a header under the old secret satisfies a receiver that has both, until it drops the old", async () => {
+  it("a header with the old secret satisfies a receiver with both, until it drops the old one", async () => {
     const old = await sign(body, previousSecret, timestamp)
     assert.deepEqual(await verify(body, old, [secret, previousSecret], at(timestamp)), accepted)
     assert.deepEqual(await verify(body, old, secret, at(timestamp)), refused("signature_mismatch"))
   })
 
-  it("skips entries that are absent or empty", async () => {
+  it("absent and empty secrets are skipped", async () => {
     assert.deepEqual(await loose(body, header, [undefined, "", secret, null], at(timestamp)), accepted)
   })
 })
 
 describe("age", () => {
-  it("passes at 300 seconds and not at 301, in both directions", async () => {
+  it("a signature is valid at 300 seconds but not at 301, in both directions", async () => {
     assert.deepEqual(await verify(body, header, secret, at(timestamp + 300)), accepted)
     assert.deepEqual(await verify(body, header, secret, at(timestamp + 301)), refused("timestamp_too_old"))
     assert.deepEqual(await verify(body, header, secret, at(timestamp - 300)), accepted)
     assert.deepEqual(await verify(body, header, secret, at(timestamp - 301)), refused("timestamp_too_new"))
   })
 
-  it("drops the fraction of now, so that the clock and a given time agree", async () => {
+  it("the fraction of now is dropped, so that the clock and a given time agree", async () => {
     assert.deepEqual(await verify(body, header, secret, at(timestamp + 300.999)), accepted)
     assert.deepEqual(await verify(body, header, secret, at(timestamp - 300)), accepted)
     assert.deepEqual(await verify(body, header, secret, at(timestamp - 300.001)), refused("timestamp_too_new"))
   })
 
-  it("reads the clock at every call when no time is given", async () => {
+  it("without a given time, the clock is read at every call", async () => {
     vi.useFakeTimers({ toFake: ["Date"] })
     try {
       for (
@@ -137,7 +137,7 @@ describe("age", () => {
     }
   })
 
-  it("takes another tolerance, of which zero is the strictest", async () => {
+  it("the tolerance can be changed, and zero is the strictest", async () => {
     assert.deepEqual(await verify(body, header, secret, { now: timestamp + 10, tolerance: 10 }), accepted)
     assert.deepEqual(
       await verify(body, header, secret, { now: timestamp + 11, tolerance: 10 }),
@@ -154,12 +154,12 @@ describe("age", () => {
     )
   })
 
-  it("refuses a timestamp in milliseconds, and with it a replay of any age", async () => {
+  it("a timestamp in milliseconds is refused, and so is a replay of any age", async () => {
     const inMilliseconds = await sign(body, secret, timestamp * 1000)
     assert.deepEqual(await verify(body, inMilliseconds, secret, at(timestamp)), refused("timestamp_too_new"))
   })
 
-  it("is told of genuine signatures only", async () => {
+  it("the age is reported only for genuine signatures", async () => {
     const forged = `t=${timestamp},v1=${"0".repeat(64)}`
     for (const now of [timestamp + 301, timestamp - 301]) {
       assert.deepEqual(await verify(body, forged, secret, at(now)), refused("signature_mismatch"))
@@ -261,20 +261,20 @@ describe("each reason", () => {
       "t"
     ]
   ) {
-    it(`malformed_timestamp: "${written.slice(0, 20)}", even signed as written`, async () => {
+    it(`malformed_timestamp: "${written.slice(0, 20)}" is refused, even if signed as written`, async () => {
       const signed = (await sign(body, secret, timestamp)).replace(/^t=\d+/, `t=${written}`)
       assert.deepEqual(await verify(body, signed, secret, at(timestamp)), refused("malformed_timestamp"))
     })
   }
 
-  it("invalid_body: bytes whose buffer has been transferred away", async () => {
+  it("invalid_body: bytes whose buffer was transferred are refused", async () => {
     const bytes = new TextEncoder().encode("")
     structuredClone(bytes.buffer, { transfer: [bytes.buffer] })
     const signedEmpty = await sign("", secret, timestamp)
     assert.deepEqual(await verify(bytes, signedEmpty, secret, at(timestamp)), refused("invalid_body"))
   })
 
-  it("tells the receiver's own mistakes first, then the header's, then the body's", async () => {
+  it("the receiver's own mistakes are reported first, then the header's, then the body's", async () => {
     assert.deepEqual(await loose(null, null, "", { tolerance: NaN }), refused("invalid_options"))
     assert.deepEqual(await loose(null, null, ""), refused("missing_secret"))
     assert.deepEqual(await loose(null, null, secret), refused("missing_header"))
@@ -284,7 +284,7 @@ describe("each reason", () => {
   })
 })
 
-describe("arguments that throw when they are looked at", () => {
+describe("arguments that throw when read", () => {
   const revoked = () => {
     const { proxy, revoke } = Proxy.revocable<Array<unknown>>([], {})
     revoke()
@@ -300,7 +300,7 @@ describe("arguments that throw when they are looked at", () => {
       }
     })
 
-  it("never throw", async () => {
+  it("arguments that throw when read never make verify throw", async () => {
     for (const hostile of [revoked, trap]) {
       assert.deepEqual(await loose(hostile(), header, secret, at(timestamp)), refused("invalid_body"))
       assert.deepEqual(await loose(body, hostile(), secret, at(timestamp)), refused("malformed_header"))

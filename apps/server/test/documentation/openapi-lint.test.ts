@@ -84,7 +84,7 @@ class Document
   ).pipe(Layer.provide(checks.Served.layer()))
 }
 
-layer(Document.layer, checks.live)("the OpenAPI document that is served", (it) => {
+layer(Document.layer, checks.live)("the served OpenAPI document", (it) => {
   it.effect("Spectral finds no violation in the document, by the OWASP rules", () =>
     Effect.gen(function*() {
       const document = yield* Document

@@ -293,7 +293,7 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("the 
       ])
     }))
 
-  describe("and what is answered", () => {
+  describe("responses", () => {
     /** Checks an answer against what the document says of its operation. */
     const check = Effect.fnUntraced(function*(name: string, answer: Answer) {
       const whole = yield* document

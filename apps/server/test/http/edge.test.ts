@@ -162,7 +162,7 @@ describe("a body", () => {
     }).pipe(Effect.scoped))
 })
 
-describe("in browsers", () => {
+describe("pages in browsers", () => {
   const pages = ["/dashboard", "/dashboard/setup", "/docs", "/docs/errors"]
 
   const policyOf = (answer: Answer): string => answer.headers.get("content-security-policy") ?? ""

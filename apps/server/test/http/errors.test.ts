@@ -60,8 +60,8 @@ const order = (bodyParams: unknown) => ({
   template: { name: "order_update", language: "en_US", bodyParams }
 })
 
-layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("over HTTP", (it) => {
-  describe("every answer", () => {
+layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("errors over HTTP", (it) => {
+  describe("every response", () => {
     it.effect("every response has its required headers", () =>
       Effect.gen(function*() {
         const { key, session, url } = yield* checks.Served

@@ -29,7 +29,7 @@ describe("the pages for people", () => {
     }).pipe(Effect.scoped))
 })
 
-describe("an error about one of several words", () => {
+describe("an error about an enumeration", () => {
   it.live("an error about an enumeration lists the permitted values, in bodies and queries", () =>
     Effect.gen(function*() {
       const server = yield* ready()

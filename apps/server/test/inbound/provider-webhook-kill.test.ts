@@ -66,7 +66,7 @@ const eventsOf = (database: string, messageId: string, providerMessageId: string
     (rows) => rows.map(({ type }) => type)
   )
 
-layer(Stage.layer, { excludeTestServices: true })("kill -9 in the way of a post", (it) => {
+layer(Stage.layer, { excludeTestServices: true })("kill -9 while a post is processed", (it) => {
   for (const [i, [title, fn, point, isAnswered]] of points.entries()) {
     it.effect(`${title}: every item of the post is applied exactly once`, () =>
       Effect.gen(function*() {

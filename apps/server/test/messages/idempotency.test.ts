@@ -85,7 +85,7 @@ const payloadMismatch = { code: "idempotency_conflict", reason: "payload_mismatc
 layer(checks.Served.layer({ environment: checks.unlimited, adapters: provider.adapters }), checks.live)(
   "idempotency",
   (it) => {
-    describe("a crowd", () => {
+    describe("many requests at once", () => {
       it.effect("100 identical sends make one provider call and one message, and get 100 equal responses", () =>
         Effect.gen(function*() {
           const { open, to } = held()
@@ -368,7 +368,7 @@ layer(checks.Served.layer({ environment: checks.unlimited, adapters: provider.ad
         }))
     })
 
-    describe("a caller that hangs up", () => {
+    describe("a caller that disconnects", () => {
       it.effect("a caller that disconnects does not stop its send, and learns the outcome by repeating the request", () =>
         Effect.gen(function*() {
           const server = yield* checks.Served

@@ -186,7 +186,7 @@ layer(Hosted.layer, checks.live)("the portal", (it) => {
     }))
 })
 
-layer(Hosted.layer, checks.live)("what is open to the portal", (it) => {
+layer(Hosted.layer, checks.live)("access of the portal", (it) => {
   it.effect("the portal gives access only to the session, the webhook, deliveries, replays and API keys", () =>
     Effect.sync(() => {
       const open = Object.values(Api.groups).flatMap((group) =>

@@ -327,7 +327,7 @@ describe("behind https", () => {
     }).pipe(Effect.scoped))
 })
 
-describe("setting up", () => {
+describe("set-up", () => {
   const noOwner = { environment: { WAC_OWNER_EMAIL: "", WAC_OWNER_PASSWORD: "" } }
 
   const tokenOf = ({ services }: Effect.Success<ReturnType<typeof startServer>>) =>

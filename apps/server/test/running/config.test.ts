@@ -63,7 +63,7 @@ const whatsAppConfig = {
   verifyToken: "a-word"
 }
 
-describe("what is not set", () => {
+describe("unset variables", () => {
   const defaults = {
     host: "127.0.0.1",
     port: 8080,
@@ -117,7 +117,7 @@ describe("what is not set", () => {
     }))
 })
 
-describe("what is taken", () => {
+describe("accepted values", () => {
   const cases: ReadonlyArray<readonly [environment: { readonly [name: string]: string }, part: object]> = [
     [{ PORT: "0" }, { port: 0, publicUrl: "http://127.0.0.1:0/" }],
     [{ PORT: "65535" }, { port: 65_535, publicUrl: "http://127.0.0.1:65535/" }],
@@ -225,7 +225,7 @@ describe("what is taken", () => {
     }))
 })
 
-describe("what is refused", () => {
+describe("refused values", () => {
   /** In every bad value, where it can be: it must not come out again. */
   const secret = "hunter2"
 
@@ -384,7 +384,7 @@ describe("the public address", () => {
     }).pipe(Effect.scoped))
 })
 
-describe("what is unknown", () => {
+describe("unknown variables", () => {
   it("an unknown WAC_… name is reported", () => {
     assert.deepStrictEqual(
       unknownVariables(["WAC_ZONE", "PATH", "WAC_LIMITS", "WAC_OWNER_EMIAL", "wac_x", "XWAC_Y", "PORT", "WAC_"]),
@@ -422,7 +422,7 @@ describe("what is unknown", () => {
     }).pipe(Effect.scoped))
 })
 
-describe("what it says is what happens", () => {
+describe("the configuration in effect", () => {
   it.live("PORT=0 listens on a free port, and HOST is the address", () =>
     Effect.gen(function*() {
       const { services, url } = yield* start({ environment: { HOST: "localhost" } })

@@ -148,7 +148,7 @@ const recovered = Effect.gen(function*() {
   return performance.now() - begun
 })
 
-layer(Served.layer, { excludeTestServices: true })("while sends go on", (it) => {
+layer(Served.layer, { excludeTestServices: true })("outages under load", (it) => {
   it.effect("a restart of PostgreSQL under load loses and repeats no send", () =>
     Effect.gen(function*() {
       const { postgres } = yield* Served

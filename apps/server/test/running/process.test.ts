@@ -136,7 +136,7 @@ const assertSent = (text: string) => {
   assert.match(api_key_id, /^key_/)
 }
 
-describe("on first start", () => {
+describe("the first start", () => {
   it.live(
     "the first start prints the address and the sign-in, and its three commands send a message",
     () =>
@@ -217,7 +217,7 @@ curl `
     }).pipe(Effect.scoped))
 })
 
-describe("what it cannot start with", () => {
+describe("an invalid configuration", () => {
   it.live("an invalid variable ends the process with one line without its value, and exit code 1", () =>
     Effect.gen(function*() {
       const wrong = [
@@ -491,7 +491,7 @@ describe("the demo", () => {
     }).pipe(Effect.scoped))
 })
 
-describe("on embedded storage", () => {
+describe("embedded storage", () => {
   /** A directory for its data. */
   const temporary = Effect.acquireRelease(
     Effect.promise(() => mkdtemp(join(tmpdir(), "wac-data-"))),

@@ -16,7 +16,7 @@ import { call, environment, ownPage, start } from "../harness.ts"
 
 const isFailed = (end: Exit.Exit<unknown, unknown> | undefined): boolean => end !== undefined && Exit.isFailure(end)
 
-describe("a start", () => {
+describe("the start", () => {
   it.live("a starting server accepts no connection before it can respond", () =>
     Effect.gen(function*() {
       const port = yield* Effect.promise(FreePort.find)

@@ -25,7 +25,7 @@ class Postgres extends Context.Service<Postgres, string>()("@wac/server/test/web
   static readonly layer = Layer.effect(Postgres, postgres)
 }
 
-layer(Postgres.layer, live)("a server that no longer allows", (it) => {
+layer(Postgres.layer, live)("a receiver that is no longer allowed", (it) => {
   it.effect.each(cases)(
     "a server that no longer allows %s makes no attempt at %s",
     ([, host, environment, why]) =>

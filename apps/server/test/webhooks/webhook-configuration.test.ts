@@ -102,7 +102,7 @@ describe("setting the webhook", () => {
     }).pipe(Effect.scoped))
 })
 
-describe("showing the webhook", () => {
+describe("reading the webhook", () => {
   it.live("reading the webhook returns configuration and health, and 404 before it is set", () =>
     Effect.gen(function*() {
       const server = yield* ready()
@@ -153,7 +153,7 @@ describe("removing the webhook", () => {
     }).pipe(Effect.scoped))
 })
 
-describe("a body that is not right", () => {
+describe("an invalid body", () => {
   const cases: ReadonlyArray<readonly [name: string, body: unknown, reason: string, param: string | undefined]> = [
     ["no url", {}, "missing_field", "url"],
     ["a url that is no string", { url: 1 }, "invalid_field", "url"],

@@ -111,7 +111,7 @@ const deliveries = Effect.fnUntraced(function*(envelope: string) {
 const refusalOf = (attempt: Promise<unknown>): Promise<string> =>
   attempt.then(() => assert.fail("it was taken"), (error: Error) => error.message)
 
-describe("what the server sends", () => {
+describe("deliveries of the server", () => {
   for (const envelope of ["combined", "a", "b"]) {
     it.live(`every library verifies a delivery (envelope ${envelope})`, () =>
       Effect.gen(function*() {

@@ -58,7 +58,7 @@ const unreachable = {
   provider: { code: "131026", message: "Message undeliverable" }
 }
 
-describe.concurrent("a message's life", () => {
+describe.concurrent("a message's events", () => {
   it.live("a message's sent, delivered and read events arrive once and in order, in the combined envelope", () =>
     Effect.gen(function*() {
       const { customer, server } = yield* road()
@@ -335,7 +335,7 @@ const tell = Effect.fnUntraced(function*(
   ).pipe(Effect.provideContext(services))
 })
 
-describe.concurrent("what is delivered", () => {
+describe.concurrent("delivered events", () => {
   it.live("only events of the webhook's types are delivered", () =>
     Effect.gen(function*() {
       const { customer, server } = yield* road({ eventTypes: ["message.read", "message.failed"] })
@@ -409,7 +409,7 @@ const assertRepeated = Effect.fnUntraced(function*(first: Delivered, second: Del
   return second.arrivedAt - first.arrivedAt
 })
 
-describe.concurrent("an attempt that does not end in 200", () => {
+describe.concurrent("failed attempts", () => {
   const statuses = [201, 202, 204, 302, 307, 400, 500]
 
   for (const status of statuses) {

@@ -65,7 +65,7 @@ describe.each(Object.keys(kinds) as ReadonlyArray<keyof typeof kinds>)("a body b
     }))
 })
 
-describe("a body that says of itself that it is too large", () => {
+describe("a body whose declared length is too large", () => {
   it.effect("a body whose declared length is too large is refused before it is read", () =>
     Effect.gen(function*() {
       const source = new PassThrough()
@@ -143,7 +143,7 @@ describe("a body that breaks off", () => {
     }))
 })
 
-describe("a body that nobody wants any more", () => {
+describe("a body that is no longer needed", () => {
   it.effect("a body that is no longer needed is released", () =>
     Effect.gen(function*() {
       let cancelled = 0

@@ -81,7 +81,7 @@ const turns = async () => {
   for (let i = 0; i < 4; i++) await new Promise((resolve) => setImmediate(resolve))
 }
 
-describe("requests that come without waiting for their answers", () => {
+describe("pipelined requests", () => {
   it("pipelined requests start one at a time, in order", async () => {
     const { begun, port, until } = await serve()
     const { holds, socket } = await open(port)

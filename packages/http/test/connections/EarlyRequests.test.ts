@@ -2,7 +2,7 @@ import { createServer } from "node:http"
 import { assert, describe, it } from "vitest"
 import { hold } from "../../src/connections/EarlyRequests.ts"
 
-describe("requests that come before there is a handler", () => {
+describe("requests before there is a handler", () => {
   it("early requests go to the first handler once, in order, and later requests to every handler", async () => {
     const server = hold(createServer())
     const seen: Array<string> = []

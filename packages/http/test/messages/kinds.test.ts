@@ -100,7 +100,7 @@ describe("a message of every kind", () => {
   })
 })
 
-describe("a message is refused, and its place named", () => {
+describe("an invalid message is refused with the path of the field", () => {
   it.each<[type: string, content: Json, reason: string, param: string]>([
     ["image", {}, "invalid_field", "image"],
     ["image", { link, media }, "invalid_field", "image.link"],

@@ -9,7 +9,7 @@ const claims = (own: Partial<Claims>): Claims => ({
   ...own
 })
 
-describe("where the public address is given", () => {
+describe("with a configured public address", () => {
   const own = { origin: "https://wac.example", isGiven: true }
 
   it.each<[string, Partial<Claims>, ReturnType<typeof refused>]>([
@@ -30,7 +30,7 @@ describe("where the public address is given", () => {
   })
 })
 
-describe("where no public address is given", () => {
+describe("without a configured public address", () => {
   const own = { origin: "http://127.0.0.1:8080", isGiven: false }
 
   it.each<[string, Partial<Claims>, ReturnType<typeof refused>]>([
