@@ -320,16 +320,16 @@ layer(World.layer({ environment: checks.unlimited, api: { settings: generous } }
   it.effect("a template that body values cannot fill is refused without a provider call", () =>
     Effect.gen(function*() {
       for (
-        const [name, params] of [
-          ["track_parcel", ["1"]],
-          ["picture_offer", ["Ana"]],
-          ["named_header", ["Ana"]]
+        const [name, params, param] of [
+          ["track_parcel", ["1"], "template.buttons[0].urlSuffix"],
+          ["picture_offer", ["Ana"], "template.header.image"],
+          ["named_header", ["Ana"], "template.header.text"]
         ] as const
       ) {
         yield* assertRefused(400, {
           code: "invalid_body",
           reason: "template_params_mismatch",
-          param: "template.name"
+          param
         }, template(anyone(), name, params))
       }
     }))

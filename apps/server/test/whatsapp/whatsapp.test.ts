@@ -181,6 +181,7 @@ layer(
         provider_message_id: id,
         from: to,
         to: ourNumber,
+        profile: { name: "Sim Customer" },
         type: "text",
         text: { body: said },
         late: false
@@ -269,6 +270,7 @@ layer(
         from: null,
         from_user_id: userId,
         to: ourNumber,
+        profile: { name: "Sim Customer" },
         type: "text",
         text: { body: "Who am I?" },
         late: false
@@ -343,7 +345,8 @@ layer(
     contacts: ["contacts"],
     order: ["order", "catalog_id", "123456"],
     referral: ["text", "body", "I saw this"],
-    edit: ["unsupported", "type", "edit"],
+    edit: ["edit", "message", { type: "text", text: { body: "B" } }],
+    revoke: ["revoke", "original_provider_message_id", "wamid.of-another"],
     unsupported: ["unsupported", "errors", [{
       code: 131_051,
       message: "Message type unknown: Message type is currently not supported."
@@ -354,7 +357,7 @@ layer(
     Effect.gen(function*() {
       const world = yield* World
       const passedOver = CloudApi.kinds.filter((kind) => said[kind] === undefined)
-      assert.sameMembers(passedOver, ["identity", "revoke", "request_welcome"])
+      assert.sameMembers(passedOver, ["identity", "request_welcome"])
       const from = "+16505550010"
       for (const kind of passedOver) yield* Effect.orDie(world.api.receive({ from, kind }))
       yield* world.quiet
