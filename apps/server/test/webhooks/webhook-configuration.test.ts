@@ -22,6 +22,7 @@ const everyType = [
   "message.read",
   "message.failed",
   "message.received",
+  "message.echoed",
   "campaign.completed",
   "webhook.test"
 ]
