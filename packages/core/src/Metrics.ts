@@ -35,13 +35,13 @@ const attemptsBy: { readonly [outcome in AttemptOutcome]: ReturnType<typeof atte
  */
 const firstAttemptSeconds = Metric.histogram("wac_webhook_first_attempt_delay_seconds", {
   description:
-    "Time from an event's record to the start of the first attempt at it, of healthy webhooks' events that " +
+    "Time from the recording of an event to the start of its first attempt, for events of healthy webhooks that " +
     "nothing held back",
   boundaries: [0.005, 0.01, 0.025, 0.05, 0.1, 0.125, 0.25, 0.5, 1, 2.5, 5, 10, 60]
 })
 
 const attemptSeconds = Metric.histogram("wac_webhook_attempt_duration_seconds", {
-  description: "Time that an attempt took, from name look-up to the end of the answer",
+  description: "Duration of an attempt, from the DNS lookup to the end of the response",
   boundaries: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
 })
 
@@ -61,17 +61,18 @@ export const attempted = (
   })
 
 const oldestDueSeconds = Metric.gauge("wac_webhook_oldest_due_age_seconds", {
-  description: "For how long the delivery that is longest due has waited to be attempted; 0 when none is due"
+  description: "How long the oldest due delivery has waited for its attempt; 0 if none is due"
 })
 
 const pendingDeliveries = Metric.gauge("wac_webhook_deliveries_pending", {
-  description: "Deliveries without an end, held ones included; an estimate when there are more than ten thousand"
+  description: "Deliveries that have not ended, including held ones; an estimate above ten thousand"
 })
 
-const webhooks = Metric.gauge("wac_webhooks", { description: "Webhooks that are in trouble, by state" })
+const webhooks = Metric.gauge("wac_webhooks", { description: "Webhooks in trouble, by state" })
 
 const backlogs = Metric.gauge("wac_webhooks_with_backlog", {
-  description: "Webhooks with a delivery due, by how many of theirs are without an end at least; a thousand count"
+  description:
+    "Webhooks with a due delivery, by the minimum number of their unfinished deliveries; at most 1,000 are counted"
 })
 
 /** The age at `now`, in seconds. 0 if there is nothing, or if `since` is in the future because clocks differ. */
@@ -90,8 +91,8 @@ const observeBacklog = (report: BacklogReport, now: Instant): Effect.Effect<void
 
 const sends = Metric.counter("wac_sends_total", {
   description:
-    "Sends that ended, by outcome: sent; failed, which the provider refused for good; not_sent, which it did not take; " +
-    "unknown; refused by a rule or limit of our own; replayed, which got another request's answer. And by reason",
+    "Finished sends, by reason and by outcome: sent; failed (the provider refused for good); not_sent (the provider " +
+    "did not accept); unknown; refused (by a rule or limit of the service); replayed (got the response of an earlier request)",
   incremental: true
 })
 
@@ -113,7 +114,7 @@ export const sendEnded = (outcome: SendOutcome, reason?: string): Effect.Effect<
 }
 
 const dropped = Metric.counter("wac_records_dropped_total", {
-  description: "Records for the dashboard that were dropped rather than waited for, by kind",
+  description: "Records for the dashboard that were dropped so that nothing waits for them, by kind",
   incremental: true
 })
 
@@ -130,7 +131,7 @@ export const recordDropper = (kind: RecordKind): Effect.Effect<(count: number) =
   })
 
 const posts = Metric.counter("wac_inbound_posts_total", {
-  description: "Posts of the provider: kept, known from before, or refused for their signature",
+  description: "Provider posts: kept, already known, or refused for their signature",
   incremental: true
 })
 
@@ -139,7 +140,7 @@ export const posted = (outcome: "kept" | "known" | "refused"): Effect.Effect<voi
   Metric.update(Metric.withAttributes(posts, { outcome }), 1)
 
 const items = Metric.counter("wac_inbound_items_total", {
-  description: "Items of posts that were applied, by kind; again when their post had to be processed again",
+  description: "Applied items of provider posts, by kind; counted again if their post is processed again",
   incremental: true
 })
 
@@ -156,7 +157,7 @@ export const applied = ({ _tag }: InboundItem): Effect.Effect<void> => {
 }
 
 const postProblems = Metric.counter("wac_inbound_post_problems_total", {
-  description: "Tries at posts that failed, by why",
+  description: "Failed tries at provider posts, by cause",
   incremental: true
 })
 
@@ -165,11 +166,11 @@ export const postFailed = (problem: Problem): Effect.Effect<void> =>
   Metric.update(Metric.withAttributes(postProblems, { problem }), 1)
 
 const keptPosts = Metric.gauge("wac_inbound_posts", {
-  description: "Posts that wait to be processed, those of them that have failed, and those that cannot be read"
+  description: "Provider posts that wait, those that have failed among them, and those that cannot be read"
 })
 
 const oldestPostSeconds = Metric.gauge("wac_inbound_oldest_post_age_seconds", {
-  description: "For how long the post has waited that came first of those to be processed; 0 when none waits"
+  description: "How long the oldest waiting provider post has waited; 0 if none waits"
 })
 
 const observePosts = (

@@ -43,7 +43,7 @@ export const layer = Layer.effectDiscard(
       Effect.flatMap(Clock.currentTimeMillis, (now) => forget(now - Duration.toMillis(retention))).pipe(
         Effect.tap((isMore) => isMore ? Effect.sleep(pause) : Effect.void),
         Effect.repeat({ while: (isMore) => isMore }),
-        Effect.catchCause((cause) => Effect.logWarning("forgetting what is over failed; the next round follows", cause))
+        Effect.catchCause((cause) => Effect.logWarning("deleting expired data failed; the next round follows", cause))
       )
     yield* Effect.forEach(kept, tidy, { discard: true }).pipe(
       Effect.andThen(Effect.sleep(every)),

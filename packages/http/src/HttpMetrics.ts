@@ -5,13 +5,13 @@
 import { type Context, Metric } from "effect"
 
 const requests = Metric.counter("wac_http_requests_total", {
-  description: "HTTP requests that were answered, by method, template of the route and status",
+  description: "Completed HTTP requests, by method, template of the route and status",
   incremental: true
 })
 
 /** From a cached response, below a millisecond, to a send that joins another one, 10 s. */
 const seconds = Metric.histogram("wac_http_request_duration_seconds", {
-  description: "Time from a request's arrival to the beginning of its answer, by method and template of the route",
+  description: "Time from a request's arrival to the start of its response, by method and template of the route",
   boundaries: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 })
 

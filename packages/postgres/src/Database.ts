@@ -179,7 +179,7 @@ const make = Effect.gen(function*() {
     (operation: string) => (error: SqlError | Undecided | "late"): Effect.Effect<never, StoreError.StoreError> =>
       Effect.andThen(
         Effect.logWarning(
-          `${operation} failed: ${error === "late" ? `no answer within ${deadline} ms` : cause(error)}`
+          `${operation} failed: ${error === "late" ? `no response within ${deadline} ms` : cause(error)}`
         ),
         Effect.fail(new StoreError.StoreError({ operation }))
       )

@@ -50,7 +50,9 @@ export class Notifications extends Context.Service<Notifications, {
           yield* Stream.fromQueue(unheard).pipe(
             Stream.mapEffect((channel) => follow(connection, channel), { concurrency: "unbounded" }),
             Stream.runDrain,
-            Effect.tapError((error) => Effect.logWarning(`notifications were cut: ${describe(error)}`)),
+            Effect.tapError((error) =>
+              Effect.logWarning(`the connection for notifications was lost: ${describe(error)}`)
+            ),
             Effect.ensuring(Scope.close(opened, Exit.void))
           )
         }).pipe(Effect.scoped)

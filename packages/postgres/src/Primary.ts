@@ -75,7 +75,7 @@ export const follow = Effect.fnUntraced(function*(
     if (found === primary) return
     const left = primary
     primary = found
-    yield* Effect.logWarning("another host of PostgreSQL is the primary now")
+    yield* Effect.logWarning("a different host of PostgreSQL is now the primary")
     for (const socket of left.sockets) socket.destroy()
   })
   yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.ignore(stay), move)))

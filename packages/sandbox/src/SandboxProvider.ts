@@ -81,7 +81,7 @@ export const layer: Layer.Layer<Provider.Provider, never, Inbound.Inbound | Secu
         const made = yield* Effect.forEach(items, (told) => itemOf(told, subject))
         yield* Effect.retry(inbound.receive(made), retries)
       },
-      Effect.catchCause((cause) => Effect.logError("what the sandbox had to tell was not taken", cause))
+      Effect.catchCause((cause) => Effect.logError("a report of the sandbox could not be applied", cause))
     )
 
     const send = Effect.fn("SandboxProvider.send")(function*(

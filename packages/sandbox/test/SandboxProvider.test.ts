@@ -226,7 +226,7 @@ describe("in the background", () => {
     const started = yield* start(before).pipe(Effect.provide(Logger.layer([logger])))
     return { ...started, logged }
   })
-  const notTaken = "Error: what the sandbox had to tell was not taken"
+  const notTaken = "Error: a report of the sandbox could not be applied"
 
   it.effect("a report is retried if the storage was unavailable, with the time of the first try", () =>
     Effect.gen(function*() {

@@ -42,7 +42,7 @@ export const make = (context: Context.Context<never>, inFlight: InFlight, turn: 
     const failure = Cause.findErrorOption(cause)
     if (Option.isSome(failure)) return ofFailure(failure.value, requestId)
     if (inFlight.isStopped) return closed()
-    fork(Effect.logError("an operation met a defect", cause))
+    fork(Effect.logError("an operation failed unexpectedly", cause))
     return internal(requestId)
   }
 

@@ -1,6 +1,6 @@
 /**
- * What Meta has on our numbers, looked at now and then, in the background: a webhook tells of changes, unless it is lost,
- * and of none that were before it was set.
+ * What Meta has on our numbers, looked at now and then, in the background: a webhook tells of changes, unless it is
+ * lost, and of none that were before it was set.
  */
 import {
   Inbound,
@@ -45,7 +45,10 @@ const itemsOf = (
   return [{ _tag: "Number", number: { providerNumberId }, at, change: { ...lifted, ...change } }]
 }
 
-/** Looks at every number of WhatsApp's, at the start and every hour; runs as long as its scope, in any number of processes. */
+/**
+ * Looks at every number of WhatsApp's, at the start and every hour; runs as long as its scope, in any number of
+ * processes.
+ */
 export const layer = (
   config: WhatsAppConfig
 ): Layer.Layer<
@@ -71,11 +74,11 @@ export const layer = (
           const items = answer._tag === "Answered"
             ? itemsOf(answer, number, Redacted.value(access.accessToken), yield* Clock.currentTimeMillis)
             : []
-          if (items.length === 0) yield* Effect.logWarning(`the provider told nothing of ${number.phoneNumber}`)
+          if (items.length === 0) yield* Effect.logWarning(`the provider reported nothing about ${number.phoneNumber}`)
           else yield* inbound.receive(items)
         },
         // one number's trouble is not another's
-        Effect.catchCause((cause) => Effect.logWarning("what the provider has on a number was not taken", cause))
+        Effect.catchCause((cause) => Effect.logWarning("the provider's data on a number could not be applied", cause))
       )
 
       yield* workspaces.list.pipe(
@@ -85,7 +88,7 @@ export const layer = (
             (all) => Effect.forEach(all.filter(({ provider }) => provider === providerName), look)
           )
         )),
-        Effect.catchCause((cause) => Effect.logWarning("looking at the numbers failed; it is tried again", cause)),
+        Effect.catchCause((cause) => Effect.logWarning("checking the numbers failed; it is tried again", cause)),
         Effect.andThen(Effect.sleep(every)),
         Effect.forever,
         Effect.forkScoped

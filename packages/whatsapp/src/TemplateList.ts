@@ -100,6 +100,6 @@ export const all = Effect.fnUntraced(function*(
     if (seen.has(after) || seen.size + 1 >= maxPages) return yield* unavailable("its pages do not end")
     seen.add(after)
   } while (true)
-  if (unreadable > 0) yield* Effect.logWarning(`${unreadable} templates could not be read and are left out`)
+  if (unreadable > 0) yield* Effect.logWarning(`${unreadable} templates could not be read and are skipped`)
   return [...found.values()]
 })

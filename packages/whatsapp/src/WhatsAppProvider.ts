@@ -59,8 +59,9 @@ const reasonOf = (answer: CloudApi.Answer, error: GraphError | undefined): strin
 }
 
 /**
- * The provider. What follows from an answer beside its outcome (an opt-out, a paused template, a number that is blocked)
- * is told through `Inbound` after the outcome; when that fails it is logged, and the next answer like it tells it again.
+ * The provider. What follows from an answer beside its outcome (an opt-out, a paused template, a number that is
+ * blocked) is told through `Inbound` after the outcome; when that fails it is logged, and the next answer like it tells
+ * it again.
  */
 export const layer = (
   config: WhatsAppConfig,
@@ -82,7 +83,7 @@ export const layer = (
         fork(
           Effect.catchCause(
             inbound.receive(items),
-            (cause) => Effect.logError("what follows from an answer of the provider was not taken", cause)
+            (cause) => Effect.logError("the consequences of a provider response could not be applied", cause)
           )
         )
       }
@@ -104,7 +105,7 @@ export const layer = (
           return outcome
         }
         if (outcome._tag === "Unknown") {
-          yield* Effect.logWarning("the provider's answer does not say what became of a message", {
+          yield* Effect.logWarning("the provider's response does not report what became of a message", {
             messageId,
             status: answer.status,
             code: error?.code
@@ -141,7 +142,7 @@ export const layer = (
             return { _tag: "NotSent", error: notReached() } satisfies Provider.ProviderOutcome
           }
           case "Lost": {
-            yield* Effect.logWarning("the answer to a send is lost", { messageId, why: answer.why })
+            yield* Effect.logWarning("the response to a send was lost", { messageId, why: answer.why })
             return { _tag: "Unknown" } satisfies Provider.ProviderOutcome
           }
         }

@@ -240,7 +240,7 @@ describe("a send", () => {
       ) {
         const { logged, result } = yield* sending(upstream.baseUrl, send(text), { receive })
         assert.strictEqual(errorOf(result).reason, "opted_out")
-        assert.match(logged.join(), /was not taken/)
+        assert.match(logged.join(), /could not be applied/)
       }
     }))
 
@@ -324,7 +324,8 @@ describe("the templates", () => {
       )
       assert.strictEqual(
         result.message,
-        "the provider did not list the templates: the provider says that the access token has expired (190: Title: Malformed access token …)"
+        "the provider did not list the templates: the provider says that the access token has expired (190: Title: " +
+          "Malformed access token …)"
       )
       assert.strictEqual(result.reason, "provider_error")
       assert.strictEqual(told.length, 1)

@@ -148,7 +148,7 @@ export const layer = Layer.effectDiscard(
         (email) =>
           Effect.catch(
             send(workspace.id, mail(email, workspace, alert)),
-            ({ message }) => Effect.logWarning(`a mail was not sent: ${message}`)
+            ({ message }) => Effect.logWarning(`a mail could not be sent: ${message}`)
           ),
         { discard: true }
       )
@@ -168,15 +168,15 @@ export const layer = Layer.effectDiscard(
           telling,
           Effect.catchCause(
             tell(workspace, alert),
-            (cause) => Effect.logWarning(`nobody could be told of the alert ${alert.id}`, cause)
+            (cause) => Effect.logWarning(`no recipient could be notified of the alert ${alert.id}`, cause)
           )
         )
       }
-    }, Effect.catchCause((cause) => Effect.logWarning("looking for alerts failed; the next round follows", cause)))
+    }, Effect.catchCause((cause) => Effect.logWarning("checking for alerts failed; the next round follows", cause)))
 
     yield* workspaces.list.pipe(
       Effect.flatMap((all) => Effect.forEach(all, look, { concurrency: places, discard: true })),
-      Effect.catchCause((cause) => Effect.logWarning("looking for alerts failed; the next round follows", cause)),
+      Effect.catchCause((cause) => Effect.logWarning("checking for alerts failed; the next round follows", cause)),
       (looking) => Effect.andThen(Effect.sleep(every), looking),
       Effect.forever,
       Effect.forkScoped

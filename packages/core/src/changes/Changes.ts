@@ -75,7 +75,7 @@ export class Changes extends Context.Service<Changes, {
         Effect.andThen(
           Effect.suspend(() => Effect.forEach([...watched.keys()], look, { concurrency: 4, discard: true }))
         ),
-        Effect.catchCause((cause) => Effect.logDebug("events of watched workspaces could not be looked at", cause)),
+        Effect.catchCause((cause) => Effect.logDebug("events of watched workspaces could not be read", cause)),
         Effect.andThen(Effect.sleep(pollEvery)),
         Effect.forever,
         Effect.forkScoped

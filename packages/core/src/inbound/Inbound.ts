@@ -66,29 +66,29 @@ export class Inbound extends Context.Service<Inbound, {
           case "Status": {
             const ids = yield* idsFor(Event.maxPerReport)
             const known = yield* messages.applyReport({ ...item, now, ids })
-            return known ? undefined : usual("a status of a message that is not ours")
+            return known ? undefined : usual("a status of an unknown message")
           }
           case "Message": {
             const recorded = yield* record(item.message, now)
             return recorded === "too_old"
-              ? strange("a customer's message of more than 30 days ago")
+              ? strange("a customer's message from more than 30 days ago")
               : recorded === "unknown_number"
-              ? strange("a customer's message to a number that is not ours")
+              ? strange("a customer's message to an unknown number")
               : undefined
           }
           case "Preference": {
             const known = yield* contacts.setPreference({ ...item, now })
-            return known ? undefined : strange("a customer's wish about a number that is not ours")
+            return known ? undefined : strange("a customer's preference for an unknown number")
           }
           case "CustomerMoved": {
             const known = yield* contacts.move({ ...item, now })
-            return known ? undefined : strange("a customer's move, told to a number that is not ours")
+            return known ? undefined : strange("a customer's number change for an unknown number")
           }
           case "Number": {
             const { change, number } = item
             // a time in the future would outrank every report until then
             const told = yield* numbers.observe({ name: number, at: Math.min(item.at, now), change })
-            return told > 0 ? undefined : strange("news of a number that is not ours")
+            return told > 0 ? undefined : strange("a report about an unknown number")
           }
           case "Template": {
             const known = yield* templates.update({ ...item, now })
@@ -108,7 +108,7 @@ export class Inbound extends Context.Service<Inbound, {
         apply,
         receive: Effect.fn("Inbound.receive")(function*(items) {
           const passedOver = yield* Effect.forEach(items, apply)
-          yield* PassedOver.tell("what the provider told", passedOver.filter((one) => one !== undefined))
+          yield* PassedOver.tell("the provider's report", passedOver.filter((one) => one !== undefined))
         })
       })
     })

@@ -38,7 +38,7 @@ export class InboundPosts extends Context.Service<InboundPosts, {
         if (now - warnedAt >= Duration.toMillis(warnEvery)) {
           warnedAt = now
           yield* Effect.logWarning(
-            `a post to /providers/${name}/webhook is not signed with the secret that is configured; it was refused`
+            `a post to /providers/${name}/webhook is not signed with the configured secret and was refused`
           )
         }
         return yield* new Unauthorized({

@@ -76,10 +76,10 @@ const noting = <A>(progress: Progress, effect: Effect.Effect<A, StoreError | Unr
     }
     if (error instanceof UnreadablePost) {
       progress.problem = "unreadable"
-      return Effect.logWarning(`${named(progress.post)} cannot be read, and is set aside: ${error.message}`)
+      return Effect.logWarning(`${named(progress.post)} cannot be read and is set aside: ${error.message}`)
     }
     progress.problem = "defect"
-    return Effect.logError(`${named(progress.post)} met a defect: ${Defect.placeOf(error)}`)
+    return Effect.logError(`${named(progress.post)} failed unexpectedly: ${Defect.placeOf(error)}`)
   })
 
 /**

@@ -20,6 +20,6 @@ export const tell = (something: string, all: ReadonlyArray<PassedOver>): Effect.
   const times = new Map<string, number>()
   for (const { what } of all) times.set(what, (times.get(what) ?? 0) + 1)
   const listed = [...times].map(([what, count]) => count === 1 ? what : `${what} (${count} times)`).join(", ")
-  const line = `of ${something} was passed over: ${listed}`
+  const line = `ignored parts of ${something}: ${listed}`
   return all.every(({ isUsual }) => isUsual) ? Effect.logDebug(line) : Effect.logInfo(line)
 }

@@ -159,7 +159,9 @@ export class ApiKeys extends Context.Service<ApiKeys, {
           // keys that were not written wait for the next round
           Effect.onError(() => Effect.sync(() => batch.forEach((at, id) => uses.has(id) || uses.set(id, at))))
         )
-      }).pipe(Effect.catchCause((cause) => Effect.logWarning("uses of keys could not be noted; they will be", cause)))
+      }).pipe(
+        Effect.catchCause((cause) => Effect.logWarning("recording the uses of keys failed; it is tried again", cause))
+      )
       yield* Effect.addFinalizer(() => touch)
       yield* touch.pipe(Effect.delay(touchEvery), Effect.forever, Effect.forkScoped)
 

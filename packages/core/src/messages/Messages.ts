@@ -204,7 +204,7 @@ export class Messages extends Context.Service<Messages, {
             Clock.currentTimeMillis,
             (now) => store.abandon({ now, request: keyed, message, claimToken, limits })
           ).pipe(
-            Effect.catchCause((cause) => Effect.logDebug("a claim could not be taken back yet", cause)),
+            Effect.catchCause((cause) => Effect.logDebug("a claim could not be withdrawn yet", cause)),
             Effect.repeat(takingBack)
           )
         }

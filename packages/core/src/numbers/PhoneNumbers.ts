@@ -124,11 +124,11 @@ export class PhoneNumbers extends Context.Service<PhoneNumbers, {
         })
         if (yield* numbers.add(number)) {
           unlisted.add(number.providerAccountId)
-          yield* Effect.logInfo(`${phoneNumber} is the default number of the workspace ${first.id} from now on`)
+          yield* Effect.logInfo(`${phoneNumber} is now the default number of the workspace ${first.id}`)
           yield* ensureTemplates(number)
         } else if ((yield* numbers.named({ providerNumberId })).length === 0) {
           yield* Effect.logWarning(
-            `the workspace ${first.id} has ${phoneNumber} under another name with the provider: ${providerNumberId} is not used`
+            `the workspace ${first.id} has ${phoneNumber} with a different provider id: ${providerNumberId} is not used`
           )
         }
       }).pipe(Effect.withSpan("PhoneNumbers.ensure"))

@@ -116,7 +116,7 @@ export class Accounts extends Context.Service<Accounts, {
               const { userId } = found.person
               yield* invitations.createReset({ tokenHash: yield* hashOf(token), userId, createdAt: now, expiresAt })
               yield* mailer.send(Mail.passwordReset({ to: email, link: linkOf(token), expiresAt }))
-            }).pipe(Effect.catch(({ message }) => Effect.logWarning(`a mail was not sent: ${message}`)))
+            }).pipe(Effect.catch(({ message }) => Effect.logWarning(`a mail could not be sent: ${message}`)))
           )
         }
       )

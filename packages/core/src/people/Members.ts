@@ -111,7 +111,8 @@ export class Members extends Context.Service<Members, {
       const mail = (workspaceId: Id.WorkspaceId, mail: Mail.Mail) =>
         FiberSet.run(
           mailing,
-          Effect.catch(send(workspaceId, mail), ({ message }) => Effect.logWarning(`a mail was not sent: ${message}`))
+          Effect.catch(send(workspaceId, mail), ({ message }) =>
+            Effect.logWarning(`a mail could not be sent: ${message}`))
         )
 
       const spend = Effect.fnUntraced(function*(buckets: ReadonlyArray<ReturnType<typeof addressBucket>>, now: number) {

@@ -66,8 +66,8 @@ export const layer = Layer.effectDiscard(
       const { found } = first.found > 0 ? yield* pass : first
       if (found === 0 && !saidDone) {
         yield* Effect.logInfo(
-          `no secret is under master key ${previous} any more: when every process has ${current} as its ` +
-            "WAC_MASTER_KEY, WAC_MASTER_KEY_PREVIOUS can be taken away"
+          `no secret is encrypted with master key ${previous} any more: once every process has ${current} as its ` +
+            "WAC_MASTER_KEY, WAC_MASTER_KEY_PREVIOUS can be removed"
         )
       }
       saidDone = found === 0

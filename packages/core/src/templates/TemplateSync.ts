@@ -88,7 +88,7 @@ export const layer = Layer.effectDiscard(
       const error = Cause.squash(cause)
       return error instanceof TemplatesUnavailable || error instanceof StoreError
         ? Effect.logWarning(`not all templates of ${id} could be listed: ${error.message}`)
-        : Effect.logError(`listing the templates of ${id} met a defect: ${Defect.placeOf(error)}`)
+        : Effect.logError(`listing the templates of ${id} failed unexpectedly: ${Defect.placeOf(error)}`)
     }
 
     const list = (id: WorkspaceId) =>
@@ -149,7 +149,7 @@ export const layer = Layer.effectDiscard(
       Effect.andThen(rest),
       Effect.catchCause((cause) =>
         Effect.andThen(
-          Effect.logWarning("templates could not be looked after; it is tried again", cause),
+          Effect.logWarning("syncing templates failed; it is tried again", cause),
           Effect.sleep(atMostEvery)
         )
       ),

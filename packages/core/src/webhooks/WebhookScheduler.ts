@@ -85,7 +85,7 @@ export const layer = Layer.effectDiscard(
       // a fault of ours must not cost the receiver an attempt: the delivery is due again when the lease ends, which
       // also limits how often a delivery whose secret cannot be opened is tried. The vault has logged that
       const told = Option.exists(Cause.findErrorOption(cause), (error) => error._tag === "UnreadableSecret")
-      return told ? Effect.void : Effect.logError(`attempt at ${delivery.id} was not recorded`, cause)
+      return told ? Effect.void : Effect.logError(`the attempt at ${delivery.id} could not be recorded`, cause)
     }
 
     const carryOut = (claimed: ClaimedDelivery, token: string) => {

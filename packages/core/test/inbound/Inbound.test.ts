@@ -215,13 +215,12 @@ it.effect(
         assert.deepStrictEqual(lines, [
           {
             level: "Debug",
-            message:
-              "of what the provider told was passed over: a status of a message that is not ours (2 times), calls"
+            message: "ignored parts of the provider's report: a status of an unknown message (2 times), calls"
           },
           {
             level: "Info",
-            message: "of what the provider told was passed over: a status of a message that is not ours, " +
-              "a customer's message to a number that is not ours"
+            message: "ignored parts of the provider's report: a status of an unknown message, " +
+              "a customer's message to an unknown number"
           }
         ])
       })

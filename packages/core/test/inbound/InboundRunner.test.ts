@@ -164,7 +164,10 @@ describe("the runner", () => {
         yield* post([message(1)])
         yield* settle
         assert.deepStrictEqual(lines.map(({ level }) => level), ["Error"])
-        assert.match(lines[0]!.message, /of stub \(\d+ bytes\) met a defect: TypeError\n +at .*InboundRunner\.test/)
+        assert.match(
+          lines[0]!.message,
+          /of stub \(\d+ bytes\) failed unexpectedly: TypeError\n +at .*InboundRunner\.test/
+        )
         assert.notMatch(JSON.stringify(lines), /SECRET|message 1/)
         yield* TestClock.adjust("1 second")
         assert.lengthOf(applied, 2)
@@ -186,7 +189,7 @@ describe("the runner", () => {
         assert.deepStrictEqual(applied, ["wamid.in.1"])
         assert.deepStrictEqual(yield* backlog, { ...idle, unreadable: 1 })
         assert.deepStrictEqual(lines.map(({ level }) => level), ["Warn"])
-        assert.match(lines[0]!.message, /^the post [0-9a-f]{64} of stub \(6 bytes\) cannot be read, and is set aside: /)
+        assert.match(lines[0]!.message, /^the post [0-9a-f]{64} of stub \(6 bytes\) cannot be read and is set aside: /)
         assert.notMatch(JSON.stringify(lines), /SECRET/)
       })
     )))
@@ -257,7 +260,7 @@ describe("the runner", () => {
           assert.deepStrictEqual(lines.map(({ level }) => level), ["Debug", "Info"])
           assert.match(
             lines[0]!.message,
-            /^of the post [0-9a-f]{64} of stub \(\d+ bytes\) was passed over: a status of nobody's \(3 times\)$/
+            /^ignored parts of the post [0-9a-f]{64} of stub \(\d+ bytes\): a status of nobody's \(3 times\)$/
           )
           assert.match(lines[1]!.message, /: a status of nobody's, a message to nobody \(2 times\)$/)
         })

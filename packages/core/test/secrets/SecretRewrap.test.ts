@@ -62,7 +62,7 @@ const under = (keyId: string) =>
     ({ length }) => length
   )
 
-const lastLine = "no secret is under master key"
+const lastLine = "no secret is encrypted with master key"
 
 it.effect("after a rewrap the previous master key can be removed, and every key and secret is still valid", () =>
   run(logged((lines) =>

@@ -152,7 +152,7 @@ describe("the templates of every workspace", () => {
             assert.deepStrictEqual(listings.get(one.workspace.id)!.slice(0, 4), [0, 3600, 3660, 3780])
             const told = lines.filter(({ level }) => level === "Error").map(({ message }) => message)
             assert.include(told[0], one.workspace.id)
-            assert.match(told[0]!, /met a defect: TypeError\n +at /)
+            assert.match(told[0]!, /failed unexpectedly: TypeError\n +at /)
             assert.notMatch(JSON.stringify(lines), /SECRET/)
           })
         )()

@@ -31,7 +31,7 @@ const settingColumns = { tier: "tier", monthlyQuota: "monthly_quota", suspended:
 const made = (created: WorkspaceStep.Created): Effect.Effect<boolean, StoreError.StoreError> =>
   created === "number_known"
     ? Effect.andThen(
-      Effect.logWarning("WorkspaceStore.create failed: the phone number belongs to a workspace already"),
+      Effect.logWarning("WorkspaceStore.create failed: the phone number already belongs to a workspace"),
       Effect.fail(new StoreError.StoreError({ operation: "WorkspaceStore.create" }))
     )
     : Effect.succeed(created === "created")

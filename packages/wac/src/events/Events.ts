@@ -217,7 +217,10 @@ export const listening = Effect.gen(function*() {
       }).pipe(
         // continues where it was once the storage is back
         Effect.catchCause((cause) =>
-          Effect.delay(Effect.logWarning("events could not be read for a listener; it waits", cause), retryAfter)
+          Effect.delay(
+            Effect.logWarning("events for a listener could not be read; the listener waits", cause),
+            retryAfter
+          )
         ),
         Effect.forever
       )
