@@ -9,11 +9,11 @@ import { Duration, Effect } from "effect"
  */
 const every = Duration.seconds(1)
 
+/** Read when the module loads, because the shell may be gone before the server is ready. */
+const parent = process.ppid
+
 /** Completes when the shell that npm started is gone; never completes if npm did not start the server. */
 export const orphaned = (environment: { readonly [name: string]: string | undefined }): Effect.Effect<void> =>
-  Effect.suspend(() => {
-    const { ppid } = process
-    return environment["npm_lifecycle_event"] === undefined
-      ? Effect.never
-      : Effect.repeat(Effect.sleep(every), { while: () => process.ppid === ppid })
-  })
+  environment["npm_lifecycle_event"] === undefined
+    ? Effect.never
+    : Effect.repeat(Effect.sleep(every), { while: () => process.ppid === parent })
