@@ -41,7 +41,7 @@ const customer = "+16505551234"
 it.effect("takes the simulator's handshake and signature, and reads what customers write in every kind", () =>
   Effect.gen(function*() {
     const { api, next } = yield* news()
-    const passedOver = ["identity", "revoke", "request_welcome"]
+    const passedOver = ["identity", "request_welcome"]
     for (const kind of CloudApi.kinds) {
       const id = yield* api.receive({ from: customer, kind })
       const [item, ...others] = yield* next
