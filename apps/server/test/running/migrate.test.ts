@@ -21,7 +21,7 @@ const migrate = (database: string) =>
 
 const nothingToDo = {
   code: 0,
-  stdout: `the database has schema version ${newest} already: nothing to do\n`,
+  stdout: `the database already has schema version ${newest}: nothing to do\n`,
   stderr: ""
 }
 
