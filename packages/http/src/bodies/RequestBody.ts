@@ -110,11 +110,13 @@ const read = (
   })
 }
 
-/** The same request with a body that was already read, so its stream has ended. */
+/** A copy of the request with a body that was already read, so its stream has ended. */
 const having = (
   request: HttpServerRequest.HttpServerRequest,
   { buffer }: Uint8Array<ArrayBuffer>
-): HttpServerRequest.HttpServerRequest => Object.create(request, { arrayBuffer: { value: Effect.succeed(buffer) } })
+): HttpServerRequest.HttpServerRequest =>
+  // a copy and not an heir: what is made a prototype is slow from then on
+  Object.defineProperty(request.modify({}), "arrayBuffer", { value: Effect.succeed(buffer) })
 
 /** The body of the exchange as JSON, for error messages; fails with `malformed_json` if it is not JSON. */
 export const json: Effect.Effect<unknown, Errors.InvalidBody> = Effect.flatMap(Exchange, ({ body }) => {

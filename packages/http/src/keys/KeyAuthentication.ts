@@ -72,16 +72,19 @@ export const layer = Layer.effect(
       if (!Traits.has(endpoint, Traits.Sends)) yield* spend(principal)
       const keyless = IdempotencyHeader.refusal(endpoint, request.headers)
       if (keyless !== undefined) return yield* keyless
-      return Context.make(Caller.Caller, principal).pipe(
-        Context.add(HttpServerRequest.HttpServerRequest, read.request)
-      )
+      return { principal, request: read.request }
     })
 
     return Caller.ApiKeyAuthentication.of({
       apiKey: (httpEffect, { endpoint }) =>
         Effect.flatMap(
           StoreError.orUnavailable(authenticate(endpoint)),
-          (caller) => Effect.provideContext(httpEffect, caller)
+          ({ principal, request }) =>
+            Effect.updateContext(httpEffect, (context: Context.Context<never>) =>
+              context.pipe(
+                Context.add(Caller.Caller, principal),
+                Context.add(HttpServerRequest.HttpServerRequest, request)
+              ))
         )
     })
   })

@@ -63,16 +63,19 @@ export const layer = Layer.effect(
       if (keyless !== undefined) return yield* keyless
       const exchange = yield* Exchange
       exchange.actors = [session.value]
-      return Context.make(Caller.CurrentSession, session.value).pipe(
-        Context.add(HttpServerRequest.HttpServerRequest, read.request)
-      )
+      return { session: session.value, request: read.request }
     })
 
     return Caller.SessionAuthentication.of({
       session: (httpEffect, { endpoint }) =>
         Effect.flatMap(
           StoreError.orUnavailable(authenticate(endpoint)),
-          (caller) => Effect.provideContext(httpEffect, caller)
+          ({ request, session }) =>
+            Effect.updateContext(httpEffect, (context: Context.Context<never>) =>
+              context.pipe(
+                Context.add(Caller.CurrentSession, session),
+                Context.add(HttpServerRequest.HttpServerRequest, request)
+              ))
         )
     })
   })
