@@ -31,8 +31,8 @@ class Browser {
 }
 
 /** Goes to the issuer, signs in there as somebody, consents, and stands before our callback. */
-const atIssuer = async (browser: Browser, url: string, name: string): Promise<string> => {
-  let place = `${url}/internal/oidc/sign-in`
+const atIssuer = async (browser: Browser, url: string, name: string, query = ""): Promise<string> => {
+  let place = `${url}/internal/oidc/sign-in${query}`
   for (let step = 0; step < 12; step++) {
     let response = await browser.go(place)
     if (response.status === 200) {
@@ -98,6 +98,32 @@ it.live("a person without a role at the issuer, or with an unverified address, i
       assert.deepStrictEqual([response.status, JSON.parse(body).error.reason], [403, "role_not_allowed"], name)
       assert.deepStrictEqual(response.headers.getSetCookie().filter((cookie) => cookie.startsWith("wac_session=")), [])
     }
+  }).pipe(Effect.scoped))
+
+it.live("a person returns to the page of the dashboard that they asked for, and to no other site", () =>
+  Effect.gen(function*() {
+    const { url } = yield* served({ ada: { email: "ada@example.com", wac_roles: "admin" } })
+    const returned = (page: string) =>
+      Effect.promise(async () => {
+        const browser = new Browser()
+        const callback = await atIssuer(browser, url, "ada", `?${new URLSearchParams({ page })}`)
+        return (await browser.go(callback)).headers.get("location")
+      })
+    const own = "/dashboard/messages?status=failed&customer=%2B31612345678"
+    assert.strictEqual(yield* returned(own), own)
+    const strange = [
+      "//evil.example/dashboard/",
+      "/\\evil.example/dashboard/",
+      "https://evil.example/dashboard/",
+      "http://dashboard@evil.example/dashboard/x",
+      "javascript:alert(1)//dashboard/",
+      "/dashboard/../internal/session",
+      "/dashboardx",
+      "/internal/session",
+      "/dashboard/x\r\nset-cookie: a=b".padEnd(1100, "x"),
+      ""
+    ]
+    for (const page of strange) assert.strictEqual(yield* returned(page), "/dashboard", page)
   }).pipe(Effect.scoped))
 
 it.live("a forged or repeated callback, or one from a different browser, signs nobody in", () =>

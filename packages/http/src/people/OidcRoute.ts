@@ -23,10 +23,24 @@ export const paths: ReadonlyArray<string> = [begin, callback]
 
 /** The state of a sign-in, as stored in the cookie. */
 const Kept = Schema.fromJsonString(
-  Schema.Struct({ state: Schema.String, nonce: Schema.String, codeVerifier: Schema.String })
+  Schema.Struct({ state: Schema.String, nonce: Schema.String, codeVerifier: Schema.String, page: Schema.String })
 )
 const encodeKept = Schema.encodeSync(Kept)
 const decodeKept = Schema.decodeUnknownEffect(Kept)
+
+/** The parameter of the dashboard's address to which the person returns. */
+const pageParameter = "page"
+
+/** A longer address would not fit into a cookie. */
+const maxPageLength = 1024
+
+/** The dashboard's address to which the person returns: never outside the dashboard, so a link cannot lead elsewhere. */
+const pageOf = (asked: string | null, dashboard: string): string => {
+  const origin = "http://dashboard"
+  if (asked === null || asked.length > maxPageLength || !URL.canParse(asked, origin)) return dashboard
+  const url = new URL(asked, origin)
+  return url.origin === origin && url.pathname.startsWith(`${dashboard}/`) ? url.pathname + url.search : dashboard
+}
 
 const expired = () =>
   new Errors.Unauthorized({
@@ -54,6 +68,11 @@ export const layer = HttpRouter.use((router) =>
     const cookie = yield* SessionCookie
     const base = (yield* PublicUrl).href.replace(/\/$/, "")
     const redirectUri = Effect.map(MountPath, (mount) => `${base}${mount}${callback}`)
+    /** The query of the current request. */
+    const query = Effect.map(
+      Effect.all([HttpServerRequest.HttpServerRequest, redirectUri]),
+      ([{ url }, place]) => new URL(url, place).searchParams
+    )
 
     /** Opens a session for the person who came back, and records it in the audit. */
     const opened = Effect.fnUntraced(function*(userId: Session.Session["userId"]) {
@@ -72,8 +91,9 @@ export const layer = HttpRouter.use((router) =>
       "GET",
       begin,
       Effect.gen(function*() {
+        const page = pageOf((yield* query).get(pageParameter), `${yield* MountPath}/dashboard`)
         const { kept, url } = yield* signIn.begin(yield* redirectUri)
-        yield* cookie.keep(encodeURIComponent(encodeKept(kept)))
+        yield* cookie.keep(encodeURIComponent(encodeKept({ ...kept, page })))
         return HttpServerResponse.redirect(url, { status: 302 })
       }).pipe(Effect.catch((error) => refused(error)))
     )
@@ -82,14 +102,15 @@ export const layer = HttpRouter.use((router) =>
       callback,
       Effect.gen(function*() {
         const value = yield* cookie.kept
-        const kept = yield* Effect.try({ try: () => decodeURIComponent(value ?? ""), catch: expired }).pipe(
-          Effect.flatMap((text) => Effect.mapError(decodeKept(text), expired))
-        )
+        const { page, ...kept } = yield* Effect.try({ try: () => decodeURIComponent(value ?? ""), catch: expired })
+          .pipe(
+            Effect.flatMap((text) => Effect.mapError(decodeKept(text), expired))
+          )
         const place = new URL(yield* redirectUri)
         place.search = new URL((yield* HttpServerRequest.HttpServerRequest).url, place).search
         yield* opened(yield* signIn.complete(place, kept))
         yield* cookie.keep("")
-        return HttpServerResponse.redirect(`${yield* MountPath}/dashboard`, { status: 302 })
+        return HttpServerResponse.redirect(page, { status: 302 })
       }).pipe(
         Effect.provideService(SessionCookie, cookie),
         StoreError.orUnavailable,
