@@ -34,7 +34,7 @@ const sendable: { readonly [name: string]: (value: Json, place: number) => Json 
     ["image", "video", "audio", "document", "sticker"].map((name) => [
       name,
       (file: Json) =>
-        oneOf(Object.keys(file).length === 0 ? { link: "https://files.example/" } : file, ["link", "media"])
+        oneOf(file.media === undefined ? { ...file, link: "https://files.example/" } : file, ["link", "media"])
     ])
   ),
   // which addresses parse, no pattern says
@@ -62,12 +62,12 @@ const sendable: { readonly [name: string]: (value: Json, place: number) => Json 
 const listed: { readonly [name: string]: (elements: ReadonlyArray<Json>) => ReadonlyArray<Json> } = {
   // the template's own: no element twice, and each with one value
   buttons: (buttons) =>
-    buttons.map((button, i) =>
+    buttons.map(({ flowData: _, ...button }, i) =>
       button.index === undefined
         // ids differ
         ? { ...button, ...(button.reply === undefined ? {} : { reply: { ...button.reply, id: `${i}` } }) }
         : oneOf(
-          { index: i, payload: "x", ...button, flowData: undefined },
+          { index: i, payload: "x", ...button },
           ["urlSuffix", "code", "flowToken", "thumbnailProductRetailerId", "payload"]
         )
     ),
@@ -96,13 +96,17 @@ const meant = (value: Json, name: string): Json => {
   if (["data", "flowData", "bodyParams"].includes(name) || name === "parameters" && value.order !== undefined) {
     return value
   }
-  if (Array.isArray(value)) return (listed[name] ?? ((all) => all))(value.map((element) => meant(element, "")))
+  if (Array.isArray(value)) {
+    const elements = value.map((element) => meant(element, ""))
+    return Object.hasOwn(listed, name) ? listed[name]!(elements) : elements
+  }
   const made = typeof value === "object" && value !== null
     ? Object.fromEntries(
       Object.entries(value).filter(([, part]) => part !== undefined).map(([name, part]) => [name, meant(part, name)])
     )
     : value
-  return sendable[name]?.(made, 0) ?? made
+  // a random object may have a field such as `toString`
+  return Object.hasOwn(sendable, name) ? sendable[name]!(made, 0) : made
 }
 
 /** What no schema says of a body: makes one that the document allows one that means something. */
