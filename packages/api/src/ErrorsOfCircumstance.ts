@@ -122,6 +122,12 @@ export const forbidden: { readonly [R in Reasons["forbidden"]]: Entry } = {
     remedy: "Do nothing: the campaign skips this customer on purpose.",
     retry: retries.no,
     example: { message: "the recipient belongs to the campaign's holdout", param: "to" }
+  },
+  campaign_state: {
+    when: "The campaign's status does not allow the change, such as starting a draft that was not checked.",
+    remedy: "Read the campaign's status, and do first what it waits for.",
+    retry: retries.no,
+    example: { message: "a campaign that is draft cannot be started" }
   }
 }
 

@@ -48,6 +48,7 @@ export interface ErrorReasons {
     | "media_quota"
     | "frequency_cap"
     | "holdout"
+    | "campaign_state"
   readonly idempotency_conflict: "payload_mismatch"
   readonly rate_limited: "workspace" | "phone_number" | "pair" | "provider" | "login"
   readonly server_error:

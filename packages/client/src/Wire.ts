@@ -77,7 +77,7 @@ export interface MessageFailure {
 }
 
 /** What has become of a message (contract §3). */
-export type MessageStatus = "queued" | "sending" | "unknown" | "sent" | "delivered" | "read" | "failed"
+export type MessageStatus = "queued" | "sending" | "unknown" | "sent" | "delivered" | "read" | "failed" | "skipped"
 
 /** The kinds of message. */
 export type MessageType = "template" | FreeFormType

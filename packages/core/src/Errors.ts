@@ -74,7 +74,8 @@ export class Forbidden extends Schema.TaggedError<Forbidden>()("Forbidden", {
     "phone_number_required",
     "media_quota",
     "frequency_cap",
-    "holdout"
+    "holdout",
+    "campaign_state"
   ]),
   ...described
 }) {

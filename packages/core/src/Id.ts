@@ -76,6 +76,10 @@ export type AuditId = typeof AuditId.Type
 export const AlertId = shape("alr").pipe(Schema.brand("AlertId"))
 export type AlertId = typeof AlertId.Type
 
+/** The id of a campaign. */
+export const CampaignId = shape("cmp").pipe(Schema.brand("CampaignId"))
+export type CampaignId = typeof CampaignId.Type
+
 /** The id of a file. */
 export const MediaId = shape("med").pipe(Schema.brand("MediaId"))
 export type MediaId = typeof MediaId.Type
@@ -98,6 +102,7 @@ export interface ByPrefix {
   readonly ses: SessionId
   readonly aud: AuditId
   readonly alr: AlertId
+  readonly cmp: CampaignId
   readonly med: MediaId
 }
 

@@ -8,9 +8,9 @@ import { Context, type Duration, Effect } from "effect"
 
 /**
  * What a runner polls for: sends whose deadline has passed, deliveries, deliveries that a resume skipped, replay jobs,
- * provider posts or new events.
+ * campaigns, provider posts or new events.
  */
-export type Look = "sends" | "deliveries" | "skippedDeliveries" | "replays" | "posts" | "events"
+export type Look = "sends" | "deliveries" | "skippedDeliveries" | "replays" | "campaigns" | "posts" | "events"
 
 interface Pace {
   /**

@@ -5,6 +5,7 @@
 import type { Context } from "effect"
 import { AlertStore } from "./alerts/AlertStore.ts"
 import { AuditStore } from "./audit/AuditStore.ts"
+import { CampaignStore } from "./campaigns/CampaignStore.ts"
 import { ChangeStore } from "./changes/ChangeStore.ts"
 import { ContactStore } from "./contacts/ContactStore.ts"
 import { EventStore } from "./events/EventStore.ts"
@@ -33,6 +34,7 @@ export const all = {
   AlertStore,
   ApiKeyStore,
   AuditStore,
+  CampaignStore,
   ChangeStore,
   ContactStore,
   DeliveryStore,

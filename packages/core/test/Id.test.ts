@@ -22,6 +22,7 @@ const kinds = {
   ses: Id.SessionId,
   aud: Id.AuditId,
   alr: Id.AlertId,
+  cmp: Id.CampaignId,
   med: Id.MediaId
 } satisfies { [prefix in keyof Id.ByPrefix]: Schema.Schema<unknown> }
 const prefixes = Object.keys(kinds) as ReadonlyArray<keyof Id.ByPrefix>

@@ -58,6 +58,7 @@ export const message = (fields: Partial<Message> = {}): Message => ({
   id: id("msg"),
   workspaceId: id("ws"),
   apiKeyId: id("key"),
+  campaignId: null,
   phoneNumberId: id("pn"),
   from: "+14155550100",
   content: text(),

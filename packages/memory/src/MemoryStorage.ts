@@ -6,6 +6,7 @@ import { Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import * as AlertStore from "./alerts/AlertStore.ts"
 import * as AuditStore from "./audit/AuditStore.ts"
+import * as CampaignStore from "./campaigns/CampaignStore.ts"
 import * as ChangeStore from "./changes/ChangeStore.ts"
 import * as ContactStore from "./contacts/ContactStore.ts"
 import * as EventStore from "./events/EventStore.ts"
@@ -36,6 +37,7 @@ export const layer: Layer.Layer<Ports.Ports> = Layer.mergeAll(
   AlertStore.layer,
   ApiKeyStore.layer,
   AuditStore.layer,
+  CampaignStore.layer,
   ChangeStore.layer,
   ContactStore.layer,
   DeliveryStore.layer,

@@ -32,6 +32,11 @@ const outlooks: { readonly [look in Polling.Look]: Outlook } = {
     dueAt: ({ replays, runningReplays }) => least([...runningReplays].map((id) => replays.get(id)!.job.stepAt)),
     changed: ({ replayHint }) => replayHint.wait
   },
+  campaigns: {
+    dueAt: ({ campaigns }) =>
+      least([...campaigns.values()].flatMap(({ job: { workAt } }) => workAt === null ? [] : [workAt])),
+    changed: ({ campaignHint }) => campaignHint.wait
+  },
   posts: {
     dueAt: ({ waitingPosts }) => least([...waitingPosts].flatMap(({ dueAt }) => dueAt === null ? [] : [dueAt])),
     changed: () => Effect.never

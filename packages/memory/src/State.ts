@@ -8,6 +8,7 @@ import {
   type ApiKey,
   type ApiRequest,
   type AuditEntry,
+  type CampaignStep,
   type Change,
   type Contact,
   type ContactStep,
@@ -22,6 +23,7 @@ import {
   type PhoneNumber,
   type PhoneNumberStep,
   type Portal,
+  type Recipient,
   type ReplayStep,
   type Sealed,
   type SessionStore,
@@ -95,6 +97,21 @@ export interface KeptContact {
   readonly contact: Contact.Contact
 }
 
+/** A campaign with its rows and its queue. */
+export interface KeptCampaign {
+  readonly id: Id.CampaignId
+  readonly workspaceId: Id.WorkspaceId
+  job: CampaignStep.Job
+  /** In the order of their upload. */
+  readonly rows: Array<{
+    readonly row: Recipient.Row
+    messageId: Id.MessageId | null
+    problem: Recipient.Problem | null
+  }>
+  /** When recipients are due, and how often they were tried. */
+  readonly queue: Map<Id.MessageId, { dueAt: Time.Instant; readonly tries: number }>
+}
+
 export interface Memory {
   readonly workspaces: Map<Id.WorkspaceId, Workspace.Workspace>
   readonly phoneNumbers: Table<PhoneNumber.PhoneNumber>
@@ -153,6 +170,9 @@ export interface Memory {
   readonly outboxes: Map<Id.WorkspaceId, Outbox>
   readonly deliveries: Table<Consignment>
   readonly replays: Table<ReplayJob>
+  readonly campaigns: Table<KeptCampaign>
+  /** Notified of every change of a campaign. */
+  readonly campaignHint: Hint
   readonly alerts: Table<Alert.Alert>
   readonly alertSettings: Map<Id.WorkspaceId, Alert.Settings>
   readonly changeListeners: Set<(change: Change.Change) => void>
@@ -241,6 +261,8 @@ const make = (now: Memory["now"]): Memory => ({
   outboxes: new Map(),
   deliveries: new Table(),
   replays: new Table(),
+  campaigns: new Table(),
+  campaignHint: new Hint(),
   alerts: new Table(),
   alertSettings: new Map(),
   changeListeners: new Set(),

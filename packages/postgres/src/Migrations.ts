@@ -13,6 +13,7 @@ import * as people from "./migrations/0003_people.ts"
 import * as portal from "./migrations/0004_portal.ts"
 import * as lists from "./migrations/0005_lists.ts"
 import * as kinds from "./migrations/0006_kinds.ts"
+import * as campaigns from "./migrations/0007_campaigns.ts"
 import { OpenError } from "./OpenError.ts"
 import { describe, isPassing } from "./SqlFailure.ts"
 
@@ -30,7 +31,8 @@ export const all: ReadonlyArray<Migration> = [
   { name: "people", sql: people.sql },
   { name: "portal", sql: portal.sql },
   { name: "lists", sql: lists.sql },
-  { name: "kinds", sql: kinds.sql }
+  { name: "kinds", sql: kinds.sql },
+  { name: "campaigns", sql: campaigns.sql }
 ]
 
 /** The advisory lock that serializes migrations. The number is arbitrary but must stay the same. */

@@ -7,6 +7,7 @@ import { Effect, Layer, Redacted, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
 import * as AlertStore from "./alerts/AlertStore.ts"
 import * as AuditStore from "./audit/AuditStore.ts"
+import * as CampaignStore from "./campaigns/CampaignStore.ts"
 import * as ChangeStore from "./changes/ChangeStore.ts"
 import * as ContactStore from "./contacts/ContactStore.ts"
 import { Database } from "./Database.ts"
@@ -41,6 +42,7 @@ export const layer = Layer.mergeAll(
   AlertStore.layer,
   ApiKeyStore.layer,
   AuditStore.layer,
+  CampaignStore.layer,
   ChangeStore.layer,
   ContactStore.layer,
   DeliveryStore.layer,

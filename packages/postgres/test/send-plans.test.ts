@@ -41,6 +41,7 @@ const sends = (first: number, count: number): ReadonlyArray<MessageStore.AcceptS
       fingerprint: "f"
     },
     apiKeyId: "key" as Id.ApiKeyId,
+    campaignId: null,
     message: { type: "template", to: customer(first + i), template: { name: "t", language: "en" } },
     messageId: `msg ${first + i}` as Id.MessageId,
     claimToken: "mine",

@@ -12,6 +12,7 @@ const answered = (to: PhoneNumber.E164): Message.Message => ({
   id: messageId,
   workspaceId: sender.workspaceId,
   apiKeyId: "key_01ARZ3NDEKTSV4RRFFQ69G5FAV" as Message.Message["apiKeyId"],
+  campaignId: null,
   phoneNumberId: sender.id,
   from: sender.phoneNumber,
   content: { type: "text", to, text: { body: "hello" } },

@@ -6,6 +6,7 @@ import { type Ports, Storage } from "@wac/core"
 import { Effect, Layer } from "effect"
 import * as AlertStoreSuite from "./alerts/AlertStoreSuite.ts"
 import * as AuditStoreSuite from "./audit/AuditStoreSuite.ts"
+import * as CampaignStoreSuite from "./campaigns/CampaignStoreSuite.ts"
 import * as ChangeStoreSuite from "./changes/ChangeStoreSuite.ts"
 import * as ContactStoreNamesSuite from "./contacts/ContactStoreNamesSuite.ts"
 import * as ContactStoreSuite from "./contacts/ContactStoreSuite.ts"
@@ -115,6 +116,7 @@ const suites: { readonly [port in Ports.Name]: readonly [Suite, ...ReadonlyArray
   ],
   ReplayStore: [{ tests: ReplayStoreSuite.tests }],
   AlertStore: [{ tests: AlertStoreSuite.tests }],
+  CampaignStore: [{ tests: CampaignStoreSuite.tests }],
   ChangeStore: [{ tests: ChangeStoreSuite.tests }],
   AuditStore: [{ tests: AuditStoreSuite.tests }],
   RequestStore: [{ tests: RequestStoreSuite.tests }],

@@ -10,7 +10,8 @@ const statuses: Record<MessageStatus, readonly [Tone, string, IconName]> = {
   sent: ["calm", "Sent", "arrow"],
   delivered: ["good", "Delivered", "check"],
   read: ["good", "Read", "check"],
-  failed: ["bad", "Failed", "cross"]
+  failed: ["bad", "Failed", "cross"],
+  skipped: ["calm", "Skipped", "circle"]
 }
 
 export const messageStatuses = (Object.keys(statuses) as ReadonlyArray<MessageStatus>)
@@ -30,5 +31,6 @@ export const messageMeanings: Record<MessageStatus, string> = {
   sent: "The provider accepted it, and has not reported that it arrived.",
   delivered: "It arrived at the phone.",
   read: "The recipient read it.",
-  failed: "It will not arrive."
+  failed: "It will not arrive.",
+  skipped: "Its campaign never sent it."
 }

@@ -328,6 +328,7 @@ layer(checks.Served.layer({ environment: checks.unlimited, adapters: provider.ad
                 fingerprint: yield* Idempotency.fingerprint(yield* Digest.Digest, message)
               },
               apiKeyId: Id.ApiKeyId.make(server.key.id),
+              campaignId: null,
               message,
               messageId: Id.MessageId.make(`msg_${checks.nobody}`),
               claimToken: "elsewhere",

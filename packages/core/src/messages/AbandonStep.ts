@@ -121,8 +121,10 @@ export const abandon: Decide<AbandonSend, Loaded, void, Writes> = (loaded, comma
     const send = found?.send && sends.of(found.send.message.id)
     if (found?.send === undefined || send?.binding?.claim?.token !== claimToken) return
     const { counted, statusAtBefore } = found.send.lastTry
-    known(workspaces, workspaceId, () => new Kept(found.workspaceFullAt))
-      .giveBack(Limits.workspace(limits, found.workspace.tier))
+    if (send.message.campaignId === null) {
+      known(workspaces, workspaceId, () => new Kept(found.workspaceFullAt))
+        .giveBack(Limits.workspace(limits, found.workspace.tier))
+    }
     const { number } = found
     if (number !== undefined) {
       const customer = Contact.keyOf(to)

@@ -193,10 +193,14 @@ class Batch {
     const barred = (apiKey && ApiKey.refusal(apiKey, now)) ?? Workspace.suspension(own.workspace)
     if (barred !== undefined) return refused([], barred)
 
-    const ofRequest = Bucket.ask([{
-      bucket: known(this.workspaces, own.workspace.id, () => new Bucket.Bucket(own.fullAt)),
-      policy: Limits.workspace(limits, own.workspace.tier)
-    }], now)
+    // a campaign is no caller whose requests are limited
+    const ofRequest = Bucket.ask(
+      command.campaignId !== null ? [] : [{
+        bucket: known(this.workspaces, own.workspace.id, () => new Bucket.Bucket(own.fullAt)),
+        policy: Limits.workspace(limits, own.workspace.tier)
+      }],
+      now
+    )
     const tooFast = RateLimit.refusal(ofRequest.readings)
     if (tooFast !== undefined) return refused(ofRequest.readings, tooFast)
 
@@ -208,6 +212,9 @@ class Batch {
       return { ...verdict, readings: ofRequest.readings }
     }
     const again = verdict._tag === "Released" ? bound : undefined
+    if (command.campaignId !== null && again === undefined) {
+      return { _tag: "Unknown", reason: "outcome_unknown", readings: ofRequest.readings }
+    }
 
     const customer = Contact.keyOf(content.to)
     const number = found.sender && this.number(found.sender)

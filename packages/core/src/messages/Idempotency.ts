@@ -7,7 +7,7 @@ import { Digest } from "effect/crypto"
 import { DomainError, InvalidBody, ServerError } from "../Errors.ts"
 import { ApiKeyId, MessageId, RequestId, WorkspaceId } from "../Id.ts"
 import type { Instant } from "../Time.ts"
-import { isDeliveryUnknown, type Message, ranks } from "./Message.ts"
+import { hasEnded, isDeliveryUnknown, type Message, ranks } from "./Message.ts"
 
 /** How long a key is kept after its answer. */
 export const retention = Duration.hours(24)
@@ -96,7 +96,7 @@ export interface Binding {
   readonly answer: Answer | null
   /** The outcome of the last try if nothing was sent. Requests that wait for the try receive it; later ones do not. */
   readonly lastFailure: Answer | null
-  /** When the key is deleted; `null` until the send has ended. */
+  /** When the key is deleted; `null` until the send has ended, and for a campaign's recipients. */
   readonly expiresAt: Instant | null
 }
 
@@ -133,7 +133,7 @@ export const judge = (
   if (settled !== null) return { _tag: "Answered", answer: settled }
   if (isDeliveryUnknown(message)) return { _tag: "Unknown", reason: "delivery_unknown" }
   // only a message that still waits to be sent may be sent, whatever else happened to it
-  return binding.claim === null && message.status === "sending"
+  return binding.claim === null && (message.status === "sending" || message.status === "queued")
     ? { _tag: "Released", lastFailure: binding.lastFailure }
     : { _tag: "Unknown", reason: "outcome_unknown" }
 }
@@ -144,7 +144,7 @@ export const judge = (
  */
 export const settledByReport = (message: Message): Answer | null =>
   message.providerMessageId !== null && !isDeliveryUnknown(message) &&
-    (message.status === "failed" || ranks[message.status] >= ranks.sent)
+    (hasEnded(message.status) || ranks[message.status] >= ranks.sent)
     ? sent(message, message.providerMessageId)
     : null
 

@@ -4,7 +4,7 @@
  */
 import { Duration, Record, Schema, Struct } from "effect"
 import { type DomainError, type ProviderDetail, reasonOf } from "../Errors.ts"
-import { type ApiKeyId, MessageId, type PhoneNumberId, type WorkspaceId } from "../Id.ts"
+import { type ApiKeyId, type CampaignId, MessageId, type PhoneNumberId, type WorkspaceId } from "../Id.ts"
 import { E164 } from "../numbers/PhoneNumber.ts"
 import * as PlainText from "../PlainText.ts"
 import type { Instant } from "../Time.ts"
@@ -131,19 +131,28 @@ export interface Pricing {
   readonly category: string
 }
 
-/** The ranks of the statuses. A status never moves to a lower rank. `queued` is for campaigns; `failed` has no rank. */
+/**
+ * The ranks of the statuses. A status never moves to a lower rank. `queued` is for campaigns; `failed` and `skipped`
+ * have no rank.
+ */
 export const ranks = { queued: 0, sending: 1, unknown: 2, sent: 3, delivered: 4, read: 5 } as const
 
-/** One of {@link ranks}, or `failed`. */
-export const MessageStatus = Schema.Literals([...Struct.keys(ranks), "failed"])
+/** One of {@link ranks}, `failed`, or `skipped`: a campaign's message that was never sent (contract §11). */
+export const MessageStatus = Schema.Literals([...Struct.keys(ranks), "failed", "skipped"])
 export type MessageStatus = typeof MessageStatus.Type
+
+/** Whether a status has no rank. It is final, except for {@link isDeliveryUnknown}. */
+export const hasEnded = (status: MessageStatus): status is "failed" | "skipped" =>
+  status === "failed" || status === "skipped"
 
 /** A stored message. */
 export interface Message {
   readonly id: MessageId
   readonly workspaceId: WorkspaceId
-  /** The API key of the request; `null` if a person sent the message from the dashboard. */
+  /** The API key of the request; `null` if a person sent the message from the dashboard, or a campaign. */
   readonly apiKeyId: ApiKeyId | null
+  /** The campaign whose recipient this message is (contract §11). */
+  readonly campaignId: CampaignId | null
   readonly phoneNumberId: PhoneNumberId
   readonly from: E164
   readonly content: OutboundMessage
@@ -262,7 +271,7 @@ export const apply = (message: Message, report: Report, now: Instant): Moved => 
     : named
   const target = report.status
   if (target === "failed") {
-    if (reopened.status === "failed" || ranks[reopened.status] >= ranks.delivered) {
+    if (hasEnded(reopened.status) || ranks[reopened.status] >= ranks.delivered) {
       return { message: named, transitions: [] }
     }
     return {
@@ -271,7 +280,7 @@ export const apply = (message: Message, report: Report, now: Instant): Moved => 
       transitions: reopened === named ? [step(report, "failed", at)] : []
     }
   }
-  if (reopened.status === "failed" || ranks[target] <= ranks[reopened.status]) {
+  if (hasEnded(reopened.status) || ranks[target] <= ranks[reopened.status]) {
     const field = timeField[target]
     return { message: named[field] === null ? { ...named, [field]: at } : named, transitions: [] }
   }

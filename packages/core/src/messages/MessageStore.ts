@@ -5,7 +5,7 @@
 import { Context, Duration, type Effect, type Option } from "effect"
 import type { Contact } from "../contacts/Contact.ts"
 import type { Forbidden, InvalidBody, RateLimited, ServerError, Unauthorized } from "../Errors.ts"
-import type { ApiKeyId, DeliveryId, EventId, MessageId, WorkspaceId } from "../Id.ts"
+import type { ApiKeyId, CampaignId, DeliveryId, EventId, MessageId, WorkspaceId } from "../Id.ts"
 import type { Limits } from "../limits/Limits.ts"
 import type { Reading } from "../limits/RateLimit.ts"
 import type { PhoneNumber } from "../numbers/PhoneNumber.ts"
@@ -21,7 +21,7 @@ import type { Named } from "./Referred.ts"
 /** The idempotency key of a request, scoped to the workspace and the route, and not to the API key. */
 export interface KeyedRequest {
   readonly workspaceId: WorkspaceId
-  /** Method and route: `POST /v1/messages`, or `POST /internal/messages` from the dashboard. */
+  /** Method and route: `POST /v1/messages`, or `POST /internal/messages` from the dashboard; or a campaign. */
   readonly route: string
   readonly key: IdempotencyKey
   readonly fingerprint: string
@@ -37,8 +37,13 @@ export interface EventIds {
 export interface AcceptSend {
   readonly now: Instant
   readonly request: KeyedRequest
-  /** `null` if an authenticated person sends the message. Then no API key is checked. */
+  /** `null` if an authenticated person sends the message, or a campaign. Then no API key is checked. */
   readonly apiKeyId: ApiKeyId | null
+  /**
+   * The campaign whose queued message this is (contract §11). It spends none of the workspace's tokens, and is claimed
+   * only if it exists: without it, the verdict is `Unknown`.
+   */
+  readonly campaignId: CampaignId | null
   readonly message: OutboundMessage
   /** The message's id, if this is the first try under the key. */
   readonly messageId: MessageId
@@ -61,6 +66,7 @@ export const claimedMessage = (
       id: messageId,
       workspaceId: request.workspaceId,
       apiKeyId,
+      campaignId: null,
       phoneNumberId: sender.id,
       from: sender.phoneNumber,
       content: message,

@@ -306,6 +306,7 @@ export class Messages extends Context.Service<Messages, {
           now,
           request: keyed,
           apiKeyId: request.apiKeyId,
+          campaignId: null,
           message: request.message,
           messageId: yield* Id.generate(random, "msg"),
           claimToken,

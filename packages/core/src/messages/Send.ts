@@ -31,10 +31,15 @@ export interface Moved {
 
 /** Whether the outcome of the send is known from the provider. */
 export const isSettled = (message: Message.Message): boolean =>
-  message.status !== "sending" && message.status !== "unknown" && !Message.isDeliveryUnknown(message)
+  message.status !== "queued" && message.status !== "sending" && message.status !== "unknown" &&
+  !Message.isDeliveryUnknown(message)
 
 /** When a key answered at `now` is deleted. */
 export const expiryFrom = (now: Instant): Instant => now + Duration.toMillis(Idempotency.retention)
+
+/** {@link expiryFrom}. A campaign's recipient keeps its key, so that no campaign writes to a customer twice. */
+const expiryOf = ({ campaignId }: Message.Message, now: Instant): Instant | null =>
+  campaignId === null ? expiryFrom(now) : null
 
 /** When silence or the key's age next changes the send; `null` if never. */
 export const deadlineOf = ({ binding, message }: Send): Instant | null => {
@@ -58,7 +63,7 @@ export const unclaim = (
     ...send.binding,
     ...change,
     claim: null,
-    expiresAt: isSettled(send.message) ? expiryFrom(now) : null
+    expiresAt: isSettled(send.message) ? expiryOf(send.message, now) : null
   }
 })
 
@@ -108,11 +113,15 @@ export const settle = (send: Send, end: SendEnd, ids: EventIds, now: Instant): M
       // the message itself holds the answer, unless an earlier report brought another identifier
       const isNamedElse = message.providerMessageId !== null && message.providerMessageId !== providerMessageId
       const answer = isNamedElse ? Idempotency.sent(message, providerMessageId) : null
-      return bind(moved, { claim: null, answer, expiresAt: expiryFrom(now) })
+      return bind(moved, { claim: null, answer, expiresAt: expiryOf(message, now) })
     }
     case "Refused":
       return giveQuotaBack(
-        bind(apply(send, end.report, ids, now), { claim: null, answer: end.answer, expiresAt: expiryFrom(now) })
+        bind(apply(send, end.report, ids, now), {
+          claim: null,
+          answer: end.answer,
+          expiresAt: expiryOf(message, now)
+        })
       )
     case "NotSent":
       return unchanged(unclaim(leaveSending(send, "sending", now), now, { lastFailure: end.answer }))
@@ -131,6 +140,17 @@ export const report = (before: Send, report: Message.Report, ids: EventIds, now:
   return (claim === null || claim.leaseUntil <= now) && (expiresAt === null || expiresAt > now)
     ? { ...moved, send: unclaim(moved.send, now) }
     : moved
+}
+
+/** Ends a campaign's message that was not sent, without an event. Changes nothing unless it waits without a claim. */
+export const skip = (send: Send, reason: Message.MessageError, now: Instant): Moved => {
+  const { binding, message } = send
+  const waits = binding?.claim === null && (message.status === "queued" || message.status === "sending")
+  return waits
+    ? giveQuotaBack(
+      unchanged({ ...send, message: { ...message, status: "skipped", statusAt: now, error: reason } })
+    )
+    : unchanged(send)
 }
 
 /** What silence, or the age of a key, leads to. */
@@ -165,7 +185,7 @@ export const conclude = (
   }
   if (message.status === "unknown") {
     const failed = fail(send, Message.deliveryUnknown, ids, now)
-    return { moved: bind(failed, { expiresAt: expiryFrom(now) }), conclusions: ["failed"] }
+    return { moved: bind(failed, { expiresAt: expiryOf(message, now) }), conclusions: ["failed"] }
   }
   const failed = giveQuotaBack(fail(send, Message.notSent, ids, now))
   return { moved: { ...failed, send: forget(failed.send) }, conclusions: ["failed", "forgotten"] }

@@ -50,7 +50,8 @@ export interface Outright {
  * {@link settle}. Quota, identifiers of other messages and the key's stored answer do not change.
  */
 export const outright = ({ claimToken, end, ids, message }: SettleSend, now: Instant): Outright | undefined => {
-  if (end._tag !== "Accepted" || !isUntold(message)) return undefined
+  // a campaign counts its recipients' outcomes
+  if (end._tag !== "Accepted" || !isUntold(message) || message.campaignId !== null) return undefined
   const claimed: Send.Send = {
     message,
     // neither the fingerprint nor the end of the lease matters here

@@ -2,8 +2,9 @@
  * The state of sends during a batch, after the commands that were already decided, and what has to be written. In
  * memory only.
  */
+import * as CampaignCounts from "../campaigns/CampaignCounts.ts"
 import type * as Event from "../events/Event.ts"
-import type { MessageId, WorkspaceId } from "../Id.ts"
+import type { CampaignId, MessageId, WorkspaceId } from "../Id.ts"
 import type { Known } from "../Step.ts"
 import type { Instant } from "../Time.ts"
 import type { EventIds } from "./MessageStore.ts"
@@ -32,6 +33,11 @@ export interface Writes {
   readonly deadlines: ReadonlyArray<Deadline>
   /** Messages to delete completely. */
   readonly removed: ReadonlyArray<MessageId>
+  /** How the counts of campaigns change, each campaign at most once. */
+  readonly tallies: ReadonlyArray<{
+    readonly campaignId: CampaignId
+    readonly change: CampaignCounts.CampaignCounts
+  }>
   readonly events: ReadonlyArray<Event.Recorded>
 }
 
@@ -91,8 +97,20 @@ export class Sends {
         return dueAt !== null && (before === null || dueAt < before) ? [{ workspaceId, dueAt, messageId: id }] : []
       }),
       removed: [...this.removed],
+      tallies: this.tallies(sends),
       events: this.events
     }
+  }
+
+  private tallies(sends: ReadonlyArray<Send.Send>): Writes["tallies"] {
+    const tallies = new Map<CampaignId, CampaignCounts.CampaignCounts>()
+    for (const { message: { campaignId, id, status } } of sends) {
+      if (campaignId === null) continue
+      const change = CampaignCounts.change(this.loaded.send(id)!.message.status, status)
+      if (change === undefined) continue
+      tallies.set(campaignId, CampaignCounts.add(tallies.get(campaignId) ?? CampaignCounts.none, change))
+    }
+    return [...tallies].map(([campaignId, change]) => ({ campaignId, change }))
   }
 
   private giveBack(quota: Send.Moved["quota"]): void {

@@ -307,7 +307,7 @@ const isSame = (a: Message.Report, b: Message.Report): boolean =>
 const withoutId = ({ id: _, ...event }: Event.Event) => event
 
 const rank = ({ status }: Message.Message): number =>
-  status === "failed" ? Message.ranks.delivered : Message.ranks[status]
+  Message.hasEnded(status) ? Message.ranks.delivered : Message.ranks[status]
 
 const assertNoStepBack = (before: Message.Message, after: Message.Message): void => {
   assert.isAtLeast(rank(after), rank(before), `${before.status} became ${after.status}`)

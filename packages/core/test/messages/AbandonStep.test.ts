@@ -24,6 +24,7 @@ const send = (n: number, customer = n): AcceptSend => ({
     fingerprint: "one"
   },
   apiKeyId: id("key"),
+  campaignId: null,
   message: { ...templated([]), to: customerOf(customer) },
   messageId: id("msg", n),
   claimToken: claimOf(n),

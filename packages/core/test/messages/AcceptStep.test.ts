@@ -134,6 +134,7 @@ const send = (
   now,
   request: { workspaceId, route: "POST /v1/messages", key: (key ?? `key ${n}`) as IdempotencyKey, fingerprint },
   apiKeyId: id("key"),
+  campaignId: null,
   message: message ?? { ...templated([]), to: customerOf(n) },
   messageId: id("msg", n),
   claimToken: `t${n}`,

@@ -353,6 +353,7 @@ const elsewhere = (request: SendRequest) =>
         fingerprint: yield* Idempotency.fingerprint(yield* Digest.Digest, request.message)
       },
       apiKeyId: request.apiKeyId,
+      campaignId: null,
       message: request.message,
       messageId,
       claimToken: "elsewhere",

@@ -139,13 +139,14 @@ export const abandon = (memory: Memory, command: MessageStore.AbandonSend): void
 }
 
 /** Stores a new send under its key. */
-const keep = (memory: Memory, send: Send): Send => {
+export const keep = (memory: Memory, send: Send): Send => {
   memory.sends.set(send.name, send)
   memory.sendOf.set(send.binding.messageId, send)
   return send
 }
 
-const senderOf = (
+/** The number that a message names, or the workspace's default number at the provider. */
+export const senderOf = (
   memory: Memory,
   workspaceId: Workspace.Workspace["id"],
   provider: string,
@@ -157,10 +158,11 @@ const senderOf = (
       : number.id === from || number.phoneNumber === from
   )
 
-const templateOf = (
+/** The template that a message names, in the sender's account. */
+export const templateOf = (
   memory: Memory,
   sender: PhoneNumber.PhoneNumber | undefined,
-  content: Message.OutboundMessage
+  content: Message.OutboundMessage | Pick<Message.OutboundOf<"template">, "type" | "template">
 ): Template.Template | undefined => {
   if (sender === undefined || content.type !== "template") return undefined
   const { providerAccountId, workspaceId } = sender

@@ -1,7 +1,7 @@
 /**
  * Sends and their idempotency keys: loads them from `State` for the core's steps and writes the results.
  */
-import { type Message, type MessageStore, Send, type Sends, type SendStep, type Time } from "@wac/core"
+import { CampaignCounts, type Message, type MessageStore, Send, type Sends, type SendStep, type Time } from "@wac/core"
 import { record } from "../events/Journal.ts"
 import type { Memory, Send as Kept } from "../State.ts"
 
@@ -50,13 +50,19 @@ const keep = (memory: Memory, send: Send.Send): void => {
 }
 
 /** Writes the result of a step. */
-export const write = (memory: Memory, { events, names, quotas, removed, sends }: Sends.Writes): void => {
+export const write = (memory: Memory, { events, names, quotas, removed, sends, tallies }: Sends.Writes): void => {
   for (const { messageId, providerMessageId } of names) {
     if (!memory.messageByProviderId.has(providerMessageId)) memory.messageByProviderId.set(providerMessageId, messageId)
   }
   for (const { messages, month, workspaceId } of quotas) {
     const counter = quotaCounter(workspaceId, month)
     memory.quotaUsed.set(counter, (memory.quotaUsed.get(counter) ?? 0) - messages)
+  }
+  for (const { campaignId, change } of tallies) {
+    const kept = memory.campaigns.get(campaignId)
+    if (kept === undefined) continue
+    const { campaign } = kept.job
+    kept.job = { ...kept.job, campaign: { ...campaign, counts: CampaignCounts.add(campaign.counts, change) } }
   }
   for (const send of sends) keep(memory, send)
   for (const id of removed) {

@@ -2,6 +2,7 @@
  * Writes the results of the steps of sends (core's `Sends.Writes`).
  */
 import { Message, type Send, type Sends } from "@wac/core"
+import { addTallies } from "../campaigns/Tallies.ts"
 import { record } from "../events/Recording.ts"
 import { booleans, instants, integers, jsons, texts } from "../Parameter.ts"
 import type { Statement } from "../Statement.ts"
@@ -82,7 +83,9 @@ export const awaitDeadlines = (deadlines: Sends.Writes["deadlines"]): ReadonlyAr
   }]
 
 /** The statements that write everything except deadlines. The caller must hold the messages' locks. */
-export const keepSends = ({ events, names, quotas, removed, sends }: Sends.Writes): ReadonlyArray<Statement> => [
+export const keepSends = (
+  { events, names, quotas, removed, sends, tallies }: Sends.Writes
+): ReadonlyArray<Statement> => [
   ...removed.length === 0 ? [] : [{ text: removeText, params: [texts(removed)] }],
   ...sends.length === 0 ? [] : [keep(sends)],
   ...names.length === 0 ? [] : [{
@@ -100,5 +103,6 @@ export const keepSends = ({ events, names, quotas, removed, sends }: Sends.Write
       integers(quotas.map(({ messages }) => messages))
     ]
   }],
-  ...record(events)
+  ...record(events),
+  ...addTallies(tallies)
 ]

@@ -15,6 +15,7 @@ export const messageOf = (row: StoredSend): Message.Message =>
     id: row["id"],
     workspaceId: row["workspace_id"],
     apiKeyId: row["api_key_id"],
+    campaignId: row["campaign_id"],
     phoneNumberId: row["phone_number_id"],
     from: row["from_number"],
     content: row["content"],

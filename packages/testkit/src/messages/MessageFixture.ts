@@ -60,6 +60,8 @@ export interface SendOptions {
   readonly route?: string
   /** `null` if a person sends it. */
   readonly apiKeyId?: Id.ApiKeyId | null
+  /** The campaign whose queued message it is; none by default. */
+  readonly campaignId?: Id.CampaignId
   readonly message?: Message.OutboundMessage
   readonly leaseUntil?: Time.Instant
   readonly limits?: Limits.Limits
@@ -85,6 +87,7 @@ export const send = (
         fingerprint: options.fingerprint ?? "one"
       },
       apiKeyId: options.apiKeyId === undefined ? world.key.id : options.apiKeyId,
+      campaignId: options.campaignId ?? null,
       message: options.message ?? template(),
       messageId: yield* Fixture.id("msg"),
       claimToken: yield* Fixture.word,

@@ -24,6 +24,7 @@ export const tests = (it: Fixture.It): void => {
         id: command.messageId,
         workspaceId: own.workspace.id,
         apiKeyId: own.key.id,
+        campaignId: null,
         phoneNumberId: own.number.id,
         from: own.number.phoneNumber,
         content: message,

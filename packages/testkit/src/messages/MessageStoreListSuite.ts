@@ -107,7 +107,8 @@ export const tests = (it: Fixture.It): void => {
         sent: [ids[0]!],
         delivered: [ids[1]!],
         read: [ids[2]!],
-        failed: [ids[3]!]
+        failed: [ids[3]!],
+        skipped: []
       }
       for (const [status, found] of Object.entries(expected)) {
         assert.deepStrictEqual(idsOf(yield* follow(own, { status: status as Message.MessageStatus }, 1)), found)

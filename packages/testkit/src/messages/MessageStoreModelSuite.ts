@@ -297,7 +297,8 @@ const run = (seed: number, history: Array<string>): Fixture.Play<void> =>
 /** A status never falls, except from the one failure that yields to reports. */
 const assertNoStepBack = (before: Message.Message | undefined, after: Message.Message) => {
   if (before === undefined || before.status === after.status) return
-  const rank = ({ status }: Message.Message) => status === "failed" ? Message.ranks.delivered : Message.ranks[status]
+  const rank = ({ status }: Message.Message) =>
+    Message.hasEnded(status) ? Message.ranks.delivered : Message.ranks[status]
   if (Message.isDeliveryUnknown(before)) return
   assert.isAtLeast(rank(after), rank(before), `${before.status} became ${after.status}`)
   assert.notStrictEqual(before.status, "failed", `failed became ${after.status}`)

@@ -75,7 +75,7 @@ export interface SentMessage {
 }
 
 /** The status of a message: `read` implies `delivered`, which implies `sent`. */
-export type MessageStatus = "queued" | "sending" | "unknown" | "sent" | "delivered" | "read" | "failed"
+export type MessageStatus = "queued" | "sending" | "unknown" | "sent" | "delivered" | "read" | "failed" | "skipped"
 
 /** A stored message. Times are ISO 8601. */
 export interface Message {

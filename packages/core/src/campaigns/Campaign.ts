@@ -1,0 +1,211 @@
+/**
+ * Campaigns (contract §11): one template to many customers, each once. The model and its transitions; pure.
+ */
+import { Duration, Result, Schema } from "effect"
+import { Forbidden } from "../Errors.ts"
+import type { CampaignId, WorkspaceId } from "../Id.ts"
+import { TemplateContent } from "../messages/TemplateContent.ts"
+import * as PlainText from "../PlainText.ts"
+import type { Instant } from "../Time.ts"
+import * as CampaignCounts from "./CampaignCounts.ts"
+import * as FailureRate from "./FailureRate.ts"
+
+/** From `draft` to `completed` or `cancelled`; `running` and `paused` alternate. */
+export const CampaignStatus = Schema.Literals([
+  "draft",
+  "checking",
+  "ready",
+  "scheduled",
+  "running",
+  "paused",
+  "completed",
+  "cancelled"
+])
+export type CampaignStatus = typeof CampaignStatus.Type
+
+/** Why a campaign is paused: a person did it, or it paused itself. */
+export const PauseReason = Schema.Literals([
+  "person",
+  "template_not_approved",
+  "sender_not_available",
+  "quota_exhausted",
+  "failure_rate",
+  "provider_policy"
+])
+export type PauseReason = typeof PauseReason.Type
+
+/** The share of a number's rate that a campaign may use (contract §11). The rest is for other sends. */
+export const Share = Schema.Number.check(Schema.isBetween({ minimum: 0.01, maximum: 0.9 }))
+
+/** {@link Share} if none is given. */
+export const defaultShare = 0.5
+
+/** The share of failures at which a campaign pauses itself. */
+export const FailureShare = Schema.Number.check(Schema.isBetween({ minimum: 0.01, maximum: 1 }))
+
+/** {@link FailureShare} if none is given. */
+export const defaultMaxFailureRate = 0.2
+
+/** How long after its start a campaign still sends, unless it says otherwise. */
+export const defaultPatience = Duration.hours(24)
+
+/** What people decide of a campaign. */
+export interface Plan {
+  readonly name: string
+  /** A text value may contain `{{name}}`, which each recipient's variable of that name replaces. */
+  readonly template: TemplateContent
+  /** As `from` in a send. */
+  readonly from: string | null
+  /** When it starts, once a person has started it; `null` starts it then. */
+  readonly startAt: Instant | null
+  /** Nothing is sent after this time; `null` for {@link defaultPatience} after the start. */
+  readonly notAfter: Instant | null
+  readonly share: number
+  readonly maxFailureRate: number
+}
+
+/** The name of a campaign. */
+export const CampaignName = PlainText.between(1, 100)
+
+/** The template of a campaign. */
+export const CampaignTemplate = TemplateContent
+
+export interface Campaign extends Plan {
+  readonly id: CampaignId
+  readonly workspaceId: WorkspaceId
+  readonly status: CampaignStatus
+  /** Why it is paused, or why its check stopped; else `null`. */
+  readonly pausedFor: PauseReason | null
+  readonly createdAt: Instant
+  readonly startedAt: Instant | null
+  /** When no recipient was left in the queue of a started or cancelled campaign. */
+  readonly completedAt: Instant | null
+  /** How many rows of recipients were uploaded. */
+  readonly rows: number
+  /** How many of them were checked. */
+  readonly checked: number
+  /** How many of the checked rows are not sent to, and say why. */
+  readonly problems: number
+  readonly counts: CampaignCounts.CampaignCounts
+  /** For {@link FailureRate}. */
+  readonly snapshots: FailureRate.Snapshots
+  /** The first free slot of its pace. */
+  readonly nextSlot: Instant
+}
+
+/** A new campaign: a draft without recipients. Fields that the plan omits have their defaults. */
+export const make = (
+  created: Pick<Campaign, "id" | "workspaceId" | "createdAt">,
+  { from, maxFailureRate, name, notAfter, share, startAt, template }: Pick<Plan, "name" | "template"> & Partial<Plan>
+): Campaign => ({
+  ...created,
+  name,
+  template,
+  from: from ?? null,
+  startAt: startAt ?? null,
+  notAfter: notAfter ?? null,
+  share: share ?? defaultShare,
+  maxFailureRate: maxFailureRate ?? defaultMaxFailureRate,
+  status: "draft",
+  pausedFor: null,
+  startedAt: null,
+  completedAt: null,
+  rows: 0,
+  checked: 0,
+  problems: 0,
+  counts: CampaignCounts.none,
+  snapshots: FailureRate.beginning,
+  nextSlot: 0
+})
+
+/** A change that a person makes. */
+export type Change =
+  | { readonly _tag: "Edit"; readonly plan: Partial<Plan> }
+  | { readonly _tag: "Check" | "Start" | "Pause" | "Resume" | "Cancel" }
+
+const wrong = (campaign: Campaign, what: string): Result.Result<never, Forbidden> =>
+  Result.fail(
+    new Forbidden({ reason: "campaign_state", message: `a campaign that is ${campaign.status} cannot ${what}` })
+  )
+
+/** Fields that stay open to change after recipients were checked. */
+const adjustable = new Set<string>(["name", "notAfter", "share", "maxFailureRate", "startAt"])
+
+const edit = (campaign: Campaign, plan: Partial<Plan>): Result.Result<Campaign, Forbidden> => {
+  const { status } = campaign
+  if (hasEnded(campaign)) return wrong(campaign, "be changed")
+  const frozen = Object.keys(plan).find((field) => !adjustable.has(field))
+  // checked rows hold the messages that will be sent
+  if (frozen !== undefined && (status !== "draft" || campaign.checked > 0)) {
+    return wrong(campaign, `change its ${frozen}: its recipients were checked with it`)
+  }
+  if (plan.startAt !== undefined && campaign.startedAt !== null) return wrong(campaign, "be started at another time")
+  return Result.succeed({ ...campaign, ...plan })
+}
+
+/** Whether nothing more can be done with a campaign. */
+export const hasEnded = ({ status }: Pick<Campaign, "status">): boolean =>
+  status === "completed" || status === "cancelled"
+
+/** Whether rows of recipients may be added. */
+export const takesRows = ({ status }: Pick<Campaign, "status">): boolean => status === "draft" || status === "ready"
+
+/** The campaign after rows were added: those have to be checked before it can start. */
+export const withRows = (campaign: Campaign, rows: number): Campaign => ({
+  ...campaign,
+  status: "draft",
+  rows: campaign.rows + rows
+})
+
+/** Begins to send, or waits for the time to begin. */
+const begin = (campaign: Campaign, now: Instant): Campaign => {
+  const { startAt, startedAt } = campaign
+  return startAt !== null && startAt > now
+    ? { ...campaign, status: "scheduled", pausedFor: null }
+    : { ...campaign, status: "running", pausedFor: null, startedAt: startedAt ?? now }
+}
+
+/**
+ * Applies a change. A change that has already happened succeeds and changes nothing, so that it is safe to repeat.
+ * Fails if the campaign's status does not allow it.
+ */
+export const change = (campaign: Campaign, asked: Change, now: Instant): Result.Result<Campaign, Forbidden> => {
+  const { status } = campaign
+  switch (asked._tag) {
+    case "Edit":
+      return edit(campaign, asked.plan)
+    case "Check":
+      if (status === "checking" || status === "ready") return Result.succeed(campaign)
+      if (status !== "draft") return wrong(campaign, "be checked")
+      return campaign.rows === 0
+        ? Result.fail(new Forbidden({ reason: "campaign_state", message: "the campaign has no recipients yet" }))
+        : Result.succeed({ ...campaign, status: "checking", pausedFor: null })
+    case "Start":
+      if (status === "running" || status === "scheduled") return Result.succeed(campaign)
+      return status === "ready" ? Result.succeed(begin(campaign, now)) : wrong(campaign, "be started")
+    case "Pause":
+      if (status === "paused") return Result.succeed(campaign)
+      return status === "running" || status === "scheduled"
+        ? Result.succeed({ ...campaign, status: "paused", pausedFor: "person" })
+        : wrong(campaign, "be paused")
+    case "Resume":
+      if (status === "running" || status === "scheduled") return Result.succeed(campaign)
+      return status === "paused"
+        // what failed before a person looked does not pause it again
+        ? Result.succeed({ ...begin(campaign, now), snapshots: [FailureRate.taken(campaign.counts)] })
+        : wrong(campaign, "be resumed")
+    case "Cancel":
+      if (status === "cancelled") return Result.succeed(campaign)
+      return status === "completed"
+        ? wrong(campaign, "be cancelled")
+        : Result.succeed({ ...campaign, status: "cancelled", pausedFor: null })
+  }
+}
+
+/** A campaign that pauses itself. Only a running one does. */
+export const pauseFor = (campaign: Campaign, reason: PauseReason): Campaign =>
+  campaign.status === "running" ? { ...campaign, status: "paused", pausedFor: reason } : campaign
+
+/** When a running campaign stops sending. */
+export const endsAt = ({ notAfter, startedAt }: Campaign, now: Instant): Instant =>
+  notAfter ?? (startedAt ?? now) + Duration.toMillis(defaultPatience)

@@ -1,0 +1,437 @@
+/**
+ * The decisions for campaigns (contract §11): what a person changes, each piece of their work in the background, and
+ * what comes of a recipient. Pure.
+ */
+import { Duration, Result } from "effect"
+import type * as Contact from "../contacts/Contact.ts"
+import type { Forbidden } from "../Errors.ts"
+import type * as Event from "../events/Event.ts"
+import type { CampaignId, MessageId } from "../Id.ts"
+import * as Limits from "../limits/Limits.ts"
+import type { Message, MessageError, OutboundMessage } from "../messages/Message.ts"
+import type { EventIds } from "../messages/MessageStore.ts"
+import * as Send from "../messages/Send.ts"
+import { type Loaded as LoadedSends, Sends, type Writes as SendWrites } from "../messages/Sends.ts"
+import * as PhoneNumber from "../numbers/PhoneNumber.ts"
+import * as SenderBlock from "../numbers/SenderBlock.ts"
+import type { Decide, Known } from "../Step.ts"
+import type { Template } from "../templates/Template.ts"
+import type { Instant } from "../Time.ts"
+import * as Campaign from "./Campaign.ts"
+import * as CampaignEvent from "./CampaignEvent.ts"
+import * as FailureRate from "./FailureRate.ts"
+import * as Pace from "./Pace.ts"
+import * as Recipient from "./Recipient.ts"
+
+/** How long a process has to send to the recipients that it took, before another one takes them again. */
+export const lease = Duration.minutes(1)
+
+/** How soon a campaign that has more to do is looked at again. */
+export const restless = Duration.millis(200)
+
+/** How soon a campaign is looked at again while all of its recipients wait for something. */
+const patient = Duration.seconds(1)
+
+/** A person's change of a campaign. */
+export interface Change {
+  readonly workspaceId: Campaign.Campaign["workspaceId"]
+  readonly id: CampaignId
+  readonly now: Instant
+  readonly change: Campaign.Change | { readonly _tag: "PauseFor"; readonly reason: Campaign.PauseReason }
+}
+
+/** A campaign, and when it next has something to do; `null` if only a person can go on. */
+export interface Job {
+  readonly campaign: Campaign.Campaign
+  readonly workAt: Instant | null
+}
+
+/** What changes load: campaigns, locked. */
+export interface LoadedJobs extends Known {
+  readonly job: (command: Change) => Job | undefined
+}
+
+/** Campaigns to write, each at most once. */
+export interface Writes {
+  readonly jobs: ReadonlyArray<Job>
+}
+
+const workAtOf = ({ completedAt, startAt, status }: Campaign.Campaign, now: Instant): Instant | null =>
+  status === "checking" || status === "running" || (status === "cancelled" && completedAt === null)
+    ? now
+    : status === "scheduled"
+    ? startAt
+    : null
+
+/** Decides `CampaignStore.change`. The answer is the campaign, why it cannot change, or `undefined` if there is none. */
+export const change: Decide<Change, LoadedJobs, Result.Result<Campaign.Campaign, Forbidden> | undefined, Writes> = (
+  loaded,
+  commands
+) => {
+  const jobs = new Map<CampaignId, Job>()
+  const answers = commands.map((command) => {
+    const job = jobs.get(command.id) ?? loaded.job(command)
+    if (job === undefined) return undefined
+    const now = loaded.now(command.now)
+    const changed = command.change._tag === "PauseFor"
+      ? Result.succeed(Campaign.pauseFor(job.campaign, command.change.reason))
+      : Campaign.change(job.campaign, command.change, now)
+    if (Result.isSuccess(changed)) {
+      jobs.set(command.id, { campaign: changed.success, workAt: workAtOf(changed.success, now) })
+    }
+    return changed
+  })
+  return { answers, writes: { jobs: [...jobs.values()] } }
+}
+
+/** Adds uploaded rows to a campaign. */
+export interface AddRows {
+  readonly workspaceId: Campaign.Campaign["workspaceId"]
+  readonly id: CampaignId
+  readonly rows: ReadonlyArray<Recipient.Row>
+}
+
+/** What adding rows loads: campaigns, locked. */
+export interface LoadedCampaigns extends Known {
+  readonly job: (command: AddRows) => Job | undefined
+}
+
+/** Campaigns to write, and their new rows with the place of the first. */
+export interface AddWrites extends Writes {
+  readonly added: ReadonlyArray<{
+    readonly campaignId: CampaignId
+    readonly from: number
+    readonly rows: ReadonlyArray<Recipient.Row>
+  }>
+}
+
+/** Decides `CampaignStore.addRows`. The answer is whether the campaign took the rows. */
+export const addRows: Decide<AddRows, LoadedCampaigns, boolean, AddWrites> = (loaded, commands) => {
+  const jobs = new Map<CampaignId, Job>()
+  const added: Array<AddWrites["added"][number]> = []
+  const answers = commands.map((command) => {
+    const { id, rows } = command
+    const job = jobs.get(id) ?? loaded.job(command)
+    if (job === undefined || !Campaign.takesRows(job.campaign)) return false
+    added.push({ campaignId: id, from: job.campaign.rows + 1, rows })
+    jobs.set(id, { campaign: Campaign.withRows(job.campaign, rows.length), workAt: null })
+    return true
+  })
+  return { answers, writes: { jobs: [...jobs.values()], added } }
+}
+
+/** Lets the campaign whose turn it is do some work. */
+export interface Work {
+  readonly now: Instant
+  /** The maximum number of rows or recipients to handle. */
+  readonly limit: number
+  readonly limits: Limits.Limits
+  /** The name of the running provider. */
+  readonly provider: string
+  /** New identifiers: for `limit` messages, and for one event. */
+  readonly messageIds: ReadonlyArray<MessageId>
+  readonly ids: EventIds
+}
+
+/** A recipient that waits in the queue, with its message. */
+export interface Queued {
+  readonly send: Send.Send
+  /** How often it was tried. */
+  readonly tries: number
+}
+
+/** An uploaded row, and its place in the upload, from 1. */
+export interface Placed {
+  readonly place: number
+  readonly row: Recipient.Row
+  /** The contact of the row's customer with the campaign's sender. */
+  readonly contact: Contact.Contact | undefined
+  /** Whether the campaign already has a message to the customer. */
+  readonly isKnown: boolean
+}
+
+/** What a piece of work loads: the campaign, locked with what it needs. Template and sender may be a moment old. */
+export interface LoadedWork extends Known {
+  readonly job: Job
+  /** The number that the campaign names, or the workspace's default number at the provider. */
+  readonly sender: PhoneNumber.PhoneNumber | undefined
+  /** The campaign's template in the sender's account. */
+  readonly template: Template | undefined
+  /** Whether no recipient is left in the queue. */
+  readonly isDone: boolean
+  /** Rows after those that were checked, if they were needed. */
+  readonly rows: ReadonlyArray<Placed> | null
+  /** Recipients that are due, the longest waiting first, if they were needed. */
+  readonly queue: ReadonlyArray<Queued> | null
+}
+
+/** What the work needs beyond the campaign. */
+export type Need =
+  | { readonly _tag: "Rows"; readonly limit: number }
+  | { readonly _tag: "Queue"; readonly limit: number }
+
+/** A recipient that a process took to send to. */
+export interface Claimed {
+  readonly message: Message
+  readonly tries: number
+  /** How long to wait before it may be sent, in milliseconds. */
+  readonly after: number
+}
+
+/** A checked row. */
+export interface Checked {
+  readonly place: number
+  /** The queued message; `null` for a row with a problem. */
+  readonly message: Message | null
+  readonly customer: Contact.Contact["key"] | null
+  readonly problem: Recipient.Problem | null
+}
+
+/** What a piece of work writes. */
+export interface WorkWrites {
+  readonly job: Job
+  readonly checked: ReadonlyArray<Checked>
+  /** Recipients that were taken, until when. */
+  readonly leased: ReadonlyArray<{ readonly messageId: MessageId; readonly dueAt: Instant }>
+  /** Recipients that leave the queue. */
+  readonly dequeued: ReadonlyArray<MessageId>
+  readonly sends: SendWrites | null
+  readonly events: ReadonlyArray<Event.Recorded>
+}
+
+/** What was done: recipients to send to now, or other work. */
+export interface Worked {
+  readonly campaign: Campaign.Campaign
+  readonly claimed: ReadonlyArray<Claimed>
+}
+
+const nothing = { checked: [], leased: [], dequeued: [], sends: null, events: [] }
+
+const cancelled: MessageError = {
+  code: "forbidden",
+  reason: "cancelled",
+  message: "the campaign was cancelled before this message was sent"
+}
+
+const tooLate: MessageError = {
+  code: "forbidden",
+  reason: "not_after",
+  message: "the time until which the campaign sends had passed"
+}
+
+/** Why a campaign cannot go on. */
+const obstacle = (
+  { provider }: Work,
+  { sender, template }: LoadedWork,
+  now: Instant
+): Campaign.PauseReason | undefined => {
+  if (sender === undefined || !sender.available || sender.provider !== provider) return "sender_not_available"
+  if (sender.block !== null && SenderBlock.stops(sender.block, false, now)) return "sender_not_available"
+  return template?.status === "approved" ? undefined : "template_not_approved"
+}
+
+/** Checks rows, and queues a message to each without a problem. */
+const checkRows = (
+  { limit, messageIds }: Work,
+  { job: { campaign }, rows, sender, template }: LoadedWork,
+  now: Instant
+): WorkWrites => {
+  const seen = new Set<string>()
+  const checked = rows!.map(({ contact, isKnown, place, row }, i): Checked => {
+    const customer = Recipient.customerOf(row)
+    const judged = Recipient.check(campaign, row, {
+      template: template!,
+      contact,
+      isKnown: isKnown || (customer !== null && seen.has(customer))
+    })
+    if ("problem" in judged) return { place, message: null, customer: null, problem: judged.problem }
+    seen.add(customer!)
+    return { place, message: queued(campaign, messageIds[i]!, judged.message, sender!, now), customer, problem: null }
+  })
+  const added = checked.filter(({ message }) => message !== null).length
+  const after: Campaign.Campaign = {
+    ...campaign,
+    checked: checked.at(-1)?.place ?? campaign.checked,
+    problems: campaign.problems + checked.length - added,
+    counts: { ...campaign.counts, queued: campaign.counts.queued + added },
+    status: checked.length < limit ? "ready" : "checking"
+  }
+  return { ...nothing, job: { campaign: after, workAt: after.status === "checking" ? now : null }, checked }
+}
+
+const queued = (
+  { id, workspaceId }: Campaign.Campaign,
+  messageId: MessageId,
+  content: OutboundMessage,
+  sender: PhoneNumber.PhoneNumber,
+  now: Instant
+): Message => ({
+  id: messageId,
+  workspaceId,
+  apiKeyId: null,
+  campaignId: id,
+  phoneNumberId: sender.id,
+  from: sender.phoneNumber,
+  content,
+  status: "queued",
+  statusAt: now,
+  providerMessageId: null,
+  createdAt: now,
+  sentAt: null,
+  deliveredAt: null,
+  readAt: null,
+  failedAt: null,
+  error: null,
+  pricing: null,
+  playedAt: null,
+  sequence: 0
+})
+
+/** Ends recipients that wait, because the campaign no longer sends. Those that are being sent keep their place. */
+const skipAll = (
+  { job: { campaign }, now: judged, queue }: LoadedWork,
+  reason: MessageError,
+  now: Instant
+): WorkWrites => {
+  const stored = new Map(queue!.map(({ send }) => [send.message.id, send]))
+  const sends = new Sends({ now: judged, send: (id) => stored.get(id) })
+  const dequeued: Array<MessageId> = []
+  const leased: Array<WorkWrites["leased"][number]> = []
+  for (const { send } of queue!) {
+    const { id } = send.message
+    const claim = send.binding?.claim
+    if (claim === undefined || claim === null) {
+      sends.keep(Send.skip(send, reason, now), { events: [], deliveries: [] })
+      dequeued.push(id)
+    } else leased.push({ messageId: id, dueAt: Math.max(claim.leaseUntil, now + Duration.toMillis(patient)) })
+  }
+  const soon = now + Duration.toMillis(queue!.length === 0 ? patient : Duration.zero)
+  return { ...nothing, job: { campaign, workAt: soon }, dequeued, leased, sends: sends.writes() }
+}
+
+/** Ends a campaign without recipients in its queue. */
+const complete = ({ ids }: Work, campaign: Campaign.Campaign, now: Instant): WorkWrites => {
+  const after: Campaign.Campaign = {
+    ...campaign,
+    status: campaign.status === "cancelled" ? "cancelled" : "completed",
+    completedAt: now
+  }
+  const event = CampaignEvent.ofCompleted(after, { id: ids.events[0]!, createdAt: now })
+  return { ...nothing, job: { campaign: after, workAt: null }, events: [{ event, deliveryId: ids.deliveries[0]! }] }
+}
+
+/**
+ * Decides one piece of a campaign's work: it checks rows, begins a scheduled campaign, hands out recipients at the
+ * campaign's pace, ends recipients of a campaign that was cancelled or ran out of time, pauses a campaign that cannot
+ * go on, and completes it. The answer is `undefined` while more has to be loaded.
+ */
+export const work: Decide<Work, LoadedWork, Worked, WorkWrites, Need> = (loaded, [command]) => {
+  const { job } = loaded
+  const now = loaded.now(command!.now)
+  const end = (writes: WorkWrites, claimed: ReadonlyArray<Claimed> = []) => ({
+    answers: [{ campaign: writes.job.campaign, claimed }],
+    writes
+  })
+  const keep = (campaign: Campaign.Campaign, workAt: Instant | null) => end({ ...nothing, job: { campaign, workAt } })
+  const { campaign } = job
+  const { limit, limits } = command!
+
+  switch (campaign.status) {
+    case "checking": {
+      const reason = obstacle(command!, loaded, now)
+      // it stays a draft, so that a person can mend it and check again
+      if (reason !== undefined) return keep({ ...campaign, status: "draft", pausedFor: reason }, null)
+      if (loaded.rows === null) return { needs: [{ _tag: "Rows", limit }] }
+      return end(checkRows(command!, loaded, now))
+    }
+    case "cancelled":
+      if (loaded.isDone) return end(complete(command!, campaign, now))
+      if (loaded.queue === null) return { needs: [{ _tag: "Queue", limit }] }
+      return end(skipAll(loaded, cancelled, now))
+    case "scheduled": {
+      const { startAt } = campaign
+      if (startAt !== null && startAt > now) return keep(campaign, startAt)
+      return keep({ ...campaign, status: "running", startedAt: campaign.startedAt ?? now }, now)
+    }
+    case "running": {
+      if (loaded.isDone) return end(complete(command!, campaign, now))
+      if (Campaign.endsAt(campaign, now) <= now) {
+        if (loaded.queue === null) return { needs: [{ _tag: "Queue", limit }] }
+        return end(skipAll(loaded, tooLate, now))
+      }
+      const observed = { ...campaign, snapshots: FailureRate.observe(campaign.snapshots, campaign.counts) }
+      const rate = FailureRate.rateOf(campaign.snapshots, campaign.counts)
+      const reason = rate !== undefined && rate > campaign.maxFailureRate
+        ? "failure_rate"
+        : obstacle(command!, loaded, now)
+      if (reason !== undefined) return keep(Campaign.pauseFor(observed, reason), null)
+
+      const { perSecond } = Limits.phoneNumberTier(limits, PhoneNumber.tierOf(loaded.sender!))
+      const slots = Pace.slots({ next: campaign.nextSlot, rate: perSecond, share: campaign.share }, now)
+      const room = Math.min(slots.count, limit)
+      if (room === 0) return keep(observed, slots.from)
+      if (loaded.queue === null) return { needs: [{ _tag: "Queue", limit: room }] }
+      const { queue } = loaded
+      const until = now + Duration.toMillis(lease)
+      const claimed = queue.map(({ send: { message }, tries }, i) => ({
+        message,
+        tries,
+        after: Pace.slotAt(slots, i) - now
+      }))
+      const after = queue.length === 0 ? observed : { ...observed, nextSlot: Pace.slotAt(slots, queue.length) }
+      return end({
+        ...nothing,
+        job: {
+          campaign: after,
+          workAt: now + Duration.toMillis(queue.length < room ? patient : restless)
+        },
+        leased: claimed.map(({ message: { id } }) => ({ messageId: id, dueAt: until }))
+      }, claimed)
+    }
+    case "draft":
+    case "ready":
+    case "paused":
+    case "completed":
+      return keep(campaign, null)
+  }
+}
+
+/** What came of a recipient that a process took. */
+export type RecipientEnd =
+  /** It has an outcome, or is no longer there. */
+  | { readonly _tag: "Done" }
+  /** It is tried again after a while. */
+  | { readonly _tag: "Again"; readonly after: Duration.Duration }
+  /** It is never sent. */
+  | { readonly _tag: "Skipped"; readonly error: MessageError }
+
+/** Records what came of a recipient. */
+export interface EndRecipient {
+  readonly now: Instant
+  readonly messageId: MessageId
+  readonly end: RecipientEnd
+}
+
+/** Recipients that leave the queue or wait, and their messages. */
+export interface EndWrites {
+  readonly dequeued: ReadonlyArray<MessageId>
+  readonly delayed: ReadonlyArray<{ readonly messageId: MessageId; readonly dueAt: Instant }>
+  readonly sends: SendWrites
+}
+
+/** Decides `CampaignStore.end` for a batch. */
+export const end: Decide<EndRecipient, LoadedSends, void, EndWrites> = (loaded, commands) => {
+  const sends = new Sends(loaded)
+  const dequeued: Array<MessageId> = []
+  const delayed: Array<EndWrites["delayed"][number]> = []
+  for (const { end, messageId, now: asked } of commands) {
+    const now = loaded.now(asked)
+    if (end._tag === "Again") delayed.push({ messageId, dueAt: now + Duration.toMillis(end.after) })
+    else dequeued.push(messageId)
+    const send = end._tag === "Skipped" ? sends.of(messageId) : undefined
+    if (end._tag === "Skipped" && send !== undefined) {
+      sends.keep(Send.skip(send, end.error, now), { events: [], deliveries: [] })
+    }
+  }
+  return { answers: commands.map(() => undefined), writes: { dequeued, delayed, sends: sends.writes() } }
+}

@@ -1,0 +1,63 @@
+/**
+ * Port: campaigns, their recipients, and the queue of those that are not sent yet. Any number of processes may work on
+ * them. `CampaignStep` decides their transitions.
+ */
+import { Context, type Effect, type Option, type Result } from "effect"
+import type { Forbidden } from "../Errors.ts"
+import type { CampaignId, WorkspaceId } from "../Id.ts"
+import type { Message } from "../messages/Message.ts"
+import type { Page, PageRequest } from "../Page.ts"
+import type { StoreError } from "../StoreError.ts"
+import type { Campaign } from "./Campaign.ts"
+import type { Outcome } from "./CampaignCounts.ts"
+import type { AddRows, Change, EndRecipient, Work, Worked } from "./CampaignStep.ts"
+import type { Problem } from "./Recipient.ts"
+
+/** A row of a campaign, as checking left it. */
+export interface CheckedRow {
+  /** Its place in the uploads, from 1. */
+  readonly place: number
+  /** The message to it; `null` for a row that was not checked yet, or has a problem. */
+  readonly message: Message | null
+  readonly problem: Problem | null
+}
+
+export class CampaignStore extends Context.Service<CampaignStore, {
+  readonly create: (campaign: Campaign) => Effect.Effect<void, StoreError>
+  /** A campaign of the workspace, with its counts as of now. */
+  readonly get: (workspaceId: WorkspaceId, id: CampaignId) => Effect.Effect<Option.Option<Campaign>, StoreError>
+  /** Newest first. */
+  readonly list: (workspaceId: WorkspaceId, page: PageRequest) => Effect.Effect<Page<Campaign>, StoreError>
+  /** Changes a campaign by `Campaign.change`. Changes of one campaign happen one after another. */
+  readonly change: (
+    command: Change
+  ) => Effect.Effect<Option.Option<Result.Result<Campaign, Forbidden>>, StoreError>
+  /**
+   * Adds uploaded rows to a campaign that takes some (`Campaign.takesRows`), all or none. False if it does not, or is
+   * not there.
+   */
+  readonly addRows: (command: AddRows) => Effect.Effect<boolean, StoreError>
+  /**
+   * Deletes a campaign that takes rows, with its rows and its queued messages. False if it does not take any, or is not
+   * there.
+   */
+  readonly remove: (workspaceId: WorkspaceId, id: CampaignId) => Effect.Effect<boolean, StoreError>
+  /**
+   * Does one piece of the work of the campaign that has waited longest (`CampaignStep.work`), in one atomic step. One
+   * process at a time works on a campaign; recipients that it hands out belong to the caller for `CampaignStep.lease`.
+   * None if no campaign is due.
+   */
+  readonly work: (command: Work) => Effect.Effect<Option.Option<Worked>, StoreError>
+  /** Records what came of a recipient that `work` handed out. Safe to repeat. */
+  readonly end: (command: EndRecipient) => Effect.Effect<void, StoreError>
+  /**
+   * The rows of a campaign in the order of their upload. With an outcome, a page may hold fewer rows than its limit, or
+   * none, even if more follow.
+   */
+  readonly rows: (
+    workspaceId: WorkspaceId,
+    id: CampaignId,
+    outcome: Outcome | undefined,
+    page: { readonly limit: number; readonly after: number }
+  ) => Effect.Effect<ReadonlyArray<CheckedRow>, StoreError>
+}>()("@wac/core/campaigns/CampaignStore") {}

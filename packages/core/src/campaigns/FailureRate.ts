@@ -1,0 +1,43 @@
+/**
+ * The share of a campaign's latest outcomes that are failures (contract §11). It is measured between snapshots of the
+ * campaign's counts, so that failures count however late the provider reports them. Pure.
+ */
+import type { CampaignCounts } from "./CampaignCounts.ts"
+
+/** The number of latest outcomes that are looked at (contract §11). */
+export const span = 1000
+
+/** A snapshot is taken after this many outcomes. */
+const step = 100
+
+/** How many recipients had an outcome, and how many of them failed. */
+export interface Snapshot {
+  readonly ended: number
+  readonly failed: number
+}
+
+/** The latest snapshots, oldest first, at most as many as cover {@link span}. */
+export type Snapshots = ReadonlyArray<Snapshot>
+
+/** Before the first outcome. */
+export const beginning: Snapshots = [{ ended: 0, failed: 0 }]
+
+/** A snapshot of counts. */
+export const taken = ({ failed, queued: _, skipped: __, ...others }: CampaignCounts): Snapshot => ({
+  ended: failed + Object.values(others).reduce((sum, count) => sum + count, 0),
+  failed
+})
+
+/** Adds a snapshot if enough outcomes have come since the last one. */
+export const observe = (snapshots: Snapshots, counts: CampaignCounts): Snapshots => {
+  const now = taken(counts)
+  return now.ended - (snapshots.at(-1)?.ended ?? 0) < step ? snapshots : [...snapshots, now].slice(-(span / step + 1))
+}
+
+/** The share of failures since the oldest snapshot; `undefined` for fewer than 100 outcomes, which tell too little. */
+export const rateOf = (snapshots: Snapshots, counts: CampaignCounts): number | undefined => {
+  const now = taken(counts)
+  const oldest = snapshots[0] ?? { ended: 0, failed: 0 }
+  const ended = now.ended - oldest.ended
+  return ended < step ? undefined : (now.failed - oldest.failed) / ended
+}

@@ -1,0 +1,34 @@
+/**
+ * The pace of a campaign (contract §11): its messages get slots at equal distances, so that no second holds more than
+ * the share, and a late poll delays messages instead of bunching them. Pure.
+ */
+import { Duration } from "effect"
+import type { Instant } from "../Time.ts"
+
+/** How far ahead slots are handed out. Longer than the time between two polls, so that no slot is missed. */
+export const horizon = Duration.millis(500)
+
+/** Slots from an instant on, at equal distances in milliseconds. */
+export interface Slots {
+  readonly from: Instant
+  readonly interval: number
+  /** How many there are until the horizon. */
+  readonly count: number
+}
+
+/**
+ * The slots that may be handed out now: `rate` messages per second of which the campaign may use `share`. `next` is
+ * the first free slot; the time before now is lost, since catching up would exceed the share.
+ */
+export const slots = (
+  { next, rate, share }: { readonly next: Instant; readonly rate: number; readonly share: number },
+  now: Instant
+): Slots => {
+  const interval = 1000 / (rate * share)
+  const from = Math.max(next, now)
+  const end = now + Duration.toMillis(horizon)
+  return { from, interval, count: from >= end ? 0 : Math.ceil((end - from) / interval) }
+}
+
+/** The time of the `n`th slot, counted from zero. */
+export const slotAt = ({ from, interval }: Slots, n: number): Instant => from + n * interval

@@ -1,0 +1,135 @@
+/**
+ * Recipients of campaigns (contract §11): what a row may say, the message that comes of it, and why a row is left out.
+ * Pure.
+ */
+import { Option, Schema, Struct } from "effect"
+import * as Contact from "../contacts/Contact.ts"
+import type { CampaignId } from "../Id.ts"
+import type { OutboundOf } from "../messages/Message.ts"
+import { BodyParams, TemplateButton, type TemplateContent, TemplateHeader } from "../messages/TemplateContent.ts"
+import * as TemplateFit from "../messages/TemplateFit.ts"
+import { E164 } from "../numbers/PhoneNumber.ts"
+import * as PlainText from "../PlainText.ts"
+import { isMarketing, type Template } from "../templates/Template.ts"
+import type { Plan } from "./Campaign.ts"
+
+/** A row of recipients. What it omits comes from the campaign's template. */
+export const Recipient = Schema.Struct({
+  to: E164,
+  bodyParams: Schema.optionalKey(BodyParams),
+  header: Schema.optionalKey(TemplateHeader),
+  buttons: Schema.optionalKey(Schema.Array(TemplateButton).check(Schema.isMaxLength(10))),
+  /** What replaces `{{name}}` in the template's values. */
+  variables: Schema.optionalKey(Schema.Record(PlainText.between(1, 64), PlainText.between(1, 1024)))
+})
+export type Recipient = typeof Recipient.Type
+
+/** Why a row is not sent to. */
+export const ProblemReason = Schema.Literals(["malformed", "duplicate", "opted_out", "template_params_mismatch"])
+export type ProblemReason = typeof ProblemReason.Type
+
+/** What is wrong with a row. The message names a field, but repeats none of its values. */
+export const Problem = Schema.Struct({ reason: ProblemReason, message: Schema.String })
+export type Problem = typeof Problem.Type
+
+/** An uploaded row: a recipient, or why it is none. */
+export type Row = { readonly recipient: Recipient } | { readonly problem: Problem }
+
+/** The route under which a campaign's messages have their idempotency keys; the key is the customer. */
+export const routeOf = (id: CampaignId): string => `campaign ${id}`
+
+/** Stands for the body of a campaign's messages, which checking froze. */
+export const fingerprint = "campaign"
+
+/** The customer of a row, as their contact has them: each gets one message of a campaign. */
+export const customerOf = (row: Row): Contact.Contact["key"] | null =>
+  "recipient" in row ? Contact.keyOf(row.recipient.to) : null
+
+const placeholder = /\{\{\s*([^{}\s]{1,64})\s*\}\}/g
+
+/** Replaces `{{name}}` in every text of a value. Calls `miss` with each name that has no variable. */
+const filled = <A>(value: A, variables: Recipient["variables"], miss: (name: string) => void): A => {
+  const fill = (part: unknown): unknown =>
+    typeof part === "string"
+      ? part.replace(placeholder, (whole, name: string) => {
+        const text = variables?.[name]
+        if (text === undefined) miss(name)
+        return text ?? whole
+      })
+      : Array.isArray(part)
+      ? part.map(fill)
+      : typeof part === "object" && part !== null
+      ? Object.fromEntries(Object.entries(part).map(([name, inner]) => [name, fill(inner)]))
+      : part
+  return fill(value) as A
+}
+
+/** The message to a recipient, or the name of a variable that it lacks. */
+export const messageTo = (
+  { from, template: { language, name, ...values } }: Pick<Plan, "from" | "template">,
+  { to, variables, ...row }: Recipient
+): { readonly message: OutboundOf<"template"> } | { readonly missing: string } => {
+  const own = Struct.pick(row, ["bodyParams", "header", "buttons"])
+  const missing: Array<string> = []
+  // what the row gives itself is taken as it is
+  const shared = filled(Struct.omit(values, Struct.keys(own)), variables, (name) => missing.push(name))
+  const template: TemplateContent = { ...shared, ...own, name, language }
+  return missing[0] === undefined
+    ? { message: { type: "template", to, ...(from === null ? {} : { from }), template } }
+    : { missing: missing[0] }
+}
+
+/** What a recipient is checked against. */
+export interface Circumstances {
+  /** The campaign's template, as its sender may send it. */
+  readonly template: Template
+  readonly contact: Contact.Contact | undefined
+  /** Whether an earlier row has the same customer. */
+  readonly isKnown: boolean
+}
+
+/** Checks a row: the message to send, or the problem. Checking freezes the message. */
+export const check = (
+  plan: Pick<Plan, "from" | "template">,
+  row: Row,
+  { contact, isKnown, template }: Circumstances
+): { readonly message: OutboundOf<"template"> } | { readonly problem: Problem } => {
+  if ("problem" in row) return row
+  const problem = (reason: ProblemReason, message: string) => ({ problem: { reason, message } })
+  if (isKnown) return problem("duplicate", "an earlier row has the same customer")
+  if (contact?.optedOut === true && isMarketing(template)) {
+    return problem("opted_out", "the customer has opted out of marketing messages")
+  }
+  const made = messageTo(plan, row.recipient)
+  if ("missing" in made) {
+    return problem("template_params_mismatch", `variables.${made.missing} is required by the template's values`)
+  }
+  const misfit = TemplateFit.misfit(template, made.message.template)
+  return misfit === undefined
+    ? made
+    : problem("template_params_mismatch", `${misfit.param}: the template ${misfit.message}`)
+}
+
+const decode = Schema.decodeUnknownResult(Recipient)
+
+/** Reads a row from JSON. */
+export const parse = (json: unknown): Row => {
+  const decoded = decode(json)
+  return decoded._tag === "Success"
+    ? { recipient: decoded.success }
+    : { problem: { reason: "malformed", message: describe(decoded.failure) } }
+}
+
+/** The path and what was expected, without the value. */
+const describe = (error: Schema.SchemaError): string => {
+  const [first = "the row is not a recipient", where] = error.message.split("\n").map((line) => line.trim())
+  const expected = first.replace(/, got .*$/s, "")
+  return where === undefined ? expected : `${expected} ${where}`
+}
+
+/** Reads a row from a line of JSON. */
+export const parseLine = (line: string): Row =>
+  Option.match(Option.liftThrowable(JSON.parse)(line), {
+    onNone: () => ({ problem: { reason: "malformed", message: "the line is not JSON" } }),
+    onSome: parse
+  })

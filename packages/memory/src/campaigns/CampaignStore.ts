@@ -1,0 +1,227 @@
+/**
+ * `CampaignStore` in memory: each method is one synchronous step over `State`, decided by `CampaignStep`.
+ */
+import {
+  Campaign,
+  CampaignCounts,
+  CampaignStep,
+  CampaignStore,
+  type Contact,
+  type Id,
+  type Idempotency,
+  type Message,
+  type PhoneNumber,
+  Recipient,
+  type Time
+} from "@wac/core"
+import { Effect, Layer, Option } from "effect"
+import { contactOf } from "../contacts/ContactStore.ts"
+import { record } from "../events/Journal.ts"
+import { keep as keepSend, senderOf, templateOf } from "../messages/Acceptance.ts"
+import { forget, loaded as loadedSends, nameOf, sendOf, write as writeSends } from "../messages/Sends.ts"
+import { type KeptCampaign, type Memory, State } from "../State.ts"
+
+/** The key of a campaign's message. */
+const keyed = (campaign: Campaign.Campaign, customer: Contact.Contact["key"]) => ({
+  workspaceId: campaign.workspaceId,
+  route: Recipient.routeOf(campaign.id),
+  key: customer as Idempotency.IdempotencyKey,
+  fingerprint: Recipient.fingerprint
+})
+
+const change = (memory: Memory, command: CampaignStep.Change) => {
+  const { answers: [changed], writes } = CampaignStep.change({
+    now: memory.now,
+    job: ({ id, workspaceId }) => memory.campaigns.of(workspaceId, id)?.job
+  }, [command])
+  for (const job of writes.jobs) write(memory, job)
+  return changed
+}
+
+const write = (memory: Memory, job: CampaignStep.Job): void => {
+  memory.campaigns.get(job.campaign.id)!.job = job
+  memory.campaignHint.notify()
+}
+
+/** Queues the message to a checked row. */
+const queue = (
+  memory: Memory,
+  kept: KeptCampaign,
+  message: Message.Message,
+  customer: Contact.Contact["key"]
+): void => {
+  const request = keyed(kept.job.campaign, customer)
+  memory.messages.set(message)
+  keepSend(memory, {
+    name: nameOf(request),
+    binding: {
+      fingerprint: request.fingerprint,
+      messageId: message.id,
+      claim: null,
+      answer: null,
+      lastFailure: null,
+      expiresAt: null
+    },
+    quotaMonth: null,
+    lastTry: { statusAtBefore: null, counted: null }
+  })
+  kept.queue.set(message.id, { dueAt: message.createdAt, tries: 0 })
+}
+
+/** Recipients of the queue that are due, the longest waiting first. */
+const due = (
+  memory: Memory,
+  kept: KeptCampaign,
+  limit: number,
+  now: Time.Instant
+): ReadonlyArray<CampaignStep.Queued> =>
+  [...kept.queue]
+    .filter(([, { dueAt }]) => dueAt <= now)
+    .sort(([a, { dueAt }], [b, other]) => dueAt - other.dueAt || (a < b ? -1 : 1))
+    .slice(0, limit)
+    .map(([id, { tries }]) => ({ send: sendOf(memory, id)!, tries }))
+
+const loaded = (memory: Memory, kept: KeptCampaign, command: CampaignStep.Work): CampaignStep.LoadedWork => {
+  const { campaign } = kept.job
+  const sender = senderOf(memory, campaign.workspaceId, command.provider, campaign.from ?? undefined)
+  return {
+    now: memory.now,
+    job: kept.job,
+    sender,
+    template: templateOf(memory, sender, { type: "template", template: campaign.template }),
+    isDone: kept.queue.size === 0,
+    rows: null,
+    queue: null
+  }
+}
+
+/** The next rows to check. */
+const unchecked = (
+  memory: Memory,
+  { job: { campaign }, rows }: KeptCampaign,
+  sender: PhoneNumber.PhoneNumber | undefined,
+  limit: number
+): ReadonlyArray<CampaignStep.Placed> =>
+  rows.slice(campaign.checked, campaign.checked + limit).map(({ row }, i) => {
+    const customer = Recipient.customerOf(row)
+    return {
+      place: campaign.checked + i + 1,
+      row,
+      contact: sender === undefined || customer === null ? undefined : contactOf(memory, sender.id, customer),
+      isKnown: customer !== null && memory.sends.has(nameOf(keyed(campaign, customer)))
+    }
+  })
+
+const work = (memory: Memory, command: CampaignStep.Work): CampaignStep.Worked | undefined => {
+  const now = memory.now(command.now)
+  const [kept] = [...memory.campaigns.values()]
+    .filter(({ job: { workAt } }) => workAt !== null && workAt <= now)
+    .sort((a, b) => a.job.workAt! - b.job.workAt!)
+  if (kept === undefined) return undefined
+  const known = loaded(memory, kept, command)
+  const first = CampaignStep.work(known, [command])
+  const [need] = "needs" in first ? first.needs : []
+  const decided = need === undefined ? first : CampaignStep.work(
+    need._tag === "Rows"
+      ? {
+        ...known,
+        rows: unchecked(memory, kept, known.sender, need.limit)
+      }
+      : { ...known, queue: due(memory, kept, need.limit, now) },
+    [command]
+  )
+  if ("needs" in decided) throw new Error("all that a campaign's work needs is given at once")
+  const { answers: [worked], writes } = decided
+  write(memory, writes.job)
+  for (const { customer, message, place, problem } of writes.checked) {
+    const row = kept.rows[place - 1]!
+    row.problem = problem
+    row.messageId = message && message.id
+    if (message !== null) queue(memory, kept, message, customer!)
+  }
+  for (const { dueAt, messageId } of writes.leased) kept.queue.get(messageId)!.dueAt = dueAt
+  for (const id of writes.dequeued) kept.queue.delete(id)
+  if (writes.sends !== null) writeSends(memory, writes.sends)
+  record(memory, writes.events.map(({ event }) => event), writes.events.map(({ deliveryId }) => deliveryId))
+  return worked
+}
+
+/** The campaign whose queue a message is in. */
+const queueOf = (memory: Memory, id: Id.MessageId): KeptCampaign["queue"] | undefined => {
+  const campaignId = memory.messages.get(id)?.campaignId
+  return campaignId ? memory.campaigns.get(campaignId)?.queue : undefined
+}
+
+const end = (memory: Memory, command: CampaignStep.EndRecipient): void => {
+  const queue = queueOf(memory, command.messageId)
+  const { writes } = CampaignStep.end(loadedSends(memory), [command])
+  for (const id of writes.dequeued) queue?.delete(id)
+  for (const { dueAt, messageId } of writes.delayed) {
+    const waiting = queue?.get(messageId)
+    if (waiting !== undefined) queue!.set(messageId, { dueAt, tries: waiting.tries + 1 })
+  }
+  writeSends(memory, writes.sends)
+}
+
+const addRows = (memory: Memory, command: CampaignStep.AddRows): boolean => {
+  const { answers: [isTaken], writes: { added, jobs } } = CampaignStep.addRows({
+    now: memory.now,
+    job: ({ id, workspaceId }) => memory.campaigns.of(workspaceId, id)?.job
+  }, [command])
+  for (const { campaignId, rows } of added) {
+    for (const row of rows) memory.campaigns.get(campaignId)!.rows.push({ row, messageId: null, problem: null })
+  }
+  for (const job of jobs) write(memory, job)
+  return isTaken!
+}
+
+const remove = (memory: Memory, kept: KeptCampaign | undefined): boolean => {
+  if (kept === undefined || !Campaign.takesRows(kept.job.campaign)) return false
+  for (const id of kept.queue.keys()) {
+    forget(memory, memory.sendOf.get(id)!)
+    memory.messages.delete(memory.messages.get(id)!)
+  }
+  memory.campaigns.delete(kept)
+  return true
+}
+
+export const layer = Layer.effect(
+  CampaignStore.CampaignStore,
+  Effect.map(State, (memory) =>
+    CampaignStore.CampaignStore.of({
+      create: (campaign) =>
+        Effect.sync(() =>
+          memory.campaigns.set({
+            id: campaign.id,
+            workspaceId: campaign.workspaceId,
+            job: { campaign, workAt: null },
+            rows: [],
+            queue: new Map()
+          })
+        ),
+      get: (workspaceId, id) =>
+        Effect.sync(() => Option.fromUndefinedOr(memory.campaigns.of(workspaceId, id)?.job.campaign)),
+      list: (workspaceId, page) =>
+        Effect.sync(() => {
+          const { items, next } = memory.campaigns.page(workspaceId, page, () => true)
+          return { items: items.map(({ job }) => job.campaign), next }
+        }),
+      change: (command) => Effect.sync(() => Option.fromUndefinedOr(change(memory, command))),
+      addRows: (command) => Effect.sync(() => addRows(memory, command)),
+      remove: (workspaceId, id) => Effect.sync(() => remove(memory, memory.campaigns.of(workspaceId, id))),
+      work: (command) => Effect.sync(() => Option.fromUndefinedOr(work(memory, command))),
+      end: (command) => Effect.sync(() => end(memory, command)),
+      rows: (workspaceId, id, outcome, { after, limit }) =>
+        Effect.sync(() =>
+          (memory.campaigns.of(workspaceId, id)?.rows ?? []).slice(after, after + limit)
+            .map(({ messageId, problem }, i) => ({
+              place: after + i + 1,
+              problem,
+              message: messageId === null ? null : memory.messages.get(messageId) ?? null
+            }))
+            .filter(({ message }) =>
+              outcome === undefined || message !== null && CampaignCounts.outcomeOf(message.status) === outcome
+            )
+        )
+    }))
+)

@@ -1,0 +1,103 @@
+/**
+ * `CampaignStore` in PostgreSQL: combines the operations of this folder and adds the short statements.
+ */
+import { Campaign, CampaignCounts, CampaignStore, Page } from "@wac/core"
+import { Effect, Layer, Option } from "effect"
+import { asked } from "../Asked.ts"
+import { plain } from "../Column.ts"
+import { Database } from "../Database.ts"
+import { messageOf, type StoredSend } from "../messages/StoredSend.ts"
+import { texts } from "../Parameter.ts"
+import type { Row } from "../Statement.ts"
+import { addRows, change } from "./ChangeCampaign.ts"
+import { end } from "./EndRecipients.ts"
+import { campaignColumns, campaignOf, stateOf } from "./StoredCampaign.ts"
+import { work } from "./WorkOnCampaign.ts"
+
+const lockText = `select c.id from campaigns c where c.id = $1 and c.workspace_id = $2
+    and c.state ->> 'status' = any ($3::text[]) for no key update`
+
+const removeText = `with c as materialized (${lockText}), m as (
+    delete from messages m where m.id in (
+      select r.message_id from c join campaign_rows r on r.campaign_id = c.id where r.message_id is not null
+    )
+  ), t as (
+    delete from campaign_tallies t using c where t.campaign_id = c.id
+  )
+  delete from campaigns g using c where g.id = c.id returning g.id`
+
+const rowsText = `select r.place, r.problem, to_json(m.m) as message
+  from campaign_rows r
+  join campaigns c on c.id = r.campaign_id and c.workspace_id = $1
+  left join lateral (select m from messages m where m.id = r.message_id offset 0) m on true
+  where r.campaign_id = $2 and r.place > $3 and r.place <= $4
+  order by r.place`
+
+const checkedRowOf = (row: Row): CampaignStore.CheckedRow => {
+  const message = plain<StoredSend | null>(row, "message")
+  return {
+    place: plain(row, "place"),
+    problem: plain(row, "problem"),
+    message: message === null ? null : messageOf(message)
+  }
+}
+
+const takingRows = Campaign.CampaignStatus.literals.filter((status) => Campaign.takesRows({ status }))
+
+export const layer = Layer.effect(
+  CampaignStore.CampaignStore,
+  Effect.gen(function*() {
+    const { query, stepped } = yield* Database
+    const askedAt = yield* asked
+    const changing = yield* stepped("CampaignStore.change", change)
+    const adding = yield* stepped("CampaignStore.addRows", addRows)
+    const working = yield* stepped("CampaignStore.work", work)
+    const ending = yield* stepped("CampaignStore.end", end)
+
+    return CampaignStore.CampaignStore.of({
+      create: (campaign) =>
+        Effect.asVoid(query(
+          "CampaignStore.create",
+          "insert into campaigns (id, workspace_id, state) values ($1, $2, $3)",
+          [campaign.id, campaign.workspaceId, JSON.stringify(stateOf(campaign))]
+        )),
+      get: (workspaceId, id) =>
+        Effect.map(
+          query(
+            "CampaignStore.get",
+            `select ${campaignColumns} from campaigns c where c.workspace_id = $1 and c.id = $2`,
+            [workspaceId, id]
+          ),
+          ([row]) => Option.map(Option.fromUndefinedOr(row), campaignOf)
+        ),
+      list: (workspaceId, page) =>
+        Effect.map(
+          query(
+            "CampaignStore.list",
+            `select ${campaignColumns} from campaigns c
+            where c.workspace_id = $1${page.after === null ? "" : " and c.id < $3"}
+            order by c.id desc limit $2`,
+            [workspaceId, page.limit + 1, ...page.after === null ? [] : [page.after]]
+          ),
+          (rows) => Page.fromOverread(rows.map(campaignOf), page, ({ id }) => id)
+        ),
+      change: (command) => Effect.map(changing(command), Option.fromUndefinedOr),
+      addRows: adding,
+      remove: (workspaceId, id) =>
+        Effect.map(
+          query("CampaignStore.remove", removeText, [id, workspaceId, texts(takingRows)]),
+          ([row]) => row !== undefined
+        ),
+      work: (command) => Effect.map(working({ ...command, asked: askedAt(command.now) }), Option.fromUndefinedOr),
+      end: ending,
+      rows: (workspaceId, id, outcome, { after, limit }) =>
+        Effect.map(
+          query("CampaignStore.rows", rowsText, [workspaceId, id, after, after + limit]),
+          (rows) =>
+            rows.map(checkedRowOf).filter(({ message }) =>
+              outcome === undefined || message !== null && CampaignCounts.outcomeOf(message.status) === outcome
+            )
+        )
+    })
+  })
+)

@@ -1,0 +1,49 @@
+/**
+ * What came of recipients (core's `CampaignStep.end`). Lock order: the queue, then messages.
+ */
+import { CampaignStep, type Sends } from "@wac/core"
+import { plain } from "../Column.ts"
+import type { StepOptions } from "../Database.ts"
+import { keepSends } from "../messages/KeepSends.ts"
+import { sendOf, type StoredSend } from "../messages/StoredSend.ts"
+import { instants, texts } from "../Parameter.ts"
+import type { Statement } from "../Statement.ts"
+import { dequeue } from "./WorkOnCampaign.ts"
+
+const queueText = `select q.message_id from campaign_queue q where q.message_id = any ($1::text[])
+  order by q.message_id for update`
+
+const lockText = "select to_json(m) as send from messages m where m.id = any ($1::text[]) order by m.id for update"
+
+const delayText = `update campaign_queue q set due_at = d.due_at, tries = q.tries + 1
+  from unnest($1::text[], $2::bigint[]) d (message_id, due_at) where q.message_id = d.message_id`
+
+const delay = (delayed: CampaignStep.EndWrites["delayed"]): ReadonlyArray<Statement> =>
+  delayed.length === 0 ? [] : [{
+    text: delayText,
+    params: [texts(delayed.map(({ messageId }) => messageId)), instants(delayed.map(({ dueAt }) => dueAt))]
+  }]
+
+/** `CampaignStore.end`. */
+export const end: StepOptions<CampaignStep.EndRecipient, Sends.Loaded, void, CampaignStep.EndWrites> = {
+  load: (commands) => [
+    { text: queueText, params: [texts([...new Set(commands.map(({ messageId }) => messageId))])] },
+    {
+      text: lockText,
+      params: [
+        texts([
+          ...new Set(commands.flatMap(({ end, messageId }) => end._tag === "Skipped" ? [messageId] : []))
+        ])
+      ]
+    }
+  ],
+  read: ([, rows], now) => {
+    const sends = new Map(rows!.map((row) => {
+      const send = sendOf(plain<StoredSend>(row, "send"))
+      return [send.message.id, send]
+    }))
+    return { now, send: (id) => sends.get(id) }
+  },
+  decide: CampaignStep.end,
+  write: ({ delayed, dequeued, sends }) => [...delay(delayed), ...dequeue(dequeued), ...keepSends(sends)]
+}

@@ -1,0 +1,40 @@
+/**
+ * Campaigns as they are stored.
+ */
+import type { Campaign, CampaignStep } from "@wac/core"
+import { instantOrNull, plain } from "../Column.ts"
+import { instants, jsons, texts } from "../Parameter.ts"
+import type { Row, Statement } from "../Statement.ts"
+import { counts, countsOf } from "./Tallies.ts"
+
+/** The columns of the campaign `c`. */
+export const campaignColumns = `c.id, c.workspace_id, c.state, c.work_at, ${counts} as counts`
+
+/** The campaign of a row with {@link campaignColumns}. */
+export const campaignOf = (row: Row): Campaign.Campaign => ({
+  ...plain<Campaign.Campaign>(row, "state"),
+  counts: countsOf(row)
+})
+
+/** The campaign of a row, and when there is something to do for it. */
+export const jobOf = (row: Row): CampaignStep.Job => ({
+  campaign: campaignOf(row),
+  workAt: instantOrNull(row, "work_at")
+})
+
+/** What is stored of a campaign: its counts have their own rows. */
+export const stateOf = ({ counts: _, ...state }: Campaign.Campaign): Omit<Campaign.Campaign, "counts"> => state
+
+const keepText = `update campaigns c set state = j.state, work_at = j.work_at
+  from unnest($1::text[], $2::json[], $3::bigint[]) j (id, state, work_at) where c.id = j.id`
+
+/** The statements that write campaigns. The caller must hold their rows. */
+export const keepJobs = (jobs: ReadonlyArray<CampaignStep.Job>): ReadonlyArray<Statement> =>
+  jobs.length === 0 ? [] : [{
+    text: keepText,
+    params: [
+      texts(jobs.map(({ campaign }) => campaign.id)),
+      jsons(jobs.map(({ campaign }) => stateOf(campaign))),
+      instants(jobs.map(({ workAt }) => workAt))
+    ]
+  }]

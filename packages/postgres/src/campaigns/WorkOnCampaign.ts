@@ -1,0 +1,244 @@
+/**
+ * A piece of a campaign's work (core's `CampaignStep.work`). Lock order: the campaign, its queue, then messages.
+ */
+import { CampaignCounts, CampaignStep, Recipient } from "@wac/core"
+import * as Clocks from "../Clocks.ts"
+import { plain } from "../Column.ts"
+import { contactOf } from "../contacts/ContactStep.ts"
+import type { StepOptions } from "../Database.ts"
+import { record } from "../events/Recording.ts"
+import { keepSends } from "../messages/KeepSends.ts"
+import { sendOf, type StoredSend } from "../messages/StoredSend.ts"
+import { numberOf } from "../numbers/StoredNumber.ts"
+import { instants, integers, jsons, texts } from "../Parameter.ts"
+import type { Row, Rows, Statement } from "../Statement.ts"
+import { templateOf } from "../templates/StoredTemplate.ts"
+import { campaignColumns, jobOf, keepJobs } from "./StoredCampaign.ts"
+import { addTallies } from "./Tallies.ts"
+
+/** A piece of work, with the caller's time if that judges. */
+export interface WorkCommand extends CampaignStep.Work {
+  readonly asked: number | undefined
+}
+
+/** A separate statement, so that the statements after it know which campaign it has chosen. */
+const chooseText = `select set_config('wac.campaign', coalesce((
+    select c.id from campaigns c
+    where c.work_at <= ${Clocks.at("$1")}
+    order by c.work_at limit 1
+    for no key update skip locked
+  ), ''), true)`
+
+const chosen = "current_setting('wac.campaign')"
+
+const campaignText = `select ${campaignColumns}, to_json(p.p) as sender, to_json(t.t) as template,
+    not exists (select from campaign_queue q where q.campaign_id = c.id) as is_done
+  from campaigns c
+  left join lateral (
+    select p from phone_numbers p
+    where c.state ->> 'from' is null and p.workspace_id = c.workspace_id and p.provider = $1 and p.is_default
+    union all
+    select p from phone_numbers p where p.workspace_id = c.workspace_id and p.phone_number = c.state ->> 'from'
+    union all
+    select p from phone_numbers p where p.id = c.state ->> 'from' and p.workspace_id = c.workspace_id
+    limit 1
+  ) p on true
+  left join lateral (
+    select t from templates t
+    where t.workspace_id = c.workspace_id and t.provider_account_id = (p.p).provider_account_id
+      and t.name = c.state -> 'template' ->> 'name' and t.language = c.state -> 'template' ->> 'language' offset 0
+  ) t on true
+  where c.id = ${chosen}`
+
+const rowsText = `select r.place, r.content, m.id is not null as is_known, n.workspace_id, n.phone_number_id, n.key,
+    n.phone, n.user_id, n.last_inbound_at, n.opted_out, n.preference_at
+  from campaign_rows r
+  left join lateral (
+    select n.* from contacts n where n.phone_number_id = $4 and n.key = r.customer offset 0
+  ) n on true
+  left join lateral (
+    select m.id from messages m where m.workspace_id = $5 and m.route = $6 and m.key = r.customer offset 0
+  ) m on true
+  where r.campaign_id = $1 and r.place > $2 order by r.place limit $3`
+
+/** Messages are locked in the order of their ids, as every transaction that changes them does. */
+const queueText = `with due as materialized (
+    select q.message_id, q.due_at, q.tries from campaign_queue q
+    where q.campaign_id = $1 and q.due_at <= ${Clocks.at("$2")}
+    order by q.due_at, q.message_id limit $3
+    for update skip locked
+  ), locked as materialized (
+    select m from messages m where m.id = any (array(select d.message_id from due d)) order by m.id for update
+  )
+  select to_json(l.m) as send, d.tries from locked l join due d on d.message_id = (l.m).id
+  order by d.due_at, d.message_id`
+
+/** What was loaded for one campaign; `due` is undefined if none is due. */
+interface Loaded {
+  readonly now: CampaignStep.LoadedWork["now"]
+  readonly due: CampaignStep.LoadedWork | undefined
+  readonly command: WorkCommand
+}
+
+/** What has to be loaded, and for which campaign. */
+interface Need {
+  readonly need: CampaignStep.Need
+  readonly loaded: Loaded & { readonly due: CampaignStep.LoadedWork }
+}
+
+const loadNeed = ({ loaded: { command, due: { job: { campaign }, sender } }, need }: Need): Statement =>
+  need._tag === "Rows"
+    ? {
+      text: rowsText,
+      params: [
+        campaign.id,
+        campaign.checked,
+        need.limit,
+        sender?.id ?? null,
+        campaign.workspaceId,
+        Recipient.routeOf(campaign.id)
+      ]
+    }
+    : { text: queueText, params: [campaign.id, command.asked ?? null, need.limit] }
+
+const placedOf = (row: Row): CampaignStep.Placed => ({
+  place: plain(row, "place"),
+  row: plain<Recipient.Row>(row, "content"),
+  contact: row["key"] === null ? undefined : contactOf(row),
+  isKnown: plain(row, "is_known")
+})
+
+const queuedOf = (row: Row): CampaignStep.Queued => ({
+  send: sendOf(plain<StoredSend>(row, "send")),
+  tries: plain(row, "tries")
+})
+
+const insertText = `insert into messages (id, workspace_id, campaign_id, phone_number_id, from_number, content, status,
+    status_at, created_at, route, key, fingerprint)
+  select m.id, $1, $2, $3, $4, m.content, $5, $6, $6, $7, m.key, $8
+  from unnest($9::text[], $10::json[], $11::text[]) m (id, content, key)`
+
+const enqueueText = `insert into campaign_queue (message_id, campaign_id, due_at)
+  select q.id, $1, $2 from unnest($3::text[]) q (id)`
+
+const checkedText = `update campaign_rows r set message_id = k.message_id, problem = k.problem
+  from unnest($2::integer[], $3::text[], $4::json[]) k (place, message_id, problem)
+  where r.campaign_id = $1 and r.place = k.place`
+
+const keepChecked = ({ checked, job: { campaign } }: CampaignStep.WorkWrites): ReadonlyArray<Statement> => {
+  if (checked.length === 0) return []
+  const queued = checked.flatMap(({ customer, message }) => message === null ? [] : [{ customer, message }])
+  const [first] = queued
+  return [
+    ...first === undefined ? [] : [{
+      text: insertText,
+      params: [
+        campaign.workspaceId,
+        campaign.id,
+        first.message.phoneNumberId,
+        first.message.from,
+        first.message.status,
+        first.message.createdAt,
+        Recipient.routeOf(campaign.id),
+        Recipient.fingerprint,
+        texts(queued.map(({ message }) => message.id)),
+        jsons(queued.map(({ message }) => message.content)),
+        texts(queued.map(({ customer }) => customer))
+      ]
+    }, {
+      text: enqueueText,
+      params: [campaign.id, first.message.createdAt, texts(queued.map(({ message }) => message.id))]
+    }],
+    {
+      text: checkedText,
+      params: [
+        campaign.id,
+        integers(checked.map(({ place }) => place)),
+        texts(checked.map(({ message }) => message && message.id)),
+        jsons(checked.map(({ problem }) => problem))
+      ]
+    },
+    ...addTallies([{ campaignId: campaign.id, change: { ...CampaignCounts.none, queued: queued.length } }])
+  ]
+}
+
+const leaseText = `update campaign_queue q set due_at = l.due_at
+  from unnest($1::text[], $2::bigint[]) l (message_id, due_at) where q.message_id = l.message_id`
+
+/** The statements that make recipients due at other times. */
+const lease = (leased: CampaignStep.WorkWrites["leased"]): ReadonlyArray<Statement> =>
+  leased.length === 0 ? [] : [{
+    text: leaseText,
+    params: [texts(leased.map(({ messageId }) => messageId)), instants(leased.map(({ dueAt }) => dueAt))]
+  }]
+
+/** The statements that take recipients out of the queue. */
+export const dequeue = (messageIds: CampaignStep.WorkWrites["dequeued"]): ReadonlyArray<Statement> =>
+  messageIds.length === 0 ? [] : [{
+    text: "delete from campaign_queue q where q.message_id = any ($1::text[])",
+    params: [texts(messageIds)]
+  }]
+
+const dueOf = (
+  [, rows]: ReadonlyArray<Rows>,
+  now: CampaignStep.LoadedWork["now"]
+): CampaignStep.LoadedWork | undefined => {
+  const [row] = rows!
+  if (row === undefined) return undefined
+  const sender = plain<Row | null>(row, "sender")
+  const template = plain<Row | null>(row, "template")
+  return {
+    now,
+    job: jobOf(row),
+    sender: sender === null ? undefined : numberOf(sender),
+    template: template === null ? undefined : templateOf(template),
+    isDone: plain(row, "is_done"),
+    rows: null,
+    queue: null
+  }
+}
+
+/**
+ * `CampaignStore.work`. If several callers come at once, one piece of work is done, for the first; the others are told
+ * that there was none for them.
+ */
+export const work: StepOptions<
+  WorkCommand,
+  Loaded,
+  CampaignStep.Worked | undefined,
+  CampaignStep.WorkWrites | undefined,
+  Need
+> = {
+  size: 1,
+  load: ([command]) => [
+    { text: chooseText, params: [command!.asked ?? null] },
+    { text: campaignText, params: [command!.provider] }
+  ],
+  read: (rows, now, [command]) => ({ now, due: dueOf(rows, now), command: command! }),
+  decide: (loaded, [command]) => {
+    const { due } = loaded
+    if (due === undefined) return { answers: [undefined], writes: undefined }
+    const decided = CampaignStep.work(due, [command!])
+    return "needs" in decided
+      ? { needs: decided.needs.map((need) => ({ need, loaded: { ...loaded, due } })) }
+      : decided
+  },
+  more: {
+    load: (needs) => needs.map(loadNeed),
+    read: (loaded, [need], [rows]) => ({
+      ...loaded,
+      due: need!.need._tag === "Rows"
+        ? { ...need!.loaded.due, rows: rows!.map(placedOf) }
+        : { ...need!.loaded.due, queue: rows!.map(queuedOf) }
+    })
+  },
+  write: (writes) =>
+    writes === undefined ? [] : [
+      ...keepJobs([writes.job]),
+      ...keepChecked(writes),
+      ...lease(writes.leased),
+      ...dequeue(writes.dequeued),
+      ...writes.sends === null ? [] : keepSends(writes.sends),
+      ...record(writes.events)
+    ]
+}

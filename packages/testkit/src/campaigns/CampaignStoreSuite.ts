@@ -1,0 +1,517 @@
+/**
+ * Conformance of `CampaignStore`, with `MessageStore` for its messages.
+ */
+import { assert } from "@effect/vitest"
+import {
+  Campaign,
+  CampaignCounts,
+  CampaignStep,
+  CampaignStore,
+  ContactStore,
+  type Errors,
+  FailureRate,
+  type Id,
+  type Message,
+  MessageStore,
+  Pace,
+  Recipient,
+  type Time
+} from "@wac/core"
+import { Duration, Effect, Option, Result } from "effect"
+import * as Fixture from "../Fixture.ts"
+import * as MessageFixture from "../messages/MessageFixture.ts"
+
+const { hour, minute, second, world } = Fixture
+const { customer } = MessageFixture
+
+/** Creates a draft of a campaign with the template `order`. */
+const draft = (own: Fixture.World, plan: Partial<Campaign.Plan> = {}) =>
+  Effect.gen(function*() {
+    const id = yield* Fixture.id("cmp")
+    const campaign = Campaign.make({ id, workspaceId: own.workspace.id, createdAt: own.start }, {
+      name: "Orders",
+      template: { name: "order", language: "en_US", bodyParams: ["{{number}}", "ready"] },
+      ...plan
+    })
+    yield* CampaignStore.CampaignStore.use((store) => store.create(campaign))
+    return campaign
+  })
+
+/** A row for the `n`th customer. */
+const row = (n: number): Recipient.Row => ({ recipient: { to: customer(n), variables: { number: `${n}` } } })
+
+const rows = (count: number): ReadonlyArray<Recipient.Row> => Array.from({ length: count }, (_, n) => row(n))
+
+const add = ({ id, workspaceId }: Campaign.Campaign, added: ReadonlyArray<Recipient.Row>) =>
+  CampaignStore.CampaignStore.use((store) => store.addRows({ workspaceId, id, rows: added }))
+
+const get = ({ id, workspaceId }: Campaign.Campaign) =>
+  Effect.map(CampaignStore.CampaignStore.use((store) => store.get(workspaceId, id)), Option.getOrThrow)
+
+/** Tries to change a campaign. */
+const tried = (
+  { id, workspaceId }: Campaign.Campaign,
+  now: Time.Instant,
+  change: CampaignStep.Change["change"]
+): Fixture.Step<Result.Result<Campaign.Campaign, Errors.Forbidden>> =>
+  Effect.map(
+    CampaignStore.CampaignStore.use((store) => store.change({ workspaceId, id, now, change })),
+    Option.getOrThrow
+  )
+
+const changed = (...given: Parameters<typeof tried>) => Effect.map(tried(...given), Result.getOrThrow)
+
+const limit = 50
+
+/** One piece of work; `undefined` if no campaign is due. */
+const work = (own: Fixture.World, now: Time.Instant, most = limit) =>
+  Effect.gen(function*() {
+    const command: CampaignStep.Work = {
+      now,
+      limit: most,
+      limits: Fixture.roomy,
+      provider: own.number.provider,
+      messageIds: yield* Effect.replicateEffect(Fixture.id("msg"), most),
+      ids: yield* Fixture.eventIds
+    }
+    return Option.getOrUndefined(yield* CampaignStore.CampaignStore.use((store) => store.work(command)))
+  })
+
+/** Works until no campaign is due at this time. Returns the recipients that were handed out. */
+const workAll = (own: Fixture.World, now: Time.Instant, most = limit) =>
+  Effect.gen(function*() {
+    const claimed: Array<CampaignStep.Claimed> = []
+    for (let pieces = 0;; pieces++) {
+      assert.isBelow(pieces, 500, "work never ends")
+      const worked = yield* work(own, now, most)
+      if (worked === undefined) return claimed
+      claimed.push(...worked.claimed)
+    }
+  })
+
+/** A checked campaign with as many recipients. */
+const ready = (own: Fixture.World, count: number, plan: Partial<Campaign.Plan> = {}) =>
+  Effect.gen(function*() {
+    const campaign = yield* draft(own, plan)
+    assert.isTrue(yield* add(campaign, rows(count)))
+    yield* changed(campaign, own.start, { _tag: "Check" })
+    yield* workAll(own, own.start)
+    const checked = yield* get(campaign)
+    assert.strictEqual(checked.status, "ready")
+    return checked
+  })
+
+/** A campaign that has begun to send to as many recipients. */
+const running = (own: Fixture.World, count: number, plan: Partial<Campaign.Plan> = {}) =>
+  Effect.tap(ready(own, count, plan), (campaign) => changed(campaign, own.start, { _tag: "Start" }))
+
+/** The command to accept a recipient's message. */
+const sendOf = (own: Fixture.World, { message }: Pick<CampaignStep.Claimed, "message">, now: Time.Instant) =>
+  MessageFixture.send(own, {
+    now,
+    apiKeyId: null,
+    campaignId: message.campaignId!,
+    route: Recipient.routeOf(message.campaignId!),
+    key: message.content.to,
+    fingerprint: Recipient.fingerprint,
+    message: message.content
+  })
+
+/** Accepts a recipient's message, which must be claimed. */
+const claim = (own: Fixture.World, recipient: CampaignStep.Claimed, now: Time.Instant) =>
+  Effect.gen(function*() {
+    const command = yield* sendOf(own, recipient, now)
+    const accepted = yield* MessageStore.MessageStore.use((store) => store.accept(command))
+    if (accepted._tag !== "Claimed") return assert.fail(`expected a claim, got ${MessageFixture.describe(accepted)}`)
+    return { accepted, command: { ...command, messageId: recipient.message.id, claimed: accepted.message } }
+  })
+
+/** Sends to a recipient, whom the provider accepts. */
+const sent = (own: Fixture.World, recipient: CampaignStep.Claimed, now: Time.Instant) =>
+  Effect.gen(function*() {
+    const { command } = yield* claim(own, recipient, now)
+    assert.isTrue(yield* MessageFixture.settle(command, yield* MessageFixture.tookIt, now))
+    yield* ended(recipient, now, { _tag: "Done" })
+    return command
+  })
+
+const ended = (
+  { message: { id: messageId } }: CampaignStep.Claimed,
+  now: Time.Instant,
+  end: CampaignStep.RecipientEnd
+) => CampaignStore.CampaignStore.use((store) => store.end({ now, messageId, end }))
+
+const counts = (given: Partial<CampaignCounts.CampaignCounts>): CampaignCounts.CampaignCounts => ({
+  ...CampaignCounts.none,
+  ...given
+})
+
+const completions = (own: Fixture.World) =>
+  Effect.map(MessageFixture.eventsOf(own), (events) => events.filter(({ type }) => type === "campaign.completed"))
+
+const stored = (own: Fixture.World, id: Id.MessageId) =>
+  Effect.map(MessageStore.MessageStore.use((store) => store.get(own.workspace.id, id)), Option.getOrThrow)
+
+/** Registers the tests. */
+export const tests = (it: Fixture.It): void => {
+  it.effect("a campaign is found by its workspace, newest first, and by no other", () =>
+    Effect.gen(function*() {
+      const store = yield* CampaignStore.CampaignStore
+      const [own, other] = [yield* world(), yield* world()]
+      const [first, second] = [
+        yield* draft(own),
+        yield* draft(own, { name: "Second", share: 0.1, from: own.number.id })
+      ]
+      assert.deepStrictEqual(yield* get(second), second)
+      assert.deepStrictEqual(yield* store.get(other.workspace.id, first.id), Option.none())
+      const page = yield* store.list(own.workspace.id, { limit: 1, after: null })
+      assert.deepStrictEqual(page, { items: [second], next: second.id })
+      assert.deepStrictEqual(yield* store.list(own.workspace.id, { limit: 1, after: page.next }), {
+        items: [first],
+        next: null
+      })
+      assert.deepStrictEqual((yield* store.list(other.workspace.id, { limit: 1, after: null })).items, [])
+      const foreign = { workspaceId: other.workspace.id, id: first.id, now: own.start }
+      assert.isTrue(Option.isNone(yield* store.change({ ...foreign, change: { _tag: "Cancel" } })))
+      assert.isFalse(yield* store.addRows({ ...foreign, rows: rows(1) }))
+      assert.isFalse(yield* store.remove(other.workspace.id, first.id))
+      assert.deepStrictEqual(yield* get(first), first)
+    }))
+
+  it.effect("checking queues one message to each customer and says what is wrong with every other row", () =>
+    Effect.gen(function*() {
+      const store = yield* CampaignStore.CampaignStore
+      const contacts = yield* ContactStore.ContactStore
+      const own = yield* world()
+      const campaign = yield* draft(own, {
+        template: { name: "promo", language: "en_US", bodyParams: ["{{number}}"] }
+      })
+      const optedOut = customer(7)
+      yield* contacts.setPreference({
+        now: own.start,
+        providerNumberId: own.number.providerNumberId,
+        customer: { phone: optedOut, userId: null },
+        preference: "opt_out",
+        at: own.start
+      })
+      const malformed: Recipient.Row = { problem: { reason: "malformed", message: "the line is not JSON" } }
+      assert.isTrue(yield* add(campaign, [row(1), malformed, row(2), row(1), { recipient: { to: customer(3) } }]))
+      assert.isTrue(
+        yield* add(campaign, [
+          row(7),
+          row(2),
+          { recipient: { to: customer(4), bodyParams: ["two", "values"] } },
+          { recipient: { to: customer(5), bodyParams: ["own"] } }
+        ])
+      )
+      assert.strictEqual((yield* get(campaign)).rows, 9)
+      yield* changed(campaign, own.start, { _tag: "Check" })
+      // in pieces: an earlier row may be in an earlier piece
+      yield* workAll(own, own.start, 2)
+      const checked = yield* get(campaign)
+      assert.deepInclude(checked, {
+        status: "ready",
+        rows: 9,
+        checked: 9,
+        problems: 6,
+        counts: counts({ queued: 3 })
+      })
+      const report = yield* store.rows(own.workspace.id, campaign.id, undefined, { limit: 100, after: 0 })
+      assert.deepStrictEqual(
+        report.map(({ message, place, problem }) => [place, problem?.reason, message?.content.to]),
+        [
+          [1, undefined, customer(1)],
+          [2, "malformed", undefined],
+          [3, undefined, customer(2)],
+          [4, "duplicate", undefined],
+          [5, "template_params_mismatch", undefined],
+          [6, "opted_out", undefined],
+          [7, "duplicate", undefined],
+          [8, "template_params_mismatch", undefined],
+          [9, undefined, customer(5)]
+        ]
+      )
+      const { message } = report[0]!
+      assert.deepStrictEqual(message, {
+        ...message!,
+        workspaceId: own.workspace.id,
+        apiKeyId: null,
+        campaignId: campaign.id,
+        phoneNumberId: own.number.id,
+        from: own.number.phoneNumber,
+        status: "queued",
+        content: {
+          type: "template",
+          to: customer(1),
+          template: { name: "promo", language: "en_US", bodyParams: ["1"] }
+        }
+      })
+      assert.deepStrictEqual(yield* stored(own, message!.id), message!)
+      const queued = yield* store.rows(own.workspace.id, campaign.id, "queued", { limit: 4, after: 2 })
+      assert.deepStrictEqual(queued.map(({ place }) => place), [3])
+      assert.deepStrictEqual(yield* store.rows(own.workspace.id, campaign.id, "sent", { limit: 9, after: 0 }), [])
+      // checked rows hold the messages
+      const edited = yield* tried(campaign, own.start, { _tag: "Edit", plan: { template: campaign.template } })
+      assert.isTrue(Result.isFailure(edited))
+    }))
+
+  it.effect("rows that are added to a ready campaign are checked before it starts", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const campaign = yield* ready(own, 2)
+      assert.isTrue(yield* add(campaign, [row(1), row(2), row(3)]))
+      const start = yield* tried(campaign, own.start, { _tag: "Start" })
+      assert.isTrue(Result.isFailure(start))
+      yield* changed(campaign, own.start, { _tag: "Check" })
+      assert.isFalse(yield* add(campaign, rows(1)))
+      yield* workAll(own, own.start)
+      assert.deepInclude(yield* get(campaign), { status: "ready", rows: 5, checked: 5, problems: 1 })
+      assert.deepStrictEqual((yield* get(campaign)).counts, counts({ queued: 4 }))
+    }))
+
+  it.effect("a campaign whose template is not approved stays a draft and says why", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const campaign = yield* draft(own, { template: { name: "stopped", language: "en_US" } })
+      yield* add(campaign, rows(1))
+      yield* changed(campaign, own.start, { _tag: "Check" })
+      yield* workAll(own, own.start)
+      assert.deepInclude(yield* get(campaign), {
+        status: "draft",
+        pausedFor: "template_not_approved",
+        checked: 0,
+        counts: CampaignCounts.none
+      })
+    }))
+
+  it.effect("recipients are handed out at the pace of the share, each once until its lease ends", () =>
+    Effect.gen(function*() {
+      const own = yield* world({ number: { tier: "standard" } })
+      const campaign = yield* running(own, 100, { share: 0.5 })
+      const inHorizon = 40 * Duration.toSeconds(Pace.horizon)
+      const first = yield* workAll(own, own.start)
+      assert.strictEqual(first.length, inHorizon)
+      assert.deepStrictEqual(first.map(({ after }) => after), first.map((_, i) => i * 25))
+      const again = yield* workAll(own, own.start + 100)
+      assert.deepStrictEqual(again, [])
+      const next = yield* workAll(own, own.start + 250)
+      assert.deepStrictEqual(next.map(({ after }) => after), next.map((_, i) => 250 + i * 25))
+      const seen = new Set([...first, ...next].map(({ message }) => message.id))
+      assert.strictEqual(seen.size, first.length + next.length)
+      // nobody sent anything: they are handed out again, the longest waiting first
+      let now = own.start + 250 + Duration.toMillis(CampaignStep.lease)
+      while (seen.size < 100 && now < own.start + 3 * minute) {
+        for (const { message } of yield* workAll(own, now += 500)) seen.add(message.id)
+      }
+      assert.strictEqual(seen.size, 100)
+      assert.deepStrictEqual((yield* get(campaign)).counts, counts({ queued: 100 }))
+    }))
+
+  it.effect("concurrent workers hand out every recipient once", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      yield* running(own, 60)
+      const handed = yield* Effect.forEach(Array.from({ length: 24 }, (_, i) => i), (i) =>
+        Effect.map(work(own, own.start + i * 1000, 10), (worked) => worked?.claimed ?? []), {
+        concurrency: "unbounded"
+      })
+      const ids = handed.flat().map(({ message }) =>
+        message.id
+      )
+      assert.strictEqual(new Set(ids).size, ids.length)
+      assert.isAbove(ids.length, 0)
+    }))
+
+  it.effect("a campaign without recipients in its queue is completed once, with its counts", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const campaign = yield* running(own, 4)
+      const claimed = yield* workAll(own, own.start)
+      assert.strictEqual(claimed.length, 4)
+      const [a, b, c, d] = claimed as [
+        CampaignStep.Claimed,
+        CampaignStep.Claimed,
+        CampaignStep.Claimed,
+        CampaignStep.Claimed
+      ]
+      const at = own.start + second
+      yield* sent(own, a, at)
+      yield* sent(own, b, at)
+      yield* MessageFixture.report({ status: "read", at: at + second, reference: b.message.id })
+      const { command: refused } = yield* claim(own, c, at)
+      assert.isTrue(yield* MessageFixture.settle(refused, yield* MessageFixture.refusedIt(at), at))
+      yield* ended(c, at, { _tag: "Done" })
+      const { command: unknown } = yield* claim(own, d, at)
+      assert.isTrue(yield* MessageFixture.settle(unknown, { _tag: "Unknown" }, at))
+      yield* workAll(own, at + minute / 2)
+      assert.strictEqual((yield* get(campaign)).status, "running")
+      yield* ended(d, at, { _tag: "Done" })
+      yield* ended(d, at, { _tag: "Done" })
+      const expected = counts({ sent: 1, read: 1, failed: 1, unknown: 1 })
+      assert.deepStrictEqual((yield* get(campaign)).counts, expected)
+      yield* Effect.forEach([0, 1, 2], () => workAll(own, at + minute), { concurrency: "unbounded" })
+      assert.deepInclude(yield* get(campaign), { status: "completed", completedAt: at + minute, counts: expected })
+      const [completed, ...more] = yield* completions(own)
+      assert.deepStrictEqual(more, [])
+      assert.deepStrictEqual(completed?.data, {
+        campaign_id: campaign.id,
+        name: "Orders",
+        status: "completed",
+        total: 4,
+        ...expected
+      })
+      // counts go on with the provider's reports
+      yield* MessageFixture.report({ status: "delivered", at: at + hour, reference: a.message.id })
+      assert.deepStrictEqual(
+        (yield* get(campaign)).counts,
+        counts({ delivered: 1, read: 1, failed: 1, unknown: 1 })
+      )
+    }))
+
+  it.effect("a recipient's send takes no token of the workspace, and its key never expires", () =>
+    Effect.gen(function*() {
+      const messages = yield* MessageStore.MessageStore
+      const own = yield* world({ number: { tier: "standard" } })
+      yield* running(own, 1)
+      const [recipient] = yield* workAll(own, own.start)
+      const { accepted, command } = yield* claim(own, recipient!, own.start)
+      assert.deepStrictEqual(accepted.readings.map(({ policy }) => policy.name), ["phone_number", "pair"])
+      assert.deepInclude(accepted.message, { id: recipient!.message.id, status: "sending", apiKeyId: null })
+      assert.isTrue(yield* MessageFixture.settle(command, yield* MessageFixture.tookIt, own.start))
+      const later = own.start + 26 * hour
+      yield* messages.sweep(later)
+      const again = yield* messages.accept(yield* sendOf(own, recipient!, later))
+      assert.strictEqual(again._tag, "Answered")
+    }))
+
+  it.effect("a campaign's message that does not exist is not sent", () =>
+    Effect.gen(function*() {
+      const messages = yield* MessageStore.MessageStore
+      const own = yield* world()
+      const campaign = yield* running(own, 1)
+      const [recipient] = yield* workAll(own, own.start)
+      const stray = { message: { ...recipient!.message, content: MessageFixture.template({ to: customer(9) }) } }
+      assert.strictEqual((yield* messages.accept(yield* sendOf(own, stray, own.start)))._tag, "Unknown")
+      assert.deepStrictEqual((yield* get(campaign)).counts, counts({ queued: 1 }))
+    }))
+
+  it.effect("a try that sent nothing is repeated after a while, and a withdrawn one too", () =>
+    Effect.gen(function*() {
+      const messages = yield* MessageStore.MessageStore
+      const own = yield* world()
+      const campaign = yield* running(own, 1)
+      const [recipient] = yield* workAll(own, own.start)
+      const first = yield* claim(own, recipient!, own.start)
+      yield* MessageFixture.settle(first.command, yield* MessageFixture.notSent, own.start)
+      yield* ended(recipient!, own.start, { _tag: "Again", after: Duration.minutes(5) })
+      assert.deepStrictEqual((yield* get(campaign)).counts, counts({ queued: 1 }))
+      assert.deepStrictEqual(yield* workAll(own, own.start + 4 * minute), [])
+      const [again] = yield* workAll(own, own.start + 5 * minute)
+      assert.deepInclude(again, { tries: 1 })
+      assert.strictEqual(again!.message.id, recipient!.message.id)
+      const second = yield* claim(own, again!, own.start + 5 * minute)
+      yield* messages.abandon(second.command)
+      yield* claim(own, again!, own.start + 6 * minute)
+    }))
+
+  it.effect("a cancelled campaign skips all that wait, and what is being sent gets its outcome", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const campaign = yield* running(own, 30)
+      const [first] = yield* workAll(own, own.start, 3)
+      const { command } = yield* claim(own, first!, own.start)
+      const at = own.start + second
+      assert.strictEqual((yield* changed(campaign, at, { _tag: "Cancel" })).status, "cancelled")
+      assert.deepStrictEqual(yield* workAll(own, at, 7), [])
+      assert.strictEqual((yield* get(campaign)).completedAt, null)
+      assert.isTrue(yield* MessageFixture.settle(command, yield* MessageFixture.tookIt, at))
+      yield* ended(first!, at, { _tag: "Done" })
+      // whoever had taken the others is gone
+      yield* workAll(own, at + 2 * minute, 7)
+      const after = yield* get(campaign)
+      assert.deepStrictEqual(after.counts, counts({ sent: 1, skipped: 29 }))
+      assert.isNotNull(after.completedAt)
+      const [completed, ...more] = yield* completions(own)
+      assert.deepStrictEqual([completed?.data["status"], more], ["cancelled", []])
+      const skipped = yield* CampaignStore.CampaignStore.use((store) =>
+        store.rows(own.workspace.id, campaign.id, "skipped", { limit: 100, after: 0 })
+      )
+      assert.deepInclude(skipped[0]!.message, { status: "skipped" })
+      assert.strictEqual(skipped[0]!.message!.error?.reason, "cancelled")
+      const late = yield* MessageStore.MessageStore.use(Effect.fnUntraced(function*(store) {
+        return yield* store.accept(yield* sendOf(own, { message: skipped[0]!.message! }, at + 3 * minute))
+      }))
+      assert.strictEqual(late._tag, "Unknown")
+    }))
+
+  it.effect("nothing is sent after the campaign's last moment", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const campaign = yield* running(own, 5, { notAfter: own.start + minute })
+      assert.deepStrictEqual(yield* workAll(own, own.start + minute, 2), [])
+      const after = yield* get(campaign)
+      assert.deepInclude(after, { status: "completed", counts: counts({ skipped: 5 }) })
+    }))
+
+  it.effect("a scheduled campaign starts at its time, and a paused one waits for a person", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const campaign = yield* ready(own, 3, { startAt: own.start + hour })
+      assert.strictEqual((yield* changed(campaign, own.start, { _tag: "Start" })).status, "scheduled")
+      assert.deepStrictEqual(yield* workAll(own, own.start + hour - 1), [])
+      yield* changed(campaign, own.start + minute, { _tag: "Pause" })
+      assert.deepStrictEqual(yield* workAll(own, own.start + hour), [])
+      assert.deepInclude(yield* get(campaign), { status: "paused", pausedFor: "person", startedAt: null })
+      yield* changed(campaign, own.start + 2 * hour, { _tag: "Resume" })
+      assert.strictEqual((yield* workAll(own, own.start + 2 * hour)).length, 3)
+      assert.deepInclude(yield* get(campaign), { status: "running", startedAt: own.start + 2 * hour })
+    }))
+
+  it.effect("a campaign pauses itself once too many of its messages fail, and a person can resume it", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const count = 120
+      const campaign = yield* running(own, 200, { maxFailureRate: 0.5 })
+      const claimed = yield* workAll(own, own.start, count)
+      assert.strictEqual(claimed.length, count)
+      yield* Effect.forEach(claimed, (recipient) =>
+        Effect.gen(function*() {
+          const { command } = yield* claim(own, recipient, own.start)
+          yield* MessageFixture.settle(command, yield* MessageFixture.refusedIt(own.start), own.start)
+          yield* ended(recipient, own.start, { _tag: "Done" })
+        }), { concurrency: 16 })
+      assert.deepStrictEqual(yield* workAll(own, own.start + second), [])
+      const paused = yield* get(campaign)
+      assert.deepInclude(paused, { status: "paused", pausedFor: "failure_rate" })
+      assert.deepStrictEqual(paused.counts, counts({ failed: count, queued: 200 - count }))
+      yield* changed(campaign, own.start + minute, { _tag: "Resume" })
+      assert.isNotEmpty(yield* workAll(own, own.start + minute))
+      assert.strictEqual(FailureRate.rateOf((yield* get(campaign)).snapshots, paused.counts), undefined)
+    }))
+
+  it.effect("a recipient that our own rules stop is skipped with the reason, and only once", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const campaign = yield* running(own, 1)
+      const [recipient] = yield* workAll(own, own.start)
+      const error: Message.MessageError = { code: "forbidden", reason: "opted_out", message: "the recipient opted out" }
+      yield* ended(recipient!, own.start, { _tag: "Skipped", error })
+      yield* ended(recipient!, own.start, { _tag: "Skipped", error: { ...error, reason: "other" } })
+      assert.deepInclude(yield* stored(own, recipient!.message.id), { status: "skipped", error })
+      assert.deepStrictEqual((yield* get(campaign)).counts, counts({ skipped: 1 }))
+      assert.deepStrictEqual(yield* MessageFixture.eventsOf(own), [])
+    }))
+
+  it.effect("a campaign that has not started can be removed with its messages", () =>
+    Effect.gen(function*() {
+      const store = yield* CampaignStore.CampaignStore
+      const own = yield* world()
+      const [campaign, started] = [yield* ready(own, 2), yield* running(own, 2)]
+      const [row] = yield* store.rows(own.workspace.id, campaign.id, undefined, { limit: 1, after: 0 })
+      assert.isTrue(yield* store.remove(own.workspace.id, campaign.id))
+      assert.deepStrictEqual(yield* store.get(own.workspace.id, campaign.id), Option.none())
+      const messages = yield* MessageStore.MessageStore
+      assert.deepStrictEqual(yield* messages.get(own.workspace.id, row!.message!.id), Option.none())
+      assert.isFalse(yield* store.remove(own.workspace.id, started.id))
+    }))
+}
