@@ -29,6 +29,7 @@ const global = {
 const ours = [
   "api_keys_pkey",
   "attempts_pkey",
+  "campaigns_pkey",
   "contacts_pkey",
   "contacts_user",
   "delivery_claims_pkey",

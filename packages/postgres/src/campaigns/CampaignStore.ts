@@ -21,8 +21,6 @@ const removeText = `with c as materialized (${lockText}), m as (
     delete from messages m where m.id in (
       select r.message_id from c join campaign_rows r on r.campaign_id = c.id where r.message_id is not null
     )
-  ), t as (
-    delete from campaign_tallies t using c where t.campaign_id = c.id
   )
   delete from campaigns g using c where g.id = c.id returning g.id`
 

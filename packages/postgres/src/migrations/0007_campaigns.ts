@@ -48,7 +48,7 @@ comment on table campaign_queue is
 comment on column campaign_queue.due_at is 'When it is sent next, or until when a process has taken it';
 
 create table campaign_tallies (
-  campaign_id text not null,
+  campaign_id text not null references campaigns on delete cascade,
   shard smallint not null,
   outcome text not null,
   recipients integer not null,
