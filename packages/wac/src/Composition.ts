@@ -8,6 +8,8 @@ import {
   ApiKeys,
   Audit,
   type Authenticator,
+  CampaignRunner,
+  Campaigns,
   ChangeRecorder,
   Changes,
   Contacts,
@@ -212,6 +214,7 @@ const services = <E, EAdapters, EInFront>(
     Audit.Audit.layer,
     Changes.Changes.layer,
     PageReceiver.PageReceivers.layer,
+    Campaigns.Campaigns.layer,
     Members.Members.layer,
     Portals.Portals.layer,
     IssuerSignIn.IssuerSignIn.layer,
@@ -226,6 +229,7 @@ const services = <E, EAdapters, EInFront>(
 
 const background = Layer.mergeAll(
   AlertRunner.layer,
+  CampaignRunner.layer,
   InboundRunner.layer,
   PhoneNumbers.layerEnsured,
   TemplateSync.layer,

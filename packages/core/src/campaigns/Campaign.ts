@@ -123,10 +123,12 @@ export type Change =
   | { readonly _tag: "Edit"; readonly plan: Partial<Plan> }
   | { readonly _tag: "Check" | "Start" | "Pause" | "Resume" | "Cancel" }
 
+/** The error for what a campaign's status does not allow. */
+export const misplaced = ({ status }: Pick<Campaign, "status">, what: string): Forbidden =>
+  new Forbidden({ reason: "campaign_state", message: `a campaign that is ${status} cannot ${what}` })
+
 const wrong = (campaign: Campaign, what: string): Result.Result<never, Forbidden> =>
-  Result.fail(
-    new Forbidden({ reason: "campaign_state", message: `a campaign that is ${campaign.status} cannot ${what}` })
-  )
+  Result.fail(misplaced(campaign, what))
 
 /** Fields that stay open to change after recipients were checked. */
 const adjustable = new Set<string>(["name", "notAfter", "share", "maxFailureRate", "startAt"])

@@ -18,6 +18,8 @@ import {
   Schedule
 } from "effect"
 import { Digest, SecureRandom } from "effect/crypto"
+import * as Recipient from "../campaigns/Recipient.ts"
+import * as Contact from "../contacts/Contact.ts"
 import * as Deadlines from "../Deadlines.ts"
 import { type DomainError, IdempotencyConflict, type NotFound, reasonOf, ServerError } from "../Errors.ts"
 import * as Id from "../Id.ts"
@@ -34,7 +36,14 @@ import type { Activity } from "../usage/Activity.ts"
 import { UsageRecorder } from "../usage/UsageRecorder.ts"
 import * as Idempotency from "./Idempotency.ts"
 import * as Message from "./Message.ts"
-import { type ClaimedSend, type KeyedRequest, type MessageFilter, MessageStore, type SendEnd } from "./MessageStore.ts"
+import {
+  type AcceptSend,
+  type ClaimedSend,
+  type KeyedRequest,
+  type MessageFilter,
+  MessageStore,
+  type SendEnd
+} from "./MessageStore.ts"
 import * as Policy from "./Policy.ts"
 import { Provider, type ProviderOutcome } from "./Provider.ts"
 import * as Referral from "./Referral.ts"
@@ -76,6 +85,17 @@ export interface SendRequest {
   readonly message: Message.OutboundMessage
 }
 
+/** What came of a try to send a queued message. */
+export type QueuedEnd =
+  /** It has an outcome, or is no longer there. */
+  | { readonly _tag: "Ended" }
+  /** The provider did not take it this time. */
+  | { readonly _tag: "NotSent"; readonly error: DomainError }
+  /** Our own checks refused it. */
+  | { readonly _tag: "Refused"; readonly error: DomainError }
+  /** Another process may be sending it, or the storage could not be reached. */
+  | { readonly _tag: "Busy" }
+
 export class Messages extends Context.Service<Messages, {
   /**
    * Sends a message once per idempotency key (contract §3). From *accept* to *settle* it runs to completion, even if
@@ -83,6 +103,11 @@ export class Messages extends Context.Service<Messages, {
    * that the message may have been sent. Calls `Idempotency.ReplayObserver` if the answer is that of another request.
    */
   readonly send: (request: SendRequest) => Effect.Effect<Idempotency.Sent, DomainError>
+  /**
+   * Tries once to send a campaign's queued message (contract §11). Never fails, and may be repeated until the message
+   * has ended: like a send with an idempotency key, it is never sent twice.
+   */
+  readonly sendQueued: (message: Message.Message) => Effect.Effect<QueuedEnd>
   readonly get: (workspaceId: Id.WorkspaceId, id: string) => Effect.Effect<Message.Message, NotFound | StoreError>
   /** Newest first. With a filter, a page may hold fewer messages than its limit, or none, even if more follow. */
   readonly list: (
@@ -175,21 +200,10 @@ export class Messages extends Context.Service<Messages, {
             // whatever the failure was, the message may have been sent
             Effect.catchCause((cause) => Effect.as(FiberSet.run(lost, settleLater(message.id, settle, cause)), false))
           )
-          record({
-            workspaceId: message.workspaceId,
-            at: now,
-            activity: settled ? activityOf(outcome) : "sendsUnknown"
-          })
-          if (!settled || outcome._tag === "Unknown") {
-            yield* Metrics.sendEnded("unknown", "outcome_unknown")
-            return yield* Idempotency.unknown("outcome_unknown")
-          }
-          if (outcome._tag !== "Accepted") {
-            yield* Metrics.sendEnded(outcome._tag === "Refused" ? "failed" : "not_sent", reasonOf(outcome.error))
-            return yield* outcome.error
-          }
-          yield* Metrics.sendEnded("sent")
-          return Idempotency.sent(claimed.message, outcome.providerMessageId)
+          const known: ProviderOutcome = settled ? outcome : { _tag: "Unknown" }
+          record({ workspaceId: message.workspaceId, at: now, activity: activityOf(known) })
+          yield* countOf(known)
+          return known
         }
       )
 
@@ -210,18 +224,23 @@ export class Messages extends Context.Service<Messages, {
         }
       )
 
+      /**
+       * Sends a claimed message. Returns the outcome as it was recorded, or why it was withdrawn before the provider was
+       * called.
+       */
       const carryOut = Effect.fnUntraced(
         function*(
           claimed: ClaimedSend,
           claimToken: string,
           keyed: KeyedRequest,
-          request: SendRequest,
+          requestId: Id.RequestId,
           askedAt: bigint
-        ) {
+        ): Effect.fn.Return<ProviderOutcome | Withdrawn, ServerError> {
+          const { content: message } = claimed.message
           const now = yield* Clock.currentTimeMillis
           const late = Policy.windowRefusal({
             contact: claimed.contact,
-            message: claimed.message.content,
+            message,
             // the storage's time: the time of the claim plus the time since the request for it
             now: claimed.message.statusAt + Number((yield* Clock.monotonicTimeNanos) - askedAt) / 1e6
           })
@@ -229,10 +248,9 @@ export class Messages extends Context.Service<Messages, {
             ? yield* Effect.result(Referral.resolve(claimed, store, library))
             : Result.fail(late)
           if (Result.isFailure(refers)) {
-            yield* store.abandon({ now, request: keyed, message: request.message, claimToken, limits }).pipe(
-              orUnavailable
-            )
-            return yield* refused(refers.failure)
+            yield* store.abandon({ now, request: keyed, message, claimToken, limits }).pipe(orUnavailable)
+            yield* Metrics.sendEnded("refused", reasonOf(refers.failure))
+            return { _tag: "Withdrawn", error: refers.failure }
           }
           const asked = yield* Effect.exit(Effect.interruptible(ask(claimed, refers.success)))
           // the interruption comes from stopping the process and is not the adapter's fault
@@ -240,7 +258,7 @@ export class Messages extends Context.Service<Messages, {
             yield* Effect.logError("the provider's adapter failed", asked.cause)
           }
           const outcome: ProviderOutcome = Exit.isSuccess(asked) ? asked.value : { _tag: "Unknown" }
-          return yield* settle(claimed, claimToken, outcome, request.requestId)
+          return yield* settle(claimed, claimToken, outcome, requestId)
         },
         Effect.uninterruptible
       )
@@ -292,32 +310,37 @@ export class Messages extends Context.Service<Messages, {
           Effect.timeoutOrElse({ duration: Idempotency.joinTimeout, orElse: inProgress })
         )
 
-      const acceptAndCarryOut = Effect.fnUntraced(function*(request: SendRequest) {
-        const keyed: KeyedRequest = {
-          workspaceId: request.workspaceId,
-          route: routeOf(request),
-          key: request.key,
-          fingerprint: yield* Idempotency.fingerprint(digest, request.message)
-        }
+      /** Accepts a send. If the storage fails, the claim that may exist is withdrawn in the background. */
+      const accept = Effect.fnUntraced(function*(
+        keyed: KeyedRequest,
+        send: Pick<AcceptSend, "apiKeyId" | "campaignId" | "message">
+      ) {
         const now = yield* Clock.currentTimeMillis
         const askedAt = yield* Clock.monotonicTimeNanos
         const claimToken = yield* random.uuidV4({})
         const accepted = yield* store.accept({
+          ...send,
           now,
           request: keyed,
-          apiKeyId: request.apiKeyId,
-          campaignId: null,
-          message: request.message,
           messageId: yield* Id.generate(random, "msg"),
           claimToken,
           leaseUntil: now + Duration.toMillis(Idempotency.lease),
           limits,
           provider: provider.name
-        }).pipe(
-          Effect.tapError(() => FiberSet.run(lost, takeBack(keyed, claimToken, request.message))),
-          orUnavailable,
-          Effect.tapError(({ reason }) => Metrics.sendEnded("refused", reason))
-        )
+        }).pipe(Effect.tapError(() => FiberSet.run(lost, takeBack(keyed, claimToken, send.message))))
+        return { accepted, askedAt, claimToken, now }
+      })
+
+      const acceptAndCarryOut = Effect.fnUntraced(function*(request: SendRequest) {
+        const { apiKeyId, message } = request
+        const keyed: KeyedRequest = {
+          workspaceId: request.workspaceId,
+          route: routeOf(request),
+          key: request.key,
+          fingerprint: yield* Idempotency.fingerprint(digest, message)
+        }
+        const { accepted, askedAt, claimToken, now } = yield* accept(keyed, { apiKeyId, campaignId: null, message })
+          .pipe(orUnavailable, Effect.tapError(({ reason }) => Metrics.sendEnded("refused", reason)))
         yield* RateLimit.observe(accepted.readings)
         switch (accepted._tag) {
           case "Refused":
@@ -341,7 +364,8 @@ export class Messages extends Context.Service<Messages, {
             const name = nameOf(keyed)
             const ended = Deferred.makeUnsafe<Idempotency.Answer>()
             running.set(name, ended)
-            return yield* carryOut(accepted, claimToken, keyed, request, askedAt).pipe(
+            return yield* carryOut(accepted, claimToken, keyed, request.requestId, askedAt).pipe(
+              Effect.flatMap((outcome) => answering(accepted.message, outcome)),
               Effect.onExit((exit) =>
                 Effect.sync(() => {
                   running.delete(name)
@@ -351,6 +375,44 @@ export class Messages extends Context.Service<Messages, {
             )
           }
         }
+      })
+
+      const attempt = Effect.fnUntraced(function*({ apiKeyId, campaignId, content, workspaceId }: Message.Message) {
+        const keyed: KeyedRequest = {
+          workspaceId,
+          route: Recipient.routeOf(campaignId!),
+          key: Contact.keyOf(content.to) as Idempotency.IdempotencyKey,
+          fingerprint: Recipient.fingerprint
+        }
+        const { accepted, askedAt, claimToken, now } = yield* accept(keyed, { apiKeyId, campaignId, message: content })
+        switch (accepted._tag) {
+          case "Claimed": {
+            const requestId = yield* Id.generate(random, "req")
+            const outcome = yield* carryOut(accepted, claimToken, keyed, requestId, askedAt)
+            return outcome._tag === "Withdrawn"
+              ? { _tag: "Refused", error: outcome.error } as const
+              : outcome._tag === "NotSent"
+              ? outcome
+              : { _tag: "Ended" } as const
+          }
+          case "Refused":
+            record({ workspaceId, at: now, activity: "sendsRefused" })
+            yield* Metrics.sendEnded("refused", reasonOf(accepted.error))
+            return { _tag: "Refused", error: accepted.error } as const
+          case "Running":
+            return { _tag: "Busy" } as const
+          case "Answered":
+          case "Unknown":
+          case "Conflict":
+            return { _tag: "Ended" } as const
+        }
+      })
+
+      const sendQueued = Effect.fnUntraced(function*(message: Message.Message): Effect.fn.Return<QueuedEnd> {
+        if ((yield* FiberSet.size(inFlight)) >= maxInFlight) return { _tag: "Busy" }
+        const exit = yield* Fiber.await(yield* FiberSet.run(inFlight, attempt(message)))
+        // whatever was left behind, the next try finds out
+        return Exit.isSuccess(exit) ? exit.value : { _tag: "Busy" }
       })
 
       /** Runs in its own fiber, as the caller may stop waiting. Stopping the process waits for it. */
@@ -372,7 +434,7 @@ export class Messages extends Context.Service<Messages, {
         Lookup.find("message", Id.parse(Id.MessageId, text), (id) => store.get(workspaceId, id))
 
       const withSpan = yield* Span.ifTraced("Messages.send")
-      return Messages.of({ send: (request) => withSpan(send(request)), get, list: store.list })
+      return Messages.of({ send: (request) => withSpan(send(request)), sendQueued, get, list: store.list })
     })
   )
 }
@@ -386,6 +448,35 @@ const answerOf = (exit: Exit.Exit<Idempotency.Sent, DomainError>, requestId: Id.
     error: Option.getOrElse(Exit.findErrorOption(exit), () => Idempotency.unknown("outcome_unknown")),
     requestId
   }
+
+/** A claim that was withdrawn before the provider was called, and the reason. */
+interface Withdrawn {
+  readonly _tag: "Withdrawn"
+  readonly error: DomainError
+}
+
+/** The answer to the request of a send with this outcome. */
+const answering = (
+  message: Message.Message,
+  outcome: ProviderOutcome | Withdrawn
+): Effect.Effect<Idempotency.Sent, DomainError> =>
+  outcome._tag === "Accepted"
+    ? Effect.succeed(Idempotency.sent(message, outcome.providerMessageId))
+    : Effect.fail(outcome._tag === "Unknown" ? Idempotency.unknown("outcome_unknown") : outcome.error)
+
+/** Counts the outcome of a send for operators. */
+const countOf = (outcome: ProviderOutcome): Effect.Effect<void> => {
+  switch (outcome._tag) {
+    case "Accepted":
+      return Metrics.sendEnded("sent")
+    case "Refused":
+      return Metrics.sendEnded("failed", reasonOf(outcome.error))
+    case "NotSent":
+      return Metrics.sendEnded("not_sent", reasonOf(outcome.error))
+    case "Unknown":
+      return Metrics.sendEnded("unknown", "outcome_unknown")
+  }
+}
 
 const activityOf = ({ _tag }: ProviderOutcome): Activity =>
   _tag === "Accepted" ? "sendsAccepted" : _tag === "Unknown" ? "sendsUnknown" : "sendsFailed"

@@ -1,0 +1,92 @@
+/**
+ * Works on campaigns in the background: checks rows, sends to recipients at the campaign's pace, and completes
+ * campaigns. Calls `CampaignStore` and `Messages.sendQueued`.
+ */
+import { Clock, Duration, Effect, FiberSet, Layer, Option } from "effect"
+import { SecureRandom } from "effect/crypto"
+import * as Id from "../Id.ts"
+import { CurrentLimits } from "../limits/Limits.ts"
+import { Messages } from "../messages/Messages.ts"
+import { Provider } from "../messages/Provider.ts"
+import { Polling } from "../Polling.ts"
+import { orUnavailable } from "../StoreError.ts"
+import * as CampaignStep from "./CampaignStep.ts"
+import { CampaignStore } from "./CampaignStore.ts"
+import * as RecipientEnd from "./RecipientEnd.ts"
+
+/** How soon a campaign that has begun is looked at again. */
+const soon = Duration.millis(200)
+
+/** How soon a change takes effect while no campaign is at work. */
+const every = Duration.seconds(1)
+
+/** Rows or recipients in one piece of work. At most what the highest tier sends within the pace's horizon. */
+const limit = 500
+
+/** The maximum number of recipients that a process has taken and not ended. Beyond, other processes take them. */
+const maxTaken = 2_000
+
+/** Runs as long as its scope. Any number of processes may run it. */
+export const layer = Layer.effectDiscard(
+  Effect.gen(function*() {
+    const store = yield* CampaignStore
+    const messages = yield* Messages
+    const provider = yield* Provider
+    const random = yield* SecureRandom.SecureRandom
+    const limits = yield* CurrentLimits
+    const { rest } = yield* Polling
+    const taken = yield* FiberSet.make()
+
+    const send = Effect.fnUntraced(function*(
+      { campaign: { id, workspaceId } }: CampaignStep.Worked,
+      { after, message, tries }: CampaignStep.Claimed
+    ) {
+      yield* Effect.sleep(Duration.millis(after))
+      const { end, pause } = RecipientEnd.after(yield* messages.sendQueued(message), tries)
+      const now = yield* Clock.currentTimeMillis
+      if (pause !== undefined) {
+        yield* store.change({ workspaceId, id, now, change: { _tag: "PauseFor", reason: pause } })
+      }
+      yield* store.end({ now, messageId: message.id, end })
+    })
+
+    let isBusy = false
+
+    /** One piece of work. Returns whether there may be more. */
+    const work = Effect.gen(function*() {
+      if ((yield* FiberSet.size(taken)) >= maxTaken) return false
+      const worked = yield* store.work({
+        now: yield* Clock.currentTimeMillis,
+        limit,
+        limits,
+        provider: provider.name,
+        messageIds: yield* Effect.replicateEffect(Id.generate(random, "msg"), limit),
+        ids: { events: [yield* Id.generate(random, "evt")], deliveries: [yield* Id.generate(random, "dlv")] }
+      })
+      if (Option.isNone(worked)) return false
+      for (const claimed of worked.value.claimed) {
+        yield* FiberSet.run(
+          taken,
+          // the lease ends, and another try finds out what came of it
+          Effect.catchCause(
+            orUnavailable(send(worked.value, claimed)),
+            (cause) => Effect.logDebug("the end of a campaign's recipient is not recorded yet", cause)
+          )
+        )
+      }
+      return true
+    })
+
+    const workAll = Effect.gen(function*() {
+      isBusy = false
+      while (yield* work) isBusy = true
+    })
+
+    yield* workAll.pipe(
+      Effect.catchCause((cause) => Effect.logWarning("work on a campaign failed; the next look follows", cause)),
+      (looking) => Effect.andThen(Effect.suspend(() => rest("campaigns", isBusy ? soon : every)), looking),
+      Effect.forever,
+      Effect.forkScoped
+    )
+  })
+)

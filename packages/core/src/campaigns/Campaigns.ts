@@ -1,0 +1,120 @@
+/**
+ * Campaigns, as people create, change and watch them (contract §11). Writes through `CampaignStore`.
+ */
+import { Clock, Context, Effect, Layer, Option, Stream } from "effect"
+import { SecureRandom } from "effect/crypto"
+import type { Forbidden, NotFound } from "../Errors.ts"
+import * as Id from "../Id.ts"
+import * as Lookup from "../Lookup.ts"
+import type { Page, PageRequest } from "../Page.ts"
+import type { StoreError } from "../StoreError.ts"
+import * as Campaign from "./Campaign.ts"
+import type { Outcome } from "./CampaignCounts.ts"
+import { CampaignStore, type CheckedRow } from "./CampaignStore.ts"
+import type * as Recipient from "./Recipient.ts"
+
+/** The maximum number of rows written together. */
+const batch = 500
+
+/** What a new campaign needs. Fields that are omitted have the defaults of contract §11. */
+export type NewCampaign = Pick<Campaign.Plan, "name" | "template"> & Partial<Campaign.Plan>
+
+export class Campaigns extends Context.Service<Campaigns, {
+  readonly create: (workspaceId: Id.WorkspaceId, plan: NewCampaign) => Effect.Effect<Campaign.Campaign, StoreError>
+  /** Newest first. */
+  readonly list: (
+    workspaceId: Id.WorkspaceId,
+    page: PageRequest
+  ) => Effect.Effect<Page<Campaign.Campaign>, StoreError>
+  readonly get: (
+    workspaceId: Id.WorkspaceId,
+    id: string
+  ) => Effect.Effect<Campaign.Campaign, NotFound | StoreError>
+  /** Changes a campaign (`Campaign.change`). Safe to repeat. */
+  readonly change: (
+    workspaceId: Id.WorkspaceId,
+    id: string,
+    change: Campaign.Change
+  ) => Effect.Effect<Campaign.Campaign, NotFound | Forbidden | StoreError>
+  /**
+   * Adds rows to a campaign that is not started. Memory use does not depend on their number. If the stream fails, the
+   * rows before stay. Returns the campaign with all rows that it has.
+   */
+  readonly upload: <E, R>(
+    workspaceId: Id.WorkspaceId,
+    id: string,
+    rows: Stream.Stream<Recipient.Row, E, R>
+  ) => Effect.Effect<Campaign.Campaign, NotFound | Forbidden | StoreError | E, R>
+  /** Deletes a campaign that is not started, with its recipients. */
+  readonly remove: (workspaceId: Id.WorkspaceId, id: string) => Effect.Effect<void, NotFound | Forbidden | StoreError>
+  /**
+   * The campaign's rows, in the order of their upload, and the place from which the next page follows; `null` at the
+   * end. With an outcome, a page may hold fewer rows than its limit, or none, even if more follow.
+   */
+  readonly rows: (
+    workspaceId: Id.WorkspaceId,
+    id: string,
+    outcome: Outcome | undefined,
+    page: { readonly limit: number; readonly after: number }
+  ) => Effect.Effect<
+    { readonly items: ReadonlyArray<CheckedRow>; readonly next: number | null },
+    NotFound | StoreError
+  >
+}>()("@wac/core/campaigns/Campaigns") {
+  static readonly layer = Layer.effect(
+    Campaigns,
+    Effect.gen(function*() {
+      const store = yield* CampaignStore
+      const random = yield* SecureRandom.SecureRandom
+
+      const find = <A, E>(text: string, get: (id: Id.CampaignId) => Effect.Effect<Option.Option<A>, E>) =>
+        Lookup.find("campaign", Id.parse(Id.CampaignId, text), get)
+
+      const get = (workspaceId: Id.WorkspaceId, text: string) => find(text, (id) => store.get(workspaceId, id))
+
+      return Campaigns.of({
+        create: Effect.fn("Campaigns.create")(function*(workspaceId, plan) {
+          const id = yield* Id.generate(random, "cmp")
+          const campaign = Campaign.make({ id, workspaceId, createdAt: yield* Clock.currentTimeMillis }, plan)
+          yield* store.create(campaign)
+          return campaign
+        }),
+        list: store.list,
+        get,
+        change: Effect.fn("Campaigns.change")(function*(workspaceId, text, change) {
+          const now = yield* Clock.currentTimeMillis
+          const changed = yield* find(text, (id) => store.change({ workspaceId, id, now, change }))
+          return yield* Effect.fromResult(changed)
+        }),
+        upload: (workspaceId, text, rows) =>
+          Effect.gen(function*() {
+            const campaign = yield* get(workspaceId, text)
+            const { id } = campaign
+            if (!Campaign.takesRows(campaign)) return yield* Campaign.misplaced(campaign, "take more recipients")
+            yield* Stream.runForEach(Stream.grouped(rows, batch), (rows) =>
+              Effect.flatMap(
+                store.addRows({ workspaceId, id, rows }),
+                (isAdded) =>
+                  isAdded
+                    ? Effect.void
+                    : Effect.flatMap(get(workspaceId, text), (campaign) =>
+                      Effect.fail(Campaign.misplaced(campaign, "take more recipients")))
+              ))
+            return yield* get(workspaceId, text)
+          }),
+        remove: Effect.fn("Campaigns.remove")(function*(workspaceId, text) {
+          const campaign = yield* get(workspaceId, text)
+          if (!(yield* store.remove(workspaceId, campaign.id))) {
+            return yield* Campaign.misplaced(yield* get(workspaceId, text), "be deleted")
+          }
+        }),
+        rows: Effect.fn("Campaigns.rows")(function*(workspaceId, text, outcome, page) {
+          const { id, rows } = yield* get(workspaceId, text)
+          const items = yield* store.rows(workspaceId, id, outcome, page)
+          const reached = page.after + page.limit
+          return { items, next: reached < rows ? reached : null }
+        })
+      })
+    })
+  )
+}

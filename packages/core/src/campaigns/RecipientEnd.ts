@@ -1,0 +1,64 @@
+/**
+ * What becomes of a campaign's recipient after a try (contract §11): it is done, waits, or is skipped, and whether the
+ * campaign pauses. Pure.
+ */
+import { Duration } from "effect"
+import { type DomainError, reasonOf, retryAfterOf } from "../Errors.ts"
+import * as Idempotency from "../messages/Idempotency.ts"
+import { errorOf } from "../messages/Message.ts"
+import type { QueuedEnd } from "../messages/Messages.ts"
+import type { PauseReason } from "./Campaign.ts"
+import type { RecipientEnd } from "./CampaignStep.ts"
+
+/** The delay after the first try that the provider did not take. It doubles with each further one. */
+const firstDelay = Duration.minutes(1)
+
+/** The longest delay between two tries. */
+const maxDelay = Duration.hours(1)
+
+/** How long a recipient waits whose campaign is about to pause, or whose number has reached its messaging limit. */
+const patience = Duration.minutes(10)
+
+/** A recipient's end, and why its campaign pauses. */
+export interface After {
+  readonly end: RecipientEnd
+  readonly pause?: PauseReason
+}
+
+const again = (after: Duration.Duration): After => ({ end: { _tag: "Again", after } })
+
+/** Refusals that every other recipient would meet too. */
+const ofAll: { readonly [reason: string]: PauseReason } = {
+  template_not_approved: "template_not_approved",
+  template_not_found: "template_not_approved",
+  sender_not_available: "sender_not_available",
+  workspace_suspended: "sender_not_available",
+  quota_exhausted: "quota_exhausted",
+  provider_policy: "provider_policy"
+}
+
+const afterRefusal = (error: DomainError): After => {
+  const reason = reasonOf(error) ?? ""
+  const pause = ofAll[reason] ?? (reason === "provider_error" ? "sender_not_available" : undefined)
+  if (pause !== undefined) return { ...again(patience), pause }
+  if (error._tag === "RateLimited") return again(error.retryAfter)
+  if (error._tag === "ServerError") return again(retryAfterOf(error) ?? Idempotency.lease)
+  if (reason === "messaging_limit_reached") return again(patience)
+  return { end: { _tag: "Skipped", error: errorOf(error) } }
+}
+
+/** Decides what becomes of a recipient that was tried `tries` times before. */
+export const after = (ended: QueuedEnd, tries: number): After => {
+  switch (ended._tag) {
+    case "Ended":
+      return { end: { _tag: "Done" } }
+    case "Busy":
+      return again(Idempotency.lease)
+    case "Refused":
+      return afterRefusal(ended.error)
+    case "NotSent": {
+      const delay = Duration.min(Duration.times(firstDelay, 2 ** Math.min(tries, 10)), maxDelay)
+      return again(Duration.max(delay, retryAfterOf(ended.error) ?? Duration.zero))
+    }
+  }
+}

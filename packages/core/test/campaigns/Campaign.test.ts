@@ -1,0 +1,164 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Result } from "effect"
+import * as Campaign from "../../src/campaigns/Campaign.ts"
+import * as CampaignCounts from "../../src/campaigns/CampaignCounts.ts"
+import * as FailureRate from "../../src/campaigns/FailureRate.ts"
+import * as Pace from "../../src/campaigns/Pace.ts"
+import * as Recipient from "../../src/campaigns/Recipient.ts"
+import type { CampaignId, WorkspaceId } from "../../src/Id.ts"
+
+const campaign = (fields: Partial<Campaign.Campaign> = {}): Campaign.Campaign => ({
+  ...Campaign.make(
+    { id: "cmp_1" as CampaignId, workspaceId: "ws_1" as WorkspaceId, createdAt: 0 },
+    { name: "All", template: { name: "plain", language: "en_US" } }
+  ),
+  rows: 1,
+  ...fields
+})
+
+const actions = ["Check", "Start", "Pause", "Resume", "Cancel"] as const
+
+describe("a campaign", () => {
+  it("each status allows exactly the actions that make sense, and repeating one changes nothing", () => {
+    const allowed = Campaign.CampaignStatus.literals.map((status) => [
+      status,
+      actions.flatMap((_tag) => {
+        const changed = Campaign.change(campaign({ status, checked: 1 }), { _tag }, 10)
+        if (Result.isFailure(changed)) return []
+        const again = Campaign.change(changed.success, { _tag }, 20)
+        assert.deepStrictEqual(Result.getOrThrow(again), changed.success, `${status} ${_tag}`)
+        return [`${_tag} ${changed.success.status}`]
+      })
+    ])
+    assert.deepStrictEqual(Object.fromEntries(allowed), {
+      draft: ["Check checking", "Cancel cancelled"],
+      checking: ["Check checking", "Cancel cancelled"],
+      ready: ["Check ready", "Start running", "Cancel cancelled"],
+      scheduled: ["Start scheduled", "Pause paused", "Resume scheduled", "Cancel cancelled"],
+      running: ["Start running", "Pause paused", "Resume running", "Cancel cancelled"],
+      paused: ["Pause paused", "Resume running", "Cancel cancelled"],
+      completed: [],
+      cancelled: ["Cancel cancelled"]
+    })
+  })
+
+  it("a campaign without rows cannot be checked", () => {
+    assert.isTrue(Result.isFailure(Campaign.change(campaign({ rows: 0 }), { _tag: "Check" }, 0)))
+  })
+
+  it("what its recipients were checked with stays, and its pace and its end can change until it is over", () => {
+    const edit = (fields: Partial<Campaign.Campaign>, plan: Partial<Campaign.Plan>) =>
+      Result.isSuccess(Campaign.change(campaign(fields), { _tag: "Edit", plan }, 0))
+    assert.isTrue(edit({}, { from: "+12025550123" }))
+    assert.isFalse(edit({ checked: 1 }, { from: "+12025550123" }))
+    assert.isFalse(edit({ status: "running", checked: 1 }, { template: { name: "x", language: "en_US" } }))
+    assert.isTrue(edit({ status: "running", startedAt: 1 }, { share: 0.1, notAfter: 9, maxFailureRate: 1, name: "B" }))
+    assert.isFalse(edit({ status: "running", startedAt: 1 }, { startAt: 9 }))
+    assert.isFalse(edit({ status: "completed" }, { name: "B" }))
+  })
+})
+
+describe("the pace", () => {
+  it("slots are equally far apart, begin no earlier than now, and reach as far as the horizon", () => {
+    const first = Pace.slots({ next: 0, rate: 80, share: 0.5 }, 1000)
+    assert.deepStrictEqual(first, { from: 1000, interval: 25, count: 20 })
+    assert.strictEqual(Pace.slotAt(first, 19), 1475)
+    assert.deepStrictEqual(Pace.slots({ next: 1500, rate: 80, share: 0.5 }, 1000).count, 0)
+    assert.deepStrictEqual(Pace.slots({ next: 1490, rate: 80, share: 0.5 }, 1000), {
+      from: 1490,
+      interval: 25,
+      count: 1
+    })
+  })
+
+  it("in no second are more slots than the share, however late the polls come", () => {
+    const times: Array<number> = []
+    let next = 0
+    for (const now of [0, 180, 420, 2000, 2010, 2900, 3000, 3450, 9000, 9100]) {
+      const slots = Pace.slots({ next, rate: 100, share: 0.5 }, now)
+      for (let n = 0; n < slots.count; n++) times.push(Pace.slotAt(slots, n))
+      next = Pace.slotAt(slots, slots.count)
+    }
+    for (const from of times) {
+      assert.isAtMost(times.filter((time) => time >= from && time < from + 1000).length, 51)
+    }
+  })
+})
+
+describe("the failure rate", () => {
+  it("only the last 1,000 outcomes count, and fewer than 100 tell nothing", () => {
+    let snapshots = FailureRate.beginning
+    let counts: CampaignCounts.CampaignCounts = { ...CampaignCounts.none, queued: 10_000 }
+    const end = (sent: number, failed: number) => {
+      for (let i = 0; i < 10; i++) {
+        counts = { ...counts, sent: counts.sent + sent / 10, failed: counts.failed + failed / 10 }
+        snapshots = FailureRate.observe(snapshots, counts)
+      }
+    }
+    end(40, 10)
+    assert.isUndefined(FailureRate.rateOf(snapshots, counts))
+    end(450, 500)
+    assert.closeTo(FailureRate.rateOf(snapshots, counts)!, 0.51, 0.01)
+    end(1000, 0)
+    end(100, 0)
+    assert.isAtMost(FailureRate.rateOf(snapshots, counts)!, 0.1)
+    end(0, 500)
+    assert.isAtLeast(FailureRate.rateOf(snapshots, counts)!, 0.4)
+  })
+})
+
+describe("a recipient", () => {
+  const plan = {
+    from: null,
+    template: {
+      name: "order",
+      language: "en_US",
+      bodyParams: ["{{ first }} {{last}}", "ready"],
+      header: { text: "For {{first}}" }
+    }
+  }
+  const messageTo = (row: unknown) => {
+    const parsed = Recipient.parse(row)
+    return "recipient" in parsed ? Recipient.messageTo(plan, parsed.recipient) : parsed
+  }
+  const to = "+12025550123"
+
+  it("a recipient's variables fill the template's values, and its own values replace them as they are", () => {
+    const variables = { first: "Ada", last: "L." }
+    assert.deepStrictEqual(messageTo({ to, variables }), {
+      message: {
+        type: "template",
+        to,
+        template: { name: "order", language: "en_US", bodyParams: ["Ada L.", "ready"], header: { text: "For Ada" } }
+      }
+    })
+    assert.deepStrictEqual(messageTo({ to, bodyParams: ["{{x}}", "y"], header: { text: "z" } }), {
+      message: {
+        type: "template",
+        to,
+        template: { name: "order", language: "en_US", bodyParams: ["{{x}}", "y"], header: { text: "z" } }
+      }
+    })
+  })
+
+  it("a variable that is missing is named", () => {
+    assert.deepStrictEqual(messageTo({ to, variables: { first: "Ada" } }), { missing: "last" })
+  })
+
+  it("a row that is no recipient says where, without its values", () => {
+    for (
+      const [line, message] of [
+        ["{", "the line is not JSON"],
+        ["[]", "Expected object"],
+        [
+          "{\"to\":\"0612345678\"}",
+          "must be a phone number in E.164 format: + and digits only, possible in its country at [\"to\"]"
+        ]
+      ] as const
+    ) {
+      const row = Recipient.parseLine(line)
+      assert.strictEqual("problem" in row ? row.problem.message : "", message, line)
+      assert.notInclude("problem" in row ? row.problem.message : "", "0612345678")
+    }
+  })
+})

@@ -1,0 +1,238 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Duration, Effect, Exit, Layer, Scope, Stream } from "effect"
+import { none } from "../../src/campaigns/CampaignCounts.ts"
+import * as CampaignRunner from "../../src/campaigns/CampaignRunner.ts"
+import { Campaigns, type NewCampaign } from "../../src/campaigns/Campaigns.ts"
+import * as Recipient from "../../src/campaigns/Recipient.ts"
+import { after } from "../../src/campaigns/RecipientEnd.ts"
+import { Forbidden, RateLimited, ServerError } from "../../src/Errors.ts"
+import { EventStore } from "../../src/events/EventStore.ts"
+import type { WorkspaceId } from "../../src/Id.ts"
+import { Messages } from "../../src/messages/Messages.ts"
+import type { ProviderOutcome } from "../../src/messages/Provider.ts"
+import { day, hour, minute, second } from "../checks.ts"
+import { advance, at } from "../clock.ts"
+import { start } from "../samples.ts"
+import { foundation, stubProvider, world } from "../world.ts"
+
+const setUp = () => {
+  const provider = stubProvider()
+  return {
+    provider,
+    layer: Layer.mergeAll(Messages.layer, Campaigns.layer).pipe(
+      Layer.provideMerge(provider.layer),
+      Layer.provideMerge(foundation)
+    )
+  }
+}
+
+type Given = ReturnType<typeof setUp>
+
+/** Runs a test at {@link start}. */
+const campaigning =
+  <E>(test: (given: Given) => Effect.Effect<void, E, Layer.Success<Given["layer"]> | Scope.Scope>) => () =>
+    Effect.suspend(() => {
+      const given = setUp()
+      return test(given).pipe(Effect.provide(given.layer), at(start))
+    })
+
+/** Starts the runner like a process. */
+const startRunner = Effect.gen(function*() {
+  const scope = yield* Scope.make()
+  yield* Layer.buildWithScope(Layer.fresh(CampaignRunner.layer), scope)
+  yield* Effect.addFinalizer(() => Scope.close(scope, Exit.void))
+  return { stop: Scope.close(scope, Exit.void) }
+})
+
+const customer = (n: number) => `+1202555${String(n).padStart(4, "0")}`
+
+const rows = (count: number) =>
+  Stream.fromIterable(Array.from({ length: count }, (_, n) => Recipient.parse({ to: customer(n) })))
+
+const get = (workspaceId: WorkspaceId, id: string) => Campaigns.use((campaigns) => campaigns.get(workspaceId, id))
+
+/** A checked campaign with as many recipients, which a runner works on. */
+const ready = (count: number, plan: Partial<NewCampaign> = {}) =>
+  Effect.gen(function*() {
+    const { workspace } = yield* world()
+    const campaigns = yield* Campaigns
+    const { id } = yield* campaigns.create(workspace.id, {
+      name: "All",
+      template: { name: "plain", language: "en_US" },
+      share: 0.9,
+      ...plan
+    })
+    yield* campaigns.upload(workspace.id, id, rows(count))
+    yield* campaigns.change(workspace.id, id, { _tag: "Check" })
+    yield* advance(2 * second)
+    assert.strictEqual((yield* get(workspace.id, id)).status, "ready")
+    const change = (_tag: "Start" | "Pause" | "Resume" | "Cancel") => campaigns.change(workspace.id, id, { _tag })
+    return { workspace, id, change, now: get(workspace.id, id) }
+  })
+
+const completions = (workspaceId: WorkspaceId) =>
+  Effect.map(
+    EventStore.use((store) => store.list(workspaceId, { type: "campaign.completed" }, { limit: 10, after: null })),
+    ({ items }) => items
+  )
+
+const notSent: ProviderOutcome = {
+  _tag: "NotSent",
+  error: new ServerError({ reason: "provider_unavailable", message: "the provider is not reachable" })
+}
+
+describe("the campaign runner", () => {
+  it.effect(
+    "a campaign sends to each recipient once, at its pace, and tells when it is done",
+    campaigning(({ provider }) =>
+      Effect.gen(function*() {
+        yield* startRunner
+        yield* startRunner
+        const { change, id, now, workspace } = yield* ready(200, { share: 0.5 })
+        yield* change("Start")
+        // 40 a second, and what may be sent within the horizon
+        yield* advance(2 * second)
+        assert.isAtLeast(provider.calls.length, 40)
+        assert.isAtMost(provider.calls.length, 90)
+        yield* advance(10 * second)
+        assert.sameMembers(
+          provider.calls.map(({ message }) => message.to),
+          Array.from({ length: 200 }, (_, n) => customer(n))
+        )
+        const done = yield* now
+        assert.strictEqual(done.status, "completed")
+        assert.deepStrictEqual(done.counts, { ...none, sent: 200 })
+        const [completed, ...more] = yield* completions(workspace.id)
+        assert.deepStrictEqual([completed?.data["campaign_id"], more], [id, []])
+      })
+    )
+  )
+
+  it.effect(
+    "a paused campaign calls the provider no more within a second, and goes on where it was",
+    campaigning(({ provider }) =>
+      Effect.gen(function*() {
+        yield* startRunner
+        const { change, now } = yield* ready(300)
+        yield* change("Start")
+        yield* advance(2 * second)
+        yield* change("Pause")
+        yield* advance(second)
+        const paused = provider.calls.length
+        assert.isAbove(paused, 0)
+        yield* advance(hour)
+        assert.strictEqual(provider.calls.length, paused)
+        yield* change("Resume")
+        yield* advance(minute)
+        assert.strictEqual(new Set(provider.calls.map(({ message }) => message.to)).size, 300)
+        assert.strictEqual(provider.calls.length, 300)
+        assert.strictEqual((yield* now).status, "completed")
+      })
+    )
+  )
+
+  it.effect(
+    "what the provider does not take is tried again, with growing delays, until the campaign's last moment",
+    campaigning(({ provider }) =>
+      Effect.gen(function*() {
+        yield* startRunner
+        const { change, now } = yield* ready(1, { notAfter: start + 20 * minute })
+        provider.answer = () => Effect.succeed(notSent)
+        yield* change("Start")
+        yield* advance(second)
+        assert.lengthOf(provider.calls, 1)
+        yield* advance(minute)
+        assert.lengthOf(provider.calls, 2)
+        yield* advance(minute)
+        assert.lengthOf(provider.calls, 2)
+        // after 3, 7 and 15 minutes
+        yield* advance(17 * minute)
+        assert.lengthOf(provider.calls, 5)
+        yield* advance(hour)
+        assert.lengthOf(provider.calls, 5)
+        assert.deepStrictEqual((yield* now).counts, { ...none, skipped: 1 })
+      })
+    )
+  )
+
+  it.effect(
+    "an outcome that is lost is never sent again",
+    campaigning(({ provider }) =>
+      Effect.gen(function*() {
+        yield* startRunner
+        const { change, now } = yield* ready(3)
+        provider.answer = () => Effect.succeed({ _tag: "Unknown" })
+        yield* change("Start")
+        yield* advance(hour)
+        assert.lengthOf(provider.calls, 3)
+        assert.deepInclude(yield* now, { status: "completed", counts: { ...none, unknown: 3 } })
+      })
+    )
+  )
+
+  it.effect(
+    "a stopped process leaves its recipients to another, and each is sent once",
+    campaigning(({ provider }) =>
+      Effect.gen(function*() {
+        const { stop } = yield* startRunner
+        const { change, now } = yield* ready(100, { share: 0.5 })
+        yield* change("Start")
+        yield* advance(second)
+        yield* stop
+        yield* advance(second)
+        const before = provider.calls.length
+        assert.isBelow(before, 100)
+        yield* startRunner
+        yield* advance(5 * minute)
+        assert.strictEqual(provider.calls.length, 100)
+        assert.strictEqual(new Set(provider.calls.map(({ message }) => message.to)).size, 100)
+        assert.deepStrictEqual((yield* now).counts, { ...none, sent: 100 })
+      })
+    )
+  )
+
+  it.effect(
+    "a campaign pauses when the quota is used up, and sends the rest once there is more",
+    campaigning(({ provider }) =>
+      Effect.gen(function*() {
+        yield* startRunner
+        const { workspace } = yield* world({ monthlyQuota: 2 })
+        const campaigns = yield* Campaigns
+        const { id } = yield* campaigns.create(workspace.id, {
+          name: "All",
+          template: { name: "plain", language: "en_US" }
+        })
+        yield* campaigns.upload(workspace.id, id, rows(5))
+        yield* campaigns.change(workspace.id, id, { _tag: "Check" })
+        yield* advance(2 * second)
+        yield* campaigns.change(workspace.id, id, { _tag: "Start" })
+        yield* advance(10 * second)
+        assert.lengthOf(provider.calls, 2)
+        assert.deepInclude(yield* get(workspace.id, id), { status: "paused", pausedFor: "quota_exhausted" })
+        yield* advance(31 * day)
+        yield* campaigns.change(workspace.id, id, { _tag: "Edit", plan: { notAfter: start + 90 * day } })
+        yield* campaigns.change(workspace.id, id, { _tag: "Resume" })
+        yield* advance(hour)
+        assert.lengthOf(provider.calls, 4)
+      })
+    )
+  )
+})
+
+describe("the end of a recipient", () => {
+  it("refusals that concern one recipient skip it, and those that concern all pause the campaign", () => {
+    const refused = (reason: Forbidden["reason"]) =>
+      after({ _tag: "Refused", error: new Forbidden({ reason, message: "x" }) }, 0)
+    assert.deepStrictEqual(refused("opted_out").end, {
+      _tag: "Skipped",
+      error: { code: "forbidden", reason: "opted_out", message: "x" }
+    })
+    assert.strictEqual(refused("template_not_approved").pause, "template_not_approved")
+    assert.strictEqual(refused("quota_exhausted").pause, "quota_exhausted")
+    assert.strictEqual(refused("messaging_limit_reached").end._tag, "Again")
+    const limited = new RateLimited({ reason: "pair", message: "x", retryAfter: Duration.seconds(6) })
+    assert.deepStrictEqual(after({ _tag: "Refused", error: limited }, 3), {
+      end: { _tag: "Again", after: Duration.seconds(6) }
+    })
+  })
+})
