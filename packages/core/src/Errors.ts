@@ -122,7 +122,10 @@ export class ServerError extends Schema.TaggedError<ServerError>()("ServerError"
 }
 
 /** A route or an id that does not exist in the caller's workspace. */
-export class NotFound extends Schema.TaggedError<NotFound>()("NotFound", described) {
+export class NotFound extends Schema.TaggedError<NotFound>()("NotFound", {
+  reason: Schema.optionalKey(Schema.Literal("media_expired")),
+  ...described
+}) {
   readonly code = "not_found"
 }
 
@@ -141,7 +144,7 @@ export type DomainError = typeof DomainError.Type
 /** Whether a thrown value or a failure is a {@link DomainError}. */
 export const isDomainError: (u: unknown) => u is DomainError = Schema.is(DomainError)
 
-/** The error's machine-readable reason; `undefined` for `not_found`, which has none. */
+/** The error's machine-readable reason; `undefined` for a `not_found` without one. */
 export const reasonOf = (error: DomainError): string | undefined =>
   Predicate.hasProperty(error, "reason") ? error.reason : undefined
 

@@ -8,9 +8,17 @@ import { Context, type Duration, Effect } from "effect"
 
 /**
  * What a runner polls for: sends whose deadline has passed, deliveries, deliveries that a resume skipped, replay jobs,
- * campaigns, provider posts or new events.
+ * campaigns, provider posts, new events or customers' files to download.
  */
-export type Look = "sends" | "deliveries" | "skippedDeliveries" | "replays" | "campaigns" | "posts" | "events"
+export type Look =
+  | "sends"
+  | "deliveries"
+  | "skippedDeliveries"
+  | "replays"
+  | "campaigns"
+  | "posts"
+  | "events"
+  | "files"
 
 interface Pace {
   /**

@@ -12,6 +12,8 @@ import { EventStore } from "./events/EventStore.ts"
 import { InboundPostStore } from "./inbound/InboundPostStore.ts"
 import { ApiKeyStore } from "./keys/ApiKeyStore.ts"
 import { RateLimitStore } from "./limits/RateLimitStore.ts"
+import { MediaBytes } from "./media/MediaBytes.ts"
+import { MediaStore } from "./media/MediaStore.ts"
 import { MessageStore } from "./messages/MessageStore.ts"
 import { PhoneNumberStore } from "./numbers/PhoneNumberStore.ts"
 import { InvitationStore } from "./people/InvitationStore.ts"
@@ -41,6 +43,8 @@ export const all = {
   EventStore,
   InboundPostStore,
   InvitationStore,
+  MediaBytes,
+  MediaStore,
   MemberStore,
   MessageStore,
   PepperStore,

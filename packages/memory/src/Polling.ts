@@ -41,6 +41,10 @@ const outlooks: { readonly [look in Polling.Look]: Outlook } = {
     dueAt: ({ waitingPosts }) => least([...waitingPosts].flatMap(({ dueAt }) => dueAt === null ? [] : [dueAt])),
     changed: () => Effect.never
   },
+  files: {
+    dueAt: ({ media }) => least([...media.values()].flatMap(({ fetchAt }) => fetchAt === null ? [] : [fetchAt])),
+    changed: ({ mediaHint }) => mediaHint.wait
+  },
   events: { dueAt: () => null, changed: ({ eventHint }) => eventHint.wait }
 }
 

@@ -18,6 +18,8 @@ import {
   type InboundPost,
   type InboundPostStore,
   type Invitation,
+  type MediaStep,
+  type MediaStore,
   type Member,
   type Message,
   type PhoneNumber,
@@ -90,6 +92,19 @@ interface RequestTally extends ApiRequest.Tally {
   readonly hour: Time.Instant
 }
 
+/** A file without its bytes. */
+export interface KeptMedia {
+  readonly id: Id.MediaId
+  readonly workspaceId: Id.WorkspaceId
+  readonly row: MediaStep.Row
+  /** When an awaited file is due for download; `null` if only a request downloads it. */
+  fetchAt: Time.Instant | null
+  /** The end of the current download's claim. */
+  leaseUntil: Time.Instant | null
+  /** The file as the provider knows it, by number. */
+  readonly uploaded: Map<Id.PhoneNumberId, MediaStore.ProviderMedia>
+}
+
 /** A contact under its `Contact.idOf`. */
 export interface KeptContact {
   readonly id: string
@@ -149,6 +164,15 @@ export interface Memory {
   readonly inboundPostHint: Hint
   /** The fingerprints of requests that marked a message as read, by workspace, message and key. */
   readonly readMarks: ForgetfulMap<string, { readonly fingerprint: string; readonly expiresAt: Time.Instant }>
+  readonly media: Table<KeptMedia>
+  /** Notified of every customer's file. */
+  readonly mediaHint: Hint
+  readonly mediaBytes: Map<Id.MediaId, ReadonlyArray<Uint8Array>>
+  /** Customers' files, by number and the provider's id. */
+  readonly mediaByProvider: Map<string, Id.MediaId>
+  /** The bytes of each workspace's stored files. */
+  readonly mediaUsed: Map<Id.WorkspaceId, number>
+  readonly mediaBindings: ForgetfulMap<string, MediaStep.Binding>
   readonly messages: Table<Message.Message>
   readonly messageByProviderId: Map<string, Id.MessageId>
   readonly sends: Map<string, Send>
@@ -246,6 +270,12 @@ const make = (now: Memory["now"]): Memory => ({
   inboundPosts: new Map(),
   waitingPosts: new Set(),
   inboundPostHint: new Hint(),
+  media: new Table(),
+  mediaHint: new Hint(),
+  mediaBytes: new Map(),
+  mediaByProvider: new Map(),
+  mediaUsed: new Map(),
+  mediaBindings: new ForgetfulMap(({ expiresAt }, now) => expiresAt <= now),
   messages: new Table(),
   messageByProviderId: new Map(),
   sends: new Map(),

@@ -14,6 +14,7 @@ import * as portal from "./migrations/0004_portal.ts"
 import * as lists from "./migrations/0005_lists.ts"
 import * as kinds from "./migrations/0006_kinds.ts"
 import * as campaigns from "./migrations/0007_campaigns.ts"
+import * as media from "./migrations/0008_media.ts"
 import { OpenError } from "./OpenError.ts"
 import { describe, isPassing } from "./SqlFailure.ts"
 
@@ -32,7 +33,8 @@ export const all: ReadonlyArray<Migration> = [
   { name: "portal", sql: portal.sql },
   { name: "lists", sql: lists.sql },
   { name: "kinds", sql: kinds.sql },
-  { name: "campaigns", sql: campaigns.sql }
+  { name: "campaigns", sql: campaigns.sql },
+  { name: "media", sql: media.sql }
 ]
 
 /** The advisory lock that serializes migrations. The number is arbitrary but must stay the same. */

@@ -15,6 +15,8 @@ import * as EventStore from "./events/EventStore.ts"
 import * as InboundPostStore from "./inbound/InboundPostStore.ts"
 import * as ApiKeyStore from "./keys/ApiKeyStore.ts"
 import * as RateLimitStore from "./limits/RateLimitStore.ts"
+import * as MediaBytes from "./media/MediaBytes.ts"
+import * as MediaStore from "./media/MediaStore.ts"
 import * as MessageStore from "./messages/MessageStore.ts"
 import * as Migrations from "./Migrations.ts"
 import * as PhoneNumberStore from "./numbers/PhoneNumberStore.ts"
@@ -49,6 +51,8 @@ export const layer = Layer.mergeAll(
   EventStore.layer,
   InboundPostStore.layer,
   InvitationStore.layer,
+  MediaBytes.layer,
+  MediaStore.layer,
   MemberStore.layer,
   MessageStore.layer,
   PepperStore.layer,

@@ -42,6 +42,17 @@ const impossible: { readonly [constraint: string]: readonly [table: string, ...c
   templates_parameter_format: ["templates", { parameter_format: "none" }],
   contacts_customer: ["contacts", { phone: null, user_id: null }],
   contacts_preference: ["contacts", { opted_out: true }],
+  media_state: ["media", { id: "other", provider_media_id: "q", state: "lost" }],
+  media_described: [
+    "media",
+    { id: "other", provider_media_id: "q", media: null },
+    { id: "other", provider_media_id: "q", state: "awaited", awaited: null },
+    { id: "other", provider_media_id: "q", state: "gone", awaited: null }
+  ],
+  media_awaited: ["media", { id: "other", provider_media_id: null }, { id: "other", phone_number_id: null }],
+  media_provider: ["media", { id: "other" }],
+  media_usage_used: ["media_usage", { workspace_id: "other", used: -1 }],
+  media_chunks_size: ["media_chunks", { n: 1, bytes: "\\x" }],
   messages_life: [
     "messages",
     { status: "sent" },

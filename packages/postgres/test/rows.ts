@@ -118,6 +118,20 @@ export const possible: { readonly [table: string]: Row } = {
     lease_until: 2
   },
   message_deadlines: { due_at: 1, workspace_id: "ws", message_ids: ["msg"] },
+  media: {
+    id: "med",
+    workspace_id: "ws",
+    state: "stored",
+    due_at: 1,
+    media: {},
+    awaited: {},
+    phone_number_id: "pn",
+    provider_media_id: "p"
+  },
+  media_usage: { workspace_id: "ws", used: 0 },
+  media_keys: { workspace_id: "ws", key: "k", fingerprint: "f", media: {}, expires_at: 1 },
+  media_uploads: { media_id: "med", phone_number_id: "pn", provider_media_id: "p", expires_at: 1 },
+  media_chunks: { media_id: "med", n: 0, bytes: "\\x00" },
   message_names: { provider_message_id: "p", message_id: "msg" },
   events: {
     id: "evt",

@@ -9,6 +9,8 @@ import { databases } from "./servers.ts"
 
 /** Tables that lead to a workspace by a column without a foreign key, because the referenced row may be gone. */
 const known: ReadonlyArray<readonly [table: string, column: string, to: string]> = [
+  ["media_chunks", "media_id", "media"],
+  ["media_uploads", "media_id", "media"],
   ["message_names", "message_id", "messages"],
   ["webhook_drains", "webhook_id", "webhooks"],
   ["webhook_skips", "webhook_id", "webhooks"]
@@ -37,6 +39,7 @@ const ours = [
   "events_pkey",
   "inbound_messages_pkey",
   "invitations_pkey",
+  "media_pkey",
   "messages_pkey",
   "phone_numbers_pkey",
   "portals_id_key",
@@ -48,6 +51,7 @@ const ours = [
 
 /** Keys that must be unique across workspaces, because a workspace is found by them. */
 const directory = [
+  "media_provider",
   "api_keys_token_hash_key",
   "invitations_token_hash_key",
   "phone_numbers_provider_number_id_key",

@@ -15,6 +15,8 @@ import * as Fixture from "./Fixture.ts"
 import * as InboundPostStoreSuite from "./inbound/InboundPostStoreSuite.ts"
 import * as ApiKeyStoreSuite from "./keys/ApiKeyStoreSuite.ts"
 import * as RateLimitStoreSuite from "./limits/RateLimitStoreSuite.ts"
+import * as MediaBytesSuite from "./media/MediaBytesSuite.ts"
+import * as MediaStoreSuite from "./media/MediaStoreSuite.ts"
 import * as MessagesKindsSuite from "./messages/MessagesKindsSuite.ts"
 import * as MessageStoreAcceptSuite from "./messages/MessageStoreAcceptSuite.ts"
 import * as MessageStoreKeySuite from "./messages/MessageStoreKeySuite.ts"
@@ -114,6 +116,8 @@ const suites: { readonly [port in Ports.Name]: readonly [Suite, ...ReadonlyArray
     { topic: "retries that a person requests", tests: DeliveryStoreRetrySuite.tests },
     { topic: "lists", tests: DeliveryStoreSuite.tests }
   ],
+  MediaStore: [{ tests: MediaStoreSuite.tests }],
+  MediaBytes: [{ tests: MediaBytesSuite.tests }],
   ReplayStore: [{ tests: ReplayStoreSuite.tests }],
   AlertStore: [{ tests: AlertStoreSuite.tests }],
   CampaignStore: [{ tests: CampaignStoreSuite.tests }],

@@ -22,6 +22,8 @@ import {
   IssuerSignIn,
   Limits,
   LocalAuthenticator,
+  MediaLibrary,
+  MediaTidier,
   Members,
   Messages,
   MessageSweeper,
@@ -57,6 +59,7 @@ import { ReceiverGuardDns, WebhookTransportHttp } from "@wac/receivers"
 import { SandboxProvider } from "@wac/sandbox"
 import { Effect, Layer, Redacted, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
+import * as MediaInspectorNode from "./media/MediaInspectorNode.ts"
 import * as Cryptography from "./secrets/Cryptography.ts"
 import * as MasterKeyFile from "./secrets/MasterKeyFile.ts"
 
@@ -223,6 +226,7 @@ const services = <E, EAdapters, EInFront>(
   ).pipe(
     Layer.provideMerge(Setup.Setup.layer),
     Layer.provideMerge(Layer.mergeAll(Templates.Templates.layer, Password.Passwords.layer)),
+    Layer.provideMerge(Layer.provide(MediaLibrary.MediaLibrary.layer, MediaInspectorNode.layer)),
     Layer.provideMerge(provider),
     Layer.provideMerge(beneath(config, inFront, cryptography))
   )
@@ -231,6 +235,7 @@ const background = Layer.mergeAll(
   AlertRunner.layer,
   CampaignRunner.layer,
   InboundRunner.layer,
+  MediaTidier.layer,
   PhoneNumbers.layerEnsured,
   TemplateSync.layer,
   MessageSweeper.layer,

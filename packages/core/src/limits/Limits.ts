@@ -33,7 +33,9 @@ export const Limits = Schema.Struct({
     /** Messages per workspace and calendar month (UTC). */
     monthlyQuota: Schema.NullOr(Count),
     /** Unique customers messaged outside a window, per phone number and rolling 24 h. */
-    messagingLimit: Schema.NullOr(Count)
+    messagingLimit: Schema.NullOr(Count),
+    /** Bytes of all files of a workspace; defaults to {@link standardMediaQuota}. */
+    mediaQuota: Schema.optionalKey(Schema.NullOr(Count))
   })
 }).check(
   Schema.makeFilter(({ defaults, phoneNumberTiers, workspaceTiers }) =>
@@ -53,6 +55,13 @@ export const standard: Limits = {
   pair: { everySeconds: 6, burst: 45 },
   defaults: { workspaceTier: "standard", phoneNumberTier: "standard", monthlyQuota: null, messagingLimit: null }
 }
+
+/** The quota of a workspace's files: 5 GB. */
+export const standardMediaQuota = 5 * 1024 ** 3
+
+/** The bytes that all files of a workspace may have together; `null` for no limit. */
+export const mediaQuota = ({ defaults }: Limits): number | null =>
+  defaults.mediaQuota === undefined ? standardMediaQuota : defaults.mediaQuota
 
 /** The limits of this process. */
 export const CurrentLimits = Context.Reference<Limits>("@wac/core/Limits/CurrentLimits", {

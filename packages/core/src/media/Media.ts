@@ -1,12 +1,14 @@
 /**
- * Our files that messages contain (contract §10), and whether a file may be sent as a given kind. Pure.
+ * Our files that messages contain (contract §10): what is stored of them, how long they are kept, and whether a file may
+ * be sent as a given kind. Pure.
  */
-import { InvalidBody } from "../Errors.ts"
-import type { MediaId } from "../Id.ts"
+import { Duration } from "effect"
+import { Forbidden, InvalidBody, NotFound } from "../Errors.ts"
+import type { MediaId, PhoneNumberId, WorkspaceId } from "../Id.ts"
+import type { Instant } from "../Time.ts"
 
-/** The stored properties of a file. */
-export interface Media {
-  readonly id: MediaId
+/** What is known of a file from its bytes. */
+export interface FileProperties {
   /** As detected from its bytes. */
   readonly mimeType: string
   /** In bytes. */
@@ -16,6 +18,98 @@ export interface Media {
   /** Whether the audio is encoded as Opus. */
   readonly isOpus: boolean
 }
+
+/** A file of a workspace. */
+export interface Media extends FileProperties {
+  readonly id: MediaId
+  readonly workspaceId: WorkspaceId
+  /** SHA-256 of the bytes, in lower-case hexadecimal. */
+  readonly sha256: string
+  /** The cleaned name that it was uploaded with ({@link nameOf}); `null` without one. */
+  readonly filename: string | null
+  readonly createdAt: Instant
+  /** When it was last uploaded, sent or downloaded. */
+  readonly lastUsedAt: Instant
+}
+
+/** A customer's file that the provider still holds. */
+export interface Awaited {
+  readonly id: MediaId
+  readonly workspaceId: WorkspaceId
+  /** The number that received it. */
+  readonly phoneNumberId: PhoneNumberId
+  readonly providerMediaId: string
+  /** As the provider reported it; unverified. */
+  readonly filename: string | null
+  /** SHA-256 in lower-case hexadecimal, as the provider reported it; `null` if it reported none. */
+  readonly sha256: string | null
+  /** When the customer's message arrived. */
+  readonly createdAt: Instant
+}
+
+/** What a workspace has under an id. */
+export type Kept =
+  | { readonly _tag: "Stored"; readonly media: Media }
+  /** A customer's file that was not downloaded yet. */
+  | { readonly _tag: "Awaited"; readonly awaited: Awaited }
+  /** A customer's file that the provider no longer has. */
+  | { readonly _tag: "Gone" }
+
+/** How long a file is kept after its last use. */
+export const retention = Duration.days(30)
+
+/** The maximum size of any file, in bytes. */
+export const maxSize = 100 * 1024 * 1024
+
+/** How long an upload may take. What is left of one that broke off is deleted after it. */
+export const uploadTimeout = Duration.minutes(30)
+
+/** How long the provider holds a customer's file. */
+export const providerRetention = Duration.days(7)
+
+/** When a file is deleted unless it is used again. */
+export const expiresAt = ({ lastUsedAt }: Pick<Media, "lastUsedAt">): Instant =>
+  lastUsedAt + Duration.toMillis(retention)
+
+/** A use is only recorded if the last recorded one is longer ago, so that downloads write little. */
+const recordedEvery = Duration.toMillis(Duration.hours(1))
+
+/** Whether a use now must be recorded. */
+export const isUseRecorded = ({ lastUsedAt }: Pick<Media, "lastUsedAt">, now: Instant): boolean =>
+  now - lastUsedAt >= recordedEvery
+
+const longestName = 240
+
+/**
+ * The name under which a file is kept: the last part of a path, without control characters, characters that change the
+ * direction of text, and characters that file systems reserve. `null` if nothing is left.
+ */
+export const nameOf = (given: string | undefined): string | null => {
+  const name = (given ?? "").toWellFormed().normalize("NFC").split(/[\\/]/).at(-1)!
+    // what separates, hides or reverses the rest of a name
+    .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}\uFFFD]/gu, "")
+    .replace(/["*:<>?|]/g, "_")
+    .trim().replace(/^\.+|[. ]+$/g, "")
+  const short = [...name].slice(0, longestName).join("").trim()
+  return short === "" ? null : short
+}
+
+/** The error for an upload that does not fit into the workspace's quota; `undefined` if it does. */
+export const quotaRefusal = (quota: number | null, used: number, size: number): Forbidden | undefined =>
+  quota === null || used + size <= quota
+    ? undefined
+    : new Forbidden({
+      reason: "media_quota",
+      message: `the workspace's files may have ${quota} bytes together; delete some that are no longer needed`
+    })
+
+/** The error for a customer's file that the provider no longer has. */
+export const expired = (): NotFound =>
+  new NotFound({ reason: "media_expired", message: "the provider no longer has this file" })
+
+/** The error for a file that is too large. */
+export const tooLarge = (): InvalidBody =>
+  new InvalidBody({ reason: "too_large", param: "file", message: `a file may have at most ${maxSize} bytes` })
 
 /** The kinds of content that hold a file. */
 export type FileKind = "image" | "audio" | "video" | "document" | "sticker"
@@ -40,7 +134,7 @@ const stillSticker = 100 * kilobyte
  * file.
  */
 export const refusal = (
-  { isAnimated, isOpus, mimeType, size }: Omit<Media, "id">,
+  { isAnimated, isOpus, mimeType, size }: FileProperties,
   { isVoice, kind, param }: { readonly kind: FileKind; readonly param: string; readonly isVoice: boolean }
 ): InvalidBody | undefined => {
   const invalid = (message: string) => new InvalidBody({ reason: "invalid_field", param, message })

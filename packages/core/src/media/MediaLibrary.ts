@@ -1,20 +1,363 @@
 /**
- * Port for our files, as sends use it. By default it has no files.
+ * The service for files (contract §10): uploads, downloads, customers' files, and files at the provider. Streams bytes
+ * through `MediaBytes` and keeps the rest in `MediaStore`.
  */
-import { Context, Effect } from "effect"
-import type { DomainError } from "../Errors.ts"
-import type { MediaId, WorkspaceId } from "../Id.ts"
+import { Clock, Context, Deferred, Duration, Effect, FiberSet, Layer, Option, Stream } from "effect"
+import { Digest, SecureRandom } from "effect/crypto"
+import { type DomainError, NotFound, ServerError } from "../Errors.ts"
+import * as Id from "../Id.ts"
+import { CurrentLimits, mediaQuota } from "../limits/Limits.ts"
+import * as Lookup from "../Lookup.ts"
+import * as Idempotency from "../messages/Idempotency.ts"
+import { Provider, toServerError } from "../messages/Provider.ts"
 import type { PhoneNumber } from "../numbers/PhoneNumber.ts"
-import type { StoreError } from "../StoreError.ts"
-import type { Media } from "./Media.ts"
+import { PhoneNumberStore } from "../numbers/PhoneNumberStore.ts"
+import { orUnavailable, type StoreError } from "../StoreError.ts"
+import * as Media from "./Media.ts"
+import { MediaBytes, type Range } from "./MediaBytes.ts"
+import * as MediaInspector from "./MediaInspector.ts"
+import { MediaStore } from "./MediaStore.ts"
+import { SendableMedia } from "./SendableMedia.ts"
 
-export interface MediaLibrary {
-  /** Finds a file of the workspace. */
-  readonly find: (workspaceId: WorkspaceId, id: MediaId) => Effect.Effect<Media | undefined, StoreError>
-  /** The provider's identifier of a file for sends from this number. Uploads the file if it has none yet. */
-  readonly providerIdOf: (sender: PhoneNumber, media: Media) => Effect.Effect<string, DomainError | StoreError>
+/** A file to upload. */
+export interface Upload {
+  readonly workspaceId: Id.WorkspaceId
+  readonly key: Idempotency.IdempotencyKey
+  /** As the caller gave it. */
+  readonly filename: string | undefined
+  /** The number of bytes that are to come at least, as far as the caller said. */
+  readonly size: number
+  readonly bytes: Stream.Stream<Uint8Array, DomainError>
+  /** Runs once all bytes have arrived. If it fails, nothing is kept. */
+  readonly confirm?: Effect.Effect<void, DomainError>
 }
 
-export const MediaLibrary = Context.Reference<MediaLibrary>("@wac/core/media/MediaLibrary", {
-  defaultValue: () => ({ find: () => Effect.undefined, providerIdOf: () => Effect.die("there is no file") })
+/** An uploaded file. */
+export interface Uploaded {
+  readonly media: Media.Media
+  /** Whether it was uploaded before, under the same key. */
+  readonly isReplayed: boolean
+}
+
+/** A file that can be read. */
+export interface Opened {
+  readonly media: Media.Media
+  /** The bytes of a range that lies within the file. */
+  readonly read: (range: Range) => Stream.Stream<Uint8Array, StoreError>
+}
+
+/** When customers' files are downloaded: as soon as they arrive, or when they are first asked for. */
+export type Inbound = "keep" | "on_demand"
+
+/** When this process downloads customers' files (contract §8 `MEDIA_INBOUND`). */
+export const InboundFiles = Context.Reference<Inbound>("@wac/core/media/MediaLibrary/InboundFiles", {
+  defaultValue: () => "keep"
 })
+
+/** How long a download from the provider may take. After it, another process may try. */
+export const downloadTimeout = Duration.minutes(4)
+const downloadLease = Duration.minutes(5)
+
+/** How long a request waits for another one's download of the same file. */
+const downloadPatience = Duration.seconds(20)
+
+/** How long a send waits for the upload of its file: less than the lease of its claim. The upload continues after it. */
+export const uploadPatience = Duration.seconds(15)
+
+/** A file at the provider is uploaded again this long before the provider deletes it. */
+const uploadMargin = Duration.hours(1)
+
+/** How often a request looks whether another one's download has ended. */
+const pollEvery = Duration.millis(200)
+
+const notFound = () => new NotFound({ message: "the workspace has no such file" })
+
+const damaged = () =>
+  new ServerError({
+    reason: "provider_error",
+    message: "the file that the provider returned is not the one that the customer sent"
+  })
+
+const notReady = () =>
+  new ServerError({
+    reason: "provider_unavailable",
+    message: "the file is still on its way from or to the provider; repeat the request"
+  })
+
+export class MediaLibrary extends Context.Service<MediaLibrary, {
+  /**
+   * Uploads a file, once per idempotency key. Reads the stream only as fast as the storage writes. If anything fails,
+   * nothing is left of the file.
+   */
+  readonly upload: (upload: Upload) => Effect.Effect<Uploaded, DomainError>
+  /**
+   * Opens a file of the workspace by an id that the caller gave, and records the use. A customer's file is downloaded
+   * from the provider first if necessary; `not_found` with `media_expired` if the provider no longer has it.
+   */
+  readonly open: (workspaceId: Id.WorkspaceId, id: string) => Effect.Effect<Opened, DomainError>
+  /** Removes a file of the workspace. */
+  readonly remove: (workspaceId: Id.WorkspaceId, id: string) => Effect.Effect<void, DomainError>
+  /** Downloads an awaited file that this process has claimed. Fails if it cannot be had now, or ever. */
+  readonly fetch: (awaited: Media.Awaited) => Effect.Effect<Media.Media, DomainError>
+  /** The files as sends use them. */
+  readonly sendable: SendableMedia
+}>()("@wac/core/media/MediaLibrary") {
+  static readonly layerService = Layer.effect(
+    MediaLibrary,
+    Effect.gen(function*() {
+      const store = yield* MediaStore
+      const storage = yield* MediaBytes
+      const inspector = yield* MediaInspector.MediaInspector
+      const numbers = yield* PhoneNumberStore
+      const provider = yield* Provider
+      const limits = yield* CurrentLimits
+      const random = yield* SecureRandom.SecureRandom
+      const digest = yield* Digest.Digest
+      const quota = mediaQuota(limits)
+
+      type Named = Pick<Media.Media, "workspaceId" | "id">
+
+      const erase = (file: Named) => Effect.repeat(storage.remove(file), { while: (isMore) => isMore })
+
+      /** Leaves nothing of an upload. What fails here, or dies with the process, the tidier finds. */
+      const discard = (file: Named) =>
+        Effect.gen(function*() {
+          const now = yield* Clock.currentTimeMillis
+          // a file that was kept, although its answer was lost, stays
+          if (!(yield* store.remove({ ...file, now, only: "upload" }))) return
+          yield* erase(file)
+          yield* store.forget(file)
+        }).pipe(Effect.ignoreCause)
+
+      /** Writes bytes as they come, and finds out what they are. */
+      const written = Effect.fnUntraced(function*<E>(file: Named, bytes: Stream.Stream<Uint8Array, E>) {
+        const inspection = inspector.begin()
+        const text = new MediaInspector.TextCheck()
+        const head: Array<Uint8Array> = []
+        let headSize = 0
+        let size = 0
+        const take = (piece: Uint8Array): boolean => {
+          size += piece.length
+          if (size > Media.maxSize) return false
+          inspection.take(piece)
+          text.take(piece)
+          const wanted = MediaInspector.headSize - headSize
+          if (wanted > 0) {
+            head.push(piece.slice(0, wanted))
+            headSize += Math.min(wanted, piece.length)
+          }
+          return true
+        }
+        yield* storage.write(
+          file,
+          Stream.mapEffect(bytes, (piece) => take(piece) ? Effect.succeed(piece) : Effect.fail(Media.tooLarge()))
+        )
+        const first = joined(head, headSize)
+        const properties = MediaInspector.propertiesOf({
+          detected: yield* inspector.typeOf(first),
+          head: first,
+          isText: text.end(),
+          size
+        })
+        return { properties, sha256: inspection.digest(), size }
+      })
+
+      const upload = Effect.fn("MediaLibrary.upload")(
+        function*({ bytes, confirm = Effect.void, filename: given, key, size, workspaceId }: Upload) {
+          if (size > Media.maxSize) return yield* Media.tooLarge()
+          const file = { workspaceId, id: yield* Id.generate(random, "med") }
+          const now = yield* Clock.currentTimeMillis
+          const until = now + Duration.toMillis(Media.uploadTimeout)
+          const refusal = yield* store.begin({ ...file, now, until, size, quota })
+          if (refusal !== undefined) return yield* refusal
+          const keep = Effect.gen(function*() {
+            const { properties, sha256 } = yield* written(file, bytes)
+            yield* confirm
+            if ("_tag" in properties) return yield* properties
+            const filename = Media.nameOf(given)
+            const endedAt = yield* Clock.currentTimeMillis
+            return yield* store.keep({
+              now: endedAt,
+              media: { ...file, ...properties, sha256, filename, createdAt: endedAt, lastUsedAt: endedAt },
+              quota,
+              idempotency: {
+                key,
+                fingerprint: yield* Idempotency.fingerprint(digest, { sha256, filename }),
+                expiresAt: endedAt + Duration.toMillis(Idempotency.retention)
+              }
+            })
+          })
+          const kept = yield* Effect.onExit(keep, (exit) => {
+            if (exit._tag === "Failure") return discard(file)
+            // the tidier has removed what there was when it took the upload for broken off
+            if (exit.value._tag === "Lost") return Effect.ignoreCause(erase(file))
+            return exit.value._tag === "Kept" ? Effect.void : discard(file)
+          })
+          switch (kept._tag) {
+            case "Kept":
+            case "Replayed":
+              return { media: kept.media, isReplayed: kept._tag === "Replayed" }
+            case "Refused":
+              return yield* kept.error
+            case "Lost":
+              return yield* new ServerError({ reason: "storage_unavailable", message: "the upload took too long" })
+          }
+        },
+        orUnavailable
+      )
+
+      const senderOf = Effect.fnUntraced(function*({ phoneNumberId, workspaceId }: Media.Awaited) {
+        const sender = (yield* numbers.list(workspaceId)).find(({ id }) => id === phoneNumberId)
+        return sender?.provider === provider.name ? sender : undefined
+      })
+
+      const fetch = Effect.fn("MediaLibrary.fetch")(
+        function*(awaited: Media.Awaited) {
+          const { filename, id, providerMediaId, workspaceId } = awaited
+          const file = { workspaceId, id }
+          const now = yield* Clock.currentTimeMillis
+          const lose = Effect.andThen(store.lose(file), Effect.fail(Media.expired()))
+          if (now - awaited.createdAt > Duration.toMillis(Media.providerRetention)) return yield* lose
+          const sender = yield* senderOf(awaited)
+          const download = provider.downloadFile
+          if (sender === undefined || download === undefined) return yield* lose
+          // what an earlier try left behind
+          yield* erase(file)
+          return yield* Effect.gen(function*() {
+            const { properties, sha256, size } = yield* written(file, download({ sender, providerMediaId }))
+            if (awaited.sha256 !== null && awaited.sha256 !== sha256) return yield* damaged()
+            // the customer chose the type, so one that is not known is no reason to refuse the file
+            const known = "_tag" in properties
+              ? { mimeType: "application/octet-stream", size, isAnimated: false, isOpus: false }
+              : properties
+            const kept = yield* store.keep({
+              now,
+              media: {
+                ...file,
+                ...known,
+                sha256,
+                filename: Media.nameOf(filename ?? undefined),
+                createdAt: now,
+                lastUsedAt: now
+              },
+              quota,
+              idempotency: null
+            })
+            if (kept._tag === "Refused") return yield* kept.error
+            return kept._tag === "Lost" ? yield* notFound() : kept.media
+          }).pipe(
+            Effect.timeoutOrElse({ duration: downloadTimeout, orElse: () => Effect.fail(notReady()) }),
+            Effect.onError(() => Effect.ignoreCause(erase(file))),
+            Effect.catchTags({
+              FileGone: () => lose,
+              ProviderError: (error) => Effect.fail(toServerError(error))
+            })
+          )
+        },
+        orUnavailable
+      )
+
+      /** A customer's file, downloaded by whoever gets to it first. */
+      const arrived = Effect.fnUntraced(function*(file: Named) {
+        while (true) {
+          const now = yield* Clock.currentTimeMillis
+          const until = now + Duration.toMillis(downloadLease)
+          const [claimed] = yield* store.claimAwaited({ now, until, limit: 1, only: file })
+          if (claimed !== undefined) return yield* fetch(claimed)
+          const found = yield* store.find(file)
+          if (Option.isNone(found)) return yield* notFound()
+          if (found.value._tag === "Stored") return found.value.media
+          if (found.value._tag === "Gone") return yield* Media.expired()
+          yield* Effect.sleep(pollEvery)
+        }
+      }, Effect.timeoutOrElse({ duration: downloadPatience, orElse: () => Effect.fail(notReady()) }))
+
+      const find = Effect.fnUntraced(function*(file: Named) {
+        const found = yield* store.find(file)
+        if (Option.isNone(found)) return yield* notFound()
+        if (found.value._tag === "Gone") return yield* Media.expired()
+        const media = found.value._tag === "Stored" ? found.value.media : yield* arrived(file)
+        const now = yield* Clock.currentTimeMillis
+        if (Media.isUseRecorded(media, now)) yield* store.use(file, now)
+        return media
+      })
+
+      const read = (file: Named) => (range: Range) => storage.read(file, range)
+
+      const idOf = (text: string) => Lookup.find("file", Id.parse(Id.MediaId, text), Effect.succeedSome)
+
+      /** The uploads to the provider in progress in this process, which sends of the same file share. */
+      const uploading = new Map<string, Deferred.Deferred<string, DomainError | StoreError>>()
+      const uploads = yield* FiberSet.make()
+
+      const uploadToProvider = Effect.fnUntraced(function*(sender: PhoneNumber, media: Media.Media) {
+        if (provider.uploadFile === undefined) {
+          return yield* new ServerError({ reason: "provider_error", message: "the provider that runs takes no files" })
+        }
+        const bytes = storage.read(media, { start: 0, end: media.size })
+        const uploaded = yield* provider.uploadFile({ sender, media, bytes })
+        yield* store.keepUploaded(media.id, sender.id, uploaded)
+        return uploaded.providerMediaId
+      })
+
+      const providerIdOf = Effect.fnUntraced(function*(sender: PhoneNumber, { id }: Pick<Media.Media, "id">) {
+        const now = yield* Clock.currentTimeMillis
+        const known = yield* store.uploaded(id, sender.id, now, Duration.toMillis(uploadMargin))
+        if (Option.isSome(known)) return known.value.providerMediaId
+        const name = `${sender.id} ${id}`
+        const running = uploading.get(name)
+        const end = running ?? Deferred.makeUnsafe<string, DomainError | StoreError>()
+        if (running === undefined) {
+          uploading.set(name, end)
+          const media = yield* find({ workspaceId: sender.workspaceId, id })
+          yield* FiberSet.run(
+            uploads,
+            uploadToProvider(sender, media).pipe(
+              Effect.onExit((exit) =>
+                Effect.andThen(Effect.sync(() => uploading.delete(name)), Deferred.done(end, exit))
+              ),
+              Effect.ignoreCause
+            )
+          )
+        }
+        return yield* Deferred.await(end).pipe(
+          Effect.timeoutOrElse({ duration: uploadPatience, orElse: () => Effect.fail(notReady()) })
+        )
+      })
+
+      return MediaLibrary.of({
+        upload,
+        open: Effect.fn("MediaLibrary.open")(function*(workspaceId, text) {
+          const file = { workspaceId, id: yield* idOf(text) }
+          return { media: yield* find(file), read: read(file) }
+        }, orUnavailable),
+        remove: Effect.fn("MediaLibrary.remove")(function*(workspaceId, text) {
+          const file = { workspaceId, id: yield* idOf(text) }
+          const now = yield* Clock.currentTimeMillis
+          if (!(yield* store.remove({ ...file, now, only: "file" }))) return yield* notFound()
+          yield* Effect.ignoreCause(Effect.andThen(erase(file), store.forget(file)))
+        }, orUnavailable),
+        fetch,
+        sendable: {
+          find: (workspaceId, id) => Effect.catchTag(find({ workspaceId, id }), "NotFound", () => Effect.undefined),
+          providerIdOf
+        }
+      })
+    })
+  )
+
+  /** The service, which sends use too. */
+  static readonly layer = Layer.effect(SendableMedia, Effect.map(MediaLibrary, ({ sendable }) => sendable)).pipe(
+    Layer.provideMerge(MediaLibrary.layerService)
+  )
+}
+
+const joined = (pieces: ReadonlyArray<Uint8Array>, length: number): Uint8Array => {
+  const bytes = new Uint8Array(length)
+  let offset = 0
+  for (const piece of pieces) {
+    bytes.set(piece, offset)
+    offset += piece.length
+  }
+  return bytes
+}

@@ -26,7 +26,7 @@ import * as Id from "../Id.ts"
 import { CurrentLimits } from "../limits/Limits.ts"
 import * as RateLimit from "../limits/RateLimit.ts"
 import * as Lookup from "../Lookup.ts"
-import { MediaLibrary } from "../media/MediaLibrary.ts"
+import { SendableMedia } from "../media/SendableMedia.ts"
 import * as Metrics from "../Metrics.ts"
 import type { Page, PageRequest } from "../Page.ts"
 import * as Span from "../Span.ts"
@@ -124,7 +124,7 @@ export class Messages extends Context.Service<Messages, {
       const limits = yield* CurrentLimits
       const maxInFlight = yield* MaxInFlight
       const record = yield* UsageRecorder
-      const library = yield* MediaLibrary
+      const library = yield* SendableMedia
       const random = yield* SecureRandom.SecureRandom
       const digest = yield* Digest.Digest
 

@@ -1,10 +1,13 @@
 /**
  * Port for the messaging provider. Messages and reports from the provider come back through `Inbound`.
  */
-import { Context, Effect, Schema } from "effect"
+import { Context, Effect, Schema, type Stream } from "effect"
 import { type Forbidden, type InvalidBody, type RateLimited, ServerError } from "../Errors.ts"
 import type { MessageId } from "../Id.ts"
+import type { Media } from "../media/Media.ts"
+import type { ProviderMedia } from "../media/MediaStore.ts"
 import type { PhoneNumber, ProviderNumber } from "../numbers/PhoneNumber.ts"
+import type { StoreError } from "../StoreError.ts"
 import type { ProviderTemplate, Template } from "../templates/Template.ts"
 import type { OutboundMessage } from "./Message.ts"
 import type { Resolved } from "./Referred.ts"
@@ -50,6 +53,16 @@ export class ProviderError extends Schema.TaggedError<ProviderError>()("Provider
 export const toServerError = ({ message, reason }: ProviderError | TemplatesUnavailable): ServerError =>
   new ServerError({ message, reason })
 
+/** The provider does not have a file, or no longer. */
+export class FileGone extends Schema.TaggedError<FileGone>()("FileGone", {}) {}
+
+/** A file to upload. */
+export interface FileUpload {
+  readonly sender: PhoneNumber
+  readonly media: Media
+  readonly bytes: Stream.Stream<Uint8Array, StoreError>
+}
+
 export class Provider extends Context.Service<Provider, {
   /** The name in the terminal and the log. */
   readonly name: string
@@ -67,6 +80,14 @@ export class Provider extends Context.Service<Provider, {
     readonly providerMessageId: string
     readonly isTyping: boolean
   }) => Effect.Effect<void, InvalidBody | Forbidden | RateLimited | ServerError>
+  /** Uploads a file for sends from a number. Providers without files omit it. */
+  readonly uploadFile?: (
+    upload: FileUpload
+  ) => Effect.Effect<ProviderMedia, InvalidBody | Forbidden | RateLimited | ServerError | StoreError>
+  /** Downloads a file that a customer sent to a number. Providers without files omit it. */
+  readonly downloadFile?: (
+    file: { readonly sender: PhoneNumber; readonly providerMediaId: string }
+  ) => Stream.Stream<Uint8Array, FileGone | ProviderError>
   /**
    * The number named by the configuration, as the provider has it now. The first workspace starts with it. Takes at
    * most 8 s.

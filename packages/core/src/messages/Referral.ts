@@ -7,7 +7,7 @@ import * as Contact from "../contacts/Contact.ts"
 import { type DomainError, InvalidBody } from "../Errors.ts"
 import type { MediaId, MessageId } from "../Id.ts"
 import * as Media from "../media/Media.ts"
-import type { MediaLibrary } from "../media/MediaLibrary.ts"
+import type { SendableMedia } from "../media/SendableMedia.ts"
 import { orUnavailable } from "../StoreError.ts"
 import type { FileContent } from "./FileContent.ts"
 import type { OutboundMessage } from "./Message.ts"
@@ -96,7 +96,7 @@ const isOfConversation = (
 export const resolve = (
   claimed: Pick<ClaimedSend, "contact" | "message" | "sender">,
   store: Pick<MessageStore["Service"], "named">,
-  library: MediaLibrary
+  library: SendableMedia
 ): Effect.Effect<Resolved, DomainError> => {
   const { content, workspaceId } = claimed.message
   const quoted = quotedBy(content)

@@ -9,11 +9,11 @@ import {
   Idempotency,
   Limits,
   type Media,
-  MediaLibrary,
   type Message,
   Messages,
   MessageStore,
   Provider,
+  SendableMedia,
   TemplateStore,
   type Time
 } from "@wac/core"
@@ -35,7 +35,7 @@ interface Play {
   readonly asked: Array<Provider.ProviderSend>
   outcome: "Accepted" | "Unknown"
   /** Files by id. */
-  readonly files: Map<Id.MediaId, Omit<Media.Media, "id">>
+  readonly files: Map<Id.MediaId, Media.FileProperties>
   readonly send: (
     message: Message.OutboundMessage,
     key: string
@@ -74,7 +74,7 @@ const play = Effect.gen(function*() {
         })
     })
   )
-  const library: MediaLibrary.MediaLibrary = {
+  const library: SendableMedia.SendableMedia = {
     find: (workspaceId, id) =>
       Effect.sync(() => {
         const file = workspaceId === own.workspace.id ? playing.files.get(id) : undefined
@@ -105,7 +105,7 @@ const play = Effect.gen(function*() {
           Layer.provide(Layer.succeedContext(yield* Effect.context<Fixture.Services>()))
         ))),
         Effect.provideService(Limits.CurrentLimits, Fixture.roomy),
-        Effect.provideService(MediaLibrary.MediaLibrary, library),
+        Effect.provideService(SendableMedia.SendableMedia, library),
         Effect.provideService(Clock.Clock, clock)
       )
     })

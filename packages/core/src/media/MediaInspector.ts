@@ -1,0 +1,94 @@
+/**
+ * Port: recognizes a file's type by its first bytes, and computes its digest while it passes. And the rule on files
+ * without a known signature (contract §10).
+ */
+import { Context, type Effect } from "effect"
+import { InvalidBody } from "../Errors.ts"
+import type { FileProperties } from "./Media.ts"
+
+/** The number of first bytes by which a type is recognized. */
+export const headSize = 256 * 1024
+
+/** A file during its inspection. */
+export interface Inspection {
+  /** Takes the next bytes. */
+  readonly take: (bytes: Uint8Array) => void
+  /** SHA-256 of everything taken, in lower-case hexadecimal. Ends the inspection. */
+  readonly digest: () => string
+}
+
+export class MediaInspector extends Context.Service<MediaInspector, {
+  readonly begin: () => Inspection
+  /**
+   * The type of a file by its first {@link headSize} bytes, such as `audio/ogg; codecs=opus`; `undefined` if they have no
+   * known signature. Never fails, whatever the bytes.
+   */
+  readonly typeOf: (head: Uint8Array) => Effect.Effect<string | undefined>
+}>()("@wac/core/media/MediaInspector") {}
+
+/** Tells whether bytes are UTF-8 without NUL, piece by piece. */
+export class TextCheck {
+  #isText = true
+  readonly #decoder = new TextDecoder("utf-8", { fatal: true })
+
+  take(bytes: Uint8Array): void {
+    if (!this.#isText) return
+    this.#isText = !bytes.includes(0) && this.#decodes(bytes, true)
+  }
+
+  /** Whether everything taken was text. Ends the check. */
+  end(): boolean {
+    return this.#isText && this.#decodes(new Uint8Array(), false)
+  }
+
+  #decodes(bytes: Uint8Array, stream: boolean): boolean {
+    try {
+      this.#decoder.decode(bytes, { stream })
+      return true
+    } catch {
+      return false
+    }
+  }
+}
+
+/** Names for one type, as the provider calls it. */
+const providerNames: ReadonlyMap<string, string> = new Map([
+  ["audio/x-m4a", "audio/mp4"],
+  ["audio/opus", "audio/ogg"],
+  ["audio/vnd.wave", "audio/wav"]
+])
+
+const ascii = (bytes: Uint8Array, start: number, end: number): string =>
+  String.fromCharCode(...bytes.subarray(start, end))
+
+/** The bit of an extended WebP header that says that the image is animated. */
+const webpAnimation = 0x02
+
+const isAnimatedWebp = (head: Uint8Array): boolean =>
+  head.length > 20 && ascii(head, 8, 16) === "WEBPVP8X" && (head[20]! & webpAnimation) !== 0
+
+/** The properties of a file by its detected type, its first bytes and whether it is text; or the refusal. */
+export const propertiesOf = (
+  { detected, head, isText, size }: {
+    readonly detected: string | undefined
+    readonly head: Uint8Array
+    readonly isText: boolean
+    readonly size: number
+  }
+): FileProperties | InvalidBody => {
+  if (detected === undefined && !(isText && size > 0)) {
+    return new InvalidBody({
+      reason: "unsupported_media_type",
+      param: "file",
+      message: size === 0 ? "the file is empty" : "the file is of no known type, and is not text in UTF-8"
+    })
+  }
+  const [essence, parameter] = (detected ?? "text/plain").split(";").map((part) => part.trim())
+  const mimeType = providerNames.get(essence!) ?? essence!
+  return {
+    mimeType,
+    size,
+    isAnimated: mimeType === "image/webp" && isAnimatedWebp(head),
+    isOpus: essence === "audio/opus" || mimeType === "audio/ogg" && parameter === "codecs=opus"
+  }
+}

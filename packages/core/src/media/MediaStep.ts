@@ -1,0 +1,220 @@
+/**
+ * The decisions of `MediaStore` (contract §10): whether an upload fits into the workspace's quota, whether it repeats an
+ * earlier one, and what a removal leaves behind. Pure.
+ */
+import { type Forbidden, IdempotencyConflict } from "../Errors.ts"
+import type { MediaId, WorkspaceId } from "../Id.ts"
+import type { IdempotencyKey } from "../messages/Idempotency.ts"
+import type { Decide, Known } from "../Step.ts"
+import type { Instant } from "../Time.ts"
+import * as Media from "./Media.ts"
+
+/** Which file a command is about. */
+export interface Named {
+  readonly workspaceId: WorkspaceId
+  readonly id: MediaId
+}
+
+/**
+ * A file's row. The bytes exist, or are being written, unless it is `awaited` or `gone`:
+ *
+ * - `uploading`: nobody may read it. `dueAt` is when the upload counts as broken off.
+ * - `stored`: `dueAt` is when it expires.
+ * - `awaited`: a customer's file that the provider holds. `dueAt` is when it may be downloaded next.
+ * - `gone`: the provider no longer has it. `dueAt` is when the row is deleted.
+ * - `removed`: its bytes must be deleted, and then its row.
+ */
+export type Row =
+  & Named
+  & { readonly dueAt: Instant }
+  & (
+    | { readonly state: "uploading" | "removed" }
+    | { readonly state: "stored"; readonly media: Media.Media }
+    | { readonly state: "awaited"; readonly awaited: Media.Awaited }
+    | { readonly state: "gone"; readonly awaited: Media.Awaited }
+  )
+
+/** A key under which a file was uploaded, and the file as the answer described it. */
+export interface Binding {
+  readonly fingerprint: string
+  readonly media: Media.Media
+  readonly expiresAt: Instant
+}
+
+/** Begins an upload. */
+export interface Begin extends Named {
+  readonly now: Instant
+  /** When the upload counts as broken off. */
+  readonly until: Instant
+  /** The number of bytes that the upload has at least. */
+  readonly size: number
+  /** In bytes; `null` for no limit. */
+  readonly quota: number | null
+}
+
+/** Keeps a file whose bytes are written. */
+export interface Keep {
+  readonly now: Instant
+  readonly media: Media.Media
+  readonly quota: number | null
+  /** `null` if the file has no key: a customer's file. */
+  readonly idempotency: {
+    readonly key: IdempotencyKey
+    readonly fingerprint: string
+    readonly expiresAt: Instant
+  } | null
+}
+
+/** Removes a file, if it is one that `only` names. */
+export interface Remove extends Named {
+  readonly now: Instant
+  /** A file that can be found, an upload that failed, or anything that is due. */
+  readonly only: "file" | "upload" | "due"
+}
+
+/** A command of the step. The three share it, so that one lock makes them exact. */
+export type Command =
+  | ({ readonly _tag: "Begin" } & Begin)
+  | ({ readonly _tag: "Keep" } & Keep)
+  | ({ readonly _tag: "Remove" } & Remove)
+
+/** The result of *keep*. */
+export type Kept =
+  | { readonly _tag: "Kept"; readonly media: Media.Media }
+  /** The same file was uploaded under this key before. Its bytes remain the only ones. */
+  | { readonly _tag: "Replayed"; readonly media: Media.Media }
+  | { readonly _tag: "Refused"; readonly error: Forbidden | IdempotencyConflict }
+  /** The upload was removed meanwhile, as it took too long or the file was deleted. */
+  | { readonly _tag: "Lost" }
+
+/** The answer to *begin* is `undefined` if the upload may begin; to *remove*, whether there was a file to remove. */
+export type Answer =
+  | { readonly _tag: "Begun"; readonly refusal: Forbidden | undefined }
+  | { readonly _tag: "Keeping"; readonly kept: Kept }
+  | { readonly _tag: "Removing"; readonly removed: boolean }
+
+/** What the step loads, under a lock on the workspace's usage. */
+export interface Loaded extends Known {
+  /** The bytes of the workspace's stored files. */
+  readonly used: (workspaceId: WorkspaceId) => number
+  readonly row: (named: Named) => Row | undefined
+  readonly binding: (workspaceId: WorkspaceId, key: IdempotencyKey) => Binding | undefined
+}
+
+/** What the step writes. */
+export interface Writes {
+  /** Each row at most once, as it is after the step. */
+  readonly rows: ReadonlyArray<Row>
+  readonly used: ReadonlyMap<WorkspaceId, number>
+  readonly bindings: ReadonlyArray<Binding & { readonly workspaceId: WorkspaceId; readonly key: IdempotencyKey }>
+}
+
+const conflict = () =>
+  new IdempotencyConflict({
+    reason: "payload_mismatch",
+    message: "the Idempotency-Key was used before with another file or another name"
+  })
+
+const sizeOf = (row: Row | undefined): number => row?.state === "stored" ? row.media.size : 0
+
+/** Decides `MediaStore.begin`, `keep` and `remove`. */
+export const decide: Decide<Command, Loaded, Answer, Writes> = (loaded, commands) => {
+  const rows = new Map<MediaId, Row>()
+  const used = new Map<WorkspaceId, number>()
+  const bindings = new Map<string, Writes["bindings"][number]>()
+  const usedBy = (id: WorkspaceId) => used.get(id) ?? loaded.used(id)
+  const rowOf = (named: Named): Row | undefined => {
+    const row = rows.get(named.id) ?? loaded.row(named)
+    return row?.workspaceId === named.workspaceId ? row : undefined
+  }
+  const bindingOf = (workspaceId: WorkspaceId, key: IdempotencyKey) =>
+    bindings.get(`${workspaceId} ${key}`) ?? loaded.binding(workspaceId, key)
+  const write = (row: Row): void => {
+    const change = sizeOf(row) - sizeOf(rowOf(row))
+    if (change !== 0) used.set(row.workspaceId, usedBy(row.workspaceId) + change)
+    rows.set(row.id, row)
+  }
+
+  const begin = ({ id, now: asked, quota, size, until, workspaceId }: Begin): Forbidden | undefined => {
+    const refusal = Media.quotaRefusal(quota, usedBy(workspaceId), size)
+    if (refusal === undefined) {
+      write({ workspaceId, id, state: "uploading", dueAt: loaded.now(asked) + (until - asked) })
+    }
+    return refusal
+  }
+
+  const keep = ({ idempotency, media: given, now: asked, quota }: Keep): Kept => {
+    const now = loaded.now(asked)
+    const row = rowOf(given)
+    const binding = idempotency === null ? undefined : bindingOf(given.workspaceId, idempotency.key)
+    if (idempotency !== null && binding !== undefined && binding.expiresAt > now) {
+      return binding.fingerprint === idempotency.fingerprint
+        ? { _tag: "Replayed", media: binding.media }
+        : { _tag: "Refused", error: conflict() }
+    }
+    if (row?.state === "stored") return { _tag: "Kept", media: row.media }
+    if (row?.state !== "uploading" && row?.state !== "awaited") return { _tag: "Lost" }
+    const error = Media.quotaRefusal(quota, usedBy(given.workspaceId), given.size)
+    if (error !== undefined) return { _tag: "Refused", error }
+    const media = { ...given, createdAt: now, lastUsedAt: now }
+    write({ workspaceId: media.workspaceId, id: media.id, state: "stored", media, dueAt: Media.expiresAt(media) })
+    if (idempotency !== null) {
+      const { expiresAt, fingerprint, key } = idempotency
+      bindings.set(`${media.workspaceId} ${key}`, {
+        workspaceId: media.workspaceId,
+        key,
+        fingerprint,
+        media,
+        expiresAt: expiresAt - asked + now
+      })
+    }
+    return { _tag: "Kept", media }
+  }
+
+  const remove = ({ now: asked, only, ...named }: Remove): boolean => {
+    const now = loaded.now(asked)
+    const row = rowOf(named)
+    if (row === undefined || row.state === "removed") return false
+    if (only === "due" ? row.dueAt > now : (only === "upload") !== (row.state === "uploading")) return false
+    write({ workspaceId: row.workspaceId, id: row.id, state: "removed", dueAt: now })
+    return true
+  }
+
+  const answers = commands.map((command): Answer => {
+    switch (command._tag) {
+      case "Begin":
+        return { _tag: "Begun", refusal: begin(command) }
+      case "Keep":
+        return { _tag: "Keeping", kept: keep(command) }
+      case "Remove":
+        return { _tag: "Removing", removed: remove(command) }
+    }
+  })
+  return { answers, writes: { rows: [...rows.values()], used, bindings: [...bindings.values()] } }
+}
+
+/** The row of a customer's file that the provider holds. Pure. */
+export const expected = (awaited: Media.Awaited): Extract<Row, { readonly state: "awaited" }> => ({
+  workspaceId: awaited.workspaceId,
+  id: awaited.id,
+  state: "awaited",
+  awaited,
+  dueAt: Media.expiresAt({ lastUsedAt: awaited.createdAt })
+})
+
+type Stored = Extract<Row, { readonly state: "stored" }>
+
+/** The row of a file after a use at `now`. Pure. */
+export const used = (row: Stored, now: Instant): Stored => {
+  const media = { ...row.media, lastUsedAt: Math.max(row.media.lastUsedAt, now) }
+  return { ...row, media, dueAt: Media.expiresAt(media) }
+}
+
+/** The answer to a *begin*. */
+export const begunOf = (answer: Answer): Forbidden | undefined => answer._tag === "Begun" ? answer.refusal : undefined
+
+/** The answer to a *keep*. */
+export const keptOf = (answer: Answer): Kept => answer._tag === "Keeping" ? answer.kept : { _tag: "Lost" }
+
+/** The answer to a *remove*. */
+export const removedOf = (answer: Answer): boolean => answer._tag === "Removing" && answer.removed

@@ -1,0 +1,80 @@
+/**
+ * Port: what is stored of files, except their bytes. `MediaStep` decides its transitions.
+ */
+import { Context, type Effect, type Option } from "effect"
+import type { Forbidden } from "../Errors.ts"
+import type { MediaId, PhoneNumberId } from "../Id.ts"
+import type { StoreError } from "../StoreError.ts"
+import type { Instant } from "../Time.ts"
+import type * as Media from "./Media.ts"
+import type { Begin, Keep, Kept, Named, Remove } from "./MediaStep.ts"
+
+/** A file as the provider knows it. */
+export interface ProviderMedia {
+  readonly providerMediaId: string
+  /** When the provider deletes it. */
+  readonly expiresAt: Instant
+}
+
+export class MediaStore extends Context.Service<MediaStore, {
+  /**
+   * Begins an upload, so that its bytes are found and deleted if it never ends. Returns the refusal if its size already
+   * exceeds the workspace's quota. Safe to repeat.
+   */
+  readonly begin: (command: Begin) => Effect.Effect<Forbidden | undefined, StoreError>
+  /**
+   * Keeps a file whose bytes are written, in one atomic step: the quota is judged and the key is bound. Of concurrent
+   * uploads under one key, one is kept. Safe to repeat.
+   */
+  readonly keep: (command: Keep) => Effect.Effect<Kept, StoreError>
+  /**
+   * Removes a file and gives its bytes back to the quota. Its bytes are deleted afterwards. False if there is nothing to
+   * remove. Safe to repeat.
+   */
+  readonly remove: (command: Remove) => Effect.Effect<boolean, StoreError>
+  /** A file of the workspace. Uploads that have not ended are not found. */
+  readonly find: (named: Named) => Effect.Effect<Option.Option<Media.Kept>, StoreError>
+  /** Records a use, from which the file's retention counts. Safe to repeat. */
+  readonly use: (named: Named, now: Instant) => Effect.Effect<void, StoreError>
+  /** Files that are due by the storage's clock: broken-off uploads and expired files. In any order. */
+  readonly due: (now: Instant, limit: number) => Effect.Effect<ReadonlyArray<Named>, StoreError>
+  /** Removed files whose bytes must be deleted. In any order. */
+  readonly removed: (limit: number) => Effect.Effect<ReadonlyArray<Named>, StoreError>
+  /** Deletes a removed file's row once its bytes are deleted. Safe to repeat. */
+  readonly forget: (named: Named) => Effect.Effect<void, StoreError>
+  /** A file as the provider knows it for sends from a number, if it has it for another `margin` milliseconds. */
+  readonly uploaded: (
+    id: MediaId,
+    phoneNumberId: PhoneNumberId,
+    now: Instant,
+    margin: number
+  ) => Effect.Effect<Option.Option<ProviderMedia>, StoreError>
+  /** Records that a file was uploaded to the provider for sends from a number. The last one counts. */
+  readonly keepUploaded: (
+    id: MediaId,
+    phoneNumberId: PhoneNumberId,
+    media: ProviderMedia
+  ) => Effect.Effect<void, StoreError>
+  /**
+   * Registers a customer's file that the provider holds, once per number and provider id, and returns its id. With
+   * `fetchAt` it is due for download from then on.
+   */
+  readonly expect: (
+    awaited: Media.Awaited,
+    fetchAt: Instant | null
+  ) => Effect.Effect<MediaId, StoreError>
+  /**
+   * Claims awaited files until `until`, so that one process downloads each: those that are due, which are then due again
+   * at `until`, or only the named one, due or not.
+   */
+  readonly claimAwaited: (
+    claim: {
+      readonly now: Instant
+      readonly until: Instant
+      readonly limit: number
+      readonly only?: Named
+    }
+  ) => Effect.Effect<ReadonlyArray<Media.Awaited>, StoreError>
+  /** Records that the provider no longer has an awaited file. Safe to repeat. */
+  readonly lose: (named: Named) => Effect.Effect<void, StoreError>
+}>()("@wac/core/media/MediaStore") {}

@@ -1,0 +1,79 @@
+/**
+ * The background tasks for files (contract §10): deletes expired, removed and broken-off files, and downloads customers'
+ * files soon after they arrive. Any number of processes may run it.
+ */
+import { Clock, Duration, Effect, Layer } from "effect"
+import { Polling } from "../Polling.ts"
+import { MediaBytes } from "./MediaBytes.ts"
+import { InboundFiles, MediaLibrary } from "./MediaLibrary.ts"
+import { MediaStore } from "./MediaStore.ts"
+
+/** How long an expired file may stay. */
+const tidyEvery = Duration.minutes(5)
+
+/** Files in one round. */
+const size = 100
+
+/** The pause between two deletions, so that they do not delay other queries. */
+const pause = Duration.millis(20)
+
+/** How soon a customer's file is downloaded. */
+const fetchEvery = Duration.seconds(1)
+
+/** After this, a download that failed is tried again; longer than `MediaLibrary.downloadTimeout`. */
+const fetchAgain = Duration.minutes(5)
+
+/** Downloads at once. */
+const concurrency = 4
+
+/** Deletes what is due, in small steps. Returns whether more may be left. */
+export const tidy = Effect.gen(function*() {
+  const store = yield* MediaStore
+  const bytes = yield* MediaBytes
+  const now = yield* Clock.currentTimeMillis
+  const due = yield* store.due(now, size)
+  for (const file of due) yield* store.remove({ ...file, now, only: "due" })
+  const removed = yield* store.removed(size)
+  for (const file of removed) {
+    while (yield* bytes.remove(file)) yield* Effect.sleep(pause)
+    yield* store.forget(file)
+  }
+  return due.length === size || removed.length === size
+})
+
+/** Downloads the customers' files that are due. Returns whether there were any. */
+export const fetchDue = Effect.gen(function*() {
+  const store = yield* MediaStore
+  const { fetch } = yield* MediaLibrary
+  const now = yield* Clock.currentTimeMillis
+  const claimed = yield* store.claimAwaited({ now, until: now + Duration.toMillis(fetchAgain), limit: concurrency })
+  yield* Effect.forEach(
+    claimed,
+    (awaited) =>
+      Effect.catchCause(fetch(awaited), (cause) => Effect.logWarning(`${awaited.id} could not be downloaded`, cause)),
+    { concurrency, discard: true }
+  )
+  return claimed.length > 0
+})
+
+/** Runs as long as its scope. */
+export const layer = Layer.effectDiscard(
+  Effect.gen(function*() {
+    const { rest } = yield* Polling
+    yield* Effect.repeat(tidy, { while: (isMore) => isMore }).pipe(
+      Effect.catchCause((cause) => Effect.logWarning("deleting files failed; the next round follows", cause)),
+      Effect.andThen(Effect.sleep(tidyEvery)),
+      Effect.forever,
+      Effect.forkScoped
+    )
+    if ((yield* InboundFiles) === "on_demand") return
+    yield* fetchDue.pipe(
+      Effect.catchCause((cause) =>
+        Effect.as(Effect.logWarning("claiming customers' files failed; it is tried again", cause), false)
+      ),
+      Effect.flatMap((worked) => worked ? Effect.void : rest("files", fetchEvery)),
+      Effect.forever,
+      Effect.forkScoped
+    )
+  })
+)

@@ -1,0 +1,31 @@
+/**
+ * The workspace's files as sends use them. `MediaLibrary` provides them; by default there are none.
+ */
+import { Context, Effect } from "effect"
+import type { DomainError } from "../Errors.ts"
+import type { MediaId, WorkspaceId } from "../Id.ts"
+import type { PhoneNumber } from "../numbers/PhoneNumber.ts"
+import type { StoreError } from "../StoreError.ts"
+import type { FileProperties } from "./Media.ts"
+
+/** A file of the workspace that may be sent. */
+export interface SendableFile extends FileProperties {
+  readonly id: MediaId
+}
+
+export interface SendableMedia {
+  /** Finds a file of the workspace. */
+  readonly find: (
+    workspaceId: WorkspaceId,
+    id: MediaId
+  ) => Effect.Effect<SendableFile | undefined, DomainError | StoreError>
+  /** The provider's identifier of a file for sends from this number. Uploads the file if it has none yet. */
+  readonly providerIdOf: (
+    sender: PhoneNumber,
+    file: Pick<SendableFile, "id">
+  ) => Effect.Effect<string, DomainError | StoreError>
+}
+
+export const SendableMedia = Context.Reference<SendableMedia>("@wac/core/media/SendableMedia", {
+  defaultValue: () => ({ find: () => Effect.undefined, providerIdOf: () => Effect.die("there is no file") })
+})

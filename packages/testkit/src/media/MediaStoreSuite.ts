@@ -1,0 +1,266 @@
+/**
+ * Conformance of `MediaStore`.
+ */
+import { assert } from "@effect/vitest"
+import { type Id, type Idempotency, type Media, type MediaStep, MediaStore } from "@wac/core"
+import { Effect, Option } from "effect"
+import * as Fixture from "../Fixture.ts"
+
+const { day, hour, minute, world } = Fixture
+
+const key = (name: string) => name as Idempotency.IdempotencyKey
+
+/** A file of a workspace, as *keep* takes it. */
+const fileOf = (own: Fixture.World, id: Id.MediaId, size = 100): Media.Media => ({
+  id,
+  workspaceId: own.workspace.id,
+  mimeType: "image/png",
+  size,
+  isAnimated: false,
+  isOpus: false,
+  sha256: "0".repeat(64),
+  filename: "cat “1”.png",
+  createdAt: own.start,
+  lastUsedAt: own.start
+})
+
+const begin = (own: Fixture.World, id: Id.MediaId, fields: Partial<MediaStep.Begin> = {}) =>
+  MediaStore.MediaStore.use((store) =>
+    store.begin({
+      now: own.start,
+      until: own.start + 30 * minute,
+      workspaceId: own.workspace.id,
+      id,
+      size: 0,
+      quota: null,
+      ...fields
+    })
+  )
+
+const keep = (media: Media.Media, fields: Partial<MediaStep.Keep> = {}) =>
+  MediaStore.MediaStore.use((store) =>
+    store.keep({ now: media.createdAt, media, quota: null, idempotency: null, ...fields })
+  )
+
+const keyed = (name: string, fingerprint: string, expiresAt: number) => ({
+  idempotency: { key: key(name), fingerprint, expiresAt }
+})
+
+/** An uploaded file of a workspace. */
+const stored = Effect.fnUntraced(function*(own: Fixture.World, size?: number, fields?: Partial<MediaStep.Keep>) {
+  const media = fileOf(own, yield* Fixture.id("med"), size)
+  assert.isUndefined(yield* begin(own, media.id))
+  assert.deepStrictEqual(yield* keep(media, fields), { _tag: "Kept", media })
+  return media
+})
+
+const find = ({ id, workspaceId }: MediaStep.Named) =>
+  Effect.map(MediaStore.MediaStore.use((store) => store.find({ id, workspaceId })), Option.getOrUndefined)
+
+const remove = ({ id, workspaceId }: MediaStep.Named, now: number, only: MediaStep.Remove["only"]) =>
+  MediaStore.MediaStore.use((store) => store.remove({ id, workspaceId, now, only }))
+
+/** Which of these files are among those. */
+const among = (files: ReadonlyArray<MediaStep.Named>, all: ReadonlyArray<MediaStep.Named>): ReadonlyArray<string> =>
+  files.flatMap(({ id }) => all.some((other) => other.id === id) ? [id] : [])
+
+const everything = 10_000
+
+const awaitedOf = (own: Fixture.World, id: Id.MediaId, providerMediaId: string): Media.Awaited => ({
+  id,
+  workspaceId: own.workspace.id,
+  phoneNumberId: own.number.id,
+  providerMediaId,
+  filename: "notes.pdf",
+  sha256: null,
+  createdAt: own.start
+})
+
+/** Registers the tests. */
+export const tests = (it: Fixture.It): void => {
+  it.effect("a file is found in its workspace once its upload has ended, and nowhere else", () =>
+    Effect.gen(function*() {
+      const [own, other] = [yield* world(), yield* world()]
+      const media = fileOf(own, yield* Fixture.id("med"))
+      assert.isUndefined(yield* find(media))
+      yield* begin(own, media.id)
+      assert.isUndefined(yield* find(media))
+      yield* keep(media)
+      assert.deepStrictEqual(yield* find(media), { _tag: "Stored", media })
+      assert.isUndefined(yield* find({ ...media, workspaceId: other.workspace.id }))
+      assert.isFalse(yield* remove({ ...media, workspaceId: other.workspace.id }, own.start, "file"))
+      assert.deepStrictEqual(yield* keep(media), { _tag: "Kept", media }, "repeated")
+    }))
+
+  it.effect("the bytes of all files stay within the quota, and a removed file gives its bytes back", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const first = yield* stored(own, 600, { quota: 1000 })
+      const second = fileOf(own, yield* Fixture.id("med"), 401)
+      assert.strictEqual((yield* begin(own, second.id, { size: 401, quota: 1000 }))?.reason, "media_quota")
+      assert.isUndefined(yield* begin(own, second.id, { size: 400, quota: 1000 }))
+      const refused = yield* keep(second, { quota: 1000 })
+      assert.strictEqual(refused._tag === "Refused" && refused.error.code, "forbidden")
+      assert.isUndefined(yield* find(second))
+      const fits = { ...second, size: 400 }
+      assert.strictEqual((yield* keep(fits, { quota: 1000 }))._tag, "Kept")
+      assert.strictEqual((yield* begin(own, yield* Fixture.id("med"), { size: 1, quota: 1000 }))?.code, "forbidden")
+      assert.isTrue(yield* remove(first, own.start, "file"))
+      assert.isFalse(yield* remove(first, own.start, "file"))
+      yield* stored(own, 600, { quota: 1000 })
+    }))
+
+  it.effect("concurrent uploads never exceed the quota together", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const ids = yield* Effect.replicateEffect(Fixture.id("med"), 32)
+      yield* Effect.forEach(ids, (id) => begin(own, id), { concurrency: "unbounded" })
+      const kept = yield* Effect.forEach(ids, (id) => keep(fileOf(own, id, 100), { quota: 1050 }), {
+        concurrency: "unbounded"
+      })
+      assert.strictEqual(kept.filter(({ _tag }) => _tag === "Kept").length, 10)
+      assert.strictEqual(kept.filter(({ _tag }) => _tag === "Refused").length, 22)
+    }))
+
+  it.effect("a repeated upload gets the first one's file, a different one under the same key is a conflict", () =>
+    Effect.gen(function*() {
+      const [own, other] = [yield* world(), yield* world()]
+      const bound = keyed("k", "one", own.start + day)
+      const first = yield* stored(own, 10, bound)
+      const again = fileOf(own, yield* Fixture.id("med"), 10)
+      yield* begin(own, again.id)
+      assert.deepStrictEqual(yield* keep(again, bound), { _tag: "Replayed", media: first })
+      const conflict = yield* keep(again, keyed("k", "two", own.start + day))
+      assert.strictEqual(conflict._tag === "Refused" && conflict.error.code, "idempotency_conflict")
+      assert.isUndefined(yield* find(again))
+      yield* stored(other, 10, keyed("k", "two", other.start + day))
+      // also after the file is gone, until the key expires
+      yield* remove(first, own.start, "file")
+      assert.strictEqual((yield* keep(again, bound))._tag, "Replayed")
+      const later = own.start + day
+      const anew = { ...again, createdAt: later, lastUsedAt: later }
+      assert.strictEqual((yield* keep(anew, { ...keyed("k", "two", later + day), now: later }))._tag, "Kept")
+    }))
+
+  it.effect("of concurrent uploads under one key, one is kept", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const ids = yield* Effect.replicateEffect(Fixture.id("med"), 8)
+      yield* Effect.forEach(ids, (id) => begin(own, id))
+      const kept = yield* Effect.forEach(ids, (id) => keep(fileOf(own, id), keyed("k", "one", own.start + day)), {
+        concurrency: "unbounded"
+      })
+      assert.strictEqual(kept.filter(({ _tag }) => _tag === "Kept").length, 1)
+      assert.strictEqual(new Set(kept.map((each) => "media" in each && each.media.id)).size, 1)
+    }))
+
+  it.effect("an upload that never ends is due after its time, and cannot be kept once it is removed", () =>
+    Effect.gen(function*() {
+      const store = yield* MediaStore.MediaStore
+      const own = yield* world()
+      const media = fileOf(own, yield* Fixture.id("med"))
+      yield* begin(own, media.id)
+      assert.isFalse(yield* remove(media, own.start, "file"), "it cannot be found")
+      assert.deepStrictEqual(among([media], yield* store.due(own.start + 30 * minute - 1, everything)), [])
+      assert.deepStrictEqual(among([media], yield* store.due(own.start + 30 * minute, everything)), [media.id])
+      assert.isFalse(yield* remove(media, own.start + 30 * minute - 1, "due"))
+      assert.isTrue(yield* remove(media, own.start + 30 * minute, "due"))
+      assert.deepStrictEqual(yield* keep(media), { _tag: "Lost" })
+      assert.deepStrictEqual(among([media], yield* store.removed(everything)), [media.id])
+      yield* store.forget(media)
+      assert.deepStrictEqual(among([media], yield* store.removed(everything)), [])
+    }))
+
+  it.effect("a failed upload is removed, and a kept file is not removed as one", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const failed = yield* Fixture.id("med")
+      yield* begin(own, failed)
+      assert.isTrue(yield* remove({ workspaceId: own.workspace.id, id: failed }, own.start, "upload"))
+      const media = yield* stored(own)
+      assert.isFalse(yield* remove(media, own.start, "upload"))
+      assert.isDefined(yield* find(media))
+    }))
+
+  it.effect("a file expires 30 days after its last use", () =>
+    Effect.gen(function*() {
+      const store = yield* MediaStore.MediaStore
+      const own = yield* world()
+      const media = yield* stored(own)
+      assert.deepStrictEqual(among([media], yield* store.due(own.start + 30 * day, everything)), [media.id])
+      yield* store.use(media, own.start + hour)
+      yield* store.use(media, own.start)
+      assert.deepStrictEqual(yield* find(media), {
+        _tag: "Stored",
+        media: { ...media, lastUsedAt: own.start + hour }
+      })
+      assert.deepStrictEqual(among([media], yield* store.due(own.start + 30 * day, everything)), [])
+      assert.isFalse(yield* remove(media, own.start + 30 * day, "due"))
+      const end = own.start + 30 * day + hour
+      assert.deepStrictEqual(among([media], yield* store.due(end, everything)), [media.id])
+      assert.isTrue(yield* remove(media, end, "due"))
+      assert.isUndefined(yield* find(media))
+      yield* store.forget(media)
+    }))
+
+  it.effect("a file has one id at the provider for each number, until the provider deletes it", () =>
+    Effect.gen(function*() {
+      const store = yield* MediaStore.MediaStore
+      const own = yield* world()
+      const media = yield* stored(own)
+      const other = yield* Fixture.id("pn")
+      const at = (number: Id.PhoneNumberId, now: number, margin = 0) =>
+        Effect.map(store.uploaded(media.id, number, now, margin), Option.getOrUndefined)
+      assert.isUndefined(yield* at(own.number.id, own.start))
+      const first = { providerMediaId: "1", expiresAt: own.start + day }
+      yield* store.keepUploaded(media.id, own.number.id, first)
+      assert.deepStrictEqual(yield* at(own.number.id, own.start), first)
+      assert.isUndefined(yield* at(other, own.start))
+      assert.isUndefined(yield* at(own.number.id, own.start + day))
+      assert.isUndefined(yield* at(own.number.id, own.start + day - hour, hour))
+      const second = { providerMediaId: "2", expiresAt: own.start + 2 * day }
+      yield* store.keepUploaded(media.id, own.number.id, second)
+      assert.deepStrictEqual(yield* at(own.number.id, own.start + day), second)
+    }))
+
+  it.effect("a customer's file has one id, is downloaded by one process, and is then a file like any other", () =>
+    Effect.gen(function*() {
+      const store = yield* MediaStore.MediaStore
+      const own = yield* world()
+      const awaited = awaitedOf(own, yield* Fixture.id("med"), `provider ${yield* Fixture.word}`)
+      assert.strictEqual(yield* store.expect(awaited, own.start), awaited.id)
+      assert.strictEqual(yield* store.expect({ ...awaited, id: yield* Fixture.id("med") }, own.start), awaited.id)
+      assert.deepStrictEqual(yield* find(awaited), { _tag: "Awaited", awaited })
+      const claim = (now: number, only?: MediaStep.Named) =>
+        Effect.map(
+          store.claimAwaited({ now, until: now + minute, limit: everything, ...(only && { only }) }),
+          (all) => among([awaited], all).length
+        )
+      const claims = yield* Effect.replicateEffect(claim(own.start), 4, { concurrency: "unbounded" })
+      assert.strictEqual(claims.reduce((sum, count) => sum + count, 0), 1)
+      assert.strictEqual(yield* claim(own.start + minute - 1, awaited), 0)
+      assert.strictEqual(yield* claim(own.start + minute), 1, "the download failed")
+      const now = own.start + 2 * minute
+      const media = { ...fileOf(own, awaited.id), createdAt: now, lastUsedAt: now }
+      assert.deepStrictEqual(yield* keep(media), { _tag: "Kept", media })
+      assert.strictEqual(yield* claim(own.start + day), 0)
+      assert.deepStrictEqual(yield* find(awaited), { _tag: "Stored", media })
+      assert.strictEqual(yield* store.expect({ ...awaited, id: yield* Fixture.id("med") }, own.start), awaited.id)
+    }))
+
+  it.effect("a customer's file that only a request downloads is claimed by name, and may turn out to be gone", () =>
+    Effect.gen(function*() {
+      const store = yield* MediaStore.MediaStore
+      const own = yield* world()
+      const awaited = awaitedOf(own, yield* Fixture.id("med"), `provider ${yield* Fixture.word}`)
+      yield* store.expect(awaited, null)
+      const command = { now: own.start + day, until: own.start + 2 * day, limit: everything }
+      assert.deepStrictEqual(among([awaited], yield* store.claimAwaited(command)), [])
+      assert.deepStrictEqual(yield* store.claimAwaited({ ...command, only: awaited }), [awaited])
+      yield* store.lose(awaited)
+      assert.deepStrictEqual(yield* find(awaited), { _tag: "Gone" })
+      assert.deepStrictEqual(yield* keep(fileOf(own, awaited.id)), { _tag: "Lost" })
+      assert.isTrue(yield* remove(awaited, own.start, "file"))
+      assert.isUndefined(yield* find(awaited))
+    }))
+}
