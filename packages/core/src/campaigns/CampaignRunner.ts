@@ -10,7 +10,7 @@ import { Messages } from "../messages/Messages.ts"
 import { Provider } from "../messages/Provider.ts"
 import { Polling } from "../Polling.ts"
 import { orUnavailable } from "../StoreError.ts"
-import * as CampaignStep from "./CampaignStep.ts"
+import type * as CampaignStep from "./CampaignStep.ts"
 import { CampaignStore } from "./CampaignStore.ts"
 import * as RecipientEnd from "./RecipientEnd.ts"
 

@@ -1,7 +1,7 @@
 /**
  * Campaigns, as people create, change and watch them (contract §11). Writes through `CampaignStore`.
  */
-import { Clock, Context, Effect, Layer, Option, Stream } from "effect"
+import { Clock, Context, Effect, Layer, type Option, Stream } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { Forbidden, NotFound } from "../Errors.ts"
 import * as Id from "../Id.ts"
