@@ -4,6 +4,7 @@
 import { HttpApi, type HttpApiEndpoint, type HttpApiGroup } from "effect/http-api"
 import { AlertsApi } from "./alerts/AlertsApi.ts"
 import { AuditApi } from "./audit/AuditApi.ts"
+import { CampaignsApi } from "./campaigns/CampaignsApi.ts"
 import { StreamApi } from "./changes/StreamApi.ts"
 import { ContactsApi } from "./contacts/ContactsApi.ts"
 import { EventsApi, EventsDashboardApi } from "./events/EventsApi.ts"
@@ -39,6 +40,7 @@ export class Endpoints extends HttpApi.make("wac")
     InvitationsApi,
     PortalApi,
     PhoneNumbersApi,
+    CampaignsApi,
     ContactsApi,
     WebhookApi,
     DeliveriesApi,

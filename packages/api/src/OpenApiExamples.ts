@@ -164,6 +164,40 @@ const replay = {
   completedAt: null
 }
 
+const newCampaign = {
+  name: "Spring offer",
+  template: { name: "spring_offer", language: "en_US", bodyParams: ["{{first_name}}"] },
+  startAt: "2026-01-03T08:00:00.000Z",
+  share: 0.5
+}
+
+const campaign = {
+  ...newCampaign,
+  id: "cmp_01K8ZQ8F6G0H2J4K6M8N0P2Q4R",
+  status: "running",
+  pausedReason: null,
+  from: null,
+  notAfter: null,
+  maxFailureRate: 0.2,
+  createdAt: "2026-01-02T03:04:05.678Z",
+  startedAt: "2026-01-03T08:00:00.012Z",
+  completedAt: null,
+  rows: 1205,
+  checked: 1205,
+  problems: 5,
+  counts: { total: 1200, queued: 700, sent: 100, delivered: 320, read: 75, failed: 4, held: 0, unknown: 1, skipped: 0 }
+}
+
+const draft = {
+  ...campaign,
+  status: "draft",
+  startedAt: null,
+  rows: 0,
+  checked: 0,
+  problems: 0,
+  counts: { total: 0, queued: 0, sent: 0, delivered: 0, read: 0, failed: 0, held: 0, unknown: 0, skipped: 0 }
+}
+
 const secret = "whsec_8Kq2vN5xT1bR7mJ4wY0zC3dF6gH9sL2pQ5eA8uX1"
 
 const storedMessage = {
@@ -420,6 +454,40 @@ export const byOperation: { readonly [id in OperationId]: Example } = {
   "deliveries.get": { response: { ...delivery, attempts: [attempt], curl: null } },
   "deliveries.retry": {
     response: { ...delivery, status: "pending", nextAttemptAt: times.completedAt, completedAt: null }
+  },
+  "campaigns.create": { request: newCampaign, response: draft },
+  "campaigns.list": { response: { data: [campaign], ...internalPage } },
+  "campaigns.get": { response: campaign },
+  "campaigns.edit": { request: { share: 0.3, notAfter: null }, response: { ...campaign, share: 0.3 } },
+  "campaigns.remove": {},
+  "campaigns.upload": { response: { ...draft, rows: 1205 } },
+  "campaigns.check": { response: { ...draft, status: "checking", rows: 1205 } },
+  "campaigns.start": { response: campaign },
+  "campaigns.pause": { response: { ...campaign, status: "paused", pausedReason: "person" } },
+  "campaigns.resume": { response: campaign },
+  "campaigns.cancel": { response: { ...campaign, status: "cancelled" } },
+  "campaigns.recipients": {
+    response: {
+      data: [
+        {
+          row: 1,
+          problem: null,
+          messageId: message.message_id,
+          to: "+15551234567",
+          status: "delivered",
+          error: null
+        },
+        {
+          row: 2,
+          problem: { reason: "duplicate", message: "an earlier row has the same customer" },
+          messageId: null,
+          to: null,
+          status: null,
+          error: null
+        }
+      ],
+      ...internalPage
+    }
   },
   "replays.create": {
     request: { since: replay.since, until: replay.until, status: "exhausted" },

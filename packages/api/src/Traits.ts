@@ -40,6 +40,11 @@ export const NamesThing = Context.Reference<boolean>("@wac/api/Traits/NamesThing
 /** The response continues until the caller disconnects. */
 export const Streams = Context.Reference<boolean>("@wac/api/Traits/Streams", { defaultValue: () => false })
 
+/** The media types of the file that is the body, which the handler reads as a stream; empty if the body is none. */
+export const TakesFile = Context.Reference<ReadonlyArray<string>>("@wac/api/Traits/TakesFile", {
+  defaultValue: () => []
+})
+
 /** Whether the endpoint changes something. */
 export const mutates = ({ method }: HttpApiEndpoint.Top): boolean => method !== "GET"
 

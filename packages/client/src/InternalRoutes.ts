@@ -49,6 +49,12 @@ export interface DeliveryQuery extends ListQuery {
   readonly until?: string | Date
 }
 
+/** The filter of a campaign's rows. */
+export interface CampaignRowQuery extends ListQuery {
+  /** Only recipients with this outcome. */
+  readonly outcome?: Wire.CampaignOutcome
+}
+
 /** The filters of the list of requests. */
 export interface RequestQuery extends ListQuery {
   /** Only requests that were refused. */
@@ -143,6 +149,23 @@ export interface InternalRoutes {
   }
   readonly "GET /internal/webhook/replays/:id": { readonly response: Wire.Replay }
   readonly "DELETE /internal/webhook/replays/:id": { readonly response: undefined }
+  readonly "POST /internal/campaigns": { readonly body: Wire.CreateCampaign; readonly response: Wire.Campaign }
+  readonly "GET /internal/campaigns": {
+    readonly query: ListQuery
+    readonly response: Wire.InternalPage<Wire.Campaign>
+  }
+  readonly "GET /internal/campaigns/:id": { readonly response: Wire.Campaign }
+  readonly "PATCH /internal/campaigns/:id": { readonly body: Wire.EditCampaign; readonly response: Wire.Campaign }
+  readonly "DELETE /internal/campaigns/:id": { readonly response: undefined }
+  readonly "POST /internal/campaigns/:id/check": { readonly response: Wire.Campaign }
+  readonly "POST /internal/campaigns/:id/start": { readonly response: Wire.Campaign }
+  readonly "POST /internal/campaigns/:id/pause": { readonly response: Wire.Campaign }
+  readonly "POST /internal/campaigns/:id/resume": { readonly response: Wire.Campaign }
+  readonly "POST /internal/campaigns/:id/cancel": { readonly response: Wire.Campaign }
+  readonly "GET /internal/campaigns/:id/recipients": {
+    readonly query: CampaignRowQuery
+    readonly response: Wire.InternalPage<Wire.CampaignRow>
+  }
   readonly "GET /internal/events": { readonly query: InternalEventQuery; readonly response: Page<Event> }
   readonly "GET /internal/events/:id": { readonly response: Event }
   readonly "POST /internal/messages": { readonly body: SendMessage; readonly response: Wire.SentFromDashboard }

@@ -4,6 +4,7 @@
  */
 import type { EventType } from "./Event.ts"
 import type { Json } from "./Json.ts"
+import type { TemplateContent } from "./MessageContents.ts"
 import type { MessageFailure, MessageStatus, MessageType, ProviderDetail } from "./Wire.ts"
 
 /** One page of a list under `/internal` (contract §1). */
@@ -244,6 +245,99 @@ export interface Replay {
   readonly completedAt: string | null
 }
 
+/** From `draft` to `completed` or `cancelled`. */
+export type CampaignStatus =
+  | "draft"
+  | "checking"
+  | "ready"
+  | "scheduled"
+  | "running"
+  | "paused"
+  | "completed"
+  | "cancelled"
+
+/** Why a campaign is paused: a person did it, or it paused itself. */
+export type PauseReason =
+  | "person"
+  | "template_not_approved"
+  | "sender_not_available"
+  | "quota_exhausted"
+  | "failure_rate"
+  | "provider_policy"
+
+/** The outcome under which a recipient is counted. */
+export type CampaignOutcome = "queued" | "sent" | "delivered" | "read" | "failed" | "held" | "unknown" | "skipped"
+
+/** A new campaign. */
+export interface CreateCampaign {
+  readonly name: string
+  /** As in a send. `{{name}}` in a value is replaced by each recipient's variable of that name. */
+  readonly template: TemplateContent
+  /** A phone number of the workspace, by id or in E.164; defaults to the default number. */
+  readonly from?: string
+  /** When it starts, once it was started; defaults to that moment. */
+  readonly startAt?: string
+  /** Nothing is sent after this time; defaults to 24 hours after the start. */
+  readonly notAfter?: string
+  /** The share of the phone number's rate that it may use; defaults to 0.5. */
+  readonly share?: number
+  /** It pauses itself when a larger share of its last 1,000 messages failed; defaults to 0.2. */
+  readonly maxFailureRate?: number
+}
+
+/** A change of a campaign. Omitted fields stay; `null` restores a default. */
+export interface EditCampaign {
+  readonly name?: string
+  readonly template?: TemplateContent
+  readonly from?: string | null
+  readonly startAt?: string | null
+  readonly notAfter?: string | null
+  readonly share?: number
+  readonly maxFailureRate?: number
+}
+
+/** One template to many customers, each once. */
+export interface Campaign {
+  readonly id: string
+  readonly name: string
+  readonly status: CampaignStatus
+  /** Why it is paused, or why its check stopped. */
+  readonly pausedReason: PauseReason | null
+  readonly template: TemplateContent
+  readonly from: string | null
+  readonly startAt: string | null
+  readonly notAfter: string | null
+  readonly share: number
+  readonly maxFailureRate: number
+  readonly createdAt: string
+  readonly startedAt: string | null
+  readonly completedAt: string | null
+  /** How many rows of recipients were uploaded. */
+  readonly rows: number
+  /** How many of them were checked. */
+  readonly checked: number
+  /** How many checked rows are not sent to. */
+  readonly problems: number
+  /** Each recipient is in exactly one of the counts, and `total` is their sum. */
+  readonly counts: { readonly [count in CampaignOutcome | "total"]: number }
+}
+
+/** An uploaded row of recipients. */
+export interface CampaignRow {
+  /** Its place in the uploads, from 1. */
+  readonly row: number
+  /** Why it is not sent to; `null` if it is, or was not checked yet. */
+  readonly problem: {
+    readonly reason: "malformed" | "duplicate" | "opted_out" | "template_params_mismatch"
+    readonly message: string
+  } | null
+  readonly messageId: string | null
+  readonly to: string | null
+  readonly status: MessageStatus | null
+  /** Why the message failed, or was skipped. */
+  readonly error: { readonly code: string; readonly reason?: string; readonly message: string } | null
+}
+
 /** A member of the workspace, or an invited person. */
 export interface Member {
   /** `usr_…` for a member, `inv_…` for an invitation. */
@@ -421,6 +515,15 @@ export type AuditAction =
   | "alert_settings.change"
   | "api_key.create"
   | "api_key.revoke"
+  | "campaign.cancel"
+  | "campaign.change"
+  | "campaign.check"
+  | "campaign.create"
+  | "campaign.pause"
+  | "campaign.remove"
+  | "campaign.resume"
+  | "campaign.start"
+  | "campaign.upload"
   | "delivery.retry"
   | "member.change"
   | "member.invite"
@@ -467,6 +570,7 @@ export type Topic =
   | "alerts"
   | "apiKeys"
   | "audit"
+  | "campaigns"
   | "contacts"
   | "deliveries"
   | "events"

@@ -7,6 +7,7 @@ import type { Event } from "./Event.ts"
 import type {
   AlertQuery,
   AuditQuery,
+  CampaignRowQuery,
   ContactQuery,
   DeliveryQuery,
   InternalEventQuery,
@@ -147,6 +148,31 @@ export interface InternalClient {
     readonly create: (replay: Wire.CreateReplay, options?: CallOptions) => Returned<"POST /internal/webhook/replays">
     readonly cancel: (id: string, options?: CallOptions) => Returned<"DELETE /internal/webhook/replays/:id">
   }
+  readonly campaigns: {
+    /** Newest first. */
+    readonly list: (query?: ListQuery, options?: CallOptions) => InternalList<Wire.Campaign>
+    readonly get: (id: string, options?: CallOptions) => Returned<"GET /internal/campaigns/:id">
+    readonly create: (campaign: Wire.CreateCampaign, options?: CallOptions) => Returned<"POST /internal/campaigns">
+    readonly edit: (
+      id: string,
+      change: Wire.EditCampaign,
+      options?: CallOptions
+    ) => Returned<"PATCH /internal/campaigns/:id">
+    /** Only a campaign that was not started. */
+    readonly remove: (id: string, options?: CallOptions) => Returned<"DELETE /internal/campaigns/:id">
+    /** Checks the recipients in the background. */
+    readonly check: (id: string, options?: CallOptions) => Returned<"POST /internal/campaigns/:id/check">
+    readonly start: (id: string, options?: CallOptions) => Returned<"POST /internal/campaigns/:id/start">
+    readonly pause: (id: string, options?: CallOptions) => Returned<"POST /internal/campaigns/:id/pause">
+    readonly resume: (id: string, options?: CallOptions) => Returned<"POST /internal/campaigns/:id/resume">
+    readonly cancel: (id: string, options?: CallOptions) => Returned<"POST /internal/campaigns/:id/cancel">
+    /** The rows, in the order of their upload. */
+    readonly recipients: (
+      id: string,
+      query?: CampaignRowQuery,
+      options?: CallOptions
+    ) => InternalList<Wire.CampaignRow>
+  }
   readonly events: {
     /** Newest first. */
     readonly list: (query?: InternalEventQuery, options?: CallOptions) => List<Event, Page<Event>>
@@ -283,6 +309,22 @@ export const createInternalClient = (options: InternalClientOptions): InternalCl
       get: (id, options) => call("GET /internal/webhook/replays/:id", { id }, options),
       create: (body, options) => call("POST /internal/webhook/replays", { body, once: true }, options),
       cancel: (id, options) => call("DELETE /internal/webhook/replays/:id", { id }, options)
+    },
+    campaigns: {
+      list: list((query?: ListQuery, options?) => call("GET /internal/campaigns", { query }, options)),
+      get: (id, options) => call("GET /internal/campaigns/:id", { id }, options),
+      create: (body, options) => call("POST /internal/campaigns", { body, once: true }, options),
+      edit: (id, body, options) => call("PATCH /internal/campaigns/:id", { id, body }, options),
+      remove: (id, options) => call("DELETE /internal/campaigns/:id", { id }, options),
+      check: (id, options) => call("POST /internal/campaigns/:id/check", { id }, options),
+      start: (id, options) => call("POST /internal/campaigns/:id/start", { id }, options),
+      pause: (id, options) => call("POST /internal/campaigns/:id/pause", { id }, options),
+      resume: (id, options) => call("POST /internal/campaigns/:id/resume", { id }, options),
+      cancel: (id, options) => call("POST /internal/campaigns/:id/cancel", { id }, options),
+      recipients: (id, query, options) =>
+        list<Wire.CampaignRow, CampaignRowQuery>((query, options) =>
+          call("GET /internal/campaigns/:id/recipients", { id, query }, options)
+        )(query, options)
     },
     events: {
       list: (query, options) =>

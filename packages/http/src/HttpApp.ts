@@ -11,6 +11,7 @@ import type { IpNetwork } from "effect/net"
 import * as AlertsHandlers from "./alerts/AlertsHandlers.ts"
 import * as AuditHandlers from "./audit/AuditHandlers.ts"
 import * as Boundary from "./Boundary.ts"
+import * as CampaignsHandlers from "./campaigns/CampaignsHandlers.ts"
 import * as StreamHandlers from "./changes/StreamHandlers.ts"
 import * as UnfinishedRequest from "./connections/UnfinishedRequest.ts"
 import * as ContactsHandlers from "./contacts/ContactsHandlers.ts"
@@ -71,6 +72,7 @@ const routes = Layer.mergeAll(
       MembersHandlers.layer,
       PortalHandlers.layer,
       PhoneNumbersHandlers.layer,
+      CampaignsHandlers.layer,
       ContactsHandlers.layer,
       WebhookHandlers.layer,
       DeliveriesHandlers.layer,

@@ -8,6 +8,7 @@ const queries: Record<Topic, ReadonlyArray<string>> = {
   alerts: ["alerts"],
   apiKeys: ["api-keys"],
   audit: ["audit"],
+  campaigns: ["campaigns"],
   contacts: ["contacts", "contact"],
   deliveries: ["deliveries", "delivery"],
   events: ["events", "event"],

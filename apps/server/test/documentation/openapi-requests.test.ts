@@ -122,6 +122,8 @@ const meaningful: { readonly [operationId: string]: (body: Json) => Json } = {
   }),
   // which addresses are public, and that port and name go together, is for the guard
   "messages.send": (body) => meant(body, "body"),
+  "campaigns.create": (body) => meant(body, "body"),
+  "campaigns.edit": (body) => meant(body, "body"),
   "messagesDashboard.send": (body) => meant(body, "body"),
   "alerts.configure": ({ url, ...body }) => ({ ...body, url: url === null ? null : atReceiver(url) }),
   "webhook.put": (body) => ({ ...body, url: atReceiver(body.url) })
@@ -277,7 +279,7 @@ layer(checks.Served.layer({ environment: { ...checks.unlimited, WEBHOOK_ALLOW_IN
           const { all, allows, fields, sample } = yield* operations
           const seen = new Set<string>()
           for (const { ask, id, operation } of all) {
-            if (operation.requestBody === undefined) continue
+            if (operation.requestBody?.content["application/json"] === undefined) continue
             const { schema } = operation.requestBody.content["application/json"]
             const mean = meaningful[id] ?? ((body: Json) => body)
             for (const body of yield* sample(schema)) {
@@ -327,7 +329,7 @@ layer(checks.Served.layer({ environment: { ...checks.unlimited, WEBHOOK_ALLOW_IN
               const name = `${id} ${parameter.name}`
               const isText = parameter.schema.type !== "integer"
               const isAllowed = allows(parameter.schema)
-              const body = operation.requestBody === undefined ? {} : {
+              const body = operation.requestBody?.content["application/json"] === undefined ? {} : {
                 body: (meaningful[id] ?? ((body: Json) => body))(
                   operation.requestBody.content["application/json"].example
                 )

@@ -3,7 +3,7 @@
  * workspace reaches into another.
  */
 import { assert, describe, it, layer } from "@effect/vitest"
-import { Access, Api } from "@wac/api"
+import { Access, Api, Traits } from "@wac/api"
 import { Id, Member, SessionStore } from "@wac/core"
 import { Context, Effect, Layer } from "effect"
 import { createHash } from "node:crypto"
@@ -19,6 +19,8 @@ interface Route {
   readonly access: Access.Access | undefined
   readonly isOpenToPortal: boolean
   readonly takesBody: boolean
+  /** The type of the file that it takes. */
+  readonly fileType: string | undefined
 }
 
 const routes: ReadonlyArray<Route> = Object.values(Api.groups).flatMap((group) =>
@@ -28,7 +30,8 @@ const routes: ReadonlyArray<Route> = Object.values(Api.groups).flatMap((group) =
     path,
     access: Context.getOrUndefined(annotations, Access.Access),
     isOpenToPortal: Context.get(annotations, Access.OpenToPortal),
-    takesBody: payload.size > 0
+    takesBody: payload.size > 0,
+    fileType: Context.get(annotations, Traits.TakesFile)[0]
   }))
 )
 
@@ -52,14 +55,18 @@ const bodies: { readonly [route: string]: unknown } = { "PATCH /internal/members
 /** The most general request to a route: an id that nobody has, an empty body. It can only fail for who asks. */
 const ask = (
   url: string,
-  { method, path, takesBody }: Pick<Route, "method" | "path" | "takesBody">,
+  { fileType, method, path, takesBody }: Pick<Route, "method" | "path" | "takesBody" | "fileType">,
   headers: { readonly [name: string]: string } = {},
   id: string = checks.nobody
 ): Effect.Effect<Answer> =>
   call(url + path.replace(/:\w+/g, id), {
     method,
-    headers: { "idempotency-key": crypto.randomUUID(), ...headers },
-    ...(takesBody ? { body: bodies[`${method} ${path}`] ?? {} } : {})
+    headers: {
+      "idempotency-key": crypto.randomUUID(),
+      ...(fileType === undefined ? {} : { "content-type": fileType }),
+      ...headers
+    },
+    ...(fileType !== undefined ? { body: "" } : takesBody ? { body: bodies[`${method} ${path}`] ?? {} } : {})
   })
 
 /** That the caller was let in: whatever became of the request, it was not for who asked. */
@@ -154,6 +161,18 @@ describe("the API definition", () => {
       "GET /internal/requests": "session: member",
       "GET /internal/usage": "session: member",
       "GET /internal/phone-numbers": "session: member",
+      "POST /internal/campaigns": "session: developer",
+      "GET /internal/campaigns": "session: member",
+      "GET /internal/campaigns/:id": "session: member",
+      "PATCH /internal/campaigns/:id": "session: developer",
+      "DELETE /internal/campaigns/:id": "session: developer",
+      "PUT /internal/campaigns/:id/recipients": "session: developer",
+      "GET /internal/campaigns/:id/recipients": "session: member",
+      "POST /internal/campaigns/:id/check": "session: developer",
+      "POST /internal/campaigns/:id/start": "session: developer",
+      "POST /internal/campaigns/:id/pause": "session: developer",
+      "POST /internal/campaigns/:id/resume": "session: developer",
+      "POST /internal/campaigns/:id/cancel": "session: developer",
       "GET /internal/contacts": "session: member",
       "GET /internal/contacts/:id": "session: member",
       "GET /internal/webhook": "session: member, portal",
@@ -347,7 +366,8 @@ layer(Hosted.layer, checks.live)("callers", (it) => {
             delivery: "",
             replay: "",
             invitation: "",
-            session: ""
+            session: "",
+            campaign: ""
           })
         ).sort()
       )

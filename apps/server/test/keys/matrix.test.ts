@@ -3,7 +3,7 @@
  * `docs/reference/access.md`, and what the definition says. `npx vitest run --project server matrix -u` writes it.
  */
 import { layer } from "@effect/vitest"
-import { Access, Api } from "@wac/api"
+import { Access, Api, Traits } from "@wac/api"
 import { Id, Member, Members, Portals } from "@wac/core"
 import { Context, Duration, Effect, Layer, Redacted } from "effect"
 import { assert, expect } from "vitest"
@@ -18,7 +18,8 @@ const routes = Object.values(Api.groups).flatMap((group) =>
     path,
     access: Context.getOrUndefined(annotations, Access.Access),
     isOpenToPortal: Context.get(annotations, Access.OpenToPortal),
-    takesBody: payload.size > 0
+    takesBody: payload.size > 0,
+    fileType: Context.get(annotations, Traits.TakesFile)[0]
   }))
 )
 type Route = (typeof routes)[number]
@@ -158,13 +159,18 @@ const bodies: { readonly [route: string]: unknown } = { "PATCH /internal/members
 /** What the service does: the most general request, which can only fail for who asks. */
 const done = Effect.fnUntraced(function*(route: Route, { headers, isForeign }: Credential) {
   const { thing, url } = yield* World
-  const { access, method, path, takesBody } = route
+  const { access, fileType, method, path, takesBody } = route
   // of one's own an id that nobody has, so that everything stays; of another workspace's the real one
   const id = isForeign ? thing[path] ?? checks.nobody : checks.nobody
   const { status, text } = yield* call(url + path.replace(/:\w+/g, id), {
     method,
-    headers: { "idempotency-key": crypto.randomUUID(), ...(method === "GET" ? {} : ownPage), ...headers },
-    ...(takesBody ? { body: bodies[`${method} ${path}`] ?? {} } : {})
+    headers: {
+      "idempotency-key": crypto.randomUUID(),
+      ...(fileType === undefined ? {} : { "content-type": fileType }),
+      ...(method === "GET" ? {} : ownPage),
+      ...headers
+    },
+    ...(fileType !== undefined ? { body: "" } : takesBody ? { body: bodies[`${method} ${path}`] ?? {} } : {})
   })
   if (status === 401 && access?._tag !== "Public") return "401"
   if (status === 403) return "403"

@@ -26,6 +26,7 @@ export const byPath = (
     readonly replay: string
     readonly invitation: string
     readonly session: string
+    readonly campaign: string
   }
 ): { readonly [path: string]: string } => ({
   "/v1/messages/:id": ids.message,
@@ -39,7 +40,12 @@ export const byPath = (
   "/internal/webhook/deliveries/:id/retry": ids.delivery,
   "/internal/webhook/replays/:id": ids.replay,
   "/internal/members/:id": ids.invitation,
-  "/internal/sessions/:id": ids.session
+  "/internal/sessions/:id": ids.session,
+  "/internal/campaigns/:id": ids.campaign,
+  "/internal/campaigns/:id/recipients": ids.campaign,
+  ...Object.fromEntries(
+    ["check", "start", "pause", "resume", "cancel"].map((verb) => [`/internal/campaigns/:id/${verb}`, ids.campaign])
+  )
 })
 
 /** Sets the webhook to a receiver that is never reached. */
@@ -101,6 +107,10 @@ export const make = Effect.fnUntraced(function*(own: Own) {
       invitation: (yield* call(`${url}/internal/members`, {
         headers: owner,
         body: { email: "ben@example.com", role: "member" }
+      })).body.id,
+      campaign: (yield* call(`${url}/internal/campaigns`, {
+        headers: owner,
+        body: { name: "All", template: { name: "hello_world", language: "en_US" } }
       })).body.id,
       // a host's people have no sessions of ours
       session: sessions.body.data[0]?.id ?? `ses_${checks.nobody}`

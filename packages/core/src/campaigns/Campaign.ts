@@ -35,13 +35,13 @@ export const PauseReason = Schema.Literals([
 export type PauseReason = typeof PauseReason.Type
 
 /** The share of a number's rate that a campaign may use (contract §11). The rest is for other sends. */
-export const Share = Schema.Number.check(Schema.isBetween({ minimum: 0.01, maximum: 0.9 }))
+export const Share = Schema.Finite.check(Schema.isBetween({ minimum: 0.01, maximum: 0.9 }))
 
 /** {@link Share} if none is given. */
 export const defaultShare = 0.5
 
 /** The share of failures at which a campaign pauses itself. */
-export const FailureShare = Schema.Number.check(Schema.isBetween({ minimum: 0.01, maximum: 1 }))
+export const FailureShare = Schema.Finite.check(Schema.isBetween({ minimum: 0.01, maximum: 1 }))
 
 /** {@link FailureShare} if none is given. */
 export const defaultMaxFailureRate = 0.2
@@ -66,6 +66,9 @@ export interface Plan {
 
 /** The name of a campaign. */
 export const CampaignName = PlainText.between(1, 100)
+
+/** As `from` in a send. */
+export const CampaignSender = PlainText.between(1, 64)
 
 /** The template of a campaign. */
 export const CampaignTemplate = TemplateContent

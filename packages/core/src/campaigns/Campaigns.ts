@@ -16,6 +16,9 @@ import type * as Recipient from "./Recipient.ts"
 /** The maximum number of rows written together. */
 const batch = 500
 
+/** The place after which a page begins; a cursor of another list begins at the first row. */
+const placeOf = (after: string | null): number => Number(/:(\d{1,9})$/.exec(after ?? "")?.[1] ?? 0)
+
 /** What a new campaign needs. Fields that are omitted have the defaults of contract §11. */
 export type NewCampaign = Pick<Campaign.Plan, "name" | "template"> & Partial<Campaign.Plan>
 
@@ -48,18 +51,15 @@ export class Campaigns extends Context.Service<Campaigns, {
   /** Deletes a campaign that is not started, with its recipients. */
   readonly remove: (workspaceId: Id.WorkspaceId, id: string) => Effect.Effect<void, NotFound | Forbidden | StoreError>
   /**
-   * The campaign's rows, in the order of their upload, and the place from which the next page follows; `null` at the
-   * end. With an outcome, a page may hold fewer rows than its limit, or none, even if more follow.
+   * The campaign's rows, in the order of their upload. With an outcome, a page may hold fewer rows than its limit, or
+   * none, even if more follow.
    */
   readonly rows: (
     workspaceId: Id.WorkspaceId,
     id: string,
     outcome: Outcome | undefined,
-    page: { readonly limit: number; readonly after: number }
-  ) => Effect.Effect<
-    { readonly items: ReadonlyArray<CheckedRow>; readonly next: number | null },
-    NotFound | StoreError
-  >
+    page: PageRequest
+  ) => Effect.Effect<Page<CheckedRow>, NotFound | StoreError>
 }>()("@wac/core/campaigns/Campaigns") {
   static readonly layer = Layer.effect(
     Campaigns,
@@ -110,9 +110,10 @@ export class Campaigns extends Context.Service<Campaigns, {
         }),
         rows: Effect.fn("Campaigns.rows")(function*(workspaceId, text, outcome, page) {
           const { id, rows } = yield* get(workspaceId, text)
-          const items = yield* store.rows(workspaceId, id, outcome, page)
-          const reached = page.after + page.limit
-          return { items, next: reached < rows ? reached : null }
+          const after = placeOf(page.after)
+          const items = yield* store.rows(workspaceId, id, outcome, { limit: page.limit, after })
+          const reached = after + page.limit
+          return { items, next: reached < rows ? `${id}:${reached}` : null }
         })
       })
     })

@@ -1,8 +1,9 @@
 /**
  * The body of a request before it is parsed: its type and its size (contract §2 and §3 *Order of checks*).
  */
+import { Traits } from "@wac/api"
 import { Deadlines, Errors } from "@wac/core"
-import { ByteSize, Duration, Effect, type Scope } from "effect"
+import { ByteSize, Context, Duration, Effect, type Scope } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
 import { isUtf8 } from "node:buffer"
@@ -63,6 +64,24 @@ const unsupported = (header: string, message: string) =>
 /** Whether requests to this endpoint carry a body. */
 const takesBody = (endpoint: HttpApiEndpoint.Top): boolean => endpoint.payload.size > 0 && endpoint.method !== "GET"
 
+/** The media type of a `Content-Type`, without its parameters; empty if it is none. */
+export const essenceOf = (contentType: string | undefined): string => {
+  try {
+    return contentType === undefined ? "" : new MIMEType(contentType).essence
+  } catch {
+    return ""
+  }
+}
+
+/** Leaves a file to its handler, if it has one of the endpoint's types. */
+const file = (
+  types: ReadonlyArray<string>,
+  request: HttpServerRequest.HttpServerRequest
+): ReturnType<Reader> =>
+  types.includes(essenceOf(request.headers["content-type"]))
+    ? Effect.succeed({ bytes: new Uint8Array(), request })
+    : Effect.fail(unsupported("Content-Type", `the body must be a file: Content-Type: ${types.join(" or ")}`))
+
 /** A body after it was read. */
 interface Read {
   /** The raw bytes; `undefined` for an endpoint without a body. */
@@ -92,6 +111,8 @@ const read = (
   deadline: BodyBytes.Deadline
 ): ReturnType<Reader> => {
   if (!takesBody(endpoint)) return Effect.succeed({ bytes: new Uint8Array(), request })
+  const types = Context.get(endpoint.annotations, Traits.TakesFile)
+  if (types.length > 0) return file(types, request)
   if (!isJson(request.headers["content-type"])) {
     return Effect.fail(unsupported("Content-Type", "the body must be JSON: Content-Type: application/json"))
   }

@@ -1,0 +1,113 @@
+/**
+ * Campaigns over HTTP (contract §11): from a file of recipients to the event that it is done.
+ */
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import * as checks from "../checks.ts"
+import { call } from "../harness.ts"
+
+const customer = (n: number) => `+1202555${String(n).padStart(4, "0")}`
+
+/** Creates a campaign of the sandbox's template without values. */
+const create = (fields: { readonly [name: string]: unknown } = {}) =>
+  Effect.gen(function*() {
+    const { session, url } = yield* checks.Served
+    const created = yield* call(`${url}/internal/campaigns`, {
+      headers: session,
+      body: { name: "Everyone", template: { name: "hello_world", language: "en_US" }, share: 0.9, ...fields }
+    })
+    assert.strictEqual(created.status, 201, created.text)
+    const at = `${url}/internal/campaigns/${created.body.id}`
+    const upload = (body: string, type = "application/x-ndjson") =>
+      call(`${at}/recipients`, { method: "PUT", headers: { ...session, "content-type": type }, body })
+    const act = (verb: string) => call(`${at}/${verb}`, { method: "POST", headers: session })
+    const get = call(at, { headers: session })
+    const until = (status: string) => checks.until(get, ({ body }) => body.status === status)
+    return { id: created.body.id as string, at, upload, act, get, until, session }
+  })
+
+const lines = (count: number, from = 0) =>
+  Array.from({ length: count }, (_, n) => `{"to":"${customer(from + n)}"}\n`).join("")
+
+layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("campaigns", (it) => {
+  it.effect("a campaign goes from its files to its completion, each customer once", () =>
+    Effect.gen(function*() {
+      const { url } = yield* checks.Served
+      const { act, at, get, id, session, until, upload } = yield* create()
+      assert.strictEqual((yield* upload(lines(40))).body.rows, 40)
+      const csv = `to,name\n${customer(0)},again\n${customer(40)},new\nnobody,x\n`
+      assert.strictEqual((yield* upload(csv, "text/csv; charset=utf-8")).body.rows, 43)
+      checks.assertError(yield* act("start"), 403, { code: "forbidden", reason: "campaign_state" })
+      assert.strictEqual((yield* act("check")).body.status, "checking")
+      const ready = yield* until("ready")
+      assert.deepInclude(ready.body, { rows: 43, checked: 43, problems: 2 })
+      assert.deepInclude(ready.body.counts, { total: 41, queued: 41 })
+      const rows = yield* call(`${at}/recipients?limit=100`, { headers: session })
+      assert.deepStrictEqual(
+        rows.body.data.slice(40).map(({ problem, row, to }: (typeof rows)["body"]) => [row, problem?.reason, to]),
+        [[41, "duplicate", null], [42, undefined, customer(40)], [43, "malformed", null]]
+      )
+      assert.strictEqual((yield* act("start")).body.status, "running")
+      const done = yield* until("completed")
+      assert.deepInclude(done.body.counts, { total: 41, queued: 0, skipped: 0 })
+      assert.isNotNull(done.body.completedAt)
+      const event = yield* checks.until(
+        call(`${url}/internal/events?type=campaign.completed`, { headers: session }),
+        ({ body }) => body.data.length > 0
+      )
+      assert.deepInclude(event.body.data[0].data, { campaign_id: id, name: "Everyone", status: "completed", total: 41 })
+      const again = yield* act("cancel")
+      checks.assertError(again, 403, { code: "forbidden", reason: "campaign_state" })
+      assert.strictEqual((yield* get).body.status, "completed")
+    }))
+
+  it.effect("a page of recipients leads to the next, and an outcome selects", () =>
+    Effect.gen(function*() {
+      const { act, at, session, until, upload } = yield* create()
+      yield* upload(lines(7, 100))
+      yield* act("check")
+      yield* until("ready")
+      const seen: Array<number> = []
+      let cursor: string | null = ""
+      while (cursor !== null) {
+        const page: Effect.Success<ReturnType<typeof call>> = yield* call(
+          `${at}/recipients?limit=3&outcome=queued${cursor === "" ? "" : `&cursor=${cursor}`}`,
+          { headers: session }
+        )
+        seen.push(...page.body.data.map(({ row }: { readonly row: number }) => row))
+        cursor = page.body.nextCursor
+      }
+      assert.deepStrictEqual(seen, [1, 2, 3, 4, 5, 6, 7])
+      const none = yield* call(`${at}/recipients?outcome=sent`, { headers: session })
+      assert.deepStrictEqual(none.body.data, [])
+    }))
+
+  it.effect("a file of another type, or one that cannot be read, is refused, and what came before it stays", () =>
+    Effect.gen(function*() {
+      const { get, upload } = yield* create()
+      checks.assertError(yield* upload("[]", "application/json"), 415, {
+        code: "invalid_body",
+        reason: "unsupported_media_type",
+        param: "Content-Type"
+      })
+      checks.assertError(yield* upload("name\nAda\n", "text/csv"), 400, {
+        code: "invalid_body",
+        reason: "invalid_field"
+      })
+      checks.assertError(yield* upload(`${lines(1)}{"to":"${"1".repeat(100_000)}`), 413, {
+        code: "invalid_body",
+        reason: "too_large"
+      })
+      assert.isAtMost((yield* get).body.rows, 1)
+    }))
+
+  it.effect("a campaign that has not started can be changed and deleted", () =>
+    Effect.gen(function*() {
+      const { at, session, upload } = yield* create({ startAt: checks.timeIn(3_600_000) })
+      yield* upload(lines(1))
+      const edited = yield* call(at, { method: "PATCH", headers: session, body: { name: "Some", startAt: null } })
+      assert.deepInclude(edited.body, { name: "Some", startAt: null, status: "draft" })
+      assert.strictEqual((yield* call(at, { method: "DELETE", headers: session })).status, 204)
+      checks.assertError(yield* call(at, { headers: session }), 404, { code: "not_found" })
+    }))
+})

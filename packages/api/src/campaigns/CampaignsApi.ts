@@ -1,0 +1,205 @@
+/**
+ * `/internal/campaigns` (contract §11): one template to many customers, each once.
+ */
+import { Campaign as Model, CampaignCounts, Message, Recipient } from "@wac/core"
+import { Record, Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { Access, session } from "../Access.ts"
+import { Audited } from "../audit/Audited.ts"
+import { SessionAuthentication } from "../Caller.ts"
+import { reading, writing } from "../ErrorBody.ts"
+import { internalListOf, noQuery, pageQuery } from "../Lists.ts"
+import { byId } from "../Parameters.ts"
+import { TimeGiven, Timestamp } from "../Timestamp.ts"
+import { IsPaged, TakesFile } from "../Traits.ts"
+
+const plan = {
+  name: Model.CampaignName,
+  template: Model.CampaignTemplate.annotate({
+    description:
+      "The template, as in a send. `{{name}}` in a value is replaced by each recipient's variable of that name"
+  }),
+  from: Model.CampaignSender.annotate({
+    description: "A phone number of the workspace, by id or in E.164; defaults to the default number"
+  }),
+  startAt: TimeGiven.annotate({ description: "When it starts, once it was started; defaults to that moment" }),
+  notAfter: TimeGiven.annotate({
+    description: "Nothing is sent after this time; defaults to 24 hours after the start"
+  }),
+  share: Model.Share.annotate({ description: "The share of the phone number's rate that it may use; defaults to 0.5" }),
+  maxFailureRate: Model.FailureShare.annotate({
+    description: "It pauses itself when a larger share of its last 1,000 messages failed; defaults to 0.2"
+  })
+}
+
+/** A new campaign. */
+export const CreateCampaign = Schema.Struct({
+  name: plan.name,
+  template: plan.template,
+  from: Schema.optionalKey(plan.from),
+  startAt: Schema.optionalKey(plan.startAt),
+  notAfter: Schema.optionalKey(plan.notAfter),
+  share: Schema.optionalKey(plan.share),
+  maxFailureRate: Schema.optionalKey(plan.maxFailureRate)
+}).annotate({ identifier: "CreateCampaign" })
+
+/** A change of a campaign. Omitted fields stay; `null` restores a default. */
+export const EditCampaign = Schema.Struct({
+  name: Schema.optionalKey(plan.name),
+  template: Schema.optionalKey(plan.template),
+  from: Schema.optionalKey(Schema.NullOr(plan.from)),
+  startAt: Schema.optionalKey(Schema.NullOr(plan.startAt)),
+  notAfter: Schema.optionalKey(Schema.NullOr(plan.notAfter)),
+  share: Schema.optionalKey(plan.share),
+  maxFailureRate: Schema.optionalKey(plan.maxFailureRate)
+}).annotate({ identifier: "EditCampaign" })
+
+/** How many recipients have which outcome. Each is in exactly one of the counts, and `total` is their sum. */
+export const Counts = Schema.Struct({
+  total: Schema.Int,
+  ...Record.map(CampaignCounts.none, () => Schema.Int)
+}).annotate({ identifier: "CampaignCounts" })
+
+/** A campaign as the dashboard shows it. */
+export const Campaign = Schema.Struct({
+  id: Schema.String,
+  name: Schema.String,
+  status: Model.CampaignStatus,
+  /** Why it is paused, or why its check stopped. */
+  pausedReason: Schema.NullOr(Model.PauseReason),
+  template: Model.CampaignTemplate,
+  from: Schema.NullOr(Schema.String),
+  startAt: Schema.NullOr(Timestamp),
+  notAfter: Schema.NullOr(Timestamp),
+  share: Schema.Finite,
+  maxFailureRate: Schema.Finite,
+  createdAt: Timestamp,
+  startedAt: Schema.NullOr(Timestamp),
+  completedAt: Schema.NullOr(Timestamp),
+  /** How many rows of recipients were uploaded. */
+  rows: Schema.Int,
+  /** How many of them were checked. */
+  checked: Schema.Int,
+  /** How many checked rows are not sent to. */
+  problems: Schema.Int,
+  counts: Counts
+}).annotate({ identifier: "Campaign" })
+
+/** An uploaded row. */
+export const CampaignRow = Schema.Struct({
+  /** Its place in the uploads, from 1. */
+  row: Schema.Int,
+  /** Why it is not sent to; `null` if it is, or was not checked yet. */
+  problem: Schema.NullOr(Recipient.Problem),
+  messageId: Schema.NullOr(Schema.String),
+  to: Schema.NullOr(Schema.String),
+  status: Schema.NullOr(Message.MessageStatus),
+  /** Why the message failed, or was skipped. */
+  error: Schema.NullOr(
+    Schema.Struct({ code: Schema.String, reason: Schema.optionalKey(Schema.String), message: Schema.String })
+  )
+}).annotate({ identifier: "CampaignRow" })
+
+/** The media types of an upload of recipients. */
+export const uploadTypes = ["application/x-ndjson", "text/csv"] as const
+
+const one = { params: byId, query: noQuery }
+
+const developers = session("developer")
+
+export class CampaignsApi extends HttpApiGroup.make("campaigns").add(
+  HttpApiEndpoint.post("create", "/internal/campaigns", {
+    query: noQuery,
+    payload: CreateCampaign,
+    success: Campaign.pipe(HttpApiSchema.status(201)),
+    error: writing
+  }).annotate(Access, developers).annotate(Audited, "campaign.create").annotateMerge(OpenApi.annotations({
+    summary: "Create a campaign",
+    description: "A draft without recipients. Nothing is sent before it was checked and started."
+  })),
+  HttpApiEndpoint.get("list", "/internal/campaigns", {
+    query: pageQuery,
+    success: internalListOf(Campaign),
+    error: reading
+  }).annotate(Access, session("member")).annotate(IsPaged, true).annotateMerge(
+    OpenApi.annotations({ summary: "List campaigns", description: "Newest first." })
+  ),
+  HttpApiEndpoint.get("get", "/internal/campaigns/:id", { ...one, success: Campaign, error: reading })
+    .annotate(Access, session("member")).annotateMerge(OpenApi.annotations({
+      summary: "Get a campaign",
+      description: "Its counts go on growing with the provider's reports after it is completed."
+    })),
+  HttpApiEndpoint.patch("edit", "/internal/campaigns/:id", {
+    ...one,
+    payload: EditCampaign,
+    success: Campaign,
+    error: writing
+  }).annotate(Access, developers).annotate(Audited, "campaign.change").annotateMerge(OpenApi.annotations({
+    summary: "Change a campaign",
+    description: "Template and sender stay once recipients were checked with them."
+  })),
+  HttpApiEndpoint.delete("remove", "/internal/campaigns/:id", {
+    ...one,
+    success: HttpApiSchema.NoContent,
+    error: reading
+  }).annotate(Access, developers).annotate(Audited, "campaign.remove").annotateMerge(OpenApi.annotations({
+    summary: "Delete a campaign",
+    description: "Only one that was not started. Its recipients are deleted too."
+  })),
+  HttpApiEndpoint.put("upload", "/internal/campaigns/:id/recipients", {
+    ...one,
+    payload: HttpApiSchema.StreamUint8Array({ contentType: uploadTypes }),
+    success: Campaign,
+    error: writing
+  }).annotate(Access, developers).annotate(Audited, "campaign.upload").annotate(TakesFile, uploadTypes).annotateMerge(
+    OpenApi.annotations({
+      summary: "Upload recipients",
+      description:
+        "Adds the rows of a file to a campaign that was not started: NDJSON, with `to` and what differs from " +
+        "the campaign's template in each line, or CSV, with a column `to` and a column for each variable. Rows that " +
+        "cannot be read are reported when the campaign is checked."
+    })
+  ),
+  HttpApiEndpoint.post("check", "/internal/campaigns/:id/check", { ...one, success: Campaign, error: reading })
+    .annotate(Access, developers).annotate(Audited, "campaign.check").annotateMerge(OpenApi.annotations({
+      summary: "Check a campaign's recipients",
+      description: "In the background; the campaign is `ready` afterwards. Rows with a problem are listed with it."
+    })),
+  HttpApiEndpoint.post("start", "/internal/campaigns/:id/start", { ...one, success: Campaign, error: reading })
+    .annotate(Access, developers).annotate(Audited, "campaign.start").annotateMerge(OpenApi.annotations({
+      summary: "Start a campaign",
+      description: "A campaign that is `ready`. Starting it again changes nothing."
+    })),
+  HttpApiEndpoint.post("pause", "/internal/campaigns/:id/pause", { ...one, success: Campaign, error: reading })
+    .annotate(Access, developers).annotate(Audited, "campaign.pause").annotateMerge(OpenApi.annotations({
+      summary: "Pause a campaign",
+      description: "Within a second nothing more is sent."
+    })),
+  HttpApiEndpoint.post("resume", "/internal/campaigns/:id/resume", { ...one, success: Campaign, error: reading })
+    .annotate(Access, developers).annotate(Audited, "campaign.resume").annotateMerge(OpenApi.annotations({
+      summary: "Resume a campaign",
+      description: "It continues with the recipients that are left."
+    })),
+  HttpApiEndpoint.post("cancel", "/internal/campaigns/:id/cancel", { ...one, success: Campaign, error: reading })
+    .annotate(Access, developers).annotate(Audited, "campaign.cancel").annotateMerge(OpenApi.annotations({
+      summary: "Cancel a campaign",
+      description: "Recipients that wait are skipped. What is being sent gets its outcome."
+    })),
+  HttpApiEndpoint.get("recipients", "/internal/campaigns/:id/recipients", {
+    params: byId,
+    query: {
+      ...pageQuery,
+      outcome: Schema.optionalKey(
+        Schema.Literals(Record.keys(CampaignCounts.none)).annotate({ description: "Only recipients with this outcome" })
+      )
+    },
+    success: internalListOf(CampaignRow),
+    error: reading
+  }).annotate(Access, session("member")).annotate(IsPaged, true).annotateMerge(OpenApi.annotations({
+    summary: "List a campaign's recipients",
+    description: "In the order of their upload. With an outcome, a page may hold fewer rows than its limit, even if " +
+      "more follow."
+  }))
+).middleware(SessionAuthentication).annotateMerge(
+  OpenApi.annotations({ title: "Campaigns (dashboard)", description: "One template to many customers, each once." })
+) {}

@@ -1,0 +1,103 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { Recipient } from "@wac/core"
+import { Effect, Exit, Option, Stream } from "effect"
+import * as RecipientFile from "../../src/campaigns/RecipientFile.ts"
+
+const [a, b] = ["+12025550001", "+12025550002"]
+
+const utf8 = (text: string) => new TextEncoder().encode(text)
+
+/** Reads a file that arrives in pieces of some bytes. */
+const read = (file: string | Uint8Array, type: RecipientFile.FileType, size = 7) => {
+  const bytes = typeof file === "string" ? utf8(file) : file
+  const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, i) => bytes.slice(i * size, (i + 1) * size))
+  return Effect.map(Stream.runCollect(RecipientFile.rows(Stream.fromIterable(pieces), type)), (rows) => rows.map(shown))
+}
+
+const shown = (row: Recipient.Row) => "recipient" in row ? row.recipient : row.problem.reason
+
+const refusal = (file: string | Uint8Array, type: RecipientFile.FileType, size?: number) =>
+  Effect.map(Effect.exit(read(file, type, size)), (exit) =>
+    Exit.isFailure(exit)
+      ? Option.getOrThrow(Exit.findErrorOption(exit))
+      : assert.fail(`it was read: ${JSON.stringify(exit.value)}`))
+
+describe("a file of recipients", () => {
+  it.effect("each line of NDJSON is a recipient or a problem", () =>
+    Effect.gen(function*() {
+      const file =
+        `\uFEFF{"to":"${a}","variables":{"name":"Ada “L.”"}}\r\n\n{"to":"${b}","bodyParams":["x"]}\nnothing\n{"to":"1"}`
+      for (const size of [1, 7, 10_000]) {
+        assert.deepStrictEqual(yield* read(file, "application/x-ndjson", size), [
+          { to: a, variables: { name: "Ada “L.”" } },
+          { to: b, bodyParams: ["x"] },
+          "malformed",
+          "malformed"
+        ])
+      }
+    }))
+
+  it.effect("each row of CSV is a recipient with the other columns as variables", () =>
+    Effect.gen(function*() {
+      const file =
+        `\uFEFFname, To ,order\r\n"L., Ada",${a},1042\r\n"two\r\nlines",+1 (202) 555-0002,\r\n\r\n"quo""ted",${a},7`
+      for (const size of [1, 7, 10_000]) {
+        assert.deepStrictEqual(yield* read(file, "text/csv", size), [
+          { to: a, variables: { name: "L., Ada", order: "1042" } },
+          { to: b, variables: { name: "two\r\nlines" } },
+          { to: a, variables: { name: "quo\"ted", order: "7" } }
+        ])
+      }
+    }))
+
+  it.effect("ragged rows, rows that are not UTF-8 and rows without a number are problems, and those after them count", () =>
+    Effect.gen(function*() {
+      const file = Uint8Array.from([
+        ...utf8(`to,name\n${a}\n${a},Ada,more\n,Bob\n${a},`),
+        0xe9,
+        0x74,
+        0xe9,
+        ...utf8(`\n${b},Ben\n`)
+      ])
+      assert.deepStrictEqual(yield* read(file, "text/csv"), [
+        "malformed",
+        "malformed",
+        "malformed",
+        "malformed",
+        { to: b, variables: { name: "Ben" } }
+      ])
+    }))
+
+  it.effect("a file that cannot be read further is refused with the line", () =>
+    Effect.gen(function*() {
+      const noNumbers = yield* refusal(`name\nAda\n`, "text/csv")
+      assert.strictEqual(noNumbers.message, "the file has no column to in its first row")
+      const twice = yield* refusal(`to,x,x\n${a},1,2\n`, "text/csv")
+      assert.strictEqual(twice.message, "the file has the column x twice")
+      const open = yield* refusal(`to,name\n${a},"never ends\n`, "text/csv")
+      assert.include(open.message, "the file is not CSV")
+      assert.notInclude(open.message, "never")
+    }))
+
+  it.effect("a line without an end is refused before it fills the memory", () =>
+    Effect.gen(function*() {
+      for (const type of ["application/x-ndjson", "text/csv"] as const) {
+        let served = 0
+        const endless = Stream.map(Stream.rechunk(Stream.range(1, 1_000_000), 1), () => {
+          served += 16_384
+          return new Uint8Array(16_384).fill(120)
+        })
+        const exit = yield* Effect.exit(Stream.runDrain(RecipientFile.rows(endless, type)))
+        const error = Exit.isFailure(exit) ? Option.getOrThrow(Exit.findErrorOption(exit)) : assert.fail("it was read")
+        assert.strictEqual(error.reason, "too_large")
+        assert.isBelow(served, 10_000_000, type)
+      }
+    }))
+
+  it.effect("a file that breaks off is refused", () =>
+    Effect.gen(function*() {
+      const broken = Stream.concat(Stream.make(utf8(`{"to":"${a}"}\n`)), Stream.fail("reset"))
+      const exit = yield* Effect.exit(Stream.runCollect(RecipientFile.rows(broken, "application/x-ndjson")))
+      assert.isTrue(Exit.isFailure(exit))
+    }))
+})
