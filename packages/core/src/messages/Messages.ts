@@ -377,7 +377,14 @@ export class Messages extends Context.Service<Messages, {
         }
       })
 
-      const attempt = Effect.fnUntraced(function*({ apiKeyId, campaignId, content, workspaceId }: Message.Message) {
+      /** A message whose outcome is unknown has ended once that is its status; until then the sweep has to look at it. */
+      const unknownOrBusy = (workspaceId: Id.WorkspaceId, id: Id.MessageId): Effect.Effect<QueuedEnd, StoreError> =>
+        Effect.map(
+          store.get(workspaceId, id),
+          (found) => Option.isSome(found) && found.value.status === "sending" ? { _tag: "Busy" } : { _tag: "Ended" }
+        )
+
+      const attempt = Effect.fnUntraced(function*({ apiKeyId, campaignId, content, id, workspaceId }: Message.Message) {
         const keyed: KeyedRequest = {
           workspaceId,
           route: Recipient.routeOf(campaignId!),
@@ -393,6 +400,8 @@ export class Messages extends Context.Service<Messages, {
               ? { _tag: "Refused", error: outcome.error } as const
               : outcome._tag === "NotSent"
               ? outcome
+              : outcome._tag === "Unknown"
+              ? yield* unknownOrBusy(workspaceId, id)
               : { _tag: "Ended" } as const
           }
           case "Refused":
@@ -401,8 +410,9 @@ export class Messages extends Context.Service<Messages, {
             return { _tag: "Refused", error: accepted.error } as const
           case "Running":
             return { _tag: "Busy" } as const
-          case "Answered":
           case "Unknown":
+            return yield* unknownOrBusy(workspaceId, id)
+          case "Answered":
           case "Conflict":
             return { _tag: "Ended" } as const
         }
