@@ -20,8 +20,11 @@ const soon = Duration.millis(200)
 /** How soon a change takes effect while no campaign is at work. */
 const every = Duration.seconds(1)
 
-/** Rows or recipients in one piece of work. At most what the highest tier sends within the pace's horizon. */
+/** Recipients in one piece of work: as many as the highest tier sends within the pace's horizon. */
 const limit = 500
+
+/** Rows that are checked in one piece of work. Few, since their messages' ids are made for every piece. */
+const rowsAtOnce = 64
 
 /** The maximum number of recipients that a process has taken and not ended. Beyond, other processes take them. */
 const maxTaken = 2_000
@@ -60,7 +63,7 @@ export const layer = Layer.effectDiscard(
         limit,
         limits,
         provider: provider.name,
-        messageIds: yield* Effect.replicateEffect(Id.generate(random, "msg"), limit),
+        messageIds: yield* Effect.replicateEffect(Id.generate(random, "msg"), rowsAtOnce),
         ids: { events: [yield* Id.generate(random, "evt")], deliveries: [yield* Id.generate(random, "dlv")] }
       })
       if (Option.isNone(worked)) return false

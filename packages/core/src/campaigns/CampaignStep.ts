@@ -123,13 +123,14 @@ export const addRows: Decide<AddRows, LoadedCampaigns, boolean, AddWrites> = (lo
 /** Lets the campaign whose turn it is do some work. */
 export interface Work {
   readonly now: Instant
-  /** The maximum number of rows or recipients to handle. */
+  /** The maximum number of recipients to hand out or to skip. */
   readonly limit: number
   readonly limits: Limits.Limits
   /** The name of the running provider. */
   readonly provider: string
-  /** New identifiers: for `limit` messages, and for one event. */
+  /** New identifiers for messages. As many rows are checked at most. */
   readonly messageIds: ReadonlyArray<MessageId>
+  /** New identifiers for one event. */
   readonly ids: EventIds
 }
 
@@ -232,7 +233,7 @@ const obstacle = (
 
 /** Checks rows, and queues a message to each without a problem. */
 const checkRows = (
-  { limit, messageIds }: Work,
+  { messageIds }: Work,
   { job: { campaign }, rows, sender, template }: LoadedWork,
   now: Instant
 ): WorkWrites => {
@@ -254,7 +255,7 @@ const checkRows = (
     checked: checked.at(-1)?.place ?? campaign.checked,
     problems: campaign.problems + checked.length - added,
     counts: { ...campaign.counts, queued: campaign.counts.queued + added },
-    status: checked.length < limit ? "ready" : "checking"
+    status: checked.length < messageIds.length ? "ready" : "checking"
   }
   return { ...nothing, job: { campaign: after, workAt: after.status === "checking" ? now : null }, checked }
 }
@@ -341,7 +342,7 @@ export const work: Decide<Work, LoadedWork, Worked, WorkWrites, Need> = (loaded,
       const reason = obstacle(command!, loaded, now)
       // it stays a draft, so that a person can mend it and check again
       if (reason !== undefined) return keep({ ...campaign, status: "draft", pausedFor: reason }, null)
-      if (loaded.rows === null) return { needs: [{ _tag: "Rows", limit }] }
+      if (loaded.rows === null) return { needs: [{ _tag: "Rows", limit: command!.messageIds.length }] }
       return end(checkRows(command!, loaded, now))
     }
     case "cancelled":
