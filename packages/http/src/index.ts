@@ -2,6 +2,7 @@
  * The HTTP API's handlers.
  */
 export * as BodyRoom from "./bodies/BodyRoom.ts"
+export * as CampaignsHandlers from "./campaigns/CampaignsHandlers.ts"
 export * as ClientErrors from "./connections/ClientErrors.ts"
 export * as ConnectionServer from "./connections/ConnectionServer.ts"
 export * as EarlyRequests from "./connections/EarlyRequests.ts"

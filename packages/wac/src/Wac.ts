@@ -16,6 +16,7 @@ import { Dashboard, MetricsPage, PublicUrl } from "@wac/http"
 import { SandboxProvider } from "@wac/sandbox"
 import { Cause, Clock, type Context, Effect, Exit, Layer, Metric, Option, Scheduler, Scope } from "effect"
 import { Aead } from "effect/crypto"
+import * as Campaigns from "./campaigns/Campaigns.ts"
 import * as Composition from "./Composition.ts"
 import * as Contacts from "./contacts/Contacts.ts"
 import * as Events from "./events/Events.ts"
@@ -51,6 +52,7 @@ export interface Workspace {
   readonly templates: Templates.Templates
   readonly keys: ApiKeys.ApiKeys
   readonly webhook: Webhook.Webhook
+  readonly campaigns: Campaigns.Campaigns
   readonly events: Events.Events
   readonly contacts: Contacts.Contacts
   readonly phoneNumbers: PhoneNumbers.PhoneNumbers
@@ -168,6 +170,7 @@ const operations = Effect.gen(function*() {
   const templates = yield* Templates.make
   const keys = yield* ApiKeys.make
   const webhook = yield* Webhook.make
+  const campaigns = yield* Campaigns.make
   const events = yield* Events.make
   const contacts = yield* Contacts.make
   const phoneNumbers = yield* PhoneNumbers.make
@@ -184,6 +187,7 @@ const operations = Effect.gen(function*() {
         templates: templates(running, id),
         keys: keys(running, id),
         webhook: webhook(running, id),
+        campaigns: campaigns(running, id),
         events: events(running, id),
         contacts: contacts(running, id),
         phoneNumbers: phoneNumbers(running, id),

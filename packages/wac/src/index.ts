@@ -3,6 +3,17 @@
  */
 import "./NodeVersion.ts"
 
+export type {
+  Campaign,
+  CampaignChange,
+  CampaignOutcome,
+  CampaignRecipient,
+  CampaignRow,
+  Campaigns,
+  CampaignStatus,
+  NewCampaign,
+  PauseReason
+} from "./campaigns/Campaigns.ts"
 export type { Contact, ContactFilter, Contacts } from "./contacts/Contacts.ts"
 export type {
   CampaignCompleted,

@@ -100,6 +100,13 @@ export const CampaignRow = Schema.Struct({
   )
 }).annotate({ identifier: "CampaignRow" })
 
+/** The filter of a list of rows. */
+export const rowFilter = {
+  outcome: Schema.optionalKey(
+    Schema.Literals(Record.keys(CampaignCounts.none)).annotate({ description: "Only recipients with this outcome" })
+  )
+}
+
 /** The media types of an upload of recipients. */
 export const uploadTypes = ["application/x-ndjson", "text/csv"] as const
 
@@ -187,12 +194,7 @@ export class CampaignsApi extends HttpApiGroup.make("campaigns").add(
     })),
   HttpApiEndpoint.get("recipients", "/internal/campaigns/:id/recipients", {
     params: byId,
-    query: {
-      ...pageQuery,
-      outcome: Schema.optionalKey(
-        Schema.Literals(Record.keys(CampaignCounts.none)).annotate({ description: "Only recipients with this outcome" })
-      )
-    },
+    query: { ...pageQuery, ...rowFilter },
     success: internalListOf(CampaignRow),
     error: reading
   }).annotate(Access, session("member")).annotate(IsPaged, true).annotateMerge(OpenApi.annotations({

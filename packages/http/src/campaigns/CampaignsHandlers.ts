@@ -12,7 +12,7 @@ import * as Paging from "../Paging.ts"
 import * as RecipientFile from "./RecipientFile.ts"
 
 /** A campaign as the dashboard shows it. */
-const shown = (campaign: Campaign.Campaign): typeof CampaignsApi.Campaign.Type => ({
+export const shown = (campaign: Campaign.Campaign): typeof CampaignsApi.Campaign.Type => ({
   ...Struct.pick(campaign, ["id", "name", "status", "template", "from", "share", "maxFailureRate"]),
   pausedReason: campaign.pausedFor,
   startAt: Time.isoOrNull(campaign.startAt),
@@ -27,7 +27,7 @@ const shown = (campaign: Campaign.Campaign): typeof CampaignsApi.Campaign.Type =
 })
 
 /** A row of recipients as the dashboard shows it. */
-const shownRow = (
+export const shownRow = (
   { message, place, problem }: CampaignStore.CheckedRow
 ): typeof CampaignsApi.CampaignRow.Type => ({
   row: place,
@@ -41,7 +41,7 @@ const shownRow = (
 type Times = { readonly startAt?: DateTime.Utc | null; readonly notAfter?: DateTime.Utc | null }
 
 /** The plan of a body, with its times as instants. */
-const planOf = <Body extends Times>({ notAfter, startAt, ...plan }: Body) => ({
+export const planOf = <Body extends Times>({ notAfter, startAt, ...plan }: Body) => ({
   ...plan,
   ...(startAt === undefined ? {} : { startAt: startAt && DateTimes.toEpochMillis(startAt) }),
   ...(notAfter === undefined ? {} : { notAfter: notAfter && DateTimes.toEpochMillis(notAfter) })

@@ -1,0 +1,215 @@
+/**
+ * Campaigns (contract §11): one template to many customers, each once.
+ */
+import { CampaignsApi } from "@wac/api"
+import { type Campaign as Core, Campaigns as Service, type Id, Recipient } from "@wac/core"
+import { CampaignsHandlers } from "@wac/http"
+import { Effect, Schema, Stream } from "effect"
+import * as Input from "../Input.ts"
+import * as Listing from "../Listing.ts"
+import type { BodyParams, TemplateButton, TemplateContent, TemplateHeader } from "../messages/MessageContents.ts"
+import type { MessageStatus } from "../messages/Messages.ts"
+import { iso, type Moment } from "../Moment.ts"
+import type { Running } from "../Running.ts"
+
+/** From `draft` to `completed` or `cancelled`; `running` and `paused` alternate. */
+export type CampaignStatus =
+  | "draft"
+  | "checking"
+  | "ready"
+  | "scheduled"
+  | "running"
+  | "paused"
+  | "completed"
+  | "cancelled"
+
+/** The outcome under which a recipient is counted. */
+export type CampaignOutcome = "queued" | "sent" | "delivered" | "read" | "failed" | "held" | "unknown" | "skipped"
+
+/** Why a campaign is paused: a person did it, or it paused itself. */
+export type PauseReason =
+  | "person"
+  | "template_not_approved"
+  | "sender_not_available"
+  | "quota_exhausted"
+  | "failure_rate"
+  | "provider_policy"
+
+/** A campaign to create. */
+export interface NewCampaign {
+  readonly name: string
+  /** As in a send. `{{name}}` in a value is replaced by each recipient's variable of that name. */
+  readonly template: TemplateContent
+  /** A phone number of the workspace, by id or in E.164; defaults to the default number. */
+  readonly from?: string
+  /** When it starts, once it was started; defaults to that moment. */
+  readonly startAt?: Moment
+  /** Nothing is sent after this time; defaults to 24 hours after the start. */
+  readonly notAfter?: Moment
+  /** The share of the phone number's rate that it may use, 0.01 to 0.9; defaults to 0.5. */
+  readonly share?: number
+  /** It pauses itself when a larger share of its last 1,000 messages failed; defaults to 0.2. */
+  readonly maxFailureRate?: number
+}
+
+/** A change of a campaign. Omitted fields stay; `null` restores a default. */
+export interface CampaignChange {
+  readonly name?: string
+  /** Only before recipients were checked with it, as `from`. */
+  readonly template?: TemplateContent
+  readonly from?: string | null
+  readonly startAt?: Moment | null
+  readonly notAfter?: Moment | null
+  readonly share?: number
+  readonly maxFailureRate?: number
+}
+
+/** A campaign and its counts as of now. */
+export interface Campaign {
+  readonly id: string
+  readonly name: string
+  readonly status: CampaignStatus
+  /** Why it is paused, or why its check stopped. */
+  readonly pausedReason: PauseReason | null
+  readonly template: TemplateContent
+  readonly from: string | null
+  readonly startAt: string | null
+  readonly notAfter: string | null
+  readonly share: number
+  readonly maxFailureRate: number
+  readonly createdAt: string
+  readonly startedAt: string | null
+  readonly completedAt: string | null
+  /** How many recipients were added. */
+  readonly rows: number
+  /** How many of them were checked. */
+  readonly checked: number
+  /** How many of the checked ones are not sent to. */
+  readonly problems: number
+  /** Each recipient is in exactly one of the counts, and `total` is their sum. */
+  readonly counts: { readonly [count in CampaignOutcome | "total"]: number }
+}
+
+/** A customer to write to. What is omitted comes from the campaign's template. */
+export interface CampaignRecipient {
+  /** In E.164. */
+  readonly to: string
+  readonly bodyParams?: BodyParams
+  readonly header?: TemplateHeader
+  readonly buttons?: ReadonlyArray<TemplateButton>
+  /** What replaces `{{name}}` in the template's values. */
+  readonly variables?: { readonly [name: string]: string }
+}
+
+/** What became of an added recipient. */
+export interface CampaignRow {
+  /** Its place among those that were added, from 1. */
+  readonly row: number
+  /** Why it is not sent to; `null` if it is, or was not checked yet. */
+  readonly problem: {
+    readonly reason: "malformed" | "duplicate" | "opted_out" | "template_params_mismatch"
+    readonly message: string
+  } | null
+  readonly messageId: string | null
+  readonly to: string | null
+  readonly status: MessageStatus | null
+  /** Why the message failed, or was skipped. */
+  readonly error: { readonly code: string; readonly reason?: string; readonly message: string } | null
+}
+
+/** The campaigns of a workspace. An action that has already happened changes nothing, so each is safe to repeat. */
+export interface Campaigns {
+  /** Creates a draft. Nothing is sent before it was checked and started. */
+  readonly create: (campaign: NewCampaign) => Promise<Campaign>
+  /** Newest first. */
+  readonly list: () => Listing.Listing<Campaign>
+  readonly get: (id: string) => Promise<Campaign>
+  readonly edit: (id: string, change: CampaignChange) => Promise<Campaign>
+  /** Deletes a campaign that was not started, with its recipients. */
+  readonly remove: (id: string) => Promise<void>
+  /**
+   * Adds recipients to a campaign that was not started. They are read one after another, so that memory use does not
+   * depend on their number. If reading them throws, the promise rejects with that, and those that were written stay. One
+   * that is malformed is reported by the check.
+   */
+  readonly addRecipients: (
+    id: string,
+    recipients: Iterable<CampaignRecipient> | AsyncIterable<CampaignRecipient>
+  ) => Promise<Campaign>
+  /** Checks the recipients in the background; the campaign is `ready` afterwards. */
+  readonly check: (id: string) => Promise<Campaign>
+  readonly start: (id: string) => Promise<Campaign>
+  /** Within a second nothing more is sent. */
+  readonly pause: (id: string) => Promise<Campaign>
+  readonly resume: (id: string) => Promise<Campaign>
+  /** Skips every recipient that is not sent to yet. */
+  readonly cancel: (id: string) => Promise<Campaign>
+  /** The added recipients in their order, or those with one outcome. */
+  readonly recipients: (
+    id: string,
+    filter?: { readonly outcome?: CampaignOutcome }
+  ) => Listing.Listing<CampaignRow>
+}
+
+const readCampaign = Input.read(CampaignsApi.CreateCampaign)
+const readChange = Input.read(CampaignsApi.EditCampaign)
+const readFilter = Input.read(Schema.Struct(CampaignsApi.rowFilter))
+
+/** Times as ISO 8601 text, for a schema to decode. */
+const timed = <Fields extends { readonly startAt?: Moment | null; readonly notAfter?: Moment | null }>(
+  fields: Fields
+) => ({
+  ...fields,
+  ...(fields?.startAt == null ? {} : { startAt: iso(fields.startAt) }),
+  ...(fields?.notAfter == null ? {} : { notAfter: iso(fields.notAfter) })
+})
+
+/** The number of recipients that are written together. */
+const batch = 500
+
+export const make = Effect.map(
+  Service.Campaigns,
+  (campaigns) => (running: Running, workspaceId: Id.WorkspaceId): Campaigns => {
+    const { run } = running
+    const act = (_tag: "Check" | "Start" | "Pause" | "Resume" | "Cancel") => (id: string): Promise<Campaign> =>
+      run(Effect.map(campaigns.change(workspaceId, id, { _tag }), CampaignsHandlers.shown))
+    const shown = <E>(campaign: Effect.Effect<Core.Campaign, E>) => Effect.map(campaign, CampaignsHandlers.shown)
+    return {
+      create: (campaign) =>
+        run(shown(Effect.flatMap(
+          readCampaign(timed(campaign)),
+          (plan) => campaigns.create(workspaceId, CampaignsHandlers.planOf(plan))
+        ))),
+      list: () => Listing.make(running, (page) => campaigns.list(workspaceId, page), CampaignsHandlers.shown),
+      get: (id) => run(shown(campaigns.get(workspaceId, id))),
+      edit: (id, change) =>
+        run(shown(Effect.flatMap(
+          readChange(timed(change)),
+          (plan) => campaigns.change(workspaceId, id, { _tag: "Edit", plan: CampaignsHandlers.planOf(plan) })
+        ))),
+      remove: (id) => run(campaigns.remove(workspaceId, id)),
+      addRecipients: async (id, recipients) => {
+        let rows: Array<Recipient.Row> = []
+        const write = () => run(shown(campaigns.upload(workspaceId, id, Stream.fromIterable(rows))))
+        for await (const recipient of recipients) {
+          rows.push(Recipient.parse(recipient))
+          if (rows.length < batch) continue
+          await write()
+          rows = []
+        }
+        return write()
+      },
+      check: act("Check"),
+      start: act("Start"),
+      pause: act("Pause"),
+      resume: act("Resume"),
+      cancel: act("Cancel"),
+      recipients: (id, filter = {}) =>
+        Listing.make(
+          running,
+          (page) => Effect.flatMap(readFilter(filter), ({ outcome }) => campaigns.rows(workspaceId, id, outcome, page)),
+          CampaignsHandlers.shownRow
+        )
+    }
+  }
+)
