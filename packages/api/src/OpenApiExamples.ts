@@ -76,6 +76,22 @@ const template = {
   quality: "green"
 }
 
+const shownTemplate = {
+  ...template,
+  parameterFormat: "positional",
+  unfillable: null,
+  rejectionReason: null,
+  providerTemplateId: "1407680676729941",
+  syncedAt: "2026-01-02T03:00:00.000Z"
+}
+
+const unreviewed = {
+  status: "pending",
+  components: [{ type: "BODY", text: "Your order is on its way." }],
+  variables: [],
+  quality: null
+}
+
 const listedKey = {
   id: message.api_key_id,
   name: "order service",
@@ -270,19 +286,24 @@ export const byOperation: { readonly [id in OperationId]: Example } = {
       ...page
     }
   },
-  "templatesDashboard.list": {
-    response: {
-      data: [{
-        ...template,
-        parameterFormat: "positional",
-        unfillable: null,
-        rejectionReason: null,
-        providerTemplateId: "1407680676729941",
-        syncedAt: "2026-01-02T03:00:00.000Z"
-      }],
-      ...internalPage
-    }
+  "templatesDashboard.list": { response: { data: [shownTemplate], ...internalPage } },
+  "templatesDashboard.create": {
+    request: {
+      name: "order_update",
+      language: "en_US",
+      category: "utility",
+      components: [
+        { type: "BODY", text: "Your order is on its way." },
+        { type: "BUTTONS", buttons: [{ type: "QUICK_REPLY", text: "Thanks" }] }
+      ]
+    },
+    response: { ...shownTemplate, ...unreviewed }
   },
+  "templatesDashboard.edit": {
+    request: { components: [{ type: "BODY", text: "Your order is on its way." }] },
+    response: { ...shownTemplate, ...unreviewed }
+  },
+  "templatesDashboard.remove": {},
   "templatesDashboard.sync": { response: { count: 12, syncedAt: "2026-01-02T03:04:05.678Z" } },
   "apiKeys.list": { response: { data: [listedKey], ...internalPage } },
   "apiKeys.get": {

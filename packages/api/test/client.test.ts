@@ -111,6 +111,7 @@ const routesCalled = async (
       const takesId = /^(get|markRead|revoke|retry|cancel|endSession)$/.test(name) &&
           !["session", "webhook", "usage"].some((one) => group === client[one]) ||
         isOfMembers && (name === "change" || name === "remove") ||
+        group === client["templates"] && (name === "edit" || name === "remove") ||
         group === client["campaigns"] && name !== "create"
       if (name === "recipients") await (method("the-id") as Client.List<unknown, unknown>).toArray()
       else if (name === "list") await (method() as Client.List<unknown, unknown>).toArray()

@@ -187,6 +187,12 @@ export interface InternalRoutes {
     readonly query: TemplateQuery
     readonly response: Wire.InternalPage<Wire.TemplateDetail>
   }
+  readonly "POST /internal/templates": { readonly body: Wire.CreateTemplate; readonly response: Wire.TemplateDetail }
+  readonly "PATCH /internal/templates/:id": {
+    readonly body: Wire.EditTemplate
+    readonly response: Wire.TemplateDetail
+  }
+  readonly "DELETE /internal/templates/:id": { readonly response: undefined }
   readonly "POST /internal/templates/sync": { readonly response: Wire.Synced }
   readonly "GET /internal/requests": { readonly query: RequestQuery; readonly response: Wire.RequestPage }
   readonly "GET /internal/alerts": {

@@ -5,6 +5,7 @@
 import type { EventType } from "./Event.ts"
 import type { Json } from "./Json.ts"
 import type { TemplateContent } from "./MessageContents.ts"
+import type { TemplateCategory, TemplateComponent } from "./TemplateComponents.ts"
 import type { MessageFailure, MessageStatus, MessageType, ProviderDetail } from "./Wire.ts"
 
 /** One page of a list under `/internal` (contract §1). */
@@ -472,6 +473,29 @@ export interface TemplateDetail {
   readonly syncedAt: string
 }
 
+/** A template to create. */
+export interface CreateTemplate {
+  /** Lower-case letters, digits and underscores. */
+  readonly name: string
+  readonly language: string
+  readonly category: TemplateCategory
+  /** `positional` if omitted. */
+  readonly parameterFormat?: "positional" | "named"
+  readonly components: ReadonlyArray<TemplateComponent>
+  /** How long the provider tries to deliver a message. */
+  readonly messageSendTtlSeconds?: number
+  /** The number in whose account it is created: the default number, if omitted. */
+  readonly phoneNumberId?: string
+}
+
+/** A change of a template: at least one field. */
+export interface EditTemplate {
+  readonly category?: TemplateCategory
+  /** Replace the old ones as a whole. */
+  readonly components?: ReadonlyArray<TemplateComponent>
+  readonly messageSendTtlSeconds?: number
+}
+
 /** The method by which people sign in. */
 export interface SignInMethod {
   /** `oidc`: open `/internal/oidc/sign-in` in the browser. */
@@ -542,6 +566,9 @@ export type AuditAction =
   | "session.sign_in"
   | "session.sign_out"
   | "session.switch"
+  | "template.create"
+  | "template.edit"
+  | "template.remove"
   | "template.sync"
   | "webhook.pause"
   | "webhook.remove"

@@ -28,6 +28,7 @@ export type { Event, EventOf, EventType } from "./Event.ts"
 export type * from "./InternalRoutes.ts"
 export type * from "./InternalWire.ts"
 export type { Answered } from "./LastResponse.ts"
+export type * from "./TemplateComponents.ts"
 export type { MessageFailure, MessageStatus, Page, SendMessage } from "./Wire.ts"
 
 /** How a client calls. */
@@ -197,6 +198,16 @@ export interface InternalClient {
   readonly templates: {
     /** Newest first. */
     readonly list: (query?: TemplateQuery, options?: CallOptions) => InternalList<Wire.TemplateDetail>
+    /** Creates a template at the provider, which reviews it. Never retried: it might be created twice. */
+    readonly create: (template: Wire.CreateTemplate, options?: CallOptions) => Returned<"POST /internal/templates">
+    /** Replaces what is given. The provider reviews the template again. */
+    readonly edit: (
+      id: string,
+      change: Wire.EditTemplate,
+      options?: CallOptions
+    ) => Returned<"PATCH /internal/templates/:id">
+    /** Deletes this template, and none of the same name in another language. */
+    readonly remove: (id: string, options?: CallOptions) => Returned<"DELETE /internal/templates/:id">
     /** Makes the templates those that the provider lists now. */
     readonly sync: (options?: CallOptions) => Returned<"POST /internal/templates/sync">
   }
@@ -350,6 +361,9 @@ export const createInternalClient = (options: InternalClientOptions): InternalCl
     },
     templates: {
       list: list((query?: TemplateQuery, options?) => call("GET /internal/templates", { query }, options)),
+      create: (body, options) => call("POST /internal/templates", { body, once: true }, options),
+      edit: (id, body, options) => call("PATCH /internal/templates/:id", { id, body, once: true }, options),
+      remove: (id, options) => call("DELETE /internal/templates/:id", { id }, options),
       sync: (options) => call("POST /internal/templates/sync", {}, options)
     },
     requests: {

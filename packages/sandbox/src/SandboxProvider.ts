@@ -2,12 +2,21 @@
  * The provider that needs no account: it sends nothing anywhere, and behaves according to the recipient's number.
  * Reports through `Inbound` only.
  */
-import { type Id, Inbound, type InboundItem, InboundMessage, PhoneNumber, Provider } from "@wac/core"
-import { Clock, Effect, FiberSet, Layer, Schedule } from "effect"
+import {
+  Errors,
+  type Id,
+  Inbound,
+  type InboundItem,
+  InboundMessage,
+  PhoneNumber,
+  Provider,
+  type Template
+} from "@wac/core"
+import { Clock, Effect, Equal, FiberSet, Layer, Schedule } from "effect"
 import { SecureRandom } from "effect/crypto"
 import * as Behaviour from "./Behaviour.ts"
 import * as FirstChoice from "./FirstChoice.ts"
-import { templates } from "./Templates.ts"
+import * as Templates from "./Templates.ts"
 
 /** The number that the first workspace on the sandbox begins with. */
 export const firstNumber: PhoneNumber.ProviderNumber = {
@@ -102,11 +111,40 @@ export const layer: Layer.Layer<Provider.Provider, never, Inbound.Inbound | Secu
       return answer
     })
 
+    /** Templates that were created or changed here, approved at once, with the first ones. Lost at the end. */
+    const changed = new Map<string, Template.ProviderTemplate>(
+      Templates.templates.map((template) => [template.providerTemplateId, template])
+    )
+    const kept = (template: Template.ProviderTemplate) =>
+      Effect.sync(() => {
+        changed.set(template.providerTemplateId, template)
+        return template
+      })
+
     return Provider.Provider.of({
       name: "sandbox",
+      templateEditor: {
+        create: (_, draft) =>
+          Effect.suspend(() => {
+            const template = Templates.made(draft)
+            const { language, name } = template
+            const known = [...changed.values()].find((one) => one.name === name && one.language === language)
+            const isTaken = known !== undefined && !Equal.equals(known, template)
+            return isTaken
+              ? new Errors.InvalidBody({
+                reason: "invalid_field",
+                param: "name",
+                message: "name is taken by another template of the same language"
+              })
+              : kept(template)
+          }),
+        edit: (_, template, { category = template.category, components = template.components }) =>
+          kept({ ...Templates.of(template), status: "approved", rejectionReason: null, category, components }),
+        remove: (_, { providerTemplateId }) => Effect.sync(() => void changed.delete(providerTemplateId))
+      },
       send,
       firstNumber: Effect.succeed(firstNumber),
-      templates: () => Effect.succeed(templates)
+      templates: () => Effect.sync(() => [...changed.values()])
     })
   })
 )

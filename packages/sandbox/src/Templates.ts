@@ -1,7 +1,7 @@
 /**
  * The templates of the sandbox's account (contract §8).
  */
-import type { Template } from "@wac/core"
+import type { Template, TemplateDraft } from "@wac/core"
 
 const shared = { language: "en_US", parameterFormat: "positional" } as const
 const approved = { ...shared, status: "approved", quality: "green", rejectionReason: null } as const
@@ -74,3 +74,24 @@ export const templates: ReadonlyArray<Template.ProviderTemplate> = [
     components: [{ type: "BODY", text: "You have won! Send us your bank details today to claim your prize." }]
   }
 ]
+
+/** The fields of a stored template that the provider has. */
+export const of = (template: Template.Template): Template.ProviderTemplate => {
+  const { id: _id, providerAccountId: _account, syncedAt: _at, unfillable: _why, variables: _names, ...rest } = template
+  const { workspaceId: _workspaceId, ...own } = rest
+  return own
+}
+
+/** A new template, which is approved at once. */
+export const made = (
+  { category, components, language, name, parameterFormat = "positional" }: TemplateDraft.TemplateDraft
+): Template.ProviderTemplate => ({
+  ...approved,
+  providerTemplateId: `sandbox_${name}_${language}`,
+  name,
+  language,
+  category,
+  parameterFormat,
+  components,
+  quality: null
+})

@@ -180,6 +180,23 @@ export const badParameter = (message: string): Refusal => ({
   body: (fbtrace_id) => ({ error: { message: `(#100) ${message}`, type: "OAuthException", code: 100, fbtrace_id } })
 })
 
+/** What is wrong with a template: a Graph error with a subcode and words for people. */
+export const badTemplate = (subcode: number, title: string, message: string): Refusal => ({
+  http: 400,
+  body: (fbtrace_id) => ({
+    error: {
+      message: "Invalid parameter",
+      type: "OAuthException",
+      code: 100,
+      error_subcode: subcode,
+      is_transient: false,
+      error_user_title: title,
+      error_user_msg: message,
+      fbtrace_id
+    }
+  })
+})
+
 /** The same problem as a webhook tells it. */
 export const inWebhook = (problem: Problem): Schema.JsonObject => ({
   code: problem.code,

@@ -4,6 +4,7 @@ import * as Errors from "./CloudApiErrors.ts"
 import type { Fault } from "./control/CloudApiFaults.ts"
 import type { Accepted, Messages } from "./messages/CloudApiMessages.ts"
 import * as Numbers from "./numbers/CloudApiNumbers.ts"
+import * as TemplateEdits from "./templates/CloudApiTemplateEdits.ts"
 import * as Templates from "./templates/CloudApiTemplates.ts"
 
 /** A call as its first line has it. */
@@ -29,6 +30,11 @@ export interface Graph {
   readonly tokens: () => ReadonlySet<string>
   readonly numbers: ReadonlyMap<string, Numbers.BusinessNumber>
   readonly templates: () => ReadonlyArray<Templates.Template>
+  /** The id of the next template. */
+  readonly newTemplateId: () => string
+  /** Keeps a template that was created or changed, and has it reviewed. */
+  readonly review: (template: Templates.Template) => void
+  readonly forget: (template: Templates.Template) => void
   readonly messages: Messages
   /** The address that links to further pages begin with. */
   readonly url: () => string
@@ -70,7 +76,7 @@ const isMarkingRead = (body: string): boolean => {
   }
 }
 
-/** The answer to a call. Only the answer of a send that is accepted changes anything. */
+/** The answer to a call. Only a send that is accepted and a change of templates change anything. */
 export const answer = (
   graph: Graph,
   route: Route | undefined,
@@ -104,7 +110,29 @@ export const answer = (
   if (route.method === "POST" && route.id === graph.account && route.edge === "subscribed_apps") {
     return ok({ success: true })
   }
+  if (route.id === graph.account && route.edge === "message_templates") {
+    if (route.method === "POST") {
+      const template = TemplateEdits.created(graph.templates(), call.body, graph.newTemplateId(), now)
+      if ("http" in template) return refused(template)
+      graph.review(template)
+      return ok({ id: template.id, status: template.status, category: template.category })
+    }
+    if (route.method === "DELETE") {
+      const gone = TemplateEdits.deleted(graph.templates(), route.query)
+      if ("http" in gone) return refused(gone)
+      for (const template of gone) graph.forget(template)
+      return ok({ success: true })
+    }
+  }
+  const template = route.edge === undefined ? graph.templates().find(({ id }) => id === route.id) : undefined
+  if (template !== undefined && route.method === "POST") {
+    const edited = TemplateEdits.edited(template, call.body)
+    if ("http" in edited) return refused(edited)
+    graph.review(edited)
+    return ok({ success: true, id: edited.id, name: edited.name, category: edited.category })
+  }
   if (route.method !== "GET") return absent()
+  if (template !== undefined) return ok(Templates.shown(template, route.query.get("fields")?.split(",")))
   if (number !== undefined && route.edge === undefined) {
     const shown = Numbers.show(number, route.query.get("fields")?.split(","))
     return "shown" in shown

@@ -108,6 +108,7 @@ export const make = Effect.fnUntraced(function*(
   let templates = Templates.initial
   let tokens: ReadonlySet<string> = new Set([identity.accessToken])
   let written = 0
+  let made = 0
 
   const courier = yield* Couriers.make(() => settings, dice, identity.appSecret)
   const tellAll = (updates: ReadonlyArray<Updates.Update>) => {
@@ -131,7 +132,33 @@ export const make = Effect.fnUntraced(function*(
       }))
   })
 
-  const graph: Graph.Graph = { account, tokens: () => tokens, numbers, templates: () => templates, messages, url }
+  const graph: Graph.Graph = {
+    account,
+    tokens: () => tokens,
+    numbers,
+    templates: () => templates,
+    newTemplateId: () => String(1_689_556_910_000_000 + made++),
+    review: (template) => {
+      const isKnown = templates.some(({ id }) => id === template.id)
+      templates = isKnown
+        ? templates.map((known) => known.id === template.id ? template : known)
+        : [...templates, template]
+      if (settings.reviewAfter === null) return
+      const { language, name } = template
+      // the review of a template that was changed or deleted meanwhile is void
+      const verdict = Effect.suspend(() =>
+        templates.includes(template)
+          ? simulation.changeTemplate({ name, language, status: "APPROVED" })
+          : Effect.void
+      )
+      run(Effect.asVoid(Effect.andThen(Effect.sleep(settings.reviewAfter), verdict)))
+    },
+    forget: (template) => {
+      templates = templates.filter((known) => known !== template)
+    },
+    messages,
+    url
+  }
 
   const customerOf = (inbound: Inbounds.Inbound): Updates.Named => {
     const known = Messages.named(settings, dice, Recipient.keyOf(inbound.from ?? inbound.userId ?? ""))

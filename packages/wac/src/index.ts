@@ -94,7 +94,19 @@ export {
   type PostgresStorage,
   type Storage
 } from "./Storage.ts"
-export type { Template, TemplateFilter, Templates } from "./templates/Templates.ts"
+export type {
+  BodyComponent,
+  ButtonComponent,
+  ButtonsComponent,
+  CarouselComponent,
+  FooterComponent,
+  HeaderComponent,
+  NamedSample,
+  OfferComponent,
+  TemplateCategory,
+  TemplateComponent
+} from "./templates/TemplateComponents.ts"
+export type { NewTemplate, Template, TemplateEdit, TemplateFilter, Templates } from "./templates/Templates.ts"
 export { createWac, type Wac, type Workspace } from "./Wac.ts"
 export {
   type ErrorCode,

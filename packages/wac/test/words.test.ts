@@ -13,7 +13,8 @@ import type {
   PhoneNumbers,
   Replay,
   SenderBlock,
-  Template
+  Template,
+  TemplateDraft
 } from "@wac/core"
 import type { ReceivedContentByType } from "@wac/verifier"
 import { expectTypeOf, it } from "vitest"
@@ -39,6 +40,9 @@ it("statuses equal the core's", () => {
   expectTypeOf<NonNullable<Wac.PhoneNumber["block"]>["reason"]>().toEqualTypeOf<SenderBlock.SenderBlockReason>()
   expectTypeOf<NonNullable<Wac.PhoneNumber["block"]>["scope"]>().toEqualTypeOf<SenderBlock.SenderBlockScope>()
   expectTypeOf<Wac.Template["parameterFormat"]>().toEqualTypeOf<Template.ParameterFormat>()
+  expectTypeOf<Wac.TemplateComponent>().toEqualTypeOf<TemplateDraft.Component>()
+  expectTypeOf<Wac.TemplateEdit>().toEqualTypeOf<TemplateDraft.TemplateEdit>()
+  expectTypeOf<Wac.TemplateCategory>().toEqualTypeOf<TemplateDraft.Category>()
   expectTypeOf<NonNullable<Wac.ProviderTemplate["parameterFormat"]>>().toEqualTypeOf<Template.ParameterFormat>()
   expectTypeOf<Wac.Role>().toEqualTypeOf<Member.Role>()
   expectTypeOf<Wac.ApiKey["scopes"][number]>().toEqualTypeOf<ApiScope.ApiScope>()

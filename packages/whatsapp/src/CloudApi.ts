@@ -17,7 +17,7 @@ export interface Access {
 }
 
 export interface Call {
-  readonly method: "GET" | "POST"
+  readonly method: "GET" | "POST" | "DELETE"
   /** Below the version, each part by itself. */
   readonly path: ReadonlyArray<string>
   readonly query?: { readonly [name: string]: string }

@@ -36,7 +36,8 @@ const formatOf = (
     ? "named"
     : "positional"
 
-const templateOf = (json: Payload.Json): Template.ProviderTemplate | undefined => {
+/** A template as the API shows it; undefined if it cannot be read. */
+export const templateOf = (json: Payload.Json): Template.ProviderTemplate | undefined => {
   const item = Item(json)
   const { category, components, id, language, name, quality_score, rejected_reason, status } = item
   return id === undefined || name === undefined || language === undefined || status === undefined ||

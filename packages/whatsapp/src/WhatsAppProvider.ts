@@ -20,6 +20,7 @@ import * as ReadRequest from "./ReadRequest.ts"
 import * as SenderAccess from "./SenderAccess.ts"
 import * as SendRequest from "./SendRequest.ts"
 import * as SendResponse from "./SendResponse.ts"
+import * as TemplateEdits from "./TemplateEdits.ts"
 import * as TemplateList from "./TemplateList.ts"
 import { providerName, type WhatsAppConfig } from "./WhatsAppConfig.ts"
 
@@ -213,6 +214,22 @@ export const layer = (
         }))
       })
 
+      const templateEditor = TemplateEdits.make(Effect.fnUntraced(function*(sender, request) {
+        const access = yield* accessOf(sender)
+        const answer = yield* api.call(access, { ...request, timeout: pageTimeout, maxBytes: sendMaxBytes })
+        const error = errorOf(answer, access)
+        const json = jsonOf(answer, error)
+        if (json !== undefined) return json
+        if (error !== undefined && request.isDone?.(error) === true) return null
+        const outcome = answer._tag === "Answered" ? SendResponse.outcomeOf(answer, error) : undefined
+        return yield* outcome?._tag === "Refused" || outcome?._tag === "NotSent"
+          ? outcome.error
+          : new Errors.ServerError({
+            reason: failureOf(answer),
+            message: `the provider did not confirm the change of a template: ${reasonOf(answer, error)}`
+          })
+      }))
+
       const firstNumber = Effect.gen(function*() {
         const { businessAccountId, phoneNumberId } = config
         const answer = yield* NumberInfo.ask(api, config, phoneNumberId)
@@ -237,7 +254,7 @@ export const layer = (
         }
       }).pipe(Effect.withSpan("WhatsAppProvider.firstNumber"))
 
-      return Provider.Provider.of({ name: providerName, send, markRead, templates, firstNumber })
+      return Provider.Provider.of({ name: providerName, send, markRead, templateEditor, templates, firstNumber })
     })
   )
 

@@ -109,6 +109,30 @@ const meant = (value: Json, name: string): Json => {
   return Object.hasOwn(sendable, name) ? sendable[name]!(made, 0) : made
 }
 
+let templates = 0
+
+/** Names are taken once, and components have to go together. */
+const meantTemplate = (body: Json): Json => ({
+  name: `made_${templates++}`,
+  language: body.language,
+  category: "utility",
+  parameterFormat: "positional",
+  components: [
+    { type: "HEADER", format: "TEXT", text: "For {{1}}", example: { header_text: ["Ana"] } },
+    { type: "BODY", text: "Hi {{1}}.", example: { body_text: [["Ana"]] } },
+    { type: "FOOTER", text: "Bye" },
+    {
+      type: "BUTTONS",
+      buttons: [{ type: "QUICK_REPLY", text: "Yes" }, {
+        type: "PHONE_NUMBER",
+        text: "Call",
+        phone_number: "+15551234567"
+      }]
+    }
+  ],
+  messageSendTtlSeconds: 60
+})
+
 /** What no schema says of a body: makes one that the document allows one that means something. */
 const meaningful: { readonly [operationId: string]: (body: Json) => Json } = {
   // later than now
@@ -125,6 +149,7 @@ const meaningful: { readonly [operationId: string]: (body: Json) => Json } = {
   "campaigns.create": (body) => meant(body, "body"),
   "campaigns.edit": (body) => meant(body, "body"),
   "messagesDashboard.send": (body) => meant(body, "body"),
+  "templatesDashboard.create": meantTemplate,
   "alerts.configure": ({ url, ...body }) => ({ ...body, url: url === null ? null : atReceiver(url) }),
   "webhook.put": (body) => ({ ...body, url: atReceiver(body.url) })
 }

@@ -154,7 +154,10 @@ const said = ({ access, isOpenToPortal }: Route, { isForeign, kind, role }: Cred
 }
 
 /** What a route needs before it looks for the thing with the id. */
-const bodies: { readonly [route: string]: unknown } = { "PATCH /internal/members/:id": { role: "member" } }
+const bodies: { readonly [route: string]: unknown } = {
+  "PATCH /internal/members/:id": { role: "member" },
+  "PATCH /internal/templates/:id": { category: "utility" }
+}
 
 /** What the service does: the most general request, which can only fail for who asks. */
 const done = Effect.fnUntraced(function*(route: Route, { headers, isForeign }: Credential) {

@@ -15,6 +15,20 @@ const listed = ({ session, url }: Server, query = "") => call(`${url}/internal/t
 const sync = ({ session, url }: Server) =>
   call(`${url}/internal/templates/sync`, { method: "POST", headers: { ...session, "sec-fetch-site": "same-origin" } })
 
+const change = ({ session, url }: Server, method: string, path: string, body?: object) =>
+  call(`${url}/internal/templates${path}`, {
+    method,
+    headers: { ...session, "sec-fetch-site": "same-origin" },
+    ...(body === undefined ? {} : { body })
+  })
+
+const greeting = {
+  name: "greeting",
+  language: "en_US",
+  category: "utility",
+  components: [{ type: "BODY", text: "Hi {{1}}, welcome.", example: { body_text: [["Ana"]] } }]
+}
+
 /** The sandbox with other templates. */
 const listing = (
   templates: Effect.Effect<ReadonlyArray<Template.ProviderTemplate>, Provider.TemplatesUnavailable>
@@ -56,6 +70,88 @@ describe.concurrent("templates", () => {
       assert.deepStrictEqual(rejected.body.data.map(({ name }: { readonly name: string }) => name), ["rejected_offer"])
       checks.assertInvalid(yield* listed(server, "?limit=0"), "invalid_field", "limit")
       checks.assertInvalid(yield* listed(server, "?tatus=x"), "unknown_field", "tatus")
+    }))
+
+  it.live("a template is created, sent, changed and deleted, which the audit tells", () =>
+    Effect.gen(function*() {
+      const server = yield* ready()
+      const created = yield* change(server, "POST", "", greeting)
+      assert.strictEqual(created.status, 201, created.text)
+      const { id, syncedAt: _, ...shown } = created.body
+      assert.deepStrictEqual(shown, {
+        ...greeting,
+        status: "approved",
+        parameterFormat: "positional",
+        variables: ["1"],
+        unfillable: null,
+        quality: null,
+        rejectionReason: null,
+        providerTemplateId: "sandbox_greeting_en_US"
+      })
+      const sent = yield* send(server, {
+        to: "+15551234567",
+        type: "template",
+        template: { name: "greeting", language: "en_US", bodyParams: ["Ana"] }
+      })
+      assert.strictEqual(sent.status, 200, sent.text)
+      checks.assertInvalid(
+        yield* change(server, "POST", "", { ...greeting, category: "marketing" }),
+        "invalid_field",
+        "name"
+      )
+
+      const edited = yield* change(server, "PATCH", `/${id}`, { components: [{ type: "BODY", text: "Welcome." }] })
+      assert.strictEqual(edited.status, 200, edited.text)
+      assert.deepStrictEqual([edited.body.id, edited.body.variables], [id, []])
+      yield* sync(server)
+      assert.strictEqual((yield* listed(server, "?name=greeting")).body.data[0].id, id)
+
+      assert.strictEqual((yield* change(server, "DELETE", `/${id}`)).status, 204)
+      yield* sync(server)
+      assert.deepStrictEqual((yield* listed(server, "?name=greeting")).body.data, [])
+      for (const gone of [id, "tpl_nothing"]) {
+        checks.assertError(yield* change(server, "DELETE", `/${gone}`), 404, { code: "not_found" })
+        checks.assertError(yield* change(server, "PATCH", `/${gone}`, { category: "utility" }), 404, {
+          code: "not_found"
+        })
+      }
+      const audit = yield* call(`${server.url}/internal/audit?target=${id}`, { headers: server.session })
+      assert.deepStrictEqual(
+        audit.body.data.map(({ action, detail }: { readonly action: string; readonly detail: object }) => [
+          action,
+          detail
+        ]),
+        ["template.remove", "template.edit", "template.create"].map((action) => [
+          action,
+          { name: "greeting", language: "en_US" }
+        ])
+      )
+    }))
+
+  it.live("a template beyond the provider's limits is refused with the field's path", () =>
+    Effect.gen(function*() {
+      const server = yield* ready()
+      const [body] = greeting.components
+      for (
+        const [param, fields] of [
+          ["name", { name: "Greeting" }],
+          ["category", { category: "news" }],
+          ["components", { components: [{ type: "FOOTER", text: "Bye" }] }],
+          ["components[0].text", { components: [{ ...body, text: "{{1}}" }] }],
+          ["components[0].example.body_text", { components: [{ type: "BODY", text: "Hi {{1}}, hello." }] }],
+          ["components[1].buttons[0].text", {
+            components: [body, { type: "BUTTONS", buttons: [{ type: "QUICK_REPLY", text: "x".repeat(26) }] }]
+          }],
+          ["messageSendTtlSeconds", { messageSendTtlSeconds: 60_000 }],
+          ["phoneNumberId", { phoneNumberId: "pn_nothing" }]
+        ] as const
+      ) {
+        checks.assertInvalid(
+          yield* change(server, "POST", "", { ...greeting, ...fields }),
+          "invalid_field",
+          param
+        )
+      }
     }))
 
   it.live("a sync replaces the templates with the provider's, and shows which ones bodyParams cannot fill", () =>

@@ -1,14 +1,15 @@
 /**
  * `/v1/templates` and `/internal/templates` (specification §4, contract §6 and §7).
  */
-import { PlainText, Template as Core } from "@wac/core"
+import { PlainText, Template as Core, TemplateDraft } from "@wac/core"
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Access, apiKey, session } from "../Access.ts"
 import { Audited } from "../audit/Audited.ts"
 import { ApiKeyAuthentication, SessionAuthentication } from "../Caller.ts"
-import { reading, readingProvider } from "../ErrorBody.ts"
+import { asking, reading, readingProvider } from "../ErrorBody.ts"
 import { internalListOf, listOf, noQuery, pageQuery } from "../Lists.ts"
+import { byId } from "../Parameters.ts"
 import { Timestamp } from "../Timestamp.ts"
 import { IsPaged } from "../Traits.ts"
 
@@ -49,6 +50,17 @@ export const ShownTemplate = Schema.Struct({
 /** The result of a sync: how many templates the provider has, and when the listing began. */
 export const Synced = Schema.Struct({ count: Schema.Int, syncedAt: Timestamp }).annotate({ identifier: "Synced" })
 
+/** A template to create, and the number in whose account: the default number's, if omitted. */
+export const CreateTemplate = Schema.Struct({
+  ...TemplateDraft.TemplateDraft.fields,
+  phoneNumberId: Schema.optionalKey(PlainText.between(1, 64))
+}).annotate({ identifier: "CreateTemplate" })
+
+/** A change of a template: at least one of its fields. */
+export const EditTemplate = TemplateDraft.TemplateEdit.annotate({ identifier: "EditTemplate" })
+
+const one = { params: byId, query: noQuery }
+
 const word = Schema.optionalKey(PlainText.PlainText)
 
 /** The filters of the list, which match exactly. */
@@ -82,6 +94,36 @@ export class TemplatesDashboardApi extends HttpApiGroup.make("templatesDashboard
   }).annotate(Access, session("member")).annotate(IsPaged, true).annotateMerge(OpenApi.annotations({
     summary: "List templates",
     description: "Templates of every status, newest first."
+  })),
+  HttpApiEndpoint.post("create", "/internal/templates", {
+    query: noQuery,
+    payload: CreateTemplate,
+    success: ShownTemplate.pipe(HttpApiSchema.status(201)),
+    error: asking
+  }).annotate(Access, session("developer")).annotate(Audited, "template.create").annotateMerge(OpenApi.annotations({
+    summary: "Create a template",
+    description:
+      "Creates it at the provider, which reviews it and reports the result later. Components have the provider's own " +
+      "names. What the provider would refuse by its published limits is refused here, with the field in `param`."
+  })),
+  HttpApiEndpoint.patch("edit", "/internal/templates/:id", {
+    ...one,
+    payload: EditTemplate,
+    success: ShownTemplate,
+    error: asking
+  }).annotate(Access, session("developer")).annotate(Audited, "template.edit").annotateMerge(OpenApi.annotations({
+    summary: "Change a template",
+    description:
+      "Components are replaced as a whole, and reviewed again. The provider takes changes of approved, rejected and " +
+      "paused templates only, and a few a month."
+  })),
+  HttpApiEndpoint.delete("remove", "/internal/templates/:id", {
+    ...one,
+    success: HttpApiSchema.NoContent,
+    error: readingProvider
+  }).annotate(Access, session("developer")).annotate(Audited, "template.remove").annotateMerge(OpenApi.annotations({
+    summary: "Delete a template",
+    description: "Deletes this template at the provider. Those of the same name in other languages stay."
   })),
   HttpApiEndpoint.post("sync", "/internal/templates/sync", {
     query: noQuery,

@@ -9,6 +9,7 @@ import type { ProviderMedia } from "../media/MediaStore.ts"
 import type { PhoneNumber, ProviderNumber } from "../numbers/PhoneNumber.ts"
 import type { StoreError } from "../StoreError.ts"
 import type { ProviderTemplate, Template } from "../templates/Template.ts"
+import type { TemplateDraft, TemplateEdit } from "../templates/TemplateDraft.ts"
 import type { OutboundMessage } from "./Message.ts"
 import type { Resolved } from "./Referred.ts"
 
@@ -63,6 +64,23 @@ export interface FileUpload {
   readonly bytes: Stream.Stream<Uint8Array, StoreError>
 }
 
+/** Errors of a call that changes a template. */
+export type TemplateRefused = InvalidBody | Forbidden | RateLimited | ServerError
+
+/** Changes of the templates of a number's account. The provider reviews them, and reports the result later. */
+export interface TemplateEditor {
+  /** Creates a template. Returns it as the provider has it. */
+  readonly create: (sender: PhoneNumber, draft: TemplateDraft) => Effect.Effect<ProviderTemplate, TemplateRefused>
+  /** Changes a template. Returns it as the provider has it then. */
+  readonly edit: (
+    sender: PhoneNumber,
+    template: Template,
+    change: TemplateEdit
+  ) => Effect.Effect<ProviderTemplate, TemplateRefused>
+  /** Deletes this template, and none of the same name in another language. Succeeds if it is gone already. */
+  readonly remove: (sender: PhoneNumber, template: Template) => Effect.Effect<void, TemplateRefused>
+}
+
 export class Provider extends Context.Service<Provider, {
   /** The name in the terminal and the log. */
   readonly name: string
@@ -93,6 +111,8 @@ export class Provider extends Context.Service<Provider, {
    * most 8 s.
    */
   readonly firstNumber: Effect.Effect<ProviderNumber, ProviderError>
+  /** Providers whose templates are managed elsewhere omit it. */
+  readonly templateEditor?: TemplateEditor
   /** All templates of the number's account, in every status. */
   readonly templates: (sender: PhoneNumber) => Effect.Effect<ReadonlyArray<ProviderTemplate>, TemplatesUnavailable>
 }>()("@wac/core/messages/Provider") {}

@@ -29,6 +29,23 @@ export interface Update {
   readonly change: Template.TemplateChange
 }
 
+/** A template as the provider has it after it was created or changed here. */
+export interface Put {
+  /** When the provider was asked. */
+  readonly at: Instant
+  readonly workspaceId: WorkspaceId
+  readonly providerAccountId: string
+  readonly template: Template.ProviderTemplate
+  /** The id if the template is new. */
+  readonly id: TemplateId
+}
+
+/** A template that was deleted at the provider. */
+export interface Remove {
+  readonly workspaceId: WorkspaceId
+  readonly id: TemplateId
+}
+
 /** A template, and when its fields were reported. */
 export interface Kept {
   readonly template: Template.Template
@@ -59,6 +76,23 @@ const nameOf = (
   { language, name, providerAccountId }: Pick<Template.Template, "language" | "name" | "providerAccountId">
 ) => `${language} ${name} ${providerAccountId}`
 
+/** A template as it was listed or answered, after what is known of it. */
+const keptOf = ({ at, id, providerAccountId, template, workspaceId }: Put, before: Kept | undefined): Kept => {
+  const { listed, told } = Template.relist(template, before?.template ?? template, before?.told ?? {}, at)
+  return {
+    template: {
+      ...listed,
+      id: before?.template.id ?? id,
+      workspaceId,
+      providerAccountId,
+      variables: Template.variablesOf(template.components),
+      unfillable: TemplateSlots.unfillableOf(template),
+      syncedAt: at
+    },
+    told
+  }
+}
+
 /** A workspace's templates after a listing; `undefined` if the listing must be ignored. */
 const relisted = (
   { ids, listed, listedAt, providerAccountId, workspaceId }: ReplaceAll,
@@ -76,19 +110,7 @@ const relisted = (
     const name = nameOf({ ...template, providerAccountId })
     // if a template is listed twice, the first entry takes an id and the last one sets the content
     const before = after.get(name) ?? known.get(name)
-    const { listed, told } = Template.relist(template, before?.template ?? template, before?.told ?? {}, listedAt)
-    after.set(name, {
-      template: {
-        ...listed,
-        id: before?.template.id ?? ids[i]!,
-        workspaceId,
-        providerAccountId,
-        variables: Template.variablesOf(template.components),
-        unfillable: TemplateSlots.unfillableOf(template),
-        syncedAt: listedAt
-      },
-      told
-    })
+    after.set(name, keptOf({ at: listedAt, workspaceId, providerAccountId, template, id: ids[i]! }, before))
   })
   return after
 }
@@ -140,4 +162,32 @@ export const update: Decide<Update, LoadedNames, number, Writes> = (loaded, comm
     return named.length
   })
   return { answers, writes: { kept: [...kept.values()], gone: [] } }
+}
+
+/**
+ * Decides `TemplateStore.put`: keeps a template that was created or changed here. A listing that began earlier is
+ * ignored from then on. The answer is the template; `undefined` if the workspace has no number in the account.
+ */
+export const put: Decide<Put, LoadedWorkspaces, Template.Template | undefined, Writes> = (loaded, commands) => {
+  const kept = new Map<TemplateId, Kept>()
+  const answers = commands.map((command) => {
+    if (!loaded.accounts(command.workspaceId).has(command.providerAccountId)) return undefined
+    const isSame = ({ template }: Kept) => nameOf(template) === nameOf({ ...command.template, ...command })
+    const before = [...kept.values()].find((one) => isSame(one) && one.template.workspaceId === command.workspaceId) ??
+      loaded.ofWorkspace(command.workspaceId).find(isSame)
+    const after = keptOf(command, before)
+    kept.set(after.template.id, after)
+    return after.template
+  })
+  return { answers, writes: { kept: [...kept.values()], gone: [] } }
+}
+
+/** Decides `TemplateStore.remove`. Repeating it changes nothing. */
+export const remove: Decide<Remove, LoadedWorkspaces, void, Writes> = (loaded, commands) => {
+  const gone = new Map<TemplateId, Template.Template>()
+  const answers = commands.map(({ id, workspaceId }) => {
+    const found = loaded.ofWorkspace(workspaceId).find(({ template }) => template.id === id)
+    if (found !== undefined) gone.set(id, found.template)
+  })
+  return { answers, writes: { kept: [], gone: [...gone.values()] } }
 }

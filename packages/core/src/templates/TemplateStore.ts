@@ -1,12 +1,12 @@
 /**
  * Port: templates as last synchronized with the provider. `TemplateStep` decides its transitions.
  */
-import { Context, type Effect } from "effect"
-import type { WorkspaceId } from "../Id.ts"
+import { Context, type Effect, type Option } from "effect"
+import type { TemplateId, WorkspaceId } from "../Id.ts"
 import type { Page, PageRequest } from "../Page.ts"
 import type { StoreError } from "../StoreError.ts"
 import type { Template } from "./Template.ts"
-import type { ReplaceAll, Update } from "./TemplateStep.ts"
+import type { Put, Remove, ReplaceAll, Update } from "./TemplateStep.ts"
 
 /** Which templates to list. Every given field must match exactly. */
 export type TemplateFilter = Partial<Pick<Template, "status" | "category" | "language" | "name">>
@@ -30,6 +30,15 @@ export class TemplateStore extends Context.Service<TemplateStore, {
    * account. Returns how many have the template. Reports may arrive in any order and repeatedly.
    */
   readonly update: (told: Update) => Effect.Effect<number, StoreError>
+  /**
+   * Keeps a template that was created or changed here. A known template (by name and language) keeps its id. `undefined`
+   * if the workspace has no number in the account. Safe to repeat.
+   */
+  readonly put: (command: Put) => Effect.Effect<Template | undefined, StoreError>
+  /** Forgets a template of the workspace. Safe to repeat. */
+  readonly remove: (command: Remove) => Effect.Effect<void, StoreError>
+  /** The template with this id, if it is the workspace's. */
+  readonly get: (workspaceId: WorkspaceId, id: TemplateId) => Effect.Effect<Option.Option<Template>, StoreError>
   /** Templates of every status, newest first. */
   readonly list: (
     workspaceId: WorkspaceId,

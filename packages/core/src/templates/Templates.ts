@@ -4,14 +4,18 @@
  */
 import { Clock, Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
+import { InvalidBody, NotFound, ServerError } from "../Errors.ts"
 import * as Id from "../Id.ts"
-import { Provider, type TemplatesUnavailable } from "../messages/Provider.ts"
+import * as Lookup from "../Lookup.ts"
+import { Provider, type TemplateRefused, type TemplatesUnavailable } from "../messages/Provider.ts"
 import type { PhoneNumber } from "../numbers/PhoneNumber.ts"
 import { PhoneNumberStore } from "../numbers/PhoneNumberStore.ts"
 import type { Page, PageRequest } from "../Page.ts"
 import type { StoreError } from "../StoreError.ts"
 import type { Instant } from "../Time.ts"
-import type { Template } from "./Template.ts"
+import type { ProviderTemplate, Template } from "./Template.ts"
+import * as TemplateDraft from "./TemplateDraft.ts"
+import { TemplateRequests } from "./TemplateRequests.ts"
 import { type TemplateFilter, TemplateStore } from "./TemplateStore.ts"
 
 /** The result of a synchronization. */
@@ -30,6 +34,26 @@ export class Templates extends Context.Service<Templates, {
   readonly sync: (workspaceId: Id.WorkspaceId) => Effect.Effect<Synced, TemplatesUnavailable | StoreError>
   /** Does the same for the account of one number of this provider. Returns how many templates it has. */
   readonly syncAccount: (sender: PhoneNumber) => Effect.Effect<number, TemplatesUnavailable | StoreError>
+  /**
+   * Creates a template in the account of a number: the workspace's default number, or the one with this id. The provider
+   * reviews it and reports the result later. A wrong field is refused before the provider is asked.
+   */
+  readonly create: (
+    workspaceId: Id.WorkspaceId,
+    draft: TemplateDraft.TemplateDraft,
+    phoneNumberId?: string
+  ) => Effect.Effect<Template, TemplateRefused | StoreError>
+  /** Changes a template, which the provider reviews again. */
+  readonly edit: (
+    workspaceId: Id.WorkspaceId,
+    id: string,
+    change: TemplateDraft.TemplateEdit
+  ) => Effect.Effect<Template, TemplateRefused | NotFound | StoreError>
+  /** Deletes a template, at the provider too. Templates of the same name in other languages stay. */
+  readonly remove: (
+    workspaceId: Id.WorkspaceId,
+    id: string
+  ) => Effect.Effect<Template, TemplateRefused | NotFound | StoreError>
   /** Templates of every status, newest first, except those of other providers' accounts. */
   readonly list: (
     workspaceId: Id.WorkspaceId,
@@ -68,8 +92,101 @@ export class Templates extends Context.Service<Templates, {
         return { count: counts.reduce((sum, count) => sum + count, 0), listedAt }
       })
 
+      const requests = yield* TemplateRequests
+
+      const editor = provider.templateEditor === undefined
+        ? Effect.fail(
+          new ServerError({
+            reason: "provider_error",
+            message: "this provider's templates cannot be changed from here"
+          })
+        )
+        : Effect.succeed(provider.templateEditor)
+
+      const judge = (judged: TemplateDraft.Judged) => {
+        const problem = TemplateDraft.problemOf(judged)
+        return problem === undefined ? Effect.void : Effect.fail(
+          new InvalidBody({
+            reason: "invalid_field",
+            param: problem.param,
+            message: `${problem.param} ${problem.message}`
+          })
+        )
+      }
+
+      const gone = new NotFound({ message: "the workspace has no such template" })
+
+      /** A template, and a number of its account. */
+      const found = Effect.fnUntraced(function*(workspaceId: Id.WorkspaceId, id: string) {
+        const template = yield* Lookup.find(
+          "template",
+          Id.parse(Id.TemplateId, id),
+          (id) => store.get(workspaceId, id)
+        )
+        const sender = (yield* numbers.list(workspaceId)).find((number) =>
+          number.provider === provider.name && number.providerAccountId === template.providerAccountId
+        )
+        return sender === undefined ? yield* gone : { sender, template }
+      })
+
+      /** Keeps what the provider answered. Its list is asked for soon, because reports may have come before. */
+      const kept = Effect.fnUntraced(function*(sender: PhoneNumber, at: Instant, template: ProviderTemplate) {
+        const { providerAccountId, workspaceId } = sender
+        const id = yield* Id.generate(random, "tpl")
+        const put = yield* store.put({ at, workspaceId, providerAccountId, template, id })
+        yield* requests.ask(providerAccountId)
+        return put
+      })
+
+      const create = Effect.fn("Templates.create")(
+        function*(workspaceId: Id.WorkspaceId, draft: TemplateDraft.TemplateDraft, phoneNumberId?: string) {
+          const { create } = yield* editor
+          yield* judge({ ...draft, parameterFormat: draft.parameterFormat ?? "positional" })
+          const sender = (yield* numbers.list(workspaceId)).find((number) =>
+            number.provider === provider.name && (phoneNumberId === undefined || number.id === phoneNumberId)
+          )
+          const noNumber = new InvalidBody({
+            reason: "invalid_field",
+            param: "phoneNumberId",
+            message: "phoneNumberId must be a number of the workspace"
+          })
+          if (sender === undefined) return yield* noNumber
+          const at = yield* Clock.currentTimeMillis
+          return (yield* kept(sender, at, yield* create(sender, draft))) ?? (yield* noNumber)
+        },
+        // once the provider was asked, its answer is kept even if the caller leaves
+        Effect.uninterruptible
+      )
+
+      const edit = Effect.fn("Templates.edit")(
+        function*(workspaceId: Id.WorkspaceId, id: string, change: TemplateDraft.TemplateEdit) {
+          const { edit } = yield* editor
+          const { sender, template } = yield* found(workspaceId, id)
+          const { parameterFormat } = template
+          const category = change.category ?? template.category
+          yield* judge({ parameterFormat, ...change, category })
+          const at = yield* Clock.currentTimeMillis
+          return (yield* kept(sender, at, yield* edit(sender, template, change))) ?? (yield* gone)
+        },
+        Effect.uninterruptible
+      )
+
+      const remove = Effect.fn("Templates.remove")(
+        function*(workspaceId: Id.WorkspaceId, id: string) {
+          const { remove } = yield* editor
+          const { sender, template } = yield* found(workspaceId, id)
+          yield* remove(sender, template)
+          yield* store.remove({ workspaceId, id: template.id })
+          return template
+        },
+        Effect.uninterruptible
+      )
+
       return Templates.of({
         sync,
+        create,
+        edit,
+        remove,
         syncAccount,
         list: (workspaceId, filter, page) => store.list(workspaceId, { ...filter, provider: provider.name }, page)
       })

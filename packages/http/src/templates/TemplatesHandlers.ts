@@ -5,6 +5,7 @@ import { Api, Caller } from "@wac/api"
 import { Provider, StoreError, type Template, Templates, Time } from "@wac/core"
 import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
+import { Exchange } from "../Exchange.ts"
 import * as HandlerGroup from "../HandlerGroup.ts"
 import * as Paging from "../Paging.ts"
 
@@ -53,6 +54,13 @@ const publicLayer = HandlerGroup.layer(
   })
 )
 
+/** Notes a changed template for the audit. */
+const changed = Effect.fnUntraced(function*(template: Template.Template) {
+  const exchange = yield* Exchange
+  exchange.changed = { target: template.id, detail: { name: template.name, language: template.language } }
+  return shown(template)
+})
+
 const dashboardLayer = HandlerGroup.layer(
   Effect.gen(function*() {
     const templates = yield* Templates.Templates
@@ -61,6 +69,18 @@ const dashboardLayer = HandlerGroup.layer(
         list: Effect.fnUntraced(function*({ query: { cursor: _cursor, limit: _limit, ...filter }, query }) {
           const { workspaceId } = yield* Caller.CurrentSession
           return Paging.internalList(yield* templates.list(workspaceId, filter, yield* Paging.request(query)), shown)
+        }, StoreError.orUnavailable),
+        create: Effect.fnUntraced(function*({ payload: { phoneNumberId, ...draft } }) {
+          const { workspaceId } = yield* Caller.CurrentSession
+          return yield* changed(yield* templates.create(workspaceId, draft, phoneNumberId))
+        }, StoreError.orUnavailable),
+        edit: Effect.fnUntraced(function*({ params, payload }) {
+          const { workspaceId } = yield* Caller.CurrentSession
+          return yield* changed(yield* templates.edit(workspaceId, params.id, payload))
+        }, StoreError.orUnavailable),
+        remove: Effect.fnUntraced(function*({ params }) {
+          const { workspaceId } = yield* Caller.CurrentSession
+          yield* changed(yield* templates.remove(workspaceId, params.id))
         }, StoreError.orUnavailable),
         sync: Effect.fnUntraced(
           function*() {

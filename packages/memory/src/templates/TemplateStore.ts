@@ -2,7 +2,7 @@
  * `TemplateStore` in memory: each method is one synchronous step over `State`, decided by `TemplateStep`.
  */
 import { type Id, type Page, type Template, TemplateStep, TemplateStore } from "@wac/core"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Option } from "effect"
 import { named } from "../numbers/PhoneNumberStore.ts"
 import { forgetTemplate, type Memory, State, templateName } from "../State.ts"
 
@@ -23,14 +23,25 @@ const write = (memory: Memory, { gone, kept }: TemplateStep.Writes): void => {
   }
 }
 
+const loadedOf = (memory: Memory): TemplateStep.LoadedWorkspaces => ({
+  now: memory.now,
+  accounts: (id) => accountsOf(memory, id),
+  ofWorkspace: (id) => memory.templates.all(id).map((template) => keptOf(memory, template))
+})
+
 const replaceAll = (memory: Memory, command: TemplateStep.ReplaceAll): void =>
-  write(
-    memory,
-    TemplateStep.replaceAll({
-      now: memory.now,
-      accounts: (id) => accountsOf(memory, id),
-      ofWorkspace: (id) => memory.templates.all(id).map((template) => keptOf(memory, template))
-    }, [command]).writes
+  write(memory, TemplateStep.replaceAll(loadedOf(memory), [command]).writes)
+
+const put = (memory: Memory, command: TemplateStep.Put): Template.Template | undefined => {
+  const { answers: [template], writes } = TemplateStep.put(loadedOf(memory), [command])
+  write(memory, writes)
+  return template
+}
+
+const get = (memory: Memory, workspaceId: Id.WorkspaceId, id: Id.TemplateId): Option.Option<Template.Template> =>
+  Option.filter(
+    Option.fromNullishOr(memory.templates.get(id)),
+    (template) => template.workspaceId === workspaceId
   )
 
 const update = (memory: Memory, command: TemplateStep.Update): number => {
@@ -77,6 +88,9 @@ export const layer = Layer.effect(
   Effect.map(State, (memory) =>
     TemplateStore.TemplateStore.of({
       replaceAll: (command) => Effect.sync(() => replaceAll(memory, command)),
+      put: (command) => Effect.sync(() => put(memory, command)),
+      remove: (command) => Effect.sync(() => write(memory, TemplateStep.remove(loadedOf(memory), [command]).writes)),
+      get: (workspaceId, id) => Effect.sync(() => get(memory, workspaceId, id)),
       update: (told) => Effect.sync(() => update(memory, told)),
       list: (workspaceId, filter, page) => Effect.sync(() => list(memory, workspaceId, filter, page))
     }))

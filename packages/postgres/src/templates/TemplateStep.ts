@@ -41,18 +41,16 @@ const write = ({ gone, kept }: TemplateStep.Writes): ReadonlyArray<Statement> =>
   ...kept.length === 0 ? [] : [{ text: keepText, params: [JSON.stringify(kept)] }]
 ]
 
-/** `TemplateStore.replaceAll`. */
-export const replaceAll: StepOptions<
-  TemplateStep.ReplaceAll,
-  TemplateStep.LoadedWorkspaces,
-  void,
-  TemplateStep.Writes
-> = {
-  load: (commands) => {
+/** What listings and changes of a workspace's templates load. */
+const ofWorkspaces = {
+  load: (commands: ReadonlyArray<{ readonly workspaceId: Id.WorkspaceId }>): ReadonlyArray<Statement> => {
     const params = [texts(commands.map(({ workspaceId }) => workspaceId))]
     return [lockText, accountsText, allText].map((text) => ({ text, params }))
   },
-  read: ([, accountRows, templates], now) => {
+  read: (
+    [, accountRows, templates]: ReadonlyArray<ReadonlyArray<Row>>,
+    now: TemplateStep.LoadedWorkspaces["now"]
+  ): TemplateStep.LoadedWorkspaces => {
     const accounts = new Map<Id.WorkspaceId, Set<string>>()
     for (const row of accountRows!) {
       const workspaceId = plain<Id.WorkspaceId>(row, "workspace_id")
@@ -65,10 +63,32 @@ export const replaceAll: StepOptions<
       accounts: (id) => accounts.get(id) ?? new Set(),
       ofWorkspace: (id) => all.filter(({ template }) => template.workspaceId === id)
     }
-  },
-  decide: TemplateStep.replaceAll,
-  write
+  }
 }
+
+/** `TemplateStore.replaceAll`. */
+export const replaceAll: StepOptions<
+  TemplateStep.ReplaceAll,
+  TemplateStep.LoadedWorkspaces,
+  void,
+  TemplateStep.Writes
+> = { ...ofWorkspaces, decide: TemplateStep.replaceAll, write }
+
+/** `TemplateStore.put`. */
+export const put: StepOptions<
+  TemplateStep.Put,
+  TemplateStep.LoadedWorkspaces,
+  Template.Template | undefined,
+  TemplateStep.Writes
+> = { ...ofWorkspaces, decide: TemplateStep.put, write }
+
+/** `TemplateStore.remove`. */
+export const remove: StepOptions<
+  TemplateStep.Remove,
+  TemplateStep.LoadedWorkspaces,
+  void,
+  TemplateStep.Writes
+> = { ...ofWorkspaces, decide: TemplateStep.remove, write }
 
 const namedText = `select ${template.names("t")}, t.told
   from templates t

@@ -2,7 +2,7 @@
  * `TemplateStore` in PostgreSQL: combines the operations of this folder (`TemplateStep`) and adds the short statements.
  */
 import { Page, TemplateStore } from "@wac/core"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Option } from "effect"
 import { Database } from "../Database.ts"
 import { template, templateOf } from "./StoredTemplate.ts"
 import * as TemplateStep from "./TemplateStep.ts"
@@ -18,11 +18,24 @@ export const layer = Layer.effect(
   Effect.gen(function*() {
     const { query, stepped } = yield* Database
     const replaceAll = yield* stepped("TemplateStore.replaceAll", TemplateStep.replaceAll)
+    const put = yield* stepped("TemplateStore.put", TemplateStep.put)
+    const remove = yield* stepped("TemplateStore.remove", TemplateStep.remove)
     const update = yield* stepped("TemplateStore.update", TemplateStep.update)
 
     return TemplateStore.TemplateStore.of({
       replaceAll,
+      put,
+      remove,
       update,
+      get: (workspaceId, id) =>
+        Effect.map(
+          query(
+            "TemplateStore.get",
+            `select ${template.names("t")} from templates t where t.id = $2 and t.workspace_id = $1`,
+            [workspaceId, id]
+          ),
+          ([row]) => Option.map(Option.fromNullishOr(row), templateOf)
+        ),
       list: (workspaceId, filter, page) => {
         const conditions = ["workspace_id = $1"]
         const params: Array<unknown> = [workspaceId, page.limit + 1]

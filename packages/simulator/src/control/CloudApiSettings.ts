@@ -12,6 +12,8 @@ export const Settings = Schema.Struct({
   readAfter: Schema.NullOr(Millis),
   /** How long a template held for its quality is held. */
   heldFor: Millis,
+  /** From the creation or a change of a template to its approval; null: it stays pending. */
+  reviewAfter: Schema.NullOr(Millis),
   /** How long a number can send nothing while its throughput is raised: 131057; upstream says up to a minute. */
   upgradeFor: Millis,
   /** The first status is posted, and the post answered, before the send itself is answered. */
@@ -66,6 +68,7 @@ export const initial: Settings = {
   deliveredAfter: 250,
   readAfter: 600,
   heldFor: 2 * seconds,
+  reviewAfter: 1 * seconds,
   upgradeFor: 0,
   statusBeforeResponse: false,
   omitDelivered: 0,

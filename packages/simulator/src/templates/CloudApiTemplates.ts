@@ -6,7 +6,11 @@ const Component = Schema.Struct({
   format: Schema.optionalKey(Schema.String),
   text: Schema.optionalKey(Schema.String),
   buttons: Schema.optionalKey(Schema.Array(Schema.Record(Schema.String, Schema.Json))),
-  example: Schema.optionalKey(Schema.Json)
+  example: Schema.optionalKey(Schema.Json),
+  cards: Schema.optionalKey(Schema.Array(Schema.Json)),
+  limited_time_offer: Schema.optionalKey(Schema.Json),
+  add_security_recommendation: Schema.optionalKey(Schema.Boolean),
+  code_expiration_minutes: Schema.optionalKey(Schema.Int)
 })
 export type Component = typeof Component.Type
 
@@ -95,6 +99,12 @@ export const initial: ReadonlyArray<Template> = [
   )
 ].map((template, i) => ({ id: String(1_689_556_908_000_000 + i), ...template }))
 
+/** These fields of a template and its id, or all. */
+export const shown = (template: Template, fields: ReadonlyArray<string> | undefined): Schema.JsonObject =>
+  fields === undefined
+    ? template
+    : Object.fromEntries(Object.entries(template).filter(([name]) => name === "id" || fields.includes(name)))
+
 const defaultPage = 25
 const longestPage = 1000
 
@@ -114,20 +124,17 @@ export const page = (
   )
   const after = query.get("after")
   const start = after === null ? 0 : Number(Buffer.from(after, "base64url").toString("latin1"))
-  const shown = wanted.slice(start, start + limit)
+  const listed = wanted.slice(start, start + limit)
   const cursor = (index: number) => Buffer.from(String(index)).toString("base64url")
   const fields = query.get("fields")?.split(",")
   const next = new URL(address)
   for (const [name, value] of query) next.searchParams.set(name, value)
   next.searchParams.set("after", cursor(start + limit))
   return {
-    data: shown.map((template): Schema.JsonObject => {
-      if (fields === undefined) return template
-      return Object.fromEntries(Object.entries(template).filter(([name]) => name === "id" || fields.includes(name)))
-    }),
-    ...(shown.length === 0 ? {} : {
+    data: listed.map((template) => shown(template, fields)),
+    ...(listed.length === 0 ? {} : {
       paging: {
-        cursors: { before: cursor(start), after: cursor(start + shown.length) },
+        cursors: { before: cursor(start), after: cursor(start + listed.length) },
         ...(start + limit < wanted.length ? { next: next.href } : {})
       }
     })

@@ -3,7 +3,7 @@
  */
 import { assert } from "@effect/vitest"
 import { type Id, PhoneNumberStore, type StoreError, type Template, TemplateStore } from "@wac/core"
-import { Effect } from "effect"
+import { Effect, Option } from "effect"
 import * as Fixture from "../Fixture.ts"
 import * as MessageFixture from "../messages/MessageFixture.ts"
 
@@ -68,8 +68,88 @@ const update = (
     })
   )
 
+/** Keeps a template as if it was created or changed here. */
+const put = ({ number, start, workspace }: Fixture.World, template: Template.ProviderTemplate, at = start) =>
+  Effect.flatMap(Fixture.id("tpl"), (id) =>
+    TemplateStore.TemplateStore.use((store) =>
+      store.put({
+        at,
+        workspaceId: workspace.id,
+        providerAccountId: number.providerAccountId,
+        template,
+        id
+      })
+    ))
+
+const got = ({ workspace }: Fixture.World, { id }: Template.Template) =>
+  Effect.map(
+    TemplateStore.TemplateStore.use((store) => store.get(workspace.id, id)),
+    Option.getOrUndefined
+  )
+
 /** Registers the tests. */
 export const tests = (it: Fixture.It): void => {
+  it.effect("a template that was created here is there at once, and keeps its id when it is put again", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const made = { ...plain, name: "made", components: [{ type: "BODY", text: "Hi {{1}}, here." }] }
+      const first = yield* put(own, made)
+      assert.deepInclude(first, { ...made, variables: ["1"], unfillable: null, syncedAt: own.start })
+      assert.deepStrictEqual(yield* got(own, first!), first)
+      const again = yield* put(own, { ...made, category: "marketing", status: "pending" }, own.start + second)
+      assert.deepStrictEqual(again, {
+        ...first!,
+        category: "marketing",
+        status: "pending",
+        syncedAt: own.start + second
+      })
+      assert.deepStrictEqual(yield* got(own, first!), again)
+      assert.deepStrictEqual(names(yield* listed(own, { name: "made" })), ["made"])
+    }))
+
+  it.effect("a listing that began before a template was created does not delete it, and a later one does", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const made = yield* put(own, { ...plain, name: "made" }, own.start + hour)
+      yield* sync(own, templates, own.start + second)
+      assert.deepStrictEqual(yield* got(own, made!), made)
+      yield* sync(own, templates, own.start + 2 * hour)
+      assert.isUndefined(yield* got(own, made!))
+    }))
+
+  it.effect("a report about a template that was created here applies", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const made = yield* put(own, { ...plain, status: "pending" })
+      yield* update(own, { at: own.start + second, change: { status: "approved" } })
+      assert.strictEqual((yield* got(own, made!))?.status, "approved")
+    }))
+
+  it.effect("a template of an account in which the workspace has no number is not kept", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const strange = { ...own, number: { ...own.number, providerAccountId: "nobody's" } }
+      assert.isUndefined(yield* put(strange, { ...plain, name: "made" }))
+      assert.deepStrictEqual(yield* listed(own, { name: "made" }), [])
+    }))
+
+  it.effect("removing forgets one template of one workspace, and may be repeated", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const other = yield* world()
+      const store = yield* TemplateStore.TemplateStore
+      const made = (yield* put(own, { ...plain, name: "made" }))!
+      const twin = (yield* put(own, { ...plain, name: "made", language: "pt_BR" }))!
+      yield* store.remove({ workspaceId: other.workspace.id, id: made.id })
+      assert.deepStrictEqual(yield* got(own, made), made)
+      assert.isUndefined(yield* got(other, made))
+      for (let i = 0; i < 2; i++) {
+        yield* store.remove({ workspaceId: own.workspace.id, id: made.id })
+        assert.isUndefined(yield* got(own, made))
+      }
+      assert.deepStrictEqual(yield* got(own, twin), twin)
+    }))
+
   it.effect("replaceAll stores every field and derives the variables", () =>
     Effect.gen(function*() {
       const own = yield* world()

@@ -1,0 +1,114 @@
+/**
+ * Creating, changing and deleting templates of an account.
+ */
+import { Errors, type PhoneNumber, type Provider, type Template, type TemplateDraft } from "@wac/core"
+import { Effect, type Schema } from "effect"
+import type { Call } from "./CloudApi.ts"
+import type { GraphError } from "./GraphError.ts"
+import { lower } from "./Origin.ts"
+import * as Payload from "./Payload.ts"
+import * as TemplateList from "./TemplateList.ts"
+
+/** A call without what is the same for all of them. */
+interface Request extends Pick<Call, "method" | "path" | "query" | "body"> {
+  /** Whether an error says that there is nothing left to do. */
+  readonly isDone?: (error: GraphError) => boolean
+}
+
+type Ask = (
+  sender: PhoneNumber.PhoneNumber,
+  request: Request
+) => Effect.Effect<Payload.Json, Provider.TemplateRefused>
+
+/** The subcode of "the template was not found in this account". */
+const notFound = 2593002
+
+const ttlOf = (seconds: number | undefined): Schema.JsonObject =>
+  seconds === undefined ? {} : { message_send_ttl_seconds: seconds }
+
+const Created = Payload.shape({ id: Payload.word, status: lower, category: lower })
+
+const Confirmed = Payload.shape({ success: (json) => json === true })
+
+const unconfirmed = new Errors.ServerError({
+  reason: "provider_error",
+  message: "the provider did not confirm the change of a template"
+})
+
+/** What the API is asked with for each change. */
+export const make = (ask: Ask): Provider.TemplateEditor => ({
+  create: Effect.fn("WhatsAppProvider.createTemplate")(
+    function*(sender: PhoneNumber.PhoneNumber, draft: TemplateDraft.TemplateDraft) {
+      const { components, language, name, parameterFormat = "positional" } = draft
+      const json = yield* ask(sender, {
+        method: "POST",
+        path: [sender.providerAccountId, "message_templates"],
+        body: {
+          name,
+          language,
+          category: draft.category.toUpperCase(),
+          parameter_format: parameterFormat.toUpperCase(),
+          components: components as ReadonlyArray<Schema.JsonObject>,
+          ...ttlOf(draft.messageSendTtlSeconds)
+        }
+      })
+      const { category = draft.category, id, status = "pending" } = Created(json)
+      if (id === undefined) return yield* unconfirmed
+      return {
+        providerTemplateId: id,
+        name,
+        language,
+        category,
+        status,
+        parameterFormat,
+        components: components as ReadonlyArray<Schema.JsonObject>,
+        quality: null,
+        rejectionReason: null
+      }
+    }
+  ),
+  edit: Effect.fn("WhatsAppProvider.editTemplate")(
+    function*(sender: PhoneNumber.PhoneNumber, template: Template.Template, change: TemplateDraft.TemplateEdit) {
+      const path = [template.providerTemplateId]
+      const components = change.components as ReadonlyArray<Schema.JsonObject> | undefined
+      const json = yield* ask(sender, {
+        method: "POST",
+        path,
+        body: {
+          ...(change.category === undefined ? {} : { category: change.category.toUpperCase() }),
+          ...(components === undefined ? {} : { components }),
+          ...ttlOf(change.messageSendTtlSeconds)
+        }
+      })
+      if (Confirmed(json).success !== true) return yield* unconfirmed
+      // the answer does not tell whether it is reviewed first; until it is known, it must not be sent
+      const shown = yield* Effect.orElseSucceed(
+        ask(sender, { method: "GET", path, query: { fields: TemplateList.query.fields } }),
+        () => null
+      )
+      return TemplateList.templateOf(shown) ?? {
+        providerTemplateId: template.providerTemplateId,
+        name: template.name,
+        language: template.language,
+        parameterFormat: template.parameterFormat,
+        quality: template.quality,
+        category: change.category ?? template.category,
+        components: components ?? template.components,
+        status: "pending",
+        rejectionReason: null
+      }
+    }
+  ),
+  remove: Effect.fn("WhatsAppProvider.removeTemplate")(
+    function*(sender: PhoneNumber.PhoneNumber, { name, providerTemplateId }: Template.Template) {
+      const json = yield* ask(sender, {
+        method: "DELETE",
+        path: [sender.providerAccountId, "message_templates"],
+        // by its name alone, all languages would be deleted
+        query: { hsm_id: providerTemplateId, name },
+        isDone: ({ subcode }) => subcode === notFound
+      })
+      if (json !== null && Confirmed(json).success !== true) return yield* unconfirmed
+    }
+  )
+})

@@ -1,0 +1,71 @@
+/** Templates created, changed and deleted at the simulated Cloud API. */
+import { assert, it } from "@effect/vitest"
+import type { Id, Template } from "@wac/core"
+import { Effect } from "effect"
+import { simulated } from "./simulation.ts"
+
+const draft = {
+  name: "greeting",
+  language: "en_US",
+  category: "utility",
+  components: [{ type: "BODY", text: "Hi {{1}}, welcome.", example: { body_text: [["Ana"]] } }]
+} as const
+
+const stored = (template: Template.ProviderTemplate): Template.Template => ({
+  ...template,
+  id: "tpl_01K8ZPZ1P6E8F0G4H5J7K9M1TV" as Id.TemplateId,
+  workspaceId: "wks_01K8ZPZ1P6E8F0G4H5J7K9M1TV" as Id.WorkspaceId,
+  providerAccountId: "1",
+  variables: [],
+  unfillable: null,
+  syncedAt: 0
+})
+
+const unreviewed = { settings: { reviewAfter: null } }
+
+it.live("a template is created for review, listed, changed after its approval and deleted in one language", () =>
+  Effect.gen(function*() {
+    const { api, number, provider } = yield* simulated(unreviewed)
+    const editor = provider.templateEditor!
+    const of = Effect.map(
+      provider.templates(number),
+      (all) => all.filter(({ name }) => name === "greeting").map(({ language, status }) => `${language} ${status}`)
+    )
+    const made = yield* editor.create(number, draft)
+    assert.deepInclude(made, { ...draft, status: "pending", parameterFormat: "positional" })
+    yield* editor.create(number, { ...draft, language: "pt_BR" })
+    assert.deepStrictEqual(yield* of, ["en_US pending", "pt_BR pending"])
+
+    const early = yield* Effect.flip(editor.edit(number, stored(made), { category: "marketing" }))
+    assert.strictEqual(early._tag, "InvalidBody")
+    yield* api.changeTemplate({ name: "greeting", language: "en_US", status: "APPROVED" })
+    const components = [{ type: "BODY", text: "Welcome." }] as const
+    const edited = yield* editor.edit(number, stored(made), { components })
+    assert.deepInclude(edited, { providerTemplateId: made.providerTemplateId, components, status: "pending" })
+
+    yield* editor.remove(number, stored(made))
+    assert.deepStrictEqual(yield* of, ["pt_BR pending"])
+    // once more, as after an answer that was lost
+    yield* editor.remove(number, stored(made))
+    assert.deepStrictEqual(yield* of, ["pt_BR pending"])
+  }))
+
+it.live("a template that upstream refuses is refused with its words", () =>
+  Effect.gen(function*() {
+    const { number, provider } = yield* simulated(unreviewed)
+    const { create } = provider.templateEditor!
+    yield* create(number, draft)
+    const taken = yield* Effect.flip(create(number, draft))
+    assert.strictEqual(taken._tag, "InvalidBody")
+    assert.strictEqual(taken.provider?.code, "100")
+    assert.include(taken.provider?.message, "There is already en_US content for greeting.")
+  }))
+
+it.live("a lost answer is an error, and the template is listed afterwards", () =>
+  Effect.gen(function*() {
+    const { api, number, provider } = yield* simulated(unreviewed)
+    yield* api.fault({ next: [{ kind: "reset_after" }], target: "all" })
+    const lost = yield* Effect.flip(provider.templateEditor!.create(number, draft))
+    assert.deepInclude(lost, { _tag: "ServerError", reason: "provider_unavailable" })
+    assert.isTrue((yield* provider.templates(number)).some(({ name }) => name === "greeting"))
+  }))
