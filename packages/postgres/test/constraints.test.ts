@@ -181,12 +181,16 @@ const impossible: { readonly [constraint: string]: readonly [table: string, ...c
   webhooks_workspace_id_fkey: ["webhooks", { id: "other", workspace_id: "nobody's" }],
   webhook_health_webhook_id_fkey: ["webhook_health", { webhook_id: "nobody's" }],
   webhook_secrets_webhook_id_fkey: ["webhook_secrets", { webhook_id: "nobody's" }],
+  campaigns_workspace_id_fkey: ["campaigns", { id: "other", workspace_id: "nobody's" }],
+  campaign_rows_campaign_id_fkey: ["campaign_rows", { campaign_id: "nobody's" }],
+  campaign_queue_campaign_id_fkey: ["campaign_queue", { message_id: "other", campaign_id: "nobody's" }],
+  campaign_tallies_campaign_id_fkey: ["campaign_tallies", { campaign_id: "nobody's" }],
   replays_workspace_id_fkey: ["replays", { id: "other", workspace_id: "nobody's" }]
 }
 
 /** By domain: the values that it allows, and one that it refuses. */
 const domains: { readonly [domain: string]: { readonly has: ReadonlyArray<unknown>; readonly refuses: unknown } } = {
-  message_status: { has: [...Object.keys(Message.ranks), "failed"], refuses: "held" },
+  message_status: { has: Message.MessageStatus.literals, refuses: "held" },
   event_type: { has: Event.EventType.literals, refuses: "message.lost" },
   envelope: { has: Event.Envelope.literals, refuses: "c" },
   delivery_status: {

@@ -196,6 +196,10 @@ export const possible: { readonly [table: string]: Row } = {
     reached_at: 0,
     step_at: 1
   },
+  campaigns: { id: "cmp", workspace_id: "ws", state: {}, work_at: 1 },
+  campaign_rows: { campaign_id: "cmp", place: 1, content: {} },
+  campaign_queue: { message_id: "msg", campaign_id: "cmp", due_at: 1, tries: 0 },
+  campaign_tallies: { campaign_id: "cmp", shard: 0, outcome: "queued", recipients: 1 },
   alerts: {
     workspace_id: "ws",
     id: "alr",
