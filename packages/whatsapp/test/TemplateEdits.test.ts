@@ -50,6 +50,18 @@ it.live("a template is created for review, listed, changed after its approval an
     assert.deepStrictEqual(yield* of, ["pt_BR pending"])
   }))
 
+it.live("a template is approved by itself after a while", () =>
+  Effect.gen(function*() {
+    const { api, number, provider } = yield* simulated({ settings: { reviewAfter: 0 } })
+    yield* provider.templateEditor!.create(number, draft)
+    const status = Effect.map(api.templates, (all) => all.find(({ name }) => name === "greeting")?.status)
+    yield* Effect.repeat(Effect.tap(status, () => Effect.yieldNow), {
+      until: (now) => now === "APPROVED",
+      times: 10_000
+    })
+    assert.strictEqual(yield* status, "APPROVED")
+  }))
+
 it.live("a template that upstream refuses is refused with its words", () =>
   Effect.gen(function*() {
     const { number, provider } = yield* simulated(unreviewed)
