@@ -38,7 +38,8 @@ it("a person signs in at the issuer, and again in another tab without losing a f
       assert.strictEqual(await page.getByLabel("Password").count(), 0, "nobody has a password here")
       await page.getByRole("link", { name: "Sign in" }).click()
       await passIssuer(page, "ada")
-      await page.getByRole("heading", { name: "Overview" }).waitFor()
+      // the page that was asked for
+      await page.getByRole("heading", { name: "API keys" }).waitFor()
       await page.getByText("ada@example.com").waitFor()
       await page.getByRole("button", { name: /ada@example\.com/ }).click()
       await page.getByText("Your role: developer").waitFor()
@@ -58,7 +59,7 @@ it("a person signs in at the issuer, and again in another tab without losing a f
         asking.getByRole("link", { name: "Sign in in another tab" }).click()
       ])
       // the issuer remembers who is there
-      await tab.getByRole("heading", { name: "Overview" }).waitFor()
+      await tab.getByRole("heading", { name: "API keys" }).waitFor()
       await tab.close()
       await asking.waitFor({ state: "detached" })
       assert.strictEqual(await form.getByLabel("Name").inputValue(), "Kept")

@@ -37,6 +37,10 @@ const pages = ["/", "/setup", "/dashboard", "/dashboard/messages", "/docs", "/op
 /** Every path that is served and its methods. */
 const served = new Map<string, Set<string>>(pages.map((path) => [path, new Set(["GET"])]))
 for (const { method, path } of endpoints) served.set(path, (served.get(path) ?? new Set()).add(method))
+// where an id could stand: `/internal/templates/sync` beside `/internal/templates/:id`
+for (const [path, methods] of served) {
+  for (const method of served.get(path.replace(/\/[^/:]+$/, "/:id")) ?? []) methods.add(method)
+}
 
 const spaced = (body: unknown, bytes: number): string => {
   const text = JSON.stringify(body)
@@ -252,6 +256,9 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("erro
       "/internal/webhook/rotate-secret"
     ])
 
+    /** Those of whose fields any one is enough. */
+    const needsOne = new Set(["/internal/templates/:id"])
+
     const callerOf = ({ key, session }: checks.Ready, path: string): { readonly [name: string]: string } => ({
       ...(path.startsWith("/v1") ? { authorization: `Bearer ${key.apiKey}` } : session),
       "idempotency-key": crypto.randomUUID()
@@ -312,7 +319,7 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("erro
           // one byte less is judged by what it holds; there is no webhook to resume, or whose secret could change
           const whole = yield* ask(spaced({}, 65_536))
           if (mayBeEmpty.has(path)) checks.assertError(whole, 404, { code: "not_found" })
-          else assert.strictEqual(whole.body.error.reason, "missing_field")
+          else assert.strictEqual(whole.body.error.reason, needsOne.has(path) ? "invalid_field" : "missing_field")
 
           for (
             const type of [

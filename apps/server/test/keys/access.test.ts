@@ -50,7 +50,10 @@ const ofKeys = routes.filter(({ access }) => access?._tag === "ApiKey")
 const open = routes.filter(({ access }) => access?._tag === "Public")
 
 /** What a route needs before it looks for the thing with the id. */
-const bodies: { readonly [route: string]: unknown } = { "PATCH /internal/members/:id": { role: "member" } }
+const bodies: { readonly [route: string]: unknown } = {
+  "PATCH /internal/members/:id": { role: "member" },
+  "PATCH /internal/templates/:id": { category: "utility" }
+}
 
 /** The most general request to a route: an id that nobody has, an empty body. It can only fail for who asks. */
 const ask = (
@@ -130,6 +133,9 @@ describe("the API definition", () => {
       "GET /internal/messages/:id": "session: member",
       "GET /v1/templates": "key: messages:send",
       "GET /internal/templates": "session: member",
+      "POST /internal/templates": "session: developer",
+      "PATCH /internal/templates/:id": "session: developer",
+      "DELETE /internal/templates/:id": "session: developer",
       "POST /internal/templates/sync": "session: developer",
       "GET /internal/api-keys": "session: member, portal",
       "GET /internal/api-keys/:id": "session: member, portal",
@@ -367,7 +373,8 @@ layer(Hosted.layer, checks.live)("callers", (it) => {
             replay: "",
             invitation: "",
             session: "",
-            campaign: ""
+            campaign: "",
+            template: ""
           })
         ).sort()
       )

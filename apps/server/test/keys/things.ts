@@ -27,6 +27,7 @@ export const byPath = (
     readonly invitation: string
     readonly session: string
     readonly campaign: string
+    readonly template: string
   }
 ): { readonly [path: string]: string } => ({
   "/v1/messages/:id": ids.message,
@@ -41,6 +42,7 @@ export const byPath = (
   "/internal/webhook/replays/:id": ids.replay,
   "/internal/members/:id": ids.invitation,
   "/internal/sessions/:id": ids.session,
+  "/internal/templates/:id": ids.template,
   "/internal/campaigns/:id": ids.campaign,
   "/internal/campaigns/:id/recipients": ids.campaign,
   ...Object.fromEntries(
@@ -108,6 +110,7 @@ export const make = Effect.fnUntraced(function*(own: Own) {
         headers: owner,
         body: { email: "ben@example.com", role: "member" }
       })).body.id,
+      template: (yield* call(`${url}/internal/templates`, { headers: owner })).body.data[0].id,
       campaign: (yield* call(`${url}/internal/campaigns`, {
         headers: owner,
         body: { name: "All", template: { name: "hello_world", language: "en_US" } }
