@@ -39,9 +39,11 @@ export const methodQuery = queryOptions({
   staleTime: Infinity
 })
 
-/** The address at which signing in at the issuer begins. It returns to the page that is open now. */
-const issuer = (): string =>
-  `${root}internal/oidc/sign-in?${new URLSearchParams({ page: location.pathname + location.search })}`
+/** The address at which signing in at the issuer begins; it leads to the first page. */
+const issuer = `${root}internal/oidc/sign-in`
+
+/** {@link issuer}, and back to the page that is open now. */
+const issuerAndBack = (): string => `${issuer}?${new URLSearchParams({ page: location.pathname + location.search })}`
 
 /** Asks, while the person is at the issuer in another tab, whether they are signed in. */
 const useSignedInElsewhere = (onDone: (session: Session) => void): void => {
@@ -61,7 +63,7 @@ const AnotherTab = ({ onDone }: { readonly onDone: (session: Session) => void })
   useSignedInElsewhere(onDone)
   return (
     <>
-      <a href={issuer()} target="_blank" rel="noreferrer" className={`${buttonClass("primary")} w-full`}>
+      <a href={issuer} target="_blank" rel="noreferrer" className={`${buttonClass("primary")} w-full`}>
         Sign in in another tab
       </a>
       <p role="status" className="mt-3 text-[13px] text-muted">This page continues as soon as you are signed in.</p>
@@ -160,7 +162,7 @@ export const SignInPage = (
             <>
               <Refused />
               <p className="text-muted">People sign in to this service at its identity provider.</p>
-              <a href={issuer()} className={`${buttonClass("primary")} w-full`}>Sign in</a>
+              <a href={issuerAndBack()} className={`${buttonClass("primary")} w-full`}>Sign in</a>
             </>
           )
           : (

@@ -59,7 +59,7 @@ it("a person signs in at the issuer, and again in another tab without losing a f
         asking.getByRole("link", { name: "Sign in in another tab" }).click()
       ])
       // the issuer remembers who is there
-      await tab.getByRole("heading", { name: "API keys" }).waitFor()
+      await tab.getByRole("heading", { name: "Overview" }).waitFor()
       await tab.close()
       await asking.waitFor({ state: "detached" })
       assert.strictEqual(await form.getByLabel("Name").inputValue(), "Kept")
