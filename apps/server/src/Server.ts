@@ -93,6 +93,7 @@ const layerOn = (
   config: ServerConfig,
   adapters?: Partial<Composition.Adapters>
 ) => {
+  const issuer = OidcIssuer.layer(config.oidc)
   const composition = FirstOwner.layer(config).pipe(
     Layer.provideMerge(
       Composition.layer(
@@ -100,19 +101,32 @@ const layerOn = (
         { ...Composition.standard, provider: provider(config), ...adapters },
         rateLimits(config)
       )
-    )
+    ),
+    Layer.provide(MailerSmtp.layer(config.mail)),
+    Layer.provide(issuer),
+    Layer.provide(Layer.succeed(AlertRunner.AlertUrl, config.alertUrl))
   )
-  // only around the routes: every request's context starts with the services around the server, and is copied several times
-  const serving = HttpRouter.serve(Layer.provideMerge(Layer.merge(HttpApp.layer, observation(config)), composition), {
+  const app = Layer.merge(HttpApp.layer, observation(config)).pipe(
+    Layer.provideMerge(composition),
+    Layer.provide(NodeHttpServer.layerHttpServices),
+    Layer.provide(issuer),
+    Layer.provide(publicUrl(config)),
+    Layer.provide(Layer.succeed(PublicUrl.IsGiven, config.isPublicUrlGiven)),
+    Layer.provide(Layer.succeed(Dashboard.IsServed, true)),
+    Layer.provide(Layer.succeed(Dashboard.PortalOrigins, config.portalOrigins)),
+    Layer.provide(Layer.succeed(HttpApp.TrustedProxies, config.trustedProxies)),
+    Layer.provide(Layer.succeed(MetricsPage.MetricsToken, config.metricsToken))
+  )
+  // every request's context starts with the services around the server and is copied several times, so few are around it
+  const serving = HttpRouter.serve(app, {
     disableLogger: true,
     disableListenLog: true,
     routerConfig: HttpApp.routerConfig
   })
   return draining(server).pipe(
     Layer.provideMerge(serving),
-    Layer.provideMerge(publicUrl(config)),
     Layer.provideMerge(
-      NodeHttpServer.layer(() => EarlyRequests.hold(ClientErrors.answer(server)), {
+      NodeHttpServer.layerServer(() => EarlyRequests.hold(ClientErrors.answer(server)), {
         port: config.port,
         host: config.host,
         disablePreemptiveShutdown: true
@@ -122,14 +136,6 @@ const layerOn = (
       )
     ),
     Layer.provideMerge(Layer.sync(Stopping.Stopping, Stopping.make)),
-    Layer.provide(MailerSmtp.layer(config.mail)),
-    Layer.provide(OidcIssuer.layer(config.oidc)),
-    Layer.provide(Layer.succeed(AlertRunner.AlertUrl, config.alertUrl)),
-    Layer.provide(Layer.succeed(PublicUrl.IsGiven, config.isPublicUrlGiven)),
-    Layer.provide(Layer.succeed(Dashboard.IsServed, true)),
-    Layer.provide(Layer.succeed(Dashboard.PortalOrigins, config.portalOrigins)),
-    Layer.provide(Layer.succeed(HttpApp.TrustedProxies, config.trustedProxies)),
-    Layer.provide(Layer.succeed(MetricsPage.MetricsToken, config.metricsToken)),
     Layer.provideMerge(telemetry(config)),
     Layer.provideMerge(Layer.sync(Metric.MetricRegistry, () => new Map())),
     Layer.provideMerge(logging(config))

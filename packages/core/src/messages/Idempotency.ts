@@ -51,13 +51,12 @@ export const parseKey = (value: string | undefined): Result.Result<IdempotencyKe
 }
 
 /** JSON with sorted keys and without whitespace, so that neither causes a conflict. */
-export const canonicalJson = (value: unknown): string => JSON.stringify(sorted(value))
-
-const sorted = (value: unknown): unknown => {
-  if (typeof value !== "object" || value === null) return value
-  if (Array.isArray(value)) return value.map(sorted)
+export const canonicalJson = (value: unknown): string => {
+  if (typeof value !== "object" || value === null) return JSON.stringify(value)
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`
   const fields = value as { readonly [name: string]: unknown }
-  return Object.fromEntries(Object.keys(fields).sort().map((name) => [name, sorted(fields[name])]))
+  const given = Object.keys(fields).sort().filter((name) => fields[name] !== undefined)
+  return `{${given.map((name) => `${JSON.stringify(name)}:${canonicalJson(fields[name])}`).join(",")}}`
 }
 
 const utf8 = new TextEncoder()

@@ -96,8 +96,19 @@ interface Kind {
   readonly first: MessageStore.AcceptSend
 }
 
-/** Groups a batch's sends into kinds. Returns the kinds and the index of each send's kind. */
-const kindsOf = (commands: ReadonlyArray<MessageStore.AcceptSend>) => {
+interface Kinds {
+  readonly kinds: ReadonlyArray<MessageStore.AcceptSend>
+  /** The index of each send's kind. */
+  readonly places: ReadonlyArray<number>
+}
+
+/** Of batches under way, which are grouped to load and read again. */
+const grouped = new WeakMap<ReadonlyArray<MessageStore.AcceptSend>, Kinds>()
+
+/** Groups a batch's sends into kinds. */
+const kindsOf = (commands: ReadonlyArray<MessageStore.AcceptSend>): Kinds => {
+  const before = grouped.get(commands)
+  if (before !== undefined) return before
   const kinds = new Map<string, Kind>()
   const places = commands.map((command) => {
     const { apiKeyId, message, provider, request: { route, workspaceId } } = command
@@ -109,7 +120,9 @@ const kindsOf = (commands: ReadonlyArray<MessageStore.AcceptSend>) => {
     kinds.set(name, kind)
     return kind.place
   })
-  return { kinds: [...kinds.values()].map(({ first }) => first), places }
+  const groups = { kinds: [...kinds.values()].map(({ first }) => first), places }
+  grouped.set(commands, groups)
+  return groups
 }
 
 const load = (commands: ReadonlyArray<MessageStore.AcceptSend>): ReadonlyArray<Statement> => {

@@ -8,21 +8,23 @@ import { Database } from "../Database.ts"
 import { doubles, instants, integers, texts } from "../Parameter.ts"
 import type { Row } from "../Statement.ts"
 
-/** In the order of the counts' keys, so that concurrent processes do not deadlock. */
-const recordText = `with given as materialized (
-    select distinct on (1, 2) * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::integer[], $7::text[],
-      $8::text[], $9::bigint[], $10::double precision[], $11::bigint[])
-      g (workspace_id, id, api_key_id, method, route, status, code, reason, at, duration_ms, hour)
-  ), kept as (
+/**
+ * Counts what it has kept, so that a repeated request counts once. In the order of the counts' keys, so that concurrent
+ * processes do not deadlock.
+ */
+const recordText = `with kept as (
     insert into requests (workspace_id, id, api_key_id, method, route, status, code, reason, at, duration_ms)
     select g.workspace_id, g.id, g.api_key_id, g.method, g.route, g.status, g.code, g.reason, g.at, g.duration_ms
-    from given g
+    from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::integer[], $7::text[], $8::text[],
+      $9::bigint[], $10::double precision[])
+      g (workspace_id, id, api_key_id, method, route, status, code, reason, at, duration_ms)
     on conflict do nothing
-    returning workspace_id, id
+    returning workspace_id, at, api_key_id, code, reason
   )
   insert into request_tallies as t (workspace_id, hour, api_key_id, code, reason, count, last_at)
-  select g.workspace_id, g.hour, g.api_key_id, coalesce(g.code, ''), coalesce(g.reason, ''), count(*), max(g.at)
-  from given g join kept k on k.workspace_id = g.workspace_id and k.id = g.id group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4, 5
+  select k.workspace_id, (select max(h.hour) from unnest($11::bigint[]) h (hour) where h.hour <= k.at), k.api_key_id,
+    coalesce(k.code, ''), coalesce(k.reason, ''), count(*), max(k.at)
+  from kept k group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4, 5
   on conflict (workspace_id, hour, api_key_id, code, reason) do update
     set count = t.count + excluded.count, last_at = greatest(t.last_at, excluded.last_at)`
 
@@ -98,7 +100,7 @@ export const layer = Layer.effect(
           texts(requests.map(({ reason }) => reason)),
           instants(requests.map(({ at }) => at)),
           doubles(requests.map(({ durationMs }) => durationMs)),
-          instants(requests.map(({ at }) => ApiRequest.hourOf(at)))
+          instants([...new Set(requests.map(({ at }) => ApiRequest.hourOf(at)))])
         ])),
       list: (workspaceId, filter, page) =>
         Effect.map(
