@@ -3,11 +3,11 @@
  * the variable and the expected value; actual values are never shown.
  */
 import { SessionApi } from "@wac/api"
-import { Limits, Password, PlainText, Portal, Workspace } from "@wac/core"
+import { Limits, Password, PlainText, Portal, Retention, Workspace } from "@wac/core"
 import * as ServerUrl from "@wac/postgres/ServerUrl"
 import { ReceiverAddress } from "@wac/receivers"
 import type { WhatsAppConfig, WhatsAppWebhook } from "@wac/whatsapp"
-import { Config, ConfigProvider, Effect, Option, Redacted, Result, Schema, SchemaIssue } from "effect"
+import { Config, ConfigProvider, Effect, Option, Redacted, Result, Schema, SchemaIssue, Struct } from "effect"
 import { IpNetwork } from "effect/net"
 import type { Composition } from "wac/effect"
 import type * as OidcIssuer from "./OidcIssuer.ts"
@@ -30,6 +30,7 @@ export const wrongMasterKey = new BadVariable({
 
 export interface ServerConfig extends Composition.Config {
   readonly storage: Composition.BuiltInStorage
+  readonly retention: Retention.Retention
   readonly host: string
   readonly port: number
   readonly publicUrl: URL
@@ -134,6 +135,11 @@ const LimitsPatch = Schema.fromJsonString(Schema.Struct({
   }))
 }))
 
+/** The content of `RETENTION`. */
+const RetentionPatch = Schema.fromJsonString(
+  Schema.Struct(Struct.map(Retention.Retention.fields, Schema.optionalKey))
+)
+
 const issuesOf = SchemaIssue.makeFormatterStandardSchemaV1()
 
 /**
@@ -166,6 +172,23 @@ const limits = Effect.gen(function*() {
         defaults: { ...Limits.standard.defaults, ...patch.defaults }
       })
     ),
+    Effect.mapError(({ issue }) => {
+      const part = partOf(issue)
+      return new BadVariable({ variable, expected: part === undefined ? expected : `${part}, in ${expected}` })
+    })
+  )
+})
+
+/** How long each kind of record is kept (contract §8 `RETENTION`): any part replaces that part of the standard. */
+const retention = Effect.gen(function*() {
+  const variable = "RETENTION"
+  const kinds = Struct.keys(Retention.Retention.fields)
+  const expected = `JSON with days from 1 to 36500 by kind, such as {"events":30,"messages":400}, and the kinds ${
+    kinds.join(", ")
+  }`
+  const text = yield* read(variable, Schema.String, expected, "{}")
+  return yield* Schema.decodeEffect(RetentionPatch)(text, { onExcessProperty: "error" }).pipe(
+    Effect.map((patch): Retention.Retention => ({ ...Retention.standard, ...patch })),
     Effect.mapError(({ issue }) => {
       const part = partOf(issue)
       return new BadVariable({ variable, expected: part === undefined ? expected : `${part}, in ${expected}` })
@@ -393,6 +416,7 @@ const config = Effect.gen(function*() {
     ...opened,
     provider: yield* provider,
     rateLimitRedis: yield* rateLimitStore,
+    retention: yield* retention,
     owner: yield* owner,
     receiverRules: {
       allowInsecure: (yield* read("WEBHOOK_ALLOW_INSECURE", Flag, "true or false", "false")) === "true",

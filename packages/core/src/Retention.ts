@@ -1,54 +1,55 @@
 /**
- * Deletes expired dashboard records in the background: requests, alerts, audit entries, sessions, portal links and
- * usage.
+ * How long each kind of record is kept (contract §8 `RETENTION`). Pure; `RetentionRunner` deletes what is older.
  */
-import { Clock, Duration, Effect, Layer } from "effect"
-import * as Alert from "./alerts/Alert.ts"
-import { AlertStore } from "./alerts/AlertStore.ts"
-import * as AuditEntry from "./audit/AuditEntry.ts"
-import { AuditStore } from "./audit/AuditStore.ts"
-import { PortalStore } from "./people/PortalStore.ts"
-import { SessionStore } from "./people/SessionStore.ts"
-import * as ApiRequest from "./requests/ApiRequest.ts"
-import { RequestStore } from "./requests/RequestStore.ts"
-import type { StoreError } from "./StoreError.ts"
+import { Context, Duration, Schema } from "effect"
 import type { Instant } from "./Time.ts"
-import * as Activity from "./usage/Activity.ts"
-import { UsageStore } from "./usage/UsageStore.ts"
 
-/** How long an expired record may stay. */
-const every = Duration.hours(1)
+const Days = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 36_500 }))
 
-/** The pause between two deletions of a round, so that they do not delay other queries. */
-const pause = Duration.millis(50)
+/** How long records are kept, in days. */
+export const Retention = Schema.Struct({
+  /** Events, with their deliveries. What a paused webhook still holds stays until it is delivered or skipped. */
+  events: Days,
+  /** Attempts at deliveries. They go with their event at the latest. */
+  attempts: Days,
+  /** The log of API requests. */
+  requests: Days,
+  /** Messages that have ended, and the uploaded rows of campaigns that have ended. */
+  messages: Days,
+  /** What messages said: `Message.withoutBody`. It goes with its message at the latest. */
+  bodies: Days,
+  /** Files, counted from their last use. */
+  media: Days,
+  /** The audit. */
+  audit: Days,
+  /** Processed posts of the provider, as received. */
+  inbound: Days
+})
+export type Retention = typeof Retention.Type
 
-/** A kind of record, and how long it is kept. */
-interface Kept {
-  readonly retention: Duration.Duration
-  readonly forget: (before: Instant) => Effect.Effect<boolean, StoreError>
+/** A kind of record that has a retention of its own. */
+export type Kind = keyof Retention
+
+/** The defaults of the contract. */
+export const standard: Retention = {
+  events: 30,
+  attempts: 30,
+  requests: 7,
+  messages: 400,
+  bodies: 400,
+  media: 30,
+  audit: 365,
+  inbound: 7
 }
 
-/** Runs as long as its scope. Any number of processes may run it. */
-export const layer = Layer.effectDiscard(
-  Effect.gen(function*() {
-    const kept: ReadonlyArray<Kept> = [
-      { retention: ApiRequest.retention, forget: (yield* RequestStore).forget },
-      { retention: Alert.retention, forget: (yield* AlertStore).forget },
-      { retention: AuditEntry.retention, forget: (yield* AuditStore).forget },
-      { retention: Duration.zero, forget: (yield* SessionStore).forget },
-      { retention: Duration.zero, forget: (yield* PortalStore).forget },
-      { retention: Activity.retention, forget: (yield* UsageStore).forget }
-    ]
-    const tidy = ({ forget, retention }: Kept) =>
-      Effect.flatMap(Clock.currentTimeMillis, (now) => forget(now - Duration.toMillis(retention))).pipe(
-        Effect.tap((isMore) => isMore ? Effect.sleep(pause) : Effect.void),
-        Effect.repeat({ while: (isMore) => isMore }),
-        Effect.catchCause((cause) => Effect.logWarning("deleting expired data failed; the next round follows", cause))
-      )
-    yield* Effect.forEach(kept, tidy, { discard: true }).pipe(
-      Effect.andThen(Effect.sleep(every)),
-      Effect.forever,
-      Effect.forkScoped
-    )
-  })
-)
+/** The retention in force. Every process of a storage should have the same one. */
+export const CurrentRetention = Context.Reference<Retention>("@wac/core/Retention/CurrentRetention", {
+  defaultValue: () => standard
+})
+
+/** How long records of this kind are kept. */
+export const keptFor = (retention: Retention, kind: Kind): Duration.Duration => Duration.days(retention[kind])
+
+/** The time before which records of this kind are deleted. */
+export const horizon = (retention: Retention, kind: Kind, now: Instant): Instant =>
+  now - Duration.toMillis(keptFor(retention, kind))

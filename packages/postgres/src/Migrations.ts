@@ -15,6 +15,7 @@ import * as lists from "./migrations/0005_lists.ts"
 import * as kinds from "./migrations/0006_kinds.ts"
 import * as campaigns from "./migrations/0007_campaigns.ts"
 import * as media from "./migrations/0008_media.ts"
+import * as retention from "./migrations/0009_retention.ts"
 import { OpenError } from "./OpenError.ts"
 import { describe, isPassing } from "./SqlFailure.ts"
 
@@ -34,7 +35,8 @@ export const all: ReadonlyArray<Migration> = [
   { name: "lists", sql: lists.sql },
   { name: "kinds", sql: kinds.sql },
   { name: "campaigns", sql: campaigns.sql },
-  { name: "media", sql: media.sql }
+  { name: "media", sql: media.sql },
+  { name: "retention", sql: retention.sql }
 ]
 
 /** The advisory lock that serializes migrations. The number is arbitrary but must stay the same. */

@@ -22,6 +22,7 @@ const tried = { attempt_count: 1, round_attempts: 1, first_attempt_at: 1, last_a
 /** By constraint or unique index: its table, and the changes that make a possible row impossible. */
 const impossible: { readonly [constraint: string]: readonly [table: string, ...changes: ReadonlyArray<Row>] } = {
   peppers_single: ["peppers", { single: false }],
+  forgotten_bodies_single: ["forgotten_bodies", { single: false }],
   people_email: ["people", { email: "A@example.com" }],
   members_role: ["members", { role: "guest" }],
   invitations_role: ["invitations", { role: "guest" }],

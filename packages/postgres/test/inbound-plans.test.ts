@@ -90,7 +90,7 @@ for (const { layer: database, name } of databases) {
             const keep = yield* cost(keepText, ["whatsapp", new Uint8Array(32), new Uint8Array(3), now])
             assert.deepStrictEqual(keep, [[0, 1], [0, 1]])
             yield* client`update inbound_posts set token = 'mine' where digest = decode(${own}, 'hex')`
-            const end = { provider: "whatsapp", digest: own, token: "mine", now, ended: InboundPostStep.complete }
+            const end = { provider: "whatsapp", digest: own, token: "mine", now, ended: InboundPostStep.complete({}) }
             const [posts, bodies] = yield* costOf(carryOutAll(EndPosts.end.write([end], (asked) => asked)))
             assert.deepStrictEqual([posts![1], bodies], [1, [0, 0]])
             assert.isAtMost(posts![0]!, 2)

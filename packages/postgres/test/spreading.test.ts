@@ -23,6 +23,7 @@ const global = {
   buckets: "a pair leads to its number, but the limits of sign-ins are of nobody yet",
   inbound_posts: "kept before anybody has read whose it is",
   inbound_post_bodies: "as inbound_posts",
+  forgotten_bodies: "one row: how far a background task has come",
   people: "a person may be a member of several workspaces",
   password_resets: "of a person"
 }

@@ -100,6 +100,10 @@ export const nextMonth = (at: Time.Instant): Time.Instant =>
 export const id = <Prefix extends keyof Id.ByPrefix>(prefix: Prefix) =>
   SecureRandom.SecureRandom.use((random) => Id.generate(random, prefix))
 
+/** An identifier from that time, for tests of what is deleted by its age. The same for the same time and mark. */
+export const idAt = <Prefix extends keyof Id.ByPrefix>(prefix: Prefix, at: Time.Instant, mark = "7") =>
+  Id.lowestAt(prefix, at).replace(/.$/, mark) as Id.ByPrefix[Prefix]
+
 /** A fresh opaque word for tokens, keys and names. */
 export const word = SecureRandom.SecureRandom.use((random) => random.uuidV4())
 

@@ -40,6 +40,7 @@ import {
   RequestRecorder,
   Requests,
   Retention,
+  RetentionRunner,
   SecretRewrap,
   SenderCredentials,
   Setup,
@@ -96,6 +97,8 @@ export interface Kept<E = never> {
 
 /** The configuration of a running instance, without its adapters. */
 export interface Config<E = never> extends Kept<E> {
+  /** How long each kind of record is kept. Defaults to `Retention.standard`. */
+  readonly retention?: Retention.Retention
   readonly receiverRules: ReceiverGuardDns.ReceiverRules
 }
 
@@ -187,7 +190,8 @@ const beneath = <E, EInFront>(
     Layer.provideMerge(ChangeRecorder.layer),
     Layer.provideMerge(inFront),
     Layer.provideMerge(receivers(config)),
-    Layer.provideMerge(layerKept(config, cryptography))
+    Layer.provideMerge(layerKept(config, cryptography)),
+    Layer.provideMerge(Layer.succeed(Retention.CurrentRetention, config.retention ?? Retention.standard))
   )
 
 /** Every service that an adapter of {@link Adapters} may use. */
@@ -241,7 +245,7 @@ const background = Layer.mergeAll(
   MessageSweeper.layer,
   DeliveryTidier.layer,
   ReplayRunner.layer,
-  Retention.layer,
+  RetentionRunner.layer,
   SecretRewrap.layer,
   WebhookScheduler.layer
 )

@@ -1,7 +1,7 @@
 /**
  * The options of an instance, and their validation.
  */
-import { Limits as Core, Portal, Workspace } from "@wac/core"
+import * as Core from "@wac/core"
 import { ReceiverAddress, type ReceiverGuardDns } from "@wac/receivers"
 import { Predicate, Redacted, Result, Schema } from "effect"
 import { Base64 } from "effect/encoding"
@@ -30,6 +30,26 @@ export interface Limits {
     /** Unique customers messaged outside a window, per rolling 24 hours and phone number. */
     readonly messagingLimit?: number | null
   }
+}
+
+/** How long records are kept, in days. Omitted kinds keep their defaults. */
+export interface Retention {
+  /** Events and their deliveries. Default: 30. */
+  readonly events?: number
+  /** Attempts at deliveries. Default: 30. */
+  readonly attempts?: number
+  /** The log of API requests. Default: 7. */
+  readonly requests?: number
+  /** Messages. Default: 400. */
+  readonly messages?: number
+  /** What messages said. Default: as long as the messages. */
+  readonly bodies?: number
+  /** Files after their last use. Default: 30. */
+  readonly media?: number
+  /** The audit. Default: 365. */
+  readonly audit?: number
+  /** Processed posts of the provider. Default: 7. */
+  readonly inbound?: number
 }
 
 /** Which receivers webhooks may have. By default, only https and public addresses. */
@@ -76,6 +96,8 @@ export interface WacOptions {
   readonly publicUrl?: string
   /** Rate limits and quotas. Default: 100 requests a second per workspace, and 80 messages a second per number. */
   readonly limits?: Limits
+  /** How long each kind of record is kept, in days. */
+  readonly retention?: Retention
   readonly receivers?: ReceiverRules
   /** Receives every line of the log. If omitted, errors are written to stderr, and nothing else. */
   readonly log?: Log
@@ -95,6 +117,7 @@ const names: Record<keyof WacOptions, true> = {
   prefix: true,
   publicUrl: true,
   limits: true,
+  retention: true,
   receivers: true,
   log: true,
   clock: true
@@ -111,13 +134,23 @@ const keyOf = (key: MasterKey | undefined, option: string): Redacted.Redacted<Ui
   return Redacted.make(bytes)
 }
 
-const readLimits = Input.reader(Core.Limits)
+const readLimits = Input.reader(Core.Limits.Limits)
 
-const limitsOf = (limits: Limits = {}): Core.Limits => {
-  const read = readLimits({ ...Core.standard, ...limits, defaults: { ...Core.standard.defaults, ...limits.defaults } })
+const limitsOf = (limits: Limits = {}): Core.Limits.Limits => {
+  const { standard } = Core.Limits
+  const read = readLimits({ ...standard, ...limits, defaults: { ...standard.defaults, ...limits.defaults } })
   if (Result.isSuccess(read)) return read.success
   const { message, param } = read.failure
   throw badOption(param === undefined ? "limits" : `limits.${param}`, `limits: ${message}`)
+}
+
+const readRetention = Input.reader(Core.Retention.Retention)
+
+const retentionOf = (retention: Retention = {}): Core.Retention.Retention => {
+  const read = readRetention({ ...Core.Retention.standard, ...retention })
+  if (Result.isSuccess(read)) return read.success
+  const { message, param } = read.failure
+  throw badOption(param === undefined ? "retention" : `retention.${param}`, `retention: ${message}`)
 }
 
 /** Throws on an unknown name, since a misspelt option would silently have its default. */
@@ -158,6 +191,7 @@ export const configOf = (options: WacOptions): Composition.Config<unknown> => {
     masterKey,
     previousMasterKey: keyOf(options.previousMasterKey, "previousMasterKey"),
     limits: limitsOf(options.limits),
+    retention: retentionOf(options.retention),
     receiverRules: rulesOf(options.receivers)
   }
 }
@@ -177,7 +211,7 @@ export const publicUrlOf = ({ publicUrl = unknownUrl }: WacOptions): URL => {
 
 /** The origins in the form that browsers use, so that nothing else reaches a header. */
 export const portalOriginsOf = ({ portalOrigins = [] }: WacOptions): ReadonlyArray<string> => {
-  const isOrigin = (origin: unknown) => typeof origin === "string" && Portal.isOrigin(origin)
+  const isOrigin = (origin: unknown) => typeof origin === "string" && Core.Portal.isOrigin(origin)
   if (!Array.isArray(portalOrigins) || !portalOrigins.every(isOrigin)) {
     throw badOption("portalOrigins", "portalOrigins must be an array of origins such as https://app.example.com")
   }
@@ -190,7 +224,7 @@ export const portalBaseOf = (options: WacOptions, prefix: string): string | unde
     ? undefined
     : publicUrlOf(options).href.replace(/\/$/, "") + prefix
 
-const isName = Schema.is(Workspace.Name)
+const isName = Schema.is(Core.Workspace.Name)
 
 export const workspaceNameOf = ({ workspaceName = "wac" }: WacOptions): string => {
   if (!isName(workspaceName)) throw badOption("workspaceName", "workspaceName must have 1 to 100 characters")

@@ -73,7 +73,7 @@ export {
 } from "./messages/Provider.ts"
 export type { Moment } from "./Moment.ts"
 export type { NumberCredentials, PhoneNumber, PhoneNumbers } from "./numbers/PhoneNumbers.ts"
-export type { Limits, MasterKey, ReceiverRules, WacOptions } from "./Options.ts"
+export type { Limits, MasterKey, ReceiverRules, Retention, WacOptions } from "./Options.ts"
 export {
   type Auth,
   type HostAuth,

@@ -2,7 +2,7 @@
  * Configuration by the environment (contract §8): what each variable takes, what it refuses, and in which words.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { Limits } from "@wac/core"
+import { Limits, Retention } from "@wac/core"
 import * as FreePort from "@wac/testbed/FreePort"
 import { Context, Effect, Redacted } from "effect"
 import { HttpServer } from "effect/http"
@@ -77,6 +77,7 @@ describe("unset variables", () => {
     previousMasterKey: undefined,
     owner: undefined,
     limits: Limits.standard,
+    retention: Retention.standard,
     receiverRules: { allowInsecure: false, allowedCidrs: 0 },
     logFormat: "json",
     logLevel: "Info",
@@ -103,6 +104,7 @@ describe("unset variables", () => {
         "WAC_OWNER_PASSWORD",
         "WAC_WORKSPACE_NAME",
         "WAC_LIMITS",
+        "RETENTION",
         "RATE_LIMIT_STORE",
         "WEBHOOK_ALLOW_INSECURE",
         "WEBHOOK_ALLOW_CIDRS",
@@ -173,6 +175,7 @@ describe("accepted values", () => {
       { owner: { email: "o@example.com", password: "pässword 🔑", workspaceName: "n".repeat(100) } }
     ],
     [{ WAC_WORKSPACE_NAME: "Acme" }, { owner: undefined }],
+    [{ RETENTION: "{\"events\":7,\"bodies\":30}" }, { retention: { ...Retention.standard, events: 7, bodies: 30 } }],
     [{ WAC_LIMITS: "{}" }, { limits: Limits.standard }],
     [
       { WAC_LIMITS: JSON.stringify({ pair: { everySeconds: 1.5, burst: 1 }, defaults: { monthlyQuota: 0 } }) },
@@ -310,6 +313,17 @@ describe("refused values", () => {
       `https://wac.example/#${secret}`
     ]],
     ["TRUST_PROXY", [secret, "10.0.0.0/33", "true", "*", "::1/129", "10.0.0.1/8", "::ffff:10.0.0.0/104"]],
+    ["RETENTION", [
+      secret,
+      "[]",
+      "30",
+      "{\"events\":0}",
+      "{\"events\":1.5}",
+      "{\"events\":36501}",
+      "{\"events\":null}",
+      "{\"messages\":\"400\"}",
+      "{\"deliveries\":30}"
+    ]],
     ["LOG_FORMAT", ["xml", "JSON", secret]],
     ["LOG_LEVEL", ["loud", "INFO", "off", secret]],
     ["METRICS_TOKEN", ["two words", "a\tb"]],

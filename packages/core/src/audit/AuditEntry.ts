@@ -1,12 +1,8 @@
 /**
  * The audit (contract §12): what people and operator commands changed. Entries hold no secret.
  */
-import { Duration } from "effect"
 import type { AuditId, RequestId, UserId, WorkspaceId } from "../Id.ts"
 import type { Instant } from "../Time.ts"
-
-/** How long entries are kept. */
-export const retention = Duration.days(365)
 
 /** The actions on record: an object and what was done to it. */
 export const actions = [

@@ -148,9 +148,12 @@ const edit = (campaign: Campaign, plan: Partial<Plan>): Result.Result<Campaign, 
   return Result.succeed({ ...campaign, ...plan })
 }
 
+/** The statuses that a campaign never leaves. */
+export const endings = ["completed", "cancelled"] as const satisfies ReadonlyArray<CampaignStatus>
+
 /** Whether nothing more can be done with a campaign. */
 export const hasEnded = ({ status }: Pick<Campaign, "status">): boolean =>
-  status === "completed" || status === "cancelled"
+  endings.includes(status as (typeof endings)[number])
 
 /** Whether rows of recipients may be added. */
 export const takesRows = ({ status }: Pick<Campaign, "status">): boolean => status === "draft" || status === "ready"

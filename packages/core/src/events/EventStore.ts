@@ -36,4 +36,9 @@ export class EventStore extends Context.Service<EventStore, {
     filter: LatestFilter,
     page: PageRequest
   ) => Effect.Effect<Page<Event>, StoreError>
+  /**
+   * Deletes a bounded number of events that were recorded before a time, with their deliveries and attempts. A
+   * workspace's events stay from the oldest one on that is still to be delivered. Returns whether more may be left.
+   */
+  readonly forget: (before: Instant) => Effect.Effect<boolean, StoreError>
 }>()("@wac/core/events/EventStore") {}

@@ -21,7 +21,10 @@ export type Problem =
   /** An unexpected error in our code. */
   | "defect"
 
-/** How long a processed post is remembered. The provider repeats unacknowledged posts for up to a week. */
+/**
+ * How long a processed post is remembered, unless `RETENTION` says otherwise. The provider repeats unacknowledged posts
+ * for up to a week.
+ */
 export const keptFor = Duration.days(7)
 
 /** How long a failed post is kept after its first failure, for people to investigate. */

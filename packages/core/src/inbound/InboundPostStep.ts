@@ -11,11 +11,13 @@ export interface Complete extends InboundPost.PostName {
   readonly now: Instant
   /** The claim's token. */
   readonly token: string
+  /** How long the post is remembered; defaults to `InboundPost.keptFor`. */
+  readonly keptFor?: Duration.Duration
 }
 
 /** Ends a claim whose post was not processed: it failed, or it is released. */
 export type Release =
-  & Complete
+  & Omit<Complete, "keptFor">
   & (
     | { readonly problem: InboundPost.Problem; readonly retryAt: Instant | null }
     | { readonly problem: null; readonly retryAt: Instant }
@@ -38,12 +40,12 @@ export interface Ended {
 }
 
 /** The end of a claim whose post was processed. */
-export const complete: Ended = {
+export const complete = ({ keptFor = InboundPost.keptFor }: Pick<Complete, "keptFor">): Ended => ({
   dueIn: null,
   isTry: false,
   problem: null,
-  expires: { in: Duration.toMillis(InboundPost.keptFor), onlyIfNew: false }
-}
+  expires: { in: Duration.toMillis(keptFor), onlyIfNew: false }
+})
 
 /** The end of a claim whose post was not processed. */
 export const release = ({ now, problem, retryAt }: Release): Ended => ({

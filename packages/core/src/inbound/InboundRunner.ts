@@ -6,6 +6,7 @@ import { SecureRandom } from "effect/crypto"
 import * as Defect from "../Defect.ts"
 import * as Metrics from "../Metrics.ts"
 import { Polling } from "../Polling.ts"
+import * as Retention from "../Retention.ts"
 import { StoreError } from "../StoreError.ts"
 import { Inbound } from "./Inbound.ts"
 import type { InboundItem } from "./InboundItem.ts"
@@ -94,6 +95,7 @@ export const layer = Layer.effectDiscard(
     const random = yield* SecureRandom.SecureRandom
     const webhook = yield* ProviderWebhook
     const polling = yield* Polling
+    const keptFor = Retention.keptFor(yield* Retention.CurrentRetention, "inbound")
 
     yield* Clock.currentTimeMillis.pipe(
       Effect.flatMap((now) => store.sweep(now, sweepBatch)),
@@ -133,7 +135,7 @@ export const layer = Layer.effectDiscard(
         const { passedOver, post: { digest, provider, tries }, problem } = progress
         const claim = { provider, digest, token, now: yield* Clock.currentTimeMillis }
         if (problem === null) {
-          yield* store.complete(claim)
+          yield* store.complete({ ...claim, keptFor })
           yield* PassedOver.tell(named(progress.post), passedOver)
         } else {
           yield* Metrics.postFailed(problem)

@@ -55,7 +55,7 @@ export type Kept =
   /** A customer's file that the provider no longer has. */
   | { readonly _tag: "Gone" }
 
-/** How long a file is kept after its last use. */
+/** How long a file is kept after its last use, unless `RETENTION` says otherwise. */
 export const retention = Duration.days(30)
 
 /** The maximum size of any file, in bytes. */
@@ -68,8 +68,10 @@ export const uploadTimeout = Duration.minutes(30)
 export const providerRetention = Duration.days(7)
 
 /** When a file is deleted unless it is used again. */
-export const expiresAt = ({ lastUsedAt }: Pick<Media, "lastUsedAt">): Instant =>
-  lastUsedAt + Duration.toMillis(retention)
+export const expiresAt = (
+  { lastUsedAt }: Pick<Media, "lastUsedAt">,
+  keptFor: Duration.Duration = retention
+): Instant => lastUsedAt + Duration.toMillis(keptFor)
 
 /** A use is only recorded if the last recorded one is longer ago, so that downloads write little. */
 const recordedEvery = Duration.toMillis(Duration.hours(1))

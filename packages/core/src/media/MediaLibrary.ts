@@ -12,6 +12,7 @@ import * as Idempotency from "../messages/Idempotency.ts"
 import { Provider, toServerError } from "../messages/Provider.ts"
 import type { PhoneNumber } from "../numbers/PhoneNumber.ts"
 import { PhoneNumberStore } from "../numbers/PhoneNumberStore.ts"
+import * as Retention from "../Retention.ts"
 import { orUnavailable, type StoreError } from "../StoreError.ts"
 import * as Media from "./Media.ts"
 import { MediaBytes, type Range } from "./MediaBytes.ts"
@@ -114,6 +115,7 @@ export class MediaLibrary extends Context.Service<MediaLibrary, {
       const random = yield* SecureRandom.SecureRandom
       const digest = yield* Digest.Digest
       const quota = mediaQuota(limits)
+      const keptFor = Retention.keptFor(yield* Retention.CurrentRetention, "media")
 
       type Named = Pick<Media.Media, "workspaceId" | "id">
 
@@ -179,6 +181,7 @@ export class MediaLibrary extends Context.Service<MediaLibrary, {
             return yield* store.keep({
               now: endedAt,
               media: { ...file, ...properties, sha256, filename, createdAt: endedAt, lastUsedAt: endedAt },
+              keptFor,
               quota,
               idempotency: {
                 key,
@@ -240,6 +243,7 @@ export class MediaLibrary extends Context.Service<MediaLibrary, {
                 createdAt: now,
                 lastUsedAt: now
               },
+              keptFor,
               quota,
               idempotency: null
             })
@@ -278,7 +282,7 @@ export class MediaLibrary extends Context.Service<MediaLibrary, {
         if (found.value._tag === "Gone") return yield* Media.expired()
         const media = found.value._tag === "Stored" ? found.value.media : yield* arrived(file)
         const now = yield* Clock.currentTimeMillis
-        if (Media.isUseRecorded(media, now)) yield* store.use(file, now)
+        if (Media.isUseRecorded(media, now)) yield* store.use(file, now, keptFor)
         return media
       })
 

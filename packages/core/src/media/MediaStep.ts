@@ -2,6 +2,7 @@
  * The decisions of `MediaStore` (contract §10): whether an upload fits into the workspace's quota, whether it repeats an
  * earlier one, and what a removal leaves behind. Pure.
  */
+import type { Duration } from "effect"
 import { type Forbidden, IdempotencyConflict } from "../Errors.ts"
 import type { MediaId, WorkspaceId } from "../Id.ts"
 import type { IdempotencyKey } from "../messages/Idempotency.ts"
@@ -56,6 +57,8 @@ export interface Begin extends Named {
 export interface Keep {
   readonly now: Instant
   readonly media: Media.Media
+  /** How long it is kept after its last use; defaults to `Media.retention`. */
+  readonly keptFor?: Duration.Duration
   readonly quota: number | null
   /** `null` if the file has no key: a customer's file. */
   readonly idempotency: {
@@ -143,7 +146,7 @@ export const decide: Decide<Command, Loaded, Answer, Writes> = (loaded, commands
     return refusal
   }
 
-  const keep = ({ idempotency, media: given, now: asked, quota }: Keep): Kept => {
+  const keep = ({ idempotency, keptFor, media: given, now: asked, quota }: Keep): Kept => {
     const now = loaded.now(asked)
     const row = rowOf(given)
     const binding = idempotency === null ? undefined : bindingOf(given.workspaceId, idempotency.key)
@@ -157,7 +160,8 @@ export const decide: Decide<Command, Loaded, Answer, Writes> = (loaded, commands
     const error = Media.quotaRefusal(quota, usedBy(given.workspaceId), given.size)
     if (error !== undefined) return { _tag: "Refused", error }
     const media = { ...given, createdAt: now, lastUsedAt: now }
-    write({ workspaceId: media.workspaceId, id: media.id, state: "stored", media, dueAt: Media.expiresAt(media) })
+    const dueAt = Media.expiresAt(media, keptFor)
+    write({ workspaceId: media.workspaceId, id: media.id, state: "stored", media, dueAt })
     if (idempotency !== null) {
       const { expiresAt, fingerprint, key } = idempotency
       bindings.set(`${media.workspaceId} ${key}`, {
@@ -205,9 +209,9 @@ export const expected = (awaited: Media.Awaited): Extract<Row, { readonly state:
 type Stored = Extract<Row, { readonly state: "stored" }>
 
 /** The row of a file after a use at `now`. Pure. */
-export const used = (row: Stored, now: Instant): Stored => {
+export const used = (row: Stored, now: Instant, keptFor?: Duration.Duration): Stored => {
   const media = { ...row.media, lastUsedAt: Math.max(row.media.lastUsedAt, now) }
-  return { ...row, media, dueAt: Media.expiresAt(media) }
+  return { ...row, media, dueAt: Media.expiresAt(media, keptFor) }
 }
 
 /** The answer to a *begin*. */

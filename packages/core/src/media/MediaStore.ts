@@ -1,7 +1,7 @@
 /**
  * Port: what is stored of files, except their bytes. `MediaStep` decides its transitions.
  */
-import { Context, type Effect, type Option } from "effect"
+import { Context, type Duration, type Effect, type Option } from "effect"
 import type { Forbidden } from "../Errors.ts"
 import type { MediaId, PhoneNumberId } from "../Id.ts"
 import type { StoreError } from "../StoreError.ts"
@@ -34,8 +34,8 @@ export class MediaStore extends Context.Service<MediaStore, {
   readonly remove: (command: Remove) => Effect.Effect<boolean, StoreError>
   /** A file of the workspace. Uploads that have not ended are not found. */
   readonly find: (named: Named) => Effect.Effect<Option.Option<Media.Kept>, StoreError>
-  /** Records a use, from which the file's retention counts. Safe to repeat. */
-  readonly use: (named: Named, now: Instant) => Effect.Effect<void, StoreError>
+  /** Records a use; the file is then kept for `keptFor`, by default `Media.retention`. Safe to repeat. */
+  readonly use: (named: Named, now: Instant, keptFor?: Duration.Duration) => Effect.Effect<void, StoreError>
   /** Files that are due by the storage's clock: broken-off uploads and expired files. In any order. */
   readonly due: (now: Instant, limit: number) => Effect.Effect<ReadonlyArray<Named>, StoreError>
   /** Removed files whose bytes must be deleted. In any order. */

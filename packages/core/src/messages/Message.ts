@@ -101,6 +101,18 @@ export type OutboundOf<Kind extends MessageType> = Extract<OutboundMessage, { re
 /** Whether a message is not an approved template, and so requires an open service window (specification §4). */
 export const isFreeForm = (message: OutboundMessage): boolean => message.type !== "template"
 
+/**
+ * A request without what the message said: its recipient, kind, sender and reference stay, and of a template its name
+ * and language. What is left is only listed, never sent.
+ */
+export const withoutBody = ({ clientReference, from, to, type, ...content }: OutboundMessage): OutboundMessage => ({
+  to,
+  type,
+  ...(from === undefined ? {} : { from }),
+  ...(clientReference === undefined ? {} : { clientReference }),
+  [type]: "template" in content ? Struct.pick(content.template, ["name", "language"]) : {}
+} as never)
+
 /** Why a message failed: the error's code and reason, a description, and the provider's own error. */
 export interface MessageError {
   readonly code: string
@@ -144,6 +156,12 @@ export type MessageStatus = typeof MessageStatus.Type
 /** Whether a status has no rank. It is final, except for {@link isDeliveryUnknown}. */
 export const hasEnded = (status: MessageStatus): status is "failed" | "skipped" =>
   status === "failed" || status === "skipped"
+
+/** The statuses in which nothing more is to be sent. Reports may still change one to another. */
+export const over = ["sent", "delivered", "read", "failed", "skipped"] as const satisfies ReadonlyArray<MessageStatus>
+
+/** Whether a message has one of the statuses {@link over}. */
+export const isOver = ({ status }: Pick<Message, "status">): boolean => over.includes(status as (typeof over)[number])
 
 /** A stored message. */
 export interface Message {

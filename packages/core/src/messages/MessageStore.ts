@@ -290,4 +290,16 @@ export class MessageStore extends Context.Service<MessageStore, {
    * sweep concurrently.
    */
   readonly sweep: (now: Instant) => Effect.Effect<Swept, StoreError>
+  /**
+   * Deletes a bounded number of messages that have ended (`Message.isOver`), whose ids were created before a time, and
+   * whose keys are deleted or belong to a campaign that has ended; likewise the uploaded rows of campaigns that have
+   * ended. Returns whether more may be left.
+   */
+  readonly forget: (before: Instant) => Effect.Effect<boolean, StoreError>
+  /**
+   * Deletes what a bounded number of messages said (`Message.withoutBody`) that have ended and whose ids were created
+   * before a time. It passes each message once: one that ends only later keeps its body until it is deleted. Returns
+   * whether more may be left.
+   */
+  readonly forgetBodies: (before: Instant) => Effect.Effect<boolean, StoreError>
 }>()("@wac/core/messages/MessageStore") {}

@@ -5,9 +5,6 @@ import { Duration } from "effect"
 import type { ApiKeyId, RequestId, WorkspaceId } from "../Id.ts"
 import type { Instant } from "../Time.ts"
 
-/** How long requests are kept. */
-export const retention = Duration.days(7)
-
 /** An API request that got a response. */
 export interface ApiRequest {
   readonly id: RequestId

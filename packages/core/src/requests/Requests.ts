@@ -1,9 +1,10 @@
 /**
  * API requests: a list, and a summary of refusals by reason (contract §12 *Requests*). Reads the storage.
  */
-import { Clock, Context, Duration, Effect, Layer } from "effect"
+import { Clock, Context, Effect, Layer } from "effect"
 import type { WorkspaceId } from "../Id.ts"
 import type { Page, PageRequest } from "../Page.ts"
+import * as Retention from "../Retention.ts"
 import type { StoreError } from "../StoreError.ts"
 import type { Instant } from "../Time.ts"
 import * as ApiRequest from "./ApiRequest.ts"
@@ -26,14 +27,17 @@ export class Requests extends Context.Service<Requests, {
 }>()("@wac/core/requests/Requests") {
   static readonly layer = Layer.effect(
     Requests,
-    Effect.map(RequestStore, (store) =>
-      Requests.of({
+    Effect.gen(function*() {
+      const store = yield* RequestStore
+      const retention = yield* Retention.CurrentRetention
+      return Requests.of({
         list: store.list,
         summary: Effect.fnUntraced(function*(workspaceId) {
           const now = yield* Clock.currentTimeMillis
-          const since = ApiRequest.hourOf(now - Duration.toMillis(ApiRequest.retention))
+          const since = ApiRequest.hourOf(Retention.horizon(retention, "requests", now))
           return { since, ...ApiRequest.summarize(yield* store.tallies(workspaceId, since)) }
         })
-      }))
+      })
+    })
   )
 }

@@ -206,4 +206,9 @@ export class DeliveryStore extends Context.Service<DeliveryStore, {
     Option.Option<DeliveryView & { readonly attempts: ReadonlyArray<Delivery.Attempt> }>,
     StoreError
   >
+  /**
+   * Deletes a bounded number of attempts that began before a time, of deliveries recorded before it. The deliveries
+   * stay. Returns whether more may be left.
+   */
+  readonly forgetAttempts: (before: Instant) => Effect.Effect<boolean, StoreError>
 }>()("@wac/core/webhooks/DeliveryStore") {}

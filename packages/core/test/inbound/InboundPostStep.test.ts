@@ -7,7 +7,7 @@ const claim = { provider: "sandbox", digest: "00", token: "t", now: start }
 
 describe("the end of a claim of provider posts", () => {
   it("a processed post is remembered for a week, and has no problem any more", () => {
-    assert.deepStrictEqual(complete, {
+    assert.deepStrictEqual(complete({}), {
       dueIn: null,
       isTry: false,
       problem: null,

@@ -1,7 +1,7 @@
 /**
  * `EventStore` in memory: each method is one synchronous step over `State`.
  */
-import { type Event, EventStore, type Id, Page } from "@wac/core"
+import { type Event, EventStore, type Id, Page, type Time } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { type Memory, State } from "../State.ts"
 
@@ -59,12 +59,30 @@ const get = (memory: Memory, workspaceId: Id.WorkspaceId, id: Id.EventId): Optio
   return event?.id === id ? Option.some(event) : Option.none()
 }
 
+/** A workspace's events stay from the oldest one on that is still to be delivered. */
+const forget = (memory: Memory, before: Time.Instant): boolean => {
+  for (const [workspaceId, log] of memory.events) {
+    const open = memory.outboxes.get(workspaceId)?.open ?? []
+    const until = Math.min(before, ...[...open].map(({ event }) => event.createdAt))
+    const kept = log.filter((event) => event.createdAt >= until)
+    if (kept.length === log.length) continue
+    for (const consignment of memory.deliveries.all(workspaceId)) {
+      if (consignment.event.createdAt < until) memory.deliveries.delete(consignment)
+    }
+    for (const { id } of log) memory.eventPosition.delete(id)
+    kept.forEach(({ id }, position) => memory.eventPosition.set(id, position))
+    memory.events.set(workspaceId, kept)
+  }
+  return false
+}
+
 export const layer = Layer.effect(
   EventStore.EventStore,
   Effect.map(State, (memory) =>
     EventStore.EventStore.of({
       get: (workspaceId, id) => Effect.sync(() => get(memory, workspaceId, id)),
       list: (workspaceId, filter, page) => Effect.sync(() => list(memory, workspaceId, filter, page)),
-      latest: (workspaceId, filter, page) => Effect.sync(() => latest(memory, workspaceId, filter, page))
+      latest: (workspaceId, filter, page) => Effect.sync(() => latest(memory, workspaceId, filter, page)),
+      forget: (before) => Effect.sync(() => forget(memory, before))
     }))
 )

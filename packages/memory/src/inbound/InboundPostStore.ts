@@ -107,7 +107,7 @@ export const layer = Layer.effect(
       keep: (command) => Effect.sync(() => keep(memory, StorageTime.judgedAt(command, memory.now(command.now)))),
       claim: (command) =>
         Effect.sync(() => claim(memory, StorageTime.judgedAt(command, memory.now(command.now), "leaseUntil"))),
-      complete: (command) => Effect.sync(() => end(memory, command, InboundPostStep.complete)),
+      complete: (command) => Effect.sync(() => end(memory, command, InboundPostStep.complete(command))),
       release: (command) => Effect.sync(() => end(memory, command, InboundPostStep.release(command))),
       sweep: (now, limit) => Effect.sync(() => sweep(memory, memory.now(now), limit)),
       awaitHint: memory.inboundPostHint.wait,

@@ -2,7 +2,7 @@
  * `MediaStore` in memory: each method is one synchronous step over `State`; `MediaStep` decides.
  */
 import { type Id, type Idempotency, type Media, MediaStep, MediaStore, type Time } from "@wac/core"
-import { Effect, Layer, Option } from "effect"
+import { type Duration, Effect, Layer, Option } from "effect"
 import { type KeptMedia, type Memory, State } from "../State.ts"
 
 const bindingName = (workspaceId: Id.WorkspaceId, key: Idempotency.IdempotencyKey): string => `${workspaceId} ${key}`
@@ -50,9 +50,14 @@ const find = (memory: Memory, { id, workspaceId }: MediaStep.Named): Media.Kept 
   }
 }
 
-const use = (memory: Memory, { id, workspaceId }: MediaStep.Named, now: Time.Instant): void => {
+const use = (
+  memory: Memory,
+  { id, workspaceId }: MediaStep.Named,
+  now: Time.Instant,
+  keptFor?: Duration.Duration
+): void => {
   const row = memory.media.of(workspaceId, id)?.row
-  if (row?.state === "stored") set(memory, MediaStep.used(row, memory.now(now)))
+  if (row?.state === "stored") set(memory, MediaStep.used(row, memory.now(now), keptFor))
 }
 
 const rows = (memory: Memory, limit: number, keep: (kept: KeptMedia) => boolean): ReadonlyArray<MediaStep.Named> => {
@@ -116,7 +121,7 @@ export const layer = Layer.effect(
       keep: (command) => Effect.sync(() => MediaStep.keptOf(decide(memory, { _tag: "Keep", ...command }))),
       remove: (command) => Effect.sync(() => MediaStep.removedOf(decide(memory, { _tag: "Remove", ...command }))),
       find: (named) => Effect.sync(() => Option.fromUndefinedOr(find(memory, named))),
-      use: (named, now) => Effect.sync(() => use(memory, named, now)),
+      use: (named, now, keptFor) => Effect.sync(() => use(memory, named, now, keptFor)),
       due: (asked, limit) =>
         Effect.sync(() => {
           const now = memory.now(asked)

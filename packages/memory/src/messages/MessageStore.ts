@@ -2,9 +2,11 @@
  * `MessageStore` in memory: each method is one synchronous step over `State`, decided by `SendStep`.
  */
 import {
+  Campaign,
   Contact,
   Id,
   Idempotency,
+  Message,
   MessageStore,
   type Referred,
   type Sends,
@@ -16,7 +18,7 @@ import { Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { inboundName, type Memory, State } from "../State.ts"
 import { abandon, accept } from "./Acceptance.ts"
-import { due, isDue, loaded, nameOf, sendOf, write } from "./Sends.ts"
+import { due, forget, isDue, loaded, nameOf, sendOf, write } from "./Sends.ts"
 
 /** The number of sends in one step of a sweep. */
 const sweepBatch = 64
@@ -75,6 +77,37 @@ const readMarkOf = (memory: Memory, key: MessageStore.ReadMarkKey, now: Time.Ins
   return mark === undefined || mark.expiresAt <= now ? undefined : mark.fingerprint
 }
 
+const forgetMessages = (memory: Memory, before: Time.Instant): boolean => {
+  const hasEnded = (id: Id.CampaignId | null) => {
+    const campaign = id === null ? undefined : memory.campaigns.get(id)?.job.campaign
+    return campaign === undefined || Campaign.hasEnded(campaign)
+  }
+  const lowest = Id.lowestAt("msg", before)
+  for (const message of memory.messages.values()) {
+    const send = memory.sendOf.get(message.id)
+    if (message.id >= lowest || !Message.isOver(message)) continue
+    if (send !== undefined && (message.campaignId === null || !hasEnded(message.campaignId))) continue
+    if (send !== undefined) forget(memory, send)
+    memory.messages.delete(message)
+    const { providerMessageId: name } = message
+    if (name !== null && memory.messageByProviderId.get(name) === message.id) memory.messageByProviderId.delete(name)
+  }
+  for (const { id, job, rows } of memory.campaigns.values()) {
+    if (id < Id.lowestAt("cmp", before) && Campaign.hasEnded(job.campaign)) rows.length = 0
+  }
+  return false
+}
+
+const forgetBodies = (memory: Memory, before: Time.Instant): boolean => {
+  const lowest = Id.lowestAt("msg", before)
+  for (const message of memory.messages.values()) {
+    if (message.id < lowest && Message.isOver(message)) {
+      memory.messages.set({ ...message, content: Message.withoutBody(message.content) })
+    }
+  }
+  return false
+}
+
 export const layer = Layer.effect(
   MessageStore.MessageStore,
   Effect.gen(function*() {
@@ -129,7 +162,9 @@ export const layer = Layer.effect(
           )
         }
         return swept
-      })
+      }),
+      forget: (before) => Effect.sync(() => forgetMessages(memory, before)),
+      forgetBodies: (before) => Effect.sync(() => forgetBodies(memory, before))
     })
   })
 )

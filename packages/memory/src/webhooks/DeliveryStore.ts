@@ -1,7 +1,7 @@
 /**
  * `DeliveryStore` in memory: each method is one synchronous step over `State`, decided by `DeliveryStep`.
  */
-import { type Delivery, DeliveryStep, DeliveryStore, StorageTime, type Time, Webhook } from "@wac/core"
+import { type Delivery, DeliveryStep, DeliveryStore, Id, StorageTime, type Time, Webhook } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { log } from "../events/Journal.ts"
 import { type Memory, State } from "../State.ts"
@@ -183,6 +183,16 @@ export const layer = Layer.effect(
             Option.fromUndefinedOr(memory.deliveries.of(workspaceId, id)),
             (consignment) => ({ ...view(consignment), attempts: [...consignment.attempts] })
           )
-        )
+        ),
+      forgetAttempts: (before) =>
+        Effect.sync(() => {
+          const lowest = Id.lowestAt("dlv", before)
+          for (const { attempts, id } of memory.deliveries.values()) {
+            if (id >= lowest) continue
+            const young = attempts.filter(({ startedAt }) => startedAt >= before)
+            attempts.splice(0, attempts.length, ...young)
+          }
+          return false
+        })
     }))
 )

@@ -5,6 +5,7 @@ import { Event, EventStore, Page, type StoreError } from "@wac/core"
 import { Duration, Effect, Layer, Option } from "effect"
 import * as Clocks from "../Clocks.ts"
 import { Database } from "../Database.ts"
+import * as ForgetEvents from "./ForgetEvents.ts"
 import { listedOf, type ListEvents, listEvents } from "./ListEvents.ts"
 import { event, eventOf } from "./StoredEvent.ts"
 
@@ -107,7 +108,14 @@ export const layer = Layer.effect(
             page.limit + 1
           ]),
           (rows) => Page.fromOverread(rows.map(eventOf), page, ({ id }) => id)
+        ),
+      forget: Effect.fnUntraced(function*(before) {
+        const horizons = yield* query("EventStore.forget", ForgetEvents.horizonsText, [before])
+        return ForgetEvents.isMore(
+          yield* planned("EventStore.forget", ForgetEvents.forgetEvents(horizons)),
+          horizons
         )
+      })
     })
   })
 )

@@ -43,8 +43,10 @@ export const layer = Layer.effect(
             ([, rows]) => rows!.map(claimedOf(command.provider))
           )
         }),
-      complete: ({ digest, now, provider, token }) =>
-        end({ provider, digest, token, now: askedAt(now), ended: InboundPostStep.complete }),
+      complete: (command) => {
+        const { digest, now, provider, token } = command
+        return end({ provider, digest, token, now: askedAt(now), ended: InboundPostStep.complete(command) })
+      },
       release: (command) => {
         const { digest, now, provider, token } = command
         return Effect.tap(

@@ -95,9 +95,9 @@ export const layer = Layer.effect(
           query("MediaStore.find", findText, [workspaceId, id]),
           ([row]) => Option.fromUndefinedOr(row === undefined ? undefined : keptOf(MediaStep.rowOf(row)))
         ),
-      use: ({ id, workspaceId }, now) =>
+      use: ({ id, workspaceId }, now, keptFor = Media.retention) =>
         Effect.asVoid(
-          query("MediaStore.use", useText, [workspaceId, id, asked(now) ?? null, Duration.toMillis(Media.retention)])
+          query("MediaStore.use", useText, [workspaceId, id, asked(now) ?? null, Duration.toMillis(keptFor)])
         ),
       due: (now, limit) =>
         Effect.map(query("MediaStore.due", dueText, [asked(now) ?? null, limit]), (rows) => rows.map(namedOf)),

@@ -12,6 +12,7 @@ import type { Row } from "../Statement.ts"
 import * as Abandon from "./Abandon.ts"
 import * as Accept from "./Accept.ts"
 import * as ApplyReport from "./ApplyReport.ts"
+import * as ForgetMessages from "./ForgetMessages.ts"
 import * as LookUp from "./LookUp.ts"
 import * as Settle from "./Settle.ts"
 import { messageOf, type StoredSend } from "./StoredSend.ts"
@@ -152,7 +153,7 @@ const pageOf = (rows: ReadonlyArray<Row>, request: Page.PageRequest): Page.Page<
 export const layer = Layer.effect(
   MessageStore.MessageStore,
   Effect.gen(function*() {
-    const { direct, query, stepped } = yield* Database
+    const { direct, planned, query, stepped } = yield* Database
     const asked = yield* Asked.asked
     const random = yield* SecureRandom.SecureRandom
     const accept = yield* stepped("MessageStore.accept", Accept.accept)
@@ -162,6 +163,7 @@ export const layer = Layer.effect(
     const lookUp = yield* direct("MessageStore.lookUp", LookUp.lookUp)
     const applyReport = yield* stepped("MessageStore.applyReport", ApplyReport.applyReport)
     const sweep = yield* stepped("MessageStore.sweep", Sweep.sweep)
+    const forgetBodies = yield* stepped("MessageStore.forgetBodies", ForgetMessages.forgetBodies)
 
     const ids: Effect.Effect<MessageStore.EventIds> = Effect.all({
       events: Effect.replicateEffect(Id.generate(random, "evt"), sweepBatch),
@@ -244,7 +246,10 @@ export const layer = Layer.effect(
           more = step.more
         }
         return swept
-      })
+      }),
+      forget: (before) =>
+        Effect.map(planned("MessageStore.forget", ForgetMessages.forgetMessages(before)), ForgetMessages.isMore),
+      forgetBodies: (before) => forgetBodies({ before })
     })
   })
 )

@@ -2,7 +2,7 @@
  * `DeliveryStore` in PostgreSQL: combines the operations of this folder (`Backlog`, `BeginTest`, `ClaimDue`, `Complete`,
  * `EndTests`, `ListDeliveries`, `Release`, `Rounds`, `TidySkipped`) and adds the short statements.
  */
-import { DeliveryStep, DeliveryStore, type Id, type Time } from "@wac/core"
+import { DeliveryStep, DeliveryStore, Id, type Time } from "@wac/core"
 import { Effect, Layer, Option, Queue, Semaphore } from "effect"
 import { asked } from "../Asked.ts"
 import { plain } from "../Column.ts"
@@ -25,6 +25,19 @@ type Store = DeliveryStore.DeliveryStore["Service"]
 
 const attempts =
   "(select coalesce(json_agg(to_json(a) order by a.number), '[]') from attempts a where a.delivery_id = d.id)"
+
+/** Attempts deleted at once. */
+const forgottenAtOnce = 2000
+
+/** A range of the key: identifiers of deliveries begin with the time of their recording. */
+export const forgetAttemptsText = `with gone as (
+    delete from attempts a where a.ctid = any (array(
+      select o.ctid from attempts o where o.delivery_id < $1 and o.started_at < $2
+      order by o.delivery_id, o.number limit $3 for update skip locked
+    ))
+    returning 1
+  )
+  select count(*) = $3 as is_more from gone`
 
 export const layer = Layer.effect(
   DeliveryStore.DeliveryStore,
@@ -129,6 +142,14 @@ export const layer = Layer.effect(
               ...viewOf(row),
               attempts: plain<ReadonlyArray<Row>>(row, "attempts").map(attemptOf)
             }))
+        ),
+      forgetAttempts: (before) =>
+        Effect.map(
+          planned("DeliveryStore.forgetAttempts", [{
+            text: forgetAttemptsText,
+            params: [Id.lowestAt("dlv", before), before, forgottenAtOnce]
+          }]),
+          ([rows]) => plain<boolean>(rows![0]!, "is_more")
         )
     })
   })

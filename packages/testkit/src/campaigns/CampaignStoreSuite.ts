@@ -17,7 +17,7 @@ import {
   Recipient,
   type Time
 } from "@wac/core"
-import { Duration, Effect, Option, Result } from "effect"
+import { Clock, Duration, Effect, Option, Result } from "effect"
 import * as Fixture from "../Fixture.ts"
 import * as MessageFixture from "../messages/MessageFixture.ts"
 
@@ -25,9 +25,9 @@ const { hour, minute, second, world } = Fixture
 const { customer } = MessageFixture
 
 /** Creates a draft of a campaign with the template `order`. */
-const draft = (own: Fixture.World, plan: Partial<Campaign.Plan> = {}) =>
+const draft = (own: Fixture.World, plan: Partial<Campaign.Plan> = {}, named?: Id.CampaignId) =>
   Effect.gen(function*() {
-    const id = yield* Fixture.id("cmp")
+    const id = named ?? (yield* Fixture.id("cmp"))
     const campaign = Campaign.make({ id, workspaceId: own.workspace.id, createdAt: own.start }, {
       name: "Orders",
       template: { name: "order", language: "en_US", bodyParams: ["{{number}}", "ready"] },
@@ -500,6 +500,33 @@ export const tests = (it: Fixture.It): void => {
       assert.deepInclude(yield* stored(own, recipient!.message.id), { status: "skipped", error })
       assert.deepStrictEqual((yield* get(campaign)).counts, counts({ skipped: 1 }))
       assert.deepStrictEqual(yield* MessageFixture.eventsOf(own), [])
+    }))
+
+  it.effect("the messages and rows of an old campaign are deleted once it has ended, and its counts stay", () =>
+    Effect.gen(function*() {
+      const store = yield* CampaignStore.CampaignStore
+      const messages = yield* MessageStore.MessageStore
+      const own = yield* world()
+      const id = Fixture.idAt("cmp", own.start)
+      const campaign = yield* draft(own, {}, id)
+      yield* add(campaign, rows(2))
+      yield* changed(campaign, own.start, { _tag: "Check" })
+      yield* workAll(own, own.start)
+      yield* changed(campaign, own.start, { _tag: "Start" })
+      const [first] = yield* workAll(own, own.start, 1)
+      const { messageId } = yield* sent(own, first!, own.start)
+      const later = Math.max(own.start, yield* Clock.currentTimeMillis) + minute
+      const forgetAll = Effect.repeat(messages.forget(later), { while: (isMore) => isMore })
+      yield* forgetAll
+      assert.isTrue(Option.isSome(yield* messages.get(own.workspace.id, messageId)), "it would be sent to again")
+      yield* changed(campaign, own.start + minute, { _tag: "Cancel" })
+      yield* workAll(own, own.start + minute)
+      const before = yield* get(campaign)
+      assert.strictEqual(before.status, "cancelled")
+      yield* forgetAll
+      assert.isTrue(Option.isNone(yield* messages.get(own.workspace.id, messageId)))
+      assert.deepStrictEqual(yield* store.rows(own.workspace.id, id, undefined, { limit: 10, after: 0 }), [])
+      assert.deepStrictEqual(yield* get(campaign), before)
     }))
 
   it.effect("a campaign that has not started can be removed with its messages", () =>

@@ -2,12 +2,13 @@
  * Conformance of `EventStore`.
  */
 import { assert } from "@effect/vitest"
-import { type Event, EventStore, type Id } from "@wac/core"
+import { type Delivery, DeliveryStore, type Event, EventStore, type Id } from "@wac/core"
 import { Effect, Fiber, Option } from "effect"
 import * as Fixture from "../Fixture.ts"
 import * as MessageFixture from "../messages/MessageFixture.ts"
+import * as DeliveryFixture from "../webhooks/DeliveryFixture.ts"
 
-const { world } = Fixture
+const { day, hour, idAt, world } = Fixture
 const { customer, inbound } = MessageFixture
 
 type Filter = EventStore.LatestFilter
@@ -229,6 +230,50 @@ export const tests = (it: Fixture.It): void => {
       yield* Fiber.join(writers)
       assert.strictEqual(seen.length, 80)
       assert.sameMembers(seen, ids as Array<Id.EventId>)
+    }))
+
+  it.effect("old events are deleted with their deliveries, but none from the oldest on that is still to be delivered", () =>
+    Effect.gen(function*() {
+      const store = yield* EventStore.EventStore
+      const deliveries = yield* DeliveryStore.DeliveryStore
+      const own = yield* world()
+      yield* Fixture.putWebhook(own)
+      const recordedAt = Effect.fnUntraced(function*(at: number) {
+        const fresh = yield* Fixture.eventIds
+        const ids = { events: [idAt("evt", at), ...fresh.events], deliveries: [idAt("dlv", at), ...fresh.deliveries] }
+        yield* inbound(own, { now: at, at: own.start, ids })
+        return ids.events[0]!
+      })
+      const tryAll = Effect.fnUntraced(function*(at: number, outcome: Delivery.AttemptOutcome) {
+        const { deliveries, token } = yield* DeliveryFixture.claim(own, { now: at })
+        for (const one of deliveries) yield* DeliveryFixture.complete({ ...one, token }, { startedAt: at, outcome })
+        return deliveries.length
+      })
+      const forgetAll = (before: number) => Effect.repeat(store.forget(before), { while: (isMore) => isMore })
+      const { start } = own
+      yield* recordedAt(start)
+      assert.strictEqual(yield* tryAll(start, "delivered"), 1)
+      const open = yield* recordedAt(start + 3 * hour)
+      assert.strictEqual(yield* tryAll(start + 3 * hour, "status"), 1)
+      const behind = yield* recordedAt(start + 3 * hour + 500)
+      assert.strictEqual(yield* tryAll(start + 3 * hour + 600, "delivered"), 1)
+      const young = yield* recordedAt(start + 6 * day)
+
+      yield* forgetAll(start + 5 * day)
+      assert.deepStrictEqual(idsOf((yield* follow(own)).events), [open, behind, young])
+      assert.deepStrictEqual(idsOf((yield* follow(own, {}, 100, "latest")).events), [young, behind, open])
+      const old = idAt("dlv", start)
+      assert.deepStrictEqual(yield* deliveries.get(own.workspace.id, old), Option.none())
+      assert.deepStrictEqual((yield* DeliveryFixture.view(own, idAt("dlv", start + 3 * hour))).attempts.length, 1)
+
+      assert.strictEqual(yield* tryAll(start + 6 * day, "delivered"), 2)
+      yield* forgetAll(start + 5 * day)
+      assert.deepStrictEqual(idsOf((yield* follow(own)).events), [young])
+      assert.strictEqual((yield* DeliveryFixture.views(own)).length, 1)
+      assert.deepStrictEqual(yield* store.get(own.workspace.id, behind), Option.none())
+      // whoever follows the events from a deleted one misses nothing that is kept
+      const after = yield* store.list(own.workspace.id, {}, { limit: 100, after: behind })
+      assert.deepStrictEqual(idsOf(after.items), [young])
     }))
 
   it.effect("a workspace sees only its own events", () =>

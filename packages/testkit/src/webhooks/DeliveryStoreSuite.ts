@@ -23,6 +23,21 @@ const page = (
 
 /** Registers the tests. */
 export const tests = (it: Fixture.It): void => {
+  it.effect("old attempts are deleted, and their deliveries and later attempts stay", () =>
+    Effect.gen(function*() {
+      const store = yield* DeliveryStore.DeliveryStore
+      const own = yield* world()
+      yield* putWebhook(own)
+      const ids = { ...(yield* Fixture.eventIds), deliveries: [Fixture.idAt("dlv", own.start)] }
+      yield* MessageFixture.inbound(own, { ids })
+      yield* tryOne(own, { startedAt: own.start })
+      const { attempt } = yield* tryOne(own, { startedAt: own.start + 2 * hour, outcome: "delivered" })
+      yield* Effect.repeat(store.forgetAttempts(own.start + hour), { while: (isMore) => isMore })
+      const { attempts, delivery } = yield* view(own, ids.deliveries[0]!)
+      assert.deepStrictEqual(attempts, [attempt])
+      assert.deepInclude(delivery, { status: "delivered", attemptCount: 2 })
+    }))
+
   it.effect("list returns deliveries newest first, in pages without gap or repetition", () =>
     Effect.gen(function*() {
       const own = yield* world()

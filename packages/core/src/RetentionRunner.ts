@@ -1,0 +1,77 @@
+/**
+ * Deletes what is older than its retention in the background, in small steps: `Retention` for the kinds that operators
+ * configure, and the fixed times of alerts, sessions, portal links and usage.
+ */
+import { Clock, Duration, Effect, Layer } from "effect"
+import * as Alert from "./alerts/Alert.ts"
+import { AlertStore } from "./alerts/AlertStore.ts"
+import { AuditStore } from "./audit/AuditStore.ts"
+import { EventStore } from "./events/EventStore.ts"
+import { MessageStore } from "./messages/MessageStore.ts"
+import { PortalStore } from "./people/PortalStore.ts"
+import { SessionStore } from "./people/SessionStore.ts"
+import { RequestStore } from "./requests/RequestStore.ts"
+import * as Retention from "./Retention.ts"
+import type { StoreError } from "./StoreError.ts"
+import type { Instant } from "./Time.ts"
+import * as Activity from "./usage/Activity.ts"
+import { UsageStore } from "./usage/UsageStore.ts"
+import { DeliveryStore } from "./webhooks/DeliveryStore.ts"
+
+/** How long an expired record may stay. */
+const every = Duration.hours(1)
+
+/** The pause between two deletions of a round, so that they do not delay other queries. */
+const pause = Duration.millis(50)
+
+/** A kind of record, how long it is kept, and the deletion of a bounded number of older ones. */
+interface Kept {
+  readonly retention: Duration.Duration
+  readonly forget: (before: Instant) => Effect.Effect<boolean, StoreError>
+}
+
+/** Every kind of record that is deleted by its age. */
+const kinds = Effect.gen(function*() {
+  const retention = yield* Retention.CurrentRetention
+  const messages = yield* MessageStore
+  const configured = (kind: Retention.Kind, forget: Kept["forget"]): Kept => ({
+    retention: Retention.keptFor(retention, kind),
+    forget
+  })
+  const all: ReadonlyArray<Kept> = [
+    configured("attempts", (yield* DeliveryStore).forgetAttempts),
+    configured("events", (yield* EventStore).forget),
+    configured("messages", messages.forget),
+    ...retention.bodies < retention.messages ? [configured("bodies", messages.forgetBodies)] : [],
+    configured("requests", (yield* RequestStore).forget),
+    configured("audit", (yield* AuditStore).forget),
+    { retention: Alert.retention, forget: (yield* AlertStore).forget },
+    { retention: Duration.zero, forget: (yield* SessionStore).forget },
+    { retention: Duration.zero, forget: (yield* PortalStore).forget },
+    { retention: Activity.retention, forget: (yield* UsageStore).forget }
+  ]
+  return all
+})
+
+/** Deletes everything that is older than its retention now. A kind that fails leaves the others alone. */
+export const round = Effect.gen(function*() {
+  yield* Effect.forEach(
+    yield* kinds,
+    ({ forget, retention }) =>
+      Effect.flatMap(Clock.currentTimeMillis, (now) => forget(now - Duration.toMillis(retention))).pipe(
+        Effect.tap((isMore) => isMore ? Effect.sleep(pause) : Effect.void),
+        Effect.repeat({ while: (isMore) => isMore }),
+        Effect.catchCause((cause) => Effect.logWarning("deleting expired data failed; the next round follows", cause))
+      ),
+    { discard: true }
+  )
+})
+
+/** Runs as long as its scope. Any number of processes may run it. */
+export const layer = Layer.effectDiscard(
+  round.pipe(
+    Effect.andThen(Effect.sleep(every)),
+    Effect.forever,
+    Effect.forkScoped
+  )
+)

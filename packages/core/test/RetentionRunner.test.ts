@@ -1,0 +1,104 @@
+import { assert, describe, it } from "@effect/vitest"
+import { MemoryStorage } from "@wac/memory"
+import { Duration, Effect, Layer } from "effect"
+import { TestClock } from "effect/testing"
+import { AuditStore } from "../src/audit/AuditStore.ts"
+import { EventStore } from "../src/events/EventStore.ts"
+import * as Message from "../src/messages/Message.ts"
+import { MessageStore } from "../src/messages/MessageStore.ts"
+import { RequestStore } from "../src/requests/RequestStore.ts"
+import * as Retention from "../src/Retention.ts"
+import * as RetentionRunner from "../src/RetentionRunner.ts"
+import { StoreError } from "../src/StoreError.ts"
+import type { Instant } from "../src/Time.ts"
+import { DeliveryStore } from "../src/webhooks/DeliveryStore.ts"
+import { day } from "./checks.ts"
+
+/** The ages beyond which each kind is deleted in the first round, in days. */
+const agesOf = (retention: Retention.Retention) =>
+  Effect.gen(function*() {
+    const ages: Array<readonly [kind: string, days: number]> = []
+    const now = Duration.toMillis(Duration.days(1000))
+    const noting = (kind: string, steps = 1) => (before: Instant) =>
+      Effect.sync(() => {
+        ages.push([kind, (now - before) / day])
+        return ages.filter(([other]) => other === kind).length < steps
+      })
+    const noted = Layer.mergeAll(
+      Layer.effect(
+        DeliveryStore,
+        Effect.map(DeliveryStore, (store) => ({ ...store, forgetAttempts: noting("attempts") }))
+      ),
+      Layer.effect(EventStore, Effect.map(EventStore, (store) => ({ ...store, forget: noting("events", 3) }))),
+      Layer.effect(
+        MessageStore,
+        Effect.map(MessageStore, (store) => ({
+          ...store,
+          forget: noting("messages"),
+          forgetBodies: noting("bodies")
+        }))
+      ),
+      Layer.effect(
+        RequestStore,
+        Effect.map(RequestStore, (store) => ({
+          ...store,
+          forget: () => Effect.fail(new StoreError({ operation: "RequestStore.forget" }))
+        }))
+      ),
+      Layer.effect(AuditStore, Effect.map(AuditStore, (store) => ({ ...store, forget: noting("audit") })))
+    )
+    yield* TestClock.setTime(now)
+    yield* Layer.build(RetentionRunner.layer.pipe(
+      Layer.provide(noted),
+      Layer.provide(MemoryStorage.layer),
+      Layer.provide(Layer.succeed(Retention.CurrentRetention, retention))
+    ))
+    yield* TestClock.adjust("1 second")
+    return ages.map(([kind, days]) => [kind, Math.round(days)])
+  }).pipe(Effect.scoped)
+
+describe("the deletion of old records", () => {
+  it.effect("each kind is deleted at its own age, step by step, and a kind that fails leaves the others alone", () =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual(yield* agesOf({ ...Retention.standard, events: 3, audit: 100 }), [
+        ["attempts", 30],
+        ["events", 3],
+        ["events", 3],
+        ["events", 3],
+        ["messages", 400],
+        ["audit", 100]
+      ])
+    }))
+
+  it.effect("what messages said is deleted by itself only if it is kept for a shorter time than they are", () =>
+    Effect.gen(function*() {
+      const ages = new Map((yield* agesOf({ ...Retention.standard, bodies: 5 })).map(([kind, age]) => [kind, age]))
+      assert.strictEqual(ages.get("bodies"), 5)
+    }))
+})
+
+describe("what a message said", () => {
+  it("of a template, the name and language stay, and nothing of its values", () => {
+    const message: Message.OutboundMessage = {
+      type: "template",
+      to: "+14155550123",
+      from: "+14155550100",
+      clientReference: "order-7",
+      template: { name: "order", language: "en_US", bodyParams: ["Ada"] }
+    }
+    assert.deepStrictEqual(Message.withoutBody(message), {
+      ...message,
+      template: { name: "order", language: "en_US" }
+    })
+  })
+
+  it("of every other kind, only the addresses stay", () => {
+    const message: Message.OutboundMessage = {
+      type: "text",
+      to: "+14155550123",
+      context: { message_id: "msg_00000000000000000000000000" as never },
+      text: { body: "Ada" }
+    }
+    assert.deepStrictEqual<unknown>(Message.withoutBody(message), { type: "text", to: "+14155550123", text: {} })
+  })
+})

@@ -1,0 +1,82 @@
+/**
+ * Deletes old events with their deliveries and attempts, a bounded number in each workspace. An event is deleted only
+ * once its delivery is gone, and a delivery only once it has ended: so nothing that is held or being replayed is lost.
+ */
+import { Id, type Time } from "@wac/core"
+import * as Clocks from "../Clocks.ts"
+import { plain } from "../Column.ts"
+import { instants, texts } from "../Parameter.ts"
+import type { Rows, Statement } from "../Statement.ts"
+
+/** Rows deleted at once for a workspace. */
+const atOnce = 500
+
+/** When the oldest delivery that has not ended was recorded; null if there is none. */
+const oldestOpen = (workspace: string) =>
+  `(select min(d.created_at) from webhooks h cross join lateral (
+      select d.created_at from deliveries d where d.webhook_id = h.id and d.status = 'pending'
+      order by d.created_at limit 1
+    ) d where h.workspace_id = ${workspace})`
+
+/** Up to which time each workspace's events may go. */
+export const horizonsText = `select w.id as workspace_id, least($1::bigint, ${oldestOpen("w.id")}) as until
+  from workspaces w`
+
+const given = "unnest($1::text[], $2::bigint[], $3::text[]) g (workspace_id, until, below)"
+
+const ended = "('delivered', 'exhausted', 'skipped')"
+
+/** The bound of identifiers keeps the scan away from deliveries that are held. */
+export const deliveriesText = `with gone as (
+    delete from deliveries d where d.ctid = any (array(
+      select o.ctid from ${given} cross join lateral (
+        select o.ctid from deliveries o
+        where o.workspace_id = g.workspace_id and o.id < g.below and o.status in ${ended}
+        order by o.id limit ${atOnce}
+        -- a replay may be about to begin a new round
+        for update skip locked
+      ) o
+    ))
+    returning d.id, d.webhook_id
+  ), attempts as (
+    delete from attempts a using gone g where a.delivery_id = g.id
+  ), claims as (
+    delete from delivery_claims c using gone g where c.webhook_id = g.webhook_id and c.delivery_id = g.id
+  )
+  select count(*)::integer as gone from gone`
+
+/** Judged in one statement: whether a workspace's old deliveries are gone, and what is open again since. */
+export const eventsText = `with ready as materialized (
+    select g.workspace_id, least(g.until, ${oldestOpen("g.workspace_id")}) - ${Clocks.spread} as until
+    from ${given}
+    where not exists (
+      select from deliveries d where d.workspace_id = g.workspace_id and d.id < g.below and d.status in ${ended}
+    )
+  ), gone as (
+    delete from events e where e.ctid = any (array(
+      select o.ctid from ready r cross join lateral (
+        select o.ctid from events o where o.workspace_id = r.workspace_id and o.created_at < r.until
+        order by o.created_at limit ${atOnce}
+      ) o
+    ))
+    returning e.workspace_id
+  )
+  select (select count(*) from ready)::integer as ready,
+    exists (select from gone g group by g.workspace_id having count(*) = ${atOnce}) as is_more`
+
+/** The statements that delete, given the rows of {@link horizonsText}. */
+export const forgetEvents = (horizons: Rows): ReadonlyArray<Statement> => {
+  const params = [
+    texts(horizons.map((row) => plain<string>(row, "workspace_id"))),
+    instants(horizons.map(untilOf)),
+    texts(horizons.map((row) => Id.lowestAt("dlv", untilOf(row))))
+  ]
+  return [{ text: deliveriesText, params }, { text: eventsText, params }]
+}
+
+const untilOf = (row: Rows[number]): Time.Instant => Number(row["until"])
+
+/** Whether more may be left. */
+export const isMore = ([deliveries, events]: ReadonlyArray<Rows>, horizons: Rows): boolean =>
+  plain<number>(deliveries![0]!, "gone") > 0 || plain<boolean>(events![0]!, "is_more") ||
+  plain<number>(events![0]!, "ready") < horizons.length

@@ -1,0 +1,110 @@
+/**
+ * Deletes old messages, and what old messages said.
+ */
+import { Campaign, Id, Message, type Time } from "@wac/core"
+import { plain } from "../Column.ts"
+import type { StepOptions } from "../Database.ts"
+import { jsons, texts } from "../Parameter.ts"
+import type { Rows, Statement } from "../Statement.ts"
+
+/** Rows deleted, or emptied, at once. */
+const atOnce = 500
+
+const isOver = "m.status = any ($2::text[])"
+
+/** $1 the bound of identifiers, $2 the statuses of messages, $3 those of campaigns that have ended. */
+export const messagesText = `with gone as (
+    delete from messages m where m.ctid = any (array(
+      select m.ctid from messages m
+      where m.id < $1 and ${isOver} and (
+        m.key is null or m.campaign_id is not null and not exists (
+          select from campaigns c where c.id = m.campaign_id and c.state->>'status' <> all ($3::text[])
+        )
+      )
+      order by m.id limit ${atOnce} for update skip locked
+    ))
+    returning m.id, m.provider_message_id
+  ), names as (
+    delete from message_names n using gone g
+    where n.provider_message_id = g.provider_message_id and n.message_id = g.id
+  )
+  select count(*) = ${atOnce} as is_more from gone`
+
+const rowsText = `with gone as (
+    delete from campaign_rows r where r.ctid = any (array(
+      select r.ctid from campaigns c cross join lateral (
+        select r.ctid from campaign_rows r where r.campaign_id = c.id limit ${atOnce}
+      ) r
+      where c.id < $1 and c.state->>'status' = any ($2::text[]) limit ${atOnce}
+    ))
+    returning 1
+  )
+  select count(*) = ${atOnce} as is_more from gone`
+
+/** The statements that delete. */
+export const forgetMessages = (before: Time.Instant): ReadonlyArray<Statement> => [
+  { text: messagesText, params: [Id.lowestAt("msg", before), texts(Message.over), texts(Campaign.endings)] },
+  { text: rowsText, params: [Id.lowestAt("cmp", before), texts(Campaign.endings)] }
+]
+
+/** Whether more may be left. */
+export const isMore = (results: ReadonlyArray<Rows>): boolean =>
+  results.some((rows) => plain<boolean>(rows[0]!, "is_more"))
+
+interface Body {
+  readonly id: Id.MessageId
+  readonly content: Message.OutboundMessage
+  readonly isOver: boolean
+}
+
+interface Loaded {
+  readonly now: (asked: Time.Instant) => Time.Instant
+  readonly bodies: ReadonlyArray<Body>
+}
+
+interface Writes {
+  readonly emptied: ReadonlyArray<Pick<Body, "id" | "content">>
+  readonly reached: string | undefined
+}
+
+/** `MessageStore.forgetBodies`. Finds nothing while another process does it. */
+export const forgetBodies: StepOptions<{ readonly before: Time.Instant }, Loaded, boolean, Writes> = {
+  size: 1,
+  load: ([command]) => [
+    { text: "insert into forgotten_bodies (reached) values ('') on conflict do nothing" },
+    {
+      text: `with reached as materialized (select f.reached from forgotten_bodies f for update skip locked)
+        select m.id, m.content, ${isOver} as is_over from reached r cross join lateral (
+          select m.* from messages m where m.id > r.reached and m.id < $1 order by m.id limit ${atOnce}
+        ) m`,
+      params: [Id.lowestAt("msg", command!.before), texts(Message.over)]
+    }
+  ],
+  read: ([, rows], now) => ({
+    now,
+    bodies: rows!.map((row) => ({
+      id: plain(row, "id"),
+      content: plain(row, "content"),
+      isOver: plain(row, "is_over")
+    }))
+  }),
+  decide: ({ bodies }) => ({
+    answers: [bodies.length === atOnce],
+    writes: {
+      emptied: bodies.filter(({ isOver }) => isOver).map(({ content, id }) => ({
+        id,
+        content: Message.withoutBody(content)
+      })),
+      reached: bodies.at(-1)?.id
+    }
+  }),
+  write: ({ emptied, reached }) =>
+    reached === undefined ? [] : [
+      {
+        text: `update messages m set content = e.content from unnest($1::text[], $2::json[]) e (id, content)
+          where m.id = e.id`,
+        params: [texts(emptied.map(({ id }) => id)), jsons(emptied.map(({ content }) => content))]
+      },
+      { text: "update forgotten_bodies set reached = $1", params: [reached] }
+    ]
+}

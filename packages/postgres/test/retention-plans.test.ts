@@ -1,0 +1,122 @@
+/**
+ * What deleting old records costs on a filled database: the rows that go, whatever else is stored.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { assert, layer } from "@effect/vitest"
+import { Campaign, Message } from "@wac/core"
+import { Effect, Layer } from "effect"
+import { deliveriesText, eventsText, horizonsText } from "../src/events/ForgetEvents.ts"
+import { messagesText } from "../src/messages/ForgetMessages.ts"
+import { instants, texts } from "../src/Parameter.ts"
+import { forgetAttemptsText } from "../src/webhooks/DeliveryStore.ts"
+import { possible, write } from "./rows.ts"
+import { databases } from "./servers.ts"
+import { touched } from "./touched.ts"
+
+const id = (prefix: string, n: number) => `${prefix}_${String(n).padStart(26, "0")}`
+const sqlId = (prefix: string, n: string) => `'${prefix}_' || lpad((${n})::text, 26, '0')`
+
+/** Each is recorded an hour after the one before. */
+const count = 20_000
+const hour = 3_600_000
+
+/** From here on, deliveries are held. */
+const held = 12_000
+
+const fill = [
+  `insert into events (id, workspace_id, type, created_at, data)
+  select ${sqlId("evt", "i")}, 'ws', 'message.received', i * ${hour}::bigint, '{}' from generate_series(1, ${count}) i`,
+  `insert into deliveries (id, workspace_id, webhook_id, event_id, event_type, envelope, status, attempt_count,
+    round_attempts, first_attempt_at, last_attempt_at, next_attempt_at, created_at, completed_at)
+  select ${sqlId("dlv", "i")}, 'ws', 'whk', ${sqlId("evt", "i")}, 'message.received', 'combined',
+    case when i < ${held} then 'delivered' else 'pending' end, 1, 1, 1, 1, case when i < ${held} then null else 1 end,
+    i * ${hour}::bigint, case when i < ${held} then 1 end
+  from generate_series(1, ${count}) i`,
+  `insert into attempts (delivery_id, number, id, workspace_id, trigger, started_at, duration_ms, outcome, status_code,
+    message, url)
+  select ${sqlId("dlv", "i")}, 1, ${sqlId("att", "i")}, 'ws', 'automatic', i * ${hour}::bigint, 1, 'delivered', 200,
+    'answered 200', 'https://receiver.example/'
+  from generate_series(1, ${count}) i`,
+  `insert into messages (id, workspace_id, phone_number_id, from_number, content, status, status_at, created_at, sent_at,
+    provider_message_id)
+  select ${sqlId("msg", "i")}, 'ws', 'pn', '+14155550100', '{"to":"+14155550123","type":"text"}', 'sent', 1, 1, 1,
+    'wamid.' || i
+  from generate_series(1, ${count}) i`,
+  `insert into message_names (provider_message_id, message_id)
+  select 'wamid.' || i, ${sqlId("msg", "i")} from generate_series(1, ${count}) i`
+]
+
+for (const { layer: database, name } of databases) {
+  const filled = Layer.effectDiscard(Effect.gen(function*() {
+    const client = yield* PgClient.PgClient
+    for (const table of ["workspaces", "webhooks"]) yield* write(table, possible[table]!)
+    yield* client.withTransaction(Effect.gen(function*() {
+      yield* client`set local statement_timeout = 0`
+      for (const statement of fill) yield* client.unsafe(statement)
+    }))
+    for (const table of ["events", "deliveries", "attempts", "messages", "message_names"]) {
+      yield* client`vacuum (analyze) ${client(table)}`
+    }
+  }))
+
+  layer(Layer.provideMerge(filled, database), { excludeTestServices: true })(name, (it) => {
+    const cost = (statement: string, params: ReadonlyArray<unknown>, ...tables: ReadonlyArray<string>) =>
+      Effect.map(touched(statement, params), (of) =>
+        tables.map((table) => {
+          assert.strictEqual(of(table).scans, 0, `${table} was read from end to end`)
+          return [of(table).read, of(table).written] as const
+        }))
+
+    /** As for events recorded before the `n`th. */
+    const until = (n: number) => [texts(["ws"]), instants([n * hour]), texts([id("dlv", n)])]
+
+    it.effect("a workspace's horizon costs one delivery, however many are held", () =>
+      Effect.gen(function*() {
+        const [deliveries] = yield* cost(horizonsText, [count * hour], "deliveries")
+        assert.isAtMost(deliveries![0], 1)
+        const client = yield* PgClient.PgClient
+        const [row] = yield* client.unsafe<{ readonly until: string }>(horizonsText, [count * hour])
+        assert.strictEqual(Number(row!.until), held * hour)
+      }))
+
+    it.effect("a step deletes 500 deliveries with their attempts, and reads no others", () =>
+      Effect.gen(function*() {
+        const [deliveries, attempts] = yield* cost(deliveriesText, until(held), "deliveries", "attempts")
+        assert.strictEqual(deliveries![1], 500)
+        assert.isAtMost(deliveries![0], 2 * 500)
+        assert.strictEqual(attempts![1], 500)
+        assert.isAtMost(attempts![0], 2 * 500)
+      }))
+
+    it.effect("a step deletes 500 events once their deliveries are gone, and none before", () =>
+      Effect.gen(function*() {
+        const before = yield* cost(eventsText, until(held), "events")
+        assert.deepStrictEqual(before, [[0, 0]])
+        const [events, deliveries] = yield* cost(
+          eventsText,
+          [texts(["ws"]), instants([held * hour]), texts([id("dlv", 0)])],
+          "events",
+          "deliveries"
+        )
+        assert.strictEqual(events![1], 500)
+        assert.isAtMost(events![0], 2 * 500)
+        assert.isAtMost(deliveries![0], 1)
+      }))
+
+    it.effect("a step deletes attempts by a range of their key", () =>
+      Effect.gen(function*() {
+        const [attempts] = yield* cost(forgetAttemptsText, [id("dlv", held), held * hour, 1000], "attempts")
+        assert.strictEqual(attempts![1], 1000)
+        assert.isAtMost(attempts![0], 2 * 1000)
+      }))
+
+    it.effect("a step deletes 500 messages with their names, and reads no others", () =>
+      Effect.gen(function*() {
+        const params = [id("msg", held), texts(Message.over), texts(Campaign.endings)]
+        const [messages, names] = yield* cost(messagesText, params, "messages", "message_names")
+        assert.deepStrictEqual([messages![1], names![1]], [500, 500])
+        assert.isAtMost(messages![0], 2 * 500)
+        assert.isAtMost(names![0], 500)
+      }))
+  })
+}

@@ -1,0 +1,88 @@
+/**
+ * Conformance of `MessageStore`: what is deleted by its age.
+ */
+import { assert } from "@effect/vitest"
+import { type Id, Message, MessageStore } from "@wac/core"
+import { Effect, Option } from "effect"
+import * as Fixture from "../Fixture.ts"
+import * as MessageFixture from "./MessageFixture.ts"
+
+const { day, hour, world } = Fixture
+
+/** Accepts a send at a time, with an identifier from that time. */
+const acceptedAt = (own: Fixture.World, now: number, message?: Message.OutboundMessage, mark?: string) =>
+  Effect.gen(function*() {
+    const store = yield* MessageStore.MessageStore
+    const command = {
+      ...(yield* MessageFixture.send(own, { now, ...(message === undefined ? {} : { message }) })),
+      messageId: Fixture.idAt("msg", now, mark)
+    }
+    assert.strictEqual((yield* store.accept(command))._tag, "Claimed")
+    return command
+  })
+
+const sentAt = (...given: Parameters<typeof acceptedAt>) =>
+  Effect.tap(
+    acceptedAt(...given),
+    (command) => Effect.flatMap(MessageFixture.tookIt, (end) => MessageFixture.settle(command, end))
+  )
+
+const found = (own: Fixture.World, id: Id.MessageId) =>
+  Effect.map(MessageStore.MessageStore.use((store) => store.get(own.workspace.id, id)), Option.getOrUndefined)
+
+/** Registers the tests. */
+export const tests = (it: Fixture.It): void => {
+  it.effect("old messages are deleted once they have ended and their keys are forgotten", () =>
+    Effect.gen(function*() {
+      const store = yield* MessageStore.MessageStore
+      const own = yield* world()
+      const old = yield* sentAt(own, own.start)
+      const waiting = yield* acceptedAt(own, own.start, undefined, "8")
+      yield* MessageFixture.settle(waiting, yield* MessageFixture.notSent)
+      const bound = yield* sentAt(own, own.start + 2 * hour)
+      const young = yield* sentAt(own, own.start + 5 * hour)
+      const forgetAll = Effect.repeat(store.forget(own.start + 4 * hour), { while: (isMore) => isMore })
+      const kept = Effect.map(
+        Effect.forEach([old, waiting, bound, young], ({ messageId }) => found(own, messageId)),
+        (messages) => messages.map((message) => message !== undefined)
+      )
+      yield* forgetAll
+      assert.deepStrictEqual(yield* kept, [true, true, true, true], "keys are kept for a day")
+      yield* store.sweep(own.start + day + hour)
+      yield* forgetAll
+      assert.deepStrictEqual(yield* kept, [false, false, true, true])
+      yield* store.sweep(own.start + 2 * day)
+      yield* forgetAll
+      assert.deepStrictEqual(yield* kept, [false, false, false, true])
+      assert.strictEqual((yield* MessageFixture.lookUp(old))._tag, "Unbound")
+    }))
+
+  it.effect("what old messages said is deleted, and the messages stay as they are listed", () =>
+    Effect.gen(function*() {
+      const store = yield* MessageStore.MessageStore
+      const own = yield* world()
+      const content = MessageFixture.template({
+        name: "order",
+        bodyParams: ["7", "ready"],
+        clientReference: "order-7"
+      })
+      const old = yield* sentAt(own, own.start, content)
+      const waiting = yield* acceptedAt(own, own.start, content, "8")
+      yield* MessageFixture.settle(waiting, yield* MessageFixture.notSent)
+      const young = yield* sentAt(own, own.start + 5 * hour, content)
+      const before = yield* found(own, old.messageId)
+      yield* Effect.repeat(store.forgetBodies(own.start + 4 * hour), { while: (isMore) => isMore })
+      assert.deepStrictEqual(yield* found(own, old.messageId), { ...before!, content: Message.withoutBody(content) })
+      assert.deepStrictEqual((yield* found(own, waiting.messageId))?.content, content)
+      assert.deepStrictEqual((yield* found(own, young.messageId))?.content, content)
+      const { items } = yield* store.list(own.workspace.id, { clientReference: "order-7", to: content.to }, {
+        limit: 10,
+        after: null
+      })
+      assert.strictEqual(items.length, 3)
+      assert.isTrue(
+        yield* MessageFixture.report({ status: "read", at: own.start + 6 * hour, reference: old.messageId })
+      )
+      assert.strictEqual((yield* found(own, old.messageId))?.status, "read")
+    }))
+}
