@@ -1,5 +1,5 @@
 /**
- * The packages that are published: all of `packages` but those that are private.
+ * The packages that are published: all of `packages` but those that are private, and the server.
  */
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
@@ -22,7 +22,10 @@ export interface Manifest {
 
 export const manifestOf = (folder: string): Manifest => JSON.parse(readFileSync(join(folder, "package.json"), "utf8"))
 
-/** Every package that is published, and its folder. */
+/** The package that is the server: built as a whole, it has nothing to import. */
+export const server = { name: "@wac/server", folder: join(root, "apps/server/dist") }
+
+/** Every package that is published to be imported, and its folder. */
 export const folders: ReadonlyMap<string, string> = new Map(
   readdirSync(join(root, "packages"))
     .map((name) => join(root, "packages", name))

@@ -1,34 +1,13 @@
 /**
- * What is published: packed as npm packs it, and installed into a project that has nothing else, by npm or, where many
- * projects would take npm too long, by our own hands.
+ * What is published and packed, installed into a project that has nothing else: by npm or, where many projects would take
+ * npm too long, by our own hands.
  */
 import { execFile, execFileSync } from "node:child_process"
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { promisify } from "node:util"
+import { tarballOf } from "../Packed.ts"
 import { folders, manifestOf, root } from "../Published.ts"
-
-/** Packs every package, which must be built, into a folder. What npm has to say of it goes nowhere. */
-export const pack = (to: string): void => {
-  execFileSync("npm", [
-    "pack",
-    "--ignore-scripts",
-    "--pack-destination",
-    to,
-    ...[...folders.keys()].flatMap((name) => ["-w", name])
-  ], {
-    cwd: root,
-    stdio: ["ignore", "ignore", "pipe"]
-  })
-}
-
-/** The packed file of a package. */
-export const tarballOf = (packed: string, name: string): string => {
-  const prefix = `${name.replace("@", "").replace("/", "-")}-`
-  const file = readdirSync(packed).find((file) => file.startsWith(prefix) && /^[0-9]/.test(file.slice(prefix.length)))
-  if (file === undefined) throw new Error(`${name} was not packed`)
-  return join(packed, file)
-}
 
 /**
  * Has npm install every package into an empty project. Others' packages are those that our own lock names, so that they

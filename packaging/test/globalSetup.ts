@@ -1,13 +1,11 @@
 /**
  * Builds and packs every package, once for all test files.
  */
-import { execFileSync } from "node:child_process"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { TestProject } from "vitest/node"
-import { root } from "../Published.ts"
-import { pack } from "./Packages.ts"
+import { build, pack } from "../Packed.ts"
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -18,8 +16,7 @@ declare module "vitest" {
 
 export const setup = (project: TestProject): () => void => {
   const packed = mkdtempSync(join(tmpdir(), "wac-packed-"))
-  execFileSync(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-b"], { cwd: root, stdio: "inherit" })
-  execFileSync(process.execPath, [join(root, "apps/dashboard/build.ts")], { stdio: "inherit" })
+  build()
   pack(packed)
   project.provide("packed", packed)
   return () => rmSync(packed, { recursive: true })

@@ -9,8 +9,9 @@ import { promisify } from "node:util"
 import { publint } from "publint"
 import { formatMessage } from "publint/utils"
 import { afterAll, assert, beforeAll, describe, inject, it } from "vitest"
+import { tarballOf } from "../Packed.ts"
 import { folders, type Manifest, manifestOf, root } from "../Published.ts"
-import { install, installByNpm, tarballOf } from "./Packages.ts"
+import { install, installByNpm } from "./Packages.ts"
 
 const run = promisify(execFile)
 const names = [...folders.keys()]

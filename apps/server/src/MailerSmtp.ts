@@ -13,9 +13,8 @@ const timeouts = { connectionTimeout: 5000, greetingTimeout: 5000, socketTimeout
 const codeOf = (cause: unknown): string =>
   typeof cause === "object" && cause !== null && "code" in cause ? String(cause.code) : "unknown error"
 
-/** The mailer for a configuration; without one, no mail is sent. */
-export const layer = (mail: ServerConfig["mail"]): Layer.Layer<never> => {
-  if (mail === undefined) return Layer.empty
+/** The mailer for a configuration. */
+export const layer = (mail: NonNullable<ServerConfig["mail"]>): Layer.Layer<never> => {
   const transport = createTransport({ url: Redacted.value(mail.url), ...timeouts })
   return Layer.succeed(Mail.Mailer, {
     send: ({ subject, text, to }) =>

@@ -1,15 +1,14 @@
 /**
- * The command `members list | reset-password | portal-link`: lets the operator list the people who can sign in, give a
- * new password to a person who has lost theirs, and make a link to the portal. It works on `DATABASE_URL` directly,
+ * The commands `members list | reset-password | portal-link`: let the operator list the people who can sign in, give a
+ * new password to a person who has lost theirs, and make a link to the portal. They work on `DATABASE_URL` directly,
  * while servers run on it.
  */
 import { Base62, LocalAuthenticator, MemberStore, Password, Portals } from "@wac/core"
-import { Console, Effect, Option, Redacted, Schema } from "effect"
+import { Effect, Option, Redacted, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { SecureRandom } from "effect/crypto"
 import * as OperatorCommand from "./OperatorCommand.ts"
 import { portalLink } from "./PortalLinkCommand.ts"
-import type { Environment } from "./ServerConfig.ts"
 
 /** 20 base62 characters: 119 bits. */
 const generatedLength = 20
@@ -19,10 +18,20 @@ const list = Command.make(
   {},
   Effect.fnUntraced(function*() {
     const all = yield* MemberStore.MemberStore.use((store) => store.list)
-    if (all.length === 0) yield* Console.log("there are no members yet: set up the first workspace")
-    for (const { member, workspace } of all) {
-      yield* Console.log(`${member.email}  ${member.role} of ${workspace.id} ${workspace.name}`)
-    }
+    yield* OperatorCommand.printed(
+      {
+        members: all.map(({ member: { email, role, userId }, workspace: { id, name } }) => ({
+          id: userId,
+          email,
+          role,
+          workspace: { id, name }
+        }))
+      },
+      all.length === 0
+        ? "there are no members yet: set up the first workspace"
+        : all.map(({ member, workspace }) => `${member.email}  ${member.role} of ${workspace.id} ${workspace.name}`)
+          .join("\n")
+    )
   })
 ).pipe(Command.withDescription("List the people who can sign in, with role and workspace"))
 
@@ -34,7 +43,7 @@ const memberOf = Effect.fnUntraced(function*(email: Option.Option<string>) {
     return Option.isSome(found)
       ? found.value.person
       : yield* new OperatorCommand.CannotDo({
-        message: `there is no member ${email.value}: see \`npm run members -- list\``
+        message: `there is no member ${email.value}: see \`wac members list\``
       })
   }
   const people = new Map((yield* store.list).map(({ member }) => [member.userId, member]))
@@ -42,7 +51,7 @@ const memberOf = Effect.fnUntraced(function*(email: Option.Option<string>) {
   return all.length === 1 ? all[0]! : yield* new OperatorCommand.CannotDo({
     message: all.length === 0
       ? "there are no members yet: set up the first workspace"
-      : "there are several members: name one by e-mail address (`npm run members -- list`)"
+      : "there are several members: name one by e-mail address (`wac members list`)"
   })
 })
 
@@ -91,14 +100,16 @@ const resetPassword = Command.make(
         detail: { email: member.email }
       })
     }
-    yield* Console.log(`${member.email} has a new password; sessions ended: ${ended.value}`)
-    if (Option.isNone(passwordFrom)) {
-      yield* Console.log(`password, shown this once: ${Redacted.value(password)}`)
-    }
+    const made = Option.isNone(passwordFrom) ? Redacted.value(password) : undefined
+    yield* OperatorCommand.printed(
+      { email: member.email, sessionsEnded: ended.value, password: made },
+      `${member.email} has a new password; sessions ended: ${ended.value}` +
+        (made === undefined ? "" : `\npassword, shown this once: ${made}`)
+    )
   })
 ).pipe(Command.withDescription("Give a member a new password, and end all of their sessions"))
 
-const command = Command.make("members").pipe(
+export const members = Command.make("members").pipe(
   Command.withDescription("The people who can sign in to the workspaces in the storage of DATABASE_URL"),
   Command.withSubcommands([
     Command.provide(list, OperatorCommand.unopened),
@@ -106,7 +117,3 @@ const command = Command.make("members").pipe(
     Command.provide(Command.provide(portalLink, Portals.Portals.layer), OperatorCommand.unopened)
   ])
 )
-
-/** Runs a command line: see {@link OperatorCommand.run}. */
-export const run = (environment: Environment, args: ReadonlyArray<string>) =>
-  OperatorCommand.run(command, environment, args)

@@ -1,6 +1,6 @@
 /**
- * The command `numbers list | add | token | set | remove`: lets the operator manage the numbers of all workspaces. It
- * works on `DATABASE_URL` directly, while servers run on it (only one process at a time can use an embedded database).
+ * The commands `numbers list | add | token | set | remove`: let the operator manage the numbers of all workspaces. They
+ * work on `DATABASE_URL` directly, while servers run on it (only one process at a time can use an embedded database).
  */
 import {
   Id,
@@ -13,11 +13,10 @@ import {
   Time,
   WorkspaceStore
 } from "@wac/core"
-import { Clock, Console, Effect, Option, type PlatformError, Redacted, Schema, type Stdio } from "effect"
+import { Clock, Effect, Option, type PlatformError, Redacted, Schema, type Stdio } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { SecureRandom } from "effect/crypto"
 import * as OperatorCommand from "./OperatorCommand.ts"
-import type { Environment } from "./ServerConfig.ts"
 
 const { CannotDo, kept, secretFrom } = OperatorCommand
 
@@ -38,20 +37,45 @@ const describe = ({ block, messagesPerSecond, messagingLimit, number, status, ti
     `credentials ${number.credentialsVersion === null ? "from the configuration" : "its own"}`
   ].map((line) => `  ${line}`).join("\n")
 
+/** A number for programs. */
+const shown = ({ block, messagesPerSecond, messagingLimit, number, status, tier }: PhoneNumbers.PhoneNumberState) => ({
+  id: number.id,
+  phoneNumber: number.phoneNumber,
+  isDefault: number.isDefault,
+  workspaceId: number.workspaceId,
+  provider: number.provider,
+  providerNumberId: number.providerNumberId,
+  providerAccountId: number.providerAccountId,
+  status,
+  block: block === null
+    ? null
+    : { reason: block.reason, since: Time.iso(block.since), until: Time.isoOrNull(block.until) },
+  tier,
+  messagesPerSecond,
+  messagingLimit,
+  quality: number.learned.quality,
+  hasOwnCredentials: number.credentialsVersion !== null
+})
+
 const list = Command.make(
   "list",
   {},
   Effect.fnUntraced(function*() {
     const workspaces = yield* WorkspaceStore.WorkspaceStore.use((store) => store.list)
-    if (workspaces.length === 0) yield* Console.log("there is no workspace yet")
     const limits = yield* Limits.CurrentLimits
     const now = yield* Clock.currentTimeMillis
-    for (const { id, name } of workspaces) {
-      yield* Console.log(`${id} ${name}`)
-      for (const number of yield* PhoneNumberStore.PhoneNumberStore.use((store) => store.list(id))) {
-        yield* Console.log(describe(PhoneNumbers.stateOf(limits, number, now)))
-      }
-    }
+    const store = yield* PhoneNumberStore.PhoneNumberStore
+    const all = yield* Effect.forEach(workspaces, (workspace) =>
+      Effect.map(store.list(workspace.id), (found) => ({
+        workspace,
+        numbers: found.map((number) => PhoneNumbers.stateOf(limits, number, now))
+      })))
+    yield* OperatorCommand.printed(
+      { numbers: all.flatMap(({ numbers }) => numbers.map(shown)) },
+      all.length === 0
+        ? "there is no workspace yet"
+        : all.flatMap(({ numbers, workspace: { id, name } }) => [`${id} ${name}`, ...numbers.map(describe)]).join("\n")
+    )
   })
 ).pipe(Command.withDescription("List the numbers of every workspace, with the limits and blocks in force"))
 
@@ -141,7 +165,8 @@ const token = Command.make(
       target: id,
       detail: { credentials: remove ? "the configuration's" : "its own" }
     })
-    yield* Console.log(
+    yield* OperatorCommand.printed(
+      { id, phoneNumber, hasOwnCredentials: !remove },
       `${phoneNumber} now uses ${remove ? "the configured credentials" : "its own credentials"}`
     )
   })
@@ -228,7 +253,7 @@ const add = Command.make(
     })
     if (!(yield* PhoneNumberStore.PhoneNumberStore.use((store) => store.add(added)))) {
       return yield* new CannotDo({
-        message: `${given.number} or ${given.id} is already known: see \`npm run numbers -- list\``
+        message: `${given.number} or ${given.id} is already known: see \`wac numbers list\``
       })
     }
     if (credentials !== undefined) yield* setCredentials(added.id, credentials)
@@ -237,7 +262,10 @@ const add = Command.make(
       target: added.id,
       detail: { phoneNumber: added.phoneNumber }
     })
-    yield* Console.log(`added ${added.phoneNumber} to ${workspace.id} ${workspace.name} as ${added.id}`)
+    yield* OperatorCommand.printed(
+      { id: added.id, phoneNumber: added.phoneNumber, workspaceId: workspace.id },
+      `added ${added.phoneNumber} to ${workspace.id} ${workspace.name} as ${added.id}`
+    )
   })
 ).pipe(Command.withDescription("Add a number to a workspace"))
 
@@ -301,7 +329,8 @@ const set = Command.make(
         ...(unblock ? { block: "lifted" } : {})
       }
     })
-    yield* Console.log(describe(PhoneNumbers.stateOf(limits, yield* find(id), now)))
+    const state = PhoneNumbers.stateOf(limits, yield* find(id), now)
+    yield* OperatorCommand.printed(shown(state), describe(state))
   })
 ).pipe(Command.withDescription("Change the operator's settings of a number; omitted settings stay as they are"))
 
@@ -312,7 +341,10 @@ const remove = Command.make(
     const { id, phoneNumber, provider, workspaceId } = yield* find(number)
     yield* PhoneNumberStore.PhoneNumberStore.use((store) => store.remove(id))
     yield* OperatorCommand.audited(workspaceId, { action: "number.remove", target: id, detail: { phoneNumber } })
-    yield* Console.log(`removed ${phoneNumber} (${id}, with ${provider}) from ${workspaceId}`)
+    yield* OperatorCommand.printed(
+      { id, phoneNumber, workspaceId },
+      `removed ${phoneNumber} (${id}, with ${provider}) from ${workspaceId}`
+    )
   })
 ).pipe(
   Command.withDescription(
@@ -321,7 +353,7 @@ const remove = Command.make(
   )
 )
 
-const command = Command.make("numbers").pipe(
+export const numbers = Command.make("numbers").pipe(
   Command.withDescription("The phone numbers of all workspaces, in the storage of DATABASE_URL"),
   // each subcommand separately: without one, the help is shown and no storage is opened
   Command.withSubcommands([
@@ -332,7 +364,3 @@ const command = Command.make("numbers").pipe(
     Command.provide(remove, kept)
   ])
 )
-
-/** Runs a command line: see {@link OperatorCommand.run}. */
-export const run = (environment: Environment, args: ReadonlyArray<string>) =>
-  OperatorCommand.run(command, environment, args)

@@ -96,6 +96,5 @@ const make = ({ clientId, clientSecret, issuer, roleClaim }: Options): Issuer.Is
   }
 }
 
-/** The issuer of a configuration; `undefined` without one. */
-export const layer = (options: Options | undefined): Layer.Layer<never> =>
-  options === undefined ? Layer.empty : Layer.succeed(Issuer.CurrentIssuer, make(options))
+/** The issuer of a configuration. */
+export const layer = (options: Options): Layer.Layer<never> => Layer.succeed(Issuer.CurrentIssuer, make(options))

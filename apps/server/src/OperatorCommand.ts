@@ -1,27 +1,33 @@
 /**
- * What the operator's commands share (`numbers`, `members`): the variables of the process, the storage that they name,
- * the source of a secret, and the end of a command line. They work on `DATABASE_URL` directly, while servers run on it;
- * only one process at a time can use an embedded database.
+ * What the operator's commands share: the variables of the process, the storage that they name, the source of a secret,
+ * the audit, and how a result is printed. They work on `DATABASE_URL` directly, while servers run on it; only one
+ * process at a time can use an embedded database.
  */
 import { Audit, AuditStore, type Id, SenderCredentials } from "@wac/core"
-import { Version } from "@wac/http"
-import { Context, Effect, Layer, Predicate, Redacted, Schema, Stdio, Stream } from "effect"
-import { Command } from "effect/cli"
+import { Console, Context, Effect, Layer, Redacted, Schema, Stdio, Stream } from "effect"
+import { Flag, GlobalFlag } from "effect/cli"
 import { SecureRandom } from "effect/crypto"
 import { Composition } from "wac/effect"
-import {
-  BadVariable,
-  type Environment,
-  keptFromEnvironment,
-  storageFromEnvironment,
-  wrongMasterKey
-} from "./ServerConfig.ts"
+import { BadVariable, type Environment, keptFromEnvironment, storageFromEnvironment } from "./ServerConfig.ts"
 
 /** The command cannot be carried out. */
 export class CannotDo extends Schema.TaggedError<CannotDo>()("CannotDo", { message: Schema.String }) {}
 
 /** The variables of the process. */
 export class Variables extends Context.Service<Variables, Environment>()("@wac/server/OperatorCommand/Variables") {}
+
+/** The flag `--json` of every command: results and errors are for programs. */
+export const Json = GlobalFlag.Setting("json")({
+  flag: Flag.Boolean("json").pipe(
+    Flag.withDescription("Print the result as one line of JSON, and an error as JSON on standard error"),
+    Flag.withDefault(false)
+  )
+})
+
+/** Prints a command's result: as text for people, with `--json` as one line of JSON. */
+export const printed = Effect.fnUntraced(function*(result: object, text: string) {
+  yield* Console.log((yield* Json) ? JSON.stringify(result) : text)
+})
 
 const durable = (storage: Composition.BuiltInStorage): Effect.Effect<void, BadVariable> =>
   storage._tag !== "Memory" ? Effect.void : Effect.fail(
@@ -68,29 +74,3 @@ export const audited = Effect.fnUntraced(function*(workspaceId: Id.WorkspaceId, 
   const entry = yield* Audit.entry(random, workspaceId, null, change)
   yield* AuditStore.AuditStore.use((store) => store.record([entry]))
 })
-
-/** Adds to the error of an embedded database in use what to do about it. */
-const said = <E>(error: E): E | CannotDo | BadVariable =>
-  Predicate.isTagged(error, "UnreadableSecret")
-    ? wrongMasterKey
-    : Predicate.isTagged(error, "OpenError") && error instanceof Error && error.message.includes("is in use")
-    ? new CannotDo({
-      message: `DATABASE_URL: ${error.message}; only one process can use an embedded database: stop the server first`
-    })
-    : error
-
-/**
- * Runs a command line. Returns 0, or 1 if the command line is wrong, which has then been reported. If the command
- * cannot be carried out, fails with an error whose message is one line.
- */
-export const run = <const Name extends string, Input, E, R>(
-  command: Command.Command<Name, Input, {}, E, R>,
-  environment: Environment,
-  args: ReadonlyArray<string>
-) =>
-  Command.runWith(command, { version: Version.version ?? "unknown" })(args).pipe(
-    Effect.as(0),
-    Effect.catchTag("ShowHelp", () => Effect.succeed(1)),
-    Effect.mapError(said),
-    Effect.provideService(Variables, environment)
-  )

@@ -61,7 +61,8 @@ export const portalLink = Command.make(
       portals.link({ workspaceId: Id.WorkspaceId.make(id), role, visitor, lifetime: Duration.seconds(expiresIn) })
     )
     const base = publicUrl.href.replace(/\/$/, "")
-    yield* Console.log(`${base}${Portal.pathOf(id)}${path}#token=${Redacted.value(token)}`)
+    const url = `${base}${Portal.pathOf(id)}${path}#token=${Redacted.value(token)}`
+    yield* OperatorCommand.printed({ url, expiresAt: Time.iso(expiresAt) }, url)
     yield* Console.error(`works once, until ${Time.iso(expiresAt)}: whoever opens it first is let in`)
   })
 ).pipe(Command.withDescription("Make a link that shows a workspace's webhook, deliveries and keys, and nothing else"))

@@ -10,9 +10,6 @@ import { HttpRouter, HttpServer, UrlParams } from "effect/http"
 import { Otlp } from "effect/observability"
 import { Composition } from "wac/effect"
 import { FirstOwner } from "./FirstOwner.ts"
-import * as MailerSmtp from "./MailerSmtp.ts"
-import * as OidcIssuer from "./OidcIssuer.ts"
-import * as RateLimitStoreRedis from "./RateLimitStoreRedis.ts"
 import type { ServerConfig } from "./ServerConfig.ts"
 
 /** Ignores offers to upgrade the protocol, which Java's client sends: accepting one would lose the request's body. */
@@ -59,9 +56,23 @@ const observation = ({ otlpEndpoint }: ServerConfig) =>
       )
     )
 
+/** The part of a module that is loaded only by servers that are configured to use it. */
+const loaded = <A, Out, E, R>(load: () => Promise<A>, layer: (module: A) => Layer.Layer<Out, E, R>) =>
+  Layer.unwrap(Effect.map(Effect.promise(load), layer))
+
 /** Redis in front of the storage's own store, for limits that no send spends (contract §8 `RATE_LIMIT_STORE`). */
 const rateLimits = ({ rateLimitRedis }: ServerConfig) =>
-  rateLimitRedis === undefined ? Layer.empty : RateLimitStoreRedis.layer(rateLimitRedis)
+  rateLimitRedis === undefined
+    ? Layer.empty
+    : loaded(() => import("./RateLimitStoreRedis.ts"), ({ layer }) => layer(rateLimitRedis))
+
+/** Mail to people (contract §12 `SMTP_URL`). */
+const mailer = ({ mail }: ServerConfig) =>
+  mail === undefined ? Layer.empty : loaded(() => import("./MailerSmtp.ts"), ({ layer }) => layer(mail))
+
+/** The issuer at which people sign in (contract §12 `AUTH=oidc`). */
+const issuerOf = ({ oidc }: ServerConfig) =>
+  oidc === undefined ? Layer.empty : loaded(() => import("./OidcIssuer.ts"), ({ layer }) => layer(oidc))
 
 /** The provider (contract §8 `PROVIDER`). */
 const provider = ({ provider }: ServerConfig): Composition.Adapters["provider"] =>
@@ -93,7 +104,7 @@ const layerOn = (
   config: ServerConfig,
   adapters?: Partial<Composition.Adapters>
 ) => {
-  const issuer = OidcIssuer.layer(config.oidc)
+  const issuer = issuerOf(config)
   const composition = FirstOwner.layer(config).pipe(
     Layer.provideMerge(
       Composition.layer(
@@ -102,7 +113,7 @@ const layerOn = (
         rateLimits(config)
       )
     ),
-    Layer.provide(MailerSmtp.layer(config.mail)),
+    Layer.provide(mailer(config)),
     Layer.provide(issuer),
     Layer.provide(Layer.succeed(AlertRunner.AlertUrl, config.alertUrl))
   )

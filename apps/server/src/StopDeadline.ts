@@ -19,7 +19,7 @@ export const enforced = <A, E, R>(main: Effect.Effect<A, E, R>): Effect.Effect<A
     const begin = (exit: Exit.Exit<unknown, unknown>): void => {
       if (isRunning) return
       isRunning = true
-      setTimeout(() => teardown(exit, (code) => process.exit(code)), stopsWithin).unref()
+      setTimeout(() => teardown(false)(exit, (code) => process.exit(code)), stopsWithin).unref()
     }
     const asked = (): void => begin(Exit.void)
     // does not wait for the end of the effect, which may be uninterruptible

@@ -158,4 +158,4 @@ const demo = Effect.gen(function*() {
   return yield* Effect.never
 })
 
-NodeRuntime.runMain(Effect.scoped(demo), { disableErrorReporting: true, teardown })
+NodeRuntime.runMain(Effect.scoped(demo), { disableErrorReporting: true, teardown: teardown(false) })

@@ -37,17 +37,17 @@ export interface Page {
 
 const npmOfSources = `
 demo() { command node --conditions=source "$ROOT/apps/server/src/demo.ts"; }
-serve() { command node --conditions=source "$ROOT/apps/server/src/main.ts"; }
+serve() { command node --conditions=source "$ROOT/apps/server/src/wac.ts" start; }
 node() { command node --conditions=source "$@"; }
 npm() {
   case "$*" in
     ci | "run build") ;;
     start) start ;;
     "run demo") show demo 'That is the whole flow' ;;
-    "run migrate" | "run numbers"* | "run members"*)
-      local program="$2"; shift 2
+    "run migrate" | "run numbers"* | "run members"* | "run wac"*)
+      local words=("$2"); [ "$2" != wac ] || words=(); shift 2
       [ "\${1:-}" != -- ] || shift
-      command node --conditions=source "$ROOT/apps/server/src/$program.ts" "$@" ;;
+      command node --conditions=source "$ROOT/apps/server/src/wac.ts" "\${words[@]}" "$@" ;;
     *) echo "npm $* is not known here" >&2; return 1 ;;
   esac
 }

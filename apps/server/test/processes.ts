@@ -81,14 +81,14 @@ export interface Running {
   readonly ended: Promise<{ readonly code: number | null; readonly signal: string | null }>
 }
 
-/** The service as `npm start` runs it. */
-const standard = "apps/server/src/main.ts"
+/** The command line, of which `npm start` runs `start`. */
+const standard = "apps/server/src/wac.ts"
 
-/** Starts a process, with nothing of this process's own environment but what it needs. */
+/** Starts a process, by default the server, with nothing of this process's own environment but what it needs. */
 export const launch = (
   env: Record<string, string>,
   main: string = standard,
-  args: ReadonlyArray<string> = []
+  args: ReadonlyArray<string> = main === standard ? ["start"] : []
 ): Effect.Effect<Running, never, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.sync(() => {
@@ -224,3 +224,11 @@ export const signedIn = Effect.fnUntraced(function*({ url }: Listening) {
 })
 
 export const withKey = (value: string) => ({ "idempotency-key": value })
+
+/** Carries out an operator's command line in a process of its own, to its end. */
+export const carryOut = (env: Record<string, string>, ...args: ReadonlyArray<string>) =>
+  Effect.scoped(Effect.gen(function*() {
+    const { ended, output } = yield* launch(env, standard, args)
+    const { code } = yield* Effect.promise(() => ended)
+    return { code, ...output }
+  }))

@@ -131,4 +131,4 @@ const main = Effect.gen(function*() {
   return yield* Effect.never
 })
 
-NodeRuntime.runMain(Effect.scoped(main), { disableErrorReporting: true, teardown })
+NodeRuntime.runMain(Effect.scoped(main), { disableErrorReporting: true, teardown: teardown(false) })

@@ -66,7 +66,7 @@ export const LostPassword = () => {
           ? (
             <Notice role="status">
               This service sends no mail. Its operator has a command:{" "}
-              <code className="font-mono">npm run members -- reset-password</code>
+              <code className="font-mono">wac members reset-password</code>
             </Notice>
           )
           : (

@@ -29,7 +29,7 @@ export const SetUpPage = ({ onDone }: { readonly onDone: (session: Session) => v
         <a href={pages} className={buttonClass("primary")}>Sign in</a>
         <p className="text-[13px] text-muted">
           For a lost password, the operator of the service has a command:{" "}
-          <code className="font-mono">npm run members -- reset-password</code>
+          <code className="font-mono">wac members reset-password</code>
         </p>
       </Outside>
     )

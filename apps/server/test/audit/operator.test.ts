@@ -1,40 +1,11 @@
 /**
  * The audit of the operator's commands (contract §12): each that changes something, in the workspace that it changes.
  */
-import { NodeServices } from "@effect/platform-node"
 import { assert, it } from "@effect/vitest"
-import { Effect, Layer, Result, Stdio, Stream } from "effect"
-import { TestConsole } from "effect/testing"
-import * as MembersCommand from "../../src/MembersCommand.ts"
-import * as NumbersCommand from "../../src/NumbersCommand.ts"
+import { Effect } from "effect"
+import { wac } from "../commandLine.ts"
 import { call, environment, ownPage, start } from "../harness.ts"
 import { freshDatabase, masterKey, postgres } from "../processes.ts"
-
-/** A command line of one of the operator's commands. */
-type Run = (
-  ...given: Parameters<typeof MembersCommand.run>
-) => Effect.Effect<
-  number,
-  Effect.Error<ReturnType<typeof MembersCommand.run | typeof NumbersCommand.run>>,
-  Effect.Services<ReturnType<typeof MembersCommand.run>>
->
-
-const runs: { readonly [name: string]: Run } = { numbers: NumbersCommand.run, members: MembersCommand.run }
-
-/** Carries out a command line in this process, which must succeed. */
-const carryOut = Effect.fnUntraced(function*(variables: Record<string, string>, line: string, input: string) {
-  const [name, ...words] = line.split(" ")
-  const ended = yield* Effect.result(runs[name!]!(variables, words)).pipe(
-    Effect.scoped,
-    Effect.provide([
-      Layer.fresh(TestConsole.layer),
-      Stdio.layerTest({ stdin: Stream.make(new TextEncoder().encode(input)) }).pipe(
-        Layer.provideMerge(NodeServices.layer)
-      )
-    ])
-  )
-  assert.deepStrictEqual(Result.isSuccess(ended) ? ended.success : String(ended.failure), 0, line)
-})
 
 it.live("each operator command that changes something is in its workspace's audit, without a secret", () =>
   Effect.gen(function*() {
@@ -53,7 +24,7 @@ it.live("each operator command that changes something is in its workspace's audi
         ["members list", ""],
         ["members reset-password --password-from -", password]
       ] as const
-    ) yield* carryOut(variables, line, input)
+    ) assert.strictEqual((yield* wac(variables)(line, { input })).code, 0, line)
 
     const signedIn = yield* call(`${url}/internal/session`, {
       headers: ownPage,

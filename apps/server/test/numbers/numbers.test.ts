@@ -1,43 +1,13 @@
 /**
- * `npm run numbers`, beside a server on the same database.
+ * `wac numbers`, beside a server on the same database.
  */
-import { NodeServices } from "@effect/platform-node"
 import { assert, it } from "@effect/vitest"
 import { PhoneNumberStore, SenderCredentials } from "@wac/core"
-import { Context, Effect, Layer, Redacted, Result, Stdio, Stream } from "effect"
-import { TestConsole } from "effect/testing"
-import * as NumbersCommand from "../../src/NumbersCommand.ts"
+import { Context, Effect, Redacted } from "effect"
 import { now } from "../checks.ts"
+import { type Ended, wac } from "../commandLine.ts"
 import { call, signIn, start } from "../harness.ts"
-import { freshDatabase, launch, masterKey, postgres, sql } from "../processes.ts"
-
-interface Given {
-  readonly input?: string
-  readonly env?: Record<string, string>
-}
-
-/** Carries out a command line in this process. */
-const numbersOf = (environment: Record<string, string>) => (line: string, { env, input = "" }: Given = {}) =>
-  Effect.gen(function*() {
-    const end = yield* Effect.result(
-      NumbersCommand.run({ ...environment, ...env }, line.split(" ").filter((word) => word !== ""))
-    )
-    return {
-      code: Result.isSuccess(end) ? end.success : end.failure.message,
-      stdout: (yield* TestConsole.logLines).join("\n"),
-      stderr: (yield* TestConsole.errorLines).join("\n")
-    }
-  }).pipe(
-    Effect.scoped,
-    Effect.provide([
-      Layer.fresh(TestConsole.layer),
-      Stdio.layerTest({ stdin: Stream.make(new TextEncoder().encode(input)) }).pipe(
-        Layer.provideMerge(NodeServices.layer)
-      )
-    ])
-  )
-
-type Ended = Effect.Success<ReturnType<ReturnType<typeof numbersOf>>>
+import { carryOut, freshDatabase, masterKey, postgres, sql } from "../processes.ts"
 
 /** Asserts that it failed with one line. */
 const assertRefused = ({ code, stdout }: Ended, words: RegExp) => {
@@ -51,7 +21,7 @@ it.live(
   () =>
     Effect.gen(function*() {
       const env = { DATABASE_URL: yield* Effect.flatMap(postgres, freshDatabase), WAC_MASTER_KEY: masterKey() }
-      const numbers = numbersOf(env)
+      const numbers = wac(env, "numbers")
       assert.deepStrictEqual(yield* numbers("list"), { code: 0, stdout: "there is no workspace yet", stderr: "" })
       const add = "add +14155550123 --id 1066 --account 4711"
       assertRefused(yield* numbers(add), /set up the first one/)
@@ -122,6 +92,8 @@ it.live(
       assert.strictEqual(changed.code, 0)
       assert.include((yield* shown)[0], { messagingLimit: 250, status: "disabled", block: null })
       const listed = yield* numbers("list")
+      const { numbers: forPrograms } = JSON.parse((yield* numbers("list --json")).stdout)
+      assert.include(forPrograms[0], { phoneNumber: "+14155550123", messagingLimit: 250, status: "disabled" })
       for (
         const part of ["+14155550123 (default)", "messaging limit 250", "disabled", sandbox.phoneNumber, "available"]
       ) {
@@ -146,7 +118,7 @@ it.live(
 
 it.live("the command explains an invalid command line, and refuses memory storage", () =>
   Effect.gen(function*() {
-    const numbers = numbersOf({ DATABASE_URL: "memory:" })
+    const numbers = wac({ DATABASE_URL: "memory:" }, "numbers")
     assertRefused(yield* numbers("list"), /^DATABASE_URL: expected /)
     for (const line of ["", "--help"]) assert.match((yield* numbers(line)).stdout, /SUBCOMMANDS/)
     for (
@@ -167,18 +139,14 @@ it.live("the command explains an invalid command line, and refuses memory storag
 
 it.live("if the command fails, its process prints the reason and exits with 1", () =>
   Effect.gen(function*() {
-    const end = (line: string) =>
-      Effect.gen(function*() {
-        const { ended, output } = yield* launch(
-          { DATABASE_URL: "memory:" },
-          "apps/server/src/numbers.ts",
-          line.split(" ")
-        )
-        return { ...(yield* Effect.promise(() => ended)), ...output }
-      })
-    const [failed, wrong] = yield* Effect.all([end("token 1066"), end("token")], { concurrency: 2 })
+    const end = (line: string) => carryOut({ DATABASE_URL: "memory:" }, "numbers", ...line.split(" "))
+    const [failed, wrong, forPrograms] = yield* Effect.all(
+      [end("token 1066"), end("token"), end("token 1066 --json")],
+      { concurrency: 2 }
+    )
     assert.deepStrictEqual([failed.code, failed.stdout], [1, ""])
     assert.match(failed.stderr, /^wac: DATABASE_URL: expected [^\n]+\n$/)
     assert.strictEqual(wrong.code, 1)
     assert.match(wrong.stderr, /Missing required argument: number/)
-  }).pipe(Effect.scoped))
+    assert.match(JSON.parse(forPrograms.stderr).error.message, /^DATABASE_URL: expected /)
+  }))

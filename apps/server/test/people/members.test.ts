@@ -1,45 +1,14 @@
 /**
- * `npm run members`: the way back for who has lost a password, beside a server on the same database.
+ * `wac members`: the way back for who has lost a password, beside a server on the same database.
  */
-import { NodeServices } from "@effect/platform-node"
 import { assert, it } from "@effect/vitest"
-import { Effect, Layer, Result, Stdio, Stream } from "effect"
-import { TestConsole } from "effect/testing"
+import { Effect } from "effect"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import * as MembersCommand from "../../src/MembersCommand.ts"
-import * as NumbersCommand from "../../src/NumbersCommand.ts"
+import { wac } from "../commandLine.ts"
 import { call, environment, ownPage, signIn, start } from "../harness.ts"
 import { freshDatabase, masterKey, postgres } from "../processes.ts"
-
-/** A command line of one of the operator's commands. */
-type Run = (
-  ...given: Parameters<typeof MembersCommand.run>
-) => Effect.Effect<
-  number,
-  Effect.Error<ReturnType<typeof MembersCommand.run | typeof NumbersCommand.run>>,
-  Effect.Services<ReturnType<typeof MembersCommand.run>>
->
-
-/** Carries out a command line in this process. */
-const commandOf = (run: Run, variables: Record<string, string>) => (line: string, input = "") =>
-  Effect.gen(function*() {
-    const end = yield* Effect.result(run(variables, line.split(" ").filter((word) => word !== "")))
-    return {
-      code: Result.isSuccess(end) ? end.success : (end.failure as Error).message,
-      stdout: (yield* TestConsole.logLines).join("\n"),
-      stderr: (yield* TestConsole.errorLines).join("\n")
-    }
-  }).pipe(
-    Effect.scoped,
-    Effect.provide([
-      Layer.fresh(TestConsole.layer),
-      Stdio.layerTest({ stdin: Stream.make(new TextEncoder().encode(input)) }).pipe(
-        Layer.provideMerge(NodeServices.layer)
-      )
-    ])
-  )
 
 const owner = environment.WAC_OWNER_EMAIL
 
@@ -52,7 +21,7 @@ const signInWith = (url: string, password: string) =>
 it.live("resetting a password works while a server runs, without its master key, and ends the person's sessions", () =>
   Effect.gen(function*() {
     const DATABASE_URL = yield* Effect.flatMap(postgres, freshDatabase)
-    const members = commandOf(MembersCommand.run, { DATABASE_URL })
+    const members = wac({ DATABASE_URL }, "members")
     assert.match(String((yield* members("reset-password")).code), /^there are no members yet[^\n]*$/)
     const { url } = yield* start({ environment: { DATABASE_URL, WAC_MASTER_KEY: masterKey() } })
     const sessions = [yield* signIn(url), yield* signIn(url)]
@@ -69,7 +38,7 @@ it.live("resetting a password works while a server runs, without its master key,
     assert.strictEqual(yield* signInWith(url, password), 200)
 
     const chosen = "  spaces are part of it "
-    const given = yield* members("reset-password Owner@Example.com --password-from -", `${chosen}\n`)
+    const given = yield* members("reset-password Owner@Example.com --password-from -", { input: `${chosen}\n` })
     assert.deepStrictEqual([given.code, given.stderr], [0, ""])
     assert.notInclude(given.stdout, chosen.trim())
     assert.strictEqual(yield* signInWith(url, password), 401)
@@ -83,7 +52,7 @@ it.live("resetting a password works while a server runs, without its master key,
         ["reset-password --password-from NOT_SET", "", /NOT_SET/]
       ] as const
     ) {
-      const refused = yield* members(line, input)
+      const refused = yield* members(line, { input })
       assert.match(String(refused.code), /^[^\n]+$/)
       assert.match(String(refused.code), words)
     }
@@ -93,9 +62,9 @@ it.live("resetting a password works while a server runs, without its master key,
 it.live("with the wrong master key, the numbers command fails with one line that names the variable", () =>
   Effect.gen(function*() {
     const DATABASE_URL = yield* Effect.flatMap(postgres, freshDatabase)
-    const right = yield* commandOf(NumbersCommand.run, { DATABASE_URL, WAC_MASTER_KEY: masterKey() })("list")
+    const right = yield* wac({ DATABASE_URL, WAC_MASTER_KEY: masterKey() }, "numbers")("list")
     assert.strictEqual(right.code, 0)
-    const wrong = yield* commandOf(NumbersCommand.run, { DATABASE_URL, WAC_MASTER_KEY: masterKey() })("list")
+    const wrong = yield* wac({ DATABASE_URL, WAC_MASTER_KEY: masterKey() }, "numbers")("list")
     assert.match(String(wrong.code), /^WAC_MASTER_KEY: expected the key that encrypts this storage's secrets[^\n]*$/)
   }).pipe(Effect.scoped, Effect.orDie))
 
@@ -106,7 +75,7 @@ it.live("an embedded database allows a password reset only while its server is s
       (directory) => Effect.sync(() => rmSync(directory, { recursive: true }))
     )
     const DATABASE_URL = `pglite:${directory}`
-    const members = commandOf(MembersCommand.run, { DATABASE_URL })
+    const members = wac({ DATABASE_URL }, "members")
     yield* Effect.gen(function*() {
       yield* start({ environment: { DATABASE_URL } })
       const refused = yield* members("reset-password")
@@ -115,9 +84,9 @@ it.live("an embedded database allows a password reset only while its server is s
         /^DATABASE_URL: [^\n]*is in use by process \d+[^\n]*stop the server first$/
       )
     }).pipe(Effect.scoped)
-    const reset = yield* members("reset-password --password-from -", "another password\n")
+    const reset = yield* members("reset-password --password-from -", { input: "another password\n" })
     assert.deepStrictEqual([reset.code, reset.stderr], [0, ""])
-    const memory = yield* commandOf(MembersCommand.run, { DATABASE_URL: "memory:" })("reset-password")
+    const memory = yield* wac({ DATABASE_URL: "memory:" }, "members")("reset-password")
     assert.match(String(memory.code), /^DATABASE_URL: [^\n]*memory belongs to one process$/)
   }).pipe(Effect.scoped))
 
@@ -125,7 +94,7 @@ it.live("a portal link made while a server runs opens the page that it names", (
   Effect.gen(function*() {
     const DATABASE_URL = yield* Effect.flatMap(postgres, freshDatabase)
     const { url } = yield* start({ environment: { DATABASE_URL, WAC_MASTER_KEY: masterKey() } })
-    const members = commandOf(MembersCommand.run, { DATABASE_URL, PUBLIC_URL: "https://wac.example.com/" })
+    const members = wac({ DATABASE_URL, PUBLIC_URL: "https://wac.example.com/" }, "members")
     const made = yield* members("portal-link --role developer --path /deliveries --expires-in 60 --visitor Ana")
     assert.strictEqual(made.code, 0, made.stderr)
     const [, path, token] = /^https:\/\/wac\.example\.com(\/portal\/ws_\w+\/deliveries)#token=(\w{32})$/.exec(

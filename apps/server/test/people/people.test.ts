@@ -252,6 +252,6 @@ describe.concurrent("a password", () => {
         body: { email: "owner@example.com" }
       })
       checks.assertError(answer, 404, { code: "not_found" })
-      assert.include(answer.text, "npm run members")
+      assert.include(answer.text, "wac members reset-password")
     }).pipe(Effect.scoped))
 })

@@ -1,5 +1,5 @@
 /**
- * `npm run migrate`, as a process.
+ * `wac migrate`, as a process.
  */
 import { assert, it } from "@effect/vitest"
 import { Migrations } from "@wac/postgres"
@@ -7,17 +7,12 @@ import { Effect } from "effect"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { freshDatabase, launch, postgres, sql } from "../processes.ts"
+import { carryOut, freshDatabase, postgres, sql } from "../processes.ts"
 
 const newest = Migrations.all.length
 
 /** Runs it to its end. */
-const migrate = (database: string) =>
-  Effect.scoped(Effect.gen(function*() {
-    const { ended, output } = yield* launch({ DATABASE_URL: database }, "apps/server/src/migrate.ts")
-    const { code } = yield* Effect.promise(() => ended)
-    return { code, ...output }
-  }))
+const migrate = (database: string) => carryOut({ DATABASE_URL: database }, "migrate")
 
 const nothingToDo = {
   code: 0,

@@ -97,7 +97,8 @@ export class Accounts extends Context.Service<Accounts, {
           if (issuer !== undefined) return yield* atIssuer()
           if (mailer === undefined) {
             return yield* new NotFound({
-              message: "this service does not send e-mail: ask its operator to reset the password (npm run members)"
+              message:
+                "this service does not send e-mail: ask its operator to reset the password (wac members reset-password)"
             })
           }
           const now = yield* Clock.currentTimeMillis

@@ -7,7 +7,7 @@ import { Context, Effect, Option } from "effect"
 import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { readdir, readFile } from "node:fs/promises"
 import { join } from "node:path"
-import { fileURLToPath } from "node:url"
+import { directory } from "../DashboardDirectory.ts"
 import { MountPath } from "../MountPath.ts"
 import { version } from "../Version.ts"
 import * as StaticFile from "./StaticFile.ts"
@@ -63,10 +63,8 @@ interface Built {
   readonly files: ReadonlyMap<string, StaticFile.StaticFile>
 }
 
-/** Reads all files, so that a later build does not remove files that open pages of this build still need. */
+/** Fails if a host has bundled this code without the pages. Reads all files, so that a later build does not remove files that open pages of this build still need. */
 const read = async (): Promise<Built> => {
-  // works from `src/pages` and from `dist/pages`; fails if a host has bundled this code into its own file
-  const directory = fileURLToPath(new URL("../../dist/dashboard/", import.meta.url))
   const files = new Map<string, StaticFile.StaticFile>()
   for (const name of await readdir(directory, { recursive: true })) {
     const contentType = contentTypes[name.split(".").at(-1)!]

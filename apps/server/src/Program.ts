@@ -1,0 +1,17 @@
+/**
+ * The process of one command line.
+ */
+import { NodeRuntime, NodeServices } from "@effect/platform-node"
+import { Effect } from "effect"
+import type { Environment } from "./ServerConfig.ts"
+import { teardown } from "./Teardown.ts"
+import * as WacCommand from "./WacCommand.ts"
+
+/** Carries out the command line of `argv`, which begins with Node and the program, and ends the process. */
+export const main = (environment: Environment, argv: ReadonlyArray<string>): void => {
+  const args = argv.slice(2)
+  const program = Effect.gen(function*() {
+    process.exitCode = yield* WacCommand.run(environment, args)
+  }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+  NodeRuntime.runMain(program, { disableErrorReporting: true, teardown: teardown(args.includes("--json")) })
+}

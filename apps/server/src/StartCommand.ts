@@ -1,0 +1,33 @@
+/**
+ * The command `start`: the standalone server, until a signal stops it.
+ */
+import { Console, Effect } from "effect"
+import { Command } from "effect/cli"
+import * as Guide from "./Guide.ts"
+import * as Heap from "./Heap.ts"
+import * as OperatorCommand from "./OperatorCommand.ts"
+import { orphaned } from "./Orphaned.ts"
+import { run } from "./Run.ts"
+import * as StopDeadline from "./StopDeadline.ts"
+
+export const start = Command.make(
+  "start",
+  {},
+  Effect.fnUntraced(function*() {
+    Heap.bounded()
+    const isJson = yield* OperatorCommand.Json
+    const variables = yield* OperatorCommand.Variables
+    const main = Effect.gen(function*() {
+      const { guide } = yield* run(isJson ? { ...variables, LOG_FORMAT: "json" } : variables)
+      if (guide !== undefined) yield* Console.log(isJson ? JSON.stringify(guide) : Guide.text(guide))
+      return yield* orphaned(variables)
+    })
+    return yield* Effect.scoped(StopDeadline.enforced(main))
+  })
+).pipe(
+  Command.withDescription(
+    "Run the server, which migrates its database first. Environment variables configure it; SIGTERM stops it " +
+      "within 10 seconds"
+  ),
+  Command.withShortDescription("Run the server")
+)

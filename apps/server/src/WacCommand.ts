@@ -1,0 +1,45 @@
+/**
+ * The command line `wac`: the server, and the operator's commands beside it.
+ */
+import { Version } from "@wac/http"
+import { Effect, Predicate } from "effect"
+import { CliConfig, Command, GlobalFlag } from "effect/cli"
+import { members } from "./MembersCommand.ts"
+import { migrate } from "./MigrateCommand.ts"
+import { numbers } from "./NumbersCommand.ts"
+import * as OperatorCommand from "./OperatorCommand.ts"
+import { type Environment, wrongMasterKey } from "./ServerConfig.ts"
+import { start } from "./StartCommand.ts"
+
+/** Every command of the operator; each is told once, in its own file. */
+const wac = Command.make("wac").pipe(
+  Command.withDescription("A messaging service: the server, and its operator's commands"),
+  Command.withSubcommands([start, migrate, numbers, members]),
+  Command.withGlobalFlags([OperatorCommand.Json])
+)
+
+/** `LOG_LEVEL` sets the level of the server's log, and no command asks questions. */
+const builtIns = [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.Completions]
+
+/** Adds to the error of an embedded database in use what to do about it. */
+const said = <E>(error: E) =>
+  Predicate.isTagged(error, "UnreadableSecret")
+    ? wrongMasterKey
+    : Predicate.isTagged(error, "OpenError") && error instanceof Error && error.message.includes("is in use")
+    ? new OperatorCommand.CannotDo({
+      message: `DATABASE_URL: ${error.message}; only one process can use an embedded database: stop the server first`
+    })
+    : error
+
+/**
+ * Runs a command line. Returns 0, or 1 if the command line is wrong, which has then been reported. If the command
+ * cannot be carried out, fails with an error whose message is one line.
+ */
+export const run = (environment: Environment, args: ReadonlyArray<string>) =>
+  Command.runWith(wac, { version: Version.version ?? "unknown" })(args).pipe(
+    Effect.as(0),
+    Effect.catchTag("ShowHelp", () => Effect.succeed(1)),
+    Effect.mapError(said),
+    Effect.provideService(OperatorCommand.Variables, environment),
+    Effect.provideService(CliConfig.CliConfig, { builtIns })
+  )

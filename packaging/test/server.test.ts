@@ -1,0 +1,44 @@
+/**
+ * The package that is the server, as an operator gets it.
+ */
+import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { publint } from "publint"
+import { assert, describe, inject, it, onTestFinished } from "vitest"
+import { packInstalled, tarballOf } from "../Packed.ts"
+import { manifestOf, server } from "../Published.ts"
+import * as ServerTrial from "../ServerTrial.ts"
+
+const installed = Object.keys(manifestOf(server.folder).dependencies!)
+
+describe("the server's package", () => {
+  it("brings a user who is not root from an empty directory to a verified event within a minute", async () => {
+    const packed = mkdtempSync(join(tmpdir(), "wac-server-"))
+    onTestFinished(() => rmSync(packed, { recursive: true }))
+    packInstalled(packed, installed)
+    const files = [tarballOf(inject("packed"), server.name), ...installed.map((name) => tarballOf(packed, name))]
+    const found = await ServerTrial.run(files)
+    assert.isAbove(found.uid, 0)
+    assert.isBelow(found.verified, 60_000)
+    assert.isAtMost(found.installedBytes, 150e6)
+    assert.isAtMost(found.installedPackages, 120)
+  })
+
+  it("contains the licence of each package that is bundled", () => {
+    const notices = readFileSync(join(server.folder, "THIRD-PARTY-NOTICES.txt"), "utf8")
+    for (const name of ["effect", "undici", "nodemailer", "openid-client"]) {
+      assert.match(notices, new RegExp(`^${name} `, "m"))
+    }
+    assert.notInclude(notices, "(unknown)")
+  })
+
+  it("is published from its built folder, which publint finds sound", async () => {
+    const { messages } = await publint({ pkgDir: server.folder, strict: true })
+    assert.deepEqual(messages.map(({ code }) => code), [])
+    const { bin, dependencies } = manifestOf(server.folder)
+    assert.deepEqual(bin, { wac: "./dist/wac.js" })
+    assert.deepEqual(installed, ["@electric-sql/pglite"])
+    assert.match(dependencies!["@electric-sql/pglite"]!, /^\^/)
+  })
+})
