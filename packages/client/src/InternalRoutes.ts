@@ -51,8 +51,8 @@ export interface DeliveryQuery extends ListQuery {
 
 /** The filter of a campaign's rows. */
 export interface CampaignRowQuery extends ListQuery {
-  /** Only recipients with this outcome. */
-  readonly outcome?: Wire.CampaignOutcome
+  /** Only recipients with this outcome, or the rows that are not sent to. */
+  readonly outcome?: Wire.CampaignOutcome | "left_out"
 }
 
 /** The filters of the list of requests. */
@@ -162,6 +162,7 @@ export interface InternalRoutes {
   readonly "POST /internal/campaigns/:id/pause": { readonly response: Wire.Campaign }
   readonly "POST /internal/campaigns/:id/resume": { readonly response: Wire.Campaign }
   readonly "POST /internal/campaigns/:id/cancel": { readonly response: Wire.Campaign }
+  readonly "PUT /internal/campaigns/:id/recipients": { readonly response: Wire.Campaign }
   readonly "GET /internal/campaigns/:id/recipients": {
     readonly query: CampaignRowQuery
     readonly response: Wire.InternalPage<Wire.CampaignRow>

@@ -64,6 +64,8 @@ type Call<R extends Route> =
     /** In place of `:id`. */
     readonly id?: string
     readonly idempotencyKey?: string
+    /** A body that is not JSON. Its request may take as long as the whole call. */
+    readonly content?: { readonly type: string; readonly bytes: Blob }
     /** Whether a second request could do harm if the outcome of the first is unknown. */
     readonly once?: boolean
   }
@@ -175,29 +177,31 @@ export const transportOf = <Routes extends { readonly [Key in keyof Routes]: Rou
   const { clock = wallClock, hooks = {} } = options
   const root = base.pathname.replace(/\/$/, "")
 
-  return async (route, { body, id = "", idempotencyKey, once = false, query }, callOptions = {}) => {
+  return async (route, { body, content: file, id = "", idempotencyKey, once = false, query }, callOptions = {}) => {
     const { retries, timeout } = limitsOf({ ...options, ...callOptions })
     const { signal } = callOptions
     const deadline = clock.now() + timeout
     const [method, path] = route.split(" ") as [string, string]
     const url = new URL(`${root}${path.replace(":id", () => encodeURIComponent(id))}${queryOf(query)}`, base)
-    const content = body === undefined ? undefined : JSON.stringify(body)
+    const json = body === undefined ? undefined : JSON.stringify(body)
+    const content = file?.bytes ?? json
+    const longest = file === undefined ? attemptTimeout : timeout
     const mayRepeat = once ? Retry.isUndone : Retry.isRetryable
     let summary: RequestSummary = { method, url: url.href, attempt: 1, idempotencyKey }
 
     /** Makes one request: returns the service's response, or the error. */
     const attempt = async (): Promise<unknown> => {
       const headers = new Headers({ accept: "application/json" })
-      if (content !== undefined) headers.set("content-type", "application/json")
+      if (content !== undefined) headers.set("content-type", file?.type ?? "application/json")
       if (idempotencyKey !== undefined) headers.set("idempotency-key", idempotencyKey)
       tell(hooks.onRequest, { ...summary, headers })
       const begun = clock.now()
       const target = `${url.pathname}${url.search}`
-      const secrets = await credentials.headersOf({ method, target, idempotencyKey, body: content }, begun)
+      const secrets = await credentials.headersOf({ method, target, idempotencyKey, body: json }, begun)
       for (const [name, value] of Object.entries(secrets)) headers.set(name, value)
       let lastResponse: LastResponse
       let text: string
-      const end = within(Math.min(attemptTimeout, deadline - begun), signal)
+      const end = within(Math.min(longest, deadline - begun), signal)
       try {
         const response = await (options.fetch ?? fetch)(url, {
           method,

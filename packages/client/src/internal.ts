@@ -51,6 +51,12 @@ type InternalList<Item> = List<Item, Wire.InternalPage<Item>>
 
 type Returned<Route extends keyof InternalRoutes> = Promise<Result<InternalRoutes[Route]>>
 
+/** A file of recipients. */
+export interface RecipientFile {
+  readonly bytes: Blob
+  readonly type: "application/x-ndjson" | "text/csv"
+}
+
 /**
  * Every call rejects with {@link WacApiError}, {@link WacConnectionError}, or the reason of its signal. What must
  * happen only once (a rotation, a test, a retry, a resume, a replay, signing in) is repeated only if the service
@@ -161,6 +167,15 @@ export interface InternalClient {
     ) => Returned<"PATCH /internal/campaigns/:id">
     /** Only a campaign that was not started. */
     readonly remove: (id: string, options?: CallOptions) => Returned<"DELETE /internal/campaigns/:id">
+    /**
+     * Adds the recipients of a file, NDJSON or CSV with a header row. It may take 30 minutes, unless `timeout` says
+     * otherwise. Uploading a file again adds no recipient: each customer counts once.
+     */
+    readonly upload: (
+      id: string,
+      file: RecipientFile,
+      options?: CallOptions
+    ) => Returned<"PUT /internal/campaigns/:id/recipients">
     /** Checks the recipients in the background. */
     readonly check: (id: string, options?: CallOptions) => Returned<"POST /internal/campaigns/:id/check">
     readonly start: (id: string, options?: CallOptions) => Returned<"POST /internal/campaigns/:id/start">
@@ -232,6 +247,9 @@ export interface InternalClient {
     readonly get: (query?: UsageQuery, options?: CallOptions) => Returned<"GET /internal/usage">
   }
 }
+
+/** The time that the service gives an upload, in milliseconds. */
+const uploadTimeout = 1_800_000
 
 const sessionCookie = /^((?:__Host-)?wac_session|__Host-wac_portal)=([^;]*)/
 
@@ -327,6 +345,11 @@ export const createInternalClient = (options: InternalClientOptions): InternalCl
       create: (body, options) => call("POST /internal/campaigns", { body, once: true }, options),
       edit: (id, body, options) => call("PATCH /internal/campaigns/:id", { id, body }, options),
       remove: (id, options) => call("DELETE /internal/campaigns/:id", { id }, options),
+      upload: (id, { bytes, type }, options) =>
+        call("PUT /internal/campaigns/:id/recipients", { id, content: { bytes, type }, once: true }, {
+          timeout: uploadTimeout,
+          ...options
+        }),
       check: (id, options) => call("POST /internal/campaigns/:id/check", { id }, options),
       start: (id, options) => call("POST /internal/campaigns/:id/start", { id }, options),
       pause: (id, options) => call("POST /internal/campaigns/:id/pause", { id }, options),

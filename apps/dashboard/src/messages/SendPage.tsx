@@ -9,6 +9,7 @@ import { useOnce } from "../session/Once.ts"
 import { api } from "../session/Service.ts"
 import { useRefusal } from "../session/Session.tsx"
 import { Preview, TextPreview } from "../templates/Preview.tsx"
+import { approvedQuery } from "../templates/Queries.ts"
 import { Button, buttonClass } from "../ui/Button.tsx"
 import { Failure } from "../ui/Failure.tsx"
 import { Choices, elsewhere, Field } from "../ui/Field.tsx"
@@ -188,10 +189,7 @@ const Form = ({ templates, to: given }: { readonly templates: ReadonlyArray<Temp
 
 export const SendPage = () => {
   const { to } = useSearch({ from: "/messages/new" })
-  const templates = useQuery({
-    queryKey: ["templates", { status: "approved", all: true }],
-    queryFn: ({ signal }) => api.templates.list({ status: "approved", limit: 100 }, { signal }).toArray(500)
-  })
+  const templates = useQuery(approvedQuery)
   return (
     <Page
       title="Send a message"

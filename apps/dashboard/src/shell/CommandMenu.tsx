@@ -16,6 +16,7 @@ interface Command {
 const pageCommands: ReadonlyArray<Command> = [
   ...places.flatMap((group) => group.places.map(({ icon, name, to }): Command => ({ name, icon, to }))),
   { name: "Send a message", icon: "arrow", to: "/messages/new" },
+  { name: "New campaign", icon: "campaign", to: "/campaigns/new" },
   { name: "Requests that were refused", icon: "list", to: "/requests", search: { refused: "yes" } },
   { name: "Create an API key", icon: "key", to: "/api-keys", search: { dialog: "create" } },
   { name: "Messages that failed", icon: "message", to: "/messages", search: { status: "failed" } },
@@ -38,6 +39,7 @@ const pageCommands: ReadonlyArray<Command> = [
 
 const byPrefix: ReadonlyArray<readonly [prefix: string, name: string, icon: IconName, to: string]> = [
   ["msg_", "Open message", "message", "/messages/$id"],
+  ["cmp_", "Open campaign", "campaign", "/campaigns/$id"],
   ["evt_", "Open event", "event", "/events/$id"],
   ["dlv_", "Open delivery", "delivery", "/deliveries/$id"],
   ["key_", "Open API key", "key", "/api-keys/$id"]

@@ -21,6 +21,7 @@ const all = [
     name: "Activity",
     places: [
       { to: "/messages", name: "Messages", icon: "message" },
+      { to: "/campaigns", name: "Campaigns", icon: "campaign" },
       { to: "/events", name: "Events", icon: "event" },
       { to: "/deliveries", name: "Deliveries", icon: "delivery" },
       { to: "/requests", name: "Requests", icon: "list" },

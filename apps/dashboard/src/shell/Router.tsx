@@ -108,6 +108,23 @@ const tree = root.addChildren([
   }),
   createRoute({
     getParentRoute: () => root,
+    path: "/campaigns",
+    validateSearch: (search) => given(search, "cursor"),
+    component: lazyRouteComponent(() => import("../campaigns/CampaignsPage.tsx"), "CampaignsPage")
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: "/campaigns/new",
+    component: lazyRouteComponent(() => import("../campaigns/NewCampaignPage.tsx"), "NewCampaignPage")
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: "/campaigns/$id",
+    validateSearch: (search) => given(search, "outcome", "cursor"),
+    component: lazyRouteComponent(() => import("../campaigns/CampaignPage.tsx"), "CampaignPage")
+  }),
+  createRoute({
+    getParentRoute: () => root,
     path: "/events",
     validateSearch: (search) => given(search, "type", "since", "message", "cursor"),
     component: lazyRouteComponent(() => import("../events/EventsPage.tsx"), "EventsPage")

@@ -3,6 +3,7 @@
 const paths = {
   arrow: "M3 8h10M9 4l4 4-4 4",
   bell: "M4 11V7a4 4 0 0 1 8 0v4l1 1.5H3zM6.5 14.5h3",
+  campaign: "M2.5 6.5v3h2.2l6.3 3.2V3.3L4.7 6.5zM5 9.7l.8 3.3M13.3 6.6v2.8",
   check: "M3 8.5l3.5 3.5L13 4.5",
   chevron: "M6 3.5L10.5 8 6 12.5",
   circle: "M8 2.5a5.5 5.5 0 1 1 0 11 5.5 5.5 0 0 1 0-11z",

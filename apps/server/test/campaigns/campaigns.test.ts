@@ -82,6 +82,31 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("camp
       assert.deepStrictEqual(none.body.data, [])
     }))
 
+  it.effect("a filter goes through all rows of a page's reach, and its pages miss and repeat none", () =>
+    Effect.gen(function*() {
+      const { act, at, session, until, upload } = yield* create()
+      // every hundredth row is no recipient
+      const rows = Array.from({ length: 2500 }, (_, i) => i % 100 === 99 ? "{}" : lines(1, i).trim())
+      yield* upload(rows.join("\n"))
+      yield* act("check")
+      yield* until("ready")
+      const seen: Array<number> = []
+      let cursor: string | null = ""
+      while (cursor !== null) {
+        const page: Effect.Success<ReturnType<typeof call>> = yield* call(
+          `${at}/recipients?limit=10&outcome=left_out${cursor === "" ? "" : `&cursor=${cursor}`}`,
+          { headers: session }
+        )
+        assert.isAbove(page.body.data.length, 0)
+        for (const { problem, row } of page.body.data) {
+          assert.strictEqual(problem.reason, "malformed")
+          seen.push(row)
+        }
+        cursor = page.body.nextCursor
+      }
+      assert.deepStrictEqual(seen, Array.from({ length: 25 }, (_, i) => 100 * (i + 1)))
+    }))
+
   it.effect("a file of another type, or one that cannot be read, is refused, and what came before it stays", () =>
     Effect.gen(function*() {
       const { get, upload } = yield* create()

@@ -497,3 +497,54 @@ it("a person is invited, joins, and cannot create a key: the button says why, an
   await other.end()
   await page.getByRole("row", { name: /new@example.com/ }).getByText("Active").waitFor()
 })
+
+it("a campaign is made of a file, checked, started after a question, and followed to its result", async () => {
+  const { page } = person
+  await person.open("/campaigns")
+  await page.getByText("No campaigns yet").waitFor()
+  await page.getByRole("link", { name: "New campaign" }).click()
+  await page.getByLabel("Name", { exact: true }).fill("Order news")
+  await page.getByLabel("Template", { exact: true }).selectOption({ label: "order_update · en_US" })
+  await page.getByLabel("Customers").setInputFiles({
+    name: "customers.csv",
+    mimeType: "text/csv",
+    buffer: Buffer.from(
+      "\uFEFFName,Mobile,Order\r\n\"Ana <b>\",+1 (555) 123-0001,77\r\nBen,+15551230002,78\r\nBen,+15551230002,78\r\n,12,79\r\n"
+    )
+  })
+  // the column with the numbers is found, and may be another
+  assert.strictEqual(await page.getByLabel("Column with the phone numbers").inputValue(), "Mobile")
+  await page.getByLabel("Placeholder 1").selectOption({ label: "Column Name" })
+  await page.getByLabel("Placeholder 2").selectOption({ label: "Column Order" })
+  await page.getByRole("figure", { name: "Preview of order_update" }).getByText("Ana <b>").waitFor()
+  await button(page, "Upload and check").click()
+
+  await page.getByRole("heading", { name: "Order news" }).waitFor()
+  const id = new URL(page.url()).pathname.split("/").at(-1)!
+  await page.getByText("Ready", { exact: true }).waitFor()
+  const report = page.getByRole("region", { name: "Report" })
+  await report.getByText("Customers to send to").locator("xpath=..").getByText("2", { exact: true }).waitFor()
+  await report.getByRole("link", { name: "2" }).click()
+  await page.getByRole("row", { name: /^3 .*Duplicate/ }).waitFor()
+  await page.getByRole("row", { name: /^4 .*Not a recipient/ }).waitFor()
+  assert.strictEqual(await page.getByRole("row").count(), 3)
+  await page.getByLabel("Outcome").selectOption({ label: "All" })
+  await page.getByRole("link", { name: "+15551230001" }).waitFor()
+
+  await button(page, "Start").click()
+  const question = dialog(page, "Start the campaign")
+  await question.getByText(/Sends the template to 2 customers, at most [\d,]+ a second/).waitFor()
+  await button(question, "Send to 2 customers").click()
+  await page.getByText("Completed", { exact: true }).waitFor()
+  await page.getByRole("row", { name: /\+15551230002/ }).getByText("Read").waitFor()
+  await page.getByRole("region", { name: "Result" }).getByText("2 · 100%").last().waitFor()
+  // what can no longer be done is not offered
+  assert.strictEqual(await button(page, "Cancel").count(), 0)
+  await page.getByRole("link", { name: "+15551230001" }).click()
+  await page.getByRole("heading", { name: "Message to +15551230001" }).waitFor()
+  await page.goBack()
+  await page.keyboard.press("ControlOrMeta+k")
+  await page.keyboard.type(id)
+  await page.keyboard.press("Enter")
+  await page.getByRole("heading", { name: "Order news" }).waitFor()
+})

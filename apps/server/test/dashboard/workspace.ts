@@ -54,6 +54,35 @@ const template = (to: string, name: string, ...bodyParams: ReadonlyArray<string>
   template: { name, language: "en_US", ...(bodyParams.length === 0 ? {} : { bodyParams }) }
 })
 
+/** Creates a campaign whose rows are checked. Gives its id. */
+const ready = Effect.fnUntraced(function*(
+  { session, url }: { readonly session: { readonly cookie: string }; readonly url: string }
+) {
+  const at = `${url}/internal/campaigns`
+  const headers = { ...ownPage, ...session }
+  const created = yield* call(at, {
+    headers,
+    body: {
+      name: "Spring offer",
+      template: { name: "promo", language: "en_US", bodyParams: ["{{discount}} for <b>{{name}}</b>"] }
+    }
+  })
+  assert.strictEqual(created.status, 201, created.text)
+  const { id } = created.body
+  const file = "to,name,discount\n+15551230001,Ana,10 %\n+15551230001,Ana,20 %\n12,Ben,5 %\n+15551230003,Cleo,15 %\n"
+  const answer = yield* Effect.promise(() =>
+    fetch(`${at}/${id}/recipients`, { method: "PUT", headers: { ...headers, "content-type": "text/csv" }, body: file })
+  )
+  assert.strictEqual(answer.status, 200)
+  yield* call(`${at}/${id}/check`, { method: "POST", headers })
+  yield* checks.until(
+    Effect.map(call(`${at}/${id}`, { headers: session }), ({ body }) => body),
+    ({ status }) => status === "ready",
+    600
+  )
+  return id as string
+})
+
 /** Gives the id of one thing of each kind. */
 export const filled = Effect.gen(function*() {
   const server = yield* empty
@@ -107,6 +136,7 @@ export const filled = Effect.gen(function*() {
   yield* sent({ to: "+15005550008", type: "text", text: { body: "Thank you, <b>Ana</b>! Your order is on its way." } })
   yield* reached("/messages?to=%2B15551234567", ({ data }) => data[0].status === "read")
   yield* reached("/webhook/deliveries?status=pending", ({ data }) => data.length === 0)
+  const campaign = yield* ready(server)
   const [messages, contacts, deliveries, events] = yield* Effect.all([
     get("/messages?to=%2B15551234567"),
     get("/contacts"),
@@ -119,6 +149,7 @@ export const filled = Effect.gen(function*() {
     key,
     message: messages.data[0].id as string,
     failed,
+    campaign,
     contact: contacts.data[0].id as string,
     delivery: deliveries.data[0].id as string,
     event: events.data[0].id as string

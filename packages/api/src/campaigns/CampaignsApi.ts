@@ -103,7 +103,9 @@ export const CampaignRow = Schema.Struct({
 /** The filter of a list of rows. */
 export const rowFilter = {
   outcome: Schema.optionalKey(
-    Schema.Literals(Record.keys(CampaignCounts.none)).annotate({ description: "Only recipients with this outcome" })
+    Schema.Literals([...Record.keys(CampaignCounts.none), "left_out"]).annotate({
+      description: "Only recipients with this outcome, or the rows that are not sent to"
+    })
   )
 }
 
@@ -199,8 +201,8 @@ export class CampaignsApi extends HttpApiGroup.make("campaigns").add(
     error: reading
   }).annotate(Access, session("member")).annotate(IsPaged, true).annotateMerge(OpenApi.annotations({
     summary: "List a campaign's recipients",
-    description: "In the order of their upload. With an outcome, a page may hold fewer rows than its limit, even if " +
-      "more follow."
+    description: "In the order of their upload. With an outcome, a page looks at 10,000 rows at most, so it may hold " +
+      "fewer than its limit even if more follow."
   }))
 ).middleware(SessionAuthentication).annotateMerge(
   OpenApi.annotations({ title: "Campaigns (dashboard)", description: "One template to many customers, each once." })

@@ -9,7 +9,7 @@ import type { Message } from "../messages/Message.ts"
 import type { Page, PageRequest } from "../Page.ts"
 import type { StoreError } from "../StoreError.ts"
 import type { Campaign } from "./Campaign.ts"
-import type { Outcome } from "./CampaignCounts.ts"
+import { type Outcome, outcomeOf } from "./CampaignCounts.ts"
 import type { AddRows, Change, EndRecipient, Work, Worked } from "./CampaignStep.ts"
 import type { Problem } from "./Recipient.ts"
 
@@ -21,6 +21,14 @@ export interface CheckedRow {
   readonly message: Message | null
   readonly problem: Problem | null
 }
+
+/** What rows of a campaign are listed: those counted under an outcome, or those that are not sent to. */
+export type RowFilter = Outcome | "left_out"
+
+/** Whether a filter selects a row; without a filter, every row is. */
+export const isSelected = (filter: RowFilter | undefined, { message, problem }: CheckedRow): boolean =>
+  filter === undefined ||
+  (filter === "left_out" ? problem !== null : message !== null && outcomeOf(message.status) === filter)
 
 export class CampaignStore extends Context.Service<CampaignStore, {
   readonly create: (campaign: Campaign) => Effect.Effect<void, StoreError>
@@ -50,14 +58,10 @@ export class CampaignStore extends Context.Service<CampaignStore, {
   readonly work: (command: Work) => Effect.Effect<Option.Option<Worked>, StoreError>
   /** Records what came of a recipient that `work` handed out. Safe to repeat. */
   readonly end: (command: EndRecipient) => Effect.Effect<void, StoreError>
-  /**
-   * The rows of a campaign in the order of their upload. With an outcome, a page may hold fewer rows than its limit, or
-   * none, even if more follow.
-   */
+  /** The rows of a campaign at the places after `after` to `after + limit`, in the order of their upload. */
   readonly rows: (
     workspaceId: WorkspaceId,
     id: CampaignId,
-    outcome: Outcome | undefined,
-    page: { readonly limit: number; readonly after: number }
+    range: { readonly limit: number; readonly after: number }
   ) => Effect.Effect<ReadonlyArray<CheckedRow>, StoreError>
 }>()("@wac/core/campaigns/CampaignStore") {}

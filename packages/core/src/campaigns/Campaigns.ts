@@ -9,9 +9,14 @@ import * as Lookup from "../Lookup.ts"
 import type { Page, PageRequest } from "../Page.ts"
 import type { StoreError } from "../StoreError.ts"
 import * as Campaign from "./Campaign.ts"
-import type { Outcome } from "./CampaignCounts.ts"
-import { CampaignStore, type CheckedRow } from "./CampaignStore.ts"
+import { CampaignStore, type CheckedRow, isSelected, type RowFilter } from "./CampaignStore.ts"
 import type * as Recipient from "./Recipient.ts"
+
+/** How many rows a page with a filter looks at, at most, so that a request ends within a second. */
+const lookedAt = 10_000
+
+/** How many of them are read together. */
+const lookedAtOnce = 1000
 
 /** The maximum number of rows written together. */
 const batch = 500
@@ -51,13 +56,13 @@ export class Campaigns extends Context.Service<Campaigns, {
   /** Deletes a campaign that is not started, with its recipients. */
   readonly remove: (workspaceId: Id.WorkspaceId, id: string) => Effect.Effect<void, NotFound | Forbidden | StoreError>
   /**
-   * The campaign's rows, in the order of their upload. With an outcome, a page may hold fewer rows than its limit, or
-   * none, even if more follow.
+   * The campaign's rows, in the order of their upload. With a filter, a page looks at 10,000 rows at most, so it may
+   * hold fewer than its limit, or none, even if more follow.
    */
   readonly rows: (
     workspaceId: Id.WorkspaceId,
     id: string,
-    outcome: Outcome | undefined,
+    filter: RowFilter | undefined,
     page: PageRequest
   ) => Effect.Effect<Page<CheckedRow>, NotFound | StoreError>
 }>()("@wac/core/campaigns/Campaigns") {
@@ -108,11 +113,20 @@ export class Campaigns extends Context.Service<Campaigns, {
             return yield* Campaign.misplaced(yield* get(workspaceId, text), "be deleted")
           }
         }),
-        rows: Effect.fn("Campaigns.rows")(function*(workspaceId, text, outcome, page) {
+        rows: Effect.fn("Campaigns.rows")(function*(workspaceId, text, filter, page) {
           const { id, rows } = yield* get(workspaceId, text)
-          const after = placeOf(page.after)
-          const items = yield* store.rows(workspaceId, id, outcome, { limit: page.limit, after })
-          const reached = after + page.limit
+          const first = placeOf(page.after)
+          const last = Math.min(rows, first + (filter === undefined ? page.limit : lookedAt))
+          const items: Array<CheckedRow> = []
+          let reached = first
+          while (reached < last && items.length < page.limit) {
+            const limit = Math.min(filter === undefined ? page.limit : lookedAtOnce, last - reached)
+            const found = yield* store.rows(workspaceId, id, { limit, after: reached })
+            const selected = found.filter((row) => isSelected(filter, row)).slice(0, page.limit - items.length)
+            items.push(...selected)
+            // a full page ends at its last row, and the next one goes on behind it
+            reached = items.length === page.limit ? items.at(-1)!.place : reached + limit
+          }
           return { items, next: reached < rows ? `${id}:${reached}` : null }
         })
       })

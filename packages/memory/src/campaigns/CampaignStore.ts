@@ -3,7 +3,6 @@
  */
 import {
   Campaign,
-  CampaignCounts,
   CampaignStep,
   CampaignStore,
   type Contact,
@@ -211,7 +210,7 @@ export const layer = Layer.effect(
       remove: (workspaceId, id) => Effect.sync(() => remove(memory, memory.campaigns.of(workspaceId, id))),
       work: (command) => Effect.sync(() => Option.fromUndefinedOr(work(memory, command))),
       end: (command) => Effect.sync(() => end(memory, command)),
-      rows: (workspaceId, id, outcome, { after, limit }) =>
+      rows: (workspaceId, id, { after, limit }) =>
         Effect.sync(() =>
           (memory.campaigns.of(workspaceId, id)?.rows ?? []).slice(after, after + limit)
             .map(({ messageId, problem }, i) => ({
@@ -219,9 +218,6 @@ export const layer = Layer.effect(
               problem,
               message: messageId === null ? null : memory.messages.get(messageId) ?? null
             }))
-            .filter(({ message }) =>
-              outcome === undefined || message !== null && CampaignCounts.outcomeOf(message.status) === outcome
-            )
         )
     }))
 )

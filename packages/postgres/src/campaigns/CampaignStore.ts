@@ -1,7 +1,7 @@
 /**
  * `CampaignStore` in PostgreSQL: combines the operations of this folder and adds the short statements.
  */
-import { Campaign, CampaignCounts, CampaignStore, Page } from "@wac/core"
+import { Campaign, CampaignStore, Page } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { asked } from "../Asked.ts"
 import { plain } from "../Column.ts"
@@ -88,13 +88,10 @@ export const layer = Layer.effect(
         ),
       work: (command) => Effect.map(working({ ...command, asked: askedAt(command.now) }), Option.fromUndefinedOr),
       end: ending,
-      rows: (workspaceId, id, outcome, { after, limit }) =>
+      rows: (workspaceId, id, { after, limit }) =>
         Effect.map(
           query("CampaignStore.rows", rowsText, [workspaceId, id, after, after + limit]),
-          (rows) =>
-            rows.map(checkedRowOf).filter(({ message }) =>
-              outcome === undefined || message !== null && CampaignCounts.outcomeOf(message.status) === outcome
-            )
+          (rows) => rows.map(checkedRowOf)
         )
     })
   })

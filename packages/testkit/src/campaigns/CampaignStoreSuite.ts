@@ -216,7 +216,7 @@ export const tests = (it: Fixture.It): void => {
         problems: 6,
         counts: counts({ queued: 3 })
       })
-      const report = yield* store.rows(own.workspace.id, campaign.id, undefined, { limit: 100, after: 0 })
+      const report = yield* store.rows(own.workspace.id, campaign.id, { limit: 100, after: 0 })
       assert.deepStrictEqual(
         report.map(({ message, place, problem }) => [place, problem?.reason, message?.content.to]),
         [
@@ -247,9 +247,8 @@ export const tests = (it: Fixture.It): void => {
         }
       })
       assert.deepStrictEqual(yield* stored(own, message!.id), message!)
-      const queued = yield* store.rows(own.workspace.id, campaign.id, "queued", { limit: 4, after: 2 })
-      assert.deepStrictEqual(queued.map(({ place }) => place), [3])
-      assert.deepStrictEqual(yield* store.rows(own.workspace.id, campaign.id, "sent", { limit: 9, after: 0 }), [])
+      const later = yield* store.rows(own.workspace.id, campaign.id, { limit: 4, after: 2 })
+      assert.deepStrictEqual(later.map(({ place }) => place), [3, 4, 5, 6])
       // checked rows hold the messages
       const edited = yield* tried(campaign, own.start, { _tag: "Edit", plan: { template: campaign.template } })
       assert.isTrue(Result.isFailure(edited))
@@ -433,13 +432,13 @@ export const tests = (it: Fixture.It): void => {
       assert.isNotNull(after.completedAt)
       const [completed, ...more] = yield* completions(own)
       assert.deepStrictEqual([completed?.data["status"], more], ["cancelled", []])
-      const skipped = yield* CampaignStore.CampaignStore.use((store) =>
-        store.rows(own.workspace.id, campaign.id, "skipped", { limit: 100, after: 0 })
+      const left = yield* CampaignStore.CampaignStore.use((store) =>
+        store.rows(own.workspace.id, campaign.id, { limit: 100, after: 0 })
       )
-      assert.deepInclude(skipped[0]!.message, { status: "skipped" })
-      assert.strictEqual(skipped[0]!.message!.error?.reason, "cancelled")
+      const [skipped] = left.filter((row) => CampaignStore.isSelected("skipped", row))
+      assert.strictEqual(skipped!.message!.error?.reason, "cancelled")
       const late = yield* MessageStore.MessageStore.use(Effect.fnUntraced(function*(store) {
-        return yield* store.accept(yield* sendOf(own, { message: skipped[0]!.message! }, at + 3 * minute))
+        return yield* store.accept(yield* sendOf(own, { message: skipped!.message! }, at + 3 * minute))
       }))
       assert.strictEqual(late._tag, "Unknown")
     }))
@@ -534,7 +533,7 @@ export const tests = (it: Fixture.It): void => {
       const store = yield* CampaignStore.CampaignStore
       const own = yield* world()
       const [campaign, started] = [yield* ready(own, 2), yield* running(own, 2)]
-      const [row] = yield* store.rows(own.workspace.id, campaign.id, undefined, { limit: 1, after: 0 })
+      const [row] = yield* store.rows(own.workspace.id, campaign.id, { limit: 1, after: 0 })
       assert.isTrue(yield* store.remove(own.workspace.id, campaign.id))
       assert.deepStrictEqual(yield* store.get(own.workspace.id, campaign.id), Option.none())
       const messages = yield* MessageStore.MessageStore

@@ -144,10 +144,10 @@ export interface Campaigns {
   readonly resume: (id: string) => Promise<Campaign>
   /** Skips every recipient that is not sent to yet. */
   readonly cancel: (id: string) => Promise<Campaign>
-  /** The added recipients in their order, or those with one outcome. */
+  /** The added recipients in their order, or those with one outcome, or those that are not sent to. */
   readonly recipients: (
     id: string,
-    filter?: { readonly outcome?: CampaignOutcome }
+    filter?: { readonly outcome?: CampaignOutcome | "left_out" }
   ) => Listing.Listing<CampaignRow>
 }
 

@@ -1,0 +1,283 @@
+/** One campaign: its report before it starts, its progress, its result, and what can be done with it. */
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import { Link, useNavigate, useParams } from "@tanstack/react-router"
+import type { Campaign } from "@wac/client/internal"
+import { type ReactNode, useState } from "react"
+import { phoneNumbersQuery } from "../numbers/Queries.ts"
+import { api, isNotFound } from "../session/Service.ts"
+import { useRefusal } from "../session/Session.tsx"
+import { Button, buttonClass } from "../ui/Button.tsx"
+import { Confirm } from "../ui/Dialog.tsx"
+import { Failure, Notice } from "../ui/Failure.tsx"
+import { Empty, Loaded } from "../ui/Loaded.tsx"
+import { lengthOf } from "../ui/Moment.ts"
+import { Fact, Facts, Page, Section } from "../ui/Page.tsx"
+import { Id } from "../ui/Table.tsx"
+import { Time, TimeOr } from "../ui/Time.tsx"
+import { counted, grouped } from "../ui/Words.ts"
+import { CampaignState, pauseReasons } from "./CampaignWords.tsx"
+import { Funnel } from "./Funnel.tsx"
+import { campaignQuery } from "./Queries.ts"
+import { Recipients } from "./Recipients.tsx"
+
+type Step = "check" | "start" | "pause" | "resume" | "cancel" | "remove"
+
+/** What is asked before it is done. */
+type Asked = "start" | "cancel" | "remove"
+
+/** Messages a second that it may send; `undefined` while the number is not known. */
+const usePace = ({ from, share }: Campaign): number | undefined => {
+  const { data } = useQuery(phoneNumbersQuery)
+  const number = data?.find(({ id, isDefault, phoneNumber }) =>
+    from === null ? isDefault : id === from || phoneNumber === from
+  )
+  return number === undefined ? undefined : number.messagesPerSecond * share
+}
+
+/** How long something takes at a pace, at least a second. */
+const lengthAt = (count: number, pace: number): string => lengthOf(Math.max(1000, count / pace * 1000))
+
+const Steps = ({ campaign }: { readonly campaign: Campaign }) => {
+  const client = useQueryClient()
+  const navigate = useNavigate()
+  const refusal = useRefusal("developer")
+  const pace = usePace(campaign)
+  const [asked, setAsked] = useState<Asked>()
+  const { counts, id, startAt, status } = campaign
+  const act = useMutation({
+    mutationFn: async (step: Step): Promise<void> => void await api.campaigns[step](id),
+    onSuccess: (_, step) => {
+      setAsked(undefined)
+      if (step === "remove") void navigate({ to: "/campaigns" })
+    },
+    onSettled: () => client.invalidateQueries({ queryKey: ["campaigns"] })
+  })
+  const can = (...statuses: ReadonlyArray<Campaign["status"]>) => statuses.includes(status)
+  const button = (step: Step, words: string, look: "primary" | "secondary" | "danger" = "secondary") => (
+    <Button
+      key={step}
+      look={look}
+      refusal={refusal}
+      isPending={act.isPending && act.variables === step}
+      onClick={() => step === "start" || step === "cancel" || step === "remove" ? setAsked(step) : act.mutate(step)}
+    >
+      {words}
+    </Button>
+  )
+  const recipients = counted(counts.queued, "customer", "customers")
+  const questions: Record<Asked, readonly [title: string, action: string, text: ReactNode]> = {
+    start: [
+      "Start the campaign",
+      startAt === null ? `Send to ${recipients}` : `Schedule for ${recipients}`,
+      <>
+        Sends the template to {recipients}
+        {pace === undefined ?
+          null :
+          `, at most ${grouped(Math.floor(pace))} a second, in about ${lengthAt(counts.queued, pace)}`}
+        {startAt === null ? "." : (
+          <>
+            , from <Time at={startAt} />.
+          </>
+        )}
+      </>
+    ],
+    cancel: [
+      "Cancel the campaign",
+      "Cancel the campaign",
+      <>
+        {counts.queued === 0 ? "No customer is left to send to." : `${recipients} will not be sent to.`}{" "}
+        Messages that were sent stay sent. It cannot be started again.
+      </>
+    ],
+    remove: ["Delete the campaign", "Delete", <>Deletes the campaign and its {grouped(campaign.rows)} rows.</>]
+  }
+  return (
+    <>
+      {can("draft", "ready") && campaign.rows > 0 && campaign.checked < campaign.rows
+        ? button("check", "Check the rows", "primary")
+        : null}
+      {can("ready") && counts.queued > 0 ? button("start", startAt === null ? "Start" : "Schedule", "primary") : null}
+      {can("running", "scheduled") ? button("pause", "Pause") : null}
+      {can("paused") ? button("resume", "Resume", "primary") : null}
+      {can("scheduled", "running", "paused") ? button("cancel", "Cancel", "danger") : null}
+      {can("draft", "ready") ? button("remove", "Delete", "danger") : null}
+      {asked === undefined ? <Failure error={act.error} /> : (
+        <Confirm
+          title={questions[asked][0]}
+          action={questions[asked][1]}
+          isOpen
+          isPending={act.isPending}
+          error={act.error}
+          onClose={() => setAsked(undefined)}
+          onConfirm={() => act.mutate(asked)}
+        >
+          {questions[asked][2]}
+        </Confirm>
+      )}
+    </>
+  )
+}
+
+/** The report of the check. */
+const Report = ({ campaign }: { readonly campaign: Campaign }) => {
+  const { checked, counts, problems, rows, status } = campaign
+  const isChecking = status === "checking"
+  return (
+    <Section
+      title="Report"
+      description={isChecking
+        ? "Every row is checked. Nothing is sent."
+        : "Nothing is sent until the campaign is started."}
+    >
+      <div className="space-y-4">
+        {isChecking
+          ? (
+            <div role="status" className="space-y-1">
+              <p>Checked {grouped(checked)} of {counted(rows, "row", "rows")}.</p>
+              <progress
+                max={Math.max(rows, 1)}
+                value={checked}
+                aria-label="Checked rows"
+                className="block h-2 w-full max-w-md accent-accent"
+              />
+            </div>
+          )
+          : null}
+        <Facts>
+          <Fact name="Rows">{grouped(rows)}</Fact>
+          <Fact name="Customers to send to">{grouped(counts.queued)}</Fact>
+          <Fact name="Rows left out">
+            {problems === 0
+              ? "None"
+              : (
+                <Link
+                  to="."
+                  search={{ outcome: "left_out" } as never}
+                  className="text-accent underline"
+                >
+                  {grouped(problems)}
+                </Link>
+              )}
+          </Fact>
+        </Facts>
+      </div>
+    </Section>
+  )
+}
+
+const Progress = ({ campaign }: { readonly campaign: Campaign }) => {
+  const pace = usePace(campaign)
+  const { counts, pausedReason, startAt, status } = campaign
+  const done = counts.total - counts.queued
+  return (
+    <Section title={status === "completed" || status === "cancelled" ? "Result" : "Progress"}>
+      <div className="space-y-5">
+        {status === "paused" && pausedReason !== null
+          ? <Notice tone="warn" role="status">{pauseReasons[pausedReason]} Nothing is sent until it is resumed.</Notice>
+          : null}
+        {status === "scheduled" && startAt !== null
+          ? (
+            <p role="status">
+              It starts <Time at={startAt} />.
+            </p>
+          )
+          : null}
+        {status === "running"
+          ? (
+            <div role="status" className="space-y-1">
+              <p>
+                {grouped(done)} of {counted(counts.total, "customer", "customers")}
+                {pace === undefined ?
+                  null :
+                  `, at most ${grouped(Math.floor(pace))} a second; about ${lengthAt(counts.queued, pace)} left`}
+              </p>
+              <progress
+                max={Math.max(counts.total, 1)}
+                value={done}
+                aria-label="Progress"
+                className="block h-2 w-full max-w-md accent-accent"
+              />
+            </div>
+          )
+          : null}
+        <Funnel counts={counts} />
+      </div>
+    </Section>
+  )
+}
+
+const Plan = ({ campaign }: { readonly campaign: Campaign }) => {
+  const { bodyParams, language, name } = campaign.template
+  const values = bodyParams === undefined
+    ? []
+    : Array.isArray(bodyParams)
+    ? bodyParams.map(String)
+    : Object.entries(bodyParams).map(([name, value]) => `${name}: ${value}`)
+  return (
+    <Section title="Plan">
+      <Facts>
+        <Fact name="Template">{name} · {language}</Fact>
+        <Fact name="Placeholders">{values.length === 0 ? "None" : values.join(", ")}</Fact>
+        <Fact name="From">{campaign.from ?? "The default number"}</Fact>
+        <Fact name="Starts">
+          <TimeOr at={campaign.startAt} none="When it is started" />
+        </Fact>
+        <Fact name="Sends nothing after">
+          <TimeOr at={campaign.notAfter} none="24 hours after the start" />
+        </Fact>
+        <Fact name="Share of the number’s rate">{Math.round(campaign.share * 100)} %</Fact>
+        <Fact name="Pauses itself">If more than {Math.round(campaign.maxFailureRate * 100)} % fail</Fact>
+        <Fact name="Started">
+          <TimeOr at={campaign.startedAt} none="Not yet" />
+        </Fact>
+        <Fact name="Ended">
+          <TimeOr at={campaign.completedAt} none="Not yet" />
+        </Fact>
+        <Fact name="Created">
+          <Time at={campaign.createdAt} />
+        </Fact>
+        <Fact name="Id">
+          <Id>{campaign.id}</Id>
+        </Fact>
+      </Facts>
+    </Section>
+  )
+}
+
+export const CampaignPage = () => {
+  const { id } = useParams({ from: "/campaigns/$id" })
+  const query = useQuery(campaignQuery(id))
+  const campaign = query.data
+  if (campaign === undefined) {
+    return (
+      <Page title="Campaign">
+        <div className="card">
+          {isNotFound(query.error)
+            ? (
+              <Empty
+                title="There is no such campaign"
+                actions={<Link to="/campaigns" className={buttonClass()}>All campaigns</Link>}
+              />
+            )
+            : <Loaded query={query}>{() => null}</Loaded>}
+        </div>
+      </Page>
+    )
+  }
+  const isBefore = ["draft", "checking", "ready"].includes(campaign.status)
+  return (
+    <Page
+      title={campaign.name}
+      lead={<CampaignState status={campaign.status} />}
+      actions={<Steps campaign={campaign} />}
+    >
+      {query.error === null ? null : <Loaded query={query}>{() => null}</Loaded>}
+      {isBefore && campaign.pausedReason !== null
+        ? <Notice tone="warn" role="status">The check stopped. {pauseReasons[campaign.pausedReason]}</Notice>
+        : null}
+      {isBefore ? <Report campaign={campaign} /> : <Progress campaign={campaign} />}
+      <Plan campaign={campaign} />
+      <Recipients campaign={campaign} />
+    </Page>
+  )
+}

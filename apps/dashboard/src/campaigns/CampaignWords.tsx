@@ -1,0 +1,51 @@
+/** What the states of campaigns and the outcomes of their recipients are called. */
+import type { CampaignOutcome, CampaignRow, CampaignStatus, PauseReason } from "@wac/client/internal"
+import type { IconName } from "../ui/Icon.tsx"
+import { Status, type Tone } from "../ui/Status.tsx"
+
+const statuses: Record<CampaignStatus, readonly [Tone, string, IconName]> = {
+  draft: ["calm", "Draft", "circle"],
+  checking: ["calm", "Checking", "clock"],
+  ready: ["good", "Ready", "check"],
+  scheduled: ["calm", "Scheduled", "clock"],
+  running: ["good", "Running", "arrow"],
+  paused: ["warn", "Paused", "pause"],
+  completed: ["good", "Completed", "check"],
+  cancelled: ["calm", "Cancelled", "cross"]
+}
+
+export const CampaignState = ({ status }: { readonly status: CampaignStatus }) => {
+  const [tone, name, icon] = statuses[status]
+  return <Status tone={tone} icon={icon}>{name}</Status>
+}
+
+/** Why a campaign is paused, and what to do about it. */
+export const pauseReasons: Record<PauseReason, string> = {
+  person: "Someone paused it.",
+  template_not_approved: "The provider no longer approves its template.",
+  sender_not_available: "Its phone number cannot send.",
+  quota_exhausted: "The workspace has used up its quota.",
+  failure_rate: "Too many of its last messages failed.",
+  provider_policy: "The provider restricts the number or the account."
+}
+
+export const outcomes: Record<CampaignOutcome, readonly [name: string, definition: string]> = {
+  queued: ["Waiting", "Not sent to yet."],
+  sent: ["Sent", "The provider accepted the message."],
+  delivered: ["Delivered", "It arrived at the phone."],
+  read: ["Read", "The customer read it."],
+  failed: ["Failed", "It will not arrive."],
+  held: ["Held", "The provider assesses it before it delivers it."],
+  unknown: ["Unknown", "The provider did not confirm the outcome. It is not sent again."],
+  skipped: ["Skipped", "It was never sent."]
+}
+
+export const outcomeNames = Object.keys(outcomes) as ReadonlyArray<CampaignOutcome>
+
+/** Why a row is left out. */
+export const problems: Record<NonNullable<CampaignRow["problem"]>["reason"], string> = {
+  malformed: "Not a recipient",
+  duplicate: "Duplicate",
+  opted_out: "Opted out",
+  template_params_mismatch: "Does not fit the template"
+}

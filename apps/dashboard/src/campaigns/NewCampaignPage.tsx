@@ -1,0 +1,336 @@
+/** A new campaign: a template, a file of customers, and what of the file fills the template. */
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import { Link, useNavigate } from "@tanstack/react-router"
+import type { Campaign, TemplateDetail } from "@wac/client/internal"
+import { useRef, useState } from "react"
+import { phoneNumbersQuery } from "../numbers/Queries.ts"
+import { api } from "../session/Service.ts"
+import { useRefusal } from "../session/Session.tsx"
+import { Preview } from "../templates/Preview.tsx"
+import { approvedQuery } from "../templates/Queries.ts"
+import { Button, buttonClass } from "../ui/Button.tsx"
+import { Failure, Notice } from "../ui/Failure.tsx"
+import { elsewhere, Field } from "../ui/Field.tsx"
+import { Empty, Loaded } from "../ui/Loaded.tsx"
+import { Page, Section } from "../ui/Page.tsx"
+import { timeZone } from "../ui/Time.tsx"
+import { fileOf, type Head, headOf, numbersOf } from "./RecipientFile.ts"
+
+/** What fills a placeholder: a column of the file, or the same text for everyone. */
+interface Filling {
+  readonly column: string | undefined
+  readonly text: string
+}
+
+const emptyFilling: Filling = { column: undefined, text: "" }
+
+const idOf = ({ language, name }: TemplateDetail): string => `${name} ${language}`
+
+const timeOf = (local: string): string => new Date(local).toISOString()
+
+const Form = ({ templates }: { readonly templates: ReadonlyArray<TemplateDetail> }) => {
+  const client = useQueryClient()
+  const navigate = useNavigate()
+  const refusal = useRefusal("developer")
+  const numbers = useQuery(phoneNumbersQuery)
+  const [name, setName] = useState("")
+  const [chosen, setChosen] = useState(idOf(templates[0]!))
+  const [from, setFrom] = useState("")
+  const [file, setFile] = useState<File>()
+  const [head, setHead] = useState<Head>()
+  const [unread, setUnread] = useState<string>()
+  const [numberColumn, setNumberColumn] = useState("")
+  const [fillings, setFillings] = useState<{ readonly [variable: string]: Filling }>({})
+  const [startAt, setStartAt] = useState("")
+  const [notAfter, setNotAfter] = useState("")
+  const [share, setShare] = useState("50")
+  // a second try goes on with the campaign that the first has made
+  const made = useRef<Campaign>(undefined)
+  const template = templates.find((template) => idOf(template) === chosen)!
+  const fillingOf = (variable: string) => fillings[variable] ?? emptyFilling
+
+  const choose = async (file: File | undefined) => {
+    setFile(file)
+    setHead(undefined)
+    setUnread(undefined)
+    if (file === undefined) return
+    try {
+      const head = await headOf(file)
+      setHead(head)
+      setNumberColumn(numbersOf(head) ?? "")
+      // a column that is called like a placeholder probably fills it
+      setFillings((before) => ({
+        ...before,
+        ...Object.fromEntries(
+          template.variables.filter((variable) => head.columns.includes(variable)).map((column) => [
+            column,
+            { column, text: "" }
+          ])
+        )
+      }))
+    } catch (error) {
+      setUnread(error instanceof Error ? error.message : "The file could not be read.")
+    }
+  }
+
+  const create = useMutation({
+    mutationFn: async () => {
+      const bodyParams = template.variables.map((variable) => {
+        const { column, text } = fillingOf(variable)
+        return column === undefined ? text : `{{${column}}}`
+      })
+      const plan = {
+        name: name.trim(),
+        template: {
+          name: template.name,
+          language: template.language,
+          ...(bodyParams.length === 0 ? {} : { bodyParams })
+        },
+        ...(from === "" ? {} : { from }),
+        ...(startAt === "" ? {} : { startAt: timeOf(startAt) }),
+        ...(notAfter === "" ? {} : { notAfter: timeOf(notAfter) }),
+        share: Number(share) / 100
+      }
+      made.current = made.current === undefined
+        ? await api.campaigns.create(plan)
+        : await api.campaigns.edit(made.current.id, plan)
+      const { id } = made.current
+      if (file !== undefined && head !== undefined) {
+        await api.campaigns.upload(id, fileOf(file, head, numberColumn))
+        await api.campaigns.check(id)
+      }
+      return id
+    },
+    onSuccess: (id) => navigate({ to: "/campaigns/$id", params: { id } }),
+    onSettled: () => client.invalidateQueries({ queryKey: ["campaigns"] })
+  })
+  const { error } = create
+  const columns = head?.columns ?? []
+  const preview = Object.fromEntries(template.variables.map((variable) => {
+    const { column, text } = fillingOf(variable)
+    return [variable, column === undefined ? text : head?.example[column] ?? ""]
+  }))
+  return (
+    <div className="grid items-start gap-6 lg:grid-cols-[minmax(0,1fr)_22rem]">
+      <Section title="Campaign">
+        <form
+          className="space-y-5"
+          onSubmit={(event) => {
+            event.preventDefault()
+            if (!create.isPending && refusal === undefined) create.mutate()
+          }}
+        >
+          <Field label="Name" hint="For you; customers do not see it." error={error} param="name">
+            {(control) => (
+              <input
+                {...control}
+                required
+                autoComplete="off"
+                maxLength={200}
+                className="field"
+                value={name}
+                onChange={(event) => setName(event.target.value)}
+              />
+            )}
+          </Field>
+          <Field label="Template" error={error} param="template">
+            {(control) => (
+              <select
+                {...control}
+                className="field"
+                value={chosen}
+                onChange={(event) => setChosen(event.target.value)}
+              >
+                {templates.map((template) => (
+                  <option key={idOf(template)} value={idOf(template)} disabled={template.unfillable !== null}>
+                    {template.name} · {template.language}
+                    {template.unfillable === null ? "" : " (cannot be filled here)"}
+                  </option>
+                ))}
+              </select>
+            )}
+          </Field>
+          {(numbers.data?.length ?? 0) < 2 ? null : (
+            <Field label="From" error={error} param="from">
+              {(control) => (
+                <select
+                  {...control}
+                  className="field"
+                  value={from}
+                  onChange={(event) => setFrom(event.target.value)}
+                >
+                  <option value="">The default number</option>
+                  {numbers.data?.map(({ id, phoneNumber }) => <option key={id} value={id}>{phoneNumber}</option>)}
+                </select>
+              )}
+            </Field>
+          )}
+          <Field
+            label="Customers"
+            hint="A CSV file with a row of column names, or a file with a recipient in JSON in each line (.ndjson)."
+          >
+            {(control) => (
+              <input
+                {...control}
+                type="file"
+                required
+                accept=".csv,.ndjson,.jsonl,text/csv,application/x-ndjson"
+                className="field py-1.5"
+                onChange={(event) => void choose(event.target.files?.[0])}
+              />
+            )}
+          </Field>
+          {unread === undefined ? null : <Notice tone="bad" role="alert">{unread}</Notice>}
+          {columns.length === 0 ? null : (
+            <Field label="Column with the phone numbers">
+              {(control) => (
+                <select
+                  {...control}
+                  required
+                  className="field"
+                  value={numberColumn}
+                  onChange={(event) => setNumberColumn(event.target.value)}
+                >
+                  <option value="">Choose a column</option>
+                  {columns.map((column) => <option key={column} value={column}>{column}</option>)}
+                </select>
+              )}
+            </Field>
+          )}
+          {template.variables.map((variable) => {
+            const filling = fillingOf(variable)
+            const change = (next: Filling) => setFillings({ ...fillings, [variable]: next })
+            return (
+              <div key={`${chosen} ${variable}`} className="grid gap-3 sm:grid-cols-2">
+                <Field label={`Placeholder ${variable}`}>
+                  {(control) => (
+                    <select
+                      {...control}
+                      className="field"
+                      value={filling.column === undefined ? "" : `c${filling.column}`}
+                      onChange={({ target: { value } }) =>
+                        change({ ...filling, column: value === "" ? undefined : value.slice(1) })}
+                    >
+                      <option value="">The same text for everyone</option>
+                      {columns.map((column) => <option key={column} value={`c${column}`}>Column {column}</option>)}
+                    </select>
+                  )}
+                </Field>
+                {filling.column === undefined
+                  ? (
+                    <Field label={`Text for ${variable}`}>
+                      {(control) => (
+                        <input
+                          {...control}
+                          required
+                          autoComplete="off"
+                          maxLength={1024}
+                          className="field"
+                          value={filling.text}
+                          onChange={(event) => change({ column: undefined, text: event.target.value })}
+                        />
+                      )}
+                    </Field>
+                  )
+                  : null}
+              </div>
+            )
+          })}
+          <div className="grid gap-3 sm:grid-cols-2">
+            <Field
+              label="Start at"
+              hint={`Once you have started it. Empty: at once. Time zone: ${timeZone}`}
+              error={error}
+              param="startAt"
+            >
+              {(control) => (
+                <input
+                  {...control}
+                  type="datetime-local"
+                  className="field"
+                  value={startAt}
+                  onChange={(event) => setStartAt(event.target.value)}
+                />
+              )}
+            </Field>
+            <Field
+              label="Send nothing after"
+              hint="Empty: 24 hours after the start."
+              error={error}
+              param="notAfter"
+            >
+              {(control) => (
+                <input
+                  {...control}
+                  type="datetime-local"
+                  className="field"
+                  value={notAfter}
+                  onChange={(event) => setNotAfter(event.target.value)}
+                />
+              )}
+            </Field>
+          </div>
+          <Field
+            label="Share of the number’s rate, in percent"
+            hint="The rest stays free for your other messages."
+            error={error}
+            param="share"
+          >
+            {(control) => (
+              <input
+                {...control}
+                type="number"
+                required
+                min={1}
+                max={90}
+                className="field max-w-32 tabular-nums"
+                value={share}
+                onChange={(event) => setShare(event.target.value)}
+              />
+            )}
+          </Field>
+          <Failure error={elsewhere(error, "name", "template", "from", "startAt", "notAfter", "share")} />
+          <div className="flex flex-wrap gap-2">
+            <Button
+              look="primary"
+              type="submit"
+              isPending={create.isPending}
+              refusal={refusal ?? (template.unfillable === null ? undefined : template.unfillable)}
+            >
+              {create.isPending ? "Uploading…" : "Upload and check"}
+            </Button>
+            <Link to="/campaigns" className={buttonClass()}>Cancel</Link>
+          </div>
+          <p className="text-[13px] text-muted">
+            Nothing is sent until you have seen the report and start the campaign.
+          </p>
+        </form>
+      </Section>
+      <Section title="On the first customer’s phone">
+        <Preview template={template} values={preview} />
+      </Section>
+    </div>
+  )
+}
+
+export const NewCampaignPage = () => {
+  const templates = useQuery(approvedQuery)
+  return (
+    <Page title="New campaign" lead="One template to many customers. Every row is checked before anything is sent.">
+      {templates.data === undefined || templates.data.length === 0
+        ? (
+          <div className="card">
+            <Loaded query={templates} lines={6}>
+              {() => (
+                <Empty
+                  title="The provider has approved no template yet"
+                  actions={<Link to="/templates" className={buttonClass()}>Templates</Link>}
+                />
+              )}
+            </Loaded>
+          </div>
+        )
+        : <Form templates={templates.data} />}
+    </Page>
+  )
+}

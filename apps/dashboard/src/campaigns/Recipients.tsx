@@ -1,0 +1,99 @@
+/** The rows of a campaign: what became of each, or why it is left out. */
+import { keepPreviousData, useQuery } from "@tanstack/react-query"
+import { Link, useSearch } from "@tanstack/react-router"
+import type { Campaign, CampaignRow } from "@wac/client/internal"
+import { MessageState } from "../messages/MessageWords.tsx"
+import { api, firstPage } from "../session/Service.ts"
+import { live } from "../session/Session.tsx"
+import { Filters, SelectFilter, useFilter } from "../ui/Filters.tsx"
+import { Empty, Loaded } from "../ui/Loaded.tsx"
+import { Section } from "../ui/Page.tsx"
+import { NothingFound, pageSize, Paging } from "../ui/Paged.tsx"
+import { Status } from "../ui/Status.tsx"
+import { Cell, Row, rowLink, Table } from "../ui/Table.tsx"
+import { asSentence, grouped } from "../ui/Words.ts"
+import { outcomeNames, outcomes, problems } from "./CampaignWords.tsx"
+
+const filters = [
+  ["left_out", "Left out"],
+  ...outcomeNames.map((outcome) => [outcome, outcomes[outcome][0]] as const)
+] as const
+
+const State = ({ row }: { readonly row: CampaignRow }) =>
+  row.problem !== null
+    ? <Status tone="warn">{problems[row.problem.reason]}</Status>
+    : row.status === null
+    ? <Status tone="calm">Not checked yet</Status>
+    : <MessageState status={row.status} />
+
+export const Recipients = ({ campaign }: { readonly campaign: Campaign }) => {
+  const { cursor, outcome: asked } = useSearch({ from: "/campaigns/$id" })
+  const setFilter = useFilter()
+  const outcome = filters.find(([value]) => value === asked)?.[0]
+  const { id } = campaign
+  const query = useQuery({
+    queryKey: ["campaigns", id, "recipients", { outcome, cursor }],
+    queryFn: ({ signal }) =>
+      firstPage(api.campaigns.recipients(id, {
+        limit: pageSize,
+        ...(outcome === undefined ? {} : { outcome }),
+        ...(cursor === undefined ? {} : { cursor })
+      }, { signal })),
+    placeholderData: keepPreviousData,
+    ...live()
+  })
+  return (
+    <Section flush title="Rows" description="In the order of the file.">
+      <div className="px-4 pb-3">
+        <Filters>
+          <SelectFilter
+            label="Outcome"
+            value={outcome}
+            options={filters}
+            onChange={(outcome) => setFilter({ outcome })}
+          />
+        </Filters>
+      </div>
+      <Loaded query={query} lines={6}>
+        {({ data, nextCursor }) =>
+          data.length === 0
+            ? outcome === undefined
+              ? <Empty title="No rows yet">Upload a file of customers.</Empty>
+              : <NothingFound what="row" cursor={cursor} next={nextCursor} />
+            : (
+              <>
+                <Table
+                  label="Rows"
+                  columns={["Row", "To", "Status", { name: "Why", className: "hidden sm:table-cell" }]}
+                >
+                  {data.map((row) => {
+                    const why = row.problem ?? row.error
+                    return (
+                      <Row key={row.row}>
+                        <Cell className="text-muted tabular-nums">{grouped(row.row)}</Cell>
+                        <Cell className="tabular-nums">
+                          {row.messageId === null
+                            ? row.to ?? "–"
+                            : (
+                              <Link to="/messages/$id" params={{ id: row.messageId }} className={rowLink}>
+                                {row.to}
+                              </Link>
+                            )}
+                        </Cell>
+                        <Cell>
+                          <State row={row} />
+                        </Cell>
+                        <Cell className="hidden break-words text-muted sm:table-cell">
+                          {why === null ? "" : asSentence(why.message)}
+                        </Cell>
+                      </Row>
+                    )
+                  })}
+                </Table>
+                <Paging cursor={cursor} next={nextCursor} />
+              </>
+            )}
+      </Loaded>
+    </Section>
+  )
+}
