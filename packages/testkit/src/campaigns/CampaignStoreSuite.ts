@@ -524,7 +524,7 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual(before.status, "cancelled")
       yield* forgetAll
       assert.isTrue(Option.isNone(yield* messages.get(own.workspace.id, messageId)))
-      assert.deepStrictEqual(yield* store.rows(own.workspace.id, id, undefined, { limit: 10, after: 0 }), [])
+      assert.deepStrictEqual(yield* store.rows(own.workspace.id, id, { limit: 10, after: 0 }), [])
       assert.deepStrictEqual(yield* get(campaign), before)
     }))
 
