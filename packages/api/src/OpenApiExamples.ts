@@ -201,7 +201,8 @@ const campaign = {
   rows: 1205,
   checked: 1205,
   problems: 5,
-  counts: { total: 1200, queued: 700, sent: 100, delivered: 320, read: 75, failed: 4, held: 0, unknown: 1, skipped: 0 }
+  counts: { total: 1200, queued: 700, sent: 100, delivered: 320, read: 75, failed: 4, held: 0, unknown: 1, skipped: 0 },
+  reasons: [{ outcome: "failed", reason: "undeliverable", recipients: 4 }]
 }
 
 const draft = {
@@ -211,7 +212,8 @@ const draft = {
   rows: 0,
   checked: 0,
   problems: 0,
-  counts: { total: 0, queued: 0, sent: 0, delivered: 0, read: 0, failed: 0, held: 0, unknown: 0, skipped: 0 }
+  counts: { total: 0, queued: 0, sent: 0, delivered: 0, read: 0, failed: 0, held: 0, unknown: 0, skipped: 0 },
+  reasons: []
 }
 
 const secret = "whsec_8Kq2vN5xT1bR7mJ4wY0zC3dF6gH9sL2pQ5eA8uX1"
@@ -496,6 +498,7 @@ export const byOperation: { readonly [id in OperationId]: Example } = {
           messageId: message.message_id,
           to: "+15551234567",
           status: "delivered",
+          outcome: "delivered",
           error: null
         },
         {
@@ -504,6 +507,7 @@ export const byOperation: { readonly [id in OperationId]: Example } = {
           messageId: null,
           to: null,
           status: null,
+          outcome: null,
           error: null
         }
       ],

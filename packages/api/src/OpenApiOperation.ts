@@ -113,7 +113,12 @@ const signature = {
 const exampled = (content: OpenApi.OpenApiSpecContent | undefined, example: unknown) =>
   content === undefined || example === undefined
     ? {}
-    : { content: Object.fromEntries(Object.entries(content).map(([type, media]) => [type, { ...media, example }])) }
+    : {
+      content: Object.fromEntries(
+        // an endpoint that also answers with a file has its example in JSON
+        Object.entries(content).map(([type, media], i) => [type, i === 0 ? { ...media, example } : media])
+      )
+    }
 
 /** Copies a value's description to its parameter, where pages and generators look for it. */
 const describedBy = (schema: object) =>

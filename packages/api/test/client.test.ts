@@ -36,7 +36,8 @@ type Part<Name extends string, Codec> = [Codec] extends [never] ? unknown
   : keyof Encoded<Codec> extends never ? unknown
   : { readonly [N in Name]: Encoded<Codec> }
 
-type Answer<Codec> = Encoded<Codec> extends void ? undefined : Encoded<Codec>
+/** A client asks for JSON where there is a file as well. */
+type Answer<Codec> = Encoded<Codec> extends void ? undefined : Exclude<Encoded<Codec>, string>
 
 type Flat<T> = { [Field in keyof T]: T[Field] }
 

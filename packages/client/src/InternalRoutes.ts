@@ -53,6 +53,8 @@ export interface DeliveryQuery extends ListQuery {
 export interface CampaignRowQuery extends ListQuery {
   /** Only recipients with this outcome, or the rows that are not sent to. */
   readonly outcome?: Wire.CampaignOutcome | "left_out"
+  /** Only recipients that failed or were skipped for this reason, and rows with this problem. */
+  readonly reason?: string
 }
 
 /** The filters of the list of requests. */

@@ -321,6 +321,12 @@ export interface Campaign {
   readonly problems: number
   /** Each recipient is in exactly one of the counts, and `total` is their sum. */
   readonly counts: { readonly [count in CampaignOutcome | "total"]: number }
+  /** Why recipients failed or were skipped, the most frequent reason first. */
+  readonly reasons: ReadonlyArray<{
+    readonly outcome: "failed" | "skipped"
+    readonly reason: string
+    readonly recipients: number
+  }>
 }
 
 /** An uploaded row of recipients. */
@@ -335,6 +341,8 @@ export interface CampaignRow {
   readonly messageId: string | null
   readonly to: string | null
   readonly status: MessageStatus | null
+  /** The count that its recipient is in. */
+  readonly outcome: CampaignOutcome | null
   /** Why the message failed, or was skipped. */
   readonly error: { readonly code: string; readonly reason?: string; readonly message: string } | null
 }

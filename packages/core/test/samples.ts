@@ -73,6 +73,7 @@ export const message = (fields: Partial<Message> = {}): Message => ({
   error: null,
   pricing: null,
   playedAt: null,
+  isHeld: false,
   sequence: 0,
   ...fields
 })

@@ -27,6 +27,7 @@ const answered = (to: PhoneNumber.E164): Message.Message => ({
   error: null,
   pricing: null,
   playedAt: null,
+  isHeld: false,
   sequence: 0
 })
 

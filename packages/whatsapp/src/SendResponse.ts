@@ -10,8 +10,13 @@ import * as GraphError from "./GraphError.ts"
 /** Meta's name of a message is opaque, and shorter than this. */
 const maxNameLength = 512
 
+/** The status of a message that waits until Meta has assessed its template's quality (template pacing). */
+const held = "held_for_quality_assessment"
+
 const Accepted = Schema.Struct({
-  messages: Schema.NonEmptyArray(Schema.Struct({ id: PlainText.between(1, maxNameLength) }))
+  messages: Schema.NonEmptyArray(
+    Schema.Struct({ id: PlainText.between(1, maxNameLength), message_status: Schema.optionalKey(Schema.Unknown) })
+  )
 })
 const accepted = Schema.decodeUnknownOption(Accepted)
 
@@ -29,7 +34,10 @@ export const outcomeOf = (
   error: GraphError.GraphError | undefined
 ): Provider.ProviderOutcome => {
   const named = status >= 200 && status <= 299 ? accepted(json) : Option.none()
-  if (Option.isSome(named)) return { _tag: "Accepted", providerMessageId: named.value.messages[0].id }
+  if (Option.isSome(named)) {
+    const { id, message_status } = named.value.messages[0]
+    return { _tag: "Accepted", providerMessageId: id, ...(message_status === held ? { isHeld: true } : {}) }
+  }
   return error === undefined
     ? { _tag: "Unknown" }
     : Classification.outcomeOf({ status, error, ...(regainAfter === undefined ? {} : { regainAfter }) })

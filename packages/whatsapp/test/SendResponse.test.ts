@@ -31,6 +31,15 @@ describe("the outcome that an answer tells", () => {
     ) assert.deepStrictEqual(outcomeOf(200, body), accepted)
   })
 
+  it("is accepted but held while the provider assesses the template's quality", () => {
+    const messages = [{ id: "wamid.1", message_status: "held_for_quality_assessment" }]
+    assert.deepStrictEqual(outcomeOf(200, { messages }), {
+      _tag: "Accepted",
+      providerMessageId: "wamid.1",
+      isHeld: true
+    })
+  })
+
   it("is unknown when it has none", () => {
     for (
       const body of [

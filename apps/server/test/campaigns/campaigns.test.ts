@@ -107,6 +107,31 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("camp
       assert.deepStrictEqual(seen, Array.from({ length: 25 }, (_, i) => 100 * (i + 1)))
     }))
 
+  it.effect("the report is a file of all recipients or of those with an outcome or a reason", () =>
+    Effect.gen(function*() {
+      const { act, at, session, until, upload } = yield* create()
+      yield* upload(lines(1200, 200) + lines(2, 200))
+      yield* act("check")
+      yield* until("ready")
+      const report = (query = "") =>
+        Effect.map(
+          call(`${at}/recipients${query}`, { headers: { ...session, accept: "text/csv" } }),
+          ({ headers, text }) => ({ headers, rows: text.trimEnd().split("\n").slice(1) })
+        )
+      const { headers, rows } = yield* report()
+      assert.strictEqual(headers.get("content-type"), "text/csv; charset=utf-8")
+      assert.match(headers.get("content-disposition") ?? "", /^attachment; filename="cmp_\w+\.csv"$/)
+      assert.strictEqual(rows.length, 1202)
+      assert.match(rows[0]!, new RegExp(`^1,'\\${customer(200)},queued,,,msg_`))
+      assert.lengthOf((yield* report("?outcome=queued")).rows, 1200)
+      assert.deepStrictEqual(
+        (yield* report("?reason=duplicate")).rows.map((line) => line.split(",").slice(0, 4)),
+        [["1201", "", "", "duplicate"], ["1202", "", "", "duplicate"]]
+      )
+      const missing = yield* call(`${at.slice(0, -1)}0/recipients`, { headers: { ...session, accept: "text/csv" } })
+      checks.assertError(missing, 404, { code: "not_found" })
+    }))
+
   it.effect("a file of another type, or one that cannot be read, is refused, and what came before it stays", () =>
     Effect.gen(function*() {
       const { get, upload } = yield* create()

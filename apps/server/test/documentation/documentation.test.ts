@@ -63,7 +63,7 @@ const says: { readonly [document: string]: ReadonlyArray<string> } = {
   "docs/guides/quick-start.md": ["\"type\":\"message.received\"", "\"workspaceName\""],
   "docs/guides/messages.md": ["\"status\":\"read\""],
   "docs/guides/receiving.md": ["\"outcome\":\"delivered\"", "\"status\":\"active\""],
-  "docs/guides/campaigns.md": ["\"reason\":\"duplicate\"", "\"total\":2"],
+  "docs/guides/campaigns.md": ["\"reason\":\"duplicate\"", "\"total\":2", "3,,,duplicate,"],
   "docs/guides/rotation.md": ["\"previousExpiresAt\"", "\"prefix\":\"wac_live_"],
   "docs/guides/operating.md": ["(default)"],
   "docs/guides/people.md": ["\"inviteUrl\"", "ben@example.com has a new password", "\"action\":\"member.change\""]

@@ -1,7 +1,7 @@
 /**
  * `/internal/campaigns` (contract §11): one template to many customers, each once.
  */
-import { Campaign as Model, CampaignCounts, Message, Recipient } from "@wac/core"
+import { Campaign as Model, CampaignCounts, Message, PlainText, Recipient } from "@wac/core"
 import { Record, Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Access, session } from "../Access.ts"
@@ -82,8 +82,16 @@ export const Campaign = Schema.Struct({
   checked: Schema.Int,
   /** How many checked rows are not sent to. */
   problems: Schema.Int,
-  counts: Counts
+  counts: Counts,
+  /** Why recipients failed or were skipped, the most frequent reason first. */
+  reasons: Schema.Array(Schema.Struct({
+    outcome: Schema.Literals(["failed", "skipped"]),
+    reason: Schema.String,
+    recipients: Schema.Int
+  }))
 }).annotate({ identifier: "Campaign" })
+
+const Outcome = Schema.Literals(Record.keys(CampaignCounts.none))
 
 /** An uploaded row. */
 export const CampaignRow = Schema.Struct({
@@ -94,6 +102,8 @@ export const CampaignRow = Schema.Struct({
   messageId: Schema.NullOr(Schema.String),
   to: Schema.NullOr(Schema.String),
   status: Schema.NullOr(Message.MessageStatus),
+  /** The count that its recipient is in. */
+  outcome: Schema.NullOr(Outcome),
   /** Why the message failed, or was skipped. */
   error: Schema.NullOr(
     Schema.Struct({ code: Schema.String, reason: Schema.optionalKey(Schema.String), message: Schema.String })
@@ -103,8 +113,13 @@ export const CampaignRow = Schema.Struct({
 /** The filter of a list of rows. */
 export const rowFilter = {
   outcome: Schema.optionalKey(
-    Schema.Literals([...Record.keys(CampaignCounts.none), "left_out"]).annotate({
+    Schema.Literals([...Outcome.literals, "left_out"]).annotate({
       description: "Only recipients with this outcome, or the rows that are not sent to"
+    })
+  ),
+  reason: Schema.optionalKey(
+    PlainText.between(1, 64).annotate({
+      description: "Only recipients that failed or were skipped for this reason, and rows with this problem"
     })
   )
 }
@@ -197,12 +212,13 @@ export class CampaignsApi extends HttpApiGroup.make("campaigns").add(
   HttpApiEndpoint.get("recipients", "/internal/campaigns/:id/recipients", {
     params: byId,
     query: { ...pageQuery, ...rowFilter },
-    success: internalListOf(CampaignRow),
+    success: [internalListOf(CampaignRow), Schema.String.pipe(HttpApiSchema.asText({ contentType: "text/csv" }))],
     error: reading
   }).annotate(Access, session("member")).annotate(IsPaged, true).annotateMerge(OpenApi.annotations({
     summary: "List a campaign's recipients",
-    description: "In the order of their upload. With an outcome, a page looks at 10,000 rows at most, so it may hold " +
-      "fewer than its limit even if more follow."
+    description: "In the order of their upload. With a filter, a page looks at 10,000 rows at most, so it may hold " +
+      "fewer than its limit even if more follow. With `Accept: text/csv` the response is a file with all of them, in " +
+      "which a value that a spreadsheet would read as a formula begins with an apostrophe."
   }))
 ).middleware(SessionAuthentication).annotateMerge(
   OpenApi.annotations({ title: "Campaigns (dashboard)", description: "One template to many customers, each once." })

@@ -7,7 +7,8 @@ import type { CampaignId, WorkspaceId } from "../Id.ts"
 import { TemplateContent } from "../messages/TemplateContent.ts"
 import * as PlainText from "../PlainText.ts"
 import type { Instant } from "../Time.ts"
-import * as CampaignCounts from "./CampaignCounts.ts"
+import type * as CampaignCounts from "./CampaignCounts.ts"
+import * as CampaignTally from "./CampaignTally.ts"
 import * as FailureRate from "./FailureRate.ts"
 
 /** From `draft` to `completed` or `cancelled`; `running` and `paused` alternate. */
@@ -89,12 +90,19 @@ export interface Campaign extends Plan {
   readonly checked: number
   /** How many of the checked rows are not sent to, and say why. */
   readonly problems: number
+  /** The sums of {@link tallies} by outcome. */
   readonly counts: CampaignCounts.CampaignCounts
+  readonly tallies: ReadonlyArray<CampaignTally.Tally>
   /** For {@link FailureRate}. */
   readonly snapshots: FailureRate.Snapshots
   /** The first free slot of its pace. */
   readonly nextSlot: Instant
 }
+
+/** The fields of a campaign with these tallies. */
+export const counted = (
+  tallies: ReadonlyArray<CampaignTally.Tally>
+): Pick<Campaign, "counts" | "tallies"> => ({ counts: CampaignTally.countsOf(tallies), tallies })
 
 /** A new campaign: a draft without recipients. Fields that the plan omits have their defaults. */
 export const make = (
@@ -116,7 +124,7 @@ export const make = (
   rows: 0,
   checked: 0,
   problems: 0,
-  counts: CampaignCounts.none,
+  ...counted([]),
   snapshots: FailureRate.beginning,
   nextSlot: 0
 })

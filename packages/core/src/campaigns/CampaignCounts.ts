@@ -1,8 +1,7 @@
 /**
  * How many recipients of a campaign have which outcome (contract §11). Each recipient is in exactly one count. Pure.
  */
-import { Record } from "effect"
-import type { MessageStatus } from "../messages/Message.ts"
+import type { Message, MessageStatus } from "../messages/Message.ts"
 
 /** The counts, all zero: their names are those of `campaign.completed`. */
 export const none = {
@@ -19,7 +18,7 @@ export const none = {
 /** The outcome under which a recipient is counted. */
 export type Outcome = keyof typeof none
 
-/** Numbers of recipients by outcome. As a difference, numbers may be negative. */
+/** Numbers of recipients by outcome. */
 export type CampaignCounts = { readonly [outcome in Outcome]: number }
 
 const outcomes: { readonly [status in MessageStatus]: Outcome } = {
@@ -34,25 +33,9 @@ const outcomes: { readonly [status in MessageStatus]: Outcome } = {
   skipped: "skipped"
 }
 
-/** The outcome of a message with this status. */
-export const outcomeOf = (status: MessageStatus): Outcome => outcomes[status]
-
-/** Counts of messages with these statuses. */
-export const of = (statuses: ReadonlyArray<MessageStatus>): CampaignCounts => {
-  const counts = { ...none }
-  for (const status of statuses) counts[outcomes[status]]++
-  return counts
-}
-
-/** Adds a difference to counts. */
-export const add = (counts: CampaignCounts, change: CampaignCounts): CampaignCounts =>
-  Record.map(counts, (count, outcome) => count + change[outcome])
-
-/** The change when a message moves from one status to another; `undefined` if its recipient's outcome stays. */
-export const change = (before: MessageStatus, after: MessageStatus): CampaignCounts | undefined => {
-  const [from, to] = [outcomes[before], outcomes[after]]
-  return from === to ? undefined : { ...none, [from]: -1, [to]: 1 }
-}
+/** The outcome of a recipient with this message. */
+export const outcomeOf = ({ isHeld, status }: Pick<Message, "status" | "isHeld">): Outcome =>
+  isHeld ? "held" : outcomes[status]
 
 /** The number of recipients. */
 export const total = (counts: CampaignCounts): number => Object.values(counts).reduce((sum, count) => sum + count, 0)

@@ -19,6 +19,7 @@ import type { Template } from "../templates/Template.ts"
 import type { Instant } from "../Time.ts"
 import * as Campaign from "./Campaign.ts"
 import * as CampaignEvent from "./CampaignEvent.ts"
+import * as CampaignTally from "./CampaignTally.ts"
 import * as FailureRate from "./FailureRate.ts"
 import * as Pace from "./Pace.ts"
 import * as Recipient from "./Recipient.ts"
@@ -197,6 +198,8 @@ export interface WorkWrites {
   /** Recipients that leave the queue. */
   readonly dequeued: ReadonlyArray<MessageId>
   readonly sends: SendWrites | null
+  /** How the campaign's counts change beyond {@link sends}. */
+  readonly tallies: ReadonlyArray<CampaignTally.Tally>
   readonly events: ReadonlyArray<Event.Recorded>
 }
 
@@ -206,7 +209,7 @@ export interface Worked {
   readonly claimed: ReadonlyArray<Claimed>
 }
 
-const nothing = { checked: [], leased: [], dequeued: [], sends: null, events: [] }
+const nothing = { checked: [], leased: [], dequeued: [], sends: null, tallies: [], events: [] }
 
 const cancelled: MessageError = {
   code: "forbidden",
@@ -249,15 +252,16 @@ const checkRows = (
     seen.add(customer!)
     return { place, message: queued(campaign, messageIds[i]!, judged.message, sender!, now), customer, problem: null }
   })
-  const added = checked.filter(({ message }) => message !== null).length
+  const tallies = CampaignTally.ofNew(checked.flatMap(({ message }) => message === null ? [] : [message]))
+  const problems = checked.filter(({ problem }) => problem !== null).length
   const after: Campaign.Campaign = {
     ...campaign,
     checked: checked.at(-1)?.place ?? campaign.checked,
-    problems: campaign.problems + checked.length - added,
-    counts: { ...campaign.counts, queued: campaign.counts.queued + added },
+    problems: campaign.problems + problems,
+    ...Campaign.counted(CampaignTally.add(campaign.tallies, tallies)),
     status: checked.length < messageIds.length ? "ready" : "checking"
   }
-  return { ...nothing, job: { campaign: after, workAt: after.status === "checking" ? now : null }, checked }
+  return { ...nothing, job: { campaign: after, workAt: after.status === "checking" ? now : null }, checked, tallies }
 }
 
 const queued = (
@@ -285,6 +289,7 @@ const queued = (
   error: null,
   pricing: null,
   playedAt: null,
+  isHeld: false,
   sequence: 0
 })
 

@@ -5,30 +5,11 @@
 import { Context, type Effect, type Option, type Result } from "effect"
 import type { Forbidden } from "../Errors.ts"
 import type { CampaignId, WorkspaceId } from "../Id.ts"
-import type { Message } from "../messages/Message.ts"
 import type { Page, PageRequest } from "../Page.ts"
 import type { StoreError } from "../StoreError.ts"
 import type { Campaign } from "./Campaign.ts"
-import { type Outcome, outcomeOf } from "./CampaignCounts.ts"
 import type { AddRows, Change, EndRecipient, Work, Worked } from "./CampaignStep.ts"
-import type { Problem } from "./Recipient.ts"
-
-/** A row of a campaign, as checking left it. */
-export interface CheckedRow {
-  /** Its place in the uploads, from 1. */
-  readonly place: number
-  /** The message to it; `null` for a row that was not checked yet, or has a problem. */
-  readonly message: Message | null
-  readonly problem: Problem | null
-}
-
-/** What rows of a campaign are listed: those counted under an outcome, or those that are not sent to. */
-export type RowFilter = Outcome | "left_out"
-
-/** Whether a filter selects a row; without a filter, every row is. */
-export const isSelected = (filter: RowFilter | undefined, { message, problem }: CheckedRow): boolean =>
-  filter === undefined ||
-  (filter === "left_out" ? problem !== null : message !== null && outcomeOf(message.status) === filter)
+import type { CheckedRow } from "./CheckedRow.ts"
 
 export class CampaignStore extends Context.Service<CampaignStore, {
   readonly create: (campaign: Campaign) => Effect.Effect<void, StoreError>

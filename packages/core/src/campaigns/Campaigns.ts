@@ -1,7 +1,7 @@
 /**
  * Campaigns, as people create, change and watch them (contract §11). Writes through `CampaignStore`.
  */
-import { Clock, Context, Effect, Layer, type Option, Stream } from "effect"
+import { Clock, Context, Effect, Layer, Option, Stream } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { Forbidden, NotFound } from "../Errors.ts"
 import * as Id from "../Id.ts"
@@ -9,7 +9,8 @@ import * as Lookup from "../Lookup.ts"
 import type { Page, PageRequest } from "../Page.ts"
 import type { StoreError } from "../StoreError.ts"
 import * as Campaign from "./Campaign.ts"
-import { CampaignStore, type CheckedRow, isSelected, type RowFilter } from "./CampaignStore.ts"
+import { CampaignStore } from "./CampaignStore.ts"
+import { type CheckedRow, isSelected, type RowFilter } from "./CheckedRow.ts"
 import type * as Recipient from "./Recipient.ts"
 
 /** How many rows a page with a filter looks at, at most, so that a request ends within a second. */
@@ -62,9 +63,15 @@ export class Campaigns extends Context.Service<Campaigns, {
   readonly rows: (
     workspaceId: Id.WorkspaceId,
     id: string,
-    filter: RowFilter | undefined,
+    filter: RowFilter,
     page: PageRequest
   ) => Effect.Effect<Page<CheckedRow>, NotFound | StoreError>
+  /** All of the campaign's rows in the order of their upload, in pieces. Memory use does not depend on their number. */
+  readonly allRows: (
+    workspaceId: Id.WorkspaceId,
+    id: string,
+    filter: RowFilter
+  ) => Effect.Effect<Stream.Stream<ReadonlyArray<CheckedRow>, StoreError>, NotFound | StoreError>
 }>()("@wac/core/campaigns/Campaigns") {
   static readonly layer = Layer.effect(
     Campaigns,
@@ -116,18 +123,31 @@ export class Campaigns extends Context.Service<Campaigns, {
         rows: Effect.fn("Campaigns.rows")(function*(workspaceId, text, filter, page) {
           const { id, rows } = yield* get(workspaceId, text)
           const first = placeOf(page.after)
-          const last = Math.min(rows, first + (filter === undefined ? page.limit : lookedAt))
+          const isFiltered = Object.values(filter).some((wanted) => wanted !== undefined)
+          const last = Math.min(rows, first + (isFiltered ? lookedAt : page.limit))
           const items: Array<CheckedRow> = []
           let reached = first
           while (reached < last && items.length < page.limit) {
-            const limit = Math.min(filter === undefined ? page.limit : lookedAtOnce, last - reached)
+            const limit = Math.min(isFiltered ? lookedAtOnce : page.limit, last - reached)
             const found = yield* store.rows(workspaceId, id, { limit, after: reached })
-            const selected = found.filter((row) => isSelected(filter, row)).slice(0, page.limit - items.length)
+            const selected = found.filter((row) => isSelected(row, filter)).slice(0, page.limit - items.length)
             items.push(...selected)
             // a full page ends at its last row, and the next one goes on behind it
             reached = items.length === page.limit ? items.at(-1)!.place : reached + limit
           }
           return { items, next: reached < rows ? `${id}:${reached}` : null }
+        }),
+        allRows: Effect.fn("Campaigns.allRows")(function*(workspaceId, text, filter) {
+          const { id, rows } = yield* get(workspaceId, text)
+          return Stream.paginate(
+            0,
+            (after) =>
+              Effect.map(store.rows(workspaceId, id, { limit: lookedAtOnce, after }), (found) =>
+                [
+                  [found.filter((row) => isSelected(row, filter))],
+                  after + lookedAtOnce < rows ? Option.some(after + lookedAtOnce) : Option.none()
+                ] as const)
+          )
         })
       })
     })

@@ -188,6 +188,8 @@ export interface Message {
   readonly pricing: Pricing | null
   /** When the customer played the voice message. */
   readonly playedAt: Instant | null
+  /** Whether the provider holds the message to assess its quality: it reports later whether it sends the message. */
+  readonly isHeld: boolean
   /** The number of events of this message. The next event has `data.sequence` one higher. */
   readonly sequence: number
 }
@@ -209,6 +211,8 @@ export interface Report {
   readonly pricing?: Pricing
   /** Whether the report says that the customer played a voice message. */
   readonly isPlayed?: boolean
+  /** Whether the provider accepted the message but holds it to assess its quality. */
+  readonly isHeld?: boolean
 }
 
 /** A change of a message's status that becomes an event. */
@@ -258,6 +262,12 @@ const timeOf = ({ createdAt, deliveredAt, sentAt }: Message, { at, status }: Rep
     status === "read" ? deliveredAt ?? createdAt : createdAt
   )
 
+/** A message is held from the provider's answer to the next report. */
+const withHold = (message: Message, { isHeld: holds = false }: Report): Message => {
+  const isHeld = holds && !hasEnded(message.status) && ranks[message.status] < ranks.sent
+  return message.isHeld === isHeld ? message : { ...message, isHeld }
+}
+
 /** Stores the latest pricing and the first time of playing. */
 const withAsides = (message: Message, { at, isPlayed, pricing }: Report): Message =>
   pricing === undefined && isPlayed !== true ? message : {
@@ -280,7 +290,7 @@ const step = <To extends Report["status"]>({ pricing, status }: Report, to: To, 
  */
 export const apply = (message: Message, report: Report, now: Instant): Moved => {
   const at = timeOf(message, report)
-  const told = withAsides(message, report)
+  const told = withAsides(withHold(message, report), report)
   const named: Message = told.providerMessageId === null && report.providerMessageId !== null
     ? { ...told, providerMessageId: report.providerMessageId }
     : told

@@ -81,6 +81,7 @@ export const claimedMessage = (
       error: null,
       pricing: null,
       playedAt: null,
+      isHeld: false,
       sequence: 0
     }
     : { ...before, apiKeyId, status: "sending", statusAt: now }
@@ -110,7 +111,7 @@ export type AbandonSend = Pick<AcceptSend, "now" | "request" | "message" | "clai
 /** The outcome of a claimed send. */
 export type SendEnd =
   /** The provider accepted the message and returned its identifier. */
-  | { readonly _tag: "Accepted"; readonly providerMessageId: string }
+  | { readonly _tag: "Accepted"; readonly providerMessageId: string; readonly isHeld?: boolean }
   /** The provider refused the message for good. `answer` is stored and replayed. */
   | { readonly _tag: "Refused"; readonly report: Report; readonly answer: Answer }
   /** Nothing was sent. The message stays `sending` without a claim. Requests that joined receive `answer`. */

@@ -27,8 +27,8 @@ export interface ProviderSend {
 
 /** The outcome of a send (contract §3). */
 export type ProviderOutcome =
-  /** The provider accepted the message and returned its identifier. */
-  | { readonly _tag: "Accepted"; readonly providerMessageId: string }
+  /** The provider accepted the message and returned its identifier. `isHeld` if it assesses the message's quality first. */
+  | { readonly _tag: "Accepted"; readonly providerMessageId: string; readonly isHeld?: boolean }
   /** The provider refused the message for good. */
   | { readonly _tag: "Refused"; readonly error: InvalidBody | Forbidden }
   /** Nothing was sent: throttled, unavailable, or connection refused. */

@@ -108,8 +108,8 @@ export const settle = (send: Send, end: SendEnd, ids: EventIds, now: Instant): M
   const { message } = send
   switch (end._tag) {
     case "Accepted": {
-      const { providerMessageId } = end
-      const moved = apply(send, { status: "sent", at: now, providerMessageId, error: null }, ids, now)
+      const { isHeld = false, providerMessageId } = end
+      const moved = apply(send, { status: "sent", at: now, providerMessageId, error: null, isHeld }, ids, now)
       // the message itself holds the answer, unless an earlier report brought another identifier
       const isNamedElse = message.providerMessageId !== null && message.providerMessageId !== providerMessageId
       const answer = isNamedElse ? Idempotency.sent(message, providerMessageId) : null

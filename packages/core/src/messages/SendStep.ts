@@ -51,7 +51,9 @@ export interface Outright {
  */
 export const outright = ({ claimToken, end, ids, message }: SettleSend, now: Instant): Outright | undefined => {
   // a campaign counts its recipients' outcomes
-  if (end._tag !== "Accepted" || !isUntold(message) || message.campaignId !== null) return undefined
+  if (end._tag !== "Accepted" || end.isHeld === true || !isUntold(message) || message.campaignId !== null) {
+    return undefined
+  }
   const claimed: Send.Send = {
     message,
     // neither the fingerprint nor the end of the lease matters here

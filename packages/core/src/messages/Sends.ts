@@ -2,7 +2,7 @@
  * The state of sends during a batch, after the commands that were already decided, and what has to be written. In
  * memory only.
  */
-import * as CampaignCounts from "../campaigns/CampaignCounts.ts"
+import * as CampaignTally from "../campaigns/CampaignTally.ts"
 import type * as Event from "../events/Event.ts"
 import type { CampaignId, MessageId, WorkspaceId } from "../Id.ts"
 import type { Known } from "../Step.ts"
@@ -36,7 +36,7 @@ export interface Writes {
   /** How the counts of campaigns change, each campaign at most once. */
   readonly tallies: ReadonlyArray<{
     readonly campaignId: CampaignId
-    readonly change: CampaignCounts.CampaignCounts
+    readonly changes: ReadonlyArray<CampaignTally.Tally>
   }>
   readonly events: ReadonlyArray<Event.Recorded>
 }
@@ -103,14 +103,14 @@ export class Sends {
   }
 
   private tallies(sends: ReadonlyArray<Send.Send>): Writes["tallies"] {
-    const tallies = new Map<CampaignId, CampaignCounts.CampaignCounts>()
-    for (const { message: { campaignId, id, status } } of sends) {
+    const tallies = new Map<CampaignId, ReadonlyArray<CampaignTally.Tally>>()
+    for (const { message } of sends) {
+      const { campaignId, id } = message
       if (campaignId === null) continue
-      const change = CampaignCounts.change(this.loaded.send(id)!.message.status, status)
-      if (change === undefined) continue
-      tallies.set(campaignId, CampaignCounts.add(tallies.get(campaignId) ?? CampaignCounts.none, change))
+      const change = CampaignTally.change(this.loaded.send(id)!.message, message)
+      if (change.length > 0) tallies.set(campaignId, CampaignTally.add(tallies.get(campaignId) ?? [], change))
     }
-    return [...tallies].map(([campaignId, change]) => ({ campaignId, change }))
+    return [...tallies].map(([campaignId, changes]) => ({ campaignId, changes }))
   }
 
   private giveBack(quota: Send.Moved["quota"]): void {

@@ -2,14 +2,16 @@
  * `/internal/campaigns`.
  */
 import { Api, Caller, type CampaignsApi } from "@wac/api"
-import { type Campaign, CampaignCounts, Campaigns, type CampaignStore, StoreError, Time } from "@wac/core"
-import { type DateTime, DateTime as DateTimes, Effect, Struct } from "effect"
+import { type Campaign, CampaignCounts, Campaigns, CampaignTally, CheckedRow, StoreError, Time } from "@wac/core"
+import { type DateTime, DateTime as DateTimes, Effect, Stream, Struct } from "effect"
+import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import * as RequestBody from "../bodies/RequestBody.ts"
 import { Exchange } from "../Exchange.ts"
 import * as HandlerGroup from "../HandlerGroup.ts"
 import * as Paging from "../Paging.ts"
 import * as RecipientFile from "./RecipientFile.ts"
+import * as RecipientReport from "./RecipientReport.ts"
 
 /** A campaign as the dashboard shows it. */
 export const shown = (campaign: Campaign.Campaign): typeof CampaignsApi.Campaign.Type => ({
@@ -23,20 +25,32 @@ export const shown = (campaign: Campaign.Campaign): typeof CampaignsApi.Campaign
   rows: campaign.rows,
   checked: campaign.checked,
   problems: campaign.problems,
-  counts: { total: CampaignCounts.total(campaign.counts), ...campaign.counts }
+  counts: { total: CampaignCounts.total(campaign.counts), ...campaign.counts },
+  reasons: CampaignTally.reasonsOf(campaign.tallies)
 })
 
 /** A row of recipients as the dashboard shows it. */
 export const shownRow = (
-  { message, place, problem }: CampaignStore.CheckedRow
-): typeof CampaignsApi.CampaignRow.Type => ({
-  row: place,
-  problem,
-  messageId: message && message.id,
-  to: message && message.content.to,
-  status: message && message.status,
-  error: message?.error ? Struct.pick(message.error, ["code", "reason", "message"]) : null
-})
+  row: CheckedRow.CheckedRow
+): typeof CampaignsApi.CampaignRow.Type => {
+  const { message, place, problem } = row
+  return {
+    row: place,
+    problem,
+    messageId: message && message.id,
+    to: message && message.content.to,
+    status: message && message.status,
+    outcome: CheckedRow.outcomeOf(row),
+    error: message?.error ? Struct.pick(message.error, ["code", "reason", "message"]) : null
+  }
+}
+
+/** The report as a file. If the storage fails on the way, the response is incomplete and its connection ends. */
+const csvOf = <E>(id: string, pieces: Stream.Stream<ReadonlyArray<CheckedRow.CheckedRow>, E>) =>
+  HttpServerResponse.stream(
+    Stream.encodeText(Stream.concat(Stream.make(RecipientReport.header), Stream.map(pieces, RecipientReport.lines))),
+    { contentType: "text/csv; charset=utf-8", headers: { "content-disposition": `attachment; filename="${id}.csv"` } }
+  )
 
 type Times = { readonly startAt?: DateTime.Utc | null; readonly notAfter?: DateTime.Utc | null }
 
@@ -92,10 +106,14 @@ export const layer = HandlerGroup.layer(
         pause: change({ _tag: "Pause" }),
         resume: change({ _tag: "Resume" }),
         cancel: change({ _tag: "Cancel" }),
-        recipients: Effect.fnUntraced(function*({ params, query }) {
+        recipients: Effect.fnUntraced(function*({ params, query, request }) {
           const { workspaceId } = yield* Caller.CurrentSession
+          const filter = Struct.pick(query, ["outcome", "reason"])
+          if (request.headers["accept"]?.toLowerCase().includes("text/csv") === true) {
+            return csvOf(params.id, yield* campaigns.allRows(workspaceId, params.id, filter))
+          }
           const page = yield* Paging.request(query)
-          return Paging.internalList(yield* campaigns.rows(workspaceId, params.id, query.outcome, page), shownRow)
+          return Paging.internalList(yield* campaigns.rows(workspaceId, params.id, filter, page), shownRow)
         }, StoreError.orUnavailable)
       }))
   })

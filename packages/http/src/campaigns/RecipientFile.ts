@@ -52,8 +52,8 @@ const headerOf = (names: ReadonlyArray<string>): Array<string> => {
   return columns
 }
 
-/** Spreadsheets and people write numbers with separators. */
-const digitsOf = (text: string): string => text.trim().replaceAll(/[\s().-]/g, "")
+/** Spreadsheets and people write numbers with separators, and our own report begins them with an apostrophe. */
+const digitsOf = (text: string): string => text.trim().replace(/^'(?=\+)/, "").replaceAll(/[\s().-]/g, "")
 
 interface CsvRow {
   readonly record: { readonly [column: string]: string }

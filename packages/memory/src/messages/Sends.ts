@@ -1,7 +1,16 @@
 /**
  * Sends and their idempotency keys: loads them from `State` for the core's steps and writes the results.
  */
-import { CampaignCounts, type Message, type MessageStore, Send, type Sends, type SendStep, type Time } from "@wac/core"
+import {
+  Campaign,
+  CampaignTally,
+  type Message,
+  type MessageStore,
+  Send,
+  type Sends,
+  type SendStep,
+  type Time
+} from "@wac/core"
 import { record } from "../events/Journal.ts"
 import type { Memory, Send as Kept } from "../State.ts"
 
@@ -58,11 +67,12 @@ export const write = (memory: Memory, { events, names, quotas, removed, sends, t
     const counter = quotaCounter(workspaceId, month)
     memory.quotaUsed.set(counter, (memory.quotaUsed.get(counter) ?? 0) - messages)
   }
-  for (const { campaignId, change } of tallies) {
+  for (const { campaignId, changes } of tallies) {
     const kept = memory.campaigns.get(campaignId)
     if (kept === undefined) continue
     const { campaign } = kept.job
-    kept.job = { ...kept.job, campaign: { ...campaign, counts: CampaignCounts.add(campaign.counts, change) } }
+    const counted = Campaign.counted(CampaignTally.add(campaign.tallies, changes))
+    kept.job = { ...kept.job, campaign: { ...campaign, ...counted } }
   }
   for (const send of sends) keep(memory, send)
   for (const id of removed) {

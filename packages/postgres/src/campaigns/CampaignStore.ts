@@ -1,7 +1,7 @@
 /**
  * `CampaignStore` in PostgreSQL: combines the operations of this folder and adds the short statements.
  */
-import { Campaign, CampaignStore, Page } from "@wac/core"
+import { Campaign, CampaignStore, type CheckedRow, Page } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { asked } from "../Asked.ts"
 import { plain } from "../Column.ts"
@@ -31,7 +31,7 @@ const rowsText = `select r.place, r.problem, to_json(m.m) as message
   where r.campaign_id = $2 and r.place > $3 and r.place <= $4
   order by r.place`
 
-const checkedRowOf = (row: Row): CampaignStore.CheckedRow => {
+const checkedRowOf = (row: Row): CheckedRow.CheckedRow => {
   const message = plain<StoredSend | null>(row, "message")
   return {
     place: plain(row, "place"),

@@ -1,19 +1,19 @@
 /**
  * Campaigns as they are stored.
  */
-import type { Campaign, CampaignStep } from "@wac/core"
+import { Campaign, type CampaignStep } from "@wac/core"
 import { instantOrNull, plain } from "../Column.ts"
 import { instants, jsons, texts } from "../Parameter.ts"
 import type { Row, Statement } from "../Statement.ts"
-import { counts, countsOf } from "./Tallies.ts"
+import { tallies, talliesOf } from "./Tallies.ts"
 
 /** The columns of the campaign `c`. */
-export const campaignColumns = `c.id, c.workspace_id, c.state, c.work_at, ${counts} as counts`
+export const campaignColumns = `c.id, c.workspace_id, c.state, c.work_at, ${tallies} as tallies`
 
 /** The campaign of a row with {@link campaignColumns}. */
 export const campaignOf = (row: Row): Campaign.Campaign => ({
   ...plain<Campaign.Campaign>(row, "state"),
-  counts: countsOf(row)
+  ...Campaign.counted(talliesOf(row))
 })
 
 /** The campaign of a row, and when there is something to do for it. */
@@ -23,7 +23,9 @@ export const jobOf = (row: Row): CampaignStep.Job => ({
 })
 
 /** What is stored of a campaign: its counts have their own rows. */
-export const stateOf = ({ counts: _, ...state }: Campaign.Campaign): Omit<Campaign.Campaign, "counts"> => state
+export const stateOf = (
+  { counts: _, tallies: __, ...state }: Campaign.Campaign
+): Omit<Campaign.Campaign, "counts" | "tallies"> => state
 
 const keepText = `update campaigns c set state = j.state, work_at = j.work_at
   from unnest($1::text[], $2::json[], $3::bigint[]) j (id, state, work_at) where c.id = j.id`

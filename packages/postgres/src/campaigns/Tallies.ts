@@ -2,45 +2,46 @@
  * The counts of campaigns, written by the transactions that change a recipient's outcome. Their rows are locked last
  * and in the order of their keys.
  */
-import { CampaignCounts, type Sends } from "@wac/core"
+import type { CampaignTally, Sends } from "@wac/core"
 import { integers, texts } from "../Parameter.ts"
 import type { Row, Statement } from "../Statement.ts"
 
-/** How many rows share an outcome's number, so that few transactions wait for each other. */
+/** How many rows share a number, so that few transactions wait for each other. */
 const shards = 16
 
-const addText = `insert into campaign_tallies as t (campaign_id, shard, outcome, recipients)
-  select a.campaign_id, pg_backend_pid() % ${shards}, a.outcome, a.recipients
-  from unnest($1::text[], $2::text[], $3::integer[]) a (campaign_id, outcome, recipients) order by 1, 3
-  on conflict (campaign_id, shard, outcome) do update set recipients = t.recipients + excluded.recipients`
+const addText = `insert into campaign_tallies as t (campaign_id, shard, outcome, reason, recipients)
+  select a.campaign_id, pg_backend_pid() % ${shards}, a.outcome, a.reason, a.recipients
+  from unnest($1::text[], $2::text[], $3::text[], $4::integer[]) a (campaign_id, outcome, reason, recipients)
+  order by 1, 3, 4
+  on conflict (campaign_id, shard, outcome, reason) do update set recipients = t.recipients + excluded.recipients`
+
+/** Outcomes without a reason have this one, since a key has no null. */
+const noReason = ""
 
 /** The statements that add changes to counts. */
 export const addTallies = (tallies: Sends.Writes["tallies"]): ReadonlyArray<Statement> => {
-  const changes = tallies.flatMap(({ campaignId, change }) =>
-    Object.entries(change).flatMap(([outcome, recipients]) =>
-      recipients === 0 ? [] : [{ campaignId, outcome, recipients }]
-    )
-  )
+  const changes = tallies.flatMap(({ campaignId, changes }) => changes.map((change) => ({ campaignId, ...change })))
   return changes.length === 0 ? [] : [{
     text: addText,
     params: [
       texts(changes.map(({ campaignId }) => campaignId)),
       texts(changes.map(({ outcome }) => outcome)),
+      texts(changes.map(({ reason }) => reason ?? noReason)),
       integers(changes.map(({ recipients }) => recipients))
     ]
   }]
 }
 
-/** The counts of the campaign `c` as JSON. */
-export const counts = `(
-    select json_object_agg(t.outcome, t.recipients) from (
-      select t.outcome, sum(t.recipients)::integer as recipients from campaign_tallies t
-      where t.campaign_id = c.id group by t.outcome
+/** The tallies of the campaign `c` as JSON. */
+export const tallies = `(
+    select json_agg(json_build_object('outcome', t.outcome, 'reason', nullif(t.reason, '${noReason}'),
+      'recipients', t.recipients) order by t.outcome, t.reason)
+    from (
+      select t.outcome, t.reason, sum(t.recipients)::integer as recipients from campaign_tallies t
+      where t.campaign_id = c.id group by t.outcome, t.reason having sum(t.recipients) <> 0
     ) t
   )`
 
-/** Reads {@link counts}. */
-export const countsOf = (row: Row): CampaignCounts.CampaignCounts => ({
-  ...CampaignCounts.none,
-  ...row["counts"] as Partial<CampaignCounts.CampaignCounts> | null
-})
+/** Reads {@link tallies}. */
+export const talliesOf = (row: Row): ReadonlyArray<CampaignTally.Tally> =>
+  row["tallies"] as ReadonlyArray<CampaignTally.Tally> | null ?? []

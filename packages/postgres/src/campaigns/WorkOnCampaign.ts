@@ -1,7 +1,7 @@
 /**
  * A piece of a campaign's work (core's `CampaignStep.work`). Lock order: the campaign, its queue, then messages.
  */
-import { CampaignCounts, CampaignStep, Recipient } from "@wac/core"
+import { CampaignStep, Recipient } from "@wac/core"
 import * as Clocks from "../Clocks.ts"
 import { plain } from "../Column.ts"
 import { contactOf } from "../contacts/ContactStep.ts"
@@ -125,7 +125,7 @@ const checkedText = `update campaign_rows r set message_id = k.message_id, probl
   from unnest($2::integer[], $3::text[], $4::json[]) k (place, message_id, problem)
   where r.campaign_id = $1 and r.place = k.place`
 
-const keepChecked = ({ checked, job: { campaign } }: CampaignStep.WorkWrites): ReadonlyArray<Statement> => {
+const keepChecked = ({ checked, job: { campaign }, tallies }: CampaignStep.WorkWrites): ReadonlyArray<Statement> => {
   if (checked.length === 0) return []
   const queued = checked.flatMap(({ customer, message }) => message === null ? [] : [{ customer, message }])
   const [first] = queued
@@ -158,7 +158,7 @@ const keepChecked = ({ checked, job: { campaign } }: CampaignStep.WorkWrites): R
         jsons(checked.map(({ problem }) => problem))
       ]
     },
-    ...addTallies([{ campaignId: campaign.id, change: { ...CampaignCounts.none, queued: queued.length } }])
+    ...addTallies([{ campaignId: campaign.id, changes: tallies }])
   ]
 }
 

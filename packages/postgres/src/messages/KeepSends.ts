@@ -13,14 +13,15 @@ const keepText = `update messages m set status = s.status, status_at = s.status_
     read_at = s.read_at, failed_at = s.failed_at, error = s.error, delivery_unknown = s.delivery_unknown,
     sequence = s.sequence, quota_month = s.quota_month, claim_token = s.claim_token, lease_until = s.lease_until,
     answer = s.answer, last_failure = s.last_failure, expires_at = s.expires_at, pricing = s.pricing,
-    played_at = s.played_at,
+    played_at = s.played_at, is_held = s.is_held,
     route = case when s.is_bound then m.route end, key = case when s.is_bound then m.key end,
     fingerprint = case when s.is_bound then m.fingerprint end
   from unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[],
     $9::json[], $10::boolean[], $11::integer[], $12::text[], $13::text[], $14::bigint[], $15::json[], $16::json[],
-    $17::bigint[], $18::boolean[], $19::json[], $20::bigint[])
+    $17::bigint[], $18::boolean[], $19::json[], $20::bigint[], $21::boolean[])
     s (id, status, status_at, provider_message_id, sent_at, delivered_at, read_at, failed_at, error, delivery_unknown,
-      sequence, quota_month, claim_token, lease_until, answer, last_failure, expires_at, is_bound, pricing, played_at)
+      sequence, quota_month, claim_token, lease_until, answer, last_failure, expires_at, is_bound, pricing, played_at,
+      is_held)
   where m.id = s.id`
 
 const keep = (sends: ReadonlyArray<Send.Send>): Statement => {
@@ -48,7 +49,8 @@ const keep = (sends: ReadonlyArray<Send.Send>): Statement => {
       instants(bindings.map((binding) => binding?.expiresAt ?? null)),
       booleans(bindings.map((binding) => binding !== null)),
       jsons(messages.map(({ pricing }) => pricing)),
-      instants(messages.map(({ playedAt }) => playedAt))
+      instants(messages.map(({ playedAt }) => playedAt)),
+      booleans(messages.map(({ isHeld }) => isHeld))
     ]
   }
 }

@@ -30,6 +30,7 @@ export const messageOf = (row: StoredSend): Message.Message =>
     error: row["error"],
     pricing: row["pricing"],
     playedAt: row["played_at"],
+    isHeld: row["is_held"],
     sequence: row["sequence"]
   }) as Message.Message
 

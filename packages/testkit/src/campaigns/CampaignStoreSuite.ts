@@ -7,6 +7,8 @@ import {
   CampaignCounts,
   CampaignStep,
   CampaignStore,
+  CampaignTally,
+  CheckedRow,
   ContactStore,
   type Errors,
   FailureRate,
@@ -367,6 +369,43 @@ export const tests = (it: Fixture.It): void => {
       )
     }))
 
+  it.effect("a message that the provider holds is counted as held until its next report", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const campaign = yield* running(own, 2)
+      const [first, second] = yield* workAll(own, own.start)
+      for (const recipient of [first!, second!]) {
+        const { command } = yield* claim(own, recipient, own.start)
+        const end = { ...yield* MessageFixture.tookIt, isHeld: true }
+        assert.isTrue(yield* MessageFixture.settle(command, end, own.start))
+        yield* ended(recipient, own.start, { _tag: "Done" })
+      }
+      assert.deepStrictEqual((yield* get(campaign)).counts, counts({ held: 2 }))
+      const { id, workspaceId } = campaign
+      const rows = yield* CampaignStore.CampaignStore.use((store) =>
+        store.rows(workspaceId, id, { limit: 9, after: 0 })
+      )
+      const held = rows.filter((row) => CheckedRow.isSelected(row, { outcome: "held" }))
+      assert.deepStrictEqual(held.map(({ message }) => [message?.status, message?.isHeld]), [
+        ["sent", true],
+        ["sent", true]
+      ])
+      const at = own.start + hour
+      yield* MessageFixture.report({ status: "sent", at, reference: first!.message.id })
+      assert.deepStrictEqual((yield* get(campaign)).counts, counts({ sent: 1, held: 1 }))
+      yield* MessageFixture.report({
+        status: "failed",
+        at,
+        reference: second!.message.id,
+        error: { code: "forbidden", reason: "template_not_approved", message: "the template is paused" }
+      })
+      const { counts: after, tallies } = yield* get(campaign)
+      assert.deepStrictEqual(after, counts({ sent: 1, failed: 1 }))
+      assert.deepStrictEqual(CampaignTally.reasonsOf(tallies), [
+        { outcome: "failed", reason: "template_not_approved", recipients: 1 }
+      ])
+    }))
+
   it.effect("a recipient's send takes no token of the workspace, and its key never expires", () =>
     Effect.gen(function*() {
       const messages = yield* MessageStore.MessageStore
@@ -435,7 +474,7 @@ export const tests = (it: Fixture.It): void => {
       const left = yield* CampaignStore.CampaignStore.use((store) =>
         store.rows(own.workspace.id, campaign.id, { limit: 100, after: 0 })
       )
-      const [skipped] = left.filter((row) => CampaignStore.isSelected("skipped", row))
+      const [skipped] = left.filter((row) => CheckedRow.isSelected(row, { outcome: "skipped" }))
       assert.strictEqual(skipped!.message!.error?.reason, "cancelled")
       const late = yield* MessageStore.MessageStore.use(Effect.fnUntraced(function*(store) {
         return yield* store.accept(yield* sendOf(own, { message: skipped!.message! }, at + 3 * minute))
@@ -498,6 +537,9 @@ export const tests = (it: Fixture.It): void => {
       yield* ended(recipient!, own.start, { _tag: "Skipped", error: { ...error, reason: "other" } })
       assert.deepInclude(yield* stored(own, recipient!.message.id), { status: "skipped", error })
       assert.deepStrictEqual((yield* get(campaign)).counts, counts({ skipped: 1 }))
+      assert.deepStrictEqual(CampaignTally.reasonsOf((yield* get(campaign)).tallies), [
+        { outcome: "skipped", reason: "opted_out", recipients: 1 }
+      ])
       assert.deepStrictEqual(yield* MessageFixture.eventsOf(own), [])
     }))
 

@@ -255,6 +255,8 @@ export const report = (
     readonly providerMessageId?: string | null
     readonly providerNumberId?: string
     readonly now?: Time.Instant
+    /** Why it failed. */
+    readonly error?: Message.MessageError
   }
 ) =>
   Effect.gen(function*() {
@@ -268,7 +270,7 @@ export const report = (
           status: given.status,
           at: given.at,
           providerMessageId: given.providerMessageId ?? null,
-          error: given.status === "failed" ? refusedError : null
+          error: given.status === "failed" ? given.error ?? refusedError : null
         },
         ids
       })

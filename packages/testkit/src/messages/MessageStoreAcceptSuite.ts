@@ -39,6 +39,7 @@ export const tests = (it: Fixture.It): void => {
         error: null,
         pricing: null,
         playedAt: null,
+        isHeld: false,
         sequence: 0
       }
       assert.deepStrictEqual(accepted.message, expected)

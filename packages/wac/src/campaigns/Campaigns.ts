@@ -88,6 +88,12 @@ export interface Campaign {
   readonly problems: number
   /** Each recipient is in exactly one of the counts, and `total` is their sum. */
   readonly counts: { readonly [count in CampaignOutcome | "total"]: number }
+  /** Why recipients failed or were skipped, the most frequent reason first. */
+  readonly reasons: ReadonlyArray<{
+    readonly outcome: "failed" | "skipped"
+    readonly reason: string
+    readonly recipients: number
+  }>
 }
 
 /** A customer to write to. What is omitted comes from the campaign's template. */
@@ -113,6 +119,8 @@ export interface CampaignRow {
   readonly messageId: string | null
   readonly to: string | null
   readonly status: MessageStatus | null
+  /** The count that its recipient is in. */
+  readonly outcome: CampaignOutcome | null
   /** Why the message failed, or was skipped. */
   readonly error: { readonly code: string; readonly reason?: string; readonly message: string } | null
 }
@@ -144,10 +152,10 @@ export interface Campaigns {
   readonly resume: (id: string) => Promise<Campaign>
   /** Skips every recipient that is not sent to yet. */
   readonly cancel: (id: string) => Promise<Campaign>
-  /** The added recipients in their order, or those with one outcome, or those that are not sent to. */
+  /** The added recipients in their order, or those with an outcome or a reason, or those that are not sent to. */
   readonly recipients: (
     id: string,
-    filter?: { readonly outcome?: CampaignOutcome | "left_out" }
+    filter?: { readonly outcome?: CampaignOutcome | "left_out"; readonly reason?: string }
   ) => Listing.Listing<CampaignRow>
 }
 
@@ -207,7 +215,7 @@ export const make = Effect.map(
       recipients: (id, filter = {}) =>
         Listing.make(
           running,
-          (page) => Effect.flatMap(readFilter(filter), ({ outcome }) => campaigns.rows(workspaceId, id, outcome, page)),
+          (page) => Effect.flatMap(readFilter(filter), (filter) => campaigns.rows(workspaceId, id, filter, page)),
           CampaignsHandlers.shownRow
         )
     }

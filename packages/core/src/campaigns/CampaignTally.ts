@@ -1,0 +1,63 @@
+/**
+ * How many recipients of a campaign share an outcome, its reason, and a variant (contract §11). Counts are sums of
+ * these, so that whoever changes a recipient's message only adds differences. Pure.
+ */
+import { hasEnded, type Message } from "../messages/Message.ts"
+import * as CampaignCounts from "./CampaignCounts.ts"
+
+/** Recipients with the same outcome. As a difference, their number may be negative. */
+export interface Tally {
+  readonly outcome: CampaignCounts.Outcome
+  /** Why the recipients failed or were skipped: the error's reason, or its code; `null` for every other outcome. */
+  readonly reason: string | null
+  readonly recipients: number
+}
+
+/** The parts of a message that decide how its recipient is counted. */
+export type Counted = Pick<Message, "status" | "isHeld" | "error">
+
+/** Why the recipient of a message failed or was skipped; `null` for every other outcome. */
+export const reasonOf = ({ error, status }: Counted): string | null =>
+  hasEnded(status) ? error?.reason ?? error?.code ?? null : null
+
+const tallyOf = (message: Counted, recipients: number): Tally => ({
+  outcome: CampaignCounts.outcomeOf(message),
+  reason: reasonOf(message),
+  recipients
+})
+
+const isAlike = (one: Tally, other: Tally): boolean => one.outcome === other.outcome && one.reason === other.reason
+
+/** Adds differences to tallies. Leaves out those that become zero. */
+export const add = (tallies: ReadonlyArray<Tally>, changes: ReadonlyArray<Tally>): ReadonlyArray<Tally> => {
+  const sums: Array<Tally> = [...tallies]
+  for (const change of changes) {
+    const at = sums.findIndex((tally) => isAlike(tally, change))
+    if (at < 0) sums.push(change)
+    else sums[at] = { ...change, recipients: sums[at]!.recipients + change.recipients }
+  }
+  return sums.filter(({ recipients }) => recipients !== 0)
+}
+
+/** The difference that new messages make. */
+export const ofNew = (messages: ReadonlyArray<Counted>): ReadonlyArray<Tally> =>
+  add([], messages.map((message) => tallyOf(message, 1)))
+
+/** The difference when a message changes; empty if its recipient is counted as before. */
+export const change = (before: Counted, after: Counted): ReadonlyArray<Tally> =>
+  add([], [tallyOf(before, -1), tallyOf(after, 1)])
+
+/** The number of recipients by outcome. */
+export const countsOf = (tallies: ReadonlyArray<Tally>): CampaignCounts.CampaignCounts => {
+  const counts = { ...CampaignCounts.none }
+  for (const { outcome, recipients } of tallies) counts[outcome] += recipients
+  return counts
+}
+
+/** The tallies with a reason, the largest first. */
+export const reasonsOf = (
+  tallies: ReadonlyArray<Tally>
+): ReadonlyArray<Tally & { readonly outcome: "failed" | "skipped"; readonly reason: string }> =>
+  tallies
+    .filter((tally): tally is Tally & { outcome: "failed" | "skipped"; reason: string } => tally.reason !== null)
+    .toSorted((one, other) => other.recipients - one.recipients || (one.reason < other.reason ? -1 : 1))
