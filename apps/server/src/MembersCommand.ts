@@ -1,14 +1,17 @@
 /**
- * The commands `members list | reset-password | portal-link`: let the operator list the people who can sign in, give a
+ * The commands `members list | invite | reset-password | portal-link`: let the operator list and invite people, give a
  * new password to a person who has lost theirs, and make a link to the portal. They work on `DATABASE_URL` directly,
  * while servers run on it.
  */
-import { Base62, LocalAuthenticator, MemberStore, Password, Portals } from "@wac/core"
-import { Effect, Option, Redacted, Schema } from "effect"
+import { SessionApi } from "@wac/api"
+import { Base62, LocalAuthenticator, Member, Members, MemberStore, Password, Portals, Time } from "@wac/core"
+import { Effect, Layer, Option, Redacted, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { SecureRandom } from "effect/crypto"
 import * as OperatorCommand from "./OperatorCommand.ts"
 import { portalLink } from "./PortalLinkCommand.ts"
+import { publicUrlFromEnvironment } from "./ServerConfig.ts"
+import * as WorkspaceChoice from "./WorkspaceChoice.ts"
 
 /** 20 base62 characters: 119 bits. */
 const generatedLength = 20
@@ -109,10 +112,60 @@ const resetPassword = Command.make(
   })
 ).pipe(Command.withDescription("Give a member a new password, and end all of their sessions"))
 
+const invite = Command.make(
+  "invite",
+  {
+    email: Argument.String("email").pipe(
+      Argument.withDescription("The person's address"),
+      Argument.withSchema(SessionApi.SetUp.fields.email)
+    ),
+    role: Flag.Literals("role", Member.Role.literals).pipe(
+      Flag.withDescription("What the person may do"),
+      Flag.withDefault("member")
+    ),
+    workspace: WorkspaceChoice.flag
+  },
+  Effect.fnUntraced(function*({ email, role, workspace }) {
+    const variables = yield* OperatorCommand.Variables
+    if (variables["AUTH"] === "oidc") {
+      return yield* new OperatorCommand.CannotDo({
+        message: "AUTH: people sign in at the issuer, which assigns their roles; there are no invitations"
+      })
+    }
+    const publicUrl = yield* publicUrlFromEnvironment(variables)
+    const { id, name } = yield* WorkspaceChoice.chosen(workspace)
+    const linkOf = (token: Redacted.Redacted) =>
+      `${publicUrl.href.replace(/\/$/, "")}/dashboard/invitation#token=${Redacted.value(token)}`
+    const { invitation, token } = yield* Members.Members.use((members) =>
+      members.invite(
+        { email: "the operator", role: "owner", workspaceId: id, workspaceName: name },
+        { email, role },
+        linkOf
+      )
+    )
+    yield* OperatorCommand.audited(id, {
+      action: "member.invite",
+      target: invitation.id,
+      detail: { email: invitation.email, role }
+    })
+    const inviteUrl = linkOf(token)
+    yield* OperatorCommand.printed(
+      { id: invitation.id, inviteUrl, expiresAt: Time.iso(invitation.expiresAt) },
+      `${invitation.email} can become ${role} of ${id} ${name} until ${
+        Time.iso(invitation.expiresAt)
+      } with:\n${inviteUrl}`
+    )
+  })
+).pipe(Command.withDescription("Make a link that lets a person join a workspace; it is not mailed"))
+
 export const members = Command.make("members").pipe(
   Command.withDescription("The people who can sign in to the workspaces in the storage of DATABASE_URL"),
   Command.withSubcommands([
     Command.provide(list, OperatorCommand.unopened),
+    Command.provide(
+      Command.provide(invite, Layer.provide(Members.Members.layer, Password.Passwords.layer)),
+      OperatorCommand.unopened
+    ),
     Command.provide(Command.provide(resetPassword, Password.Passwords.layer), OperatorCommand.unopened),
     Command.provide(Command.provide(portalLink, Portals.Portals.layer), OperatorCommand.unopened)
   ])

@@ -1,22 +1,12 @@
 /**
  * The command `members portal-link`: a link to the portal of a workspace, for a host that runs the service as a server.
  */
-import { Id, Member, PlainText, Portal, Portals, Time, WorkspaceStore } from "@wac/core"
-import { Console, Duration, Effect, Option, Redacted, Schema } from "effect"
+import { Id, Member, PlainText, Portal, Portals, Time } from "@wac/core"
+import { Console, Duration, Effect, Redacted, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
 import * as OperatorCommand from "./OperatorCommand.ts"
 import { publicUrlFromEnvironment } from "./ServerConfig.ts"
-
-/** The workspace of that id, or the only workspace. */
-const workspaceOf = Effect.fnUntraced(function*(given: Option.Option<string>) {
-  const all = yield* WorkspaceStore.WorkspaceStore.use((store) => store.list)
-  const chosen = Option.isNone(given) ? all : all.filter(({ id }) => id === given.value)
-  return chosen.length === 1 ? chosen[0]! : yield* new OperatorCommand.CannotDo({
-    message: Option.isSome(given)
-      ? `there is no workspace ${given.value}`
-      : `there are ${all.length} workspaces: name one with --workspace`
-  })
-})
+import * as WorkspaceChoice from "./WorkspaceChoice.ts"
 
 const longest = Duration.toSeconds(Portal.longestLink)
 
@@ -24,10 +14,7 @@ const longest = Duration.toSeconds(Portal.longestLink)
 export const portalLink = Command.make(
   "portal-link",
   {
-    workspace: Flag.String("workspace").pipe(
-      Flag.withDescription("Whose webhook, deliveries and keys it shows (ws_…); the only workspace by default"),
-      Flag.optional
-    ),
+    workspace: WorkspaceChoice.flag,
     role: Flag.Literals("role", Member.Role.literals).pipe(
       Flag.withDescription("What the visitor may do: member reads, developer also changes"),
       Flag.withDefault("member")
@@ -56,7 +43,7 @@ export const portalLink = Command.make(
   },
   Effect.fnUntraced(function*({ expiresIn, path, role, visitor, workspace }) {
     const publicUrl = yield* publicUrlFromEnvironment(yield* OperatorCommand.Variables)
-    const { id } = yield* workspaceOf(workspace)
+    const { id } = yield* WorkspaceChoice.chosen(workspace)
     const { expiresAt, token } = yield* Portals.Portals.use((portals) =>
       portals.link({ workspaceId: Id.WorkspaceId.make(id), role, visitor, lifetime: Duration.seconds(expiresIn) })
     )

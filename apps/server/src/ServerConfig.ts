@@ -401,6 +401,14 @@ const listening = Effect.gen(function*() {
   return { host, port }
 })
 
+/** What receivers may be (contract §8). */
+const receiverRules = Effect.gen(function*() {
+  return {
+    allowInsecure: (yield* read("WEBHOOK_ALLOW_INSECURE", Flag, "true or false", "false")) === "true",
+    allowedCidrs: yield* networks("WEBHOOK_ALLOW_CIDRS")
+  }
+})
+
 const config = Effect.gen(function*() {
   const opened = yield* kept
   const { host, port } = yield* listening
@@ -418,10 +426,7 @@ const config = Effect.gen(function*() {
     rateLimitRedis: yield* rateLimitStore,
     retention: yield* retention,
     owner: yield* owner,
-    receiverRules: {
-      allowInsecure: (yield* read("WEBHOOK_ALLOW_INSECURE", Flag, "true or false", "false")) === "true",
-      allowedCidrs: yield* networks("WEBHOOK_ALLOW_CIDRS")
-    },
+    receiverRules: yield* receiverRules,
     oidc: yield* auth,
     mail: yield* mail((publicUrl ?? new URL(`http://${authorityOf(host)}`)).hostname),
     alertUrl: (yield* optional("ALERT_URL", WebAddress, "an http or https URL"))?.href,
@@ -458,6 +463,11 @@ export const keptFromEnvironment = (environment: Environment): Effect.Effect<Kep
 export const storageFromEnvironment = (
   environment: Environment
 ): Effect.Effect<ServerConfig["storage"], BadVariable> => given(environment)(storage)
+
+/** Reads which receivers are allowed, for an operator's command that posts to one. */
+export const receiverRulesFromEnvironment = (
+  environment: Environment
+): Effect.Effect<ServerConfig["receiverRules"], BadVariable> => given(environment)(receiverRules)
 
 /** Reads the address that people use, for links that an operator's command makes: `PUBLIC_URL`, `HOST` and `PORT`. */
 export const publicUrlFromEnvironment = (environment: Environment): Effect.Effect<URL, BadVariable> =>

@@ -4,17 +4,20 @@
 import { Version } from "@wac/http"
 import { Effect, Predicate } from "effect"
 import { CliConfig, Command, GlobalFlag } from "effect/cli"
+import { keys } from "./KeysCommand.ts"
 import { members } from "./MembersCommand.ts"
 import { migrate } from "./MigrateCommand.ts"
 import { numbers } from "./NumbersCommand.ts"
 import * as OperatorCommand from "./OperatorCommand.ts"
 import { type Environment, wrongMasterKey } from "./ServerConfig.ts"
 import { start } from "./StartCommand.ts"
+import { webhook } from "./WebhookCommand.ts"
+import { workspaces } from "./WorkspacesCommand.ts"
 
 /** Every command of the operator; each is told once, in its own file. */
 const wac = Command.make("wac").pipe(
   Command.withDescription("A messaging service: the server, and its operator's commands"),
-  Command.withSubcommands([start, migrate, numbers, members]),
+  Command.withSubcommands([start, migrate, workspaces, numbers, keys, members, webhook]),
   Command.withGlobalFlags([OperatorCommand.Json])
 )
 

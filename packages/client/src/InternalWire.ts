@@ -584,6 +584,8 @@ export type AuditAction =
   | "webhook.rotate_secret"
   | "webhook.set"
   | "webhook.test"
+  | "workspace.change"
+  | "workspace.create"
   | "workspace.set_up"
 
 /** A change that a person or the operator made. */

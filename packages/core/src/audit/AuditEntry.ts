@@ -46,6 +46,8 @@ export const actions = [
   "webhook.rotate_secret",
   "webhook.set",
   "webhook.test",
+  "workspace.change",
+  "workspace.create",
   "workspace.set_up"
 ] as const
 /** What was done, as `thing.verb`. */

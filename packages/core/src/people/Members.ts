@@ -68,7 +68,7 @@ export class Members extends Context.Service<Members, {
   }, StoreError>
   /** Invites somebody, replaces an earlier invitation, and mails the link if mail is configured. */
   readonly invite: (
-    by: Session,
+    by: Pick<Session, "email" | "role" | "workspaceId" | "workspaceName">,
     invited: { readonly email: string; readonly role: Member.Role },
     linkOf: (token: Redacted.Redacted) => string
   ) => Effect.Effect<Invited, Forbidden | InvalidBody | NotFound | StoreError>

@@ -1,0 +1,141 @@
+/**
+ * The operator's commands for workspaces, keys and webhooks, beside a server on the same database.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { RecordingReceiver } from "@wac/testkit"
+import { Effect } from "effect"
+import { type Ended, wac } from "../commandLine.ts"
+import { call, ownPage, receiver, setWebhook, signIn, start } from "../harness.ts"
+import { freshDatabase, masterKey, postgres } from "../processes.ts"
+
+/** Asserts that it failed with one line. */
+const assertRefused = ({ code, stdout }: Ended, words: RegExp) => {
+  assert.strictEqual(stdout, "")
+  assert.match(String(code), /^[^\n]+$/)
+  assert.match(String(code), words)
+}
+
+/** The result of a command that succeeded, for programs. */
+const resultOf = ({ code, stderr, stdout }: Ended) => {
+  assert.deepStrictEqual([code, stderr], [0, ""])
+  assert.notInclude(stdout, "\n")
+  return JSON.parse(stdout)
+}
+
+const message = { to: "+15551234567", type: "template", template: { name: "hello_world", language: "en_US" } }
+
+it.live("an operator creates a workspace, its owner's invitation, keys and limits, and the server heeds them", () =>
+  Effect.gen(function*() {
+    const env = { DATABASE_URL: yield* Effect.flatMap(postgres, freshDatabase), WAC_MASTER_KEY: masterKey() }
+    const run = wac({ ...env, PUBLIC_URL: "https://wac.example.com" })
+    assertRefused(yield* run("keys list"), /set up the first one/)
+    assertRefused(yield* run("workspaces create Shop --number +14155550123 --id 1066 --account 4711"), /set up/)
+    const { url } = yield* start({ environment: env })
+    const created = resultOf(
+      yield* run("workspaces create Shop --number +14155550123 --id 1066 --account sandbox --json")
+    )
+    assert.include(created, { name: "Shop", tier: "standard", suspended: false, monthlyQuota: null })
+    assertRefused(yield* run("workspaces create Shop --number +14155550124 --id 1066 --account 1"), /already known/)
+    const listed = yield* run("workspaces list")
+    assert.include(listed.stdout, `${created.id} Shop\n  tier standard (100/s), monthly quota none`)
+
+    assertRefused(yield* run("keys list"), /there are 2 workspaces: name one with --workspace/)
+    assertRefused(yield* run("keys list --workspace ws_nobody"), /there is no workspace ws_nobody/)
+    const here = `--workspace ${created.id}`
+    assert.strictEqual((yield* run(`keys list ${here}`)).stdout, "the workspace has no active key")
+    const key = resultOf(yield* run(`keys create orders ${here} --expires-in-days 30 --json`))
+    const shown = yield* run(`keys list ${here}`)
+    assert.match(shown.stdout, new RegExp(`^${key.id}  wac_live_\\S*  orders  never used, expires `))
+    assert.notInclude(shown.stdout, key.apiKey)
+    const send = (idempotencyKey: string) =>
+      call(`${url}/v1/messages`, {
+        headers: { authorization: `Bearer ${key.apiKey}`, "idempotency-key": idempotencyKey },
+        body: message
+      })
+
+    const suspended = yield* run(`workspaces suspend ${created.id}`)
+    assert.include(suspended.stdout, "suspended")
+    assert.include((yield* send("suspended")).body.error, { reason: "workspace_suspended" })
+    assert.notInclude((yield* run(`workspaces unsuspend ${created.id}`)).stdout, "suspended")
+    assert.notStrictEqual((yield* send("again")).body.error?.reason, "workspace_suspended")
+    assertRefused(yield* run(`workspaces tier ${created.id} fast`), /free, standard, scale or default/)
+    assert.include(resultOf(yield* run(`workspaces tier ${created.id} scale --json`)), { requestsPerSecond: 1000 })
+    assert.include(resultOf(yield* run(`workspaces quota ${created.id} 0 --json`)), { monthlyQuota: 0 })
+    assert.strictEqual((yield* run(`workspaces quota ${created.id} many`)).code, 1)
+
+    const revoked = yield* run(`keys revoke ${key.id} ${here}`)
+    assert.include(revoked.stdout, `revoked ${key.id}`)
+    assertRefused(yield* run(`keys revoke key_01ARZ3NDEKTSV4RRFFQ69G5FAV ${here}`), /API key/)
+
+    const invited = yield* run(`members invite Ana@example.com --role owner ${here}`)
+    const token = /\nhttps:\/\/wac\.example\.com\/dashboard\/invitation#token=(\w{32})$/.exec(invited.stdout)![1]!
+    const joined = yield* call(`${url}/internal/invitations/accept`, {
+      headers: ownPage,
+      body: { token, password: "correct horse battery" }
+    })
+    assert.strictEqual(joined.status, 200, joined.text)
+    assert.include((yield* run("members list")).stdout, `ana@example.com  owner of ${created.id} Shop`)
+    assertRefused(
+      yield* run(`members invite ben@example.com ${here}`, { env: { AUTH: "oidc" } }),
+      /^AUTH: people sign in at the issuer/
+    )
+  }).pipe(Effect.scoped))
+
+it.live("an operator tests, resumes and replays a webhook, with the same rules for receivers as the server", () =>
+  Effect.gen(function*() {
+    const env = {
+      DATABASE_URL: yield* Effect.flatMap(postgres, freshDatabase),
+      WAC_MASTER_KEY: masterKey(),
+      WEBHOOK_ALLOW_INSECURE: "true",
+      WEBHOOK_ALLOW_CIDRS: "127.0.0.0/8"
+    }
+    const { url } = yield* start({ environment: env })
+    const run = wac(env, "webhook")
+    assertRefused(yield* run("show"), /no webhook/)
+    const session = yield* signIn(url)
+    const { answerWith, take, url: receiverUrl } = yield* receiver
+    yield* setWebhook({ url, session }, { url: receiverUrl })
+
+    assert.strictEqual((yield* run("show")).stdout, `${receiverUrl}: active`)
+    assert.match((yield* run("test")).stdout, /^the receiver accepted the test event after \d+ ms$/)
+    assert.strictEqual((yield* take(1))[0]!.event.type, "webhook.test")
+    yield* answerWith(RecordingReceiver.reply(500))
+    assertRefused(yield* run("test"), /^the receiver did not accept the test event: /)
+    yield* call(`${url}/internal/webhook/pause`, { method: "POST", headers: session })
+    assertRefused(yield* run("resume"), /^the webhook is still paused, because /)
+    assert.match((yield* run("show")).stdout, /: paused since \S+, 0 events held$/)
+    assert.include(resultOf(yield* run("resume --force --replay none --json")), { status: "active" })
+    assert.strictEqual((yield* run("resume --replay sometimes")).code, 1)
+
+    const job = resultOf(yield* run("replay --since 2026-01-01T00:00:00Z --status exhausted --json"))
+    const listed = yield* call(`${url}/internal/webhook/replays`, { headers: session })
+    assert.strictEqual(listed.body.data[0].id, job.id)
+    assert.strictEqual((yield* run("replay --since yesterday")).code, 1)
+    assertRefused(yield* run("test", { env: { WEBHOOK_ALLOW_CIDRS: "" } }), /address/)
+  }).pipe(Effect.scoped))
+
+describe("the command line", () => {
+  const help = (words: string) => Effect.map(wac({})(`${words} --help`), ({ stdout }) => stdout)
+  const namesIn = (text: string) =>
+    [...(text.split("SUBCOMMANDS\n")[1] ?? "").matchAll(/^ {2}(\S+)/gm)].map(([, name]) => name!)
+
+  it.live("every command describes itself with --help, and takes --json", () =>
+    Effect.gen(function*() {
+      const visit = (words: string): Effect.Effect<number> =>
+        Effect.gen(function*() {
+          const text = yield* Effect.orDie(help(words))
+          assert.match(text, /^DESCRIPTION\n {2}\S/, words)
+          assert.include(text, "--json", words)
+          const counts = yield* Effect.forEach(namesIn(text), (name) => visit(`${words} ${name}`))
+          return counts.reduce((sum, count) => sum + count, 1)
+        })
+      assert.isAbove(yield* visit(""), 25)
+    }))
+
+  it.live("an unknown command is refused with help", () =>
+    Effect.gen(function*() {
+      const { code, stderr } = yield* wac({})("sned")
+      assert.strictEqual(code, 1)
+      assert.match(stderr, /sned/)
+    }))
+})
