@@ -4,6 +4,7 @@
 import { Version } from "@wac/http"
 import { Effect, Predicate } from "effect"
 import { CliConfig, Command, GlobalFlag } from "effect/cli"
+import { doctor } from "./DoctorCommand.ts"
 import { keys } from "./KeysCommand.ts"
 import { members } from "./MembersCommand.ts"
 import { migrate } from "./MigrateCommand.ts"
@@ -17,7 +18,7 @@ import { workspaces } from "./WorkspacesCommand.ts"
 /** Every command of the operator; each is told once, in its own file. */
 const wac = Command.make("wac").pipe(
   Command.withDescription("A messaging service: the server, and its operator's commands"),
-  Command.withSubcommands([start, migrate, workspaces, numbers, keys, members, webhook]),
+  Command.withSubcommands([start, migrate, workspaces, numbers, keys, members, webhook, doctor]),
   Command.withGlobalFlags([OperatorCommand.Json])
 )
 

@@ -84,6 +84,11 @@ export const check = (
     }
   }).pipe(Effect.catchTag("SqlError", cannotRead))
 
+/** The schema's version; 0 before the first migration. Fails if this code does not know it. Changes nothing. */
+export const version: Effect.Effect<number, OpenError, PgClient.PgClient> = Effect.suspend(() => versionOf(all)).pipe(
+  Effect.catchTag("SqlError", (error) => cannotRead(error))
+)
+
 /** A server that starts at the same time as this process may take a while to respond. */
 const again = Schedule.upTo(Schedule.spaced("200 millis"), { duration: "10 seconds" })
 

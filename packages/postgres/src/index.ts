@@ -1,6 +1,7 @@
 /**
  * The storage in PostgreSQL, on a server or embedded in the process. It implements every storage port of the core.
  */
+export * as Inspection from "./Inspection.ts"
 export * as Migrations from "./Migrations.ts"
 export { OpenError } from "./OpenError.ts"
 export * as PostgresStorage from "./PostgresStorage.ts"

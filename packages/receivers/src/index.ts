@@ -3,4 +3,5 @@
  */
 export * as ReceiverAddress from "./ReceiverAddress.ts"
 export * as ReceiverGuardDns from "./ReceiverGuardDns.ts"
+export * as ReceiverReach from "./ReceiverReach.ts"
 export * as WebhookTransportHttp from "./WebhookTransportHttp.ts"

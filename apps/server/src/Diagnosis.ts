@@ -1,0 +1,146 @@
+/**
+ * What `wac doctor` says of what it found. Pure.
+ */
+import { Time } from "@wac/core"
+import type { Inspection } from "@wac/postgres"
+
+/** One thing that was looked at. */
+export interface Finding {
+  readonly check: "configuration" | "database" | "clock" | "secrets" | "provider" | "numbers" | "receivers"
+  /** `wrong` keeps the service from working as it promises; `doubtful` may be meant. */
+  readonly state: "fine" | "doubtful" | "wrong"
+  readonly message: string
+  /** What to do about it. */
+  readonly advice?: string
+}
+
+export const fine = (check: Finding["check"], message: string): Finding => ({ check, state: "fine", message })
+
+export const doubtful = (check: Finding["check"], message: string, advice: string): Finding => ({
+  check,
+  state: "doubtful",
+  message,
+  advice
+})
+
+export const wrong = (check: Finding["check"], message: string, advice: string): Finding => ({
+  check,
+  state: "wrong",
+  message,
+  advice
+})
+
+/** The oldest PostgreSQL that is supported. */
+const oldestPostgres = 150_000
+
+/** A process opens up to ten connections and one for notifications. */
+const connectionsOfOne = 11
+
+/** Milliseconds: a send takes two round trips. */
+const slowRoundTrip = 20
+
+const settingsOf = ({ autovacuum, fsync, full_page_writes, synchronous_commit }: Inspection.Inspection["settings"]) => {
+  const off = Object.entries({ fsync, full_page_writes, synchronous_commit }).filter(([, value]) => value === "off")
+  return [
+    ...off.map(([name]) =>
+      wrong(
+        "database",
+        `${name} is off, so a crash of the database can lose sends that were acknowledged`,
+        `alter system set ${name} = on; select pg_reload_conf()`
+      )
+    ),
+    ...(autovacuum === "off"
+      ? [doubtful("database", "autovacuum is off, so tables grow and queries become slow", "turn autovacuum on")]
+      : [])
+  ]
+}
+
+/** What a database server is like. */
+export const ofServer = (found: Inspection.Inspection): ReadonlyArray<Finding> => {
+  const { clockAhead, connections, isWritable, maxConnections, roundTrip, settings, version, versionNumber } = found
+  const free = maxConnections - connections
+  return [
+    versionNumber < oldestPostgres
+      ? wrong("database", `PostgreSQL ${version} is too old`, "use PostgreSQL 15 or later")
+      : fine("database", `PostgreSQL ${version}, ${(found.bytes / 1e6).toFixed(0)} MB, responds after ${roundTrip} ms`),
+    ...isWritable ? [] : [wrong(
+      "database",
+      "the database takes no writes: it is a standby, or set to read only",
+      "name the primary in DATABASE_URL, or all hosts separated by commas"
+    )],
+    ...roundTrip <= slowRoundTrip ? [] : [doubtful(
+      "database",
+      `the database responds after ${roundTrip} ms, and a send waits for it twice`,
+      "run the server near its database"
+    )],
+    ...free >= connectionsOfOne ? [] : [doubtful(
+      "database",
+      `${connections} of ${maxConnections} connections are in use, and a process needs up to ${connectionsOfOne}`,
+      "raise max_connections, or use a pooler (docs/guides/postgresql.md)"
+    )],
+    ...settingsOf(settings),
+    ofSchema(found),
+    ofClock("the database's clock", clockAhead)
+  ]
+}
+
+/** What an embedded database is like; `undefined` if there is none yet. */
+export const ofEmbedded = (directory: string, found: Inspection.Inspection | undefined): ReadonlyArray<Finding> =>
+  found === undefined
+    ? [fine("database", `${directory} holds no database yet; the first start creates it`)]
+    : [
+      fine("database", `embedded PostgreSQL ${found.version} in ${directory}, ${(found.bytes / 1e6).toFixed(0)} MB`),
+      ofSchema(found)
+    ]
+
+const ofSchema = ({ neededSchemaVersion, schemaVersion }: Inspection.Inspection): Finding =>
+  schemaVersion === neededSchemaVersion
+    ? fine("database", `the schema has version ${schemaVersion}, as this wac needs`)
+    : doubtful(
+      "database",
+      `the schema has version ${schemaVersion}, and this wac needs ${neededSchemaVersion}`,
+      "run `wac migrate`, or start a server, which does it too"
+    )
+
+/** Milliseconds. Receivers accept signatures that are up to five minutes old; a second is a clock without NTP. */
+const [driftNoticed, driftHarmful] = [1000, 60_000]
+
+/** A clock that is ahead of this machine's by so many milliseconds, or behind it. */
+export const ofClock = (whose: string, ahead: number): Finding => {
+  const by = `${whose} is ${(Math.abs(ahead) / 1000).toFixed(1)} s ${ahead > 0 ? "ahead of" : "behind"} this machine's`
+  const advice = "synchronize the clocks of all machines (NTP)"
+  return Math.abs(ahead) < driftNoticed
+    ? fine("clock", `${whose} agrees with this machine's`)
+    : Math.abs(ahead) < driftHarmful
+    ? doubtful("clock", by, advice)
+    : wrong("clock", `${by}: receivers and the provider refuse signatures and tokens of a wrong time`, advice)
+}
+
+/** The webhook of a workspace: its state in the storage, and what keeps it from being reached. */
+export const ofReceiver = (
+  { failure, pausedAt, url, workspace }: {
+    readonly workspace: string
+    readonly url: string
+    readonly pausedAt: number | null
+    readonly failure: string | undefined
+  }
+): Finding => {
+  const name = `${url} of ${workspace}`
+  return failure !== undefined
+    ? wrong("receivers", `${name} cannot be reached: ${failure}`, "tell its owner; deliveries are retried for 24 hours")
+    : pausedAt === null
+    ? fine("receivers", `${name} can be reached`)
+    : doubtful(
+      "receivers",
+      `${name} can be reached, but is paused since ${Time.iso(pausedAt)}`,
+      "`wac webhook resume`, once its owner agrees"
+    )
+}
+
+const marks = { fine: "ok   ", doubtful: "check", wrong: "WRONG" } as const
+
+/** The findings for a terminal. */
+export const text = (findings: ReadonlyArray<Finding>): string =>
+  findings.map(({ advice, check, message, state }) =>
+    `${marks[state]}  ${check}: ${message}${advice === undefined ? "" : `\n       → ${advice}`}`
+  ).join("\n")

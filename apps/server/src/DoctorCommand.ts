@@ -1,0 +1,216 @@
+/**
+ * The command `doctor`: looks at everything that the server needs, and says what is wrong and what to do. Changes nothing.
+ */
+import {
+  Inbound,
+  PhoneNumbers,
+  PhoneNumberStore,
+  Provider,
+  SenderBlock,
+  SenderCredentials,
+  TemplateRequests,
+  WebhookStore,
+  type Workspace,
+  WorkspaceStore
+} from "@wac/core"
+import { ReceiverReach } from "@wac/receivers"
+import { type WhatsAppConfig, WhatsAppProvider } from "@wac/whatsapp"
+import { Clock, Duration, Effect, Layer, Option, Result } from "effect"
+import { Command } from "effect/cli"
+import { Composition } from "wac/effect"
+import * as Diagnosis from "./Diagnosis.ts"
+import * as OperatorCommand from "./OperatorCommand.ts"
+import { fromEnvironment, type ServerConfig, unknownVariables } from "./ServerConfig.ts"
+
+const { doubtful, fine, ofClock, wrong } = Diagnosis
+
+/** The patience with each receiver and with the provider's address. */
+const patience = Duration.seconds(5)
+
+/** Loaded only here: a server in memory needs neither PostgreSQL's client nor PGlite. */
+const postgres = Effect.promise(() => import("@wac/postgres"))
+
+const configuration = Effect.fnUntraced(function*(config: ServerConfig) {
+  const variables = yield* OperatorCommand.Variables
+  const isLocal = ["localhost", "127.0.0.1", "[::1]"].includes(config.publicUrl.hostname)
+  return [
+    fine("configuration", "every variable has a value that can be used"),
+    ...unknownVariables(Object.keys(variables)).map((name) =>
+      doubtful("configuration", `${name} is not a variable of this service`, "correct its name, or remove it")
+    ),
+    ...config.provider._tag === "WhatsApp" && (isLocal || config.publicUrl.protocol !== "https:")
+      ? [doubtful(
+        "configuration",
+        `PUBLIC_URL is ${config.publicUrl.href}, where Meta cannot post`,
+        "set PUBLIC_URL to the https address under which the internet reaches this service"
+      )]
+      : [],
+    ...config.storage._tag === "Memory"
+      ? [doubtful(
+        "configuration",
+        "DATABASE_URL is memory: nothing survives a restart",
+        "set DATABASE_URL to pglite:DIRECTORY or postgres://…"
+      )]
+      : []
+  ]
+})
+
+/** The database, and whether its schema is the one that the other checks need. */
+const database = Effect.fnUntraced(function*({ storage }: ServerConfig) {
+  if (storage._tag === "Memory") return { findings: [], isReadable: false }
+  const { Inspection } = yield* postgres
+  const advice = storage._tag === "Server"
+    ? "check DATABASE_URL, the server, and the network between"
+    : "stop the server that uses it, and see that this user may write there"
+  return yield* (storage._tag === "Server"
+    ? Effect.map(Inspection.ofServer(storage), (found) => ({ findings: Diagnosis.ofServer(found), found }))
+    : Effect.map(Inspection.ofEmbedded(storage), (found) => ({
+      findings: Diagnosis.ofEmbedded(storage.directory, found),
+      found
+    }))).pipe(
+      Effect.map(({ findings, found }) => ({
+        findings,
+        isReadable: found !== undefined && found.isWritable && found.schemaVersion === found.neededSchemaVersion
+      })),
+      Effect.catchTag(
+        "OpenError",
+        ({ message }) => Effect.succeed({ findings: [wrong("database", message, advice)], isReadable: false })
+      )
+    )
+})
+
+/** The time of the provider's clock, ahead of ours by so many milliseconds, from an unauthenticated response. */
+const providerClock = (address: string) =>
+  Effect.gen(function*() {
+    const response = yield* Effect.tryPromise((signal) =>
+      fetch(address, { method: "HEAD", redirect: "manual", signal })
+    )
+    const date = Date.parse(response.headers.get("date") ?? "")
+    return Number.isNaN(date) ? undefined : date - (yield* Clock.currentTimeMillis)
+  }).pipe(Effect.timeout(patience), Effect.orElseSucceed(() => undefined))
+
+/** The provider as the configuration has it, with nothing of the storage and nothing in the background. */
+const providerOf = (config: ServerConfig, whatsApp: WhatsAppConfig.WhatsAppConfig) =>
+  WhatsAppProvider.layer(whatsApp).pipe(
+    Layer.provide(Layer.merge(Inbound.Inbound.layer, SenderCredentials.SenderCredentials.layer)),
+    Layer.provide(TemplateRequests.TemplateRequests.layer),
+    Layer.provide(Composition.layerKept({ ...config, storage: { _tag: "Memory" } }))
+  )
+
+const provider = Effect.fnUntraced(function*(config: ServerConfig) {
+  const { provider: chosen } = config
+  if (chosen._tag === "Sandbox") {
+    return [fine("provider", "the sandbox: nothing is sent to phones (PROVIDER=whatsapp sends)")]
+  }
+  const [number, ahead] = yield* Effect.all([
+    Effect.result(Effect.provide(Provider.Provider.use(({ firstNumber }) => firstNumber), providerOf(config, chosen))),
+    providerClock(chosen.baseUrl)
+  ], { concurrency: 2 })
+  return [
+    Result.isSuccess(number)
+      ? fine("provider", `the provider knows ${number.success.phoneNumber} and accepts the access token`)
+      : wrong(
+        "provider",
+        number.failure.message,
+        "check WHATSAPP_ACCESS_TOKEN, WHATSAPP_PHONE_NUMBER_ID and WHATSAPP_BASE_URL (docs/guides/whatsapp.md)"
+      ),
+    ...ahead === undefined ? [] : [ofClock("the provider's clock", ahead)]
+  ]
+})
+
+const numbers = Effect.fnUntraced(function*(
+  { limits }: ServerConfig,
+  workspaces: ReadonlyArray<Workspace.Workspace>
+) {
+  const now = yield* Clock.currentTimeMillis
+  const store = yield* PhoneNumberStore.PhoneNumberStore
+  const all = (yield* Effect.forEach(workspaces, ({ id }) => store.list(id))).flat()
+  const blocked = all.flatMap((number) => {
+    const { block } = PhoneNumbers.stateOf(limits, number, now)
+    return block === null ? [] : [
+      wrong(
+        "numbers",
+        `${number.phoneNumber}: ${SenderBlock.describe(block)}`,
+        "settle it with the provider; `wac numbers set NUMBER --unblock` tries it again at once"
+      )
+    ]
+  })
+  return blocked.length > 0 ? blocked : [fine("numbers", `no number is blocked, of ${all.length}`)]
+})
+
+const receivers = Effect.fnUntraced(function*(
+  { receiverRules }: ServerConfig,
+  workspaces: ReadonlyArray<Workspace.Workspace>
+) {
+  const store = yield* WebhookStore.WebhookStore
+  const found = yield* Effect.forEach(workspaces, ({ id }) =>
+    Effect.gen(function*() {
+      const webhook = Option.getOrUndefined(yield* store.find(id))
+      if (webhook === undefined) return []
+      const { pausedAt, url } = webhook
+      const failure = yield* ReceiverReach.failure(receiverRules, new URL(url), patience)
+      return [Diagnosis.ofReceiver({ workspace: id, url, pausedAt, failure })]
+    }), { concurrency: 16 })
+  return found.flat()
+})
+
+/** What is in the storage. The schema is not changed, because it is the present one. */
+const stored = Effect.fnUntraced(function*(config: ServerConfig) {
+  const read = Effect.gen(function*() {
+    const workspaces = yield* WorkspaceStore.WorkspaceStore.use((store) => store.list)
+    return {
+      isUsed: workspaces.length > 0,
+      findings: [...yield* numbers(config, workspaces), ...yield* receivers(config, workspaces)]
+    }
+  })
+  const { findings, isUsed } = yield* Effect.provide(read, Composition.layerUnopened(config.storage))
+  if (!isUsed) return [doubtful("secrets", "there is no workspace yet", "start the server and open its set-up link")]
+  // only a storage in use: an unused one would be given its first secret
+  const secrets = yield* Layer.build(Composition.layerKept(config)).pipe(
+    Effect.scoped,
+    Effect.as(fine("secrets", "the master key opens the storage's secrets")),
+    Effect.catchTag("UnreadableSecret", () =>
+      Effect.succeed(wrong(
+        "secrets",
+        "the master key does not open the storage's secrets, so no key and no webhook works",
+        "set WAC_MASTER_KEY to the key that servers run with, or to it in WAC_MASTER_KEY_PREVIOUS"
+      )))
+  )
+  return [secrets, ...findings]
+})
+
+const examined = Effect.gen(function*() {
+  const read = yield* Effect.result(fromEnvironment(yield* OperatorCommand.Variables))
+  if (Result.isFailure(read)) {
+    return [wrong("configuration", read.failure.message, "docs/guides/operating.md lists every variable")]
+  }
+  const config = read.success
+  const { findings, isReadable } = yield* database(config)
+  return [
+    ...yield* configuration(config),
+    ...findings,
+    ...isReadable ? yield* stored(config) : [],
+    ...yield* provider(config)
+  ]
+})
+
+export const doctor = Command.make(
+  "doctor",
+  {},
+  Effect.fnUntraced(function*() {
+    const findings = yield* Effect.scoped(examined)
+    const count = findings.filter(({ state }) => state === "wrong").length
+    yield* OperatorCommand.printed({ healthy: count === 0, findings }, Diagnosis.text(findings))
+    if (count > 0) {
+      return yield* new OperatorCommand.CannotDo({
+        message: count === 1 ? "one thing is wrong" : `${count} things are wrong`
+      })
+    }
+  })
+).pipe(
+  Command.withDescription(
+    "Look at the configuration, the database, clocks, the provider and receivers, and say what is wrong and what to do. " +
+      "Changes nothing; exits with 1 if something is wrong"
+  ),
+  Command.withShortDescription("Say what is wrong with the service's surroundings, and what to do")
+)

@@ -1,0 +1,152 @@
+/**
+ * `wac doctor`: what it says of configurations, databases, the provider and receivers that are right or wrong.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { CloudApi } from "@wac/simulator"
+import { Effect } from "effect"
+import { mkdtemp, readdir, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import * as Diagnosis from "../../src/Diagnosis.ts"
+import { type Ended, wac } from "../commandLine.ts"
+import { receiver, setWebhook, signIn, start } from "../harness.ts"
+import { freshDatabase, masterKey, ownPostgresWith, sql } from "../processes.ts"
+
+const findingsOf = ({ stdout }: Ended): ReadonlyArray<Diagnosis.Finding> => JSON.parse(stdout).findings
+
+const wrongOf = (ended: Ended) => findingsOf(ended).filter(({ state }) => state === "wrong")
+
+describe("wac doctor", () => {
+  it.live("finds nothing wrong beside a running server, and names what is once it is wrong", () =>
+    Effect.gen(function*() {
+      const env = {
+        // one whose settings are those of production
+        DATABASE_URL: yield* Effect.flatMap(ownPostgresWith(), ({ url }) => freshDatabase(url)),
+        WAC_MASTER_KEY: masterKey(),
+        WEBHOOK_ALLOW_INSECURE: "true",
+        WEBHOOK_ALLOW_CIDRS: "127.0.0.0/8"
+      }
+      const doctor = wac(env, "doctor", "--json")
+      const before = yield* doctor("")
+      assert.strictEqual(before.code, 0)
+      assert.deepInclude(
+        findingsOf(before).filter(({ state }) => state === "doubtful").map(({ advice }) => advice),
+        "run `wac migrate`, or start a server, which does it too"
+      )
+      assert.deepStrictEqual(
+        yield* sql(env.DATABASE_URL, "select 1 from pg_tables where schemaname = 'public'"),
+        [],
+        "it changes nothing"
+      )
+      yield* Effect.gen(function*() {
+        const { url } = yield* start({ environment: env })
+        const session = yield* signIn(url)
+        const { url: receiverUrl } = yield* receiver
+        yield* setWebhook({ url, session }, { url: receiverUrl })
+        const healthy = yield* doctor("")
+        assert.deepStrictEqual([healthy.code, healthy.stderr], [0, ""])
+        assert.isTrue(JSON.parse(healthy.stdout).healthy)
+        assert.deepStrictEqual(findingsOf(healthy).filter(({ state }) => state !== "fine"), [])
+        assert.includeMembers(findingsOf(healthy).map(({ check }) => check), [
+          "configuration",
+          "database",
+          "clock",
+          "secrets",
+          "provider",
+          "numbers",
+          "receivers"
+        ])
+        const forPeople = yield* wac(env)("doctor")
+        assert.match(forPeople.stdout, /^ok {5}configuration: /)
+      }).pipe(Effect.scoped)
+      // the receiver ended with its scope
+      const unreachable = yield* doctor("")
+      assert.strictEqual(unreachable.code, "one thing is wrong")
+      assert.match(wrongOf(unreachable)[0]!.message, /^http:\/\/127\.0\.0\.1:\d+\S* of ws_\w+ cannot be reached: /)
+      const refused = yield* doctor("", { env: { WEBHOOK_ALLOW_CIDRS: "" } })
+      assert.match(wrongOf(refused)[0]!.message, /public addresses/)
+      const sealed = yield* doctor("", { env: { WAC_MASTER_KEY: masterKey() } })
+      assert.include(wrongOf(sealed).map(({ check }) => check), "secrets")
+    }).pipe(Effect.scoped))
+
+  it.live("says what is wrong with a configuration, an unreachable database and an embedded one in use", () =>
+    Effect.gen(function*() {
+      const bad = yield* wac({ PORT: "many" }, "doctor", "--json")("")
+      assert.match(wrongOf(bad)[0]!.message, /^PORT: expected a port number/)
+      const away = yield* wac(
+        {
+          DATABASE_URL: "postgres://wac:secret@127.0.0.1:1/wac?connect_timeout=1",
+          WAC_MASTER_KEY: masterKey(),
+          WAC_MASTERKEY: "typo"
+        },
+        "doctor",
+        "--json"
+      )("")
+      assert.strictEqual(wrongOf(away)[0]!.check, "database")
+      assert.notInclude(away.stdout, "secret@")
+      assert.include(JSON.stringify(findingsOf(away)), "WAC_MASTERKEY is not a variable")
+      const directory = yield* Effect.acquireRelease(
+        Effect.promise(() => mkdtemp(join(tmpdir(), "wac-doctor-"))),
+        (directory) => Effect.promise(() => rm(directory, { recursive: true, force: true }))
+      )
+      const embedded = { DATABASE_URL: `pglite:${directory}` }
+      const doctor = wac(embedded, "doctor", "--json")
+      assert.strictEqual((yield* doctor("")).code, 0)
+      assert.deepStrictEqual(yield* Effect.promise(() => readdir(directory)), [], "it creates nothing")
+      yield* start({ environment: embedded })
+      const used = yield* doctor("")
+      assert.match(wrongOf(used)[0]!.message, /is in use by process \d+/)
+    }).pipe(Effect.scoped))
+
+  it.live("asks the provider for the number with the configured token, and says what it answered", () =>
+    Effect.gen(function*() {
+      const api = yield* CloudApi.make()
+      const env = { ...api.environment, DATABASE_URL: "memory:", PUBLIC_URL: "https://wac.example.com" }
+      const right = yield* wac(env, "doctor", "--json")("")
+      assert.deepStrictEqual(wrongOf(right), [])
+      assert.match(JSON.stringify(findingsOf(right)), /the provider knows \+\d+ and accepts the access token/)
+      const refused = yield* wac({ ...env, WHATSAPP_ACCESS_TOKEN: "wrong" }, "doctor", "--json")("")
+      assert.strictEqual(wrongOf(refused)[0]!.check, "provider")
+      const local = yield* wac({ ...env, PUBLIC_URL: "" }, "doctor", "--json")("")
+      assert.match(JSON.stringify(findingsOf(local)), /where Meta cannot post/)
+    }).pipe(Effect.scoped))
+})
+
+describe("the diagnosis", () => {
+  const sound = {
+    version: "17.2",
+    versionNumber: 170_002,
+    isWritable: true,
+    schemaVersion: 9,
+    neededSchemaVersion: 9,
+    clockAhead: 12,
+    roundTrip: 1,
+    connections: 5,
+    maxConnections: 100,
+    bytes: 9e6,
+    settings: { fsync: "on", full_page_writes: "on", synchronous_commit: "on", autovacuum: "on" }
+  }
+
+  it.each(
+    [
+      ["an old version", { versionNumber: 140_011 }, "wrong"],
+      ["a standby", { isWritable: false }, "wrong"],
+      ["fsync that is off", { settings: { ...sound.settings, fsync: "off" } }, "wrong"],
+      ["commits that are not awaited", { settings: { ...sound.settings, synchronous_commit: "off" } }, "wrong"],
+      ["a clock a minute away", { clockAhead: -61_000 }, "wrong"],
+      ["a clock two seconds away", { clockAhead: 2000 }, "doubtful"],
+      ["an old schema", { schemaVersion: 8 }, "doubtful"],
+      ["a distant database", { roundTrip: 80 }, "doubtful"],
+      ["few free connections", { connections: 95 }, "doubtful"],
+      ["tables that nobody vacuums", { settings: { ...sound.settings, autovacuum: "off" } }, "doubtful"]
+    ] as const
+  )("notices %s, and gives advice", (_, change, state) => {
+    const found = Diagnosis.ofServer({ ...sound, ...change }).filter((finding) => finding.state !== "fine")
+    assert.deepStrictEqual(found.map((finding) => finding.state), [state])
+    assert.isNotEmpty(found[0]!.advice)
+  })
+
+  it("finds a sound database sound", () => {
+    assert.deepStrictEqual(Diagnosis.ofServer(sound).filter(({ state }) => state !== "fine"), [])
+  })
+})

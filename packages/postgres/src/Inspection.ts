@@ -1,0 +1,102 @@
+/**
+ * What an operator should know of a database before a server uses it. Changes nothing and creates nothing.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { Clock, Effect } from "effect"
+import * as fs from "node:fs"
+import * as path from "node:path"
+import * as Migrations from "./Migrations.ts"
+import { OpenError } from "./OpenError.ts"
+import * as PgliteClient from "./PgliteClient.ts"
+import * as PostgresClient from "./PostgresClient.ts"
+import { describe } from "./SqlFailure.ts"
+
+/** A database as it was found. */
+export interface Inspection {
+  /** Such as `17.2`. */
+  readonly version: string
+  /** As a number that sorts: `170002`. */
+  readonly versionNumber: number
+  readonly isWritable: boolean
+  /** The schema's version, 0 before the first migration, and the version that this code needs. */
+  readonly schemaVersion: number
+  readonly neededSchemaVersion: number
+  /** How far the database's clock is ahead of this machine's, in milliseconds. */
+  readonly clockAhead: number
+  /** How long one statement took, in milliseconds. */
+  readonly roundTrip: number
+  readonly connections: number
+  readonly maxConnections: number
+  readonly bytes: number
+  /** Settings that decide whether what was acknowledged survives a crash, and whether tables stay small. */
+  readonly settings: {
+    readonly fsync: string
+    readonly full_page_writes: string
+    readonly synchronous_commit: string
+    readonly autovacuum: string
+  }
+}
+
+interface Row extends Record<keyof Inspection["settings"], string> {
+  readonly version: string
+  readonly version_number: number
+  readonly read_only: boolean
+  readonly now: number
+  readonly connections: number
+  readonly max_connections: number
+  readonly bytes: number
+}
+
+const inspect = Effect.gen(function*() {
+  const client = yield* PgClient.PgClient
+  const schemaVersion = yield* Migrations.version
+  const begun = yield* Clock.currentTimeMillis
+  const [row] = yield* client<Row>`select
+    current_setting('server_version') as version,
+    current_setting('server_version_num')::integer as version_number,
+    current_setting('transaction_read_only')::boolean as read_only,
+    (extract(epoch from clock_timestamp()) * 1000)::float8 as now,
+    (select count(*)::integer from pg_stat_activity where backend_type = 'client backend') as connections,
+    current_setting('max_connections')::integer as max_connections,
+    pg_database_size(current_database())::float8 as bytes,
+    current_setting('fsync') as fsync,
+    current_setting('full_page_writes') as full_page_writes,
+    current_setting('synchronous_commit') as synchronous_commit,
+    current_setting('autovacuum') as autovacuum`
+  const ended = yield* Clock.currentTimeMillis
+  const { autovacuum, fsync, full_page_writes, synchronous_commit, ...found } = row!
+  const inspection: Inspection = {
+    version: found.version,
+    versionNumber: found.version_number,
+    isWritable: !found.read_only,
+    schemaVersion,
+    neededSchemaVersion: Migrations.all.length,
+    // the database read its clock some time between the two
+    clockAhead: found.now - (begun + ended) / 2,
+    roundTrip: ended - begun,
+    connections: found.connections,
+    maxConnections: found.max_connections,
+    bytes: found.bytes,
+    settings: { fsync, full_page_writes, synchronous_commit, autovacuum }
+  }
+  return inspection
+}).pipe(
+  Effect.catchTag(
+    "SqlError",
+    (error) => Effect.fail(new OpenError({ message: `cannot inspect the database: ${describe(error)}` }))
+  )
+)
+
+/** Inspects a server. Waits up to 10 seconds for one that does not respond. */
+export const ofServer = (options: PostgresClient.Options): Effect.Effect<Inspection, OpenError> =>
+  Effect.provide(inspect, PostgresClient.layer(options))
+
+/** Inspects an embedded database; `undefined` if there is none yet. Fails if a process uses it. */
+export const ofEmbedded = (
+  options: PgliteClient.Options & { readonly directory: string }
+): Effect.Effect<Inspection | undefined, OpenError> =>
+  Effect.suspend(() =>
+    fs.existsSync(path.join(options.directory, "postgres"))
+      ? Effect.provide(inspect, PgliteClient.layer(options))
+      : Effect.undefined
+  )
