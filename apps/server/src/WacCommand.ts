@@ -4,6 +4,7 @@
 import { Version } from "@wac/http"
 import { Effect, Predicate } from "effect"
 import { CliConfig, Command, GlobalFlag } from "effect/cli"
+import { eraseCustomer, exportCustomer } from "./CustomersCommand.ts"
 import { doctor } from "./DoctorCommand.ts"
 import { keys } from "./KeysCommand.ts"
 import { members } from "./MembersCommand.ts"
@@ -18,7 +19,18 @@ import { workspaces } from "./WorkspacesCommand.ts"
 /** Every command of the operator; each is told once, in its own file. */
 const wac = Command.make("wac").pipe(
   Command.withDescription("A messaging service: the server, and its operator's commands"),
-  Command.withSubcommands([start, migrate, workspaces, numbers, keys, members, webhook, doctor]),
+  Command.withSubcommands([
+    start,
+    migrate,
+    workspaces,
+    numbers,
+    keys,
+    members,
+    webhook,
+    doctor,
+    exportCustomer,
+    eraseCustomer
+  ]),
   Command.withGlobalFlags([OperatorCommand.Json])
 )
 

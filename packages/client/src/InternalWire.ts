@@ -556,6 +556,7 @@ export type AuditAction =
   | "campaign.resume"
   | "campaign.start"
   | "campaign.upload"
+  | "customer.erase"
   | "delivery.retry"
   | "member.change"
   | "member.invite"

@@ -8,6 +8,7 @@ import { AuditStore } from "./audit/AuditStore.ts"
 import { CampaignStore } from "./campaigns/CampaignStore.ts"
 import { ChangeStore } from "./changes/ChangeStore.ts"
 import { ContactStore } from "./contacts/ContactStore.ts"
+import { CustomerStore } from "./contacts/CustomerStore.ts"
 import { EventStore } from "./events/EventStore.ts"
 import { InboundPostStore } from "./inbound/InboundPostStore.ts"
 import { ApiKeyStore } from "./keys/ApiKeyStore.ts"
@@ -39,6 +40,7 @@ export const all = {
   CampaignStore,
   ChangeStore,
   ContactStore,
+  CustomerStore,
   DeliveryStore,
   EventStore,
   InboundPostStore,

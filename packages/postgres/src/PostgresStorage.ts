@@ -10,6 +10,7 @@ import * as AuditStore from "./audit/AuditStore.ts"
 import * as CampaignStore from "./campaigns/CampaignStore.ts"
 import * as ChangeStore from "./changes/ChangeStore.ts"
 import * as ContactStore from "./contacts/ContactStore.ts"
+import * as CustomerStore from "./contacts/CustomerStore.ts"
 import { Database } from "./Database.ts"
 import * as EventStore from "./events/EventStore.ts"
 import * as InboundPostStore from "./inbound/InboundPostStore.ts"
@@ -47,6 +48,7 @@ export const layer = Layer.mergeAll(
   CampaignStore.layer,
   ChangeStore.layer,
   ContactStore.layer,
+  CustomerStore.layer,
   DeliveryStore.layer,
   EventStore.layer,
   InboundPostStore.layer,

@@ -10,6 +10,7 @@ import * as CampaignStoreSuite from "./campaigns/CampaignStoreSuite.ts"
 import * as ChangeStoreSuite from "./changes/ChangeStoreSuite.ts"
 import * as ContactStoreNamesSuite from "./contacts/ContactStoreNamesSuite.ts"
 import * as ContactStoreSuite from "./contacts/ContactStoreSuite.ts"
+import * as CustomerStoreSuite from "./contacts/CustomerStoreSuite.ts"
 import * as EventStoreSuite from "./events/EventStoreSuite.ts"
 import * as Fixture from "./Fixture.ts"
 import * as InboundPostStoreSuite from "./inbound/InboundPostStoreSuite.ts"
@@ -82,6 +83,7 @@ const suites: { readonly [port in Ports.Name]: readonly [Suite, ...ReadonlyArray
     { tests: ContactStoreSuite.tests },
     { topic: "customers under several names", tests: ContactStoreNamesSuite.tests }
   ],
+  CustomerStore: [{ tests: CustomerStoreSuite.tests }],
   InboundPostStore: [{ tests: InboundPostStoreSuite.tests }],
   TemplateStore: [{ tests: TemplateStoreSuite.tests }],
   WorkspaceStore: [{ tests: WorkspaceStoreSuite.tests, testsOfEmpty: WorkspaceStoreSuite.testsOfEmpty }],

@@ -19,6 +19,7 @@ import { Aead } from "effect/crypto"
 import * as Campaigns from "./campaigns/Campaigns.ts"
 import * as Composition from "./Composition.ts"
 import * as Contacts from "./contacts/Contacts.ts"
+import * as Customers from "./contacts/Customers.ts"
 import * as Events from "./events/Events.ts"
 import * as Recorded from "./events/Recorded.ts"
 import { type Steered, steeredOf } from "./FakeClock.ts"
@@ -55,6 +56,8 @@ export interface Workspace {
   readonly campaigns: Campaigns.Campaigns
   readonly events: Events.Events
   readonly contacts: Contacts.Contacts
+  /** Exports and erases what is stored of a customer. */
+  readonly customers: Customers.Customers
   readonly phoneNumbers: PhoneNumbers.PhoneNumbers
   /**
    * Calls a function for every event of a type that is recorded in the workspace from now on, by any process, and
@@ -173,6 +176,7 @@ const operations = Effect.gen(function*() {
   const campaigns = yield* Campaigns.make
   const events = yield* Events.make
   const contacts = yield* Contacts.make
+  const customers = yield* Customers.make
   const phoneNumbers = yield* PhoneNumbers.make
   const listening = yield* Events.listening
   const runningOf = yield* Workspaces.running
@@ -190,6 +194,7 @@ const operations = Effect.gen(function*() {
         campaigns: campaigns(running, id),
         events: events(running, id),
         contacts: contacts(running, id),
+        customers: customers(running, id),
         phoneNumbers: phoneNumbers(running, id),
         on: on(id)
       }

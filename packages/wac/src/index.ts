@@ -15,6 +15,7 @@ export type {
   PauseReason
 } from "./campaigns/Campaigns.ts"
 export type { Contact, ContactFilter, Contacts } from "./contacts/Contacts.ts"
+export type { CustomerRecord, Customers, Erasure } from "./contacts/Customers.ts"
 export type {
   CampaignCompleted,
   Event,

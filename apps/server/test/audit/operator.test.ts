@@ -21,6 +21,8 @@ it.live("each operator command that changes something is in its workspace's audi
         ["numbers set +14155550123 --sending off --messaging-limit 250", ""],
         ["numbers set +14155550123 --unblock", ""],
         ["numbers remove +14155550123", ""],
+        ["export +14155550177", ""],
+        ["erase +14155550177", ""],
         ["members list", ""],
         ["members reset-password --password-from -", password]
       ] as const
@@ -42,7 +44,21 @@ it.live("each operator command that changes something is in its workspace's audi
       ["number.change", null, { messagingLimit: "250", sending: "off" }],
       ["number.change", null, { block: "lifted" }],
       ["number.remove", null, number],
+      [
+        "customer.erase",
+        null,
+        {
+          deliveries: "0",
+          events: "0",
+          messages: "0",
+          campaignRows: "0",
+          inboundMessages: "0",
+          posts: "0",
+          contacts: "0",
+          files: "0"
+        }
+      ],
       ["password.reset", null, { email: environment.WAC_OWNER_EMAIL }]
     ])
-    for (const secret of [token, password]) assert.notInclude(audit.text, secret)
+    for (const secret of [token, password, "14155550177"]) assert.notInclude(audit.text, secret)
   }).pipe(Effect.scoped, Effect.orDie))

@@ -18,6 +18,7 @@ export const actions = [
   "campaign.resume",
   "campaign.start",
   "campaign.upload",
+  "customer.erase",
   "delivery.retry",
   "member.change",
   "member.invite",

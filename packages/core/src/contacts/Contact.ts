@@ -54,6 +54,13 @@ const variants: ReadonlyArray<readonly [variant: RegExp, kept: string]> = [
   [/^\+549([0-9]{10})$/, "+54$1"]
 ]
 
+/** {@link variants} backwards. */
+const others: ReadonlyArray<readonly [kept: RegExp, variant: string]> = [
+  [/^\+55([1-9][1-9])9([6-9][0-9]{7})$/, "+55$1$2"],
+  [/^\+52([0-9]{10})$/, "+521$1"],
+  [/^\+54([0-9]{10})$/, "+549$1"]
+]
+
 /**
  * The key of a customer's contact, messaging limit and pair rate: the same for every number form of one line. Not a
  * number to send to.
@@ -62,6 +69,12 @@ export const keyOf = (phone: string): string => {
   for (const [variant, kept] of variants) if (variant.test(phone)) return phone.replace(variant, kept)
   return phone
 }
+
+/** Every number form of the line with this key. */
+export const formsOf = (key: string): ReadonlyArray<string> => [
+  key,
+  ...others.flatMap(([kept, other]) => kept.test(key) ? [key.replace(kept, other)] : [])
+]
 
 /** {@link keyOf} the customer's number, or the provider's user id if the number is not known. */
 export const keyFor = ({ phone, userId }: Customer): string => phone === null ? userId : keyOf(phone)

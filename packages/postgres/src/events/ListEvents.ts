@@ -3,7 +3,8 @@
  * pages skips nothing. It begins after an event's position or, without one, after the last event that is certainly
  * older than a time: by more than processes' clocks may differ.
  */
-import type { Event, Id, Time } from "@wac/core"
+import { type Event, Id, type Time } from "@wac/core"
+import { Option } from "effect"
 import * as Clocks from "../Clocks.ts"
 import { plain } from "../Column.ts"
 import { texts } from "../Parameter.ts"
@@ -48,7 +49,7 @@ const listText = `select ${event.names("page")}
             (select e.position from events e where e.id = $2 and e.workspace_id = $1),
             (
               select e.position from events e
-              where e.workspace_id = $1 and e.created_at < $3::bigint - ${Clocks.spread}
+              where e.workspace_id = $1 and e.created_at < $6::bigint - ${Clocks.spread}
               order by e.created_at desc limit 1
             ),
             0
@@ -70,12 +71,16 @@ const heldBackText = `select not ${until} ${isSettled} and exists (
     ) e
   ) as held_back`
 
+/** Where the events after a deleted one begin: some of those before it come again, and none is missed. */
+const startOf = (after: string | null): Time.Instant | null =>
+  after !== null && Option.isSome(Id.parse(Id.EventId, after)) ? Id.timeOf(after as Id.EventId) : null
+
 /** The statements that read a page. */
 export const listEvents = (
   { after, limit, since, types, until, workspaceId }: ListEvents
 ): ReadonlyArray<Statement> => [
   { text: lookText, params: [until] },
-  { text: listText, params: [workspaceId, after, since, texts(types), limit] },
+  { text: listText, params: [workspaceId, after, since, texts(types), limit, startOf(after) ?? since] },
   { text: heldBackText, params: [workspaceId, texts(types)] }
 ]
 

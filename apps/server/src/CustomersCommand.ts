@@ -1,0 +1,52 @@
+/**
+ * The commands `export` and `erase`: everything that is stored of one customer of a workspace. They work on
+ * `DATABASE_URL` directly, while servers run on it.
+ */
+import { Customers } from "@wac/core"
+import { Console, Effect, Schema, Stream } from "effect"
+import { Argument, Command } from "effect/cli"
+import * as OperatorCommand from "./OperatorCommand.ts"
+import * as WorkspaceChoice from "./WorkspaceChoice.ts"
+
+const customer = Argument.String("customer").pipe(
+  Argument.withDescription("The customer's phone number (+14155550123), or their user id at the provider"),
+  Argument.withSchema(
+    Schema.String.check(Schema.isPattern(/^(\+[1-9][0-9]{6,14}|[A-Z]{2}\.(ENT\.)?[A-Za-z0-9]{1,128})$/))
+  )
+)
+
+/** Prints a line of JSON for each record. */
+const exportOne = Command.make(
+  "export",
+  { customer, workspace: WorkspaceChoice.flag },
+  Effect.fnUntraced(function*({ customer, workspace }) {
+    const { id } = yield* WorkspaceChoice.chosen(workspace)
+    const customers = yield* Customers.Customers
+    yield* Stream.runForEach(customers.export(id, customer), (record) => Console.log(JSON.stringify(record)))
+  })
+).pipe(Command.withDescription("Print everything that is stored of a customer, a line of JSON for each record"))
+
+const eraseOne = Command.make(
+  "erase",
+  { customer, workspace: WorkspaceChoice.flag },
+  Effect.fnUntraced(function*({ customer, workspace }) {
+    const { id } = yield* WorkspaceChoice.chosen(workspace)
+    const erasure = yield* Customers.Customers.use((customers) => customers.erase(id, customer))
+    const found = Object.entries(erasure).filter(([, count]) => count > 0)
+    yield* OperatorCommand.printed(
+      erasure,
+      found.length === 0
+        ? "nothing of this customer was stored"
+        : `erased: ${found.map(([place, count]) => `${place} ${count}`).join(", ")}`
+    )
+  })
+).pipe(Command.withDescription("Erase everything that is stored of a customer; an opt-out too"))
+
+const provided = <Name extends string, Input, E, R>(command: Command.Command<Name, Input, {}, E, R>) =>
+  Command.provide(Command.provide(command, Customers.Customers.layer), OperatorCommand.kept)
+
+/** {@link exportOne} on the storage. */
+export const exportCustomer = provided(exportOne)
+
+/** {@link eraseOne} on the storage. */
+export const eraseCustomer = provided(eraseOne)

@@ -1,0 +1,59 @@
+/**
+ * Port: everything that is stored of one customer, by steps of bounded size. `CustomerRecords` decides what is theirs.
+ */
+import { Context, type Effect } from "effect"
+import type { Row } from "../campaigns/Recipient.ts"
+import type { CampaignId, DeliveryId, EventId, MediaId, MessageId, WorkspaceId } from "../Id.ts"
+import type { StoreError } from "../StoreError.ts"
+import type { Instant } from "../Time.ts"
+import type { Contact } from "./Contact.ts"
+import type { Names, Place } from "./CustomerRecords.ts"
+
+/** A step over the records of a workspace in one place. */
+export interface Step {
+  readonly workspaceId: WorkspaceId
+  readonly names: Names
+  readonly place: Place
+  /** Where the step before has ended; `null` for the first one. */
+  readonly after: string | null
+}
+
+/** A record of the customer: itself, or the id by which its own port finds it. */
+export type Found =
+  | { readonly place: "deliveries"; readonly id: DeliveryId }
+  | { readonly place: "events"; readonly id: EventId }
+  | { readonly place: "messages"; readonly id: MessageId }
+  | { readonly place: "contacts"; readonly contact: Contact }
+  | { readonly place: "campaignRows"; readonly campaignId: CampaignId; readonly number: number; readonly row: Row }
+  | { readonly place: "posts"; readonly provider: string; readonly receivedAt: Instant; readonly body: string }
+
+/** What a step has erased, and what it found that has to happen first. */
+export interface Erased {
+  readonly erased: number
+  /** The customer's files, which events named that are now deleted. */
+  readonly files: ReadonlyArray<MediaId>
+  /** Messages that their campaigns have to skip first. */
+  readonly queued: ReadonlyArray<MessageId>
+  /** Records that a process is working on. */
+  readonly busy: number
+  /** Where the next step begins; `null` after the last one. */
+  readonly next: string | null
+}
+
+export class CustomerStore extends Context.Service<CustomerStore, {
+  /** The workspace's contacts with one of these keys or user ids. */
+  readonly contacts: (workspaceId: WorkspaceId, names: Names) => Effect.Effect<ReadonlyArray<Contact>, StoreError>
+  /** The customer's records of one step. `inboundMessages` finds none: their events say more. */
+  readonly find: (
+    step: Step
+  ) => Effect.Effect<{ readonly found: ReadonlyArray<Found>; readonly next: string | null }, StoreError>
+  /**
+   * Erases what the step finds of the customer: deliveries with their attempts, events, rows of contacts with their rate
+   * limits; of messages, rows of campaigns and provider posts, what they said (`CustomerRecords.fateOf`). Customers'
+   * messages stay known by the provider's id, so that none is recorded again. Safe to repeat.
+   */
+  readonly erase: (step: Step & { readonly now: Instant }) => Effect.Effect<Erased, StoreError>
+}>()("@wac/core/contacts/CustomerStore") {}
+
+/** A step that found nothing to erase. */
+export const nothing: Erased = { erased: 0, files: [], queued: [], busy: 0, next: null }

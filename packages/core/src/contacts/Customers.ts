@@ -1,0 +1,205 @@
+/**
+ * Exports and erases what is stored of one customer of a workspace (contract §7).
+ */
+import { Clock, Context, Duration, Effect, Layer, Option, Stream } from "effect"
+import { SecureRandom } from "effect/crypto"
+import * as Audit from "../audit/Audit.ts"
+import { AuditStore } from "../audit/AuditStore.ts"
+import { CampaignStore } from "../campaigns/CampaignStore.ts"
+import { ServerError } from "../Errors.ts"
+import * as Event from "../events/Event.ts"
+import { EventStore } from "../events/EventStore.ts"
+import type { MediaId, WorkspaceId } from "../Id.ts"
+import { MediaBytes } from "../media/MediaBytes.ts"
+import { MediaStore } from "../media/MediaStore.ts"
+import { MessageStore } from "../messages/MessageStore.ts"
+import { Vault } from "../secrets/Vault.ts"
+import type { StoreError } from "../StoreError.ts"
+import type { Instant } from "../Time.ts"
+import { DeliveryStore } from "../webhooks/DeliveryStore.ts"
+import * as CustomerRecords from "./CustomerRecords.ts"
+import { CustomerStore, type Erased, type Found, type Step } from "./CustomerStore.ts"
+
+/** A record of a customer: its kind, and everything that is stored of it. Times are in milliseconds since 1970. */
+export interface CustomerRecord {
+  readonly kind: "contact" | "message" | "event" | "delivery" | "file" | "campaign_row" | "provider_post"
+  readonly record: object
+}
+
+/** How many records of each kind were erased. */
+export type Erasure = { readonly [place in CustomerRecords.Place | "files"]: number }
+
+/** A send that is being made ends within its lease, and its messages are looked at again this often meanwhile. */
+const again = Duration.seconds(1)
+const patience = 60
+
+/** After this many rounds the customer is writing faster than they can be erased. */
+const maxRounds = 10
+
+const unsent = { code: "forbidden", reason: "customer_erased", message: "the customer was erased" }
+
+export class Customers extends Context.Service<Customers, {
+  /**
+   * Everything that is stored of the customer with this phone number (E.164) or user id of the provider, under all of
+   * their names: contacts, messages, events, deliveries with their attempts, files without their bytes, rows of
+   * campaigns, and provider posts. Reads the workspace from end to end, in small steps.
+   */
+  readonly export: (workspaceId: WorkspaceId, customer: string) => Stream.Stream<CustomerRecord, StoreError>
+  /**
+   * Erases all of that. Messages that still wait in a campaign are skipped first. Fails with `in_progress` if a send to
+   * the customer does not end. Writes an entry in the audit that holds only counts and a keyed hash of the customer. An
+   * opt-out is erased too: do not write to the customer again. Safe to repeat.
+   */
+  readonly erase: (workspaceId: WorkspaceId, customer: string) => Effect.Effect<Erasure, ServerError | StoreError>
+}>()("@wac/core/contacts/Customers") {
+  static readonly layer = Layer.effect(
+    Customers,
+    Effect.gen(function*() {
+      const store = yield* CustomerStore
+      const messages = yield* MessageStore
+      const events = yield* EventStore
+      const deliveries = yield* DeliveryStore
+      const campaigns = yield* CampaignStore
+      const media = yield* MediaStore
+      const bytes = yield* MediaBytes
+      const audit = yield* AuditStore
+      const vault = yield* Vault
+      const random = yield* SecureRandom.SecureRandom
+
+      /** All names of a customer: those of their contacts lead to further contacts. */
+      const namesOf = Effect.fnUntraced(function*(workspaceId: WorkspaceId, customer: string) {
+        let names = CustomerRecords.namesOf(customer, [])
+        for (;;) {
+          const more = CustomerRecords.namesOf(customer, yield* store.contacts(workspaceId, names))
+          if (more.texts.length <= names.texts.length) return names
+          names = more
+        }
+      })
+
+      const fileOf = (workspaceId: WorkspaceId, id: MediaId) =>
+        Effect.map(
+          media.find({ workspaceId, id }),
+          (found): ReadonlyArray<CustomerRecord> =>
+            Option.isSome(found) ? [{ kind: "file", record: { id, ...found.value } }] : []
+        )
+
+      /** The records behind what a step has found. */
+      const recordsOf = (workspaceId: WorkspaceId) =>
+        Effect.fnUntraced(function*(found: Found): Effect.fn.Return<ReadonlyArray<CustomerRecord>, StoreError> {
+          const one = <A extends object>(kind: CustomerRecord["kind"], record: Option.Option<A>) =>
+            Option.isSome(record) ? [{ kind, record: record.value }] : []
+          switch (found.place) {
+            case "contacts":
+              return [{ kind: "contact", record: found.contact }]
+            case "messages":
+              return one("message", yield* messages.get(workspaceId, found.id))
+            case "deliveries":
+              return one("delivery", yield* deliveries.get(workspaceId, found.id))
+            case "events": {
+              const event = yield* events.get(workspaceId, found.id)
+              if (Option.isNone(event)) return []
+              const files = yield* Effect.forEach(
+                CustomerRecords.filesOf(event.value.data),
+                (id) => fileOf(workspaceId, id)
+              )
+              return [{ kind: "event", record: Event.combined(event.value) }, ...files.flat()]
+            }
+            case "campaignRows": {
+              const { place: _, ...record } = found
+              return [{ kind: "campaign_row", record }]
+            }
+            case "posts": {
+              const { place: _, ...record } = found
+              return [{ kind: "provider_post", record }]
+            }
+          }
+        })
+
+      const found = (workspaceId: WorkspaceId, names: CustomerRecords.Names) =>
+        Stream.fromIterable(CustomerRecords.places).pipe(
+          Stream.flatMap((place) =>
+            Stream.paginate(null as string | null, (after) =>
+              Effect.map(
+                store.find({ workspaceId, names, place, after }),
+                ({ found, next }) => [found, next === null ? Option.none() : Option.some(next)] as const
+              ))
+          )
+        )
+
+      const removeFile = Effect.fnUntraced(function*(workspaceId: WorkspaceId, id: MediaId) {
+        const file = { workspaceId, id }
+        const isRemoved = yield* media.remove({ ...file, now: yield* Clock.currentTimeMillis, only: "file" })
+        yield* Effect.repeat(bytes.remove(file), { while: (isMore) => isMore })
+        yield* media.forget(file)
+        return isRemoved ? 1 : 0
+      })
+
+      /** Erases what is there of the customer in one place. */
+      const eraseIn = Effect.fnUntraced(
+        function*(workspaceId: WorkspaceId, names: CustomerRecords.Names, place: CustomerRecords.Place) {
+          let erased = 0
+          let files = 0
+          let after: string | null = null
+          for (let waited = 0;;) {
+            const now = yield* Clock.currentTimeMillis
+            const step: Step & { readonly now: Instant } = { workspaceId, names, place, after, now }
+            const { busy, erased: count, files: named, next, queued }: Erased = yield* store.erase(step)
+            for (const id of named) files += yield* removeFile(workspaceId, id)
+            for (const messageId of queued) {
+              yield* campaigns.end({ now, messageId, end: { _tag: "Skipped", error: unsent } })
+            }
+            erased += count
+            if (busy === 0 && queued.length === 0) {
+              after = next
+              if (after === null) return { erased, files }
+            } else if (waited++ === patience) {
+              return yield* new ServerError({
+                reason: "in_progress",
+                message: "something of the customer is still being processed; erase them again in a minute"
+              })
+            } else if (busy > 0) yield* Effect.sleep(again)
+          }
+        }
+      )
+
+      return Customers.of({
+        export: (workspaceId, customer) =>
+          Stream.unwrap(Effect.map(namesOf(workspaceId, customer), (names) => found(workspaceId, names))).pipe(
+            Stream.mapEffect(recordsOf(workspaceId)),
+            Stream.flatMap(Stream.fromIterable)
+          ),
+        erase: Effect.fn("Customers.erase")(function*(workspaceId, customer) {
+          const names = yield* namesOf(workspaceId, customer)
+          const counts: { -readonly [place in keyof Erasure]: number } = {
+            deliveries: 0,
+            events: 0,
+            messages: 0,
+            campaignRows: 0,
+            inboundMessages: 0,
+            posts: 0,
+            contacts: 0,
+            files: 0
+          }
+          // reports that arrive meanwhile are recorded: until a round finds nothing
+          for (let round = 0, found = 1; found > 0 && round < maxRounds; round++) {
+            found = 0
+            for (const place of CustomerRecords.places) {
+              const { erased, files } = yield* eraseIn(workspaceId, names, place)
+              counts[place] += erased
+              counts.files += files
+              found += erased
+            }
+          }
+          const hash = yield* vault.fingerprint(`customer ${CustomerRecords.namesOf(customer, []).keys[0] ?? ""}`)
+          const entry = yield* Audit.entry(random, workspaceId, null, {
+            action: "customer.erase",
+            target: hash,
+            detail: Object.fromEntries(Object.entries(counts).map(([place, count]) => [place, `${count}`]))
+          })
+          yield* audit.record([entry])
+          return counts
+        })
+      })
+    })
+  )
+}

@@ -1,0 +1,197 @@
+/**
+ * `CustomerStore` in memory: each method is one synchronous step over `State`, which covers its place at once.
+ */
+import { CustomerRecords, CustomerStore, Delivery, type Id, Limits, type Time } from "@wac/core"
+import { Effect, Layer } from "effect"
+import { WrittenTo } from "../limits/WrittenTo.ts"
+import { forget, quotaCounter, sendOf } from "../messages/Sends.ts"
+import { forgetContact, type KeptCampaign, type KeptPost, type Memory, State } from "../State.ts"
+import type { Consignment } from "../webhooks/Outbox.ts"
+
+type Step = CustomerStore.Step
+
+const contactsOf = (memory: Memory, workspaceId: Id.WorkspaceId, { keys, texts }: CustomerRecords.Names) =>
+  memory.contacts.all(workspaceId).filter(({ contact: { customer: { userId }, key } }) =>
+    keys.includes(key) || (userId !== null && texts.includes(userId))
+  )
+
+const deliveriesOf = (memory: Memory, { names, workspaceId }: Step): ReadonlyArray<Consignment> =>
+  memory.deliveries.all(workspaceId).filter(({ event }) => CustomerRecords.isOf(names, event))
+
+const eventsOf = (memory: Memory, { names, workspaceId }: Step) =>
+  (memory.events.get(workspaceId) ?? []).filter((event) => CustomerRecords.isOf(names, event))
+
+const messagesOf = (memory: Memory, { names, workspaceId }: Step) =>
+  memory.messages.all(workspaceId).filter(({ content }) => names.texts.includes(content.to))
+
+const rowsOf = (memory: Memory, { names: { texts }, workspaceId }: Step) =>
+  memory.campaigns.all(workspaceId).flatMap((campaign) =>
+    campaign.rows.flatMap(({ row }, i) =>
+      "recipient" in row && texts.includes(row.recipient.to) ? [{ campaign, i, row }] : []
+    )
+  )
+
+const postsOf = (memory: Memory, { names, workspaceId }: Step): ReadonlyArray<KeptPost> => {
+  const numbers = memory.phoneNumbers.all(workspaceId).map(({ providerNumberId }) => `"${providerNumberId}"`)
+  const quoted = CustomerRecords.quoted(names)
+  return [...memory.inboundPosts.values()].filter(({ body }) => {
+    const text = new TextDecoder().decode(body)
+    return quoted.some((name) => text.includes(name)) && numbers.some((name) => text.includes(name))
+  })
+}
+
+const find = (memory: Memory, step: Step): ReadonlyArray<CustomerStore.Found> => {
+  const { place } = step
+  switch (place) {
+    case "deliveries":
+      return deliveriesOf(memory, step).map(({ id }) => ({ place, id }))
+    case "events":
+      return eventsOf(memory, step).map(({ id }) => ({ place, id }))
+    case "messages":
+      return messagesOf(memory, step).map(({ id }) => ({ place, id }))
+    case "campaignRows":
+      return rowsOf(memory, step).map(({ campaign, i, row }) => ({
+        place,
+        campaignId: campaign.id,
+        number: i + 1,
+        row
+      }))
+    case "inboundMessages":
+      return []
+    case "posts":
+      return postsOf(memory, step).map(({ body, provider, receivedAt }) => ({
+        place,
+        provider,
+        receivedAt,
+        body: new TextDecoder().decode(body)
+      }))
+    case "contacts":
+      return contactsOf(memory, step.workspaceId, step.names).map(({ contact }) => ({ place, contact }))
+  }
+}
+
+const erased = (count: number): CustomerStore.Erased => ({ ...CustomerStore.nothing, erased: count })
+
+const eraseDeliveries = (memory: Memory, step: Step, now: Time.Instant): CustomerStore.Erased => {
+  const found = deliveriesOf(memory, step)
+  for (const consignment of found) {
+    consignment.outbox.unclaim(consignment)
+    if (Delivery.isOpen(consignment.delivery)) {
+      consignment.outbox.keep(consignment, Delivery.end(consignment.delivery, "skipped", now))
+    }
+    memory.deliveries.delete(consignment)
+  }
+  return erased(found.length)
+}
+
+const eraseEvents = (memory: Memory, step: Step): CustomerStore.Erased => {
+  const gone = new Set(eventsOf(memory, step))
+  if (gone.size === 0) return CustomerStore.nothing
+  const kept = memory.events.get(step.workspaceId)!.filter((event) => !gone.has(event))
+  for (const { id } of gone) memory.eventPosition.delete(id)
+  kept.forEach(({ id }, position) => memory.eventPosition.set(id, position))
+  memory.events.set(step.workspaceId, kept)
+  return { ...erased(gone.size), files: [...gone].flatMap(({ data }) => CustomerRecords.filesOf(data)) }
+}
+
+const eraseMessages = (memory: Memory, { names, workspaceId }: Step): CustomerStore.Erased => {
+  const queued: Array<Id.MessageId> = []
+  let count = 0
+  let busy = 0
+  for (const message of memory.messages.all(workspaceId)) {
+    if (!names.texts.includes(message.content.to) && !CustomerRecords.isEmptied(message)) continue
+    const kept = memory.sendOf.get(message.id)
+    const fate = CustomerRecords.fateOf(sendOf(memory, message.id)!)
+    if (fate._tag === "Busy") busy++
+    if (fate._tag === "Queued") queued.push(message.id)
+    if (fate._tag === "Removed") {
+      if (kept?.quotaMonth != null) {
+        const counter = quotaCounter(workspaceId, kept.quotaMonth)
+        memory.quotaUsed.set(counter, (memory.quotaUsed.get(counter) ?? 0) - 1)
+      }
+      if (kept !== undefined) forget(memory, kept)
+      memory.messages.delete(message)
+      count++
+    }
+    if (fate._tag === "Emptied") {
+      const { providerMessageId: name } = message
+      if (name !== null && fate.message.providerMessageId === null) memory.messageByProviderId.delete(name)
+      // a campaign's key is the customer; without it, the campaign finds no message and never makes one
+      if (kept !== undefined && message.campaignId !== null) forget(memory, kept)
+      memory.messages.set(fate.message)
+      count++
+    }
+  }
+  return { ...erased(count), queued, busy }
+}
+
+const eraseRows = (memory: Memory, step: Step): CustomerStore.Erased => {
+  const found = rowsOf(memory, step)
+  for (const { campaign, i } of found) replaceRow(campaign, i)
+  return erased(found.length)
+}
+
+const replaceRow = ({ rows }: KeptCampaign, i: number): void => {
+  rows[i] = { ...rows[i]!, row: CustomerRecords.erasedRow }
+}
+
+const eraseInbound = (memory: Memory, { names: { keys }, workspaceId }: Step): CustomerStore.Erased => {
+  let count = 0
+  for (const table of [memory.inbound, memory.inboundById]) {
+    for (const remembered of table.values()) {
+      if (remembered.number.workspaceId !== workspaceId || !keys.includes(remembered.customer)) continue
+      Object.assign(remembered, { customer: "" })
+      count++
+    }
+  }
+  return erased(count)
+}
+
+const erasePosts = (memory: Memory, step: Step): CustomerStore.Erased => {
+  const found = postsOf(memory, step)
+  const waiting = found.filter((post) => memory.waitingPosts.has(post))
+  for (const post of found) if (!memory.waitingPosts.has(post)) post.body = new Uint8Array()
+  return { ...erased(found.length - waiting.length), busy: waiting.length }
+}
+
+const eraseContacts = (memory: Memory, { names, workspaceId }: Step): CustomerStore.Erased => {
+  for (const { id } of memory.phoneNumbers.all(workspaceId)) {
+    for (const key of names.keys) {
+      memory.buckets.delete(Limits.pairBucket(id, key))
+      ;(memory.writtenTo.get(id) ?? new WrittenTo()).restore(key, null)
+    }
+  }
+  const found = contactsOf(memory, workspaceId, names)
+  for (const row of found) forgetContact(memory, row)
+  return erased(found.length)
+}
+
+const erase = (memory: Memory, step: Step, now: Time.Instant): CustomerStore.Erased => {
+  switch (step.place) {
+    case "deliveries":
+      return eraseDeliveries(memory, step, now)
+    case "events":
+      return eraseEvents(memory, step)
+    case "messages":
+      return eraseMessages(memory, step)
+    case "campaignRows":
+      return eraseRows(memory, step)
+    case "inboundMessages":
+      return eraseInbound(memory, step)
+    case "posts":
+      return erasePosts(memory, step)
+    case "contacts":
+      return eraseContacts(memory, step)
+  }
+}
+
+export const layer = Layer.effect(
+  CustomerStore.CustomerStore,
+  Effect.map(State, (memory) =>
+    CustomerStore.CustomerStore.of({
+      contacts: (workspaceId, names) =>
+        Effect.sync(() => contactsOf(memory, workspaceId, names).map(({ contact }) => contact)),
+      find: (step) => Effect.sync(() => ({ found: find(memory, step), next: null })),
+      erase: ({ now, ...step }) => Effect.sync(() => erase(memory, step, memory.now(now)))
+    }))
+)

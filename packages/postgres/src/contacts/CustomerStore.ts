@@ -1,0 +1,301 @@
+/**
+ * `CustomerStore` in PostgreSQL: walks over the tables of a workspace along their keys, a page at a time. No index is
+ * kept for this: every send would pay for it.
+ */
+import { CustomerRecords, CustomerStore, type Id, Limits, type Recipient } from "@wac/core"
+import { Effect, Layer } from "effect"
+import { instant, plain } from "../Column.ts"
+import { Database } from "../Database.ts"
+import { texts } from "../Parameter.ts"
+import type { Row, Rows, Statement } from "../Statement.ts"
+import { lockHealth } from "../webhooks/Health.ts"
+import { contact, contactOf } from "./ContactStep.ts"
+import * as EraseMessages from "./EraseMessages.ts"
+
+/** Rows looked at in one step. */
+const size = 1000
+
+/** Bodies of posts, which are larger. */
+const posts = 200
+
+const contactsText = `select ${contact.names("n")} from phone_numbers p
+  cross join lateral (
+    select n.* from contacts n where n.phone_number_id = p.id and n.key = any ($2::text[])
+    union
+    select n.* from contacts n where n.phone_number_id = p.id and n.user_id = any ($3::text[])
+  ) n
+  where p.workspace_id = $1 order by n.phone_number_id, n.key`
+
+const isTheirs = (event: string, names: string) =>
+  `(${CustomerRecords.parties.map((field) => `${event}.data->>'${field}' = any (${names}::text[])`).join(" or ")})`
+
+/** A page of a table: $1 workspace, $2 names, $3 and $4 the place before. `hit` holds what is the customer's. */
+interface Walk {
+  /** The page's rows, with the columns of their key. */
+  readonly page: string
+  readonly keys: readonly [string, string?]
+  readonly size: number
+  /** The columns of what is found. */
+  readonly hit: string
+  readonly from: string
+  /** Statements of a `with` that erase, and an expression for what `erased` counts. */
+  readonly erase: string
+  readonly first: readonly [unknown, unknown?]
+  /** Whether the names are keys of contacts. */
+  readonly names?: "keys" | "quoted"
+}
+
+const deliveries: Walk = {
+  page: `select d.id, d.event_id, d.webhook_id from deliveries d
+    where d.workspace_id = $1 and d.id > $3 order by d.id limit ${size}`,
+  keys: ["id"],
+  size,
+  hit: "p.id, p.webhook_id",
+  from: `page p cross join lateral (select e.data from events e where e.id = p.event_id offset 0) e
+    where ${isTheirs("e", "$2")}`,
+  erase: `attempts_gone as (delete from attempts a using hit h where a.delivery_id = h.id),
+    claims_gone as (
+      delete from delivery_claims c using hit h where c.webhook_id = h.webhook_id and c.delivery_id = h.id
+    ),
+    erased as (
+      delete from deliveries d using hit h where d.workspace_id = $1 and d.id = h.id returning null::json as data
+    )`,
+  first: [""]
+}
+
+const events: Walk = {
+  page: `select e.created_at, e.id, e.data from events e
+    where e.workspace_id = $1 and e.created_at >= $3 and (e.created_at, e.id) > ($3, $4)
+    order by e.created_at, e.id limit ${size}`,
+  keys: ["created_at", "id"],
+  size,
+  hit: "p.id, p.data",
+  from: `page p where ${isTheirs("p", "$2")}`,
+  erase: "erased as (delete from events e using hit h where e.id = h.id returning e.data)",
+  first: [0, ""]
+}
+
+const campaignRows: Walk = {
+  page: `select r.campaign_id, r.place, r.content, r.customer from campaigns c
+    join campaign_rows r on r.campaign_id = c.id
+    where c.workspace_id = $1 and (r.campaign_id, r.place) > ($3, $4)
+    order by r.campaign_id, r.place limit ${size}`,
+  keys: ["campaign_id", "place"],
+  size,
+  hit: "p.campaign_id, p.place, p.content",
+  from: "page p where p.customer = any ($2::text[]) or p.content->'recipient'->>'to' = any ($2::text[])",
+  erase: `erased as (
+      update campaign_rows r set content = '${JSON.stringify(CustomerRecords.erasedRow)}', customer = null
+      from hit h where r.campaign_id = h.campaign_id and r.place = h.place returning null::json as data
+    )`,
+  first: ["", 0]
+}
+
+const inboundMessages: Walk = {
+  page: `select i.phone_number_id, i.provider_message_id, i.customer from phone_numbers n
+    join inbound_messages i on i.phone_number_id = n.id
+    where n.workspace_id = $1 and (i.phone_number_id, i.provider_message_id) > ($3, $4)
+    order by i.phone_number_id, i.provider_message_id limit ${size}`,
+  keys: ["phone_number_id", "provider_message_id"],
+  size,
+  hit: "p.phone_number_id, p.provider_message_id",
+  from: "page p where p.customer = any ($2::text[])",
+  erase: `erased as (
+      update inbound_messages i set customer = null from hit h
+      where i.phone_number_id = h.phone_number_id and i.provider_message_id = h.provider_message_id
+      returning null::json as data
+    )`,
+  first: ["", ""],
+  names: "keys"
+}
+
+/** A post of the workspace names one of its numbers. The body of a post that waits is still needed. */
+const inboundPosts: Walk = {
+  page: `select p.provider, encode(p.digest, 'hex') as digest, p.digest as name, p.received_at,
+      p.due_at is not null as busy
+    from inbound_posts p where (p.provider, p.digest) > ($3, decode($4, 'hex'))
+    order by p.provider, p.digest limit ${posts}`,
+  keys: ["provider", "digest"],
+  size: posts,
+  hit: "p.provider, p.name, p.received_at, p.busy, b.body",
+  from: `page p cross join lateral (
+      select b.body from inbound_post_bodies b where b.provider = p.provider and b.digest = p.name offset 0
+    ) b
+    where exists (select from unnest($2::text[]) q (name) where position(convert_to(q.name, 'UTF8') in b.body) > 0)
+      and exists (
+        select from phone_numbers n where n.workspace_id = $1
+          and position(convert_to('"' || n.provider_number_id || '"', 'UTF8') in b.body) > 0
+      )`,
+  erase: `erased as (
+      update inbound_post_bodies b set body = '' from hit h
+      where b.provider = h.provider and b.digest = h.name and not h.busy returning null::json as data
+    )`,
+  first: ["", ""],
+  names: "quoted"
+}
+
+const walks = { deliveries, events, campaignRows, inboundMessages, posts: inboundPosts } as const
+
+const pageOf = ({ from, hit, page }: Walk) =>
+  `with page as materialized (${page}), hit as materialized (select ${hit} from ${from})`
+
+/** Where the next step begins: the last key of a full page. */
+const nextText = ({ keys, size }: Walk) => {
+  const names = keys.map((key) => `p.${key}`)
+  return `(select json_build_array(${names.join(", ")})::text from page p
+    where (select count(*) from page) = ${size} order by ${names.map((name) => `${name} desc`).join(", ")} limit 1)`
+}
+
+const findText = (walk: Walk): string =>
+  `${pageOf(walk)} select ${nextText(walk)} as next, (select coalesce(json_agg(h), '[]') from hit h) as found`
+
+const eraseText = (walk: Walk): string =>
+  `${pageOf(walk)}, ${walk.erase}
+  select ${nextText(walk)} as next, (select count(*) from erased)::integer as erased,
+    (select coalesce(json_agg(e.data) filter (where e.data is not null), '[]') from erased e) as data,
+    ${walk === inboundPosts ? "(select count(*) from hit h where h.busy)::integer" : "0"} as busy`
+
+const paramsOf = (walk: Walk, { after, names, workspaceId }: CustomerStore.Step): ReadonlyArray<unknown> => {
+  const given = walk.names === "keys"
+    ? names.keys
+    : walk.names === "quoted"
+    ? CustomerRecords.quoted(names)
+    : names.texts
+  return [workspaceId, texts(given), ...after === null ? walk.first : JSON.parse(after) as ReadonlyArray<unknown>]
+}
+
+/** Locks in the order of all steps: the workspace, then contacts, then numbers with their buckets. */
+const eraseContacts = (
+  { names, workspaceId }: CustomerStore.Step
+): ReadonlyArray<Statement> => {
+  const params = [workspaceId, texts(names.keys)]
+  const pair = Limits.pairBucket("%1$s" as Id.PhoneNumberId, "%2$s")
+  return [
+    { text: "select w.id from workspaces w where w.id = $1 for no key update", params: [workspaceId] },
+    {
+      text: `select pg_advisory_xact_lock(hashtext('contacts'), l.name) from (
+          select distinct hashtext(p.id) as name from phone_numbers p where p.workspace_id = $1 order by 1
+        ) l`,
+      params: [workspaceId]
+    },
+    {
+      text: "select p.id from phone_numbers p where p.workspace_id = $1 order by p.id for no key update",
+      params: [workspaceId]
+    },
+    {
+      text: `with buckets_gone as (
+          delete from buckets b where b.key = any (array(
+            select format('${pair}', p.id, k.key) from phone_numbers p cross join unnest($2::text[]) k (key)
+            where p.workspace_id = $1
+          ))
+          returning b.phone_number_id, b.counted_at
+        )
+        update phone_numbers p set customers_counted = greatest(p.customers_counted - g.customers, 0)
+        from (
+          select g.phone_number_id, count(*)::integer as customers from buckets_gone g
+          where g.counted_at is not null group by 1
+        ) g
+        where p.id = g.phone_number_id`,
+      params
+    },
+    {
+      text: `with gone as (
+          delete from contacts n using phone_numbers p
+          where p.workspace_id = $1 and n.phone_number_id = p.id and n.key = any ($2::text[]) returning 1
+        )
+        select count(*)::integer as erased from gone`,
+      params
+    }
+  ]
+}
+
+const foundOf = (place: Exclude<CustomerRecords.Place, "messages" | "contacts" | "inboundMessages">, row: Row) => {
+  switch (place) {
+    case "deliveries":
+      return { place, id: plain<Id.DeliveryId>(row, "id") }
+    case "events":
+      return { place, id: plain<Id.EventId>(row, "id") }
+    case "campaignRows":
+      return {
+        place,
+        campaignId: plain<Id.CampaignId>(row, "campaign_id"),
+        number: plain<number>(row, "place"),
+        row: plain<Recipient.Row>(row, "content")
+      }
+    case "posts":
+      return {
+        place,
+        provider: plain<string>(row, "provider"),
+        receivedAt: instant(row, "received_at"),
+        // bytes in JSON are in hexadecimal, after \x
+        body: Buffer.from(plain<string>(row, "body").slice(2), "hex").toString("utf8")
+      }
+  }
+}
+
+export const layer = Layer.effect(
+  CustomerStore.CustomerStore,
+  Effect.gen(function*() {
+    const { planned, query, stepped } = yield* Database
+    const eraseMessages = yield* stepped("CustomerStore.erase", EraseMessages.eraseMessages)
+
+    const contacts: CustomerStore.CustomerStore["Service"]["contacts"] = (workspaceId, { keys, texts: all }) =>
+      Effect.map(
+        query("CustomerStore.contacts", contactsText, [workspaceId, texts(keys), texts(all)]),
+        (rows) => rows.map(contactOf)
+      )
+
+    /** Runs one statement of a walk with the planner's settings of steps. */
+    const walked = (operation: string, statements: ReadonlyArray<Statement>) =>
+      Effect.map(planned(operation, statements), (results: ReadonlyArray<Rows>) => results.at(-1)![0]!)
+
+    return CustomerStore.CustomerStore.of({
+      contacts,
+      find: Effect.fnUntraced(function*(step) {
+        const { after, names, place, workspaceId } = step
+        const operation = "CustomerStore.find"
+        if (place === "inboundMessages") return { found: [], next: null }
+        if (place === "contacts") {
+          return { found: (yield* contacts(workspaceId, names)).map((contact) => ({ place, contact })), next: null }
+        }
+        if (place === "messages") {
+          const params = [workspaceId, after ?? "", texts(names.texts)]
+          const rows = (yield* planned(operation, [{ text: EraseMessages.pageText, params }]))[0]!
+          return {
+            found: rows.flatMap((row) =>
+              row["is_theirs"] === true ? [{ place, id: plain<Id.MessageId>(row, "id") }] : []
+            ),
+            next: EraseMessages.nextOf(rows.map((row) => plain(row, "id")))
+          }
+        }
+        const walk = walks[place]
+        const row = yield* walked(operation, [{ text: findText(walk), params: paramsOf(walk, step) }])
+        return {
+          found: plain<ReadonlyArray<Row>>(row, "found").map((row) => foundOf(place, row)),
+          next: plain<string | null>(row, "next")
+        }
+      }),
+      erase: Effect.fnUntraced(function*({ now: _, ...step }) {
+        const { place, workspaceId } = step
+        const operation = "CustomerStore.erase"
+        if (place === "messages") return yield* eraseMessages(step)
+        if (place === "contacts") {
+          const row = yield* walked(operation, eraseContacts(step))
+          return { ...CustomerStore.nothing, erased: plain<number>(row, "erased") }
+        }
+        const walk = walks[place]
+        const row = yield* walked(operation, [
+          ...place === "deliveries" ? [lockHealth([workspaceId], "no key update")] : [],
+          { text: eraseText(walk), params: paramsOf(walk, step) }
+        ])
+        return {
+          ...CustomerStore.nothing,
+          erased: plain<number>(row, "erased"),
+          files: plain<ReadonlyArray<unknown>>(row, "data").flatMap(CustomerRecords.filesOf),
+          busy: plain<number>(row, "busy"),
+          next: plain<string | null>(row, "next")
+        }
+      })
+    })
+  })
+)

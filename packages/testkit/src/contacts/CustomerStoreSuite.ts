@@ -1,0 +1,277 @@
+/**
+ * Conformance of `CustomerStore`: what of a customer is found, and what is left after it was erased.
+ */
+import { assert } from "@effect/vitest"
+import {
+  Campaign,
+  CampaignStore,
+  type Contact,
+  ContactStore,
+  CustomerRecords,
+  CustomerStore,
+  DeliveryStore,
+  EventStore,
+  Id,
+  InboundPostStore,
+  MessageStore
+} from "@wac/core"
+import { Effect, Option } from "effect"
+import * as Fixture from "../Fixture.ts"
+import * as MessageFixture from "../messages/MessageFixture.ts"
+import * as DeliveryFixture from "../webhooks/DeliveryFixture.ts"
+
+const { day, world } = Fixture
+
+const brazilian = "+5511987654321"
+/** The same line, as its provider writes it. */
+const brazilianWithoutNine = "+551187654321"
+const other = MessageFixture.customer(2)
+const file = Id.lowestAt("med", 7)
+
+/** A message from a customer, with a file. */
+const written = (own: Fixture.World, customer: Contact.Customer) =>
+  MessageFixture.inbound(own, {
+    customer,
+    content: { type: "image", content: { media_id: file, mime_type: "image/png" } }
+  })
+
+const user = "BR.1234567890"
+
+const namesOf = (own: Fixture.World, given: string) =>
+  Effect.gen(function*() {
+    const store = yield* CustomerStore.CustomerStore
+    const first = CustomerRecords.namesOf(given, [])
+    return CustomerRecords.namesOf(given, yield* store.contacts(own.workspace.id, first))
+  })
+
+/** Every step of a place, to its end. */
+const eraseIn = (own: Fixture.World, names: CustomerRecords.Names, place: CustomerRecords.Place) =>
+  Effect.gen(function*() {
+    const store = yield* CustomerStore.CustomerStore
+    const steps: Array<CustomerStore.Erased> = []
+    let after: string | null = null
+    do {
+      const step: CustomerStore.Erased = yield* store.erase({
+        workspaceId: own.workspace.id,
+        names,
+        place,
+        after,
+        now: own.start
+      })
+      steps.push(step)
+      after = step.next
+    } while (after !== null)
+    return {
+      erased: steps.reduce((sum, { erased }) => sum + erased, 0),
+      busy: steps.reduce((sum, { busy }) => sum + busy, 0),
+      files: steps.flatMap(({ files }) => files),
+      queued: steps.flatMap(({ queued }) => queued)
+    }
+  })
+
+const findIn = (own: Fixture.World, names: CustomerRecords.Names, place: CustomerRecords.Place) =>
+  Effect.gen(function*() {
+    const store = yield* CustomerStore.CustomerStore
+    const found: Array<CustomerStore.Found> = []
+    let after: string | null = null
+    do {
+      const step: { readonly found: ReadonlyArray<CustomerStore.Found>; readonly next: string | null } = yield* store
+        .find({ workspaceId: own.workspace.id, names, place, after })
+      found.push(...step.found)
+      after = step.next
+    } while (after !== null)
+    return found
+  })
+
+const eraseAll = (own: Fixture.World, names: CustomerRecords.Names) =>
+  Effect.forEach(
+    CustomerRecords.places,
+    (place) => Effect.map(eraseIn(own, names, place), (erased) => [place, erased] as const)
+  )
+
+/** Registers the tests. */
+export const tests = (it: Fixture.It): void => {
+  it.effect("a customer is found under every form of the number, and under the provider's id", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      yield* written(own, { phone: brazilianWithoutNine, userId: user })
+      for (const given of [brazilian, brazilianWithoutNine, user]) {
+        const { keys, texts } = yield* namesOf(own, given)
+        assert.sameMembers([...texts], [brazilian, brazilianWithoutNine, user])
+        assert.include(keys, brazilian)
+      }
+      const foreign = yield* world()
+      assert.deepStrictEqual((yield* namesOf(foreign, user)).texts, [user])
+    }))
+
+  it.effect("after a customer was erased, nothing of them is found, and everything of others stays", () =>
+    Effect.gen(function*() {
+      const [contacts, deliveries, events, messages] = [
+        yield* ContactStore.ContactStore,
+        yield* DeliveryStore.DeliveryStore,
+        yield* EventStore.EventStore,
+        yield* MessageStore.MessageStore
+      ]
+      const own = yield* world()
+      const neighbour = yield* world({ start: own.start })
+      yield* Fixture.putWebhook(own)
+      yield* written(own, { phone: brazilianWithoutNine, userId: user })
+      yield* written(own, { phone: other, userId: null })
+      yield* written(neighbour, { phone: brazilianWithoutNine, userId: null })
+      const sent = yield* MessageFixture.sent(own, {
+        message: MessageFixture.template({ to: brazilian, clientReference: "order-7" })
+      })
+      const others = yield* MessageFixture.sent(own, { message: MessageFixture.template({ to: other }) })
+      const { deliveries: claimed, token } = yield* DeliveryFixture.claim(own, { now: own.start, limit: 2 })
+      for (const one of claimed) yield* DeliveryFixture.complete({ ...one, token }, { startedAt: own.start })
+      const names = yield* namesOf(own, brazilian)
+
+      const found = new Map(
+        yield* Effect.forEach(
+          CustomerRecords.places,
+          (place) => Effect.map(findIn(own, names, place), (found) => [place, found.length] as const)
+        )
+      )
+      assert.deepStrictEqual(Object.fromEntries(found), {
+        deliveries: 2,
+        events: 2,
+        messages: 1,
+        campaignRows: 0,
+        inboundMessages: 0,
+        posts: 0,
+        contacts: 1
+      })
+      const erased = Object.fromEntries(yield* eraseAll(own, names))
+      for (const place of ["deliveries", "events", "messages", "contacts"]) {
+        assert.strictEqual(erased[place]!.erased, found.get(place as CustomerRecords.Place), place)
+      }
+      assert.deepStrictEqual(erased["events"]!.files, [file])
+      for (const place of CustomerRecords.places) assert.deepStrictEqual(yield* findIn(own, names, place), [], place)
+
+      const message = Option.getOrThrow(yield* messages.get(own.workspace.id, sent.messageId))
+      assert.deepInclude(message, { status: "sent", content: { to: "", type: "template", template: {} } as never })
+      // the key still answers repeats, and the message is not sent again
+      assert.strictEqual((yield* MessageFixture.lookUp(sent.command))._tag, "Answered")
+      assert.deepStrictEqual(
+        (yield* events.list(own.workspace.id, {}, { limit: 10, after: null })).items.map(({ data }) =>
+          [data["from"], data["to"]].find((name) => name === other)
+        ),
+        [other, other]
+      )
+      assert.strictEqual((yield* DeliveryFixture.views(own)).length, 2)
+      assert.strictEqual((yield* contacts.list(own.workspace.id, {}, { limit: 10, after: null })).items.length, 1)
+      assert.strictEqual((yield* contacts.list(neighbour.workspace.id, {}, { limit: 10, after: null })).items.length, 1)
+      assert.strictEqual((yield* MessageFixture.eventsOf(neighbour)).length, 1)
+      assert.strictEqual(
+        Option.getOrThrow(yield* messages.get(own.workspace.id, others.messageId)).content.to,
+        other
+      )
+      // what is left to deliver is delivered
+      const left = yield* DeliveryFixture.claim(own, { now: own.start + day })
+      assert.isTrue(left.deliveries.every(({ event: { data } }) => data["to"] === other || data["from"] === other))
+      for (const one of left.deliveries) {
+        yield* DeliveryFixture.complete({ ...one, token: left.token }, { startedAt: own.start, outcome: "delivered" })
+      }
+      assert.strictEqual((yield* deliveries.backlog(own.start + day)).pending, 0)
+      // once its key is forgotten, the provider's id goes too
+      yield* messages.sweep(own.start + 2 * day)
+      assert.strictEqual((yield* eraseIn(own, names, "messages")).erased, 1)
+      assert.isNull(Option.getOrThrow(yield* messages.get(own.workspace.id, sent.messageId)).providerMessageId)
+      assert.isFalse(
+        yield* MessageFixture.report({
+          status: "read",
+          at: own.start + 2 * day,
+          reference: null,
+          providerMessageId: sent.providerMessageId
+        })
+      )
+    }))
+
+  it.effect("a send that runs is waited for, and one that was not sent is deleted with its key", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const message = MessageFixture.template({ to: brazilian })
+      const { command } = yield* MessageFixture.claimed(own, { message })
+      const names = yield* namesOf(own, brazilian)
+      assert.deepInclude(yield* eraseIn(own, names, "messages"), { erased: 0, busy: 1 })
+      yield* MessageFixture.settle(command, yield* MessageFixture.notSent)
+      assert.deepInclude(yield* eraseIn(own, names, "messages"), { erased: 1, busy: 0 })
+      assert.strictEqual((yield* MessageFixture.lookUp(command))._tag, "Unbound")
+    }))
+
+  it.effect("a customer's rows and queued messages of a campaign are found, and the rows emptied", () =>
+    Effect.gen(function*() {
+      const store = yield* CampaignStore.CampaignStore
+      const own = yield* world()
+      const { id: workspaceId } = own.workspace
+      const id = yield* Fixture.id("cmp")
+      yield* store.create(Campaign.make({ id, workspaceId, createdAt: own.start }, {
+        name: "Orders",
+        template: { name: "plain", language: "en_US" }
+      }))
+      const rows = [brazilian, other].map((to) => ({ recipient: { to } }))
+      yield* store.addRows({ workspaceId, id, rows })
+      yield* store.change({ workspaceId, id, now: own.start, change: { _tag: "Check" } })
+      const work = Effect.gen(function*() {
+        return yield* store.work({
+          now: own.start,
+          limit: 10,
+          limits: Fixture.roomy,
+          provider: own.number.provider,
+          messageIds: yield* Effect.replicateEffect(Fixture.id("msg"), 10),
+          ids: yield* Fixture.eventIds
+        })
+      })
+      while (Option.isSome(yield* work)) { /* until it is checked */ }
+      const names = yield* namesOf(own, brazilian)
+      assert.deepStrictEqual(yield* findIn(own, names, "campaignRows"), [
+        { place: "campaignRows", campaignId: id, number: 1, row: rows[0]! }
+      ])
+      const { queued } = yield* eraseIn(own, names, "messages")
+      assert.strictEqual(queued.length, 1)
+      const error = { code: "forbidden", reason: "customer_erased", message: "the customer was erased" }
+      yield* store.end({ now: own.start, messageId: queued[0]!, end: { _tag: "Skipped", error } })
+      assert.deepInclude(yield* eraseIn(own, names, "messages"), { erased: 1, queued: [] })
+      assert.strictEqual((yield* eraseIn(own, names, "campaignRows")).erased, 1)
+      assert.deepStrictEqual(yield* findIn(own, names, "campaignRows"), [])
+      const campaign = Option.getOrThrow(yield* store.get(workspaceId, id))
+      assert.deepInclude(campaign.counts, { queued: 1, skipped: 1 })
+      const listed = yield* store.rows(workspaceId, id, { limit: 10, after: 0 })
+      assert.deepStrictEqual(listed.map(({ message }) => message?.content.to), ["", other])
+    }))
+
+  it.effect("a post of the customer's that cannot be read is found, and its bytes deleted", () =>
+    Effect.gen(function*() {
+      const posts = yield* InboundPostStore.InboundPostStore
+      const own = yield* world()
+      const provider = yield* Fixture.word
+      const keep = (digit: string, from: string, number: string) =>
+        posts.keep({
+          provider,
+          digest: digit.repeat(64),
+          now: own.start,
+          body: new TextEncoder().encode(JSON.stringify({ from, metadata: { phone_number_id: number } }))
+        })
+      const digits = brazilianWithoutNine.slice(1)
+      yield* keep("a", digits, own.number.providerNumberId)
+      yield* keep("b", digits, "another workspace's")
+      yield* keep("c", `1${digits}`, own.number.providerNumberId)
+      const names = yield* namesOf(own, brazilian)
+      assert.deepInclude(yield* eraseIn(own, names, "posts"), { erased: 0, busy: 1 })
+      const claimed = yield* posts.claim({
+        now: own.start,
+        provider,
+        token: "t",
+        leaseUntil: own.start + day,
+        limit: { posts: 10, bytes: 1_000_000 }
+      })
+      assert.strictEqual(claimed.length, 3)
+      for (const { digest } of claimed) {
+        yield* posts.release({ provider, digest, token: "t", now: own.start, problem: "unreadable", retryAt: null })
+      }
+      const found = yield* findIn(own, names, "posts")
+      assert.deepStrictEqual(found.map((one) => one.place === "posts" && JSON.parse(one.body).from), [digits])
+      assert.deepInclude(yield* eraseIn(own, names, "posts"), { erased: 1, busy: 0 })
+      assert.deepStrictEqual(yield* findIn(own, names, "posts"), [])
+    }))
+}

@@ -1,0 +1,47 @@
+/**
+ * What is stored of one customer of a workspace: exported, or erased.
+ */
+import { Customers as Service, type Id } from "@wac/core"
+import { Effect, Stream } from "effect"
+import type { Running } from "../Running.ts"
+
+/** A record of a customer, as it is stored. Times are in milliseconds since 1970, but in events and posts. */
+export interface CustomerRecord {
+  readonly kind: "contact" | "message" | "event" | "delivery" | "file" | "campaign_row" | "provider_post"
+  readonly record: object
+}
+
+/** How many records of each kind were erased. */
+export interface Erasure {
+  readonly deliveries: number
+  readonly events: number
+  readonly messages: number
+  readonly campaignRows: number
+  readonly inboundMessages: number
+  readonly posts: number
+  readonly contacts: number
+  readonly files: number
+}
+
+/** Requests of customers about what is stored of them. A customer is named by phone number (E.164) or user id. */
+export interface Customers {
+  /**
+   * Everything that is stored of a customer, under all of their names: contacts, messages, events, deliveries with their
+   * attempts, files without their bytes, rows of campaigns and provider posts. Reads the workspace from end to end.
+   */
+  readonly export: (customer: string) => Promise<ReadonlyArray<CustomerRecord>>
+  /**
+   * Erases all of that, and returns how much it was. Messages keep their id, status and times, so that counts stay right;
+   * messages that wait in a campaign are skipped. The audit gets an entry without personal data. An opt-out is erased
+   * too. Rejects with `in_progress` if a send to the customer does not end. Calling it again is safe.
+   */
+  readonly erase: (customer: string) => Promise<Erasure>
+}
+
+export const make = Effect.map(
+  Service.Customers,
+  (customers) => (running: Running, workspaceId: Id.WorkspaceId): Customers => ({
+    export: (customer) => running.run(Stream.runCollect(customers.export(workspaceId, String(customer)))),
+    erase: (customer) => running.run(customers.erase(workspaceId, String(customer)))
+  })
+)

@@ -1,0 +1,23 @@
+import { assert, describe, it } from "vitest"
+import { fresh, start } from "../instance.ts"
+
+const from = "+12025550188"
+
+describe("customers", () => {
+  it("a customer is exported and erased, and a later message from them is a new contact's", async () => {
+    const { clock, wac } = await start()
+    const receive = (body: string, providerMessageId: string) =>
+      wac.inbound.receive([{ type: "message", providerNumberId: "sandbox-1", from, providerMessageId, text: { body } }])
+    await receive("Hello", "in-1")
+    await wac.messages.send({ to: from, type: "text", text: { body: "Hi, Ada" } }, fresh())
+    await clock.advance("1 second")
+
+    const kinds = (await wac.customers.export(from)).map(({ kind }) => kind)
+    assert.sameMembers([...new Set(kinds)], ["contact", "event", "message"])
+    assert.deepInclude(await wac.customers.erase(from), { contacts: 1, messages: 1, deliveries: 0 })
+    assert.deepStrictEqual(await wac.customers.export(from), [])
+
+    await receive("It is me again", "in-2")
+    assert.sameMembers((await wac.customers.export(from)).map(({ kind }) => kind), ["contact", "event"])
+  })
+})
