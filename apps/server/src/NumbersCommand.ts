@@ -8,6 +8,7 @@ import {
   PhoneNumber,
   PhoneNumbers,
   PhoneNumberStore,
+  PlainText,
   SenderBlock,
   SenderCredentials,
   Time,
@@ -33,7 +34,9 @@ const describe = ({ block, messagesPerSecond, messagingLimit, number, status, ti
           (block.until === null ? "" : `, tried again at ${Time.iso(block.until)}`)
     }`,
     `  tier ${tier} (${messagesPerSecond}/s), ` +
-    `messaging limit ${messagingLimit ?? "none"}, quality ${number.learned.quality ?? "not reported"}, ` +
+    `messaging limit ${messagingLimit ?? "none"}, portfolio ${number.portfolioId ?? "not told"}, quality ${
+      number.learned.quality ?? "not reported"
+    }, ` +
     `credentials ${number.credentialsVersion === null ? "from the configuration" : "its own"}`
   ].map((line) => `  ${line}`).join("\n")
 
@@ -46,6 +49,7 @@ const shown = ({ block, messagesPerSecond, messagingLimit, number, status, tier 
   provider: number.provider,
   providerNumberId: number.providerNumberId,
   providerAccountId: number.providerAccountId,
+  portfolioId: number.portfolioId,
   status,
   block: block === null
     ? null
@@ -294,6 +298,13 @@ const set = Command.make(
       Flag.withSchema(orDefault(count, "a whole number")),
       Flag.optional
     ),
+    portfolio: Flag.String("portfolio").pipe(
+      Flag.withDescription(
+        "The provider's id of the business portfolio, whose numbers share the messaging limit, or default"
+      ),
+      Flag.withSchema(PlainText.between(1, 255)),
+      Flag.optional
+    ),
     sending: Flag.Literals("sending", ["on", "off"]).pipe(
       Flag.withDescription("Whether messages can be sent from the number"),
       Flag.optional
@@ -303,7 +314,7 @@ const set = Command.make(
       Flag.withDefault(false)
     )
   },
-  Effect.fnUntraced(function*({ messagingLimit, number, sending, tier, unblock }) {
+  Effect.fnUntraced(function*({ messagingLimit, number, portfolio, sending, tier, unblock }) {
     const { id, providerNumberId, workspaceId } = yield* find(number)
     const limits = yield* Limits.CurrentLimits
     if (Option.isSome(tier) && tier.value !== "default" && !Object.hasOwn(limits.phoneNumberTiers, tier.value)) {
@@ -317,6 +328,9 @@ const set = Command.make(
       ...(Option.isSome(messagingLimit) ? { messagingLimit: count(messagingLimit.value) ?? null } : {}),
       ...(Option.isSome(sending) ? { available: sending.value === "on" } : {})
     })
+    if (Option.isSome(portfolio)) {
+      yield* store.assign(id, { portfolioId: portfolio.value === "default" ? null : portfolio.value })
+    }
     const now = yield* Clock.currentTimeMillis
     if (unblock) yield* store.observe({ name: { providerNumberId }, at: now, change: { block: null } })
     yield* OperatorCommand.audited(workspaceId, {
@@ -325,6 +339,7 @@ const set = Command.make(
       detail: {
         ...(Option.isSome(tier) ? { tier: tier.value } : {}),
         ...(Option.isSome(messagingLimit) ? { messagingLimit: messagingLimit.value } : {}),
+        ...(Option.isSome(portfolio) ? { portfolio: portfolio.value } : {}),
         ...(Option.isSome(sending) ? { sending: sending.value } : {}),
         ...(unblock ? { block: "lifted" } : {})
       }

@@ -70,12 +70,15 @@ export const forbidden: { readonly [R in Reasons["forbidden"]]: Entry } = {
     example: { message: "the workspace's quota for this month is used up" }
   },
   messaging_limit_reached: {
-    when: "The phone number has reached its limit of customers outside a service window within 24 hours.",
-    remedy: "Wait, use another phone number (`from`), or write to customers whose service window is open.",
+    when: "The phone numbers of the portfolio have reached their limit of customers outside a service window within " +
+      "24 hours.",
+    remedy:
+      "Wait, use a phone number of another portfolio (`from`), or write to customers whose service window is open.",
     retry: retries.changed,
     example: {
       message:
-        "this phone number has reached its messaging limit for customers outside a service window within 24 hours"
+        "the phone numbers of this portfolio have reached their messaging limit for customers outside a service " +
+        "window within 24 hours"
     }
   },
   sender_not_available: {

@@ -425,6 +425,7 @@ export const byOperation: { readonly [id in OperationId]: Example } = {
         provider: "whatsapp",
         providerNumberId: "106540352242922",
         providerAccountId: "102290129340398",
+        portfolioId: "2729063490586005",
         status: "available",
         block: null,
         tier: "standard",

@@ -744,11 +744,16 @@ export interface PhoneNumber {
   readonly provider: string
   readonly providerNumberId: string
   readonly providerAccountId: string
+  /** The business portfolio, whose numbers share the messaging limit; `null` until the operator has told it. */
+  readonly portfolioId: string | null
   readonly status: "available" | "blocked" | "disabled"
   readonly block: SenderBlock | null
   readonly tier: string
   readonly messagesPerSecond: number
-  /** The limit of customers outside a service window within 24 hours; `null` for no limit. */
+  /**
+   * The limit of customers outside a service window within 24 hours, from all numbers of the portfolio together; `null`
+   * for no limit.
+   */
   readonly messagingLimit: number | null
   readonly quality: string | null
 }

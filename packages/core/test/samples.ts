@@ -105,6 +105,7 @@ export const sender = (fields: Partial<PhoneNumber> = {}): PhoneNumber => ({
   providerAccountId: "1",
   tier: null,
   messagingLimit: null,
+  portfolioId: null,
   available: true,
   block: null,
   learned: unlearned,

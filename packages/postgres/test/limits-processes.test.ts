@@ -4,7 +4,8 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
-import { Contact, Limits, Quota } from "@wac/core"
+import { Contact, Limits, PhoneNumberStore, Quota } from "@wac/core"
+import * as Extent from "@wac/testbed/Extent"
 import { Fixture, MessageFixture } from "@wac/testkit"
 import { Effect, Fiber } from "effect"
 import * as DeliveryProcesses from "./webhooks/DeliveryProcesses.ts"
@@ -118,4 +119,42 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("two processes", (
         )
       })
   )
+
+  it.effect("two processes together allow a portfolio of two workspaces exactly its messaging limit", () =>
+    Effect.gen(function*() {
+      const client = yield* PgClient.PgClient
+      const most = Extent.of(30, 250)
+      const one = yield* world({ number: { messagingLimit: most } })
+      const two = yield* world({ start: one.start, number: { messagingLimit: most } })
+      const numbers = yield* PhoneNumberStore.PhoneNumberStore
+      const portfolioId = `portfolio-${yield* Fixture.word}`
+      for (const { number } of [one, two]) yield* numbers.assign(number.id, { portfolioId })
+      const wave = Extent.of(60, 1000)
+      const sends = Effect.forEach(
+        Array.from({ length: wave }, (_, i) => i),
+        (n) =>
+          Effect.map(
+            accept(n % 2 === 0 ? one : two, { limits: roomy, message: template({ to: customer(Math.floor(n / 2)) }) }),
+            ({ accepted }) => ({ to: Math.floor(n / 2), told: describe(accepted) })
+          ),
+        { concurrency: "unbounded" }
+      )
+      const all = (yield* Effect.all([sends, elsewhere(sends)], { concurrency: "unbounded" })).flat()
+      const reached = new Set(all.flatMap(({ to, told }) => told === "Claimed" ? [to] : []))
+      assert.strictEqual(reached.size, most)
+      const more = yield* Effect.forEach(
+        Array.from({ length: wave }, (_, i) => i),
+        (n) => accept(n % 2 === 0 ? one : two, { limits: roomy, message: template({ to: customer(1000 + n) }) }),
+        { concurrency: "unbounded" }
+      )
+      assert.deepStrictEqual([...new Set(more.map(({ accepted }) => describe(accepted)))], [
+        "forbidden/messaging_limit_reached"
+      ])
+      const ids = [one.number.id, two.number.id]
+      const counted = yield* client`select
+          (select sum(customers_counted)::int from phone_numbers where id = any (${ids})) as numbers,
+          count(*)::int as pairs, count(distinct split_part(key, ':', 3))::int as customers
+        from buckets where phone_number_id = any (${ids}) and counted_at is not null`
+      assert.deepStrictEqual(counted, [{ numbers: most, pairs: most, customers: most }])
+    }))
 })

@@ -240,6 +240,7 @@ export const phoneNumber = (
       providerAccountId: `account-${yield* word}`,
       tier: null,
       messagingLimit: null,
+      portfolioId: null,
       available: true,
       block: null,
       learned: PhoneNumber.unlearned,

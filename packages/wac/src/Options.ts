@@ -27,7 +27,7 @@ export interface Limits {
     readonly phoneNumberTier?: string
     /** Messages per workspace and calendar month (UTC). */
     readonly monthlyQuota?: number | null
-    /** Unique customers messaged outside a window, per rolling 24 hours and phone number. */
+    /** Unique customers messaged outside a window, per rolling 24 hours and portfolio. */
     readonly messagingLimit?: number | null
   }
 }

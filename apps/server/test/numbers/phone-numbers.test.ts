@@ -38,6 +38,7 @@ describe.concurrent("phone numbers", () => {
         provider: "sandbox",
         providerNumberId: "sandbox-1",
         providerAccountId: "sandbox",
+        portfolioId: null,
         status: "available",
         tier: "standard",
         messagesPerSecond: Limits.standard.phoneNumberTiers["standard"],

@@ -38,13 +38,18 @@ export const PhoneNumber = Schema.Struct({
   provider: Schema.String,
   providerNumberId: Schema.String,
   providerAccountId: Schema.String,
+  /** The business portfolio, whose numbers share the messaging limit; `null` until the operator has told it. */
+  portfolioId: Schema.NullOr(Schema.String),
   /** `disabled` by the operator, or `blocked` by the provider, with the cause in `block`. */
   status: PhoneNumbers.NumberStatus,
   block: Schema.NullOr(Block),
   /** The tier in force, and its rate. */
   tier: Schema.String,
   messagesPerSecond: Schema.Finite,
-  /** The limit of customers outside a service window within 24 hours; `null` for no limit. */
+  /**
+   * The limit of customers outside a service window within 24 hours, from all numbers of the portfolio together; `null`
+   * for no limit.
+   */
   messagingLimit: Schema.NullOr(Schema.Int),
   /** The provider's rating in its own words; `null` if it has not reported one. */
   quality: Schema.NullOr(Schema.String)

@@ -32,7 +32,7 @@ export const Limits = Schema.Struct({
     phoneNumberTier: Schema.String,
     /** Messages per workspace and calendar month (UTC). */
     monthlyQuota: Schema.NullOr(Count),
-    /** Unique customers messaged outside a window, per phone number and rolling 24 h. */
+    /** Unique customers messaged outside a window, per portfolio and rolling 24 h. */
     messagingLimit: Schema.NullOr(Count),
     /** Bytes of all files of a workspace; defaults to {@link standardMediaQuota}. */
     mediaQuota: Schema.optionalKey(Schema.NullOr(Count))

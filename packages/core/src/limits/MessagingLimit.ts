@@ -1,9 +1,18 @@
 /**
- * The messaging limit of a phone number (contract §7): unique customers messaged outside a service window per rolling
- * 24 hours, counted as the provider does. Pure.
+ * The messaging limit (contract §7): unique customers messaged outside a service window per rolling 24 hours, counted as
+ * the provider does, for all numbers of a portfolio together. Pure.
  */
 import { Duration } from "effect"
+import type { PhoneNumber } from "../numbers/PhoneNumber.ts"
 import type { Instant } from "../Time.ts"
+
+/**
+ * Names the numbers that share a messaging limit: the numbers of one portfolio, in whatever workspace they are, and the
+ * numbers of one workspace whose portfolio is not told.
+ */
+export const poolOf = (
+  { portfolioId, provider, workspaceId }: Pick<PhoneNumber, "portfolioId" | "provider" | "workspaceId">
+): string => portfolioId === null ? `${provider}:workspace:${workspaceId}` : `${provider}:portfolio:${portfolioId}`
 
 /** How long a customer counts after a message outside a window. */
 export const period = Duration.hours(24)

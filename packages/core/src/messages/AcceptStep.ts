@@ -33,8 +33,11 @@ export interface OfNumber {
   readonly number: PhoneNumber.PhoneNumber
   /** When its bucket is full. */
   readonly fullAt: Instant
-  /** How many customers count against its messaging limit. */
-  readonly customers: number
+  /**
+   * How many customers count against the messaging limit by messages from each number that shares it
+   * (`MessagingLimit.poolOf`), the number itself included. A customer counts for one number: the last that counted them.
+   */
+  readonly customers: ReadonlyMap<PhoneNumberId, number>
   /**
    * Whether `customers` is exact. If not, it may include customers whose 24 hours have passed
    * (`MessagingLimit.lapsed`).
@@ -46,8 +49,11 @@ export interface OfNumber {
 export interface OfPair {
   /** When the pair's bucket is full; `undefined` if there is no bucket yet. */
   readonly fullAt: Instant | undefined
-  /** When the customer was last counted against the messaging limit; `null` if they do not count. */
-  readonly countedAt: Instant | null
+  /**
+   * When the customer was last counted against the messaging limit, by each number that shares it and for which they
+   * count. Usually empty or of one number.
+   */
+  readonly countedAt: ReadonlyMap<PhoneNumberId, Instant>
 }
 
 /** What the key of a send is bound to. */
@@ -85,9 +91,9 @@ export interface Loaded extends Known {
   readonly found: (command: AcceptSend) => Found
 }
 
-/** A phone number whose exact count of customers is needed, without those whose 24 hours have passed. */
+/** Phone numbers whose exact counts of customers are needed, without those whose 24 hours have passed. */
 export interface Need {
-  readonly phoneNumberId: PhoneNumberId
+  readonly phoneNumberIds: ReadonlyArray<PhoneNumberId>
   /** `MessagingLimit.lapsed` at the time of the count. */
   readonly lapsed: Instant
 }
@@ -125,6 +131,11 @@ export interface Writes {
     /** When this try counted the customer; `null` if it did not. */
     readonly countedAt: Instant | null
   }>
+  /** Customers who no longer count for a number, because another number that shares the messaging limit counted them. */
+  readonly moved: ReadonlyArray<{
+    readonly phoneNumberId: PhoneNumberId
+    readonly customer: Contact.Contact["key"]
+  }>
   readonly quotas: ReadonlyArray<{
     readonly workspaceId: WorkspaceId
     readonly month: string
@@ -138,7 +149,13 @@ export interface Writes {
 
 interface NumberState {
   readonly bucket: Bucket.Bucket
+  readonly id: PhoneNumberId
+}
+
+/** The numbers that share a messaging limit. */
+interface PoolState {
   readonly loaded: OfNumber
+  /** The number of customers who count. */
   customers: number
 }
 
@@ -146,8 +163,15 @@ interface PairState {
   readonly bucket: Bucket.Bucket
   readonly phoneNumberId: PhoneNumberId
   readonly customer: Contact.Contact["key"]
+}
+
+/** A customer, as counted against the messaging limit of some numbers. */
+interface CustomerState {
+  readonly customer: Contact.Contact["key"]
+  readonly loaded: OfPair["countedAt"]
   countedAt: Instant | null
-  hasCounted: boolean
+  /** The number that last counted the customer in this batch. */
+  countedBy: PhoneNumberId | null
 }
 
 interface QuotaState {
@@ -179,12 +203,14 @@ const nameOf = ({ key, route, workspaceId }: KeyedRequest): string => `${workspa
 class Batch {
   private readonly workspaces = new Map<WorkspaceId, Bucket.Bucket>()
   private readonly numbers = new Map<PhoneNumberId, NumberState>()
+  private readonly pools = new Map<string, PoolState>()
   private readonly pairs = new Map<string, PairState>()
+  private readonly customers = new Map<string, CustomerState>()
   private readonly quotas = new Map<string, QuotaState>()
   private readonly bounds = new Map<string, Bound>()
   private readonly unbound: Array<MessageId> = []
   private readonly claims: Array<Claim> = []
-  private readonly needed = new Map<PhoneNumberId, Need>()
+  private readonly needed = new Map<string, Need>()
 
   accept(command: AcceptSend, found: Found): Accepted {
     const { limits, message: content, now, request } = command
@@ -217,8 +243,9 @@ class Batch {
     }
 
     const customer = Contact.keyOf(content.to)
-    const number = found.sender && this.number(found.sender)
-    const pair = found.sender && this.pair(found.sender.number.id, customer, found.pair)
+    const pool = found.sender && MessagingLimit.poolOf(found.sender.number)
+    const shared = found.sender && this.pool(pool!, found.sender)
+    const counted = pool === undefined ? undefined : this.customer(pool, customer, found.pair)
     const month = Quota.monthOf(now)
     const quota = this.quota(request.workspaceId, month, found)
     const refusal = Policy.refusal({
@@ -235,19 +262,22 @@ class Batch {
       quotaUsed: quota.used + quota.messages,
       messagingLimit: (found.sender && PhoneNumber.messagingLimitOf(found.sender.number)) ??
         limits.defaults.messagingLimit,
-      customersCounted: number?.customers ?? 0,
-      customerCounted: pair !== undefined && pair.countedAt !== null && MessagingLimit.counts(pair.countedAt, now)
+      customersCounted: shared?.customers ?? 0,
+      customerCounted: counted !== undefined && counted.countedAt !== null &&
+        MessagingLimit.counts(counted.countedAt, now)
     })
     if (refusal !== undefined) {
-      if (refusal.reason === "messaging_limit_reached") this.need(number!, now)
+      if (refusal.reason === "messaging_limit_reached") this.need(pool!, shared!, now)
       return refused(ofRequest.readings, refusal)
     }
     // the policy refuses a missing sender first, so there is one here
     const sender = found.sender!.number
 
+    const number = this.number(found.sender!)
+    const pair = this.pair(sender.id, customer, found.pair)
     const ofCall = Bucket.ask([
-      { bucket: number!.bucket, policy: Limits.phoneNumber(limits, PhoneNumber.tierOf(sender)) },
-      { bucket: pair!.bucket, policy: Limits.pair(limits) }
+      { bucket: number.bucket, policy: Limits.phoneNumber(limits, PhoneNumber.tierOf(sender)) },
+      { bucket: pair.bucket, policy: Limits.pair(limits) }
     ], now)
     const readings = [...ofRequest.readings, ...ofCall.readings]
     const stillTooFast = RateLimit.refusal(readings)
@@ -260,13 +290,21 @@ class Batch {
     const claim = { token: command.claimToken, leaseUntil: command.leaseUntil }
     const quotaMonth = again?.quotaMonth ?? month
     if (again === undefined || again.quotaMonth === null) quota.messages++
-    const counted = Policy.countsAgainstMessagingLimit({ contact, now }) ? { before: pair!.countedAt } : null
-    if (counted !== null) {
-      if (counted.before === null) number!.customers++
-      pair!.countedAt = now
-      pair!.hasCounted = true
+    const isCounted = Policy.countsAgainstMessagingLimit({ contact, now })
+    const countedBefore = counted!.countedAt
+    if (isCounted) {
+      if (countedBefore === null) shared!.customers++
+      counted!.countedAt = now
+      counted!.countedBy = sender.id
     }
-    this.claims.push({ request, message, before: again?.message, claim, quotaMonth, counted })
+    this.claims.push({
+      request,
+      message,
+      before: again?.message,
+      claim,
+      quotaMonth,
+      counted: isCounted ? { before: countedBefore } : null
+    })
     this.bounds.set(name, {
       binding: again === undefined
         ? {
@@ -290,18 +328,25 @@ class Batch {
   }
 
   writes(): Writes {
+    const added = new Map<PhoneNumberId, number>()
+    const countedAt = new Map<string, Instant>()
+    const moved: Array<Writes["moved"][number]> = []
+    for (const { countedAt: at, countedBy, customer, loaded } of this.customers.values()) {
+      if (countedBy === null) continue
+      countedAt.set(Contact.idOf({ phoneNumberId: countedBy, key: customer }), at!)
+      if (!loaded.has(countedBy)) added.set(countedBy, (added.get(countedBy) ?? 0) + 1)
+      for (const id of loaded.keys()) if (id !== countedBy) moved.push({ phoneNumberId: id, customer })
+    }
+    // whatever counted a customer has also spent the buckets of its number and pair
     return {
       workspaces: [...this.workspaces].flatMap(([id, { fullAt, hasChanged }]) => hasChanged ? [{ id, fullAt }] : []),
-      numbers: [...this.numbers.values()].flatMap(({ bucket, customers, loaded: { customers: before, number } }) =>
-        bucket.hasChanged || customers !== before
-          ? [{ id: number.id, fullAt: bucket.fullAt, customers: customers - before }]
-          : []
+      numbers: [...this.numbers.values()].flatMap(({ bucket: { fullAt, hasChanged }, id }) =>
+        hasChanged ? [{ id, fullAt, customers: added.get(id) ?? 0 }] : []
       ),
-      pairs: [...this.pairs.values()].flatMap(({ bucket, countedAt, customer, hasCounted, phoneNumberId }) =>
-        bucket.hasChanged || hasCounted
-          ? [{ phoneNumberId, customer, fullAt: bucket.fullAt, countedAt: hasCounted ? countedAt : null }]
-          : []
+      pairs: [...this.pairs].flatMap(([name, { bucket: { fullAt, hasChanged }, customer, phoneNumberId }]) =>
+        hasChanged ? [{ phoneNumberId, customer, fullAt, countedAt: countedAt.get(name) ?? null }] : []
       ),
+      moved,
       quotas: [...this.quotas.values()].flatMap(({ messages, month, workspaceId }) =>
         messages > 0 ? [{ workspaceId, month, messages }] : []
       ),
@@ -310,16 +355,29 @@ class Batch {
     }
   }
 
-  private need({ loaded: { isExact, number } }: NumberState, now: Instant): void {
-    if (isExact || this.needed.has(number.id)) return
-    this.needed.set(number.id, { phoneNumberId: number.id, lapsed: MessagingLimit.lapsed(now) })
+  private need(pool: string, { loaded: { customers, isExact } }: PoolState, now: Instant): void {
+    if (isExact || this.needed.has(pool)) return
+    this.needed.set(pool, { phoneNumberIds: [...customers.keys()], lapsed: MessagingLimit.lapsed(now) })
   }
 
-  private number(loaded: OfNumber): NumberState {
-    return known(this.numbers, loaded.number.id, () => ({
-      bucket: new Bucket.Bucket(loaded.fullAt),
+  private number({ fullAt, number: { id } }: OfNumber): NumberState {
+    return known(this.numbers, id, () => ({ id, bucket: new Bucket.Bucket(fullAt) }))
+  }
+
+  private pool(name: string, loaded: OfNumber): PoolState {
+    return known(this.pools, name, () => {
+      let customers = 0
+      for (const counted of loaded.customers.values()) customers += counted
+      return { loaded, customers }
+    })
+  }
+
+  private customer(pool: string, customer: Contact.Contact["key"], { countedAt: loaded }: OfPair): CustomerState {
+    return known(this.customers, `${pool} ${customer}`, () => ({
+      customer,
       loaded,
-      customers: loaded.customers
+      countedAt: loaded.size === 0 ? null : Math.max(...loaded.values()),
+      countedBy: null
     }))
   }
 
@@ -327,9 +385,7 @@ class Batch {
     return known(this.pairs, Contact.idOf({ phoneNumberId, key: customer }), () => ({
       bucket: new Bucket.Bucket(loaded.fullAt),
       phoneNumberId,
-      customer,
-      countedAt: loaded.countedAt,
-      hasCounted: false
+      customer
     }))
   }
 

@@ -112,7 +112,8 @@ const messagingLimitRefusal = (given: Circumstances) =>
     ? new Forbidden({
       reason: "messaging_limit_reached",
       message:
-        "this phone number has reached its messaging limit for customers outside a service window within 24 hours"
+        "the phone numbers of this portfolio have reached their messaging limit for customers outside a service window " +
+        "within 24 hours"
     })
     : undefined
 

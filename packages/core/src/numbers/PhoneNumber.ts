@@ -123,6 +123,11 @@ export interface PhoneNumber extends ProviderNumber {
   readonly tier: string | null
   /** Unique customers messaged outside a window per rolling 24 h. `null` as for the tier. */
   readonly messagingLimit: number | null
+  /**
+   * The provider's id of the business portfolio that owns the account, as the operator told it. Numbers of one
+   * portfolio share the messaging limit (`MessagingLimit.poolOf`). `null` until told.
+   */
+  readonly portfolioId: string | null
   /** The operator's switch. */
   readonly available: boolean
   /** Why the provider blocks the number; it may have expired (`SenderBlock.inForce`). */
@@ -146,6 +151,7 @@ export const fresh = (
   ...given,
   tier: null,
   messagingLimit: null,
+  portfolioId: null,
   available: true,
   block: null,
   credentialsVersion: null

@@ -19,8 +19,11 @@ export interface SealedCredentials {
   readonly apiVersion: string | null
 }
 
-/** Assigns a number to a provider's account. */
-export interface Assign extends Pick<PhoneNumber.PhoneNumber, "provider" | "providerAccountId"> {
+/** Where a number belongs at the provider. */
+export type Assignment = Partial<Pick<PhoneNumber.PhoneNumber, "provider" | "providerAccountId" | "portfolioId">>
+
+/** Assigns a number to a provider, an account and a portfolio; omitted fields keep their values. */
+export interface Assign extends Assignment {
   readonly id: PhoneNumberId
 }
 
@@ -154,17 +157,18 @@ export const add: Decide<PhoneNumber.PhoneNumber, LoadedWorkspaces, boolean, Wri
 }
 
 /**
- * Decides `PhoneNumberStore.assign`: assigns numbers to provider accounts. A number becomes the default there if its
- * workspace has no other. The answer is whether the number exists.
+ * Decides `PhoneNumberStore.assign`: assigns numbers to providers, accounts and portfolios. A number becomes the default
+ * at its provider if its workspace has no other. The answer is whether the number exists.
  */
 export const assign: Decide<Assign, LoadedWorkspaces, boolean, Writes> = (loaded, commands) => {
   const workspaces = new Workspaces(loaded)
-  const answers = commands.map(({ id, provider, providerAccountId }) => {
+  const answers = commands.map(({ id, ...to }) => {
     const number = workspaces.byId(id)
     if (number === undefined) return false
     const all = workspaces.of(number.workspaceId)
-    const isTaken = all.some((other) => other.id !== id && other.provider === provider && other.isDefault)
-    const assigned = { ...number, provider, providerAccountId, isDefault: number.isDefault && !isTaken }
+    const moved = { ...number, ...to }
+    const isTaken = all.some((other) => other.id !== id && other.provider === moved.provider && other.isDefault)
+    const assigned = { ...moved, isDefault: number.isDefault && !isTaken }
     workspaces.keep(number.workspaceId, all.map((other) => other.id === id ? assigned : other))
     return true
   })

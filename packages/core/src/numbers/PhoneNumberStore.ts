@@ -5,7 +5,7 @@ import { Context, type Effect, type Option } from "effect"
 import type { PhoneNumberId, WorkspaceId } from "../Id.ts"
 import type { StoreError } from "../StoreError.ts"
 import type { NumberName, PhoneNumber } from "./PhoneNumber.ts"
-import type { Observe, SealedCredentials, SetCredentials } from "./PhoneNumberStep.ts"
+import type { Assignment, Observe, SealedCredentials, SetCredentials } from "./PhoneNumberStep.ts"
 
 /** The operator's settings of a number. */
 export type PhoneNumberSettings = Partial<
@@ -27,13 +27,12 @@ export class PhoneNumberStore extends Context.Service<PhoneNumberStore, {
    */
   readonly remove: (id: PhoneNumberId) => Effect.Effect<boolean, StoreError>
   /**
-   * Assigns a number to a provider's account. It becomes the default there if its workspace has no other. A provider
-   * that loses its default gets the oldest other number. Safe to repeat.
+   * Assigns a number to a provider, an account and a portfolio; omitted fields keep their values. It becomes the
+   * default at its provider if its workspace has no other. A provider that loses its default gets the oldest other
+   * number. In force from the next *accept*. A customer whom several numbers have messaged before they came to share a
+   * messaging limit may count once for each of them until 24 hours after. Safe to repeat.
    */
-  readonly assign: (
-    id: PhoneNumberId,
-    to: Pick<PhoneNumber, "provider" | "providerAccountId">
-  ) => Effect.Effect<void, StoreError>
+  readonly assign: (id: PhoneNumberId, to: Assignment) => Effect.Effect<void, StoreError>
   /** The numbers of a workspace, default numbers first. */
   readonly list: (id: WorkspaceId) => Effect.Effect<ReadonlyArray<PhoneNumber>, StoreError>
   /** The numbers that a name selects, in all workspaces, oldest first. */

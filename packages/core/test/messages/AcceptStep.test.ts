@@ -4,7 +4,7 @@ import { type Contact, idOf, keyOf } from "../../src/contacts/Contact.ts"
 import { reasonOf } from "../../src/Errors.ts"
 import type { MessageId, WorkspaceId } from "../../src/Id.ts"
 import { pairBucket, phoneNumberBucket, standard, workspaceBucket } from "../../src/limits/Limits.ts"
-import { counts } from "../../src/limits/MessagingLimit.ts"
+import { counts, poolOf } from "../../src/limits/MessagingLimit.ts"
 import { monthOf } from "../../src/limits/Quota.ts"
 import { accept, type Bound, type Found, type Loaded, type Need, type OfNumber } from "../../src/messages/AcceptStep.ts"
 import type { IdempotencyKey } from "../../src/messages/Idempotency.ts"
@@ -52,16 +52,17 @@ class World {
     const decided = accept(loaded, batch)
     if ("needs" in decided) {
       this.needed.push(...decided.needs)
-      for (const { phoneNumberId } of decided.needs) this.lapsed.delete(phoneNumberId)
+      for (const id of decided.needs.flatMap(({ phoneNumberIds }) => phoneNumberIds)) this.lapsed.delete(id)
       return this.accept(batch, now)
     }
-    const { claims, numbers, pairs, quotas, unbound, workspaces } = decided.writes
+    const { claims, moved, numbers, pairs, quotas, unbound, workspaces } = decided.writes
     for (const { fullAt, id } of workspaces) this.buckets.set(workspaceBucket(id), fullAt)
     for (const { fullAt, id } of numbers) this.buckets.set(phoneNumberBucket(id), fullAt)
     for (const { countedAt, customer, fullAt, phoneNumberId } of pairs) {
       this.buckets.set(pairBucket(phoneNumberId, customer), fullAt)
       if (countedAt !== null) this.counted.set(idOf({ phoneNumberId, key: customer }), countedAt)
     }
+    for (const { customer, phoneNumberId } of moved) this.counted.delete(idOf({ phoneNumberId, key: customer }))
     for (const { messages, month, workspaceId } of quotas) {
       const name = `${workspaceId} ${month}`
       this.quotas.set(name, (this.quotas.get(name) ?? 0) + messages)
@@ -89,7 +90,7 @@ class World {
       one.workspaceId === workspaceId && (from === undefined ? one.isDefault : from === one.id)
     )
     const pair = number && { phoneNumberId: number.id, key: keyOf(to) }
-    const countedAt = pair && this.counted.get(idOf(pair))
+    const pool = number === undefined ? [] : this.pool(number)
     return {
       workspace: workspace && { workspace, fullAt: this.buckets.get(workspaceBucket(workspaceId)) ?? 0 },
       apiKey: command.apiKeyId === id("key") ? apiKey() : undefined,
@@ -98,7 +99,10 @@ class World {
       contact: pair && this.contacts.get(idOf(pair)),
       pair: {
         fullAt: pair && this.buckets.get(pairBucket(pair.phoneNumberId, pair.key)),
-        countedAt: countedAt !== undefined && counts(countedAt, now) ? countedAt : null
+        countedAt: new Map(pool.flatMap((id) => {
+          const at = this.counted.get(idOf({ phoneNumberId: id, key: keyOf(to) }))
+          return at !== undefined && counts(at, now) ? [[id, at]] : []
+        }))
       },
       bound: this.bounds.get(nameOf(command)),
       quotaUsed: (month) => this.quotas.get(`${workspaceId} ${month}`) ?? 0
@@ -106,14 +110,19 @@ class World {
   }
 
   private sender(number: PhoneNumber, now: number): OfNumber {
-    const exact = [...this.counted].filter(([name, at]) => name.startsWith(`${number.id}:`) && counts(at, now)).length
-    const lapsed = this.lapsed.get(number.id)
+    const pool = this.pool(number)
+    const exact = (id: string) =>
+      [...this.counted].filter(([name, at]) => name.startsWith(`${id}:`) && counts(at, now)).length
     return {
       number,
       fullAt: this.buckets.get(phoneNumberBucket(number.id)) ?? 0,
-      customers: exact + (lapsed ?? 0),
-      isExact: lapsed === undefined
+      customers: new Map(pool.map((id) => [id, exact(id) + (this.lapsed.get(id) ?? 0)])),
+      isExact: pool.every((id) => !this.lapsed.has(id))
     }
+  }
+
+  private pool(number: PhoneNumber): ReadonlyArray<PhoneNumber["id"]> {
+    return this.numbers.filter((other) => poolOf(other) === poolOf(number)).map(({ id }) => id)
   }
 }
 
@@ -229,7 +238,36 @@ describe("accepting sends", () => {
       "Claimed",
       "messaging_limit_reached"
     ])
-    assert.deepStrictEqual(world.needed, [{ phoneNumberId, lapsed: now - day }])
+    assert.deepStrictEqual(world.needed, [{ phoneNumberIds: [phoneNumberId], lapsed: now - day }])
+  })
+
+  it("numbers that share a messaging limit count a customer once, for the number that wrote last", () => {
+    const limits = { ...standard, defaults: { ...standard.defaults, messagingLimit: 1 } }
+    const other = id("pn", 2)
+    const world = new World().add().add({}, { id: other, phoneNumber: "+14155550002", isDefault: false })
+    const to = (n: number, from?: string) => ({
+      ...templated([]),
+      to: customerOf(n),
+      ...(from === undefined ? {} : { from })
+    })
+    assert.deepStrictEqual(
+      saidOf(world.accept([
+        send({ n: 1, limits, message: to(1) }),
+        send({ n: 2, limits, message: to(1, other) }),
+        send({ n: 3, limits, message: to(2, other) })
+      ])),
+      ["Claimed", "Claimed", "messaging_limit_reached"]
+    )
+    assert.deepStrictEqual([...world.counted], [[idOf({ phoneNumberId: other, key: customerOf(1) }), start]])
+    const now = start + hour
+    assert.deepStrictEqual(
+      saidOf(world.accept([send({ n: 4, limits, message: to(1), now }), send({ n: 5, limits, message: to(2), now })])),
+      ["Claimed", "messaging_limit_reached"]
+    )
+    assert.deepStrictEqual([...world.counted], [[
+      idOf({ phoneNumberId: world.numbers[0]!.id, key: customerOf(1) }),
+      now
+    ]])
   })
 
   it("a refusal writes nothing", () => {
@@ -240,10 +278,10 @@ describe("accepting sends", () => {
       found: () => ({
         workspace: { workspace: world.workspaces.get(id("ws"))!, fullAt: 0 },
         apiKey: apiKey(),
-        sender: { number: world.numbers[0]!, fullAt: 0, customers: 0, isExact: true },
+        sender: { number: world.numbers[0]!, fullAt: 0, customers: new Map(), isExact: true },
         template: undefined,
         contact: undefined,
-        pair: { fullAt: undefined, countedAt: null },
+        pair: { fullAt: undefined, countedAt: new Map() },
         bound: undefined,
         quotaUsed: () => 0
       })
@@ -254,6 +292,7 @@ describe("accepting sends", () => {
       workspaces: [],
       numbers: [],
       pairs: [],
+      moved: [],
       quotas: [],
       unbound: [],
       claims: []

@@ -150,6 +150,12 @@ describe("assigning and removing numbers", () => {
     assert.deepStrictEqual(world.defaults(), [id("pn", 1), id("pn", 3)])
   })
 
+  it("an assignment keeps what it omits", () => {
+    const world = new World(number(1, { isDefault: true }))
+    assert.deepStrictEqual(world.assign([{ id: id("pn", 1), portfolioId: "7" }]), [true])
+    assert.deepStrictEqual(world.all(), [number(1, { isDefault: true, portfolioId: "7" })])
+  })
+
   it("removing an account's last number removes the account's templates", () => {
     const world = new World(number(1), number(2), number(3, { providerAccountId: "2" }))
     assert.deepStrictEqual(world.remove([id("pn", 1), id("pn", 1), id("pn", 3)]), [true, false, true])

@@ -422,6 +422,7 @@ describe("setting up", () => {
           provider: "stub",
           tier: null,
           messagingLimit: null,
+          portfolioId: null,
           available: true,
           block: null,
           credentialsVersion: null,

@@ -16,6 +16,7 @@ export const shown = ({ block, number, ...inForce }: PhoneNumbers.PhoneNumberSta
   provider: number.provider,
   providerNumberId: number.providerNumberId,
   providerAccountId: number.providerAccountId,
+  portfolioId: number.portfolioId,
   ...inForce,
   block: block && {
     reason: block.reason,

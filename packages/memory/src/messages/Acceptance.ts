@@ -9,6 +9,7 @@ import {
   Limits,
   type Message,
   type MessageStore,
+  MessagingLimit,
   type PhoneNumber,
   type Template,
   type Time,
@@ -26,7 +27,9 @@ const found = (memory: Memory, command: MessageStore.AcceptSend): AcceptStep.Fou
   const customer = Contact.keyOf(content.to)
   const workspace = memory.workspaces.get(request.workspaceId)
   const number = senderOf(memory, request.workspaceId, command.provider, content.from)
-  const writtenTo = number && memory.writtenTo.get(number.id)
+  const writtenTo = number === undefined ?
+    [] :
+    poolOf(memory, number).map((id) => [id, memory.writtenTo.get(id)] as const)
   const send = memory.sends.get(nameOf(request))
   return {
     workspace: workspace && { workspace, fullAt: fullAt(memory, Limits.workspaceBucket(workspace.id)) ?? 0 },
@@ -34,14 +37,17 @@ const found = (memory: Memory, command: MessageStore.AcceptSend): AcceptStep.Fou
     sender: number && {
       number,
       fullAt: fullAt(memory, Limits.phoneNumberBucket(number.id)) ?? 0,
-      customers: writtenTo?.count(now) ?? 0,
+      customers: new Map(writtenTo.map(([id, customers]) => [id, customers?.count(now) ?? 0])),
       isExact: true
     },
     template: templateOf(memory, number, content),
     contact: number && contactOf(memory, number.id, customer),
     pair: {
       fullAt: number && fullAt(memory, Limits.pairBucket(number.id, customer)),
-      countedAt: writtenTo?.lastAt(customer) ?? null
+      countedAt: new Map(writtenTo.flatMap(([id, customers]) => {
+        const at = customers?.lastAt(customer) ?? null
+        return at === null ? [] : [[id, at]]
+      }))
     },
     bound: send &&
       {
@@ -62,6 +68,7 @@ const write = (memory: Memory, writes: AcceptStep.Writes, now: Time.Instant): vo
     fill(Limits.pairBucket(phoneNumberId, customer), fullAt)
     if (countedAt !== null) customersOf(memory, phoneNumberId).note(customer, countedAt)
   }
+  for (const { customer, phoneNumberId } of writes.moved) customersOf(memory, phoneNumberId).restore(customer, null)
   for (const { messages, month, workspaceId } of writes.quotas) {
     const counter = quotaCounter(workspaceId, month)
     memory.quotaUsed.set(counter, (memory.quotaUsed.get(counter) ?? 0) + messages)
@@ -168,6 +175,15 @@ export const templateOf = (
   const { providerAccountId, workspaceId } = sender
   const id = memory.templateByName.get(templateName({ ...content.template, workspaceId, providerAccountId }))
   return id && memory.templates.get(id)
+}
+
+/** The numbers that share a messaging limit with a number, itself included. */
+const poolOf = (memory: Memory, number: PhoneNumber.PhoneNumber): ReadonlyArray<PhoneNumber.PhoneNumber["id"]> => {
+  const pool = MessagingLimit.poolOf(number)
+  const others = number.portfolioId === null
+    ? memory.phoneNumbers.all(number.workspaceId)
+    : memory.phoneNumbers.values()
+  return [...others].flatMap((other) => MessagingLimit.poolOf(other) === pool ? [other.id] : [])
 }
 
 const customersOf = (memory: Memory, number: PhoneNumber.PhoneNumber["id"]): WrittenTo => {

@@ -2,7 +2,17 @@
  * Accepts sends (core's `AcceptStep`): what is loaded and written. The lock of a workspace serializes its sends: it
  * guards everything that they spend of the workspace, its numbers and their customers.
  */
-import { AcceptStep, Contact, Limits, type MessageStore, Quota, type Step, type Time, type Workspace } from "@wac/core"
+import {
+  AcceptStep,
+  Contact,
+  type Id,
+  Limits,
+  type MessageStore,
+  Quota,
+  type Step,
+  type Time,
+  type Workspace
+} from "@wac/core"
 import { instant, instantOrNull, plain } from "../Column.ts"
 import { contactOf } from "../contacts/ContactStep.ts"
 import type { StepOptions } from "../Database.ts"
@@ -12,8 +22,15 @@ import type { Row, Rows, Statement } from "../Statement.ts"
 import { templateOf } from "../templates/StoredTemplate.ts"
 import { boundOf, type StoredSend } from "./StoredSend.ts"
 
+/** With the workspaces of a portfolio's other numbers, since its numbers share a messaging limit. */
 const lockText = `select w.id, w.name, w.created_at, w.suspended, w.tier, w.bucket_full_at, w.monthly_quota
-  from workspaces w where w.id = any ($1::text[]) order by w.id for no key update`
+  from workspaces w
+  where w.id = any ($1::text[] || array(
+    select o.workspace_id from phone_numbers p
+    join phone_numbers o on o.limit_pool = p.limit_pool and o.workspace_id <> p.workspace_id
+    where p.workspace_id = any ($1::text[]) and p.portfolio_id is not null
+  ))
+  order by w.id for no key update`
 
 /** The number that a message names by digits or id, else the running provider's default number. */
 const senderOf = (what: string): string =>
@@ -33,6 +50,10 @@ const senderOf = (what: string): string =>
  */
 const kindsText = `select a.id is not null as is_known, a.revoked_at, a.expires_at,
     to_json(p.p) as sender,
+    (
+      select json_object_agg(o.id, o.customers_counted) from phone_numbers o
+      where o.limit_pool = (p.p).limit_pool and o.id <> (p.p).id
+    ) as others,
     to_json(t.t) as template,
     (
       select json_object_agg(q.month, q.used) from (
@@ -67,12 +88,14 @@ const kindsText = `select a.id is not null as is_known, a.revoked_at, a.expires_
  * holds it: it may be claimed again, or lose its key.
  */
 const sendsText = `with k as materialized (
-    select k.place, k.workspace_id, k.route, p.id as number_id
+    select k.place, k.workspace_id, k.route, p.id as number_id, (
+      select array_agg(o.id) from phone_numbers o where o.limit_pool = p.limit_pool and o.id <> p.id
+    ) as others
     from unnest($1::text[], $2::text[], $3::text[], $4::text[])
       with ordinality k (workspace_id, provider, sender, route, place)
-    ${senderOf("p.id")}
+    ${senderOf("p.id, p.limit_pool")}
   )
-  select s.place, b.full_at, b.counted_at, n.workspace_id, n.phone_number_id, n.key, n.phone, n.user_id,
+  select s.place, k.number_id, b.full_at, b.counted_at, e.elsewhere, n.workspace_id, n.phone_number_id, n.key, n.phone, n.user_id,
     n.last_inbound_at, n.opted_out, n.preference_at, to_json(coalesce(l.l, m.m)) as bound, l.l is null as is_busy
   from unnest($5::integer[], $6::text[], $7::text[]) with ordinality s (kind, key, customer, place)
   join k on k.place = s.kind
@@ -88,7 +111,15 @@ const sendsText = `with k as materialized (
   left join lateral (
     select b.full_at, b.counted_at from buckets b where b.key = 'pair:' || k.number_id || ':' || s.customer offset 0
   ) b on true
-  where (m.m).id is not null or n.key is not null or b.full_at is not null`
+  left join lateral (
+    select json_object_agg(o.id, e.counted_at) as elsewhere from unnest(k.others) o (id)
+    cross join lateral (
+      select b.counted_at from buckets b where b.key = 'pair:' || o.id || ':' || s.customer offset 0
+    ) e
+    where e.counted_at is not null
+    having count(*) > 0
+  ) e on k.others is not null
+  where (m.m).id is not null or n.key is not null or b.full_at is not null or e.elsewhere is not null`
 
 /** The properties that sends of a kind share. */
 interface Kind {
@@ -172,11 +203,18 @@ const workspaceOf = (row: Row): AcceptStep.OfWorkspace => ({
   fullAt: plain(row, "bucket_full_at")
 })
 
+/** A value for each number. */
+type ByNumber<A> = Readonly<Record<string, A>> | null
+
+const byNumber = <A>(values: ByNumber<A>): ReadonlyArray<readonly [Id.PhoneNumberId, A]> =>
+  Object.entries(values ?? {}).map(([id, value]) => [id as Id.PhoneNumberId, value])
+
 type OfKind = Pick<AcceptStep.Found, "apiKey" | "sender" | "template" | "quotaUsed">
 
 const ofKind = (row: Row): OfKind => {
   const number = plain<Row | null>(row, "sender")
   const template = plain<Row | null>(row, "template")
+  const others = plain<ByNumber<number>>(row, "others")
   const used = plain<Readonly<Record<string, number>> | null>(row, "used")
   return {
     apiKey: plain<boolean>(row, "is_known")
@@ -185,7 +223,7 @@ const ofKind = (row: Row): OfKind => {
     sender: number === null ? undefined : {
       number: numberOf(number),
       fullAt: plain(number, "bucket_full_at"),
-      customers: plain(number, "customers_counted"),
+      customers: new Map([[plain(number, "id"), plain<number>(number, "customers_counted")], ...byNumber(others)]),
       isExact: false
     },
     template: template === null ? undefined : templateOf(template),
@@ -196,15 +234,19 @@ const ofKind = (row: Row): OfKind => {
 type OfSend = Pick<AcceptStep.Found, "contact" | "pair" | "bound">
 
 /** For a send for which nothing was found. */
-const nothing: OfSend = { contact: undefined, pair: { fullAt: undefined, countedAt: null }, bound: undefined }
+const nothing: OfSend = { contact: undefined, pair: { fullAt: undefined, countedAt: new Map() }, bound: undefined }
 
 const ofSend = (row: Row): OfSend => {
   const bound = plain<StoredSend | null>(row, "bound")
+  const countedAt = instantOrNull(row, "counted_at")
   return {
     contact: row["key"] === null ? undefined : contactOf(row),
     pair: {
       fullAt: plain<Time.Instant | null>(row, "full_at") ?? undefined,
-      countedAt: instantOrNull(row, "counted_at")
+      countedAt: new Map([
+        ...countedAt === null ? [] : [[plain<Id.PhoneNumberId>(row, "number_id"), countedAt] as const],
+        ...byNumber(plain<ByNumber<Time.Instant>>(row, "elsewhere"))
+      ])
     },
     bound: bound === null ? undefined : boundOf(bound, plain(row, "is_busy"))
   }
@@ -257,14 +299,14 @@ const more: NonNullable<StepOptions<never, Loaded, never, never, AcceptStep.Need
   load: (needs) => [{
     text: lapsedText,
     params: [
-      texts(needs.map(({ phoneNumberId }) => phoneNumberId)),
-      instants(needs.map(({ lapsed }) => lapsed)),
+      texts(needs.flatMap(({ phoneNumberIds }) => phoneNumberIds)),
+      instants(needs.flatMap(({ lapsed, phoneNumberIds }) => phoneNumberIds.map(() => lapsed))),
       letGoAtOnce
     ]
   }],
   read: ({ found, letGo, now }, _, [rows]) => {
     const counted = new Map(rows!.map((row) => [
-      plain<string>(row, "phone_number_id"),
+      plain<Id.PhoneNumberId>(row, "phone_number_id"),
       { keys: plain<ReadonlyArray<string>>(row, "keys"), counted: plain<number | null>(row, "counted") }
     ]))
     const gone = new Set([...letGo, ...[...counted.values()].flatMap(({ keys }) => keys)])
@@ -273,17 +315,22 @@ const more: NonNullable<StepOptions<never, Loaded, never, never, AcceptStep.Need
       letGo: [...gone],
       found: (command) => {
         const { pair, sender, ...others } = found(command)
-        const exact = sender && counted.get(sender.number.id)
-        if (exact === undefined) return { pair, sender, ...others }
-        const name = Limits.pairBucket(sender!.number.id, Contact.keyOf(command.message.to))
+        if (sender === undefined || !counted.has(sender.number.id)) return { pair, sender, ...others }
+        const customer = Contact.keyOf(command.message.to)
         return {
           ...others,
           sender: {
-            ...sender!,
-            customers: exact.counted ?? sender!.customers - exact.keys.length,
+            ...sender,
+            customers: new Map(Array.from(sender.customers, ([id, before]) => {
+              const exact = counted.get(id)
+              return [id, exact === undefined ? before : exact.counted ?? before - exact.keys.length]
+            })),
             isExact: true
           },
-          pair: gone.has(name) ? { ...pair, countedAt: null } : pair
+          pair: {
+            ...pair,
+            countedAt: new Map([...pair.countedAt].filter(([id]) => !gone.has(Limits.pairBucket(id, customer))))
+          }
         }
       }
     }
@@ -422,8 +469,12 @@ const spend = (
 
 const write = (writes: AcceptStep.Writes, { letGo }: Loaded): ReadonlyArray<Statement> => {
   const isRetry = ({ before }: AcceptStep.Claim) => before !== undefined
+  const uncounted = [
+    ...letGo,
+    ...writes.moved.map(({ customer, phoneNumberId }) => Limits.pairBucket(phoneNumberId, customer))
+  ]
   return [
-    ...letGo.length === 0 ? [] : [{ text: letGoText, params: [texts(letGo)] }],
+    ...uncounted.length === 0 ? [] : [{ text: letGoText, params: [texts(uncounted)] }],
     ...writes.unbound.length === 0 ? [] : [{ text: unbindText, params: [texts(writes.unbound)] }],
     ...retry(writes.claims.filter(isRetry)),
     ...spend(writes, writes.claims.filter((claim) => !isRetry(claim)))

@@ -2,7 +2,7 @@
  * The steps of phone numbers (core's `PhoneNumberStep`) in PostgreSQL: what they load and write. A transaction that
  * locks several numbers locks their workspaces first.
  */
-import { type Id, type PhoneNumber, PhoneNumberStep, type SenderBlock, type Step } from "@wac/core"
+import { type Id, MessagingLimit, type PhoneNumber, PhoneNumberStep, type SenderBlock, type Step } from "@wac/core"
 import { instantOrNull, plain } from "../Column.ts"
 import type { StepOptions } from "../Database.ts"
 import { booleans, bytes, instants, integers, jsons, texts } from "../Parameter.ts"
@@ -201,11 +201,12 @@ const readWorkspaces = (
  * step.
  */
 const keepText = `insert into phone_numbers (id, workspace_id, provider, phone_number, provider_number_id,
-    provider_account_id, tier, messaging_limit, available, learned_tier, learned_messaging_limit, learned_quality)
+    provider_account_id, tier, messaging_limit, available, learned_tier, learned_messaging_limit, learned_quality,
+    portfolio_id, limit_pool)
   select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::integer[],
-    $9::boolean[], $10::text[], $11::integer[], $12::text[])
+    $9::boolean[], $10::text[], $11::integer[], $12::text[], $13::text[], $14::text[])
   on conflict (id) do update set provider = excluded.provider, provider_account_id = excluded.provider_account_id,
-    is_default = false`
+    portfolio_id = excluded.portfolio_id, limit_pool = excluded.limit_pool, is_default = false`
 
 const defaultText = "update phone_numbers p set is_default = true where p.id = any ($1::text[])"
 
@@ -228,7 +229,9 @@ export const keepNumbers = (numbers: ReadonlyArray<PhoneNumber.PhoneNumber>): Re
         booleans(numbers.map(({ available }) => available)),
         texts(numbers.map(({ learned }) => learned.tier)),
         integers(numbers.map(({ learned }) => learned.messagingLimit)),
-        texts(numbers.map(({ learned }) => learned.quality))
+        texts(numbers.map(({ learned }) => learned.quality)),
+        texts(numbers.map(({ portfolioId }) => portfolioId)),
+        texts(numbers.map(MessagingLimit.poolOf))
       ]
     },
     ...defaults.length === 0 ? [] : [{ text: defaultText, params: [texts(defaults.map(({ id }) => id))] }]

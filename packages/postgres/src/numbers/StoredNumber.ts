@@ -15,6 +15,7 @@ const own = columns(
     providerAccountId: "text",
     tier: "text",
     messagingLimit: "integer",
+    portfolioId: "text",
     available: "boolean",
     credentialsVersion: "text",
     isDefault: "boolean"

@@ -3,7 +3,15 @@
  * *abandon* and *sweep* return them.
  */
 import { assert } from "@effect/vitest"
-import { Limits, type Message, MessageStore, PhoneNumberStore, type RateLimit, WorkspaceStore } from "@wac/core"
+import {
+  Limits,
+  type Message,
+  MessageStore,
+  type PhoneNumber,
+  PhoneNumberStore,
+  type RateLimit,
+  WorkspaceStore
+} from "@wac/core"
 import { Duration, Effect, Option } from "effect"
 import * as Fixture from "../Fixture.ts"
 import * as MessageFixture from "./MessageFixture.ts"
@@ -43,6 +51,17 @@ const count = (all: ReadonlyArray<string>, one: string) => all.filter((other) =>
 
 const readingOf = (accepted: MessageStore.Accepted, name: RateLimit.Name) =>
   accepted.readings.find(({ policy }) => policy.name === name)
+
+/** A further number of a world's workspace. */
+const beside = (own: Fixture.World) =>
+  Effect.tap(
+    Fixture.phoneNumber(own.workspace.id, {
+      providerAccountId: own.number.providerAccountId,
+      messagingLimit: own.number.messagingLimit,
+      isDefault: false
+    }),
+    (number) => PhoneNumberStore.PhoneNumberStore.use((store) => store.add(number))
+  )
 
 /** Registers the tests. */
 export const tests = (it: Fixture.It): void => {
@@ -345,6 +364,70 @@ export const tests = (it: Fixture.It): void => {
       const other = yield* world({ start: own.start, number: { messagingLimit: 1 } })
       assert.strictEqual(count(yield* times(20, told(other, { message: to(7) })), "Claimed"), 20)
       assert.strictEqual(yield* told(other, { message: to(8) }), "forbidden/messaging_limit_reached")
+    }))
+
+  it.effect("the numbers of a workspace share the messaging limit, and count a customer of several numbers once", () =>
+    Effect.gen(function*() {
+      const messages = yield* MessageStore.MessageStore
+      const own = yield* world({ number: { messagingLimit: 2 } })
+      const second_ = yield* beside(own)
+      const from = (n: number, number: PhoneNumber.PhoneNumber, now = own.start) => ({
+        now,
+        message: template({ to: customer(n), from: number.id })
+      })
+      assert.strictEqual(yield* told(own, from(1, own.number)), "Claimed")
+      assert.strictEqual(yield* told(own, from(1, second_)), "Claimed")
+      const { command } = yield* claimed(own, from(2, second_))
+      for (const number of [own.number, second_]) {
+        assert.strictEqual(yield* told(own, from(3, number)), "forbidden/messaging_limit_reached")
+      }
+      yield* messages.abandon(command)
+      assert.strictEqual(yield* told(own, from(3, own.number)), "Claimed")
+      // the customer counts from the last message, whichever number sent it
+      assert.strictEqual(yield* told(own, from(1, own.number, own.start + hour)), "Claimed")
+      assert.strictEqual(yield* told(own, from(4, second_, own.start + day)), "Claimed")
+      assert.strictEqual(yield* told(own, from(5, second_, own.start + day)), "forbidden/messaging_limit_reached")
+      assert.strictEqual(yield* told(own, from(5, second_, own.start + day + hour)), "Claimed")
+    }))
+
+  it.effect("abandon does not forget a customer who was messaged from another number before", () =>
+    Effect.gen(function*() {
+      const messages = yield* MessageStore.MessageStore
+      const own = yield* world({ number: { messagingLimit: 1 } })
+      const other = yield* beside(own)
+      const now = own.start + hour
+      yield* MessageFixture.sent(own, { message: to(1) })
+      const { command } = yield* claimed(own, { now, message: template({ to: customer(1), from: other.id }) })
+      yield* messages.abandon(command)
+      assert.strictEqual(yield* told(own, { now, message: to(2) }), "forbidden/messaging_limit_reached")
+      assert.strictEqual(yield* told(own, { now: own.start + day, message: to(2) }), "Claimed")
+    }))
+
+  it.effect("the numbers of a portfolio share the messaging limit over workspaces, and others do not", () =>
+    Effect.gen(function*() {
+      const own = yield* world({ number: { messagingLimit: 2 } })
+      const other = yield* world({ start: own.start, number: { messagingLimit: 2 } })
+      const third = yield* beside(own)
+      const assign = (number: PhoneNumber.PhoneNumber, portfolioId: string | null) =>
+        PhoneNumberStore.PhoneNumberStore.use((store) => store.assign(number.id, { portfolioId }))
+      const portfolioId = `portfolio-${yield* Fixture.word}`
+      yield* assign(own.number, portfolioId)
+      yield* assign(other.number, portfolioId)
+      assert.strictEqual(yield* told(own, { message: to(1) }), "Claimed")
+      assert.strictEqual(yield* told(other, { message: to(1) }), "Claimed")
+      assert.strictEqual(yield* told(other, { message: to(2) }), "Claimed")
+      assert.strictEqual(yield* told(own, { message: to(3) }), "forbidden/messaging_limit_reached")
+      assert.strictEqual(yield* told(other, { message: to(3) }), "forbidden/messaging_limit_reached")
+      const fromThird = template({ to: customer(3), from: third.id })
+      assert.strictEqual(yield* told(own, { message: fromThird }), "Claimed")
+      const racing = yield* Effect.forEach(
+        Array.from({ length: 20 }, (_, i) => i),
+        (n) => told(n % 2 === 0 ? own : other, { now: own.start + day, message: to(n) }),
+        { concurrency: "unbounded" }
+      )
+      assert.strictEqual(count(racing, "Claimed"), 2)
+      yield* assign(other.number, null)
+      assert.strictEqual(yield* told(other, { now: own.start + 2 * day, message: to(3) }), "Claimed")
     }))
 
   it.effect("abandon returns tokens, quota and the customer's place, as if the send had been refused", () =>

@@ -1,7 +1,7 @@
 /**
  * The numbers that a workspace sends from.
  */
-import { Errors, type Id, PhoneNumbers as Service, PhoneNumberStore, SenderCredentials } from "@wac/core"
+import { Errors, type Id, PhoneNumbers as Service, PhoneNumberStore, PlainText, SenderCredentials } from "@wac/core"
 import { PhoneNumbersHandlers } from "@wac/http"
 import { Effect, Redacted, Schema } from "effect"
 import * as Input from "../Input.ts"
@@ -24,11 +24,16 @@ export interface PhoneNumber {
   /** The provider's id of the number. */
   readonly providerNumberId: string
   readonly providerAccountId: string
+  /** The business portfolio, whose numbers share the messaging limit; `null` until told. */
+  readonly portfolioId: string | null
   /** The operator sets `disabled`; the provider causes `blocked`. */
   readonly status: "available" | "blocked" | "disabled"
   readonly tier: string
   readonly messagesPerSecond: number
-  /** Unique customers messaged outside a window per rolling 24 hours; `null` means no limit. */
+  /**
+   * Unique customers messaged outside a window per rolling 24 hours, from all numbers of the portfolio together (of the
+   * workspace, if the portfolio is not told); `null` means no limit.
+   */
   readonly messagingLimit: number | null
   /** Why the provider blocks it. */
   readonly block: {
@@ -63,6 +68,12 @@ export interface PhoneNumbers {
    * workspace has no such number.
    */
   readonly setCredentials: (id: string, credentials: NumberCredentials | null) => Promise<void>
+  /**
+   * Tells the business portfolio of a number, whose numbers share the messaging limit, in whatever workspace they are;
+   * with `null` the number shares it with those of its workspace whose portfolio is not told. In force from the next
+   * send. Rejects with `not_found` if the workspace has no such number.
+   */
+  readonly setPortfolio: (id: string, portfolioId: string | null) => Promise<void>
 }
 
 /** Decodes {@link NumberCredentials}. Errors use the host's field names. */
@@ -88,20 +99,32 @@ export const credentialsOf = ({ accessToken, ...rest }: typeof Credentials.Type)
 
 const read = Input.read(Credentials)
 
+/** The provider's id of a portfolio. */
+export const PortfolioId = PlainText.between(1, 255)
+
+const readPortfolio = Input.read(Schema.NullOr(PortfolioId))
+
 export const make = Effect.gen(function*() {
   const numbers = yield* Service.PhoneNumbers
   const store = yield* PhoneNumberStore.PhoneNumberStore
   const own = yield* SenderCredentials.SenderCredentials
+
+  const unknown = new Errors.NotFound({ message: "the workspace has no such phone number" })
+  const find = Effect.fnUntraced(function*(workspaceId: Id.WorkspaceId, id: string) {
+    return (yield* store.list(workspaceId)).find((one) => one.id === id) ?? (yield* unknown)
+  })
 
   return (running: Running, workspaceId: Id.WorkspaceId): PhoneNumbers => ({
     list: () => Listing.make(running, (page) => numbers.list(workspaceId, page), PhoneNumbersHandlers.shown),
     setCredentials: (id, credentials) =>
       running.run(Effect.gen(function*() {
         const given = credentials === null ? undefined : credentialsOf(yield* read(credentials))
-        const number = (yield* store.list(workspaceId)).find((one) => one.id === id)
-        if (number === undefined || !(yield* own.set(number.id, given))) {
-          return yield* new Errors.NotFound({ message: "the workspace has no such phone number" })
-        }
+        if (!(yield* own.set((yield* find(workspaceId, id)).id, given))) return yield* unknown
+      })),
+    setPortfolio: (id, portfolioId) =>
+      running.run(Effect.gen(function*() {
+        const given = yield* readPortfolio(portfolioId)
+        yield* store.assign((yield* find(workspaceId, id)).id, { portfolioId: given })
       }))
   })
 })

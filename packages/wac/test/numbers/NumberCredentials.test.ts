@@ -51,6 +51,14 @@ it("a number added with an access token of its own sends with it, and with a new
     code: "invalid_body",
     param: "accessToken"
   })
+
+  await shop.phoneNumbers.setPortfolio(number!.id, "2729063490586005")
+  const told = async () => (await shop.phoneNumbers.list().page()).data[0]!.portfolioId
+  assert.strictEqual(await told(), "2729063490586005")
+  await shop.phoneNumbers.setPortfolio(number!.id, null)
+  assert.isNull(await told())
+  assert.deepInclude(await failure(shop.phoneNumbers.setPortfolio(number!.id, "")), { code: "invalid_body" })
+
   const { code } = await failure(wac.phoneNumbers.setCredentials(number!.id, { accessToken: "of-its-own" }))
   assert.strictEqual(code, "not_found")
   const bad = { name: "Third", phoneNumber: "+15005550102", credentials: { accessToken: "" } }
