@@ -120,11 +120,14 @@ export const parse = (json: unknown): Row => {
     : { problem: { reason: "malformed", message: describe(decoded.failure) } }
 }
 
-/** The path and what was expected, without the value. */
+/** A path of Schema's as people write it: `["template"]["cards"][0]` becomes `template.cards[0]`. */
+const pathOf = (path: string): string => path.replace(/\["([^"]*)"\]/g, ".$1").replace(/^\./, "")
+
+/** The field and what was expected of it, without the value. */
 const describe = (error: Schema.SchemaError): string => {
   const [first = "the row is not a recipient", where] = error.message.split("\n").map((line) => line.trim())
   const expected = first.replace(/, got .*$/s, "")
-  return where === undefined ? expected : `${expected} ${where}`
+  return where === undefined ? expected : `${pathOf(where.replace(/^at /, ""))}: ${expected}`
 }
 
 /** Reads a row from a line of JSON. */

@@ -152,8 +152,9 @@ describe("a recipient", () => {
         ["[]", "Expected object"],
         [
           "{\"to\":\"0612345678\"}",
-          "must be a phone number in E.164 format: + and digits only, possible in its country at [\"to\"]"
-        ]
+          "to: must be a phone number in E.164 format: + and digits only, possible in its country"
+        ],
+        ["{\"to\":\"+15551234567\",\"buttons\":[{\"index\":\"0612345678\"}]}", "buttons[0].index: Expected number"]
       ] as const
     ) {
       const row = Recipient.parseLine(line)
