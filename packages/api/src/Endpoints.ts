@@ -10,6 +10,7 @@ import { ContactsApi } from "./contacts/ContactsApi.ts"
 import { EventsApi, EventsDashboardApi } from "./events/EventsApi.ts"
 import { HealthApi } from "./HealthApi.ts"
 import { ApiKeysApi } from "./keys/ApiKeysApi.ts"
+import { MediaApi } from "./media/MediaApi.ts"
 import { MessagesApi, MessagesDashboardApi } from "./messages/MessagesApi.ts"
 import { PhoneNumbersApi } from "./numbers/PhoneNumbersApi.ts"
 import { AccountApi, PasswordResetApi } from "./people/AccountApi.ts"
@@ -28,6 +29,7 @@ export class Endpoints extends HttpApi.make("wac")
   .add(
     MessagesApi,
     MessagesDashboardApi,
+    MediaApi,
     TemplatesApi,
     TemplatesDashboardApi,
     ApiKeysApi,

@@ -42,7 +42,9 @@ export type ErrorBody = typeof ErrorBody.Type
 export const statusOf = (error: Errors.DomainError): number => {
   switch (error.code) {
     case "invalid_body":
-      return error.reason === "too_large" ? 413 : error.reason === "unsupported_media_type" ? 415 : 400
+      if (error.reason === "too_large") return 413
+      // a file of an unknown type is in a body of the right type
+      return error.reason === "unsupported_media_type" && error.param !== "file" ? 415 : 400
     case "unauthorized":
       return 401
     case "forbidden":
@@ -128,7 +130,7 @@ const fromBody = ({ error }: ErrorBody): unknown => {
     case "server_error":
       return { _tag: "ServerError", ...fields }
     case "not_found":
-      return { _tag: "NotFound", ...described(error) }
+      return { _tag: "NotFound", ...(error.reason === undefined ? {} : { reason: error.reason }), ...described(error) }
   }
 }
 

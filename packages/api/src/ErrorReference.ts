@@ -19,7 +19,7 @@ const byCode: { readonly [C in Code]: { readonly [R in Reasons[C]]: Entry } } = 
   server_error: serverError
 }
 
-/** The code that has no reasons. */
+/** The code that mostly has no reason. */
 const notFound: Entry = {
   when:
     "The address, or the id in it, does not exist in the caller's workspace. With status 405, the address exists, " +
@@ -27,6 +27,13 @@ const notFound: Entry = {
   remedy: "Compare the address with `/docs`, and the id with the workspace that the key belongs to.",
   retry: retries.no,
   example: { message: "the workspace has no such message" }
+}
+
+const mediaExpired: Entry = {
+  when: "The id names a customer's file that was not downloaded in time, and that the provider no longer has.",
+  remedy: "Ask the customer to send it again. To have files downloaded as they arrive, set `MEDIA_INBOUND=keep`.",
+  retry: retries.no,
+  example: { message: "the provider no longer has this file" }
 }
 
 /** What a code means. */
@@ -60,7 +67,8 @@ export const items: ReadonlyArray<Item> = [
       entry
     }))
   ),
-  { code: "not_found", reason: undefined, status: 404, entry: notFound }
+  { code: "not_found", reason: undefined, status: 404, entry: notFound },
+  { code: "not_found", reason: "media_expired", status: 404, entry: mediaExpired }
 ]
 
 export { anchorOf } from "./ErrorAddress.ts"

@@ -66,14 +66,18 @@ export const invalidBody: { readonly [R in Reasons["invalid_body"]]: Entry } = {
     }
   },
   too_large: {
-    when: "The body is larger than 64 KiB.",
-    remedy: "Send a smaller body. No valid request comes near this size.",
+    when: "The body is larger than 64 KiB, or a file is larger than 100 MB.",
+    remedy: "Send a smaller body. No valid JSON comes near its limit.",
     retry: retries.no,
     example: { message: "the body is larger than 65536 bytes" }
   },
   unsupported_media_type: {
-    when: "The header `Content-Type` is not `application/json`, or `Content-Encoding` declares a compressed body.",
-    remedy: "Send `Content-Type: application/json` and an uncompressed body.",
+    when:
+      "The header `Content-Type` is not `application/json`, or `Content-Encoding` declares a compressed body. With " +
+      "status 400 and `param` `file`: the uploaded file is of no known type.",
+    remedy:
+      "Send `Content-Type: application/json` and an uncompressed body. Upload a file in a common format, or text in " +
+      "UTF-8.",
     retry: retries.no,
     example: { message: "the body must be JSON: Content-Type: application/json", param: "Content-Type" }
   }

@@ -56,6 +56,8 @@ const meets = (endpoint: Endpoint, { code, reason, status }: Item): boolean => {
           return caller === "Session"
         case "cross_site":
           return (caller === "Session" || checksSecret) && Traits.mutates(endpoint)
+        case "media_quota":
+          return Traits.has(endpoint, Traits.Uploads) || Traits.has(endpoint, Traits.ServesFile)
         default:
           return sends
       }
@@ -72,6 +74,7 @@ const meets = (endpoint: Endpoint, { code, reason, status }: Item): boolean => {
     case "idempotency_conflict":
       return Traits.has(endpoint, Traits.NeedsIdempotencyKey)
     case "not_found":
+      if (reason === "media_expired") return Traits.has(endpoint, Traits.ServesFile)
       return endpoint.path.includes(":") || Traits.has(endpoint, Traits.NeedsWebhook) ||
         Traits.has(endpoint, Traits.ChecksSecret) || Traits.has(endpoint, Traits.NamesThing)
   }
@@ -92,9 +95,9 @@ const bodyOf = ({ code, entry, reason }: Item): ErrorBody => ({
 
 /**
  * Reasons that no operation of the document returns: the address for provider posts is not part of it; no operation
- * accepts media or a customer's user id yet, and recipients of campaigns are not requests.
+ * accepts a customer's user id yet, and recipients of campaigns are not requests.
  */
-const elsewhere = new Set(["failed_handshake", "phone_number_required", "media_quota", "frequency_cap", "holdout"])
+const elsewhere = new Set(["failed_handshake", "phone_number_required", "frequency_cap", "holdout"])
 
 const documented = items.filter(({ reason }) => reason === undefined || !elsewhere.has(reason))
 

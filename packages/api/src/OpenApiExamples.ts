@@ -248,6 +248,18 @@ export const byOperation: { readonly [id in OperationId]: Example } = {
   "messages.list": { response: { data: [storedMessage], ...page } },
   "messages.read": { request: { typing: true }, response: { message_id: message.message_id, status: "read" } },
   "messages.get": { response: storedMessage },
+  "media.upload": {
+    response: {
+      media_id: "med_01K8ZQ4V6T9XW2M3N5P7R8S0AB",
+      mime_type: "image/png",
+      size: 48_213,
+      sha256: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+      filename: "receipt.png",
+      expires_at: "2026-02-01T03:04:05.678Z"
+    }
+  },
+  "media.open": {},
+  "media.remove": {},
   "messagesDashboard.send": {
     request: {
       to: "+15551234567",

@@ -45,6 +45,12 @@ export const TakesFile = Context.Reference<ReadonlyArray<string>>("@wac/api/Trai
   defaultValue: () => []
 })
 
+/** The body is one file, as `multipart/form-data`. It is streamed, and its signature is checked at its end. */
+export const Uploads = Context.Reference<boolean>("@wac/api/Traits/Uploads", { defaultValue: () => false })
+
+/** The response is a file of the workspace, which may have to be fetched from the provider first. */
+export const ServesFile = Context.Reference<boolean>("@wac/api/Traits/ServesFile", { defaultValue: () => false })
+
 /** Whether the endpoint changes something. */
 export const mutates = ({ method }: HttpApiEndpoint.Top): boolean => method !== "GET"
 

@@ -113,8 +113,11 @@ const routesCalled = async (
           !["session", "webhook", "usage"].some((one) => group === client[one]) ||
         isOfMembers && (name === "change" || name === "remove") ||
         group === client["templates"] && (name === "edit" || name === "remove") ||
-        group === client["campaigns"] && name !== "create"
+        group === client["campaigns"] && name !== "create" ||
+        group === client["media"] && (name === "open" || name === "remove")
       if (name === "recipients") await (method("the-id") as Client.List<unknown, unknown>).toArray()
+      else if (name === "upload" && group === client["media"]) await method({ bytes: new Uint8Array(), filename: "a" })
+      else if (name === "upload") await method("the-id", { bytes: new Blob(), type: "text/csv" })
       else if (name === "list") await (method() as Client.List<unknown, unknown>).toArray()
       else await (takesId ? method("the-id", {}) : method.length > 1 ? method({}) : method())
     }
@@ -129,8 +132,9 @@ type Upload = "PUT /internal/campaigns/:id/recipients"
 type Other = (typeof streaming)[number] | Upload
 
 describe("the client's types", () => {
-  it("the client has types of exactly the endpoints under /v1", () => {
-    type Different = Differing<Plain<Client.Routes>, Plain<Described<"/v1/">>>
+  it("the client has types of exactly the endpoints under /v1, whose bodies are JSON", () => {
+    type Files = "POST /v1/media" | "GET /v1/media/:id"
+    type Different = Differing<Plain<Omit<Client.Routes, Files>>, Plain<Omit<Described<"/v1/">, Files>>>
     expectTypeOf<Different>().toEqualTypeOf<never>()
   })
 
@@ -170,7 +174,7 @@ describe("the client's types", () => {
       if (error.code === "rate_limited") {
         expectTypeOf(error.reason).toEqualTypeOf<"workspace" | "phone_number" | "pair" | "provider" | "login">()
       }
-      if (error.code === "not_found") expectTypeOf(error.reason).toEqualTypeOf<undefined>()
+      if (error.code === "not_found") expectTypeOf(error.reason).toEqualTypeOf<"media_expired" | undefined>()
     }
     expectTypeOf(narrow).toBeFunction()
     expectTypeOf(narrowError).toBeFunction()

@@ -6,10 +6,11 @@ import { addressOf } from "./Address.ts"
 import type { Event } from "./Event.ts"
 import type { Answered } from "./LastResponse.ts"
 import { type List, listOf } from "./List.ts"
+import { formOf } from "./MediaForm.ts"
 import { signatureOf } from "./RequestSignature.ts"
 import type { EventQuery, MessageQuery, Routes, TemplateQuery } from "./Routes.ts"
 import { type CallOptions, transportOf, type TransportOptions } from "./Transport.ts"
-import type { MarkRead, Message, Page, ReadMessage, SendMessage, SentMessage, Template } from "./Wire.ts"
+import type { MarkRead, Media, Message, Page, ReadMessage, SendMessage, SentMessage, Template } from "./Wire.ts"
 
 /** The client's address, credentials and settings. */
 export interface ClientOptions extends TransportOptions {
@@ -31,6 +32,19 @@ export interface SendOptions extends CallOptions {
   readonly idempotencyKey?: string
 }
 
+/** A file to upload: at most 100 MB. */
+export interface MediaFile {
+  readonly bytes: Uint8Array
+  /** What recipients see, and downloads are called. */
+  readonly filename: string
+}
+
+/** Options of a download. */
+export interface OpenOptions extends CallOptions {
+  /** `Range`, `If-Range`, `If-None-Match`. */
+  readonly headers?: Readonly<Record<string, string>>
+}
+
 /** Every call rejects with {@link WacApiError}, {@link WacConnectionError}, or the reason of its signal. */
 export interface Client {
   readonly messages: {
@@ -46,6 +60,20 @@ export interface Client {
     readonly get: (id: string, options?: CallOptions) => Promise<Answered<Message>>
     /** The workspace's messages, newest first. */
     readonly list: (query?: MessageQuery, options?: CallOptions) => List<Message, Page<Message>>
+  }
+  readonly media: {
+    /**
+     * Uploads a file, whose `media_id` messages then name. It is kept for 30 days after its last use. Retries keep the
+     * key, so the file is stored once.
+     */
+    readonly upload: (file: MediaFile, options?: SendOptions) => Promise<Answered<Media>>
+    /**
+     * Opens a file, uploaded or from a customer. The response's body is a stream; nobody has read it yet. With `headers`
+     * such as `Range` and `If-None-Match` its status may be 206, 304 or 416.
+     */
+    readonly open: (id: string, options?: OpenOptions) => Promise<Response>
+    /** Deletes a file. */
+    readonly remove: (id: string, options?: CallOptions) => Promise<void>
   }
   readonly templates: {
     /** Templates of every status, newest first. */
@@ -112,6 +140,16 @@ export const createClient = (options: ClientOptions): Client => {
         call("POST /v1/messages/:id/read", { id, body: mark, idempotencyKey: checked(idempotencyKey) }, options),
       get: (id, options) => call("GET /v1/messages/:id", { id }, options),
       list: list((query?: MessageQuery, options?) => call("GET /v1/messages", { query }, options))
+    },
+    media: {
+      upload: async (file, { idempotencyKey = crypto.randomUUID(), ...options } = {}) =>
+        call("POST /v1/media", { content: formOf(file), idempotencyKey: checked(idempotencyKey) }, options),
+      open: async (id, { headers = {}, ...options } = {}) => {
+        let response: Response | undefined
+        await call("GET /v1/media/:id", { id, headers, opened: (opened) => void (response = opened) }, options)
+        return response!
+      },
+      remove: (id, options) => call("DELETE /v1/media/:id", { id }, options)
     },
     templates: {
       list: list((query?: TemplateQuery, options?) => call("GET /v1/templates", { query }, options))

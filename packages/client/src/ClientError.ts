@@ -61,7 +61,7 @@ export interface ErrorReasons {
     | "outcome_unknown"
     | "delivery_unknown"
     | "body_already_parsed"
-  readonly not_found: undefined
+  readonly not_found: "media_expired" | undefined
 }
 
 /** The codes of specification §7, and `not_found`. */

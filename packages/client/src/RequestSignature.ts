@@ -11,18 +11,19 @@ export const signatureOf = async (
     readonly method: string
     readonly target: string
     readonly idempotencyKey: string | undefined
-    readonly body: string | undefined
+    readonly body: string | Uint8Array | undefined
   },
   secret: string,
   seconds: number
 ): Promise<string> => {
   const { body = "", idempotencyKey = "", method, target } = request
   const key = await crypto.subtle.importKey("raw", bytes(secret), { name: "HMAC", hash: "SHA-256" }, false, ["sign"])
-  const mac = await crypto.subtle.sign(
-    "HMAC",
-    key,
-    bytes(`${seconds}.${method}\n${target}\n${idempotencyKey}\n${body}`)
-  )
+  const head = bytes(`${seconds}.${method}\n${target}\n${idempotencyKey}\n`)
+  const rest = typeof body === "string" ? bytes(body) : body
+  const signed = new Uint8Array(head.length + rest.length)
+  signed.set(head)
+  signed.set(rest, head.length)
+  const mac = await crypto.subtle.sign("HMAC", key, signed)
   const hex = Array.from(new Uint8Array(mac), (byte) => byte.toString(16).padStart(2, "0")).join("")
   return `t=${seconds},v1=${hex}`
 }

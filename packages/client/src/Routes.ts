@@ -3,7 +3,17 @@
  * with the API definition, so an endpoint or a field can neither be missing nor differ.
  */
 import type { Event, EventType } from "./Event.ts"
-import type { MarkRead, Message, MessageStatus, Page, ReadMessage, SendMessage, SentMessage, Template } from "./Wire.ts"
+import type {
+  MarkRead,
+  Media,
+  Message,
+  MessageStatus,
+  Page,
+  ReadMessage,
+  SendMessage,
+  SentMessage,
+  Template
+} from "./Wire.ts"
 
 /** Query parameters of every list. */
 export interface ListQuery {
@@ -48,6 +58,9 @@ export interface Routes {
   readonly "POST /v1/messages/:id/read": { readonly body: MarkRead; readonly response: ReadMessage }
   readonly "GET /v1/messages": { readonly query: MessageQuery; readonly response: Page<Message> }
   readonly "GET /v1/messages/:id": { readonly response: Message }
+  readonly "POST /v1/media": { readonly response: Media }
+  readonly "GET /v1/media/:id": { readonly response: undefined }
+  readonly "DELETE /v1/media/:id": { readonly response: undefined }
   readonly "GET /v1/templates": { readonly query: TemplateQuery; readonly response: Page<Template> }
   readonly "GET /v1/events": { readonly query: EventQuery; readonly response: Page<Event> }
 }

@@ -65,7 +65,11 @@ type Call<R extends Route> =
     readonly id?: string
     readonly idempotencyKey?: string
     /** A body that is not JSON. Its request may take as long as the whole call. */
-    readonly content?: { readonly type: string; readonly bytes: Blob }
+    readonly content?: { readonly type: string; readonly bytes: Uint8Array<ArrayBuffer> | Blob }
+    /** Headers of the request. */
+    readonly headers?: Readonly<Record<string, string>>
+    /** Called with a successful response instead of reading it as JSON. */
+    readonly opened?: (response: Response) => void
     /** Whether a second request could do harm if the outcome of the first is unknown. */
     readonly once?: boolean
   }
@@ -83,7 +87,7 @@ export interface Credentials {
       readonly method: string
       readonly target: string
       readonly idempotencyKey: string | undefined
-      readonly body: string | undefined
+      readonly body: string | Uint8Array | undefined
     },
     now: number
   ) => Promise<Readonly<Record<string, string>>>
@@ -177,27 +181,30 @@ export const transportOf = <Routes extends { readonly [Key in keyof Routes]: Rou
   const { clock = wallClock, hooks = {} } = options
   const root = base.pathname.replace(/\/$/, "")
 
-  return async (route, { body, content: file, id = "", idempotencyKey, once = false, query }, callOptions = {}) => {
+  return async (route, call, callOptions = {}) => {
+    const { body, content: form, id = "", idempotencyKey, once = false, opened, query } = call
     const { retries, timeout } = limitsOf({ ...options, ...callOptions })
     const { signal } = callOptions
     const deadline = clock.now() + timeout
     const [method, path] = route.split(" ") as [string, string]
     const url = new URL(`${root}${path.replace(":id", () => encodeURIComponent(id))}${queryOf(query)}`, base)
-    const json = body === undefined ? undefined : JSON.stringify(body)
-    const content = file?.bytes ?? json
-    const longest = file === undefined ? attemptTimeout : timeout
+    const content = form?.bytes ?? (body === undefined ? undefined : JSON.stringify(body))
+    // files of people in a session are not signed
+    const signed = content instanceof Blob ? undefined : content
+    const longest = form === undefined ? attemptTimeout : timeout
     const mayRepeat = once ? Retry.isUndone : Retry.isRetryable
     let summary: RequestSummary = { method, url: url.href, attempt: 1, idempotencyKey }
 
     /** Makes one request: returns the service's response, or the error. */
     const attempt = async (): Promise<unknown> => {
       const headers = new Headers({ accept: "application/json" })
-      if (content !== undefined) headers.set("content-type", file?.type ?? "application/json")
+      if (content !== undefined) headers.set("content-type", form?.type ?? "application/json")
+      for (const [name, value] of Object.entries(call.headers ?? {})) headers.set(name, value)
       if (idempotencyKey !== undefined) headers.set("idempotency-key", idempotencyKey)
       tell(hooks.onRequest, { ...summary, headers })
       const begun = clock.now()
       const target = `${url.pathname}${url.search}`
-      const secrets = await credentials.headersOf({ method, target, idempotencyKey, body: json }, begun)
+      const secrets = await credentials.headersOf({ method, target, idempotencyKey, body: signed }, begun)
       for (const [name, value] of Object.entries(secrets)) headers.set(name, value)
       let lastResponse: LastResponse
       let text: string
@@ -212,6 +219,10 @@ export const transportOf = <Routes extends { readonly [Key in keyof Routes]: Rou
           signal: end.signal
         })
         lastResponse = lastResponseOf(response, summary.attempt)
+        if (opened !== undefined && (response.ok || response.status === 304 || response.status === 416)) {
+          opened(response)
+          return undefined
+        }
         text = await response.text()
       } catch (cause) {
         if (signal?.aborted === true) throw signal.reason

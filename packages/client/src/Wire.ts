@@ -62,6 +62,20 @@ export interface ReadMessage {
   readonly status: "read"
 }
 
+/** A file of the workspace. */
+export interface Media {
+  readonly media_id: string
+  /** As detected from the bytes. */
+  readonly mime_type: string
+  /** In bytes. */
+  readonly size: number
+  /** Of the bytes, in hexadecimal. */
+  readonly sha256: string
+  readonly filename: string | null
+  /** When it is deleted unless it is used before. */
+  readonly expires_at: string
+}
+
 /** What the upstream provider said. */
 export interface ProviderDetail {
   readonly code: string

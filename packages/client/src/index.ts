@@ -11,7 +11,14 @@
  *
  * @module
  */
-export { type Client, type ClientOptions, createClient, type SendOptions } from "./Client.ts"
+export {
+  type Client,
+  type ClientOptions,
+  createClient,
+  type MediaFile,
+  type OpenOptions,
+  type SendOptions
+} from "./Client.ts"
 export {
   type ErrorBody,
   type ErrorCode,

@@ -4,7 +4,7 @@
  */
 import { ErrorAddress } from "@wac/api"
 import { type ApiKeys, type Audit, type AuditEntry, type Errors, Id, type RateLimit } from "@wac/core"
-import { type Cause, Context } from "effect"
+import { type Cause, Context, Effect } from "effect"
 
 export interface Exchange {
   /** The request's own id, even if its response carries the id of a replayed request. */
@@ -21,6 +21,8 @@ export interface Exchange {
   changed: { readonly target?: string; readonly detail?: AuditEntry.Detail }
   /** The request's body, once it is read. */
   body: Uint8Array | undefined
+  /** What has to be checked once a streamed body has arrived, before anything is kept. */
+  confirm: Effect.Effect<void, Errors.DomainError>
   /** The readings of the limiters that the request spent. */
   readonly readings: Array<RateLimit.Reading>
   /** Whether the response repeats that of an earlier request. */
@@ -39,6 +41,7 @@ export const make = (requestId: Id.RequestId, errorsPage: string): Exchange => (
   requestId,
   errorsPage,
   body: undefined,
+  confirm: Effect.void,
   readings: [],
   isReplayed: false,
   error: undefined,

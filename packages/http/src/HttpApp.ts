@@ -24,6 +24,7 @@ import * as ProviderRoute from "./inbound/ProviderRoute.ts"
 import * as ApiKeysHandlers from "./keys/ApiKeysHandlers.ts"
 import * as KeyAuthentication from "./keys/KeyAuthentication.ts"
 import * as RateLimitHeaders from "./limits/RateLimitHeaders.ts"
+import * as MediaHandlers from "./media/MediaHandlers.ts"
 import * as MessagesHandlers from "./messages/MessagesHandlers.ts"
 import { MountPath } from "./MountPath.ts"
 import * as PhoneNumbersHandlers from "./numbers/PhoneNumbersHandlers.ts"
@@ -64,6 +65,7 @@ const routes = Layer.mergeAll(
   HttpApiBuilder.layer(Api).pipe(
     Layer.provide([
       MessagesHandlers.layer,
+      MediaHandlers.layer,
       TemplatesHandlers.layer,
       ApiKeysHandlers.layer,
       SessionHandlers.layer,

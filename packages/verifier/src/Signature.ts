@@ -188,7 +188,8 @@ const attempt = <A>(read: () => A): A | undefined => {
   }
 }
 
-const readOptions = (options: VerifyOptions | null | undefined) => {
+/** The tolerance and the time, or `undefined` if they are unusable. Internal to the package. */
+export const readOptions = (options: VerifyOptions | null | undefined) => {
   // A bare number here is a tolerance given by position, as in other libraries; it must not be ignored.
   if (options !== undefined && typeof options !== "object") {
     return undefined
@@ -200,7 +201,8 @@ const readOptions = (options: VerifyOptions | null | undefined) => {
     : undefined
 }
 
-const parse = (
+/** Reads the header strictly. Internal to the package. */
+export const parse = (
   header: unknown
 ): { readonly timestamp: number; readonly signatures: ReadonlyArray<string> } | RefusalReason => {
   if (header === undefined || header === null || header === "") {
@@ -253,8 +255,8 @@ const parse = (
   return wellFormed.length === 0 ? "malformed_signature" : { timestamp, signatures: wellFormed }
 }
 
-/** Compares in a time that does not depend on where the two differ. */
-const equal = (left: string, right: string): boolean => {
+/** Compares in a time that does not depend on where the two differ. Internal to the package. */
+export const equal = (left: string, right: string): boolean => {
   let difference = left.length ^ right.length
   for (let index = 0; index < left.length; index++) {
     difference |= left.charCodeAt(index) ^ right.charCodeAt(index)

@@ -29,6 +29,7 @@ import { InFlight } from "./InFlight.ts"
 import * as ApiKeys from "./keys/ApiKeys.ts"
 import { HostKeys } from "./keys/HostKeys.ts"
 import * as Log from "./Log.ts"
+import * as Media from "./media/Media.ts"
 import * as Messages from "./messages/Messages.ts"
 import * as Provider from "./messages/Provider.ts"
 import * as PhoneNumbers from "./numbers/PhoneNumbers.ts"
@@ -50,6 +51,7 @@ export interface Workspace {
   /** `tenant_id` on the wire. */
   readonly id: string
   readonly messages: Messages.Messages
+  readonly media: Media.Media
   readonly templates: Templates.Templates
   readonly keys: ApiKeys.ApiKeys
   readonly webhook: Webhook.Webhook
@@ -170,6 +172,7 @@ const firstWorkspace = Effect.fnUntraced(function*(name: string, owner: Setup.Ow
 /** All operations on an instance's services. */
 const operations = Effect.gen(function*() {
   const messages = yield* Messages.make
+  const media = yield* Media.make
   const templates = yield* Templates.make
   const keys = yield* ApiKeys.make
   const webhook = yield* Webhook.make
@@ -188,6 +191,7 @@ const operations = Effect.gen(function*() {
       return {
         id,
         messages: messages(running, id),
+        media: media(running, id),
         templates: templates(running, id),
         keys: keys(running, id),
         webhook: webhook(running, id),

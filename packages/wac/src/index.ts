@@ -47,6 +47,7 @@ export type {
 export type { ApiKey, ApiKeys, CreatedApiKey, ListedApiKey, NewApiKey } from "./keys/ApiKeys.ts"
 export type { Listing, Page, PageQuery } from "./Listing.ts"
 export type { Log, LogEntry } from "./Log.ts"
+export type { Media, NewFile, OpenedFile, StoredFile } from "./media/Media.ts"
 export type * from "./messages/MessageContents.ts"
 export type {
   FreeFormMessage,

@@ -42,7 +42,8 @@ const known: ReadonlyArray<string> = [
   `idempotency_conflict-${Errors.IdempotencyConflict.fields.reason.literal}`,
   ...Errors.RateLimited.fields.reason.literals.map((reason) => `rate_limited-${reason}`),
   ...Errors.ServerError.fields.reason.literals.map((reason) => `server_error-${reason}`),
-  "not_found"
+  "not_found",
+  "not_found-media_expired"
 ]
 
 describe("the reference of errors", () => {

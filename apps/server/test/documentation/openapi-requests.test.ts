@@ -396,12 +396,13 @@ layer(checks.Served.layer({ environment: { ...checks.unlimited, WEBHOOK_ALLOW_IN
     it.effect("requests without a required Idempotency-Key, or with an invalid one, are refused", () =>
       Effect.gen(function*() {
         const { all, allows } = yield* operations
-        const needy = all.flatMap(({ ask, id, operation }) =>
-          (operation.parameters as ReadonlyArray<Json>).filter((parameter: Json) =>
-            parameter.name === "idempotency-key" && parameter.required
+        const needy = all.filter(({ operation }) => operation.requestBody?.content["application/json"] !== undefined)
+          .flatMap(({ ask, id, operation }) =>
+            (operation.parameters as ReadonlyArray<Json>).filter((parameter: Json) =>
+              parameter.name === "idempotency-key" && parameter.required
+            )
+              .map(({ schema }: Json) => ({ ask, id, operation, schema }))
           )
-            .map(({ schema }: Json) => ({ ask, id, operation, schema }))
-        )
         assert.isAbove(needy.length, 1)
         for (const { ask, id, operation, schema } of needy) {
           const body = operation.requestBody.content["application/json"].example

@@ -66,7 +66,7 @@ const ask = (
     method,
     headers: {
       "idempotency-key": crypto.randomUUID(),
-      ...(fileType === undefined ? {} : { "content-type": fileType }),
+      ...(fileType === undefined ? {} : { "content-type": `${fileType}; boundary=b` }),
       ...headers
     },
     ...(fileType !== undefined ? { body: "" } : takesBody ? { body: bodies[`${method} ${path}`] ?? {} } : {})
@@ -131,6 +131,9 @@ describe("the API definition", () => {
       "POST /internal/messages": "session: developer",
       "GET /internal/messages": "session: member",
       "GET /internal/messages/:id": "session: member",
+      "POST /v1/media": "key: messages:send",
+      "GET /v1/media/:id": "key: messages:send",
+      "DELETE /v1/media/:id": "key: messages:send",
       "GET /v1/templates": "key: messages:send",
       "GET /internal/templates": "session: member",
       "POST /internal/templates": "session: developer",
@@ -374,7 +377,8 @@ layer(Hosted.layer, checks.live)("callers", (it) => {
             invitation: "",
             session: "",
             campaign: "",
-            template: ""
+            template: "",
+            file: ""
           })
         ).sort()
       )

@@ -169,7 +169,7 @@ const done = Effect.fnUntraced(function*(route: Route, { headers, isForeign }: C
     method,
     headers: {
       "idempotency-key": crypto.randomUUID(),
-      ...(fileType === undefined ? {} : { "content-type": fileType }),
+      ...(fileType === undefined ? {} : { "content-type": `${fileType}; boundary=b` }),
       ...(method === "GET" ? {} : ownPage),
       ...headers
     },

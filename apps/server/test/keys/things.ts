@@ -5,6 +5,7 @@ import { Contact, ContactStore, type Id, PhoneNumberStore } from "@wac/core"
 import { Context, Effect } from "effect"
 import * as checks from "../checks.ts"
 import { call, hello, send } from "../harness.ts"
+import { png, upload } from "../media/files.ts"
 
 /** A workspace, and how its owner and its programs call. */
 export interface Own {
@@ -28,11 +29,13 @@ export const byPath = (
     readonly session: string
     readonly campaign: string
     readonly template: string
+    readonly file: string
   }
 ): { readonly [path: string]: string } => ({
   "/v1/messages/:id": ids.message,
   // to be read are customers' messages; for one of its own it is answered as for none
   "/v1/messages/:id/read": ids.message,
+  "/v1/media/:id": ids.file,
   "/internal/messages/:id": ids.message,
   "/internal/contacts/:id": ids.contact,
   "/internal/api-keys/:id": ids.key,
@@ -111,6 +114,8 @@ export const make = Effect.fnUntraced(function*(own: Own) {
         body: { email: "ben@example.com", role: "member" }
       })).body.id,
       template: (yield* call(`${url}/internal/templates`, { headers: owner })).body.data[0].id,
+      file: (yield* upload({ url, authorization: `Bearer ${key.apiKey}` }, { bytes: png, filename: "a.png" })).body
+        .media_id,
       campaign: (yield* call(`${url}/internal/campaigns`, {
         headers: owner,
         body: { name: "All", template: { name: "hello_world", language: "en_US" } }

@@ -2,7 +2,15 @@
  * Signatures of deliveries and of callers' requests (specification §6 *Verifying a signature*, contract §5). The format
  * is defined in `@wac/verifier`.
  */
-import { type DeliveryHeaders, requestPayload, SIGNATURE_HEADER, signDelivery, verify } from "@wac/verifier"
+import {
+  type DeliveryHeaders,
+  requestPayload,
+  SIGNATURE_HEADER,
+  signDelivery,
+  type Verification,
+  verify
+} from "@wac/verifier"
+import { type PassingMac, verifyPassing } from "@wac/verifier/StreamedSignature"
 import { Effect } from "effect"
 import type { SecureRandom } from "effect/crypto"
 import * as Base62 from "../Base62.ts"
@@ -65,16 +73,40 @@ export const requestRefusal = (
         : undefined
     )
   }
-  return Effect.promise(async () => {
-    const verified = await verify(requestPayload(request), request.signature, secret, { now: seconds(options.now) })
-    if (verified.ok) return undefined
-    const stale = verified.reason === "timestamp_too_old" || verified.reason === "timestamp_too_new"
-    return new Unauthorized({
-      reason: stale ? "stale_signature" : "invalid_signature",
-      param: SIGNATURE_HEADER,
-      message: stale
-        ? "the request's signature is more than 300 seconds away from the current time"
-        : `the request's signature is wrong: ${verified.reason}`
-    })
+  return Effect.promise(async () =>
+    refusalOf(await verify(requestPayload(request), request.signature, secret, { now: seconds(options.now) }))
+  )
+}
+
+/** The signature of a request whose body passes in pieces. */
+export interface PassingSignature {
+  readonly take: (bytes: Uint8Array) => void
+  /** The refusal, as {@link requestRefusal} would return it. Ends the body. */
+  readonly end: () => Unauthorized | undefined
+}
+
+/**
+ * Checks the signature of a request whose body passes in pieces. The signature's age is judged by `now`, when the body
+ * begins. `mac` computes the HMAC with the key's secret.
+ */
+export const passing = (
+  request: Omit<SignedRequest, "body">,
+  mac: PassingMac,
+  now: Instant
+): PassingSignature => {
+  const passing = verifyPassing(request.signature, () => mac, { now: seconds(now) })
+  passing.take(requestPayload({ ...request, body: "" }))
+  return { take: passing.take, end: () => refusalOf(passing.end()) }
+}
+
+const refusalOf = (verified: Verification): Unauthorized | undefined => {
+  if (verified.ok) return undefined
+  const stale = verified.reason === "timestamp_too_old" || verified.reason === "timestamp_too_new"
+  return new Unauthorized({
+    reason: stale ? "stale_signature" : "invalid_signature",
+    param: SIGNATURE_HEADER,
+    message: stale
+      ? "the request's signature is more than 300 seconds away from the current time"
+      : `the request's signature is wrong: ${verified.reason}`
   })
 }

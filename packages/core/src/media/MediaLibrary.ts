@@ -24,8 +24,8 @@ import { SendableMedia } from "./SendableMedia.ts"
 export interface Upload {
   readonly workspaceId: Id.WorkspaceId
   readonly key: Idempotency.IdempotencyKey
-  /** As the caller gave it. */
-  readonly filename: string | undefined
+  /** The name as the caller gave it, which is asked for when all bytes have arrived. */
+  readonly filename: () => string | undefined
   /** The number of bytes that are to come at least, as far as the caller said. */
   readonly size: number
   readonly bytes: Stream.Stream<Uint8Array, DomainError>
@@ -176,7 +176,7 @@ export class MediaLibrary extends Context.Service<MediaLibrary, {
             const { properties, sha256 } = yield* written(file, bytes)
             yield* confirm
             if ("_tag" in properties) return yield* properties
-            const filename = Media.nameOf(given)
+            const filename = Media.nameOf(given())
             const endedAt = yield* Clock.currentTimeMillis
             return yield* store.keep({
               now: endedAt,

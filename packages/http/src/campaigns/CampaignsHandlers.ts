@@ -6,6 +6,7 @@ import { type Campaign, CampaignCounts, Campaigns, CampaignTally, CheckedRow, St
 import { type DateTime, DateTime as DateTimes, Effect, Stream, Struct } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
+import * as PacedBody from "../bodies/PacedBody.ts"
 import * as RequestBody from "../bodies/RequestBody.ts"
 import { Exchange } from "../Exchange.ts"
 import * as HandlerGroup from "../HandlerGroup.ts"
@@ -96,10 +97,11 @@ export const layer = HandlerGroup.layer(
           const { workspaceId } = yield* Caller.CurrentSession
           yield* campaigns.remove(workspaceId, params.id)
         }, StoreError.orUnavailable),
-        upload: Effect.fnUntraced(function*({ params, payload, request }) {
+        upload: Effect.fnUntraced(function*({ params, request }) {
           const { workspaceId } = yield* Caller.CurrentSession
           const type = RequestBody.essenceOf(request.headers["content-type"]) as RecipientFile.FileType
-          return shown(yield* campaigns.upload(workspaceId, params.id, RecipientFile.rows(payload, type)))
+          const rows = RecipientFile.rows(PacedBody.read(request), type)
+          return shown(yield* PacedBody.inTime(campaigns.upload(workspaceId, params.id, rows)))
         }, StoreError.orUnavailable),
         check: change({ _tag: "Check" }),
         start: change({ _tag: "Start" }),

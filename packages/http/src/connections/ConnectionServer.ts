@@ -17,7 +17,7 @@ import * as RequestHead from "./RequestHead.ts"
 export interface Times {
   /** To receive the headers of a request. */
   readonly headers: Duration.Duration
-  /** To receive a whole request; a route that reads a body has its own deadline. */
+  /** To receive a whole request: an upload. Every route that reads a body has its own, shorter deadline. */
   readonly request: Duration.Duration
   /** For a client to read any part of what is written to it. */
   readonly taking: Duration.Duration
@@ -28,7 +28,7 @@ export interface Times {
 /** The default time limits (contract §2). */
 export const standardTimes: Times = {
   headers: Duration.seconds(15),
-  request: Duration.seconds(50),
+  request: Duration.minutes(31),
   taking: Duration.seconds(30),
   every: Duration.seconds(1)
 }

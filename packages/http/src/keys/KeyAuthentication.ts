@@ -9,6 +9,8 @@ import { HttpServerRequest } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
 import * as RequestBody from "../bodies/RequestBody.ts"
 import * as KnownCallers from "../connections/KnownCallers.ts"
+import { Exchange } from "../Exchange.ts"
+import * as UploadBody from "../media/UploadBody.ts"
 import * as IdempotencyHeader from "../messages/IdempotencyHeader.ts"
 import { MountPath } from "../MountPath.ts"
 
@@ -46,6 +48,33 @@ export const layer = Layer.effect(
       if (refusal !== undefined) return yield* refusal
     })
 
+    /** A streamed body, whose signature is checked once it has passed; a missing one is refused at once. */
+    const passing = Effect.fnUntraced(function*(
+      request: HttpServerRequest.HttpServerRequest,
+      principal: ApiKeys.Principal,
+      isSigned: boolean
+    ) {
+      const refusal = UploadBody.refusal(request)
+      if (refusal !== undefined) return yield* refusal
+      if (!isSigned) return UploadBody.passing(request, () => {})
+      if (signatureOf(request) === undefined) yield* checkSignature(request, principal, new Uint8Array())
+      const signed = {
+        method: request.method,
+        target: (yield* MountPath) + request.url,
+        idempotencyKey: request.headers["idempotency-key"],
+        signature: signatureOf(request)
+      }
+      const secret = yield* keys.signingSecret(principal.key)
+      const mac = UploadBody.macOf(secret)
+      const signature = Signature.passing(signed, mac, yield* Clock.currentTimeMillis)
+      const exchange = yield* Exchange
+      exchange.confirm = Effect.suspend(() => {
+        const refusal = signature.end()
+        return refusal === undefined ? Effect.void : Effect.fail(refusal)
+      })
+      return UploadBody.passing(request, signature.take)
+    })
+
     const spend = Effect.fnUntraced(function*({ workspace }: ApiKeys.Principal) {
       const readings = yield* limiter.spend(
         [{ key: Limits.workspaceBucket(workspace.id), policy: Limits.workspace(limits, workspace.tier) }],
@@ -60,10 +89,12 @@ export const layer = Layer.effect(
       const request = yield* HttpServerRequest.HttpServerRequest
       const principal = yield* keys.authenticate(tokenOf(request.headers["authorization"]))
       KnownCallers.note(request)
-      const read = yield* readBody(endpoint, request)
-      if (Traits.takesSignature(endpoint) && (principal.key.requireSignature || signatureOf(request) !== undefined)) {
-        yield* checkSignature(request, principal, read.bytes)
-      }
+      const isSigned = Traits.takesSignature(endpoint) &&
+        (principal.key.requireSignature || signatureOf(request) !== undefined)
+      const read = Traits.has(endpoint, Traits.Uploads)
+        ? { request: yield* passing(request, principal, isSigned) }
+        : yield* readBody(endpoint, request)
+      if (isSigned && "bytes" in read) yield* checkSignature(request, principal, read.bytes)
       const access = Context.getOrUndefined(endpoint.annotations, Access.Access)
       const missing = access?._tag === "ApiKey"
         ? ApiScope.missing(principal.key.scopes, access.scope)

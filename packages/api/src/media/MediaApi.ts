@@ -1,0 +1,77 @@
+/**
+ * `/v1/media` (contract §10).
+ */
+import { Media } from "@wac/core"
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { Access, apiKey } from "../Access.ts"
+import { ApiKeyAuthentication } from "../Caller.ts"
+import { asking, writing } from "../ErrorBody.ts"
+import { noQuery } from "../Lists.ts"
+import { byId, idempotencyKey } from "../Parameters.ts"
+import { Timestamp } from "../Timestamp.ts"
+import { NeedsIdempotencyKey, ServesFile, TakesFile, Uploads } from "../Traits.ts"
+
+/** A file of the workspace. */
+export const StoredMedia = Schema.Struct({
+  media_id: Schema.String,
+  mime_type: Schema.String.annotate({ description: "As detected from the bytes" }),
+  size: Schema.Int.annotate({ description: "In bytes" }),
+  sha256: Schema.String.annotate({ description: "Of the bytes, in hexadecimal" }),
+  filename: Schema.NullOr(Schema.String),
+  expires_at: Timestamp.annotate({ description: "When it is deleted unless it is used before" })
+}).annotate({ identifier: "Media" })
+
+/** The body of an upload: one file. */
+export const UploadMedia = Schema.Struct({
+  file: Schema.String.annotate({ description: "The file", format: "binary" }).check(Schema.isMaxLength(Media.maxSize))
+}).annotate({ identifier: "UploadMedia" })
+
+/** The parts of an upload beside the file, and their size. */
+const limits = { maxParts: 2, maxFieldSize: 1024 }
+
+export class MediaApi extends HttpApiGroup.make("media").add(
+  HttpApiEndpoint.post("upload", "/v1/media", {
+    headers: idempotencyKey("1 to 255 visible ASCII characters; the same again for a retry of the same upload"),
+    payload: UploadMedia.pipe(HttpApiSchema.asMultipartStream(limits)),
+    success: StoredMedia.pipe(HttpApiSchema.status(201)),
+    error: writing
+  }).annotate(Access, apiKey("messages:send")).annotate(NeedsIdempotencyKey, true).annotate(Uploads, true)
+    .annotate(TakesFile, ["multipart/form-data"])
+    .annotateMerge(
+      OpenApi.annotations({
+        summary: "Upload a file",
+        description:
+          `Stores a file of at most ${Media.maxSize / 1024 / 1024} MB, which messages then name by its \`media_id\`. ` +
+          "Its type is detected from its bytes. It is deleted 30 days after its last use. A retry with the same key, " +
+          "bytes and name gets the same file."
+      })
+    ),
+  HttpApiEndpoint.get("open", "/v1/media/:id", {
+    params: byId,
+    query: noQuery,
+    success: Schema.String.annotate({ format: "binary" }).pipe(
+      HttpApiSchema.asText({ contentType: "application/octet-stream" })
+    ),
+    error: asking
+  }).annotate(Access, apiKey("messages:send")).annotate(ServesFile, true).annotateMerge(
+    OpenApi.annotations({
+      summary: "Download a file",
+      description: "A file of the workspace, uploaded or from a customer, with its own `Content-Type`. Supports " +
+        "`Range`, `If-Range` and `If-None-Match`; HEAD returns the headers alone."
+    })
+  ),
+  HttpApiEndpoint.delete("remove", "/v1/media/:id", {
+    params: byId,
+    query: noQuery,
+    success: HttpApiSchema.NoContent,
+    error: asking
+  }).annotate(Access, apiKey("messages:send")).annotateMerge(
+    OpenApi.annotations({
+      summary: "Delete a file",
+      description: "Deletes a file of the workspace. Messages that were sent with it keep it."
+    })
+  )
+).middleware(ApiKeyAuthentication).annotateMerge(
+  OpenApi.annotations({ title: "Media", description: "Files that messages contain." })
+) {}
