@@ -2,7 +2,7 @@
  * The server: the composition of `wac` behind an HTTP server, with the operator's log and telemetry.
  */
 import { NodeHttpClient, NodeHttpServer } from "@effect/platform-node"
-import { AlertRunner, Metrics, Stopping } from "@wac/core"
+import { AlertRunner, CampaignRunner, Metrics, Stopping } from "@wac/core"
 import { ClientErrors, ConnectionServer, Dashboard, EarlyRequests, HttpApp, MetricsPage, PublicUrl } from "@wac/http"
 import { WhatsApp } from "@wac/whatsapp"
 import { Duration, Effect, Layer, Logger, Metric, References, Schedule } from "effect"
@@ -115,7 +115,8 @@ const layerOn = (
     ),
     Layer.provide(mailer(config)),
     Layer.provide(issuer),
-    Layer.provide(Layer.succeed(AlertRunner.AlertUrl, config.alertUrl))
+    Layer.provide(Layer.succeed(AlertRunner.AlertUrl, config.alertUrl)),
+    Layer.provide(Layer.succeed(CampaignRunner.IsRestored, config.isRestored))
   )
   const app = Layer.merge(HttpApp.layer, observation(config)).pipe(
     Layer.provideMerge(composition),

@@ -55,6 +55,7 @@ export interface ServerConfig extends Composition.Config {
   readonly mail: { readonly url: Redacted.Redacted; readonly from: string } | undefined
   /** Where alerts are posted for workspaces without an alert URL. */
   readonly alertUrl: string | undefined
+  readonly isRestored: boolean
   /** The origins whose pages may show the portal in a frame. */
   readonly portalOrigins: ReadonlyArray<string>
   /** The token for `/metrics`; without it, only programs on this machine can read them. */
@@ -430,6 +431,7 @@ const config = Effect.gen(function*() {
     oidc: yield* auth,
     mail: yield* mail((publicUrl ?? new URL(`http://${authorityOf(host)}`)).hostname),
     alertUrl: (yield* optional("ALERT_URL", WebAddress, "an http or https URL"))?.href,
+    isRestored: (yield* read("WAC_RESTORED", Flag, "true or false", "false")) === "true",
     portalOrigins: yield* portalOrigins,
     metricsToken: yield* secret("METRICS_TOKEN", BearerToken, "a Bearer token of letters, digits and -._~+/="),
     logFormat: yield* read(

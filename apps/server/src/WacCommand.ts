@@ -4,6 +4,7 @@
 import { Version } from "@wac/http"
 import { Effect, Predicate } from "effect"
 import { CliConfig, Command, GlobalFlag } from "effect/cli"
+import { campaigns } from "./CampaignsCommand.ts"
 import { eraseCustomer, exportCustomer } from "./CustomersCommand.ts"
 import { doctor } from "./DoctorCommand.ts"
 import { keys } from "./KeysCommand.ts"
@@ -27,6 +28,7 @@ const wac = Command.make("wac").pipe(
     keys,
     members,
     webhook,
+    campaigns,
     doctor,
     exportCustomer,
     eraseCustomer

@@ -44,7 +44,7 @@ npm() {
     ci | "run build") ;;
     start) start ;;
     "run demo") show demo 'That is the whole flow' ;;
-    "run migrate" | "run numbers"* | "run members"* | "run wac"*)
+    "run migrate" | "run numbers"* | "run members"* | "run campaigns"* | "run wac"*)
       local words=("$2"); [ "$2" != wac ] || words=(); shift 2
       [ "\${1:-}" != -- ] || shift
       command node --conditions=source "$ROOT/apps/server/src/wac.ts" "\${words[@]}" "$@" ;;

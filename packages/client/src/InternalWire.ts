@@ -265,6 +265,7 @@ export type PauseReason =
   | "quota_exhausted"
   | "failure_rate"
   | "provider_policy"
+  | "restored"
 
 /** The outcome under which a recipient is counted. */
 export type CampaignOutcome = "queued" | "sent" | "delivered" | "read" | "failed" | "held" | "unknown" | "skipped"
@@ -512,6 +513,7 @@ export interface SignInMethod {
 
 /** The kinds of alerts. */
 export type AlertKind =
+  | "campaign_paused"
   | "number_blocked"
   | "number_low_quality"
   | "quota_high"

@@ -37,6 +37,8 @@ const outlooks: { readonly [look in Polling.Look]: Outlook } = {
       least([...campaigns.values()].flatMap(({ job: { workAt } }) => workAt === null ? [] : [workAt])),
     changed: ({ campaignHint }) => campaignHint.wait
   },
+  // what is lost with the process cannot be restored
+  restores: { dueAt: () => null, changed: () => Effect.never },
   posts: {
     dueAt: ({ waitingPosts }) => least([...waitingPosts].flatMap(({ dueAt }) => dueAt === null ? [] : [dueAt])),
     changed: () => Effect.never

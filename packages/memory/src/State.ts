@@ -13,6 +13,7 @@ import {
   type Contact,
   type ContactStep,
   type Event,
+  type Heartbeat,
   type Id,
   type Idempotency,
   type InboundPost,
@@ -195,6 +196,7 @@ export interface Memory {
   readonly deliveries: Table<Consignment>
   readonly replays: Table<ReplayJob>
   readonly campaigns: Table<KeptCampaign>
+  heartbeat: Heartbeat.Heartbeat | undefined
   /** Notified of every change of a campaign. */
   readonly campaignHint: Hint
   readonly alerts: Table<Alert.Alert>
@@ -292,6 +294,7 @@ const make = (now: Memory["now"]): Memory => ({
   deliveries: new Table(),
   replays: new Table(),
   campaigns: new Table(),
+  heartbeat: undefined,
   campaignHint: new Hint(),
   alerts: new Table(),
   alertSettings: new Map(),

@@ -18,6 +18,7 @@ import * as media from "./migrations/0008_media.ts"
 import * as retention from "./migrations/0009_retention.ts"
 import * as campaignResults from "./migrations/0010_campaign_results.ts"
 import * as portfolios from "./migrations/0011_portfolios.ts"
+import * as heartbeats from "./migrations/0012_heartbeats.ts"
 import { OpenError } from "./OpenError.ts"
 import { describe, isPassing } from "./SqlFailure.ts"
 
@@ -40,7 +41,8 @@ export const all: ReadonlyArray<Migration> = [
   { name: "media", sql: media.sql },
   { name: "retention", sql: retention.sql },
   { name: "campaign results", sql: campaignResults.sql },
-  { name: "portfolios", sql: portfolios.sql }
+  { name: "portfolios", sql: portfolios.sql },
+  { name: "heartbeats", sql: heartbeats.sql }
 ]
 
 /** The advisory lock that serializes migrations. The number is arbitrary but must stay the same. */

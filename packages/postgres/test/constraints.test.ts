@@ -23,6 +23,7 @@ const tried = { attempt_count: 1, round_attempts: 1, first_attempt_at: 1, last_a
 const impossible: { readonly [constraint: string]: readonly [table: string, ...changes: ReadonlyArray<Row>] } = {
   peppers_single: ["peppers", { single: false }],
   forgotten_bodies_single: ["forgotten_bodies", { single: false }],
+  heartbeats_single: ["heartbeats", { single: false }],
   people_email: ["people", { email: "A@example.com" }],
   members_role: ["members", { role: "guest" }],
   invitations_role: ["invitations", { role: "guest" }],

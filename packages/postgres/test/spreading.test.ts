@@ -24,6 +24,7 @@ const global = {
   inbound_posts: "kept before anybody has read whose it is",
   inbound_post_bodies: "as inbound_posts",
   forgotten_bodies: "one row: how far a background task has come",
+  heartbeats: "one row: the newest heartbeat of all processes",
   people: "a person may be a member of several workspaces",
   password_resets: "of a person"
 }

@@ -2,6 +2,7 @@
 import type { AlertKind } from "@wac/client/internal"
 
 export const alertPlaces = {
+  campaign_paused: "/campaigns",
   number_blocked: "/phone-numbers",
   number_low_quality: "/phone-numbers",
   quota_high: "/usage",

@@ -26,7 +26,8 @@ export const pauseReasons: Record<PauseReason, string> = {
   sender_not_available: "Its phone number cannot send.",
   quota_exhausted: "The workspace has used up its quota.",
   failure_rate: "Too many of its last messages failed.",
-  provider_policy: "The provider restricts the number or the account."
+  provider_policy: "The provider restricts the number or the account.",
+  restored: "The database was restored from a backup, so the campaign may have sent more than is known here."
 }
 
 export const outcomes: Record<CampaignOutcome, readonly [name: string, definition: string]> = {

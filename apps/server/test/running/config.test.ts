@@ -83,6 +83,7 @@ describe("unset variables", () => {
     logLevel: "Info",
     otlpEndpoint: undefined,
     alertUrl: undefined,
+    isRestored: false,
     oidc: undefined,
     mail: undefined,
     metricsToken: undefined,

@@ -3,6 +3,7 @@
  * rules, no storage.
  */
 import { Duration } from "effect"
+import * as Campaign from "../campaigns/Campaign.ts"
 import type { AlertId, WorkspaceId } from "../Id.ts"
 import type { PhoneNumber } from "../numbers/PhoneNumber.ts"
 import * as SenderBlock from "../numbers/SenderBlock.ts"
@@ -12,6 +13,7 @@ import * as Webhook from "../webhooks/Webhook.ts"
 
 /** The kinds of alerts. */
 export const kinds = [
+  "campaign_paused",
   "number_blocked",
   "number_low_quality",
   "quota_high",
@@ -74,11 +76,14 @@ export interface State {
   readonly webhook: (Webhook.Webhook & { readonly pausesAt: Instant | null }) | undefined
   readonly numbers: ReadonlyArray<PhoneNumber>
   readonly pausedTemplates: ReadonlyArray<Template>
+  readonly pausedCampaigns: ReadonlyArray<Campaign.Campaign>
   readonly quota: { readonly month: string; readonly used: number; readonly limit: number | null }
 }
 
 /** Lists every current problem. Pure. */
-export const matters = ({ now, numbers, pausedTemplates, quota, webhook }: State): ReadonlyArray<Matter> => {
+export const matters = (
+  { now, numbers, pausedCampaigns, pausedTemplates, quota, webhook }: State
+): ReadonlyArray<Matter> => {
   const found: Array<Matter> = []
   if (webhook !== undefined) {
     const about = (kind: Kind, message: string) => found.push({ kind, subject: webhook.id, message })
@@ -115,6 +120,14 @@ export const matters = ({ now, numbers, pausedTemplates, quota, webhook }: State
       kind: "template_paused",
       subject: id,
       message: `The provider has paused the template ${name} (${language}): sends of it are refused.`
+    })
+  }
+  for (const { id, name, pausedFor } of pausedCampaigns) {
+    if (pausedFor === null || pausedFor === "person") continue
+    found.push({
+      kind: "campaign_paused",
+      subject: id,
+      message: `The campaign ${name} has paused itself: ${Campaign.describe(pausedFor)}.`
     })
   }
   const { limit, month, used } = quota

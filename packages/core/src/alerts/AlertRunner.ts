@@ -4,6 +4,7 @@
  */
 import { Clock, Context, Duration, Effect, FiberSet, Layer, Option, Schedule } from "effect"
 import { SecureRandom } from "effect/crypto"
+import { CampaignStore } from "../campaigns/CampaignStore.ts"
 import { ChangeRecorder } from "../changes/ChangeRecorder.ts"
 import * as Id from "../Id.ts"
 import * as Signature from "../keys/Signature.ts"
@@ -72,6 +73,7 @@ export const layer = Layer.effectDiscard(
     const reports = yield* Webhooks
     const numbers = yield* PhoneNumberStore
     const templates = yield* TemplateStore
+    const campaigns = yield* CampaignStore
     const usage = yield* UsageStore
     const transport = yield* WebhookTransport
     const vault = yield* Vault
@@ -94,10 +96,11 @@ export const layer = Layer.effectDiscard(
     const matters = Effect.fnUntraced(function*({ id, monthlyQuota }: Workspace) {
       const now = yield* Clock.currentTimeMillis
       const month = Quota.monthOf(now)
-      const [webhook, ofNumbers, { items: pausedTemplates }, months] = yield* Effect.all([
+      const [webhook, ofNumbers, { items: pausedTemplates }, pausedCampaigns, months] = yield* Effect.all([
         webhookOf(id),
         numbers.list(id),
         templates.list(id, { status: "paused" }, { limit: 100, after: null }),
+        campaigns.paused(id),
         usage.months(id)
       ])
       return Alert.matters({
@@ -105,6 +108,7 @@ export const layer = Layer.effectDiscard(
         webhook,
         numbers: ofNumbers,
         pausedTemplates,
+        pausedCampaigns,
         quota: {
           month,
           used: months.find((one) => one.month === month)?.used ?? 0,

@@ -31,9 +31,23 @@ export const PauseReason = Schema.Literals([
   "sender_not_available",
   "quota_exhausted",
   "failure_rate",
-  "provider_policy"
+  "provider_policy",
+  "restored"
 ])
 export type PauseReason = typeof PauseReason.Type
+
+const reasons: { readonly [reason in PauseReason]: string } = {
+  person: "a person paused it",
+  template_not_approved: "its template is not approved",
+  sender_not_available: "its phone number cannot send",
+  quota_exhausted: "the workspace has used up its quota",
+  failure_rate: "too many of its last messages failed",
+  provider_policy: "the provider restricts the number or the account",
+  restored: "the database was restored from a backup, so it may have sent more than is known here"
+}
+
+/** Describes why a campaign is paused, for people. */
+export const describe = (reason: PauseReason): string => reasons[reason]
 
 /** The share of a number's rate that a campaign may use (contract §11). The rest is for other sends. */
 export const Share = Schema.Finite.check(Schema.isBetween({ minimum: 0.01, maximum: 0.9 }))

@@ -2,7 +2,7 @@
  * Works on campaigns in the background: checks rows, sends to recipients at the campaign's pace, and completes
  * campaigns. Calls `CampaignStore` and `Messages.sendQueued`.
  */
-import { Clock, Duration, Effect, FiberSet, Layer, Option } from "effect"
+import { Clock, Context, Duration, Effect, FiberSet, Layer, Option, Schedule } from "effect"
 import { SecureRandom } from "effect/crypto"
 import * as Id from "../Id.ts"
 import { CurrentLimits } from "../limits/Limits.ts"
@@ -10,8 +10,10 @@ import { Messages } from "../messages/Messages.ts"
 import { Provider } from "../messages/Provider.ts"
 import { Polling } from "../Polling.ts"
 import { orUnavailable } from "../StoreError.ts"
+import type { Instant } from "../Time.ts"
 import type * as CampaignStep from "./CampaignStep.ts"
 import { CampaignStore } from "./CampaignStore.ts"
+import * as Heartbeat from "./Heartbeat.ts"
 import * as RecipientEnd from "./RecipientEnd.ts"
 
 /** How soon a campaign that has begun is looked at again. */
@@ -29,6 +31,11 @@ const rowsAtOnce = 64
 /** The maximum number of recipients that a process has taken and not ended. Beyond, other processes take them. */
 const maxTaken = 2_000
 
+/** Whether the operator says that the database was restored from a backup (contract §11 `WAC_RESTORED`). */
+export const IsRestored = Context.Reference<boolean>("@wac/core/campaigns/CampaignRunner/IsRestored", {
+  defaultValue: () => false
+})
+
 /** Runs as long as its scope. Any number of processes may run it. */
 export const layer = Layer.effectDiscard(
   Effect.gen(function*() {
@@ -38,7 +45,21 @@ export const layer = Layer.effectDiscard(
     const random = yield* SecureRandom.SecureRandom
     const limits = yield* CurrentLimits
     const { rest } = yield* Polling
+    const isRestored = yield* IsRestored
     const taken = yield* FiberSet.make()
+    let lastBeat: Instant | null = null
+
+    const beat = Effect.gen(function*() {
+      const now = yield* Clock.currentTimeMillis
+      const { at, waiting } = yield* store.beat({ now, last: lastBeat, isRestored: isRestored && lastBeat === null })
+      lastBeat = at
+      if (waiting > 0) {
+        yield* Effect.logWarning(
+          `the database was restored from a backup, or nothing ran for 5 minutes: ${waiting} campaigns wait until a ` +
+            "person resumes them (`wac campaigns confirm`)"
+        )
+      }
+    })
 
     const send = Effect.fnUntraced(function*(
       { campaign: { id, workspaceId } }: CampaignStep.Worked,
@@ -85,10 +106,28 @@ export const layer = Layer.effectDiscard(
       while (yield* work) isBusy = true
     })
 
-    yield* workAll.pipe(
+    // nothing is sent before it is known that the database was not restored
+    const begun = Effect.retry(
+      Effect.tapCause(beat, (cause) => Effect.logWarning("campaigns wait for the storage", cause)),
+      Schedule.spaced(Heartbeat.every)
+    )
+    const beats = Effect.catchCause(
+      beat,
+      (cause) => Effect.logDebug("a heartbeat could not be written; the next one follows", cause)
+    )
+
+    const works = workAll.pipe(
       Effect.catchCause((cause) => Effect.logWarning("work on a campaign failed; the next look follows", cause)),
       (looking) => Effect.andThen(Effect.suspend(() => rest("campaigns", isBusy ? soon : every)), looking),
-      Effect.forever,
+      Effect.forever
+    )
+    yield* begun.pipe(
+      Effect.andThen(
+        Effect.all([
+          works,
+          Effect.forever(Effect.andThen(rest("restores", Heartbeat.every), beats))
+        ], { concurrency: "unbounded", discard: true })
+      ),
       Effect.forkScoped
     )
   })

@@ -10,6 +10,7 @@ import type { StoreError } from "../StoreError.ts"
 import type { Campaign } from "./Campaign.ts"
 import type { AddRows, Change, EndRecipient, Work, Worked } from "./CampaignStep.ts"
 import type { CheckedRow } from "./CheckedRow.ts"
+import type { Beat, Beaten } from "./Heartbeat.ts"
 
 export class CampaignStore extends Context.Service<CampaignStore, {
   readonly create: (campaign: Campaign) => Effect.Effect<void, StoreError>
@@ -39,6 +40,13 @@ export class CampaignStore extends Context.Service<CampaignStore, {
   readonly work: (command: Work) => Effect.Effect<Option.Option<Worked>, StoreError>
   /** Records what came of a recipient that `work` handed out. Safe to repeat. */
   readonly end: (command: EndRecipient) => Effect.Effect<void, StoreError>
+  /** The paused campaigns of a workspace, or of all, in the order of their ids. */
+  readonly paused: (workspaceId: WorkspaceId | null) => Effect.Effect<ReadonlyArray<Campaign>, StoreError>
+  /**
+   * Writes a heartbeat, and makes campaigns wait for a person if the database turns out to be restored
+   * (`Heartbeat.beat`).
+   */
+  readonly beat: (command: Beat) => Effect.Effect<Beaten, StoreError>
   /** The rows of a campaign at the places after `after` to `after + limit`, in the order of their upload. */
   readonly rows: (
     workspaceId: WorkspaceId,

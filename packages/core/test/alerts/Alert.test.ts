@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { matters, type State } from "../../src/alerts/Alert.ts"
+import * as Campaign from "../../src/campaigns/Campaign.ts"
 import { unknownHealth } from "../../src/webhooks/Webhook.ts"
 import { hour } from "../checks.ts"
 import { id, sender, start, template } from "../samples.ts"
@@ -9,6 +10,7 @@ const calm: State = {
   webhook: undefined,
   numbers: [],
   pausedTemplates: [],
+  pausedCampaigns: [],
   quota: { month: "2026-01", used: 0, limit: null }
 }
 
@@ -47,6 +49,21 @@ describe("the alerts of a workspace", () => {
       "webhook_paused",
       own
     ]])
+  })
+
+  it("a campaign that paused itself is a problem, and one that a person paused is not", () => {
+    const paused = (pausedFor: Campaign.PauseReason) => ({
+      ...Campaign.make(
+        { id: id("cmp"), workspaceId: id("ws"), createdAt: start },
+        { name: "All", template: { name: "plain", language: "en_US" } }
+      ),
+      status: "paused" as const,
+      pausedFor
+    })
+    for (const reason of Campaign.PauseReason.literals) {
+      const expected = reason === "person" ? [] : [["campaign_paused", id("cmp")]]
+      assert.deepStrictEqual(kindsOf({ pausedCampaigns: [paused(reason)] }), expected)
+    }
   })
 
   it("a number with a low rating is a problem, in the provider's words", () => {

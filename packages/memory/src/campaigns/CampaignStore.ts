@@ -6,6 +6,7 @@ import {
   CampaignStep,
   CampaignStore,
   type Contact,
+  Heartbeat,
   type Id,
   type Idempotency,
   type Message,
@@ -174,6 +175,19 @@ const addRows = (memory: Memory, command: CampaignStep.AddRows): boolean => {
   return isTaken!
 }
 
+/** There is one server: this process. */
+const server = "memory"
+
+const beat = (memory: Memory, command: Heartbeat.Beat): Heartbeat.Beaten => {
+  const jobs = [...memory.campaigns.values()].map(({ job }) => job).filter(({ workAt }) => workAt !== null)
+  const decided = Heartbeat.beat({ now: memory.now, heartbeat: memory.heartbeat, server, jobs }, [command])
+  if ("needs" in decided) throw new Error("all that a heartbeat needs is given")
+  const { answers: [beaten], writes } = decided
+  memory.heartbeat = writes.heartbeat
+  for (const job of writes.jobs) write(memory, job)
+  return beaten!
+}
+
 const remove = (memory: Memory, kept: KeptCampaign | undefined): boolean => {
   if (kept === undefined || !Campaign.takesRows(kept.job.campaign)) return false
   for (const id of kept.queue.keys()) {
@@ -209,6 +223,16 @@ export const layer = Layer.effect(
       addRows: (command) => Effect.sync(() => addRows(memory, command)),
       remove: (workspaceId, id) => Effect.sync(() => remove(memory, memory.campaigns.of(workspaceId, id))),
       work: (command) => Effect.sync(() => Option.fromUndefinedOr(work(memory, command))),
+      paused: (workspaceId) =>
+        Effect.sync(() =>
+          [...memory.campaigns.values()]
+            .map(({ job }) => job.campaign)
+            .filter((campaign) =>
+              campaign.status === "paused" && (workspaceId === null || campaign.workspaceId === workspaceId)
+            )
+            .sort((a, b) => a.id < b.id ? -1 : 1)
+        ),
+      beat: (command) => Effect.sync(() => beat(memory, command)),
       end: (command) => Effect.sync(() => end(memory, command)),
       rows: (workspaceId, id, { after, limit }) =>
         Effect.sync(() =>

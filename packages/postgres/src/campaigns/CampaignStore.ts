@@ -9,6 +9,7 @@ import { Database } from "../Database.ts"
 import { messageOf, type StoredSend } from "../messages/StoredSend.ts"
 import { texts } from "../Parameter.ts"
 import type { Row } from "../Statement.ts"
+import { beat } from "./BeatHeart.ts"
 import { addRows, change } from "./ChangeCampaign.ts"
 import { end } from "./EndRecipients.ts"
 import { campaignColumns, campaignOf, stateOf } from "./StoredCampaign.ts"
@@ -50,6 +51,7 @@ export const layer = Layer.effect(
     const changing = yield* stepped("CampaignStore.change", change)
     const adding = yield* stepped("CampaignStore.addRows", addRows)
     const working = yield* stepped("CampaignStore.work", work)
+    const beating = yield* stepped("CampaignStore.beat", beat)
     const ending = yield* stepped("CampaignStore.end", end)
 
     return CampaignStore.CampaignStore.of({
@@ -88,6 +90,17 @@ export const layer = Layer.effect(
         ),
       work: (command) => Effect.map(working({ ...command, asked: askedAt(command.now) }), Option.fromUndefinedOr),
       end: ending,
+      paused: (workspaceId) =>
+        Effect.map(
+          query(
+            "CampaignStore.paused",
+            `select ${campaignColumns} from campaigns c
+            where c.state ->> 'status' = $1${workspaceId === null ? "" : " and c.workspace_id = $2"} order by c.id`,
+            ["paused" satisfies Campaign.CampaignStatus, ...workspaceId === null ? [] : [workspaceId]]
+          ),
+          (rows) => rows.map(campaignOf)
+        ),
+      beat: beating,
       rows: (workspaceId, id, { after, limit }) =>
         Effect.map(
           query("CampaignStore.rows", rowsText, [workspaceId, id, after, after + limit]),

@@ -582,4 +582,66 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* messages.get(own.workspace.id, row!.message!.id), Option.none())
       assert.isFalse(yield* store.remove(own.workspace.id, started.id))
     }))
+
+  it.effect("in a restored database campaigns wait for a person, and heartbeats otherwise change nothing", () =>
+    Effect.gen(function*() {
+      const store = yield* CampaignStore.CampaignStore
+      const own = yield* world()
+      const at = own.start
+      const [sends, scheduled, done, draft] = [
+        yield* running(own, 2),
+        yield* ready(own, 1, { startAt: at + hour }),
+        yield* running(own, 1),
+        yield* ready(own, 1)
+      ]
+      yield* changed(scheduled, at, { _tag: "Start" })
+      yield* changed(done, at, { _tag: "Pause" })
+      const statuses = Effect.forEach(
+        [sends, scheduled, done, draft],
+        (campaign) => Effect.map(get(campaign), ({ pausedFor, status }) => [status, pausedFor])
+      )
+      const before = yield* statuses
+      // other tests have written heartbeats at other times
+      const { at: first } = yield* store.beat({ now: at, last: null, isRestored: false })
+      assert.strictEqual(first, at)
+      const next = yield* store.beat({ now: at + 5 * second, last: at, isRestored: false })
+      assert.deepStrictEqual(next, { at: at + 5 * second, waiting: 0 })
+      assert.deepStrictEqual(yield* statuses, before)
+      assert.deepStrictEqual((yield* store.paused(own.workspace.id)).map(({ id }) => id), [done.id])
+
+      const late = at + 10 * minute
+      const found = yield* store.beat({ now: late, last: null, isRestored: false })
+      assert.isAtLeast(found.waiting, 2)
+      assert.deepStrictEqual(yield* statuses, [
+        ["paused", "restored"],
+        ["paused", "restored"],
+        ["paused", "person"],
+        ["ready", null]
+      ])
+      assert.deepStrictEqual(yield* workAll(own, late), [])
+      const waiting = yield* store.paused(own.workspace.id)
+      assert.sameMembers(waiting.map(({ id }) => id), [sends.id, scheduled.id, done.id])
+      assert.includeMembers((yield* store.paused(null)).map(({ id }) => id), [sends.id, scheduled.id])
+
+      assert.strictEqual((yield* changed(sends, late, { _tag: "Resume" })).status, "running")
+      yield* store.beat({ now: late, last: null, isRestored: false })
+      assert.strictEqual((yield* get(sends)).status, "running")
+      yield* store.beat({ now: late, last: null, isRestored: true })
+      assert.strictEqual((yield* get(sends)).pausedFor, "restored")
+    }))
+
+  it.effect("of processes that start together in a restored database, one makes the campaigns wait", () =>
+    Effect.gen(function*() {
+      const store = yield* CampaignStore.CampaignStore
+      const own = yield* world()
+      const campaign = yield* running(own, 1)
+      yield* store.beat({ now: own.start, last: null, isRestored: false })
+      const late = { now: own.start + 6 * minute, last: null, isRestored: false }
+      const found = yield* Effect.forEach([1, 2, 3], () => store.beat(late), { concurrency: "unbounded" })
+      assert.isAbove(Math.max(...found.map(({ waiting }) => waiting)), 0)
+      assert.strictEqual((yield* get(campaign)).pausedFor, "restored")
+      yield* changed(campaign, late.now, { _tag: "Resume" })
+      assert.strictEqual((yield* store.beat(late)).waiting, 0)
+      assert.strictEqual((yield* get(campaign)).status, "running")
+    }))
 }

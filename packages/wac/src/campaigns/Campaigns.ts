@@ -34,6 +34,7 @@ export type PauseReason =
   | "quota_exhausted"
   | "failure_rate"
   | "provider_policy"
+  | "restored"
 
 /** A campaign to create. */
 export interface NewCampaign {

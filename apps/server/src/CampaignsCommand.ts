@@ -1,0 +1,54 @@
+/**
+ * The commands `campaigns list | confirm`: let the operator see the campaigns that wait after the database was restored,
+ * and let them continue (contract §11). They work on `DATABASE_URL` directly, while servers run on it.
+ */
+import { type Campaign, CampaignStore } from "@wac/core"
+import { Clock, Effect, Option, Result } from "effect"
+import { Command } from "effect/cli"
+import * as OperatorCommand from "./OperatorCommand.ts"
+
+const waiting = Effect.map(
+  CampaignStore.CampaignStore.use((store) => store.paused(null)),
+  (paused) => paused.filter(({ pausedFor }) => pausedFor === "restored")
+)
+
+const printed = (campaigns: ReadonlyArray<Campaign.Campaign>, done: string) =>
+  OperatorCommand.printed(
+    { campaigns: campaigns.map(({ counts, id, name, workspaceId }) => ({ id, workspaceId, name, counts })) },
+    campaigns.length === 0
+      ? "no campaign waits"
+      : campaigns.map(({ counts, id, name, workspaceId }) =>
+        `${id} of ${workspaceId} ${done}, with ${counts.queued} recipients left: ${name}`
+      ).join("\n")
+  )
+
+const list = Command.make("list", {}, () => Effect.flatMap(waiting, (found) => printed(found, "waits"))).pipe(
+  Command.withDescription("List the campaigns that wait because the database was restored from a backup")
+)
+
+const confirm = Command.make(
+  "confirm",
+  {},
+  Effect.fnUntraced(function*() {
+    const resumed: Array<Campaign.Campaign> = []
+    for (const { id, workspaceId } of yield* waiting) {
+      const now = yield* Clock.currentTimeMillis
+      const changed = yield* CampaignStore.CampaignStore.use((store) =>
+        store.change({ workspaceId, id, now, change: { _tag: "Resume" } })
+      )
+      // somebody else may have decided in the meantime
+      if (Option.isNone(changed) || Result.isFailure(changed.value)) continue
+      resumed.push(changed.value.success)
+      yield* OperatorCommand.audited(workspaceId, { action: "campaign.resume", target: id })
+    }
+    yield* printed(resumed, "continues")
+  })
+).pipe(Command.withDescription("Let all campaigns continue that wait because the database was restored from a backup"))
+
+export const campaigns = Command.make("campaigns").pipe(
+  Command.withDescription("The campaigns that wait for the operator, in the storage of DATABASE_URL"),
+  Command.withSubcommands([
+    Command.provide(list, OperatorCommand.unopened),
+    Command.provide(confirm, OperatorCommand.unopened)
+  ])
+)

@@ -1,0 +1,79 @@
+/**
+ * Recognizes a database that was restored from a backup (contract §11). Running processes write a heartbeat. If it is
+ * older than they remember, or the database belongs to another server, sends since the backup are not known, so
+ * campaigns wait for a person instead of writing to customers twice, or hours late. Pure.
+ */
+import { Duration } from "effect"
+import type { Decide, Known } from "../Step.ts"
+import type { Instant } from "../Time.ts"
+import type { Job } from "./CampaignStep.ts"
+
+/** How often a process writes a heartbeat. */
+export const every = Duration.seconds(5)
+
+/** A heartbeat that is older shows that nothing ran, or that the database is an earlier one. */
+export const patience = Duration.minutes(5)
+
+/** The newest heartbeat of all processes. */
+export interface Heartbeat {
+  readonly at: Instant
+  /** What identifies the database server; another one has the database from a backup. */
+  readonly server: string
+}
+
+/** A process reports that it runs. */
+export interface Beat {
+  readonly now: Instant
+  /** The heartbeat that this process wrote last; `null` at its start. */
+  readonly last: Instant | null
+  /** Whether the operator says that the database was restored. */
+  readonly isRestored: boolean
+}
+
+/** The written heartbeat, and how many campaigns wait for a person because of it. */
+export interface Beaten {
+  readonly at: Instant
+  readonly waiting: number
+}
+
+/** What a heartbeat loads, under a lock. */
+export interface Loaded extends Known {
+  /** `undefined` in a new database. */
+  readonly heartbeat: Heartbeat | undefined
+  /** What identifies the database server now. */
+  readonly server: string
+  /** Campaigns with something to do, if they were needed. */
+  readonly jobs: ReadonlyArray<Job> | null
+}
+
+/** What a heartbeat writes. */
+export interface Writes {
+  readonly heartbeat: Heartbeat
+  readonly jobs: ReadonlyArray<Job>
+}
+
+/** Whether the database is an earlier one than it was. */
+const isRestored = ({ heartbeat, server }: Loaded, { isRestored, last }: Beat, now: Instant): boolean => {
+  if (isRestored) return true
+  // a process that wrote a heartbeat into this database finds one
+  if (heartbeat === undefined) return last !== null
+  return heartbeat.server !== server || (last ?? now) - heartbeat.at > Duration.toMillis(patience)
+}
+
+/** Makes a campaign wait that sends, or would start to. */
+const waiting = ({ campaign }: Job): ReadonlyArray<Job> =>
+  campaign.status === "running" || campaign.status === "scheduled"
+    ? [{ campaign: { ...campaign, status: "paused", pausedFor: "restored" }, workAt: null }]
+    : []
+
+/** Decides `CampaignStore.beat`. */
+export const beat: Decide<Beat, Loaded, Beaten, Writes, "Jobs"> = (loaded, commands) => {
+  const now = Math.max(...commands.map((command) => loaded.now(command.now)))
+  const found = commands.some((command) => isRestored(loaded, command, loaded.now(command.now)))
+  if (found && loaded.jobs === null) return { needs: ["Jobs"] }
+  const jobs = found ? loaded.jobs!.flatMap(waiting) : []
+  return {
+    answers: commands.map(() => ({ at: now, waiting: jobs.length })),
+    writes: { heartbeat: { at: now, server: loaded.server }, jobs }
+  }
+}

@@ -1,0 +1,50 @@
+/**
+ * Heartbeats of processes (core's `Heartbeat.beat`). Lock order: the heartbeat, then campaigns.
+ */
+import { type CampaignStep, Heartbeat } from "@wac/core"
+import { instant, plain } from "../Column.ts"
+import type { StepOptions } from "../Database.ts"
+import type { Statement } from "../Statement.ts"
+import { campaignColumns, jobOf, keepJobs } from "./StoredCampaign.ts"
+
+/** Processes that start together wait here for each other, even in a new database. */
+const lockText = "select pg_advisory_xact_lock(hashtext('heartbeats'), 0)"
+
+/** The identifier is that of the server's files; a copy of them keeps it, and a dump in another server does not. */
+const heartbeatText = `select h.beat_at, h.server, s.system_identifier::text as current_server
+  from pg_control_system() s left join heartbeats h on true`
+
+const keepText = `insert into heartbeats (beat_at, server) values ($1, $2)
+  on conflict (single) do update set beat_at = excluded.beat_at, server = excluded.server`
+
+const jobsLockText = "select c.id from campaigns c where c.work_at is not null order by c.id for no key update"
+
+const jobsText = `select ${campaignColumns} from campaigns c where c.work_at is not null order by c.id`
+
+const loadJobs: ReadonlyArray<Statement> = [{ text: jobsLockText }, { text: jobsText }]
+
+/** `CampaignStore.beat`. */
+export const beat: StepOptions<Heartbeat.Beat, Heartbeat.Loaded, Heartbeat.Beaten, Heartbeat.Writes, "Jobs"> = {
+  load: () => [{ text: lockText }, { text: heartbeatText }],
+  read: ([, rows], now) => {
+    const [row] = rows!
+    return {
+      now,
+      heartbeat: row!["beat_at"] === null ? undefined : { at: instant(row!, "beat_at"), server: plain(row!, "server") },
+      server: plain(row!, "current_server"),
+      jobs: null
+    }
+  },
+  decide: Heartbeat.beat,
+  more: {
+    load: () => loadJobs,
+    read: (loaded, _, [, rows]): Heartbeat.Loaded => ({
+      ...loaded,
+      jobs: rows!.map((row): CampaignStep.Job => jobOf(row))
+    })
+  },
+  write: ({ heartbeat, jobs }) => [
+    { text: keepText, params: [heartbeat.at, heartbeat.server] },
+    ...keepJobs(jobs)
+  ]
+}
