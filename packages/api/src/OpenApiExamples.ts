@@ -184,6 +184,7 @@ const newCampaign = {
   name: "Spring offer",
   template: { name: "spring_offer", language: "en_US", bodyParams: ["{{first_name}}"] },
   startAt: "2026-01-03T08:00:00.000Z",
+  quietHours: { from: "21:00", to: "08:00" },
   share: 0.5
 }
 

@@ -270,6 +270,12 @@ export type PauseReason =
 /** The outcome under which a recipient is counted. */
 export type CampaignOutcome = "queued" | "sent" | "delivered" | "read" | "failed" | "held" | "unknown" | "skipped"
 
+/** A daily period, over midnight if it ends earlier than it begins: times of day as `HH:MM`. */
+export interface QuietHours {
+  readonly from: string
+  readonly to: string
+}
+
 /** A new campaign. */
 export interface CreateCampaign {
   readonly name: string
@@ -281,6 +287,8 @@ export interface CreateCampaign {
   readonly startAt?: string
   /** Nothing is sent after this time; defaults to 24 hours after the start. */
   readonly notAfter?: string
+  /** When nothing is sent, by each recipient's own clock. */
+  readonly quietHours?: QuietHours
   /** The share of the phone number's rate that it may use; defaults to 0.5. */
   readonly share?: number
   /** It pauses itself when a larger share of its last 1,000 messages failed; defaults to 0.2. */
@@ -294,6 +302,7 @@ export interface EditCampaign {
   readonly from?: string | null
   readonly startAt?: string | null
   readonly notAfter?: string | null
+  readonly quietHours?: QuietHours | null
   readonly share?: number
   readonly maxFailureRate?: number
 }
@@ -309,6 +318,7 @@ export interface Campaign {
   readonly from: string | null
   readonly startAt: string | null
   readonly notAfter: string | null
+  readonly quietHours: QuietHours | null
   readonly share: number
   readonly maxFailureRate: number
   readonly createdAt: string

@@ -125,7 +125,7 @@ export interface KeptCampaign {
     problem: Recipient.Problem | null
   }>
   /** When recipients are due, and how often they were tried. */
-  readonly queue: Map<Id.MessageId, { dueAt: Time.Instant; readonly tries: number }>
+  readonly queue: Map<Id.MessageId, { dueAt: Time.Instant; readonly tries: number; readonly timeZone: string | null }>
 }
 
 export interface Memory {

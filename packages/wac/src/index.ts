@@ -12,7 +12,8 @@ export type {
   Campaigns,
   CampaignStatus,
   NewCampaign,
-  PauseReason
+  PauseReason,
+  QuietHours
 } from "./campaigns/Campaigns.ts"
 export type { Contact, ContactFilter, Contacts } from "./contacts/Contacts.ts"
 export type { CustomerRecord, Customers, Erasure } from "./contacts/Customers.ts"

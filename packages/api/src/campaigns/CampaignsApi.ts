@@ -1,7 +1,7 @@
 /**
  * `/internal/campaigns` (contract §11): one template to many customers, each once.
  */
-import { Campaign as Model, CampaignCounts, Message, PlainText, Recipient } from "@wac/core"
+import { Campaign as Model, CampaignCounts, Message, PlainText, QuietHours, Recipient } from "@wac/core"
 import { Record, Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Access, session } from "../Access.ts"
@@ -26,6 +26,10 @@ const plan = {
   notAfter: TimeGiven.annotate({
     description: "Nothing is sent after this time; defaults to 24 hours after the start"
   }),
+  quietHours: QuietHours.QuietHours.annotate({
+    identifier: "QuietHours",
+    description: "The daily period, by each recipient's own clock, in which nothing is sent: times of day as `HH:MM`"
+  }),
   share: Model.Share.annotate({ description: "The share of the phone number's rate that it may use; defaults to 0.5" }),
   maxFailureRate: Model.FailureShare.annotate({
     description: "It pauses itself when a larger share of its last 1,000 messages failed; defaults to 0.2"
@@ -39,6 +43,7 @@ export const CreateCampaign = Schema.Struct({
   from: Schema.optionalKey(plan.from),
   startAt: Schema.optionalKey(plan.startAt),
   notAfter: Schema.optionalKey(plan.notAfter),
+  quietHours: Schema.optionalKey(plan.quietHours),
   share: Schema.optionalKey(plan.share),
   maxFailureRate: Schema.optionalKey(plan.maxFailureRate)
 }).annotate({ identifier: "CreateCampaign" })
@@ -50,6 +55,7 @@ export const EditCampaign = Schema.Struct({
   from: Schema.optionalKey(Schema.NullOr(plan.from)),
   startAt: Schema.optionalKey(Schema.NullOr(plan.startAt)),
   notAfter: Schema.optionalKey(Schema.NullOr(plan.notAfter)),
+  quietHours: Schema.optionalKey(Schema.NullOr(plan.quietHours)),
   share: Schema.optionalKey(plan.share),
   maxFailureRate: Schema.optionalKey(plan.maxFailureRate)
 }).annotate({ identifier: "EditCampaign" })
@@ -71,6 +77,7 @@ export const Campaign = Schema.Struct({
   from: Schema.NullOr(Schema.String),
   startAt: Schema.NullOr(Timestamp),
   notAfter: Schema.NullOr(Timestamp),
+  quietHours: Schema.NullOr(plan.quietHours),
   share: Schema.Finite,
   maxFailureRate: Schema.Finite,
   createdAt: Timestamp,
@@ -180,7 +187,8 @@ export class CampaignsApi extends HttpApiGroup.make("campaigns").add(
       summary: "Upload recipients",
       description:
         "Adds the rows of a file to a campaign that was not started: NDJSON, with `to` and what differs from " +
-        "the campaign's template in each line, or CSV, with a column `to` and a column for each variable. Rows that " +
+        "the campaign's template in each line, or CSV, with a column `to`, a column for each variable, and " +
+        "`timeZone` if quiet hours need it. Rows that " +
         "cannot be read are reported when the campaign is checked."
     })
   ),

@@ -10,6 +10,7 @@ import type { Instant } from "../Time.ts"
 import type * as CampaignCounts from "./CampaignCounts.ts"
 import * as CampaignTally from "./CampaignTally.ts"
 import * as FailureRate from "./FailureRate.ts"
+import type { QuietHours } from "./QuietHours.ts"
 
 /** From `draft` to `completed` or `cancelled`; `running` and `paused` alternate. */
 export const CampaignStatus = Schema.Literals([
@@ -75,6 +76,8 @@ export interface Plan {
   readonly startAt: Instant | null
   /** Nothing is sent after this time; `null` for {@link defaultPatience} after the start. */
   readonly notAfter: Instant | null
+  /** When recipients get nothing, by their own clocks; `null` if they may get messages at any time. */
+  readonly quietHours: QuietHours | null
   readonly share: number
   readonly maxFailureRate: number
 }
@@ -121,7 +124,9 @@ export const counted = (
 /** A new campaign: a draft without recipients. Fields that the plan omits have their defaults. */
 export const make = (
   created: Pick<Campaign, "id" | "workspaceId" | "createdAt">,
-  { from, maxFailureRate, name, notAfter, share, startAt, template }: Pick<Plan, "name" | "template"> & Partial<Plan>
+  { from, maxFailureRate, name, notAfter, quietHours, share, startAt, template }:
+    & Pick<Plan, "name" | "template">
+    & Partial<Plan>
 ): Campaign => ({
   ...created,
   name,
@@ -129,6 +134,7 @@ export const make = (
   from: from ?? null,
   startAt: startAt ?? null,
   notAfter: notAfter ?? null,
+  quietHours: quietHours ?? null,
   share: share ?? defaultShare,
   maxFailureRate: maxFailureRate ?? defaultMaxFailureRate,
   status: "draft",
@@ -156,7 +162,7 @@ const wrong = (campaign: Campaign, what: string): Result.Result<never, Forbidden
   Result.fail(misplaced(campaign, what))
 
 /** Fields that stay open to change after recipients were checked. */
-const adjustable = new Set<string>(["name", "notAfter", "share", "maxFailureRate", "startAt"])
+const adjustable = new Set<string>(["name", "notAfter", "quietHours", "share", "maxFailureRate", "startAt"])
 
 const edit = (campaign: Campaign, plan: Partial<Plan>): Result.Result<Campaign, Forbidden> => {
   const { status } = campaign

@@ -22,6 +22,7 @@ import * as CampaignEvent from "./CampaignEvent.ts"
 import * as CampaignTally from "./CampaignTally.ts"
 import * as FailureRate from "./FailureRate.ts"
 import * as Pace from "./Pace.ts"
+import * as QuietHours from "./QuietHours.ts"
 import * as Recipient from "./Recipient.ts"
 
 /** How long a process has to send to the recipients that it took, before another one takes them again. */
@@ -140,6 +141,8 @@ export interface Queued {
   readonly send: Send.Send
   /** How often it was tried. */
   readonly tries: number
+  /** The time zone that its row gives. */
+  readonly timeZone: string | null
 }
 
 /** An uploaded row, and its place in the upload, from 1. */
@@ -186,6 +189,8 @@ export interface Checked {
   /** The queued message; `null` for a row with a problem. */
   readonly message: Message | null
   readonly customer: Contact.Contact["key"] | null
+  /** The time zone that the row gives. */
+  readonly timeZone: string | null
   readonly problem: Recipient.Problem | null
 }
 
@@ -248,9 +253,10 @@ const checkRows = (
       contact,
       isKnown: isKnown || (customer !== null && seen.has(customer))
     })
-    if ("problem" in judged) return { place, message: null, customer: null, problem: judged.problem }
+    if ("problem" in judged) return { place, message: null, customer: null, timeZone: null, problem: judged.problem }
     seen.add(customer!)
-    return { place, message: queued(campaign, messageIds[i]!, judged.message, sender!, now), customer, problem: null }
+    const message = queued(campaign, messageIds[i]!, judged.message, sender!, now)
+    return { place, message, customer, timeZone: Recipient.timeZoneOf(row), problem: null }
   })
   const tallies = CampaignTally.ofNew(checked.flatMap(({ message }) => message === null ? [] : [message]))
   const problems = checked.filter(({ problem }) => problem !== null).length
@@ -315,6 +321,26 @@ const skipAll = (
   return { ...nothing, job: { campaign, workAt: soon }, dequeued, leased, sends: sends.writes() }
 }
 
+/** Separates recipients who may get a message now from those whose quiet hours have to end first. */
+const byClock = (campaign: Campaign.Campaign, queue: ReadonlyArray<Queued>, now: Instant) => {
+  const { quietHours } = campaign
+  if (quietHours === null) return { awake: queue, waiting: [] }
+  const ends = new Map<string, Instant | null>()
+  const awake: Array<Queued> = []
+  const waiting: Array<WorkWrites["leased"][number]> = []
+  for (const queued of queue) {
+    const { content: { to }, id } = queued.send.message
+    const zones = QuietHours.zonesOf(to, queued.timeZone)
+    const name = zones.join()
+    const known = ends.get(name)
+    const quietUntil = known === undefined ? QuietHours.end(quietHours, zones, now) : known
+    ends.set(name, quietUntil)
+    if (quietUntil === now) awake.push(queued)
+    else waiting.push({ messageId: id, dueAt: quietUntil ?? Campaign.endsAt(campaign, now) })
+  }
+  return { awake, waiting }
+}
+
 /** Ends a campaign without recipients in its queue. */
 const complete = ({ ids }: Work, campaign: Campaign.Campaign, now: Instant): WorkWrites => {
   const after: Campaign.Campaign = {
@@ -376,22 +402,22 @@ export const work: Decide<Work, LoadedWork, Worked, WorkWrites, Need> = (loaded,
       const slots = Pace.slots({ next: campaign.nextSlot, rate: perSecond, share: campaign.share }, now)
       const room = Math.min(slots.count, limit)
       if (room === 0) return keep(observed, slots.from)
-      if (loaded.queue === null) return { needs: [{ _tag: "Queue", limit: room }] }
-      const { queue } = loaded
+      // recipients who wait for their morning take no slot, so more have to be looked at
+      const lookedAt = campaign.quietHours === null ? room : limit
+      if (loaded.queue === null) return { needs: [{ _tag: "Queue", limit: lookedAt }] }
+      const { awake, waiting } = byClock(campaign, loaded.queue, now)
       const until = now + Duration.toMillis(lease)
-      const claimed = queue.map(({ send: { message }, tries }, i) => ({
+      const claimed = awake.slice(0, room).map(({ send: { message }, tries }, i) => ({
         message,
         tries,
         after: Pace.slotAt(slots, i) - now
       }))
-      const after = queue.length === 0 ? observed : { ...observed, nextSlot: Pace.slotAt(slots, queue.length) }
+      const after = claimed.length === 0 ? observed : { ...observed, nextSlot: Pace.slotAt(slots, claimed.length) }
+      const rest = claimed.length === room ? restless : loaded.queue.length < lookedAt ? patient : Duration.zero
       return end({
         ...nothing,
-        job: {
-          campaign: after,
-          workAt: now + Duration.toMillis(queue.length < room ? patient : restless)
-        },
-        leased: claimed.map(({ message: { id } }) => ({ messageId: id, dueAt: until }))
+        job: { campaign: after, workAt: now + Duration.toMillis(rest) },
+        leased: [...waiting, ...claimed.map(({ message: { id } }) => ({ messageId: id, dueAt: until }))]
       }, claimed)
     }
     case "draft":

@@ -12,6 +12,7 @@ import { E164 } from "../numbers/PhoneNumber.ts"
 import * as PlainText from "../PlainText.ts"
 import { isMarketing, type Template } from "../templates/Template.ts"
 import type { Plan } from "./Campaign.ts"
+import { TimeZoneName } from "./QuietHours.ts"
 
 /** A row of recipients. What it omits comes from the campaign's template. */
 export const Recipient = Schema.Struct({
@@ -19,6 +20,8 @@ export const Recipient = Schema.Struct({
   bodyParams: Schema.optionalKey(BodyParams),
   header: Schema.optionalKey(TemplateHeader),
   buttons: Schema.optionalKey(Schema.Array(TemplateButton).check(Schema.isMaxLength(10))),
+  /** The customer's time zone, for quiet hours; if omitted, the zones of the number's country. */
+  timeZone: Schema.optionalKey(TimeZoneName),
   /** What replaces `{{name}}` in the template's values. */
   variables: Schema.optionalKey(Schema.Record(PlainText.between(1, 64), PlainText.between(1, 1024)))
 })
@@ -45,6 +48,9 @@ export const fingerprint = "campaign"
 export const customerOf = (row: Row): Contact.Contact["key"] | null =>
   "recipient" in row ? Contact.keyOf(row.recipient.to) : null
 
+/** The time zone that a row gives. */
+export const timeZoneOf = (row: Row): string | null => "recipient" in row ? row.recipient.timeZone ?? null : null
+
 const placeholder = /\{\{\s*([^{}\s]{1,64})\s*\}\}/g
 
 /** Replaces `{{name}}` in every text of a value. Calls `miss` with each name that has no variable. */
@@ -67,7 +73,7 @@ const filled = <A>(value: A, variables: Recipient["variables"], miss: (name: str
 /** The message to a recipient, or the name of a variable that it lacks. */
 export const messageTo = (
   { from, template: { language, name, ...values } }: Pick<Plan, "from" | "template">,
-  { to, variables, ...row }: Recipient
+  { timeZone: _, to, variables, ...row }: Recipient
 ): { readonly message: OutboundOf<"template"> } | { readonly missing: string } => {
   const own = Struct.pick(row, ["bodyParams", "header", "buttons"])
   const missing: Array<string> = []

@@ -16,7 +16,7 @@ import * as RecipientReport from "./RecipientReport.ts"
 
 /** A campaign as the dashboard shows it. */
 export const shown = (campaign: Campaign.Campaign): typeof CampaignsApi.Campaign.Type => ({
-  ...Struct.pick(campaign, ["id", "name", "status", "template", "from", "share", "maxFailureRate"]),
+  ...Struct.pick(campaign, ["id", "name", "status", "template", "from", "quietHours", "share", "maxFailureRate"]),
   pausedReason: campaign.pausedFor,
   startAt: Time.isoOrNull(campaign.startAt),
   notAfter: Time.isoOrNull(campaign.notAfter),

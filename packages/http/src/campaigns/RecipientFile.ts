@@ -10,8 +10,11 @@ import { Readable } from "node:stream"
 /** The maximum size of a row in bytes. A longer one ends the upload, so that a file without line breaks is no danger. */
 const maxRow = 65_536
 
-/** The column of the recipients' phone numbers. Every other column is a variable of its name. */
+/** The column of the recipients' phone numbers. */
 const toColumn = "to"
+
+/** The column of the recipients' time zones. Every column that is neither is a variable of its name. */
+const zoneColumn = "timeZone"
 
 const form = {
   bom: true,
@@ -62,11 +65,12 @@ interface CsvRow {
 
 const rowOf = ({ info, record }: CsvRow): Recipient.Row => {
   if (info.error !== undefined) return problem("the row does not have as many values as the first row has columns")
-  const { [toColumn]: to = "", ...columns } = record
+  const { [toColumn]: to = "", [zoneColumn]: timeZone = "", ...columns } = record
   const entries = Object.entries(columns).filter(([name, text]) => name !== "" && text !== "")
   if (entries.some(([, text]) => text.includes(undecodable))) return problem("the row is not UTF-8")
   return Recipient.parse({
     to: digitsOf(to),
+    ...(timeZone.trim() === "" ? {} : { timeZone: timeZone.trim() }),
     ...(entries.length === 0 ? {} : { variables: Object.fromEntries(entries) })
   })
 }

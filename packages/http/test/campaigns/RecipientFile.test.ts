@@ -50,6 +50,16 @@ describe("a file of recipients", () => {
       }
     }))
 
+  it.effect("a column timeZone is the recipients' time zone, if they have one", () =>
+    Effect.gen(function*() {
+      const file = `to,timeZone,name\n${a},Europe/Paris,Ada\n${b},,Ben\n${b},Mars,Ben`
+      assert.deepStrictEqual(yield* read(file, "text/csv"), [
+        { to: a, timeZone: "Europe/Paris", variables: { name: "Ada" } },
+        { to: b, variables: { name: "Ben" } },
+        "malformed"
+      ])
+    }))
+
   it.effect("ragged rows, rows that are not UTF-8 and rows without a number are problems, and those after them count", () =>
     Effect.gen(function*() {
       const file = Uint8Array.from([

@@ -48,7 +48,8 @@ const queue = (
   memory: Memory,
   kept: KeptCampaign,
   message: Message.Message,
-  customer: Contact.Contact["key"]
+  customer: Contact.Contact["key"],
+  timeZone: string | null
 ): void => {
   const request = keyed(kept.job.campaign, customer)
   memory.messages.set(message)
@@ -65,7 +66,7 @@ const queue = (
     quotaMonth: null,
     lastTry: { statusAtBefore: null, counted: null }
   })
-  kept.queue.set(message.id, { dueAt: message.createdAt, tries: 0 })
+  kept.queue.set(message.id, { dueAt: message.createdAt, tries: 0, timeZone })
 }
 
 /** Recipients of the queue that are due, the longest waiting first. */
@@ -79,7 +80,7 @@ const due = (
     .filter(([, { dueAt }]) => dueAt <= now)
     .sort(([a, { dueAt }], [b, other]) => dueAt - other.dueAt || (a < b ? -1 : 1))
     .slice(0, limit)
-    .map(([id, { tries }]) => ({ send: sendOf(memory, id)!, tries }))
+    .map(([id, { timeZone, tries }]) => ({ send: sendOf(memory, id)!, tries, timeZone }))
 
 const loaded = (memory: Memory, kept: KeptCampaign, command: CampaignStep.Work): CampaignStep.LoadedWork => {
   const { campaign } = kept.job
@@ -133,11 +134,11 @@ const work = (memory: Memory, command: CampaignStep.Work): CampaignStep.Worked |
   if ("needs" in decided) throw new Error("all that a campaign's work needs is given at once")
   const { answers: [worked], writes } = decided
   write(memory, writes.job)
-  for (const { customer, message, place, problem } of writes.checked) {
+  for (const { customer, message, place, problem, timeZone } of writes.checked) {
     const row = kept.rows[place - 1]!
     row.problem = problem
     row.messageId = message && message.id
-    if (message !== null) queue(memory, kept, message, customer!)
+    if (message !== null) queue(memory, kept, message, customer!, timeZone)
   }
   for (const { dueAt, messageId } of writes.leased) kept.queue.get(messageId)!.dueAt = dueAt
   for (const id of writes.dequeued) kept.queue.delete(id)
@@ -158,7 +159,7 @@ const end = (memory: Memory, command: CampaignStep.EndRecipient): void => {
   for (const id of writes.dequeued) queue?.delete(id)
   for (const { dueAt, messageId } of writes.delayed) {
     const waiting = queue?.get(messageId)
-    if (waiting !== undefined) queue!.set(messageId, { dueAt, tries: waiting.tries + 1 })
+    if (waiting !== undefined) queue!.set(messageId, { ...waiting, dueAt, tries: waiting.tries + 1 })
   }
   writeSends(memory, writes.sends)
 }

@@ -63,14 +63,14 @@ const rowsText = `select r.place, r.content, m.id is not null as is_known, n.wor
 
 /** Messages are locked in the order of their ids, as every transaction that changes them does. */
 const queueText = `with due as materialized (
-    select q.message_id, q.due_at, q.tries from campaign_queue q
+    select q.message_id, q.due_at, q.tries, q.time_zone from campaign_queue q
     where q.campaign_id = $1 and q.due_at <= ${Clocks.at("$2")}
     order by q.due_at, q.message_id limit $3
     for update skip locked
   ), locked as materialized (
     select m from messages m where m.id = any (array(select d.message_id from due d)) order by m.id for update
   )
-  select to_json(l.m) as send, d.tries from locked l join due d on d.message_id = (l.m).id
+  select to_json(l.m) as send, d.tries, d.time_zone from locked l join due d on d.message_id = (l.m).id
   order by d.due_at, d.message_id`
 
 /** What was loaded for one campaign; `due` is undefined if none is due. */
@@ -110,7 +110,8 @@ const placedOf = (row: Row): CampaignStep.Placed => ({
 
 const queuedOf = (row: Row): CampaignStep.Queued => ({
   send: sendOf(plain<StoredSend>(row, "send")),
-  tries: plain(row, "tries")
+  tries: plain(row, "tries"),
+  timeZone: plain(row, "time_zone")
 })
 
 const insertText = `insert into messages (id, workspace_id, campaign_id, phone_number_id, from_number, content, status,
@@ -118,8 +119,8 @@ const insertText = `insert into messages (id, workspace_id, campaign_id, phone_n
   select m.id, $1, $2, $3, $4, m.content, $5, $6, $6, $7, m.key, $8
   from unnest($9::text[], $10::json[], $11::text[]) m (id, content, key)`
 
-const enqueueText = `insert into campaign_queue (message_id, campaign_id, due_at)
-  select q.id, $1, $2 from unnest($3::text[]) q (id)`
+const enqueueText = `insert into campaign_queue (message_id, campaign_id, due_at, time_zone)
+  select q.id, $1, $2, q.time_zone from unnest($3::text[], $4::text[]) q (id, time_zone)`
 
 const checkedText = `update campaign_rows r set message_id = k.message_id, problem = k.problem
   from unnest($2::integer[], $3::text[], $4::json[]) k (place, message_id, problem)
@@ -127,7 +128,9 @@ const checkedText = `update campaign_rows r set message_id = k.message_id, probl
 
 const keepChecked = ({ checked, job: { campaign }, tallies }: CampaignStep.WorkWrites): ReadonlyArray<Statement> => {
   if (checked.length === 0) return []
-  const queued = checked.flatMap(({ customer, message }) => message === null ? [] : [{ customer, message }])
+  const queued = checked.flatMap(({ customer, message, timeZone }) =>
+    message === null ? [] : [{ customer, message, timeZone }]
+  )
   const [first] = queued
   return [
     ...first === undefined ? [] : [{
@@ -147,7 +150,12 @@ const keepChecked = ({ checked, job: { campaign }, tallies }: CampaignStep.WorkW
       ]
     }, {
       text: enqueueText,
-      params: [campaign.id, first.message.createdAt, texts(queued.map(({ message }) => message.id))]
+      params: [
+        campaign.id,
+        first.message.createdAt,
+        texts(queued.map(({ message }) => message.id)),
+        texts(queued.map(({ timeZone }) => timeZone))
+      ]
     }],
     {
       text: checkedText,

@@ -308,6 +308,37 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual((yield* get(campaign)).counts, counts({ queued: 100 }))
     }))
 
+  it.effect("a recipient whose quiet hours last gets nothing until they end, and others do not wait for them", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      // a fixed offset, whatever the time of the test
+      const hourAt = (at: Time.Instant) => `${Math.floor(at / hour) % 24}`.padStart(2, "0")
+      const begun = own.start - own.start % hour
+      const quietHours = { from: `${hourAt(begun)}:00`, to: `${hourAt(begun + 2 * hour)}:00` }
+      const campaign = yield* draft(own, { quietHours })
+      const inZone = (n: number, timeZone: string): Recipient.Row => ({
+        recipient: { to: customer(n), variables: { number: `${n}` }, timeZone }
+      })
+      const [quiet, awake] = ["Etc/UTC", "Etc/GMT+6"]
+      yield* add(campaign, Array.from({ length: 90 }, (_, n) => inZone(n, n % 9 === 8 ? awake : quiet)))
+      yield* changed(campaign, own.start, { _tag: "Check" })
+      yield* workAll(own, own.start)
+      yield* changed(campaign, own.start, { _tag: "Start" })
+      const numbersOf = (claimed: ReadonlyArray<CampaignStep.Claimed>) =>
+        claimed.map(({ message }) => message.content.to).toSorted()
+      const now = yield* workAll(own, own.start)
+      assert.deepStrictEqual(numbersOf(now), Array.from({ length: 10 }, (_, n) => customer(n * 9 + 8)).toSorted())
+      for (const recipient of now) yield* ended(recipient, own.start, { _tag: "Done" })
+      assert.deepStrictEqual(yield* workAll(own, begun + 2 * hour - 1), [])
+      const morning = begun + 2 * hour
+      let late = yield* workAll(own, morning)
+      for (let at = morning; late.length < 80 && at < morning + minute / 2; at += 500) {
+        late = [...late, ...yield* workAll(own, at + 500)]
+      }
+      assert.strictEqual(new Set(numbersOf(late)).size, 80)
+      assert.strictEqual(late.length, 80)
+    }))
+
   it.effect("concurrent workers hand out every recipient once", () =>
     Effect.gen(function*() {
       const own = yield* world()

@@ -36,6 +36,12 @@ export type PauseReason =
   | "provider_policy"
   | "restored"
 
+/** A daily period, over midnight if it ends earlier than it begins: times of day as `HH:MM`. */
+export interface QuietHours {
+  readonly from: string
+  readonly to: string
+}
+
 /** A campaign to create. */
 export interface NewCampaign {
   readonly name: string
@@ -47,6 +53,8 @@ export interface NewCampaign {
   readonly startAt?: Moment
   /** Nothing is sent after this time; defaults to 24 hours after the start. */
   readonly notAfter?: Moment
+  /** When nothing is sent, by each recipient's own clock. */
+  readonly quietHours?: QuietHours
   /** The share of the phone number's rate that it may use, 0.01 to 0.9; defaults to 0.5. */
   readonly share?: number
   /** It pauses itself when a larger share of its last 1,000 messages failed; defaults to 0.2. */
@@ -61,6 +69,7 @@ export interface CampaignChange {
   readonly from?: string | null
   readonly startAt?: Moment | null
   readonly notAfter?: Moment | null
+  readonly quietHours?: QuietHours | null
   readonly share?: number
   readonly maxFailureRate?: number
 }
@@ -76,6 +85,7 @@ export interface Campaign {
   readonly from: string | null
   readonly startAt: string | null
   readonly notAfter: string | null
+  readonly quietHours: QuietHours | null
   readonly share: number
   readonly maxFailureRate: number
   readonly createdAt: string
@@ -104,6 +114,8 @@ export interface CampaignRecipient {
   readonly bodyParams?: BodyParams
   readonly header?: TemplateHeader
   readonly buttons?: ReadonlyArray<TemplateButton>
+  /** For quiet hours, in the IANA database: `Europe/Paris`; if omitted, the zones of the number's country. */
+  readonly timeZone?: string
   /** What replaces `{{name}}` in the template's values. */
   readonly variables?: { readonly [name: string]: string }
 }

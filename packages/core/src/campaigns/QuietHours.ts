@@ -1,0 +1,111 @@
+/**
+ * Quiet hours (contract §11): a daily period, by the recipient's own clock, in which a campaign sends nothing. Pure.
+ */
+import { Array, DateTime, Option, Schema } from "effect"
+import { getCountries, getCountryCallingCode, parsePhoneNumberFromString } from "libphonenumber-js/min"
+import type { E164 } from "../numbers/PhoneNumber.ts"
+import type { Instant } from "../Time.ts"
+
+/** A time of day: `HH:MM`. */
+export const TimeOfDay = Schema.String.check(Schema.isPattern(/^([01]\d|2[0-3]):[0-5]\d$/))
+
+/** From the first time of day to the second one, on the same day or the next. */
+export const QuietHours = Schema.Struct({ from: TimeOfDay, to: TimeOfDay }).check(
+  Schema.makeFilter(({ from, to }) => from !== to || { path: ["to"], issue: "another time than from" })
+)
+export type QuietHours = typeof QuietHours.Type
+
+/** The name of a time zone of the IANA database: `Europe/Paris`. */
+export const TimeZoneName = Schema.String.check(
+  Schema.isMaxLength(64),
+  Schema.makeFilter(
+    (name: string) =>
+      /^[A-Za-z]/.test(name) && Option.isSome(DateTime.zoneMakeNamed(name)) ||
+      "must be a time zone of the IANA database, such as Europe/Paris"
+  )
+)
+
+const minute = 60_000
+
+/** Minutes of a day. */
+const day = 24 * 60
+
+/** No change of a clock moves it further, in minutes. */
+const maxChange = 180
+
+/** A recipient whose day has no other hours within this time, in minutes, is not waited for. */
+const horizon = 3 * day
+
+const minutesOf = (time: string): number => Number(time.slice(0, 2)) * 60 + Number(time.slice(3))
+
+const zoneNamed = (() => {
+  const known = new Map<string, DateTime.TimeZone>()
+  return (name: string): DateTime.TimeZone => {
+    const zone = known.get(name) ?? DateTime.zoneMakeNamedUnsafe(name)
+    known.set(name, zone)
+    return zone
+  }
+})()
+
+/** The minute of the day that a clock in the zone shows. */
+const minuteAt = (zone: string, at: Instant): number => {
+  const local = DateTime.makeZonedUnsafe(at, { timeZone: zoneNamed(zone) })
+  return DateTime.getPart(local, "hour") * 60 + DateTime.getPart(local, "minute")
+}
+
+const isQuietAt = (from: number, to: number, now: number): boolean =>
+  from < to ? from <= now && now < to : from <= now || now < to
+
+/** Whether a clock in the zone shows a time within the quiet hours. */
+export const isQuiet = ({ from, to }: QuietHours, zone: string, at: Instant): boolean =>
+  isQuietAt(minutesOf(from), minutesOf(to), minuteAt(zone, at))
+
+/**
+ * The first minute, from an instant on, that is not quiet in any of the zones: the instant itself if it is not, or
+ * `null` if there is none for days. Right also when clocks change: an hour that comes twice is judged twice, and one
+ * that is left out is not waited for.
+ */
+export const end = (hours: QuietHours, zones: ReadonlyArray<string>, at: Instant): Instant | null => {
+  const to = minutesOf(hours.to)
+  let now = at
+  while (now - at <= horizon * minute) {
+    const quiet = zones.find((zone) => isQuiet(hours, zone, now))
+    if (quiet === undefined) return now
+    const left = (to - minuteAt(quiet, now) + day) % day
+    const whole = Math.floor(now / minute) * minute
+    // close to the end, or to a change of the clock, minute by minute
+    now = whole + minute * (left > maxChange ? left - maxChange : 1)
+  }
+  return null
+}
+
+const countriesByCode = Array.groupBy(getCountries(), getCountryCallingCode)
+
+const zonesByCountry = new Map<string, ReadonlyArray<string>>()
+
+/** The time zones of a country. */
+const zonesIn = (country: string): ReadonlyArray<string> => {
+  const known = zonesByCountry.get(country)
+  if (known !== undefined) return known
+  const locale = new Intl.Locale("und", { region: country }) as Intl.Locale & {
+    readonly getTimeZones?: () => ReadonlyArray<string> | undefined
+  }
+  const zones = locale.getTimeZones?.() ?? []
+  zonesByCountry.set(country, zones)
+  return zones
+}
+
+/**
+ * The time zones in which a customer may be: the row's own, or those of the number's country. Its area is not known, so
+ * a customer in a country with several zones is not written to while any of them is quiet. UTC if the number has no
+ * country.
+ */
+export const zonesOf = (to: E164, own: string | null): ReadonlyArray<string> => {
+  if (own !== null) return [own]
+  const parsed = parsePhoneNumberFromString(to)
+  const countries = parsed?.country === undefined
+    ? countriesByCode[parsed?.countryCallingCode ?? ""] ?? []
+    : [parsed.country]
+  const zones = countries.flatMap(zonesIn)
+  return zones.length === 0 ? ["UTC"] : zones
+}

@@ -1,0 +1,124 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
+import * as QuietHours from "../../src/campaigns/QuietHours.ts"
+import { hour, minute } from "../checks.ts"
+
+const at = (text: string) => Date.parse(text)
+
+const night = { from: "21:00", to: "08:00" }
+
+/** Clocks that change, by an hour, half an hour or two hours, at night or at midnight, and some that never do. */
+const zones = [
+  "Europe/Paris",
+  "America/New_York",
+  "Australia/Lord_Howe",
+  "America/Santiago",
+  "Africa/Cairo",
+  "Antarctica/Troll",
+  "Asia/Kathmandu",
+  "Asia/Tokyo"
+]
+
+/** Instants around the changes of 2026, and some at random; always the same. */
+const instants = (() => {
+  let seed = 7
+  const random = () => (seed = seed * 48271 % 2147483647) / 2147483647
+  const changes = [
+    "2026-03-08T07:00Z",
+    "2026-11-01T06:00Z",
+    "2026-03-29T01:00Z",
+    "2026-10-25T01:00Z",
+    "2026-04-04T15:00Z",
+    "2026-10-03T15:30Z",
+    "2026-04-23T22:00Z",
+    "2026-10-29T21:00Z",
+    "2026-09-06T04:00Z",
+    "2026-04-05T03:00Z"
+  ]
+  return changes.flatMap((change) => Array.from({ length: 12 }, () => at(change) + (random() - 0.5) * 26 * hour))
+    .concat(Array.from({ length: 60 }, () => at("2026-01-01T00:00Z") + random() * 365 * 24 * hour))
+    .map(Math.round)
+})()
+
+const local = (zone: string, instant: number) =>
+  new Intl.DateTimeFormat("en-GB", { timeZone: zone, hour: "2-digit", minute: "2-digit" }).format(instant)
+
+describe("quiet hours", () => {
+  it("are those of the recipient's clock, over midnight or not", () => {
+    const paris = (text: string, hours = night) => QuietHours.isQuiet(hours, "Europe/Paris", at(text))
+    assert.isFalse(paris("2026-01-10T19:59:59Z"))
+    assert.isTrue(paris("2026-01-10T20:00Z"))
+    assert.isTrue(paris("2026-01-11T06:59:59Z"))
+    assert.isFalse(paris("2026-01-11T07:00Z"))
+    const noon = { from: "12:00", to: "13:30" }
+    assert.isTrue(paris("2026-07-10T10:00Z", noon))
+    assert.isFalse(paris("2026-07-10T11:30Z", noon))
+  })
+
+  it("their end is not quiet, and every minute before it is, in every zone and at every change of the clock", () => {
+    const periods = [night, { from: "00:00", to: "02:30" }, { from: "02:15", to: "02:45" }, {
+      from: "23:30",
+      to: "01:30"
+    }]
+    for (const hours of periods) {
+      for (const zone of zones) {
+        for (const instant of instants) {
+          const end = QuietHours.end(hours, [zone], instant)!
+          const name = `${hours.from} to ${hours.to} in ${zone} from ${new Date(instant).toISOString()}`
+          assert.isNotNull(end, name)
+          assert.isAtLeast(end, instant, name)
+          const clock = local(zone, end)
+          const isQuiet = hours.from < hours.to
+            ? hours.from <= clock && clock < hours.to
+            : hours.from <= clock || clock < hours.to
+          assert.isFalse(isQuiet, name)
+          for (let minutes = instant; minutes < end; minutes += 7 * minute) {
+            assert.isTrue(QuietHours.isQuiet(hours, zone, minutes), `${name} at ${new Date(minutes).toISOString()}`)
+          }
+          if (end > instant) assert.isTrue(QuietHours.isQuiet(hours, zone, end - 1), name)
+        }
+      }
+    }
+  })
+
+  it("an hour that is left out is not waited for, and one that comes twice is quiet twice", () => {
+    const early = { from: "01:30", to: "02:30" }
+    const endIn = (text: string) => QuietHours.end(early, ["Europe/Paris"], at(text))
+    // from 2:00 the clock goes to 3:00
+    assert.strictEqual(endIn("2026-03-29T00:45Z"), at("2026-03-29T01:00Z"))
+    // from 3:00 it goes back to 2:00
+    assert.strictEqual(endIn("2026-10-25T00:15Z"), at("2026-10-25T00:30Z"))
+    assert.strictEqual(endIn("2026-10-25T01:10Z"), at("2026-10-25T01:30Z"))
+  })
+
+  it("a customer in a country with several zones is written to when none of them is quiet", () => {
+    const american = QuietHours.zonesOf("+12025550123", null)
+    assert.includeMembers([...american], ["America/New_York", "America/Los_Angeles", "Pacific/Honolulu"])
+    assert.deepStrictEqual(QuietHours.zonesOf("+12025550123", "America/New_York"), ["America/New_York"])
+    assert.deepStrictEqual(QuietHours.zonesOf("+393331234567", null), ["Europe/Rome"])
+    assert.isNotEmpty(QuietHours.zonesOf("+88212345678", null))
+    const end = QuietHours.end(night, american, at("2026-01-10T14:00Z"))!
+    for (const zone of american) assert.isFalse(QuietHours.isQuiet(night, zone, end), zone)
+    // somewhere it is always quiet
+    const long = { from: "12:00", to: "11:00" }
+    assert.isNull(QuietHours.end(long, ["Europe/Paris", "Asia/Tokyo", "America/New_York"], at("2026-01-10T14:00Z")))
+  })
+
+  it("times of day and zones are checked", () => {
+    const hours = Schema.decodeUnknownResult(QuietHours.QuietHours)
+    const zone = Schema.decodeUnknownResult(QuietHours.TimeZoneName)
+    const tags = (decode: (value: unknown) => { readonly _tag: string }, values: ReadonlyArray<unknown>) =>
+      values.map((value) => decode(value)._tag)
+    assert.deepStrictEqual(
+      tags(hours, [night, { from: "24:00", to: "08:00" }, { from: "9:00", to: "10:00" }, {
+        from: "09:00",
+        to: "09:00"
+      }]),
+      ["Success", "Failure", "Failure", "Failure"]
+    )
+    assert.deepStrictEqual(
+      tags(zone, ["Europe/Paris", "America/Argentina/Buenos_Aires", "Mars/Olympus", "+02:00", ""]),
+      ["Success", "Success", "Failure", "Failure", "Failure"]
+    )
+  })
+})
