@@ -1,0 +1,161 @@
+/**
+ * The Kubernetes manifests: each overlay is composed as kustomize does, as far as these files use it, and every object is
+ * validated against Kubernetes' own schema.
+ */
+import { type JsonPatch, JsonPatch as Patch } from "effect"
+import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { createRequire } from "node:module"
+import { dirname, join } from "node:path"
+import { assert, describe, it } from "vitest"
+import { parse, parseAllDocuments } from "yaml"
+import { root } from "../../Published.ts"
+
+const folder = join(root, "deploy/kubernetes")
+const require = createRequire(import.meta.url)
+
+/** A part of a file that was read, whose type the schema checks. */
+type Part = ReturnType<typeof parse>
+
+interface Manifest {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly metadata: { readonly name: string }
+  readonly spec: Part
+}
+
+interface Kustomization {
+  readonly resources: ReadonlyArray<string>
+  readonly patches?: ReadonlyArray<{
+    readonly target: { readonly kind: string; readonly name: string }
+    readonly patch: string
+  }>
+  readonly configMapGenerator?: ReadonlyArray<{ readonly name: string; readonly literals: ReadonlyArray<string> }>
+}
+
+/** What kustomize builds of a folder. */
+const build = (place: string): ReadonlyArray<Manifest> => {
+  const file = join(place, "kustomization.yaml")
+  const { configMapGenerator = [], patches = [], resources }: Kustomization = parse(readFileSync(file, "utf8"))
+  const listed = resources.map((name) => join(place, name))
+  const others = readdirSync(place).filter((name) => name !== "kustomization.yaml").map((name) => join(place, name))
+  assert.includeMembers(listed, others, "every file of a folder is listed")
+  const loaded = listed.flatMap((path): ReadonlyArray<Manifest> =>
+    path.endsWith(".yaml")
+      ? parseAllDocuments(readFileSync(path, "utf8")).map((document) => document.toJS())
+      : build(path)
+  )
+  const generated = configMapGenerator.map(({ literals, name }) => ({
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { name },
+    data: Object.fromEntries(literals.map((literal) => literal.split(/=(.*)/s).slice(0, 2))),
+    spec: undefined
+  }))
+  return patches.reduce<ReadonlyArray<Manifest>>((manifests, { patch, target }) => {
+    const isTarget = ({ kind, metadata }: Manifest) => kind === target.kind && metadata.name === target.name
+    assert.isTrue(manifests.some(isTarget), `${file} patches what exists`)
+    const operations: JsonPatch.JsonPatch = parse(patch)
+    return manifests.map((manifest) =>
+      isTarget(manifest) ? Patch.apply(operations, manifest as never) as unknown as Manifest : manifest
+    )
+  }, [...loaded, ...generated])
+}
+
+const validate = ({ spec, ...manifest }: Manifest): void => {
+  const models = require(`kubernetes-models/${manifest.apiVersion}`)
+  assert.property(models, manifest.kind)
+  new models[manifest.kind](spec === undefined ? manifest : { ...manifest, spec }).validate()
+}
+
+const named = (manifests: ReadonlyArray<Manifest>, kind: string): ReadonlyArray<string> =>
+  manifests.filter((manifest) => manifest.kind === kind).map(({ metadata }) => metadata.name)
+
+describe.each(["single", "cluster"])("the overlay %s", (overlay) => {
+  const manifests = build(join(folder, "overlays", overlay))
+  const { spec } = manifests.find(({ kind }) => kind === "Deployment")!
+  const pod = spec.template.spec
+  const [container] = pod.containers
+
+  it("consists of objects that Kubernetes' schemas accept", () => {
+    assert.includeMembers(manifests.map(({ kind }) => kind), ["Deployment", "Service", "ServiceAccount", "ConfigMap"])
+    for (const manifest of manifests) validate(manifest)
+  })
+
+  it("refers only to what it contains, but for the secret that the operator creates", () => {
+    const claims = pod.volumes.flatMap((volume: Part) => volume.persistentVolumeClaim?.claimName ?? [])
+    assert.includeMembers([...named(manifests, "PersistentVolumeClaim")], claims)
+    assert.includeMembers([...named(manifests, "ServiceAccount")], [pod.serviceAccountName])
+    assert.deepEqual(container.envFrom.map((from: Part) => (from.configMapRef ?? from.secretRef).name), ["wac", "wac"])
+    const mounts = container.volumeMounts.map(({ name }: { readonly name: string }) => name)
+    assert.sameMembers(mounts, pod.volumes.map(({ name }: { readonly name: string }) => name))
+    const labels = spec.template.metadata.labels
+    for (const manifest of manifests) {
+      const selector = manifest.kind === "Service"
+        ? manifest.spec.selector
+        : (manifest.spec?.selector ?? manifest.spec?.podSelector)?.matchLabels
+      if (selector !== undefined) assert.deepInclude(labels, selector, manifest.kind)
+    }
+  })
+
+  it("runs as a user who is not root, on a file system that is read only, without privileges", () => {
+    assert.include(pod.securityContext, { runAsNonRoot: true })
+    assert.include(container.securityContext, { readOnlyRootFilesystem: true, allowPrivilegeEscalation: false })
+    assert.deepEqual(container.securityContext.capabilities.drop, ["ALL"])
+  })
+
+  it("probes health and readiness, and leaves time for a graceful stop", () => {
+    assert.strictEqual(container.livenessProbe.httpGet.path, "/healthz")
+    assert.strictEqual(container.readinessProbe.httpGet.path, "/readyz")
+    const [, sleeps] = container.lifecycle.preStop.exec.command
+    assert.isAtLeast(pod.terminationGracePeriodSeconds, Number(sleeps) + 10)
+  })
+
+  it("keeps a process running through an update and a drained node if there are several", () => {
+    const budgets = named(manifests, "PodDisruptionBudget")
+    if (spec.replicas === 1) {
+      // two processes cannot have one embedded database
+      assert.deepEqual([spec.strategy.type, budgets], ["Recreate", []])
+      return
+    }
+    assert.isAtLeast(spec.replicas, 2)
+    assert.strictEqual(spec.strategy.rollingUpdate.maxUnavailable, 0)
+    assert.deepEqual(budgets, ["wac"])
+  })
+})
+
+describe("the compose file", () => {
+  const path = join(root, "deploy/compose/compose.yaml")
+  const { secrets, services, volumes } = parse(readFileSync(path, "utf8"))
+
+  it("mounts files that exist and volumes that it declares", () => {
+    for (const [name, { volumes: mounted = [] }] of Object.entries<Part>(services)) {
+      for (const mount of mounted) {
+        const [source] = mount.split(":")
+        if (source.startsWith(".")) assert.isTrue(existsSync(join(dirname(path), source)), `${name}: ${source}`)
+        else assert.property(volumes, source)
+      }
+    }
+    const { build } = services.wac
+    assert.isTrue(existsSync(join(dirname(path), build.context, build.dockerfile)))
+    assert.deepEqual(Object.keys(secrets), ["metrics_token"])
+  })
+
+  it("needs no secret of its own: the example names each variable that must be set", () => {
+    const example = readFileSync(join(dirname(path), "example.env"), "utf8")
+    const needed = [...readFileSync(path, "utf8").matchAll(/\$\{(\w+):\?/g)].map(([, name]) => name!)
+    assert.includeMembers([...example.matchAll(/^(\w+)=/gm)].map(([, name]) => name), [...new Set(needed)])
+    assert.notMatch(example, /^(?:WAC_MASTER_KEY|POSTGRES_PASSWORD|METRICS_TOKEN)=./m)
+  })
+
+  it("runs the server read only, without capabilities, and waits for the database", () => {
+    const { cap_drop, depends_on, read_only, stop_grace_period } = services.wac
+    assert.deepEqual([cap_drop, read_only], [["ALL"], true])
+    assert.strictEqual(depends_on.postgres.condition, "service_healthy")
+    assert.isAtLeast(parseInt(stop_grace_period), 11)
+  })
+
+  it("starts Redis, Prometheus and Grafana only with a profile", () => {
+    const without = Object.entries<Part>(services).filter(([, { profiles }]) => profiles === undefined)
+    assert.deepEqual(without.map(([name]) => name), ["wac", "postgres"])
+  })
+})

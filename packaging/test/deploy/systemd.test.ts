@@ -1,0 +1,37 @@
+/**
+ * The systemd unit.
+ */
+import { execFile } from "node:child_process"
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { promisify } from "node:util"
+import { assert, describe, it, onTestFinished } from "vitest"
+import { root } from "../../Published.ts"
+import * as Tool from "./Tool.ts"
+
+const run = promisify(execFile)
+const analyze = Tool.installed("systemd-analyze", ["--version"], "the systemd unit", "apt-get install systemd")
+const unit = join(root, "deploy/systemd/wac.service")
+
+describe("the systemd unit", () => {
+  it("starts the published command, and gives it longer to stop than it takes", () => {
+    const text = readFileSync(unit, "utf8")
+    assert.match(text, /^ExecStart=\/opt\/wac\/node_modules\/\.bin\/wac start$/m)
+    assert.isAtLeast(Number(/^TimeoutStopSec=(\d+)s$/m.exec(text)![1]), 11)
+  })
+
+  it.each(analyze)("%s finds nothing wrong with it", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "wac-unit-"))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const copy = join(folder, "wac.service")
+    // a program that this machine has
+    writeFileSync(copy, readFileSync(unit, "utf8").replace(/^ExecStart=\S+/m, "ExecStart=/bin/true"))
+    const { stderr, stdout } = await run("systemd-analyze", ["verify", "--man=no", copy])
+    assert.strictEqual(stdout + stderr, "")
+  })
+
+  it.each(analyze)("%s rates its exposure at most 2.0 of 10", async () => {
+    await run("systemd-analyze", ["security", "--offline=true", "--no-pager", "--threshold=20", unit])
+  })
+})
