@@ -7,7 +7,9 @@ import type { E164 } from "../numbers/PhoneNumber.ts"
 import type { Instant } from "../Time.ts"
 
 /** A time of day: `HH:MM`. */
-export const TimeOfDay = Schema.String.check(Schema.isPattern(/^([01]\d|2[0-3]):[0-5]\d$/))
+export const TimeOfDay = Schema.String.check(
+  Schema.isPattern(/^([01]\d|2[0-3]):[0-5]\d$/u, { message: "must be a time of day: HH:MM" })
+)
 
 /** From the first time of day to the second one, on the same day or the next. */
 export const QuietHours = Schema.Struct({ from: TimeOfDay, to: TimeOfDay }).check(
