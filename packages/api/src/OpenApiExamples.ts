@@ -196,12 +196,14 @@ const campaign = {
   from: null,
   notAfter: null,
   maxFailureRate: 0.2,
+  holdout: 0,
   createdAt: "2026-01-02T03:04:05.678Z",
   startedAt: "2026-01-03T08:00:00.012Z",
   completedAt: null,
   rows: 1205,
   checked: 1205,
   problems: 5,
+  forecast: { messages: 1200, limitedCustomers: 1100, messagingLimit: 2000, days: 1, seconds: 30 },
   counts: { total: 1200, queued: 700, sent: 100, delivered: 320, read: 75, failed: 4, held: 0, unknown: 1, skipped: 0 },
   reasons: [{ outcome: "failed", reason: "undeliverable", recipients: 4 }]
 }
@@ -213,6 +215,7 @@ const draft = {
   rows: 0,
   checked: 0,
   problems: 0,
+  forecast: null,
   counts: { total: 0, queued: 0, sent: 0, delivered: 0, read: 0, failed: 0, held: 0, unknown: 0, skipped: 0 },
   reasons: []
 }

@@ -20,6 +20,7 @@ import * as campaignResults from "./migrations/0010_campaign_results.ts"
 import * as portfolios from "./migrations/0011_portfolios.ts"
 import * as heartbeats from "./migrations/0012_heartbeats.ts"
 import * as quietHours from "./migrations/0013_quiet_hours.ts"
+import * as forecasts from "./migrations/0014_forecasts.ts"
 import { OpenError } from "./OpenError.ts"
 import { describe, isPassing } from "./SqlFailure.ts"
 
@@ -44,7 +45,8 @@ export const all: ReadonlyArray<Migration> = [
   { name: "campaign results", sql: campaignResults.sql },
   { name: "portfolios", sql: portfolios.sql },
   { name: "heartbeats", sql: heartbeats.sql },
-  { name: "quiet hours", sql: quietHours.sql }
+  { name: "quiet hours", sql: quietHours.sql },
+  { name: "forecasts", sql: forecasts.sql }
 ]
 
 /** The advisory lock that serializes migrations. The number is arbitrary but must stay the same. */

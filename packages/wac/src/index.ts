@@ -6,6 +6,7 @@ import "./NodeVersion.ts"
 export type {
   Campaign,
   CampaignChange,
+  CampaignForecast,
   CampaignOutcome,
   CampaignRecipient,
   CampaignRow,

@@ -33,6 +33,9 @@ const plan = {
   share: Model.Share.annotate({ description: "The share of the phone number's rate that it may use; defaults to 0.5" }),
   maxFailureRate: Model.FailureShare.annotate({
     description: "It pauses itself when a larger share of its last 1,000 messages failed; defaults to 0.2"
+  }),
+  holdout: Model.Holdout.annotate({
+    description: "The share of its customers, chosen by chance, who get nothing, for comparison; defaults to 0"
   })
 }
 
@@ -45,7 +48,8 @@ export const CreateCampaign = Schema.Struct({
   notAfter: Schema.optionalKey(plan.notAfter),
   quietHours: Schema.optionalKey(plan.quietHours),
   share: Schema.optionalKey(plan.share),
-  maxFailureRate: Schema.optionalKey(plan.maxFailureRate)
+  maxFailureRate: Schema.optionalKey(plan.maxFailureRate),
+  holdout: Schema.optionalKey(plan.holdout)
 }).annotate({ identifier: "CreateCampaign" })
 
 /** A change of a campaign. Omitted fields stay; `null` restores a default. */
@@ -57,7 +61,8 @@ export const EditCampaign = Schema.Struct({
   notAfter: Schema.optionalKey(Schema.NullOr(plan.notAfter)),
   quietHours: Schema.optionalKey(Schema.NullOr(plan.quietHours)),
   share: Schema.optionalKey(plan.share),
-  maxFailureRate: Schema.optionalKey(plan.maxFailureRate)
+  maxFailureRate: Schema.optionalKey(plan.maxFailureRate),
+  holdout: Schema.optionalKey(plan.holdout)
 }).annotate({ identifier: "EditCampaign" })
 
 /** How many recipients have which outcome. Each is in exactly one of the counts, and `total` is their sum. */
@@ -65,6 +70,18 @@ export const Counts = Schema.Struct({
   total: Schema.Int,
   ...Record.map(CampaignCounts.none, () => Schema.Int)
 }).annotate({ identifier: "CampaignCounts" })
+
+/** What is to be expected of a campaign. Other sends, quiet hours and failures make it take longer. */
+export const Forecast = Schema.Struct({
+  messages: Schema.Int,
+  /** How many customers count against the messaging limit: those outside a service window when they were checked. */
+  limitedCustomers: Schema.Int,
+  messagingLimit: Schema.NullOr(Schema.Int),
+  /** How many days the messaging limit makes it take; `null` if the limit is 0. */
+  days: Schema.NullOr(Schema.Int),
+  /** How long it takes at its pace. */
+  seconds: Schema.Int
+}).annotate({ identifier: "CampaignForecast" })
 
 /** A campaign as the dashboard shows it. */
 export const Campaign = Schema.Struct({
@@ -80,6 +97,7 @@ export const Campaign = Schema.Struct({
   quietHours: Schema.NullOr(plan.quietHours),
   share: Schema.Finite,
   maxFailureRate: Schema.Finite,
+  holdout: Schema.Finite,
   createdAt: Timestamp,
   startedAt: Schema.NullOr(Timestamp),
   completedAt: Schema.NullOr(Timestamp),
@@ -89,6 +107,8 @@ export const Campaign = Schema.Struct({
   checked: Schema.Int,
   /** How many checked rows are not sent to. */
   problems: Schema.Int,
+  /** What is to be expected; `null` until its recipients are checked. */
+  forecast: Schema.NullOr(Forecast),
   counts: Counts,
   /** Why recipients failed or were skipped, the most frequent reason first. */
   reasons: Schema.Array(Schema.Struct({

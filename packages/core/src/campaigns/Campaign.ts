@@ -10,6 +10,7 @@ import type { Instant } from "../Time.ts"
 import type * as CampaignCounts from "./CampaignCounts.ts"
 import * as CampaignTally from "./CampaignTally.ts"
 import * as FailureRate from "./FailureRate.ts"
+import type { Forecast } from "./Forecast.ts"
 import type { QuietHours } from "./QuietHours.ts"
 
 /** From `draft` to `completed` or `cancelled`; `running` and `paused` alternate. */
@@ -62,6 +63,9 @@ export const FailureShare = Schema.Finite.check(Schema.isBetween({ minimum: 0.01
 /** {@link FailureShare} if none is given. */
 export const defaultMaxFailureRate = 0.2
 
+/** The share of customers who get nothing. */
+export const Holdout = Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 0.5 }))
+
 /** How long after its start a campaign still sends, unless it says otherwise. */
 export const defaultPatience = Duration.hours(24)
 
@@ -80,6 +84,8 @@ export interface Plan {
   readonly quietHours: QuietHours | null
   readonly share: number
   readonly maxFailureRate: number
+  /** The share of its customers, chosen by chance, who get nothing, so that the effect of the others can be measured. */
+  readonly holdout: number
 }
 
 /** The name of a campaign. */
@@ -107,6 +113,10 @@ export interface Campaign extends Plan {
   readonly checked: number
   /** How many of the checked rows are not sent to, and say why. */
   readonly problems: number
+  /** How many customers of checked rows count against the messaging limit. */
+  readonly limitedCustomers: number
+  /** What is to be expected, once its rows are checked. */
+  readonly forecast: Forecast | null
   /** The sums of {@link tallies} by outcome. */
   readonly counts: CampaignCounts.CampaignCounts
   readonly tallies: ReadonlyArray<CampaignTally.Tally>
@@ -124,7 +134,7 @@ export const counted = (
 /** A new campaign: a draft without recipients. Fields that the plan omits have their defaults. */
 export const make = (
   created: Pick<Campaign, "id" | "workspaceId" | "createdAt">,
-  { from, maxFailureRate, name, notAfter, quietHours, share, startAt, template }:
+  { from, holdout, maxFailureRate, name, notAfter, quietHours, share, startAt, template }:
     & Pick<Plan, "name" | "template">
     & Partial<Plan>
 ): Campaign => ({
@@ -137,6 +147,7 @@ export const make = (
   quietHours: quietHours ?? null,
   share: share ?? defaultShare,
   maxFailureRate: maxFailureRate ?? defaultMaxFailureRate,
+  holdout: holdout ?? 0,
   status: "draft",
   pausedFor: null,
   startedAt: null,
@@ -144,6 +155,8 @@ export const make = (
   rows: 0,
   checked: 0,
   problems: 0,
+  limitedCustomers: 0,
+  forecast: null,
   ...counted([]),
   snapshots: FailureRate.beginning,
   nextSlot: 0

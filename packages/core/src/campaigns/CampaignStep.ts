@@ -3,7 +3,7 @@
  * what comes of a recipient. Pure.
  */
 import { Duration, Result } from "effect"
-import type * as Contact from "../contacts/Contact.ts"
+import * as Contact from "../contacts/Contact.ts"
 import type { Forbidden } from "../Errors.ts"
 import type * as Event from "../events/Event.ts"
 import type { CampaignId, MessageId } from "../Id.ts"
@@ -21,9 +21,11 @@ import * as Campaign from "./Campaign.ts"
 import * as CampaignEvent from "./CampaignEvent.ts"
 import * as CampaignTally from "./CampaignTally.ts"
 import * as FailureRate from "./FailureRate.ts"
+import * as Forecast from "./Forecast.ts"
 import * as Pace from "./Pace.ts"
 import * as QuietHours from "./QuietHours.ts"
 import * as Recipient from "./Recipient.ts"
+import * as Split from "./Split.ts"
 
 /** How long a process has to send to the recipients that it took, before another one takes them again. */
 export const lease = Duration.minutes(1)
@@ -222,6 +224,12 @@ const cancelled: MessageError = {
   message: "the campaign was cancelled before this message was sent"
 }
 
+const heldOut: MessageError = {
+  code: "forbidden",
+  reason: "holdout",
+  message: "the customer is among those who get nothing from this campaign, for comparison"
+}
+
 const tooLate: MessageError = {
   code: "forbidden",
   reason: "not_after",
@@ -239,9 +247,13 @@ const obstacle = (
   return template?.status === "approved" ? undefined : "template_not_approved"
 }
 
+/** Whether a customer gets nothing, to compare the others with. */
+const isHeldOut = ({ holdout, id }: Campaign.Campaign, customer: Contact.Contact["key"]): boolean =>
+  Split.isIn(holdout, "holdout", id, customer)
+
 /** Checks rows, and queues a message to each without a problem. */
 const checkRows = (
-  { messageIds }: Work,
+  { limits, messageIds }: Work,
   { job: { campaign }, rows, sender, template }: LoadedWork,
   now: Instant
 ): WorkWrites => {
@@ -260,12 +272,22 @@ const checkRows = (
   })
   const tallies = CampaignTally.ofNew(checked.flatMap(({ message }) => message === null ? [] : [message]))
   const problems = checked.filter(({ problem }) => problem !== null).length
+  const isReady = checked.length < messageIds.length
+  const limited = checked.filter(({ customer }, i) =>
+    customer !== null && !isHeldOut(campaign, customer) && Forecast.isLimited(rows![i]!.contact, now)
+  )
+  const limitedCustomers = campaign.limitedCustomers + limited.length
+  const counted = Campaign.counted(CampaignTally.add(campaign.tallies, tallies))
+  const { share } = campaign
+  const messages = Math.round(counted.counts.queued * (1 - campaign.holdout))
   const after: Campaign.Campaign = {
     ...campaign,
     checked: checked.at(-1)?.place ?? campaign.checked,
     problems: campaign.problems + problems,
-    ...Campaign.counted(CampaignTally.add(campaign.tallies, tallies)),
-    status: checked.length < messageIds.length ? "ready" : "checking"
+    limitedCustomers,
+    forecast: isReady ? Forecast.of({ messages, limitedCustomers, share }, sender!, limits) : null,
+    ...counted,
+    status: isReady ? "ready" : "checking"
   }
   return { ...nothing, job: { campaign: after, workAt: after.status === "checking" ? now : null }, checked, tallies }
 }
@@ -299,17 +321,13 @@ const queued = (
   sequence: 0
 })
 
-/** Ends recipients that wait, because the campaign no longer sends. Those that are being sent keep their place. */
-const skipAll = (
-  { job: { campaign }, now: judged, queue }: LoadedWork,
-  reason: MessageError,
-  now: Instant
-): WorkWrites => {
-  const stored = new Map(queue!.map(({ send }) => [send.message.id, send]))
+/** Ends recipients. Those that are being sent keep their place. */
+const skip = (queue: ReadonlyArray<Queued>, { now: judged }: LoadedWork, reason: MessageError, now: Instant) => {
+  const stored = new Map(queue.map(({ send }) => [send.message.id, send]))
   const sends = new Sends({ now: judged, send: (id) => stored.get(id) })
   const dequeued: Array<MessageId> = []
   const leased: Array<WorkWrites["leased"][number]> = []
-  for (const { send } of queue!) {
+  for (const { send } of queue) {
     const { id } = send.message
     const claim = send.binding?.claim
     if (claim === undefined || claim === null) {
@@ -317,28 +335,42 @@ const skipAll = (
       dequeued.push(id)
     } else leased.push({ messageId: id, dueAt: Math.max(claim.leaseUntil, now + Duration.toMillis(patient)) })
   }
-  const soon = now + Duration.toMillis(queue!.length === 0 ? patient : Duration.zero)
-  return { ...nothing, job: { campaign, workAt: soon }, dequeued, leased, sends: sends.writes() }
+  return { dequeued, leased, sends: sends.writes() }
 }
 
-/** Separates recipients who may get a message now from those whose quiet hours have to end first. */
-const byClock = (campaign: Campaign.Campaign, queue: ReadonlyArray<Queued>, now: Instant) => {
+/** Ends all recipients that wait, because the campaign no longer sends. */
+const skipAll = (loaded: LoadedWork, reason: MessageError, now: Instant): WorkWrites => {
+  const { job: { campaign }, queue } = loaded
+  const soon = now + Duration.toMillis(queue!.length === 0 ? patient : Duration.zero)
+  return { ...nothing, ...skip(queue!, loaded, reason, now), job: { campaign, workAt: soon } }
+}
+
+/** Separates recipients who may get a message now from those whose quiet hours have to end, and those who get none. */
+const byRules = (campaign: Campaign.Campaign, queue: ReadonlyArray<Queued>, now: Instant) => {
   const { quietHours } = campaign
-  if (quietHours === null) return { awake: queue, waiting: [] }
   const ends = new Map<string, Instant | null>()
   const awake: Array<Queued> = []
+  const left: Array<Queued> = []
   const waiting: Array<WorkWrites["leased"][number]> = []
   for (const queued of queue) {
     const { content: { to }, id } = queued.send.message
-    const zones = QuietHours.zonesOf(to, queued.timeZone)
+    if (isHeldOut(campaign, Contact.keyOf(to))) {
+      left.push(queued)
+      continue
+    }
+    const zones = quietHours === null ? [] : QuietHours.zonesOf(to, queued.timeZone)
     const name = zones.join()
     const known = ends.get(name)
-    const quietUntil = known === undefined ? QuietHours.end(quietHours, zones, now) : known
+    const quietUntil = quietHours === null
+      ? now
+      : known === undefined
+      ? QuietHours.end(quietHours, zones, now)
+      : known
     ends.set(name, quietUntil)
     if (quietUntil === now) awake.push(queued)
     else waiting.push({ messageId: id, dueAt: quietUntil ?? Campaign.endsAt(campaign, now) })
   }
-  return { awake, waiting }
+  return { awake, left, waiting }
 }
 
 /** Ends a campaign without recipients in its queue. */
@@ -402,10 +434,11 @@ export const work: Decide<Work, LoadedWork, Worked, WorkWrites, Need> = (loaded,
       const slots = Pace.slots({ next: campaign.nextSlot, rate: perSecond, share: campaign.share }, now)
       const room = Math.min(slots.count, limit)
       if (room === 0) return keep(observed, slots.from)
-      // recipients who wait for their morning take no slot, so more have to be looked at
-      const lookedAt = campaign.quietHours === null ? room : limit
+      // recipients who wait for their morning or get nothing take no slot, so more have to be looked at
+      const lookedAt = campaign.quietHours === null && campaign.holdout === 0 ? room : limit
       if (loaded.queue === null) return { needs: [{ _tag: "Queue", limit: lookedAt }] }
-      const { awake, waiting } = byClock(campaign, loaded.queue, now)
+      const { awake, left, waiting } = byRules(campaign, loaded.queue, now)
+      const skipped = skip(left, loaded, heldOut, now)
       const until = now + Duration.toMillis(lease)
       const claimed = awake.slice(0, room).map(({ send: { message }, tries }, i) => ({
         message,
@@ -416,8 +449,13 @@ export const work: Decide<Work, LoadedWork, Worked, WorkWrites, Need> = (loaded,
       const rest = claimed.length === room ? restless : loaded.queue.length < lookedAt ? patient : Duration.zero
       return end({
         ...nothing,
+        ...skipped,
         job: { campaign: after, workAt: now + Duration.toMillis(rest) },
-        leased: [...waiting, ...claimed.map(({ message: { id } }) => ({ messageId: id, dueAt: until }))]
+        leased: [
+          ...waiting,
+          ...skipped.leased,
+          ...claimed.map(({ message: { id } }) => ({ messageId: id, dueAt: until }))
+        ]
       }, claimed)
     }
     case "draft":

@@ -6,9 +6,14 @@ import { getCountries, getCountryCallingCode, parsePhoneNumberFromString } from 
 import type { E164 } from "../numbers/PhoneNumber.ts"
 import type { Instant } from "../Time.ts"
 
+const timeOfDay = /^([01]\d|2[0-3]):[0-5]\d$/u
+
 /** A time of day: `HH:MM`. */
 export const TimeOfDay = Schema.String.check(
-  Schema.isPattern(/^([01]\d|2[0-3]):[0-5]\d$/u, { message: "must be a time of day: HH:MM" })
+  Schema.isPattern(timeOfDay, {
+    message: "must be a time of day: HH:MM",
+    toJsonSchema: () => ({ pattern: timeOfDay.source, maxLength: 5 })
+  })
 )
 
 /** From the first time of day to the second one, on the same day or the next. */

@@ -16,7 +16,17 @@ import * as RecipientReport from "./RecipientReport.ts"
 
 /** A campaign as the dashboard shows it. */
 export const shown = (campaign: Campaign.Campaign): typeof CampaignsApi.Campaign.Type => ({
-  ...Struct.pick(campaign, ["id", "name", "status", "template", "from", "quietHours", "share", "maxFailureRate"]),
+  ...Struct.pick(campaign, [
+    "id",
+    "name",
+    "status",
+    "template",
+    "from",
+    "quietHours",
+    "share",
+    "maxFailureRate",
+    "holdout"
+  ]),
   pausedReason: campaign.pausedFor,
   startAt: Time.isoOrNull(campaign.startAt),
   notAfter: Time.isoOrNull(campaign.notAfter),
@@ -26,6 +36,7 @@ export const shown = (campaign: Campaign.Campaign): typeof CampaignsApi.Campaign
   rows: campaign.rows,
   checked: campaign.checked,
   problems: campaign.problems,
+  forecast: campaign.forecast,
   counts: { total: CampaignCounts.total(campaign.counts), ...campaign.counts },
   reasons: CampaignTally.reasonsOf(campaign.tallies)
 })

@@ -17,6 +17,7 @@ import {
   MessageStore,
   Pace,
   Recipient,
+  Split,
   type Time
 } from "@wac/core"
 import { Clock, Duration, Effect, Option, Result } from "effect"
@@ -306,6 +307,43 @@ export const tests = (it: Fixture.It): void => {
       }
       assert.strictEqual(seen.size, 100)
       assert.deepStrictEqual((yield* get(campaign)).counts, counts({ queued: 100 }))
+    }))
+
+  it.effect("the forecast of a checked campaign counts its messages and the customers outside a window", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const campaign = yield* draft(own, { share: 0.5, holdout: 0.2 })
+      yield* add(campaign, rows(50))
+      yield* MessageFixture.inbound(own, { customer: customer(1), at: own.start })
+      yield* changed(campaign, own.start, { _tag: "Check" })
+      yield* work(own, own.start, 20)
+      assert.isNull((yield* get(campaign)).forecast)
+      yield* workAll(own, own.start, 20)
+      const { forecast, limitedCustomers } = yield* get(campaign)
+      assert.deepInclude(forecast, { messages: 40, limitedCustomers, messagingLimit: null, days: 1 })
+      const reached = rows(50).filter((row) => !Split.isIn(0.2, "holdout", campaign.id, Recipient.customerOf(row)!))
+      const isReached = reached.some((row) => Recipient.customerOf(row) === Recipient.customerOf(rows(2)[1]!))
+      assert.strictEqual(limitedCustomers, reached.length - (isReached ? 1 : 0))
+    }))
+
+  it.effect("customers of the holdout get nothing, and are counted with their reason", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const campaign = yield* running(own, 100, { holdout: 0.3 })
+      const out = rows(100).filter((row) => Split.isIn(0.3, "holdout", campaign.id, Recipient.customerOf(row)!))
+      assert.isNotEmpty(out)
+      const claimed: Array<CampaignStep.Claimed> = []
+      for (let at = own.start; at < own.start + minute / 2; at += 500) claimed.push(...yield* workAll(own, at))
+      assert.strictEqual(claimed.length, 100 - out.length)
+      const after = yield* get(campaign)
+      assert.deepStrictEqual(after.counts, counts({ queued: 100 - out.length, skipped: out.length }))
+      assert.deepStrictEqual(CampaignTally.reasonsOf(after.tallies), [
+        { outcome: "skipped", reason: "holdout", recipients: out.length }
+      ])
+      const heldOut = new Set<string | null>(out.map(Recipient.customerOf))
+      for (const { message } of claimed) {
+        assert.isFalse(heldOut.has(Recipient.customerOf({ recipient: { to: message.content.to } })))
+      }
     }))
 
   it.effect("a recipient whose quiet hours last gets nothing until they end, and others do not wait for them", () =>

@@ -59,6 +59,8 @@ export interface NewCampaign {
   readonly share?: number
   /** It pauses itself when a larger share of its last 1,000 messages failed; defaults to 0.2. */
   readonly maxFailureRate?: number
+  /** The share of its customers, chosen by chance, who get nothing, for comparison; defaults to 0. */
+  readonly holdout?: number
 }
 
 /** A change of a campaign. Omitted fields stay; `null` restores a default. */
@@ -72,6 +74,19 @@ export interface CampaignChange {
   readonly quietHours?: QuietHours | null
   readonly share?: number
   readonly maxFailureRate?: number
+  readonly holdout?: number
+}
+
+/** What is to be expected of a campaign. Other sends, quiet hours and failures make it take longer. */
+export interface CampaignForecast {
+  readonly messages: number
+  /** How many customers count against the messaging limit: those outside a service window when they were checked. */
+  readonly limitedCustomers: number
+  readonly messagingLimit: number | null
+  /** How many days the messaging limit makes it take; `null` if the limit is 0. */
+  readonly days: number | null
+  /** How long it takes at its pace. */
+  readonly seconds: number
 }
 
 /** A campaign and its counts as of now. */
@@ -88,6 +103,7 @@ export interface Campaign {
   readonly quietHours: QuietHours | null
   readonly share: number
   readonly maxFailureRate: number
+  readonly holdout: number
   readonly createdAt: string
   readonly startedAt: string | null
   readonly completedAt: string | null
@@ -97,6 +113,8 @@ export interface Campaign {
   readonly checked: number
   /** How many of the checked ones are not sent to. */
   readonly problems: number
+  /** What is to be expected; `null` until its recipients are checked. */
+  readonly forecast: CampaignForecast | null
   /** Each recipient is in exactly one of the counts, and `total` is their sum. */
   readonly counts: { readonly [count in CampaignOutcome | "total"]: number }
   /** Why recipients failed or were skipped, the most frequent reason first. */
