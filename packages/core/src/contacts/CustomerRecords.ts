@@ -18,6 +18,8 @@ export const places = [
   "posts",
   "contacts"
 ] as const
+
+/** A kind of record. */
 export type Place = (typeof places)[number]
 
 /** Everything that a customer is called by. */

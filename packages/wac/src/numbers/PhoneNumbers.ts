@@ -100,9 +100,9 @@ export const credentialsOf = ({ accessToken, ...rest }: typeof Credentials.Type)
 const read = Input.read(Credentials)
 
 /** The provider's id of a portfolio. */
-export const PortfolioId = PlainText.between(1, 255)
+const portfolioId = PlainText.between(1, 255)
 
-const readPortfolio = Input.read(Schema.NullOr(PortfolioId))
+const readPortfolio = Input.read(Schema.NullOr(portfolioId))
 
 export const make = Effect.gen(function*() {
   const numbers = yield* Service.PhoneNumbers
