@@ -12,7 +12,7 @@ import {
   Provider,
   type Template
 } from "@wac/core"
-import { Clock, Effect, Equal, FiberSet, Layer, Schedule } from "effect"
+import { Clock, Duration, Effect, Equal, FiberSet, Layer, Schedule, Stream } from "effect"
 import { SecureRandom } from "effect/crypto"
 import * as Behaviour from "./Behaviour.ts"
 import * as FirstChoice from "./FirstChoice.ts"
@@ -25,6 +25,9 @@ export const firstNumber: PhoneNumber.ProviderNumber = {
   providerAccountId: "sandbox",
   learned: PhoneNumber.unlearned
 }
+
+/** How long WhatsApp keeps an uploaded file. */
+const keptFor = Duration.days(30)
 
 /** Retries of a report while the storage is unavailable: five, a second apart. */
 const retries = Schedule.upTo(Schedule.spaced("1 second"), { times: 5 })
@@ -143,6 +146,12 @@ export const layer: Layer.Layer<Provider.Provider, never, Inbound.Inbound | Secu
         remove: (_, { providerTemplateId }) => Effect.sync(() => void changed.delete(providerTemplateId))
       },
       send,
+      uploadFile: Effect.fnUntraced(function*({ bytes }) {
+        // a provider reads the whole file
+        yield* Stream.runDrain(bytes)
+        const now = yield* Clock.currentTimeMillis
+        return { providerMediaId: `sandbox_${yield* random.ulid}`, expiresAt: now + Duration.toMillis(keptFor) }
+      }),
       firstNumber: Effect.succeed(firstNumber),
       templates: () => Effect.sync(() => [...changed.values()])
     })

@@ -5,6 +5,7 @@ import type { Incoming, Outgoing } from "./CloudApiServer.ts"
 import type { Dice } from "./control/CloudApiDice.ts"
 import * as Faults from "./control/CloudApiFaults.ts"
 import type { Log } from "./control/CloudApiLog.ts"
+import * as Media from "./media/CloudApiMedia.ts"
 import * as Recipient from "./messages/CloudApiRecipient.ts"
 import type { Customers } from "./numbers/CloudApiCustomers.ts"
 
@@ -43,7 +44,12 @@ export const make = (grounds: {
       const came = yield* Clock.currentTimeMillis
       const route = Graph.routeOf(call.method, call.target)
       const kind = route?.kind ?? "reads"
-      const { reference, to } = kind === "messages" ? looseSend(call.body) : { reference: undefined, to: undefined }
+      const isUpload = route?.method === "POST" && route.edge === "media"
+      const body = isUpload ? `${call.body.length} bytes` : call.body.toString()
+      const form = isUpload
+        ? yield* Effect.promise(() => Media.formOf(String(call.headers["content-type"]), call.body))
+        : undefined
+      const { reference, to } = kind === "messages" ? looseSend(body) : { reference: undefined, to: undefined }
       const traceId = `A${dice.hex(22, "trace", answered++)}`
       const nth = reference === undefined ? answered : log.arrives(reference)
       const recipient = to === undefined ? undefined : Recipient.keyOf(to)
@@ -57,7 +63,7 @@ export const make = (grounds: {
         ? Graph.answer(
           graph,
           route,
-          { ...call, authorization: typeof authorization === "string" ? authorization : undefined },
+          { ...call, body, form, authorization: typeof authorization === "string" ? authorization : undefined },
           at,
           nth,
           traceId
@@ -69,7 +75,7 @@ export const make = (grounds: {
         at: came,
         method: call.method,
         path: call.target,
-        body: call.body,
+        body,
         to,
         reference,
         fault: fault?.kind,
@@ -82,6 +88,7 @@ export const make = (grounds: {
       return {
         http: answer?.http ?? 500,
         headers: {
+          ...(answer?.file === undefined ? {} : { "content-type": answer.file.type }),
           "facebook-api-version": route?.version ?? "v25.0",
           "x-fb-request-id": traceId,
           "x-fb-trace-id": traceId,
@@ -96,7 +103,7 @@ export const make = (grounds: {
             }]
           })
         },
-        body: JSON.stringify(answer?.body ?? null),
+        body: answer?.file?.bytes ?? JSON.stringify(answer?.body ?? null),
         fault
       }
     })

@@ -2,6 +2,7 @@
 import type { Schema } from "effect"
 import * as Errors from "./CloudApiErrors.ts"
 import type { Fault } from "./control/CloudApiFaults.ts"
+import type * as Media from "./media/CloudApiMedia.ts"
 import type { Accepted, Messages } from "./messages/CloudApiMessages.ts"
 import * as Numbers from "./numbers/CloudApiNumbers.ts"
 import * as TemplateEdits from "./templates/CloudApiTemplateEdits.ts"
@@ -23,6 +24,8 @@ export interface Answer {
   readonly body: Schema.Json
   readonly code: number | null
   readonly accepted?: Accepted
+  /** In place of the body. */
+  readonly file?: Media.File
 }
 
 export interface Graph {
@@ -36,6 +39,7 @@ export interface Graph {
   readonly review: (template: Templates.Template) => void
   readonly forget: (template: Templates.Template) => void
   readonly messages: Messages
+  readonly media: Media.Media
   /** The address that links to further pages begin with. */
   readonly url: () => string
 }
@@ -85,6 +89,8 @@ export const answer = (
     readonly target: string
     readonly authorization: string | undefined
     readonly body: string
+    /** The form of an upload. */
+    readonly form: Media.Form | undefined
   },
   now: number,
   nth: number,
@@ -98,6 +104,8 @@ export const answer = (
   if (!graph.tokens().has(token)) {
     return refused(Errors.badToken("Error validating access token: The session is invalid or has expired."))
   }
+  const addressed = call.method === "GET" ? graph.media.at(call.target, now) : undefined
+  if (addressed !== undefined) return { ...ok(null), file: addressed }
   if (route === undefined) return refused(Errors.noObject(call.method, call.target))
   const absent = () => refused(Errors.noObject(route.method, route.id))
   const number = graph.numbers.get(route.id)
@@ -106,6 +114,16 @@ export const answer = (
     if (isMarkingRead(call.body)) return ok({ success: true })
     const sent = graph.messages.send(number, call.body, now, nth)
     return "http" in sent ? refused(sent) : { ...ok(sent.answer), accepted: sent }
+  }
+  if (route.method === "POST" && number !== undefined && route.edge === "media") {
+    const file = graph.media.upload(number.id, call.form, now)
+    return "http" in file ? refused(file) : ok({ id: file.id })
+  }
+  const file = route.edge === undefined ? graph.media.find(route.id, now) : undefined
+  if (file !== undefined) {
+    if (route.method !== "DELETE") return ok(graph.media.shown(file, graph.url(), now))
+    graph.media.forget(file.id)
+    return ok({ success: true })
   }
   if (route.method === "POST" && route.id === graph.account && route.edge === "subscribed_apps") {
     return ok({ success: true })

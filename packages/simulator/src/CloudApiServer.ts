@@ -9,14 +9,14 @@ export interface Incoming {
   readonly method: string
   readonly target: string
   readonly headers: { readonly [name: string]: string | ReadonlyArray<string> | undefined }
-  readonly body: string
+  readonly body: Buffer<ArrayBuffer>
 }
 
 /** An answer, and what goes wrong with it. */
 export interface Outgoing {
   readonly http: number
   readonly headers: { readonly [name: string]: string }
-  readonly body: string
+  readonly body: string | Uint8Array
   readonly fault?: Fault | undefined
 }
 
@@ -29,8 +29,8 @@ export interface Server {
   readonly accept: Effect.Effect<void>
 }
 
-/** More than any call of the API has. */
-const longestBody = 4 * 1024 * 1024
+/** More than any call of the API has, which is an upload. */
+const longestBody = 101 * 1024 * 1024
 
 /** A connection that is closed while a caller takes it up again is a fault; none but those told are wanted. */
 const keepAlive = 120_000
@@ -76,9 +76,9 @@ const drown = (response: ServerResponse, body: Buffer, bytes: number): void => {
 /** Answers, or does to the connection what the fault says. */
 const carryOut = (outgoing: Outgoing, socket: Socket, response: ServerResponse): void => {
   const { fault } = outgoing
-  const body = Buffer.from(outgoing.body)
+  const body = Buffer.from(outgoing.body as string)
   const head = (status: number, length: number, type = "application/json; charset=UTF-8") =>
-    response.writeHead(status, { ...outgoing.headers, "content-type": type, "content-length": length })
+    response.writeHead(status, { "content-type": type, ...outgoing.headers, "content-length": length })
   switch (fault?.kind) {
     case "close_before_reading":
     case "reset_before":
@@ -156,7 +156,7 @@ export const make = Effect.fnUntraced(function*(options: {
     })
     incoming.on("end", () => {
       const fiber = run(
-        options.handle({ method, target, headers: incoming.headers, body: Buffer.concat(chunks).toString() }).pipe(
+        options.handle({ method, target, headers: incoming.headers, body: Buffer.concat(chunks) }).pipe(
           Effect.map((outgoing) => carryOut(outgoing, incoming.socket, response))
         )
       )

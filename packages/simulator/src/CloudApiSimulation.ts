@@ -8,6 +8,7 @@ import * as Dice from "./control/CloudApiDice.ts"
 import * as Faults from "./control/CloudApiFaults.ts"
 import * as Logs from "./control/CloudApiLog.ts"
 import * as Settings from "./control/CloudApiSettings.ts"
+import * as Media from "./media/CloudApiMedia.ts"
 import * as Limits from "./messages/CloudApiLimits.ts"
 import * as Messages from "./messages/CloudApiMessages.ts"
 import * as Recipient from "./messages/CloudApiRecipient.ts"
@@ -86,6 +87,8 @@ export interface Simulation {
   /** The latest calls, oldest first. */
   readonly calls: Effect.Effect<ReadonlyArray<Logs.Call>>
   readonly templates: Effect.Effect<ReadonlyArray<Templates.Template>>
+  /** How many files were uploaded. */
+  readonly uploads: Effect.Effect<number>
   readonly courier: Couriers.Courier
 }
 
@@ -104,6 +107,7 @@ export const make = Effect.fnUntraced(function*(
   const faults = Faults.make(dice, Recipient.keyOf)
   const numbers = new Map(identity.numbers.map(({ display, id }) => [id, Numbers.make(id, display)]))
   const main = () => numbers.get(identity.numbers[0].id)!
+  const media = Media.make()
   let settings: Settings.Settings = { ...Settings.initial, ...initially }
   let templates = Templates.initial
   let tokens: ReadonlySet<string> = new Set([identity.accessToken])
@@ -121,6 +125,7 @@ export const make = Effect.fnUntraced(function*(
     dice,
     customers,
     limits: Limits.make(),
+    hasFile: (number, id, now) => media.find(id, now)?.number === number,
     courier,
     templates: () => templates,
     run: (effect) => void run(effect),
@@ -157,6 +162,7 @@ export const make = Effect.fnUntraced(function*(
       templates = templates.filter((known) => known !== template)
     },
     messages,
+    media,
     url
   }
 
@@ -275,6 +281,7 @@ export const make = Effect.fnUntraced(function*(
     allProcessed: Effect.sync(() => new Map(log.processed())),
     calls: Effect.sync(() => log.calls()),
     templates: Effect.sync(() => templates),
+    uploads: Effect.sync(media.uploads),
     courier
   }
 

@@ -4,6 +4,7 @@
  */
 import { type Duration, Effect, Redacted, type Schema, type Scope } from "effect"
 import { Agent, type Dispatcher } from "undici"
+import type * as FileForm from "./FileForm.ts"
 import * as Payload from "./Payload.ts"
 import { type Headers, regainAfter } from "./UsageHeaders.ts"
 
@@ -22,6 +23,8 @@ export interface Call {
   readonly path: ReadonlyArray<string>
   readonly query?: { readonly [name: string]: string }
   readonly body?: Schema.Json
+  /** In place of `body`. */
+  readonly file?: FileForm.FileForm
   /** From now to the whole answer. */
   readonly timeout: Duration.Duration
   /** A longer answer is not read to its end. */
@@ -149,9 +152,11 @@ export class CloudApi {
           "user-agent": userAgent,
           accept: "application/json",
           authorization: `Bearer ${Redacted.value(access.accessToken)}`,
-          ...(call.body === undefined ? {} : { "content-type": "application/json" })
+          ...(call.body === undefined ? {} : { "content-type": "application/json" }),
+          ...call.file?.headers
         },
-        body: call.body === undefined ? null : JSON.stringify(call.body)
+        // undici reads iterables too, although its types do not say so
+        body: call.file?.body() as never ?? (call.body === undefined ? null : JSON.stringify(call.body))
       }, {
         onRequestStart: (started) => {
           // nobody waits for it any more, or it was begun before: then not a byte of it may leave (again)

@@ -14,8 +14,10 @@ import { Clock, Duration, Effect, FiberSet, Layer, Redacted } from "effect"
 import * as Classification from "./Classification.ts"
 import * as CloudApi from "./CloudApi.ts"
 import * as Consequences from "./Consequences.ts"
+import * as FileForm from "./FileForm.ts"
 import type { GraphError } from "./GraphError.ts"
 import * as NumberInfo from "./NumberInfo.ts"
+import * as Payload from "./Payload.ts"
 import * as ReadRequest from "./ReadRequest.ts"
 import * as SenderAccess from "./SenderAccess.ts"
 import * as SendRequest from "./SendRequest.ts"
@@ -33,6 +35,14 @@ const sendMaxBytes = 64 * 1024
 /** A page of the list: a hundred templates of some kilobytes each. */
 const pageTimeout = Duration.seconds(30)
 const pageMaxBytes = 8 * 1024 * 1024
+
+/** An upload of 100 MB at 1 MB per second, and a little more. */
+const uploadTimeout = Duration.minutes(2)
+
+/** How long Meta keeps an uploaded file. */
+const uploadedFor = Duration.days(30)
+
+const Uploaded = Payload.shape({ id: Payload.word })
 
 /** How long stopping waits for what is still to be told. */
 const stopTimeout = Duration.seconds(2)
@@ -178,6 +188,34 @@ export const layer = (
         }
       )
 
+      const uploadFile: NonNullable<Provider.Provider["Service"]["uploadFile"]> = Effect.fn(
+        "WhatsAppProvider.uploadFile"
+      )(function*(upload) {
+        const { sender } = upload
+        const access = yield* accessOf(sender)
+        const answer = yield* api.call(access, {
+          method: "POST",
+          path: [sender.providerNumberId, "media"],
+          file: FileForm.of(upload),
+          timeout: uploadTimeout,
+          maxBytes: sendMaxBytes
+        })
+        const error = errorOf(answer, access)
+        const { id } = Uploaded(jsonOf(answer, error) ?? null)
+        if (id !== undefined) {
+          const expiresAt = (yield* Clock.currentTimeMillis) + Duration.toMillis(uploadedFor)
+          return { providerMediaId: id, expiresAt }
+        }
+        const outcome = answer._tag === "Answered" ? SendResponse.outcomeOf(answer, error) : undefined
+        // nothing was sent, so what is not known of an upload is no unknown outcome
+        return yield* outcome?._tag === "Refused" || outcome?._tag === "NotSent"
+          ? outcome.error
+          : new Errors.ServerError({
+            reason: failureOf(answer),
+            message: `the provider did not take the file: ${reasonOf(answer, error)}`
+          })
+      })
+
       /** The JSON of an answer without an error. */
       const jsonOf = (answer: CloudApi.Answer, error: GraphError | undefined) =>
         answer._tag === "Answered" && error === undefined && answer.status >= 200 && answer.status <= 299
@@ -254,7 +292,15 @@ export const layer = (
         }
       }).pipe(Effect.withSpan("WhatsAppProvider.firstNumber"))
 
-      return Provider.Provider.of({ name: providerName, send, markRead, templateEditor, templates, firstNumber })
+      return Provider.Provider.of({
+        name: providerName,
+        send,
+        markRead,
+        uploadFile,
+        templateEditor,
+        templates,
+        firstNumber
+      })
     })
   )
 

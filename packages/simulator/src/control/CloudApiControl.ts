@@ -165,7 +165,7 @@ export const make = (simulation: Simulation, hands: Hands): (call: Incoming) => 
     const route = routes[`${call.method} ${pathname}`]
     const outcome = route === undefined
       ? Effect.succeed({ http: 404, value: { problem: "see GET /_sim" } as unknown })
-      : Effect.match(route.run(call.body, searchParams), {
+      : Effect.match(route.run(call.body.toString(), searchParams), {
         onFailure: (problem) => ({ http: 400, value: { problem } as unknown }),
         onSuccess: (value) => ({ http: 200, value: value ?? { done: true } })
       })

@@ -9,6 +9,7 @@ import * as Numbers from "../numbers/CloudApiNumbers.ts"
 import type { Template } from "../templates/CloudApiTemplates.ts"
 import type { Courier } from "../webhooks/CloudApiCourier.ts"
 import * as Updates from "../webhooks/CloudApiUpdates.ts"
+import * as Files from "./CloudApiFiles.ts"
 import * as Life from "./CloudApiLife.ts"
 import type { Limits } from "./CloudApiLimits.ts"
 import * as Recipient from "./CloudApiRecipient.ts"
@@ -36,6 +37,8 @@ export interface Grounds {
   readonly dice: Dice
   readonly customers: Customers
   readonly limits: Limits
+  /** Whether a number has uploaded a file. */
+  readonly hasFile: (number: string, id: string, now: number) => boolean
   readonly courier: Courier
   readonly templates: () => ReadonlyArray<Template>
   /** Runs what takes its time, beside everything else. */
@@ -95,7 +98,7 @@ export const named = (settings: Settings, dice: Dice, customer: string): Updates
     : { waId: customer, userId: settings.userIds ? userIdOf(dice, customer) : undefined }
 
 export const make = (grounds: Grounds): Messages => {
-  const { account, courier, customers, dice, limits, reply, run, settings, templates } = grounds
+  const { account, courier, customers, dice, hasFile, limits, reply, run, settings, templates } = grounds
   const byName = new Map<string, Accepted>()
   let accepted = 0
 
@@ -146,6 +149,12 @@ export const make = (grounds: Grounds): Messages => {
     const template = request.type === "template" ? templateFor(request) : undefined
     if (template !== undefined && "http" in template) return template
     if (request.userId && template?.category === "AUTHENTICATION") return Errors.refusal({ code: 131062 })
+    const missing = Files.of(request).find(({ id }) => !hasFile(number.id, id, now))
+    if (missing !== undefined) {
+      return Errors.badParameter(
+        `Param ${missing.name}['id'] is not a valid whatsapp business account media attachment ID`
+      )
+    }
     const perSecond = settings().throughput ?? Numbers.perSecond(number)
     if (!limits.throughput(number.id, now, perSecond)) return Errors.refusal({ code: 130429 })
     if (settings().pairLimit && !limits.pair(number.id, customer, now)) return Errors.refusal({ code: 131056 })

@@ -1,0 +1,99 @@
+/**
+ * Files of the workspace that are sent through the simulated Cloud API (contract §10).
+ */
+import { assert, layer } from "@effect/vitest"
+import { Duration, Effect } from "effect"
+import * as checks from "../checks.ts"
+import { type Answer, send } from "../harness.ts"
+import { jpeg, png, upload } from "../media/files.ts"
+import { generous, World } from "./whatsapp.ts"
+
+const stored = Effect.fnUntraced(function*(bytes: Uint8Array, filename: string) {
+  const { key, url } = yield* World
+  const { body, text } = yield* upload({ url, authorization: `Bearer ${key.apiKey}` }, { bytes, filename })
+  assert.isString(body.media_id, text)
+  return body.media_id as string
+})
+
+const image = (to: string, media: string) => ({ to, type: "image", image: { media, caption: "Your order" } })
+
+/** Opens the service window of a customer. */
+const writes = Effect.fnUntraced(function*(from: string) {
+  const world = yield* World
+  yield* world.api.receive({ from, text: "hello" })
+  yield* checks.until(
+    send(world, { to: from, type: "text", text: { body: "Welcome" } }),
+    ({ status }: Answer) => status === 200
+  )
+})
+
+layer(
+  World.layer({ environment: checks.unlimited, api: { settings: generous } }),
+  checks.live
+)("files sent through the simulated Cloud API", (it) => {
+  it.effect("a file goes to the provider once per number, however many customers get it at the same time", () =>
+    Effect.gen(function*() {
+      const world = yield* World
+      const media = yield* stored(png, "order.png")
+      const customers = Array.from({ length: 8 }, (_, i) => `+1650556000${i}`)
+      yield* Effect.forEach(customers, writes, { concurrency: "unbounded" })
+      const before = yield* world.api.uploads
+      const answers = yield* Effect.forEach(customers, (to) => send(world, image(to, media)), {
+        concurrency: "unbounded"
+      })
+      for (const answer of answers) assert.strictEqual(answer.status, 200, answer.text)
+      assert.strictEqual((yield* world.api.uploads) - before, 1)
+      const [sent] = (yield* world.callsTo(customers[0]!)).map(({ body }) => JSON.parse(body)).filter(({ type }) =>
+        type === "image"
+      )
+      assert.deepInclude(sent.image, { caption: "Your order" })
+      assert.match(sent.image.id, /^\d+$/)
+      assert.notProperty(sent.image, "media")
+    }))
+
+  it.effect("a file that the provider has deleted is uploaded again", () =>
+    Effect.gen(function*() {
+      const world = yield* World
+      const to = "+16505560100"
+      const media = yield* stored(jpeg, "again.jpg")
+      yield* writes(to)
+      const before = yield* world.api.uploads
+      assert.strictEqual((yield* send(world, image(to, media))).status, 200)
+      yield* world.pass(Duration.minutes(30 * 24 * 60 - 30))
+      yield* writes(to)
+      assert.strictEqual((yield* send(world, image(to, media))).status, 200)
+      assert.strictEqual((yield* world.api.uploads) - before, 2)
+    }))
+
+  it.effect("a file that does not exist, or does not fit the kind, is refused before the provider is asked", () =>
+    Effect.gen(function*() {
+      const world = yield* World
+      const to = "+16505560200"
+      yield* writes(to)
+      const calls = (yield* world.callsTo(to)).length
+      const text = yield* stored(Buffer.from("not an image"), "a.txt")
+      for (const media of [`med_${checks.nobody}`, text]) {
+        checks.assertError(yield* send(world, image(to, media)), 400, {
+          code: "invalid_body",
+          reason: "invalid_field",
+          param: "image.media"
+        })
+      }
+      assert.strictEqual((yield* world.callsTo(to)).length, calls)
+    }))
+
+  it.effect("an upload that the provider loses sends nothing, and a retry with the key succeeds", () =>
+    Effect.gen(function*() {
+      const world = yield* World
+      const to = "+16505560300"
+      const media = yield* stored(png, "retried.png")
+      yield* writes(to)
+      const headers = { "idempotency-key": "retried-image" }
+      yield* world.api.fault({ target: "reads", next: [{ kind: "reset_before" }] })
+      const lost = yield* send(world, image(to, media), headers)
+      assert.include([502, 503], lost.status, lost.text)
+      const sent = yield* send(world, image(to, media), headers)
+      assert.strictEqual(sent.status, 200, sent.text)
+      assert.strictEqual(yield* world.api.processed(sent.body.message_id), 1)
+    }))
+})

@@ -1,0 +1,128 @@
+/**
+ * The files of the simulated Cloud API: uploads by number, which are kept for 30 days, and addresses that live for five
+ * minutes.
+ */
+import { Duration, type Schema } from "effect"
+import { createHash } from "node:crypto"
+import * as Errors from "../CloudApiErrors.ts"
+
+/** How long an uploaded file is kept, in milliseconds. */
+const keptFor = Duration.toMillis(Duration.days(30))
+
+/** How long an address lives, in milliseconds. */
+const addressLives = Duration.toMillis(Duration.minutes(5))
+
+const kilobyte = 1024
+const megabyte = 1024 * kilobyte
+
+/** The types that upstream takes, and their greatest sizes in bytes. */
+const largest: ReadonlyArray<readonly [type: RegExp, bytes: number]> = [
+  [/^image\/(jpeg|png)$/, 5 * megabyte],
+  [/^image\/webp$/, 500 * kilobyte],
+  [/^audio\/(aac|mp4|mpeg|amr|ogg|opus)$/, 16 * megabyte],
+  [/^video\/(mp4|3gpp)$/, 16 * megabyte],
+  [/^(text\/plain|application\/(pdf|msword|vnd\.[a-z.-]+))$/, 100 * megabyte]
+]
+
+/** A file, uploaded by a number of ours or sent by a customer. */
+export interface File {
+  readonly id: string
+  readonly number: string
+  readonly type: string
+  readonly bytes: Uint8Array
+  readonly expiresAt: number
+}
+
+/** What an upload's form holds. */
+export interface Form {
+  readonly product: string | undefined
+  readonly type: string | undefined
+  readonly file: { readonly type: string; readonly bytes: Uint8Array } | undefined
+}
+
+/** Reads the form of an upload; undefined if it is none. */
+export const formOf = async (contentType: string, body: Uint8Array<ArrayBuffer>): Promise<Form | undefined> => {
+  try {
+    const form = await new Response(body, { headers: { "content-type": contentType } }).formData()
+    const text = (name: string) => {
+      const value = form.get(name)
+      return typeof value === "string" ? value : undefined
+    }
+    const file = form.get("file")
+    return {
+      product: text("messaging_product"),
+      type: text("type"),
+      file: file instanceof Blob ? { type: file.type, bytes: new Uint8Array(await file.arrayBuffer()) } : undefined
+    }
+  } catch {
+    return undefined
+  }
+}
+
+export interface Media {
+  /** Takes an upload. */
+  readonly upload: (number: string, form: Form | undefined, now: number) => File | Errors.Refusal
+  /** Keeps a customer's file. */
+  readonly keep: (number: string, type: string, bytes: Uint8Array, now: number, lives: Duration.Duration) => File
+  readonly find: (id: string, now: number) => File | undefined
+  readonly forget: (id: string) => void
+  /** What a question for a file is answered. */
+  readonly shown: (file: File, url: string, now: number) => Schema.JsonObject
+  /** The file at the end of an address that still lives. */
+  readonly at: (path: string, now: number) => File | undefined
+  /** How many uploads were taken. */
+  readonly uploads: () => number
+}
+
+export const make = (): Media => {
+  const files = new Map<string, File>()
+  let made = 0
+  let uploads = 0
+  const keep: Media["keep"] = (number, type, bytes, now, lives) => {
+    const id = String(4_490_709_327_384_033 + made++)
+    const file = { id, number, type, bytes, expiresAt: now + Duration.toMillis(lives) }
+    files.set(id, file)
+    return file
+  }
+  const find: Media["find"] = (id, now) => {
+    const file = files.get(id)
+    return file !== undefined && now < file.expiresAt ? file : undefined
+  }
+  return {
+    keep,
+    find,
+    forget: (id) => void files.delete(id),
+    uploads: () => uploads,
+    upload: (number, form, now) => {
+      if (form?.product !== "whatsapp") {
+        return Errors.badParameter("(#100) The parameter messaging_product is required.")
+      }
+      if (form.file === undefined) return Errors.badParameter("(#100) The parameter file is required.")
+      const type = form.type ?? form.file.type
+      const limit = largest.find(([types]) => types.test(type))?.[1]
+      if (limit === undefined) {
+        return Errors.badParameter(
+          `Param file must be a file with one of the supported types. Received file of type '${type}'.`
+        )
+      }
+      if (form.file.bytes.length === 0 || form.file.bytes.length > limit) {
+        return Errors.refusal({ code: 131053, details: "The file is empty, or larger than its type may be." })
+      }
+      uploads++
+      return keep(number, type, form.file.bytes, now, Duration.millis(keptFor))
+    },
+    shown: ({ bytes, id, type }, url, now) => ({
+      messaging_product: "whatsapp",
+      url: `${url}/whatsapp_business/attachments/?mid=${id}&ext=${now + addressLives}`,
+      mime_type: type,
+      sha256: createHash("sha256").update(bytes).digest("hex"),
+      file_size: bytes.length,
+      id
+    }),
+    at: (path, now) => {
+      const { pathname, searchParams } = new URL(path, "http://simulator")
+      if (pathname !== "/whatsapp_business/attachments/" || Number(searchParams.get("ext")) <= now) return undefined
+      return find(searchParams.get("mid") ?? "", now)
+    }
+  }
+}
