@@ -44,11 +44,15 @@ npm() {
     ci | "run build") ;;
     start) start ;;
     "run demo") show demo 'That is the whole flow' ;;
-    "run migrate" | "run numbers"* | "run members"* | "run campaigns"* | "run wac"*)
-      local words=("$2"); [ "$2" != wac ] || words=(); shift 2
-      [ "\${1:-}" != -- ] || shift
-      command node --conditions=source "$ROOT/apps/server/src/wac.ts" "\${words[@]}" "$@" ;;
+    "run migrate") npx wac migrate ;;
     *) echo "npm $* is not known here" >&2; return 1 ;;
+  esac
+}
+npx() {
+  case "$*" in
+    "wac start") start ;;
+    "wac "*) shift; command node --conditions=source "$ROOT/apps/server/src/wac.ts" "$@" ;;
+    *) echo "npx $* is not known here" >&2; return 1 ;;
   esac
 }
 `
@@ -64,6 +68,14 @@ npm() {
     start) start ;;
     "run demo") show demo 'That is the whole flow' ;;
     *) command npm "$@" ;;
+  esac
+}
+# a clone has the command as a script
+npx() {
+  case "$*" in
+    "wac start") start ;;
+    "wac "*) shift; command npm run --silent wac -- "$@" ;;
+    *) command npx "$@" ;;
   esac
 }
 `
@@ -125,14 +137,15 @@ export const run = async ({ directory, isClone, node, repository }: Reader, page
   await fs.mkdir(directory, { recursive: true })
   const [port, receiver] = [await FreePort.find(), await FreePort.find()]
   const here = (text: string) =>
-    text.replaceAll("127.0.0.1:8080", `127.0.0.1:${port}`)
-      .replaceAll("127.0.0.1:3000", `127.0.0.1:${receiver}`).replaceAll("listen(3000)", `listen(${receiver})`)
+    // in one go, because a port that was found may begin with the digits of the other
+    text.replaceAll(/127\.0\.0\.1:(8080|3000)\b/g, (_, given) => `127.0.0.1:${given === "8080" ? port : receiver}`)
+      .replaceAll("listen(3000)", `listen(${receiver})`)
       .replaceAll("postgres://wac:secret@127.0.0.1/wac", page.database ?? "")
   for (const [name, text] of Object.entries(page.files)) await fs.writeFile(path.join(directory, name), here(text))
   const all = [...page.before, ...page.commands].map((command) => command.trim()).join("\n")
   // a page that begins with the start of the server shows how
-  const startsItself = /^(?:(?:export|npm run) .*\n)*.*npm start/.test(all)
-  const needsServer = /127\.0\.0\.1:8080|npm run numbers/.test(all)
+  const startsItself = /^(?:(?:export|npm run|npx wac migrate).*\n)*.*(?:npm start|npx wac start)/.test(all)
+  const needsServer = /127\.0\.0\.1:8080|npx wac (?!migrate|start)/.test(all)
   const commands = [
     ...(needsServer && !startsItself ? ["npm start"] : []),
     ...page.before,

@@ -3,7 +3,8 @@
  * code is compiled, also that of the packages' own READMEs.
  *
  * Every block `sh` is run unless it is marked `not-run="why"`, and then the text says "Not run by our tests: … why". A
- * block `sh in="a project of its own"` is run by `packaging/test/documentation.test.ts`, from packed packages. A block
+ * block `sh in="a project of its own"` is run by `packaging/test/documentation.test.ts`, from packed packages, and one
+ * `in="an empty directory"` by `packaging/test/server.test.ts`. A block
  * `js file=NAME` or `ts file=NAME` is a file that later commands use. `ts given="…"` has declarations that the reader
  * has. `npm run long -- documentation` runs the commands word for word in clones too, on Node 20, 22 and 24.
  */
@@ -17,7 +18,7 @@ import * as path from "node:path"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import * as commands from "../commands.ts"
-import { freshDatabase, postgres } from "../processes.ts"
+import { freshDatabase, ownPostgresWith } from "../processes.ts"
 
 const root = fileURLToPath(new URL("../../../../", import.meta.url))
 
@@ -29,10 +30,13 @@ const scratch = path.join(root, "node_modules/.cache/wac-documentation")
  * the test, as a block does that is neither run nor marked.
  */
 const inline: { readonly [command: string]: string } = {
-  "npm run numbers": "apps/server/test/numbers/numbers.test.ts",
+  "npm start": "packaging/test/clone.test.ts",
+  "npx wac": "apps/server/test/running/wac.test.ts",
+  "npx @wac/server": "packaging/test/server.test.ts",
+  "npx -p node@24": "packaging/test/server.test.ts",
+  "npm run wac": "apps/server/test/running/wac.test.ts",
   "npm run simulator": "packages/simulator/test",
-  "npm run docs": "packaging/test/reference.test.ts",
-  "npm run members": "apps/server/test/people/members.test.ts"
+  "npm run docs": "packaging/test/reference.test.ts"
 }
 
 /** What pages take for granted, in words. */
@@ -65,7 +69,7 @@ const says: { readonly [document: string]: ReadonlyArray<string> } = {
   "docs/guides/receiving.md": ["\"outcome\":\"delivered\"", "\"status\":\"active\""],
   "docs/guides/campaigns.md": ["\"reason\":\"duplicate\"", "\"total\":2", "3,,,duplicate,"],
   "docs/guides/rotation.md": ["\"previousExpiresAt\"", "\"prefix\":\"wac_live_"],
-  "docs/guides/operating.md": ["(default)"],
+  "docs/guides/operating.md": ["(default)", "the master key opens the storage's secrets", "key, shown this once"],
   "docs/guides/people.md": ["\"inviteUrl\"", "ben@example.com has a new password", "\"action\":\"member.change\""]
 }
 
@@ -119,8 +123,13 @@ const pageOf = (document: string, database: string | undefined): commands.Page =
 /** Runs a page as a reader does; one that needs a database has one of its own. */
 const readOne = (document: string, reader: commands.Reader) =>
   Effect.gen(function*() {
-    const needs = shell(document).some(({ code }) => /postgres:\/\/wac:secret|npm run migrate/.test(code))
-    const database = needs ? yield* Effect.flatMap(postgres, freshDatabase) : undefined
+    const needs = shell(document).some(({ code }) =>
+      /postgres:\/\/wac:secret|npm run migrate|npx wac migrate/.test(code)
+    )
+    // with a database's own settings, which `wac doctor` looks at
+    const database = needs
+      ? yield* Effect.flatMap(ownPostgresWith(), ({ url }) => freshDatabase(url))
+      : undefined
     const output = yield* Effect.promise((signal) => commands.run(reader, pageOf(document, database), signal))
     for (const words of says[document] ?? []) assert.include(output, words, document)
   })
