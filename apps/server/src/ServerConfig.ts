@@ -128,6 +128,7 @@ const LimitsPatch = Schema.fromJsonString(Schema.Struct({
   workspaceTiers: Schema.optionalKey(Limits.Limits.fields.workspaceTiers),
   phoneNumberTiers: Schema.optionalKey(Limits.Limits.fields.phoneNumberTiers),
   pair: Schema.optionalKey(Limits.Limits.fields.pair),
+  frequencyCap: Limits.Limits.fields.frequencyCap,
   defaults: Schema.optionalKey(Schema.Struct({
     workspaceTier: Schema.optionalKey(Limits.Limits.fields.defaults.fields.workspaceTier),
     phoneNumberTier: Schema.optionalKey(Limits.Limits.fields.defaults.fields.phoneNumberTier),

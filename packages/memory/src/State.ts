@@ -197,6 +197,11 @@ export interface Memory {
   readonly replays: Table<ReplayJob>
   readonly campaigns: Table<KeptCampaign>
   heartbeat: Heartbeat.Heartbeat | undefined
+  /** By pair: when the last marketing templates were sent, and until when they count. */
+  readonly marketingAt: ForgetfulMap<
+    string,
+    { readonly at: ReadonlyArray<Time.Instant>; readonly until: Time.Instant }
+  >
   /** Notified of every change of a campaign. */
   readonly campaignHint: Hint
   readonly alerts: Table<Alert.Alert>
@@ -295,6 +300,7 @@ const make = (now: Memory["now"]): Memory => ({
   replays: new Table(),
   campaigns: new Table(),
   heartbeat: undefined,
+  marketingAt: new ForgetfulMap(({ until }, now) => until <= now),
   campaignHint: new Hint(),
   alerts: new Table(),
   alertSettings: new Map(),

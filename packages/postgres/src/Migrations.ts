@@ -21,6 +21,7 @@ import * as portfolios from "./migrations/0011_portfolios.ts"
 import * as heartbeats from "./migrations/0012_heartbeats.ts"
 import * as quietHours from "./migrations/0013_quiet_hours.ts"
 import * as forecasts from "./migrations/0014_forecasts.ts"
+import * as frequencyCap from "./migrations/0015_frequency_cap.ts"
 import { OpenError } from "./OpenError.ts"
 import { describe, isPassing } from "./SqlFailure.ts"
 
@@ -46,7 +47,8 @@ export const all: ReadonlyArray<Migration> = [
   { name: "portfolios", sql: portfolios.sql },
   { name: "heartbeats", sql: heartbeats.sql },
   { name: "quiet hours", sql: quietHours.sql },
-  { name: "forecasts", sql: forecasts.sql }
+  { name: "forecasts", sql: forecasts.sql },
+  { name: "frequency cap", sql: frequencyCap.sql }
 ]
 
 /** The advisory lock that serializes migrations. The number is arbitrary but must stay the same. */

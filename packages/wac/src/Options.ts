@@ -22,6 +22,8 @@ export interface Limits {
   readonly phoneNumberTiers?: { readonly [tier: string]: number }
   /** Messages from one number to one recipient. */
   readonly pair?: { readonly everySeconds: number; readonly burst: number }
+  /** Marketing templates per contact before campaigns leave the contact out; no cap if omitted. */
+  readonly frequencyCap?: { readonly messages: number; readonly days: number } | null
   readonly defaults?: {
     readonly workspaceTier?: string
     readonly phoneNumberTier?: string

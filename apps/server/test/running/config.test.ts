@@ -179,6 +179,10 @@ describe("accepted values", () => {
     [{ RETENTION: "{\"events\":7,\"bodies\":30}" }, { retention: { ...Retention.standard, events: 7, bodies: 30 } }],
     [{ WAC_LIMITS: "{}" }, { limits: Limits.standard }],
     [
+      { WAC_LIMITS: JSON.stringify({ frequencyCap: { messages: 2, days: 7 } }) },
+      { limits: { ...Limits.standard, frequencyCap: { messages: 2, days: 7 } } }
+    ],
+    [
       { WAC_LIMITS: JSON.stringify({ pair: { everySeconds: 1.5, burst: 1 }, defaults: { monthlyQuota: 0 } }) },
       {
         limits: {

@@ -5,7 +5,7 @@
 import { Duration } from "effect"
 import { type DomainError, reasonOf, retryAfterOf } from "../Errors.ts"
 import * as Idempotency from "../messages/Idempotency.ts"
-import { errorOf } from "../messages/Message.ts"
+import { errorOf, type MessageError } from "../messages/Message.ts"
 import type { QueuedEnd } from "../messages/Messages.ts"
 import type { PauseReason } from "./Campaign.ts"
 import type { RecipientEnd } from "./CampaignStep.ts"
@@ -18,6 +18,12 @@ const maxDelay = Duration.hours(1)
 
 /** How long a recipient waits whose campaign is about to pause, or whose number has reached its messaging limit. */
 const patience = Duration.minutes(10)
+
+const capped: MessageError = {
+  code: "forbidden",
+  reason: "frequency_cap",
+  message: "the customer has got as many marketing messages as the operator allows within some days"
+}
 
 /** A recipient's end, and why its campaign pauses. */
 export interface After {
@@ -54,6 +60,8 @@ export const after = (ended: QueuedEnd, tries: number): After => {
       return { end: { _tag: "Done" } }
     case "Busy":
       return again(Idempotency.lease)
+    case "Capped":
+      return { end: { _tag: "Skipped", error: capped } }
     case "Refused":
       return afterRefusal(ended.error)
     case "NotSent": {

@@ -7,6 +7,7 @@ import type { Contact } from "../contacts/Contact.ts"
 import type { PhoneNumberId, WorkspaceId } from "../Id.ts"
 import type { PhoneNumber } from "../numbers/PhoneNumber.ts"
 import type { Workspace } from "../workspaces/Workspace.ts"
+import { FrequencyCap } from "./FrequencyCap.ts"
 import * as RateLimit from "./RateLimit.ts"
 
 /**
@@ -27,6 +28,8 @@ export const Limits = Schema.Struct({
   phoneNumberTiers: Schema.Record(Schema.String, Rate),
   /** Per phone number and recipient: one token every `everySeconds`, with at most `burst` saved up. */
   pair: Pair,
+  /** Marketing templates per contact before campaigns leave the contact out; no cap if omitted. */
+  frequencyCap: Schema.optionalKey(Schema.NullOr(FrequencyCap)),
   defaults: Schema.Struct({
     workspaceTier: Schema.String,
     phoneNumberTier: Schema.String,

@@ -6,6 +6,7 @@ import * as Contact from "../contacts/Contact.ts"
 import type { MessageId, PhoneNumberId, WorkspaceId } from "../Id.ts"
 import * as ApiKey from "../keys/ApiKey.ts"
 import * as Bucket from "../limits/Bucket.ts"
+import * as FrequencyCap from "../limits/FrequencyCap.ts"
 import * as Limits from "../limits/Limits.ts"
 import * as MessagingLimit from "../limits/MessagingLimit.ts"
 import * as Quota from "../limits/Quota.ts"
@@ -13,7 +14,7 @@ import * as RateLimit from "../limits/RateLimit.ts"
 import * as PhoneNumber from "../numbers/PhoneNumber.ts"
 import type { Decide, Known } from "../Step.ts"
 import * as StorageTime from "../StorageTime.ts"
-import type { Template } from "../templates/Template.ts"
+import { isMarketing, type Template } from "../templates/Template.ts"
 import type { Instant } from "../Time.ts"
 import * as Workspace from "../workspaces/Workspace.ts"
 import * as Idempotency from "./Idempotency.ts"
@@ -54,6 +55,8 @@ export interface OfPair {
    * count. Usually empty or of one number.
    */
   readonly countedAt: ReadonlyMap<PhoneNumberId, Instant>
+  /** When the last marketing templates were sent, for the frequency cap. */
+  readonly marketingAt: ReadonlyArray<Instant>
 }
 
 /** What the key of a send is bound to. */
@@ -130,6 +133,8 @@ export interface Writes {
     readonly fullAt: Instant
     /** When this try counted the customer; `null` if it did not. */
     readonly countedAt: Instant | null
+    /** The last marketing templates, and when none of them counts any more; `null` if there was none. */
+    readonly marketing: { readonly at: ReadonlyArray<Instant>; readonly until: Instant } | null
   }>
   /** Customers who no longer count for a number, because another number that shares the messaging limit counted them. */
   readonly moved: ReadonlyArray<{
@@ -163,6 +168,8 @@ interface PairState {
   readonly bucket: Bucket.Bucket
   readonly phoneNumberId: PhoneNumberId
   readonly customer: Contact.Contact["key"]
+  marketingAt: ReadonlyArray<Instant>
+  marketingUntil: Instant | null
 }
 
 /** A customer, as counted against the messaging limit of some numbers. */
@@ -275,6 +282,12 @@ class Batch {
 
     const number = this.number(found.sender!)
     const pair = this.pair(sender.id, customer, found.pair)
+    // a try that sent nothing is repeated without being counted again
+    const isNew = again === undefined || again.quotaMonth === null
+    const cap = template !== undefined && isMarketing(template) && isNew ? limits.frequencyCap ?? null : null
+    if (cap !== null && command.campaignId !== null && !FrequencyCap.allows(cap, pair.marketingAt, now)) {
+      return { _tag: "Capped", readings: ofRequest.readings }
+    }
     const ofCall = Bucket.ask([
       { bucket: number.bucket, policy: Limits.phoneNumber(limits, PhoneNumber.tierOf(sender)) },
       { bucket: pair.bucket, policy: Limits.pair(limits) }
@@ -289,7 +302,11 @@ class Batch {
     const message = claimedMessage(command, sender, again?.message)
     const claim = { token: command.claimToken, leaseUntil: command.leaseUntil }
     const quotaMonth = again?.quotaMonth ?? month
-    if (again === undefined || again.quotaMonth === null) quota.messages++
+    if (isNew) quota.messages++
+    if (cap !== null) {
+      pair.marketingAt = FrequencyCap.note(cap, pair.marketingAt, now)
+      pair.marketingUntil = FrequencyCap.endOf(cap, now)
+    }
     const isCounted = Policy.countsAgainstMessagingLimit({ contact, now })
     const countedBefore = counted!.countedAt
     if (isCounted) {
@@ -343,9 +360,14 @@ class Batch {
       numbers: [...this.numbers.values()].flatMap(({ bucket: { fullAt, hasChanged }, id }) =>
         hasChanged ? [{ id, fullAt, customers: added.get(id) ?? 0 }] : []
       ),
-      pairs: [...this.pairs].flatMap(([name, { bucket: { fullAt, hasChanged }, customer, phoneNumberId }]) =>
-        hasChanged ? [{ phoneNumberId, customer, fullAt, countedAt: countedAt.get(name) ?? null }] : []
-      ),
+      pairs: [...this.pairs].flatMap(([name, state]) => {
+        const { bucket: { fullAt, hasChanged }, customer, marketingAt: at, marketingUntil: until, phoneNumberId } =
+          state
+        const marketing = until === null ? null : { at, until }
+        return hasChanged
+          ? [{ phoneNumberId, customer, fullAt, countedAt: countedAt.get(name) ?? null, marketing }]
+          : []
+      }),
       moved,
       quotas: [...this.quotas.values()].flatMap(({ messages, month, workspaceId }) =>
         messages > 0 ? [{ workspaceId, month, messages }] : []
@@ -385,7 +407,9 @@ class Batch {
     return known(this.pairs, Contact.idOf({ phoneNumberId, key: customer }), () => ({
       bucket: new Bucket.Bucket(loaded.fullAt),
       phoneNumberId,
-      customer
+      customer,
+      marketingAt: loaded.marketingAt,
+      marketingUntil: null
     }))
   }
 

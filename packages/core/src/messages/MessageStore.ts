@@ -100,6 +100,8 @@ export type Accepted =
   & { readonly readings: ReadonlyArray<Reading> }
   & (
     | ClaimedSend
+    /** The contact has got as many marketing templates as campaigns may send. Nothing was written. */
+    | { readonly _tag: "Capped" }
     | Exclude<Verdict, { readonly _tag: "Unbound" | "Released" }>
     /** Refused by our own checks. Nothing was written. */
     | { readonly _tag: "Refused"; readonly error: Unauthorized | Forbidden | InvalidBody | RateLimited | ServerError }

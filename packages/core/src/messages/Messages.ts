@@ -93,6 +93,8 @@ export type QueuedEnd =
   | { readonly _tag: "NotSent"; readonly error: DomainError }
   /** Our own checks refused it. */
   | { readonly _tag: "Refused"; readonly error: DomainError }
+  /** The contact has got as many marketing templates as campaigns may send. */
+  | { readonly _tag: "Capped" }
   /** Another process may be sending it, or the storage could not be reached. */
   | { readonly _tag: "Busy" }
 
@@ -353,6 +355,8 @@ export class Messages extends Context.Service<Messages, {
                 message: "the Idempotency-Key was already used with a different body"
               })
             )
+          case "Capped":
+            return yield* Effect.die(new Error("only messages of campaigns are capped"))
           case "Answered":
             return yield* replay(accepted.answer)
           case "Unknown":
@@ -408,6 +412,8 @@ export class Messages extends Context.Service<Messages, {
             record({ workspaceId, at: now, activity: "sendsRefused" })
             yield* Metrics.sendEnded("refused", reasonOf(accepted.error))
             return { _tag: "Refused", error: accepted.error } as const
+          case "Capped":
+            return { _tag: "Capped" } as const
           case "Running":
             return { _tag: "Busy" } as const
           case "Unknown":

@@ -102,7 +102,8 @@ class World {
         countedAt: new Map(pool.flatMap((id) => {
           const at = this.counted.get(idOf({ phoneNumberId: id, key: keyOf(to) }))
           return at !== undefined && counts(at, now) ? [[id, at]] : []
-        }))
+        })),
+        marketingAt: []
       },
       bound: this.bounds.get(nameOf(command)),
       quotaUsed: (month) => this.quotas.get(`${workspaceId} ${month}`) ?? 0
@@ -281,7 +282,7 @@ describe("accepting sends", () => {
         sender: { number: world.numbers[0]!, fullAt: 0, customers: new Map(), isExact: true },
         template: undefined,
         contact: undefined,
-        pair: { fullAt: undefined, countedAt: new Map() },
+        pair: { fullAt: undefined, countedAt: new Map(), marketingAt: [] },
         bound: undefined,
         quotaUsed: () => 0
       })

@@ -158,6 +158,7 @@ const eraseContacts = (memory: Memory, { names, workspaceId }: Step): CustomerSt
   for (const { id } of memory.phoneNumbers.all(workspaceId)) {
     for (const key of names.keys) {
       memory.buckets.delete(Limits.pairBucket(id, key))
+      memory.marketingAt.delete(Limits.pairBucket(id, key))
       ;(memory.writtenTo.get(id) ?? new WrittenTo()).restore(key, null)
     }
   }

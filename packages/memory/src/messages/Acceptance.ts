@@ -47,7 +47,8 @@ const found = (memory: Memory, command: MessageStore.AcceptSend): AcceptStep.Fou
       countedAt: new Map(writtenTo.flatMap(([id, customers]) => {
         const at = customers?.lastAt(customer) ?? null
         return at === null ? [] : [[id, at]]
-      }))
+      })),
+      marketingAt: (number && memory.marketingAt.get(Limits.pairBucket(number.id, customer))?.at) ?? []
     },
     bound: send &&
       {
@@ -64,8 +65,9 @@ const write = (memory: Memory, writes: AcceptStep.Writes, now: Time.Instant): vo
   const fill = (bucket: string, fullAt: Time.Instant) => memory.buckets.set(bucket, fullAt, now)
   for (const { fullAt, id } of writes.workspaces) fill(Limits.workspaceBucket(id), fullAt)
   for (const { fullAt, id } of writes.numbers) fill(Limits.phoneNumberBucket(id), fullAt)
-  for (const { countedAt, customer, fullAt, phoneNumberId } of writes.pairs) {
+  for (const { countedAt, customer, fullAt, marketing, phoneNumberId } of writes.pairs) {
     fill(Limits.pairBucket(phoneNumberId, customer), fullAt)
+    if (marketing !== null) memory.marketingAt.set(Limits.pairBucket(phoneNumberId, customer), marketing, now)
     if (countedAt !== null) customersOf(memory, phoneNumberId).note(customer, countedAt)
   }
   for (const { customer, phoneNumberId } of writes.moved) customersOf(memory, phoneNumberId).restore(customer, null)

@@ -95,7 +95,7 @@ const sendsText = `with k as materialized (
       with ordinality k (workspace_id, provider, sender, route, place)
     ${senderOf("p.id, p.limit_pool")}
   )
-  select s.place, k.number_id, b.full_at, b.counted_at, e.elsewhere, n.workspace_id, n.phone_number_id, n.key, n.phone, n.user_id,
+  select s.place, k.number_id, b.full_at, b.counted_at, b.marketing_at, e.elsewhere, n.workspace_id, n.phone_number_id, n.key, n.phone, n.user_id,
     n.last_inbound_at, n.opted_out, n.preference_at, to_json(coalesce(l.l, m.m)) as bound, l.l is null as is_busy
   from unnest($5::integer[], $6::text[], $7::text[]) with ordinality s (kind, key, customer, place)
   join k on k.place = s.kind
@@ -109,7 +109,7 @@ const sendsText = `with k as materialized (
     select n.* from contacts n where n.phone_number_id = k.number_id and n.key = s.customer offset 0
   ) n on true
   left join lateral (
-    select b.full_at, b.counted_at from buckets b where b.key = 'pair:' || k.number_id || ':' || s.customer offset 0
+    select b.full_at, b.counted_at, b.marketing_at from buckets b where b.key = 'pair:' || k.number_id || ':' || s.customer offset 0
   ) b on true
   left join lateral (
     select json_object_agg(o.id, e.counted_at) as elsewhere from unnest(k.others) o (id)
@@ -234,7 +234,11 @@ const ofKind = (row: Row): OfKind => {
 type OfSend = Pick<AcceptStep.Found, "contact" | "pair" | "bound">
 
 /** For a send for which nothing was found. */
-const nothing: OfSend = { contact: undefined, pair: { fullAt: undefined, countedAt: new Map() }, bound: undefined }
+const nothing: OfSend = {
+  contact: undefined,
+  pair: { fullAt: undefined, countedAt: new Map(), marketingAt: [] },
+  bound: undefined
+}
 
 const ofSend = (row: Row): OfSend => {
   const bound = plain<StoredSend | null>(row, "bound")
@@ -246,7 +250,8 @@ const ofSend = (row: Row): OfSend => {
       countedAt: new Map([
         ...countedAt === null ? [] : [[plain<Id.PhoneNumberId>(row, "number_id"), countedAt] as const],
         ...byNumber(plain<ByNumber<Time.Instant>>(row, "elsewhere"))
-      ])
+      ]),
+      marketingAt: plain<ReadonlyArray<Time.Instant> | null>(row, "marketing_at") ?? []
     },
     bound: bound === null ? undefined : boundOf(bound, plain(row, "is_busy"))
   }
@@ -360,12 +365,14 @@ const limitText = `update workspaces w set bucket_full_at = s.full_at
 const spendText = `with of_workspaces as (
     ${limitText}
   ), of_pairs as (
-    insert into buckets as b (key, full_at, phone_number_id, counted_at)
-    select s.key, s.full_at, s.phone_number_id, s.counted_at
-    from unnest($6::text[], $7::double precision[], $8::text[], $9::bigint[])
-      s (key, full_at, phone_number_id, counted_at)
+    insert into buckets as b (key, full_at, phone_number_id, counted_at, marketing_at, marketing_until)
+    select s.key, s.full_at, s.phone_number_id, s.counted_at, s.marketing_at, s.marketing_until
+    from unnest($6::text[], $7::double precision[], $8::text[], $9::bigint[], $29::json[], $30::bigint[])
+      s (key, full_at, phone_number_id, counted_at, marketing_at, marketing_until)
     on conflict (key) do update set full_at = excluded.full_at, phone_number_id = excluded.phone_number_id,
-      counted_at = coalesce(excluded.counted_at, b.counted_at)
+      counted_at = coalesce(excluded.counted_at, b.counted_at),
+      marketing_at = coalesce(excluded.marketing_at, b.marketing_at),
+      marketing_until = coalesce(excluded.marketing_until, b.marketing_until)
   ), of_numbers as (
     update phone_numbers p set bucket_full_at = s.full_at, customers_counted = p.customers_counted + s.customers
     from unnest($10::text[], $11::double precision[], $12::integer[]) s (id, full_at, customers)
@@ -462,7 +469,9 @@ const spend = (
       texts(claims.map(({ claim }) => claim.token)),
       instants(claims.map(({ claim }) => claim.leaseUntil)),
       instants(claims.map(countedAt)),
-      instants(claims.map(countedBefore))
+      instants(claims.map(countedBefore)),
+      jsons(pairs.map(({ marketing }) => marketing && marketing.at)),
+      instants(pairs.map(({ marketing }) => marketing && marketing.until))
     ]
   }]
 }

@@ -161,7 +161,8 @@ export const tidy = (now: Time.Instant | undefined): ReadonlyArray<Statement> =>
     text: tidyText(
       "buckets",
       "o.key",
-      `o.full_at <= ${Clocks.at("$1")} - $2::bigint and o.counted_at is null`,
+      `o.full_at <= ${Clocks.at("$1")} - $2::bigint and o.counted_at is null
+        and (o.marketing_until is null or o.marketing_until <= ${Clocks.at("$1")})`,
       "full_at"
     ),
     params: [now ?? null, fullFor]

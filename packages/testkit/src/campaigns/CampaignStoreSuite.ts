@@ -326,6 +326,51 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual(limitedCustomers, reached.length - (isReached ? 1 : 0))
     }))
 
+  it.effect("a contact gets no more marketing templates of campaigns than the cap allows, and API sends count too", () =>
+    Effect.gen(function*() {
+      const store = yield* MessageStore.MessageStore
+      const own = yield* world()
+      const limits = { ...Fixture.roomy, frequencyCap: { messages: 2, days: 7 } }
+      const promo = { name: "promo", language: "en_US", bodyParams: ["{{number}}"] }
+      const at = own.start
+      const by = (now: Time.Instant) => (command: Effect.Success<ReturnType<typeof sendOf>>) =>
+        store.accept({ ...command, now, limits })
+      const marketing = (n: number) => MessageFixture.template({ to: customer(n), name: "promo", bodyParams: ["x"] })
+      // a program writes to the first customer twice, and to the second one once
+      for (const n of [1, 1, 2]) {
+        const command = yield* MessageFixture.send(own, { now: at, message: marketing(n), limits })
+        assert.strictEqual((yield* store.accept(command))._tag, "Claimed")
+      }
+      yield* running(own, 4, { template: promo })
+      const claimed = yield* workAll(own, at)
+      const tags = Effect.fnUntraced(function*(now: Time.Instant) {
+        const found: Record<string, string> = {}
+        for (const recipient of claimed) {
+          const command = yield* sendOf(own, recipient, now)
+          const accepted = yield* by(now)(command)
+          found[recipient.message.content.to] = accepted._tag
+          if (accepted._tag !== "Claimed") continue
+          const settled = { ...command, messageId: recipient.message.id, claimed: accepted.message }
+          yield* MessageFixture.settle(settled, yield* MessageFixture.notSent, now)
+        }
+        return [0, 1, 2, 3].map((n) => found[customer(n)])
+      })
+      assert.deepStrictEqual(yield* tags(at), ["Claimed", "Capped", "Claimed", "Claimed"])
+      // a try that sent nothing is repeated, and counted once
+      assert.deepStrictEqual(yield* tags(at + minute), ["Claimed", "Capped", "Claimed", "Claimed"])
+      yield* store.sweep(at + 2 * hour)
+      const { id } = yield* running(own, 4, { template: promo, name: "Again" })
+      const again = (yield* workAll(own, at + 2 * hour)).filter(({ message }) => message.campaignId === id)
+      const next = yield* Effect.forEach(
+        again,
+        (recipient) => Effect.flatMap(sendOf(own, recipient, at), by(at + 2 * hour))
+      )
+      assert.sameMembers(next.map(({ _tag }) => _tag), ["Claimed", "Capped", "Capped", "Claimed"])
+      const later = at + 7 * 24 * hour + minute
+      const [first] = again.filter(({ message }) => message.content.to === customer(1))
+      assert.strictEqual((yield* Effect.flatMap(sendOf(own, first!, later), by(later)))._tag, "Claimed")
+    }))
+
   it.effect("customers of the holdout get nothing, and are counted with their reason", () =>
     Effect.gen(function*() {
       const own = yield* world()
