@@ -1,7 +1,7 @@
 /** One campaign: its report before it starts, its progress, its result, and what can be done with it. */
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { Link, useNavigate, useParams } from "@tanstack/react-router"
-import type { Campaign } from "@wac/client/internal"
+import type { Campaign, CampaignForecast } from "@wac/client/internal"
 import { type ReactNode, useState } from "react"
 import { phoneNumbersQuery } from "../numbers/Queries.ts"
 import { api, isNotFound } from "../session/Service.ts"
@@ -12,10 +12,10 @@ import { Failure, Notice } from "../ui/Failure.tsx"
 import { Empty, Loaded } from "../ui/Loaded.tsx"
 import { lengthOf } from "../ui/Moment.ts"
 import { Fact, Facts, Page, Section } from "../ui/Page.tsx"
-import { Id } from "../ui/Table.tsx"
+import { Cell, Id, Row, Table } from "../ui/Table.tsx"
 import { Time, TimeOr } from "../ui/Time.tsx"
-import { counted, grouped } from "../ui/Words.ts"
-import { CampaignState, pauseReasons } from "./CampaignWords.tsx"
+import { capitalized, counted, grouped } from "../ui/Words.ts"
+import { CampaignState, outcomes, pauseReasons } from "./CampaignWords.tsx"
 import { Funnel } from "./Funnel.tsx"
 import { campaignQuery } from "./Queries.ts"
 import { Recipients } from "./Recipients.tsx"
@@ -118,9 +118,45 @@ const Steps = ({ campaign }: { readonly campaign: Campaign }) => {
   )
 }
 
+/** What is to be expected, in a sentence for each. */
+const Expected = ({ forecast }: { readonly forecast: CampaignForecast }) => {
+  const { days, limitedCustomers, messagingLimit, seconds } = forecast
+  return (
+    <>
+      <Fact name="Takes, at its pace">{lengthOf(Math.max(1000, seconds * 1000))}</Fact>
+      <Fact name="Counts against the messaging limit">
+        {counted(limitedCustomers, "customer", "customers")}
+        {messagingLimit === null
+          ? "; there is no limit"
+          : days === null
+          ? "; the limit allows none"
+          : ` of ${grouped(messagingLimit)} in 24 hours: ${counted(days, "day", "days")}`}
+      </Fact>
+    </>
+  )
+}
+
+/** Why customers did not get it, the most frequent reason first. */
+const Reasons = ({ campaign: { reasons } }: { readonly campaign: Campaign }) =>
+  reasons.length === 0 ? null : (
+    <Section flush title="Why customers did not get it">
+      <Table label="Reasons" columns={["Outcome", "Reason", "Customers"]}>
+        {reasons.map(({ outcome, reason, recipients }) => (
+          <Row key={`${outcome} ${reason}`}>
+            <Cell>{outcomes[outcome][0]}</Cell>
+            <Cell>{capitalized(reason)}</Cell>
+            <Cell className="tabular-nums">
+              <Link to="." search={{ outcome } as never} className="text-accent underline">{grouped(recipients)}</Link>
+            </Cell>
+          </Row>
+        ))}
+      </Table>
+    </Section>
+  )
+
 /** The report of the check. */
 const Report = ({ campaign }: { readonly campaign: Campaign }) => {
-  const { checked, counts, problems, rows, status } = campaign
+  const { checked, counts, forecast, problems, rows, status } = campaign
   const isChecking = status === "checking"
   return (
     <Section
@@ -146,6 +182,7 @@ const Report = ({ campaign }: { readonly campaign: Campaign }) => {
         <Facts>
           <Fact name="Rows">{grouped(rows)}</Fact>
           <Fact name="Customers to send to">{grouped(counts.queued)}</Fact>
+          {forecast === null ? null : <Expected forecast={forecast} />}
           <Fact name="Rows left out">
             {problems === 0
               ? "None"
@@ -226,6 +263,14 @@ const Plan = ({ campaign }: { readonly campaign: Campaign }) => {
           <TimeOr at={campaign.notAfter} none="24 hours after the start" />
         </Fact>
         <Fact name="Share of the number’s rate">{Math.round(campaign.share * 100)} %</Fact>
+        <Fact name="Quiet hours">
+          {campaign.quietHours === null
+            ? "None"
+            : `${campaign.quietHours.from} to ${campaign.quietHours.to}, by each customer’s clock`}
+        </Fact>
+        <Fact name="Held out for comparison">
+          {campaign.holdout === 0 ? "Nobody" : `${Math.round(campaign.holdout * 100)} % of the customers`}
+        </Fact>
         <Fact name="Pauses itself">If more than {Math.round(campaign.maxFailureRate * 100)} % fail</Fact>
         <Fact name="Started">
           <TimeOr at={campaign.startedAt} none="Not yet" />
@@ -276,6 +321,7 @@ export const CampaignPage = () => {
         ? <Notice tone="warn" role="status">The check stopped. {pauseReasons[campaign.pausedReason]}</Notice>
         : null}
       {isBefore ? <Report campaign={campaign} /> : <Progress campaign={campaign} />}
+      <Reasons campaign={campaign} />
       <Plan campaign={campaign} />
       <Recipients campaign={campaign} />
     </Page>

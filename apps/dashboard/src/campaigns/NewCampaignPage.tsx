@@ -44,6 +44,8 @@ const Form = ({ templates }: { readonly templates: ReadonlyArray<TemplateDetail>
   const [startAt, setStartAt] = useState("")
   const [notAfter, setNotAfter] = useState("")
   const [share, setShare] = useState("50")
+  const [quiet, setQuiet] = useState({ from: "", to: "" })
+  const [holdout, setHoldout] = useState("0")
   // a second try goes on with the campaign that the first has made
   const made = useRef<Campaign>(undefined)
   const template = templates.find((template) => idOf(template) === chosen)!
@@ -89,7 +91,9 @@ const Form = ({ templates }: { readonly templates: ReadonlyArray<TemplateDetail>
         ...(from === "" ? {} : { from }),
         ...(startAt === "" ? {} : { startAt: timeOf(startAt) }),
         ...(notAfter === "" ? {} : { notAfter: timeOf(notAfter) }),
-        share: Number(share) / 100
+        share: Number(share) / 100,
+        ...(quiet.from === "" || quiet.to === "" ? {} : { quietHours: quiet }),
+        ...(Number(holdout) === 0 ? {} : { holdout: Number(holdout) / 100 })
       }
       made.current = made.current === undefined
         ? await api.campaigns.create(plan)
@@ -289,7 +293,54 @@ const Form = ({ templates }: { readonly templates: ReadonlyArray<TemplateDetail>
               />
             )}
           </Field>
-          <Failure error={elsewhere(error, "name", "template", "from", "startAt", "notAfter", "share")} />
+          <div className="grid gap-3 sm:grid-cols-2">
+            {([["from", "Quiet from"], ["to", "Quiet until"]] as const).map(([end, label]) => (
+              <Field key={end} label={label} hint="By each customer’s clock." error={error} param={`quietHours.${end}`}>
+                {(control) => (
+                  <input
+                    {...control}
+                    type="time"
+                    required={quiet.from !== "" || quiet.to !== ""}
+                    className="field"
+                    value={quiet[end]}
+                    onChange={(event) => setQuiet({ ...quiet, [end]: event.target.value })}
+                  />
+                )}
+              </Field>
+            ))}
+          </div>
+          <Field
+            label="Held out for comparison, in percent"
+            hint="Customers chosen by chance, who get nothing."
+            error={error}
+            param="holdout"
+          >
+            {(control) => (
+              <input
+                {...control}
+                type="number"
+                required
+                min={0}
+                max={50}
+                className="field max-w-32 tabular-nums"
+                value={holdout}
+                onChange={(event) => setHoldout(event.target.value)}
+              />
+            )}
+          </Field>
+          <Failure
+            error={elsewhere(
+              error,
+              "quietHours",
+              "holdout",
+              "name",
+              "template",
+              "from",
+              "startAt",
+              "notAfter",
+              "share"
+            )}
+          />
           <div className="flex flex-wrap gap-2">
             <Button
               look="primary"

@@ -523,6 +523,8 @@ it("a campaign is made of a file, checked, started after a question, and followe
   const id = new URL(page.url()).pathname.split("/").at(-1)!
   await page.getByText("Ready", { exact: true }).waitFor()
   const report = page.getByRole("region", { name: "Report" })
+  await report.getByText("Takes, at its pace").waitFor()
+  await report.getByText("2 customers; there is no limit").waitFor()
   await report.getByText("Customers to send to").locator("xpath=..").getByText("2", { exact: true }).waitFor()
   await report.getByRole("link", { name: "2" }).click()
   await page.getByRole("row", { name: /^3 .*Duplicate/ }).waitFor()
