@@ -3,7 +3,7 @@
  * step that took effect had come to. Every event of the range comes once more, and the job's count is right.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { DeliveryAttempt, Time, Webhook } from "@wac/core"
+import { DeliveryAttempt, Id, Time, Webhook } from "@wac/core"
 import { Duration, Effect, Latch } from "effect"
 import * as checks from "../checks.ts"
 import { call, hello, receiver, send, setWebhook } from "../harness.ts"
@@ -21,14 +21,19 @@ const points = ["executed", "committed", "sent"] as const
 
 const hour = Duration.toMillis("1 hour")
 
+/** What identifiers of that time begin with: they are kept by the time in them. */
+const idOf = (prefix: "evt" | "dlv", at: number): string => Id.lowestAt(prefix, at).slice(0, -16)
+
 /** Copies an event and its delivery, which has ended, so many times, one a millisecond from `since` on. */
 const copies = (eventId: string, since: number) => [
   `insert into events (id, workspace_id, type, created_at, data)
-    select 'evt_01' || lpad(n::text, 24, '0'), workspace_id, type, ${since} + n, data
+    select '${idOf("evt", since)}' || lpad(n::text, 16, '0'), workspace_id, type, ${since} + n, data
     from events, generate_series(1, ${events}) n where id = '${eventId}'`,
   `insert into deliveries (id, workspace_id, webhook_id, event_id, event_type, envelope, status, attempt_count,
       round_attempts, first_attempt_at, last_attempt_at, created_at, completed_at)
-    select 'dlv_01' || lpad(n::text, 24, '0'), workspace_id, webhook_id, 'evt_01' || lpad(n::text, 24, '0'), event_type,
+    select '${idOf("dlv", since)}' || lpad(n::text, 16, '0'), workspace_id, webhook_id, '${
+    idOf("evt", since)
+  }' || lpad(n::text, 16, '0'), event_type,
       envelope, status, attempt_count, round_attempts, first_attempt_at, last_attempt_at, ${since} + n, completed_at
     from deliveries, generate_series(1, ${events}) n where event_id = '${eventId}'`
 ]

@@ -147,7 +147,7 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("events in transac
     Effect.gen(function*() {
       const own = yield* world()
       for (const time of [1, 2, 3]) yield* recordAt(own, time)
-      const gone = yield* Fixture.id("evt")
+      const gone = Fixture.idAt("evt", own.start)
       assert.deepStrictEqual(timesOf(own, yield* list(own, gone)), [1, 2, 3])
       assert.deepStrictEqual(timesOf(own, yield* list(own, gone, 2, { since: own.start + 2 })), [2, 3])
     }))
