@@ -7,6 +7,7 @@ import { Duration, Effect, Layer, Schema } from "effect"
 import { HttpServer } from "effect/http"
 import type { Composition } from "wac/effect"
 import { FirstOwner } from "./FirstOwner.ts"
+import * as RateCardFile from "./RateCardFile.ts"
 import * as Server from "./Server.ts"
 import { type Environment, fromEnvironment, unknownVariables, wrongMasterKey } from "./ServerConfig.ts"
 
@@ -41,7 +42,8 @@ export const run = Effect.fnUntraced(function*(
   adapters?: Partial<Composition.Adapters>
 ) {
   const config = yield* fromEnvironment(environment)
-  const services = yield* Layer.build(Server.layer(config, adapters)).pipe(
+  const rateCard = yield* RateCardFile.load(config.rateCardFile)
+  const services = yield* Layer.build(Server.layer({ ...config, rateCard }, adapters)).pipe(
     Effect.catchTags({
       ServeError: ({ cause }) =>
         Effect.fail(new CannotListen({ host: config.host, port: config.port, why: codeOf(cause) })),

@@ -31,6 +31,8 @@ export const wrongMasterKey = new BadVariable({
 export interface ServerConfig extends Composition.Config {
   readonly storage: Composition.BuiltInStorage
   readonly retention: Retention.Retention
+  /** The path of the file with the provider's prices. */
+  readonly rateCardFile: string | undefined
   readonly host: string
   readonly port: number
   readonly publicUrl: URL
@@ -72,7 +74,8 @@ const known = new Set([
   "WAC_OWNER_EMAIL",
   "WAC_OWNER_PASSWORD",
   "WAC_WORKSPACE_NAME",
-  "WAC_LIMITS"
+  "WAC_LIMITS",
+  "WAC_RATE_CARD"
 ])
 
 export const unknownVariables = (names: ReadonlyArray<string>): ReadonlyArray<string> =>
@@ -427,6 +430,7 @@ const config = Effect.gen(function*() {
     provider: yield* provider,
     rateLimitRedis: yield* rateLimitStore,
     retention: yield* retention,
+    rateCardFile: yield* optional("WAC_RATE_CARD", Schema.NonEmptyString, "the path of a CSV file"),
     owner: yield* owner,
     receiverRules: yield* receiverRules,
     oidc: yield* auth,

@@ -609,6 +609,15 @@ export const byOperation: { readonly [id in OperationId]: Example } = {
       quota: 10_000,
       requestsPerSecond: 100,
       months: [{ month: "2026-01", used: 1042 }, { month: "2025-12", used: 9310 }],
+      lines: [{
+        market: "DE",
+        category: "marketing",
+        type: "regular",
+        billable: true,
+        messages: 310,
+        cost: { currency: "USD", amount: "42.315", ratesFrom: "2025-10-01" }
+      }],
+      costs: [{ currency: "USD", amount: "42.315" }],
       since: "2025-12-26T04:00:00.000Z",
       stepSeconds: 3600,
       steps: [{

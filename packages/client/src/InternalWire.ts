@@ -720,6 +720,26 @@ export interface UsageStep {
   readonly attemptsFailed: number
 }
 
+/** Messages of one price. */
+export interface UsageLine {
+  /** The customer's country, ISO 3166-1 alpha-2; `ZZ` if not known. */
+  readonly market: string
+  /** As the provider reported it, such as `marketing`. */
+  readonly category: string
+  /** As the provider reported it, such as `regular` or `free_customer_service`. */
+  readonly type: string
+  readonly billable: boolean
+  readonly messages: number
+  /** `null` if nothing is charged, or if the operator has loaded no rate for it. */
+  readonly cost: {
+    readonly currency: string
+    /** A decimal number, such as `12.3456`. */
+    readonly amount: string
+    /** The day from which the rates used are valid. */
+    readonly ratesFrom: string
+  } | null
+}
+
 /** A workspace's activity over time, and its use of the quota. */
 export interface Usage {
   /** The current calendar month (UTC), such as `2026-01`. */
@@ -730,6 +750,10 @@ export interface Usage {
   readonly requestsPerSecond: number
   /** Newest first. */
   readonly months: ReadonlyArray<{ readonly month: string; readonly used: number }>
+  /** The messages of the period whose price the provider has reported, by market, category and type. */
+  readonly lines: ReadonlyArray<UsageLine>
+  /** The sum of `lines` in each currency. */
+  readonly costs: ReadonlyArray<{ readonly currency: string; readonly amount: string }>
   readonly since: string
   readonly stepSeconds: number
   /** Oldest first, without gaps. */

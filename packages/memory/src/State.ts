@@ -26,6 +26,7 @@ import {
   type PhoneNumber,
   type PhoneNumberStep,
   type Portal,
+  type Priced,
   type Recipient,
   type ReplayStep,
   type Sealed,
@@ -211,6 +212,7 @@ export interface Memory {
   readonly requests: Table<ApiRequest.ApiRequest>
   readonly requestTallies: Map<string, RequestTally>
   readonly usage: Map<string, Activity.Count>
+  readonly priced: Map<string, Priced.Count>
   /** The job whose turn is next comes first. */
   readonly runningReplays: Set<Id.ReplayId>
   /** Notified of every new job. */
@@ -309,6 +311,7 @@ const make = (now: Memory["now"]): Memory => ({
   requests: new Table(),
   requestTallies: new Map(),
   usage: new Map(),
+  priced: new Map(),
   runningReplays: new Set(),
   replayHint: new Hint(),
   hint: new Hint(),

@@ -22,6 +22,7 @@ import * as heartbeats from "./migrations/0012_heartbeats.ts"
 import * as quietHours from "./migrations/0013_quiet_hours.ts"
 import * as forecasts from "./migrations/0014_forecasts.ts"
 import * as frequencyCap from "./migrations/0015_frequency_cap.ts"
+import * as prices from "./migrations/0016_prices.ts"
 import { OpenError } from "./OpenError.ts"
 import { describe, isPassing } from "./SqlFailure.ts"
 
@@ -48,7 +49,8 @@ export const all: ReadonlyArray<Migration> = [
   { name: "heartbeats", sql: heartbeats.sql },
   { name: "quiet hours", sql: quietHours.sql },
   { name: "forecasts", sql: forecasts.sql },
-  { name: "frequency cap", sql: frequencyCap.sql }
+  { name: "frequency cap", sql: frequencyCap.sql },
+  { name: "prices", sql: prices.sql }
 ]
 
 /** The advisory lock that serializes migrations. The number is arbitrary but must stay the same. */

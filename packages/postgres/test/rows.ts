@@ -234,6 +234,16 @@ export const possible: { readonly [table: string]: Row } = {
     duration_ms: 1.5
   },
   request_tallies: { workspace_id: "ws", hour: 0, api_key_id: "key", code: "", reason: "", count: 1, last_at: 1 },
+  priced_messages: {
+    workspace_id: "ws",
+    hour: 0,
+    shard: 0,
+    market: "US",
+    category: "utility",
+    type: "regular",
+    billable: true,
+    messages: 1
+  },
   usage_counts: { workspace_id: "ws", hour: 0, activity: "sendsAccepted", count: 1 },
   inbound_posts: { provider: "whatsapp", digest, size: 1, received_at: 1, due_at: 1 },
   inbound_post_bodies: { provider: "whatsapp", digest, body: "\\x00" }

@@ -34,6 +34,7 @@ import {
   Portals,
   type Ports,
   type Provider,
+  RateCard,
   Readiness,
   ReadMarks,
   ReplayRunner,
@@ -100,6 +101,8 @@ export interface Kept<E = never> {
 export interface Config<E = never> extends Kept<E> {
   /** How long each kind of record is kept. Defaults to `Retention.standard`. */
   readonly retention?: Retention.Retention
+  /** The provider's prices; without them, usage has no costs. */
+  readonly rateCard?: RateCard.RateCard
   readonly receiverRules: ReceiverGuardDns.ReceiverRules
 }
 
@@ -192,7 +195,8 @@ const beneath = <E, EInFront>(
     Layer.provideMerge(inFront),
     Layer.provideMerge(receivers(config)),
     Layer.provideMerge(layerKept(config, cryptography)),
-    Layer.provideMerge(Layer.succeed(Retention.CurrentRetention, config.retention ?? Retention.standard))
+    Layer.provideMerge(Layer.succeed(Retention.CurrentRetention, config.retention ?? Retention.standard)),
+    Layer.provideMerge(Layer.succeed(RateCard.CurrentRateCard, config.rateCard ?? []))
   )
 
 /** Every service that an adapter of {@link Adapters} may use. */

@@ -6,6 +6,7 @@ import { Cell, Row, Table } from "../ui/Table.tsx"
 import { grouped } from "../ui/Words.ts"
 import { Activity } from "./Activity.tsx"
 import { Limits, named } from "./Limits.tsx"
+import { Prices } from "./Prices.tsx"
 import { usageQuery } from "./Queries.ts"
 
 export const UsagePage = () => {
@@ -14,6 +15,7 @@ export const UsagePage = () => {
     <Page title="Usage" lead="What this workspace sent, how its webhook did, and what is left of its limits.">
       <Activity />
       <Limits />
+      <Prices />
       <Section flush title="Messages by month">
         <Loaded query={query} lines={2}>
           {({ months }) =>

@@ -19,6 +19,22 @@ export const UsageStep = Schema.Struct({
   attemptsFailed: Schema.Int.annotate({ description: "Attempts at webhook deliveries that failed" })
 }).annotate({ identifier: "UsageStep" })
 
+/** Messages of one price. */
+export const UsageLine = Schema.Struct({
+  market: Schema.String.annotate({ description: "The customer's country, ISO 3166-1 alpha-2; `ZZ` if not known" }),
+  category: Schema.String.annotate({ description: "As the provider reported it, such as `marketing`" }),
+  type: Schema.String.annotate({
+    description: "As the provider reported it, such as `regular` or `free_customer_service`"
+  }),
+  billable: Schema.Boolean,
+  messages: Schema.Int,
+  cost: Schema.NullOr(Schema.Struct({
+    currency: Schema.String,
+    amount: Schema.String.annotate({ description: "A decimal number, such as `12.3456`" }),
+    ratesFrom: Schema.String.annotate({ description: "The day from which the rates used are valid" })
+  })).annotate({ description: "null if nothing is charged, or if the operator has loaded no rate for it" })
+}).annotate({ identifier: "UsageLine" })
+
 /** A workspace's activity over time, and its use of the quota. */
 export const Usage = Schema.Struct({
   month: Schema.String.annotate({ description: "The current calendar month (UTC), such as `2026-01`" }),
@@ -27,6 +43,12 @@ export const Usage = Schema.Struct({
   requestsPerSecond: Schema.Finite.annotate({ description: "The workspace's rate limit" }),
   months: Schema.Array(Schema.Struct({ month: Schema.String, used: Schema.Int })).annotate({
     description: "Newest first, at most 12; months without messages are omitted"
+  }),
+  lines: Schema.Array(UsageLine).annotate({
+    description: "The messages of the period whose price the provider has reported, by market, category and type"
+  }),
+  costs: Schema.Array(Schema.Struct({ currency: Schema.String, amount: Schema.String })).annotate({
+    description: "The sum of `lines` in each currency"
   }),
   since: Timestamp,
   stepSeconds: Schema.Int.annotate({ description: "3600 for up to a week, 86400 for longer periods" }),

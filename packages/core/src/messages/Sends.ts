@@ -7,6 +7,7 @@ import type * as Event from "../events/Event.ts"
 import type { CampaignId, MessageId, WorkspaceId } from "../Id.ts"
 import type { Known } from "../Step.ts"
 import type { Instant } from "../Time.ts"
+import * as Priced from "../usage/Priced.ts"
 import type { EventIds } from "./MessageStore.ts"
 import * as Send from "./Send.ts"
 
@@ -38,6 +39,8 @@ export interface Writes {
     readonly campaignId: CampaignId
     readonly changes: ReadonlyArray<CampaignTally.Tally>
   }>
+  /** How the counts of messages by price change, each count at most once. */
+  readonly priced: ReadonlyArray<Priced.Count>
   readonly events: ReadonlyArray<Event.Recorded>
 }
 
@@ -98,6 +101,9 @@ export class Sends {
       }),
       removed: [...this.removed],
       tallies: this.tallies(sends),
+      priced: Priced.changes(
+        sends.map(({ message }) => ({ before: this.loaded.send(message.id)!.message, after: message }))
+      ),
       events: this.events
     }
   }

@@ -9,6 +9,7 @@ import * as Quota from "../limits/Quota.ts"
 import type { StoreError } from "../StoreError.ts"
 import { WorkspaceStore } from "../workspaces/WorkspaceStore.ts"
 import * as Activity from "./Activity.ts"
+import * as RateCard from "./RateCard.ts"
 import { UsageStore } from "./UsageStore.ts"
 
 /** A workspace's usage report. */
@@ -20,6 +21,8 @@ export interface Report extends Activity.Series {
   readonly requestsPerSecond: number
   /** Messages that count against the quota, by month, newest first. */
   readonly months: ReadonlyArray<{ readonly month: string; readonly used: number }>
+  /** The period's messages by price, and what they cost by the rate card. */
+  readonly bill: RateCard.Bill
 }
 
 export class Usage extends Context.Service<Usage, {
@@ -32,12 +35,15 @@ export class Usage extends Context.Service<Usage, {
       const store = yield* UsageStore
       const workspaces = yield* WorkspaceStore
       const limits = yield* Limits.CurrentLimits
+      const card = yield* RateCard.CurrentRateCard
       return Usage.of({
         report: Effect.fnUntraced(function*(workspaceId, period) {
           const now = yield* Clock.currentTimeMillis
-          const [counts, months, found] = yield* Effect.all([
-            store.counts(workspaceId, Activity.begin(now, period).since),
+          const { since } = Activity.begin(now, period)
+          const [counts, months, priced, found] = yield* Effect.all([
+            store.counts(workspaceId, since),
             store.months(workspaceId),
+            store.priced(workspaceId, since),
             workspaces.get(workspaceId)
           ], { concurrency: "unbounded" })
           const workspace = yield* Effect.mapError(
@@ -51,7 +57,8 @@ export class Usage extends Context.Service<Usage, {
             used: months.find((one) => one.month === month)?.used ?? 0,
             quota: workspace.monthlyQuota ?? limits.defaults.monthlyQuota,
             requestsPerSecond: Limits.workspaceTier(limits, workspace.tier).perSecond,
-            months
+            months,
+            bill: RateCard.bill(card, priced)
           }
         })
       })

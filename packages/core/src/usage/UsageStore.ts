@@ -6,6 +6,7 @@ import type { WorkspaceId } from "../Id.ts"
 import type { StoreError } from "../StoreError.ts"
 import type { Instant } from "../Time.ts"
 import type { Count } from "./Activity.ts"
+import type * as Priced from "./Priced.ts"
 
 /** The maximum number of months that are returned. */
 export const maxMonths = 12
@@ -19,6 +20,8 @@ export class UsageStore extends Context.Service<UsageStore, {
   readonly months: (
     workspaceId: WorkspaceId
   ) => Effect.Effect<ReadonlyArray<{ readonly month: string; readonly used: number }>, StoreError>
+  /** A workspace's counts of messages by price for the hours from `since` on, each count once. */
+  readonly priced: (workspaceId: WorkspaceId, since: Instant) => Effect.Effect<ReadonlyArray<Priced.Count>, StoreError>
   /** Deletes a bounded number of counts of hours before a time. Returns whether more may be left. */
   readonly forget: (before: Instant) => Effect.Effect<boolean, StoreError>
 }>()("@wac/core/usage/UsageStore") {}

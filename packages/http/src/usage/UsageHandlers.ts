@@ -14,7 +14,7 @@ export const layer = HandlerGroup.layer(
       handlers.handleAll({
         get: Effect.fnUntraced(function*({ query: { period = "week" } }) {
           const { workspaceId } = yield* Caller.CurrentSession
-          const { months, month, quota, requestsPerSecond, since, step, steps, used } = yield* usage.report(
+          const { bill, months, month, quota, requestsPerSecond, since, step, steps, used } = yield* usage.report(
             workspaceId,
             period
           )
@@ -24,6 +24,8 @@ export const layer = HandlerGroup.layer(
             used,
             requestsPerSecond,
             months,
+            lines: bill.lines,
+            costs: bill.totals,
             since: Time.iso(since),
             stepSeconds: Duration.toSeconds(Duration.millis(step)),
             steps: steps.map(({ at, ...counts }) => ({ at: Time.iso(at), ...counts }))

@@ -59,7 +59,10 @@ const keep = (memory: Memory, send: Send.Send): void => {
 }
 
 /** Writes the result of a step. */
-export const write = (memory: Memory, { events, names, quotas, removed, sends, tallies }: Sends.Writes): void => {
+export const write = (
+  memory: Memory,
+  { events, names, priced, quotas, removed, sends, tallies }: Sends.Writes
+): void => {
   for (const { messageId, providerMessageId } of names) {
     if (!memory.messageByProviderId.has(providerMessageId)) memory.messageByProviderId.set(providerMessageId, messageId)
   }
@@ -73,6 +76,10 @@ export const write = (memory: Memory, { events, names, quotas, removed, sends, t
     const { campaign } = kept.job
     const counted = Campaign.counted(CampaignTally.add(campaign.tallies, changes))
     kept.job = { ...kept.job, campaign: { ...campaign, ...counted } }
+  }
+  for (const { messages, ...count } of priced) {
+    const name = JSON.stringify(count)
+    memory.priced.set(name, { ...count, messages: (memory.priced.get(name)?.messages ?? 0) + messages })
   }
   for (const send of sends) keep(memory, send)
   for (const id of removed) {

@@ -23,6 +23,7 @@ const months = (memory: Memory, workspaceId: Id.WorkspaceId) => {
 
 const forget = (memory: Memory, before: Time.Instant): false => {
   for (const [name, { hour }] of memory.usage) if (hour < before) memory.usage.delete(name)
+  for (const [name, { hour }] of memory.priced) if (hour < before) memory.priced.delete(name)
   return false
 }
 
@@ -36,6 +37,12 @@ export const layer = Layer.effect(
           [...memory.usage.values()].filter((count) => count.workspaceId === workspaceId && count.hour >= since)
         ),
       months: (workspaceId) => Effect.sync(() => months(memory, workspaceId)),
+      priced: (workspaceId, since) =>
+        Effect.sync(() =>
+          [...memory.priced.values()].filter((count) =>
+            count.workspaceId === workspaceId && count.hour >= since && count.messages !== 0
+          )
+        ),
       forget: (before) => Effect.sync(() => forget(memory, before))
     }))
 )

@@ -6,6 +6,7 @@ import { addTallies } from "../campaigns/Tallies.ts"
 import { record } from "../events/Recording.ts"
 import { booleans, instants, integers, jsons, texts } from "../Parameter.ts"
 import type { Statement } from "../Statement.ts"
+import { addPriced } from "../usage/Priced.ts"
 import { storedAnswer } from "./StoredAnswer.ts"
 
 const keepText = `update messages m set status = s.status, status_at = s.status_at,
@@ -86,7 +87,7 @@ export const awaitDeadlines = (deadlines: Sends.Writes["deadlines"]): ReadonlyAr
 
 /** The statements that write everything except deadlines. The caller must hold the messages' locks. */
 export const keepSends = (
-  { events, names, quotas, removed, sends, tallies }: Sends.Writes
+  { events, names, priced, quotas, removed, sends, tallies }: Sends.Writes
 ): ReadonlyArray<Statement> => [
   ...removed.length === 0 ? [] : [{ text: removeText, params: [texts(removed)] }],
   ...sends.length === 0 ? [] : [keep(sends)],
@@ -106,5 +107,6 @@ export const keepSends = (
     ]
   }],
   ...record(events),
-  ...addTallies(tallies)
+  ...addTallies(tallies),
+  ...addPriced(priced)
 ]

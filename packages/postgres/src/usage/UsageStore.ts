@@ -1,12 +1,13 @@
 /**
  * `UsageStore` in PostgreSQL: the statements of its methods.
  */
-import { type Activity, UsageStore } from "@wac/core"
+import { type Activity, type Priced, UsageStore } from "@wac/core"
 import { Effect, Layer } from "effect"
 import { instant, plain } from "../Column.ts"
 import { Database } from "../Database.ts"
 import { instants, integers, texts } from "../Parameter.ts"
 import type { Row } from "../Statement.ts"
+import { pricedText } from "./Priced.ts"
 
 /** Ordered, so that concurrent processes do not deadlock. */
 const addText = `insert into usage_counts as u (workspace_id, hour, activity, count)
@@ -34,6 +35,26 @@ export const forgetText = `with gone as (
   )
   select exists (select from gone g group by g.workspace_id having count(*) = $2) as is_more`
 
+const forgetPricedText = `with gone as (
+    delete from priced_messages c where c.ctid = any (array(
+      select c.ctid from workspaces w cross join lateral (
+        select c.ctid from priced_messages c where c.workspace_id = w.id and c.hour < $1 order by c.hour limit $2
+      ) c
+    ))
+    returning c.workspace_id
+  )
+  select exists (select from gone g group by g.workspace_id having count(*) = $2) as is_more`
+
+const pricedOf = (row: Row): Priced.Count => ({
+  workspaceId: plain(row, "workspace_id"),
+  hour: instant(row, "hour"),
+  market: plain(row, "market"),
+  category: plain(row, "category"),
+  type: plain(row, "type"),
+  billable: plain(row, "billable"),
+  messages: plain(row, "messages")
+})
+
 const countOf = (row: Row): Activity.Count => ({
   workspaceId: plain(row, "workspace_id"),
   hour: instant(row, "hour"),
@@ -59,10 +80,15 @@ export const layer = Layer.effect(
           query("UsageStore.months", monthsText, [workspaceId, UsageStore.maxMonths]),
           (rows) => rows.map((row) => ({ month: plain<string>(row, "month"), used: plain<number>(row, "used") }))
         ),
+      priced: (workspaceId, since) =>
+        Effect.map(query("UsageStore.priced", pricedText, [workspaceId, since]), (rows) => rows.map(pricedOf)),
       forget: (before) =>
         Effect.map(
-          query("UsageStore.forget", forgetText, [before, forgottenAtOnce]),
-          ([row]) => plain<boolean>(row!, "is_more")
+          Effect.forEach(
+            [forgetText, forgetPricedText],
+            (text) => query("UsageStore.forget", text, [before, forgottenAtOnce])
+          ),
+          (all) => all.some(([row]) => plain<boolean>(row!, "is_more"))
         )
     }))
 )

@@ -2,7 +2,7 @@
  * Conformance of `UsageStore`.
  */
 import { assert } from "@effect/vitest"
-import { type Activity, Quota, UsageStore } from "@wac/core"
+import { type Activity, type Message, MessageStore, Priced, Quota, UsageStore } from "@wac/core"
 import { Effect } from "effect"
 import * as Fixture from "../Fixture.ts"
 import * as MessageFixture from "../messages/MessageFixture.ts"
@@ -62,6 +62,42 @@ export const tests = (it: Fixture.It): void => {
       yield* store.add([count(own, -1, "sendsAccepted", 2), count(own, 0, "sendsAccepted", 3)])
       while (yield* store.forget(own.start)) { /* until nothing is left */ }
       assert.deepStrictEqual(yield* store.counts(own.workspace.id, 0), [count(own, 0, "sendsAccepted", 3)])
+    }))
+
+  it.effect("a message counts once under the price that was reported last, in the market of its customer", () =>
+    Effect.gen(function*() {
+      const store = yield* UsageStore.UsageStore
+      const messages = yield* MessageStore.MessageStore
+      const own = yield* world()
+      const { command } = yield* MessageFixture.claimed(own)
+      const report = (status: Message.Report["status"], pricing: Message.Pricing) =>
+        Effect.flatMap(Fixture.eventIds, (ids) =>
+          messages.applyReport({
+            now: own.start + hour,
+            providerNumberId: own.number.providerNumberId,
+            reference: command.messageId,
+            report: { status, at: own.start + hour, providerMessageId: null, error: null, pricing },
+            ids
+          }))
+      const price = { billable: true, model: "PMP", type: "regular", category: "utility" }
+      const counted = (pricing: Message.Pricing): Priced.Count => ({
+        workspaceId: own.workspace.id,
+        hour: own.start - own.start % hour,
+        market: Priced.marketOf(command.message.to),
+        category: pricing.category,
+        type: pricing.type,
+        billable: pricing.billable,
+        messages: 1
+      })
+      const all = store.priced(own.workspace.id, own.start - hour)
+      assert.deepStrictEqual(yield* all, [])
+      yield* report("sent", price)
+      yield* report("delivered", price)
+      assert.deepStrictEqual(yield* all, [counted(price)])
+      const free = { ...price, billable: false, type: "free_customer_service" }
+      yield* report("read", free)
+      assert.deepStrictEqual(yield* all, [counted(free)])
+      assert.deepStrictEqual(yield* store.priced(own.workspace.id, own.start + hour), [])
     }))
 
   it.effect("months report what sends have used of the quota, newest first", () =>

@@ -1,0 +1,71 @@
+/**
+ * Counts of messages by their price category, type and market (contract §9). Pure.
+ */
+import { Duration } from "effect"
+import { parsePhoneNumberFromString } from "libphonenumber-js/min"
+import type { WorkspaceId } from "../Id.ts"
+import type { Message } from "../messages/Message.ts"
+import type { Instant } from "../Time.ts"
+
+/** What the price of a message depends on. */
+export interface Priced {
+  /** The country of the customer, ISO 3166-1 alpha-2; {@link noMarket} if it is not known. */
+  readonly market: string
+  /** As the provider told it, such as `marketing`. */
+  readonly category: string
+  /** As the provider told it, such as `regular` or `free_customer_service`. */
+  readonly type: string
+  readonly billable: boolean
+}
+
+/** How many messages of an hour have a price. */
+export interface Count extends Priced {
+  readonly workspaceId: WorkspaceId
+  /** The start of the hour in which the messages were created. */
+  readonly hour: Instant
+  readonly messages: number
+}
+
+/** The market of a customer whose country is not known, such as that of a satellite telephone. */
+export const noMarket = "ZZ"
+
+/** The country of a customer. */
+export const marketOf = (to: Message["content"]["to"]): string => parsePhoneNumberFromString(to)?.country ?? noMarket
+
+const hourLength = Duration.toMillis(Duration.hours(1))
+
+const countOf = ({ content, createdAt, pricing, workspaceId }: Message): Omit<Count, "messages"> | undefined =>
+  pricing === null ? undefined : {
+    workspaceId,
+    hour: createdAt - createdAt % hourLength,
+    market: marketOf(content.to),
+    category: pricing.category,
+    type: pricing.type,
+    billable: pricing.billable
+  }
+
+const nameOf = ({ billable, category, hour, market, type, workspaceId }: Omit<Count, "messages">): string =>
+  JSON.stringify([workspaceId, hour, market, category, type, billable])
+
+/**
+ * How counts change with messages: a message counts once, however often its price is told, and under the price that was
+ * told last.
+ */
+export const changes = (
+  messages: Iterable<{ readonly before: Message; readonly after: Message }>
+): ReadonlyArray<Count> => {
+  const counts = new Map<string, { -readonly [Field in keyof Count]: Count[Field] }>()
+  const add = (count: Omit<Count, "messages"> | undefined, messages: number) => {
+    if (count === undefined) return
+    const name = nameOf(count)
+    const known = counts.get(name)
+    if (known === undefined) counts.set(name, { ...count, messages })
+    else known.messages += messages
+  }
+  for (const { after, before } of messages) {
+    if (after.pricing === before.pricing) continue
+    add(countOf(before), -1)
+    add(countOf(after), 1)
+  }
+  return [...counts.values()].filter(({ messages }) => messages !== 0)
+}

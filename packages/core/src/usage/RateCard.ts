@@ -1,0 +1,109 @@
+/**
+ * The provider's prices as the operator has loaded them (contract §9, `WAC_RATE_CARD`), and what messages cost by them.
+ * Pure.
+ */
+import { Context } from "effect"
+import { type Instant, iso } from "../Time.ts"
+import type * as Priced from "./Priced.ts"
+
+/** The price of a message of a category in a market, from a day on. */
+export interface Rate {
+  /** A country, ISO 3166-1 alpha-2, or {@link elsewhere}. */
+  readonly market: string
+  /** Such as `marketing`. */
+  readonly category: string
+  /** ISO 4217, such as `USD`. */
+  readonly currency: string
+  /** Of one message, in millionths of the currency. */
+  readonly price: number
+  /** The start of the first day (UTC) for which it is valid. */
+  readonly validFrom: Instant
+}
+
+/** The rates of markets and days; a later rate of the same market and category replaces an earlier one. */
+export type RateCard = ReadonlyArray<Rate>
+
+/** The market of a rate for every country that has none of its own. */
+export const elsewhere = "*"
+
+/** The rate card of this process; by default it is empty, and nothing has a cost. */
+export const CurrentRateCard = Context.Reference<RateCard>("@wac/core/usage/RateCard/CurrentRateCard", {
+  defaultValue: () => []
+})
+
+/** The cost of some messages. */
+export interface Cost {
+  readonly currency: string
+  /** In the currency's unit, with its fraction, such as `12.3456`. */
+  readonly amount: string
+  /** The day from which the rates that were used are valid, such as `2026-07-01`. */
+  readonly ratesFrom: string
+}
+
+/** Messages of one price. */
+export interface Line extends Priced.Priced {
+  readonly messages: number
+  /** `null` if nothing is charged for the messages, or if the rate card has no rate for them. */
+  readonly cost: Cost | null
+}
+
+/** What messages cost. */
+export interface Bill {
+  /** The most messages first. */
+  readonly lines: ReadonlyArray<Line>
+  /** The sum in each currency. */
+  readonly totals: ReadonlyArray<Pick<Cost, "currency" | "amount">>
+}
+
+/** The rate for a message of that time: the newest of its market, else the newest for every other market. */
+export const rateAt = (
+  card: RateCard,
+  { category, market }: Pick<Priced.Priced, "category" | "market">,
+  at: Instant
+): Rate | undefined => {
+  const newest = (of: string) =>
+    card.reduce<Rate | undefined>(
+      (found, rate) =>
+        rate.market === of && rate.category === category && rate.validFrom <= at &&
+          (found === undefined || rate.validFrom >= found.validFrom)
+          ? rate
+          : found,
+      undefined
+    )
+  return newest(market) ?? newest(elsewhere)
+}
+
+const millionth = 1_000_000n
+
+/** An amount in millionths as a decimal number, with at least two digits after the point. */
+const decimal = (amount: bigint): string => {
+  const fraction = `${amount % millionth}`.padStart(6, "0").replace(/0{1,4}$/, "")
+  return `${amount / millionth}.${fraction}`
+}
+
+/** Sums counts by price, and what they cost. */
+export const bill = (card: RateCard, counts: ReadonlyArray<Priced.Count>): Bill => {
+  const lines = new Map<string, { readonly priced: Priced.Priced; readonly rate: Rate | undefined; messages: number }>()
+  for (const { billable, category, hour, market, messages, type } of counts) {
+    const rate = billable ? rateAt(card, { category, market }, hour) : undefined
+    const name = JSON.stringify([market, category, type, billable, rate?.currency, rate?.price, rate?.validFrom])
+    const known = lines.get(name)
+    if (known !== undefined) known.messages += messages
+    else lines.set(name, { priced: { market, category, type, billable }, rate, messages })
+  }
+  const totals = new Map<string, bigint>()
+  const all = [...lines.values()].filter(({ messages }) => messages > 0).map(({ messages, priced, rate }): Line => {
+    if (rate === undefined) return { ...priced, messages, cost: null }
+    const amount = BigInt(messages) * BigInt(rate.price)
+    totals.set(rate.currency, (totals.get(rate.currency) ?? 0n) + amount)
+    return {
+      ...priced,
+      messages,
+      cost: { currency: rate.currency, amount: decimal(amount), ratesFrom: iso(rate.validFrom).slice(0, 10) }
+    }
+  })
+  return {
+    lines: all.sort((a, b) => b.messages - a.messages),
+    totals: Array.from(totals, ([currency, amount]) => ({ currency, amount: decimal(amount) }))
+  }
+}

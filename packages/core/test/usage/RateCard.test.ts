@@ -1,0 +1,67 @@
+import { assert, describe, it } from "@effect/vitest"
+import { marketOf } from "../../src/usage/Priced.ts"
+import { bill, type Rate, rateAt } from "../../src/usage/RateCard.ts"
+import { day, hour } from "../checks.ts"
+import { id, start } from "../samples.ts"
+
+const today = start - start % day
+
+const rate = (fields: Partial<Rate> = {}): Rate => ({
+  market: "DE",
+  category: "marketing",
+  currency: "USD",
+  price: 136_500,
+  validFrom: today,
+  ...fields
+})
+
+const count = (fields: object = {}) => ({
+  workspaceId: id("ws"),
+  hour: today + hour,
+  market: "DE",
+  category: "marketing",
+  type: "regular",
+  billable: true,
+  messages: 3,
+  ...fields
+})
+
+describe("rate cards", () => {
+  it("the newest rate that is valid counts, that of the market before that of all others", () => {
+    const card = [
+      rate({ market: "*", price: 1 }),
+      rate({ price: 2, validFrom: today - day }),
+      rate({ price: 3 }),
+      rate({ price: 4, validFrom: today + day })
+    ]
+    const price = (market: string, at: number) => rateAt(card, { market, category: "marketing" }, at)?.price
+    assert.deepStrictEqual([price("DE", today), price("DE", today - 1), price("DE", today + day)], [3, 2, 4])
+    assert.deepStrictEqual([price("FR", today), price("FR", today - 1)], [1, undefined])
+    assert.isUndefined(rateAt(card, { market: "DE", category: "utility" }, today))
+  })
+
+  it("a bill sums messages of one price, and says from when its rates are", () => {
+    const { lines, totals } = bill([rate({ validFrom: today - day, price: 100_000 }), rate()], [
+      count(),
+      count({ hour: today + 2 * hour, messages: 4 }),
+      count({ hour: today - hour, messages: 1 }),
+      count({ billable: false, type: "free_entry_point", messages: 9 }),
+      count({ category: "utility", messages: 2 })
+    ])
+    const dayOf = (at: number) => new Date(at).toISOString().slice(0, 10)
+    assert.deepStrictEqual(lines.map(({ cost, messages }) => [messages, cost]), [
+      [9, null],
+      [7, { currency: "USD", amount: "0.9555", ratesFrom: dayOf(today) }],
+      [2, null],
+      [1, { currency: "USD", amount: "0.10", ratesFrom: dayOf(today - day) }]
+    ])
+    assert.deepStrictEqual(totals, [{ currency: "USD", amount: "1.0555" }])
+  })
+
+  it.each([["+4915112345678", "DE"], ["+14155550123", "US"], ["+870773111632", "ZZ"]] as const)(
+    "the market of %s is %s",
+    (phone, market) => {
+      assert.strictEqual(marketOf(phone), market)
+    }
+  )
+})
