@@ -78,7 +78,8 @@ const rowOf = ({ info, record }: CsvRow): Recipient.Row => {
 /** Each line is a record of one value. */
 const lineOf = ({ record }: { readonly record: ReadonlyArray<string> }): Recipient.Row => {
   const line = record.join("")
-  return line.includes(undecodable) ? problem("the line is not UTF-8") : Recipient.parseLine(line)
+  // UTF-16 has the byte that the parser takes for a separator
+  return record.length > 1 || line.includes(undecodable) ? problem("the line is not UTF-8") : Recipient.parseLine(line)
 }
 
 /** The media types of files. */

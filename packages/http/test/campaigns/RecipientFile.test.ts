@@ -78,6 +78,24 @@ describe("a file of recipients", () => {
       ])
     }))
 
+  it.effect("a file in UTF-16, as spreadsheets save it, is read or refused, and never misread", () =>
+    Effect.gen(function*() {
+      const utf16 = (text: string) => new Uint8Array(Buffer.from(text, "utf16le"))
+      const file = `to,name\r\n${a},Ádám\r\n`
+      assert.deepStrictEqual(yield* read(utf16(`\uFEFF${file}`), "text/csv", 10_000), [
+        { to: a, variables: { name: "Ádám" } }
+      ])
+      assert.strictEqual((yield* refusal(utf16(file), "text/csv")).reason, "invalid_field")
+      const lines = yield* read(utf16(`{"to":"${a}"}\n`), "application/x-ndjson")
+      assert.isFalse(lines.some((row) => typeof row !== "string"))
+    }))
+
+  it.effect("a row of very many columns, or values that never end, is refused by its size", () =>
+    Effect.gen(function*() {
+      const bombs = [`to,${"x,".repeat(1_000_000)}`, `to,name\n${a},"${"\"\"".repeat(1_000_000)}`]
+      for (const bomb of bombs) assert.strictEqual((yield* refusal(bomb, "text/csv", 65_536)).reason, "too_large")
+    }))
+
   it.effect("a file that cannot be read further is refused with the line", () =>
     Effect.gen(function*() {
       const noNumbers = yield* refusal(`name\nAda\n`, "text/csv")

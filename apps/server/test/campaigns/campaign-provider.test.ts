@@ -1,0 +1,81 @@
+/**
+ * What the Cloud API does to a campaign on its way (contract §11): messages are held or fail later, and a number is
+ * limited.
+ */
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import * as checks from "../checks.ts"
+import { call } from "../harness.ts"
+import { anyone, generous, World } from "../whatsapp/whatsapp.ts"
+
+/** Slow enough that something can happen on the way. */
+const slow = {
+  WAC_LIMITS: JSON.stringify({
+    phoneNumberTiers: { coexistence: 40, standard: 40, high: 40 },
+    pair: { everySeconds: 0.001, burst: 1_000_000 }
+  })
+}
+
+/** Starts a campaign to these customers. */
+const started = Effect.fnUntraced(function*(customers: ReadonlyArray<string>) {
+  const { session, url } = yield* World
+  const created = yield* call(`${url}/internal/campaigns`, {
+    headers: session,
+    body: { name: "All", template: { name: "hello_world", language: "en_US" }, share: 0.9, maxFailureRate: 1 }
+  })
+  const at = `${url}/internal/campaigns/${created.body.id}`
+  const act = (verb: string) => call(`${at}/${verb}`, { method: "POST", headers: session })
+  const until = (awaited: (campaign: (typeof created)["body"]) => boolean) =>
+    Effect.map(
+      checks.until(call(at, { headers: session }), ({ body }) => awaited(body), 400),
+      ({ body }) => body
+    )
+  yield* call(`${at}/recipients`, {
+    method: "PUT",
+    headers: { ...session, "content-type": "application/x-ndjson" },
+    body: customers.map((to) => `{"to":"${to}"}\n`).join("")
+  })
+  yield* act("check")
+  yield* until(({ status }) => status === "ready")
+  yield* act("start")
+  return { act, until }
+})
+
+layer(World.layer({ environment: slow, api: { settings: generous } }), checks.live)(
+  "a campaign at the Cloud API",
+  (it) => {
+    it.effect("a campaign pauses itself when the provider limits its number for spam", () =>
+      Effect.gen(function*() {
+        const { api, pass } = yield* World
+        const customers = Array.from({ length: 60 }, anyone)
+        yield* api.behave(customers[20]!, { refuse: { code: 131048, times: 1 } })
+        const { act, until } = yield* started(customers)
+        const paused = yield* until(({ status }) => status === "paused")
+        assert.strictEqual(paused.pausedReason, "sender_not_available")
+        assert.isAbove(paused.counts.queued, 0)
+        yield* pass("1 hour")
+        yield* act("resume")
+        const done = yield* until(({ status }) => status === "completed")
+        assert.strictEqual(done.counts.queued, 0)
+        assert.strictEqual(done.counts.failed, 0)
+      }))
+
+    it.effect("held messages are counted as held, and those that fail later with their reasons", () =>
+      Effect.gen(function*() {
+        const { api } = yield* World
+        const [dropped, unwanted, gone, ...others] = Array.from({ length: 8 }, anyone) as [string, string, string]
+        yield* api.behave(dropped, { held: "dropped" })
+        yield* api.behave(unwanted, { fail: { code: 131049 } })
+        yield* api.behave(gone, { fail: { code: 131026 } })
+        const { until } = yield* started([unwanted, gone, ...others, dropped])
+        yield* until(({ counts }) => counts.held === 1)
+        const { counts, reasons } = yield* until(({ counts }) => counts.failed === 3)
+        assert.deepInclude(counts, { total: 8, held: 0, queued: 0, skipped: 0 })
+        assert.sameDeepMembers(reasons, [
+          { outcome: "failed", reason: "template_not_approved", recipients: 1 },
+          { outcome: "failed", reason: "provider_policy", recipients: 1 },
+          { outcome: "failed", reason: "undeliverable", recipients: 1 }
+        ])
+      }))
+  }
+)
