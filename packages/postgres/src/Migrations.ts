@@ -31,6 +31,11 @@ export interface Migration {
   readonly name: string
   /** Statements, separated by `;`, run in one transaction. */
   readonly sql: string
+  /**
+   * Whether the code of the version before still runs with the schema after it: a new table, or a column that may be
+   * missing from what is written. Only then can an upgrade be taken back without the backup.
+   */
+  readonly additive?: boolean
 }
 
 /** In order. The first one is version 1. */
@@ -66,7 +71,7 @@ export interface Migrated {
 
 /**
  * Brings the schema up to date. Any number of processes may do this concurrently. Fails if the schema is newer than
- * this code.
+ * this code, unless all that is newer is additive.
  */
 export const run = (
   migrations: ReadonlyArray<Migration> = all
@@ -83,7 +88,7 @@ export const run = (
     return { before, after }
   }).pipe(Effect.catchTag("SqlError", cannotRead))
 
-/** Fails if the schema is not exactly the version that this code was written for. Changes nothing. */
+/** Fails if the schema is older than this code, or newer in a way that is not additive. Changes nothing. */
 export const check = (
   migrations: ReadonlyArray<Migration> = all
 ): Effect.Effect<void, OpenError, PgClient.PgClient> =>
@@ -136,7 +141,9 @@ const step = Effect.fnUntraced(function*(migrations: ReadonlyArray<Migration>) {
       new OpenError({ message: `cannot migrate to version ${version + 1} (${next.name}): ${describe(error)}` })
     )
   )
-  const row = { version: version + 1, name: next.name, checksum: checksum(next) }
+  // databases of before have no such column
+  yield* client`alter table schema_versions add column if not exists additive boolean not null default false`
+  const row = { version: version + 1, name: next.name, checksum: checksum(next), additive: next.additive === true }
   yield* client`insert into schema_versions ${client.insert(row)}`
   return version
 })
@@ -153,8 +160,9 @@ const versionOf = Effect.fnUntraced(function*(migrations: ReadonlyArray<Migratio
     })
   }
   if (!found) return 0
-  const applied = yield* client<{ version: number; name: string; checksum: string }>`
-    select version, name, checksum from schema_versions order by version`
+  const applied = yield* client<{ version: number; name: string; checksum: string; additive: boolean }>`
+    select s.version, s.name, s.checksum, coalesce((to_jsonb(s)->>'additive')::boolean, false) as additive
+    from schema_versions s order by s.version`
   const newest = applied.at(-1)
   const changed = applied.find(({ checksum: known, version }) => {
     const migration = migrations[version - 1]
@@ -167,11 +175,12 @@ const versionOf = Effect.fnUntraced(function*(migrations: ReadonlyArray<Migratio
         "under that number: it was made by another build, so start with an empty database or stay on that build"
     })
   }
-  if (newest !== undefined && newest.version > migrations.length) {
+  const unknown = applied.filter(({ version }) => version > migrations.length)
+  if (newest !== undefined && unknown.some(({ additive }) => !additive)) {
     return yield* new OpenError({
       message: `the database has schema version ${newest.version} (${newest.name}), ` +
         `newer than this wac, which knows ${migrations.length}: start a newer wac`
     })
   }
-  return newest?.version ?? 0
+  return Math.min(newest?.version ?? 0, migrations.length)
 })

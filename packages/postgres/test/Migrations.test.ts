@@ -68,6 +68,20 @@ for (const { layer: clientLayer, name } of clients) {
         assert.strictEqual((yield* Effect.flip(Migrations.check([first]))).message, refused.message)
       }))
 
+    it.effect("a newer schema is accepted if all that is newer is additive, and is left as it is", () =>
+      Effect.gen(function*() {
+        const client = yield* emptied
+        const third = { ...second, name: "third", sql: "create table three ()" }
+        yield* Migrations.run([first])
+        yield* client`alter table schema_versions drop column additive`
+        yield* Migrations.run([first, { ...second, additive: true }])
+        assert.deepStrictEqual(yield* Migrations.run([first]), { before: 1, after: 1 })
+        yield* Migrations.check([first])
+        yield* Migrations.run([first, { ...second, additive: true }, third])
+        const refused = yield* Effect.flip(Migrations.run([first]))
+        assert.include(refused.message, "the database has schema version 3 (third), newer than this wac")
+      }))
+
     it.effect("a schema of a different build is refused", () =>
       Effect.gen(function*() {
         yield* emptied
