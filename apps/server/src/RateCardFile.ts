@@ -1,9 +1,9 @@
 /**
  * The file of `WAC_RATE_CARD`: a CSV file with the provider's prices, which the operator keeps up to date.
  */
-import { type RateCard } from "@wac/core"
+import { RateCard } from "@wac/core"
 import { CsvError, parse } from "csv-parse/sync"
-import { Effect } from "effect"
+import { Effect, Result } from "effect"
 import { readFile } from "node:fs/promises"
 import { BadVariable } from "./ServerConfig.ts"
 
@@ -13,26 +13,13 @@ const expected = `a readable CSV file with the columns ${columns.join(", ")}`
 
 const bad = (why: string) => new BadVariable({ variable: "WAC_RATE_CARD", expected: `${expected}; ${why}` })
 
-const day = /^[0-9]{4}-[0-9]{2}-[0-9]{2}$/
-
-/** Reads one row, or returns the name of its first wrong column. */
-const rateOf = (row: Readonly<Record<string, string>>): RateCard.Rate | (typeof columns)[number] => {
+/** Reads one row, or fails with the name of its first wrong column. */
+const rateOf = (row: Readonly<Record<string, string>>): Result.Result<RateCard.Rate, (typeof columns)[number]> => {
   const { category = "", currency = "", market = "", price = "" } = row
-  const validFrom = row["valid from"] ?? ""
-  if (!/^(?:[A-Za-z]{2}|\*)$/.test(market)) return "market"
-  if (!/^[a-zA-Z_]{1,64}$/.test(category)) return "category"
-  if (!/^[A-Za-z]{3}$/.test(currency)) return "currency"
-  const [, whole, fraction = ""] = /^([0-9]{1,6})(?:\.([0-9]{1,6}))?$/.exec(price) ?? []
-  if (whole === undefined) return "price"
-  const from = day.test(validFrom) ? Date.parse(`${validFrom}T00:00:00Z`) : NaN
-  if (Number.isNaN(from)) return "valid from"
-  return {
-    market: market.toUpperCase(),
-    category: category.toLowerCase(),
-    currency: currency.toUpperCase(),
-    price: Number(whole) * 1_000_000 + Number(fraction.padEnd(6, "0")),
-    validFrom: from
-  }
+  return Result.mapError(
+    RateCard.parse({ market, category, currency, price, validFrom: row["valid from"] ?? "" }),
+    (field) => field === "validFrom" ? "valid from" : field
+  )
 }
 
 /**
@@ -53,8 +40,9 @@ export const read = (text: string): Effect.Effect<RateCard.RateCard, BadVariable
       catch: (error) => bad(error instanceof CsvError ? `line ${error.lines ?? 1} is not CSV` : "it is not CSV")
     })
     return yield* Effect.forEach(rows, (row, i) => {
-      const rate = rateOf(row)
-      return typeof rate === "string" ? bad(`${rate} in row ${i + 1} after the header is wrong`) : Effect.succeed(rate)
+      return Effect.fromResult(
+        Result.mapError(rateOf(row), (column) => bad(`${column} in row ${i + 1} after the header is wrong`))
+      )
     })
   })
 

@@ -3,10 +3,13 @@
  */
 import type { Schema } from "effect"
 import type { OperationId } from "./Endpoints.ts"
+import * as MessageExamples from "./messages/MessageExamples.ts"
 
 /** What one operation is shown with: nothing of what has no body. */
 export interface Example {
   readonly request?: Schema.Json
+  /** Several requests, by name, in place of one. */
+  readonly requests?: { readonly [name: string]: Schema.Json }
   readonly response?: Schema.Json
 }
 
@@ -241,12 +244,7 @@ const storedMessage = {
 /** Of every operation, by its id. */
 export const byOperation: { readonly [id in OperationId]: Example } = {
   "messages.send": {
-    request: {
-      to: "+15551234567",
-      type: "template",
-      template: { name: "order_update", language: "en_US", bodyParams: ["Ana", "1042"] },
-      client_reference: "order-1042"
-    },
+    requests: MessageExamples.requests,
     response: { ...message, status: "sent" }
   },
   "messages.list": { response: { data: [storedMessage], ...page } },

@@ -3,7 +3,7 @@
  * according to the endpoint's annotations (`Access`, `Traits`). Pure.
  */
 import { Idempotency, Page } from "@wac/core"
-import { Context, Predicate } from "effect"
+import { Context, Predicate, Record, type Schema } from "effect"
 import type { HttpApiEndpoint, OpenApi } from "effect/http-api"
 import { Access } from "./Access.ts"
 import * as OpenApiErrors from "./OpenApiErrors.ts"
@@ -110,15 +110,23 @@ const signature = {
   schema: { type: "string", maxLength: 4096, pattern: "^t=[0-9]+,v1=[0-9a-f]{64}$" }
 } as const
 
-const exampled = (content: OpenApi.OpenApiSpecContent | undefined, example: unknown) =>
-  content === undefined || example === undefined
+const withExamples = (content: OpenApi.OpenApiSpecContent | undefined, shown: object) =>
+  content === undefined
     ? {}
     : {
       content: Object.fromEntries(
         // an endpoint that also answers with a file has its example in JSON
-        Object.entries(content).map(([type, media], i) => [type, i === 0 ? { ...media, example } : media])
+        Object.entries(content).map(([type, media], i) => [type, i === 0 ? { ...media, ...shown } : media])
       )
     }
+
+const exampled = (content: OpenApi.OpenApiSpecContent | undefined, example: Schema.Json | undefined) =>
+  example === undefined ? {} : withExamples(content, { example })
+
+const exampledRequest = (content: OpenApi.OpenApiSpecContent, { request, requests }: Examples.Example) =>
+  requests === undefined
+    ? exampled(content, request)
+    : withExamples(content, { examples: Record.map(requests, (value) => ({ value })) })
 
 /** Copies a value's description to its parameter, where pages and generators look for it. */
 const describedBy = (schema: object) =>
@@ -166,7 +174,7 @@ export const complete = (
     ],
     ...(operation.requestBody === undefined
       ? {}
-      : { requestBody: { ...operation.requestBody, ...exampled(operation.requestBody.content, example.request) } }),
+      : { requestBody: { ...operation.requestBody, ...exampledRequest(operation.requestBody.content, example) } }),
     responses: Object.fromEntries(responsesOf(endpoint, operation, example))
   }
 }

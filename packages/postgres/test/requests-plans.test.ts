@@ -5,6 +5,7 @@ import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { forgetText, listText, talliesText } from "../src/requests/RequestStore.ts"
+import { pricedText } from "../src/usage/Priced.ts"
 import * as UsageStore from "../src/usage/UsageStore.ts"
 import { databases } from "./servers.ts"
 import { touched } from "./touched.ts"
@@ -27,7 +28,10 @@ const fill = [
   from generate_series(1, 2) w, generate_series(1, 300) h, generate_series(1, 10) k`,
   `insert into usage_counts (workspace_id, hour, activity, count)
   select ${sqlId("ws", "w")}, h, a, 1
-  from generate_series(1, 2) w, generate_series(1, 2000) h, unnest('{sendsAccepted,sendsFailed}'::text[]) a`
+  from generate_series(1, 2) w, generate_series(1, 2000) h, unnest('{sendsAccepted,sendsFailed}'::text[]) a`,
+  `insert into priced_messages (workspace_id, hour, shard, market, category, type, billable, messages)
+  select ${sqlId("ws", "w")}, h, s, m, 'marketing', 'regular', true, 1
+  from generate_series(1, 2) w, generate_series(1, 2000) h, generate_series(0, 1) s, unnest('{DE,FR}'::text[]) m`
 ]
 
 for (const { layer: database, name } of databases) {
@@ -37,7 +41,7 @@ for (const { layer: database, name } of databases) {
       yield* client`set local statement_timeout = 0`
       for (const statement of fill) yield* client.unsafe(statement)
     }))
-    for (const table of ["requests", "request_tallies", "usage_counts"]) {
+    for (const table of ["requests", "request_tallies", "usage_counts", "priced_messages"]) {
       yield* client`vacuum (analyze) ${client(table)}`
     }
   }))
@@ -66,6 +70,7 @@ for (const { layer: database, name } of databases) {
       Effect.gen(function*() {
         assert.isAtMost(yield* reads("request_tallies", talliesText, [id("ws", 1), 291]), 100)
         assert.isAtMost(yield* reads("usage_counts", UsageStore.countsText, [id("ws", 1), 1991]), 20)
+        assert.isAtMost(yield* reads("priced_messages", pricedText, [id("ws", 1), 1991]), 40)
       }))
 
     it.effect("deleting old rows reads only those rows", () =>
@@ -73,6 +78,7 @@ for (const { layer: database, name } of databases) {
         // selected and deleted, in each workspace
         assert.isAtMost(yield* reads("requests", forgetText, [id("req", 11), 0, 1000]), 2 * 2 * 10)
         assert.isAtMost(yield* reads("usage_counts", UsageStore.forgetText, [11, 1000]), 2 * 2 * 20)
+        assert.isAtMost(yield* reads("priced_messages", UsageStore.forgetPricedText, [11, 1000]), 2 * 2 * 40)
       }))
   })
 }

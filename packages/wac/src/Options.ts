@@ -54,6 +54,20 @@ export interface Retention {
   readonly inbound?: number
 }
 
+/** What the provider charges for a message. */
+export interface Rate {
+  /** A country (`DE`), or `*` for every country without a rate of its own. */
+  readonly market: string
+  /** Such as `marketing`. */
+  readonly category: string
+  /** ISO 4217, such as `USD`. */
+  readonly currency: string
+  /** In the currency's unit, as a decimal with at most 6 digits after the point: `0.0456`. */
+  readonly price: string
+  /** The first day (UTC) for which it is valid: `2026-07-01`. */
+  readonly validFrom: string
+}
+
 /** Which receivers webhooks may have. By default, only https and public addresses. */
 export interface ReceiverRules {
   /** Allows http. */
@@ -100,6 +114,13 @@ export interface WacOptions {
   readonly limits?: Limits
   /** How long each kind of record is kept, in days. */
   readonly retention?: Retention
+  /** The provider's prices, by which `usage` tells what messages cost. Defaults to none. */
+  readonly rateCard?: ReadonlyArray<Rate>
+  /**
+   * Says that the storage was restored from a backup: campaigns that were running wait until they are resumed. A
+   * restored PostgreSQL is usually recognized without it. Set it for one start. Defaults to false.
+   */
+  readonly restored?: boolean
   readonly receivers?: ReceiverRules
   /** Receives every line of the log. If omitted, errors are written to stderr, and nothing else. */
   readonly log?: Log
@@ -120,6 +141,8 @@ const names: Record<keyof WacOptions, true> = {
   publicUrl: true,
   limits: true,
   retention: true,
+  rateCard: true,
+  restored: true,
   receivers: true,
   log: true,
   clock: true
@@ -161,6 +184,31 @@ const known = (given: object, names: { readonly [name: string]: true }, within =
   if (unknown !== undefined) throw badOption(`${within}${unknown}`, `there is no option ${within}${unknown}`)
 }
 
+const exampleRate: Rate = {
+  market: "DE",
+  category: "marketing",
+  currency: "USD",
+  price: "0.0456",
+  validFrom: "2026-07-01"
+}
+
+const rateCardOf = (rates: ReadonlyArray<Rate> = []): Core.RateCard.RateCard => {
+  if (!Array.isArray(rates)) throw badOption("rateCard", "rateCard must be an array of rates")
+  return rates.map((rate: Rate, i) => {
+    const { category, currency, market, price, validFrom } = rate ?? {}
+    const read = Core.RateCard.parse({
+      market: String(market),
+      category: String(category),
+      currency: String(currency),
+      price: String(price),
+      validFrom: String(validFrom)
+    })
+    if (Result.isSuccess(read)) return read.success
+    const param = `rateCard[${i}].${read.failure}`
+    throw badOption(param, `${param} is wrong: a rate is such as ${JSON.stringify(exampleRate)}`)
+  })
+}
+
 const rulesOf = (rules: ReceiverRules = {}): ReceiverGuardDns.ReceiverRules => {
   known(rules, { allowInsecure: true, allowCidrs: true } satisfies Record<keyof ReceiverRules, true>, "receivers.")
   const { allowCidrs = [], allowInsecure = false } = rules
@@ -178,6 +226,9 @@ export const check = (options: WacOptions): void => {
   if (options.dashboard !== undefined && typeof options.dashboard !== "boolean") {
     throw badOption("dashboard", "dashboard must be true or false")
   }
+  if (options.restored !== undefined && typeof options.restored !== "boolean") {
+    throw badOption("restored", "restored must be true or false")
+  }
   if (options.log !== undefined && typeof options.log !== "function") throw badOption("log", "log must be a function")
 }
 
@@ -194,6 +245,7 @@ export const configOf = (options: WacOptions): Composition.Config<unknown> => {
     previousMasterKey: keyOf(options.previousMasterKey, "previousMasterKey"),
     limits: limitsOf(options.limits),
     retention: retentionOf(options.retention),
+    rateCard: rateCardOf(options.rateCard),
     receiverRules: rulesOf(options.receivers)
   }
 }

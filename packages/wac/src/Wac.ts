@@ -3,6 +3,7 @@
  * runs them until it is closed.
  */
 import {
+  CampaignRunner,
   type Id,
   Provider as ProviderPort,
   Setup,
@@ -41,6 +42,7 @@ import * as Cryptography from "./secrets/Cryptography.ts"
 import { MasterKeyFileError } from "./secrets/MasterKeyFile.ts"
 import * as Templates from "./templates/Templates.ts"
 import * as Turns from "./Turns.ts"
+import * as Usage from "./usage/Usage.ts"
 import { badOption, ofDomain, WacError } from "./WacError.ts"
 import * as Webhook from "./webhooks/Webhook.ts"
 import * as WhatsApp from "./WhatsApp.ts"
@@ -61,6 +63,8 @@ export interface Workspace {
   /** Exports and erases what is stored of a customer. */
   readonly customers: Customers.Customers
   readonly phoneNumbers: PhoneNumbers.PhoneNumbers
+  /** Activity, quota and costs. */
+  readonly usage: Usage.Usage
   /**
    * Calls a function for every event of a type that is recorded in the workspace from now on, by any process, and
    * returns a function that stops this. Each listener gets every event once, in the order of recording, and gets the
@@ -181,6 +185,7 @@ const operations = Effect.gen(function*() {
   const contacts = yield* Contacts.make
   const customers = yield* Customers.make
   const phoneNumbers = yield* PhoneNumbers.make
+  const usage = yield* Usage.make
   const listening = yield* Events.listening
   const runningOf = yield* Workspaces.running
 
@@ -200,6 +205,7 @@ const operations = Effect.gen(function*() {
         contacts: contacts(running, id),
         customers: customers(running, id),
         phoneNumbers: phoneNumbers(running, id),
+        usage: usage(running, id),
         on: on(id)
       }
     }
@@ -277,7 +283,8 @@ export const createWac = async (options: Options.WacOptions): Promise<Wac> => {
           Layer.provideMerge(Layer.succeed(Stopping.Stopping, stopping)),
           Layer.provideMerge(Layer.succeed(PublicUrl.IsGiven, options.publicUrl !== undefined)),
           Layer.provideMerge(Layer.succeed(Dashboard.IsServed, options.dashboard === true)),
-          Layer.provideMerge(Layer.succeed(Dashboard.PortalOrigins, portalOrigins))
+          Layer.provideMerge(Layer.succeed(Dashboard.PortalOrigins, portalOrigins)),
+          Layer.provideMerge(Layer.succeed(CampaignRunner.IsRestored, options.restored === true))
         )
       )
       return yield* Effect.gen(function*() {

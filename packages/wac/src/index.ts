@@ -77,7 +77,7 @@ export {
 } from "./messages/Provider.ts"
 export type { Moment } from "./Moment.ts"
 export type { NumberCredentials, PhoneNumber, PhoneNumbers } from "./numbers/PhoneNumbers.ts"
-export type { Limits, MasterKey, ReceiverRules, Retention, WacOptions } from "./Options.ts"
+export type { Limits, MasterKey, Rate, ReceiverRules, Retention, WacOptions } from "./Options.ts"
 export {
   type Auth,
   type HostAuth,
@@ -111,6 +111,7 @@ export type {
   TemplateComponent
 } from "./templates/TemplateComponents.ts"
 export type { NewTemplate, Template, TemplateEdit, TemplateFilter, Templates } from "./templates/Templates.ts"
+export type { Usage, UsageLine, UsagePeriod, UsageReport, UsageStep } from "./usage/Usage.ts"
 export { createWac, type Wac, type Workspace } from "./Wac.ts"
 export {
   type ErrorCode,

@@ -91,6 +91,12 @@ const listed: { readonly [name: string]: (elements: ReadonlyArray<Json>) => Read
       }))
 }
 
+/** The operation's example of a request, or the first of several. */
+const exampleOf = ({ requestBody }: Json): Json => {
+  const { example, examples } = requestBody.content["application/json"]
+  return examples === undefined ? example : Object.values<Json>(examples)[0].value
+}
+
 const address = { name: "cta_url", parameters: { display_text: "x", url: "https://shop.example/" } }
 
 const meant = (value: Json, name: string): Json => {
@@ -357,9 +363,7 @@ layer(checks.Served.layer({ environment: { ...checks.unlimited, WEBHOOK_ALLOW_IN
               const isText = parameter.schema.type !== "integer"
               const isAllowed = allows(parameter.schema)
               const body = operation.requestBody?.content["application/json"] === undefined ? {} : {
-                body: (meaningful[id] ?? ((body: Json) => body))(
-                  operation.requestBody.content["application/json"].example
-                )
+                body: (meaningful[id] ?? ((body: Json) => body))(exampleOf(operation))
               }
               for (const value of yield* sample(parameter.schema)) {
                 asked += 1
@@ -407,7 +411,7 @@ layer(checks.Served.layer({ environment: { ...checks.unlimited, WEBHOOK_ALLOW_IN
           )
         assert.isAbove(needy.length, 1)
         for (const { ask, id, operation, schema } of needy) {
-          const body = operation.requestBody.content["application/json"].example
+          const body = exampleOf(operation)
           for (const key of ["", "\"\"", "a b", "x".repeat(256), "\u00e9"]) {
             assert.isFalse(allows(schema)(key), key)
             assert.isTrue(isRefused(yield* ask({ body, headers: { "idempotency-key": key } })), `${id} ${key}`)

@@ -194,8 +194,9 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("the 
       for (const [name, , operation] of operationsOf(whole)) {
         assert.isNotEmpty(operation.description, name)
         if (operation.requestBody !== undefined && !takesFile.has(operation.operationId)) {
-          const { example, schema } = operation.requestBody.content["application/json"]
-          assert.deepStrictEqual(unfit(example, schema), [], name)
+          const { example, examples, schema } = operation.requestBody.content["application/json"]
+          const values = examples === undefined ? [example] : Object.values<Json>(examples).map(({ value }) => value)
+          for (const value of values) assert.deepStrictEqual(unfit(value, schema), [], name)
         }
         for (const [status, response] of Object.entries<Json>(operation.responses)) {
           assert.deepStrictEqual(response.headers["Request-Id"], { $ref: "#/components/headers/Request-Id" }, name)

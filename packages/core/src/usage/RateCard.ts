@@ -2,7 +2,7 @@
  * The provider's prices as the operator has loaded them (contract §9, `WAC_RATE_CARD`), and what messages cost by them.
  * Pure.
  */
-import { Context } from "effect"
+import { Context, Result } from "effect"
 import { type Instant, iso } from "../Time.ts"
 import type * as Priced from "./Priced.ts"
 
@@ -30,6 +30,44 @@ export const elsewhere = "*"
 export const CurrentRateCard = Context.Reference<RateCard>("@wac/core/usage/RateCard/CurrentRateCard", {
   defaultValue: () => []
 })
+
+/** Prices are in millionths of the currency. */
+const millionth = 1_000_000n
+
+/** A rate as people write it. */
+export interface WrittenRate {
+  /** A country (`DE`), or `*` for every country without a rate of its own. */
+  readonly market: string
+  readonly category: string
+  /** Such as `USD`. */
+  readonly currency: string
+  /** Of one message, in the currency's unit, with at most 6 digits after the point: `0.0456`. */
+  readonly price: string
+  /** The first day (UTC) for which it is valid: `2026-07-01`. */
+  readonly validFrom: string
+}
+
+const day = /^[0-9]{4}-[0-9]{2}-[0-9]{2}$/
+
+/** Reads a rate, or fails with the name of its first wrong field. Upper and lower case make no difference. */
+export const parse = (
+  { category, currency, market, price, validFrom }: WrittenRate
+): Result.Result<Rate, keyof WrittenRate> => {
+  if (!/^(?:[A-Za-z]{2}|\*)$/.test(market)) return Result.fail("market")
+  if (!/^[a-zA-Z_]{1,64}$/.test(category)) return Result.fail("category")
+  if (!/^[A-Za-z]{3}$/.test(currency)) return Result.fail("currency")
+  const [, whole, fraction = ""] = /^([0-9]{1,6})(?:\.([0-9]{1,6}))?$/.exec(price) ?? []
+  if (whole === undefined) return Result.fail("price")
+  const from = day.test(validFrom) ? Date.parse(`${validFrom}T00:00:00Z`) : NaN
+  if (Number.isNaN(from)) return Result.fail("validFrom")
+  return Result.succeed({
+    market: market.toUpperCase(),
+    category: category.toLowerCase(),
+    currency: currency.toUpperCase(),
+    price: Number(whole) * Number(millionth) + Number(fraction.padEnd(6, "0")),
+    validFrom: from
+  })
+}
 
 /** The cost of some messages. */
 export interface Cost {
@@ -72,8 +110,6 @@ export const rateAt = (
     )
   return newest(market) ?? newest(elsewhere)
 }
-
-const millionth = 1_000_000n
 
 /** An amount in millionths as a decimal number, with at least two digits after the point. */
 const decimal = (amount: bigint): string => {

@@ -35,7 +35,7 @@ export const forgetText = `with gone as (
   )
   select exists (select from gone g group by g.workspace_id having count(*) = $2) as is_more`
 
-const forgetPricedText = `with gone as (
+export const forgetPricedText = `with gone as (
     delete from priced_messages c where c.ctid = any (array(
       select c.ctid from workspaces w cross join lateral (
         select c.ctid from priced_messages c where c.workspace_id = w.id and c.hour < $1 order by c.hour limit $2

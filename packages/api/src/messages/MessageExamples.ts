@@ -1,0 +1,49 @@
+/**
+ * A send of each kind, as examples for the OpenAPI document.
+ */
+import type { Message } from "@wac/core"
+import type { Schema } from "effect"
+
+const to = "+15551234567"
+
+/** Ids of an uploaded file, and of a customer's message. */
+const media = "med_01K8ZQ4V6T9XW2M3N5P7R8S0AB"
+const answered = "msg_01K8ZQ3W5S7VX1K2M4N6P8Q9CD"
+
+/** By kind; a kind without an example does not compile. */
+const contents: { readonly [Kind in Message.MessageType]: Schema.Json } = {
+  template: { name: "order_update", language: "en_US", bodyParams: ["Ana", "1042"] },
+  text: { body: "See https://shop.example/1042", preview_url: true },
+  image: { media, caption: "The shelf" },
+  audio: { link: "https://files.example/hello.ogg", voice: true },
+  video: { link: "https://files.example/how-to.mp4" },
+  document: { media, filename: "invoice 1042.pdf", caption: "Your invoice" },
+  sticker: { link: "https://files.example/thanks.webp" },
+  location: { latitude: 52.516266, longitude: 13.377775, name: "Brandenburger Tor", address: "Pariser Platz, Berlin" },
+  contacts: [{
+    name: { formatted_name: "Ana Lima", first_name: "Ana" },
+    phones: [{ phone: "+1 555-010-0199", type: "WORK" }]
+  }],
+  interactive: {
+    type: "button",
+    body: { text: "Will you come?" },
+    action: {
+      buttons: [
+        { type: "reply", reply: { id: "yes", title: "Yes" } },
+        { type: "reply", reply: { id: "no", title: "No" } }
+      ]
+    }
+  },
+  reaction: { message_id: answered, emoji: "👍" }
+}
+
+/** Bodies of `POST /v1/messages`, by kind, and one that quotes a customer's message. */
+export const requests: { readonly [name: string]: Schema.Json } = {
+  ...Object.fromEntries(
+    Object.entries(contents).map(([type, content]) => [
+      type,
+      { to, type, [type]: content, ...(type === "template" ? { client_reference: "order-1042" } : {}) }
+    ])
+  ),
+  quote: { to, type: "text", text: { body: "It is on its way" }, context: { message_id: answered } }
+}
