@@ -143,6 +143,11 @@ export const layer: Layer.Layer<Provider.Provider, never, Inbound.Inbound | Secu
           }),
         edit: (_, template, { category = template.category, components = template.components }) =>
           kept({ ...Templates.of(template), status: "approved", rejectionReason: null, category, components }),
+        uploadSample: Effect.fnUntraced(function*({ bytes, media }) {
+          // a provider reads the whole file
+          yield* Stream.runDrain(bytes)
+          return `4:${media.id}`
+        }),
         remove: (_, { providerTemplateId }) => Effect.sync(() => void changed.delete(providerTemplateId))
       },
       send,

@@ -45,7 +45,8 @@ export const make = (grounds: {
       const route = Graph.routeOf(call.method, call.target)
       const kind = route?.kind ?? "reads"
       const isUpload = route?.method === "POST" && route.edge === "media"
-      const body = isUpload ? `${call.body.length} bytes` : call.body.toString()
+      const isFile = isUpload || route?.id.startsWith("upload:") === true
+      const body = isFile ? `${call.body.length} bytes` : call.body.toString()
       const form = isUpload
         ? yield* Effect.promise(() => Media.formOf(String(call.headers["content-type"]), call.body))
         : undefined
@@ -63,7 +64,14 @@ export const make = (grounds: {
         ? Graph.answer(
           graph,
           route,
-          { ...call, body, form, authorization: typeof authorization === "string" ? authorization : undefined },
+          {
+            ...call,
+            body,
+            form,
+            length: call.body.length,
+            offset: String(call.headers["file_offset"]),
+            authorization: typeof authorization === "string" ? authorization : undefined
+          },
           at,
           nth,
           traceId

@@ -5,6 +5,7 @@ import type { Fault } from "./control/CloudApiFaults.ts"
 import type * as Media from "./media/CloudApiMedia.ts"
 import type { Accepted, Messages } from "./messages/CloudApiMessages.ts"
 import * as Numbers from "./numbers/CloudApiNumbers.ts"
+import * as Samples from "./templates/CloudApiSamples.ts"
 import * as TemplateEdits from "./templates/CloudApiTemplateEdits.ts"
 import * as Templates from "./templates/CloudApiTemplates.ts"
 
@@ -40,6 +41,7 @@ export interface Graph {
   readonly forget: (template: Templates.Template) => void
   readonly messages: Messages
   readonly media: Media.Media
+  readonly samples: Samples.Samples
   /** The address that links to further pages begin with. */
   readonly url: () => string
 }
@@ -91,13 +93,17 @@ export const answer = (
     readonly body: string
     /** The form of an upload. */
     readonly form: Media.Form | undefined
+    /** How many bytes the body has. */
+    readonly length: number
+    /** The offset of a resumable upload's part. */
+    readonly offset: string | undefined
   },
   now: number,
   nth: number,
   traceId: string
 ): Answer => {
   const refused = (refusal: Errors.Refusal) => refuse(refusal, traceId)
-  const token = /^Bearer (\S+)$/.exec(call.authorization ?? "")?.[1]
+  const token = /^(?:Bearer|OAuth) (\S+)$/.exec(call.authorization ?? "")?.[1]
   if (token === undefined) {
     return refused(Errors.badToken("An access token is required to request this resource."))
   }
@@ -124,6 +130,15 @@ export const answer = (
     if (route.method !== "DELETE") return ok(graph.media.shown(file, graph.url(), now))
     graph.media.forget(file.id)
     return ok({ success: true })
+  }
+  if (route.method === "GET" && route.id === "app" && route.edge === undefined) return ok({ id: Samples.appId })
+  if (route.method === "POST" && route.id === Samples.appId && route.edge === "uploads") {
+    const session = graph.samples.begin(route.query)
+    return "http" in session ? refused(session) : ok(session)
+  }
+  if (route.method === "POST" && route.id.startsWith("upload:") && route.edge === undefined) {
+    const handle = graph.samples.take(`${route.id}?${route.query}`, call)
+    return "http" in handle ? refused(handle) : ok(handle)
   }
   if (route.method === "POST" && route.id === graph.account && route.edge === "subscribed_apps") {
     return ok({ success: true })

@@ -14,6 +14,7 @@ import * as Messages from "./messages/CloudApiMessages.ts"
 import * as Recipient from "./messages/CloudApiRecipient.ts"
 import * as Customers from "./numbers/CloudApiCustomers.ts"
 import * as Numbers from "./numbers/CloudApiNumbers.ts"
+import * as Samples from "./templates/CloudApiSamples.ts"
 import * as Templates from "./templates/CloudApiTemplates.ts"
 import * as Changes from "./webhooks/CloudApiChanges.ts"
 import * as Couriers from "./webhooks/CloudApiCourier.ts"
@@ -108,6 +109,7 @@ export const make = Effect.fnUntraced(function*(
   const numbers = new Map(identity.numbers.map(({ display, id }) => [id, Numbers.make(id, display)]))
   const main = () => numbers.get(identity.numbers[0].id)!
   const media = Media.make()
+  const samples = Samples.make()
   let settings: Settings.Settings = { ...Settings.initial, ...initially }
   let templates = Templates.initial
   let tokens: ReadonlySet<string> = new Set([identity.accessToken])
@@ -163,6 +165,7 @@ export const make = Effect.fnUntraced(function*(
     },
     messages,
     media,
+    samples,
     url
   }
 

@@ -101,8 +101,11 @@ const brokenOff = new Error("broken off")
 /** What went wrong in a word: system errors and undici's have a code. Their messages can hold more than is ours. */
 const whyOf = (error: Error): string => "code" in error && typeof error.code === "string" ? error.code : error.name
 
+/** A colon, which names of uploads have, needs no escape in a path. */
+const segment = (text: string): string => encodeURIComponent(text).replaceAll("%3A", ":")
+
 const pathOf = (access: Access, call: Call, base: URL): string => {
-  const path = [access.apiVersion, ...call.path].map(encodeURIComponent).join("/")
+  const path = [access.apiVersion, ...call.path].map(segment).join("/")
   const query = call.query === undefined ? "" : `?${new URLSearchParams(call.query)}`
   return `${base.pathname.replace(/\/+$/, "")}/${path}${query}`
 }

@@ -11,6 +11,17 @@ export interface FileForm {
   readonly body: () => AsyncIterable<Uint8Array>
 }
 
+/** A file as it is, in one part of a resumable upload, which has a scheme of its own for the access token. */
+export const ofSample = ({ bytes, media }: Pick<Provider.FileUpload, "bytes" | "media">, token: string): FileForm => ({
+  headers: {
+    authorization: `OAuth ${token}`,
+    file_offset: "0",
+    "content-type": media.mimeType,
+    "content-length": String(media.size)
+  },
+  body: () => Stream.toAsyncIterable(bytes)
+})
+
 const utf8 = new TextEncoder()
 
 /** The form of a file. Its name is ours: the recipient's is part of the message. */

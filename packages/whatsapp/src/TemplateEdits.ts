@@ -2,8 +2,9 @@
  * Creating, changing and deleting templates of an account.
  */
 import { Errors, type PhoneNumber, type Provider, type Template, type TemplateDraft } from "@wac/core"
-import { Effect, type Schema } from "effect"
-import type { Call } from "./CloudApi.ts"
+import { type Duration, Effect, Redacted, type Schema } from "effect"
+import type { Access, Call } from "./CloudApi.ts"
+import * as FileForm from "./FileForm.ts"
 import type { GraphError } from "./GraphError.ts"
 import { lower } from "./Origin.ts"
 import * as Payload from "./Payload.ts"
@@ -11,6 +12,9 @@ import * as TemplateList from "./TemplateList.ts"
 
 /** A call without what is the same for all of them. */
 interface Request extends Pick<Call, "method" | "path" | "query" | "body"> {
+  readonly file?: (access: Access) => FileForm.FileForm
+  /** From now to the whole answer; a page's if omitted. */
+  readonly timeout?: Duration.Duration
   /** Whether an error says that there is nothing left to do. */
   readonly isDone?: (error: GraphError) => boolean
 }
@@ -30,13 +34,44 @@ const Created = Payload.shape({ id: Payload.word, status: lower, category: lower
 
 const Confirmed = Payload.shape({ success: (json) => json === true })
 
+const AppId = Payload.shape({ id: Payload.word })
+
+const Session = Payload.shape({ id: Payload.word })
+
+const Handle = Payload.shape({ h: Payload.word })
+
 const unconfirmed = new Errors.ServerError({
   reason: "provider_error",
   message: "the provider did not confirm the change of a template"
 })
 
 /** What the API is asked with for each change. */
-export const make = (ask: Ask): Provider.TemplateEditor => ({
+export const make = (ask: Ask, uploadTimeout: Duration.Duration): Provider.TemplateEditor => ({
+  uploadSample: Effect.fn("WhatsAppProvider.uploadSample")(function*(upload: Provider.FileUpload) {
+    const { media, sender } = upload
+    const app = AppId(yield* ask(sender, { method: "GET", path: ["app"], query: { fields: "id" } }))
+    if (app.id === undefined) return yield* unconfirmed
+    const session = Session(
+      yield* ask(sender, {
+        method: "POST",
+        path: [app.id, "uploads"],
+        query: { file_name: media.id, file_length: `${media.size}`, file_type: media.mimeType }
+      })
+    )
+    // such as upload:MTph…?sig=ARZq…
+    const [name, query] = session.id?.split("?") ?? []
+    if (name === undefined) return yield* unconfirmed
+    const { h } = Handle(
+      yield* ask(sender, {
+        method: "POST",
+        path: [name],
+        query: Object.fromEntries(new URLSearchParams(query)),
+        file: ({ accessToken }) => FileForm.ofSample(upload, Redacted.value(accessToken)),
+        timeout: uploadTimeout
+      })
+    )
+    return h ?? (yield* unconfirmed)
+  }),
   create: Effect.fn("WhatsAppProvider.createTemplate")(
     function*(sender: PhoneNumber.PhoneNumber, draft: TemplateDraft.TemplateDraft) {
       const { components, language, name, parameterFormat = "positional" } = draft

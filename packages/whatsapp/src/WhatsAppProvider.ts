@@ -252,21 +252,30 @@ export const layer = (
         }))
       })
 
-      const templateEditor = TemplateEdits.make(Effect.fnUntraced(function*(sender, request) {
-        const access = yield* accessOf(sender)
-        const answer = yield* api.call(access, { ...request, timeout: pageTimeout, maxBytes: sendMaxBytes })
-        const error = errorOf(answer, access)
-        const json = jsonOf(answer, error)
-        if (json !== undefined) return json
-        if (error !== undefined && request.isDone?.(error) === true) return null
-        const outcome = answer._tag === "Answered" ? SendResponse.outcomeOf(answer, error) : undefined
-        return yield* outcome?._tag === "Refused" || outcome?._tag === "NotSent"
-          ? outcome.error
-          : new Errors.ServerError({
-            reason: failureOf(answer),
-            message: `the provider did not confirm the change of a template: ${reasonOf(answer, error)}`
+      const templateEditor = TemplateEdits.make(
+        Effect.fnUntraced(function*(sender, request) {
+          const access = yield* accessOf(sender)
+          const { file, isDone, timeout = pageTimeout, ...call } = request
+          const answer = yield* api.call(access, {
+            ...call,
+            ...(file === undefined ? {} : { file: file(access) }),
+            timeout,
+            maxBytes: sendMaxBytes
           })
-      }))
+          const error = errorOf(answer, access)
+          const json = jsonOf(answer, error)
+          if (json !== undefined) return json
+          if (error !== undefined && isDone?.(error) === true) return null
+          const outcome = answer._tag === "Answered" ? SendResponse.outcomeOf(answer, error) : undefined
+          return yield* outcome?._tag === "Refused" || outcome?._tag === "NotSent"
+            ? outcome.error
+            : new Errors.ServerError({
+              reason: failureOf(answer),
+              message: `the provider did not confirm the change of a template: ${reasonOf(answer, error)}`
+            })
+        }),
+        uploadTimeout
+      )
 
       const firstNumber = Effect.gen(function*() {
         const { businessAccountId, phoneNumberId } = config

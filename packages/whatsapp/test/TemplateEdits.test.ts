@@ -1,7 +1,7 @@
 /** Templates created, changed and deleted at the simulated Cloud API. */
 import { assert, it } from "@effect/vitest"
-import type { Id, Template } from "@wac/core"
-import { Effect } from "effect"
+import type { Id, Media, Template } from "@wac/core"
+import { Effect, Stream } from "effect"
 import { simulated } from "./simulation.ts"
 
 const draft = {
@@ -48,6 +48,37 @@ it.live("a template is created for review, listed, changed after its approval an
     // once more, as after an answer that was lost
     yield* editor.remove(number, stored(made))
     assert.deepStrictEqual(yield* of, ["pt_BR pending"])
+  }))
+
+const pdf = new TextEncoder().encode("%PDF-1.7 a sample")
+
+it.live("a sample file is uploaded whole, and its handle is taken in a header", () =>
+  Effect.gen(function*() {
+    const { number, provider } = yield* simulated(unreviewed)
+    const { create, uploadSample } = provider.templateEditor!
+    const media: Media.Media = {
+      id: "med_01K8ZPZ1P6E8F0G4H5J7K9M1TV" as Id.MediaId,
+      workspaceId: number.workspaceId,
+      mimeType: "application/pdf",
+      size: pdf.length,
+      isAnimated: false,
+      isOpus: false,
+      sha256: "0",
+      filename: "sample.pdf",
+      createdAt: 0,
+      lastUsedAt: 0
+    }
+    const bytes = Stream.make(pdf.subarray(0, 5), pdf.subarray(5))
+    const handle = yield* uploadSample({ sender: number, media, bytes })
+    assert.match(handle, /^4::/)
+    const header = { type: "HEADER", format: "DOCUMENT", example: { header_handle: [handle] } } as const
+    const made = yield* create(number, { ...draft, components: [header, ...draft.components] })
+    assert.deepStrictEqual(made.components[0], header)
+
+    const text = yield* Effect.flip(
+      uploadSample({ sender: number, media: { ...media, mimeType: "text/plain" }, bytes })
+    )
+    assert.strictEqual(text._tag, "InvalidBody")
   }))
 
 it.live("a template is approved by itself after a while", () =>

@@ -329,6 +329,19 @@ export class MediaLibrary extends Context.Service<MediaLibrary, {
         )
       })
 
+      const sampleHandleOf = Effect.fnUntraced(function*(sender: PhoneNumber, { id }: Pick<Media.Media, "id">) {
+        const editor = provider.templateEditor
+        if (editor === undefined) {
+          return yield* new ServerError({
+            reason: "provider_error",
+            message: "the provider that runs takes no samples"
+          })
+        }
+        const media = yield* find({ workspaceId: sender.workspaceId, id })
+        const bytes = storage.read(media, { start: 0, end: media.size })
+        return yield* editor.uploadSample({ sender, media, bytes })
+      })
+
       return MediaLibrary.of({
         upload,
         open: Effect.fn("MediaLibrary.open")(function*(workspaceId, text) {
@@ -344,7 +357,8 @@ export class MediaLibrary extends Context.Service<MediaLibrary, {
         fetch,
         sendable: {
           find: (workspaceId, id) => Effect.catchTag(find({ workspaceId, id }), "NotFound", () => Effect.undefined),
-          providerIdOf
+          providerIdOf,
+          sampleHandleOf
         }
       })
     })

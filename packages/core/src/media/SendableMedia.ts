@@ -24,8 +24,17 @@ export interface SendableMedia {
     sender: PhoneNumber,
     file: Pick<SendableFile, "id">
   ) => Effect.Effect<string, DomainError | StoreError>
+  /** The provider's handle of a file that a template shows as a sample. Uploads the file each time. */
+  readonly sampleHandleOf: (
+    sender: PhoneNumber,
+    file: Pick<SendableFile, "id">
+  ) => Effect.Effect<string, DomainError | StoreError>
 }
 
 export const SendableMedia = Context.Reference<SendableMedia>("@wac/core/media/SendableMedia", {
-  defaultValue: () => ({ find: () => Effect.undefined, providerIdOf: () => Effect.die("there is no file") })
+  defaultValue: () => ({
+    find: () => Effect.undefined,
+    providerIdOf: () => Effect.die("there is no file"),
+    sampleHandleOf: () => Effect.die("there is no file")
+  })
 })

@@ -77,6 +77,11 @@ export interface TemplateEditor {
     template: Template,
     change: TemplateEdit
   ) => Effect.Effect<ProviderTemplate, TemplateRefused>
+  /**
+   * Uploads a file that a template's header shows as its sample. Returns the handle that the components name it by.
+   * Nothing is sent by it, so it can be repeated.
+   */
+  readonly uploadSample: (upload: FileUpload) => Effect.Effect<string, TemplateRefused | StoreError>
   /** Deletes this template, and none of the same name in another language. Succeeds if it is gone already. */
   readonly remove: (sender: PhoneNumber, template: Template) => Effect.Effect<void, TemplateRefused>
 }

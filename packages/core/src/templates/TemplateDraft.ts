@@ -19,7 +19,9 @@ const Header = Schema.Struct({
   example: Schema.optionalKey(Schema.Struct({
     header_text: Schema.optionalKey(samples(60)),
     header_text_named_params: Schema.optionalKey(NamedSamples),
-    header_handle: Schema.optionalKey(samples(8192))
+    header_handle: Schema.optionalKey(samples(8192)),
+    /** In place of a handle: the id of a file of the workspace, which the provider gets a copy of. */
+    media: Schema.optionalKey(PlainText.between(1, 64))
   }))
 })
 
@@ -220,9 +222,10 @@ const sampled = (
 const header = (one: Of<"HEADER">, judged: Judged, param: string): Found => {
   if (one.format === "LOCATION") return undefined
   if (one.format !== "TEXT") {
-    return one.example?.header_handle?.length === 1
+    const files = (one.example?.header_handle?.length ?? 0) + (one.example?.media === undefined ? 0 : 1)
+    return files === 1
       ? undefined
-      : { param: `${param}.example.header_handle`, message: "must have the handle of one uploaded file" }
+      : { param: `${param}.example.media`, message: "must be the id of one file, or header_handle one handle of it" }
   }
   if (one.text === undefined) return { param: `${param}.text`, message: "is required in a header of text" }
   const names = wordsOf(one.text)
@@ -397,3 +400,54 @@ const problemOfAll = (judged: Judged, components: ReadonlyArray<Component>): Fou
   }
   return undefined
 }
+
+/** The types of a header's sample, by its format, as the provider takes them. */
+const sampleTypes: { readonly [format in Of<"HEADER">["format"]]: ReadonlyArray<string> } = {
+  TEXT: [],
+  LOCATION: [],
+  IMAGE: ["image/jpeg", "image/png"],
+  VIDEO: ["video/mp4"],
+  GIF: ["video/mp4"],
+  DOCUMENT: ["application/pdf"]
+}
+
+/** A file that a header shows as its sample. */
+export interface FileSample {
+  readonly param: string
+  /** The id of the file as the caller gave it. */
+  readonly media: string
+  /** The types that the header's format allows. */
+  readonly types: ReadonlyArray<string>
+}
+
+/** The files of the headers, of cards too. */
+export const fileSamplesOf = (components: ReadonlyArray<Component>, at = "components"): ReadonlyArray<FileSample> =>
+  components.flatMap((part, i) => {
+    if (part.type === "CAROUSEL") {
+      return part.cards.flatMap((card, j) => fileSamplesOf(card.components, `${at}[${i}].cards[${j}].components`))
+    }
+    return part.type === "HEADER" && part.example?.media !== undefined
+      ? [{ param: `${at}[${i}].example.media`, media: part.example.media, types: sampleTypes[part.format] }]
+      : []
+  })
+
+const headerWithHandle = (part: Of<"HEADER">, handles: ReadonlyMap<string, string>): Of<"HEADER"> => {
+  const { media, ...example } = part.example ?? {}
+  return media === undefined ? part : { ...part, example: { ...example, header_handle: [handles.get(media)!] } }
+}
+
+/** The components as the provider takes them: with its handle, by the file's id, in place of each file. */
+export const withHandles = (
+  components: ReadonlyArray<Component>,
+  handles: ReadonlyMap<string, string>
+): ReadonlyArray<Component> =>
+  components.map((part) => {
+    if (part.type === "HEADER") return headerWithHandle(part, handles)
+    if (part.type !== "CAROUSEL") return part
+    return {
+      ...part,
+      cards: part.cards.map((card) => ({
+        components: card.components.map((one) => one.type === "HEADER" ? headerWithHandle(one, handles) : one)
+      }))
+    }
+  })

@@ -2,11 +2,12 @@
  * Templates: synchronizes them from the provider and lists them (specification §4 *GET /templates*). Calls the provider
  * and writes through `TemplateStore`.
  */
-import { Clock, Context, Effect, Layer } from "effect"
+import { Clock, Context, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { InvalidBody, NotFound, ServerError } from "../Errors.ts"
+import { type DomainError, InvalidBody, NotFound, ServerError } from "../Errors.ts"
 import * as Id from "../Id.ts"
 import * as Lookup from "../Lookup.ts"
+import { SendableMedia } from "../media/SendableMedia.ts"
 import { Provider, type TemplateRefused, type TemplatesUnavailable } from "../messages/Provider.ts"
 import type { PhoneNumber } from "../numbers/PhoneNumber.ts"
 import { PhoneNumberStore } from "../numbers/PhoneNumberStore.ts"
@@ -36,19 +37,20 @@ export class Templates extends Context.Service<Templates, {
   readonly syncAccount: (sender: PhoneNumber) => Effect.Effect<number, TemplatesUnavailable | StoreError>
   /**
    * Creates a template in the account of a number: the workspace's default number, or the one with this id. The provider
-   * reviews it and reports the result later. A wrong field is refused before the provider is asked.
+   * reviews it and reports the result later. A wrong field is refused before the provider is asked. Files of headers are
+   * uploaded to the provider first.
    */
   readonly create: (
     workspaceId: Id.WorkspaceId,
     draft: TemplateDraft.TemplateDraft,
     phoneNumberId?: string
-  ) => Effect.Effect<Template, TemplateRefused | StoreError>
+  ) => Effect.Effect<Template, DomainError | StoreError>
   /** Changes a template, which the provider reviews again. */
   readonly edit: (
     workspaceId: Id.WorkspaceId,
     id: string,
     change: TemplateDraft.TemplateEdit
-  ) => Effect.Effect<Template, TemplateRefused | NotFound | StoreError>
+  ) => Effect.Effect<Template, DomainError | StoreError>
   /** Deletes a template, at the provider too. Templates of the same name in other languages stay. */
   readonly remove: (
     workspaceId: Id.WorkspaceId,
@@ -114,6 +116,34 @@ export class Templates extends Context.Service<Templates, {
         )
       }
 
+      const files = yield* SendableMedia
+
+      /** The components as the provider takes them, with each file uploaded once. Nothing is uploaded if one is wrong. */
+      const uploaded = Effect.fnUntraced(function*(
+        sender: PhoneNumber,
+        components: ReadonlyArray<TemplateDraft.Component>
+      ) {
+        const found = yield* Effect.forEach(
+          TemplateDraft.fileSamplesOf(components),
+          Effect.fnUntraced(function*({ media, param, types }) {
+            const id = Id.parse(Id.MediaId, media)
+            const file = Option.isSome(id) ? yield* files.find(sender.workspaceId, id.value) : undefined
+            const wrong = (message: string) =>
+              new InvalidBody({ reason: "invalid_field", param, message: `${param} ${message}` })
+            if (file === undefined) return yield* wrong("must be a file of the workspace")
+            if (!types.includes(file.mimeType)) {
+              return yield* wrong(`must be ${types.join(" or ")} in a header of this format`)
+            }
+            return [media, file] as const
+          })
+        )
+        const handles = yield* Effect.forEach(
+          new Map(found),
+          ([media, file]) => Effect.map(files.sampleHandleOf(sender, file), (handle) => [media, handle] as const)
+        )
+        return TemplateDraft.withHandles(components, new Map(handles))
+      })
+
       const gone = new NotFound({ message: "the workspace has no such template" })
 
       /** A template, and a number of its account. */
@@ -151,8 +181,9 @@ export class Templates extends Context.Service<Templates, {
             message: "phoneNumberId must be a number of the workspace"
           })
           if (sender === undefined) return yield* noNumber
+          const components = yield* uploaded(sender, draft.components)
           const at = yield* Clock.currentTimeMillis
-          return (yield* kept(sender, at, yield* create(sender, draft))) ?? (yield* noNumber)
+          return (yield* kept(sender, at, yield* create(sender, { ...draft, components }))) ?? (yield* noNumber)
         },
         // once the provider was asked, its answer is kept even if the caller leaves
         Effect.uninterruptible
@@ -165,8 +196,10 @@ export class Templates extends Context.Service<Templates, {
           const { parameterFormat } = template
           const category = change.category ?? template.category
           yield* judge({ parameterFormat, ...change, category })
+          const { components, ...rest } = change
+          const made = components === undefined ? rest : { ...rest, components: yield* uploaded(sender, components) }
           const at = yield* Clock.currentTimeMillis
-          return (yield* kept(sender, at, yield* edit(sender, template, change))) ?? (yield* gone)
+          return (yield* kept(sender, at, yield* edit(sender, template, made))) ?? (yield* gone)
         },
         Effect.uninterruptible
       )

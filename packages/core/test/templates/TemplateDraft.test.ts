@@ -60,7 +60,7 @@ const cases: ReadonlyArray<Case> = [
   ["components[0].text", [{ type: "HEADER", format: "TEXT" }, body]],
   ["components[0].text", [{ type: "HEADER", format: "TEXT", text: "{{1}} {{2}}" }, body]],
   ["components[0].example.header_text", [{ type: "HEADER", format: "TEXT", text: "For {{1}}" }, body]],
-  ["components[0].example.header_handle", [{ type: "HEADER", format: "VIDEO" }, body]],
+  ["components[0].example.media", [{ type: "HEADER", format: "VIDEO" }, body]],
   ["components[1].text", [body, { type: "FOOTER", text: "Bye {{1}}" }]],
   ["components[1].text", [body, { type: "FOOTER" }]],
   ["components[1].buttons", [body, buttons("QUICK_REPLY", "CATALOG", "QUICK_REPLY")]],

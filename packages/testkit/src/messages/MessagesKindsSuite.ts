@@ -80,7 +80,8 @@ const play = Effect.gen(function*() {
         const file = workspaceId === own.workspace.id ? playing.files.get(id) : undefined
         return file && { ...file, id }
       }),
-    providerIdOf: (sender, { id }) => Effect.succeed(`${sender.providerNumberId} ${id}`)
+    providerIdOf: (sender, { id }) => Effect.succeed(`${sender.providerNumberId} ${id}`),
+    sampleHandleOf: () => Effect.die("nobody asks")
   }
   const playing: Play = {
     own,

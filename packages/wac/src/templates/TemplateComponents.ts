@@ -18,6 +18,8 @@ export interface HeaderComponent {
     readonly header_text_named_params?: ReadonlyArray<NamedSample>
     /** The handle of one uploaded file. */
     readonly header_handle?: ReadonlyArray<string>
+    /** In place of a handle: the id of a file of the workspace. */
+    readonly media?: string
   }
 }
 

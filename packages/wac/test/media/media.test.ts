@@ -4,6 +4,9 @@ import { failure, start } from "../instance.ts"
 
 const text = (words: string): Uint8Array => new TextEncoder().encode(words)
 
+/** A picture of one pixel, as PNG. */
+const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+
 const read = async (stream: ReadableStream<Uint8Array>): Promise<string> => {
   let words = ""
   for await (const piece of stream) words += new TextDecoder().decode(piece)
@@ -49,6 +52,33 @@ describe("files", () => {
     assert.strictEqual(rejected, cause)
     const whole = await wac.media.upload({ bytes: text("whole") }, { idempotencyKey: "one" })
     assert.strictEqual(whole.size, 5)
+  })
+
+  it("a template's header shows a file of the workspace, of a type that its format allows", async () => {
+    const { wac } = await start()
+    const picture = await wac.media.upload({ bytes: Buffer.from(pixel, "base64") })
+    const words = await wac.media.upload({ bytes: text("words") })
+    const body = { type: "BODY", text: "Look." } as const
+    const header = (
+      format: "IMAGE" | "VIDEO",
+      media: string
+    ) => ({ type: "HEADER", format, example: { media } } as const)
+    const named = (name: string) => ({ name, language: "en", category: "marketing" } as const)
+    const card = { components: [header("IMAGE", picture.id), body] }
+    const handle = { type: "HEADER", format: "IMAGE", example: { header_handle: [`4:${picture.id}`] } } as const
+
+    const plain = await wac.templates.create({ ...named("plain"), components: [header("IMAGE", picture.id), body] })
+    assert.deepEqual(plain.components, [handle, body])
+    const cards = { type: "CAROUSEL", cards: [card, card] } as const
+    const edited = await wac.templates.edit(plain.id, { components: [body, cards] })
+    const shown = { components: [handle, body] }
+    assert.deepEqual(edited.components, [body, { ...cards, cards: [shown, shown] }])
+
+    const param = "components[0].example.media"
+    for (const wrong of [header("IMAGE", words.id), header("VIDEO", picture.id), header("IMAGE", "med_none")]) {
+      const refused = await failure(wac.templates.create({ ...named("wrong"), components: [wrong, body] }))
+      assert.deepInclude(refused, { code: "invalid_body", param })
+    }
   })
 
   it("a stream of text instead of bytes is refused", async () => {
