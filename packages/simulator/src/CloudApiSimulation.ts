@@ -62,6 +62,8 @@ export interface Simulation {
 
   /** A customer writes. Gives the wamid; fails with words if there is no such number or kind. */
   readonly receive: (inbound: Inbounds.Inbound) => Effect.Effect<string, string>
+  /** The business writes from its own phone. Gives the wamid; fails as {@link Simulation.receive} does. */
+  readonly echo: (echo: Inbounds.Echo) => Effect.Effect<string, string>
   /** A customer changes their number, or their business-scoped id. */
   readonly move: (from: string, to: string) => Effect.Effect<void>
   /** A customer stops or resumes marketing messages. */
@@ -188,16 +190,14 @@ export const make = Effect.fnUntraced(function*(
       if (inbound.from === undefined && inbound.userId === undefined) {
         return yield* Effect.fail("either `from` or `userId` is needed")
       }
-      const example = Inbounds.kinds[inbound.kind ?? "text"]
-      if (example === undefined) {
-        return yield* Effect.fail(`\`kind\` is one of ${Object.keys(Inbounds.kinds).join(", ")}`)
-      }
+      const content = Inbounds.contentOf(inbound)
+      if (content === undefined) return yield* Effect.fail(Inbounds.unknownKind)
       const customer = customerOf(inbound)
       const at = inbound.at ?? now
       const name = customer.waId ?? customer.userId!
       const id = inbound.id ?? Messages.wamidOf(name, dice.hex(18, "inbound", written++))
       // the system writes in the name of a customer: that opens no window, and names no contacts
-      const system = (inbound.content ?? example).type === "system"
+      const system = content.type === "system"
       if (!system) customers.wrote(number.id, name, at)
       courier.tell(Updates.message(
         account,
@@ -206,10 +206,8 @@ export const make = Effect.fnUntraced(function*(
         {
           id,
           timestamp: Updates.timestamp(at, dice.hits(settings.numericTimestamps, "numeric", id)),
-          ...example,
-          ...(inbound.text === undefined ? {} : { text: { body: inbound.text } }),
           ...(inbound.context === undefined ? {} : { context: inbound.context }),
-          ...inbound.content
+          ...content
         },
         !system && !dice.hits(settings.omitContacts, "contacts", id)
       ))
@@ -224,6 +222,24 @@ export const make = Effect.fnUntraced(function*(
     behave: (to, behaviour) => Effect.sync(() => customers.behave(to, behaviour)),
     acceptTokens: (taken) => Effect.sync(() => void (tokens = new Set(taken))),
     receive,
+    echo: (echo) =>
+      Effect.gen(function*() {
+        const number = echo.number === undefined ? main() : numbers.get(echo.number)
+        if (number === undefined) return yield* Effect.fail("there is no such number")
+        const named = echo.to ?? echo.userId
+        if (named === undefined) return yield* Effect.fail("either `to` or `userId` is needed")
+        const content = Inbounds.contentOf(echo)
+        if (content === undefined) return yield* Effect.fail(Inbounds.unknownKind)
+        const at = echo.at ?? (yield* Clock.currentTimeMillis)
+        const customer = Messages.named(settings, dice, Recipient.keyOf(named))
+        const id = Messages.wamidOf(customer.waId ?? customer.userId!, dice.hex(18, "echo", written++))
+        courier.tell(Updates.echo(account, number, customer, {
+          id,
+          timestamp: Updates.timestamp(at, dice.hits(settings.numericTimestamps, "numeric", id)),
+          ...content
+        }))
+        return id
+      }),
     move: (from, to) =>
       Effect.suspend(() => {
         const [before, after] = [from, to].map((name) => Messages.named(settings, dice, Recipient.keyOf(name)))

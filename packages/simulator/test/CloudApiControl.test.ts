@@ -23,6 +23,7 @@ it.live("does by HTTP what a test does in the process, and names what is wrong w
     })
     assert.deepInclude(yield* done("subscribe", { url: receiver.url }), { subscribed: true })
     const { id } = yield* done("inbound", { from: to, kind: "image" })
+    const echo = yield* done("echo", { to, text: "From my own phone" })
     yield* done("preference", { from: to, value: "stop" })
     yield* done("move", { from: to, to: "+16505559876" })
     yield* done("number", { id: api.identity.numbers[0].id, change: { status: "FLAGGED" } })
@@ -34,6 +35,7 @@ it.live("does by HTTP what a test does in the process, and names what is wrong w
     const changes = changesOf((yield* receiver.requests).slice(1))
     assert.sameMembers(changes.map(({ field }) => field), [
       "messages",
+      "smb_message_echoes",
       "user_preferences",
       "messages",
       "phone_number_quality_update",
@@ -43,6 +45,13 @@ it.live("does by HTTP what a test does in the process, and names what is wrong w
       "security"
     ])
     assert.strictEqual(changes[0]!.value.messages[0].id, id)
+    assert.deepInclude(changes[1]!.value.message_echoes[0], {
+      from: api.identity.numbers[0].display.replace(/\D/g, ""),
+      to: to.slice(1),
+      id: echo.id,
+      type: "text",
+      text: { body: "From my own phone" }
+    })
 
     yield* done("recipient", { to: "+16505550001", behaviour: { refuse: { code: 131026 } } })
     assert.strictEqual((yield* call(api, path(api), { ...plain, to: "+16505550001" })).json.error.code, 131026)
@@ -78,6 +87,8 @@ it.live("does by HTTP what a test does in the process, and names what is wrong w
         ["settings", { duplicate: 1 }, /duplicate/],
         ["faults", { next: [{ kind: "bite" }] }, /kind/],
         ["inbound", { from: to, kind: "smell" }, /kind/],
+        ["echo", { to, kind: "smell" }, /kind/],
+        ["echo", {}, /to/],
         ["status", { message: "nobody", status: "read" }, /no such message/],
         ["clock", { advance: 1 }, /clock/]
       ] as const

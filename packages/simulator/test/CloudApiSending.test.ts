@@ -148,6 +148,47 @@ it.effect("takes parameters by name and in headers and buttons", () =>
     }
   }))
 
+it.effect("takes cards and the end of an offer as the template has them, and nothing else", () =>
+  Effect.gen(function*() {
+    const api = yield* CloudApi.make()
+    const card = { components: [{ type: "BODY", text: "{{1}}" }] }
+    yield* api.changeTemplate({
+      name: "cards",
+      components: [{ type: "BODY", text: "New:" }, { type: "CAROUSEL", cards: [card, card] }]
+    })
+    yield* api.changeTemplate({
+      name: "offer",
+      components: [
+        { type: "BODY", text: "Hurry." },
+        { type: "LIMITED_TIME_OFFER", limited_time_offer: { text: "Ends soon", has_expiration: true } }
+      ]
+    })
+    const filled = (card_index: number, ...values: ReadonlyArray<string>) => ({
+      card_index,
+      components: [bodyOf(...values.map((value) => text(value)))]
+    })
+    const cards = (...cards: ReadonlyArray<unknown>) => template("cards", [{ type: "carousel", cards }])
+    const ends = (expiration_time_ms: unknown) => ({
+      type: "limited_time_offer",
+      parameters: [{ type: "limited_time_offer", limited_time_offer: { expiration_time_ms } }]
+    })
+    const cases: ReadonlyArray<readonly [code: number | undefined, body: unknown]> = [
+      [undefined, cards(filled(0, "a"), filled(1, "b"))],
+      [132012, template("cards")],
+      [132012, cards(filled(0, "a"))],
+      [131008, cards(filled(0, "a"), filled(2, "b"))],
+      [132000, cards(filled(0, "a"), filled(1))],
+      [undefined, template("offer", [ends(1_800_000_000_000)])],
+      [131008, template("offer")],
+      [131008, template("offer", [ends("soon")])],
+      [132012, template("promo", [bodyOf(text("a")), ends(1_800_000_000_000)])]
+    ]
+    for (const [code, body] of cases) {
+      const { json } = yield* call(api, path(api), body)
+      assert.strictEqual(json.error?.code, code, JSON.stringify([body, json]))
+    }
+  }))
+
 it.effect("holds a number to its throughput, a pair to its rate, and a portfolio to its customers", () =>
   Effect.gen(function*() {
     const api = yield* CloudApi.make({ settings: { window: false } })

@@ -1,9 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Template } from "@wac/core"
+import type { CloudApi } from "@wac/simulator"
 import { KindFixture } from "@wac/testkit"
 import { Effect } from "effect"
 import { messageId, send, template, text, to } from "./samples.ts"
 import { simulated } from "./simulation.ts"
+
+type CloudApiComponents = NonNullable<Parameters<CloudApi.CloudApi["changeTemplate"]>[0]["components"]>
 
 /** What the simulated account has with a header or a button that needs a value of its own. */
 const needsMore = new Set(["named_header", "picture_offer", "track_parcel"])
@@ -54,6 +57,26 @@ describe("on the simulated Cloud API", () => {
         formats.add(`${known.parameterFormat} ${bodyParams.length > 0}`)
       }
       assert.deepStrictEqual(formats, new Set(["positional false", "positional true", "named true"]))
+    }))
+
+  it.live("a template of each form is accepted as it is posted", () =>
+    Effect.gen(function*() {
+      const { api, number, provider } = yield* simulated()
+      for (const { content, template: form } of KindFixture.templates) {
+        const { components, language, name } = form
+        yield* api.changeTemplate({
+          name,
+          language,
+          category: form.category.toUpperCase(),
+          parameterFormat: form.parameterFormat === "named" ? "NAMED" : "POSITIONAL",
+          components: components as CloudApiComponents
+        })
+        const known: Template.Template = { ...template, ...form, variables: Template.variablesOf(components) }
+        const outcome = yield* provider.send(
+          send({ to, type: "template", template: { name, language, ...content } }, { sender: number, template: known })
+        )
+        assert.strictEqual(outcome._tag, "Accepted", `${name}: ${JSON.stringify(outcome)}`)
+      }
     }))
 
   it.live("every kind of message is accepted as it is posted, and a reaction to one", () =>

@@ -101,6 +101,11 @@ export const make = (simulation: Simulation, hands: Hands): (call: Incoming) => 
       Inbounds.Inbound,
       (inbound) => Effect.map(simulation.receive(inbound), (id) => ({ id }))
     ),
+    "POST /_sim/echo": taking(
+      "{to | userId, text | kind | content, …}: the business writes from its own phone",
+      Inbounds.Echo,
+      (echo) => Effect.map(simulation.echo(echo), (id) => ({ id }))
+    ),
     "POST /_sim/move": taking(
       "{from, to}: a customer changes their number",
       Move,

@@ -119,18 +119,70 @@ const inButtons = (
     : problem(132012, `buttons: there is no button at index ${String(stray.index)}`)
 }
 
-/** What upstream says of the components of a send of this template; undefined if they fit. */
-export const refused = (template: Template, sent: unknown): Errors.Refusal | undefined => {
-  const given = listOf(sent)
-  const parametersOf = (type: string) =>
-    listOf(given.find((component) => String(component.type).toLowerCase() === type)?.parameters)
-  const defined = (type: string) => template.components.find((component) => component.type === type)
+const parametersOf = (given: ReadonlyArray<Loose>, type: string): ReadonlyArray<Loose> =>
+  listOf(given.find((component) => String(component.type).toLowerCase() === type)?.parameters)
 
-  const header = defined("HEADER") ?? { type: "HEADER", text: "" }
-  return inHeader(template, header, parametersOf("header"))
-    ?? inText("body", template, defined("BODY")?.text ?? "", parametersOf("body"))
+/** The offer of a template ends at a time that the send gives, if the template says that it ends. */
+const inOffer = (offer: Component | undefined, given: ReadonlyArray<Loose>): Errors.Refusal | undefined => {
+  const parameters = parametersOf(given, "limited_time_offer")
+  if (offer === undefined) {
+    return parameters.length === 0
+      ? undefined
+      : problem(132012, "limited_time_offer: the template has no limited time offer")
+  }
+  const terms = isLoose(offer.limited_time_offer) ? offer.limited_time_offer : {}
+  if (terms.has_expiration !== true) return undefined
+  const value = parameters[0]?.limited_time_offer
+  const ends = isLoose(value) ? value.expiration_time_ms : undefined
+  return Number.isSafeInteger(ends)
+    ? undefined
+    : problem(131008, "limited_time_offer: expiration_time_ms is required")
+}
+
+/** Each card of the template is filled by the card of its index. */
+const inCards = (
+  template: Template,
+  carousel: Component | undefined,
+  given: ReadonlyArray<Loose>
+): Errors.Refusal | undefined => {
+  const sent = listOf(given.find((component) => String(component.type).toLowerCase() === "carousel")?.cards)
+  const cards = listOf(carousel?.cards)
+  if (sent.length !== cards.length) {
+    return problem(132012, `carousel: number of cards (${sent.length}) does not match the template (${cards.length})`)
+  }
+  for (const [i, card] of cards.entries()) {
+    const filling = sent.find(({ card_index }) => String(card_index) === String(i))
+    if (filling === undefined) return problem(131008, `carousel: the card of index ${i} is missing`)
+    const found = inComponents(
+      template,
+      listOf(card.components).filter((component): component is Loose & Component => typeof component.type === "string"),
+      listOf(filling.components)
+    )
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+/** A header, a body and buttons, of a template or of one of its cards. */
+const inComponents = (
+  template: Template,
+  components: ReadonlyArray<Component>,
+  given: ReadonlyArray<Loose>
+): Errors.Refusal | undefined => {
+  const defined = (type: string) => components.find((component) => component.type === type)
+  return inHeader(template, defined("HEADER") ?? { type: "HEADER", text: "" }, parametersOf(given, "header"))
+    ?? inText("body", template, defined("BODY")?.text ?? "", parametersOf(given, "body"))
     ?? inButtons(
       defined("BUTTONS")?.buttons ?? [],
       given.filter((component) => String(component.type).toLowerCase() === "button")
     )
+}
+
+/** What upstream says of the components of a send of this template; undefined if they fit. */
+export const refused = (template: Template, sent: unknown): Errors.Refusal | undefined => {
+  const given = listOf(sent)
+  const defined = (type: string) => template.components.find((component) => component.type === type)
+  return inComponents(template, template.components, given)
+    ?? inOffer(defined("LIMITED_TIME_OFFER"), given)
+    ?? inCards(template, defined("CAROUSEL"), given)
 }

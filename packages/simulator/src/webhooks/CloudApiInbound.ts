@@ -1,4 +1,4 @@
-/** What customers of the simulated Cloud API write: a message of each kind that upstream passes on. */
+/** What customers of the simulated Cloud API write, and a business on its own phone: a message of each kind. */
 import { Schema } from "effect"
 
 /** A message to be written by a customer. What is left out is as the simulator has it. */
@@ -24,6 +24,20 @@ export const Inbound = Schema.Struct({
   id: Schema.optionalKey(Schema.String)
 })
 export type Inbound = typeof Inbound.Type
+
+/** A message that the business writes to a customer from its own phone. What is left out is as of {@link Inbound}. */
+export const Echo = Schema.Struct({
+  /** The customer's number; left out, they are known by `userId` alone. */
+  to: Schema.optionalKey(Schema.String),
+  userId: Schema.optionalKey(Schema.String),
+  /** The id of the business number that writes; the first, if left out. */
+  number: Schema.optionalKey(Schema.String),
+  kind: Schema.optionalKey(Schema.String),
+  text: Schema.optionalKey(Schema.String),
+  content: Schema.optionalKey(Schema.JsonObject),
+  at: Schema.optionalKey(Schema.Int)
+})
+export type Echo = typeof Echo.Type
 
 const media = (type: string, mime_type: string, rest: Schema.JsonObject = {}): Schema.JsonObject => ({
   type,
@@ -99,4 +113,15 @@ export const kinds: { readonly [kind: string]: Schema.JsonObject } = {
       error_data: { details: "Message type is currently not supported." }
     }]
   }
+}
+
+/** Why there is no such kind. */
+export const unknownKind = `\`kind\` is one of ${Object.keys(kinds).join(", ")}`
+
+/** What a message holds: the example of its kind, its text, and the fields that were given. Undefined: no such kind. */
+export const contentOf = (
+  { content, kind = "text", text }: Pick<Inbound, "content" | "kind" | "text">
+): Schema.JsonObject | undefined => {
+  const example = kinds[kind]
+  return example && { ...example, ...(text === undefined ? {} : { text: { body: text } }), ...content }
 }

@@ -116,6 +116,25 @@ export const message = (
   }
 })
 
+/** A message to a customer that the business wrote on its own phone. */
+export const echo = (
+  account: string,
+  number: BusinessNumber,
+  customer: Named,
+  content: Schema.JsonObject
+): Update => ({
+  account,
+  field: "smb_message_echoes",
+  value: {
+    ...about(number),
+    message_echoes: [{
+      from: number.display_phone_number.replace(/\D/g, ""),
+      ...defined({ to: customer.waId, to_user_id: customer.userId }),
+      ...content
+    }]
+  }
+})
+
 /** What the system says of a customer who is named otherwise from now on; a new number brings a new id with it. */
 export const moved = (before: Named, after: Named): Schema.JsonObject =>
   defined({
