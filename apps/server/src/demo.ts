@@ -1,6 +1,6 @@
 /**
- * `npm run demo`: the service with a small receiver, and one message through both, step by step. Afterwards the service
- * stays up.
+ * `npm run demo`: the service with a small receiver, and messages of several kinds through both, step by step. Afterwards
+ * the service stays up.
  */
 import { NodeRuntime } from "@effect/platform-node"
 import { SIGNATURE_HEADER, verify } from "@wac/verifier"
@@ -32,6 +32,15 @@ const bodyOf = async (request: IncomingMessage): Promise<Buffer> => {
   return Buffer.concat(chunks)
 }
 
+/** The sandbox's customer who answers each message, with its first button if it has one. */
+const answering = "+15005550011"
+
+/** A picture of one pixel. */
+const picture = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+  "base64"
+)
+
 /** A path of its own, because a previous receiver on this port may still get deliveries. */
 const path = "/wac-demo"
 
@@ -62,15 +71,21 @@ const receiver = Effect.gen(function*() {
 const call = (
   step: string,
   url: string,
-  init: { readonly method: string; readonly headers: Record<string, string>; readonly body: unknown },
+  init: {
+    readonly method: string
+    readonly headers: Record<string, string>
+    /** A form, or a value that is sent as JSON. */
+    readonly body: FormData | object
+  },
   status: number
 ) =>
   Effect.gen(function*() {
+    const form = init.body instanceof FormData ? init.body : undefined
     const response = yield* Effect.promise((signal) =>
       fetch(url, {
         method: init.method,
-        headers: { "content-type": "application/json", ...init.headers },
-        body: JSON.stringify(init.body),
+        headers: { ...(form === undefined ? { "content-type": "application/json" } : {}), ...init.headers },
+        body: form ?? JSON.stringify(init.body),
         signal
       })
     )
@@ -79,7 +94,9 @@ const call = (
     return { body: JSON.parse(text) as Record<string, string>, cookies: response.headers.getSetCookie() }
   })
 
-const say = (number: number, what: string, detail: string) => Console.log(`  ${number}. ${what}\n     ${detail}`)
+let steps = 0
+
+const say = (what: string, detail: string) => Console.log(`  ${++steps}. ${what}\n     ${detail}`)
 
 const demo = Effect.gen(function*() {
   const { received, url: receiverUrl } = yield* receiver
@@ -112,7 +129,7 @@ const demo = Effect.gen(function*() {
     body: { token: signIn.token, email, password: signIn.suggestedPassword, workspaceName: "Demo" }
   }, 201)
   const session = { ...ownPage, cookie: setUp.cookies[0]?.split(";")[0] ?? "" }
-  yield* say(1, "The workspace has an owner", `${email}, password ${signIn.suggestedPassword}`)
+  yield* say("The workspace has an owner", `${email}, password ${signIn.suggestedPassword}`)
 
   const webhook = yield* call("webhook", `${publicUrl}/internal/webhook`, {
     method: "PUT",
@@ -120,35 +137,71 @@ const demo = Effect.gen(function*() {
     body: { url: receiverUrl }
   }, 200)
   const secret = webhook.body["signingSecret"]!
-  yield* say(2, "Its events go to a receiver", receiverUrl)
+  yield* say("Its events go to a receiver", receiverUrl)
 
   const key = yield* call("API key", `${publicUrl}/internal/api-keys`, {
     method: "POST",
     headers: { ...session, "idempotency-key": "demo-key" },
     body: { name: "demo" }
   }, 201)
-  yield* say(3, "An API key was issued", key.body["apiKey"]!)
+  yield* say("An API key was issued", key.body["apiKey"]!)
 
-  const sent = yield* call("send", `${publicUrl}/v1/messages`, {
+  const authorization = `Bearer ${key.body["apiKey"]}`
+  const send = (name: string, message: object) =>
+    call(name, `${publicUrl}/v1/messages`, {
+      method: "POST",
+      headers: { authorization, "idempotency-key": `demo-${name}` },
+      body: message
+    }, 200)
+
+  /** The next event of this type; each that comes is verified and shown. */
+  const receive = (type: string) =>
+    Effect.gen(function*() {
+      while (true) {
+        const { body, signature } = yield* Queue.take(received)
+        const verified = yield* Effect.promise(() => verify(body, signature, secret))
+        if (!verified.ok) return yield* new DemoFailed({ step: "verification", answer: verified.reason })
+        const event = JSON.parse(body.toString()) as { readonly type: string }
+        yield* say(`The receiver got ${event.type}, and its signature is valid`, body.toString())
+        if (event.type === type) return
+      }
+    })
+
+  const template = { name: "order_update", language: "en_US", bodyParams: ["Ana", "1042"] }
+  const sent = yield* send("template", { to: "+15551234567", type: "template", template })
+  yield* say("A template message was sent", JSON.stringify(sent.body))
+  yield* receive("message.delivered")
+
+  // the customer's answer opens the window for messages of every kind
+  const asked = yield* send("question", { to: answering, type: "template", template })
+  yield* say("A template message was sent to a customer who answers", JSON.stringify(asked.body))
+  yield* receive("message.received")
+  const form = new FormData()
+  form.append("file", new Blob([picture], { type: "image/png" }), "shelf.png")
+  const uploaded = yield* call("upload", `${publicUrl}/v1/media`, {
     method: "POST",
-    headers: { authorization: `Bearer ${key.body["apiKey"]}`, "idempotency-key": "demo-send" },
-    body: {
-      to: "+15551234567",
-      type: "template",
-      template: { name: "order_update", language: "en_US", bodyParams: ["Ana", "1042"] }
+    headers: { authorization, "idempotency-key": "demo-upload" },
+    body: form
+  }, 201)
+  yield* say("A picture was uploaded", JSON.stringify(uploaded.body))
+  const choice = yield* send("buttons", {
+    to: answering,
+    type: "interactive",
+    interactive: {
+      type: "button",
+      header: { type: "image", image: { media: uploaded.body["media_id"] } },
+      body: { text: "Is this the shelf you ordered?" },
+      action: {
+        buttons: [
+          { type: "reply", reply: { id: "yes", title: "Yes" } },
+          { type: "reply", reply: { id: "no", title: "No" } }
+        ]
+      }
     }
-  }, 200)
-  yield* say(4, "A template message was sent", JSON.stringify(sent.body))
+  })
+  yield* say("The picture was sent with two buttons", JSON.stringify(choice.body))
+  yield* receive("message.received")
 
-  let number = 5
-  while (true) {
-    const { body, signature } = yield* Queue.take(received)
-    const verified = yield* Effect.promise(() => verify(body, signature, secret))
-    if (!verified.ok) return yield* new DemoFailed({ step: "verification", answer: verified.reason })
-    const event = JSON.parse(body.toString()) as { readonly type: string }
-    yield* say(number++, `The receiver got ${event.type}, and its signature is valid`, body.toString())
-    if (event.type === "message.delivered") break
-  }
   yield* Console.log(`\nThat is the whole flow. The service stays up; Ctrl-C stops it.\n${
     Guide.text({
       ...guide,

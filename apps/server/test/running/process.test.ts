@@ -459,7 +459,8 @@ describe("the demo", () => {
       const { stderr, stdout } = running.output()
       assert.strictEqual(stderr, "")
       const titles = [...stdout.matchAll(/^ {2}\d+\. (.*)\n {5}(.*)$/gm)]
-      assert.deepStrictEqual(titles.map(([, title]) => title), [
+      const steps = titles.map(([, title]) => title!)
+      assert.deepStrictEqual(steps.slice(0, 6), [
         "The workspace has an owner",
         "Its events go to a receiver",
         "An API key was issued",
@@ -467,6 +468,15 @@ describe("the demo", () => {
         "The receiver got message.sent, and its signature is valid",
         "The receiver got message.delivered, and its signature is valid"
       ])
+      assert.deepStrictEqual(steps.slice(6).filter((title) => !/message\.(sent|delivered|read),/.test(title)), [
+        "A template message was sent to a customer who answers",
+        "The receiver got message.received, and its signature is valid",
+        "A picture was uploaded",
+        "The picture was sent with two buttons",
+        "The receiver got message.received, and its signature is valid"
+      ])
+      const pressed = JSON.parse(titles.at(-1)![2]!)
+      assert.deepStrictEqual(pressed.data.interactive.button_reply, { id: "yes", title: "Yes" })
       const sent = titles[3]![2]!
       assertSent(sent)
       const { message_id, provider_message_id, tenant_id } = JSON.parse(sent)
