@@ -1,5 +1,5 @@
 /**
- * Measures what a send costs a single caller, compared with the send's own two round trips to the database and with the
+ * Measures what a send costs a single caller, compared with the send's own round trips to the database and with the
  * least that two round trips can cost.
  */
 import { Effect } from "effect"
@@ -10,7 +10,7 @@ import type { Wac } from "./ContestantWac.ts"
 import type { Watched } from "./RoundTrips.ts"
 import { median } from "./Statistics.ts"
 
-/** The duration of a send and of its two round trips to the database (see RoundTrips.ts): medians in milliseconds. */
+/** The duration of a send and of its round trips to the database (see RoundTrips.ts): medians in milliseconds. */
 export interface Send {
   readonly send: number
   readonly waited: number

@@ -107,11 +107,11 @@ export const loneCaller = ({ commits, core, durable, empty, fastify, ours }: Lon
   ]
   const beside = (name: string, value: number | undefined) => [name, value === undefined ? "–" : decimals(value, 2)]
   const goal = (name: string, { send, waited }: Send) =>
-    `a send ${name} / its two round trips  ${decimals(send / waited, 2)}${verdict(send / waited, { most: 1.3 })}`
+    `a send ${name} / its round trips  ${decimals(send / waited, 2)}${verdict(send / waited, { most: 1.3 })}`
   return [
     "A lone caller (medians, ms)",
     table([
-      ["", "send", "its two round trips", "ratio"],
+      ["", "send", "its round trips", "ratio"],
       send("a  over HTTP", ours),
       send("a  without HTTP: the core in the server's process", core),
       send("b  over HTTP", fastify)

@@ -31,19 +31,30 @@ export const watcher = (databaseUrl: string): Watcher => {
   /** How long the current send has waited so far. */
   let waited: number | undefined
   let waits: Array<number> = []
+  /** Each ends the round trip that is under way on a socket. */
+  const closers = new Set<() => void>()
 
   const follow = (socket: Socket) => {
+    /** Of the round trip under way: its first write and the latest part of its answer. */
     let writtenAt: number | undefined
+    let readAt: number | undefined
+    const close = () => {
+      if (waited !== undefined && writtenAt !== undefined && readAt !== undefined) waited += readAt - writtenAt
+      writtenAt = undefined
+      readAt = undefined
+    }
     const write = socket.write
     socket.write = ((...args: Parameters<typeof write>) => {
+      // pipelined statements are written in parts and answered in parts: what is written after an answer begins anew
+      if (readAt !== undefined) close()
       if (waited !== undefined) writtenAt ??= performance.now()
       return write.apply(socket, args)
     }) as typeof write
-    // the whole answer to one send arrives in one chunk
     socket.prependListener("data", () => {
-      if (writtenAt !== undefined && waited !== undefined) waited += performance.now() - writtenAt
-      writtenAt = undefined
+      if (writtenAt !== undefined) readAt = performance.now()
     })
+    closers.add(close)
+    socket.once("close", () => closers.delete(close))
   }
   subscribe("net.client.socket", (opened) => {
     const { socket } = opened as { readonly socket: Socket }
@@ -57,6 +68,7 @@ export const watcher = (databaseUrl: string): Watcher => {
     waited = 0
   }
   const end = () => {
+    for (const close of closers) close()
     if (waited !== undefined) waits.push(waited)
     waited = undefined
   }
