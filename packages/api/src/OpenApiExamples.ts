@@ -206,7 +206,22 @@ const campaign = {
   rows: 1205,
   checked: 1205,
   problems: 5,
-  forecast: { messages: 1200, limitedCustomers: 1100, messagingLimit: 2000, days: 1, seconds: 30 },
+  forecast: {
+    messages: 1200,
+    limitedCustomers: 1100,
+    messagingLimit: 2000,
+    days: 1,
+    seconds: 30,
+    lines: [{
+      market: "DE",
+      category: "marketing",
+      type: "regular",
+      billable: true,
+      messages: 1200,
+      cost: { currency: "USD", amount: "163.80", ratesFrom: "2026-01-01" }
+    }],
+    costs: [{ currency: "USD", amount: "163.80" }]
+  },
   counts: { total: 1200, queued: 700, sent: 100, delivered: 320, read: 75, failed: 4, held: 0, unknown: 1, skipped: 0 },
   reasons: [{ outcome: "failed", reason: "undeliverable", recipients: 4 }]
 }

@@ -320,6 +320,10 @@ export interface CampaignForecast {
   readonly days: number | null
   /** How long it takes at its pace. */
   readonly seconds: number
+  /** The messages by the price that they are expected to have. */
+  readonly lines: ReadonlyArray<UsageLine>
+  /** The sum of `lines` in each currency; empty if the operator has loaded no rate card. */
+  readonly costs: ReadonlyArray<{ readonly currency: string; readonly amount: string }>
 }
 
 /** One template to many customers, each once. */

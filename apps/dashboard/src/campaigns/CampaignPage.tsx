@@ -15,6 +15,7 @@ import { Fact, Facts, Page, Section } from "../ui/Page.tsx"
 import { Cell, Id, Row, Table } from "../ui/Table.tsx"
 import { Time, TimeOr } from "../ui/Time.tsx"
 import { capitalized, counted, grouped } from "../ui/Words.ts"
+import { marketName } from "../usage/Market.ts"
 import { CampaignState, outcomes, pauseReasons } from "./CampaignWords.tsx"
 import { Funnel } from "./Funnel.tsx"
 import { campaignQuery } from "./Queries.ts"
@@ -120,7 +121,8 @@ const Steps = ({ campaign }: { readonly campaign: Campaign }) => {
 
 /** What is to be expected, in a sentence for each. */
 const Expected = ({ forecast }: { readonly forecast: CampaignForecast }) => {
-  const { days, limitedCustomers, messagingLimit, seconds } = forecast
+  const { costs, days, limitedCustomers, lines, messagingLimit, seconds } = forecast
+  const unrated = lines.filter(({ billable, cost }) => billable && cost === null)
   return (
     <>
       <Fact name="Takes, at its pace">{lengthOf(Math.max(1000, seconds * 1000))}</Fact>
@@ -132,6 +134,21 @@ const Expected = ({ forecast }: { readonly forecast: CampaignForecast }) => {
           ? "; the limit allows none"
           : ` of ${grouped(messagingLimit)} in 24 hours: ${counted(days, "day", "days")}`}
       </Fact>
+      {costs.length === 0 ? null : (
+        <Fact name="Costs, by the rate card">
+          {costs.map(({ amount, currency }) => `${amount} ${currency}`).join(", ")}
+          {unrated.length === 0 ? "" : `; no rate for ${unrated.map(({ market }) => marketName(market)).join(", ")}`}
+          <ul className="text-muted">
+            {lines.flatMap(({ category, cost, market, messages }) =>
+              cost === null ? [] : [
+                <li key={`${market} ${category}`} className="tabular-nums">
+                  {marketName(market)}: {counted(messages, "message", "messages")}, {cost.amount} {cost.currency}
+                </li>
+              ]
+            )}
+          </ul>
+        </Fact>
+      )}
     </>
   )
 }

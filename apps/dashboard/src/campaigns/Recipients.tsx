@@ -1,10 +1,12 @@
 /** The rows of a campaign: what became of each, or why it is left out. */
-import { keepPreviousData, useQuery } from "@tanstack/react-query"
+import { keepPreviousData, useMutation, useQuery } from "@tanstack/react-query"
 import { Link, useSearch } from "@tanstack/react-router"
 import type { Campaign, CampaignRow } from "@wac/client/internal"
 import { MessageState } from "../messages/MessageWords.tsx"
-import { api, firstPage } from "../session/Service.ts"
+import { address, api, firstPage } from "../session/Service.ts"
 import { live } from "../session/Session.tsx"
+import { Button } from "../ui/Button.tsx"
+import { Failure } from "../ui/Failure.tsx"
 import { Filters, SelectFilter, useFilter } from "../ui/Filters.tsx"
 import { Empty, Loaded } from "../ui/Loaded.tsx"
 import { Section } from "../ui/Page.tsx"
@@ -26,6 +28,20 @@ const State = ({ row }: { readonly row: CampaignRow }) =>
     ? <Status tone="calm">Not checked yet</Status>
     : <MessageState status={row.status} />
 
+/** Saves the report of these rows as a file. The browser keeps what it has of it on its disk, not in memory. */
+const save = async (id: string, outcome: string | undefined): Promise<void> => {
+  const query = outcome === undefined ? "" : `?${new URLSearchParams({ outcome }).toString()}`
+  const response = await fetch(`${address}/internal/campaigns/${id}/recipients${query}`, {
+    headers: { accept: "text/csv" }
+  })
+  if (!response.ok) throw new Error(`the service responded with ${response.status}`)
+  const link = document.createElement("a")
+  link.href = URL.createObjectURL(await response.blob())
+  link.download = `${id}.csv`
+  link.click()
+  URL.revokeObjectURL(link.href)
+}
+
 export const Recipients = ({ campaign }: { readonly campaign: Campaign }) => {
   const { cursor, outcome: asked } = useSearch({ from: "/campaigns/$id" })
   const setFilter = useFilter()
@@ -42,8 +58,19 @@ export const Recipients = ({ campaign }: { readonly campaign: Campaign }) => {
     placeholderData: keepPreviousData,
     ...live()
   })
+  const saving = useMutation({ mutationFn: () => save(id, outcome) })
   return (
-    <Section flush title="Rows" description="In the order of the file.">
+    <Section
+      flush
+      title="Rows"
+      description="In the order of the file."
+      actions={
+        <Button small isPending={saving.isPending} onClick={() => saving.mutate()}>
+          Download as CSV
+        </Button>
+      }
+    >
+      <Failure error={saving.error} />
       <div className="px-4 pb-3">
         <Filters>
           <SelectFilter

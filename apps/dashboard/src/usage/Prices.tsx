@@ -4,12 +4,8 @@ import { Empty, Loaded } from "../ui/Loaded.tsx"
 import { Section } from "../ui/Page.tsx"
 import { Cell, Row, Table } from "../ui/Table.tsx"
 import { grouped } from "../ui/Words.ts"
+import { marketName } from "./Market.ts"
 import { usageQuery } from "./Queries.ts"
-
-const countries = new Intl.DisplayNames("en", { type: "region" })
-
-/** A market in words. */
-const named = (market: string): string => market === "ZZ" ? "Unknown country" : countries.of(market) ?? market
 
 export const Prices = () => (
   <Section
@@ -24,7 +20,7 @@ export const Prices = () => (
             <Table label="Prices" columns={["Market", "Category", "Type", "Messages", "Cost", "Rates from"]}>
               {lines.map(({ billable, category, cost, market, messages, type }) => (
                 <Row key={`${market} ${category} ${type} ${billable} ${cost?.currency} ${cost?.ratesFrom}`}>
-                  <Cell>{named(market)}</Cell>
+                  <Cell>{marketName(market)}</Cell>
                   <Cell>{category}</Cell>
                   <Cell>{type}</Cell>
                   <Cell className="tabular-nums">{grouped(messages)}</Cell>

@@ -4,6 +4,9 @@
  */
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { mkdtempSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import path from "node:path"
 import * as checks from "../checks.ts"
 import { call } from "../harness.ts"
 import { anyone, generous, World } from "../whatsapp/whatsapp.ts"
@@ -15,6 +18,18 @@ const slow = {
     pair: { everySeconds: 0.001, burst: 1_000_000 }
   })
 }
+
+/** What messages of utility templates cost, in millionths of a dollar. */
+const prices = { DE: 55_000, US: 4_000, BR: 6_800 }
+
+const rateCard = path.join(mkdtempSync(path.join(tmpdir(), "wac-rates-")), "rates.csv")
+writeFileSync(
+  rateCard,
+  Object.entries(prices).reduce(
+    (csv, [market, price]) => `${csv}${market},utility,USD,${price / 1_000_000},2020-01-01\n`,
+    "market,category,currency,price,valid from\n"
+  )
+)
 
 /** Starts a campaign to these customers. */
 const started = Effect.fnUntraced(function*(customers: ReadonlyArray<string>) {
@@ -36,12 +51,12 @@ const started = Effect.fnUntraced(function*(customers: ReadonlyArray<string>) {
     body: customers.map((to) => `{"to":"${to}"}\n`).join("")
   })
   yield* act("check")
-  yield* until(({ status }) => status === "ready")
+  const { forecast } = yield* until(({ status }) => status === "ready")
   yield* act("start")
-  return { act, until }
+  return { act, until, forecast }
 })
 
-layer(World.layer({ environment: slow, api: { settings: generous } }), checks.live)(
+layer(World.layer({ environment: { ...slow, WAC_RATE_CARD: rateCard }, api: { settings: generous } }), checks.live)(
   "a campaign at the Cloud API",
   (it) => {
     it.effect("a campaign pauses itself when the provider limits its number for spam", () =>
@@ -58,6 +73,42 @@ layer(World.layer({ environment: slow, api: { settings: generous } }), checks.li
         const done = yield* until(({ status }) => status === "completed")
         assert.strictEqual(done.counts.queued, 0)
         assert.strictEqual(done.counts.failed, 0)
+      }))
+
+    it.effect("the forecast says what the provider bills, by market", () =>
+      Effect.gen(function*() {
+        const { api, quiet } = yield* World
+        const prefixes = ["+4915112340", "+1212555", "+551199876"]
+        const customers = prefixes.flatMap((prefix) => Array.from({ length: 20 }, (_, n) => `${prefix}${1000 + n}`))
+        // a reply is free for 24 hours after a customer wrote
+        for (const from of customers.slice(15, 25)) yield* api.receive({ from, text: "Hello" })
+        yield* quiet
+        const told = api.courier.told().length
+        const { forecast, until } = yield* started(customers)
+        yield* until(({ status }) => status === "completed")
+        yield* quiet
+        const bill = new Map<string, number>()
+        for (const { value } of api.courier.told().slice(told)) {
+          const { statuses = [] } = value as {
+            readonly statuses?: ReadonlyArray<{ status: string; recipient_id: string; pricing?: { billable: boolean } }>
+          }
+          for (const { pricing, recipient_id, status } of statuses) {
+            if (status !== "sent" || pricing?.billable !== true) continue
+            const market = recipient_id.startsWith("49") ? "DE" : recipient_id.startsWith("55") ? "BR" : "US"
+            bill.set(market, (bill.get(market) ?? 0) + prices[market])
+          }
+        }
+        assert.strictEqual(bill.size, prefixes.length)
+        const ofForecast = new Map<string, number>(
+          forecast.lines.flatMap(({ cost, market }: { market: string; cost: { amount: string } | null }) =>
+            cost === null ? [] : [[market, Math.round(Number(cost.amount) * 1_000_000)]]
+          )
+        )
+        assert.deepStrictEqual(ofForecast, bill)
+        const total = [...bill.values()].reduce((sum, cost) => sum + cost, 0)
+        assert.deepStrictEqual(forecast.costs.map(({ amount }: { amount: string }) => Number(amount)), [
+          total / 1_000_000
+        ])
       }))
 
     it.effect("held messages are counted as held, and those that fail later with their reasons", () =>

@@ -8,6 +8,7 @@ import { verify } from "@wac/verifier"
 import { Context, Duration, Effect, Exit, Redacted, Scope } from "effect"
 import { execFile } from "node:child_process"
 import { mkdtempSync, rmSync } from "node:fs"
+import { readFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
@@ -530,6 +531,13 @@ it("a campaign is made of a file, checked, started after a question, and followe
   await page.getByRole("row", { name: /^3 .*Duplicate/ }).waitFor()
   await page.getByRole("row", { name: /^4 .*Not a recipient/ }).waitFor()
   assert.strictEqual(await page.getByRole("row").count(), 3)
+  const [file] = await Promise.all([
+    page.waitForEvent("download"),
+    button(page, "Download as CSV").click()
+  ])
+  const saved = await readFile(await file.path(), "utf8")
+  assert.strictEqual(file.suggestedFilename(), `${id}.csv`)
+  assert.match(saved, /^\uFEFFrow,.*\r?\n3,.*duplicate.*\r?\n4,.*malformed/s)
   await page.getByLabel("Outcome").selectOption({ label: "All" })
   await page.getByRole("link", { name: "+15551230001" }).waitFor()
 

@@ -12,6 +12,7 @@ import { internalListOf, noQuery, pageQuery } from "../Lists.ts"
 import { byId } from "../Parameters.ts"
 import { TimeGiven, Timestamp } from "../Timestamp.ts"
 import { IsPaged, TakesFile } from "../Traits.ts"
+import { UsageLine } from "../usage/UsageApi.ts"
 
 const plan = {
   name: Model.CampaignName,
@@ -80,7 +81,13 @@ export const Forecast = Schema.Struct({
   /** How many days the messaging limit makes it take; `null` if the limit is 0. */
   days: Schema.NullOr(Schema.Int),
   /** How long it takes at its pace. */
-  seconds: Schema.Int
+  seconds: Schema.Int,
+  lines: Schema.Array(UsageLine).annotate({
+    description: "The messages by the price that they are expected to have, by market, category and type"
+  }),
+  costs: Schema.Array(Schema.Struct({ currency: Schema.String, amount: Schema.String })).annotate({
+    description: "The sum of `lines` in each currency; empty if the operator has loaded no rate card"
+  })
 }).annotate({ identifier: "CampaignForecast" })
 
 /** A campaign as the dashboard shows it. */

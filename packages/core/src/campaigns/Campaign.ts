@@ -10,7 +10,7 @@ import type { Instant } from "../Time.ts"
 import type * as CampaignCounts from "./CampaignCounts.ts"
 import * as CampaignTally from "./CampaignTally.ts"
 import * as FailureRate from "./FailureRate.ts"
-import type { Forecast } from "./Forecast.ts"
+import type { Expected, Forecast } from "./Forecast.ts"
 import type { QuietHours } from "./QuietHours.ts"
 
 /** From `draft` to `completed` or `cancelled`; `running` and `paused` alternate. */
@@ -115,6 +115,8 @@ export interface Campaign extends Plan {
   readonly problems: number
   /** How many customers of checked rows count against the messaging limit. */
   readonly limitedCustomers: number
+  /** The prices that messages to the checked rows are expected to have. */
+  readonly expected: ReadonlyArray<Expected>
   /** What is to be expected, once its rows are checked. */
   readonly forecast: Forecast | null
   /** The sums of {@link tallies} by outcome. */
@@ -156,6 +158,7 @@ export const make = (
   checked: 0,
   problems: 0,
   limitedCustomers: 0,
+  expected: [],
   forecast: null,
   ...counted([]),
   snapshots: FailureRate.beginning,

@@ -11,6 +11,7 @@ import { Provider } from "../messages/Provider.ts"
 import { Polling } from "../Polling.ts"
 import { orUnavailable } from "../StoreError.ts"
 import type { Instant } from "../Time.ts"
+import { CurrentRateCard } from "../usage/RateCard.ts"
 import type * as CampaignStep from "./CampaignStep.ts"
 import { CampaignStore } from "./CampaignStore.ts"
 import * as Heartbeat from "./Heartbeat.ts"
@@ -44,6 +45,7 @@ export const layer = Layer.effectDiscard(
     const provider = yield* Provider
     const random = yield* SecureRandom.SecureRandom
     const limits = yield* CurrentLimits
+    const rateCard = yield* CurrentRateCard
     const { rest } = yield* Polling
     const isRestored = yield* IsRestored
     const taken = yield* FiberSet.make()
@@ -83,6 +85,7 @@ export const layer = Layer.effectDiscard(
         now: yield* Clock.currentTimeMillis,
         limit,
         limits,
+        rateCard,
         provider: provider.name,
         messageIds: yield* Effect.replicateEffect(Id.generate(random, "msg"), rowsAtOnce),
         ids: { events: [yield* Id.generate(random, "evt")], deliveries: [yield* Id.generate(random, "dlv")] }

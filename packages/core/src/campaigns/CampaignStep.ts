@@ -17,6 +17,8 @@ import * as SenderBlock from "../numbers/SenderBlock.ts"
 import type { Decide, Known } from "../Step.ts"
 import type { Template } from "../templates/Template.ts"
 import type { Instant } from "../Time.ts"
+import * as Priced from "../usage/Priced.ts"
+import type { RateCard } from "../usage/RateCard.ts"
 import * as Campaign from "./Campaign.ts"
 import * as CampaignEvent from "./CampaignEvent.ts"
 import * as CampaignTally from "./CampaignTally.ts"
@@ -130,6 +132,8 @@ export interface Work {
   /** The maximum number of recipients to hand out or to skip. */
   readonly limit: number
   readonly limits: Limits.Limits
+  /** By which the forecast knows what messages cost. */
+  readonly rateCard: RateCard
   /** The name of the running provider. */
   readonly provider: string
   /** New identifiers for messages. As many rows are checked at most. */
@@ -253,7 +257,7 @@ const isHeldOut = ({ holdout, id }: Campaign.Campaign, customer: Contact.Contact
 
 /** Checks rows, and queues a message to each without a problem. */
 const checkRows = (
-  { limits, messageIds }: Work,
+  { limits, messageIds, rateCard }: Work,
   { job: { campaign }, rows, sender, template }: LoadedWork,
   now: Instant
 ): WorkWrites => {
@@ -273,20 +277,27 @@ const checkRows = (
   const tallies = CampaignTally.ofNew(checked.flatMap(({ message }) => message === null ? [] : [message]))
   const problems = checked.filter(({ problem }) => problem !== null).length
   const isReady = checked.length < messageIds.length
-  const limited = checked.filter(({ customer }, i) =>
-    customer !== null && !isHeldOut(campaign, customer) && Forecast.isLimited(rows![i]!.contact, now)
+  const reached = checked.flatMap(({ customer, message }, i) =>
+    message === null || customer === null || isHeldOut(campaign, customer)
+      ? []
+      : [{ to: message.content.to, isLimited: Forecast.isLimited(rows![i]!.contact, now) }]
   )
-  const limitedCustomers = campaign.limitedCustomers + limited.length
-  const counted = Campaign.counted(CampaignTally.add(campaign.tallies, tallies))
-  const { share } = campaign
-  const messages = Math.round(counted.counts.queued * (1 - campaign.holdout))
+  const limitedCustomers = campaign.limitedCustomers + reached.filter(({ isLimited }) => isLimited).length
+  const expected = Forecast.withExpected(
+    campaign.expected,
+    reached.map(({ isLimited, to }) => Priced.expected(to, template!.category, !isLimited))
+  )
+  const { share, startAt } = campaign
   const after: Campaign.Campaign = {
     ...campaign,
     checked: checked.at(-1)?.place ?? campaign.checked,
     problems: campaign.problems + problems,
     limitedCustomers,
-    forecast: isReady ? Forecast.of({ messages, limitedCustomers, share }, sender!, limits) : null,
-    ...counted,
+    expected,
+    forecast: isReady
+      ? Forecast.of({ expected, limitedCustomers, share, at: startAt ?? now }, sender!, limits, rateCard)
+      : null,
+    ...Campaign.counted(CampaignTally.add(campaign.tallies, tallies)),
     status: isReady ? "ready" : "checking"
   }
   return { ...nothing, job: { campaign: after, workAt: after.status === "checking" ? now : null }, checked, tallies }

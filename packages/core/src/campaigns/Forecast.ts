@@ -8,6 +8,8 @@ import * as Limits from "../limits/Limits.ts"
 import * as MessagingLimit from "../limits/MessagingLimit.ts"
 import * as PhoneNumber from "../numbers/PhoneNumber.ts"
 import type { Instant } from "../Time.ts"
+import type { Priced } from "../usage/Priced.ts"
+import * as RateCard from "../usage/RateCard.ts"
 
 /** The estimate. Other sends, quiet hours and failures make the campaign take longer. */
 export interface Forecast {
@@ -21,22 +23,50 @@ export interface Forecast {
   readonly days: number | null
   /** How long it takes at its pace, in seconds. */
   readonly seconds: number
+  /** The messages by the price that they are expected to have, and what they cost by the rate card. */
+  readonly lines: RateCard.Bill["lines"]
+  /** The sum of {@link lines} in each currency; empty without a rate card. */
+  readonly costs: RateCard.Bill["totals"]
+}
+
+/** How many messages are expected to have a price. */
+export interface Expected extends Priced {
+  readonly messages: number
+}
+
+const nameOf = ({ billable, category, market, type }: Priced): string =>
+  JSON.stringify([market, category, type, billable])
+
+/** Adds messages of these prices. */
+export const withExpected = (
+  before: ReadonlyArray<Expected>,
+  prices: ReadonlyArray<Priced>
+): ReadonlyArray<Expected> => {
+  const counts = new Map(before.map((expected) => [nameOf(expected), expected]))
+  for (const price of prices) {
+    const name = nameOf(price)
+    counts.set(name, { ...price, messages: (counts.get(name)?.messages ?? 0) + 1 })
+  }
+  return [...counts.values()]
 }
 
 /** Whether a message to this customer would count against the messaging limit now. */
 export const isLimited = (contact: Contact | undefined, now: Instant): boolean =>
   !ServiceWindow.isOpen(contact?.lastInboundAt ?? null, now)
 
-/** The estimate for this many messages to customers from a number. */
+/** The estimate for messages of these prices to customers from a number, sent at this time. */
 export const of = (
-  { limitedCustomers, messages, share }: {
-    readonly messages: number
+  { at, expected, limitedCustomers, share }: {
+    readonly expected: ReadonlyArray<Expected>
     readonly limitedCustomers: number
     readonly share: number
+    readonly at: Instant
   },
   sender: PhoneNumber.PhoneNumber,
-  limits: Limits.Limits
+  limits: Limits.Limits,
+  card: RateCard.RateCard
 ): Forecast => {
+  const messages = expected.reduce((sum, { messages }) => sum + messages, 0)
   const messagingLimit = PhoneNumber.messagingLimitOf(sender) ?? limits.defaults.messagingLimit
   const days = messagingLimit === null || limitedCustomers <= messagingLimit
     ? 1
@@ -46,5 +76,14 @@ export const of = (
   const atPace = messages / (Limits.phoneNumberTier(limits, PhoneNumber.tierOf(sender)).perSecond * share)
   // the last day's messages follow once the day before is over
   const waits = ((days ?? 1) - 1) * Duration.toSeconds(MessagingLimit.period)
-  return { messages, limitedCustomers, messagingLimit, days, seconds: Math.ceil(Math.max(atPace, waits)) }
+  const { lines, totals } = RateCard.bill(card, expected.map((price) => ({ ...price, hour: at })))
+  return {
+    messages,
+    limitedCustomers,
+    messagingLimit,
+    days,
+    seconds: Math.ceil(Math.max(atPace, waits)),
+    lines,
+    costs: totals
+  }
 }

@@ -4,7 +4,7 @@
 import { Duration } from "effect"
 import { parsePhoneNumberFromString } from "libphonenumber-js/min"
 import type { WorkspaceId } from "../Id.ts"
-import type { Message } from "../messages/Message.ts"
+import type { Message, OutboundMessage } from "../messages/Message.ts"
 import type { Instant } from "../Time.ts"
 
 /** What the price of a message depends on. */
@@ -31,6 +31,19 @@ export const noMarket = "ZZ"
 
 /** The country of a customer. */
 export const marketOf = (to: Message["content"]["to"]): string => parsePhoneNumberFromString(to)?.country ?? noMarket
+
+/** The category that is free in an open service window, as replies are. */
+const freeInWindow = "utility"
+
+/** The price that a message of a template of this category is expected to have for this customer. */
+export const expected = (
+  to: OutboundMessage["to"],
+  category: string,
+  isInWindow: boolean
+): Priced => {
+  const isFree = isInWindow && category === freeInWindow
+  return { market: marketOf(to), category, type: isFree ? "free_customer_service" : "regular", billable: !isFree }
+}
 
 const hourLength = Duration.toMillis(Duration.hours(1))
 

@@ -118,7 +118,7 @@ const decimal = (amount: bigint): string => {
 }
 
 /** Sums counts by price, and what they cost. */
-export const bill = (card: RateCard, counts: ReadonlyArray<Priced.Count>): Bill => {
+export const bill = (card: RateCard, counts: ReadonlyArray<Omit<Priced.Count, "workspaceId">>): Bill => {
   const lines = new Map<string, { readonly priced: Priced.Priced; readonly rate: Rate | undefined; messages: number }>()
   for (const { billable, category, hour, market, messages, type } of counts) {
     const rate = billable ? rateAt(card, { category, market }, hour) : undefined

@@ -4,19 +4,27 @@ import * as Split from "../../src/campaigns/Split.ts"
 import type { Contact } from "../../src/contacts/Contact.ts"
 import type { CampaignId } from "../../src/Id.ts"
 import { standard } from "../../src/limits/Limits.ts"
+import type * as PhoneNumber from "../../src/numbers/PhoneNumber.ts"
+import * as Priced from "../../src/usage/Priced.ts"
 import { sender } from "../samples.ts"
 
 const of = (messages: number, limitedCustomers: number, messagingLimit: number | null) =>
   Forecast.of(
-    { messages, limitedCustomers, share: 0.5 },
+    {
+      expected: [{ market: "DE", category: "marketing", type: "regular", billable: true, messages }],
+      limitedCustomers,
+      share: 0.5,
+      at: 0
+    },
     sender({ tier: "standard" }),
-    { ...standard, defaults: { ...standard.defaults, messagingLimit } }
+    { ...standard, defaults: { ...standard.defaults, messagingLimit } },
+    []
   )
 
 describe("the forecast", () => {
   it("a campaign takes as long as its pace, or as the messaging limit makes it take", () => {
     // 40 a second
-    assert.deepStrictEqual(of(8000, 6000, null), {
+    assert.deepInclude(of(8000, 6000, null), {
       messages: 8000,
       limitedCustomers: 6000,
       messagingLimit: null,
@@ -28,6 +36,51 @@ describe("the forecast", () => {
     assert.deepInclude(of(8000, 8000, 2000), { days: 4, seconds: 3 * 86_400 })
     assert.deepInclude(of(8000, 1, 0), { days: null })
     assert.deepInclude(of(8000, 0, 0), { days: 1, seconds: 200 })
+  })
+
+  it("a campaign costs what its messages cost by market, at the rates of the day when it starts", () => {
+    const to = ["+4915112345678", "+4915112345679", "+12025550100"] as ReadonlyArray<PhoneNumber.E164>
+    const marketing = to.map((one) => Priced.expected(one, "marketing", true))
+    const utility = to.map((one, i) => Priced.expected(one, "utility", i === 0))
+    const expected = Forecast.withExpected(Forecast.withExpected([], marketing), utility)
+    const rate = (market: string, category: string, price: number, validFrom = 0) => ({
+      market,
+      category,
+      currency: "EUR",
+      price,
+      validFrom
+    })
+    const card = [
+      rate("DE", "marketing", 110_000),
+      rate("DE", "marketing", 120_000, 2000),
+      rate("*", "marketing", 60_000),
+      rate("DE", "utility", 50_000)
+    ]
+    const { costs, lines, messages } = Forecast.of(
+      { expected, limitedCustomers: 0, share: 0.5, at: 1000 },
+      sender({ tier: "standard" }),
+      standard,
+      card
+    )
+    assert.strictEqual(messages, 6)
+    assert.sameDeepMembers(
+      lines.map(({ billable, category, cost, market, messages }) => [
+        market,
+        category,
+        billable,
+        messages,
+        cost?.amount
+      ]),
+      [
+        ["DE", "marketing", true, 2, "0.22"],
+        ["US", "marketing", true, 1, "0.06"],
+        // free in the open window, and without a rate
+        ["DE", "utility", false, 1, undefined],
+        ["DE", "utility", true, 1, "0.05"],
+        ["US", "utility", true, 1, undefined]
+      ]
+    )
+    assert.deepStrictEqual(costs, [{ currency: "EUR", amount: "0.33" }])
   })
 })
 

@@ -1,7 +1,7 @@
 /**
  * Campaigns as they are stored.
  */
-import { Campaign, type CampaignStep } from "@wac/core"
+import { Campaign, type CampaignStep, type Forecast } from "@wac/core"
 import { instantOrNull, plain } from "../Column.ts"
 import { instants, jsons, texts } from "../Parameter.ts"
 import type { Row, Statement } from "../Statement.ts"
@@ -10,11 +10,22 @@ import { tallies, talliesOf } from "./Tallies.ts"
 /** The columns of the campaign `c`. */
 export const campaignColumns = `c.id, c.workspace_id, c.state, c.work_at, ${tallies} as tallies`
 
+/** The fields that an earlier version, which may run beside this one, does not write. */
+type Stored =
+  & Omit<Campaign.Campaign, "expected" | "forecast">
+  & Partial<Pick<Campaign.Campaign, "expected">>
+  & { readonly forecast: Omit<Forecast.Forecast, "lines" | "costs"> & Partial<Forecast.Forecast> | null }
+
 /** The campaign of a row with {@link campaignColumns}. */
-export const campaignOf = (row: Row): Campaign.Campaign => ({
-  ...plain<Campaign.Campaign>(row, "state"),
-  ...Campaign.counted(talliesOf(row))
-})
+export const campaignOf = (row: Row): Campaign.Campaign => {
+  const { expected = [], forecast, ...state } = plain<Stored>(row, "state")
+  return {
+    ...state,
+    expected,
+    forecast: forecast && { lines: [], costs: [], ...forecast },
+    ...Campaign.counted(talliesOf(row))
+  }
+}
 
 /** The campaign of a row, and when there is something to do for it. */
 export const jobOf = (row: Row): CampaignStep.Job => ({

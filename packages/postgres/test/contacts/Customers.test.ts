@@ -98,6 +98,7 @@ layer(database, { excludeTestServices: true })("a customer", (it) => {
           now: own.start,
           limit: 10,
           limits: Fixture.roomy,
+          rateCard: [],
           provider: own.number.provider,
           messageIds: yield* Effect.replicateEffect(Fixture.id("msg"), 10),
           ids: yield* Fixture.eventIds

@@ -25,6 +25,8 @@ export interface Accepted {
   readonly customer: string
   readonly behaviour: Behaviour
   readonly category: string
+  /** Nothing is charged for replies, and for utility templates while the customer's window is open. */
+  readonly isFree: boolean
   readonly problem: Errors.Problem | undefined
   readonly at: number
   readonly answer: Schema.JsonObject
@@ -187,6 +189,7 @@ export const make = (grounds: Grounds): Messages => {
       customer,
       behaviour: template === undefined ? unheld : behaviour,
       category: template?.category.toLowerCase() ?? "service",
+      isFree: template === undefined || (template.category === "UTILITY" && !outside),
       problem,
       at: now,
       answer: {
@@ -219,6 +222,7 @@ export const make = (grounds: Grounds): Messages => {
       customer: named(settings(), dice, message.customer),
       reference: message.reference,
       category: message.category,
+      isFree: message.isFree,
       problem,
       conversation: conversation
         ? {

@@ -56,6 +56,7 @@ export interface StatusFacts {
   readonly customer: Named
   readonly reference: string | undefined
   readonly category: string
+  readonly isFree: boolean
   readonly problem: Errors.Problem | undefined
   /** With the `conversation` of versions before 24, until this time. */
   readonly conversation: { readonly id: string; readonly until: string | number } | undefined
@@ -66,7 +67,6 @@ export interface StatusFacts {
 export const status = (account: string, number: BusinessNumber, facts: StatusFacts): Update => {
   const failed = facts.status === "failed"
   const priced = facts.status === "sent" || facts.status === "delivered"
-  const free = facts.category === "service"
   return {
     account,
     field: "messages",
@@ -86,9 +86,9 @@ export const status = (account: string, number: BusinessNumber, facts: StatusFac
         }),
         pricing: priced
           ? {
-            billable: !free,
+            billable: !facts.isFree,
             pricing_model: "PMP",
-            type: free ? "free_customer_service" : "regular",
+            type: facts.isFree ? "free_customer_service" : "regular",
             category: facts.category
           }
           : undefined,

@@ -16,6 +16,7 @@ import {
   type Message,
   MessageStore,
   Pace,
+  type RateCard,
   Recipient,
   Split,
   type Time
@@ -66,6 +67,12 @@ const changed = (...given: Parameters<typeof tried>) => Effect.map(tried(...give
 
 const limit = 50
 
+/** What the tests' customers cost, who are in the United States. */
+const rateCard: RateCard.RateCard = [
+  { market: "US", category: "utility", currency: "USD", price: 4_000, validFrom: 0 },
+  { market: "US", category: "marketing", currency: "USD", price: 25_000, validFrom: 0 }
+]
+
 /** One piece of work; `undefined` if no campaign is due. */
 const work = (own: Fixture.World, now: Time.Instant, most = limit) =>
   Effect.gen(function*() {
@@ -73,6 +80,7 @@ const work = (own: Fixture.World, now: Time.Instant, most = limit) =>
       now,
       limit: most,
       limits: Fixture.roomy,
+      rateCard,
       provider: own.number.provider,
       messageIds: yield* Effect.replicateEffect(Fixture.id("msg"), most),
       ids: yield* Fixture.eventIds
@@ -320,10 +328,19 @@ export const tests = (it: Fixture.It): void => {
       assert.isNull((yield* get(campaign)).forecast)
       yield* workAll(own, own.start, 20)
       const { forecast, limitedCustomers } = yield* get(campaign)
-      assert.deepInclude(forecast, { messages: 40, limitedCustomers, messagingLimit: null, days: 1 })
       const reached = rows(50).filter((row) => !Split.isIn(0.2, "holdout", campaign.id, Recipient.customerOf(row)!))
       const isReached = reached.some((row) => Recipient.customerOf(row) === Recipient.customerOf(rows(2)[1]!))
       assert.strictEqual(limitedCustomers, reached.length - (isReached ? 1 : 0))
+      assert.deepInclude(forecast, { messages: reached.length, limitedCustomers, messagingLimit: null, days: 1 })
+      // a utility message to the customer who wrote is free
+      const [charged, free] = forecast!.lines
+      assert.deepInclude(charged, { market: "US", category: "utility", billable: true, messages: limitedCustomers })
+      assert.strictEqual(free?.messages, isReached ? 1 : undefined)
+      assert.strictEqual(free?.cost ?? null, null)
+      assert.deepStrictEqual(
+        forecast!.costs.map(({ amount, currency }) => [currency, Number(amount)]),
+        [["USD", (limitedCustomers * 4) / 1000]]
+      )
     }))
 
   it.effect("a contact gets no more marketing templates of campaigns than the cap allows, and API sends count too", () =>

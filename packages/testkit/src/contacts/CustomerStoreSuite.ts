@@ -215,6 +215,7 @@ export const tests = (it: Fixture.It): void => {
           now: own.start,
           limit: 10,
           limits: Fixture.roomy,
+          rateCard: [],
           provider: own.number.provider,
           messageIds: yield* Effect.replicateEffect(Fixture.id("msg"), 10),
           ids: yield* Fixture.eventIds

@@ -11,6 +11,7 @@ import type { BodyParams, TemplateButton, TemplateContent, TemplateHeader } from
 import type { MessageStatus } from "../messages/Messages.ts"
 import { iso, type Moment } from "../Moment.ts"
 import type { Running } from "../Running.ts"
+import type { UsageLine } from "../usage/Usage.ts"
 
 /** From `draft` to `completed` or `cancelled`; `running` and `paused` alternate. */
 export type CampaignStatus =
@@ -87,6 +88,10 @@ export interface CampaignForecast {
   readonly days: number | null
   /** How long it takes at its pace. */
   readonly seconds: number
+  /** The messages by the price that they are expected to have. */
+  readonly lines: ReadonlyArray<UsageLine>
+  /** The sum of `lines` in each currency; empty without the option `rateCard`. */
+  readonly costs: ReadonlyArray<{ readonly currency: string; readonly amount: string }>
 }
 
 /** A campaign and its counts as of now. */
