@@ -245,6 +245,7 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("the 
       const pages = [
         "/dashboard",
         "/dashboard/setup",
+        "/status",
         "/docs",
         "/docs/errors",
         "/docs/reference.js",

@@ -9,40 +9,19 @@ import { version } from "../Version.ts"
 import * as Dashboard from "./Dashboard.ts"
 import * as Documentation from "./Documentation.ts"
 import * as ErrorsPage from "./ErrorsPage.ts"
-import * as PageHeaders from "./PageHeaders.ts"
+import * as Page from "./Page.ts"
+import * as StatusPage from "./StatusPage.ts"
 
 /** The address where browsers look for the icon by default, and to which our own pages link. */
 const iconPaths = ["/favicon.ico", "/favicon.svg"] as const
 
 /** Every page except those of the dashboard, for `Routes`. */
-export const paths = ["/", ErrorAddress.path, ...Documentation.paths, ...iconPaths] as const
-
-/** A page; `root` is the relative address of `/`. */
-const page = (title: string, body: string, root = ""): string =>
-  `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${title}</title>
-<link rel="icon" type="image/svg+xml" href="${root}favicon.svg">
-<style>
-:root { color-scheme: light dark }
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 32rem; margin: 4rem auto; padding: 0 1rem }
-</style>
-</head>
-<body>
-<main>
-${body}
-</main>
-</body>
-</html>
-`
+export const paths = ["/", ErrorAddress.path, StatusPage.path, ...Documentation.paths, ...iconPaths] as const
 
 const running = `wac${version === undefined ? "" : ` ${version}`}`
 
 /** The first page without a dashboard: names the service and links to its pages. */
-const home = page(
+const home = Page.document(
   "wac",
   `<h1>wac</h1>
 <p>This is ${running}: it sends WhatsApp messages for a workspace, issues API keys, and reports what happened through
@@ -50,6 +29,7 @@ signed webhooks. The service is running.</p>
 <ul>
 <li><a href="docs">API documentation</a> (<a href="openapi.json">OpenAPI</a>)</li>
 <li><a href="docs/errors">Every error</a>, and what to do about it</li>
+<li><a href="status">Status</a>, for people</li>
 <li><a href="readyz">Readiness</a>, for load balancers; <a href="healthz">health</a>, for whatever restarts it</li>
 </ul>`
 )
@@ -60,18 +40,12 @@ const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">
 </svg>
 `
 
-const html = (text: string) =>
-  HttpServerResponse.text(text, {
-    contentType: "text/html; charset=utf-8",
-    headers: { "content-security-policy": PageHeaders.policyOf(text) }
-  })
-
 /** The first page: the dashboard, if it is served. */
 const first = HttpRouter.use((router) =>
   Effect.gen(function*() {
     const response = (yield* Dashboard.IsServed)
       ? Effect.map(MountPath, (mount) => HttpServerResponse.redirect(`${mount}${Dashboard.home}`))
-      : Effect.succeed(html(home))
+      : Effect.succeed(Page.response(home))
     yield* router.add("GET", "/", response)
   })
 )
@@ -89,6 +63,7 @@ export const layer = Layer.mergeAll(
       })
     )
   ),
-  HttpRouter.add("GET", ErrorAddress.path, html(page("Errors", ErrorsPage.body, "../"))),
-  Documentation.layer
+  HttpRouter.add("GET", ErrorAddress.path, Page.response(Page.document("Errors", ErrorsPage.body, { root: "../" }))),
+  Documentation.layer,
+  StatusPage.layer
 )
