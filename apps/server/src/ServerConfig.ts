@@ -414,6 +414,9 @@ const receiverRules = Effect.gen(function*() {
   }
 })
 
+/** When customers' files are downloaded (contract §8). */
+const InboundMedia = Schema.Literals(["keep", "on_demand"])
+
 const config = Effect.gen(function*() {
   const opened = yield* kept
   const { host, port } = yield* listening
@@ -430,6 +433,7 @@ const config = Effect.gen(function*() {
     provider: yield* provider,
     rateLimitRedis: yield* rateLimitStore,
     retention: yield* retention,
+    inboundMedia: yield* read("MEDIA_INBOUND", InboundMedia, "keep or on_demand", "keep"),
     rateCardFile: yield* optional("WAC_RATE_CARD", Schema.NonEmptyString, "the path of a CSV file"),
     owner: yield* owner,
     receiverRules: yield* receiverRules,

@@ -17,6 +17,7 @@ const conditions = ["operational", "degraded", "down"] as const satisfies Readon
 /** The parts: requests to the API, deliveries to webhooks, and messages and reports from the provider. */
 export const parts = ["requests", "deliveries", "inbound"] as const
 
+/** One of {@link parts}. */
 export type Part = (typeof parts)[number]
 
 /** The condition of the service and of its parts. */

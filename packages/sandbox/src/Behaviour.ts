@@ -17,7 +17,8 @@ export const numbers = {
   replying: "+15005550008",
   stopping: "+15005550009",
   slow: "+15005550010",
-  pressing: "+15005550011"
+  pressing: "+15005550011",
+  picturing: "+15005550012"
 } as const satisfies Record<string, PhoneNumber.E164>
 
 /** One reported item, before it has a message and a time. */
@@ -26,6 +27,8 @@ export type Told =
   | { readonly _tag: "Failure"; readonly error: Message.MessageError }
   /** A text that the recipient sends back. */
   | { readonly _tag: "Reply"; readonly text: string }
+  /** The recipient sends a picture. */
+  | { readonly _tag: "Picture" }
   /** The recipient taps on the first choice in the message, or replies with text if there is none. */
   | { readonly _tag: "Press" }
 
@@ -118,6 +121,10 @@ const special: Readonly<Record<keyof typeof numbers, () => Behaviour>> = {
   pressing: () => ({
     outcome: accepted,
     tellings: [after(200, told("delivered"), { _tag: "Press" }), after(400, told("read"))]
+  }),
+  picturing: () => ({
+    outcome: accepted,
+    tellings: [after(200, told("delivered"), { _tag: "Picture" }), after(400, told("read"))]
   }),
   slow: () => ({ ...ordinary, answerAfter: Duration.seconds(3) })
 }

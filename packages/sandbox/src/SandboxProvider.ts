@@ -16,6 +16,7 @@ import { Clock, Duration, Effect, Equal, FiberSet, Layer, Schedule, Stream } fro
 import { SecureRandom } from "effect/crypto"
 import * as Behaviour from "./Behaviour.ts"
 import * as FirstChoice from "./FirstChoice.ts"
+import * as Picture from "./Picture.ts"
 import * as Templates from "./Templates.ts"
 
 /** The number that the first workspace on the sandbox begins with. */
@@ -59,7 +60,7 @@ export const layer: Layer.Layer<Provider.Provider, never, Inbound.Inbound | Secu
     const itemOf = Effect.fnUntraced(function*(told: Behaviour.Told, subject: Subject) {
       const at = yield* Clock.currentTimeMillis
       const { providerMessageId, recipient, reference, sender } = subject
-      const item: InboundItem.InboundItem = told._tag === "Reply" || told._tag === "Press"
+      const item: InboundItem.InboundItem = told._tag === "Reply" || told._tag === "Press" || told._tag === "Picture"
         ? {
           _tag: "Message",
           message: {
@@ -72,6 +73,8 @@ export const layer: Layer.Layer<Provider.Provider, never, Inbound.Inbound | Secu
             }),
             ...(told._tag === "Press" && subject.pressed !== undefined
               ? { ...subject.pressed, context: { message_id: providerMessageId } }
+              : told._tag === "Picture"
+              ? Picture.message(`sandbox_${yield* random.ulid}`)
               : {})
           }
         }
@@ -157,6 +160,8 @@ export const layer: Layer.Layer<Provider.Provider, never, Inbound.Inbound | Secu
         const now = yield* Clock.currentTimeMillis
         return { providerMediaId: `sandbox_${yield* random.ulid}`, expiresAt: now + Duration.toMillis(keptFor) }
       }),
+      // whatever a test's customer sends is the sandbox's picture
+      downloadFile: () => Stream.succeed(Picture.bytes),
       firstNumber: Effect.succeed(firstNumber),
       templates: () => Effect.sync(() => [...changed.values()])
     })

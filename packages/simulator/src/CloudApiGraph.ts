@@ -111,6 +111,7 @@ export const answer = (
     return refused(Errors.badToken("Error validating access token: The session is invalid or has expired."))
   }
   const addressed = call.method === "GET" ? graph.media.at(call.target, now) : undefined
+  if (addressed === "dead") return { http: 404, body: "URL signature expired", code: null }
   if (addressed !== undefined) return { ...ok(null), file: addressed }
   if (route === undefined) return refused(Errors.noObject(call.method, call.target))
   const absent = () => refused(Errors.noObject(route.method, route.id))

@@ -1,5 +1,6 @@
 /** The simulated Cloud API apart from its sockets: its state, the calls it answers, and all that a test can do to it. */
-import { Clock, Effect, FiberSet, type Schema, type Scope } from "effect"
+import { Clock, Duration, Effect, FiberSet, type Schema, type Scope } from "effect"
+import { createHash } from "node:crypto"
 import * as Calls from "./CloudApiCalls.ts"
 import type { Problem } from "./CloudApiErrors.ts"
 import type * as Graph from "./CloudApiGraph.ts"
@@ -95,6 +96,9 @@ export interface Simulation {
   readonly courier: Couriers.Courier
 }
 
+/** How long upstream has what customers send. */
+const customersFiles = Duration.days(7)
+
 /** Runs for as long as the scope; what is still to come then is lost. */
 export const make = Effect.fnUntraced(function*(
   identity: Identity,
@@ -182,6 +186,22 @@ export const make = Effect.fnUntraced(function*(
     }
   }
 
+  /** Keeps a customer's file. Gives what the message says of it. */
+  const keepFile = (number: string, file: Inbounds.InboundFile, now: number): Schema.JsonObject => {
+    const bytes = Buffer.from(file.base64, "base64")
+    const type = file.type ?? "application/octet-stream"
+    const lives = file.lives === undefined ? customersFiles : Duration.millis(file.lives)
+    const { url: address } = file.lies ?? {}
+    const kept = media.keep(number, type, bytes, now, lives, address === undefined ? {} : { url: address })
+    return {
+      id: kept.id,
+      mime_type: type,
+      sha256: file.lies?.sha256 ?? createHash("sha256").update(bytes).digest("base64"),
+      url: String(media.shown(kept, url(), now).url),
+      ...(file.filename === undefined ? {} : { filename: file.filename })
+    }
+  }
+
   const receive: Simulation["receive"] = (inbound) =>
     Effect.gen(function*() {
       const now = yield* Clock.currentTimeMillis
@@ -192,6 +212,11 @@ export const make = Effect.fnUntraced(function*(
       }
       const content = Inbounds.contentOf(inbound)
       if (content === undefined) return yield* Effect.fail(Inbounds.unknownKind)
+      const { file } = inbound
+      const type = String(content.type)
+      const described = file === undefined
+        ? {}
+        : { [type]: { ...content[type] as Schema.JsonObject, ...keepFile(number.id, file, now) } }
       const customer = customerOf(inbound)
       const at = inbound.at ?? now
       const name = customer.waId ?? customer.userId!
@@ -207,7 +232,8 @@ export const make = Effect.fnUntraced(function*(
           id,
           timestamp: Updates.timestamp(at, dice.hits(settings.numericTimestamps, "numeric", id)),
           ...(inbound.context === undefined ? {} : { context: inbound.context }),
-          ...content
+          ...content,
+          ...described
         },
         !system && !dice.hits(settings.omitContacts, "contacts", id)
       ))

@@ -1,12 +1,16 @@
 import type { Json } from "./Json.ts"
 import type { UnknownName } from "./UnknownName.ts"
 
-/** A file that a customer sent; the provider keeps it for a few days under `id`. */
+/**
+ * A file that a customer sent. `media_id` reads it at `/v1/media/{media_id}`, for as long as it is kept. It is absent only
+ * if the service runs with a provider of its host that downloads no files: then `id` is that provider's.
+ */
 export interface ReceivedMedia {
-  readonly id: string
+  readonly media_id?: string
+  readonly id?: string
   readonly mime_type?: string
+  /** In hexadecimal. */
   readonly sha256?: string
-  /** A provider link that is valid for minutes and requires the sender's credentials. */
   readonly url?: string
   readonly caption?: string
   /** Of a document. */

@@ -103,6 +103,8 @@ export interface Config<E = never> extends Kept<E> {
   readonly retention?: Retention.Retention
   /** The provider's prices; without them, usage has no costs. */
   readonly rateCard?: RateCard.RateCard
+  /** When customers' files are downloaded. Defaults to `keep`. */
+  readonly inboundMedia?: MediaLibrary.Inbound
   readonly receiverRules: ReceiverGuardDns.ReceiverRules
 }
 
@@ -196,7 +198,8 @@ const beneath = <E, EInFront>(
     Layer.provideMerge(receivers(config)),
     Layer.provideMerge(layerKept(config, cryptography)),
     Layer.provideMerge(Layer.succeed(Retention.CurrentRetention, config.retention ?? Retention.standard)),
-    Layer.provideMerge(Layer.succeed(RateCard.CurrentRateCard, config.rateCard ?? []))
+    Layer.provideMerge(Layer.succeed(RateCard.CurrentRateCard, config.rateCard ?? [])),
+    Layer.provideMerge(Layer.succeed(MediaLibrary.InboundFiles, config.inboundMedia ?? "keep"))
   )
 
 /** Every service that an adapter of {@link Adapters} may use. */

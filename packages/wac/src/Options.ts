@@ -117,6 +117,11 @@ export interface WacOptions {
   /** The provider's prices, by which `usage` tells what messages cost. Defaults to none. */
   readonly rateCard?: ReadonlyArray<Rate>
   /**
+   * When customers' files are downloaded from the provider: as soon as they arrive (`keep`, the default), or when they
+   * are first opened, while the provider has them (`on_demand`).
+   */
+  readonly inboundMedia?: "keep" | "on_demand"
+  /**
    * Says that the storage was restored from a backup: campaigns that were running wait until they are resumed. A
    * restored PostgreSQL is usually recognized without it. Set it for one start. Defaults to false.
    */
@@ -142,6 +147,7 @@ const names: Record<keyof WacOptions, true> = {
   limits: true,
   retention: true,
   rateCard: true,
+  inboundMedia: true,
   restored: true,
   receivers: true,
   log: true,
@@ -226,6 +232,9 @@ export const check = (options: WacOptions): void => {
   if (options.dashboard !== undefined && typeof options.dashboard !== "boolean") {
     throw badOption("dashboard", "dashboard must be true or false")
   }
+  if (![undefined, "keep", "on_demand"].includes(options.inboundMedia)) {
+    throw badOption("inboundMedia", "inboundMedia must be keep or on_demand")
+  }
   if (options.restored !== undefined && typeof options.restored !== "boolean") {
     throw badOption("restored", "restored must be true or false")
   }
@@ -246,6 +255,7 @@ export const configOf = (options: WacOptions): Composition.Config<unknown> => {
     limits: limitsOf(options.limits),
     retention: retentionOf(options.retention),
     rateCard: rateCardOf(options.rateCard),
+    ...(options.inboundMedia === undefined ? {} : { inboundMedia: options.inboundMedia }),
     receiverRules: rulesOf(options.receivers)
   }
 }

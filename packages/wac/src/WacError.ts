@@ -67,7 +67,8 @@ export interface ErrorReasons {
     | "outcome_unknown"
     | "delivery_unknown"
     | "body_already_parsed"
-  readonly not_found: never
+  /** Only of a customer's file that the provider no longer has. */
+  readonly not_found: "media_expired"
 }
 
 /** The reason of any code. */
@@ -101,7 +102,7 @@ export class WacError extends Error {
   override readonly name = "WacError"
   /** The kind of error. */
   readonly code: ErrorCode
-  /** The condition of the code that applied; `undefined` with `not_found`. */
+  /** The condition of the code that applied; `undefined` with most of `not_found`. */
   readonly reason: ErrorReason | undefined
   /** The first offending field, as a path (`template.bodyParams[1]`), or the option's name. */
   readonly param: string | undefined

@@ -20,10 +20,9 @@ import type { ReceivedContentByType } from "@wac/verifier"
 import { expectTypeOf, it } from "vitest"
 import type * as Wac from "../src/index.ts"
 
-type ReasonsOf<Code extends Errors.DomainError["code"]> = Extract<
-  Errors.DomainError,
-  { readonly code: Code; readonly reason: string }
->["reason"]
+type ReasonsOf<Code extends Errors.DomainError["code"]> = NonNullable<
+  Extract<Errors.DomainError, { readonly code: Code; readonly reason?: string }>["reason"]
+>
 
 it("statuses equal the core's", () => {
   expectTypeOf<Wac.MessageStatus>().toEqualTypeOf<Message.MessageStatus>()

@@ -2,8 +2,9 @@
  * Calls of the Cloud API over HTTP: one deadline, bounded answers, no redirect, no proxy, and never the same request
  * twice.
  */
-import { type Duration, Effect, Redacted, type Schema, type Scope } from "effect"
-import { Agent, type Dispatcher } from "undici"
+import { Provider } from "@wac/core"
+import { type Duration, Effect, Redacted, type Schema, type Scope, Stream } from "effect"
+import { Agent, type Dispatcher, request } from "undici"
 import type * as FileForm from "./FileForm.ts"
 import * as Payload from "./Payload.ts"
 import { type Headers, regainAfter } from "./UsageHeaders.ts"
@@ -44,6 +45,12 @@ export type Answer =
   /** No byte of the request has left. */
   | { readonly _tag: "NotSent"; readonly why: string }
   /** The request may have left, and no whole answer came. */
+  | { readonly _tag: "Lost"; readonly why: string }
+
+/** What came of asking for a file. */
+export type Download =
+  | { readonly _tag: "Begun"; readonly bytes: Stream.Stream<Uint8Array, Provider.ProviderError> }
+  | { readonly _tag: "Refused"; readonly status: number }
   | { readonly _tag: "Lost"; readonly why: string }
 
 /**
@@ -128,6 +135,38 @@ export class CloudApi {
         })
       )
     })
+
+  /** Asks for a file at an address, whose bytes are read as fast as they are taken. No redirect is followed. */
+  readonly download = (access: Access, address: string): Effect.Effect<Download> =>
+    Effect.tryPromise({
+      try: (signal) =>
+        request(address, {
+          dispatcher: this.#agent,
+          signal,
+          headers: { "user-agent": userAgent, authorization: `Bearer ${Redacted.value(access.accessToken)}` }
+        }),
+      catch: (error) => ({ why: error instanceof Error ? whyOf(error) : "unknown" })
+    }).pipe(
+      Effect.flatMap(({ body, statusCode }): Effect.Effect<Download> =>
+        statusCode === 200
+          ? Effect.succeed({
+            _tag: "Begun",
+            bytes: Stream.fromAsyncIterable(
+              body as AsyncIterable<Uint8Array>,
+              (error) =>
+                new Provider.ProviderError({
+                  reason: "provider_unavailable",
+                  message: `the provider broke off a file (${error instanceof Error ? whyOf(error) : "unknown"})`
+                })
+            )
+          })
+          : Effect.as(Effect.ignore(Effect.tryPromise(() => body.dump())), {
+            _tag: "Refused" as const,
+            status: statusCode
+          })
+      ),
+      Effect.catch(({ why }) => Effect.succeed<Download>({ _tag: "Lost", why }))
+    )
 
   #dispatch(
     access: Access,

@@ -11,6 +11,7 @@ import * as Payload from "./Payload.ts"
 /** What a message says. */
 interface Said {
   readonly content: Payload.Json
+  readonly file?: InboundMessage.InboundFile
 }
 
 /** Reads what stands under the name of a type; undefined when it is not what that type asks for. */
@@ -68,8 +69,29 @@ const elements: Payload.Read<Payload.Json | undefined> = (json) => Array.isArray
 
 const contacts: ReadSaid = (json) => Array.isArray(json) ? { content: json } : undefined
 
-/** Meta's media are fetched by their `id`; `url` is good for minutes, and for whoever has the access token. */
-const media = object({ id: Payload.word }, ["mime_type", "sha256", "caption", "filename", "voice", "animated", "url"])
+/** A digest as we write it; Meta posts it in base64. Undefined for what is none. */
+const digestOf = (told: string): string | undefined => {
+  const bytes = Buffer.from(told, "base64")
+  return bytes.length === 32 ? bytes.toString("hex") : undefined
+}
+
+/** A file, without Meta's own id and address: we fetch it by the id, and our own takes its place. */
+const media: ReadSaid = (json) => {
+  const { filename, id, sha256 } = Payload.shape({
+    id: Payload.word,
+    sha256: Payload.text,
+    filename: Payload.text
+  })(json)
+  if (id === undefined) return undefined
+  const digest = sha256 === undefined ? undefined : digestOf(sha256)
+  return {
+    content: {
+      ...Payload.pick(json, ["mime_type", "sha256", "caption", "filename", "voice", "animated"]),
+      ...(digest === undefined ? {} : { sha256: digest })
+    },
+    file: { providerMediaId: id, sha256: digest ?? null, filename: filename ?? null }
+  }
+}
 
 const byType: ReadonlyMap<string, ReadSaid> = new Map([
   ["text", text],
@@ -89,22 +111,22 @@ const byType: ReadonlyMap<string, ReadSaid> = new Map([
 ])
 
 /** A message of a known type, as it is after a change. */
-const changed = (json: Payload.Json | undefined): Payload.Json | undefined => {
+const changed = (json: Payload.Json | undefined): Said | undefined => {
   const message = Payload.fields(json)
   const type = Payload.word(message?.["type"])
   const said = message === undefined || type === undefined ? undefined : byType.get(type)?.(message[type])
   return message === undefined || type === undefined
     ? undefined
     : said === undefined
-    ? { type: "unsupported", unsupported: unsupported(type, message).content }
-    : { type, [type]: said.content }
+    ? { content: { type: "unsupported", unsupported: unsupported(type, message).content } }
+    : { ...said, content: { type, [type]: said.content } }
 }
 
 const edit: ReadSaid = (json) => {
   const { message, original_message_id } = Payload.shape({ original_message_id: Payload.word, message: changed })(json)
   return original_message_id === undefined || message === undefined
     ? undefined
-    : { content: { original_message_id, message } }
+    : { ...message, content: { original_message_id, message: message.content } }
 }
 
 /** Of a type that we do not know, that Meta does not hand over, or without what its type asks for. */
@@ -191,11 +213,11 @@ export const read = (
 const saidIn = (
   message: Payload.Fields,
   type: string | undefined
-): Pick<InboundMessage.InboundMessage, "type" | "content"> => {
+): Pick<InboundMessage.InboundMessage, "type" | "content" | "file"> => {
   const said = type === undefined ? undefined : byType.get(type)?.(message[type])
   return said === undefined || type === undefined
     ? { type: "unsupported", content: unsupported(type, message).content }
-    : { type, content: said.content }
+    : { type, ...said }
 }
 
 /** What the business wrote to a customer on its own phone. */

@@ -10,10 +10,11 @@ import {
   SenderBlock,
   type SenderCredentials
 } from "@wac/core"
-import { Clock, Duration, Effect, FiberSet, Layer, Redacted } from "effect"
+import { Clock, Duration, Effect, FiberSet, Layer, Redacted, Stream } from "effect"
 import * as Classification from "./Classification.ts"
 import * as CloudApi from "./CloudApi.ts"
 import * as Consequences from "./Consequences.ts"
+import * as FileDownload from "./FileDownload.ts"
 import * as FileForm from "./FileForm.ts"
 import type { GraphError } from "./GraphError.ts"
 import * as NumberInfo from "./NumberInfo.ts"
@@ -216,6 +217,26 @@ export const layer = (
           })
       })
 
+      const downloadFile: NonNullable<Provider.Provider["Service"]["downloadFile"]> = (file) =>
+        Stream.unwrap(Effect.map(
+          Effect.mapError(
+            accessOf(file.sender),
+            ({ message }) => new Provider.ProviderError({ reason: "provider_error", message })
+          ),
+          (access) =>
+            FileDownload.of({
+              call: (call) => api.call(access, call),
+              read: (address) => api.download(access, address),
+              errorOf: (answer) => errorOf(answer, access),
+              failed: (answer, error) =>
+                new Provider.ProviderError({
+                  reason: failureOf(answer),
+                  message: `the provider did not say where a file is: ${reasonOf(answer, error)}`
+                }),
+              baseUrl: access.baseUrl
+            }, file)
+        ))
+
       /** The JSON of an answer without an error. */
       const jsonOf = (answer: CloudApi.Answer, error: GraphError | undefined) =>
         answer._tag === "Answered" && error === undefined && answer.status >= 200 && answer.status <= 299
@@ -306,6 +327,7 @@ export const layer = (
         send,
         markRead,
         uploadFile,
+        downloadFile,
         templateEditor,
         templates,
         firstNumber

@@ -285,8 +285,9 @@ describe("what the business writes on its own phone", () => {
 })
 
 describe("media", () => {
-  it("of each kind have their id and what is known of them", () => {
-    const common = { id: "881", mime_type: "x/y", sha256: "4654+8g=", url: "https://example.com/m?mid=881" }
+  it("of each kind have what is known of them, and name the file that is downloaded", () => {
+    const posted = { id: "881", mime_type: "x/y", sha256: "4654+8g=", url: "https://example.com/m?mid=881" }
+    const common = { mime_type: "x/y", sha256: "4654+8g=" }
     for (
       const [type, more] of [
         ["image", { caption: "résumé" }],
@@ -296,13 +297,31 @@ describe("media", () => {
         ["sticker", { animated: false }]
       ] as const
     ) {
-      assert.deepStrictEqual(said({ type, [type]: { ...common, ...more, secret_field: 1 } }), [
+      assert.deepStrictEqual(said({ type, [type]: { ...posted, ...more, secret_field: 1 } }), [
         type,
         { ...common, ...more } satisfies Told["image"],
         undefined
       ])
     }
-    assert.deepStrictEqual(said({ type: "image", image: { id: 882 } }), ["image", { id: "882" }, undefined])
+    assert.deepStrictEqual(said({ type: "image", image: { id: 882 } }), ["image", {}, undefined])
+  })
+
+  it("have a digest in hexadecimal, also in an edited message", () => {
+    const bytes = Buffer.alloc(32, 0xab)
+    const image = { id: "881", sha256: bytes.toString("base64"), caption: "a" }
+    const file = { providerMediaId: "881", sha256: "ab".repeat(32), filename: null }
+    const fileOf = (fields: { readonly [name: string]: Json }) => {
+      const { content, file } = received(fields)
+      return [content, file]
+    }
+    assert.deepStrictEqual(fileOf({ type: "image", image }), [{ sha256: file.sha256, caption: "a" }, file])
+    assert.deepStrictEqual(
+      fileOf({ type: "edit", edit: { original_message_id: "wamid.1", message: { type: "image", image } } }),
+      [
+        { original_message_id: "wamid.1", message: { type: "image", image: { sha256: file.sha256, caption: "a" } } },
+        file
+      ]
+    )
   })
 })
 

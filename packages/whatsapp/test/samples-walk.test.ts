@@ -176,7 +176,12 @@ const withoutNames = (json: Json, inFile = false): Json =>
     ? Object.fromEntries(
       Object.entries<Json>(json)
         .filter(([name]) => !(inFile && (name === "id" || name === "url")) && name !== "href")
-        .map(([name, value]) => [name, withoutNames(value, files.includes(name))])
+        // we write digests in hexadecimal
+        .map(([name, value]) =>
+          inFile && name === "sha256" && Buffer.from(value, "base64").length === 32
+            ? [name, Buffer.from(value, "base64").toString("hex")]
+            : [name, withoutNames(value, files.includes(name))]
+        )
     )
     : json
 

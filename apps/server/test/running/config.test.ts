@@ -77,6 +77,7 @@ describe("unset variables", () => {
     previousMasterKey: undefined,
     owner: undefined,
     limits: Limits.standard,
+    inboundMedia: "keep",
     rateCardFile: undefined,
     retention: Retention.standard,
     receiverRules: { allowInsecure: false, allowedCidrs: 0 },
@@ -107,6 +108,7 @@ describe("unset variables", () => {
         "WAC_WORKSPACE_NAME",
         "WAC_LIMITS",
         "RETENTION",
+        "MEDIA_INBOUND",
         "WAC_RATE_CARD",
         "RATE_LIMIT_STORE",
         "WEBHOOK_ALLOW_INSECURE",
@@ -178,6 +180,7 @@ describe("accepted values", () => {
       { owner: { email: "o@example.com", password: "pässword 🔑", workspaceName: "n".repeat(100) } }
     ],
     [{ WAC_WORKSPACE_NAME: "Acme" }, { owner: undefined }],
+    [{ MEDIA_INBOUND: "on_demand" }, { inboundMedia: "on_demand" }],
     [{ RETENTION: "{\"events\":7,\"bodies\":30}" }, { retention: { ...Retention.standard, events: 7, bodies: 30 } }],
     [{ WAC_LIMITS: "{}" }, { limits: Limits.standard }],
     [
@@ -320,6 +323,7 @@ describe("refused values", () => {
       `https://wac.example/#${secret}`
     ]],
     ["TRUST_PROXY", [secret, "10.0.0.0/33", "true", "*", "::1/129", "10.0.0.1/8", "::ffff:10.0.0.0/104"]],
+    ["MEDIA_INBOUND", ["always", "KEEP"]],
     ["RETENTION", [
       secret,
       "[]",

@@ -2,9 +2,11 @@
  * Files of the workspace that are sent through the simulated Cloud API (contract §10).
  */
 import { assert, layer } from "@effect/vitest"
+import type { CloudApi } from "@wac/simulator"
 import { Duration, Effect } from "effect"
+import { createHash } from "node:crypto"
 import * as checks from "../checks.ts"
-import { type Answer, send } from "../harness.ts"
+import { type Answer, call, send } from "../harness.ts"
 import { jpeg, png, upload } from "../media/files.ts"
 import { generous, World } from "./whatsapp.ts"
 
@@ -16,6 +18,29 @@ const stored = Effect.fnUntraced(function*(bytes: Uint8Array, filename: string) 
 })
 
 const image = (to: string, media: string) => ({ to, type: "image", image: { media, caption: "Your order" } })
+
+const customer = "+16505560400"
+
+/** A customer sends a picture. Gives our id of it, and the event's words. */
+const received = Effect.fnUntraced(function*(file: CloudApi.InboundFile) {
+  const { api, quiet, session, url } = yield* World
+  const wamid = yield* api.receive({ from: customer, kind: "image", file })
+  yield* quiet
+  const { body } = yield* checks.until(
+    call(`${url}/internal/events?type=message.received&limit=100`, { headers: session }),
+    ({ body }: Answer) => body.data.some((event: Answer["body"]) => event.data.provider_message_id === wamid)
+  )
+  const { image } = body.data.find((event: Answer["body"]) => event.data.provider_message_id === wamid).data
+  return { id: String(image.media_id), image }
+})
+
+const opened = Effect.fnUntraced(function*(id: string) {
+  const { key, url } = yield* World
+  return yield* Effect.promise(async () => {
+    const response = await fetch(`${url}/v1/media/${id}`, { headers: { authorization: `Bearer ${key.apiKey}` } })
+    return { response, bytes: Buffer.from(await response.arrayBuffer()) }
+  })
+})
 
 /** Opens the service window of a customer. */
 const writes = Effect.fnUntraced(function*(from: string) {
@@ -49,6 +74,42 @@ layer(
       assert.deepInclude(sent.image, { caption: "Your order" })
       assert.match(sent.image.id, /^\d+$/)
       assert.notProperty(sent.image, "media")
+    }))
+
+  it.effect("a customer's file is downloaded, and read by the id in the event; nobody else reads it", () =>
+    Effect.gen(function*() {
+      const world = yield* World
+      const { id, image } = yield* received({ base64: Buffer.from(png).toString("base64"), type: "image/png" })
+      assert.deepInclude(image, { mime_type: "image/png", caption: "Schön, nicht?" })
+      assert.notProperty(image, "id")
+      assert.notProperty(image, "url")
+      const { bytes, response } = yield* opened(id)
+      assert.strictEqual(response.status, 200)
+      assert.strictEqual(response.headers.get("content-type"), "image/png")
+      assert.isTrue(Buffer.from(png).equals(bytes))
+      assert.strictEqual(createHash("sha256").update(bytes).digest("hex"), image.sha256)
+      // it may be sent on
+      const sent = yield* send(world, { to: customer, type: "image", image: { media: id } })
+      assert.strictEqual(sent.status, 200, sent.text)
+    }))
+
+  it.effect("a customer's file that is another one than upstream said is never handed out", () =>
+    Effect.gen(function*() {
+      const { id } = yield* received({
+        base64: Buffer.from(png).toString("base64"),
+        type: "image/png",
+        lies: { sha256: createHash("sha256").update("another").digest("base64") }
+      })
+      const { response } = yield* opened(id)
+      assert.include([502, 503], response.status)
+    }))
+
+  it.effect("a customer's file that upstream no longer has is gone", () =>
+    Effect.gen(function*() {
+      const { id } = yield* received({ base64: "", lives: 1 })
+      const { bytes, response } = yield* opened(id)
+      assert.strictEqual(response.status, 404)
+      assert.strictEqual(JSON.parse(bytes.toString()).error.reason, "media_expired")
     }))
 
   it.effect("a file that the provider has deleted is uploaded again", () =>

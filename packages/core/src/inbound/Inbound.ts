@@ -7,6 +7,8 @@ import { SecureRandom } from "effect/crypto"
 import { ContactStore } from "../contacts/ContactStore.ts"
 import * as Event from "../events/Event.ts"
 import * as Id from "../Id.ts"
+import { InboundFiles } from "../media/MediaLibrary.ts"
+import { MediaStore } from "../media/MediaStore.ts"
 import { type EventIds, MessageStore } from "../messages/MessageStore.ts"
 import { PhoneNumberStore } from "../numbers/PhoneNumberStore.ts"
 import type { StoreError } from "../StoreError.ts"
@@ -37,6 +39,8 @@ export class Inbound extends Context.Service<Inbound, {
       const numbers = yield* PhoneNumberStore
       const templates = yield* TemplateStore
       const requests = yield* TemplateRequests
+      const media = yield* MediaStore
+      const inboundFiles = yield* InboundFiles
       const random = yield* SecureRandom.SecureRandom
 
       const idsFor = (count: number): Effect.Effect<EventIds> =>
@@ -45,6 +49,24 @@ export class Inbound extends Context.Service<Inbound, {
           deliveries: Effect.replicateEffect(Id.generate(random, "dlv"), count)
         })
 
+      /** Our id of the file in a message; undefined if it has none, or its number is unknown. */
+      const expectFile = Effect.fnUntraced(function*(
+        { at, file, providerNumberId }: InboundMessage.InboundMessage,
+        now: Instant
+      ) {
+        if (file === undefined) return undefined
+        const [number] = yield* numbers.named({ providerNumberId })
+        if (number === undefined) return undefined
+        const awaited = {
+          ...file,
+          id: yield* Id.generate(random, "med"),
+          workspaceId: number.workspaceId,
+          phoneNumberId: number.id,
+          createdAt: Math.min(at, now)
+        }
+        return yield* media.expect(awaited, inboundFiles === "keep" ? now : null)
+      })
+
       const record = Effect.fnUntraced(function*(message: InboundMessage.InboundMessage, now: Instant) {
         if (InboundMessage.isTooOld(message, now)) return "too_old"
         const names = new Map<string, Id.MessageId>()
@@ -52,9 +74,12 @@ export class Inbound extends Context.Service<Inbound, {
           const id = yield* messages.idOf(message.providerNumberId, name)
           if (Option.isSome(id)) names.set(name, id.value)
         }
+        const known = InboundMessage.named(message, (name) => names.get(name))
+        // before the message, so that its event has the id; a message that comes again finds the same one
+        const mediaId = yield* expectFile(message, now)
         return yield* contacts.recordInbound({
           now,
-          message: InboundMessage.named(message, (name) => names.get(name)),
+          message: mediaId === undefined ? known : InboundMessage.withMedia(known, mediaId),
           messageId: yield* Id.generate(random, "msg"),
           ids: yield* idsFor(1)
         })

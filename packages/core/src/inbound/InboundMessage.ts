@@ -3,7 +3,7 @@
  */
 import { Duration, Predicate, type Schema } from "effect"
 import { type Customer, type Preference, preferenceOf, preferenceOfChoice } from "../contacts/Contact.ts"
-import type { MessageId } from "../Id.ts"
+import type { MediaId, MessageId } from "../Id.ts"
 import type { Instant } from "../Time.ts"
 
 /** The customer's profile according to the provider. It is unverified. */
@@ -12,6 +12,15 @@ export interface Profile {
   readonly username?: string
   /** The customer's identifier across a group of businesses. */
   readonly parent_user_id?: string
+}
+
+/** A customer's file as the provider names it. */
+export interface InboundFile {
+  readonly providerMediaId: string
+  /** SHA-256 in lower-case hexadecimal, as the provider reported it; `null` if it reported none. */
+  readonly sha256: string | null
+  /** As the provider reported it; unverified. */
+  readonly filename: string | null
 }
 
 /** A message of a customer, or a message that the business sent from its own phone, as the provider delivered it. */
@@ -26,6 +35,8 @@ export interface InboundMessage {
   readonly type: string
   /** The value in the event's `data` under the name of the type: `{body}` for a `text`. */
   readonly content: Schema.Json
+  /** The file that the content describes, if the provider lets us download it. */
+  readonly file?: InboundFile
   /** The message that it quotes or answers: `{message_id, from?, forwarded?}`. */
   readonly context: Schema.Json | null
   /** Whether the business sent it from its own phone. */
@@ -101,6 +112,21 @@ export const named = (
     context: message.context === null
       ? null
       : renamed(message.context, ["message_id", "provider_message_id"], nameOf)
+  }
+}
+
+const withFirst = (json: Schema.Json | undefined, media_id: MediaId): Schema.Json =>
+  Predicate.isObject(json) ? { media_id, ...json as Schema.JsonObject } : { media_id }
+
+/** The message with our id of its file, in place of the provider's: in its content, or in that of an edited message. */
+export const withMedia = (message: InboundMessage, mediaId: MediaId): InboundMessage => {
+  const { content, type } = message
+  if (type !== "edit") return { ...message, content: withFirst(content, mediaId) }
+  const edit = content as { readonly message: Schema.JsonObject & { readonly type: string } }
+  const { message: edited } = edit
+  return {
+    ...message,
+    content: { ...edit, message: { ...edited, [edited.type]: withFirst(edited[edited.type], mediaId) } }
   }
 }
 

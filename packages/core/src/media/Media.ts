@@ -67,6 +67,14 @@ export const uploadTimeout = Duration.minutes(30)
 /** How long the provider holds a customer's file. */
 export const providerRetention = Duration.days(7)
 
+/** The shortest and the longest time before a download that failed is tried again. */
+const fetchAgainFrom = Duration.toMillis(Duration.minutes(5))
+const fetchAgainTo = Duration.toMillis(Duration.hours(6))
+
+/** When a download that failed is tried again: the older the file, the later. */
+export const fetchAgainAt = ({ createdAt }: Pick<Awaited, "createdAt">, now: Instant): Instant =>
+  now + Math.min(Math.max(now - createdAt, fetchAgainFrom), fetchAgainTo)
+
 /** When a file is deleted unless it is used again. */
 export const expiresAt = (
   { lastUsedAt }: Pick<Media, "lastUsedAt">,

@@ -75,6 +75,8 @@ export class MediaStore extends Context.Service<MediaStore, {
       readonly only?: Named
     }
   ) => Effect.Effect<ReadonlyArray<Media.Awaited>, StoreError>
+  /** Makes an awaited file that was claimed due for download at this time. Safe to repeat. */
+  readonly postpone: (named: Named, fetchAt: Instant) => Effect.Effect<void, StoreError>
   /** Records that the provider no longer has an awaited file. Safe to repeat. */
   readonly lose: (named: Named) => Effect.Effect<void, StoreError>
 }>()("@wac/core/media/MediaStore") {}

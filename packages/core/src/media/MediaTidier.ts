@@ -4,6 +4,7 @@
  */
 import { Clock, Duration, Effect, Layer } from "effect"
 import { Polling } from "../Polling.ts"
+import * as Media from "./Media.ts"
 import { MediaBytes } from "./MediaBytes.ts"
 import { InboundFiles, MediaLibrary } from "./MediaLibrary.ts"
 import { MediaStore } from "./MediaStore.ts"
@@ -20,8 +21,8 @@ const pause = Duration.millis(20)
 /** How soon a customer's file is downloaded. */
 const fetchEvery = Duration.seconds(1)
 
-/** After this, a download that failed is tried again; longer than `MediaLibrary.downloadTimeout`. */
-const fetchAgain = Duration.minutes(5)
+/** After this, a download whose process died is tried again; longer than `MediaLibrary.downloadTimeout`. */
+const fetchLease = Duration.minutes(5)
 
 /** Downloads at once. */
 const concurrency = 4
@@ -46,11 +47,16 @@ export const fetchDue = Effect.gen(function*() {
   const store = yield* MediaStore
   const { fetch } = yield* MediaLibrary
   const now = yield* Clock.currentTimeMillis
-  const claimed = yield* store.claimAwaited({ now, until: now + Duration.toMillis(fetchAgain), limit: concurrency })
+  const claimed = yield* store.claimAwaited({ now, until: now + Duration.toMillis(fetchLease), limit: concurrency })
   yield* Effect.forEach(
     claimed,
     (awaited) =>
-      Effect.catchCause(fetch(awaited), (cause) => Effect.logWarning(`${awaited.id} could not be downloaded`, cause)),
+      fetch(awaited).pipe(
+        // what the provider no longer has, or somebody has removed, is no failure
+        Effect.catchTag("NotFound", () => Effect.void),
+        Effect.tapCause((cause) => Effect.logWarning(`${awaited.id} could not be downloaded`, cause)),
+        Effect.catchCause(() => store.postpone(awaited, Media.fetchAgainAt(awaited, now)))
+      ),
     { concurrency, discard: true }
   )
   return claimed.length > 0

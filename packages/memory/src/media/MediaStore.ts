@@ -108,6 +108,13 @@ const forget = (memory: Memory, { id, workspaceId }: MediaStep.Named): void => {
   for (const [name, other] of memory.mediaByProvider) if (other === id) memory.mediaByProvider.delete(name)
 }
 
+const postpone = (memory: Memory, { id, workspaceId }: MediaStep.Named, fetchAt: Time.Instant): void => {
+  const kept = memory.media.of(workspaceId, id)
+  if (kept?.row.state !== "awaited" || kept.fetchAt === null) return
+  kept.fetchAt = fetchAt
+  kept.leaseUntil = null
+}
+
 const lose = (memory: Memory, { id, workspaceId }: MediaStep.Named): void => {
   const row = memory.media.of(workspaceId, id)?.row
   if (row?.state === "awaited") set(memory, { ...row, state: "gone" })
@@ -139,6 +146,7 @@ export const layer = Layer.effect(
         Effect.sync(() => memory.media.get(id)?.uploaded.set(phoneNumberId, uploaded)),
       expect: (awaited, fetchAt) => Effect.sync(() => expect(memory, awaited, fetchAt)),
       claimAwaited: (command) => Effect.sync(() => claim(memory, command)),
+      postpone: (named, fetchAt) => Effect.sync(() => postpone(memory, named, fetchAt)),
       lose: (named) => Effect.sync(() => lose(memory, named))
     }))
 )

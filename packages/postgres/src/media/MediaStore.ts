@@ -77,6 +77,9 @@ const claimOneText = claimText("o.workspace_id = $4 and o.id = $5")
 const loseText = `update media m set state = 'gone', fetch_at = null, lease_until = null
   where m.id = $2 and m.workspace_id = $1 and m.state = 'awaited'`
 
+const postponeText = `update media m set fetch_at = $3, lease_until = null
+  where m.id = $2 and m.workspace_id = $1 and m.state = 'awaited' and m.fetch_at is not null`
+
 const namedOf = (row: Row): Step.Named => ({ workspaceId: plain(row, "workspace_id"), id: plain(row, "id") })
 
 export const layer = Layer.effect(
@@ -138,6 +141,8 @@ export const layer = Layer.effect(
           (rows) => rows.map((row) => plain<Media.Awaited>(row, "awaited"))
         )
       },
+      postpone: ({ id, workspaceId }, fetchAt) =>
+        Effect.asVoid(query("MediaStore.postpone", postponeText, [workspaceId, id, fetchAt])),
       lose: ({ id, workspaceId }) => Effect.asVoid(query("MediaStore.lose", loseText, [workspaceId, id]))
     })
   })

@@ -31,6 +31,13 @@ export interface File {
   readonly type: string
   readonly bytes: Uint8Array
   readonly expiresAt: number
+  /** What upstream says wrongly of it. */
+  readonly lies?: Lies
+}
+
+/** What is said of a file in the place of the truth. */
+interface Lies {
+  readonly url?: string
 }
 
 /** What an upload's form holds. */
@@ -63,13 +70,20 @@ export interface Media {
   /** Takes an upload. */
   readonly upload: (number: string, form: Form | undefined, now: number) => File | Errors.Refusal
   /** Keeps a customer's file. */
-  readonly keep: (number: string, type: string, bytes: Uint8Array, now: number, lives: Duration.Duration) => File
+  readonly keep: (
+    number: string,
+    type: string,
+    bytes: Uint8Array,
+    now: number,
+    lives: Duration.Duration,
+    lies?: Lies
+  ) => File
   readonly find: (id: string, now: number) => File | undefined
   readonly forget: (id: string) => void
   /** What a question for a file is answered. */
   readonly shown: (file: File, url: string, now: number) => Schema.JsonObject
-  /** The file at the end of an address that still lives. */
-  readonly at: (path: string, now: number) => File | undefined
+  /** The file at an address, or that it no longer lives; undefined for what is no address of a file. */
+  readonly at: (path: string, now: number) => File | "dead" | undefined
   /** How many uploads were taken. */
   readonly uploads: () => number
 }
@@ -78,9 +92,9 @@ export const make = (): Media => {
   const files = new Map<string, File>()
   let made = 0
   let uploads = 0
-  const keep: Media["keep"] = (number, type, bytes, now, lives) => {
+  const keep: Media["keep"] = (number, type, bytes, now, lives, lies = {}) => {
     const id = String(4_490_709_327_384_033 + made++)
-    const file = { id, number, type, bytes, expiresAt: now + Duration.toMillis(lives) }
+    const file = { id, number, type, bytes, expiresAt: now + Duration.toMillis(lives), lies }
     files.set(id, file)
     return file
   }
@@ -111,18 +125,20 @@ export const make = (): Media => {
       uploads++
       return keep(number, type, form.file.bytes, now, Duration.millis(keptFor))
     },
-    shown: ({ bytes, id, type }, url, now) => ({
+    shown: ({ bytes, id, lies, type }, url, now) => ({
       messaging_product: "whatsapp",
       url: `${url}/whatsapp_business/attachments/?mid=${id}&ext=${now + addressLives}`,
       mime_type: type,
       sha256: createHash("sha256").update(bytes).digest("hex"),
       file_size: bytes.length,
-      id
+      id,
+      ...lies
     }),
     at: (path, now) => {
       const { pathname, searchParams } = new URL(path, "http://simulator")
-      if (pathname !== "/whatsapp_business/attachments/" || Number(searchParams.get("ext")) <= now) return undefined
-      return find(searchParams.get("mid") ?? "", now)
+      if (pathname !== "/whatsapp_business/attachments/") return undefined
+      const isAlive = Number(searchParams.get("ext")) > now
+      return isAlive ? find(searchParams.get("mid") ?? "", now) ?? "dead" : "dead"
     }
   }
 }

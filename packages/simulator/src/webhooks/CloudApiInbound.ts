@@ -1,6 +1,23 @@
 /** What customers of the simulated Cloud API write, and a business on its own phone: a message of each kind. */
 import { Schema } from "effect"
 
+/** A file that a customer sends. */
+const InboundFile = Schema.Struct({
+  /** Its bytes. */
+  base64: Schema.String,
+  type: Schema.optionalKey(Schema.String),
+  filename: Schema.optionalKey(Schema.String),
+  /** What upstream says wrongly of it: another digest in the webhook, another address when it is asked. */
+  lies: Schema.optionalKey(Schema.Struct({
+    sha256: Schema.optionalKey(Schema.String),
+    url: Schema.optionalKey(Schema.String)
+  })),
+  /** How long upstream has it, in milliseconds; seven days, if left out. */
+  lives: Schema.optionalKey(Schema.Int)
+})
+/** One value of the schema of the same name. */
+export type InboundFile = typeof InboundFile.Type
+
 /** A message to be written by a customer. What is left out is as the simulator has it. */
 export const Inbound = Schema.Struct({
   /** The customer's number; left out, they are known by `userId` alone. */
@@ -20,6 +37,8 @@ export const Inbound = Schema.Struct({
   context: Schema.optionalKey(Schema.JsonObject),
   /** The message's own time, in milliseconds; now, if left out. */
   at: Schema.optionalKey(Schema.Int),
+  /** The file of a picture, a document and so on, which can be downloaded for seven days. */
+  file: Schema.optionalKey(InboundFile),
   /** A wamid; the same one again makes a duplicate. */
   id: Schema.optionalKey(Schema.String)
 })

@@ -248,6 +248,26 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual(yield* store.expect({ ...awaited, id: yield* Fixture.id("med") }, own.start), awaited.id)
     }))
 
+  it.effect("a download that failed is due again when it is put off to", () =>
+    Effect.gen(function*() {
+      const store = yield* MediaStore.MediaStore
+      const own = yield* world()
+      const awaited = awaitedOf(own, yield* Fixture.id("med"), `provider ${yield* Fixture.word}`)
+      yield* store.expect(awaited, own.start)
+      const claim = (now: number) =>
+        Effect.map(
+          store.claimAwaited({ now, until: now + minute, limit: everything }),
+          (all) => among([awaited], all).length
+        )
+      assert.strictEqual(yield* claim(own.start), 1)
+      yield* store.postpone(awaited, own.start + hour)
+      assert.strictEqual(yield* claim(own.start + hour - 1), 0)
+      assert.strictEqual(yield* claim(own.start + hour), 1)
+      yield* store.lose(awaited)
+      yield* store.postpone(awaited, own.start)
+      assert.strictEqual(yield* claim(own.start + day), 0)
+    }))
+
   it.effect("a customer's file that only a request downloads is claimed by name, and may turn out to be gone", () =>
     Effect.gen(function*() {
       const store = yield* MediaStore.MediaStore

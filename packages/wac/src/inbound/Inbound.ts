@@ -2,7 +2,7 @@
  * Reports of the host's own provider: statuses of messages, and messages of customers.
  */
 import { ErrorBody, Timestamp } from "@wac/api"
-import { Errors, type Id, Inbound as Service, type InboundItem, InboundMessage, PlainText } from "@wac/core"
+import { Errors, type Id, Inbound as Service, type InboundItem, InboundMessage, PlainText, Provider } from "@wac/core"
 import { Clock, DateTime, Effect, Predicate, Result, Schema, Struct } from "effect"
 import * as Input from "../Input.ts"
 import type { Pricing } from "../messages/Messages.ts"
@@ -234,7 +234,27 @@ const cleaned = (json: Schema.Json): Schema.Json =>
     )
     : json
 
-const itemOf = (told: Read, now: number): InboundItem.InboundItem => {
+const digest = /^[0-9a-f]{64}$/i
+
+/**
+ * A customer's file, for a provider that downloads files: then our id stands in the place of the provider's. Every other
+ * content stays as it was given.
+ */
+const withFile = (
+  content: Schema.Json,
+  { filename, id, sha256 }: typeof Media.Type
+): Pick<InboundMessage.InboundMessage, "content" | "file"> => ({
+  content: Struct.omit(content as Schema.JsonObject, ["id", "url"]),
+  file: {
+    providerMediaId: id,
+    filename: filename ?? null,
+    sha256: sha256 !== undefined && digest.test(sha256) ? sha256.toLowerCase() : null
+  }
+})
+
+const isFile = Schema.is(Schema.Literals(["image", "video", "audio", "document", "sticker"]))
+
+const itemOf = (told: Read, now: number, takesFiles: boolean): InboundItem.InboundItem => {
   const at = told.at === undefined ? now : DateTime.toEpochMillis(told.at)
   if (told.type === "message") {
     const { context, from, providerMessageId, providerNumberId } = told
@@ -248,7 +268,7 @@ const itemOf = (told: Read, now: number): InboundItem.InboundItem => {
         customer: { phone: from, userId: null },
         at,
         type,
-        content,
+        ...(takesFiles && isFile(type) ? withFile(content, told[type]!) : { content }),
         context: context === undefined ? null : cleaned(context),
         preference: InboundMessage.preferenceIn(type, content)
       }
@@ -270,18 +290,22 @@ const itemOf = (told: Read, now: number): InboundItem.InboundItem => {
   }
 }
 
-export const make = Effect.map(Service.Inbound, (inbound) => ({ run }: Running): Inbound => ({
-  receive: (told) =>
-    run(Effect.gen(function*() {
-      if (!Array.isArray(told)) {
-        return yield* new Errors.InvalidBody({
-          reason: "invalid_field",
-          param: "told",
-          message: "told must be an array"
-        })
-      }
-      const all = yield* Effect.fromResult(Result.all(told.map(read)))
-      const now = yield* Clock.currentTimeMillis
-      yield* inbound.receive(all.map((one) => itemOf(one, now)))
-    }))
-}))
+export const make = Effect.map(
+  Effect.all([Service.Inbound, Provider.Provider]),
+  ([inbound, provider]) => ({ run }: Running): Inbound => ({
+    receive: (told) =>
+      run(Effect.gen(function*() {
+        if (!Array.isArray(told)) {
+          return yield* new Errors.InvalidBody({
+            reason: "invalid_field",
+            param: "told",
+            message: "told must be an array"
+          })
+        }
+        const all = yield* Effect.fromResult(Result.all(told.map(read)))
+        const now = yield* Clock.currentTimeMillis
+        const takesFiles = provider.downloadFile !== undefined
+        yield* inbound.receive(all.map((one) => itemOf(one, now, takesFiles)))
+      }))
+  })
+)

@@ -7,9 +7,15 @@ export type Json = null | boolean | number | string | ReadonlyArray<Json> | { re
 
 /** A file. */
 export interface ReceivedMedia {
-  /** The provider's id of the file. */
-  readonly id: string
+  /**
+   * Our id of the file, in events; `wac.media.open` reads it. Absent if the provider cannot download files, and the
+   * provider's `id` is there instead.
+   */
+  readonly media_id?: string
+  /** The provider's id of the file, which a provider reports. */
+  readonly id?: string
   readonly mime_type?: string
+  /** In hexadecimal. */
   readonly sha256?: string
   readonly url?: string
   readonly caption?: string

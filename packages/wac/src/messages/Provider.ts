@@ -2,7 +2,7 @@
  * The providers of an instance, as options: the one that delivers messages to phones.
  */
 import { Errors, PhoneNumber, Provider as Port, TemplateFit } from "@wac/core"
-import { Duration, Effect, Layer, Schema } from "effect"
+import { Duration, Effect, Layer, Schema, Stream } from "effect"
 import { badOption, type ErrorReasons, type ProviderDetail } from "../WacError.ts"
 import type { WhatsAppProvider } from "../WhatsApp.ts"
 import type {
@@ -128,6 +128,13 @@ export interface CustomProvider {
   readonly markRead?: (
     command: { readonly sender: Sender; readonly providerMessageId: string; readonly typing: boolean }
   ) => Promise<void>
+  /**
+   * Downloads a file that a customer sent, by the `id` that you reported; `null` if you no longer have it. With it,
+   * events have our `media_id` in place of your `id`. Without it, they have what you reported.
+   */
+  readonly download?: (
+    file: { readonly sender: Sender; readonly providerMediaId: string }
+  ) => Promise<AsyncIterable<Uint8Array> | null>
 }
 
 /**
@@ -144,7 +151,7 @@ export type Provider = SandboxProvider | WhatsAppProvider | CustomProvider | Lay
 
 /**
  * Sends nothing anywhere. It behaves according to the recipient's number: any number receives the message after 200 ms
- * and reads it after 400 ms; `+15005550001` to `+15005550011` each have a behaviour of their own.
+ * and reads it after 400 ms; `+15005550001` to `+15005550012` each have a behaviour of their own.
  */
 export const sandbox = (): SandboxProvider => ({ type: "sandbox" })
 
@@ -228,6 +235,9 @@ const templateOf = (template: ProviderTemplate) => ({
   rejectionReason: template.rejectionReason ?? null
 })
 
+const notDownloaded = () =>
+  new Port.ProviderError({ reason: "provider_error", message: "the provider did not hand out the file" })
+
 /** Makes a fake clock wait for a promise of the host (see `FakeClock`). */
 export type During = <A>(promise: Promise<A>) => Promise<A>
 
@@ -260,6 +270,18 @@ export const layerCustom = (provider: CustomProvider, during: During): Layer.Lay
                 reason: "provider_error",
                 message: "the provider did not mark the message as read"
               })
+            )
+          )
+      }),
+      ...(provider.download === undefined ? {} : {
+        downloadFile: ({ providerMediaId, sender }) =>
+          Stream.unwrap(
+            Effect.tryPromise({
+              try: () => during(provider.download!({ sender: senderOf(sender), providerMediaId })),
+              catch: notDownloaded
+            }).pipe(
+              Effect.flatMap((bytes) => bytes === null ? Effect.fail(new Port.FileGone()) : Effect.succeed(bytes)),
+              Effect.map((bytes) => Stream.fromAsyncIterable(bytes, notDownloaded))
             )
           )
       }),

@@ -1,6 +1,7 @@
 import { Readable } from "node:stream"
 import { assert, describe, it } from "vitest"
-import { failure, start } from "../instance.ts"
+import type { CustomProvider, Wac } from "../../src/index.ts"
+import { failure, fresh, hello, start } from "../instance.ts"
 
 const text = (words: string): Uint8Array => new TextEncoder().encode(words)
 
@@ -12,6 +13,82 @@ const read = async (stream: ReadableStream<Uint8Array>): Promise<string> => {
   for await (const piece of stream) words += new TextDecoder().decode(piece)
   return words
 }
+
+/** A customer's file, reported by a test or a provider. */
+const picture = (providerMessageId: string, id: string, providerNumberId = "sandbox-1") =>
+  ({ type: "message", providerNumberId, providerMessageId, from: "+15551234567", image: { id } }) as const
+
+const receivedFiles = async (wac: Wac): Promise<ReadonlyArray<string | undefined>> =>
+  (await wac.events.list({ type: "message.received" }).page()).data.map(({ data }) =>
+    (data as { readonly image?: { readonly media_id?: string } }).image?.media_id
+  )
+
+describe("customers' files", () => {
+  it("a picture from the sandbox is kept as it arrives, and read by the event's media_id", async () => {
+    const { clock, wac } = await start()
+    await wac.messages.send(hello("+15005550012"), fresh())
+    await clock.advance("1 second")
+    const [id] = await receivedFiles(wac)
+    await clock.advance("2 seconds")
+    const opened = await wac.media.open(id!)
+    assert.deepInclude(opened, { mimeType: "image/png" })
+    const pieces: Array<Uint8Array> = []
+    for await (const piece of opened.stream()) pieces.push(piece)
+    assert.strictEqual(Buffer.concat(pieces).toString("base64"), pixel)
+  })
+
+  it("a provider of the host's own is asked for a file once, as it arrives or when it is first opened", async () => {
+    for (const inboundMedia of ["keep", "on_demand"] as const) {
+      const asked: Array<string> = []
+      const provider: CustomProvider = {
+        phoneNumber: "+15005550100",
+        send: () => Promise.resolve({ status: "accepted", providerMessageId: "1" }),
+        templates: () => Promise.resolve([]),
+        download: ({ providerMediaId }) => {
+          asked.push(providerMediaId)
+          return Promise.resolve(providerMediaId === "gone" ? null : Readable.from([text("a customer's words")]))
+        }
+      }
+      const { clock, wac } = await start({ provider, inboundMedia })
+      await wac.inbound.receive([
+        picture("in-1", "one", provider.phoneNumber),
+        picture("in-2", "gone", provider.phoneNumber),
+        // the same message once more
+        picture("in-1", "one", provider.phoneNumber)
+      ])
+      await clock.advance("10 seconds")
+      const [one, gone] = await receivedFiles(wac)
+      assert.sameMembers(asked, inboundMedia === "keep" ? ["one", "gone"] : [])
+      assert.strictEqual(await read((await wac.media.open(one!)).stream()), "a customer's words")
+      await wac.media.open(one!)
+      const missing = await failure(wac.media.open(gone!))
+      assert.deepInclude(missing, { code: "not_found", reason: "media_expired" })
+      assert.sameMembers(asked, ["one", "gone"])
+      const another = await wac.workspaces.create({ name: "Another", phoneNumber: "+15005550199" })
+      const foreign = await failure(wac.workspace(another.id).media.open(one!))
+      assert.deepInclude(foreign, { code: "not_found", reason: undefined })
+    }
+  })
+
+  it("a provider without downloads has its own ids in events", async () => {
+    const provider: CustomProvider = {
+      phoneNumber: "+15005550100",
+      send: () => Promise.resolve({ status: "accepted", providerMessageId: "1" }),
+      templates: () => Promise.resolve([])
+    }
+    const { wac } = await start({ provider })
+    await wac.inbound.receive([picture("in-1", "theirs", provider.phoneNumber)])
+    const [event] = (await wac.events.list({ type: "message.received" }).page()).data
+    assert.deepInclude(event!.data, { image: { id: "theirs" } })
+  })
+
+  it("a wrong value of inboundMedia is refused by name", async () => {
+    await start({ inboundMedia: "never" as never }).then(
+      () => assert.fail("it started"),
+      (error: unknown) => assert.match(String(error), /inboundMedia must be keep or on_demand/)
+    )
+  })
+})
 
 describe("files", () => {
   it("a file is uploaded from bytes or a stream, read whole and in part, and removed", async () => {
