@@ -75,6 +75,37 @@ layer(World.layer({ environment: { ...slow, WAC_RATE_CARD: rateCard }, api: { se
         assert.strictEqual(done.counts.failed, 0)
       }))
 
+    it.effect("a campaign whose template is paused midway sends to everybody else once it is resumed, without delay", () =>
+      Effect.gen(function*() {
+        const { api, callsTo, pass, quiet } = yield* World
+        const customers = Array.from({ length: 60 }, anyone)
+        const { act, until } = yield* started(customers)
+        yield* until(({ counts }) => counts.queued < 50)
+        yield* api.changeTemplate({ name: "hello_world", language: "en_US", status: "PAUSED", tell: false })
+        const paused = yield* until(({ status }) => status === "paused")
+        assert.strictEqual(paused.pausedReason, "template_not_approved")
+        assert.isAbove(paused.counts.queued, 0)
+        // posts have whole seconds: one of the same second would not be newer
+        yield* pass("2 seconds")
+        yield* api.changeTemplate({ name: "hello_world", language: "en_US", status: "APPROVED" })
+        yield* quiet
+        yield* act("resume")
+        const done = yield* until(({ status }) => status === "completed")
+        assert.deepInclude(done.counts, { total: 60, queued: 0, skipped: 0, unknown: 0 })
+        // the provider refused those that met the pause before it was known
+        const refused: number = done.counts.failed
+        assert.isAtLeast(refused, 1)
+        assert.deepStrictEqual(done.reasons, [
+          { outcome: "failed", reason: "template_not_approved", recipients: refused }
+        ])
+        const processed = yield* Effect.forEach(
+          customers,
+          (customer) => Effect.map(callsTo(customer), (calls) => calls.filter(({ processed }) => processed).length)
+        )
+        assert.deepStrictEqual(processed.filter((count) => count === 1).length, 60 - refused)
+        assert.isTrue(processed.every((count) => count <= 1))
+      }))
+
     it.effect("the forecast says what the provider bills, by market", () =>
       Effect.gen(function*() {
         const { api, quiet } = yield* World

@@ -16,7 +16,7 @@ const firstDelay = Duration.minutes(1)
 /** The longest delay between two tries. */
 const maxDelay = Duration.hours(1)
 
-/** How long a recipient waits whose campaign is about to pause, or whose number has reached its messaging limit. */
+/** How long a recipient waits whose number has reached its messaging limit. */
 const patience = Duration.minutes(10)
 
 const capped: MessageError = {
@@ -46,7 +46,8 @@ const ofAll: { readonly [reason: string]: PauseReason } = {
 const afterRefusal = (error: DomainError): After => {
   const reason = reasonOf(error) ?? ""
   const pause = ofAll[reason] ?? (reason === "provider_error" ? "sender_not_available" : undefined)
-  if (pause !== undefined) return { ...again(patience), pause }
+  // due at once, so that the resume sends to it; until then the campaign is paused
+  if (pause !== undefined) return { ...again(Duration.zero), pause }
   if (error._tag === "RateLimited") return again(error.retryAfter)
   if (error._tag === "ServerError") return again(retryAfterOf(error) ?? Idempotency.lease)
   if (reason === "messaging_limit_reached") return again(patience)
