@@ -1,13 +1,14 @@
 /**
  * The clone, as README has a stranger install, start and pack it.
  */
+import * as Clone from "@wac/testbed/Clone"
 import * as Extent from "@wac/testbed/Extent"
 import * as FreePort from "@wac/testbed/FreePort"
 import { execFile, execFileSync, spawn } from "node:child_process"
 import { once } from "node:events"
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs"
+import { cpSync, mkdtempSync, rmSync, symlinkSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { dirname, join } from "node:path"
+import { join } from "node:path"
 import { promisify } from "node:util"
 import { assert, describe, it, onTestFinished } from "vitest"
 import { folders, manifestOf, root } from "../Published.ts"
@@ -23,28 +24,6 @@ const clone = (): string => {
     cpSync(join(root, file), join(folder, file), { recursive: true })
   }
   return folder
-}
-
-interface Locked {
-  readonly dev?: boolean
-  readonly link?: boolean
-  readonly resolved?: string
-  readonly bin?: Readonly<Record<string, string>>
-}
-
-/** What `npm ci --omit=dev` puts at the top of `node_modules`, by links to what is installed here. */
-const linkDependencies = (folder: string): void => {
-  const modules = join(folder, "node_modules")
-  const { packages }: { readonly packages: Readonly<Record<string, Locked>> } = JSON.parse(
-    readFileSync(join(folder, "package-lock.json"), "utf8")
-  )
-  mkdirSync(join(modules, ".bin"), { recursive: true })
-  for (const [place, { bin = {}, dev = false, link = false, resolved }] of Object.entries(packages)) {
-    if (dev || place.lastIndexOf("node_modules/") !== 0) continue
-    mkdirSync(dirname(join(folder, place)), { recursive: true })
-    symlinkSync(link ? join(folder, resolved!) : join(root, place), join(folder, place), "dir")
-    for (const [name, file] of Object.entries(bin)) symlinkSync(join(folder, place, file), join(modules, ".bin", name))
-  }
 }
 
 describe("npm ci", () => {
@@ -66,7 +45,7 @@ describe("npm start", () => {
   it.each(installs)("runs with what it depends on alone, without what only develops (by npm: %j)", async (isByNpm) => {
     const folder = clone()
     if (isByNpm) await run("npm", ["ci", "--omit=dev", "--prefer-offline", "--no-audit"], { cwd: folder })
-    else linkDependencies(folder)
+    else Clone.linkDependencies(root, folder)
     const port = await FreePort.find()
     // a PATH without this repository's own Node
     const path = process.env["PATH"]!.split(":").filter((each) => !each.includes("node_modules")).join(":")

@@ -4,13 +4,14 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { assert } from "@effect/vitest"
+import * as Clone from "@wac/testbed/Clone"
 import * as PostgresProxy from "@wac/testbed/PostgresProxy"
 import * as PostgresServer from "@wac/testbed/PostgresServer"
 import { Effect, Redacted, type Scope } from "effect"
 import { build } from "esbuild"
 import { type ChildProcess, spawn } from "node:child_process"
 import { randomBytes } from "node:crypto"
-import { mkdtemp, rm } from "node:fs/promises"
+import { mkdtemp, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -84,11 +85,14 @@ export interface Running {
 /** The command line, of which `npm start` runs `start`. */
 const standard = "apps/server/src/wac.ts"
 
+/** The command line, of this version or of another in a folder of its own. */
+const isCommandLine = (main: string): boolean => main.endsWith(standard)
+
 /** Starts a process, by default the server, with nothing of this process's own environment but what it needs. */
 export const launch = (
   env: Record<string, string>,
   main: string = standard,
-  args: ReadonlyArray<string> = main === standard ? ["start"] : []
+  args: ReadonlyArray<string> = isCommandLine(main) ? ["start"] : []
 ): Effect.Effect<Running, never, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.sync(() => {
@@ -101,7 +105,7 @@ export const launch = (
           LOG_LEVEL: "info",
           ...env
         },
-        stdio: ["ignore", "pipe", "pipe", ...(main === standard ? [] : ["ipc" as const])]
+        stdio: ["ignore", "pipe", "pipe", ...(isCommandLine(main) ? [] : ["ipc" as const])]
       })
       const output = { stdout: "", stderr: "" }
       child.stdout!.setEncoding("utf8").on("data", (text: string) => output.stdout += text)
@@ -136,9 +140,22 @@ const listening = (running: Running): Effect.Effect<Listening> =>
     })
   )
 
-/** Starts the service, and waits until it listens. */
-export const start = (env: Record<string, string>): Effect.Effect<Listening, never, Scope.Scope> =>
-  Effect.flatMap(launch(env), listening)
+/** Starts the service, by default of this version, and waits until it listens. */
+export const start = (
+  env: Record<string, string>,
+  main: string = standard
+): Effect.Effect<Listening, never, Scope.Scope> => Effect.flatMap(launch(env, main), listening)
+
+/** The previous version, which `packaging/previous-version` names: its command line, in a folder of its own. */
+export const previousVersion = Effect.gen(function*() {
+  const folder = yield* Effect.acquireRelease(
+    Effect.promise(() => mkdtemp(join(tmpdir(), "wac-previous-"))),
+    (folder) => Effect.promise(() => rm(folder, { recursive: true, force: true }))
+  )
+  const commit = yield* Effect.promise(() => readFile(join(root, "packaging/previous-version"), "utf8"))
+  yield* Effect.promise(() => Clone.copyCommit(root, commit.trim(), folder))
+  return join(folder, standard)
+})
 
 /** A process whose provider and clock are the test's. */
 export interface Steered extends Listening {

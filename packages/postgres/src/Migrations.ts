@@ -1,7 +1,7 @@
 /**
  * The schema: numbered, forward-only migrations of tables and data only; statements live beside the stores
- * (docs/decisions/0023-steps.md). A released migration never changes. A further change is a new migration, written so
- * that the previous version of the code still runs with it.
+ * (docs/decisions/0023-steps.md). A migration never changes: `test/frozen-migrations.test.ts` records each. A further
+ * change is a new migration, written so that the previous version of the code still runs with it.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Schedule } from "effect"
@@ -26,7 +26,7 @@ import * as prices from "./migrations/0016_prices.ts"
 import { OpenError } from "./OpenError.ts"
 import { describe, isPassing } from "./SqlFailure.ts"
 
-/** A migration. It never changes once it is released. */
+/** A migration, which never changes. */
 export interface Migration {
   readonly name: string
   /** Statements, separated by `;`, run in one transaction. */

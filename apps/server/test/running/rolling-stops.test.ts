@@ -5,68 +5,20 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Extent from "@wac/testbed/Extent"
-import { Effect, Fiber, type Scope } from "effect"
-import { Agent, request } from "node:http"
+import { Effect, Fiber } from "effect"
+import { isUnanswered, post, steadily, type Target, target } from "../balancer.ts"
 import { hello } from "../harness.ts"
-import { freshDatabase, type Listening, masterKey, postgres, signedIn, start, stop } from "../processes.ts"
+import { freshDatabase, masterKey, postgres, signedIn, start, stop } from "../processes.ts"
 
 const stops = Extent.of(2, 20)
 
 const perSecond = 200
-
-/** Connections that a caller keeps to each process. */
-const kept = 32
 
 /** Every so many sends goes to a recipient whose answer the provider takes 3 s for: a stop finds those in flight. */
 const slowEvery = 20
 
 /** How long the load runs before each stop. */
 const before = "1 second"
-
-interface Answered {
-  readonly status: number
-  readonly replayed: boolean
-  readonly text: string
-}
-
-/** A connection that was refused, or closed without an answer. */
-interface Unanswered {
-  readonly code: string
-}
-
-const isUnanswered = (outcome: Answered | Unanswered): outcome is Unanswered => "code" in outcome
-
-/** A process as a caller knows it: its address, and the connections to it. */
-interface Target {
-  readonly process: Listening
-  readonly agent: Agent
-}
-
-const target = (process: Listening): Effect.Effect<Target, never, Scope.Scope> =>
-  Effect.acquireRelease(
-    Effect.sync(() => ({ process, agent: new Agent({ keepAlive: true, maxSockets: kept }) })),
-    ({ agent }) => Effect.sync(() => agent.destroy())
-  )
-
-const post = ({ agent, process }: Target, apiKey: string, key: string, to: string): Promise<Answered | Unanswered> =>
-  new Promise((resolve) => {
-    const lost = ({ code = "none" }: NodeJS.ErrnoException) => resolve({ code })
-    request(`${process.url}/v1/messages`, {
-      method: "POST",
-      agent,
-      headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json", "idempotency-key": key }
-    }, (response) => {
-      let text = ""
-      // an answer that has begun has to come whole
-      response.on("error", () => resolve({ status: 0, replayed: false, text: `broken off: ${text}` }))
-      response.setEncoding("utf8").on("data", (piece: string) => text += piece).on("end", () =>
-        resolve({
-          status: response.statusCode!,
-          replayed: response.headers["idempotent-replayed"] === "true",
-          text
-        }))
-    }).on("error", lost).end(JSON.stringify(hello(to)))
-  })
 
 describe("rolling stops under load", () => {
   it.live(
@@ -90,7 +42,7 @@ describe("rolling stops under load", () => {
           const key = crypto.randomUUID()
           const to = i % slowEvery === 0 ? "+15005550010" : "+15005550003"
           for (let tries = 0;; tries++) {
-            const outcome = await post(targets[(i + tries) % targets.length]!, apiKey, key, to)
+            const outcome = await post(targets[(i + tries) % targets.length]!, apiKey, key, hello(to))
             if (isUnanswered(outcome)) {
               failures.push(outcome.code)
               if (tries === 5) return void wrong.push(outcome.code)
@@ -103,14 +55,7 @@ describe("rolling stops under load", () => {
           }
         }
         const all: Array<Promise<void>> = []
-        const load = Effect.suspend(() => {
-          const [from, first] = [performance.now(), all.length]
-          return Effect.forever(Effect.suspend(() => {
-            const due = (performance.now() - from) / 1000 * perSecond
-            while (all.length - first < due) all.push(send(all.length))
-            return Effect.sleep("5 millis")
-          }))
-        })
+        const load = steadily(perSecond, () => void all.push(send(all.length)))
 
         for (let i = 0; i < stops; i++) {
           const [old] = targets

@@ -1,0 +1,39 @@
+/**
+ * The record of the schema's migrations, in their order: none that is recorded here is ever edited, renamed or moved,
+ * because databases have run it.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { createHash } from "node:crypto"
+import * as Migrations from "../src/Migrations.ts"
+
+/** Each migration's name and the SHA-256 of its statements. A new migration gets its line when it is written. */
+const record: ReadonlyArray<readonly [name: string, sha256: string]> = [
+  ["tables", "ac2be933b42dd11962daf2e3d4c9e88ef79949941c770749e8f86e684a0ecd76"],
+  ["inbound posts", "6c9756bd2ec25a993ba55d4015b2ec5dce678e5403acc8f10b3c7cdc7fbf0213"],
+  ["people", "983512f5fa9e4ea5caf80e527cbe1a1b31812f273099a6cb59112f5211b1d0c3"],
+  ["portal", "2d413c37dae74fe832fdaaca22f2d19c6a3e763602c682348472e248ab1a6a98"],
+  ["lists", "1eae226fa29fb558203b53082c01c0354e22113b78610d086702cad7cd14259a"],
+  ["kinds", "e28fb83a68d1dd5efa491699a65d0f480eb1960ec25886b8ea047656dddc6abb"],
+  ["campaigns", "9847b2813addb26a5a074a32b2c85590b3088373af5bf695c828769368a40d5b"],
+  ["media", "66b3cce52aa1f4200a5cbb9cb3925b189f7c7af6c20a795cbbae492ec4de675b"],
+  ["retention", "d30efb0bd5d90848ebf451d8a4bd227e80b8bf133d865f4e02f4deb601173a42"],
+  ["campaign results", "ff402cb5ffedbf7ea4590dc669614fb6f20cec0c8580f3130a390fe718afca1c"],
+  ["portfolios", "7c21e3156bc248b5a7c864a57c0bf7b72d5e354931918830ef9053c71e45a364"],
+  ["heartbeats", "3974b5bee938de05c33d75bdfc251f93f3561929ae60bd4442252923741f2aba"],
+  ["quiet hours", "6a3a4f11a0821fd51b2477f5563b86bad771525feb061a0bc9d76d5505e6f9ef"],
+  ["forecasts", "9713532e4cfe63b3cf92cb88549908d61c8e5a08a93d752249bd7bbbaa8ec34d"],
+  ["frequency cap", "c29a9db05f2bda2a4d223645c75bda7f30c2fcb0339964323189a2f1a00cf975"],
+  ["prices", "5be171b3ca5baf0c3dc1865d5d29cbe01601fc69ce08e9fe5822998f8bde48ab"]
+]
+
+const present = Migrations.all.map(({ name, sql }) => [name, createHash("sha256").update(sql).digest("hex")] as const)
+
+describe("migrations", () => {
+  it("a recorded migration is the same, at the same place: a change of the schema is a new migration", () => {
+    assert.deepStrictEqual(present.slice(0, record.length), record)
+  })
+
+  it("every migration is recorded: add what is missing to the record in this file", () => {
+    assert.deepStrictEqual(present.slice(record.length), [])
+  })
+})

@@ -1,0 +1,65 @@
+/**
+ * Working copies of the repository beside the one that runs the tests, whose dependencies are links to what is installed
+ * here.
+ */
+import { execFile } from "node:child_process"
+import { existsSync, mkdirSync, readFileSync, symlinkSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { promisify } from "node:util"
+
+const run = promisify(execFile)
+
+interface Locked {
+  readonly version?: string
+  readonly dev?: boolean
+  readonly link?: boolean
+  readonly resolved?: string
+  readonly bin?: Readonly<Record<string, string>>
+}
+
+/** What `npm ci --omit=dev` installs, by its place. */
+const lockedIn = (folder: string): ReadonlyArray<readonly [place: string, locked: Locked]> => {
+  const { packages }: { readonly packages: Readonly<Record<string, Locked>> } = JSON.parse(
+    readFileSync(join(folder, "package-lock.json"), "utf8")
+  )
+  return Object.entries(packages).filter(([place, { dev = false }]) => !dev && place.includes("node_modules/"))
+}
+
+/** Puts what `npm ci --omit=dev` puts at the top of `node_modules`, by links to what is installed in `root`. */
+export const linkDependencies = (root: string, folder: string): void => {
+  const modules = join(folder, "node_modules")
+  mkdirSync(join(modules, ".bin"), { recursive: true })
+  for (const [place, { bin = {}, link = false, resolved }] of lockedIn(folder)) {
+    if (place.lastIndexOf("node_modules/") !== 0) continue
+    mkdirSync(dirname(join(folder, place)), { recursive: true })
+    symlinkSync(link ? join(folder, resolved!) : join(root, place), join(folder, place), "dir")
+    for (const [name, file] of Object.entries(bin)) symlinkSync(join(folder, place, file), join(modules, ".bin", name))
+  }
+}
+
+/** Whether the copy needs exactly the packages that are installed in `root`. */
+const needsTheSame = (root: string, folder: string): boolean => {
+  const here = new Map(lockedIn(root).map(([place, { version }]) => [place, version]))
+  return lockedIn(folder).every(([place, { link = false, version }]) => link || here.get(place) === version)
+}
+
+/**
+ * Copies the files of a commit into `folder`, which must be empty, and gives them their dependencies: by links if they
+ * are the ones that are installed in `root`, otherwise as npm installs them. Rejects with what to do if the clone does
+ * not contain the commit.
+ */
+export const copyCommit = async (root: string, commit: string, folder: string): Promise<void> => {
+  const git = (...args: ReadonlyArray<string>) => run("git", args, { cwd: root })
+  await git("cat-file", "-e", `${commit}^{commit}`).catch(() => {
+    throw new Error(
+      existsSync(join(root, ".git"))
+        ? `this clone does not contain commit ${commit}, because its history is cut off: run \`git fetch --unshallow\``
+        : `commit ${commit} is needed, and this copy of the files has no history: use a clone`
+    )
+  })
+  const archive = join(folder, "archive.tar")
+  await git("archive", "--format=tar", `--output=${archive}`, commit)
+  await run("tar", ["-xf", archive, "-C", folder])
+  if (needsTheSame(root, folder)) linkDependencies(root, folder)
+  else await run("npm", ["ci", "--omit=dev", "--prefer-offline", "--no-audit", "--no-fund"], { cwd: folder })
+}
