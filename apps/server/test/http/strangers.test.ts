@@ -5,10 +5,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Extent from "@wac/testbed/Extent"
 import { Effect, Exit, Scope } from "effect"
-import { execFileSync } from "node:child_process"
 import { Agent, request } from "node:http"
 import { connect } from "node:net"
-import { type Listening, start } from "../processes.ts"
+import { memoryOf, mostDuring } from "../memory.ts"
+import { start } from "../processes.ts"
 
 /** How long each kind of stranger stays, in milliseconds. */
 const stay = Extent.of(1000, 20_000)
@@ -33,21 +33,6 @@ const headers = {
   "content-type": "application/json",
   "sec-fetch-site": "same-origin",
   authorization: `Bearer wac_live_${"x".repeat(36)}`
-}
-
-/** The memory that a process has in use, in bytes. */
-const memoryOf = ({ child: { pid } }: Listening): number =>
-  Number(execFileSync("ps", ["-o", "rss=", "-p", `${pid}`]).toString()) * 1024
-
-/** The most that it has while something goes on. */
-const mostDuring = async (server: Listening, activity: Promise<unknown>): Promise<number> => {
-  let most = memoryOf(server)
-  const timer = setInterval(() => {
-    most = Math.max(most, memoryOf(server))
-  }, 100)
-  await activity
-  clearInterval(timer)
-  return Math.max(most, memoryOf(server))
 }
 
 /** So many connections, each of which asks again as soon as it has its answer; gives the statuses. */

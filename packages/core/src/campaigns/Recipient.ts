@@ -14,6 +14,12 @@ import { isMarketing, type Template } from "../templates/Template.ts"
 import type { Plan } from "./Campaign.ts"
 import { TimeZoneName } from "./QuietHours.ts"
 
+/**
+ * The maximum number of variables of a recipient. Files that other programs export have some hundred columns; a row of
+ * very many would take long to read, and 500 of such rows, which are stored together, much memory.
+ */
+export const maxVariables = 500
+
 /** A row of recipients. What it omits comes from the campaign's template. */
 export const Recipient = Schema.Struct({
   to: E164,
@@ -23,7 +29,9 @@ export const Recipient = Schema.Struct({
   /** The customer's time zone, for quiet hours; if omitted, the zones of the number's country. */
   timeZone: Schema.optionalKey(TimeZoneName),
   /** What replaces `{{name}}` in the template's values. */
-  variables: Schema.optionalKey(Schema.Record(PlainText.between(1, 64), PlainText.between(1, 1024)))
+  variables: Schema.optionalKey(
+    Schema.Record(PlainText.between(1, 64), PlainText.between(1, 1024)).check(Schema.isMaxProperties(maxVariables))
+  )
 })
 export type Recipient = typeof Recipient.Type
 

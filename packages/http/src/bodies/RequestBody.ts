@@ -73,14 +73,21 @@ export const essenceOf = (contentType: string | undefined): string => {
   }
 }
 
+const isCompressed = ({ headers }: HttpServerRequest.HttpServerRequest): boolean =>
+  (headers["content-encoding"] ?? "identity") !== "identity"
+
+const compressed = unsupported("Content-Encoding", "the body must not be compressed: omit Content-Encoding")
+
 /** Leaves a file to its handler, if it has one of the endpoint's types. */
 const file = (
   types: ReadonlyArray<string>,
   request: HttpServerRequest.HttpServerRequest
-): ReturnType<Reader> =>
-  types.includes(essenceOf(request.headers["content-type"]))
-    ? Effect.succeed({ bytes: new Uint8Array(), request })
-    : Effect.fail(unsupported("Content-Type", `the body must be a file: Content-Type: ${types.join(" or ")}`))
+): ReturnType<Reader> => {
+  if (!types.includes(essenceOf(request.headers["content-type"]))) {
+    return Effect.fail(unsupported("Content-Type", `the body must be a file: Content-Type: ${types.join(" or ")}`))
+  }
+  return isCompressed(request) ? Effect.fail(compressed) : Effect.succeed({ bytes: new Uint8Array(), request })
+}
 
 /** A body after it was read. */
 interface Read {
@@ -116,9 +123,7 @@ const read = (
   if (!isJson(request.headers["content-type"])) {
     return Effect.fail(unsupported("Content-Type", "the body must be JSON: Content-Type: application/json"))
   }
-  if ((request.headers["content-encoding"] ?? "identity") !== "identity") {
-    return Effect.fail(unsupported("Content-Encoding", "the body must not be compressed: omit Content-Encoding"))
-  }
+  if (isCompressed(request)) return Effect.fail(compressed)
   return Effect.matchEffect(BodyBytes.read(request, { limit, deadline }), {
     onSuccess: (bytes) =>
       isUtf8(bytes)

@@ -45,8 +45,15 @@ const problem = (message: string): Recipient.Row => ({ problem: { reason: "malfo
 /** What a decoder writes for bytes that are not UTF-8. */
 const undecodable = "\uFFFD"
 
+/** Columns for every variable, the phone number and the time zone. */
+const maxColumns = Recipient.maxVariables + 2
+
 const headerOf = (names: ReadonlyArray<string>): Array<string> => {
+  if (names.length > maxColumns) throw refused("too_large", `the file has more than ${maxColumns} columns`)
   const columns = names.map((name) => name.trim())
+  if (columns.some((name) => name.includes(undecodable))) {
+    throw refused("invalid_field", "the first row is not UTF-8: save the file as CSV in UTF-8")
+  }
   const numbers = columns.findIndex((name) => name.toLowerCase() === toColumn)
   if (numbers < 0) throw refused("invalid_field", `the file has no column ${toColumn} in its first row`)
   columns[numbers] = toColumn

@@ -92,8 +92,27 @@ describe("a file of recipients", () => {
 
   it.effect("a row of very many columns, or values that never end, is refused by its size", () =>
     Effect.gen(function*() {
-      const bombs = [`to,${"x,".repeat(1_000_000)}`, `to,name\n${a},"${"\"\"".repeat(1_000_000)}`]
+      const columns = Array.from({ length: 600 }, (_, i) => `c${i}`)
+      const bombs = [
+        `to,${"x,".repeat(1_000_000)}`,
+        `to,name\n${a},"${"\"\"".repeat(1_000_000)}`,
+        `to,${columns}\n${a},${columns}\n`
+      ]
       for (const bomb of bombs) assert.strictEqual((yield* refusal(bomb, "text/csv", 65_536)).reason, "too_large")
+      const wide = { to: a, variables: Object.fromEntries(columns.map((name) => [name, "x"])) }
+      assert.deepStrictEqual(yield* read(JSON.stringify(wide), "application/x-ndjson", 65_536), ["malformed"])
+    }))
+
+  it.effect("a value nested very deeply is a problem of its line alone", () =>
+    Effect.gen(function*() {
+      const deep = `${"[".repeat(30_000)}${"]".repeat(30_000)}`
+      const file = [`{"to":${deep}}`, `{"to":"${a}","bodyParams":${deep}}`, deep, `{"to":"${b}"}`].join("\n")
+      assert.deepStrictEqual(yield* read(file, "application/x-ndjson", 65_536), [
+        "malformed",
+        "malformed",
+        "malformed",
+        { to: b }
+      ])
     }))
 
   it.effect("a file that cannot be read further is refused with the line", () =>
@@ -102,6 +121,8 @@ describe("a file of recipients", () => {
       assert.strictEqual(noNumbers.message, "the file has no column to in its first row")
       const twice = yield* refusal(`to,x,x\n${a},1,2\n`, "text/csv")
       assert.strictEqual(twice.message, "the file has the column x twice")
+      const foreign = yield* refusal(Buffer.from(`to,prénom\n${a},Ada\n`, "latin1"), "text/csv")
+      assert.strictEqual(foreign.message, "the first row is not UTF-8: save the file as CSV in UTF-8")
       const open = yield* refusal(`to,name\n${a},"never ends\n`, "text/csv")
       assert.include(open.message, "the file is not CSV")
       assert.notInclude(open.message, "never")
