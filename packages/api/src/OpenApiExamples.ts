@@ -186,6 +186,7 @@ const replay = {
 const newCampaign = {
   name: "Spring offer",
   template: { name: "spring_offer", language: "en_US", bodyParams: ["{{first_name}}"] },
+  templateB: { name: "spring_offer_short", language: "en_US" },
   startAt: "2026-01-03T08:00:00.000Z",
   quietHours: { from: "21:00", to: "08:00" },
   share: 0.5
@@ -223,7 +224,27 @@ const campaign = {
     costs: [{ currency: "USD", amount: "163.80" }]
   },
   counts: { total: 1200, queued: 700, sent: 100, delivered: 320, read: 75, failed: 4, held: 0, unknown: 1, skipped: 0 },
-  reasons: [{ outcome: "failed", reason: "undeliverable", recipients: 4 }]
+  reasons: [{ outcome: "failed", reason: "undeliverable", recipients: 4 }],
+  comparison: {
+    counts: {
+      a: { total: 602, queued: 350, sent: 52, delivered: 158, read: 39, failed: 2, held: 0, unknown: 1, skipped: 0 },
+      b: { total: 598, queued: 350, sent: 48, delivered: 162, read: 36, failed: 2, held: 0, unknown: 0, skipped: 0 }
+    },
+    delivered: { a: 0.782, b: 0.798, difference: 0.017, low: -0.055, high: 0.088, isDistinguishable: false },
+    read: { a: 0.155, b: 0.145, difference: -0.01, low: -0.073, high: 0.053, isDistinguishable: false }
+  }
+}
+
+const noRecipients = {
+  total: 0,
+  queued: 0,
+  sent: 0,
+  delivered: 0,
+  read: 0,
+  failed: 0,
+  held: 0,
+  unknown: 0,
+  skipped: 0
 }
 
 const draft = {
@@ -234,8 +255,9 @@ const draft = {
   checked: 0,
   problems: 0,
   forecast: null,
-  counts: { total: 0, queued: 0, sent: 0, delivered: 0, read: 0, failed: 0, held: 0, unknown: 0, skipped: 0 },
-  reasons: []
+  counts: noRecipients,
+  reasons: [],
+  comparison: { counts: { a: noRecipients, b: noRecipients }, delivered: null, read: null }
 }
 
 const secret = "whsec_8Kq2vN5xT1bR7mJ4wY0zC3dF6gH9sL2pQ5eA8uX1"
@@ -527,6 +549,7 @@ export const byOperation: { readonly [id in OperationId]: Example } = {
           problem: null,
           messageId: message.message_id,
           to: "+15551234567",
+          variant: "a",
           status: "delivered",
           outcome: "delivered",
           error: null
@@ -536,6 +559,7 @@ export const byOperation: { readonly [id in OperationId]: Example } = {
           problem: { reason: "duplicate", message: "an earlier row has the same customer" },
           messageId: null,
           to: null,
+          variant: null,
           status: null,
           outcome: null,
           error: null

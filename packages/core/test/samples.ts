@@ -59,6 +59,7 @@ export const message = (fields: Partial<Message> = {}): Message => ({
   workspaceId: id("ws"),
   apiKeyId: id("key"),
   campaignId: null,
+  variant: null,
   phoneNumberId: id("pn"),
   from: "+14155550100",
   content: text(),

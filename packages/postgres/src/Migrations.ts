@@ -23,6 +23,7 @@ import * as quietHours from "./migrations/0013_quiet_hours.ts"
 import * as forecasts from "./migrations/0014_forecasts.ts"
 import * as frequencyCap from "./migrations/0015_frequency_cap.ts"
 import * as prices from "./migrations/0016_prices.ts"
+import * as variants from "./migrations/0017_variants.ts"
 import { OpenError } from "./OpenError.ts"
 import { describe, isPassing } from "./SqlFailure.ts"
 
@@ -55,7 +56,8 @@ export const all: ReadonlyArray<Migration> = [
   { name: "quiet hours", sql: quietHours.sql },
   { name: "forecasts", sql: forecasts.sql },
   { name: "frequency cap", sql: frequencyCap.sql },
-  { name: "prices", sql: prices.sql }
+  { name: "prices", sql: prices.sql },
+  { name: "variants", sql: variants.sql, additive: true }
 ]
 
 /** The advisory lock that serializes migrations. The number is arbitrary but must stay the same. */

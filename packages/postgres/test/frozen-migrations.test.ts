@@ -23,7 +23,8 @@ const record: ReadonlyArray<readonly [name: string, sha256: string]> = [
   ["quiet hours", "6a3a4f11a0821fd51b2477f5563b86bad771525feb061a0bc9d76d5505e6f9ef"],
   ["forecasts", "9713532e4cfe63b3cf92cb88549908d61c8e5a08a93d752249bd7bbbaa8ec34d"],
   ["frequency cap", "c29a9db05f2bda2a4d223645c75bda7f30c2fcb0339964323189a2f1a00cf975"],
-  ["prices", "5be171b3ca5baf0c3dc1865d5d29cbe01601fc69ce08e9fe5822998f8bde48ab"]
+  ["prices", "5be171b3ca5baf0c3dc1865d5d29cbe01601fc69ce08e9fe5822998f8bde48ab"],
+  ["variants", "fd119a2773b065559412c865f29bcae5283f4c8a65aaa5ef14ee92ae00f22c72"]
 ]
 
 const present = Migrations.all.map(({ name, sql }) => [name, createHash("sha256").update(sql).digest("hex")] as const)

@@ -13,6 +13,7 @@ const answered = (to: PhoneNumber.E164): Message.Message => ({
   workspaceId: sender.workspaceId,
   apiKeyId: "key_01ARZ3NDEKTSV4RRFFQ69G5FAV" as Message.Message["apiKeyId"],
   campaignId: null,
+  variant: null,
   phoneNumberId: sender.id,
   from: sender.phoneNumber,
   content: { type: "text", to, text: { body: "hello" } },

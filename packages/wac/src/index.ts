@@ -6,12 +6,16 @@ import "./NodeVersion.ts"
 export type {
   Campaign,
   CampaignChange,
+  CampaignComparison,
+  CampaignCounts,
+  CampaignDifference,
   CampaignForecast,
   CampaignOutcome,
   CampaignRecipient,
   CampaignRow,
   Campaigns,
   CampaignStatus,
+  CampaignVariant,
   NewCampaign,
   PauseReason,
   QuietHours

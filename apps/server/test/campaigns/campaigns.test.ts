@@ -132,6 +132,36 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("camp
       checks.assertError(missing, 404, { code: "not_found" })
     }))
 
+  it.effect("two variants of a template are compared with an interval, and each row names its variant", () =>
+    Effect.gen(function*() {
+      const templateB = { name: "order_update", language: "en_US", bodyParams: ["{{name}}", "1042"] }
+      const { act, at, get, session, until, upload } = yield* create({ templateB })
+      const count = 40
+      const rows = Array.from({ length: count }, (_, n) => `${customer(2000 + n)},Ana`)
+      yield* upload(["to,name", ...rows].join("\n"), "text/csv")
+      yield* act("check")
+      const { body: ready } = yield* until("ready")
+      assert.deepStrictEqual(ready.templateB, templateB)
+      assert.deepInclude(ready.comparison, { delivered: null, read: null })
+      const frozen = yield* call(at, { method: "PATCH", headers: session, body: { templateB: null } })
+      checks.assertError(frozen, 403, { code: "forbidden", reason: "campaign_state" })
+      yield* act("start")
+      const { body: { comparison, counts } } = yield* checks.until(
+        get,
+        ({ body: { counts } }) => counts.delivered + counts.read === count
+      )
+      const { a, b } = comparison.counts
+      assert.deepStrictEqual([a.total + b.total, a.read + b.read], [count, counts.read])
+      assert.deepInclude(comparison.delivered, { a: 1, b: 1, difference: 0, isDistinguishable: false })
+      assert.isBelow(comparison.delivered.low, 0)
+      assert.isAbove(comparison.delivered.high, 0)
+      const listed = yield* call(`${at}/recipients?limit=100`, { headers: session })
+      const ofB = listed.body.data.filter(({ variant }: { readonly variant: string }) => variant === "b")
+      assert.strictEqual(ofB.length, b.total)
+      const report = yield* call(`${at}/recipients`, { headers: { ...session, accept: "text/csv" } })
+      assert.lengthOf(report.text.split("\n").filter((line) => line.endsWith(",b")), b.total)
+    }))
+
   it.effect("a file of another type, or one that cannot be read, is refused, and what came before it stays", () =>
     Effect.gen(function*() {
       const { get, upload } = yield* create()

@@ -1,7 +1,7 @@
 /**
  * `/internal/campaigns` (contract §11): one template to many customers, each once.
  */
-import { Campaign as Model, CampaignCounts, Message, PlainText, QuietHours, Recipient } from "@wac/core"
+import { Campaign as Model, CampaignCounts, Message, PlainText, QuietHours, Recipient, Variant } from "@wac/core"
 import { Record, Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Access, session } from "../Access.ts"
@@ -19,6 +19,9 @@ const plan = {
   template: Model.CampaignTemplate.annotate({
     description:
       "The template, as in a send. `{{name}}` in a value is replaced by each recipient's variable of that name"
+  }),
+  templateB: Model.CampaignTemplate.annotate({
+    description: "A second variant of the template: half of the customers, chosen by chance, get it"
   }),
   from: Model.CampaignSender.annotate({
     description: "A phone number of the workspace, by id or in E.164; defaults to the default number"
@@ -44,6 +47,7 @@ const plan = {
 export const CreateCampaign = Schema.Struct({
   name: plan.name,
   template: plan.template,
+  templateB: Schema.optionalKey(plan.templateB),
   from: Schema.optionalKey(plan.from),
   startAt: Schema.optionalKey(plan.startAt),
   notAfter: Schema.optionalKey(plan.notAfter),
@@ -57,6 +61,7 @@ export const CreateCampaign = Schema.Struct({
 export const EditCampaign = Schema.Struct({
   name: Schema.optionalKey(plan.name),
   template: Schema.optionalKey(plan.template),
+  templateB: Schema.optionalKey(Schema.NullOr(plan.templateB)),
   from: Schema.optionalKey(Schema.NullOr(plan.from)),
   startAt: Schema.optionalKey(Schema.NullOr(plan.startAt)),
   notAfter: Schema.optionalKey(Schema.NullOr(plan.notAfter)),
@@ -71,6 +76,29 @@ export const Counts = Schema.Struct({
   total: Schema.Int,
   ...Record.map(CampaignCounts.none, () => Schema.Int)
 }).annotate({ identifier: "CampaignCounts" })
+
+/** The difference of two shares with its 95 % confidence interval (Newcombe's hybrid score interval). */
+export const Difference = Schema.Struct({
+  /** The share of variant `a`, from 0 to 1. */
+  a: Schema.Finite,
+  b: Schema.Finite,
+  /** `b` less `a`. */
+  difference: Schema.Finite,
+  low: Schema.Finite,
+  high: Schema.Finite,
+  isDistinguishable: Schema.Boolean.annotate({
+    description: "Whether the difference can be told from chance: the interval from `low` to `high` does not contain 0"
+  })
+}).annotate({ identifier: "CampaignDifference" })
+
+/** The result by variant. The shares are those of the messages that were tried. */
+export const Comparison = Schema.Struct({
+  counts: Schema.Struct({ a: Counts, b: Counts }),
+  delivered: Schema.NullOr(Difference).annotate({
+    description: "The shares that were delivered; `null` until both variants were sent to a customer"
+  }),
+  read: Schema.NullOr(Difference).annotate({ description: "The shares that were read" })
+}).annotate({ identifier: "CampaignComparison" })
 
 /** What is to be expected of a campaign. Other sends, quiet hours and failures make it take longer. */
 export const Forecast = Schema.Struct({
@@ -98,6 +126,7 @@ export const Campaign = Schema.Struct({
   /** Why it is paused, or why its check stopped. */
   pausedReason: Schema.NullOr(Model.PauseReason),
   template: Model.CampaignTemplate,
+  templateB: Schema.NullOr(Model.CampaignTemplate),
   from: Schema.NullOr(Schema.String),
   startAt: Schema.NullOr(Timestamp),
   notAfter: Schema.NullOr(Timestamp),
@@ -122,7 +151,10 @@ export const Campaign = Schema.Struct({
     outcome: Schema.Literals(["failed", "skipped"]),
     reason: Schema.String,
     recipients: Schema.Int
-  }))
+  })),
+  comparison: Schema.NullOr(Comparison).annotate({
+    description: "The result by variant of the template: `a` is `template`. `null` without `templateB`"
+  })
 }).annotate({ identifier: "Campaign" })
 
 const Outcome = Schema.Literals(Record.keys(CampaignCounts.none))
@@ -135,6 +167,8 @@ export const CampaignRow = Schema.Struct({
   problem: Schema.NullOr(Recipient.Problem),
   messageId: Schema.NullOr(Schema.String),
   to: Schema.NullOr(Schema.String),
+  /** The variant of the template that its customer gets; `null` in a campaign without variants. */
+  variant: Schema.NullOr(Variant.Variant),
   status: Schema.NullOr(Message.MessageStatus),
   /** The count that its recipient is in. */
   outcome: Schema.NullOr(Outcome),
@@ -194,7 +228,7 @@ export class CampaignsApi extends HttpApiGroup.make("campaigns").add(
     error: writing
   }).annotate(Access, developers).annotate(Audited, "campaign.change").annotateMerge(OpenApi.annotations({
     summary: "Change a campaign",
-    description: "Template and sender stay once recipients were checked with them."
+    description: "Templates, sender and holdout stay once recipients were checked with them."
   })),
   HttpApiEndpoint.delete("remove", "/internal/campaigns/:id", {
     ...one,

@@ -1,5 +1,5 @@
 /**
- * Campaigns (contract §11): one template to many customers, each once. The model and its transitions; pure.
+ * Campaigns (contract §11): one template, or one of two variants of it, to many customers, each once. The model and its transitions; pure.
  */
 import { Duration, Result, Schema } from "effect"
 import { Forbidden } from "../Errors.ts"
@@ -74,6 +74,8 @@ export interface Plan {
   readonly name: string
   /** A text value may contain `{{name}}`, which each recipient's variable of that name replaces. */
   readonly template: TemplateContent
+  /** A second variant of the template, which half of the customers get, chosen by chance; `null` if all get the same. */
+  readonly templateB: TemplateContent | null
   /** As `from` in a send. */
   readonly from: string | null
   /** When it starts, once a person has started it; `null` starts it then. */
@@ -136,13 +138,14 @@ export const counted = (
 /** A new campaign: a draft without recipients. Fields that the plan omits have their defaults. */
 export const make = (
   created: Pick<Campaign, "id" | "workspaceId" | "createdAt">,
-  { from, holdout, maxFailureRate, name, notAfter, quietHours, share, startAt, template }:
+  { from, holdout, maxFailureRate, name, notAfter, quietHours, share, startAt, template, templateB }:
     & Pick<Plan, "name" | "template">
     & Partial<Plan>
 ): Campaign => ({
   ...created,
   name,
   template,
+  templateB: templateB ?? null,
   from: from ?? null,
   startAt: startAt ?? null,
   notAfter: notAfter ?? null,

@@ -28,6 +28,7 @@ import * as Pace from "./Pace.ts"
 import * as QuietHours from "./QuietHours.ts"
 import * as Recipient from "./Recipient.ts"
 import * as Split from "./Split.ts"
+import * as Variant from "./Variant.ts"
 
 /** How long a process has to send to the recipients that it took, before another one takes them again. */
 export const lease = Duration.minutes(1)
@@ -161,13 +162,13 @@ export interface Placed {
   readonly isKnown: boolean
 }
 
-/** What a piece of work loads: the campaign, locked with what it needs. Template and sender may be a moment old. */
+/** What a piece of work loads: the campaign, locked with what it needs. Templates and sender may be a moment old. */
 export interface LoadedWork extends Known {
   readonly job: Job
   /** The number that the campaign names, or the workspace's default number at the provider. */
   readonly sender: PhoneNumber.PhoneNumber | undefined
-  /** The campaign's template in the sender's account. */
-  readonly template: Template | undefined
+  /** The campaign's templates (`Variant.templatesOf`) in the sender's account. */
+  readonly templates: ReadonlyArray<Template | undefined>
   /** Whether no recipient is left in the queue. */
   readonly isDone: boolean
   /** Rows after those that were checked, if they were needed. */
@@ -243,12 +244,12 @@ const tooLate: MessageError = {
 /** Why a campaign cannot go on. */
 const obstacle = (
   { provider }: Work,
-  { sender, template }: LoadedWork,
+  { sender, templates }: LoadedWork,
   now: Instant
 ): Campaign.PauseReason | undefined => {
   if (sender === undefined || !sender.available || sender.provider !== provider) return "sender_not_available"
   if (sender.block !== null && SenderBlock.stops(sender.block, false, now)) return "sender_not_available"
-  return template?.status === "approved" ? undefined : "template_not_approved"
+  return templates.every((template) => template?.status === "approved") ? undefined : "template_not_approved"
 }
 
 /** Whether a customer gets nothing, to compare the others with. */
@@ -258,20 +259,23 @@ const isHeldOut = ({ holdout, id }: Campaign.Campaign, customer: Contact.Contact
 /** Checks rows, and queues a message to each without a problem. */
 const checkRows = (
   { limits, messageIds, rateCard }: Work,
-  { job: { campaign }, rows, sender, template }: LoadedWork,
+  { job: { campaign }, rows, sender, templates }: LoadedWork,
   now: Instant
 ): WorkWrites => {
+  const contents = Variant.templatesOf(campaign)
   const seen = new Set<string>()
   const checked = rows!.map(({ contact, isKnown, place, row }, i): Checked => {
     const customer = Recipient.customerOf(row)
-    const judged = Recipient.check(campaign, row, {
-      template: template!,
+    const variant = customer === null ? null : Variant.of(campaign, customer)
+    const at = Variant.placeOf(variant)
+    const judged = Recipient.check({ from: campaign.from, template: contents[at]! }, row, {
+      template: templates[at]!,
       contact,
       isKnown: isKnown || (customer !== null && seen.has(customer))
     })
     if ("problem" in judged) return { place, message: null, customer: null, timeZone: null, problem: judged.problem }
     seen.add(customer!)
-    const message = queued(campaign, messageIds[i]!, judged.message, sender!, now)
+    const message = queued(campaign, { id: messageIds[i]!, variant }, judged.message, sender!, now)
     return { place, message, customer, timeZone: Recipient.timeZoneOf(row), problem: null }
   })
   const tallies = CampaignTally.ofNew(checked.flatMap(({ message }) => message === null ? [] : [message]))
@@ -280,12 +284,14 @@ const checkRows = (
   const reached = checked.flatMap(({ customer, message }, i) =>
     message === null || customer === null || isHeldOut(campaign, customer)
       ? []
-      : [{ to: message.content.to, isLimited: Forecast.isLimited(rows![i]!.contact, now) }]
+      : [{ message, isLimited: Forecast.isLimited(rows![i]!.contact, now) }]
   )
   const limitedCustomers = campaign.limitedCustomers + reached.filter(({ isLimited }) => isLimited).length
   const expected = Forecast.withExpected(
     campaign.expected,
-    reached.map(({ isLimited, to }) => Priced.expected(to, template!.category, !isLimited))
+    reached.map(({ isLimited, message: { content, variant } }) =>
+      Priced.expected(content.to, templates[Variant.placeOf(variant)]!.category, !isLimited)
+    )
   )
   const { share, startAt } = campaign
   const after: Campaign.Campaign = {
@@ -305,12 +311,12 @@ const checkRows = (
 
 const queued = (
   { id, workspaceId }: Campaign.Campaign,
-  messageId: MessageId,
+  own: Pick<Message, "id" | "variant">,
   content: OutboundMessage,
   sender: PhoneNumber.PhoneNumber,
   now: Instant
 ): Message => ({
-  id: messageId,
+  ...own,
   workspaceId,
   apiKeyId: null,
   campaignId: id,

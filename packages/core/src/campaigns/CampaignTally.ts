@@ -4,29 +4,34 @@
  */
 import { hasEnded, type Message } from "../messages/Message.ts"
 import * as CampaignCounts from "./CampaignCounts.ts"
+import type { Variant } from "./Variant.ts"
 
-/** Recipients with the same outcome. As a difference, their number may be negative. */
+/** Recipients of the same variant with the same outcome. As a difference, their number may be negative. */
 export interface Tally {
   readonly outcome: CampaignCounts.Outcome
   /** Why the recipients failed or were skipped: the error's reason, or its code; `null` for every other outcome. */
   readonly reason: string | null
+  /** The variant of the template that they get; `null` in a campaign without variants. */
+  readonly variant: Variant | null
   readonly recipients: number
 }
 
 /** The parts of a message that decide how its recipient is counted. */
-export type Counted = Pick<Message, "status" | "isHeld" | "error">
+export type Counted = Pick<Message, "status" | "isHeld" | "error" | "variant">
 
 /** Why the recipient of a message failed or was skipped; `null` for every other outcome. */
-export const reasonOf = ({ error, status }: Counted): string | null =>
+export const reasonOf = ({ error, status }: Pick<Message, "status" | "error">): string | null =>
   hasEnded(status) ? error?.reason ?? error?.code ?? null : null
 
 const tallyOf = (message: Counted, recipients: number): Tally => ({
   outcome: CampaignCounts.outcomeOf(message),
   reason: reasonOf(message),
+  variant: message.variant,
   recipients
 })
 
-const isAlike = (one: Tally, other: Tally): boolean => one.outcome === other.outcome && one.reason === other.reason
+const isAlike = (one: Tally, other: Tally): boolean =>
+  one.outcome === other.outcome && one.reason === other.reason && one.variant === other.variant
 
 /** Adds differences to tallies. Leaves out those that become zero. */
 export const add = (tallies: ReadonlyArray<Tally>, changes: ReadonlyArray<Tally>): ReadonlyArray<Tally> => {
@@ -54,10 +59,16 @@ export const countsOf = (tallies: ReadonlyArray<Tally>): CampaignCounts.Campaign
   return counts
 }
 
-/** The tallies with a reason, the largest first. */
-export const reasonsOf = (
-  tallies: ReadonlyArray<Tally>
-): ReadonlyArray<Tally & { readonly outcome: "failed" | "skipped"; readonly reason: string }> =>
-  tallies
-    .filter((tally): tally is Tally & { outcome: "failed" | "skipped"; reason: string } => tally.reason !== null)
+/** Recipients that failed or were skipped for the same reason. */
+export interface ReasonTally {
+  readonly outcome: "failed" | "skipped"
+  readonly reason: string
+  readonly recipients: number
+}
+
+/** The reasons in the tallies of all variants, the most frequent one first. */
+export const reasonsOf = (tallies: ReadonlyArray<Tally>): ReadonlyArray<ReasonTally> =>
+  add([], tallies.map((tally) => ({ ...tally, variant: null })))
+    .filter((tally): tally is Tally & ReasonTally => tally.reason !== null)
+    .map(({ outcome, reason, recipients }) => ({ outcome, reason, recipients }))
     .toSorted((one, other) => other.recipients - one.recipients || (one.reason < other.reason ? -1 : 1))

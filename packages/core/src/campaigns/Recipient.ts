@@ -95,7 +95,7 @@ export const messageTo = (
 
 /** What a recipient is checked against. */
 export interface Circumstances {
-  /** The campaign's template, as its sender may send it. */
+  /** The template of the recipient's variant, as the campaign's sender may send it. */
   readonly template: Template
   readonly contact: Contact.Contact | undefined
   /** Whether an earlier row has the same customer. */

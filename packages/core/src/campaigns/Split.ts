@@ -14,7 +14,7 @@ const hash = (text: string): number => {
 }
 
 /** What customers are divided for. A customer's parts for different purposes do not depend on each other. */
-export type Purpose = "holdout"
+export type Purpose = "holdout" | "variant"
 
 /** Whether a customer is in a share of the campaign's customers, from 0 to 1. */
 export const isIn = (share: number, purpose: Purpose, campaign: CampaignId, customer: Contact["key"]): boolean =>

@@ -3,6 +3,7 @@
  * §3). Defines schemas and pure functions.
  */
 import { Duration, Record, Schema, Struct } from "effect"
+import type { Variant } from "../campaigns/Variant.ts"
 import { type DomainError, type ProviderDetail, reasonOf } from "../Errors.ts"
 import { type ApiKeyId, type CampaignId, MessageId, type PhoneNumberId, type WorkspaceId } from "../Id.ts"
 import { E164 } from "../numbers/PhoneNumber.ts"
@@ -171,6 +172,8 @@ export interface Message {
   readonly apiKeyId: ApiKeyId | null
   /** The campaign whose recipient this message is (contract §11). */
   readonly campaignId: CampaignId | null
+  /** The variant of the campaign's template that it is; `null` if the campaign has none. */
+  readonly variant: Variant | null
   readonly phoneNumberId: PhoneNumberId
   readonly from: E164
   readonly content: OutboundMessage

@@ -67,6 +67,7 @@ export const claimedMessage = (
       workspaceId: request.workspaceId,
       apiKeyId,
       campaignId: null,
+      variant: null,
       phoneNumberId: sender.id,
       from: sender.phoneNumber,
       content: message,

@@ -15,12 +15,12 @@ describe("the tallies of a campaign", () => {
   it("a change of outcome or of its reason moves one recipient, and any other change none", () => {
     assert.deepStrictEqual(CampaignTally.change(message, { ...message, status: "queued" }), [])
     assert.deepStrictEqual(CampaignTally.change(message, failed("opted_out")), [
-      { outcome: "queued", reason: null, recipients: -1 },
-      { outcome: "failed", reason: "opted_out", recipients: 1 }
+      { outcome: "queued", reason: null, variant: null, recipients: -1 },
+      { outcome: "failed", reason: "opted_out", variant: null, recipients: 1 }
     ])
     assert.deepStrictEqual(CampaignTally.change(failed("delivery_unknown"), failed("undeliverable")), [
-      { outcome: "failed", reason: "delivery_unknown", recipients: -1 },
-      { outcome: "failed", reason: "undeliverable", recipients: 1 }
+      { outcome: "failed", reason: "delivery_unknown", variant: null, recipients: -1 },
+      { outcome: "failed", reason: "undeliverable", variant: null, recipients: 1 }
     ])
   })
 
@@ -48,5 +48,21 @@ describe("the tallies of a campaign", () => {
         { outcome: "skipped", reason: "forbidden", recipients: 1 }
       ])
     }
+  })
+
+  it("recipients of different variants are counted separately, and their reasons together", () => {
+    const changes = (["a", "b", "b"] as const).flatMap((variant) => [
+      ...CampaignTally.ofNew([{ ...message, status: "queued", variant }]),
+      ...CampaignTally.change({ ...message, status: "queued", variant }, { ...failed("undeliverable"), variant })
+    ])
+    const tallies = CampaignTally.add([], changes)
+    assert.deepStrictEqual(tallies, [
+      { outcome: "failed", reason: "undeliverable", variant: "a", recipients: 1 },
+      { outcome: "failed", reason: "undeliverable", variant: "b", recipients: 2 }
+    ])
+    assert.deepStrictEqual(CampaignTally.countsOf(tallies), { ...CampaignCounts.none, failed: 3 })
+    assert.deepStrictEqual(CampaignTally.reasonsOf(tallies), [
+      { outcome: "failed", reason: "undeliverable", recipients: 3 }
+    ])
   })
 })

@@ -2,7 +2,16 @@
  * `/internal/campaigns`.
  */
 import { Api, Caller, type CampaignsApi } from "@wac/api"
-import { type Campaign, CampaignCounts, Campaigns, CampaignTally, CheckedRow, StoreError, Time } from "@wac/core"
+import {
+  type Campaign,
+  CampaignCounts,
+  Campaigns,
+  CampaignTally,
+  CheckedRow,
+  Comparison,
+  StoreError,
+  Time
+} from "@wac/core"
 import { type DateTime, DateTime as DateTimes, Effect, Stream, Struct } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
@@ -14,6 +23,13 @@ import * as Paging from "../Paging.ts"
 import * as RecipientFile from "./RecipientFile.ts"
 import * as RecipientReport from "./RecipientReport.ts"
 
+const withTotal = (counts: CampaignCounts.CampaignCounts) => ({ total: CampaignCounts.total(counts), ...counts })
+
+const compared = ({ counts, ...differences }: Comparison.Comparison): typeof CampaignsApi.Comparison.Type => ({
+  ...differences,
+  counts: { a: withTotal(counts.a), b: withTotal(counts.b) }
+})
+
 /** A campaign as the dashboard shows it. */
 export const shown = (campaign: Campaign.Campaign): typeof CampaignsApi.Campaign.Type => ({
   ...Struct.pick(campaign, [
@@ -21,6 +37,7 @@ export const shown = (campaign: Campaign.Campaign): typeof CampaignsApi.Campaign
     "name",
     "status",
     "template",
+    "templateB",
     "from",
     "quietHours",
     "share",
@@ -37,8 +54,9 @@ export const shown = (campaign: Campaign.Campaign): typeof CampaignsApi.Campaign
   checked: campaign.checked,
   problems: campaign.problems,
   forecast: campaign.forecast,
-  counts: { total: CampaignCounts.total(campaign.counts), ...campaign.counts },
-  reasons: CampaignTally.reasonsOf(campaign.tallies)
+  counts: withTotal(campaign.counts),
+  reasons: CampaignTally.reasonsOf(campaign.tallies),
+  comparison: campaign.templateB === null ? null : compared(Comparison.of(campaign.tallies))
 })
 
 /** A row of recipients as the dashboard shows it. */
@@ -51,6 +69,7 @@ export const shownRow = (
     problem,
     messageId: message && message.id,
     to: message && message.content.to,
+    variant: message && message.variant,
     status: message && message.status,
     outcome: CheckedRow.outcomeOf(row),
     error: message?.error ? Struct.pick(message.error, ["code", "reason", "message"]) : null

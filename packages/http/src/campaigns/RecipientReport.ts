@@ -14,7 +14,8 @@ const columns = [
   "sent_at",
   "delivered_at",
   "read_at",
-  "failed_at"
+  "failed_at",
+  "variant"
 ] as const
 
 const cellsOf = (row: CheckedRow.CheckedRow): Readonly<Record<(typeof columns)[number], string | number | null>> => {
@@ -29,7 +30,8 @@ const cellsOf = (row: CheckedRow.CheckedRow): Readonly<Record<(typeof columns)[n
     sent_at: Time.isoOrNull(message && message.sentAt),
     delivered_at: Time.isoOrNull(message && message.deliveredAt),
     read_at: Time.isoOrNull(message && message.readAt),
-    failed_at: Time.isoOrNull(message && message.failedAt)
+    failed_at: Time.isoOrNull(message && message.failedAt),
+    variant: message && message.variant
   }
 }
 

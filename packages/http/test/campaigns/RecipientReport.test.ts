@@ -9,6 +9,7 @@ const message = (fields: object) =>
   ({
     id: "msg_1",
     content: { to: "+12025550001" },
+    variant: "b",
     status: "sent",
     isHeld: false,
     sentAt: 0,
@@ -42,10 +43,17 @@ describe("the report on recipients", () => {
       sent_at: "1970-01-01T00:00:00.000Z",
       delivered_at: "",
       read_at: "",
-      failed_at: ""
+      failed_at: "",
+      variant: "b"
     })
     assert.deepInclude(skipped, { outcome: "skipped", reason: "opted_out", message: error.message })
-    assert.deepInclude(malformed, { to: "", outcome: "", reason: "malformed", message: "the line is not JSON" })
+    assert.deepInclude(malformed, {
+      to: "",
+      variant: "",
+      outcome: "",
+      reason: "malformed",
+      message: "the line is not JSON"
+    })
     assert.strictEqual(RecipientReport.lines([]), "")
   })
 

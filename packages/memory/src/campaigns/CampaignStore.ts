@@ -12,7 +12,8 @@ import {
   type Message,
   type PhoneNumber,
   Recipient,
-  type Time
+  type Time,
+  Variant
 } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { contactOf } from "../contacts/ContactStore.ts"
@@ -89,7 +90,9 @@ const loaded = (memory: Memory, kept: KeptCampaign, command: CampaignStep.Work):
     now: memory.now,
     job: kept.job,
     sender,
-    template: templateOf(memory, sender, { type: "template", template: campaign.template }),
+    templates: Variant.templatesOf(campaign).map((template) =>
+      templateOf(memory, sender, { type: "template", template })
+    ),
     isDone: kept.queue.size === 0,
     rows: null,
     queue: null

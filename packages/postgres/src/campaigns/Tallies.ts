@@ -2,21 +2,29 @@
  * The counts of campaigns, written by the transactions that change a recipient's outcome. Their rows are locked last
  * and in the order of their keys.
  */
-import type { CampaignTally, Sends } from "@wac/core"
+import { type CampaignTally, type Sends, Variant } from "@wac/core"
 import { integers, texts } from "../Parameter.ts"
 import type { Row, Statement } from "../Statement.ts"
 
 /** How many rows share a number, so that few transactions wait for each other. */
 const shards = 16
 
-const addText = `insert into campaign_tallies as t (campaign_id, shard, outcome, reason, recipients)
-  select a.campaign_id, pg_backend_pid() % ${shards}, a.outcome, a.reason, a.recipients
-  from unnest($1::text[], $2::text[], $3::text[], $4::integer[]) a (campaign_id, outcome, reason, recipients)
-  order by 1, 3, 4
+/**
+ * Each variant has shards of its own, since the key does not hold the variant: versions that know no variants add to
+ * the same counts.
+ */
+const addText = `insert into campaign_tallies as t (campaign_id, shard, outcome, reason, variant, recipients)
+  select a.campaign_id, pg_backend_pid() % ${shards} + ${shards} * a.place, a.outcome, a.reason, a.variant, a.recipients
+  from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::integer[], $6::integer[])
+    a (campaign_id, outcome, reason, variant, place, recipients)
+  order by 1, 2, 3, 4
   on conflict (campaign_id, shard, outcome, reason) do update set recipients = t.recipients + excluded.recipients`
 
 /** Outcomes without a reason have this one, since a key has no null. */
 const noReason = ""
+
+/** As {@link noReason}. */
+const noVariant = ""
 
 /** The statements that add changes to counts. */
 export const addTallies = (tallies: Sends.Writes["tallies"]): ReadonlyArray<Statement> => {
@@ -27,6 +35,8 @@ export const addTallies = (tallies: Sends.Writes["tallies"]): ReadonlyArray<Stat
       texts(changes.map(({ campaignId }) => campaignId)),
       texts(changes.map(({ outcome }) => outcome)),
       texts(changes.map(({ reason }) => reason ?? noReason)),
+      texts(changes.map(({ variant }) => variant ?? noVariant)),
+      integers(changes.map(({ variant }) => variant === null ? 0 : 1 + Variant.placeOf(variant))),
       integers(changes.map(({ recipients }) => recipients))
     ]
   }]
@@ -35,10 +45,10 @@ export const addTallies = (tallies: Sends.Writes["tallies"]): ReadonlyArray<Stat
 /** The tallies of the campaign `c` as JSON. */
 export const tallies = `(
     select json_agg(json_build_object('outcome', t.outcome, 'reason', nullif(t.reason, '${noReason}'),
-      'recipients', t.recipients) order by t.outcome, t.reason)
+      'variant', nullif(t.variant, '${noVariant}'), 'recipients', t.recipients) order by t.outcome, t.reason, t.variant)
     from (
-      select t.outcome, t.reason, sum(t.recipients)::integer as recipients from campaign_tallies t
-      where t.campaign_id = c.id group by t.outcome, t.reason having sum(t.recipients) <> 0
+      select t.outcome, t.reason, t.variant, sum(t.recipients)::integer as recipients from campaign_tallies t
+      where t.campaign_id = c.id group by t.outcome, t.reason, t.variant having sum(t.recipients) <> 0
     ) t
   )`
 

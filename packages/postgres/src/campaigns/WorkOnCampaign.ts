@@ -1,7 +1,7 @@
 /**
  * A piece of a campaign's work (core's `CampaignStep.work`). Lock order: the campaign, its queue, then messages.
  */
-import { CampaignStep, Recipient } from "@wac/core"
+import { CampaignStep, Recipient, Variant } from "@wac/core"
 import * as Clocks from "../Clocks.ts"
 import { plain } from "../Column.ts"
 import { contactOf } from "../contacts/ContactStep.ts"
@@ -31,7 +31,8 @@ const chooseText = `select set_config('wac.campaign', coalesce((
 
 const chosen = "current_setting('wac.campaign')"
 
-const campaignText = `select ${campaignColumns}, to_json(p.p) as sender, to_json(t.t) as template,
+const campaignText =
+  `select ${campaignColumns}, to_json(p.p) as sender, to_json(t.t) as template, to_json(b.b) as template_b,
     not exists (select from campaign_queue q where q.campaign_id = c.id) as is_done
   from campaigns c
   left join lateral (
@@ -48,6 +49,11 @@ const campaignText = `select ${campaignColumns}, to_json(p.p) as sender, to_json
     where t.workspace_id = c.workspace_id and t.provider_account_id = (p.p).provider_account_id
       and t.name = c.state -> 'template' ->> 'name' and t.language = c.state -> 'template' ->> 'language' offset 0
   ) t on true
+  left join lateral (
+    select b from templates b
+    where b.workspace_id = c.workspace_id and b.provider_account_id = (p.p).provider_account_id
+      and b.name = c.state -> 'templateB' ->> 'name' and b.language = c.state -> 'templateB' ->> 'language' offset 0
+  ) b on true
   where c.id = ${chosen}`
 
 const rowsText = `select r.place, r.content, m.id is not null as is_known, n.workspace_id, n.phone_number_id, n.key,
@@ -115,9 +121,9 @@ const queuedOf = (row: Row): CampaignStep.Queued => ({
 })
 
 const insertText = `insert into messages (id, workspace_id, campaign_id, phone_number_id, from_number, content, status,
-    status_at, created_at, route, key, fingerprint)
-  select m.id, $1, $2, $3, $4, m.content, $5, $6, $6, $7, m.key, $8
-  from unnest($9::text[], $10::json[], $11::text[]) m (id, content, key)`
+    status_at, created_at, route, key, fingerprint, variant)
+  select m.id, $1, $2, $3, $4, m.content, $5, $6, $6, $7, m.key, $8, m.variant
+  from unnest($9::text[], $10::json[], $11::text[], $12::text[]) m (id, content, key, variant)`
 
 const enqueueText = `insert into campaign_queue (message_id, campaign_id, due_at, time_zone)
   select q.id, $1, $2, q.time_zone from unnest($3::text[], $4::text[]) q (id, time_zone)`
@@ -146,7 +152,8 @@ const keepChecked = ({ checked, job: { campaign }, tallies }: CampaignStep.WorkW
         Recipient.fingerprint,
         texts(queued.map(({ message }) => message.id)),
         jsons(queued.map(({ message }) => message.content)),
-        texts(queued.map(({ customer }) => customer))
+        texts(queued.map(({ customer }) => customer)),
+        texts(queued.map(({ message }) => message.variant))
       ]
     }, {
       text: enqueueText,
@@ -194,12 +201,13 @@ const dueOf = (
   const [row] = rows!
   if (row === undefined) return undefined
   const sender = plain<Row | null>(row, "sender")
-  const template = plain<Row | null>(row, "template")
+  const job = jobOf(row)
+  const found = [row["template"], row["template_b"]] as ReadonlyArray<Row | null>
   return {
     now,
-    job: jobOf(row),
+    job,
     sender: sender === null ? undefined : numberOf(sender),
-    template: template === null ? undefined : templateOf(template),
+    templates: Variant.templatesOf(job.campaign).map((_, i) => found[i] ? templateOf(found[i]) : undefined),
     isDone: plain(row, "is_done"),
     rows: null,
     queue: null

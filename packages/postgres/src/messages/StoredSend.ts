@@ -16,6 +16,7 @@ export const messageOf = (row: StoredSend): Message.Message =>
     workspaceId: row["workspace_id"],
     apiKeyId: row["api_key_id"],
     campaignId: row["campaign_id"],
+    variant: row["variant"],
     phoneNumberId: row["phone_number_id"],
     from: row["from_number"],
     content: row["content"],

@@ -9,6 +9,7 @@ import {
   CampaignStore,
   CampaignTally,
   CheckedRow,
+  Comparison,
   ContactStore,
   type Errors,
   FailureRate,
@@ -19,7 +20,10 @@ import {
   type RateCard,
   Recipient,
   Split,
-  type Time
+  type Template,
+  TemplateStore,
+  type Time,
+  Variant
 } from "@wac/core"
 import { Clock, Duration, Effect, Option, Result } from "effect"
 import * as Fixture from "../Fixture.ts"
@@ -162,6 +166,19 @@ const completions = (own: Fixture.World) =>
 
 const stored = (own: Fixture.World, id: Id.MessageId) =>
   Effect.map(MessageStore.MessageStore.use((store) => store.get(own.workspace.id, id)), Option.getOrThrow)
+
+/** The provider changes a template. */
+const told = (own: Fixture.World, name: string, change: Template.TemplateChange, at: Time.Instant) =>
+  TemplateStore.TemplateStore.use((store) =>
+    store.update({
+      now: at,
+      providerAccountId: own.number.providerAccountId,
+      name,
+      language: "en_US",
+      at,
+      change
+    })
+  )
 
 /** Registers the tests. */
 export const tests = (it: Fixture.It): void => {
@@ -405,6 +422,95 @@ export const tests = (it: Fixture.It): void => {
       const heldOut = new Set<string | null>(out.map(Recipient.customerOf))
       for (const { message } of claimed) {
         assert.isFalse(heldOut.has(Recipient.customerOf({ recipient: { to: message.content.to } })))
+      }
+    }))
+
+  it.effect("each customer gets one of two variants, and outcomes are counted by variant", () =>
+    Effect.gen(function*() {
+      const store = yield* CampaignStore.CampaignStore
+      const own = yield* world()
+      const campaign = yield* draft(own, {
+        templateB: { name: "promo", language: "en_US", bodyParams: ["{{number}}"] }
+      })
+      const customers = Array.from({ length: 60 }, (_, n) => ({
+        n,
+        variant: Variant.of(campaign, Recipient.customerOf(row(n))!),
+        // values of its own, which fit the first template only
+        hasValues: n % 3 === 0
+      }))
+      const isUnfit = ({ hasValues, variant }: (typeof customers)[number]) => hasValues && variant === "b"
+      const ofA = customers.filter(({ variant }) => variant === "a").length
+      const unfit = customers.filter(isUnfit).length
+      const ofB = customers.length - ofA - unfit
+      yield* add(
+        campaign,
+        customers.map(({ hasValues, n }): Recipient.Row =>
+          hasValues ? { recipient: { to: customer(n), bodyParams: ["two", "values"] } } : row(n)
+        )
+      )
+      yield* changed(campaign, own.start, { _tag: "Check" })
+      yield* workAll(own, own.start, 16)
+      const checked = yield* get(campaign)
+      assert.deepInclude(checked, { status: "ready", problems: unfit, counts: counts({ queued: ofA + ofB }) })
+      const report = yield* store.rows(own.workspace.id, campaign.id, { limit: 100, after: 0 })
+      assert.deepStrictEqual(
+        report.map(({ message, problem }) => [
+          message?.variant,
+          message?.content.type === "template" ? message.content.template.name : undefined,
+          problem?.reason
+        ]),
+        customers.map((given) =>
+          isUnfit(given)
+            ? [undefined, undefined, "template_params_mismatch"]
+            : [given.variant, given.variant === "a" ? "order" : "promo", undefined]
+        )
+      )
+      const expected = checked.forecast!.lines.map(({ category, messages }) => [category, messages])
+      assert.sameDeepMembers(expected, [["utility", ofA], ["marketing", ofB]])
+
+      yield* changed(campaign, own.start, { _tag: "Start" })
+      const claimed: Array<CampaignStep.Claimed> = []
+      for (let at = own.start; at < own.start + minute / 2; at += 500) claimed.push(...yield* workAll(own, at))
+      // several writers change the counts
+      yield* Effect.forEach(claimed, (recipient) =>
+        Effect.gen(function*() {
+          const { command } = yield* claim(own, recipient, own.start)
+          const end = recipient.message.variant === "b" ? MessageFixture.tookIt : MessageFixture.refusedIt(own.start)
+          yield* MessageFixture.settle(command, yield* end, own.start)
+          yield* ended(recipient, own.start, { _tag: "Done" })
+        }), { concurrency: 8 })
+      const [first] = claimed.filter(({ message }) => message.variant === "b")
+      yield* MessageFixture.report({ status: "read", at: own.start + second, reference: first!.message.id })
+      const after = yield* get(campaign)
+      assert.deepStrictEqual(after.counts, counts({ failed: ofA, sent: ofB - 1, read: 1 }))
+      const compared = Comparison.of(after.tallies)
+      assert.deepStrictEqual(compared.counts, { a: counts({ failed: ofA }), b: counts({ sent: ofB - 1, read: 1 }) })
+      assert.deepInclude(compared.read, { a: 0, b: 1 / ofB })
+    }))
+
+  it.effect("a campaign pauses itself if either variant's template is no longer approved", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const stopped = yield* draft(own, { templateB: { name: "stopped", language: "en_US" } })
+      yield* add(stopped, rows(1))
+      yield* changed(stopped, own.start, { _tag: "Check" })
+      yield* workAll(own, own.start)
+      assert.deepInclude(yield* get(stopped), { status: "draft", pausedFor: "template_not_approved", checked: 0 })
+      const values = { order: { bodyParams: ["1", "ready"] }, promo: { bodyParams: ["shelves"] } }
+      for (const [i, [name, other]] of ([["order", "promo"], ["promo", "order"]] as const).entries()) {
+        const campaign = yield* running(own, 2, {
+          template: { name, language: "en_US", ...values[name] },
+          templateB: { name: other, language: "en_US", ...values[other] }
+        })
+        const at = own.start + (1 + i) * minute
+        yield* told(own, "promo", { status: "paused" }, at)
+        assert.deepStrictEqual(yield* workAll(own, at), [])
+        assert.deepInclude(yield* get(campaign), { status: "paused", pausedFor: "template_not_approved" })
+        yield* told(own, "promo", { status: "approved" }, at + second)
+        yield* changed(campaign, at + second, { _tag: "Resume" })
+        const resumed = yield* workAll(own, at + second)
+        assert.deepStrictEqual(resumed.map(({ message }) => message.campaignId), [campaign.id, campaign.id])
+        yield* changed(campaign, at + second, { _tag: "Cancel" })
       }
     }))
 

@@ -25,6 +25,7 @@ export const tests = (it: Fixture.It): void => {
         workspaceId: own.workspace.id,
         apiKeyId: own.key.id,
         campaignId: null,
+        variant: null,
         phoneNumberId: own.number.id,
         from: own.number.phoneNumber,
         content: message,

@@ -48,6 +48,8 @@ export interface NewCampaign {
   readonly name: string
   /** As in a send. `{{name}}` in a value is replaced by each recipient's variable of that name. */
   readonly template: TemplateContent
+  /** A second variant of the template: half of the customers, chosen by chance, get it. */
+  readonly templateB?: TemplateContent
   /** A phone number of the workspace, by id or in E.164; defaults to the default number. */
   readonly from?: string
   /** When it starts, once it was started; defaults to that moment. */
@@ -67,8 +69,9 @@ export interface NewCampaign {
 /** A change of a campaign. Omitted fields stay; `null` restores a default. */
 export interface CampaignChange {
   readonly name?: string
-  /** Only before recipients were checked with it, as `from`. */
+  /** Only before recipients were checked with it, as `templateB` and `from`. */
   readonly template?: TemplateContent
+  readonly templateB?: TemplateContent | null
   readonly from?: string | null
   readonly startAt?: Moment | null
   readonly notAfter?: Moment | null
@@ -94,6 +97,34 @@ export interface CampaignForecast {
   readonly costs: ReadonlyArray<{ readonly currency: string; readonly amount: string }>
 }
 
+/** How many recipients have which outcome. Each is in exactly one of the counts, and `total` is their sum. */
+export type CampaignCounts = { readonly [count in CampaignOutcome | "total"]: number }
+
+/** The variant of a campaign's template: `a` is `template`, `b` is `templateB`. */
+export type CampaignVariant = "a" | "b"
+
+/** The difference of two shares with its 95 % confidence interval (Newcombe's hybrid score interval). */
+export interface CampaignDifference {
+  /** The share of variant `a`, from 0 to 1. */
+  readonly a: number
+  readonly b: number
+  /** `b` less `a`. */
+  readonly difference: number
+  readonly low: number
+  readonly high: number
+  /** Whether the difference can be told from chance: the interval from `low` to `high` does not contain 0. */
+  readonly isDistinguishable: boolean
+}
+
+/** The result by variant of the template. The shares are those of the messages that were tried. */
+export interface CampaignComparison {
+  readonly counts: { readonly [variant in CampaignVariant]: CampaignCounts }
+  /** The shares that were delivered; `null` until both variants were sent to a customer. */
+  readonly delivered: CampaignDifference | null
+  /** The shares that were read. */
+  readonly read: CampaignDifference | null
+}
+
 /** A campaign and its counts as of now. */
 export interface Campaign {
   readonly id: string
@@ -102,6 +133,7 @@ export interface Campaign {
   /** Why it is paused, or why its check stopped. */
   readonly pausedReason: PauseReason | null
   readonly template: TemplateContent
+  readonly templateB: TemplateContent | null
   readonly from: string | null
   readonly startAt: string | null
   readonly notAfter: string | null
@@ -120,14 +152,15 @@ export interface Campaign {
   readonly problems: number
   /** What is to be expected; `null` until its recipients are checked. */
   readonly forecast: CampaignForecast | null
-  /** Each recipient is in exactly one of the counts, and `total` is their sum. */
-  readonly counts: { readonly [count in CampaignOutcome | "total"]: number }
+  readonly counts: CampaignCounts
   /** Why recipients failed or were skipped, the most frequent reason first. */
   readonly reasons: ReadonlyArray<{
     readonly outcome: "failed" | "skipped"
     readonly reason: string
     readonly recipients: number
   }>
+  /** The result by variant; `null` without `templateB`. */
+  readonly comparison: CampaignComparison | null
 }
 
 /** A customer to write to. What is omitted comes from the campaign's template. */
@@ -154,6 +187,8 @@ export interface CampaignRow {
   } | null
   readonly messageId: string | null
   readonly to: string | null
+  /** The variant of the template that its customer gets; `null` in a campaign without variants. */
+  readonly variant: CampaignVariant | null
   readonly status: MessageStatus | null
   /** The count that its recipient is in. */
   readonly outcome: CampaignOutcome | null
