@@ -261,6 +261,7 @@ export type CampaignStatus =
 export type PauseReason =
   | "person"
   | "template_not_approved"
+  | "template_category"
   | "sender_not_available"
   | "quota_exhausted"
   | "failure_rate"

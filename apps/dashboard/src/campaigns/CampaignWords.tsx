@@ -23,6 +23,7 @@ export const CampaignState = ({ status }: { readonly status: CampaignStatus }) =
 export const pauseReasons: Record<PauseReason, string> = {
   person: "Someone paused it.",
   template_not_approved: "The provider no longer approves its template.",
+  template_category: "The provider has changed the category of its template, which may change what it costs.",
   sender_not_available: "Its phone number cannot send.",
   quota_exhausted: "The workspace has used up its quota.",
   failure_rate: "Too many of its last messages failed.",

@@ -30,6 +30,7 @@ export type CampaignStatus = typeof CampaignStatus.Type
 export const PauseReason = Schema.Literals([
   "person",
   "template_not_approved",
+  "template_category",
   "sender_not_available",
   "quota_exhausted",
   "failure_rate",
@@ -41,6 +42,7 @@ export type PauseReason = typeof PauseReason.Type
 const reasons: { readonly [reason in PauseReason]: string } = {
   person: "a person paused it",
   template_not_approved: "its template is not approved",
+  template_category: "the provider has changed the category of its template",
   sender_not_available: "its phone number cannot send",
   quota_exhausted: "the workspace has used up its quota",
   failure_rate: "too many of its last messages failed",
@@ -115,6 +117,11 @@ export interface Campaign extends Plan {
   readonly checked: number
   /** How many of the checked rows are not sent to, and say why. */
   readonly problems: number
+  /**
+   * The categories of its templates (`Variant.templatesOf`) when its rows were checked; `null` if none were, or once a
+   * person has resumed it after a change of category.
+   */
+  readonly categories: ReadonlyArray<string> | null
   /** How many customers of checked rows count against the messaging limit. */
   readonly limitedCustomers: number
   /** The prices that messages to the checked rows are expected to have. */
@@ -160,6 +167,7 @@ export const make = (
   rows: 0,
   checked: 0,
   problems: 0,
+  categories: null,
   limitedCustomers: 0,
   expected: [],
   forecast: null,
@@ -246,8 +254,12 @@ export const change = (campaign: Campaign, asked: Change, now: Instant): Result.
     case "Resume":
       if (status === "running" || status === "scheduled") return Result.succeed(campaign)
       return status === "paused"
-        // what failed before a person looked does not pause it again
-        ? Result.succeed({ ...begin(campaign, now), snapshots: [FailureRate.taken(campaign.counts)] })
+        // what a person has looked at does not pause it again
+        ? Result.succeed({
+          ...begin(campaign, now),
+          snapshots: [FailureRate.taken(campaign.counts)],
+          categories: campaign.pausedFor === "template_category" ? null : campaign.categories
+        })
         : wrong(campaign, "be resumed")
     case "Cancel":
       if (status === "cancelled") return Result.succeed(campaign)

@@ -241,6 +241,10 @@ const tooLate: MessageError = {
   message: "the time until which the campaign sends had passed"
 }
 
+/** The categories of approved templates. */
+const categoriesOf = (templates: LoadedWork["templates"]): ReadonlyArray<string> =>
+  templates.map((template) => template!.category)
+
 /** Why a campaign cannot go on. */
 const obstacle = (
   { provider }: Work,
@@ -251,6 +255,14 @@ const obstacle = (
   if (sender.block !== null && SenderBlock.stops(sender.block, false, now)) return "sender_not_available"
   return templates.every((template) => template?.status === "approved") ? undefined : "template_not_approved"
 }
+
+/** Another category may cost more, and excludes other customers. */
+const changedCategory = (
+  { job: { campaign: { categories } }, templates }: LoadedWork
+): Campaign.PauseReason | undefined =>
+  categories !== null && categoriesOf(templates).some((category, i) => category !== categories[i])
+    ? "template_category"
+    : undefined
 
 /** Whether a customer gets nothing, to compare the others with. */
 const isHeldOut = ({ holdout, id }: Campaign.Campaign, customer: Contact.Contact["key"]): boolean =>
@@ -298,6 +310,7 @@ const checkRows = (
     ...campaign,
     checked: checked.at(-1)?.place ?? campaign.checked,
     problems: campaign.problems + problems,
+    categories: categoriesOf(templates),
     limitedCustomers,
     expected,
     forecast: isReady
@@ -440,12 +453,13 @@ export const work: Decide<Work, LoadedWork, Worked, WorkWrites, Need> = (loaded,
         if (loaded.queue === null) return { needs: [{ _tag: "Queue", limit }] }
         return end(skipAll(loaded, tooLate, now))
       }
-      const observed = { ...campaign, snapshots: FailureRate.observe(campaign.snapshots, campaign.counts) }
+      const snapshots = FailureRate.observe(campaign.snapshots, campaign.counts)
       const rate = FailureRate.rateOf(campaign.snapshots, campaign.counts)
       const reason = rate !== undefined && rate > campaign.maxFailureRate
         ? "failure_rate"
-        : obstacle(command!, loaded, now)
-      if (reason !== undefined) return keep(Campaign.pauseFor(observed, reason), null)
+        : obstacle(command!, loaded, now) ?? changedCategory(loaded)
+      if (reason !== undefined) return keep(Campaign.pauseFor({ ...campaign, snapshots }, reason), null)
+      const observed = { ...campaign, snapshots, categories: categoriesOf(loaded.templates) }
 
       const { perSecond } = Limits.phoneNumberTier(limits, PhoneNumber.tierOf(loaded.sender!))
       const slots = Pace.slots({ next: campaign.nextSlot, rate: perSecond, share: campaign.share }, now)

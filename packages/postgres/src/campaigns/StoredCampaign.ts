@@ -12,17 +12,18 @@ export const campaignColumns = `c.id, c.workspace_id, c.state, c.work_at, ${tall
 
 /** The fields that an earlier version, which may run beside this one, does not write. */
 type Stored =
-  & Omit<Campaign.Campaign, "expected" | "forecast" | "templateB">
-  & Partial<Pick<Campaign.Campaign, "expected" | "templateB">>
+  & Omit<Campaign.Campaign, "expected" | "forecast" | "templateB" | "categories">
+  & Partial<Pick<Campaign.Campaign, "expected" | "templateB" | "categories">>
   & { readonly forecast: Omit<Forecast.Forecast, "lines" | "costs"> & Partial<Forecast.Forecast> | null }
 
 /** The campaign of a row with {@link campaignColumns}. */
 export const campaignOf = (row: Row): Campaign.Campaign => {
-  const { expected = [], forecast, templateB = null, ...state } = plain<Stored>(row, "state")
+  const { categories = null, expected = [], forecast, templateB = null, ...state } = plain<Stored>(row, "state")
   return {
     ...state,
     expected,
     templateB,
+    categories,
     forecast: forecast && { lines: [], costs: [], ...forecast },
     ...Campaign.counted(talliesOf(row))
   }

@@ -514,6 +514,25 @@ export const tests = (it: Fixture.It): void => {
       }
     }))
 
+  it.effect("a campaign pauses itself if a template has another category than when it was checked", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const campaign = yield* ready(own, 2, {
+        templateB: { name: "promo", language: "en_US", bodyParams: ["{{number}}"] }
+      })
+      yield* told(own, "promo", { category: "utility" }, own.start + second)
+      yield* changed(campaign, own.start + minute, { _tag: "Start" })
+      assert.deepStrictEqual(yield* workAll(own, own.start + minute), [])
+      assert.deepInclude(yield* get(campaign), { status: "paused", pausedFor: "template_category" })
+      // a person knows of the change now
+      yield* changed(campaign, own.start + 2 * minute, { _tag: "Resume" })
+      assert.lengthOf(yield* workAll(own, own.start + 2 * minute), 2)
+      yield* told(own, "promo", { category: "marketing" }, own.start + 3 * minute)
+      assert.deepStrictEqual(yield* workAll(own, own.start + 4 * minute), [])
+      assert.deepInclude(yield* get(campaign), { status: "paused", pausedFor: "template_category" })
+      yield* changed(campaign, own.start + 4 * minute, { _tag: "Cancel" })
+    }))
+
   it.effect("a recipient whose quiet hours last gets nothing until they end, and others do not wait for them", () =>
     Effect.gen(function*() {
       const own = yield* world()

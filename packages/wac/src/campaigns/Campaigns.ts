@@ -31,6 +31,7 @@ export type CampaignOutcome = "queued" | "sent" | "delivered" | "read" | "failed
 export type PauseReason =
   | "person"
   | "template_not_approved"
+  | "template_category"
   | "sender_not_available"
   | "quota_exhausted"
   | "failure_rate"
