@@ -17,6 +17,7 @@ import { Time, TimeOr } from "../ui/Time.tsx"
 import { capitalized, counted, grouped } from "../ui/Words.ts"
 import { marketName } from "../usage/Market.ts"
 import { CampaignState, outcomes, pauseReasons } from "./CampaignWords.tsx"
+import { Comparison } from "./Comparison.tsx"
 import { Funnel } from "./Funnel.tsx"
 import { campaignQuery } from "./Queries.ts"
 import { Recipients } from "./Recipients.tsx"
@@ -34,6 +35,28 @@ const usePace = ({ from, share }: Campaign): number | undefined => {
   )
   return number === undefined ? undefined : number.messagesPerSecond * share
 }
+
+/** How many customers a campaign that has not started will send to. */
+const reachedBy = ({ counts, forecast }: Campaign): number => forecast?.messages ?? counts.queued
+
+/** How far back the rate is measured, in milliseconds. */
+const rateSpan = 15_000
+
+/** Customers a second, measured while the page is open; `undefined` for the first seconds. */
+const useRate = (done: number, at: number): number | undefined => {
+  const [seen, setSeen] = useState<ReadonlyArray<{ readonly at: number; readonly done: number }>>([])
+  const [first, last] = [seen[0], seen.at(-1)]
+  if (last === undefined || at > last.at) {
+    setSeen([...seen.filter((before) => at - before.at <= rateSpan), { at, done }])
+  }
+  return first === undefined || last === undefined || last.at - first.at < 2000
+    ? undefined
+    : Math.max(0, last.done - first.done) / (last.at - first.at) * 1000
+}
+
+/** `12 a second`, `0.4 a second`. */
+const asRate = (perSecond: number): string =>
+  `${perSecond < 10 ? perSecond.toFixed(1) : grouped(Math.round(perSecond))} a second`
 
 /** How long something takes at a pace, at least a second. */
 const lengthAt = (count: number, pace: number): string => lengthOf(Math.max(1000, count / pace * 1000))
@@ -66,15 +89,16 @@ const Steps = ({ campaign }: { readonly campaign: Campaign }) => {
     </Button>
   )
   const recipients = counted(counts.queued, "customer", "customers")
+  const reached = counted(reachedBy(campaign), "customer", "customers")
   const questions: Record<Asked, readonly [title: string, action: string, text: ReactNode]> = {
     start: [
       "Start the campaign",
-      startAt === null ? `Send to ${recipients}` : `Schedule for ${recipients}`,
+      startAt === null ? `Send to ${reached}` : `Schedule for ${reached}`,
       <>
-        Sends the template to {recipients}
+        Sends the template to {reached}
         {pace === undefined ?
           null :
-          `, at most ${grouped(Math.floor(pace))} a second, in about ${lengthAt(counts.queued, pace)}`}
+          `, at most ${grouped(Math.floor(pace))} a second, in about ${lengthAt(reachedBy(campaign), pace)}`}
         {startAt === null ? "." : (
           <>
             , from <Time at={startAt} />.
@@ -142,7 +166,8 @@ const Expected = ({ forecast }: { readonly forecast: CampaignForecast }) => {
             {lines.flatMap(({ category, cost, market, messages }) =>
               cost === null ? [] : [
                 <li key={`${market} ${category}`} className="tabular-nums">
-                  {marketName(market)}: {counted(messages, "message", "messages")}, {cost.amount} {cost.currency}
+                  {marketName(market)}, {category}: {counted(messages, "message", "messages")}, {cost.amount}{" "}
+                  {cost.currency}
                 </li>
               ]
             )}
@@ -163,7 +188,9 @@ const Reasons = ({ campaign: { reasons } }: { readonly campaign: Campaign }) =>
             <Cell>{outcomes[outcome][0]}</Cell>
             <Cell>{capitalized(reason)}</Cell>
             <Cell className="tabular-nums">
-              <Link to="." search={{ outcome } as never} className="text-accent underline">{grouped(recipients)}</Link>
+              <Link to="." search={{ outcome, reason } as never} className="text-accent underline">
+                {grouped(recipients)}
+              </Link>
             </Cell>
           </Row>
         ))}
@@ -175,6 +202,7 @@ const Reasons = ({ campaign: { reasons } }: { readonly campaign: Campaign }) =>
 const Report = ({ campaign }: { readonly campaign: Campaign }) => {
   const { checked, counts, forecast, problems, rows, status } = campaign
   const isChecking = status === "checking"
+  const reached = reachedBy(campaign)
   return (
     <Section
       title="Report"
@@ -198,7 +226,10 @@ const Report = ({ campaign }: { readonly campaign: Campaign }) => {
           : null}
         <Facts>
           <Fact name="Rows">{grouped(rows)}</Fact>
-          <Fact name="Customers to send to">{grouped(counts.queued)}</Fact>
+          <Fact name="Customers to send to">{grouped(reached)}</Fact>
+          {reached === counts.queued
+            ? null
+            : <Fact name="Held out for comparison">{counted(counts.queued - reached, "customer", "customers")}</Fact>}
           {forecast === null ? null : <Expected forecast={forecast} />}
           <Fact name="Rows left out">
             {problems === 0
@@ -219,8 +250,21 @@ const Report = ({ campaign }: { readonly campaign: Campaign }) => {
   )
 }
 
-const Progress = ({ campaign }: { readonly campaign: Campaign }) => {
+/** How fast a running campaign sends, and how long it will take. */
+const Rate = ({ at, campaign }: { readonly campaign: Campaign; readonly at: number }) => {
+  const { counts } = campaign
   const pace = usePace(campaign)
+  const rate = useRate(counts.total - counts.queued, at)
+  return rate === undefined
+    ? pace === undefined ?
+      null :
+      `, at most ${asRate(pace)}; about ${lengthAt(counts.queued, pace)} left`
+    : rate === 0
+    ? "; nothing was sent in the last seconds"
+    : `, ${asRate(rate)}; about ${lengthAt(counts.queued, rate)} left`
+}
+
+const Progress = ({ at, campaign }: { readonly campaign: Campaign; readonly at: number }) => {
   const { counts, pausedReason, startAt, status } = campaign
   const done = counts.total - counts.queued
   return (
@@ -241,9 +285,7 @@ const Progress = ({ campaign }: { readonly campaign: Campaign }) => {
             <div role="status" className="space-y-1">
               <p>
                 {grouped(done)} of {counted(counts.total, "customer", "customers")}
-                {pace === undefined ?
-                  null :
-                  `, at most ${grouped(Math.floor(pace))} a second; about ${lengthAt(counts.queued, pace)} left`}
+                <Rate campaign={campaign} at={at} />
               </p>
               <progress
                 max={Math.max(counts.total, 1)}
@@ -260,18 +302,33 @@ const Progress = ({ campaign }: { readonly campaign: Campaign }) => {
   )
 }
 
-const Plan = ({ campaign }: { readonly campaign: Campaign }) => {
-  const { bodyParams, language, name } = campaign.template
+/** A template and what fills it. */
+const PlannedTemplate = (
+  { of = "", template: { bodyParams, language, name } }: {
+    readonly template: Campaign["template"]
+    readonly of?: string
+  }
+) => {
   const values = bodyParams === undefined
     ? []
     : Array.isArray(bodyParams)
     ? bodyParams.map(String)
     : Object.entries(bodyParams).map(([name, value]) => `${name}: ${value}`)
   return (
+    <>
+      <Fact name={`Template${of}`}>{name} · {language}</Fact>
+      <Fact name={`Placeholders${of}`}>{values.length === 0 ? "None" : values.join(", ")}</Fact>
+    </>
+  )
+}
+
+const Plan = ({ campaign }: { readonly campaign: Campaign }) => {
+  const { template, templateB } = campaign
+  return (
     <Section title="Plan">
       <Facts>
-        <Fact name="Template">{name} · {language}</Fact>
-        <Fact name="Placeholders">{values.length === 0 ? "None" : values.join(", ")}</Fact>
+        <PlannedTemplate template={template} of={templateB === null ? "" : " of variant A"} />
+        {templateB === null ? null : <PlannedTemplate template={templateB} of=" of variant B" />}
         <Fact name="From">{campaign.from ?? "The default number"}</Fact>
         <Fact name="Starts">
           <TimeOr at={campaign.startAt} none="When it is started" />
@@ -337,7 +394,10 @@ export const CampaignPage = () => {
       {isBefore && campaign.pausedReason !== null
         ? <Notice tone="warn" role="status">The check stopped. {pauseReasons[campaign.pausedReason]}</Notice>
         : null}
-      {isBefore ? <Report campaign={campaign} /> : <Progress campaign={campaign} />}
+      {isBefore ? <Report campaign={campaign} /> : <Progress campaign={campaign} at={query.dataUpdatedAt} />}
+      {isBefore || campaign.comparison === null
+        ? null
+        : <Comparison campaign={campaign} comparison={campaign.comparison} />}
       <Reasons campaign={campaign} />
       <Plan campaign={campaign} />
       <Recipients campaign={campaign} />

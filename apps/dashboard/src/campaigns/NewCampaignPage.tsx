@@ -15,16 +15,17 @@ import { Empty, Loaded } from "../ui/Loaded.tsx"
 import { Page, Section } from "../ui/Page.tsx"
 import { timeZone } from "../ui/Time.tsx"
 import { fileOf, type Head, headOf, numbersOf } from "./RecipientFile.ts"
-
-/** What fills a placeholder: a column of the file, or the same text for everyone. */
-interface Filling {
-  readonly column: string | undefined
-  readonly text: string
-}
-
-const emptyFilling: Filling = { column: undefined, text: "" }
+import { contentOf, exampleOf, type Fillings, guessed, TemplateValues } from "./TemplateValues.tsx"
 
 const idOf = ({ language, name }: TemplateDetail): string => `${name} ${language}`
+
+/** A template to choose. */
+const TemplateOption = ({ template }: { readonly template: TemplateDetail }) => (
+  <option value={idOf(template)} disabled={template.unfillable !== null}>
+    {template.name} · {template.language}
+    {template.unfillable === null ? "" : " (cannot be filled here)"}
+  </option>
+)
 
 const timeOf = (local: string): string => new Date(local).toISOString()
 
@@ -40,7 +41,9 @@ const Form = ({ templates }: { readonly templates: ReadonlyArray<TemplateDetail>
   const [head, setHead] = useState<Head>()
   const [unread, setUnread] = useState<string>()
   const [numberColumn, setNumberColumn] = useState("")
-  const [fillings, setFillings] = useState<{ readonly [variable: string]: Filling }>({})
+  const [fillings, setFillings] = useState<Fillings>({})
+  const [chosenB, setChosenB] = useState("")
+  const [fillingsB, setFillingsB] = useState<Fillings>({})
   const [startAt, setStartAt] = useState("")
   const [notAfter, setNotAfter] = useState("")
   const [share, setShare] = useState("50")
@@ -49,7 +52,7 @@ const Form = ({ templates }: { readonly templates: ReadonlyArray<TemplateDetail>
   // a second try goes on with the campaign that the first has made
   const made = useRef<Campaign>(undefined)
   const template = templates.find((template) => idOf(template) === chosen)!
-  const fillingOf = (variable: string) => fillings[variable] ?? emptyFilling
+  const templateB = templates.find((template) => idOf(template) === chosenB)
 
   const choose = async (file: File | undefined) => {
     setFile(file)
@@ -60,16 +63,8 @@ const Form = ({ templates }: { readonly templates: ReadonlyArray<TemplateDetail>
       const head = await headOf(file)
       setHead(head)
       setNumberColumn(numbersOf(head) ?? "")
-      // a column that is called like a placeholder probably fills it
-      setFillings((before) => ({
-        ...before,
-        ...Object.fromEntries(
-          template.variables.filter((variable) => head.columns.includes(variable)).map((column) => [
-            column,
-            { column, text: "" }
-          ])
-        )
-      }))
+      setFillings((before) => ({ ...before, ...guessed(head.columns) }))
+      setFillingsB((before) => ({ ...before, ...guessed(head.columns) }))
     } catch (error) {
       setUnread(error instanceof Error ? error.message : "The file could not be read.")
     }
@@ -77,17 +72,10 @@ const Form = ({ templates }: { readonly templates: ReadonlyArray<TemplateDetail>
 
   const create = useMutation({
     mutationFn: async () => {
-      const bodyParams = template.variables.map((variable) => {
-        const { column, text } = fillingOf(variable)
-        return column === undefined ? text : `{{${column}}}`
-      })
       const plan = {
         name: name.trim(),
-        template: {
-          name: template.name,
-          language: template.language,
-          ...(bodyParams.length === 0 ? {} : { bodyParams })
-        },
+        template: contentOf(template, fillings),
+        ...(templateB === undefined ? {} : { templateB: contentOf(templateB, fillingsB) }),
         ...(from === "" ? {} : { from }),
         ...(startAt === "" ? {} : { startAt: timeOf(startAt) }),
         ...(notAfter === "" ? {} : { notAfter: timeOf(notAfter) }),
@@ -97,7 +85,7 @@ const Form = ({ templates }: { readonly templates: ReadonlyArray<TemplateDetail>
       }
       made.current = made.current === undefined
         ? await api.campaigns.create(plan)
-        : await api.campaigns.edit(made.current.id, plan)
+        : await api.campaigns.edit(made.current.id, { templateB: null, ...plan })
       const { id } = made.current
       if (file !== undefined && head !== undefined) {
         await api.campaigns.upload(id, fileOf(file, head, numberColumn))
@@ -110,10 +98,6 @@ const Form = ({ templates }: { readonly templates: ReadonlyArray<TemplateDetail>
   })
   const { error } = create
   const columns = head?.columns ?? []
-  const preview = Object.fromEntries(template.variables.map((variable) => {
-    const { column, text } = fillingOf(variable)
-    return [variable, column === undefined ? text : head?.example[column] ?? ""]
-  }))
   return (
     <div className="grid items-start gap-6 lg:grid-cols-[minmax(0,1fr)_22rem]">
       <Section title="Campaign">
@@ -143,14 +127,12 @@ const Form = ({ templates }: { readonly templates: ReadonlyArray<TemplateDetail>
                 {...control}
                 className="field"
                 value={chosen}
-                onChange={(event) => setChosen(event.target.value)}
+                onChange={({ target: { value } }) => {
+                  setChosen(value)
+                  if (value === chosenB) setChosenB("")
+                }}
               >
-                {templates.map((template) => (
-                  <option key={idOf(template)} value={idOf(template)} disabled={template.unfillable !== null}>
-                    {template.name} · {template.language}
-                    {template.unfillable === null ? "" : " (cannot be filled here)"}
-                  </option>
-                ))}
+                {templates.map((template) => <TemplateOption key={idOf(template)} template={template} />)}
               </select>
             )}
           </Field>
@@ -201,45 +183,36 @@ const Form = ({ templates }: { readonly templates: ReadonlyArray<TemplateDetail>
               )}
             </Field>
           )}
-          {template.variables.map((variable) => {
-            const filling = fillingOf(variable)
-            const change = (next: Filling) => setFillings({ ...fillings, [variable]: next })
-            return (
-              <div key={`${chosen} ${variable}`} className="grid gap-3 sm:grid-cols-2">
-                <Field label={`Placeholder ${variable}`}>
-                  {(control) => (
-                    <select
-                      {...control}
-                      className="field"
-                      value={filling.column === undefined ? "" : `c${filling.column}`}
-                      onChange={({ target: { value } }) =>
-                        change({ ...filling, column: value === "" ? undefined : value.slice(1) })}
-                    >
-                      <option value="">The same text for everyone</option>
-                      {columns.map((column) => <option key={column} value={`c${column}`}>Column {column}</option>)}
-                    </select>
-                  )}
-                </Field>
-                {filling.column === undefined
-                  ? (
-                    <Field label={`Text for ${variable}`}>
-                      {(control) => (
-                        <input
-                          {...control}
-                          required
-                          autoComplete="off"
-                          maxLength={1024}
-                          className="field"
-                          value={filling.text}
-                          onChange={(event) => change({ column: undefined, text: event.target.value })}
-                        />
-                      )}
-                    </Field>
-                  )
-                  : null}
-              </div>
-            )
-          })}
+          <TemplateValues template={template} columns={columns} fillings={fillings} onChange={setFillings} />
+          <Field
+            label="Compare with"
+            hint="A second template, which half of the customers get. The result compares the two."
+            error={error}
+            param="templateB"
+          >
+            {(control) => (
+              <select
+                {...control}
+                className="field"
+                value={chosenB}
+                onChange={(event) => setChosenB(event.target.value)}
+              >
+                <option value="">Nothing: all get the same</option>
+                {templates.filter((other) => idOf(other) !== chosen).map((other) => (
+                  <TemplateOption key={idOf(other)} template={other} />
+                ))}
+              </select>
+            )}
+          </Field>
+          {templateB === undefined ? null : (
+            <TemplateValues
+              template={templateB}
+              columns={columns}
+              fillings={fillingsB}
+              of=" of variant B"
+              onChange={setFillingsB}
+            />
+          )}
           <div className="grid gap-3 sm:grid-cols-2">
             <Field
               label="Start at"
@@ -335,6 +308,7 @@ const Form = ({ templates }: { readonly templates: ReadonlyArray<TemplateDetail>
               "holdout",
               "name",
               "template",
+              "templateB",
               "from",
               "startAt",
               "notAfter",
@@ -346,7 +320,7 @@ const Form = ({ templates }: { readonly templates: ReadonlyArray<TemplateDetail>
               look="primary"
               type="submit"
               isPending={create.isPending}
-              refusal={refusal ?? (template.unfillable === null ? undefined : template.unfillable)}
+              refusal={refusal ?? template.unfillable ?? undefined}
             >
               {create.isPending ? "Uploading…" : "Upload and check"}
             </Button>
@@ -358,7 +332,15 @@ const Form = ({ templates }: { readonly templates: ReadonlyArray<TemplateDetail>
         </form>
       </Section>
       <Section title="On the first customer’s phone">
-        <Preview template={template} values={preview} />
+        <div className="space-y-4">
+          <Preview template={template} values={exampleOf(template, fillings, head)} />
+          {templateB === undefined ? null : (
+            <>
+              <h3 className="font-medium">Variant B, for half of the customers</h3>
+              <Preview template={templateB} values={exampleOf(templateB, fillingsB, head)} />
+            </>
+          )}
+        </div>
       </Section>
     </div>
   )

@@ -1,15 +1,20 @@
 /** What pages ask about campaigns. */
 import { queryOptions } from "@tanstack/react-query"
+import type { Campaign } from "@wac/client/internal"
 import { api } from "../session/Service.ts"
 import { live } from "../session/Session.tsx"
 
 /** How often a campaign at work is asked for, in milliseconds. */
 const often = 1000
 
+/** Whether something changes soon without anybody doing anything. */
+const isAtWork = ({ completedAt, status }: Campaign): boolean =>
+  status === "running" || status === "checking" || (status === "cancelled" && completedAt === null)
+
 export const campaignQuery = (id: string) =>
   queryOptions({
     queryKey: ["campaigns", id],
     queryFn: ({ signal }) => api.campaigns.get(id, { signal }),
     refetchInterval: ({ state: { data } }) =>
-      live(data?.status === "running" || data?.status === "checking" ? often : undefined).refetchInterval()
+      live(data !== undefined && isAtWork(data) ? often : undefined).refetchInterval()
   })

@@ -7,13 +7,13 @@ import { address, api, firstPage } from "../session/Service.ts"
 import { live } from "../session/Session.tsx"
 import { Button } from "../ui/Button.tsx"
 import { Failure } from "../ui/Failure.tsx"
-import { Filters, SelectFilter, useFilter } from "../ui/Filters.tsx"
+import { ChosenFilter, Filters, SelectFilter, useFilter } from "../ui/Filters.tsx"
 import { Empty, Loaded } from "../ui/Loaded.tsx"
 import { Section } from "../ui/Page.tsx"
 import { NothingFound, pageSize, Paging } from "../ui/Paged.tsx"
 import { Status } from "../ui/Status.tsx"
 import { Cell, Row, rowLink, Table } from "../ui/Table.tsx"
-import { asSentence, grouped } from "../ui/Words.ts"
+import { asSentence, capitalized, grouped } from "../ui/Words.ts"
 import { outcomeNames, outcomes, problems } from "./CampaignWords.tsx"
 
 const filters = [
@@ -29,9 +29,8 @@ const State = ({ row }: { readonly row: CampaignRow }) =>
     : <MessageState status={row.status} />
 
 /** Saves the report of these rows as a file. The browser keeps what it has of it on its disk, not in memory. */
-const save = async (id: string, outcome: string | undefined): Promise<void> => {
-  const query = outcome === undefined ? "" : `?${new URLSearchParams({ outcome }).toString()}`
-  const response = await fetch(`${address}/internal/campaigns/${id}/recipients${query}`, {
+const save = async (id: string, filter: { readonly outcome?: string; readonly reason?: string }): Promise<void> => {
+  const response = await fetch(`${address}/internal/campaigns/${id}/recipients?${new URLSearchParams(filter)}`, {
     headers: { accept: "text/csv" }
   })
   if (!response.ok) throw new Error(`the service responded with ${response.status}`)
@@ -43,22 +42,26 @@ const save = async (id: string, outcome: string | undefined): Promise<void> => {
 }
 
 export const Recipients = ({ campaign }: { readonly campaign: Campaign }) => {
-  const { cursor, outcome: asked } = useSearch({ from: "/campaigns/$id" })
+  const { cursor, outcome: asked, reason } = useSearch({ from: "/campaigns/$id" })
   const setFilter = useFilter()
   const outcome = filters.find(([value]) => value === asked)?.[0]
-  const { id } = campaign
+  const { id, status, templateB } = campaign
+  const filter = {
+    ...(outcome === undefined ? {} : { outcome }),
+    ...(reason === undefined ? {} : { reason })
+  }
   const query = useQuery({
-    queryKey: ["campaigns", id, "recipients", { outcome, cursor }],
+    queryKey: ["campaigns", id, "recipients", { ...filter, cursor, status }],
     queryFn: ({ signal }) =>
       firstPage(api.campaigns.recipients(id, {
         limit: pageSize,
-        ...(outcome === undefined ? {} : { outcome }),
+        ...filter,
         ...(cursor === undefined ? {} : { cursor })
       }, { signal })),
     placeholderData: keepPreviousData,
     ...live()
   })
-  const saving = useMutation({ mutationFn: () => save(id, outcome) })
+  const saving = useMutation({ mutationFn: () => save(id, filter) })
   return (
     <Section
       flush
@@ -77,21 +80,27 @@ export const Recipients = ({ campaign }: { readonly campaign: Campaign }) => {
             label="Outcome"
             value={outcome}
             options={filters}
-            onChange={(outcome) => setFilter({ outcome })}
+            onChange={(outcome) => setFilter({ outcome, reason: undefined })}
           />
+          {reason === undefined ?
+            null :
+            <ChosenFilter onClear={() => setFilter({ reason: undefined })}>{capitalized(reason)}</ChosenFilter>}
         </Filters>
       </div>
       <Loaded query={query} lines={6}>
         {({ data, nextCursor }) =>
           data.length === 0
-            ? outcome === undefined
+            ? outcome === undefined && reason === undefined
               ? <Empty title="No rows yet">Upload a file of customers.</Empty>
               : <NothingFound what="row" cursor={cursor} next={nextCursor} />
             : (
               <>
                 <Table
                   label="Rows"
-                  columns={["Row", "To", "Status", { name: "Why", className: "hidden sm:table-cell" }]}
+                  columns={["Row", "To", ...templateB === null ? [] : ["Variant"], "Status", {
+                    name: "Why",
+                    className: "hidden sm:table-cell"
+                  }]}
                 >
                   {data.map((row) => {
                     const why = row.problem ?? row.error
@@ -107,6 +116,7 @@ export const Recipients = ({ campaign }: { readonly campaign: Campaign }) => {
                               </Link>
                             )}
                         </Cell>
+                        {templateB === null ? null : <Cell>{row.variant?.toUpperCase() ?? "–"}</Cell>}
                         <Cell>
                           <State row={row} />
                         </Cell>

@@ -120,7 +120,7 @@ const tree = root.addChildren([
   createRoute({
     getParentRoute: () => root,
     path: "/campaigns/$id",
-    validateSearch: (search) => given(search, "outcome", "cursor"),
+    validateSearch: (search) => given(search, "outcome", "reason", "cursor"),
     component: lazyRouteComponent(() => import("../campaigns/CampaignPage.tsx"), "CampaignPage")
   }),
   createRoute({

@@ -558,3 +558,59 @@ it("a campaign is made of a file, checked, started after a question, and followe
   await page.keyboard.press("Enter")
   await page.getByRole("heading", { name: "Order news" }).waitFor()
 })
+
+/** Makes a campaign of the customers with two variants of its template, and starts it once it is checked. */
+const startVariants = async (name: string, count: number, share: string) => {
+  const { page } = person
+  await person.open("/campaigns/new")
+  await page.getByLabel("Name", { exact: true }).fill(name)
+  await page.getByLabel("Template", { exact: true }).selectOption({ label: "order_update · en_US" })
+  await page.getByLabel("Compare with").selectOption({ label: "promo · en_US" })
+  const rows = Array.from({ length: count }, (_, n) => `+155512340${n + 10},Ana,${n}`)
+  await page.getByLabel("Customers").setInputFiles({
+    name: "customers.csv",
+    mimeType: "text/csv",
+    buffer: Buffer.from(["to,name,order", ...rows].join("\n"))
+  })
+  await page.getByLabel("Placeholder 1", { exact: true }).selectOption({ label: "Column name" })
+  await page.getByLabel("Placeholder 2", { exact: true }).selectOption({ label: "Column order" })
+  await page.getByLabel("Text for 1 of variant B").fill("20 %")
+  await page.getByRole("figure", { name: "Preview of promo" }).getByText("20 %").waitFor()
+  await page.getByLabel("Share of the number’s rate").fill(share)
+  await button(page, "Upload and check").click()
+  await page.getByText("Ready", { exact: true }).waitFor()
+  await button(page, "Start").click()
+  await button(dialog(page, "Start the campaign"), `Send to ${count} customers`).click()
+}
+
+it("two variants of a template are compared with an interval, and rows show which of them a customer gets", async () => {
+  const { page } = person
+  await startVariants("Which text", 20, "90")
+  await page.getByText("Completed", { exact: true }).waitFor()
+  const variants = page.getByRole("region", { name: "Variants" })
+  await variants.getByRole("row", { name: /^Read 100% 100% 0 points, between −.* and \+/ }).waitFor()
+  await variants.getByText("The difference may be chance.").first().waitFor()
+  await page.getByText("promo · en_US").waitFor()
+  const customers = await variants.getByRole("row", { name: /^Customers/ }).getByRole("cell").allTextContents()
+  await page.getByRole("row", { name: /\+15551234010/ }).waitFor()
+  assert.strictEqual(await page.getByRole("cell", { name: "B", exact: true }).count(), Number(customers[2]))
+})
+
+it("a running campaign shows its rate and what is left, and is paused, resumed and cancelled with what it leaves", async () => {
+  const { page } = person
+  await startVariants("Too many", 20, "1")
+  const progress = page.getByRole("region", { name: "Progress" })
+  await progress.getByText(/^\d+ of 20 customers, [\d.]+ a second; about \d+ (s|min) left$/).waitFor()
+  await button(page, "Pause").click()
+  await progress.getByText("Someone paused it. Nothing is sent until it is resumed.").waitFor()
+  await button(page, "Resume").click()
+  await page.getByText("Running", { exact: true }).waitFor()
+  await button(page, "Cancel").click()
+  const question = dialog(page, "Cancel the campaign")
+  await question.getByText(/^1\d customers will not be sent to\./).waitFor()
+  await button(question, "Cancel the campaign").click()
+  await page.getByText("Cancelled", { exact: true }).first().waitFor()
+  await page.getByRole("row", { name: /^Skipped Cancelled 1\d$/ }).getByRole("link").click()
+  await button(page, "Clear").waitFor()
+  await page.getByRole("row", { name: /\+155512340.*The campaign was cancelled/ }).first().waitFor()
+})

@@ -1,0 +1,89 @@
+/** What fills the placeholders of a campaign's template: a column of the file, or the same text for everyone. */
+import type { Campaign, TemplateDetail } from "@wac/client/internal"
+import { Field } from "../ui/Field.tsx"
+import type { Head } from "./RecipientFile.ts"
+
+/** What fills a placeholder. */
+interface Filling {
+  readonly column: string | undefined
+  readonly text: string
+}
+
+/** By placeholder; one that is missing is an empty text. */
+export type Fillings = { readonly [variable: string]: Filling }
+
+const emptyFilling: Filling = { column: undefined, text: "" }
+
+/** The template as the campaign sends it. */
+export const contentOf = ({ language, name, variables }: TemplateDetail, fillings: Fillings): Campaign["template"] => {
+  const bodyParams = variables.map((variable) => {
+    const { column, text } = fillings[variable] ?? emptyFilling
+    return column === undefined ? text : `{{${column}}}`
+  })
+  return { name, language, ...(bodyParams.length === 0 ? {} : { bodyParams }) }
+}
+
+/** What the first customer of the file gets, by placeholder. */
+export const exampleOf = ({ variables }: TemplateDetail, fillings: Fillings, head: Head | undefined) =>
+  Object.fromEntries(variables.map((variable) => {
+    const { column, text } = fillings[variable] ?? emptyFilling
+    return [variable, column === undefined ? text : head?.example[column] ?? ""]
+  }))
+
+/** Columns that are called like a placeholder probably fill it. */
+export const guessed = (columns: ReadonlyArray<string>): Fillings =>
+  Object.fromEntries(columns.map((column) => [column, { column, text: "" }]))
+
+/** The fields for a template's placeholders. */
+export const TemplateValues = (
+  { columns, fillings, of = "", onChange, template }: {
+    readonly template: TemplateDetail
+    readonly columns: ReadonlyArray<string>
+    readonly fillings: Fillings
+    /** What distinguishes these fields from those of another template. */
+    readonly of?: string
+    readonly onChange: (fillings: Fillings) => void
+  }
+) => (
+  <>
+    {template.variables.map((variable) => {
+      const filling = fillings[variable] ?? emptyFilling
+      const change = (next: Filling) => onChange({ ...fillings, [variable]: next })
+      return (
+        <div key={`${template.name} ${template.language} ${variable}`} className="grid gap-3 sm:grid-cols-2">
+          <Field label={`Placeholder ${variable}${of}`}>
+            {(control) => (
+              <select
+                {...control}
+                className="field"
+                value={filling.column === undefined ? "" : `c${filling.column}`}
+                onChange={({ target: { value } }) =>
+                  change({ ...filling, column: value === "" ? undefined : value.slice(1) })}
+              >
+                <option value="">The same text for everyone</option>
+                {columns.map((column) => <option key={column} value={`c${column}`}>Column {column}</option>)}
+              </select>
+            )}
+          </Field>
+          {filling.column === undefined
+            ? (
+              <Field label={`Text for ${variable}${of}`}>
+                {(control) => (
+                  <input
+                    {...control}
+                    required
+                    autoComplete="off"
+                    maxLength={1024}
+                    className="field"
+                    value={filling.text}
+                    onChange={(event) => change({ column: undefined, text: event.target.value })}
+                  />
+                )}
+              </Field>
+            )
+            : null}
+        </div>
+      )
+    })}
+  </>
+)
