@@ -7,6 +7,7 @@ const names = [
   "http",
   "memory",
   "receivers",
+  "s3",
   "sandbox",
   "simulator",
   "testbed",
@@ -19,8 +20,9 @@ const project = (
   root: string,
   test: TestProjectInlineConfiguration["test"] = {}
 ): TestProjectInlineConfiguration => {
-  // `source` first, as in `node --conditions=source`; the rest is the default list that this option replaces.
-  const conditions = ["source", "module", "node", "development|production"]
+  // `source` first, as in `node --conditions=source`; the rest is the default list that this option replaces, but for
+  // `module`: Node gets these conditions too, and some packages have modules under it that only bundlers can load
+  const conditions = ["source", "node", "development|production"]
   return {
     extends: true,
     root,

@@ -6,7 +6,7 @@ import type { Inspection } from "@wac/postgres"
 
 /** One thing that was looked at. */
 export interface Finding {
-  readonly check: "configuration" | "database" | "clock" | "secrets" | "provider" | "numbers" | "receivers"
+  readonly check: "configuration" | "database" | "clock" | "secrets" | "provider" | "numbers" | "receivers" | "files"
   /** `wrong` keeps the service from working as it promises; `doubtful` may be meant. */
   readonly state: "fine" | "doubtful" | "wrong"
   readonly message: string

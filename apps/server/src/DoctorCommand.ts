@@ -14,6 +14,7 @@ import {
   WorkspaceStore
 } from "@wac/core"
 import { ReceiverReach } from "@wac/receivers"
+import { S3MediaBytes } from "@wac/s3"
 import { type WhatsAppConfig, WhatsAppProvider } from "@wac/whatsapp"
 import { Clock, Duration, Effect, Layer, Option, Result } from "effect"
 import { Command } from "effect/cli"
@@ -79,6 +80,23 @@ const database = Effect.fnUntraced(function*({ storage }: ServerConfig) {
     )
 })
 
+/** The object store for files, if there is one. */
+const files = Effect.fnUntraced(function*({ mediaStore }: ServerConfig) {
+  if (mediaStore === undefined) return []
+  return [
+    yield* S3MediaBytes.check(mediaStore).pipe(
+      Effect.as(fine("files", "the object store gives access to the bucket")),
+      Effect.catch(({ message }) =>
+        Effect.succeed(wrong(
+          "files",
+          message,
+          "check MEDIA_STORE, the AWS_… variables, and the network between (docs/guides/operating.md)"
+        ))
+      )
+    )
+  ]
+})
+
 /** The time of the provider's clock, ahead of ours by so many milliseconds, from an unauthenticated response. */
 const providerClock = (address: string) =>
   Effect.gen(function*() {
@@ -90,11 +108,11 @@ const providerClock = (address: string) =>
   }).pipe(Effect.timeout(patience), Effect.orElseSucceed(() => undefined))
 
 /** The provider as the configuration has it, with nothing of the storage and nothing in the background. */
-const providerOf = (config: ServerConfig, whatsApp: WhatsAppConfig.WhatsAppConfig) =>
+const providerOf = ({ mediaStore: _, ...withoutFiles }: ServerConfig, whatsApp: WhatsAppConfig.WhatsAppConfig) =>
   WhatsAppProvider.layer(whatsApp).pipe(
     Layer.provide(Layer.merge(Inbound.Inbound.layer, SenderCredentials.SenderCredentials.layer)),
     Layer.provide(TemplateRequests.TemplateRequests.layer),
-    Layer.provide(Composition.layerKept({ ...config, storage: { _tag: "Memory" } }))
+    Layer.provide(Composition.layerKept({ ...withoutFiles, storage: { _tag: "Memory" } }))
   )
 
 const provider = Effect.fnUntraced(function*(config: ServerConfig) {
@@ -190,6 +208,7 @@ const examined = Effect.gen(function*() {
     ...yield* configuration(config),
     ...findings,
     ...isReadable ? yield* stored(config) : [],
+    ...yield* files(config),
     ...yield* provider(config)
   ]
 })
@@ -209,7 +228,7 @@ export const doctor = Command.make(
   })
 ).pipe(
   Command.withDescription(
-    "Look at the configuration, the database, clocks, the provider and receivers, and say what is wrong and what to do. " +
+    "Look at the configuration, the database, clocks, files, the provider and receivers, and say what is wrong and what to do. " +
       "Changes nothing; exits with 1 if something is wrong"
   ),
   Command.withShortDescription("Say what is wrong with the service's surroundings, and what to do")

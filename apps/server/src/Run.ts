@@ -9,7 +9,13 @@ import type { Composition } from "wac/effect"
 import { FirstOwner } from "./FirstOwner.ts"
 import * as RateCardFile from "./RateCardFile.ts"
 import * as Server from "./Server.ts"
-import { type Environment, fromEnvironment, unknownVariables, wrongMasterKey } from "./ServerConfig.ts"
+import {
+  type Environment,
+  fromEnvironment,
+  refusedMediaStore,
+  unknownVariables,
+  wrongMasterKey
+} from "./ServerConfig.ts"
 
 /** The server cannot listen on the address. */
 class CannotListen extends Schema.TaggedError<CannotListen>()("CannotListen", {
@@ -47,7 +53,9 @@ export const run = Effect.fnUntraced(function*(
     Effect.catchTags({
       ServeError: ({ cause }) =>
         Effect.fail(new CannotListen({ host: config.host, port: config.port, why: codeOf(cause) })),
-      UnreadableSecret: () => Effect.fail(wrongMasterKey)
+      UnreadableSecret: () => Effect.fail(wrongMasterKey),
+      S3ClientMissing: (error) => Effect.fail(refusedMediaStore(error)),
+      S3Refused: (error) => Effect.fail(refusedMediaStore(error))
     })
   )
   const guide = yield* Effect.gen(function*() {

@@ -6,6 +6,7 @@ import { SessionApi } from "@wac/api"
 import { Limits, Password, PlainText, Portal, Retention, Workspace } from "@wac/core"
 import * as ServerUrl from "@wac/postgres/ServerUrl"
 import { ReceiverAddress } from "@wac/receivers"
+import { S3Location, type S3MediaBytes } from "@wac/s3"
 import type { WhatsAppConfig, WhatsAppWebhook } from "@wac/whatsapp"
 import { Config, ConfigProvider, Effect, Option, Redacted, Result, Schema, SchemaIssue, Struct } from "effect"
 import { IpNetwork } from "effect/net"
@@ -21,6 +22,13 @@ export class BadVariable extends Schema.TaggedError<BadVariable>()("BadVariable"
     return `${this.variable}: expected ${this.expected}`
   }
 }
+
+/** What `MEDIA_STORE` may be. */
+const mediaStoreExpected = "storage or s3://BUCKET/PREFIX"
+
+/** The object store refuses access, or the package that speaks to it is not installed. */
+export const refusedMediaStore = ({ message }: S3MediaBytes.S3Refused | S3MediaBytes.S3ClientMissing): BadVariable =>
+  new BadVariable({ variable: "MEDIA_STORE", expected: `${mediaStoreExpected}; ${message}` })
 
 /** The storage's secrets were sealed with a different key from the configured ones. */
 export const wrongMasterKey = new BadVariable({
@@ -302,6 +310,34 @@ const rateLimitStore = Effect.gen(function*() {
   return yield* new BadVariable({ variable, expected })
 })
 
+/** Where the bytes of files are (contract §10 `MEDIA_STORE`). Without keys, the SDK finds them as on any machine of AWS. */
+const mediaStore = Effect.gen(function*() {
+  const variable = "MEDIA_STORE"
+  const text = yield* read(variable, Schema.String, mediaStoreExpected, "storage")
+  if (text === "storage") return undefined
+  const location = S3Location.parse(text)
+  if (location === undefined) return yield* new BadVariable({ variable, expected: mediaStoreExpected })
+  const endpoint = yield* optional("AWS_ENDPOINT_URL", WebAddress, "an http or https URL")
+  const region = yield* optional("AWS_REGION", Schema.NonEmptyString, "the name of a region")
+  const accessKeyId = yield* optional("AWS_ACCESS_KEY_ID", VisibleAscii, "the id of an access key")
+  const secretAccessKey = yield* secret("AWS_SECRET_ACCESS_KEY", VisibleAscii, "the secret of the access key")
+  const sessionToken = yield* secret("AWS_SESSION_TOKEN", VisibleAscii, "a session token")
+  if (accessKeyId !== undefined && secretAccessKey === undefined) {
+    return yield* new BadVariable({
+      variable: "AWS_SECRET_ACCESS_KEY",
+      expected: "the secret of the key in AWS_ACCESS_KEY_ID"
+    })
+  }
+  return {
+    ...location,
+    ...(endpoint === undefined ? {} : { endpoint: endpoint.href }),
+    ...(region === undefined ? {} : { region }),
+    ...(accessKeyId === undefined || secretAccessKey === undefined ? {} : {
+      credentials: { accessKeyId, secretAccessKey, ...(sessionToken === undefined ? {} : { sessionToken }) }
+    })
+  } satisfies S3MediaBytes.Options
+})
+
 /** The issuer at which people sign in, if any (contract §12 `AUTH`). */
 const auth = Effect.gen(function*() {
   const method = yield* read("AUTH", Schema.Literals(["local", "oidc"]), "local or oidc", "local")
@@ -385,8 +421,10 @@ type Kept = Pick<ServerConfig, keyof Composition.Kept>
 /** The storage and its keys. */
 const kept = Effect.gen(function*() {
   const chosen = yield* storage
+  const files = yield* mediaStore
   return {
     storage: chosen,
+    ...(files === undefined ? {} : { mediaStore: files }),
     masterKey: yield* masterKey(chosen._tag),
     previousMasterKey: yield* secret("WAC_MASTER_KEY_PREVIOUS", Key, keyExpected),
     limits: yield* limits

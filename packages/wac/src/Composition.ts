@@ -59,6 +59,7 @@ import {
 } from "@wac/core"
 import { MemoryStorage } from "@wac/memory"
 import { ReceiverGuardDns, WebhookTransportHttp } from "@wac/receivers"
+import { S3MediaBytes } from "@wac/s3"
 import { SandboxProvider } from "@wac/sandbox"
 import { Effect, Layer, Redacted, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -95,6 +96,8 @@ export interface Kept<E = never> {
   /** The previous master key, during a change. */
   readonly previousMasterKey: Redacted.Redacted<Uint8Array> | undefined
   readonly limits: Limits.Limits
+  /** The object store for the bytes of files; if omitted, they are in the storage. */
+  readonly mediaStore?: S3MediaBytes.Options
 }
 
 /** The configuration of a running instance, without its adapters. */
@@ -168,9 +171,23 @@ const masterKeys = Effect.fnUntraced(function*<E>({ masterKey, previousMasterKey
   return { current, ...(previousMasterKey === undefined ? {} : { previous: previousMasterKey }) }
 })
 
+/** The object store in front of the storage's own place for bytes. */
+const mediaBytes = ({ mediaStore }: Pick<Kept, "mediaStore">) =>
+  mediaStore === undefined ? Layer.empty : S3MediaBytes.layer(mediaStore)
+
+/**
+ * Fails if the object store refuses access, which an operator must correct. If it is only unreachable, messages without
+ * files are sent all the same.
+ */
+const mediaStoreChecked = ({ mediaStore }: Pick<Kept, "mediaStore">) =>
+  mediaStore === undefined ? Layer.empty : Layer.effectDiscard(
+    Effect.catchTag(S3MediaBytes.check(mediaStore), "S3Unreachable", ({ message }) => Effect.logWarning(message))
+  )
+
 /** The storage with its vault, and nothing that runs: for operator commands, with or without servers running. */
 export const layerKept = <E = never>(config: Kept<E>, cryptography = Cryptography.layer) =>
   Layer.unwrap(Effect.map(masterKeys(config), Vault.Vault.layer)).pipe(
+    Layer.provideMerge(mediaBytes(config)),
     Layer.provideMerge(layerStorage(config.storage)),
     Layer.provideMerge(cryptography),
     Layer.provideMerge(Layer.succeed(Limits.CurrentLimits, config.limits))
@@ -197,6 +214,7 @@ const beneath = <E, EInFront>(
     Layer.provideMerge(inFront),
     Layer.provideMerge(receivers(config)),
     Layer.provideMerge(layerKept(config, cryptography)),
+    Layer.provideMerge(mediaStoreChecked(config)),
     Layer.provideMerge(Layer.succeed(Retention.CurrentRetention, config.retention ?? Retention.standard)),
     Layer.provideMerge(Layer.succeed(RateCard.CurrentRateCard, config.rateCard ?? [])),
     Layer.provideMerge(Layer.succeed(MediaLibrary.InboundFiles, config.inboundMedia ?? "keep"))

@@ -9,6 +9,7 @@ import type * as Composition from "./Composition.ts"
 import type { FakeClock } from "./FakeClock.ts"
 import * as Input from "./Input.ts"
 import type { Log } from "./Log.ts"
+import { composed as composedMediaStore, type MediaStore } from "./media/MediaStore.ts"
 import type { Provider } from "./messages/Provider.ts"
 import type { Auth } from "./people/Auth.ts"
 import { composed, type Storage } from "./Storage.ts"
@@ -121,6 +122,8 @@ export interface WacOptions {
    * are first opened, while the provider has them (`on_demand`).
    */
   readonly inboundMedia?: "keep" | "on_demand"
+  /** Where the bytes of files are: `s3("s3://bucket/prefix")`. Defaults to the storage. */
+  readonly mediaStore?: MediaStore
   /**
    * Says that the storage was restored from a backup: campaigns that were running wait until they are resumed. A
    * restored PostgreSQL is usually recognized without it. Set it for one start. Defaults to false.
@@ -148,6 +151,7 @@ const names: Record<keyof WacOptions, true> = {
   retention: true,
   rateCard: true,
   inboundMedia: true,
+  mediaStore: true,
   restored: true,
   receivers: true,
   log: true,
@@ -256,6 +260,7 @@ export const configOf = (options: WacOptions): Composition.Config<unknown> => {
     retention: retentionOf(options.retention),
     rateCard: rateCardOf(options.rateCard),
     ...(options.inboundMedia === undefined ? {} : { inboundMedia: options.inboundMedia }),
+    ...(options.mediaStore === undefined ? {} : { mediaStore: composedMediaStore(options.mediaStore) }),
     receiverRules: rulesOf(options.receivers)
   }
 }

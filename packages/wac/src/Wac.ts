@@ -14,6 +14,7 @@ import {
   type Workspace as Core
 } from "@wac/core"
 import { Dashboard, MetricsPage, PublicUrl } from "@wac/http"
+import { S3MediaBytes } from "@wac/s3"
 import { SandboxProvider } from "@wac/sandbox"
 import { Cause, Clock, type Context, Effect, Exit, Layer, Metric, Option, Scheduler, Scope } from "effect"
 import { Aead } from "effect/crypto"
@@ -221,6 +222,9 @@ const openFailure = (cause: Cause.Cause<unknown>): WacError => {
   }
   if (error instanceof Composition.MasterKeyMissing) {
     return badOption("masterKey", "masterKey is required with a storage that outlives the process")
+  }
+  if (error instanceof S3MediaBytes.S3ClientMissing || error instanceof S3MediaBytes.S3Refused) {
+    return badOption("mediaStore", `mediaStore: ${error.message}`)
   }
   if (error instanceof ProviderPort.ProviderError) return ofDomain(ProviderPort.toServerError(error))
   const isToldOf = error instanceof MasterKeyFileError ||

@@ -54,6 +54,7 @@ export type { ApiKey, ApiKeys, CreatedApiKey, ListedApiKey, NewApiKey } from "./
 export type { Listing, Page, PageQuery } from "./Listing.ts"
 export type { Log, LogEntry } from "./Log.ts"
 export type { Media, NewFile, OpenedFile, StoredFile } from "./media/Media.ts"
+export { type MediaStore, s3, type S3MediaStore } from "./media/MediaStore.ts"
 export type * from "./messages/MessageContents.ts"
 export type {
   FreeFormMessage,

@@ -13,9 +13,10 @@ const variables = [
   )
 ].sort()
 
-/** Those of WhatsApp are written below one name, `WHATSAPP_…`. */
+/** Those of WhatsApp are written below one name, `WHATSAPP_…`; `AWS_…` are those that AWS documents. */
 const isIn = (document: string, name: string): boolean =>
   new RegExp(`\`${name}\``).test(document) ||
+  (name.startsWith("AWS_") && document.includes("`AWS_…`")) ||
   (name.startsWith("WHATSAPP_") && new RegExp(`\`(?:WHATSAPP)?_?${name.slice("WHATSAPP_".length)}\``).test(document))
 
 it("every documented environment variable is read by its name", () => {

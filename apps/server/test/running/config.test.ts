@@ -15,6 +15,11 @@ import { call, ownPage, start } from "../harness.ts"
 
 const key = (byte: number) => Buffer.alloc(32, byte).toString("base64")
 
+const mapped = (values: object) =>
+  Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [name, Redacted.isRedacted(value) ? Redacted.value(value) : value])
+  )
+
 /** Part of the configuration as plain data. */
 const plain = (config: ServerConfig): { readonly [field: string]: unknown } => ({
   ...config,
@@ -40,6 +45,9 @@ const plain = (config: ServerConfig): { readonly [field: string]: unknown } => (
   previousMasterKey: config.previousMasterKey &&
     Buffer.from(Redacted.value(config.previousMasterKey)).toString("base64"),
   owner: config.owner && { ...config.owner, password: Redacted.value(config.owner.password) },
+  ...config.mediaStore?.credentials && {
+    mediaStore: { ...config.mediaStore, credentials: mapped(config.mediaStore.credentials) }
+  },
   receiverRules: { ...config.receiverRules, allowedCidrs: config.receiverRules.allowedCidrs.length }
 })
 
@@ -108,6 +116,7 @@ describe("unset variables", () => {
         "WAC_WORKSPACE_NAME",
         "WAC_LIMITS",
         "RETENTION",
+        "MEDIA_STORE",
         "MEDIA_INBOUND",
         "WAC_RATE_CARD",
         "RATE_LIMIT_STORE",
@@ -181,6 +190,27 @@ describe("accepted values", () => {
     ],
     [{ WAC_WORKSPACE_NAME: "Acme" }, { owner: undefined }],
     [{ MEDIA_INBOUND: "on_demand" }, { inboundMedia: "on_demand" }],
+    [{ MEDIA_STORE: "storage", AWS_REGION: "eu-central-1" }, {}],
+    [{ MEDIA_STORE: "s3://files" }, { mediaStore: { bucket: "files", prefix: "" } }],
+    [
+      {
+        MEDIA_STORE: "s3://files/wac",
+        AWS_ENDPOINT_URL: "http://127.0.0.1:9000",
+        AWS_REGION: "eu-central-1",
+        AWS_ACCESS_KEY_ID: "an-id",
+        AWS_SECRET_ACCESS_KEY: "a-secret",
+        AWS_SESSION_TOKEN: "a-token"
+      },
+      {
+        mediaStore: {
+          bucket: "files",
+          prefix: "wac/",
+          endpoint: "http://127.0.0.1:9000/",
+          region: "eu-central-1",
+          credentials: { accessKeyId: "an-id", secretAccessKey: "a-secret", sessionToken: "a-token" }
+        }
+      }
+    ],
     [{ RETENTION: "{\"events\":7,\"bodies\":30}" }, { retention: { ...Retention.standard, events: 7, bodies: 30 } }],
     [{ WAC_LIMITS: "{}" }, { limits: Limits.standard }],
     [
@@ -324,6 +354,7 @@ describe("refused values", () => {
     ]],
     ["TRUST_PROXY", [secret, "10.0.0.0/33", "true", "*", "::1/129", "10.0.0.1/8", "::ffff:10.0.0.0/104"]],
     ["MEDIA_INBOUND", ["always", "KEEP"]],
+    ["MEDIA_STORE", ["s3", "s3://", `s3://${secret}@`, "https://files.example.com", `s3://files/${secret}?x`]],
     ["RETENTION", [
       secret,
       "[]",
@@ -372,6 +403,15 @@ describe("refused values", () => {
       const email = yield* Effect.flip(fromEnvironment({ WAC_OWNER_PASSWORD: "hunter2 hunter2" }))
       assert.strictEqual(email.variable, "WAC_OWNER_EMAIL")
       assert.notInclude(email.message, "hunter2")
+    }))
+
+  it.effect("a key of the object store needs its secret, and its endpoint is a URL", () =>
+    Effect.gen(function*() {
+      const MEDIA_STORE = "s3://files"
+      const keyless = yield* Effect.flip(fromEnvironment({ MEDIA_STORE, AWS_ACCESS_KEY_ID: "an-id" }))
+      assert.strictEqual(keyless.variable, "AWS_SECRET_ACCESS_KEY")
+      const nowhere = yield* Effect.flip(fromEnvironment({ MEDIA_STORE, AWS_ENDPOINT_URL: "files.example.com" }))
+      assert.strictEqual(nowhere.variable, "AWS_ENDPOINT_URL")
     }))
 
   it.live("an invalid value makes the start fail", () =>

@@ -3,6 +3,7 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { CloudApi } from "@wac/simulator"
+import * as S3Server from "@wac/testbed/S3Server"
 import { Effect } from "effect"
 import { mkdtemp, readdir, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -67,6 +68,33 @@ describe("wac doctor", () => {
       assert.match(wrongOf(refused)[0]!.message, /public addresses/)
       const sealed = yield* doctor("", { env: { WAC_MASTER_KEY: masterKey() } })
       assert.include(wrongOf(sealed).map(({ check }) => check), "secrets")
+    }).pipe(Effect.scoped))
+
+  it.live("says whether the object store gives access to its bucket", () =>
+    Effect.gen(function*() {
+      const store = yield* Effect.acquireRelease(Effect.promise(() => S3Server.start()), ({ stop }) =>
+        Effect.promise(stop))
+      const doctor = (MEDIA_STORE: string) =>
+        Effect.map(
+          wac(
+            {
+              DATABASE_URL: "memory:",
+              MEDIA_STORE,
+              AWS_ENDPOINT_URL: store.endpoint,
+              AWS_ACCESS_KEY_ID: "an-id",
+              AWS_SECRET_ACCESS_KEY: "a-secret"
+            },
+            "doctor",
+            "--json"
+          )(""),
+          (ended) =>
+            findingsOf(ended).find(({ check }) => check === "files")
+        )
+      assert.deepInclude(yield* doctor(`s3://${store.bucket}/wac`), { state: "fine" })
+      assert.deepInclude(yield* doctor("s3://another"), {
+        state: "wrong",
+        message: "the object store refuses access to the bucket: NoSuchBucket (404)"
+      })
     }).pipe(Effect.scoped))
 
   it.live("says what is wrong with a configuration, an unreachable database and an embedded one in use", () =>

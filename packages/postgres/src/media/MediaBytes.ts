@@ -1,8 +1,8 @@
 /**
  * `MediaBytes` in PostgreSQL: rows of bounded size, so that neither a process nor a statement holds a whole file.
  */
-import { MediaBytes, StoreError } from "@wac/core"
-import { Effect, Layer, Option, Stream } from "effect"
+import { MediaBytes, MediaPieces, StoreError } from "@wac/core"
+import { Effect, Layer, Stream } from "effect"
 import { plain } from "../Column.ts"
 import { Database } from "../Database.ts"
 
@@ -25,63 +25,25 @@ const removeText = `with gone as (
   )
   select count(*) = $2 as is_more from gone`
 
-/** Collects pieces of any size into full rows. */
-class Rows {
-  #row = new Uint8Array(chunkSize)
-  #length = 0
-
-  /** Takes a piece. Returns the rows that are full now. */
-  take(piece: Uint8Array): ReadonlyArray<Uint8Array> {
-    const full: Array<Uint8Array> = []
-    for (let at = 0; at < piece.length;) {
-      const part = piece.subarray(at, at + chunkSize - this.#length)
-      this.#row.set(part, this.#length)
-      this.#length += part.length
-      at += part.length
-      if (this.#length < chunkSize) break
-      full.push(this.#row)
-      this.#row = new Uint8Array(chunkSize)
-      this.#length = 0
-    }
-    return full
-  }
-
-  /** The last row, which need not be full. */
-  rest(): ReadonlyArray<Uint8Array> {
-    return this.#length === 0 ? [] : [this.#row.subarray(0, this.#length)]
-  }
-}
-
 export const layer = Layer.effect(
   MediaBytes.MediaBytes,
-  Effect.map(Database, ({ query }) =>
-    MediaBytes.MediaBytes.of({
+  Effect.map(Database, ({ query }) => {
+    const part = Effect.fnUntraced(function*(id: string, n: number, { end, start }: MediaBytes.Range) {
+      const [row] = yield* query("MediaBytes.read", readText, [id, n, start, end - start])
+      const bytes = row === undefined ? undefined : plain<Uint8Array>(row, "bytes")
+      if (bytes?.length !== end - start) return yield* new StoreError.StoreError({ operation: "MediaBytes.read" })
+      return bytes
+    })
+    return MediaBytes.MediaBytes.of({
       write: ({ id }, bytes) =>
-        Effect.suspend(() => {
-          const rows = new Rows()
-          let n = 0
-          const insert = (row: Uint8Array) => query("MediaBytes.write", insertText, [id, n++, row])
-          return bytes.pipe(
-            Stream.runForEach((piece) => Effect.forEach(rows.take(piece), insert, { discard: true })),
-            Effect.andThen(Effect.suspend(() => Effect.forEach(rows.rest(), insert, { discard: true })))
-          )
-        }),
-      read: ({ id }, { end, start }) =>
-        Stream.paginate(start, (at) =>
-          Effect.gen(function*() {
-            if (at >= end) return [[], Option.none<number>()] as const
-            const offset = at % chunkSize
-            const wanted = Math.min(end - at, chunkSize - offset)
-            const [row] = yield* query("MediaBytes.read", readText, [id, (at - offset) / chunkSize, offset, wanted])
-            const bytes = row === undefined ? undefined : plain<Uint8Array>(row, "bytes")
-            if (bytes?.length !== wanted) return yield* new StoreError.StoreError({ operation: "MediaBytes.read" })
-            const next = at + wanted
-            return [[bytes], next < end ? Option.some(next) : Option.none<number>()] as const
-          })),
+        MediaPieces.write(bytes, chunkSize, (row, n) => query("MediaBytes.write", insertText, [id, n, row])),
+      read: ({ id }, range) =>
+        MediaPieces.read(range, chunkSize, (n, within) => Stream.fromEffect(part(id, n, within))),
       remove: ({ id }) =>
         Effect.map(
           query("MediaBytes.remove", removeText, [id, goneAtOnce]),
           ([row]) => plain<boolean>(row!, "is_more")
         )
-    }))
+    })
+  })
 )

@@ -1,6 +1,8 @@
+import * as S3Server from "@wac/testbed/S3Server"
 import { Readable } from "node:stream"
-import { assert, describe, it } from "vitest"
-import type { CustomProvider, Wac } from "../../src/index.ts"
+import { assert, describe, it, onTestFinished } from "vitest"
+import type { CustomProvider, MediaStore, Wac } from "../../src/index.ts"
+import { createWac, memory, s3, sandbox } from "../../src/index.ts"
 import { failure, fresh, hello, start } from "../instance.ts"
 
 const text = (words: string): Uint8Array => new TextEncoder().encode(words)
@@ -162,5 +164,40 @@ describe("files", () => {
     const { wac } = await start()
     const refused = await failure(wac.media.upload({ bytes: Readable.from(["text"]) as never }))
     assert.deepInclude(refused, { code: "invalid_body", param: "bytes" })
+  })
+})
+
+describe("an object store", () => {
+  const credentials = { accessKeyId: "an-id", secretAccessKey: "a-secret" }
+
+  it("has the bytes of files, and none after they are removed", async () => {
+    const { bucket, endpoint, keys, stop } = await S3Server.start()
+    onTestFinished(stop)
+    const { wac } = await start({ mediaStore: s3({ url: `s3://${bucket}/wac`, endpoint, credentials }) })
+    const { id } = await wac.media.upload({ bytes: text("0123456789") })
+    assert.match((await keys()).join(), /^wac\/ws_\w+\/med_\w+\/0$/)
+    assert.strictEqual(await read((await wac.media.open(id)).stream({ start: 3, end: 5 })), "34")
+    await wac.media.remove(id)
+    assert.deepEqual(await keys(), [])
+  })
+
+  it("a bucket that does not exist, and a wrong option, are refused by name", async () => {
+    const { endpoint, stop } = await S3Server.start()
+    onTestFinished(stop)
+    const create = (mediaStore: MediaStore) => createWac({ storage: memory(), provider: sandbox(), mediaStore })
+    const missing = await failure(create(s3({ url: "s3://another", endpoint, credentials })))
+    assert.deepInclude(missing, { code: "invalid_body", param: "mediaStore" })
+    assert.include(missing.message, "NoSuchBucket (404)")
+    const wrong = [
+      ["mediaStore", { type: "disk", url: "s3://files" } as never],
+      ["mediaStore.url", s3("files")],
+      ["mediaStore.endpoint", s3({ url: "s3://files", endpoint: "files.example.com" })],
+      ["mediaStore.credentials", s3({ url: "s3://files", credentials: { ...credentials, secretAccessKey: "" } })]
+    ] as const
+    for (const [param, mediaStore] of wrong) {
+      const error = await failure(create(mediaStore))
+      assert.deepInclude(error, { code: "invalid_body", param })
+      assert.notInclude(error.message, "a-secret")
+    }
   })
 })

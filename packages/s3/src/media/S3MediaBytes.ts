@@ -1,0 +1,221 @@
+/**
+ * `MediaBytes` in an S3-compatible object store. A file is several objects of bounded size under one prefix: why, and not
+ * one object by a multipart upload, is in docs/decisions/0030.
+ */
+import { MediaBytes, MediaPieces, StoreError } from "@wac/core"
+import { Duration, Effect, Layer, Redacted, Schema, Stream } from "effect"
+import type { Readable } from "node:stream"
+import type { S3Location } from "./S3Location.ts"
+
+/** Where the files are. The SDK of AWS looks up what is omitted: variables, profiles, and roles of the machine. */
+export interface Options extends S3Location {
+  /** The URL of a compatible store. If neither this nor a variable names one, the store is AWS. */
+  readonly endpoint?: string
+  readonly region?: string
+  readonly credentials?: {
+    readonly accessKeyId: string
+    readonly secretAccessKey: Redacted.Redacted
+    readonly sessionToken?: Redacted.Redacted
+  }
+}
+
+/** The optional package that speaks to the store is not installed. */
+export class S3ClientMissing extends Schema.TaggedError<S3ClientMissing>()("S3ClientMissing", {}) {
+  override get message() {
+    return "files in S3 need a package that is not installed: npm install @aws-sdk/client-s3"
+  }
+}
+
+/** The store refuses these options: there is no such bucket, or the credentials may not list it. */
+export class S3Refused extends Schema.TaggedError<S3Refused>()("S3Refused", {
+  /** The store's code and status, such as `NoSuchBucket (404)`. */
+  why: Schema.String
+}) {
+  override get message() {
+    return `the object store refuses access to the bucket: ${this.why}`
+  }
+}
+
+/** The store does not respond. */
+export class S3Unreachable extends Schema.TaggedError<S3Unreachable>()("S3Unreachable", { why: Schema.String }) {
+  override get message() {
+    return `the object store cannot be reached: ${this.why}`
+  }
+}
+
+/** The bytes of an object: few requests for a large file, and little memory for many uploads at once. */
+const pieceSize = 2 * 1024 * 1024
+
+/** The objects deleted in one step: 32 MiB. */
+const goneAtOnce = 16
+
+/** Deletions at once. */
+const concurrency = 4
+
+/** The time to connect, and the time to the first byte of a response, which begins after the last byte of a piece. */
+const connectionTimeout = Duration.toMillis(Duration.seconds(3))
+const requestTimeout = Duration.toMillis(Duration.seconds(20))
+
+/** A download holds a connection for as long as its reader takes, so the number of readers must not be bounded here. */
+const agent = { keepAlive: true, maxSockets: Infinity }
+
+/** What compatible stores expect as a region if they have none. */
+const anyRegion = "us-east-1"
+
+/** What the SDK throws, as far as it is used here. */
+interface Failure {
+  readonly name?: string
+  readonly code?: string
+  readonly $metadata?: { readonly httpStatusCode?: number }
+}
+
+const failureOf = (cause: unknown): Failure => typeof cause === "object" && cause !== null ? cause : {}
+
+/** The store's code and status, or the system's code. Messages are left out, since they may quote a request. */
+const describe = ({ $metadata, code, name }: Failure): string => {
+  const status = $metadata?.httpStatusCode
+  return status === undefined ? code ?? name ?? "unknown" : `${name} (${status})`
+}
+
+/** Whether waiting could help: the network, an overloaded store, or too many requests. */
+const isPassing = ({ $metadata, code, name }: Failure): boolean => {
+  const status = $metadata?.httpStatusCode
+  return status === undefined ? code !== undefined || name === "TimeoutError" : status >= 500 || status === 429
+}
+
+/** Loaded on demand, because it is optional. */
+const sdk = Effect.catch(
+  Effect.tryPromise({ try: () => import("@aws-sdk/client-s3"), catch: failureOf }),
+  (failure) => failure.code === "ERR_MODULE_NOT_FOUND" ? Effect.fail(new S3ClientMissing()) : Effect.die(failure)
+)
+
+/** The variables in which the SDK finds the store too. */
+const endpointVariables = ["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"]
+
+const endpointOf = ({ endpoint }: Options): string | undefined =>
+  endpoint ?? endpointVariables.map((name) => process.env[name]).find((url) => url !== undefined && url !== "")
+
+/** A client, and the SDK's commands, until the scope ends. */
+const opened = Effect.fnUntraced(function*(options: Options) {
+  const commands = yield* sdk
+  const { credentials } = options
+  const endpoint = endpointOf(options)
+  const region = options.region ?? (endpoint === undefined ? undefined : process.env["AWS_REGION"] ?? anyRegion)
+  const client = yield* Effect.acquireRelease(
+    Effect.sync(() =>
+      new commands.S3Client({
+        ...(region === undefined ? {} : { region }),
+        // compatible stores rarely have a host name per bucket
+        ...(endpoint === undefined ? {} : { endpoint, forcePathStyle: true }),
+        ...(credentials === undefined ? {} : {
+          credentials: {
+            accessKeyId: credentials.accessKeyId,
+            secretAccessKey: Redacted.value(credentials.secretAccessKey),
+            ...(credentials.sessionToken === undefined
+              ? {}
+              : { sessionToken: Redacted.value(credentials.sessionToken) })
+          }
+        }),
+        // the signature covers a piece's SHA-256; not every compatible store knows further checksums
+        requestChecksumCalculation: "WHEN_REQUIRED",
+        responseChecksumValidation: "WHEN_REQUIRED",
+        requestHandler: {
+          connectionTimeout,
+          requestTimeout,
+          throwOnRequestTimeout: true,
+          httpAgent: agent,
+          httpsAgent: agent
+        }
+      })
+    ),
+    (client) => Effect.sync(() => client.destroy())
+  )
+  return { client, commands }
+})
+
+/** Checks that the bucket can be listed. Fails with what an operator must correct, or what may pass. */
+export const check = (options: Options): Effect.Effect<void, S3ClientMissing | S3Refused | S3Unreachable> =>
+  Effect.scoped(Effect.gen(function*() {
+    const { client, commands } = yield* opened(options)
+    const command = new commands.ListObjectsV2Command({
+      Bucket: options.bucket,
+      Prefix: options.prefix,
+      MaxKeys: 1
+    })
+    yield* Effect.tryPromise({
+      try: (abortSignal) => client.send(command, { abortSignal }),
+      catch: (cause) => {
+        const failure = failureOf(cause)
+        const why = describe(failure)
+        return isPassing(failure) ? new S3Unreachable({ why }) : new S3Refused({ why })
+      }
+    })
+  }))
+
+/** A failure of the store, which the log explains. */
+const failing = (operation: string) => (failure: Failure) =>
+  Effect.andThen(
+    Effect.logWarning(`${operation} failed: ${describe(failure)}`),
+    Effect.fail(new StoreError.StoreError({ operation }))
+  )
+
+/** A request to the store. */
+const asked = <A>(operation: string, send: (abortSignal: AbortSignal) => Promise<A>) =>
+  Effect.catch(Effect.tryPromise({ try: send, catch: failureOf }), failing(operation))
+
+/** The files in the store, which is asked when they are first used. {@link check} finds out earlier whether it can be. */
+export const layer = (options: Options): Layer.Layer<MediaBytes.MediaBytes, S3ClientMissing> =>
+  Layer.effect(
+    MediaBytes.MediaBytes,
+    Effect.map(opened(options), ({ client, commands }) => {
+      const { bucket: Bucket, prefix } = options
+      const folderOf = ({ id, workspaceId }: MediaBytes.Named) => `${prefix}${workspaceId}/${id}/`
+
+      const put = (file: MediaBytes.Named, piece: Uint8Array, n: number) => {
+        const command = new commands.PutObjectCommand({ Bucket, Key: `${folderOf(file)}${n}`, Body: piece })
+        // not interrupted, since the store could keep the piece after a removal that follows the interruption
+        return Effect.uninterruptible(asked("MediaBytes.write", () => client.send(command)))
+      }
+
+      const part = Effect.fnUntraced(function*(file: MediaBytes.Named, n: number, { end, start }: MediaBytes.Range) {
+        const operation = "MediaBytes.read"
+        const command = new commands.GetObjectCommand({
+          Bucket,
+          Key: `${folderOf(file)}${n}`,
+          Range: `bytes=${start}-${end - 1}`
+        })
+        const { Body, ContentLength } = yield* asked(operation, (abortSignal) => client.send(command, { abortSignal }))
+        const body = Body as Readable
+        if (ContentLength !== end - start) {
+          body.destroy()
+          return yield* new StoreError.StoreError({ operation })
+        }
+        return Stream.fromAsyncIterable<Uint8Array, Failure>(body, failureOf).pipe(
+          Stream.catch((failure) => Stream.fromEffect(failing(operation)(failure)))
+        )
+      })
+
+      const remove = Effect.fnUntraced(function*(file: MediaBytes.Named) {
+        const operation = "MediaBytes.remove"
+        const list = new commands.ListObjectsV2Command({ Bucket, Prefix: folderOf(file), MaxKeys: goneAtOnce })
+        const { Contents = [], IsTruncated } = yield* asked(operation, (abortSignal) =>
+          client.send(list, { abortSignal }))
+        yield* Effect.forEach(
+          Contents,
+          ({ Key }) => {
+            const command = new commands.DeleteObjectCommand({ Bucket, Key })
+            return asked(operation, (abortSignal) =>
+              client.send(command, { abortSignal }))
+          },
+          { concurrency, discard: true }
+        )
+        return IsTruncated === true
+      })
+
+      return MediaBytes.MediaBytes.of({
+        write: (file, bytes) => MediaPieces.write(bytes, pieceSize, (piece, n) => put(file, piece, n)),
+        read: (file, range) => MediaPieces.read(range, pieceSize, (n, within) => Stream.unwrap(part(file, n, within))),
+        remove
+      })
+    })
+  )
