@@ -1,6 +1,6 @@
 /**
- * `npm run demo`: the service with a small receiver, and messages of several kinds through both, step by step. Afterwards
- * the service stays up.
+ * `npm run demo`: the service with a small receiver, and messages of several kinds and a campaign through both, step by
+ * step. Afterwards the service stays up.
  */
 import { NodeRuntime } from "@effect/platform-node"
 import { SIGNATURE_HEADER, verify } from "@wac/verifier"
@@ -41,6 +41,20 @@ const picture = Buffer.from(
   "base64"
 )
 
+/** The customers of the campaign; one is there twice. */
+const customers = [
+  "to,name,order",
+  "+15551230001,Ana,1051",
+  "+15551230002,Ben,1052",
+  "+15551230003,Cleo,1053",
+  "+15551230004,Dana,1054",
+  "+15551230005,Eli,1055",
+  "+15551230001,Ana,1056"
+].join("\n")
+
+/** How often the campaign's progress is shown. */
+const progressEvery = "500 millis"
+
 /** A path of its own, because a previous receiver on this port may still get deliveries. */
 const path = "/wac-demo"
 
@@ -74,18 +88,25 @@ const call = (
   init: {
     readonly method: string
     readonly headers: Record<string, string>
-    /** A form, or a value that is sent as JSON. */
-    readonly body: FormData | object
+    /** A form, the text of a CSV file, or a value that is sent as JSON. */
+    readonly body?: FormData | string | object
   },
   status: number
 ) =>
   Effect.gen(function*() {
-    const form = init.body instanceof FormData ? init.body : undefined
+    const { body } = init
+    const [type, content] = body === undefined
+      ? [undefined, null]
+      : body instanceof FormData
+      ? [undefined, body]
+      : typeof body === "string"
+      ? ["text/csv", body]
+      : ["application/json", JSON.stringify(body)]
     const response = yield* Effect.promise((signal) =>
       fetch(url, {
         method: init.method,
-        headers: { ...(form === undefined ? { "content-type": "application/json" } : {}), ...init.headers },
-        body: form ?? JSON.stringify(init.body),
+        headers: { ...(type === undefined ? {} : { "content-type": type }), ...init.headers },
+        body: content,
         signal
       })
     )
@@ -93,6 +114,13 @@ const call = (
     if (response.status !== status) return yield* new DemoFailed({ step, answer: `${response.status} ${text}` })
     return { body: JSON.parse(text) as Record<string, string>, cookies: response.headers.getSetCookie() }
   })
+
+/** What the demonstration shows of a campaign. */
+interface FollowedCampaign {
+  readonly status: string
+  readonly problems: number
+  readonly counts: { readonly total: number; readonly queued: number }
+}
 
 let steps = 0
 
@@ -154,15 +182,17 @@ const demo = Effect.gen(function*() {
       body: message
     }, 200)
 
-  /** The next event of this type; each that comes is verified and shown. */
-  const receive = (type: string) =>
+  /** The next event of this type; each that comes is verified, and shown unless `only` this one is. */
+  const receive = (type: string, { only = false } = {}) =>
     Effect.gen(function*() {
       while (true) {
         const { body, signature } = yield* Queue.take(received)
         const verified = yield* Effect.promise(() => verify(body, signature, secret))
         if (!verified.ok) return yield* new DemoFailed({ step: "verification", answer: verified.reason })
         const event = JSON.parse(body.toString()) as { readonly type: string }
-        yield* say(`The receiver got ${event.type}, and its signature is valid`, body.toString())
+        if (!only || event.type === type) {
+          yield* say(`The receiver got ${event.type}, and its signature is valid`, body.toString())
+        }
         if (event.type === type) return
       }
     })
@@ -201,6 +231,43 @@ const demo = Effect.gen(function*() {
   })
   yield* say("The picture was sent with two buttons", JSON.stringify(choice.body))
   yield* receive("message.received")
+
+  const created = yield* call("campaign", `${publicUrl}/internal/campaigns`, {
+    method: "POST",
+    headers: session,
+    // a slow one, so that its progress can be seen
+    body: { name: "Demo", template: { ...template, bodyParams: ["{{name}}", "{{order}}"] }, share: 0.05 }
+  }, 201)
+  const at = `${publicUrl}/internal/campaigns/${created.body["id"]}`
+  const act = (verb: string) => call(verb, `${at}/${verb}`, { method: "POST", headers: session }, 200)
+  /** Asks for the campaign until it has this status; `see` gets every answer. */
+  const follow = (status: string, see: (campaign: FollowedCampaign) => Effect.Effect<void> = () => Effect.void) =>
+    Effect.gen(function*() {
+      while (true) {
+        const { body } = yield* call("campaign", at, { method: "GET", headers: session }, 200)
+        const campaign = body as unknown as FollowedCampaign
+        yield* see(campaign)
+        if (campaign.status === status) return campaign
+        yield* Effect.sleep(progressEvery)
+      }
+    })
+  yield* call("recipients", `${at}/recipients`, { method: "PUT", headers: session, body: customers }, 200)
+  yield* act("check")
+  const checked = yield* follow("ready")
+  yield* say(
+    "A campaign was made of a file, and its rows were checked",
+    `${checked.counts.total} customers to send to; ${checked.problems} row is left out, since its customer is in an earlier one`
+  )
+  yield* act("start")
+  yield* say("The campaign was started", "It sends slowly, so that its progress can be seen")
+  let shown = -1
+  const completed = yield* follow("completed", ({ counts: { queued, total } }) => {
+    if (total - queued === shown) return Effect.void
+    shown = total - queued
+    return Console.log(`     ${shown} of ${total} customers`)
+  })
+  yield* say("The campaign has sent to each customer once", JSON.stringify(completed.counts))
+  yield* receive("campaign.completed", { only: true })
 
   yield* Console.log(`\nThat is the whole flow. The service stays up; Ctrl-C stops it.\n${
     Guide.text({

@@ -473,9 +473,16 @@ describe("the demo", () => {
         "The receiver got message.received, and its signature is valid",
         "A picture was uploaded",
         "The picture was sent with two buttons",
-        "The receiver got message.received, and its signature is valid"
+        "The receiver got message.received, and its signature is valid",
+        "A campaign was made of a file, and its rows were checked",
+        "The campaign was started",
+        "The campaign has sent to each customer once",
+        "The receiver got campaign.completed, and its signature is valid"
       ])
-      const pressed = JSON.parse(titles.at(-1)![2]!)
+      assert.match(stdout, /^ {5}[0-4] of 5 customers$/m)
+      const completed = JSON.parse(titles.at(-1)![2]!)
+      assert.deepInclude(completed.data, { name: "Demo", status: "completed", total: 5, queued: 0, skipped: 0 })
+      const pressed = JSON.parse(titles.findLast(([, title]) => title!.includes("message.received"))![2]!)
       assert.deepStrictEqual(pressed.data.interactive.button_reply, { id: "yes", title: "Yes" })
       const sent = titles[3]![2]!
       assertSent(sent)
