@@ -67,7 +67,7 @@ const workAtOf = ({ completedAt, startAt, status }: Campaign.Campaign, now: Inst
   status === "checking" || status === "running" || (status === "cancelled" && completedAt === null)
     ? now
     : status === "scheduled"
-    ? startAt
+    ? startAt ?? now
     : null
 
 /** Decides `CampaignStore.change`. The answer is the campaign, why it cannot change, or `undefined` if there is none. */

@@ -761,6 +761,24 @@ export const tests = (it: Fixture.It): void => {
       assert.deepInclude(yield* get(campaign), { status: "running", startedAt: own.start + 2 * hour })
     }))
 
+  it.effect("a scheduled campaign follows a change of its time, and starts at once without one", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const [moved, freed] = [
+        yield* ready(own, 1, { startAt: own.start + hour }),
+        yield* ready(own, 1, { startAt: own.start + hour })
+      ]
+      yield* changed(moved, own.start, { _tag: "Start" })
+      yield* changed(freed, own.start, { _tag: "Start" })
+      yield* changed(moved, own.start, { _tag: "Edit", plan: { startAt: own.start + minute } })
+      yield* changed(freed, own.start, { _tag: "Edit", plan: { startAt: null } })
+      const campaignsAt = (at: Time.Instant) =>
+        Effect.map(workAll(own, at), (claimed) => claimed.map(({ message }) => message.campaignId))
+      assert.deepStrictEqual(yield* campaignsAt(own.start), [freed.id])
+      assert.notInclude(yield* campaignsAt(own.start + minute - 1), moved.id)
+      assert.include(yield* campaignsAt(own.start + minute), moved.id)
+    }))
+
   it.effect("a campaign pauses itself once too many of its messages fail, and a person can resume it", () =>
     Effect.gen(function*() {
       const own = yield* world()
