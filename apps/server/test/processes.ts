@@ -127,7 +127,8 @@ export interface Listening extends Running {
   readonly url: string
 }
 
-const listening = (running: Running): Effect.Effect<Listening> =>
+/** Waits until a process listens. */
+export const listening = (running: Running): Effect.Effect<Listening> =>
   Effect.promise(() =>
     new Promise((resolve, reject) => {
       const look = () => {
