@@ -7,6 +7,7 @@ import { Clock, type Context, Duration, Effect, Metric } from "effect"
 import type { InboundItem } from "./inbound/InboundItem.ts"
 import type { Problem } from "./inbound/InboundPost.ts"
 import { InboundPostStore, type PostBacklog } from "./inbound/InboundPostStore.ts"
+import * as LatencyHistogram from "./LatencyHistogram.ts"
 import type { Instant } from "./Time.ts"
 import type { AttemptOutcome } from "./webhooks/Delivery.ts"
 import { type BacklogReport, backlogSizes, DeliveryStore } from "./webhooks/DeliveryStore.ts"
@@ -33,14 +34,14 @@ const attemptsBy: { readonly [outcome in AttemptOutcome]: ReturnType<typeof atte
 /**
  * Boundaries fit the targets for a first attempt, which is due immediately: 25 ms at the median, 125 ms for nearly all.
  */
-const firstAttemptSeconds = Metric.histogram("wac_webhook_first_attempt_delay_seconds", {
+const firstAttemptSeconds = LatencyHistogram.make("wac_webhook_first_attempt_delay_seconds", {
   description:
     "Time from the recording of an event to the start of its first attempt, for events of healthy webhooks that " +
     "nothing held back",
   boundaries: [0.005, 0.01, 0.025, 0.05, 0.1, 0.125, 0.25, 0.5, 1, 2.5, 5, 10, 60]
 })
 
-const attemptSeconds = Metric.histogram("wac_webhook_attempt_duration_seconds", {
+const attemptSeconds = LatencyHistogram.make("wac_webhook_attempt_duration_seconds", {
   description: "Duration of an attempt, from the DNS lookup to the end of the response",
   boundaries: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
 })
@@ -50,13 +51,14 @@ const attemptSeconds = Metric.histogram("wac_webhook_attempt_duration_seconds", 
  * not count.
  */
 export const attempted = (
-  attempt: { readonly outcome: AttemptOutcome; readonly durationMs: number },
+  attempt: { readonly outcome: AttemptOutcome; readonly startedAt: Instant; readonly durationMs: number },
   waited: number | null
 ): Effect.Effect<void> =>
   Effect.contextWith((context: Context.Context<never>) => {
     attemptsBy[attempt.outcome].updateUnsafe(1, context)
-    attemptSeconds.updateUnsafe(attempt.durationMs / 1000, context)
-    if (waited !== null) firstAttemptSeconds.updateUnsafe(waited / 1000, context)
+    const [at, span] = [attempt.startedAt, LatencyHistogram.collectedSpan(context)]
+    attemptSeconds.record({ seconds: attempt.durationMs / 1000, at, span }, context)
+    if (waited !== null) firstAttemptSeconds.record({ seconds: waited / 1000, at, span }, context)
     return Effect.void
   })
 

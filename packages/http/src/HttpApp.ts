@@ -2,8 +2,8 @@
  * The whole HTTP side.
  */
 import { Api, ErrorAddress } from "@wac/api"
-import { ApiKeys, Errors, Id, Idempotency, RateLimit, RequestRecorder, Stopping } from "@wac/core"
-import { Cause, Clock, Context, Effect, Layer, LogLevel, type Types } from "effect"
+import { ApiKeys, Errors, Id, Idempotency, LatencyHistogram, RateLimit, RequestRecorder, Stopping } from "@wac/core"
+import { Cause, Clock, Context, Effect, Layer, LogLevel, type Tracer, type Types } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { HttpMiddleware, HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
@@ -172,12 +172,13 @@ const surrounding = HttpRouter.middleware(
       exchange: Exchange.Exchange,
       { status }: HttpServerResponse.HttpServerResponse,
       arrivedAt: { readonly at: number; readonly monotonic: bigint },
-      now: bigint
+      now: bigint,
+      span: Tracer.AnySpan | undefined
     ): Effect.Effect<void> => {
       const { method } = request
       const route = routes.templateOf(request.url) ?? "unknown"
       const durationMs = Number(now - arrivedAt.monotonic) / 1e6
-      count({ method, route, status, durationMs })
+      count({ method, route, status, at: arrivedAt.at, durationMs, span })
       record({ method, route, status, durationMs, exchange, at: arrivedAt.at })
       return log({ method, route, status, durationMs, exchange })
     }
@@ -201,7 +202,8 @@ const surrounding = HttpRouter.middleware(
           ErrorAddress.pageOf(publicUrl, yield* MountPath)
         )
         const response = yield* Effect.updateContext(answered, observing(exchange))
-        yield* note(request, exchange, response, arrivedAt, clock.monotonicTimeNanosUnsafe())
+        const span = LatencyHistogram.collectedSpan(yield* Effect.context<never>())
+        yield* note(request, exchange, response, arrivedAt, clock.monotonicTimeNanosUnsafe(), span)
         return HttpServerResponse.setHeaders(response, {
           ...PageHeaders.of(response),
           ...headersOf(exchange, response.headers),

@@ -2,7 +2,8 @@
  * Metrics of requests for operators: their number by route and status, and their duration. Labels are templates of
  * routes, never requested paths or workspaces.
  */
-import { type Context, Metric } from "effect"
+import { LatencyHistogram } from "@wac/core"
+import { type Context, Metric, type Tracer } from "effect"
 
 const requests = Metric.counter("wac_http_requests_total", {
   description: "Completed HTTP requests, by method, template of the route and status",
@@ -10,7 +11,7 @@ const requests = Metric.counter("wac_http_requests_total", {
 })
 
 /** From a cached response, below a millisecond, to a send that joins another one, 10 s. */
-const seconds = Metric.histogram("wac_http_request_duration_seconds", {
+const seconds = LatencyHistogram.make("wac_http_request_duration_seconds", {
   description: "Time from a request's arrival to the start of its response, by method and template of the route",
   boundaries: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 })
@@ -23,7 +24,11 @@ export interface Answered {
   readonly method: string
   readonly route: string
   readonly status: number
+  /** When it arrived. */
+  readonly at: number
   readonly durationMs: number
+  /** The request's span, if a collector gets it. */
+  readonly span: Tracer.AnySpan | undefined
 }
 
 /** Returns the function that counts requests in the registry of `context`. */
@@ -33,8 +38,8 @@ export const make = (context: Context.Context<never>): (answered: Answered) => v
   const timers = new Map<string, ReturnType<typeof timerOf>>()
   const counterOf = (method: string, route: string, status: number) =>
     Metric.withAttributes(requests, { method, route, status: `${status}` })
-  const timerOf = (method: string, route: string) => Metric.withAttributes(seconds, { method, route })
-  return ({ durationMs, route, status, ...given }) => {
+  const timerOf = (method: string, route: string) => seconds.withLabels({ method, route })
+  return ({ at, durationMs, route, span, status, ...given }) => {
     const method = methods.has(given.method) ? given.method : "other"
     const name = `${method} ${route}`
     let timer = timers.get(name)
@@ -42,6 +47,6 @@ export const make = (context: Context.Context<never>): (answered: Answered) => v
     let counter = counters.get(`${name} ${status}`)
     if (counter === undefined) counters.set(`${name} ${status}`, counter = counterOf(method, route, status))
     counter.updateUnsafe(1, context)
-    timer.updateUnsafe(durationMs / 1000, context)
+    timer.record({ seconds: durationMs / 1000, at, span }, context)
   }
 }

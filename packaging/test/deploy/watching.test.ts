@@ -41,9 +41,9 @@ const series: ReadonlySet<string> = new Set(
         .filter((file) => file.endsWith(".ts"))
         .map((file) => read(join("packages", name, "src", file)))
     )
-    .flatMap((source) => [...source.matchAll(/Metric\.(counter|gauge|histogram)\(\s*"(wac_\w+)"/g)])
-    .flatMap(([, kind, name]) =>
-      kind === "histogram" ? ["bucket", "sum", "count"].map((part) => `${name}_${part}`) : [name!]
+    .flatMap((source) => [...source.matchAll(/(Metric\.(?:counter|gauge)|LatencyHistogram\.make)\(\s*"(wac_\w+)"/g)])
+    .flatMap(([, maker, name]) =>
+      maker === "LatencyHistogram.make" ? ["bucket", "sum", "count"].map((part) => `${name}_${part}`) : [name!]
     )
 )
 

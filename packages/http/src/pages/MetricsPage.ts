@@ -1,13 +1,14 @@
 /**
  * `GET /metrics` for Prometheus (contract §1, §8 `METRICS_TOKEN`).
  */
-import { Errors, Metrics } from "@wac/core"
+import { Errors, LatencyHistogram, Metrics } from "@wac/core"
 import { Context, Effect, Option, Redacted } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { PrometheusMetrics } from "effect/observability"
 import { createHash, timingSafeEqual } from "node:crypto"
 import * as HostName from "../connections/HostName.ts"
 import * as ErrorResponse from "../ErrorResponse.ts"
+import * as OpenMetrics from "./OpenMetrics.ts"
 
 /** The path of the metrics. */
 export const path = "/metrics"
@@ -55,6 +56,10 @@ export const reader = Effect.map(Metrics.observer, (observe) => Effect.andThen(o
 /** The media type of the result of {@link reader}. */
 const contentType = "text/plain; version=0.0.4; charset=utf-8"
 
+/** Whether the scraper accepts OpenMetrics, which alone has exemplars. Prometheus prefers it. */
+const acceptsOpenMetrics = ({ headers }: HttpServerRequest.HttpServerRequest): boolean =>
+  (headers["accept"] ?? "").toLowerCase().includes(OpenMetrics.mediaType)
+
 export const layer = HttpRouter.use((router) =>
   Effect.gen(function*() {
     const token = yield* MetricsToken
@@ -63,9 +68,13 @@ export const layer = HttpRouter.use((router) =>
       "GET",
       path,
       Effect.gen(function*() {
-        const refused = refusal(yield* HttpServerRequest.HttpServerRequest, token)
+        const request = yield* HttpServerRequest.HttpServerRequest
+        const refused = refusal(request, token)
         if (refused !== undefined) return yield* ErrorResponse.of(refused)
-        return HttpServerResponse.text(yield* read, { contentType })
+        const text = yield* read
+        if (!acceptsOpenMetrics(request)) return HttpServerResponse.text(text, { contentType })
+        const exemplars = LatencyHistogram.exemplars(yield* Effect.context<never>())
+        return HttpServerResponse.text(OpenMetrics.of(text, exemplars), { contentType: OpenMetrics.contentType })
       })
     )
   })
