@@ -133,7 +133,10 @@ export const make = Effect.fnUntraced(function*(
     dice,
     customers,
     limits: Limits.make(),
-    hasFile: (number, id, now) => media.find(id, now)?.number === number,
+    typeOf: (number, id, now) => {
+      const file = media.find(id, now)
+      return file?.number === number ? file.type : undefined
+    },
     courier,
     templates: () => templates,
     run: (effect) => void run(effect),

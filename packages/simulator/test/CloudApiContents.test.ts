@@ -13,7 +13,7 @@ const rows = (count: number) => Array.from({ length: count }, (_, i) => ({ id: `
 const card = (card_index: number, type = "cta_url") => ({ card_index, type })
 const name = { formatted_name: "Ana Doe", first_name: "Ana" }
 
-/** Of each kind what is refused: at least three faults. */
+/** What is refused of each kind. */
 const faults: { readonly [kind: string]: ReadonlyArray<readonly [content: Json, code: number]> } = {
   image: [[{}, 100], [{ id: "1", link }, 100], [{ link: "ftp://a" }, 131009], [{ link, caption: x(1025) }, 100]],
   video: [[{}, 100], [{ link: 7 }, 131009], [{ id: "" }, 131009], [{ link, caption: x(1025) }, 100]],
@@ -72,8 +72,4 @@ describe("the simulated Cloud API", () => {
       assert.strictEqual((refusal?.body("trace") as Json)?.error?.code, code)
     }
   )
-
-  it("knows at least three faults of each kind", () => {
-    for (const [kind, all] of Object.entries(faults)) assert.isAtLeast(all.length, 3, kind)
-  })
 })

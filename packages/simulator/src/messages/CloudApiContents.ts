@@ -146,6 +146,12 @@ const named = (name: string, check: (parameters: Loose) => Problem = () => undef
     ? check(isLoose(action.parameters) ? action.parameters : {})
     : wrong(`action['name'] must be ${name}`)
 
+/** The id of a catalogue or a product that no business has, and of a flow that upstream has blocked. */
+const unusable = "0"
+
+const known = (...ids: ReadonlyArray<unknown>): Problem =>
+  ids.includes(unusable) ? wrong("Products not found in FB Catalog") : undefined
+
 const carousel = (action: Loose): Problem => {
   const cards = listOf(action.cards)
   return first(
@@ -155,13 +161,11 @@ const carousel = (action: Loose): Problem => {
   )
 }
 
-const products = (action: Loose): Problem =>
-  text(action.catalog_id, "action['catalog_id']", 512) ?? count(
-    listOf(action.sections).flatMap((section) => listOf(section.product_items)),
-    "product_items",
-    1,
-    30
-  )
+const products = (action: Loose): Problem => {
+  const items = listOf(action.sections).flatMap((section) => listOf(section.product_items))
+  return text(action.catalog_id, "action['catalog_id']", 512) ?? count(items, "product_items", 1, 30) ??
+    known(action.catalog_id, ...items.map(({ product_retailer_id }) => product_retailer_id))
+}
 
 const actions: ReadonlyMap<unknown, (action: Loose) => Problem> = new Map([
   ["button", buttons],
@@ -177,11 +181,18 @@ const actions: ReadonlyMap<unknown, (action: Loose) => Problem> = new Map([
         ? wrong("flow_message_version must be 3")
         : (flow_id === undefined) === (flow_name === undefined)
         ? missing("flow_id")
+        : flow_id === unusable
+        ? Errors.refusal({ code: 132068 })
         : text(flow_cta, "flow_cta", 30))
   ],
   ["location_request_message", named("send_location")],
   ["request_contact_info", named("request_contact_info")],
-  ["product", (action) => text(action.product_retailer_id, "product_retailer_id", 512)],
+  [
+    "product",
+    (action) =>
+      text(action.product_retailer_id, "product_retailer_id", 512) ??
+        known(action.catalog_id, action.product_retailer_id)
+  ],
   ["product_list", products],
   ["catalog_message", named("catalog_message")],
   ["carousel", carousel],

@@ -39,8 +39,8 @@ export interface Grounds {
   readonly dice: Dice
   readonly customers: Customers
   readonly limits: Limits
-  /** Whether a number has uploaded a file. */
-  readonly hasFile: (number: string, id: string, now: number) => boolean
+  /** The type of a file that a number has uploaded; undefined if it has none of this id. */
+  readonly typeOf: (number: string, id: string, now: number) => string | undefined
   readonly courier: Courier
   readonly templates: () => ReadonlyArray<Template>
   /** Runs what takes its time, beside everything else. */
@@ -100,7 +100,7 @@ export const named = (settings: Settings, dice: Dice, customer: string): Updates
     : { waId: customer, userId: settings.userIds ? userIdOf(dice, customer) : undefined }
 
 export const make = (grounds: Grounds): Messages => {
-  const { account, courier, customers, dice, hasFile, limits, reply, run, settings, templates } = grounds
+  const { account, courier, customers, dice, limits, reply, run, settings, templates, typeOf } = grounds
   const byName = new Map<string, Accepted>()
   let accepted = 0
 
@@ -151,7 +151,8 @@ export const make = (grounds: Grounds): Messages => {
     const template = request.type === "template" ? templateFor(request) : undefined
     if (template !== undefined && "http" in template) return template
     if (request.userId && template?.category === "AUTHENTICATION") return Errors.refusal({ code: 131062 })
-    const missing = Files.of(request).find(({ id }) => !hasFile(number.id, id, now))
+    const files = Files.of(request)
+    const missing = files.find(({ id }) => id !== undefined && typeOf(number.id, id, now) === undefined)
     if (missing !== undefined) {
       return Errors.badParameter(
         `Param ${missing.name}['id'] is not a valid whatsapp business account media attachment ID`
@@ -164,6 +165,8 @@ export const make = (grounds: Grounds): Messages => {
     const outside = !customers.windowOpen(number.id, customer, now)
     const { window } = settings()
     const messagingLimit = Numbers.messagingLimit(number)
+    const fileProblem = files.map((file) => Files.problemOf(file, (id) => typeOf(number.id, id, now)))
+      .find((problem) => problem !== undefined)
     const problem = behaviour.fail !== undefined
       ? behaviour.fail
       : outside && template === undefined && window
@@ -172,7 +175,7 @@ export const make = (grounds: Grounds): Messages => {
       ? { code: 131050 }
       : outside && messagingLimit !== null && !limits.customers(customer, now, messagingLimit)
       ? overLimit
-      : undefined
+      : fileProblem
     limits.spend(number.id, customer, now, outside && problem === undefined)
 
     // only templates are held
