@@ -9,11 +9,12 @@ import { useRefusal } from "../session/Session.tsx"
 import { Button, buttonClass } from "../ui/Button.tsx"
 import { Confirm } from "../ui/Dialog.tsx"
 import { Failure, Notice } from "../ui/Failure.tsx"
+import { elsewhere, Field } from "../ui/Field.tsx"
 import { Empty, Loaded } from "../ui/Loaded.tsx"
-import { lengthOf } from "../ui/Moment.ts"
+import { fromLocal, lengthOf, toLocal } from "../ui/Moment.ts"
 import { Fact, Facts, Page, Section } from "../ui/Page.tsx"
 import { Cell, Id, Row, Table } from "../ui/Table.tsx"
-import { Time, TimeOr } from "../ui/Time.tsx"
+import { Time, TimeOr, timeZone } from "../ui/Time.tsx"
 import { capitalized, counted, grouped } from "../ui/Words.ts"
 import { marketName } from "../usage/Market.ts"
 import { CampaignState, outcomes, pauseReasons } from "./CampaignWords.tsx"
@@ -68,8 +69,14 @@ const Steps = ({ campaign }: { readonly campaign: Campaign }) => {
   const pace = usePace(campaign)
   const [asked, setAsked] = useState<Asked>()
   const { counts, id, startAt, status } = campaign
+  // as the dialog's field has it, once a person has changed it
+  const [chosen, setChosen] = useState<string>()
+  const startsAt = chosen === undefined ? startAt : fromLocal(chosen) ?? null
   const act = useMutation({
-    mutationFn: async (step: Step): Promise<void> => void await api.campaigns[step](id),
+    mutationFn: async (step: Step): Promise<void> => {
+      if (step === "start" && startsAt !== startAt) await api.campaigns.edit(id, { startAt: startsAt })
+      await api.campaigns[step](id)
+    },
     onSuccess: (_, step) => {
       setAsked(undefined)
       if (step === "remove") void navigate({ to: "/campaigns" })
@@ -93,18 +100,31 @@ const Steps = ({ campaign }: { readonly campaign: Campaign }) => {
   const questions: Record<Asked, readonly [title: string, action: string, text: ReactNode]> = {
     start: [
       "Start the campaign",
-      startAt === null ? `Send to ${reached}` : `Schedule for ${reached}`,
-      <>
-        Sends the template to {reached}
-        {pace === undefined ?
-          null :
-          `, at most ${grouped(Math.floor(pace))} a second, in about ${lengthAt(reachedBy(campaign), pace)}`}
-        {startAt === null ? "." : (
-          <>
-            , from <Time at={startAt} />.
-          </>
-        )}
-      </>
+      startsAt === null ? `Send to ${reached}` : `Schedule for ${reached}`,
+      <div className="space-y-4">
+        <p>
+          Sends the template to {reached}
+          {pace === undefined ?
+            null :
+            `, at most ${grouped(Math.floor(pace))} a second, in about ${lengthAt(reachedBy(campaign), pace)}`}
+          {startsAt === null ? "." : (
+            <>
+              , from <Time at={startsAt} />.
+            </>
+          )}
+        </p>
+        <Field label="Start at" hint={`Empty: at once. Time zone: ${timeZone}`} error={act.error} param="startAt">
+          {(control) => (
+            <input
+              {...control}
+              type="datetime-local"
+              className="field"
+              value={chosen ?? (startAt === null ? "" : toLocal(startAt))}
+              onChange={(event) => setChosen(event.target.value)}
+            />
+          )}
+        </Field>
+      </div>
     ],
     cancel: [
       "Cancel the campaign",
@@ -132,7 +152,7 @@ const Steps = ({ campaign }: { readonly campaign: Campaign }) => {
           action={questions[asked][1]}
           isOpen
           isPending={act.isPending}
-          error={act.error}
+          error={elsewhere(act.error, "startAt")}
           onClose={() => setAsked(undefined)}
           onConfirm={() => act.mutate(asked)}
         >

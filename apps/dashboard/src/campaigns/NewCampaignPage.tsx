@@ -12,6 +12,7 @@ import { Button, buttonClass } from "../ui/Button.tsx"
 import { Failure, Notice } from "../ui/Failure.tsx"
 import { elsewhere, Field } from "../ui/Field.tsx"
 import { Empty, Loaded } from "../ui/Loaded.tsx"
+import { fromLocal } from "../ui/Moment.ts"
 import { Page, Section } from "../ui/Page.tsx"
 import { timeZone } from "../ui/Time.tsx"
 import { fileOf, type Head, headOf, numbersOf } from "./RecipientFile.ts"
@@ -26,8 +27,6 @@ const TemplateOption = ({ template }: { readonly template: TemplateDetail }) => 
     {template.unfillable === null ? "" : " (cannot be filled here)"}
   </option>
 )
-
-const timeOf = (local: string): string => new Date(local).toISOString()
 
 const Form = ({ templates }: { readonly templates: ReadonlyArray<TemplateDetail> }) => {
   const client = useQueryClient()
@@ -77,8 +76,8 @@ const Form = ({ templates }: { readonly templates: ReadonlyArray<TemplateDetail>
         template: contentOf(template, fillings),
         ...(templateB === undefined ? {} : { templateB: contentOf(templateB, fillingsB) }),
         ...(from === "" ? {} : { from }),
-        ...(startAt === "" ? {} : { startAt: timeOf(startAt) }),
-        ...(notAfter === "" ? {} : { notAfter: timeOf(notAfter) }),
+        ...(startAt === "" ? {} : { startAt: fromLocal(startAt)! }),
+        ...(notAfter === "" ? {} : { notAfter: fromLocal(notAfter)! }),
         share: Number(share) / 100,
         ...(quiet.from === "" || quiet.to === "" ? {} : { quietHours: quiet }),
         ...(Number(holdout) === 0 ? {} : { holdout: Number(holdout) / 100 })

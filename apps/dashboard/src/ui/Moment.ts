@@ -33,3 +33,12 @@ export const durationOf = (millis: number): string =>
     : millis < second
     ? `${Math.round(millis)} ms`
     : `${(millis / second).toFixed(2)} s`
+
+/** A time as a field of date and time has it, by the clock of the reader's device: `2026-01-02T09:30`. */
+export const toLocal = (time: string): string => {
+  const at = new Date(time)
+  return new Date(at.getTime() - at.getTimezoneOffset() * minute).toISOString().slice(0, 16)
+}
+
+/** The time that a field of date and time has; `undefined` if it is empty. */
+export const fromLocal = (local: string): string | undefined => local === "" ? undefined : new Date(local).toISOString()

@@ -559,8 +559,8 @@ it("a campaign is made of a file, checked, started after a question, and followe
   await page.getByRole("heading", { name: "Order news" }).waitFor()
 })
 
-/** Makes a campaign of the customers with two variants of its template, and starts it once it is checked. */
-const startVariants = async (name: string, count: number, share: string) => {
+/** Makes a campaign of the customers with two variants of its template, has it checked, and asks to start it. */
+const checkVariants = async (name: string, count: number, share: string) => {
   const { page } = person
   await person.open("/campaigns/new")
   await page.getByLabel("Name", { exact: true }).fill(name)
@@ -580,12 +580,12 @@ const startVariants = async (name: string, count: number, share: string) => {
   await button(page, "Upload and check").click()
   await page.getByText("Ready", { exact: true }).waitFor()
   await button(page, "Start").click()
-  await button(dialog(page, "Start the campaign"), `Send to ${count} customers`).click()
 }
 
 it("two variants of a template are compared with an interval, and rows show which of them a customer gets", async () => {
   const { page } = person
-  await startVariants("Which text", 20, "90")
+  await checkVariants("Which text", 20, "90")
+  await button(dialog(page, "Start the campaign"), "Send to 20 customers").click()
   await page.getByText("Completed", { exact: true }).waitFor()
   const variants = page.getByRole("region", { name: "Variants" })
   await variants.getByRole("row", { name: /^Read 100% 100% 0 points, between −.* and \+/ }).waitFor()
@@ -596,9 +596,27 @@ it("two variants of a template are compared with an interval, and rows show whic
   assert.strictEqual(await page.getByRole("cell", { name: "B", exact: true }).count(), Number(customers[2]))
 })
 
+it("a campaign is scheduled once its report was seen, and starts at its time", async () => {
+  const { page } = person
+  await checkVariants("Later", 3, "90")
+  const question = dialog(page, "Start the campaign")
+  const inThreeHours = await page.evaluate(() => {
+    const at = new Date()
+    at.setMinutes(at.getMinutes() - at.getTimezoneOffset() + 180)
+    return at.toISOString().slice(0, 16)
+  })
+  await question.getByLabel("Start at").fill(inThreeHours)
+  await button(question, "Schedule for 3 customers").click()
+  await page.getByText("Scheduled", { exact: true }).waitFor()
+  await page.getByRole("region", { name: "Progress" }).getByText(/^It starts in 2 h/).waitFor()
+  await pass("4 hours")
+  await page.getByText("Completed", { exact: true }).waitFor()
+})
+
 it("a running campaign shows its rate and what is left, and is paused, resumed and cancelled with what it leaves", async () => {
   const { page } = person
-  await startVariants("Too many", 20, "1")
+  await checkVariants("Too many", 20, "1")
+  await button(dialog(page, "Start the campaign"), "Send to 20 customers").click()
   const progress = page.getByRole("region", { name: "Progress" })
   await progress.getByText(/^\d+ of 20 customers, [\d.]+ a second; about \d+ (s|min) left$/).waitFor()
   await button(page, "Pause").click()
