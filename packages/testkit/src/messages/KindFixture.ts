@@ -141,6 +141,12 @@ export const messages = (to: Message.OutboundMessage["to"]): ReadonlyArray<Messa
     examples.map((content) => ({ to, type, [type]: content }) as unknown as Message.OutboundMessage)
   )
 
+/** A reaction to a message of the conversation with this recipient. */
+export const reaction = (
+  to: Message.OutboundMessage["to"],
+  message_id: Message.OutboundOf<"reaction">["reaction"]["message_id"]
+): Message.OutboundMessage => ({ to, type: "reaction", reaction: { message_id, emoji: "👍" } })
+
 /** The form's name for a test title. */
 export const nameOf = (message: Message.OutboundMessage): string =>
   message.type === "interactive"

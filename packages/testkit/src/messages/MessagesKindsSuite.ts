@@ -9,15 +9,16 @@ import {
   Idempotency,
   Limits,
   type Media,
-  type Message,
+  Message,
   Messages,
   MessageStore,
   Provider,
   SendableMedia,
+  ServiceWindow,
   TemplateStore,
   type Time
 } from "@wac/core"
-import { Clock, Effect, Exit, Layer, Option, type Scope } from "effect"
+import { Clock, Duration, Effect, Exit, Layer, Option, type Scope } from "effect"
 import { Digest } from "effect/crypto"
 import * as Fixture from "../Fixture.ts"
 import * as KindFixture from "./KindFixture.ts"
@@ -163,12 +164,29 @@ const takes = {
   sticker: { mimeType: "image/webp", size: 100 * 1024 }
 } as const satisfies { readonly [Kind in Media.FileKind]: object }
 
+/** A message of one form. `theirs` is a message that the customer wrote before. */
+interface Form {
+  readonly name: string
+  readonly of: (theirs: Id.MessageId) => Message.OutboundMessage
+}
+
+const forms: ReadonlyArray<Form> = [
+  ...[...KindFixture.messages(to), ...templates].map((message) => ({
+    name: KindFixture.nameOf(message),
+    of: () => message
+  })),
+  { name: "reaction", of: (theirs) => KindFixture.reaction(to, theirs) }
+]
+
 /** Tests a message of one form over its whole life. */
-const live = (message: Message.OutboundMessage) =>
+const live = ({ of }: Form) =>
   Effect.gen(function*() {
     const playing = yield* play
     const { asked, own, send } = playing
     const store = yield* MessageStore.MessageStore
+    // a window that has closed
+    const before = yield* inbound(own, { customer: to, at: own.start - Duration.toMillis(ServiceWindow.length) })
+    const message = of(before.command.messageId)
 
     if (message.type === "template") {
       sentOf(yield* send(message, "outside"))
@@ -227,9 +245,16 @@ const live = (message: Message.OutboundMessage) =>
 
 /** Registers the tests. */
 export const tests = (it: Fixture.It): void => {
-  for (const message of [...KindFixture.messages(to), ...templates]) {
-    it.effect(`${KindFixture.nameOf(message)}: its whole life`, () => live(message))
+  for (const form of forms) {
+    it.effect(`${form.name}: its whole life`, () => live(form))
   }
+
+  it.effect("every kind of message has its whole life tested", () =>
+    Effect.gen(function*() {
+      const id = yield* Fixture.id("msg")
+      const kinds = new Set(forms.map(({ of }) => of(id).type))
+      assert.sameMembers([...kinds], Object.keys(Message.contents))
+    }))
 
   it.effect("one of our files is sent by the provider's identifier, if the kind accepts it", () =>
     Effect.gen(function*() {
