@@ -1,13 +1,16 @@
 /**
  * The message objects of Meta's OpenAPI document and the samples of `fixtures`, walked both ways: what they say is sent as
- * they have it, and taken with no field lost but Meta's own media ids and addresses.
+ * they have it, and taken with no field lost but Meta's own media ids and addresses. And the answers of both.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { type Id, type InboundItem, Message, Template, TemplateSlots } from "@wac/core"
 import { Predicate, Result, Schema } from "effect"
 import * as fs from "node:fs"
+import * as NumberInfo from "../src/NumberInfo.ts"
 import * as Payload from "../src/Payload.ts"
 import * as SendRequest from "../src/SendRequest.ts"
+import * as SendResponse from "../src/SendResponse.ts"
+import * as TemplateList from "../src/TemplateList.ts"
 import * as WebhookPost from "../src/WebhookPost.ts"
 import { send, template } from "./samples.ts"
 
@@ -242,5 +245,60 @@ describe("every post of Meta's OpenAPI document and of others' samples", () => {
         }
       }
     }
+  })
+})
+
+describe("every answer of Meta's documents", () => {
+  const sent = (answer: Json) => {
+    const outcome = SendResponse.outcomeOf(
+      { _tag: "Answered", status: 200, json: answer, regainAfter: undefined },
+      undefined
+    )
+    assert.deepStrictEqual(outcome, { _tag: "Accepted", providerMessageId: answer.messages[0].id })
+  }
+  const refused = (answer: Json) => {
+    const { code, error_data, error_subcode, message } = answer.error
+    const error = SendResponse.errorOf(answer, []) ?? assert.fail("it is no error")
+    assert.deepInclude(error, { code, subcode: error_subcode })
+    assert.include(error.message, message.replace(/^\(#\d+\) /, ""))
+    assert.include(error.message, error_data.details)
+  }
+  const read: { readonly [name: string]: (answer: Json) => void } = {
+    "meta-send-response.json": sent,
+    "meta-marketing-response-successful-response.json": sent,
+    "metadocs-error-100.json": refused,
+    "metadocs-error-130429.json": refused,
+    "metadocs-messaging-limit.json": (answer: Json) =>
+      assert.deepStrictEqual(NumberInfo.read(answer, 0).change, { messagingLimit: 250 }),
+    "meta-template-list-response.json": ({ data }: Json) => {
+      for (const one of data) {
+        const { category, components, id, language, name, status } = one
+        assert.deepInclude(TemplateList.templateOf(one), {
+          providerTemplateId: id,
+          name,
+          language,
+          category: category.toLowerCase(),
+          status: status.toLowerCase(),
+          components
+        })
+      }
+    },
+    // the answer to a question for fewer fields than we need
+    "metadocs-template-list-page.json": ({ data }: Json) => {
+      for (const one of data) {
+        assert.isUndefined(TemplateList.templateOf(one))
+        const { category, id, name, status } = one
+        assert.deepInclude(TemplateList.templateOf({ ...one, language: "en_US" }), {
+          providerTemplateId: id,
+          name,
+          category: category.toLowerCase(),
+          status: status.toLowerCase()
+        })
+      }
+    }
+  }
+
+  it.each(fs.readdirSync(new URL("fixtures/answers", import.meta.url)))("%s is understood", (name) => {
+    read[name]!(fixture(`answers/${name}`))
   })
 })
