@@ -16,7 +16,7 @@ import { freshDatabase, type Listening, masterKey, postgres, signedIn, sql, star
 const megabyte = 1024 * 1024
 
 /** The bytes of a file. Those of the short form exceed the bound together too. */
-const size = Extent.of(10 * megabyte, Media.maxSize)
+const size = Extent.of(9 * megabyte, Media.maxSize)
 
 const atOnce = 8
 
@@ -177,7 +177,7 @@ it.live.each(Object.entries(stores))(
 
       const kept = yield* left
       const broken = yield* Effect.promise(() =>
-        all((n) => upload(caller, bytesOf(n, size), size, size / 2).then(() => "whole", () => "broken"))
+        all((n) => upload(caller, bytesOf(n, size), size, 3 * megabyte).then(() => "whole", () => "broken"))
       )
       assert.deepStrictEqual(new Set(broken), new Set(["broken"]))
       yield* left.pipe(
