@@ -18,7 +18,8 @@ export const invalidBody: { readonly [R in Reasons["invalid_body"]]: Entry } = {
   },
   invalid_field: {
     when: "A field, a query parameter or a cursor has an invalid value; `param` names it.",
-    remedy: "Correct the value. Phone numbers are E.164: `+` and digits only.",
+    remedy:
+      "Correct the value. Phone numbers are E.164: `+` and digits only. `to` may also be a customer's user id, as events report it.",
     retry: retries.no,
     example: {
       message: "to: must be a phone number in E.164 format: + and digits only, possible in its country",

@@ -94,10 +94,10 @@ const bodyOf = ({ code, entry, reason }: Item): ErrorBody => ({
 })
 
 /**
- * Reasons that no operation of the document returns: the address for provider posts is not part of it; no operation
- * accepts a customer's user id yet, and recipients of campaigns are not requests.
+ * Reasons that no operation of the document returns: the address for provider posts is not part of it, and recipients
+ * of campaigns are not requests.
  */
-const elsewhere = new Set(["failed_handshake", "phone_number_required", "frequency_cap", "holdout"])
+const elsewhere = new Set(["failed_handshake", "frequency_cap", "holdout"])
 
 const documented = items.filter(({ reason }) => reason === undefined || !elsewhere.has(reason))
 

@@ -12,7 +12,7 @@ const shown = (form: Form, description?: string) =>
     Schema.makeFilter((_: string) => true, { toJsonSchema: () => form })
   )
 
-/** A prefix and a ULID; a contact's id has the customer's key after them. */
+/** A prefix and a ULID; a contact's id has the customer's number or user id after them. */
 const pattern = "^[a-z]{2,4}_[0-7][0-9A-HJKMNP-TV-Z]{25}(:.+)?$"
 
 /** The parameter `:id` of a path. */

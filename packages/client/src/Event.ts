@@ -12,7 +12,7 @@ export interface MessageData {
   readonly message_id: string
   /** The upstream provider's own identifier; `null` until the provider has given one. */
   readonly provider_message_id: string | null
-  /** The recipient's number, E.164. */
+  /** As given with the send: the recipient's number, E.164, or their user id. */
   readonly to: string
   /** As given with the send, if it was. */
   readonly client_reference?: string
@@ -67,8 +67,8 @@ export interface ReceivedContext {
 export type MessageReceivedData = ReceivedContent & {
   readonly message_id: string
   readonly provider_message_id: string
-  /** The customer's number, E.164; `null` if the provider reports only `from_user_id`. */
-  readonly from: string | null
+  /** The customer's number, E.164, or their user id if the provider reports no number. A reply can be sent to it. */
+  readonly from: string
   /** The provider's id of the customer for this business, if it gives one. */
   readonly from_user_id?: string
   /** The workspace's number that they wrote to, E.164. */
@@ -88,8 +88,8 @@ export type MessageEchoedData = ReceivedContent & {
   readonly provider_message_id: string
   /** The workspace's number that the message was sent from, E.164. */
   readonly from: string
-  /** The customer's number, E.164; `null` if the provider reports only `to_user_id`. */
-  readonly to: string | null
+  /** The customer's number, E.164, or their user id if the provider reports no number. */
+  readonly to: string
   readonly to_user_id?: string
   /** The message's own time. */
   readonly sent_at: string

@@ -402,7 +402,7 @@ export interface CampaignRow {
   readonly row: number
   /** Why it is not sent to; `null` if it is, or was not checked yet. */
   readonly problem: {
-    readonly reason: "malformed" | "duplicate" | "opted_out" | "template_params_mismatch"
+    readonly reason: "malformed" | "duplicate" | "opted_out" | "phone_number_required" | "template_params_mismatch"
     readonly message: string
   } | null
   readonly messageId: string | null

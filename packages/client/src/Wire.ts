@@ -7,7 +7,7 @@ import type { FreeFormContents, FreeFormType, TemplateContent } from "./MessageC
 
 /** The fields of every send. */
 interface Addressing {
-  /** E.164: `+` and digits only. */
+  /** A phone number in E.164 (`+` and digits only), or a customer's user id (`US.13491208655302741918`). */
   readonly to: string
   /** A phone number of the workspace, by id or in E.164; defaults to the workspace's default number. */
   readonly from?: string

@@ -139,6 +139,8 @@ export const contact = (fields: Partial<Contact> = {}): Contact => ({
   phoneNumberId: id("pn"),
   key: customer,
   customer: { phone: customer, userId: null },
+  isUserFirst: false,
+  knownSince: start,
   lastInboundAt: null,
   optedOut: false,
   preferenceAt: null,

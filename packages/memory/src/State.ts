@@ -107,7 +107,7 @@ export interface KeptMedia {
   readonly uploaded: Map<Id.PhoneNumberId, MediaStore.ProviderMedia>
 }
 
-/** A contact under its `Contact.idOf`. */
+/** A contact under its `Contact.placeOf`. */
 export interface KeptContact {
   readonly id: string
   readonly workspaceId: Id.WorkspaceId
@@ -153,8 +153,8 @@ export interface Memory {
   readonly templateByName: Map<string, Id.TemplateId>
   readonly templateTold: Map<Id.TemplateId, Template.Told>
   readonly contacts: Table<KeptContact>
-  /** Keys of contacts, by number and the provider's user id. */
-  readonly contactByUser: Map<string, Contact.Contact["key"]>
+  /** Places of contacts, by number and the provider's user id. */
+  readonly contactByUser: Map<string, KeptContact["id"]>
   /** Remembered messages of customers, by number and the provider's identifier. */
   readonly inbound: ForgetfulMap<string, ContactStep.Remembered>
   /** The same messages by our ids. */

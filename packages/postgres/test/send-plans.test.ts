@@ -56,6 +56,18 @@ const tokens: ReadonlyArray<TokenStep.Tokens> = ["workspace:ws", "phone_number:p
 
 const lookUps = (first: number, count: number) => sends(first, count).map(({ request }) => ({ now, request }))
 
+/** Sends to the user ids of contacts whose numbers are known, and to people who have none. */
+const sendsToUsers = (first: number, count: number): ReadonlyArray<MessageStore.AcceptSend> =>
+  sends(first, count).map((command, i) => ({ ...command, message: { ...command.message, to: `US.${first + i}` } }))
+
+/** Sends of campaigns, to customers whose messages do not exist. */
+const sendsOfCampaigns = (first: number, count: number): ReadonlyArray<MessageStore.AcceptSend> =>
+  [...sendsToUsers(first, count / 2), ...sends(first + count / 2, count / 2)].map((command) => ({
+    ...command,
+    apiKeyId: null,
+    campaignId: "cmp" as Id.CampaignId
+  }))
+
 /** Messages as their sends claimed them. */
 const claimedOf = (first: number, count: number) => sends(first, count).map(MessageFixture.asClaimed)
 
@@ -142,8 +154,8 @@ const fill = [
   from generate_series(1, ${stored}) i group by i / ${batch}`,
   `insert into message_names (provider_message_id, message_id)
   select 'wamid of old ' || i, 'msg of old ' || i from generate_series(1, ${stored}) i`,
-  `insert into contacts (workspace_id, phone_number_id, key, phone, last_inbound_at)
-  select 'ws', 'pn', '+1303' || i, '+1303' || i, 1 from generate_series(1, ${stored}) i`,
+  `insert into contacts (workspace_id, phone_number_id, key, phone, user_id, last_inbound_at)
+  select 'ws', 'pn', '+1303' || i, '+1303' || i, 'US.' || i, 1 from generate_series(1, ${stored}) i`,
   `insert into buckets (key, full_at, phone_number_id, counted_at)
   select 'pair:pn:+1303' || i, ${now}, 'pn', case when i % 2 = 0 then ${
     now - 1000
@@ -217,11 +229,20 @@ for (
           yield* carryOut(Settle.settle, ends(200, 3))
           yield* carryOut(Abandon.abandon, sends(203, 1))
           yield* carryOut(Sweep.sweep, [sweep(now)])
+          yield* accept(sendsToUsers(50_000, 1))
+          yield* carryOut(Abandon.abandon, sendsToUsers(50_000, 1))
+          yield* accept(sendsOfCampaigns(50_010, 2))
           for (const statement of fill) yield* client.unsafe(statement)
 
           const few = 6 * batch
           const accepted = yield* reading("accept", accept(sends(1, batch)), few)
           assert.deepStrictEqual(accepted.map(({ _tag }) => _tag), Array(batch).fill("Claimed"))
+          const toUsers = yield* reading("accept to user ids", accept(sendsToUsers(stored - 10, batch)), few)
+          assert.deepStrictEqual(toUsers.map(({ _tag }) => _tag), Array(batch).fill("Claimed"))
+          const contacts = toUsers.filter((accepted) => accepted._tag === "Claimed" && accepted.contact !== undefined)
+          assert.strictEqual(contacts.length, 11)
+          yield* reading("abandon to user ids", carryOut(Abandon.abandon, sendsToUsers(stored - 10, batch)), few)
+          yield* reading("accept of campaigns", accept(sendsOfCampaigns(10_000, batch)), few)
           yield* reading("spending tokens", carryOut(Tokens.spend, tokens), few)
           yield* reading("giving tokens back", carryOut(Tokens.giveBack, tokens), few)
           const all = Array(batch).fill(true)

@@ -1,8 +1,8 @@
 /**
- * How the sandbox behaves, by the recipient's number (contract §8): its response to a send, and its later reports.
- * Pure.
+ * How the sandbox behaves, by the recipient's number or user id (contract §8): its response to a send, and its later
+ * reports. Pure.
  */
-import { Errors, type Message, type PhoneNumber, type Provider } from "@wac/core"
+import { type Addressee, Errors, type Message, type PhoneNumber, type Provider } from "@wac/core"
 import { Duration } from "effect"
 
 /** The numbers with a behaviour of their own. */
@@ -133,5 +133,9 @@ const byNumber: ReadonlyMap<PhoneNumber.E164, () => Behaviour> = new Map(
   (Object.keys(numbers) as Array<keyof typeof numbers>).map((name) => [numbers[name], special[name]])
 )
 
-/** The behaviour of a number. A number that is not one of {@link numbers} receives and reads the message. */
-export const of = (to: PhoneNumber.E164): Behaviour => byNumber.get(to)?.() ?? ordinary
+/**
+ * The behaviour of a recipient. A user id with the digits of one of {@link numbers}, such as `US.15005550008`, behaves
+ * as that number. Any other recipient receives and reads the message.
+ */
+export const of = (to: Addressee.Addressee): Behaviour =>
+  byNumber.get(to.replace(/^[A-Z]{2}\.(ENT\.)?/, "+"))?.() ?? ordinary

@@ -1,8 +1,9 @@
 /**
- * The provider that needs no account: it sends nothing anywhere, and behaves according to the recipient's number.
+ * The provider that needs no account: it sends nothing anywhere, and behaves according to the recipient's name.
  * Reports through `Inbound` only.
  */
 import {
+  Addressee,
   Errors,
   type Id,
   Inbound,
@@ -38,7 +39,7 @@ interface Subject {
   readonly reference: Id.MessageId
   readonly providerMessageId: string
   readonly sender: PhoneNumber.PhoneNumber
-  readonly recipient: PhoneNumber.E164
+  readonly recipient: Addressee.Addressee
   /** The recipient's answer if they tap on a choice. */
   readonly pressed: ReturnType<typeof FirstChoice.of>
 }
@@ -67,7 +68,7 @@ export const layer: Layer.Layer<Provider.Provider, never, Inbound.Inbound | Secu
             ...InboundMessage.ofText({
               providerNumberId: sender.providerNumberId,
               providerMessageId: yield* newName,
-              phone: recipient,
+              customer: Addressee.customerOf(recipient),
               at,
               body: told._tag === "Reply" ? told.text : "There is nothing to tap on"
             }),

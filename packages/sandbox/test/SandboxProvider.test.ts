@@ -41,7 +41,14 @@ describe("the order and time of reports", () => {
       [400, "read"]
     ]],
     ["stopping", numbers.stopping, [[200, "delivered"], [200, "{\"body\":\"STOP\"}"], [400, "read"]]],
-    ["slow", numbers.slow, [[3200, "delivered"], [3400, "read"]]]
+    ["slow", numbers.slow, [[3200, "delivered"], [3400, "read"]]],
+    ["any user id", "US.13491208655302741918", [[200, "delivered"], [400, "read"]]],
+    ["a user id with the digits of failing", "US.15005550002", [[200, "failed"]]],
+    ["a user id of several businesses", "BR.ENT.15005550009", [
+      [200, "delivered"],
+      [200, "{\"body\":\"STOP\"}"],
+      [400, "read"]
+    ]]
   ]
   for (const [name, to, expected] of scripts) {
     it.effect(name, () =>
@@ -179,10 +186,11 @@ describe("the content of a report", () => {
 
   const replies = [
     { to: numbers.replying, text: "Thank you, got it!", preference: undefined },
-    { to: numbers.stopping, text: "STOP", preference: "opt_out" as const }
+    { to: numbers.stopping, text: "STOP", preference: "opt_out" as const },
+    { to: "US.15005550008", text: "Thank you, got it!", preference: undefined }
   ]
   for (const { preference, text, to } of replies) {
-    it.effect(`the reply ${text}`, () =>
+    it.effect(`the reply ${text} from ${to}`, () =>
       Effect.gen(function*() {
         yield* TestClock.adjust("1 day")
         const { heard, provider } = yield* start()
@@ -194,7 +202,7 @@ describe("the content of a report", () => {
         assert.deepStrictEqual(message, {
           providerNumberId: sender.providerNumberId,
           providerMessageId: message!.providerMessageId,
-          customer: { phone: to, userId: null },
+          customer: to.startsWith("+") ? { phone: to, userId: null } : { phone: null, userId: to },
           at: Duration.toMillis("1 day") + 200,
           type: "text",
           content: { body: text },

@@ -222,11 +222,14 @@ export const make = Effect.fnUntraced(function*(
         : { [type]: { ...content[type] as Schema.JsonObject, ...keepFile(number.id, file, now) } }
       const customer = customerOf(inbound)
       const at = inbound.at ?? now
+      if (inbound.from !== undefined && inbound.userId !== undefined) {
+        customers.identify(inbound.userId, customer.waId!)
+      }
       const name = customer.waId ?? customer.userId!
       const id = inbound.id ?? Messages.wamidOf(name, dice.hex(18, "inbound", written++))
       // the system writes in the name of a customer: that opens no window, and names no contacts
       const system = content.type === "system"
-      if (!system) customers.wrote(number.id, name, at)
+      if (!system) customers.wrote(number.id, customers.of(name), at)
       courier.tell(Updates.message(
         account,
         number,
@@ -281,7 +284,7 @@ export const make = Effect.fnUntraced(function*(
     prefer: (from, value) =>
       Effect.gen(function*() {
         const customer = Recipient.keyOf(from)
-        for (const number of numbers.keys()) customers.prefer(number, customer, value === "resume")
+        for (const number of numbers.keys()) customers.prefer(number, customers.of(customer), value === "resume")
         const at = yield* Clock.currentTimeMillis
         courier.tell(Updates.preference(account, main(), Messages.named(settings, dice, customer), value, at))
       }),

@@ -96,6 +96,21 @@ it.effect("knows customers by a business-scoped id alone, or by both", () =>
     assert.strictEqual(both[0].from, "16505551234")
   }))
 
+it.effect("opens a customer's window for both names once it is told both", () =>
+  Effect.gen(function*() {
+    const { api, receiver } = yield* news()
+    const userId = "US.13491208655302741918"
+    yield* api.receive({ userId })
+    yield* api.receive({ from: to, userId, at: 0 })
+    yield* call(api, path(api), plain)
+    yield* call(api, path(api), { ...plain, to: undefined, recipient: userId })
+    yield* later(api, "2 seconds")
+    assert.deepStrictEqual(
+      statusesOf(yield* receiver.requests).map(({ status }) => status).toSorted(),
+      ["delivered", "delivered", "read", "read", "sent", "sent"]
+    )
+  }))
+
 it.effect("moves a customer, with window and preference, to another number", () =>
   Effect.gen(function*() {
     const { api, next, receiver } = yield* news()

@@ -25,6 +25,7 @@ import * as MessageStoreKeySuite from "./messages/MessageStoreKeySuite.ts"
 import * as MessageStoreLimitsSuite from "./messages/MessageStoreLimitsSuite.ts"
 import * as MessageStoreListSuite from "./messages/MessageStoreListSuite.ts"
 import * as MessageStoreModelSuite from "./messages/MessageStoreModelSuite.ts"
+import * as MessageStoreNamesSuite from "./messages/MessageStoreNamesSuite.ts"
 import * as MessageStoreRefusalSuite from "./messages/MessageStoreRefusalSuite.ts"
 import * as MessageStoreReportSuite from "./messages/MessageStoreReportSuite.ts"
 import * as MessageStoreSenderSuite from "./messages/MessageStoreSenderSuite.ts"
@@ -97,6 +98,7 @@ const suites: { readonly [port in Ports.Name]: readonly [Suite, ...ReadonlyArray
     { topic: "the sender", tests: MessageStoreSenderSuite.tests },
     { topic: "keys", tests: MessageStoreKeySuite.tests },
     { topic: "limits", tests: MessageStoreLimitsSuite.tests },
+    { topic: "customers with two names", tests: MessageStoreNamesSuite.tests },
     { topic: "settle and abandon", tests: MessageStoreSettleSuite.tests },
     { topic: "reports", tests: MessageStoreReportSuite.tests },
     { topic: "sweep", tests: MessageStoreSweepSuite.tests },

@@ -18,7 +18,7 @@ describe("an event's type", () => {
         expectTypeOf(event.data.error.reason).toEqualTypeOf<string | undefined>()
         return expectTypeOf(event.data.error).toEqualTypeOf<MessageError>()
       case "message.received":
-        expectTypeOf(event.data.from).toEqualTypeOf<string | null>()
+        expectTypeOf(event.data.from).toEqualTypeOf<string>()
         expectTypeOf(event.data.late).toBeBoolean()
         switch (event.data.type) {
           case "text":

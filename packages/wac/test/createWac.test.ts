@@ -99,6 +99,7 @@ describe("a provider of the application", () => {
       [unnamed, "providerMessageId"],
       [{ ...customer, providerNumberId: undefined }, "providerNumberId"],
       [{ ...customer, from: "15551234567" }, "from"],
+      [{ ...customer, fromUserId: "+15551234567" }, "fromUserId"],
       [{ ...customer, text: {} }, "text.body"],
       [{ ...customer, at: Number.NaN }, "at"]
     ]
@@ -115,6 +116,32 @@ describe("a provider of the application", () => {
     const unsaid = { providerNumberId: undefined, providerMessageId: undefined, at: undefined, error: undefined }
     await wac.inbound.receive([{ ...good, ...unsaid }] as never)
     assert.strictEqual((await wac.messages.get(messageId)).status, "read")
+  })
+
+  it("a customer is the same by user id and by number once a report has both", async () => {
+    const { wac } = await start()
+    const userId = "US.13491208655302741918"
+    const writes = (providerMessageId: string, names: { readonly from: string; readonly fromUserId?: string }) =>
+      wac.inbound.receive([{
+        type: "message",
+        providerNumberId: "sandbox-1",
+        providerMessageId,
+        text: { body: "Hi" },
+        ...names
+      }])
+    const answer = (to: string) => wac.messages.send({ to, type: "text", text: { body: "Hello" } }, fresh())
+    await writes("in-1", { from: userId })
+    const [event] = (await wac.events.list({ type: "message.received" }).page()).data
+    assert.strictEqual((await answer(event!.data.from as string)).status, "sent")
+    assert.deepInclude(await failure(answer("+15551234567")), { reason: "outside_service_window" })
+    const [{ id }] = (await wac.contacts.list().page()).data as unknown as readonly [{ readonly id: string }]
+    await writes("in-2", { from: "+15551234567", fromUserId: userId })
+    assert.strictEqual((await answer("+15551234567")).status, "sent")
+    const contact = await wac.contacts.get(id)
+    assert.deepInclude(contact, { id, phone: "+15551234567", userId })
+    assert.deepStrictEqual((await wac.contacts.list().page()).data, [contact])
+    const sent = await wac.messages.list({ to: userId }).page()
+    assert.deepStrictEqual(sent.data.map(({ to }) => to), [userId])
   })
 
   it("a customer's text that not every storage can hold is accepted", async () => {

@@ -1,7 +1,7 @@
 /**
  * The body of a send as the Cloud API documents it.
  */
-import type { FileContent, Message, Provider } from "@wac/core"
+import { Addressee, type FileContent, type Message, type Provider } from "@wac/core"
 import { Predicate, type Schema } from "effect"
 import * as File from "./File.ts"
 import * as TemplateRequest from "./TemplateRequest.ts"
@@ -60,15 +60,15 @@ const contentOf = <Kind extends Message.MessageType>(kind: Kind, send: Provider.
   contents[kind](send.message as Message.OutboundOf<Kind>, send)
 
 /**
- * What is posted. `to` keeps its plus: without it Meta may take the number for one of the sender's country. Our
- * message id comes back with every status of the message.
+ * What is posted. `to` keeps its plus: without it Meta may take the number for one of the sender's country. A user id
+ * has a field of its own. Our message id comes back with every status of the message.
  */
 export const bodyOf = (send: Provider.ProviderSend): Json => {
   const { message: { to, type }, refers: { quoted } } = send
   return {
     messaging_product: "whatsapp",
     recipient_type: "individual",
-    to,
+    [Addressee.isUserId(to) ? "recipient" : "to"]: to,
     ...(quoted === null || type === "reaction" ? {} : { context: { message_id: quoted } }),
     type,
     [type]: contentOf(type, send),
@@ -101,6 +101,6 @@ const said = (message: Message.OutboundMessage): ReadonlyArray<string> => {
 /** What the message says and to whom: Meta's errors may repeat it, and ours must not. */
 export const textsOf = ({ message }: Provider.ProviderSend): ReadonlyArray<string> => [
   message.to,
-  message.to.slice(1),
+  ...(Addressee.isUserId(message.to) ? [] : [message.to.slice(1)]),
   ...said(message)
 ]

@@ -2,6 +2,7 @@
  * The `Provider` port over the Cloud API.
  */
 import {
+  Addressee,
   Errors,
   Inbound,
   type InboundItem,
@@ -127,7 +128,7 @@ export const layer = (
           tell(Consequences.of(error, {
             accountId: sender.providerAccountId,
             numberId: sender.providerNumberId,
-            customer: { phone: message.to, userId: null },
+            customer: Addressee.customerOf(message.to),
             template: message.type === "template" ? message.template : undefined,
             at
           }))

@@ -22,6 +22,13 @@ describe("what is posted", () => {
     assert.deepStrictEqual(SendRequest.bodyOf(preview).text, { body: "https://example.org", preview_url: true })
   })
 
+  it("to a user id names no number", () => {
+    const userId = "US.13491208655302741918"
+    const { to: _, ...others } = SendRequest.bodyOf(send(text))
+    assert.deepStrictEqual(SendRequest.bodyOf(send({ ...text, to: userId })), { ...others, recipient: userId })
+    assert.deepStrictEqual(SendRequest.textsOf(send({ ...text, to: userId })), [userId, "Thank you, José!"])
+  })
+
   it("of a template with placeholders by position", () => {
     assert.deepStrictEqual(SendRequest.bodyOf(send(templated("A-1001", "Tuesday"))), {
       ...common,

@@ -49,5 +49,6 @@ export const problems: Record<NonNullable<CampaignRow["problem"]>["reason"], str
   malformed: "Not a recipient",
   duplicate: "Duplicate",
   opted_out: "Opted out",
+  phone_number_required: "Needs a phone number",
   template_params_mismatch: "Does not fit the template"
 }

@@ -167,7 +167,7 @@ const Form = ({ templates }: { readonly templates: ReadonlyArray<TemplateDetail>
           </Field>
           {unread === undefined ? null : <Notice tone="bad" role="alert">{unread}</Notice>}
           {columns.length === 0 ? null : (
-            <Field label="Column with the phone numbers">
+            <Field label="Column with the phone numbers or user ids">
               {(control) => (
                 <select
                   {...control}

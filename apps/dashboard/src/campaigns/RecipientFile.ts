@@ -1,8 +1,8 @@
-/** Files of recipients as a person chooses them: what their columns are called, and which column holds the numbers. */
+/** Files of recipients as a person chooses them: what their columns are called, and which column names the customers. */
 import type { RecipientFile } from "@wac/client/internal"
 import { parse } from "csv-parse/browser/esm/sync"
 
-/** The column that the service reads the numbers from. */
+/** The column that the service reads the customers' numbers and user ids from. */
 const to = "to"
 
 /** How much of a file is read to learn its columns. */

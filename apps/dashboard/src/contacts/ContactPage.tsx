@@ -30,15 +30,19 @@ const textOf = (data: EventOf<"message.received">["data"]): string =>
     ? (data as { readonly text?: { readonly body?: string } }).text?.body ?? ""
     : capitalized(data.type)
 
+/** What messages to this customer are sent to: one of the two is always known. */
+const addressOf = ({ id, phone, userId }: Contact): string => phone ?? userId ?? id
+
 const Conversation = ({ contact }: { readonly contact: Contact }) => {
-  const to = contact.phone ?? contact.userId ?? contact.id
+  const to = addressOf(contact)
+  const names = [contact.phone, contact.userId].filter((name) => name !== null)
   const query = useQuery({
     queryKey: ["messages", { conversation: contact.id }],
     queryFn: async ({ signal }): Promise<ReadonlyArray<Spoken>> => {
       const [sent, replies] = await Promise.all([
-        contact.phone === null
-          ? []
-          : firstPage(api.messages.list({ to: contact.phone, limit: 20 }, { signal })).then(({ data }) => data),
+        Promise.all(
+          names.map((to) => firstPage(api.messages.list({ to, limit: 20 }, { signal })).then(({ data }) => data))
+        ).then((pages) => pages.flat()),
         firstPage(api.events.list({ type: "message.received", limit: repliesLookedAt }, { signal })).then(({ data }) =>
           data.flatMap(({ data, id, type }) => type === "message.received" ? [{ id, data }] : [])
         )
@@ -51,7 +55,7 @@ const Conversation = ({ contact }: { readonly contact: Contact }) => {
           sent: message
         })),
         ...replies.filter(({ data: { from, from_user_id } }) =>
-          from === null ? from_user_id === contact.userId : from === contact.phone
+          names.includes(from) || (from_user_id !== undefined && from_user_id === contact.userId)
         ).map(({ data, id }) => ({ id, at: data.received_at, text: textOf(data), sent: undefined }))
       ].toSorted((one, other) => Date.parse(one.at) - Date.parse(other.at))
     },
@@ -101,13 +105,14 @@ export const ContactPage = () => {
     ...live()
   })
   const { data: contact } = query
+  const to = contact && addressOf(contact)
   return (
     <Page
-      title={contact?.phone ?? contact?.userId ?? "Contact"}
+      title={to ?? "Contact"}
       lead={<Id>{id}</Id>}
-      actions={contact?.phone == null
+      actions={to === undefined
         ? undefined
-        : <Link to="/messages/new" search={{ to: contact.phone }} className={buttonClass()}>Send a message</Link>}
+        : <Link to="/messages/new" search={{ to }} className={buttonClass()}>Send a message</Link>}
     >
       <div className="card">
         <Loaded query={query}>

@@ -11,6 +11,7 @@ import { Page } from "../ui/Page.tsx"
 import { pageSize, Paging } from "../ui/Paged.tsx"
 import { Cell, Row, rowLink, Table } from "../ui/Table.tsx"
 import { TimeOr } from "../ui/Time.tsx"
+import { isUserId } from "./Names.ts"
 import { contactOrNull } from "./Queries.ts"
 import { OptOut, WindowState } from "./Window.tsx"
 
@@ -73,10 +74,13 @@ export const ContactsPage = () => {
     >
       <Filters>
         <SearchFilter
-          label="Customer’s number"
-          placeholder="+15551234567"
+          label="Customer’s number or user id"
+          placeholder="+15551234567, US.13491208655302741918"
           value={number}
-          onSearch={(text) => setFilter({ number: text === undefined ? undefined : `+${text.replaceAll(/\D/g, "")}` })}
+          onSearch={(text) =>
+            setFilter({
+              number: text === undefined || isUserId(text) ? text : `+${text.replaceAll(/\D/g, "")}`
+            })}
         />
         {(numbers.data?.length ?? 0) > 1 || phoneNumberId !== undefined
           ? (
@@ -107,7 +111,7 @@ export const ContactsPage = () => {
               {(contacts) =>
                 contacts.length === 0
                   ? (
-                    <Empty title="No contact has this number">
+                    <Empty title="No contact has this name">
                       A contact is known once the customer has written, or said whether they want to be written to.
                     </Empty>
                   )

@@ -21,8 +21,8 @@ export const meaningOf = (type: EventType): string => words[type][1]
 
 /** The customer or the thing that an event is about. */
 export const subjectOf = ({ data, type }: Event): string => {
-  if (type === "message.received") return "from" in data ? `from ${data.from ?? data.from_user_id ?? "a customer"}` : ""
-  if ("to" in data) return `to ${data.to ?? "a customer"}`
+  if (type === "message.received") return "from" in data ? `from ${data.from}` : ""
+  if ("to" in data) return `to ${data.to}`
   if ("name" in data) return String(data.name)
   return ""
 }

@@ -1,6 +1,7 @@
 /** Sent messages, newest first; the filters are in the address. */
 import { keepPreviousData, useQuery } from "@tanstack/react-query"
 import { Link, useNavigate, useSearch } from "@tanstack/react-router"
+import { isUserId } from "../contacts/Names.ts"
 import { api, firstPage } from "../session/Service.ts"
 import { live } from "../session/Session.tsx"
 import { buttonClass } from "../ui/Button.tsx"
@@ -14,12 +15,14 @@ import { Time } from "../ui/Time.tsx"
 import { capitalized } from "../ui/Words.ts"
 import { MessageState, messageStatuses } from "./MessageWords.tsx"
 
-/** The filter for what somebody has of a message: a number, the provider's id, or their own reference. Pure. */
+/** The filter for what somebody has of a message: a number, a user id, the provider's id, or their own reference. Pure. */
 const sought = (text: string | undefined) =>
   text === undefined
     ? {}
     : /^\+?\d[\d ()-]{5,}$/.test(text)
     ? { to: `+${text.replaceAll(/\D/g, "")}` }
+    : isUserId(text)
+    ? { to: text }
     : text.startsWith("wamid.")
     ? { provider: text }
     : { reference: text }

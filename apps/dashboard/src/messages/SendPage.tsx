@@ -3,6 +3,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { Link, useNavigate, useSearch } from "@tanstack/react-router"
 import type { SendMessage, TemplateDetail } from "@wac/client/internal"
 import { type ReactNode, useState } from "react"
+import { isName } from "../contacts/Names.ts"
 import { CustomerWindow } from "../contacts/Window.tsx"
 import { phoneNumbersQuery } from "../numbers/Queries.ts"
 import { useOnce } from "../session/Once.ts"
@@ -67,11 +68,16 @@ const Form = ({ templates, to: given }: { readonly templates: ReadonlyArray<Temp
             if (!send.isPending && refusal === undefined) send.mutate()
           }}
         >
-          <Field label="To" hint="With the country code, digits only after the plus." error={error} param="to">
+          <Field
+            label="To"
+            hint="A number with the country code, digits only after the plus; or a user id."
+            error={error}
+            param="to"
+          >
             {(control) => (
               <input
                 {...control}
-                type="tel"
+                type="text"
                 required
                 autoComplete="off"
                 placeholder="+15551234567"
@@ -97,7 +103,7 @@ const Form = ({ templates, to: given }: { readonly templates: ReadonlyArray<Temp
             </Field>
           )}
           <Choices label="Kind" value={kind} onChange={setKind} choices={choices} />
-          {kind === "text" && number !== undefined && /^\+\d{7,15}$/.test(to.trim())
+          {kind === "text" && number !== undefined && isName(to.trim())
             ? (
               <div>
                 <p className="text-[13px] text-muted">The customer’s service window</p>

@@ -2,6 +2,7 @@
 import { Dialog } from "@base-ui/react/dialog"
 import { useNavigate } from "@tanstack/react-router"
 import { useId, useState } from "react"
+import { isUserId } from "../contacts/Names.ts"
 import { Icon, type IconName } from "../ui/Icon.tsx"
 import { places } from "./Places.ts"
 
@@ -83,7 +84,7 @@ const ofId = (id: string): ReadonlyArray<Command> => {
 /** What fits the words, best first. Pure. */
 export const commandsFor = (text: string): ReadonlyArray<Command> => {
   const query = text.trim()
-  const numbers: ReadonlyArray<Command> = /^\+\d{4,}$/.test(query)
+  const customers: ReadonlyArray<Command> = /^\+\d{4,}$/.test(query) || isUserId(query)
     ? [
       { name: `Messages to ${query}`, icon: "message", to: "/messages", search: { to: query } },
       { name: `Contact ${query}`, icon: "contact", to: "/contacts", search: { number: query } },
@@ -96,7 +97,7 @@ export const commandsFor = (text: string): ReadonlyArray<Command> => {
   const words = query.toLowerCase().split(/\s+/)
   return [
     ...ofId(query),
-    ...numbers,
+    ...customers,
     ...provided,
     ...pageCommands.filter(({ name }) => words.every((word) => name.toLowerCase().includes(word))),
     // one's own name for a message can be any word

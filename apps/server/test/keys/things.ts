@@ -80,7 +80,7 @@ const contactOf = Effect.fnUntraced(function*(own: Own) {
       preference: "opt_in"
     })
   )
-  return Contact.idOf({ phoneNumberId: id, key: phone })
+  return Contact.placeOf({ phoneNumberId: id, key: phone })
 })
 
 /** Sends a message, of which a paused webhook is to be told; gives the workspace's things. */

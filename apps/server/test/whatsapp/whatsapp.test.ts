@@ -2,8 +2,9 @@
  * A day with WhatsApp: what a newcomer does first, and what customers do, from the API to the receiver of webhooks.
  */
 import { assert, layer } from "@effect/vitest"
+import { Contact, ContactStore, PhoneNumberStore } from "@wac/core"
 import { CloudApi } from "@wac/simulator"
-import { Clock, Duration, Effect } from "effect"
+import { Clock, Context, Duration, Effect, Option } from "effect"
 import * as checks from "../checks.ts"
 import { call, send } from "../harness.ts"
 import { accepted, generous, template, text, World } from "./whatsapp.ts"
@@ -34,6 +35,15 @@ const textIs = (to: string, expected: 200 | { readonly code: string; readonly re
     if (expected === 200) assert.strictEqual(answer.status, 200, answer.text)
     else checks.assertError(answer, 403, expected)
   })
+
+/** The contact of our number with a customer who is named so. */
+const contactOf = Effect.fnUntraced(function*(name: string) {
+  const { api, services } = yield* World
+  const numbers = Context.get(services, PhoneNumberStore.PhoneNumberStore)
+  const [number] = yield* Effect.orDie(numbers.named({ providerNumberId: api.identity.numbers[0].id }))
+  const contacts = Context.get(services, ContactStore.ContactStore)
+  return Option.getOrThrow(yield* Effect.orDie(contacts.get(number!.workspaceId, number!.id, name)))
+})
 
 const marketing = (to: string) => template(to, "promo", ["20 %"])
 
@@ -159,6 +169,17 @@ layer(
       assert.lengthOf(yield* world.callsTo(to), length)
     }))
 
+  it.effect("an authentication template to a user id is refused before upstream is asked, and the key stays free", () =>
+    Effect.gen(function*() {
+      const world = yield* World
+      const userId = "US.13491208655302740001"
+      const headers = { "idempotency-key": "login-1" }
+      const refused = yield* send(world, template(userId, "login_code", ["4711"]), headers)
+      checks.assertError(refused, 403, { code: "forbidden", reason: "phone_number_required", param: "to" })
+      assert.deepStrictEqual(yield* world.callsTo(userId), [])
+      yield* accepted(world, template(userId), headers)
+    }))
+
   it.effect("text is refused until the customer writes, and again 24 hours later", () =>
     Effect.gen(function*() {
       const world = yield* World
@@ -260,14 +281,15 @@ layer(
       yield* assertOptedIn(other)
     }))
 
-  it.effect("a customer without a number is reported by user id, and shares one window with their number once it is known", () =>
+  it.effect("a customer without a number is answered by user id, and stays one contact when their number is known", () =>
     Effect.gen(function*() {
+      const world = yield* World
       const userId = "US.13491208655302741918"
       const { event, id } = yield* writes({ userId, text: "Who am I?" })
       const { message_id: _, received_at: __, ...data } = event.data
       assert.deepStrictEqual(data, {
         provider_message_id: id,
-        from: null,
+        from: userId,
         from_user_id: userId,
         to: ourNumber,
         profile: { name: "Sim Customer" },
@@ -275,11 +297,42 @@ layer(
         text: { body: "Who am I?" },
         late: false
       })
+      const answer = yield* accepted(world, {
+        ...text(event.data.from),
+        context: { message_id: event.data.message_id }
+      })
+      const events = yield* checks.until(
+        Effect.map(world.told, (all) => all.filter(({ data }) => data.message_id === answer)),
+        ({ length }) => length === 3
+      )
+      assert.deepStrictEqual(events.map(({ data, type }) => [type, data.to]), [
+        ["message.sent", userId],
+        ["message.delivered", userId],
+        ["message.read", userId]
+      ])
+      const [sent] = yield* world.callsTo(userId)
+      const body = JSON.parse(sent!.body)
+      assert.deepInclude(body, { recipient: userId, context: { message_id: id } })
+      assert.notProperty(body, "to")
+      assert.deepInclude((yield* checks.stored(world, answer)).body, { status: "read", to: userId })
+      const before = yield* contactOf(userId)
       const from = "+16505550006"
       yield* textIs(from, outsideWindow)
       const named = yield* writes({ from, userId, text: "It is me" })
       assert.deepInclude(named.event.data, { from, from_user_id: userId })
-      yield* textIs(from, 200)
+      for (const to of [from, userId]) yield* textIs(to, 200)
+      // what was written to one name can be quoted to the other
+      yield* accepted(world, { ...text(from), context: { message_id: answer } })
+      const after = yield* contactOf(from)
+      assert.deepStrictEqual([Contact.idOf(after), after.customer], [Contact.idOf(before), { phone: from, userId }])
+      assert.deepStrictEqual(yield* contactOf(userId), after)
+      yield* Effect.orDie(world.api.receive({ userId, text: "STOP" }))
+      for (const to of [from, userId]) yield* untilAnswered(text(to), 403)
+      const list = yield* call(`${world.url}/v1/messages?to=${userId}`, {
+        headers: { authorization: `Bearer ${world.key.apiKey}` }
+      })
+      assert.isTrue(list.body.data.every(({ to }: { readonly to: string }) => to === userId))
+      assert.isAbove(list.body.data.length, 1)
     }))
 
   it.effect("a number in WhatsApp's own spelling has the same service window as the number in the send", () =>

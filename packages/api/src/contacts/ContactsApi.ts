@@ -14,7 +14,7 @@ import { IsPaged } from "../Traits.ts"
 
 /** A customer's state for one of the workspace's numbers. */
 export const Contact = Schema.Struct({
-  /** `<id of the phone number>:<key>`. */
+  /** The id of the phone number, `:`, and the customer's number or user id, whichever was known first. */
   id: Schema.String,
   phoneNumberId: Schema.String,
   /** In the provider's form; `null` if unknown. */
@@ -42,8 +42,9 @@ export class ContactsApi extends HttpApiGroup.make("contacts").add(
     error: reading
   }).annotate(Access, session("member")).annotate(IsPaged, true).annotateMerge(OpenApi.annotations({
     summary: "List contacts",
-    description: "Customers who have written, or have opted in or out. The list is ordered by id, so following the " +
-      "cursor misses no contact, even if customers write meanwhile."
+    description: "Customers who have written, or have opted in or out. The list is ordered by phone number, " +
+      "then by the customer's number or, if it is not known, user id. Following the cursor misses no contact, even if " +
+      "customers write meanwhile, except one whose number becomes known."
   })),
   HttpApiEndpoint.get("get", "/internal/contacts/:id", {
     params: byContactId,
@@ -52,7 +53,8 @@ export class ContactsApi extends HttpApiGroup.make("contacts").add(
     error: reading
   }).annotate(Access, session("member")).annotateMerge(OpenApi.annotations({
     summary: "Get a contact",
-    description: "The current state of a customer for one phone number."
+    description: "The current state of a customer for one phone number. The id may also be made of any other number " +
+      "or user id of the customer."
   }))
 ).middleware(SessionAuthentication).annotateMerge(OpenApi.annotations({
   title: "Contacts (dashboard)",

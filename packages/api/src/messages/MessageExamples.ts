@@ -37,7 +37,10 @@ const contents: { readonly [Kind in Message.MessageType]: Schema.Json } = {
   reaction: { message_id: answered, emoji: "👍" }
 }
 
-/** Bodies of `POST /v1/messages`, by kind, and one that quotes a customer's message. */
+/**
+ * Bodies of `POST /v1/messages`, by kind, and one each that quotes a customer's message and that goes to a customer
+ * without a phone number.
+ */
 export const requests: { readonly [name: string]: Schema.Json } = {
   ...Object.fromEntries(
     Object.entries(contents).map(([type, content]) => [
@@ -45,5 +48,6 @@ export const requests: { readonly [name: string]: Schema.Json } = {
       { to, type, [type]: content, ...(type === "template" ? { client_reference: "order-1042" } : {}) }
     ])
   ),
+  user_id: { to: "US.13491208655302741918", type: "text", text: { body: "It is on its way" } },
   quote: { to, type: "text", text: { body: "It is on its way" }, context: { message_id: answered } }
 }

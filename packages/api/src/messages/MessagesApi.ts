@@ -1,7 +1,7 @@
 /**
  * `/v1/messages` (specification §4, contract §3).
  */
-import { Errors, Idempotency, Message, MessageStore, PhoneNumber } from "@wac/core"
+import { Addressee, Errors, Idempotency, Message, MessageStore } from "@wac/core"
 import { Record, Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Access, apiKey, session } from "../Access.ts"
@@ -137,7 +137,7 @@ const reference = Schema.optionalKey(name.annotate({ description: "Exactly as gi
 
 const anyFilter = {
   status: Schema.optionalKey(Message.MessageStatus),
-  to: Schema.optionalKey(PhoneNumber.E164.annotate({ description: "Exactly as given in the send" })),
+  to: Schema.optionalKey(Addressee.Addressee.annotate({ description: "Exactly as given in the send" })),
   since: Schema.optionalKey(TimeGiven.annotate({ description: "Only messages created at or after this time" })),
   until: Schema.optionalKey(TimeGiven.annotate({ description: "Only messages created before this time" }))
 }

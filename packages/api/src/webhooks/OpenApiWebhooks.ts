@@ -30,8 +30,7 @@ const eventData: { readonly [Type in Event.EventType]: object } = {
   "message.received": {
     type: "object",
     properties: {
-      ...names(["message_id", "provider_message_id", "to", "type", "from_user_id"]),
-      from: { type: ["string", "null"] },
+      ...names(["message_id", "provider_message_id", "from", "to", "type", "from_user_id"]),
       profile: { type: "object", properties: names(["name", "username", "parent_user_id"]) },
       late: { type: "boolean" },
       ...times(["received_at"])
@@ -41,8 +40,7 @@ const eventData: { readonly [Type in Event.EventType]: object } = {
   "message.echoed": {
     type: "object",
     properties: {
-      ...names(["message_id", "provider_message_id", "from", "type", "to_user_id"]),
-      to: { type: ["string", "null"] },
+      ...names(["message_id", "provider_message_id", "from", "to", "type", "to_user_id"]),
       late: { type: "boolean" },
       ...times(["sent_at"])
     },

@@ -158,7 +158,7 @@ export interface Placed {
   readonly row: Recipient.Row
   /** The contact of the row's customer with the campaign's sender. */
   readonly contact: Contact.Contact | undefined
-  /** Whether the campaign already has a message to the customer. */
+  /** Whether the campaign already has a message to the customer, under any key (`Contact.keysOf`). */
   readonly isKnown: boolean
 }
 
@@ -275,18 +275,20 @@ const checkRows = (
   now: Instant
 ): WorkWrites => {
   const contents = Variant.templatesOf(campaign)
+  // by contact, as two rows may name a customer differently
   const seen = new Set<string>()
   const checked = rows!.map(({ contact, isKnown, place, row }, i): Checked => {
     const customer = Recipient.customerOf(row)
+    const key = contact?.key ?? customer
     const variant = customer === null ? null : Variant.of(campaign, customer)
     const at = Variant.placeOf(variant)
     const judged = Recipient.check({ from: campaign.from, template: contents[at]! }, row, {
       template: templates[at]!,
       contact,
-      isKnown: isKnown || (customer !== null && seen.has(customer))
+      isKnown: isKnown || (key !== null && seen.has(key))
     })
     if ("problem" in judged) return { place, message: null, customer: null, timeZone: null, problem: judged.problem }
-    seen.add(customer!)
+    seen.add(key!)
     const message = queued(campaign, { id: messageIds[i]!, variant }, judged.message, sender!, now)
     return { place, message, customer, timeZone: Recipient.timeZoneOf(row), problem: null }
   })

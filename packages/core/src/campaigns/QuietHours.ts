@@ -3,7 +3,7 @@
  */
 import { Array, DateTime, Option, Schema } from "effect"
 import { getCountries, getCountryCallingCode, parsePhoneNumberFromString } from "libphonenumber-js/min"
-import type { E164 } from "../numbers/PhoneNumber.ts"
+import { type Addressee, countryOf } from "../contacts/Addressee.ts"
 import type { Instant } from "../Time.ts"
 
 const timeOfDay = /^([01]\d|2[0-3]):[0-5]\d$/u
@@ -102,17 +102,20 @@ const zonesIn = (country: string): ReadonlyArray<string> => {
   return zones
 }
 
-/**
- * The time zones in which a customer may be: the row's own, or those of the number's country. Its area is not known, so
- * a customer in a country with several zones is not written to while any of them is quiet. UTC if the number has no
- * country.
- */
-export const zonesOf = (to: E164, own: string | null): ReadonlyArray<string> => {
-  if (own !== null) return [own]
+const countriesOf = (to: Addressee): ReadonlyArray<string> => {
+  const country = countryOf(to)
+  if (country !== undefined) return [country]
   const parsed = parsePhoneNumberFromString(to)
-  const countries = parsed?.country === undefined
-    ? countriesByCode[parsed?.countryCallingCode ?? ""] ?? []
-    : [parsed.country]
-  const zones = countries.flatMap(zonesIn)
+  return parsed?.country === undefined ? countriesByCode[parsed?.countryCallingCode ?? ""] ?? [] : [parsed.country]
+}
+
+/**
+ * The time zones in which a customer may be: the row's own, or those of the country in the number or user id. The area
+ * is not known, so a customer in a country with several zones is not written to while any of them is quiet. UTC if
+ * there is no country.
+ */
+export const zonesOf = (to: Addressee, own: string | null): ReadonlyArray<string> => {
+  if (own !== null) return [own]
+  const zones = countriesOf(to).flatMap(zonesIn)
   return zones.length === 0 ? ["UTC"] : zones
 }

@@ -3,12 +3,13 @@
  * Pure.
  */
 import { Option, Schema, Struct } from "effect"
+import { Addressee } from "../contacts/Addressee.ts"
 import * as Contact from "../contacts/Contact.ts"
 import type { CampaignId } from "../Id.ts"
 import type { OutboundOf } from "../messages/Message.ts"
+import * as Policy from "../messages/Policy.ts"
 import { BodyParams, TemplateButton, type TemplateContent, TemplateHeader } from "../messages/TemplateContent.ts"
 import * as TemplateFit from "../messages/TemplateFit.ts"
-import { E164 } from "../numbers/PhoneNumber.ts"
 import * as PlainText from "../PlainText.ts"
 import { isMarketing, type Template } from "../templates/Template.ts"
 import type { Plan } from "./Campaign.ts"
@@ -22,11 +23,11 @@ export const maxVariables = 500
 
 /** A row of recipients. What it omits comes from the campaign's template. */
 export const Recipient = Schema.Struct({
-  to: E164,
+  to: Addressee,
   bodyParams: Schema.optionalKey(BodyParams),
   header: Schema.optionalKey(TemplateHeader),
   buttons: Schema.optionalKey(Schema.Array(TemplateButton).check(Schema.isMaxLength(10))),
-  /** The customer's time zone, for quiet hours; if omitted, the zones of the number's country. */
+  /** The customer's time zone, for quiet hours; if omitted, the zones of the country in `to`. */
   timeZone: Schema.optionalKey(TimeZoneName),
   /** What replaces `{{name}}` in the template's values. */
   variables: Schema.optionalKey(
@@ -36,7 +37,13 @@ export const Recipient = Schema.Struct({
 export type Recipient = typeof Recipient.Type
 
 /** Why a row is not sent to. */
-export const ProblemReason = Schema.Literals(["malformed", "duplicate", "opted_out", "template_params_mismatch"])
+export const ProblemReason = Schema.Literals([
+  "malformed",
+  "duplicate",
+  "opted_out",
+  "phone_number_required",
+  "template_params_mismatch"
+])
 export type ProblemReason = typeof ProblemReason.Type
 
 /** What is wrong with a row. The message names a field, but repeats none of its values. */
@@ -52,7 +59,7 @@ export const routeOf = (id: CampaignId): string => `campaign ${id}`
 /** Stands for the body of a campaign's messages, which checking froze. */
 export const fingerprint = "campaign"
 
-/** The customer of a row, as their contact has them: each gets one message of a campaign. */
+/** The customer as the row names them: the key of their message. */
 export const customerOf = (row: Row): Contact.Contact["key"] | null =>
   "recipient" in row ? Contact.keyOf(row.recipient.to) : null
 
@@ -98,7 +105,7 @@ export interface Circumstances {
   /** The template of the recipient's variant, as the campaign's sender may send it. */
   readonly template: Template
   readonly contact: Contact.Contact | undefined
-  /** Whether an earlier row has the same customer. */
+  /** Whether an earlier row has the same customer, by whatever name. */
   readonly isKnown: boolean
 }
 
@@ -114,6 +121,8 @@ export const check = (
   if (contact?.optedOut === true && isMarketing(template)) {
     return problem("opted_out", "the customer has opted out of marketing messages")
   }
+  const refusal = Policy.addresseeRefusal(row.recipient.to, template)
+  if (refusal !== undefined) return problem("phone_number_required", refusal.message)
   const made = messageTo(plan, row.recipient)
   if ("missing" in made) {
     return problem("template_params_mismatch", `variables.${made.missing} is required by the template's values`)

@@ -25,6 +25,12 @@ const capped: MessageError = {
   message: "the customer has got as many marketing messages as the operator allows within some days"
 }
 
+const duplicate: MessageError = {
+  code: "forbidden",
+  reason: "duplicate",
+  message: "the campaign has already written to the customer under another name"
+}
+
 /** A recipient's end, and why its campaign pauses. */
 export interface After {
   readonly end: RecipientEnd
@@ -63,6 +69,8 @@ export const after = (ended: QueuedEnd, tries: number): After => {
       return again(Idempotency.lease)
     case "Capped":
       return { end: { _tag: "Skipped", error: capped } }
+    case "Duplicate":
+      return { end: { _tag: "Skipped", error: duplicate } }
     case "Refused":
       return afterRefusal(ended.error)
     case "NotSent": {

@@ -19,6 +19,10 @@ export interface Contact {
   /** {@link keyFor} of the customer. */
   readonly key: string
   readonly customer: Customer
+  /** Whether the customer was known by user id before their number was. Then {@link idOf} stays what it was before. */
+  readonly isUserFirst: boolean
+  /** The time of the report that the customer first appeared in; `null` if older versions stored the contact. */
+  readonly knownSince: Instant | null
   /** Timestamp of the newest inbound message, which opens the window. `null` if the customer never wrote. */
   readonly lastInboundAt: Instant | null
   readonly optedOut: boolean
@@ -26,16 +30,27 @@ export interface Contact {
   readonly preferenceAt: Instant | null
 }
 
-/** The contact's id in the API: `<phone number id>:<key>`. */
-export const idOf = ({ key, phoneNumberId }: Pick<Contact, "key" | "phoneNumberId">): string =>
+/** Names a customer of a phone number: `<phone number id>:<key>`. */
+export const placeOf = ({ key, phoneNumberId }: Pick<Contact, "key" | "phoneNumberId">): string =>
   `${phoneNumberId}:${key}`
 
-/** Splits an id that {@link idOf} made. Any other text gives names that match no contact. */
-export const named = (id: string): Pick<Contact, "key" | "phoneNumberId"> => {
+/**
+ * The contact's id in the API: the id of the phone number, and the key or the user id of the customer, whichever was
+ * known first.
+ */
+export const idOf = (
+  { customer: { userId }, isUserFirst, key, phoneNumberId }: Pick<
+    Contact,
+    "customer" | "isUserFirst" | "key" | "phoneNumberId"
+  >
+): string => placeOf({ phoneNumberId, key: isUserFirst ? userId ?? key : key })
+
+/** Splits an id that {@link idOf} made: the number, and a key or user id. Any other text matches no contact. */
+export const named = (id: string): { readonly phoneNumberId: PhoneNumberId; readonly name: string } => {
   const end = id.indexOf(":")
   return end < 0
-    ? { phoneNumberId: id as PhoneNumberId, key: "" }
-    : { phoneNumberId: id.slice(0, end) as PhoneNumberId, key: id.slice(end + 1) }
+    ? { phoneNumberId: id as PhoneNumberId, name: "" }
+    : { phoneNumberId: id.slice(0, end) as PhoneNumberId, name: id.slice(end + 1) }
 }
 
 /** A customer's choice about receiving messages. */
@@ -62,12 +77,12 @@ const others: ReadonlyArray<readonly [kept: RegExp, variant: string]> = [
 ]
 
 /**
- * The key of a customer's contact, messaging limit and pair rate: the same for every number form of one line. Not a
+ * The key of a customer who is named by number or user id: for a number, the same for every form of one line. Not a
  * number to send to.
  */
-export const keyOf = (phone: string): string => {
-  for (const [variant, kept] of variants) if (variant.test(phone)) return phone.replace(variant, kept)
-  return phone
+export const keyOf = (name: string): string => {
+  for (const [variant, kept] of variants) if (variant.test(name)) return name.replace(variant, kept)
+  return name
 }
 
 /** Every number form of the line with this key. */
@@ -78,6 +93,19 @@ export const formsOf = (key: string): ReadonlyArray<string> => [
 
 /** {@link keyOf} the customer's number, or the provider's user id if the number is not known. */
 export const keyFor = ({ phone, userId }: Customer): string => phone === null ? userId : keyOf(phone)
+
+/**
+ * Every key under which something may be noted for the customer of a send: the contact's present one first, then the
+ * user id, under which it was noted while the number was not known.
+ */
+export const keysOf = (
+  to: string,
+  contact: Pick<Contact, "customer" | "key"> | undefined
+): readonly [string, ...ReadonlyArray<string>] => {
+  if (contact === undefined) return [keyOf(to)]
+  const { customer: { userId }, key } = contact
+  return userId === null || userId === key ? [key] : [key, userId]
+}
 
 const optOutWords = new Set(["STOP", "STOPALL", "UNSUBSCRIBE", "CANCEL", "END", "QUIT"])
 const optInWords = new Set(["START", "UNSTOP"])
@@ -119,10 +147,14 @@ export interface Met {
   readonly gone?: Contact
 }
 
+/** Whether a contact was known before another one. */
+const isOlder = (contact: Contact, other: Contact): boolean =>
+  (contact.knownSince ?? -Infinity) < (other.knownSince ?? -Infinity)
+
 /**
  * Finds or creates the contact of a customer whom the provider named at time `at`. If the provider names a number and a
- * user id together, the contacts under both are merged: the newest window and the newest preference win. An older
- * notice does not take a number from a contact that has written since.
+ * user id together, the contacts under both are merged ({@link merge}). The merged contact has the number's key, and
+ * keeps the older id. An older notice does not take a number from a contact that has written since.
  */
 export const meet = (
   number: { readonly id: PhoneNumberId; readonly workspaceId: WorkspaceId },
@@ -131,11 +163,14 @@ export const meet = (
   at: Instant
 ): Met => {
   const { phone, userId } = customer
-  const own = (phone === null ? byUser : byKey) ?? {
+  const stored = phone === null ? byUser : byKey
+  const own: Contact = stored ?? {
     workspaceId: number.workspaceId,
     phoneNumberId: number.id,
     key: keyFor(customer),
     customer: phone === null ? customer : { phone, userId: null },
+    isUserFirst: phone === null,
+    knownSince: at,
     lastInboundAt: null,
     optedOut: false,
     preferenceAt: null
@@ -145,25 +180,47 @@ export const meet = (
   if (own.customer.userId !== null && hasWritten(own, at) || wasPhone !== null && hasWritten(byUser!, at)) {
     return { contact: own }
   }
-  const linked = { ...own, customer: { ...own.customer, userId } }
+  // an id that was made of another user id has gone with that user
+  const linked = { ...own, customer: { ...own.customer, userId }, isUserFirst: false }
   if (byUser === undefined) return { contact: linked }
-  const contact = merge(linked, byUser)
-  return wasPhone === null
-    ? { contact, gone: byUser }
-    : { contact, left: leave({ ...byUser, customer: { phone: wasPhone, userId: null } }) }
+  const hasOwnId = wasPhone === null || byUser.isUserFirst
+  const contact = {
+    ...merge(linked, byUser),
+    isUserFirst: hasOwnId && (stored === undefined || isOlder(byUser, stored))
+  }
+  return wasPhone === null ? { contact, gone: byUser } : {
+    contact,
+    left: leave({ ...byUser, customer: { phone: wasPhone, userId: null }, isUserFirst: false })
+  }
 }
 
 /** Whether the customer wrote after a time. */
 export const hasWritten = ({ lastInboundAt }: Contact, at: Instant): boolean =>
   lastInboundAt !== null && lastInboundAt > at
 
-/** Merges what is known of another contact of the same customer into `contact`. */
-export const merge = (contact: Contact, other: Contact): Contact => {
-  const times = [contact.lastInboundAt, other.lastInboundAt].filter((at) => at !== null)
-  const merged = { ...contact, lastInboundAt: times.length === 0 ? null : Math.max(...times) }
-  return other.preferenceAt === null
-    ? merged
-    : prefer(merged, other.optedOut ? "opt_out" : "opt_in", other.preferenceAt)
+const later = (a: Instant | null, b: Instant | null): Instant | null => a === null ? b : b === null ? a : Math.max(a, b)
+
+/**
+ * Merges what is known of another contact of the same customer into `contact`: the later window, and opted out if either
+ * was. Only a preference that is newer than both changes that.
+ */
+export const merge = (contact: Contact, other: Contact): Contact => ({
+  ...contact,
+  knownSince: isOlder(other, contact) ? other.knownSince : contact.knownSince,
+  lastInboundAt: later(contact.lastInboundAt, other.lastInboundAt),
+  optedOut: contact.optedOut || other.optedOut,
+  preferenceAt: later(contact.preferenceAt, other.preferenceAt)
+})
+
+/**
+ * Takes what is known of a customer along from the contact of their number before: the later window, and the newest
+ * preference, so that a report of the move that comes again changes nothing.
+ */
+export const follow = (contact: Contact, before: Contact): Contact => {
+  const followed = { ...contact, lastInboundAt: later(contact.lastInboundAt, before.lastInboundAt) }
+  return before.preferenceAt === null
+    ? followed
+    : prefer(followed, before.optedOut ? "opt_out" : "opt_in", before.preferenceAt)
 }
 
 /**

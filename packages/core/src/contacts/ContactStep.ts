@@ -93,7 +93,7 @@ export interface InboundWrites extends Writes {
 /** The contacts as the commands decided so far have left them. */
 class Changed {
   private readonly loaded: Loaded
-  /** By `Contact.idOf`. */
+  /** By `Contact.placeOf`. */
   private readonly kept = new Map<string, Contact.Contact>()
   private readonly gone = new Map<string, Contact.Contact>()
 
@@ -102,7 +102,7 @@ class Changed {
   }
 
   byKey(number: Number, key: Contact.Contact["key"]): Contact.Contact | undefined {
-    const id = Contact.idOf({ phoneNumberId: number.id, key })
+    const id = Contact.placeOf({ phoneNumberId: number.id, key })
     return this.kept.get(id) ?? (this.gone.has(id) ? undefined : this.loaded.byKey(number.id, key))
   }
 
@@ -123,7 +123,7 @@ class Changed {
   }
 
   keep(contact: Contact.Contact): void {
-    const id = Contact.idOf(contact)
+    const id = Contact.placeOf(contact)
     this.gone.delete(id)
     this.kept.set(id, contact)
   }
@@ -142,13 +142,13 @@ class Changed {
   }
 
   private drop(contact: Contact.Contact): void {
-    const id = Contact.idOf(contact)
+    const id = Contact.placeOf(contact)
     this.kept.delete(id)
     this.gone.set(id, contact)
   }
 
   private has(contact: Contact.Contact): boolean {
-    const id = Contact.idOf(contact)
+    const id = Contact.placeOf(contact)
     return this.kept.has(id) || this.gone.has(id)
   }
 }
@@ -208,8 +208,8 @@ export const setPreference: Decide<SetPreference, Loaded, boolean, Writes> = (lo
 }
 
 /**
- * Decides `ContactStore.move`: merges the contact of `from` (found by its number, else by its user id) into the contact
- * of `to`, and leaves it (`Contact.merge`, `Contact.leave`). Nothing changes if there is no such contact or if it has
+ * Decides `ContactStore.move`: the contact of `to` follows the contact of `from` (found by its number, else by its user
+ * id), which is left (`Contact.follow`, `Contact.leave`). Nothing changes if there is no such contact or if it has
  * written since. The answer is whether a workspace has the number.
  */
 export const move: Decide<Move, Loaded, boolean, Writes> = (loaded, commands) => {
@@ -225,7 +225,7 @@ export const move: Decide<Move, Loaded, boolean, Writes> = (loaded, commands) =>
     // `meet` may itself have changed the contact
     const left = contacts.byKey(number, before.key)
     if (left === undefined || left.key === contact.key) return true
-    contacts.keep(Contact.merge(contact, left))
+    contacts.keep(Contact.follow(contact, left))
     contacts.keep(Contact.leave(left))
     return true
   })

@@ -27,19 +27,20 @@ export class ContactStore extends Context.Service<ContactStore, {
    */
   readonly setPreference: (command: SetPreference) => Effect.Effect<boolean, StoreError>
   /**
-   * Applies a customer's change of name: merges the contact of `from` (found by its number, else by its user id) into
-   * the contact of `to`, and leaves it (`Contact.merge`, `Contact.leave`). Nothing changes if there is no such contact
-   * or if it has written since. False if no workspace has the number. Safe to repeat.
+   * Applies a customer's change of name: the contact of `to` follows the contact of `from` (found by its number, else
+   * by its user id), which is left (`Contact.follow`, `Contact.leave`). Nothing changes if there is no such contact or
+   * if it has written since. False if no workspace has the number. Safe to repeat.
    */
   readonly move: (command: Move) => Effect.Effect<boolean, StoreError>
+  /** A contact of a number, by its key or by the customer's user id. */
   readonly get: (
     workspaceId: WorkspaceId,
     phoneNumberId: PhoneNumberId,
-    key: Contact["key"]
+    name: string
   ) => Effect.Effect<Option.Option<Contact>, StoreError>
   /**
-   * Contacts of the workspace in the order of their ids (`Contact.idOf`). Inbound messages do not change that order, so
-   * following the pages misses no contact that existed throughout.
+   * Contacts of the workspace in the order of their places (`Contact.placeOf`). Following the pages misses no contact
+   * that existed throughout, unless its number became known meanwhile, which changes its place.
    */
   readonly list: (
     workspaceId: WorkspaceId,

@@ -28,13 +28,13 @@ const stateOf = (contact: Contact.Contact, now: Instant): ContactState => ({
 })
 
 export class Contacts extends Context.Service<Contacts, {
-  /** In the order of ids, so that following the pages misses no contact, whoever writes meanwhile. */
+  /** In the order of `ContactStore.list`, which does not change with what customers write. */
   readonly list: (
     workspaceId: WorkspaceId,
     filter: ContactFilter,
     page: PageRequest
   ) => Effect.Effect<Page<ContactState>, StoreError>
-  /** Gets a contact by its `Contact.idOf`. */
+  /** Gets a contact by its `Contact.idOf`, or by the number's id with any other name of the customer. */
   readonly get: (workspaceId: WorkspaceId, id: string) => Effect.Effect<ContactState, NotFound | StoreError>
 }>()("@wac/core/contacts/Contacts") {
   static readonly layer = Layer.effect(
@@ -52,7 +52,7 @@ export class Contacts extends Context.Service<Contacts, {
           const contact = yield* Lookup.find(
             "contact",
             Option.map(parse(id), Contact.named),
-            ({ key, phoneNumberId }) => store.get(workspaceId, phoneNumberId, key)
+            ({ name, phoneNumberId }) => store.get(workspaceId, phoneNumberId, Contact.keyOf(name))
           )
           return stateOf(contact, yield* Clock.currentTimeMillis)
         })

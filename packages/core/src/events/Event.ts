@@ -106,12 +106,12 @@ export const ofInbound = (
   }
 })
 
-/** The sender and the recipient. */
+/** The sender and the recipient. The customer is named as a send may name them. */
 const partiesOf = ({ customer: { phone, userId }, isEcho, profile }: InboundMessage, number: E164): EventData =>
   isEcho === true
-    ? { from: number, to: phone, ...(userId === null ? {} : { to_user_id: userId }) }
+    ? { from: number, to: phone ?? userId, ...(userId === null ? {} : { to_user_id: userId }) }
     : {
-      from: phone,
+      from: phone ?? userId,
       ...(userId === null ? {} : { from_user_id: userId }),
       to: number,
       ...(profile === undefined ? {} : { profile: { ...profile } })

@@ -130,15 +130,13 @@ export const withMedia = (message: InboundMessage, mediaId: MediaId): InboundMes
   }
 }
 
-/** Builds a text from a customer who is known by number alone. */
+/** Builds a text from a customer. */
 export const ofText = (
-  { body, phone, ...message }: Pick<InboundMessage, "providerNumberId" | "providerMessageId" | "at"> & {
-    readonly phone: string
+  { body, ...message }: Pick<InboundMessage, "providerNumberId" | "providerMessageId" | "customer" | "at"> & {
     readonly body: string
   }
 ): InboundMessage => ({
   ...message,
-  customer: { phone, userId: null },
   type: "text",
   content: { body },
   context: null,

@@ -11,6 +11,7 @@ import * as PhoneNumber from "../numbers/PhoneNumber.ts"
 import type { Decide, Known } from "../Step.ts"
 import type { Instant } from "../Time.ts"
 import type { Workspace } from "../workspaces/Workspace.ts"
+import type { OfPair } from "./AcceptStep.ts"
 import type { AbandonSend } from "./MessageStore.ts"
 import * as Send from "./Send.ts"
 import { Sends, type Writes as SendWrites } from "./Sends.ts"
@@ -28,6 +29,9 @@ export interface Tried extends Send.Send {
   }
 }
 
+/** What was noted under a key of the customer. */
+export type TriedPair = Pick<OfPair, "customer" | "fullAt" | "countedAt">
+
 /** The stored state that an abandoned send affects. All of it is locked. */
 export interface Found {
   /** The send under the key. */
@@ -41,11 +45,11 @@ export interface Found {
   /** The send's number, unless it was removed. */
   readonly number: PhoneNumber.PhoneNumber | undefined
   readonly numberFullAt: Instant | undefined
-  readonly pair: {
-    readonly fullAt: Instant | undefined
-    /** When the customer was last counted against the messaging limit; `null` if they do not count. */
-    readonly countedAt: Instant | null
-  }
+  /**
+   * What was noted under the keys of the customer (`Contact.keysOf`), the present one first. The try spent under the key
+   * of its time.
+   */
+  readonly pairs: readonly [TriedPair, ...ReadonlyArray<TriedPair>]
 }
 
 /** What the step loads. */
@@ -107,6 +111,12 @@ const known = <K, V>(all: Map<K, V>, key: K, make: () => V): V => {
   return made
 }
 
+/** The pair that a try has spent, which counted the customer at this time, if it did. */
+const spentBy = (pairs: Found["pairs"], at: Instant | undefined): Found["pairs"][number] =>
+  pairs.find(({ countedAt }) => countedAt !== null && countedAt === at) ??
+    pairs.find(({ fullAt }) => fullAt !== undefined) ??
+    pairs[0]
+
 /** Decides `MessageStore.abandon` for a batch. */
 export const abandon: Decide<AbandonSend, Loaded, void, Writes> = (loaded, commands) => {
   const workspaces = new Map<WorkspaceId, Kept>()
@@ -116,7 +126,7 @@ export const abandon: Decide<AbandonSend, Loaded, void, Writes> = (loaded, comma
   const stored = new Map(all.flatMap((found) => found?.send === undefined ? [] : [[found.send.message.id, found.send]]))
   const sends = new Sends({ now: loaded.now, send: (id) => stored.get(id) })
 
-  commands.forEach(({ claimToken, limits, message: { to }, now: asked, request: { workspaceId } }, i) => {
+  commands.forEach(({ claimToken, limits, now: asked, request: { workspaceId } }, i) => {
     const found = all[i]
     const send = found?.send && sends.of(found.send.message.id)
     if (found?.send === undefined || send?.binding?.claim?.token !== claimToken) return
@@ -127,19 +137,19 @@ export const abandon: Decide<AbandonSend, Loaded, void, Writes> = (loaded, comma
     }
     const { number } = found
     if (number !== undefined) {
-      const customer = Contact.keyOf(to)
       const { id: phoneNumberId } = number
+      const { countedAt, customer, fullAt } = spentBy(found.pairs, counted?.at)
       const ofNumber = known(
         numbers,
         phoneNumberId,
         () => ({ id: phoneNumberId, kept: new Kept(found.numberFullAt), customers: 0 })
       )
-      const ofPair = known(pairs, Contact.idOf({ phoneNumberId, key: customer }), () => ({
+      const ofPair = known(pairs, Contact.placeOf({ phoneNumberId, key: customer }), () => ({
         phoneNumberId,
         customer,
-        kept: new Kept(found.pair.fullAt),
-        countedBefore: found.pair.countedAt,
-        countedAt: found.pair.countedAt
+        kept: new Kept(fullAt),
+        countedBefore: countedAt,
+        countedAt
       }))
       ofNumber.kept.giveBack(Limits.phoneNumber(limits, PhoneNumber.tierOf(number)))
       ofPair.kept.giveBack(Limits.pair(limits))

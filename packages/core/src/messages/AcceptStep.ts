@@ -46,15 +46,14 @@ export interface OfNumber {
   readonly isExact: boolean
 }
 
-/** What sends from a number to one customer have spent. */
+/** What sends from a number to a customer have spent, as noted under one of the customer's keys (`Contact.keysOf`). */
 export interface OfPair {
-  /** When the pair's bucket is full; `undefined` if there is no bucket yet. */
+  readonly phoneNumberId: PhoneNumberId
+  readonly customer: Contact.Contact["key"]
+  /** When the pair's bucket is full; `undefined` if there is no bucket. */
   readonly fullAt: Instant | undefined
-  /**
-   * When the customer was last counted against the messaging limit, by each number that shares it and for which they
-   * count. Usually empty or of one number.
-   */
-  readonly countedAt: ReadonlyMap<PhoneNumberId, Instant>
+  /** When the number last counted the customer against the messaging limit; `null` if the customer does not count. */
+  readonly countedAt: Instant | null
   /** When the last marketing templates were sent, for the frequency cap. */
   readonly marketingAt: ReadonlyArray<Instant>
 }
@@ -82,8 +81,14 @@ export interface Found {
   readonly template: Template | undefined
   /** The customer, as a contact of the sender. */
   readonly contact: Contact.Contact | undefined
-  readonly pair: OfPair
+  /**
+   * What was noted under every key of the customer: by the sender, and by each number that shares the messaging limit
+   * and for which the customer counts. Usually empty or of the sender alone.
+   */
+  readonly pairs: ReadonlyArray<OfPair>
   readonly bound: Bound | undefined
+  /** The campaign's message to the same customer under their other key; always `undefined` without a campaign. */
+  readonly twin: Message | undefined
   /** How many messages the workspace has sent in a month. */
   readonly quotaUsed: (month: string) => number
 }
@@ -175,7 +180,7 @@ interface PairState {
 /** A customer, as counted against the messaging limit of some numbers. */
 interface CustomerState {
   readonly customer: Contact.Contact["key"]
-  readonly loaded: OfPair["countedAt"]
+  readonly loaded: ReadonlyArray<OfPair>
   countedAt: Instant | null
   /** The number that last counted the customer in this batch. */
   countedBy: PhoneNumberId | null
@@ -249,10 +254,11 @@ class Batch {
       return { _tag: "Unknown", reason: "outcome_unknown", readings: ofRequest.readings }
     }
 
-    const customer = Contact.keyOf(content.to)
+    const keys = Contact.keysOf(content.to, contact)
+    const [customer] = keys
     const pool = found.sender && MessagingLimit.poolOf(found.sender.number)
     const shared = found.sender && this.pool(pool!, found.sender)
-    const counted = pool === undefined ? undefined : this.customer(pool, customer, found.pair)
+    const counted = pool === undefined ? undefined : this.customer(pool, customer, found.pairs)
     const month = Quota.monthOf(now)
     const quota = this.quota(request.workspaceId, month, found)
     const refusal = Policy.refusal({
@@ -281,9 +287,12 @@ class Batch {
     const sender = found.sender!.number
 
     const number = this.number(found.sender!)
-    const pair = this.pair(sender.id, customer, found.pair)
+    const pair = this.pair(sender.id, customer, found.pairs)
     // a try that sent nothing is repeated without being counted again
     const isNew = again === undefined || again.quotaMonth === null
+    if (command.campaignId !== null && this.isWrittenTo(request, keys, found.twin)) {
+      return { _tag: "Duplicate", readings: ofRequest.readings }
+    }
     const cap = template !== undefined && isMarketing(template) && isNew ? limits.frequencyCap ?? null : null
     if (cap !== null && command.campaignId !== null && !FrequencyCap.allows(cap, pair.marketingAt, now)) {
       return { _tag: "Capped", readings: ofRequest.readings }
@@ -350,9 +359,13 @@ class Batch {
     const moved: Array<Writes["moved"][number]> = []
     for (const { countedAt: at, countedBy, customer, loaded } of this.customers.values()) {
       if (countedBy === null) continue
-      countedAt.set(Contact.idOf({ phoneNumberId: countedBy, key: customer }), at!)
-      if (!loaded.has(countedBy)) added.set(countedBy, (added.get(countedBy) ?? 0) + 1)
-      for (const id of loaded.keys()) if (id !== countedBy) moved.push({ phoneNumberId: id, customer })
+      const place = Contact.placeOf({ phoneNumberId: countedBy, key: customer })
+      countedAt.set(place, at!)
+      const others = loaded.filter(({ customer: key, phoneNumberId }) =>
+        Contact.placeOf({ phoneNumberId, key }) !== place
+      )
+      if (others.length === loaded.length) added.set(countedBy, (added.get(countedBy) ?? 0) + 1)
+      moved.push(...others)
     }
     // whatever counted a customer has also spent the buckets of its number and pair
     return {
@@ -394,23 +407,47 @@ class Batch {
     })
   }
 
-  private customer(pool: string, customer: Contact.Contact["key"], { countedAt: loaded }: OfPair): CustomerState {
-    return known(this.customers, `${pool} ${customer}`, () => ({
-      customer,
-      loaded,
-      countedAt: loaded.size === 0 ? null : Math.max(...loaded.values()),
-      countedBy: null
-    }))
+  private customer(pool: string, customer: Contact.Contact["key"], pairs: ReadonlyArray<OfPair>): CustomerState {
+    return known(this.customers, `${pool} ${customer}`, () => {
+      const loaded = pairs.filter(({ countedAt }) => countedAt !== null)
+      return {
+        customer,
+        loaded,
+        countedAt: loaded.length === 0 ? null : Math.max(...loaded.map(({ countedAt }) => countedAt!)),
+        countedBy: null
+      }
+    })
   }
 
-  private pair(phoneNumberId: PhoneNumberId, customer: Contact.Contact["key"], loaded: OfPair): PairState {
-    return known(this.pairs, Contact.idOf({ phoneNumberId, key: customer }), () => ({
-      bucket: new Bucket.Bucket(loaded.fullAt),
-      phoneNumberId,
-      customer,
-      marketingAt: loaded.marketingAt,
-      marketingUntil: null
-    }))
+  private pair(
+    phoneNumberId: PhoneNumberId,
+    customer: Contact.Contact["key"],
+    pairs: ReadonlyArray<OfPair>
+  ): PairState {
+    return known(this.pairs, Contact.placeOf({ phoneNumberId, key: customer }), () => {
+      const noted = pairs.filter((pair) => pair.phoneNumberId === phoneNumberId)
+      const times = noted.flatMap(({ fullAt }) => fullAt === undefined ? [] : [fullAt])
+      return {
+        bucket: new Bucket.Bucket(times.length === 0 ? undefined : Math.max(...times)),
+        phoneNumberId,
+        customer,
+        marketingAt: marketingOf(customer, noted),
+        marketingUntil: null
+      }
+    })
+  }
+
+  /** Whether the campaign has begun to write to the customer under their other key. */
+  private isWrittenTo(
+    request: KeyedRequest,
+    keys: ReadonlyArray<Contact.Contact["key"]>,
+    loaded: Message | undefined
+  ): boolean {
+    const other = keys.find((key) => key !== request.key)
+    const twin = other === undefined
+      ? undefined
+      : this.bounds.get(nameOf({ ...request, key: other as Idempotency.IdempotencyKey }))?.message ?? loaded
+    return twin !== undefined && twin.status !== "queued" && twin.status !== "skipped"
   }
 
   private quota(workspaceId: WorkspaceId, month: string, { quotaUsed }: Found): QuotaState {
@@ -421,6 +458,13 @@ class Batch {
       messages: 0
     }))
   }
+}
+
+/** The times of marketing templates under every key, without those that were already taken over from another key. */
+const marketingOf = (customer: Contact.Contact["key"], noted: ReadonlyArray<OfPair>): ReadonlyArray<Instant> => {
+  const own = noted.find((pair) => pair.customer === customer)?.marketingAt ?? []
+  const others = noted.filter((pair) => pair.customer !== customer).flatMap(({ marketingAt }) => marketingAt)
+  return others.length === 0 ? own : [...own, ...others.filter((at) => !own.includes(at))].sort((a, b) => a - b)
 }
 
 /**

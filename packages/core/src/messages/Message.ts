@@ -4,9 +4,10 @@
  */
 import { Duration, Record, Schema, Struct } from "effect"
 import type { Variant } from "../campaigns/Variant.ts"
+import { Addressee } from "../contacts/Addressee.ts"
 import { type DomainError, type ProviderDetail, reasonOf } from "../Errors.ts"
 import { type ApiKeyId, type CampaignId, MessageId, type PhoneNumberId, type WorkspaceId } from "../Id.ts"
-import { E164 } from "../numbers/PhoneNumber.ts"
+import type { E164 } from "../numbers/PhoneNumber.ts"
 import * as PlainText from "../PlainText.ts"
 import type { Instant } from "../Time.ts"
 import { ContactsContent } from "./ContactsContent.ts"
@@ -44,7 +45,7 @@ export const freeFormContents = {
 export const Quoted = Schema.Struct({ message_id: MessageId })
 
 const addressing = {
-  to: E164,
+  to: Addressee,
   /** A phone number of the workspace, by id or in E.164. Defaults to the workspace's default number. */
   from: Schema.optionalKey(PlainText.between(1, 64)),
   /** A reference of the caller, returned in this message's events. */

@@ -103,6 +103,8 @@ export type Accepted =
     | ClaimedSend
     /** The contact has got as many marketing templates as campaigns may send. Nothing was written. */
     | { readonly _tag: "Capped" }
+    /** The campaign has already written to the contact under another name. Nothing was written. */
+    | { readonly _tag: "Duplicate" }
     | Exclude<Verdict, { readonly _tag: "Unbound" | "Released" }>
     /** Refused by our own checks. Nothing was written. */
     | { readonly _tag: "Refused"; readonly error: Unauthorized | Forbidden | InvalidBody | RateLimited | ServerError }

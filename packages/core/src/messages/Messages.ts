@@ -95,6 +95,8 @@ export type QueuedEnd =
   | { readonly _tag: "Refused"; readonly error: DomainError }
   /** The contact has got as many marketing templates as campaigns may send. */
   | { readonly _tag: "Capped" }
+  /** The campaign has already written to the contact under another name. */
+  | { readonly _tag: "Duplicate" }
   /** Another process may be sending it, or the storage could not be reached. */
   | { readonly _tag: "Busy" }
 
@@ -356,7 +358,8 @@ export class Messages extends Context.Service<Messages, {
               })
             )
           case "Capped":
-            return yield* Effect.die(new Error("only messages of campaigns are capped"))
+          case "Duplicate":
+            return yield* Effect.die(new Error("only a campaign leaves customers out"))
           case "Answered":
             return yield* replay(accepted.answer)
           case "Unknown":
@@ -413,7 +416,8 @@ export class Messages extends Context.Service<Messages, {
             yield* Metrics.sendEnded("refused", reasonOf(accepted.error))
             return { _tag: "Refused", error: accepted.error } as const
           case "Capped":
-            return { _tag: "Capped" } as const
+          case "Duplicate":
+            return { _tag: accepted._tag } as const
           case "Running":
             return { _tag: "Busy" } as const
           case "Unknown":

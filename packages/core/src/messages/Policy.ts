@@ -2,6 +2,7 @@
  * The policy checks of a send (contract §3), in their order, from the sender to the messaging limit. Rate limits are
  * checked separately. Pure.
  */
+import { type Addressee, isUserId } from "../contacts/Addressee.ts"
 import type { Contact } from "../contacts/Contact.ts"
 import * as ServiceWindow from "../contacts/ServiceWindow.ts"
 import { Forbidden, InvalidBody, type ServerError } from "../Errors.ts"
@@ -9,7 +10,7 @@ import * as MessagingLimit from "../limits/MessagingLimit.ts"
 import * as Quota from "../limits/Quota.ts"
 import type { PhoneNumber } from "../numbers/PhoneNumber.ts"
 import * as SenderBlock from "../numbers/SenderBlock.ts"
-import { isMarketing, type Template } from "../templates/Template.ts"
+import { isMarketing, needsPhoneNumber, type Template } from "../templates/Template.ts"
 import type { Instant } from "../Time.ts"
 import { isFreeForm, type OutboundMessage } from "./Message.ts"
 import * as TemplateFit from "./TemplateFit.ts"
@@ -38,8 +39,8 @@ export interface Circumstances {
 
 /** The first reason to refuse the message; undefined if it may be sent. */
 export const refusal = (given: Circumstances): Forbidden | InvalidBody | ServerError | undefined =>
-  senderRefusal(given) ?? templateRefusal(given) ?? optOutRefusal(given) ?? windowRefusal(given) ??
-    quotaRefusal(given) ?? messagingLimitRefusal(given)
+  senderRefusal(given) ?? templateRefusal(given) ?? addresseeRefusal(given.message.to, given.template) ??
+    optOutRefusal(given) ?? windowRefusal(given) ?? quotaRefusal(given) ?? messagingLimitRefusal(given)
 
 const senderRefusal = ({ contact, message, now, provider, sender }: Circumstances) => {
   const notAvailable = (why: string) =>
@@ -85,6 +86,16 @@ const templateRefusal = ({ message, template }: Circumstances) => {
     message: `the template ${name} in ${language} ${misfit.message}`
   })
 }
+
+/** Refuses a template that the provider sends only to phone numbers. */
+export const addresseeRefusal = (to: Addressee, template: Template | undefined): Forbidden | undefined =>
+  template !== undefined && needsPhoneNumber(template) && isUserId(to)
+    ? new Forbidden({
+      reason: "phone_number_required",
+      param: "to",
+      message: "an authentication template can be sent only to a phone number"
+    })
+    : undefined
 
 const optOutRefusal = ({ contact, message, template }: Circumstances) =>
   contact?.optedOut === true && (isFreeForm(message) || (template !== undefined && isMarketing(template)))

@@ -88,9 +88,7 @@ const quotedBy = (message: OutboundMessage): { readonly id: MessageId; readonly 
 const isOfConversation = (
   named: Named,
   { contact, message, sender }: Pick<ClaimedSend, "contact" | "message" | "sender">
-): boolean =>
-  named.phoneNumberId === sender.id &&
-  (named.customer === Contact.keyOf(message.content.to) || named.customer === contact?.customer.userId)
+): boolean => named.phoneNumberId === sender.id && Contact.keysOf(message.content.to, contact).includes(named.customer)
 
 /** Resolves what a claimed send refers to. Fails with the reason if a reference is invalid. */
 export const resolve = (

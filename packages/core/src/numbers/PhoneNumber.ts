@@ -40,13 +40,18 @@ const isPossible = (text: string): boolean => {
   return isPossiblePhoneNumber(text)
 }
 
+/** The most digits of a number in E.164. */
+const maxDigits = 15
+
 /** Sample digits after the first, to tell countries apart that share a calling code. */
 const probes = Array.from({ length: 100 }, (_, i) => `${`${i}`.padStart(2, "0")}457689012345`)
 
 /** The pattern for what may follow a calling code: `\\d{8}|\\d{9}`. */
 const restOf = (code: string, lengths: ReadonlySet<number>): string => {
   const common = commonLengths.get(code)
-  return [...lengths].sort((a, b) => a - b).flatMap((length) => {
+  // some plans have longer numbers than E.164
+  const possible = [...lengths].filter((length) => code.length + length <= maxDigits)
+  return possible.sort((a, b) => a - b).flatMap((length) => {
     if (common?.has(length) === true) return [`\\d{${length}}`]
     // if countries with the same code differ: the first digits for which the length is possible anyway
     const digits = [..."123456789"].filter((digit) =>
@@ -60,7 +65,7 @@ const restOf = (code: string, lengths: ReadonlySet<number>): string => {
  * The possible numbers as a regular expression, for the API's description: calling codes with their national number
  * lengths. (A number with a national prefix, such as `+44 0…`, also matches, though nobody should send it.)
  */
-const possiblePattern = (): string => {
+export const possiblePattern = (): string => {
   const codes = new Map<string, Array<string>>()
   for (const [code, lengths] of allLengths) {
     const rest = restOf(code, lengths)
@@ -69,14 +74,17 @@ const possiblePattern = (): string => {
   return `^\\+(?:${[...codes].map(([rest, group]) => `(?:${group.join("|")})(?:${rest})`).join("|")})$`
 }
 
-/** `+` and digits without separators, and a possible number in its country's numbering plan (contract §3). */
+/** Whether a text is `+` and digits without separators, and possible in its country's numbering plan (contract §3). */
+export const isE164 = (text: string): boolean => /^\+[1-9][0-9]{1,14}$/.test(text) && isPossible(text)
+
+/** What {@link isE164} requires. */
+export const e164Expected = "must be a phone number in E.164 format: + and digits only, possible in its country"
+
+/** A phone number for which {@link isE164} holds. */
 export const E164 = Schema.String.check(
-  Schema.makeFilter(
-    (text: string) =>
-      (/^\+[1-9][0-9]{1,14}$/.test(text) && isPossible(text)) ||
-      "must be a phone number in E.164 format: + and digits only, possible in its country",
-    { toJsonSchema: () => ({ maxLength: 16, pattern: possiblePattern() }) }
-  )
+  Schema.makeFilter((text: string) => isE164(text) || e164Expected, {
+    toJsonSchema: () => ({ maxLength: 1 + maxDigits, pattern: possiblePattern() })
+  })
 ).annotate({
   description: "Phone number in E.164 format",
   examples: ["+15551234567"],

@@ -138,3 +138,7 @@ export const variablesOf = (components: ReadonlyArray<Schema.Json>): ReadonlyArr
 
 /** Whether opted-out contacts must not receive it (contract §7). */
 export const isMarketing = (template: Pick<Template, "category">): boolean => template.category === "marketing"
+
+/** Whether the provider sends it only to phone numbers (contract §3). */
+export const needsPhoneNumber = (template: Pick<Template, "category">): boolean =>
+  template.category === "authentication"

@@ -3,8 +3,9 @@
  */
 import { Duration } from "effect"
 import { parsePhoneNumberFromString } from "libphonenumber-js/min"
+import { type Addressee, countryOf } from "../contacts/Addressee.ts"
 import type { WorkspaceId } from "../Id.ts"
-import type { Message, OutboundMessage } from "../messages/Message.ts"
+import type { Message } from "../messages/Message.ts"
 import type { Instant } from "../Time.ts"
 
 /** What the price of a message depends on. */
@@ -30,14 +31,14 @@ export interface Count extends Priced {
 export const noMarket = "ZZ"
 
 /** The country of a customer. */
-export const marketOf = (to: Message["content"]["to"]): string => parsePhoneNumberFromString(to)?.country ?? noMarket
+export const marketOf = (to: Addressee): string => countryOf(to) ?? parsePhoneNumberFromString(to)?.country ?? noMarket
 
 /** The category that is free in an open service window, as replies are. */
 const freeInWindow = "utility"
 
 /** The price that a message of a template of this category is expected to have for this customer. */
 export const expected = (
-  to: OutboundMessage["to"],
+  to: Addressee,
   category: string,
   isInWindow: boolean
 ): Priced => {

@@ -152,7 +152,8 @@ describe("a recipient", () => {
         ["[]", "Expected object"],
         [
           "{\"to\":\"0612345678\"}",
-          "to: must be a phone number in E.164 format: + and digits only, possible in its country"
+          "to: must be a phone number in E.164 format, or the provider's user id of a customer, such as " +
+          "US.13491208655302741918"
         ],
         ["{\"to\":\"+15551234567\",\"buttons\":[{\"index\":\"0612345678\"}]}", "buttons[0].index: Expected number"]
       ] as const

@@ -97,6 +97,9 @@ describe("quiet hours", () => {
     assert.deepStrictEqual(QuietHours.zonesOf("+12025550123", "America/New_York"), ["America/New_York"])
     assert.deepStrictEqual(QuietHours.zonesOf("+393331234567", null), ["Europe/Rome"])
     assert.isNotEmpty(QuietHours.zonesOf("+88212345678", null))
+    assert.deepStrictEqual(QuietHours.zonesOf("IT.1", null), ["Europe/Rome"])
+    assert.deepStrictEqual(QuietHours.zonesOf("US.1", null), american)
+    assert.deepStrictEqual(QuietHours.zonesOf("ZZ.1", null), ["UTC"])
     const end = QuietHours.end(night, american, at("2026-01-10T14:00Z"))!
     for (const zone of american) assert.isFalse(QuietHours.isQuiet(night, zone, end), zone)
     // somewhere it is always quiet

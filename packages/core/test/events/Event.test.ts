@@ -233,7 +233,7 @@ describe("the event of a customer's message", () => {
     assert.hasAllKeys(of({}), keys)
     const unnumbered = of({ customer: { phone: null, userId: "US.1" } })
     assert.hasAllKeys(unnumbered, [...keys, "from_user_id"])
-    assert.deepStrictEqual([unnumbered["from"], unnumbered["from_user_id"]], [null, "US.1"])
+    assert.deepStrictEqual([unnumbered["from"], unnumbered["from_user_id"]], ["US.1", "US.1"])
     const both = of({ customer: { phone: "+551187654321", userId: "BR.1" } })
     assert.deepStrictEqual([both["from"], both["from_user_id"]], ["+551187654321", "BR.1"])
   })

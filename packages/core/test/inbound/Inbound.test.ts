@@ -242,6 +242,8 @@ describe("customers' messages", () => {
           phoneNumberId: number.id,
           key: "+12025550123",
           customer: { phone: "+12025550123", userId: null },
+          isUserFirst: false,
+          knownSince: start + 300,
           lastInboundAt: start + 300,
           optedOut: false,
           preferenceAt: null

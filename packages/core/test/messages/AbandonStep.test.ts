@@ -64,7 +64,7 @@ class World {
         workspaceFullAt: this.workspaceFullAt,
         number: sender(),
         numberFullAt: this.numberFullAt,
-        pair: this.pairs.get(keyOf(to)) ?? { fullAt: undefined, countedAt: null }
+        pairs: [{ customer: keyOf(to), ...this.pairs.get(keyOf(to)) ?? { fullAt: undefined, countedAt: null } }]
       })
     }, batch)
     for (const send of writes.sends) {

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { type Contact, idOf, keyOf } from "../../src/contacts/Contact.ts"
+import { type Contact, keyOf, keysOf, placeOf } from "../../src/contacts/Contact.ts"
 import { reasonOf } from "../../src/Errors.ts"
 import type { MessageId, WorkspaceId } from "../../src/Id.ts"
 import { pairBucket, phoneNumberBucket, standard, workspaceBucket } from "../../src/limits/Limits.ts"
@@ -28,6 +28,7 @@ class World {
   readonly quotas = new Map<string, number>()
   /** When customers were counted, by number and customer. */
   readonly counted = new Map<string, number>()
+  readonly marketing = new Map<string, ReadonlyArray<number>>()
   /** Numbers whose count includes lapsed customers, and how many. */
   readonly lapsed = new Map<string, number>()
   readonly needed: Array<Need> = []
@@ -58,11 +59,12 @@ class World {
     const { claims, moved, numbers, pairs, quotas, unbound, workspaces } = decided.writes
     for (const { fullAt, id } of workspaces) this.buckets.set(workspaceBucket(id), fullAt)
     for (const { fullAt, id } of numbers) this.buckets.set(phoneNumberBucket(id), fullAt)
-    for (const { countedAt, customer, fullAt, phoneNumberId } of pairs) {
+    for (const { countedAt, customer, fullAt, marketing, phoneNumberId } of pairs) {
       this.buckets.set(pairBucket(phoneNumberId, customer), fullAt)
-      if (countedAt !== null) this.counted.set(idOf({ phoneNumberId, key: customer }), countedAt)
+      if (marketing !== null) this.marketing.set(pairBucket(phoneNumberId, customer), marketing.at)
+      if (countedAt !== null) this.counted.set(placeOf({ phoneNumberId, key: customer }), countedAt)
     }
-    for (const { customer, phoneNumberId } of moved) this.counted.delete(idOf({ phoneNumberId, key: customer }))
+    for (const { customer, phoneNumberId } of moved) this.counted.delete(placeOf({ phoneNumberId, key: customer }))
     for (const { messages, month, workspaceId } of quotas) {
       const name = `${workspaceId} ${month}`
       this.quotas.set(name, (this.quotas.get(name) ?? 0) + messages)
@@ -89,22 +91,30 @@ class World {
     const number = this.numbers.find((one) =>
       one.workspaceId === workspaceId && (from === undefined ? one.isDefault : from === one.id)
     )
-    const pair = number && { phoneNumberId: number.id, key: keyOf(to) }
+    const contact = number &&
+      [...this.contacts.values()].find((one) =>
+        one.phoneNumberId === number.id && (one.key === keyOf(to) || one.customer.userId === to)
+      )
     const pool = number === undefined ? [] : this.pool(number)
     return {
       workspace: workspace && { workspace, fullAt: this.buckets.get(workspaceBucket(workspaceId)) ?? 0 },
       apiKey: command.apiKeyId === id("key") ? apiKey() : undefined,
       sender: number && this.sender(number, now),
       template: template({ variables: [] }),
-      contact: pair && this.contacts.get(idOf(pair)),
-      pair: {
-        fullAt: pair && this.buckets.get(pairBucket(pair.phoneNumberId, pair.key)),
-        countedAt: new Map(pool.flatMap((id) => {
-          const at = this.counted.get(idOf({ phoneNumberId: id, key: keyOf(to) }))
-          return at !== undefined && counts(at, now) ? [[id, at]] : []
-        })),
-        marketingAt: []
-      },
+      contact,
+      pairs: pool.flatMap((phoneNumberId) =>
+        keysOf(to, contact).map((key) => {
+          const at = this.counted.get(placeOf({ phoneNumberId, key }))
+          return {
+            phoneNumberId,
+            customer: key,
+            fullAt: this.buckets.get(pairBucket(phoneNumberId, key)),
+            countedAt: at !== undefined && counts(at, now) ? at : null,
+            marketingAt: this.marketing.get(pairBucket(phoneNumberId, key)) ?? []
+          }
+        })
+      ),
+      twin: undefined,
       bound: this.bounds.get(nameOf(command)),
       quotaUsed: (month) => this.quotas.get(`${workspaceId} ${month}`) ?? 0
     }
@@ -216,7 +226,7 @@ describe("accepting sends", () => {
     const world = new World().add()
     const phoneNumberId = world.numbers[0]!.id
     const written = { phoneNumberId, key: customerOf(3) }
-    world.contacts.set(idOf(written), contact({ ...written, lastInboundAt: start }))
+    world.contacts.set(placeOf(written), contact({ ...written, lastInboundAt: start }))
     const sends = [
       send({ n: 1, limits }),
       send({ n: 3, limits }),
@@ -224,7 +234,7 @@ describe("accepting sends", () => {
       send({ n: 2, limits })
     ]
     assert.deepStrictEqual(saidOf(world.accept(sends)), ["Claimed", "Claimed", "Claimed", "messaging_limit_reached"])
-    assert.deepStrictEqual([...world.counted], [[idOf({ phoneNumberId, key: customerOf(1) }), start]])
+    assert.deepStrictEqual([...world.counted], [[placeOf({ phoneNumberId, key: customerOf(1) }), start]])
   })
 
   it("an exact count is requested only if the limit is reached, and then decided again", () => {
@@ -259,14 +269,16 @@ describe("accepting sends", () => {
       ])),
       ["Claimed", "Claimed", "messaging_limit_reached"]
     )
-    assert.deepStrictEqual([...world.counted], [[idOf({ phoneNumberId: other, key: customerOf(1) }), start]])
+    assert.deepStrictEqual([...world.counted], [[placeOf({ phoneNumberId: other, key: customerOf(1) }), start]])
     const now = start + hour
     assert.deepStrictEqual(
-      saidOf(world.accept([send({ n: 4, limits, message: to(1), now }), send({ n: 5, limits, message: to(2), now })])),
+      saidOf(
+        world.accept([send({ n: 4, limits, message: to(1), now }), send({ n: 5, limits, message: to(2), now })])
+      ),
       ["Claimed", "messaging_limit_reached"]
     )
     assert.deepStrictEqual([...world.counted], [[
-      idOf({ phoneNumberId: world.numbers[0]!.id, key: customerOf(1) }),
+      placeOf({ phoneNumberId: world.numbers[0]!.id, key: customerOf(1) }),
       now
     ]])
   })
@@ -282,8 +294,9 @@ describe("accepting sends", () => {
         sender: { number: world.numbers[0]!, fullAt: 0, customers: new Map(), isExact: true },
         template: undefined,
         contact: undefined,
-        pair: { fullAt: undefined, countedAt: new Map(), marketingAt: [] },
+        pairs: [],
         bound: undefined,
+        twin: undefined,
         quotaUsed: () => 0
       })
     }, [refused])
@@ -382,18 +395,46 @@ const limits: AcceptSend["limits"] = {
   defaults: { workspaceTier: "standard", phoneNumberTier: "standard", monthlyQuota: 8, messagingLimit: 3 }
 }
 
+const toBoth = upTo(Schema.Struct({ key: between(1, 12), isToUser: Schema.Boolean, seconds: between(0, 30) }), 30)
+
+it.prop("a customer with two names is one, whichever of them each send has", { commands: toBoth, sizes }, (_) => {
+  const userId = "US.13491208655302741918"
+  const limits = { ...standard, pair: { everySeconds: 6, burst: 4 }, frequencyCap: { messages: 3, days: 1 } }
+  const play = (isToUser: (command: (typeof _.commands)[number]) => boolean) => {
+    const world = new World().add()
+    const known = { phoneNumberId: world.numbers[0]!.id, key: customerOf(1) }
+    world.contacts.set(placeOf(known), contact({ ...known, customer: { phone: customerOf(1), userId } }))
+    const answers = inBatches(
+      _.commands,
+      _.sizes,
+      () => "send",
+      (_kind, batch) =>
+        saidOf(world.accept(batch.map((command) =>
+          send({
+            n: command.key,
+            limits,
+            now: start + command.seconds * second,
+            message: { ...templated([]), to: isToUser(command) ? userId : customerOf(1) }
+          })
+        )))
+    )
+    return { answers, buckets: world.buckets, counted: world.counted, marketing: world.marketing }
+  }
+  assert.deepStrictEqual(play(({ isToUser }) => isToUser), play(() => false))
+}, checks)
+
 it.prop("batches decide the same as their commands one by one", { commands: upTo(command, 30), sizes }, (_) => {
   const play = (sizes: ReadonlyArray<number>) => {
     const world = new World()
       .add()
       .add({ id: id("ws", 2), monthlyQuota: 3 }, { id: id("pn", 2) })
     const counted = (n: number, at: number) =>
-      world.counted.set(idOf({ phoneNumberId: world.numbers[n - 1]!.id, key: customerOf(n) }), at)
+      world.counted.set(placeOf({ phoneNumberId: world.numbers[n - 1]!.id, key: customerOf(n) }), at)
     counted(1, start - day)
     counted(2, start - hour)
     const phoneNumberId = world.numbers[0]!.id
     const wrote = { phoneNumberId, key: customerOf(1) }
-    world.contacts.set(idOf(wrote), contact({ ...wrote, lastInboundAt: start - day + minute }))
+    world.contacts.set(placeOf(wrote), contact({ ...wrote, lastInboundAt: start - day + minute }))
     let made = 0
     const answers = inBatches(_.commands, sizes, ({ kind }) => kind, (kind, batch): ReadonlyArray<unknown> => {
       const sends = batch.map(({ content, customer: n, fingerprint, key, seconds, workspace }) => ({

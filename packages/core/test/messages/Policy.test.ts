@@ -64,6 +64,8 @@ describe("nothing stands in the way of", () => {
       template: template({ category: "authentication" }),
       contact: contact({ optedOut: true })
     }],
+    ["an authentication template to a number", { ...good, template: template({ category: "authentication" }) }],
+    ["a template to a user id", { ...good, message: { ...good.message, to: "US.1" } }],
     ["a marketing template", { ...good, template: template({ category: "marketing" }) }],
     ["text in the first millisecond of a window", { ...goodText, contact: contact({ lastInboundAt: start }) }],
     ["text in the last millisecond of a window", { ...goodText, contact: contact({ lastInboundAt: start - day + 1 }) }],
@@ -147,6 +149,12 @@ describe("one reason alone", () => {
       code: "invalid_body",
       param: "template.bodyParams"
     }],
+    ["an authentication template to a user id, whatever comes after", {
+      ...good,
+      message: { ...good.message, to: "US.1" },
+      template: template({ category: "authentication" }),
+      quota: 0
+    }, { reason: "phone_number_required", param: "to" }],
     ["text to one who opted out, inside a window", {
       ...goodText,
       contact: contact({ lastInboundAt: start, optedOut: true })

@@ -58,10 +58,10 @@ describe("rate cards", () => {
     assert.deepStrictEqual(totals, [{ currency: "USD", amount: "1.0555" }])
   })
 
-  it.each([["+4915112345678", "DE"], ["+14155550123", "US"], ["+870773111632", "ZZ"]] as const)(
+  it.each([["+4915112345678", "DE"], ["+14155550123", "US"], ["+870773111632", "ZZ"], ["BR.1", "BR"]] as const)(
     "the market of %s is %s",
-    (phone, market) => {
-      assert.strictEqual(marketOf(phone), market)
+    (to, market) => {
+      assert.strictEqual(marketOf(to), market)
     }
   )
 })

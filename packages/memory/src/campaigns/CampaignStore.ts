@@ -5,7 +5,7 @@ import {
   Campaign,
   CampaignStep,
   CampaignStore,
-  type Contact,
+  Contact,
   Heartbeat,
   type Id,
   type Idempotency,
@@ -16,7 +16,7 @@ import {
   Variant
 } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
-import { contactOf } from "../contacts/ContactStore.ts"
+import { contactNamed } from "../contacts/ContactStore.ts"
 import { record } from "../events/Journal.ts"
 import { keep as keepSend, senderOf, templateOf } from "../messages/Acceptance.ts"
 import { forget, loaded as loadedSends, nameOf, sendOf, write as writeSends } from "../messages/Sends.ts"
@@ -108,11 +108,13 @@ const unchecked = (
 ): ReadonlyArray<CampaignStep.Placed> =>
   rows.slice(campaign.checked, campaign.checked + limit).map(({ row }, i) => {
     const customer = Recipient.customerOf(row)
+    const contact = sender === undefined || customer === null ? undefined : contactNamed(memory, sender.id, customer)
+    const keys = customer === null ? [] : Contact.keysOf(customer, contact)
     return {
       place: campaign.checked + i + 1,
       row,
-      contact: sender === undefined || customer === null ? undefined : contactOf(memory, sender.id, customer),
-      isKnown: customer !== null && memory.sends.has(nameOf(keyed(campaign, customer)))
+      contact,
+      isKnown: keys.some((key) => memory.sends.has(nameOf(keyed(campaign, key))))
     }
   })
 

@@ -6,12 +6,23 @@ import { Effect, Layer, Option } from "effect"
 import { record } from "../events/Journal.ts"
 import { forgetContact, inboundName, type KeptContact, type Memory, State, userName } from "../State.ts"
 
+const contactAt = (memory: Memory, place: KeptContact["id"] | undefined): Contact.Contact | undefined =>
+  place === undefined ? undefined : memory.contacts.get(place)?.contact
+
 /** The contact of a number under a key. */
-export const contactOf = (
+const contactOf = (
   memory: Memory,
   phoneNumberId: Contact.Contact["phoneNumberId"],
   key: Contact.Contact["key"]
-): Contact.Contact | undefined => memory.contacts.get(Contact.idOf({ phoneNumberId, key }))?.contact
+): Contact.Contact | undefined => contactAt(memory, Contact.placeOf({ phoneNumberId, key }))
+
+/** The contact of a number under a key or a user id. */
+export const contactNamed = (
+  memory: Memory,
+  phoneNumberId: Contact.Contact["phoneNumberId"],
+  name: string
+): Contact.Contact | undefined =>
+  contactOf(memory, phoneNumberId, name) ?? contactAt(memory, memory.contactByUser.get(userName(phoneNumberId, name)))
 
 /** What the steps load. */
 const loaded = (memory: Memory): ContactStep.LoadedInbound => ({
@@ -21,15 +32,12 @@ const loaded = (memory: Memory): ContactStep.LoadedInbound => ({
     return id && memory.phoneNumbers.get(id)
   },
   byKey: (number, key) => contactOf(memory, number, key),
-  byUser: (number, userId) => {
-    const key = memory.contactByUser.get(userName(number, userId))
-    return key === undefined ? undefined : contactOf(memory, number, key)
-  },
+  byUser: (number, userId) => contactAt(memory, memory.contactByUser.get(userName(number, userId))),
   isRemembered: (number, providerMessageId) => memory.inbound.get(inboundName(number, providerMessageId)) !== undefined
 })
 
 const rowOf = (contact: Contact.Contact): KeptContact => ({
-  id: Contact.idOf(contact),
+  id: Contact.placeOf(contact),
   workspaceId: contact.workspaceId,
   contact
 })
@@ -40,9 +48,10 @@ const write = (memory: Memory, { gone, kept }: ContactStep.Writes): void => {
     if (before !== undefined) forgetContact(memory, rowOf(before))
   }
   for (const contact of kept) {
-    const { customer: { userId }, key, phoneNumberId } = contact
-    memory.contacts.set(rowOf(contact))
-    if (userId !== null) memory.contactByUser.set(userName(phoneNumberId, userId), key)
+    const { customer: { userId }, phoneNumberId } = contact
+    const row = rowOf(contact)
+    memory.contacts.set(row)
+    if (userId !== null) memory.contactByUser.set(userName(phoneNumberId, userId), row.id)
   }
 }
 
@@ -86,7 +95,7 @@ const list = (
       phoneNumberId === undefined || one.phoneNumberId === phoneNumberId
     ),
     page,
-    Contact.idOf
+    Contact.placeOf
   )
 }
 
@@ -97,10 +106,10 @@ export const layer = Layer.effect(
       recordInbound: (command) => Effect.sync(() => recordInbound(memory, command)),
       setPreference: (command) => Effect.sync(() => setPreference(memory, command)),
       move: (command) => Effect.sync(() => move(memory, command)),
-      get: (workspaceId, phoneNumberId, key) =>
+      get: (workspaceId, phoneNumberId, name) =>
         Effect.sync(() =>
           Option.filter(
-            Option.fromUndefinedOr(contactOf(memory, phoneNumberId, key)),
+            Option.fromUndefinedOr(contactNamed(memory, phoneNumberId, name)),
             (contact) => contact.workspaceId === workspaceId
           )
         ),

@@ -6,6 +6,7 @@ import {
   AbandonStep,
   AcceptStep,
   Contact,
+  type Idempotency,
   Limits,
   type Message,
   type MessageStore,
@@ -15,7 +16,7 @@ import {
   type Time,
   type Workspace
 } from "@wac/core"
-import { contactOf } from "../contacts/ContactStore.ts"
+import { contactNamed } from "../contacts/ContactStore.ts"
 import { WrittenTo } from "../limits/WrittenTo.ts"
 import { type Memory, type Send, templateName } from "../State.ts"
 import { awaitDeadline, forget, nameOf, quotaCounter, sendOf, write as writeSends } from "./Sends.ts"
@@ -24,9 +25,10 @@ import { awaitDeadline, forget, nameOf, quotaCounter, sendOf, write as writeSend
 const found = (memory: Memory, command: MessageStore.AcceptSend): AcceptStep.Found => {
   const { message: content, request } = command
   const now = memory.now(command.now)
-  const customer = Contact.keyOf(content.to)
   const workspace = memory.workspaces.get(request.workspaceId)
   const number = senderOf(memory, request.workspaceId, command.provider, content.from)
+  const contact = number && contactNamed(memory, number.id, Contact.keyOf(content.to))
+  const keys = Contact.keysOf(content.to, contact)
   const writtenTo = number === undefined ?
     [] :
     poolOf(memory, number).map((id) => [id, memory.writtenTo.get(id)] as const)
@@ -41,15 +43,19 @@ const found = (memory: Memory, command: MessageStore.AcceptSend): AcceptStep.Fou
       isExact: true
     },
     template: templateOf(memory, number, content),
-    contact: number && contactOf(memory, number.id, customer),
-    pair: {
-      fullAt: number && fullAt(memory, Limits.pairBucket(number.id, customer)),
-      countedAt: new Map(writtenTo.flatMap(([id, customers]) => {
-        const at = customers?.lastAt(customer) ?? null
-        return at === null ? [] : [[id, at]]
-      })),
-      marketingAt: (number && memory.marketingAt.get(Limits.pairBucket(number.id, customer))?.at) ?? []
-    },
+    contact,
+    pairs: writtenTo.flatMap(([phoneNumberId, customers]) =>
+      keys.map((customer) => {
+        const bucket = Limits.pairBucket(phoneNumberId, customer)
+        return {
+          phoneNumberId,
+          customer,
+          fullAt: fullAt(memory, bucket),
+          countedAt: customers?.lastAt(customer) ?? null,
+          marketingAt: memory.marketingAt.get(bucket)?.at ?? []
+        }
+      })
+    ),
     bound: send &&
       {
         binding: send.binding,
@@ -57,8 +63,22 @@ const found = (memory: Memory, command: MessageStore.AcceptSend): AcceptStep.Fou
         quotaMonth: send.quotaMonth,
         isBusy: false
       },
+    twin: command.campaignId === null ? undefined : twinOf(memory, request, keys),
     quotaUsed: (month) => memory.quotaUsed.get(quotaCounter(request.workspaceId, month)) ?? 0
   }
+}
+
+/** The message under the other key of a campaign's customer. */
+const twinOf = (
+  memory: Memory,
+  request: MessageStore.KeyedRequest,
+  keys: ReadonlyArray<Contact.Contact["key"]>
+): Message.Message | undefined => {
+  const other = keys.find((key) => key !== request.key)
+  const send = other === undefined
+    ? undefined
+    : memory.sends.get(nameOf({ ...request, key: other as Idempotency.IdempotencyKey }))
+  return send && memory.messages.get(send.binding.messageId)
 }
 
 const write = (memory: Memory, writes: AcceptStep.Writes, now: Time.Instant): void => {
@@ -116,18 +136,22 @@ const foundTried = (memory: Memory, command: MessageStore.AbandonSend): AbandonS
   const workspace = memory.workspaces.get(command.request.workspaceId)
   if (kept === undefined || workspace === undefined) return undefined
   const send = sendOf(memory, kept.binding.messageId)!
-  const customer = Contact.keyOf(command.message.to)
+  const { to } = command.message
   const number = memory.phoneNumbers.get(send.message.phoneNumberId)
+  const contact = number && contactNamed(memory, number.id, Contact.keyOf(to))
+  const pairOf = (customer: Contact.Contact["key"]): AbandonStep.TriedPair => ({
+    customer,
+    fullAt: number && fullAt(memory, Limits.pairBucket(number.id, customer)),
+    countedAt: number === undefined ? null : customersOf(memory, number.id).lastAt(customer)
+  })
+  const [first, ...others] = Contact.keysOf(to, contact)
   return {
     send: { ...send, lastTry: kept.lastTry },
     workspace,
     workspaceFullAt: fullAt(memory, Limits.workspaceBucket(workspace.id)),
     number,
     numberFullAt: number && fullAt(memory, Limits.phoneNumberBucket(number.id)),
-    pair: {
-      fullAt: number && fullAt(memory, Limits.pairBucket(number.id, customer)),
-      countedAt: number === undefined ? null : customersOf(memory, number.id).lastAt(customer)
-    }
+    pairs: [pairOf(first), ...others.map(pairOf)]
   }
 }
 

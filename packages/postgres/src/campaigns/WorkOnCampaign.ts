@@ -4,7 +4,7 @@
 import { CampaignStep, Recipient, Variant } from "@wac/core"
 import * as Clocks from "../Clocks.ts"
 import { plain } from "../Column.ts"
-import { contactOf } from "../contacts/ContactStep.ts"
+import { contact, contactNamed, contactOf } from "../contacts/ContactStep.ts"
 import type { StepOptions } from "../Database.ts"
 import { record } from "../events/Recording.ts"
 import { keepSends } from "../messages/KeepSends.ts"
@@ -56,15 +56,15 @@ const campaignText =
   ) b on true
   where c.id = ${chosen}`
 
-const rowsText = `select r.place, r.content, m.id is not null as is_known, n.workspace_id, n.phone_number_id, n.key,
-    n.phone, n.user_id, n.last_inbound_at, n.opted_out, n.preference_at
+const rowsText = `select r.place, r.content, m.is_known, ${contact.names("n")}
   from campaign_rows r
-  left join lateral (
-    select n.* from contacts n where n.phone_number_id = $4 and n.key = r.customer offset 0
-  ) n on true
-  left join lateral (
-    select m.id from messages m where m.workspace_id = $5 and m.route = $6 and m.key = r.customer offset 0
-  ) m on true
+  left join lateral (${contactNamed("$4", "r.customer")}) n on true
+  cross join lateral (
+    select exists (
+      select from messages m
+      where m.workspace_id = $5 and m.route = $6 and m.key = any (array[r.customer, n.key, n.user_id])
+    ) as is_known
+  ) m
   where r.campaign_id = $1 and r.place > $2 order by r.place limit $3`
 
 /** Messages are locked in the order of their ids, as every transaction that changes them does. */

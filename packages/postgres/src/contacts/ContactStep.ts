@@ -35,10 +35,18 @@ export const contact = columns({
   key: "text",
   phone: "text",
   userId: "text",
+  isUserFirst: "boolean",
+  knownSince: "bigint",
   lastInboundAt: "bigint",
   optedOut: "boolean",
   preferenceAt: "bigint"
 })
+
+/** The contact of a number under a key or a user id. A contact without a number has its user id as key. */
+export const contactNamed = (number: string, name: string): string =>
+  `select n.* from contacts n where n.phone_number_id = ${number} and n.key = ${name}
+    union all
+    select n.* from contacts n where n.phone_number_id = ${number} and n.user_id = ${name} and n.key <> ${name}`
 
 const byKeyText = `select ${contact.names("n")} from ${asked} ${number}
   cross join lateral (select n.* from contacts n where n.phone_number_id = p.id and n.key = a.name offset 0) n`
@@ -95,12 +103,12 @@ const read = ([, numberRows, keyRows, userRows]: ReadonlyArray<Rows>, now: Step.
     } as ContactStep.Number
   ]))
   const found = [...keyRows!, ...userRows!].map(contactOf)
-  const byKey = new Map(found.map((contact) => [Contact.idOf(contact), contact]))
+  const byKey = new Map(found.map((contact) => [Contact.placeOf(contact), contact]))
   const byUser = new Map(found.map((contact) => [`${contact.phoneNumberId} ${contact.customer.userId}`, contact]))
   return {
     now,
     number: (providerNumberId) => numbers.get(providerNumberId),
-    byKey: (phoneNumberId, key) => byKey.get(Contact.idOf({ phoneNumberId, key })),
+    byKey: (phoneNumberId, key) => byKey.get(Contact.placeOf({ phoneNumberId, key })),
     byUser: (phoneNumberId, userId) => byUser.get(`${phoneNumberId} ${userId}`)
   }
 }
@@ -114,7 +122,9 @@ const releaseText = `update contacts n set user_id = null from unnest($1::text[]
 
 const keepText = `${contact.insert("contacts as n")}
   on conflict (phone_number_id, key) do update set ${
-  contact.pick("phone", "userId", "lastInboundAt", "optedOut", "preferenceAt").set("excluded")
+  contact.pick("phone", "userId", "isUserFirst", "knownSince", "lastInboundAt", "optedOut", "preferenceAt").set(
+    "excluded"
+  )
 }`
 
 const named = (contacts: ReadonlyArray<Contact.Contact>) =>

@@ -4,11 +4,10 @@
 import { Contact, ContactStore, Page } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { Database } from "../Database.ts"
-import { contact, contactOf } from "./ContactStep.ts"
+import { contact, contactNamed, contactOf } from "./ContactStep.ts"
 import * as ContactStep from "./ContactStep.ts"
 
-const getText = `select ${contact.names("c")} from contacts c
-  where c.phone_number_id = $2 and c.key = $3 and c.workspace_id = $1`
+const getText = `select ${contact.names("c")} from (${contactNamed("$2", "$3")}) c where c.workspace_id = $1`
 
 /**
  * Uses the index `contacts_list`, whose condition is `key > ''`, from any position, for a workspace or for one number.
@@ -32,9 +31,9 @@ export const layer = Layer.effect(
       recordInbound,
       setPreference,
       move,
-      get: (workspaceId, phoneNumberId, key) =>
+      get: (workspaceId, phoneNumberId, name) =>
         Effect.map(
-          query("ContactStore.get", getText, [workspaceId, phoneNumberId, key]),
+          query("ContactStore.get", getText, [workspaceId, phoneNumberId, name]),
           ([row]) => Option.map(Option.fromUndefinedOr(row), contactOf)
         ),
       list: (workspaceId, { phoneNumberId }, page) => {
@@ -43,10 +42,10 @@ export const layer = Layer.effect(
           query("ContactStore.list", listText(after !== undefined, phoneNumberId !== undefined), [
             workspaceId,
             page.limit + 1,
-            ...after === undefined ? [] : [after.phoneNumberId, after.key],
+            ...after === undefined ? [] : [after.phoneNumberId, after.name],
             ...phoneNumberId === undefined ? [] : [phoneNumberId]
           ]),
-          (rows) => Page.fromOverread(rows.map(contactOf), page, Contact.idOf)
+          (rows) => Page.fromOverread(rows.map(contactOf), page, Contact.placeOf)
         )
       }
     })

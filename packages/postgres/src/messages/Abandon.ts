@@ -2,12 +2,14 @@
  * Abandons sends (core's `AbandonStep`): what is loaded and written. As for *accept*, the lock of a workspace guards
  * everything that its sends spend.
  */
-import { AbandonStep, Contact, Limits, type MessageStore, type Time, type Workspace } from "@wac/core"
+import { AbandonStep, Contact, type Id, Limits, type MessageStore, type Time, type Workspace } from "@wac/core"
+import { Array } from "effect"
 import { instantOrNull, plain } from "../Column.ts"
+import { contactNamed } from "../contacts/ContactStep.ts"
 import type { StepOptions } from "../Database.ts"
 import { numberOf } from "../numbers/StoredNumber.ts"
 import { doubles, instants, integers, texts } from "../Parameter.ts"
-import type { Statement } from "../Statement.ts"
+import type { Row, Statement } from "../Statement.ts"
 import { awaitDeadlines, keepSends } from "./KeepSends.ts"
 import { type StoredSend, triedOf } from "./StoredSend.ts"
 
@@ -29,10 +31,39 @@ const numbersText = `select distinct on (p.id) p.id, to_json(p) as number, p.buc
   from ${bound("t.phone_number_id")}
   cross join lateral (select p.* from phone_numbers p where p.id = t.phone_number_id offset 0) p`
 
-const pairsText = `select b.key, b.full_at, b.counted_at from ${bound("t.phone_number_id")}
-  cross join lateral (
-    select b.* from buckets b where b.key = 'pair:' || t.phone_number_id || ':' || k.customer offset 0
-  ) b`
+/** A row for each bucket of a customer, under both keys that the customer may have (`Contact.keysOf`). */
+const pairsText = `select k.customer as name, t.phone_number_id, n.key, n.phone, n.user_id, b.key as bucket, b.full_at,
+    b.counted_at
+  from ${bound("t.phone_number_id")}
+  left join lateral (${contactNamed("t.phone_number_id", "k.customer")}) n on true
+  left join lateral (
+    select b.* from buckets b where b.key = any (array[
+      'pair:' || t.phone_number_id || ':' || coalesce(n.key, k.customer), 'pair:' || t.phone_number_id || ':' || n.user_id
+    ]) offset 0
+  ) b on true`
+
+/** The pairs of a customer with a number. */
+const pairsOf = (
+  number: Id.PhoneNumberId,
+  to: string,
+  rows: ReadonlyArray<Row>
+): AbandonStep.Found["pairs"] => {
+  const [row] = rows
+  const contact = row === undefined || row["key"] === null ? undefined : {
+    key: plain<string>(row, "key"),
+    customer: { phone: row["phone"], userId: row["user_id"] } as Contact.Customer
+  }
+  const pairOf = (customer: string): AbandonStep.TriedPair => {
+    const pair = rows.find(({ bucket }) => bucket === Limits.pairBucket(number, customer))
+    return {
+      customer,
+      fullAt: pair && plain<Time.Instant>(pair, "full_at"),
+      countedAt: pair === undefined ? null : instantOrNull(pair, "counted_at")
+    }
+  }
+  const [first, ...others] = Contact.keysOf(to, contact)
+  return [pairOf(first), ...others.map(pairOf)]
+}
 
 const keyName = (workspaceId: unknown, route: unknown, key: unknown): string => `${workspaceId}\n${route}\n${key}`
 
@@ -57,7 +88,10 @@ const read: StepOptions<MessageStore.AbandonSend, AbandonStep.Loaded, void, Aban
 ) => {
   const workspaces = new Map(workspaceRows!.map((row) => [plain<string>(row, "id"), row]))
   const numbers = new Map(numberRows!.map((row) => [plain<string>(row, "id"), row]))
-  const pairs = new Map(pairRows!.map((row) => [plain<string>(row, "key"), row]))
+  const pairs = Array.groupBy(
+    pairRows!,
+    (row) => Limits.pairBucket(plain(row, "phone_number_id"), plain<string>(row, "name"))
+  )
   const sends = new Map(sendRows!.map((row) => {
     const stored = plain<StoredSend>(row, "send")
     return [keyName(stored["workspace_id"], stored["route"], stored["key"]), triedOf(stored)]
@@ -69,17 +103,15 @@ const read: StepOptions<MessageStore.AbandonSend, AbandonStep.Loaded, void, Aban
       const workspace = workspaces.get(workspaceId)
       if (send === undefined || workspace === undefined) return undefined
       const number = numbers.get(send.message.phoneNumberId)
-      const pair = pairs.get(Limits.pairBucket(send.message.phoneNumberId, Contact.keyOf(message.to)))
+      const { phoneNumberId } = send.message
+      const ofCustomer = pairs[Limits.pairBucket(phoneNumberId, Contact.keyOf(message.to))] ?? []
       return {
         send,
         workspace: { tier: plain<Workspace.Workspace["tier"]>(workspace, "tier") },
         workspaceFullAt: plain<Time.Instant>(workspace, "full_at"),
         number: number && numberOf(plain(number, "number")),
         numberFullAt: number && plain<Time.Instant>(number, "full_at"),
-        pair: {
-          fullAt: pair && plain<Time.Instant>(pair, "full_at"),
-          countedAt: pair === undefined ? null : instantOrNull(pair, "counted_at")
-        }
+        pairs: pairsOf(phoneNumberId, message.to, ofCustomer)
       }
     }
   }

@@ -4,6 +4,7 @@
  */
 import {
   AcceptStep,
+  Addressee,
   Contact,
   type Id,
   Limits,
@@ -13,14 +14,15 @@ import {
   type Time,
   type Workspace
 } from "@wac/core"
+import { Array } from "effect"
 import { instant, instantOrNull, plain } from "../Column.ts"
-import { contactOf } from "../contacts/ContactStep.ts"
+import { contact, contactNamed, contactOf } from "../contacts/ContactStep.ts"
 import type { StepOptions } from "../Database.ts"
 import { numberOf } from "../numbers/StoredNumber.ts"
 import { doubles, instants, integers, jsons, texts } from "../Parameter.ts"
 import type { Row, Rows, Statement } from "../Statement.ts"
 import { templateOf } from "../templates/StoredTemplate.ts"
-import { boundOf, type StoredSend } from "./StoredSend.ts"
+import { boundOf, messageOf, type StoredSend } from "./StoredSend.ts"
 
 /** With the workspaces of a portfolio's other numbers, since its numbers share a messaging limit. */
 const lockText = `select w.id, w.name, w.created_at, w.suspended, w.tier, w.bucket_full_at, w.monthly_quota
@@ -83,11 +85,26 @@ const kindsText = `select a.id is not null as is_known, a.revoked_at, a.expires_
   ) t on true
   order by k.place`
 
+/** Which rare sends are in a batch: the statement for all others does without what these need. */
+interface Rare {
+  /** A send to a user id, whose contact may have another key. */
+  readonly isToUser: boolean
+  /** A send of a campaign, which may have another message to the customer. */
+  readonly isOfCampaign: boolean
+}
+
+/** The buckets of a customer with a number, under both keys that the customer may have (`Contact.keysOf`). */
+const pairsWith = (number: string): string =>
+  `buckets b where b.key = any (array[
+      'pair:' || ${number} || ':' || coalesce(n.key, s.customer), 'pair:' || ${number} || ':' || n.user_id
+    ]) offset 0`
+
 /**
- * What is loaded for each send; for most there is nothing. An unclaimed message is locked unless another transaction
- * holds it: it may be claimed again, or lose its key.
+ * What is loaded for each send; for most there is nothing. A send has a row for each bucket of the customer. An
+ * unclaimed message is locked unless another transaction holds it: it may be claimed again, or lose its key.
  */
-const sendsText = `with k as materialized (
+const sendsText = ({ isOfCampaign, isToUser }: Rare): string =>
+  `with k as materialized (
     select k.place, k.workspace_id, k.route, p.id as number_id, (
       select array_agg(o.id) from phone_numbers o where o.limit_pool = p.limit_pool and o.id <> p.id
     ) as others
@@ -95,8 +112,8 @@ const sendsText = `with k as materialized (
       with ordinality k (workspace_id, provider, sender, route, place)
     ${senderOf("p.id, p.limit_pool")}
   )
-  select s.place, k.number_id, b.full_at, b.counted_at, b.marketing_at, e.elsewhere, n.workspace_id, n.phone_number_id, n.key, n.phone, n.user_id,
-    n.last_inbound_at, n.opted_out, n.preference_at, to_json(coalesce(l.l, m.m)) as bound, l.l is null as is_busy
+  select s.place, k.number_id, b.bucket, b.full_at, b.counted_at, b.marketing_at, e.elsewhere, ${contact.names("n")},
+    ${isOfCampaign ? "to_json(t.t) as twin, " : ""}to_json(coalesce(l.l, m.m)) as bound, l.l is null as is_busy
   from unnest($5::integer[], $6::text[], $7::text[]) with ordinality s (kind, key, customer, place)
   join k on k.place = s.kind
   left join lateral (
@@ -106,19 +123,30 @@ const sendsText = `with k as materialized (
     select l from messages l where l.id = (m.m).id and l.claim_token is null for update skip locked
   ) l on true
   left join lateral (
-    select n.* from contacts n where n.phone_number_id = k.number_id and n.key = s.customer offset 0
+    ${
+    isToUser
+      ? contactNamed("k.number_id", "s.customer")
+      : "select n.* from contacts n where n.phone_number_id = k.number_id and n.key = s.customer offset 0"
+  }
   ) n on true
   left join lateral (
-    select b.full_at, b.counted_at, b.marketing_at from buckets b where b.key = 'pair:' || k.number_id || ':' || s.customer offset 0
+    select b.key as bucket, b.full_at, b.counted_at, b.marketing_at from ${pairsWith("k.number_id")}
   ) b on true
   left join lateral (
-    select json_object_agg(o.id, e.counted_at) as elsewhere from unnest(k.others) o (id)
-    cross join lateral (
-      select b.counted_at from buckets b where b.key = 'pair:' || o.id || ':' || s.customer offset 0
-    ) e
+    select json_agg(json_build_array(o.id, e.key, e.counted_at)) as elsewhere from unnest(k.others) o (id)
+    cross join lateral (select b.key, b.counted_at from ${pairsWith("o.id")}) e
     where e.counted_at is not null
     having count(*) > 0
-  ) e on k.others is not null
+  ) e on k.others is not null${
+    isOfCampaign
+      ? `
+  left join lateral (
+    select t from messages t
+    where t.workspace_id = k.workspace_id and t.route = k.route and t.key = any (array[n.key, n.user_id])
+      and t.key <> s.key offset 0
+  ) t on true`
+      : ""
+  }
   where (m.m).id is not null or n.key is not null or b.full_at is not null or e.elsewhere is not null`
 
 /** The properties that sends of a kind share. */
@@ -177,7 +205,10 @@ const load = (commands: ReadonlyArray<MessageStore.AcceptSend>): ReadonlyArray<S
       ]
     },
     {
-      text: sendsText,
+      text: sendsText({
+        isToUser: commands.some(({ message }) => Addressee.isUserId(message.to)),
+        isOfCampaign: commands.some(({ campaignId }) => campaignId !== null)
+      }),
       params: [
         workspaces,
         providers,
@@ -231,29 +262,48 @@ const ofKind = (row: Row): OfKind => {
   }
 }
 
-type OfSend = Pick<AcceptStep.Found, "contact" | "pair" | "bound">
+type OfSend = Pick<AcceptStep.Found, "contact" | "pairs" | "bound" | "twin">
 
-/** For a send for which nothing was found. */
-const nothing: OfSend = {
-  contact: undefined,
-  pair: { fullAt: undefined, countedAt: new Map(), marketingAt: [] },
-  bound: undefined
-}
+const nothing: OfSend = { contact: undefined, pairs: [], bound: undefined, twin: undefined }
 
-const ofSend = (row: Row): OfSend => {
+/** A customer's count against the messaging limit by another number: the number, the pair's bucket, and the time. */
+type Elsewhere = ReadonlyArray<readonly [Id.PhoneNumberId, string, Time.Instant]>
+
+const ofSend = ({ message: { to } }: MessageStore.AcceptSend, rows: ReadonlyArray<Row>): OfSend => {
+  const [row] = rows
+  if (row === undefined) return nothing
+  const contact = row["key"] === null ? undefined : contactOf(row)
+  const keys = Contact.keysOf(to, contact)
+  const pairOf = (
+    phoneNumberId: Id.PhoneNumberId,
+    bucket: string,
+    noted: Partial<AcceptStep.OfPair>
+  ): AcceptStep.OfPair => ({
+    phoneNumberId,
+    customer: keys.find((key) => Limits.pairBucket(phoneNumberId, key) === bucket)!,
+    fullAt: undefined,
+    countedAt: null,
+    marketingAt: [],
+    ...noted
+  })
   const bound = plain<StoredSend | null>(row, "bound")
-  const countedAt = instantOrNull(row, "counted_at")
+  const twin = plain<StoredSend | null | undefined>(row, "twin") ?? null
   return {
-    contact: row["key"] === null ? undefined : contactOf(row),
-    pair: {
-      fullAt: plain<Time.Instant | null>(row, "full_at") ?? undefined,
-      countedAt: new Map([
-        ...countedAt === null ? [] : [[plain<Id.PhoneNumberId>(row, "number_id"), countedAt] as const],
-        ...byNumber(plain<ByNumber<Time.Instant>>(row, "elsewhere"))
-      ]),
-      marketingAt: plain<ReadonlyArray<Time.Instant> | null>(row, "marketing_at") ?? []
-    },
-    bound: bound === null ? undefined : boundOf(bound, plain(row, "is_busy"))
+    contact,
+    pairs: [
+      ...rows.flatMap((row) =>
+        row["bucket"] === null ? [] : [pairOf(plain(row, "number_id"), plain(row, "bucket"), {
+          fullAt: plain(row, "full_at"),
+          countedAt: instantOrNull(row, "counted_at"),
+          marketingAt: plain<ReadonlyArray<Time.Instant> | null>(row, "marketing_at") ?? []
+        })]
+      ),
+      ...(plain<Elsewhere | null>(row, "elsewhere") ?? []).map(([id, bucket, countedAt]) =>
+        pairOf(id, bucket, { countedAt })
+      )
+    ],
+    bound: bound === null ? undefined : boundOf(bound, plain(row, "is_busy")),
+    twin: twin === null ? undefined : messageOf(twin)
   }
 }
 
@@ -270,13 +320,13 @@ const read = (
   const { places } = kindsOf(commands)
   const workspaces = new Map(workspaceRows!.map((row) => [plain<string>(row, "id"), workspaceOf(row)]))
   const kinds = kindRows!.map(ofKind)
-  const sends = new Map(sendRows!.map((row) => [Number(row["place"]) - 1, ofSend(row)]))
+  const sends = Array.groupBy(sendRows!, (row) => `${row["place"]}`)
   const found = new Map(commands.map((command, i) => [
     command,
     {
       workspace: workspaces.get(command.request.workspaceId),
       ...kinds[places[i]!]!,
-      ...sends.get(i) ?? nothing
+      ...ofSend(command, sends[`${i + 1}`] ?? [])
     }
   ]))
   return { now, found: (command) => found.get(command)!, letGo: [] }
@@ -319,23 +369,21 @@ const more: NonNullable<StepOptions<never, Loaded, never, never, AcceptStep.Need
       now,
       letGo: [...gone],
       found: (command) => {
-        const { pair, sender, ...others } = found(command)
-        if (sender === undefined || !counted.has(sender.number.id)) return { pair, sender, ...others }
-        const customer = Contact.keyOf(command.message.to)
+        const { pairs, sender, ...others } = found(command)
+        if (sender === undefined || !counted.has(sender.number.id)) return { pairs, sender, ...others }
         return {
           ...others,
           sender: {
             ...sender,
-            customers: new Map(Array.from(sender.customers, ([id, before]) => {
+            customers: new Map([...sender.customers].map(([id, before]) => {
               const exact = counted.get(id)
               return [id, exact === undefined ? before : exact.counted ?? before - exact.keys.length]
             })),
             isExact: true
           },
-          pair: {
-            ...pair,
-            countedAt: new Map([...pair.countedAt].filter(([id]) => !gone.has(Limits.pairBucket(id, customer))))
-          }
+          pairs: pairs.map((pair) =>
+            gone.has(Limits.pairBucket(pair.phoneNumberId, pair.customer)) ? { ...pair, countedAt: null } : pair
+          )
         }
       }
     }

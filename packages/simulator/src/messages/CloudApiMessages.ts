@@ -145,6 +145,7 @@ export const make = (grounds: Grounds): Messages => {
     const request = SendRequest.read(body)
     if ("http" in request) return request
     const customer = request.userId ? request.to : Recipient.keyOf(request.to)
+    const who = customers.of(customer)
     const behaviour = customers.behaviourOf(customer)
     const refused = recipientRefusal(number, customer, behaviour, nth)
     if (refused !== undefined) return refused
@@ -160,9 +161,9 @@ export const make = (grounds: Grounds): Messages => {
     }
     const perSecond = settings().throughput ?? Numbers.perSecond(number)
     if (!limits.throughput(number.id, now, perSecond)) return Errors.refusal({ code: 130429 })
-    if (settings().pairLimit && !limits.pair(number.id, customer, now)) return Errors.refusal({ code: 131056 })
+    if (settings().pairLimit && !limits.pair(number.id, who, now)) return Errors.refusal({ code: 131056 })
 
-    const outside = !customers.windowOpen(number.id, customer, now)
+    const outside = !customers.windowOpen(number.id, who, now)
     const { window } = settings()
     const messagingLimit = Numbers.messagingLimit(number)
     const fileProblem = files.map((file) => Files.problemOf(file, (id) => typeOf(number.id, id, now)))
@@ -171,12 +172,12 @@ export const make = (grounds: Grounds): Messages => {
       ? behaviour.fail
       : outside && template === undefined && window
       ? { code: 131047 }
-      : template?.category === "MARKETING" && !customers.wantsMarketing(number.id, customer)
+      : template?.category === "MARKETING" && !customers.wantsMarketing(number.id, who)
       ? { code: 131050 }
-      : outside && messagingLimit !== null && !limits.customers(customer, now, messagingLimit)
+      : outside && messagingLimit !== null && !limits.customers(who, now, messagingLimit)
       ? overLimit
       : fileProblem
-    limits.spend(number.id, customer, now, outside && problem === undefined)
+    limits.spend(number.id, who, now, outside && problem === undefined)
 
     // only templates are held
     const { held: _, ...unheld } = behaviour

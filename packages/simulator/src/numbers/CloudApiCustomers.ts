@@ -6,6 +6,10 @@ import * as Recipient from "../messages/CloudApiRecipient.ts"
 const window = 24 * 3600 * 1000
 
 export interface Customers {
+  /** Both are names of one customer: windows and preferences under the user id go to the number. */
+  readonly identify: (userId: string, number: string) => void
+  /** The customer with this name: the number of a user id, if it is known. */
+  readonly of: (name: string) => string
   /** The customer wrote to this number. */
   readonly wrote: (number: string, customer: string, at: number) => void
   readonly windowOpen: (number: string, customer: string, now: number) => boolean
@@ -17,15 +21,25 @@ export interface Customers {
   readonly behaviourOf: (customer: string) => Behaviours.Behaviour
 }
 
-/** Customers are named by {@link Recipient.keyOf}. */
+/** Customers are named by {@link Recipient.keyOf}, and by number where both names are known. */
 export const make = (): Customers => {
   /** By customer, by number. */
   const lastWords = new Map<string, Map<string, number>>()
   const stopped = new Map<string, Set<string>>()
   const behaviours = new Map<string, Behaviours.Behaviour>()
+  const numbersOf = new Map<string, string>()
   const wordsOf = (customer: string) => lastWords.get(customer) ?? new Map<string, number>()
   const stoppedBy = (customer: string) => stopped.get(customer) ?? new Set<string>()
   return {
+    identify: (userId, customer) => {
+      if (numbersOf.get(userId) === customer) return
+      numbersOf.set(userId, customer)
+      const words = wordsOf(customer)
+      for (const [number, at] of wordsOf(userId)) words.set(number, Math.max(at, words.get(number) ?? 0))
+      lastWords.set(customer, words)
+      stopped.set(customer, new Set([...stoppedBy(customer), ...stoppedBy(userId)]))
+    },
+    of: (name) => numbersOf.get(name) ?? name,
     wrote: (number, customer, at) => {
       const words = wordsOf(customer)
       lastWords.set(customer, words.set(number, Math.max(at, words.get(number) ?? 0)))

@@ -180,6 +180,31 @@ const told = (own: Fixture.World, name: string, change: Template.TemplateChange,
     })
   )
 
+/** The `n`th customer's user id. */
+const userId = (n: number) => `US.${n}3491208655302741918`
+
+/** A row for a customer who is named so. */
+const named = (to: string): Recipient.Row => ({ recipient: { to, variables: { number: to } } })
+
+/** Reports both names of the `n`th customer without opening a window. */
+const link = (own: Fixture.World, n: number) =>
+  ContactStore.ContactStore.use((store) =>
+    store.setPreference({
+      now: own.start,
+      providerNumberId: own.number.providerNumberId,
+      customer: { phone: customer(n), userId: userId(n) },
+      preference: "opt_in",
+      at: own.start
+    })
+  )
+
+/** Each row's problem, or whom its message goes to. */
+const reportOf = ({ id, workspaceId }: Campaign.Campaign) =>
+  Effect.map(
+    CampaignStore.CampaignStore.use((store) => store.rows(workspaceId, id, { limit: 100, after: 0 })),
+    (report) => report.map(({ message, problem }) => [problem?.reason, message?.content.to])
+  )
+
 /** Registers the tests. */
 export const tests = (it: Fixture.It): void => {
   it.effect("a campaign is found by its workspace, newest first, and by no other", () =>
@@ -403,6 +428,97 @@ export const tests = (it: Fixture.It): void => {
       const later = at + 7 * 24 * hour + minute
       const [first] = again.filter(({ message }) => message.content.to === customer(1))
       assert.strictEqual((yield* Effect.flatMap(sendOf(own, first!, later), by(later)))._tag, "Claimed")
+    }))
+
+  it.effect("rows that name one customer by number and by user id count once", () =>
+    Effect.gen(function*() {
+      for (const most of [1, limit]) {
+        const own = yield* world()
+        yield* link(own, 1)
+        const campaign = yield* draft(own)
+        yield* add(campaign, [named(userId(1)), row(1), named(userId(2)), named(userId(1))])
+        yield* changed(campaign, own.start, { _tag: "Check" })
+        yield* workAll(own, own.start, most)
+        assert.deepStrictEqual(yield* reportOf(campaign), [
+          [undefined, userId(1)],
+          ["duplicate", undefined],
+          [undefined, userId(2)],
+          ["duplicate", undefined]
+        ])
+        // the one who was known when the first row was checked is still known with the last one
+        assert.strictEqual((yield* get(campaign)).limitedCustomers, 2)
+      }
+    }))
+
+  it.effect("a campaign that learns of a customer's two names while it sends writes to one of them", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const campaign = yield* draft(own)
+      yield* add(campaign, [named(userId(1)), row(1), named(userId(2)), row(2)])
+      yield* changed(campaign, own.start, { _tag: "Check" })
+      yield* workAll(own, own.start)
+      yield* changed(campaign, own.start, { _tag: "Start" })
+      const claimed = yield* workAll(own, own.start)
+      assert.strictEqual(claimed.length, 4)
+      const to = (name: string) => claimed.find(({ message }) => message.content.to === name)!
+      yield* sent(own, to(userId(1)), own.start)
+      yield* link(own, 1)
+      yield* link(own, 2)
+      const outcome = (recipient: CampaignStep.Claimed) =>
+        Effect.flatMap(
+          sendOf(own, recipient, own.start),
+          (command) => MessageStore.MessageStore.use((store) => store.accept(command))
+        )
+      assert.strictEqual((yield* outcome(to(customer(1))))._tag, "Duplicate")
+      // of two that wait, the first one to come is sent
+      const racing = yield* Effect.forEach([to(userId(2)), to(customer(2))], outcome, { concurrency: "unbounded" })
+      assert.deepStrictEqual(racing.map(({ _tag }) => _tag).toSorted(), ["Claimed", "Duplicate"])
+    }))
+
+  it.effect("the frequency cap counts what a customer got under either name", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const limits = { ...Fixture.roomy, frequencyCap: { messages: 2, days: 7 } }
+      const store = yield* MessageStore.MessageStore
+      const marketing = (to: string, now: Time.Instant) =>
+        Effect.flatMap(
+          MessageFixture.send(own, {
+            now,
+            limits,
+            message: MessageFixture.template({ to, name: "promo", bodyParams: ["x"] })
+          }),
+          store.accept
+        )
+      for (const n of [1, 2]) {
+        yield* marketing(userId(n), own.start)
+        yield* marketing(customer(n), own.start + second)
+      }
+      const campaign = yield* draft(own, { template: { name: "promo", language: "en_US", bodyParams: ["x"] } })
+      yield* add(campaign, [named(userId(1)), named(userId(2))])
+      yield* changed(campaign, own.start, { _tag: "Check" })
+      yield* workAll(own, own.start)
+      yield* changed(campaign, own.start, { _tag: "Start" })
+      yield* link(own, 1)
+      const outcomes = yield* Effect.forEach(yield* workAll(own, own.start), (recipient) =>
+        Effect.flatMap(
+          sendOf(own, recipient, own.start + 2 * second),
+          (command) => Effect.map(store.accept({ ...command, limits }), ({ _tag }) => [command.message.to, _tag])
+        ))
+      assert.sameDeepMembers(outcomes, [[userId(1), "Capped"], [userId(2), "Claimed"]])
+    }))
+
+  it.effect("a row with a user id is left out of a campaign with an authentication template", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      yield* told(own, "order", { category: "authentication" }, own.start + 1)
+      const campaign = yield* draft(own)
+      yield* add(campaign, [named(userId(1)), row(2)])
+      yield* changed(campaign, own.start, { _tag: "Check" })
+      yield* workAll(own, own.start)
+      assert.deepStrictEqual(yield* reportOf(campaign), [["phone_number_required", undefined], [
+        undefined,
+        customer(2)
+      ]])
     }))
 
   it.effect("customers of the holdout get nothing, and are counted with their reason", () =>

@@ -66,6 +66,8 @@ export const tests = (it: Fixture.It): void => {
         phoneNumberId: own.number.id,
         key: long,
         customer: { phone: long, userId: null },
+        isUserFirst: false,
+        knownSince: own.start - hour,
         lastInboundAt: own.start,
         optedOut: true,
         preferenceAt: own.start - hour
@@ -99,7 +101,7 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual(describe((yield* sending(short)).accepted), "Claimed")
     }))
 
-  it.effect("a customer known by user id only has a contact, and an event without a number", () =>
+  it.effect("a customer known by user id only has a contact, and an event that names them by it", () =>
     Effect.gen(function*() {
       const own = yield* world()
       yield* inbound(own, { customer: user("US.1"), at: own.start, preference: "opt_out" })
@@ -108,6 +110,8 @@ export const tests = (it: Fixture.It): void => {
         phoneNumberId: own.number.id,
         key: "US.1",
         customer: user("US.1"),
+        isUserFirst: true,
+        knownSince: own.start,
         lastInboundAt: own.start,
         optedOut: true,
         preferenceAt: own.start
@@ -115,7 +119,7 @@ export const tests = (it: Fixture.It): void => {
       const { items } = yield* EventStore.EventStore.use((store) =>
         store.list(own.workspace.id, {}, { limit: 10, after: null })
       )
-      assert.deepStrictEqual(items.map(({ data }) => [data["from"], data["from_user_id"]]), [[null, "US.1"]])
+      assert.deepStrictEqual(items.map(({ data }) => [data["from"], data["from_user_id"]]), [["US.1", "US.1"]])
     }))
 
   it.effect("a message with both number and user id merges two contacts, whichever came first", () =>
@@ -124,12 +128,14 @@ export const tests = (it: Fixture.It): void => {
       yield* inbound(own, { customer: user("US.1"), at: own.start - 5, preference: "opt_out" })
       yield* inbound(own, { customer: customer(1), at: own.start - 9 })
       yield* inbound(own, { customer: both(customer(1), "US.1"), at: own.start - 7, now: own.start })
-      assert.deepStrictEqual(yield* contactOf(own, "US.1"), Option.none())
+      assert.deepStrictEqual(yield* known(own, "US.1"), yield* known(own, customer(1)))
       assert.deepStrictEqual(yield* known(own, customer(1)), {
         workspaceId: own.workspace.id,
         phoneNumberId: own.number.id,
         key: customer(1),
         customer: both(customer(1), "US.1"),
+        isUserFirst: false,
+        knownSince: own.start - 9,
         lastInboundAt: own.start - 5,
         optedOut: true,
         preferenceAt: own.start - 5
@@ -138,7 +144,7 @@ export const tests = (it: Fixture.It): void => {
       yield* inbound(own, { customer: user("US.1"), at: own.start })
       const again = yield* known(own, customer(1))
       assert.deepStrictEqual([again.customer, again.lastInboundAt], [both(customer(1), "US.1"), own.start])
-      assert.deepStrictEqual(yield* contactOf(own, "US.1"), Option.none())
+      assert.strictEqual((yield* known(own, "US.1")).key, customer(1))
       // another number of the workspace has contacts of its own
       const other = yield* world({ start: own.start })
       yield* inbound(other, { customer: user("US.1") })
@@ -218,7 +224,7 @@ export const tests = (it: Fixture.It): void => {
       const own = yield* world()
       yield* inbound(own, { customer: user("US.1"), at: own.start - 1, preference: "opt_out" })
       assert.isTrue(yield* move(own, user("US.1"), both(customer(1), "US.1")))
-      assert.deepStrictEqual(yield* contactOf(own, "US.1"), Option.none())
+      assert.strictEqual((yield* known(own, "US.1")).key, customer(1))
       yield* move(own, user("US.1"), user("US.2"))
       assert.deepStrictEqual(
         yield* Effect.map(known(own, "US.2"), ({ lastInboundAt, optedOut }) => [lastInboundAt, optedOut]),
@@ -284,7 +290,7 @@ export const tests = (it: Fixture.It): void => {
       )
       const { customer: { userId }, lastInboundAt } = yield* known(own, long)
       assert.deepStrictEqual([userId, lastInboundAt], ["US.1", own.start + 39])
-      assert.deepStrictEqual(yield* contactOf(own, "US.1"), Option.none())
+      assert.strictEqual((yield* known(own, "US.1")).key, long)
       assert.deepStrictEqual(yield* contactOf(own, short), Option.none())
     }))
 

@@ -45,6 +45,8 @@ export const tests = (it: Fixture.It): void => {
         phoneNumberId: own.number.id,
         key: customer(1),
         customer: { phone: customer(1), userId: null },
+        isUserFirst: false,
+        knownSince: own.start - 3,
         lastInboundAt: own.start - 3,
         optedOut: false,
         preferenceAt: null
@@ -251,13 +253,13 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual(Option.getOrThrow(yield* contactOf(own)).lastInboundAt, own.start)
     }))
 
-  it.effect("list returns contacts in the order of their ids, in pages without gap or repetition, as get does", () =>
+  it.effect("list returns contacts in the order of their numbers, in pages without gap or repetition, as get does", () =>
     Effect.gen(function*() {
       const store = yield* ContactStore.ContactStore
       const own = yield* world()
       assert.deepStrictEqual(yield* follow(own), [])
       for (const n of [4, 1, 5, 2, 3]) yield* inbound(own, { customer: customer(n) })
-      const ids = [1, 2, 3, 4, 5].map((n) => Contact.idOf({ phoneNumberId: own.number.id, key: customer(n) }))
+      const ids = [1, 2, 3, 4, 5].map((n) => Contact.placeOf({ phoneNumberId: own.number.id, key: customer(n) }))
       for (const limit of [1, 2, 5, 100]) {
         assert.deepStrictEqual((yield* follow(own, {}, limit)).map(Contact.idOf), ids)
       }
@@ -302,8 +304,8 @@ export const tests = (it: Fixture.It): void => {
           store.list(own.workspace.id, { phoneNumberId: phoneNumberId! }, { limit: 2, after }),
           ({ items }) => items.length
         )
-      assert.strictEqual(yield* listed(greatest, Contact.idOf({ phoneNumberId: least!, key: customer(1) })), 2)
-      assert.strictEqual(yield* listed(least, Contact.idOf({ phoneNumberId: greatest!, key: customer(1) })), 0)
+      assert.strictEqual(yield* listed(greatest, Contact.placeOf({ phoneNumberId: least!, key: customer(1) })), 2)
+      assert.strictEqual(yield* listed(least, Contact.placeOf({ phoneNumberId: greatest!, key: customer(1) })), 0)
       assert.deepStrictEqual(yield* follow(other), [])
     }))
 
@@ -314,8 +316,12 @@ export const tests = (it: Fixture.It): void => {
       yield* inbound(own, { customer: { phone: null, userId } })
       const [contact] = yield* follow(own)
       assert.deepStrictEqual([contact!.key, contact!.customer], [userId, { phone: null, userId }])
-      assert.deepStrictEqual(Contact.named(Contact.idOf(contact!)), { phoneNumberId: own.number.id, key: userId })
+      assert.deepStrictEqual(Contact.named(Contact.idOf(contact!)), { phoneNumberId: own.number.id, name: userId })
+      yield* inbound(own, { customer: customer(2) })
       yield* inbound(own, { customer: { phone: customer(1), userId }, at: own.start + hour })
-      assert.deepStrictEqual((yield* follow(own)).map(({ key }) => key), [customer(1)])
+      // in the order of numbers, whatever its id is made of
+      const [merged, other, ...more] = yield* follow(own, {}, 1)
+      assert.deepStrictEqual([merged!.key, other!.key, more], [customer(1), customer(2), []])
+      assert.deepStrictEqual(Contact.named(Contact.idOf(merged!)), { phoneNumberId: own.number.id, name: userId })
     }))
 }

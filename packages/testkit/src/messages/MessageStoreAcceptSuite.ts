@@ -71,6 +71,8 @@ export const tests = (it: Fixture.It): void => {
         phoneNumberId: own.number.id,
         key: customer(1),
         customer: { phone: customer(1), userId: null },
+        isUserFirst: false,
+        knownSince: own.start - hour,
         lastInboundAt: own.start - hour,
         optedOut: false,
         preferenceAt: null

@@ -166,12 +166,12 @@ export interface Campaign {
 
 /** A customer to write to. What is omitted comes from the campaign's template. */
 export interface CampaignRecipient {
-  /** In E.164. */
+  /** A phone number in E.164, or a customer's user id. */
   readonly to: string
   readonly bodyParams?: BodyParams
   readonly header?: TemplateHeader
   readonly buttons?: ReadonlyArray<TemplateButton>
-  /** For quiet hours, in the IANA database: `Europe/Paris`; if omitted, the zones of the number's country. */
+  /** For quiet hours, in the IANA database: `Europe/Paris`; if omitted, the zones of the country in `to`. */
   readonly timeZone?: string
   /** What replaces `{{name}}` in the template's values. */
   readonly variables?: { readonly [name: string]: string }
@@ -183,7 +183,7 @@ export interface CampaignRow {
   readonly row: number
   /** Why it is not sent to; `null` if it is, or was not checked yet. */
   readonly problem: {
-    readonly reason: "malformed" | "duplicate" | "opted_out" | "template_params_mismatch"
+    readonly reason: "malformed" | "duplicate" | "opted_out" | "phone_number_required" | "template_params_mismatch"
     readonly message: string
   } | null
   readonly messageId: string | null

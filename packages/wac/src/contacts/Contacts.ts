@@ -11,7 +11,7 @@ import type { Running } from "../Running.ts"
 
 /** A customer, as seen from one of the workspace's numbers. Times are ISO 8601. */
 export interface Contact {
-  /** `<id of the phone number>:<key>`. */
+  /** The id of the phone number, `:`, and the customer's number or user id, whichever was known first. */
   readonly id: string
   readonly phoneNumberId: string
   /** In the provider's form; `null` if not known. */
@@ -36,11 +36,12 @@ export interface ContactFilter {
 /** The contacts of a workspace. */
 export interface Contacts {
   /**
-   * Customers who have written, or have opted in or out, in the order of their ids. Iterating over all of them misses
-   * nobody, whoever writes meanwhile.
+   * Customers who have written, or have opted in or out, by phone number, and then by the customer's number or, if it
+   * is not known, user id. Iterating over all of them misses nobody, whoever writes meanwhile, except a customer whose
+   * number becomes known.
    */
   readonly list: (filter?: ContactFilter) => Listing.Listing<Contact>
-  /** Gets a contact by its id. */
+  /** Gets a contact by its id, or by the phone number's id, `:`, and any other number or user id of the customer. */
   readonly get: (id: string) => Promise<Contact>
 }
 

@@ -72,7 +72,8 @@ export type MessageReceived = Recording<
   {
     readonly message_id: string
     readonly provider_message_id: string
-    readonly from: string | null
+    /** The customer's number, or their user id if the provider reports no number. A reply can be sent to it. */
+    readonly from: string
     readonly to: string
     /** `text`, `button`, `image`, … */
     readonly type: string
@@ -94,7 +95,8 @@ export type MessageEchoed = Recording<
     readonly message_id: string
     readonly provider_message_id: string
     readonly from: string
-    readonly to: string | null
+    /** The customer's number, or their user id if the provider reports no number. */
+    readonly to: string
     readonly type: string
     readonly context?: ReceivedContext
     readonly sent_at: string

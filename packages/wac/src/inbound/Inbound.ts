@@ -2,7 +2,16 @@
  * Reports of the host's own provider: statuses of messages, and messages of customers.
  */
 import { ErrorBody, Timestamp } from "@wac/api"
-import { Errors, type Id, Inbound as Service, type InboundItem, InboundMessage, PlainText, Provider } from "@wac/core"
+import {
+  Addressee,
+  Errors,
+  type Id,
+  Inbound as Service,
+  type InboundItem,
+  InboundMessage,
+  PlainText,
+  Provider
+} from "@wac/core"
 import { Clock, DateTime, Effect, Predicate, Result, Schema, Struct } from "effect"
 import * as Input from "../Input.ts"
 import type { Pricing } from "../messages/Messages.ts"
@@ -44,8 +53,10 @@ interface FromCustomer {
   readonly providerNumberId: string
   /** The provider's id of this message. A repeated message counts once. */
   readonly providerMessageId: string
-  /** The customer's number in E.164 format. */
+  /** The customer's number in E.164 format, or their user id if the number is not known. */
   readonly from: string
+  /** The customer's user id if `from` is the number. It shows that both name one customer. */
+  readonly fromUserId?: string
   /** The message that it quotes or answers. */
   readonly context?: ReceivedContext
   /** When it was written, which opens the 24-hour window. Defaults to now. */
@@ -180,8 +191,12 @@ const readOne = Input.reader(Schema.Union([
     providerMessageId: Name,
     // a number that somebody writes from is accepted even if its country's numbering plan does not allow it
     from: Schema.String.check(
-      Schema.isPattern(/^\+[1-9][0-9]{1,14}$/, { message: "must be a phone number in E.164 format" })
+      Schema.makeFilter((from: string) =>
+        /^\+[1-9][0-9]{1,14}$/.test(from) || Addressee.isUserId(from) ||
+        "must be a phone number in E.164 format, or a user id such as US.13491208655302741918"
+      )
     ),
+    fromUserId: Schema.optionalKey(Addressee.UserId),
     context: Schema.optionalKey(Schema.Struct({
       message_id: Schema.optionalKey(Schema.String),
       from: Schema.optionalKey(Schema.String),
@@ -257,7 +272,8 @@ const isFile = Schema.is(Schema.Literals(["image", "video", "audio", "document",
 const itemOf = (told: Read, now: number, takesFiles: boolean): InboundItem.InboundItem => {
   const at = told.at === undefined ? now : DateTime.toEpochMillis(told.at)
   if (told.type === "message") {
-    const { context, from, providerMessageId, providerNumberId } = told
+    const { context, from, fromUserId, providerMessageId, providerNumberId } = told
+    const { phone, userId } = Addressee.customerOf(from)
     const type = types.find((type) => told[type] !== undefined)!
     const content = cleaned(told[type] as Schema.Json)
     return {
@@ -265,7 +281,7 @@ const itemOf = (told: Read, now: number, takesFiles: boolean): InboundItem.Inbou
       message: {
         providerNumberId,
         providerMessageId,
-        customer: { phone: from, userId: null },
+        customer: phone === null ? { phone, userId } : { phone, userId: fromUserId ?? null },
         at,
         type,
         ...(takesFiles && isFile(type) ? withFile(content, told[type]!) : { content }),

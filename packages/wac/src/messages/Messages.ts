@@ -14,7 +14,10 @@ import type { ErrorCode, ProviderDetail } from "../WacError.ts"
 import type { FreeFormContents, FreeFormType, TemplateContent } from "./MessageContents.ts"
 
 interface Addressed {
-  /** The recipient's phone number in E.164 format: `+15551234567`. */
+  /**
+   * The recipient's phone number in E.164 format: `+15551234567`. For a customer whose number is not known, the user id
+   * in the event of their message: `US.13491208655302741918`.
+   */
   readonly to: string
   /** A phone number of the workspace, by id or in E.164 format. Defaults to the workspace's default number. */
   readonly from?: string
