@@ -47,7 +47,8 @@ export const deadlineOf = ({ binding, message }: Send): Instant | null => {
   return binding.expiresAt ?? binding.claim?.leaseUntil ??
     (message.status === "unknown"
       ? message.statusAt + Duration.toMillis(Message.unknownTimeout)
-      : message.status === "sending"
+      // a campaign tries again until its own end
+      : message.status === "sending" && message.campaignId === null
       ? message.statusAt + Duration.toMillis(Message.retryTimeout)
       : null)
 }

@@ -18,7 +18,8 @@ const taken = 16
 /** `Send.deadlineOf` in SQL, only to select candidates: the core decides about them. */
 export const deadline = (unknownTimeout: string, retryTimeout: string): string =>
   `coalesce(m.expires_at, m.lease_until, m.status_at + case m.status
-      when 'unknown' then ${unknownTimeout}::bigint when 'sending' then ${retryTimeout}::bigint end)`
+      when 'unknown' then ${unknownTimeout}::bigint
+      when 'sending' then case when m.campaign_id is null then ${retryTimeout}::bigint end end)`
 
 /** The parameters of {@link deadline}. */
 export const timeouts: ReadonlyArray<number> = [

@@ -824,6 +824,25 @@ export const tests = (it: Fixture.It): void => {
       yield* claim(own, again!, own.start + 6 * minute)
     }))
 
+  it.effect("a recipient whose try sent nothing is tried again after a pause of days", () =>
+    Effect.gen(function*() {
+      const messages = yield* MessageStore.MessageStore
+      const own = yield* world()
+      const campaign = yield* running(own, 1, { notAfter: own.start + 10 * 24 * hour })
+      const [recipient] = yield* workAll(own, own.start)
+      const { command } = yield* claim(own, recipient!, own.start)
+      yield* MessageFixture.settle(command, yield* MessageFixture.notSent, own.start)
+      yield* ended(recipient!, own.start, { _tag: "Again", after: Duration.minutes(1) })
+      yield* changed(campaign, own.start + second, { _tag: "Pause" })
+      const monday = own.start + 3 * 24 * hour
+      yield* messages.sweep(monday)
+      assert.deepStrictEqual((yield* get(campaign)).counts, counts({ queued: 1 }))
+      yield* changed(campaign, monday, { _tag: "Resume" })
+      const [again] = yield* workAll(own, monday)
+      yield* sent(own, again!, monday)
+      assert.deepStrictEqual((yield* get(campaign)).counts, counts({ sent: 1 }))
+    }))
+
   it.effect("a cancelled campaign skips all that wait, and what is being sent gets its outcome", () =>
     Effect.gen(function*() {
       const own = yield* world()
