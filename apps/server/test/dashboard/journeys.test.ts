@@ -369,6 +369,36 @@ it("a template is filled in beside its preview and sent once, and its life is fo
   assert.strictEqual(await page.getByLabel("Text", { exact: true }).inputValue(), "Hello?")
 })
 
+it("a customer without a phone number is written to, found and answered by user id", async () => {
+  const { page } = person
+  const userId = "US.15005550008"
+  await person.open("/messages/new")
+  await page.getByLabel("To", { exact: true }).fill(userId)
+  await page.getByLabel("Template", { exact: true }).selectOption({ label: "hello_world · en_US" })
+  await button(page, "Send message").click()
+  await page.getByRole("heading", { name: `Message to ${userId}` }).waitFor()
+  await page.getByText("Read by the recipient").waitFor()
+
+  // the customer has replied
+  await person.open("/contacts")
+  await page.getByLabel("Customer’s number or user id").fill(userId)
+  await page.getByLabel("Customer’s number or user id").press("Enter")
+  await page.getByRole("link", { name: userId }).click()
+  await page.getByRole("link", { name: "Thank you, got it!" }).waitFor()
+  await page.getByRole("link", { name: "Send a message" }).click()
+  await page.getByLabel("Text, while the customer’s service window is open").check()
+  await page.getByText("Open for").waitFor()
+  await page.getByLabel("Text", { exact: true }).fill("You are welcome")
+  await button(page, "Send message").click()
+  await page.getByRole("heading", { name: `Message to ${userId}` }).waitFor()
+
+  await person.open("/messages")
+  const search = page.getByLabel("Number, id, provider’s id or client reference")
+  await search.fill(userId)
+  await search.press("Enter")
+  await page.waitForFunction(() => document.querySelectorAll("tbody tr").length === 2)
+})
+
 it("a person finds a message and its deliveries by what they know of them, and delivers a choice again", async () => {
   const { page } = person
   const answer = await Effect.runPromise(
