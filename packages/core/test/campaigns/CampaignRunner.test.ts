@@ -227,6 +227,16 @@ describe("the end of a recipient", () => {
       _tag: "Skipped",
       error: { code: "forbidden", reason: "opted_out", message: "x" }
     })
+    assert.deepStrictEqual(after({ _tag: "Duplicate" }, 0), {
+      end: {
+        _tag: "Skipped",
+        error: {
+          code: "forbidden",
+          reason: "duplicate",
+          message: "the campaign has already written to the customer under another name"
+        }
+      }
+    })
     assert.strictEqual(refused("template_not_approved").pause, "template_not_approved")
     assert.strictEqual(refused("quota_exhausted").pause, "quota_exhausted")
     assert.strictEqual(refused("messaging_limit_reached").end._tag, "Again")
