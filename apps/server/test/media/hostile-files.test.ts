@@ -3,6 +3,7 @@
  * workspaces. Nothing is ever a server error, and nothing that is stored harms who downloads it.
  */
 import { assert, layer } from "@effect/vitest"
+import * as Extent from "@wac/testbed/Extent"
 import { Effect, Schedule } from "effect"
 import * as net from "node:net"
 import { constants, deflateRawSync, gzipSync } from "node:zlib"
@@ -381,6 +382,43 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("host
       assert.strictEqual(base64.status, 201, base64.text)
       assert.include(base64.text, `"size":${encoded.length}`)
     }))
+
+  // in real time, so only in the full form; PacedBody has every case on the test clock
+  it.effect.each(Extent.of<ReadonlyArray<number>>([], [0, 32 * 1024]))(
+    "an upload at %i bytes a second is refused after 30 seconds, and keeps nothing",
+    (pace) =>
+      Effect.gen(function*() {
+        const { authorization, url } = yield* own
+        const key = crypto.randomUUID()
+        const begun = performance.now()
+        const answer = yield* Effect.promise(() =>
+          new Promise<string>((resolve) => {
+            let text = ""
+            const socket = net.connect(Number(new URL(url).port), "127.0.0.1", () => {
+              socket.write(
+                `POST /v1/media HTTP/1.1\r\nhost: x\r\nauthorization: ${authorization}\r\nidempotency-key: ${key}\r\n` +
+                  "content-type: multipart/form-data; boundary=b\r\ncontent-length: 50000000\r\n\r\n" +
+                  `--b\r\n${disposition("filename=\"a.txt\"")}\r\n\r\n`
+              )
+            })
+            const timer = setInterval(() => socket.write("x".repeat(pace / 10)), 100)
+            socket.setEncoding("latin1").on("data", (part) => text += part).on("error", () => undefined)
+            socket.on("close", () => {
+              clearInterval(timer)
+              resolve(text)
+            })
+          })
+        )
+        assert.match(answer, /^HTTP\/1\.1 400 /)
+        assert.include(answer, "64 KiB per second")
+        assert.isBelow(performance.now() - begun, 60_000)
+        const headers = { "idempotency-key": key }
+        assert.strictEqual(
+          (yield* upload({ authorization, url }, { bytes: png, filename: "a.png", headers })).status,
+          201
+        )
+      })
+  )
 
   it.effect("a file of another workspace does not exist, for whatever is asked of it", () =>
     Effect.gen(function*() {
