@@ -4,7 +4,7 @@
  * change is a new migration, written so that the previous version of the code still runs with it.
  */
 import { PgClient } from "@effect/sql-pg"
-import { Effect, Schedule } from "effect"
+import { Duration, Effect, Schedule } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import { createHash } from "node:crypto"
 import * as tables from "./migrations/0001_tables.ts"
@@ -82,10 +82,10 @@ export const run = (
 ): Effect.Effect<Migrated, OpenError, PgClient.PgClient> =>
   Effect.gen(function*() {
     const client = yield* PgClient.PgClient
-    const next = Effect.retry(client.withTransaction(Effect.andThen(alone, step(migrations))), {
-      while: (error) => error._tag === "SqlError" && isPassing(error),
-      schedule: again
-    })
+    const next = client.withTransaction(Effect.andThen(alone, step(migrations))).pipe(
+      Effect.retry({ while: (error) => error._tag === "SqlError" && isLocked(error), schedule: givenWay }),
+      Effect.retry({ while: (error) => error._tag === "SqlError" && isPassing(error), schedule: again })
+    )
     const before = yield* next
     let after = before
     while (after < migrations.length) after = yield* next
@@ -113,6 +113,17 @@ export const version: Effect.Effect<number, OpenError, PgClient.PgClient> = Effe
 /** A server that starts at the same time as this process may take a while to respond. */
 const again = Schedule.upTo(Schedule.spaced("200 millis"), { duration: "10 seconds" })
 
+/**
+ * How long a migration waits for the lock of a table. Everything that comes to the table meanwhile waits behind it, so
+ * the migration gives way, and tries again.
+ */
+const lockTimeout = Duration.millis(500)
+
+/** A backup holds its locks for longer: then the migration fails, and says why. */
+const givenWay = Schedule.upTo(Schedule.spaced("200 millis"), { duration: "1 minute" })
+
+const isLocked = ({ reason }: SqlError): boolean => reason._tag === "LockTimeoutError"
+
 const cannotRead = (error: SqlError) =>
   Effect.fail(new OpenError({ message: `cannot prepare the database: ${describe(error)}` }))
 
@@ -139,10 +150,13 @@ const step = Effect.fnUntraced(function*(migrations: ReadonlyArray<Migration>) {
     yield* client`comment on table schema_versions is
       'The steps that made this schema; another checksum under a known name is of another build, and refused'`
   }
+  yield* client.unsafe(`set local lock_timeout = ${Duration.toMillis(lockTimeout)}`)
   // the wire protocol with parameters allows one statement; a dynamic statement may contain many
   yield* client.unsafe(`do $step$ begin execute $statements$${next.sql}$statements$; end $step$`).pipe(
     Effect.mapError((error) =>
-      new OpenError({ message: `cannot migrate to version ${version + 1} (${next.name}): ${describe(error)}` })
+      isPassing(error) || isLocked(error)
+        ? error
+        : new OpenError({ message: `cannot migrate to version ${version + 1} (${next.name}): ${describe(error)}` })
     )
   )
   // databases of before have no such column

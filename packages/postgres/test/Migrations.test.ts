@@ -1,6 +1,6 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, it, layer } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Context, Effect, Fiber, Layer } from "effect"
 import * as Migrations from "../src/Migrations.ts"
 import * as PostgresClient from "../src/PostgresClient.ts"
 import { clients, freshDatabase } from "./servers.ts"
@@ -133,4 +133,48 @@ it.live("processes that migrate concurrently run each migration once", () =>
       { local: true }
     )
     yield* Effect.forEach([1, 2, 3, 4], () => process, { concurrency: "unbounded", discard: true })
+  }).pipe(Effect.scoped))
+
+it.live("a migration gives way while its table is locked, so that statements behind it do not wait, and is tried again", () =>
+  Effect.gen(function*() {
+    const url = yield* freshDatabase()
+    const session = Effect.map(
+      Layer.build(Layer.fresh(PgClient.layer({ url, maxConnections: 1 }))),
+      (context) => Context.get(context, PgClient.PgClient)
+    )
+    const [backup, caller] = [yield* session, yield* session]
+    const migrate = (...migrations: ReadonlyArray<Migrations.Migration>) =>
+      Effect.provide(Migrations.run(migrations), Layer.fresh(PostgresClient.layer({ url })), { local: true })
+    yield* migrate(first)
+    yield* backup`begin`
+    yield* backup`lock table one in access share mode`
+    const migrating = yield* Effect.forkChild(migrate(first, second), { startImmediately: true })
+    yield* Effect.repeat(
+      caller`select 1 from pg_locks where relation = 'one'::regclass and not granted`,
+      { until: ({ length }) => length > 0 }
+    )
+    // behind the migration's request for the lock, while the backup goes on
+    assert.lengthOf(yield* caller`select x from one`, 1)
+    yield* backup`commit`
+    assert.deepStrictEqual(yield* Fiber.join(migrating), { before: 1, after: 2 })
+  }).pipe(Effect.scoped))
+
+it.live("a migration that meets a deadlock is tried again", () =>
+  Effect.gen(function*() {
+    const url = yield* freshDatabase()
+    const migrate = (...migrations: ReadonlyArray<Migrations.Migration>) =>
+      Effect.provide(Migrations.run(migrations), Layer.fresh(PostgresClient.layer({ url })), { local: true })
+    yield* migrate(first)
+    // as PostgreSQL reports it once; a sequence keeps its value when the transaction is rolled back
+    const deadlocked: Migrations.Migration = {
+      name: "deadlocked",
+      sql: `do $$ begin
+        if nextval('tries') = 1 then raise exception using errcode = 'deadlock_detected', message = 'deadlock'; end if;
+      end $$`
+    }
+    yield* Effect.provide(
+      PgClient.PgClient.use((client) => client`create sequence tries`),
+      PgClient.layer({ url, maxConnections: 1 })
+    )
+    assert.deepStrictEqual(yield* migrate(first, deadlocked), { before: 1, after: 2 })
   }).pipe(Effect.scoped))

@@ -143,10 +143,10 @@ describe("an upgrade under load, and the way back", () => {
           for (const { body, id, key, text } of sent.slice(-repeated)) {
             const again = yield* Effect.promise(() => answer(() => added, key, body))
             assert.deepInclude(again, { status: 200, replayed: true, text })
-            const shown = yield* call(`${added.process.url}/v1/messages/${id}`, {
+            const shown = call(`${added.process.url}/v1/messages/${id}`, {
               headers: { authorization: `Bearer ${apiKey}` }
             })
-            assert.strictEqual(shown.status, 200, shown.text)
+            yield* checks.until(shown, ({ status }) => status === 200)
           }
           yield* Effect.sleep(between)
           const [oldest, ...others] = targets
@@ -158,7 +158,8 @@ describe("an upgrade under load, and the way back", () => {
 
         yield* Effect.sleep(between)
         const known = yield* newestVersion(database)
-        assert.strictEqual((yield* carryOut({ DATABASE_URL: database }, "migrate")).code, 0)
+        const migrated = yield* carryOut({ DATABASE_URL: database }, "migrate")
+        assert.strictEqual(migrated.code, 0, migrated.stderr)
         yield* Migrations.run([...Migrations.all, ofTheNextVersion]).pipe(
           Effect.provide(PgClient.layer({ url: Redacted.make(database), maxConnections: 1 }))
         )
