@@ -2,8 +2,9 @@
  * A whole server on loopback for a test: real HTTP, memory storage, the sandbox; and what its tests do again and again.
  */
 import { Authenticator, Id, Member, type Session } from "@wac/core"
+import * as PgBouncer from "@wac/testbed/PgBouncer"
 import { RecordingReceiver } from "@wac/testkit"
-import { Context, Effect, Option } from "effect"
+import { Context, Effect, Option, type Scope } from "effect"
 import { HttpServer } from "effect/http"
 import type { Composition } from "wac/effect"
 import { run } from "../src/Run.ts"
@@ -40,13 +41,30 @@ export const hostAuthenticator = Authenticator.layerHost((headers) =>
   })
 )
 
+/**
+ * The way to the database in this run: the given one, or with `TEST_POOLER=pgbouncer` by a pooler of the process's own,
+ * where there is one server and no pooler yet.
+ */
+export const reached = Effect.fnUntraced(function*(
+  env: Readonly<Record<string, string>>
+): Effect.fn.Return<Readonly<Record<string, string>>, never, Scope.Scope> {
+  const { DATABASE_LISTEN_URL, DATABASE_URL = "" } = env
+  const isOneServer = URL.canParse(DATABASE_URL) && DATABASE_URL.startsWith("postgres://")
+  if (!PgBouncer.isEverywhere || DATABASE_LISTEN_URL !== undefined || !isOneServer) return env
+  const pooler = yield* Effect.acquireRelease(
+    Effect.promise(() => PgBouncer.start(DATABASE_URL)),
+    (pooler) => Effect.promise(pooler.stop)
+  )
+  return { ...env, DATABASE_URL: pooler.url, DATABASE_LISTEN_URL: DATABASE_URL }
+})
+
 /** Starts a server in the present scope; `services` are all of its services, for what HTTP does not offer. */
 export const start = Effect.fnUntraced(function*(options?: {
   readonly environment?: { readonly [name: string]: string }
   readonly adapters?: Partial<Composition.Adapters>
 }) {
   const { services } = yield* run(
-    { ...environment, ...options?.environment },
+    { ...environment, ...yield* reached(options?.environment ?? {}) },
     options?.adapters
   )
   const url = HttpServer.formatAddress(Context.get(services, HttpServer.HttpServer).address)

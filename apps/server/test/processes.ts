@@ -16,7 +16,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import * as checks from "./checks.ts"
-import { createKey, environment, signIn } from "./harness.ts"
+import { createKey, environment, reached, signIn } from "./harness.ts"
 import type { Done, Order } from "./steered.ts"
 
 const root = fileURLToPath(new URL("../../..", import.meta.url))
@@ -93,6 +93,12 @@ export const launch = (
   env: Record<string, string>,
   main: string = standard,
   args: ReadonlyArray<string> = isCommandLine(main) ? ["start"] : []
+): Effect.Effect<Running, never, Scope.Scope> => Effect.flatMap(reached(env), (env) => spawned(env, main, args))
+
+const spawned = (
+  env: Readonly<Record<string, string>>,
+  main: string,
+  args: ReadonlyArray<string>
 ): Effect.Effect<Running, never, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.sync(() => {

@@ -1,13 +1,28 @@
+/**
+ * The conformance suites on every PostgreSQL of this run, and behind a pooler.
+ */
+import { describe } from "@effect/vitest"
+import * as Extent from "@wac/testbed/Extent"
+import * as PgBouncer from "@wac/testbed/PgBouncer"
 import { StorageSuite } from "@wac/testkit"
 import { Effect, Layer } from "effect"
 import { inject } from "vitest"
 import { PostgresStorage } from "../src/index.ts"
-import { freshDatabase } from "./servers.ts"
+import { freshDatabase, pooled, storageIn } from "./servers.ts"
 
 for (const { name, url } of inject("postgresServers")) {
   StorageSuite.suite(
     name,
-    Layer.unwrap(Effect.map(freshDatabase(url), (url) => PostgresStorage.layerServer({ url })))
+    Layer.unwrap(Effect.map(freshDatabase(url), (url) => storageIn(url)))
   )
 }
 StorageSuite.suite("PGlite", PostgresStorage.layerEmbedded({}))
+
+describe.skipIf(!PgBouncer.isInstalled || PgBouncer.isEverywhere)("behind PgBouncer", () => {
+  StorageSuite.suite(
+    "PostgreSQL behind PgBouncer",
+    Layer.unwrap(Effect.map(Effect.flatMap(freshDatabase(), pooled), PostgresStorage.layerServer)),
+    // whose steps lock, load and write, and what notifies other processes
+    Extent.of({ ports: ["ApiKeyStore", "ChangeStore", "RateLimitStore", "WebhookStore"] }, {})
+  )
+})

@@ -8,8 +8,7 @@ import { Limits, RateLimitStore } from "@wac/core"
 import { Fixture, MessageFixture } from "@wac/testkit"
 import { Clock, Effect, Fiber, Layer, Redacted } from "effect"
 import * as Clocks from "../src/Clocks.ts"
-import * as PostgresStorage from "../src/PostgresStorage.ts"
-import { freshDatabase } from "./servers.ts"
+import { freshDatabase, storageIn } from "./servers.ts"
 import { blocked, open } from "./webhooks/DeliveryProcesses.ts"
 
 const { second } = Fixture
@@ -35,7 +34,7 @@ const storage = Layer.unwrap(Effect.gen(function*() {
   const url = yield* freshDatabase()
   yield* Effect.orDie(settable(url))
   return Layer.mergeAll(
-    PostgresStorage.layerServer({ url }),
+    storageIn(url),
     Layer.orDie(PgClient.layer({ url })),
     Fixture.layer
   )

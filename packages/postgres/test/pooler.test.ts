@@ -4,24 +4,19 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
 import * as PgBouncer from "@wac/testbed/PgBouncer"
-import { Effect, Exit, Layer, Logger, Queue, Redacted, Ref } from "effect"
+import { Effect, Exit, Layer, Logger, Queue, Ref } from "effect"
 import { Database } from "../src/Database.ts"
 import { Deadline } from "../src/Deadline.ts"
 import * as Migrations from "../src/Migrations.ts"
 import * as PostgresClient from "../src/PostgresClient.ts"
 import { calling } from "./calling.ts"
-import { freshDatabase } from "./servers.ts"
+import { freshDatabase, pooled } from "./servers.ts"
 
-/** A database, and its URL through a pooler. */
-const pooled = (mode?: "session" | "transaction") =>
-  Effect.gen(function*() {
-    const direct = yield* freshDatabase()
-    const pooler = yield* Effect.acquireRelease(
-      Effect.promise(() => PgBouncer.start(Redacted.value(direct), mode)),
-      (pooler) => Effect.promise(pooler.stop)
-    )
-    return { direct, url: Redacted.make(pooler.url) }
-  })
+/** A database, and how a client reaches it through a pooler. */
+const fresh = Effect.fnUntraced(function*(mode?: "session" | "transaction") {
+  const { listenUrl: direct, url } = yield* Effect.flatMap(freshDatabase(), (direct) => pooled(direct, mode))
+  return { direct, url }
+})
 
 const database = (options: PostgresClient.Options, deadline = 5000) =>
   Database.layer.pipe(
@@ -53,7 +48,7 @@ describe.skipIf(!PgBouncer.isInstalled)("a pooler", () => {
     "a pooler is detected, and no state is left in its sessions: %s",
     (mode) =>
       Effect.gen(function*() {
-        const { direct, url } = yield* pooled(mode)
+        const { direct, url } = yield* fresh(mode)
         yield* Effect.gen(function*() {
           yield* Migrations.run()
           const { direct } = yield* Database
@@ -76,7 +71,7 @@ describe.skipIf(!PgBouncer.isInstalled)("a pooler", () => {
 
   it.live("a batch that takes too long behind a pooler is undone", () =>
     Effect.gen(function*() {
-      const { direct, url } = yield* pooled()
+      const { direct, url } = yield* fresh()
       const owner = database({ url: direct })
       yield* Effect.provide(sql("create table seen (n int)"), owner)
       yield* Effect.provide(
@@ -101,7 +96,7 @@ describe.skipIf(!PgBouncer.isInstalled)("a pooler", () => {
 
   it.live("a batch that waits too long for a lock behind a pooler fails", () =>
     Effect.gen(function*() {
-      const { direct, url } = yield* pooled()
+      const { direct, url } = yield* fresh()
       yield* Effect.gen(function*() {
         const client = yield* PgClient.PgClient
         yield* sql("create table rows as select 1 as n")
@@ -122,7 +117,7 @@ describe.skipIf(!PgBouncer.isInstalled)("a pooler", () => {
 
   it.live("behind a pooler, notifications need a direct URL, and its absence is logged", () =>
     Effect.gen(function*() {
-      const { direct, url } = yield* pooled()
+      const { direct, url } = yield* fresh()
       yield* Effect.gen(function*() {
         const { listen, query } = yield* Database
         const heard = yield* listen("test")

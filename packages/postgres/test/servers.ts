@@ -2,6 +2,8 @@
  * Databases for tests: every build of a layer creates its own.
  */
 import { PgClient } from "@effect/sql-pg"
+import type { Ports } from "@wac/core"
+import * as PgBouncer from "@wac/testbed/PgBouncer"
 import { Fixture } from "@wac/testkit"
 import { Effect, Layer, Redacted, type Scope } from "effect"
 import { randomBytes } from "node:crypto"
@@ -12,6 +14,7 @@ import type { Notifications } from "../src/Notifications.ts"
 import type { OpenError } from "../src/OpenError.ts"
 import * as PgliteClient from "../src/PgliteClient.ts"
 import * as PostgresClient from "../src/PostgresClient.ts"
+import * as PostgresStorage from "../src/PostgresStorage.ts"
 import type { Sessions } from "../src/Sessions.ts"
 
 /** Creates an empty database on the server for as long as the scope is open. Returns its URL. */
@@ -39,6 +42,36 @@ export const freshDatabase = (
   )
 }
 
+/** How a client reaches a database through a pooler of its own. */
+export const pooled = (
+  direct: Redacted.Redacted,
+  mode?: "session" | "transaction"
+): Effect.Effect<
+  { readonly url: Redacted.Redacted; readonly listenUrl: Redacted.Redacted },
+  never,
+  Scope.Scope
+> =>
+  Effect.map(
+    Effect.acquireRelease(
+      Effect.promise(() => PgBouncer.start(Redacted.value(direct), mode)),
+      (pooler) => Effect.promise(pooler.stop)
+    ),
+    (pooler) => ({ url: Redacted.make(pooler.url), listenUrl: direct })
+  )
+
+/** How clients reach a database in this run: directly, or with `TEST_POOLER=pgbouncer` through a pooler. */
+const reached = (
+  direct: Redacted.Redacted
+): Effect.Effect<Pick<PostgresClient.Options, "listenUrl" | "url">, never, Scope.Scope> =>
+  PgBouncer.isEverywhere ? pooled(direct) : Effect.succeed({ url: direct })
+
+/** The storage in a database, as a process of this run reaches it. */
+export const storageIn = (
+  direct: Redacted.Redacted,
+  options: Pick<PostgresClient.Options, "maxConnections"> = {}
+): Layer.Layer<Ports.Ports, OpenError> =>
+  Layer.unwrap(Effect.map(reached(direct), (to) => PostgresStorage.layerServer({ ...to, ...options })))
+
 /** Clients with an empty database each, by the name of their storage. */
 export const clients: ReadonlyArray<{
   readonly name: string
@@ -47,7 +80,7 @@ export const clients: ReadonlyArray<{
   {
     name: "PostgreSQL",
     layer: Layer.unwrap(
-      Effect.map(freshDatabase(), (url) => Layer.orDie(PostgresClient.layer({ url })))
+      Effect.map(Effect.flatMap(freshDatabase(), reached), (options) => Layer.orDie(PostgresClient.layer(options)))
     )
   },
   { name: "PGlite", layer: PgliteClient.layer() }

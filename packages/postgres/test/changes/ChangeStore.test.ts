@@ -4,14 +4,13 @@
 import { assert, it } from "@effect/vitest"
 import { ChangeStore, Id } from "@wac/core"
 import { Context, Effect, Layer } from "effect"
-import * as PostgresStorage from "../../src/PostgresStorage.ts"
-import { freshDatabase } from "../servers.ts"
+import { freshDatabase, storageIn } from "../servers.ts"
 
 it.live("a published change reaches the listeners of other processes", () =>
   Effect.gen(function*() {
     const url = yield* freshDatabase()
     const process = Effect.map(
-      Layer.build(Layer.fresh(PostgresStorage.layerServer({ url }))),
+      Layer.build(Layer.fresh(storageIn(url))),
       (services) => Context.get(services, ChangeStore.ChangeStore)
     )
     const [one, other] = [yield* process, yield* process]

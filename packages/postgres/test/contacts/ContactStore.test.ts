@@ -6,9 +6,8 @@ import { assert, it } from "@effect/vitest"
 import { MessageStore } from "@wac/core"
 import { Fixture, MessageFixture } from "@wac/testkit"
 import { Effect, Layer } from "effect"
-import { PostgresStorage } from "../../src/index.ts"
 import * as PostgresClient from "../../src/PostgresClient.ts"
-import { freshDatabase } from "../servers.ts"
+import { freshDatabase, storageIn } from "../servers.ts"
 
 const { day, minute } = Fixture
 const { inbound } = MessageFixture
@@ -40,7 +39,7 @@ it.live("a record is deleted once its message can no longer be repeated", () =>
     }).pipe(
       Effect.provide(
         Layer.mergeAll(
-          Layer.provide(PostgresStorage.layerServer({ url, maxConnections: 3 }), Fixture.timeOfAsker),
+          Layer.provide(storageIn(url, { maxConnections: 3 }), Fixture.timeOfAsker),
           PostgresClient.layer({ url, maxConnections: 1 }),
           Fixture.layer
         )

@@ -15,8 +15,7 @@ import {
 } from "@wac/core"
 import { Fixture, MessageFixture } from "@wac/testkit"
 import { Effect, Layer, Stream } from "effect"
-import { layerServer } from "../../src/PostgresStorage.ts"
-import { freshDatabase } from "../servers.ts"
+import { freshDatabase, storageIn } from "../servers.ts"
 
 const phone = "+5511987654321"
 const digits = "5511987654321"
@@ -45,7 +44,7 @@ const dump = Effect.gen(function*() {
 const database = Layer.unwrap(
   Effect.map(freshDatabase(), (url) =>
     Layer.merge(
-      Layer.provideMerge(Layer.provide(Customers.Customers.layer, vault), layerServer({ url })),
+      Layer.provideMerge(Layer.provide(Customers.Customers.layer, vault), storageIn(url)),
       Layer.orDie(PgClient.layer({ url, maxConnections: 1 }))
     ))
 ).pipe(Layer.provideMerge(Layer.merge(Fixture.layer, Fixture.timeOfAsker)))

@@ -7,16 +7,15 @@ import { Fixture } from "@wac/testkit"
 import { Context, Deferred, Effect, Fiber, Layer, type Redacted, type Scope } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import { record as recordEvents } from "../../src/events/Recording.ts"
-import * as PostgresStorage from "../../src/PostgresStorage.ts"
 import { carryOutAll } from "../carryOut.ts"
-import { freshDatabase } from "../servers.ts"
+import { freshDatabase, storageIn } from "../servers.ts"
 
 /** Starts a process on the database. It ends with the scope. */
 export const startProcess = (
   url: Redacted.Redacted
 ): Effect.Effect<Context.Context<Ports.Ports>, never, Scope.Scope> =>
   Effect.orDie(
-    Layer.build(Layer.fresh(Layer.provide(PostgresStorage.layerServer({ url }), Fixture.timeOfAsker)))
+    Layer.build(Layer.fresh(Layer.provide(storageIn(url), Fixture.timeOfAsker)))
   )
 
 /** The database, and a second process on it. */
