@@ -4,7 +4,8 @@
  *
  * Every block `sh` is run unless it is marked `not-run="why"`, and then the text says "Not run by our tests: … why". A
  * block `sh in="a project of its own"` is run by `packaging/test/documentation.test.ts`, from packed packages, and one
- * `in="an empty directory"` by `packaging/test/server.test.ts`. A block
+ * `in="an empty directory"` by `packaging/test/server.test.ts`. What needs PostgreSQL servers of its own is run by
+ * `running/failover.test.ts` (`in="a PostgreSQL cluster"`) and `running/backups.test.ts` (`in="a PostgreSQL server"`). A block
  * `js file=NAME` or `ts file=NAME` is a file that later commands use. `ts given="…"` has declarations that the reader
  * has. `npm run long -- documentation` runs the commands word for word in clones too, on Node 20, 22 and 24.
  */
@@ -36,7 +37,8 @@ const inline: { readonly [command: string]: string } = {
   "npx -p node@24": "packaging/test/server.test.ts",
   "npm run wac": "apps/server/test/running/wac.test.ts",
   "npm run simulator": "packages/simulator/test",
-  "npm run docs": "packaging/test/reference.test.ts"
+  "npm run docs": "packaging/test/reference.test.ts",
+  "npm run long -- failover": "apps/server/test/running/failover.test.ts"
 }
 
 /** What pages take for granted, in words. */
