@@ -16,7 +16,8 @@ import * as Inbounds from "./webhooks/CloudApiInbound.ts"
 
 export type { Behaviour } from "./control/CloudApiBehaviour.ts"
 export type { Fault, Plan } from "./control/CloudApiFaults.ts"
-export type { Call } from "./control/CloudApiLog.ts"
+export type { Arrival, Call, Tally } from "./control/CloudApiLog.ts"
+export type { Line, Rate } from "./messages/CloudApiBill.ts"
 export type { Inbound, InboundFile } from "./webhooks/CloudApiInbound.ts"
 
 /** Whom a simulated Cloud API serves, and where; every field can be omitted. */

@@ -10,6 +10,7 @@ import * as Faults from "./control/CloudApiFaults.ts"
 import * as Logs from "./control/CloudApiLog.ts"
 import * as Settings from "./control/CloudApiSettings.ts"
 import * as Media from "./media/CloudApiMedia.ts"
+import * as Bills from "./messages/CloudApiBill.ts"
 import * as Limits from "./messages/CloudApiLimits.ts"
 import * as Messages from "./messages/CloudApiMessages.ts"
 import * as Recipient from "./messages/CloudApiRecipient.ts"
@@ -88,6 +89,12 @@ export interface Simulation {
   readonly processed: (reference: string) => Effect.Effect<number>
   /** The same of every reference. */
   readonly allProcessed: Effect.Effect<ReadonlyMap<string, number>>
+  /** How often calls came for each recipient, as they name them, and how many were accepted; grows with further calls. */
+  readonly recipients: Effect.Effect<ReadonlyMap<string, Logs.Tally>>
+  /** When each send came, and to whom, in the order of their ends; grows with further sends. */
+  readonly arrivals: Effect.Effect<ReadonlyArray<Logs.Arrival>>
+  /** What was charged so far, by the `rates` of the settings. */
+  readonly bill: Effect.Effect<ReadonlyArray<Bills.Line>>
   /** The latest calls, oldest first. */
   readonly calls: Effect.Effect<ReadonlyArray<Logs.Call>>
   readonly templates: Effect.Effect<ReadonlyArray<Templates.Template>>
@@ -116,6 +123,7 @@ export const make = Effect.fnUntraced(function*(
   const main = () => numbers.get(identity.numbers[0].id)!
   const media = Media.make()
   const samples = Samples.make()
+  const bill = Bills.make(() => settings.rates)
   let settings: Settings.Settings = { ...Settings.initial, ...initially }
   let templates = Templates.initial
   let tokens: ReadonlySet<string> = new Set([identity.accessToken])
@@ -133,6 +141,7 @@ export const make = Effect.fnUntraced(function*(
     dice,
     customers,
     limits: Limits.make(),
+    bill,
     typeOf: (number, id, now) => {
       const file = media.find(id, now)
       return file?.number === number ? file.type : undefined
@@ -330,6 +339,9 @@ export const make = Effect.fnUntraced(function*(
       }),
     processed: (reference) => Effect.sync(() => log.processed().get(reference) ?? 0),
     allProcessed: Effect.sync(() => new Map(log.processed())),
+    recipients: Effect.sync(log.recipients),
+    arrivals: Effect.sync(log.arrivals),
+    bill: Effect.sync(bill.lines),
     calls: Effect.sync(() => log.calls()),
     templates: Effect.sync(() => templates),
     uploads: Effect.sync(media.uploads),

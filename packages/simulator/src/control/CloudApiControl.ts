@@ -89,6 +89,7 @@ export const make = (simulation: Simulation, hands: Hands): (call: Incoming) => 
       what: "how many times the message of each reference was accepted",
       run: () => Effect.map(simulation.allProcessed, (all) => Object.fromEntries(all))
     },
+    "GET /_sim/bill": { what: "what was charged, by market and category", run: () => simulation.bill },
     "GET /_sim/settings": { what: "pace, habits and limits", run: () => simulation.settings },
     "POST /_sim/settings": taking("changes some of them", Settings.Patch, simulation.configure),
     "POST /_sim/subscribe": taking(

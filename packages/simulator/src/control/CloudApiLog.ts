@@ -19,6 +19,15 @@ export interface Call {
   readonly code: number | null
 }
 
+/** How often calls came for a recipient, and how many of them were accepted. */
+export interface Tally {
+  readonly calls: number
+  readonly accepted: number
+}
+
+/** When a send came, in milliseconds, and to whom. */
+export type Arrival = Pick<Call, "at" | "to">
+
 export interface Log {
   /** A call with this reference has come; gives which one of them it is, from 1. */
   readonly arrives: (reference: string) => number
@@ -26,19 +35,23 @@ export interface Log {
   readonly call: (call: Call) => void
   /** The latest calls, oldest first. */
   readonly calls: () => ReadonlyArray<Call>
-  /** How many calls came with this reference. */
-  readonly came: (reference: string) => number
   /** How many times the message of each reference was accepted. */
   readonly processed: () => ReadonlyMap<string, number>
+  /** By recipient, as the calls name them. */
+  readonly recipients: () => ReadonlyMap<string, Tally>
+  /** Every send, in the order of their ends. */
+  readonly arrivals: () => ReadonlyArray<Arrival>
 }
 
-/** So many calls are kept; what is counted by reference is never forgotten. */
+/** So many calls are kept; what is counted by reference or recipient is never forgotten. */
 const kept = 20_000
 
 export const make = (): Log => {
   const calls: Array<Call> = []
   const came = new Map<string, number>()
   const processed = new Map<string, number>()
+  const recipients = new Map<string, Tally>()
+  const arrivals: Array<Arrival> = []
   const count = (map: Map<string, number>, name: string) => {
     const counted = (map.get(name) ?? 0) + 1
     map.set(name, counted)
@@ -49,10 +62,19 @@ export const make = (): Log => {
     call: (call) => {
       if (calls.length >= 2 * kept) calls.splice(0, kept)
       calls.push(call)
+      if (call.to !== undefined) {
+        const before = recipients.get(call.to) ?? { calls: 0, accepted: 0 }
+        recipients.set(call.to, {
+          calls: before.calls + 1,
+          accepted: before.accepted + (call.processed ? 1 : 0)
+        })
+        arrivals.push({ at: call.at, to: call.to })
+      }
       if (call.reference !== undefined && call.processed) count(processed, call.reference)
     },
     calls: () => calls.slice(-kept),
-    came: (reference) => came.get(reference) ?? 0,
-    processed: () => processed
+    processed: () => processed,
+    recipients: () => recipients,
+    arrivals: () => arrivals
   }
 }

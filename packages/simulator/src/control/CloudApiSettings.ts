@@ -1,5 +1,6 @@
 /** What of the simulated Cloud API can be set while it runs: its pace, its bad habits and its limits. */
 import { Schema, Struct } from "effect"
+import * as Bill from "../messages/CloudApiBill.ts"
 
 const Millis = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 const Rate = Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 }))
@@ -51,7 +52,9 @@ export const Settings = Schema.Struct({
   /** Text outside the 24-hour window fails: 131047. */
   window: Schema.Boolean,
   /** The only recipients that a test number may write to, E.164: 131030. Null: every one. */
-  allowed: Schema.NullOr(Schema.Array(Schema.String))
+  allowed: Schema.NullOr(Schema.Array(Schema.String)),
+  /** What messages cost; nothing where there is no rate. */
+  rates: Schema.Array(Bill.Rate)
 })
 export type Settings = typeof Settings.Type
 
@@ -87,5 +90,6 @@ export const initial: Settings = {
   throughput: null,
   pairLimit: true,
   window: true,
-  allowed: null
+  allowed: null,
+  rates: []
 }

@@ -9,6 +9,7 @@ import * as Numbers from "../numbers/CloudApiNumbers.ts"
 import type { Template } from "../templates/CloudApiTemplates.ts"
 import type { Courier } from "../webhooks/CloudApiCourier.ts"
 import * as Updates from "../webhooks/CloudApiUpdates.ts"
+import type { Bill } from "./CloudApiBill.ts"
 import * as Files from "./CloudApiFiles.ts"
 import * as Life from "./CloudApiLife.ts"
 import type { Limits } from "./CloudApiLimits.ts"
@@ -39,6 +40,7 @@ export interface Grounds {
   readonly dice: Dice
   readonly customers: Customers
   readonly limits: Limits
+  readonly bill: Bill
   /** The type of a file that a number has uploaded; undefined if it has none of this id. */
   readonly typeOf: (number: string, id: string, now: number) => string | undefined
   readonly courier: Courier
@@ -59,7 +61,7 @@ export interface Messages {
   ) => Accepted | Errors.Refusal
   /** Lets be told what becomes of it, in time; ends when what is told before the answer has been. */
   readonly live: (accepted: Accepted) => Effect.Effect<void>
-  /** One word of a message. */
+  /** One word of a message, which is charged once it has reached its customer. */
   readonly word: (accepted: Accepted, status: string, at: number, problem?: Errors.Problem) => Updates.Update
   /** The accepted message of this wamid or reference, the latest one of it. */
   readonly find: (name: string) => Accepted | undefined
@@ -100,7 +102,7 @@ export const named = (settings: Settings, dice: Dice, customer: string): Updates
     : { waId: customer, userId: settings.userIds ? userIdOf(dice, customer) : undefined }
 
 export const make = (grounds: Grounds): Messages => {
-  const { account, courier, customers, dice, limits, reply, run, settings, templates, typeOf } = grounds
+  const { account, bill, courier, customers, dice, limits, reply, run, settings, templates, typeOf } = grounds
   const byName = new Map<string, Accepted>()
   let accepted = 0
 
@@ -216,6 +218,7 @@ export const make = (grounds: Grounds): Messages => {
   }
 
   const word: Messages["word"] = (message, status, at, problem) => {
+    if (status === "delivered" || status === "read") bill.reached(message)
     const { conversation, numericTimestamps, omitContacts } = settings()
     const name = `${message.wamid} ${status}`
     const numeric = dice.hits(numericTimestamps, "numeric", name)
