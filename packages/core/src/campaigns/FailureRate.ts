@@ -34,10 +34,13 @@ export const observe = (snapshots: Snapshots, counts: CampaignCounts): Snapshots
   return now.ended - (snapshots.at(-1)?.ended ?? 0) < step ? snapshots : [...snapshots, now].slice(-(span / step + 1))
 }
 
-/** The share of failures since the oldest snapshot; `undefined` for fewer than 100 outcomes, which tell too little. */
+/**
+ * The share of failures since the oldest snapshot, at most 1; `undefined` for fewer than 100 outcomes, which tell too
+ * little. Failures of earlier recipients that are reported together may outnumber the outcomes since.
+ */
 export const rateOf = (snapshots: Snapshots, counts: CampaignCounts): number | undefined => {
   const now = taken(counts)
   const oldest = snapshots[0] ?? { ended: 0, failed: 0 }
   const ended = now.ended - oldest.ended
-  return ended < step ? undefined : (now.failed - oldest.failed) / ended
+  return ended < step ? undefined : Math.min(1, (now.failed - oldest.failed) / ended)
 }

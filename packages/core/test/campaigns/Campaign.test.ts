@@ -105,6 +105,11 @@ describe("the failure rate", () => {
     end(0, 500)
     assert.isAtLeast(FailureRate.rateOf(snapshots, counts)!, 0.4)
   })
+
+  it("is at most 1, however many failures of earlier recipients are reported together", () => {
+    const counts: CampaignCounts.CampaignCounts = { ...CampaignCounts.none, sent: 9_000, failed: 1_000 }
+    assert.strictEqual(FailureRate.rateOf([{ ended: 9_800, failed: 0 }], counts), 1)
+  })
 })
 
 describe("a recipient", () => {
