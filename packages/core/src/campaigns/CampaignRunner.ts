@@ -2,7 +2,7 @@
  * Works on campaigns in the background: checks rows, sends to recipients at the campaign's pace, and completes
  * campaigns. Calls `CampaignStore` and `Messages.sendQueued`.
  */
-import { Clock, Context, Duration, Effect, FiberSet, Layer, Option, Schedule } from "effect"
+import { Clock, Context, Duration, Effect, FiberSet, Layer, Option, Schedule, Semaphore } from "effect"
 import { SecureRandom } from "effect/crypto"
 import * as Id from "../Id.ts"
 import { CurrentLimits } from "../limits/Limits.ts"
@@ -26,11 +26,21 @@ const every = Duration.seconds(1)
 /** Recipients in one piece of work: as many as the highest tier sends within the pace's horizon. */
 const limit = 500
 
-/** Rows that are checked in one piece of work. Few, since their messages' ids are made for every piece. */
-const rowsAtOnce = 64
+/** Rows that are checked in one piece of work. With a quarter of them, a row takes twice the processor time. */
+const rowsAtOnce = 256
+
+/** The same after another kind of work: the ids of their messages are made before it is known whether rows wait. */
+const rowsAtFirst = 16
 
 /** The maximum number of recipients that a process has taken and not ended. Beyond, other processes take them. */
 const maxTaken = 2_000
+
+/**
+ * The maximum number of campaign sends in flight. With answers of half a second one process alone keeps the default
+ * share of the highest tier. More would take the provider's connections from other sends while the process is
+ * overloaded, and leave more outcomes unknown when it dies.
+ */
+const maxInFlight = 256
 
 /** Whether the operator says that the database was restored from a backup (contract §11 `WAC_RESTORED`). */
 export const IsRestored = Context.Reference<boolean>("@wac/core/campaigns/CampaignRunner/IsRestored", {
@@ -49,6 +59,7 @@ export const layer = Layer.effectDiscard(
     const { rest } = yield* Polling
     const isRestored = yield* IsRestored
     const taken = yield* FiberSet.make()
+    const places = yield* Semaphore.make(maxInFlight)
     let lastBeat: Instant | null = null
 
     const beat = Effect.gen(function*() {
@@ -68,7 +79,7 @@ export const layer = Layer.effectDiscard(
       { after, message, tries }: CampaignStep.Claimed
     ) {
       yield* Effect.sleep(Duration.millis(after))
-      const { end, pause } = RecipientEnd.after(yield* messages.sendQueued(message), tries)
+      const { end, pause } = RecipientEnd.after(yield* places.withPermit(messages.sendQueued(message)), tries)
       const now = yield* Clock.currentTimeMillis
       if (pause !== undefined) {
         yield* store.change({ workspaceId, id, now, change: { _tag: "PauseFor", reason: pause } })
@@ -77,6 +88,7 @@ export const layer = Layer.effectDiscard(
     })
 
     let isBusy = false
+    let isChecking = false
 
     /** One piece of work. Returns whether there may be more. */
     const work = Effect.gen(function*() {
@@ -87,9 +99,13 @@ export const layer = Layer.effectDiscard(
         limits,
         rateCard,
         provider: provider.name,
-        messageIds: yield* Effect.replicateEffect(Id.generate(random, "msg"), rowsAtOnce),
+        messageIds: yield* Effect.replicateEffect(
+          Id.generate(random, "msg"),
+          isChecking ? rowsAtOnce : rowsAtFirst
+        ),
         ids: { events: [yield* Id.generate(random, "evt")], deliveries: [yield* Id.generate(random, "dlv")] }
       })
+      isChecking = Option.isSome(worked) && worked.value.campaign.status === "checking"
       if (Option.isNone(worked)) return false
       for (const claimed of worked.value.claimed) {
         yield* FiberSet.run(

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Duration, Effect, Exit, Layer, Scope, Stream } from "effect"
+import { Duration, Effect, Exit, Latch, Layer, Scope, Stream } from "effect"
 import { none } from "../../src/campaigns/CampaignCounts.ts"
 import * as CampaignRunner from "../../src/campaigns/CampaignRunner.ts"
 import { Campaigns, type NewCampaign } from "../../src/campaigns/Campaigns.ts"
@@ -127,6 +127,25 @@ describe("the campaign runner", () => {
         assert.strictEqual(new Set(provider.calls.map(({ message }) => message.to)).size, 300)
         assert.strictEqual(provider.calls.length, 300)
         assert.strictEqual((yield* now).status, "completed")
+      })
+    )
+  )
+
+  it.effect(
+    "while the provider does not answer, no more than 256 of a campaign's messages are in flight",
+    campaigning(({ provider }) =>
+      Effect.gen(function*() {
+        yield* startRunner
+        const { change } = yield* ready(400)
+        const gate = yield* Latch.make()
+        const { answer } = provider
+        provider.answer = (...call) => Effect.andThen(gate.await, answer(...call))
+        yield* change("Start")
+        yield* advance(7 * second)
+        assert.lengthOf(provider.calls, 256)
+        yield* gate.open
+        yield* advance(minute)
+        assert.lengthOf(provider.calls, 400)
       })
     )
   )
