@@ -14,6 +14,7 @@ import * as Interactions from "./Interactions.ts"
 import * as Neighbours from "./Neighbours.ts"
 import type * as Rounds from "./Rounds.ts"
 import * as Sends from "./Sends.ts"
+import * as Starts from "./Starts.ts"
 import * as Strangers from "./Strangers.ts"
 import * as Verifications from "./Verifications.ts"
 
@@ -174,12 +175,33 @@ const clock = Command.make("clock", { rounds: count("rounds", 5, "Rounds of each
     Command.withDescription("How long a fake hour, day and week take in memory")
   )
 
+const start = Command.make(
+  "start",
+  {
+    rounds: count("rounds", 5, "Rounds that count"),
+    idle: count("idle", 10, "Seconds before the memory of a process is read")
+  },
+  (plan) => Effect.scoped(Starts.run(plan))
+).pipe(Command.withDescription("From the command to the first response, and the memory of the idle process"))
+
 Command.make("bench").pipe(
   Command.withDescription(
     "Measurements, side by side, in one run; PostgreSQL is started for it " +
       "unless BENCH_DATABASE_URL names one"
   ),
-  Command.withSubcommands([sends, growth, deliveries, neighbours, held, dashboard, strangers, embed, clock, verify]),
+  Command.withSubcommands([
+    sends,
+    growth,
+    deliveries,
+    neighbours,
+    held,
+    dashboard,
+    strangers,
+    embed,
+    clock,
+    verify,
+    start
+  ]),
   Command.run({ version: "0.1.0" }),
   Effect.tapErrorTag("BenchFailed", ({ message }) => Console.error(`The run is invalid: ${message}`)),
   Effect.provide(NodeServices.layer),

@@ -28,6 +28,14 @@ describe("every measurement runs", () => {
     assert.match(await measure("clock --rounds 1"), /24 hours +\|? *\d+\.\d\d/)
   })
 
+  it("start compares storages with a bare process", async () => {
+    const printed = await measure("start --rounds 1 --idle 1")
+    for (const name of ["bare Node", "wac, memory:", "wac, pglite:", "wac, postgres:"]) {
+      assert.match(printed, new RegExp(`${name} .*\\d`))
+    }
+    assert.match(printed, /^ready with memory: after [\d,]+ ms .*(met|missed)/m)
+  })
+
   it("embed measures the façade", async () => {
     const printed = await measure("embed --rounds 1 --calls 40 --callers 4")
     assert.match(printed, /^a send of the façade +\d/m)

@@ -20,6 +20,7 @@ export const start = Command.make(
     const main = Effect.gen(function*() {
       const { guide } = yield* run(isJson ? { ...variables, LOG_FORMAT: "json" } : variables)
       if (guide !== undefined) yield* Console.log(isJson ? JSON.stringify(guide) : Guide.text(guide))
+      yield* Effect.forkScoped(Heap.settled)
       return yield* orphaned(variables)
     })
     return yield* Effect.scoped(StopDeadline.enforced(main))

@@ -25,9 +25,15 @@ export interface Options {
 
 const settings = (...given: ReadonlyArray<string>): Array<string> => given.flatMap((setting) => ["-c", setting])
 
-/** PGlite's default parameters without `-F`, which turns `fsync` off. */
+/**
+ * PGlite's default is 128 MB, all of which the process has once they are used. The files that they hold are in the
+ * system's cache as well, and one process has no great load.
+ */
+const small = [...PGlite.defaultStartParams, ...settings("shared_buffers=16MB")]
+
+/** {@link small} without `-F`, which turns `fsync` off. */
 const durable = [
-  ...PGlite.defaultStartParams.filter((parameter) => parameter !== "-F"),
+  ...small.filter((parameter) => parameter !== "-F"),
   // the only method whose flush goes through `DurableFiles`
   ...settings("wal_sync_method=fsync", "max_wal_size=128MB")
 ]
@@ -41,7 +47,9 @@ export const layer = (
 ): Layer.Layer<PgClient.PgClient | Sessions | Notifications, OpenError> =>
   Layer.effectContext(
     Effect.gen(function*() {
-      const db = options.directory === undefined ? yield* opened({}) : yield* openDirectory(options.directory)
+      const db = options.directory === undefined
+        ? yield* opened({ startParams: small })
+        : yield* openDirectory(options.directory)
       const readers = new Readers()
       const failed = Effect.mapError(({ message }: SqlError) => new OpenError({ message }))
       // PGlite has one session, so statements wait for one another here
