@@ -5,7 +5,7 @@
 import { Schema } from "effect"
 
 /** What the price of a message depends on. */
-export interface Chargeable {
+interface Chargeable {
   readonly customer: string
   readonly category: string
   readonly isFree: boolean
