@@ -1,107 +1,158 @@
 /**
- * A campaign over several processes that are killed while they send: no customer is written to twice, each has an
- * outcome, and the counts are those of the simulated Cloud API (contract §11).
+ * A campaign over three processes, one of which is killed every two seconds, and PostgreSQL once: no customer is written
+ * to twice, each has an outcome, and the counts are those of the simulated Cloud API (contract §11).
  */
-import { assert, layer } from "@effect/vitest"
+import { assert, it } from "@effect/vitest"
 import { CampaignStep } from "@wac/core"
 import * as Extent from "@wac/testbed/Extent"
-import { Context, Effect, Layer } from "effect"
+import { parse } from "csv-parse/sync"
+import { Effect, Fiber } from "effect"
 import * as checks from "../checks.ts"
-import { call } from "../harness.ts"
-import { kill, sql, type Steered } from "../processes.ts"
-import { processes } from "../whatsapp/whatsapp-processes.ts"
+import { type Answer, call } from "../harness.ts"
+import { freshDatabase, kill, ownPostgres, sql, type Steered } from "../processes.ts"
+import { processesOn } from "../whatsapp/whatsapp-processes.ts"
 
-const recipients = Extent.of(600, 3000)
+const recipients = Extent.of(3000, 100_000)
 
-/** How many processes are killed, each after an equal part of the calls. */
-const kills = Extent.of(3, 8)
+/** PostgreSQL dies once so many recipients were tried, and no process dies any more after so many. */
+const [crashAfter, calmAfter] = [recipients * Extent.of(0.4, 0.5), recipients * Extent.of(0.6, 0.95)] as const
 
-class Killing extends Context.Service<Killing, Effect.Success<typeof processes>>()(
-  "@wac/server/test/campaigns/campaign-kills.test/Killing"
-) {
-  static readonly layer = Layer.effect(Killing, processes)
-}
+/** A part of what the tier allows in a second, such that several processes die on the way. */
+const share = Extent.of(0.2, 0.9)
 
-/** Slow enough that processes die in between. */
-const limits = {
-  WAC_LIMITS: JSON.stringify({
-    phoneNumberTiers: { coexistence: 250, standard: 250, high: 250 },
-    pair: { everySeconds: 0.001, burst: 1_000_000 }
+const processCount = 3
+
+/** The campaign is watched this often, for 20 minutes. */
+const looks = 24_000
+
+/** Reports come in posts of many, as from an upstream under load. */
+const reports = { sentAfter: null, readAfter: null, batchMost: 200, batchLinger: 100, lanes: 4 } as const
+
+const customer = (n: number) => `+49151${10_000_000 + n}`
+
+/** Looks at a campaign until it is completed, and carries out `prod` when nothing has changed for a while. */
+const completed = (look: Effect.Effect<Answer["body"]>, prod: Effect.Effect<void>) =>
+  Effect.gen(function*() {
+    for (let queued = recipients;;) {
+      const campaign = yield* look
+      if (campaign.status === "completed") return campaign
+      if (campaign.counts.queued === queued) yield* prod
+      queued = campaign.counts.queued
+      yield* Effect.sleep("2 seconds")
+    }
   })
-}
 
-const customer = (n: number) => `+1202555${String(n).padStart(4, "0")}`
+it.live(
+  "kill -9 beside a campaign writes to no customer twice, and every one has an outcome",
+  () =>
+    Effect.gen(function*() {
+      const postgres = yield* ownPostgres
+      const database = yield* freshDatabase(postgres.url)
+      const { api, pass, session, start } = yield* processesOn(database, reports)
+      yield* Effect.orDie(api.changeNumber(api.identity.numbers[0].id, { throughput: { level: "HIGH" } }))
+      // the wire breaks beside what the kills lose
+      yield* api.fault({ random: { rate: 0.005 } })
+      const alive: Array<Steered> = []
+      const begin = Effect.map(start({ WAC_LIMITS: "{}" }), (process) => void alive.push(process))
+      yield* Effect.replicateEffect(begin, processCount)
 
-layer(Killing.layer, { excludeTestServices: true })("kill -9 beside a campaign", (it) => {
-  it.effect(
-    "no customer is written to twice, and every one has an outcome",
-    () =>
-      Effect.gen(function*() {
-        const { api, database, pass, session, start } = yield* Killing
-        const alive: Array<Steered> = []
-        const begin = Effect.map(start(limits), (process) => void alive.push(process))
-        yield* begin
-        yield* begin
-        yield* begin
-        const ask = (path: string, options: Parameters<typeof call>[1] = {}) =>
-          call(`${alive.at(-1)!.url}/internal/campaigns${path}`, {
-            ...options,
-            headers: { ...session, ...options?.headers }
-          })
-        const created = yield* ask("", {
-          body: { name: "All", template: { name: "hello_world", language: "en_US" }, share: 0.9 }
-        })
-        assert.strictEqual(created.status, 201, created.text)
-        const { id } = created.body
-        const file = Array.from({ length: recipients }, (_, n) => `{"to":"${customer(n)}"}\n`).join("")
-        const uploaded = yield* ask(`/${id}/recipients`, {
-          method: "PUT",
-          headers: { "content-type": "application/x-ndjson" },
-          body: file
-        })
-        assert.strictEqual(uploaded.status, 200, uploaded.text)
-        yield* ask(`/${id}/check`, { method: "POST" })
-        yield* checks.until(ask(`/${id}`), ({ body }) => body.status === "ready")
-        yield* ask(`/${id}/start`, { method: "POST" })
+      /** Asks the latest process, and another one if that dies meanwhile. */
+      const ask = (path: string, options: Parameters<typeof call>[1] = {}): Effect.Effect<Answer> =>
+        checks.until(
+          Effect.suspend(() =>
+            call(`${alive.at(-1)!.url}/internal/campaigns${path}`, {
+              ...options,
+              headers: { ...session, ...options?.headers }
+            })
+          ).pipe(Effect.catchCause(() => Effect.undefined)),
+          (answer) => answer !== undefined && answer.status < 500,
+          looks
+        ) as Effect.Effect<Answer>
+      const created = yield* ask("", {
+        // lost outcomes are failures after 10 minutes; those of many kills come together
+        body: { name: "All", template: { name: "hello_world", language: "en_US" }, share, maxFailureRate: 1 }
+      })
+      assert.strictEqual(created.status, 201, created.text)
+      const { id } = created.body
+      const file = Array.from({ length: recipients }, (_, n) => `{"to":"${customer(n)}"}\n`).join("")
+      const uploaded = yield* ask(`/${id}/recipients`, {
+        method: "PUT",
+        headers: { "content-type": "application/x-ndjson" },
+        body: file
+      })
+      assert.strictEqual(uploaded.status, 200, uploaded.text)
+      yield* ask(`/${id}/check`, { method: "POST" })
+      yield* checks.until(ask(`/${id}`), ({ body }) => body.status === "ready", looks)
 
-        const sends = Effect.map(api.calls, (calls) => calls.filter(({ to }) => to !== undefined))
-        for (let died = 1; died <= kills; died++) {
-          const share = Math.floor((recipients * died) / (kills + 2))
-          yield* checks.until(sends, ({ length }) => length >= share)
+      yield* ask(`/${id}/start`, { method: "POST" })
+      let killed = 0
+      const killing = yield* Effect.forkScoped(
+        Effect.gen(function*() {
+          // two are left where starting takes longer than dying
+          if (alive.length < 2) return
           yield* kill(alive.shift()!)
-          yield* begin
-        }
-        // claims of the dead end, and others learn what came of them
-        yield* checks.until(
-          Effect.gen(function*() {
-            const { body } = yield* ask(`/${id}`)
-            if (body.status !== "completed") {
-              for (const process of alive) yield* pass(CampaignStep.lease, process)
-            }
-            return body
-          }),
-          ({ status }) => status === "completed"
+          killed++
+          yield* Effect.forkScoped(begin)
+        }).pipe(Effect.delay("2 seconds"), Effect.forever)
+      )
+      const untilTried = (count: number) =>
+        checks.until(
+          Effect.delay(ask(`/${id}`), "200 millis"),
+          ({ body }) => body.counts.queued <= recipients - count,
+          looks
         )
+      yield* untilTried(crashAfter)
+      yield* postgres.crash
+      yield* postgres.start
+      yield* untilTried(calmAfter)
+      yield* Fiber.interrupt(killing)
+      yield* checks.until(Effect.sync(() => alive.length), (count) => count >= 2, looks)
+      const done = yield* completed(
+        Effect.map(ask(`/${id}`), ({ body }) => body),
+        // the claims of the dead end, and others learn what came of them
+        Effect.suspend(() => Effect.forEach(alive, (process) => pass(CampaignStep.lease, process), { discard: true }))
+      )
+      assert.deepInclude(done.counts, { total: recipients, queued: 0, skipped: 0 })
 
-        const calls = yield* sends
-        const perCustomer = new Map<string, number>()
-        for (const { to } of calls) perCustomer.set(to!, (perCustomer.get(to!) ?? 0) + 1)
-        assert.deepStrictEqual([...perCustomer].filter(([, count]) => count > 1), [])
-        const { counts } = (yield* ask(`/${id}`)).body
-        assert.strictEqual(counts.total, recipients)
-        assert.strictEqual(counts.queued, 0)
-        const named = counts.sent + counts.delivered + counts.read
-        const taken = calls.filter(({ processed }) => processed).length
-        // an answer that was lost leaves an unknown outcome, which a report may name later
-        assert.isAtMost(named, taken)
-        assert.isAtLeast(named + counts.unknown + counts.failed, taken)
-        assert.strictEqual(counts.skipped, 0)
-        const completions = yield* sql<{ readonly type: string }>(
-          database,
-          "select type from events where type = 'campaign.completed'"
+      const tallies = yield* api.recipients
+      assert.deepStrictEqual([...tallies].filter(([, { calls }]) => calls > 1), [])
+      const accepted = [...tallies.values()].filter((tally) => tally.accepted > 0).length
+      // the provider's reports name what answers did not
+      const { counts } = yield* checks.until(
+        Effect.map(ask(`/${id}`), ({ body }) => body),
+        (body) => body.counts.delivered >= accepted,
+        looks
+      )
+      const { failed, unknown, ...others } = counts
+      assert.deepStrictEqual(others, {
+        total: recipients,
+        queued: 0,
+        sent: 0,
+        delivered: accepted,
+        read: 0,
+        held: 0,
+        skipped: 0
+      })
+      // after 10 minutes without a report, an unknown outcome is a failure
+      assert.strictEqual(failed + unknown, recipients - accepted)
+      const report = yield* ask(`/${id}/recipients`, { headers: { accept: "text/csv" } })
+      const rows = parse(report.text, { bom: true, columns: true }) as ReadonlyArray<Readonly<Record<string, string>>>
+      assert.lengthOf(rows, recipients)
+      const reachedBy = new Set(
+        [...tallies].filter(([, { accepted }]) => accepted > 0).map(([to]) => to.replace("+", ""))
+      )
+      for (const { outcome, reason, to } of rows) {
+        const isAccepted = reachedBy.has(to!.replace("'+", ""))
+        assert.include(
+          isAccepted ? ["delivered"] : ["unknown", "failed delivery_unknown"],
+          `${outcome} ${reason}`.trim()
         )
-        assert.lengthOf(completions, 1)
-      }).pipe(Effect.scoped),
-    Extent.of(120_000, 600_000)
-  )
-})
+      }
+      assert.lengthOf(
+        yield* sql<{ readonly type: string }>(database, "select type from events where type = 'campaign.completed'"),
+        1
+      )
+      assert.isAtLeast(killed, 3)
+    }).pipe(Effect.scoped),
+  Extent.of(240_000, 3_600_000)
+)

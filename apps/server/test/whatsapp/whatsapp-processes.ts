@@ -7,10 +7,12 @@ import { Duration, Effect } from "effect"
 import { bundledSteered, kill, masterKey, proxied, signedIn, startSteered, type Steered } from "../processes.ts"
 import { generous, path, silent } from "./whatsapp.ts"
 
-/** One process after the other, each on its own port; upstream posts to the latest. */
-export const processes = Effect.gen(function*() {
-  const { database, proxy } = yield* proxied
-  const api = yield* Effect.orDie(CloudApi.make({ settings: { ...generous, ...silent, retryAfter: [200] } }))
+/**
+ * Processes over a database, and a simulated Cloud API with these settings, each on its own port; upstream posts to the
+ * latest.
+ */
+export const processesOn = Effect.fnUntraced(function*(database: string, settings: CloudApi.Options["settings"]) {
+  const api = yield* Effect.orDie(CloudApi.make({ settings: { retryAfter: [200], ...settings } }))
   const main = yield* bundledSteered
   const env = { ...api.environment, DATABASE_URL: database, WAC_MASTER_KEY: masterKey() }
   let ahead = 0
@@ -26,12 +28,9 @@ export const processes = Effect.gen(function*() {
   yield* kill(first)
   return {
     api,
-    database,
-    proxy,
     key,
     session,
     start,
-    startByProxy: Effect.suspend(() => start({ DATABASE_URL: proxy.url })),
     /** Time passes, for processes that are started later and for this one. */
     pass: (duration: Duration.Duration, process?: Steered) => {
       ahead += Duration.toMillis(duration)
@@ -39,5 +38,17 @@ export const processes = Effect.gen(function*() {
         ? Effect.void
         : process.order({ _tag: "Advance", millis: Duration.toMillis(duration) })
     }
+  }
+})
+
+/** One process after the other; upstream tells nothing but what the test tells. */
+export const processes = Effect.gen(function*() {
+  const { database, proxy } = yield* proxied
+  const made = yield* processesOn(database, { ...generous, ...silent })
+  return {
+    ...made,
+    database,
+    proxy,
+    startByProxy: Effect.suspend(() => made.start({ DATABASE_URL: proxy.url }))
   }
 })
