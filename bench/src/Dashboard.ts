@@ -2,6 +2,7 @@
  * A client for the server's dashboard API: signs in as the owner and sends requests over HTTP.
  */
 import { Effect } from "effect"
+import { Readable } from "node:stream"
 import { because, type BenchFailed } from "./BenchFailed.ts"
 
 interface Answer {
@@ -18,6 +19,8 @@ export interface Dashboard {
     body?: unknown,
     headers?: { readonly [name: string]: string }
   ) => Effect.Effect<Answer, BenchFailed>
+  /** Uploads a file, piece by piece. */
+  readonly upload: (path: string, type: string, pieces: Iterable<string>) => Effect.Effect<Answer, BenchFailed>
 }
 
 const email = "owner@example.com"
@@ -26,22 +29,13 @@ const password = "correct horse battery staple"
 /** The environment variables with which the server creates the owner. */
 export const environment = { WAC_OWNER_EMAIL: email, WAC_OWNER_PASSWORD: password }
 
-const asked = (
-  url: string,
-  own: { readonly [name: string]: string }
-): Dashboard["ask"] =>
-(method, path, body, headers) =>
+const request = (url: string, method: string, path: string, init: RequestInit): Effect.Effect<Answer, BenchFailed> =>
   Effect.tryPromise({
     try: async (signal) => {
       const response = await fetch(url + path, {
+        ...init,
         method,
-        headers: {
-          "sec-fetch-site": "same-origin",
-          ...body === undefined ? {} : { "content-type": "application/json" },
-          ...own,
-          ...headers
-        },
-        ...body === undefined ? {} : { body: JSON.stringify(body) },
+        headers: { "sec-fetch-site": "same-origin", ...init.headers as { readonly [name: string]: string } },
         signal
       })
       const text = await response.text()
@@ -54,9 +48,26 @@ const asked = (
     catch: because(`${method} ${path}`)
   })
 
+/** What Node requires of a body that is a stream, and the types of browsers do not know. */
+const streamed = { duplex: "half" }
+
+const client = (url: string, own: { readonly [name: string]: string }): Dashboard => ({
+  ask: (method, path, body, headers) =>
+    request(url, method, path, {
+      headers: { ...body === undefined ? {} : { "content-type": "application/json" }, ...own, ...headers },
+      ...body === undefined ? {} : { body: JSON.stringify(body) }
+    }),
+  upload: (path, type, pieces) =>
+    request(url, "PUT", path, {
+      headers: { "content-type": type, ...own },
+      body: Readable.toWeb(Readable.from(pieces, { objectMode: false })) as ReadableStream<Uint8Array>,
+      ...streamed
+    })
+})
+
 /** Signs in as the owner at the server with this URL. */
 export const signIn = (url: string): Effect.Effect<Dashboard, BenchFailed> =>
   Effect.map(
-    asked(url, {})("POST", "/internal/session", { email, password }),
-    ({ cookie }) => ({ ask: asked(url, { cookie }) })
+    client(url, {}).ask("POST", "/internal/session", { email, password }),
+    ({ cookie }) => client(url, { cookie })
   )

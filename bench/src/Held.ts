@@ -165,7 +165,10 @@ const attemptsOf = (database: Database.Database, owners: ReadonlyArray<Waiting.O
 /** Measures how long pauses, resumes and reads take. */
 const pauses = (
   plan: Plan,
-  { ask, database, own }: Dashboard.Dashboard & { readonly database: Database.Database; readonly own: Waiting.Owner }
+  { ask, database, own }: Pick<Dashboard.Dashboard, "ask"> & {
+    readonly database: Database.Database
+    readonly own: Waiting.Owner
+  }
 ): Effect.Effect<void, BenchFailed> =>
   Effect.gen(function*() {
     const path = "/internal/webhook"

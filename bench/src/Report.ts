@@ -80,12 +80,17 @@ export const results = (
   ])
 
 /** Whether a goal is met. */
-export const verdict = (value: number, goal: { readonly least?: number; readonly most?: number }): string =>
-  goal.least !== undefined
-    ? `  (goal: at least ${goal.least}; ${value >= goal.least ? "met" : "missed"})`
-    : goal.most !== undefined
-    ? `  (goal: at most ${goal.most}; ${value <= goal.most ? "met" : "missed"})`
-    : ""
+export const verdict = (
+  value: number,
+  { least, most }: { readonly least?: number; readonly most?: number }
+): string => {
+  const bounds = [
+    ...least === undefined ? [] : [`at least ${least}`],
+    ...most === undefined ? [] : [`at most ${most}`]
+  ]
+  const isMet = value >= (least ?? -Infinity) && value <= (most ?? Infinity)
+  return bounds.length === 0 ? "" : `  (goal: ${bounds.join(" and ")}; ${isMet ? "met" : "missed"})`
+}
 
 /** One contestant's throughput divided by another's: the ratio of the medians, and its range over the rounds. */
 export const ratio = (name: string, over: Measured, under: Measured, goal?: number): string => {

@@ -132,7 +132,7 @@ export const measure = (
  * Starts to watch the processor time of processes that we did not start. The inner effect returns their share since
  * then.
  */
-const disturbance: Effect.Effect<Effect.Effect<number | undefined>> = Effect.suspend(() => {
+export const disturbance: Effect.Effect<Effect.Effect<number | undefined>> = Effect.suspend(() => {
   const read = Effect.promise(() => Promise.all([ProcessUse.machineTime(), ProcessUse.familyTime(process.pid)]))
   return Effect.map(
     read,

@@ -1,5 +1,5 @@
 /**
- * Our server as `npm start` runs it, in memory, in a child process. Unauthenticated requests never reach the storage.
+ * Our server as `npm start` runs it, in a child process.
  */
 import { Context, Effect, Layer, ManagedRuntime } from "effect"
 import { HttpServer } from "effect/http"

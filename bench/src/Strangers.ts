@@ -87,7 +87,7 @@ const row = (name: string, times: ReadonlyArray<number>, grown: number, told: st
 
 /** Measures and prints the results. Fails if the caller's requests fail. */
 export const run = Effect.fnUntraced(function*({ connections, seconds }: Plan) {
-  const server = yield* Child.start<{ readonly url: string }>("StrangersServerProcess", {
+  const server = yield* Child.start<{ readonly url: string }>("ServerProcess", {
     ...Dashboard.environment,
     PORT: "0",
     DATABASE_URL: "memory:",

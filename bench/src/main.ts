@@ -5,6 +5,7 @@
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Console, Effect, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
+import * as Campaign from "./Campaign.ts"
 import * as Deliveries from "./Deliveries.ts"
 import * as Embed from "./Embed.ts"
 import * as FakeDays from "./FakeDays.ts"
@@ -147,6 +148,21 @@ const strangers = Command.make(
   (plan) => Effect.scoped(Strangers.run(plan))
 ).pipe(Command.withDescription("How long a caller with a key waits beside connections of strangers"))
 
+const campaign = Command.make(
+  "campaign",
+  {
+    processes: count("processes", 3, "Server processes"),
+    rounds,
+    seconds: count("seconds", 10, "Length of each turn in a round"),
+    recipients: Flag.String("recipients").pipe(
+      Flag.withDefault("1000,100000,1000000"),
+      Flag.mapTryCatch(numbersOf(2), (error) => error instanceof Error ? error.message : String(error)),
+      Flag.withDescription("Recipients of campaigns whose memory is compared, commas between; each number is a stage")
+    )
+  },
+  (plan) => Effect.scoped(Campaign.run(plan))
+).pipe(Command.withDescription("The pace, cost and memory of a campaign, and how long other sends wait beside it"))
+
 const verify = Command.make(
   "verify",
   {
@@ -195,6 +211,7 @@ Command.make("bench").pipe(
     deliveries,
     neighbours,
     held,
+    campaign,
     dashboard,
     strangers,
     embed,

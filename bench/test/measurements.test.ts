@@ -82,6 +82,15 @@ describe("every measurement runs", () => {
     assert.match(printed, /^an interaction, p75 ms +\d.*\(goal: at most 100; (met|missed)\)$/m)
   })
 
+  it("campaign measures pace, cost and memory", async () => {
+    const printed = await measure("campaign --rounds 1 --seconds 1 --recipients 50,100")
+    assert.match(printed, /^mean \/ share +\d.*\(goal: at least 0\.95 and at most 1\.05; (met|missed)\)$/m)
+    assert.match(printed, /^most in one second \/ share +\d.*\(goal: at most 1\.1; (met|missed)\)$/m)
+    assert.match(printed, /^p99 of a send beside the campaign \/ alone +\d.*\(goal: at most 2; (met|missed)\)/m)
+    assert.match(printed, /^the last call after a pause, ms +\d+.*\(goal: at most 1000; (met|missed)\)$/m)
+    assert.match(printed, /^memory with 100 recipients \/ with 50 +\d/m)
+  })
+
   it("held measures waiting deliveries", async () => {
     const printed = await measure("held --retries 2000 --held 2000 --seconds 1 --repetitions 2")
     assert.match(printed, /^bytes a waiting retry +-?\d/m)

@@ -1,0 +1,381 @@
+/**
+ * The `campaign` measurement: the pace, cost and memory of campaigns over several server processes, one PostgreSQL and
+ * the simulated Cloud API, and how long sends of programs wait beside a campaign.
+ */
+import { Clock, Console, Effect, Fiber, type Scope } from "effect"
+import { randomBytes, randomUUID } from "node:crypto"
+import { because, BenchFailed } from "./BenchFailed.ts"
+import * as CampaignPace from "./CampaignPace.ts"
+import * as Child from "./Child.ts"
+import type { Arrival, Question, Ready } from "./CloudApiProcess.ts"
+import * as Dashboard from "./Dashboard.ts"
+import * as Database from "./Database.ts"
+import * as ProcessUse from "./ProcessUse.ts"
+import * as Report from "./Report.ts"
+import { disturbance } from "./Rounds.ts"
+import { median, percentile } from "./Statistics.ts"
+
+export interface Plan {
+  readonly processes: number
+  readonly rounds: number
+  /** The length of each turn. */
+  readonly seconds: number
+  /** The recipients of each campaign whose memory is compared. */
+  readonly recipients: ReadonlyArray<number>
+}
+
+/** The default share of what the tier `high` allows in a second. */
+const pace = 0.5 * 1000
+
+/** The rate at which a program sends in the turns that measure its waits. The timetable waits for nobody. */
+const sendsPerSecond = 20
+
+/** How many callers send at once in the turns that measure what a plain send costs. */
+const callers = 16
+
+/** How long a campaign has to reach its pace after a resume, and its last calls to end after a pause; in seconds. */
+const settling = 2
+
+/** Limits that sends meet in no turn; the numbers' tiers keep theirs. */
+const limits = JSON.stringify({
+  workspaceTiers: { standard: 100_000 },
+  pair: { everySeconds: 0.001, burst: 1_000_000 }
+})
+
+/** The customers of campaigns and of sends, which the provider tells apart by their countries. */
+const recipient = (n: number) => `+49151${10_000_000 + n}`
+const customer = (n: number) => `+1202${2_000_000 + n}`
+const isRecipient = ({ to }: Arrival) => to!.replace("+", "").startsWith("49")
+
+const template = { name: "hello_world", language: "en_US" }
+
+/** The rows of a file, in pieces. */
+function* file(count: number): Iterable<string> {
+  const size = 1000
+  for (let from = 0; from < count; from += size) {
+    let piece = ""
+    for (let n = from; n < Math.min(count, from + size); n++) piece += `{"to":"${recipient(n)}"}\n`
+    yield piece
+  }
+}
+
+const world = Effect.fnUntraced(function*({ processes }: Plan, cluster: Database.Cluster) {
+  const database = yield* cluster.database("wac_bench_campaign")
+  const provider = yield* Child.start<Ready>("CloudApiProcess", null)
+  const environment = {
+    ...Dashboard.environment,
+    ...provider.ready.environment,
+    PORT: "0",
+    DATABASE_URL: database.url,
+    LOG_LEVEL: "error",
+    WAC_LIMITS: limits,
+    WAC_MASTER_KEY: randomBytes(32).toString("base64")
+  }
+  const begin = Child.start<{ readonly url: string }>("ServerProcess", environment)
+  // the first one makes the tables
+  const servers = [yield* begin, ...yield* Effect.replicateEffect(begin, processes - 1)]
+  const dashboard = yield* Dashboard.signIn(servers[0]!.ready.url)
+  const { body } = yield* dashboard.ask("POST", "/internal/api-keys", { name: "bench" }, { "idempotency-key": "bench" })
+  const apiKey = String(body["apiKey"])
+
+  let sent = 0
+  let repeated = 0
+  /**
+   * A send by a program, at each process in turn, repeated with its key as long as the service is overloaded. Returns
+   * how long it took, in milliseconds.
+   */
+  const send = Effect.suspend(() => {
+    const n = sent++
+    const url = `${servers[n % servers.length]!.ready.url}/v1/messages`
+    const request = {
+      method: "POST",
+      headers: {
+        authorization: `Bearer ${apiKey}`,
+        "content-type": "application/json",
+        "idempotency-key": randomUUID()
+      },
+      body: JSON.stringify({ to: customer(n), type: "template", template })
+    }
+    return Effect.tryPromise({
+      try: async () => {
+        const from = performance.now()
+        for (;; repeated++) {
+          const response = await fetch(url, request)
+          const text = await response.text()
+          if (response.status === 200) return performance.now() - from
+          if (response.status !== 503) throw new Error(`answered with ${response.status} ${text}`)
+          await new Promise((resolve) => setTimeout(resolve, 1000 * Number(response.headers.get("retry-after"))))
+        }
+      },
+      catch: because("a send")
+    })
+  })
+
+  /** Sends at this rate. Returns how long each took. */
+  const sends = Effect.fnUntraced(function*(perSecond: number, seconds: number) {
+    const begun = performance.now()
+    const going: Array<Fiber.Fiber<number, BenchFailed>> = []
+    for (let n = 0; n < perSecond * seconds; n++) {
+      const early = begun + n * 1000 / perSecond - performance.now()
+      if (early > 0) yield* Effect.sleep(early)
+      going.push(yield* Effect.forkChild(send, { startImmediately: true }))
+    }
+    return yield* Fiber.joinAll(going)
+  })
+
+  /** Sends by callers each of whom waits for the response before the next one. */
+  const crowd = Effect.fnUntraced(function*(seconds: number) {
+    const end = performance.now() + seconds * 1000
+    const caller = Effect.gen(function*() {
+      while (performance.now() < end) yield* send
+    })
+    yield* Effect.replicateEffect(caller, callers, { concurrency: "unbounded", discard: true })
+  })
+
+  /** The processor time of all servers and of PostgreSQL so far, in seconds. */
+  const processor = Effect.gen(function*() {
+    const servers_ = yield* Effect.forEach(servers, ({ pid }) => Effect.promise(() => ProcessUse.processorTime(pid)))
+    return {
+      servers: servers_.reduce<number>((sum, time) => sum + (time ?? Number.NaN), 0),
+      database: (yield* cluster.processor) ?? Number.NaN
+    }
+  })
+
+  /** The most memory that one of the servers has in use, in bytes. */
+  const memory = Effect.map(
+    Effect.forEach(servers, ({ pid }) => Effect.promise(() => ProcessUse.memory(pid))),
+    (all) => Math.max(...all.map((one) => one ?? Number.NaN))
+  )
+
+  const get = (path: string) => Effect.map(dashboard.ask("GET", path), ({ body }) => body)
+
+  const until = Effect.fnUntraced(function*(path: string, status: string) {
+    while (true) {
+      const campaign = yield* get(path)
+      if (campaign["status"] === status && (status !== "cancelled" || campaign["completedAt"] !== null)) return campaign
+      if (campaign["status"] === "paused") {
+        return yield* new BenchFailed({ message: `the campaign paused itself: ${campaign["pausedReason"]}` })
+      }
+      yield* Effect.sleep("100 millis")
+    }
+  })
+
+  /** A campaign that is checked and ready, and how many rows were uploaded and checked in a second. */
+  const ready = Effect.fnUntraced(function*(recipients: number) {
+    const { body } = yield* dashboard.ask("POST", "/internal/campaigns", { name: "bench", template })
+    const path = `/internal/campaigns/${body["id"]}`
+    const begun = performance.now()
+    yield* dashboard.upload(`${path}/recipients`, "application/x-ndjson", file(recipients))
+    const uploaded = performance.now()
+    yield* dashboard.ask("POST", `${path}/check`)
+    const { counts } = yield* until(path, "ready")
+    if ((counts as { readonly total: number }).total !== recipients) {
+      return yield* new BenchFailed({ message: `recipients are missing: ${JSON.stringify(counts)}` })
+    }
+    const perSecond = (millis: number) => recipients / (millis / 1000)
+    return {
+      act: (verb: string) => dashboard.ask("POST", `${path}/${verb}`),
+      until: (status: string) => until(path, status),
+      uploaded: perSecond(uploaded - begun),
+      checked: perSecond(performance.now() - uploaded)
+    }
+  })
+
+  return {
+    ready,
+    sends,
+    crowd,
+    repeated: () => repeated,
+    processor,
+    memory,
+    arrivals: (after = 0) => provider.ask<ReadonlyArray<Arrival>>({ after } satisfies Question),
+    tidy: Effect.andThen(database.tidy, cluster.checkpoint)
+  }
+})
+
+type World = Effect.Success<ReturnType<typeof world>>
+
+/** Processor time of the servers and of PostgreSQL for each of some sends, in seconds. */
+interface Cost {
+  readonly sends: number
+  readonly servers: number
+  readonly database: number
+}
+
+const costOf = (costs: ReadonlyArray<Cost>): Cost => {
+  const sum = (of: keyof Cost) => costs.reduce((sum, cost) => sum + cost[of], 0)
+  const sends = sum("sends")
+  return { sends, servers: sum("servers") / sends, database: sum("database") / sends }
+}
+
+/** Lets sends alone, sends of a crowd, and sends beside the campaign have turns. */
+const turns = Effect.fnUntraced(function*({ rounds, seconds }: Plan, world: World) {
+  const { arrivals, crowd, processor, ready, sends } = world
+  const campaign = yield* ready(Math.ceil((rounds + 1) * (seconds + settling) * pace))
+  /** What some activity costs, and the sends that came to the provider meanwhile. */
+  const costing = Effect.fnUntraced(function*<A>(activity: Effect.Effect<A, BenchFailed>) {
+    const before = yield* processor
+    const came = (yield* arrivals()).length
+    const from = yield* Clock.currentTimeMillis
+    const done = yield* activity
+    const to = yield* Clock.currentTimeMillis
+    const after = yield* processor
+    const cost: Cost = {
+      sends: (yield* arrivals(came)).length,
+      servers: after.servers - before.servers,
+      database: after.database - before.database
+    }
+    return { done, cost, span: { from, to } satisfies CampaignPace.Span }
+  })
+  const pauses: Array<number> = []
+  const beside = Effect.fnUntraced(function*(verb: string) {
+    yield* campaign.act(verb)
+    yield* Effect.sleep(`${settling} seconds`)
+    const measured = yield* costing(sends(sendsPerSecond, seconds))
+    yield* campaign.act("pause")
+    const paused = yield* Clock.currentTimeMillis
+    yield* Effect.sleep(`${settling} seconds`)
+    const last = Math.max(...(yield* arrivals()).filter(isRecipient).map(({ at }) => at))
+    pauses.push(Math.max(0, last - paused))
+    return measured
+  })
+  yield* beside("start")
+  yield* crowd(seconds)
+  yield* world.tidy
+  pauses.length = 0
+  const repeatedBefore = world.repeated()
+  const disturbed = yield* disturbance
+  const quiet: Array<number> = []
+  const plain: Array<Cost> = []
+  const loud: Array<Effect.Success<ReturnType<typeof beside>>> = []
+  for (let round = 0; round < rounds; round++) {
+    quiet.push(...yield* sends(sendsPerSecond, seconds))
+    plain.push((yield* costing(crowd(seconds))).cost)
+    loud.push(yield* beside("resume"))
+  }
+  const others = yield* disturbed
+  const times = (yield* arrivals()).filter(isRecipient).map(({ at }) => at)
+  const { mean, most } = CampaignPace.of(times, loud.map(({ span }) => span))
+  const sorted = (values: ReadonlyArray<number>) => values.toSorted((a, b) => a - b)
+  yield* campaign.act("cancel")
+  yield* campaign.until("cancelled")
+  return {
+    others,
+    repeated: world.repeated() - repeatedBefore,
+    mean,
+    most,
+    pause: Math.max(...pauses),
+    plain: costOf(plain),
+    recipient: costOf(loud.map(({ cost }) => cost)),
+    quiet: sorted(quiet),
+    beside: sorted(loud.flatMap(({ done }) => done)),
+    ratios: loud.map(({ done }, i) =>
+      percentile(sorted(done), 0.99) / percentile(sorted(quiet.slice(i * done.length, (i + 1) * done.length)), 0.99)
+    )
+  }
+})
+
+/** The most memory of a process while campaigns of each size are uploaded, checked, sent for a while and cancelled. */
+const stages = Effect.fnUntraced(function*({ recipients, seconds }: Plan, { memory, ready }: World) {
+  const rows: Array<{ readonly recipients: number; readonly memory: number; readonly cells: ReadonlyArray<string> }> =
+    []
+  for (const count of recipients) {
+    let most = 0
+    const watching = yield* Effect.forkChild(
+      Effect.forever(Effect.andThen(
+        Effect.map(memory, (now) => {
+          most = Math.max(most, now)
+        }),
+        Effect.sleep("100 millis")
+      ))
+    )
+    const campaign = yield* ready(count)
+    yield* campaign.act("start")
+    yield* Effect.sleep(`${Math.min(seconds, count / pace / 2)} seconds`)
+    const begun = performance.now()
+    yield* campaign.act("cancel")
+    yield* campaign.until("cancelled")
+    const took = (performance.now() - begun) / 1000
+    yield* Fiber.interrupt(watching)
+    rows.push({
+      recipients: count,
+      memory: most,
+      cells: [
+        Report.whole(count),
+        Report.whole(most / 1e6),
+        Report.whole(campaign.uploaded),
+        Report.whole(campaign.checked),
+        Report.decimals(took, 1)
+      ]
+    })
+  }
+  return rows
+})
+
+const line = (name: string, value: number, digits: number, goal: Parameters<typeof Report.verdict>[1] = {}) =>
+  `${name}  ${Report.decimals(value, digits)}${Report.verdict(value, goal)}`
+
+/** Measures and prints the results. */
+export const run = (plan: Plan): Effect.Effect<void, BenchFailed, Scope.Scope> =>
+  Effect.gen(function*() {
+    const cluster = yield* Database.cluster
+    yield* Console.log(Report.conditions(
+      cluster,
+      `${plan.processes} processes, ${plan.rounds} rounds in which each has a turn of ${plan.seconds} s: ` +
+        `${sendsPerSecond} sends/s alone, ${callers} callers, and ${sendsPerSecond} sends/s beside a campaign at ${pace}/s`
+    ))
+    const made = yield* world(plan, cluster)
+    const measured = yield* turns(plan, made)
+    const { beside, plain, quiet, ratios, recipient } = measured
+    const cells = (times: ReadonlyArray<number>) =>
+      [percentile(times, 0.5), percentile(times, 0.99), times.at(-1)!].map((time) => Report.decimals(time, 1))
+    const cost = ({ database, sends, servers }: Cost) =>
+      [sends, servers * 1e6, database * 1e6, (servers + database) * 1e6].map(Report.whole)
+    const dearer = (recipient.servers + recipient.database) / (plain.servers + plain.database)
+    yield* Console.log([
+      measured.others === undefined
+        ? ""
+        : `Other processes took ${Report.whole(measured.others * 100)} % of the machine during the rounds.\n`,
+      Report.table([
+        ["A send of a program", "p50 ms", "p99 ms", "most ms"],
+        ["alone", ...cells(quiet)],
+        ["beside the campaign", ...cells(beside)]
+      ]),
+      measured.repeated === 0
+        ? ""
+        : `\n${measured.repeated} times a send was answered with 503 and repeated: the machine was overloaded.\n`,
+      Report.table([
+        ["Processor time", "sends", "Node µs/send", "PostgreSQL µs/send", "together"],
+        [`plain sends by ${callers} callers`, ...cost(plain)],
+        [`a campaign, with ${sendsPerSecond} sends/s`, ...cost(recipient)]
+      ]),
+      "",
+      line("recipients per second", measured.mean, 1),
+      line("mean / share", measured.mean / pace, 3, { least: 0.95, most: 1.05 }),
+      line("most in one second / share", measured.most / pace, 3, { most: 1.1 }),
+      line("p99 of a send beside the campaign / alone", percentile(beside, 0.99) / percentile(quiet, 0.99), 2, {
+        most: 2
+      }) +
+      `  rounds ${Report.decimals(Math.min(...ratios), 2)} to ${Report.decimals(Math.max(...ratios), 2)}, median ${
+        Report.decimals(median(ratios), 2)
+      }`,
+      line("a recipient / a plain send, processor time", dearer, 2),
+      line("the last call after a pause, ms", measured.pause, 0, { most: 1000 })
+    ].join("\n"))
+    const memories = yield* stages(plan, made)
+    const [least, largest] = [memories[0]!, memories.at(-1)!]
+    yield* Console.log([
+      "",
+      Report.table([
+        ["Recipients", "memory MB", "rows uploaded/s", "rows checked/s", "cancelled after s"],
+        ...memories.map(({ cells }) => cells)
+      ]),
+      "",
+      line(
+        `memory with ${Report.whole(largest.recipients)} recipients / with ${Report.whole(least.recipients)}`,
+        largest.memory / least.memory,
+        2,
+        { most: 1.2 }
+      )
+    ].join("\n"))
+  })
