@@ -57,8 +57,9 @@ export class Sessions extends Context.Service<Sessions, {
 export const maxIdle = 1000
 
 /**
- * After this long between load and write (milliseconds), PostgreSQL may have ended the transaction without our
- * knowledge. So the transaction is checked before the commit is sent.
+ * After this long since the load was sent (milliseconds), PostgreSQL may have ended the transaction without our
+ * knowledge: the process may have been suspended before it read the response. So the transaction is checked before the
+ * commit is sent. If PostgreSQL itself took that long, as for a lock, the check costs a round trip.
  */
 const doubtAfter = maxIdle / 2
 
@@ -121,18 +122,18 @@ const make = Effect.fnUntraced(function*(config: PgPool.Config, local: Readonly<
     next: (rows: ReadonlyArray<Rows>) => Next<A>
   ) =>
     Effect.gen(function*(): Effect.fn.Return<A, SqlError | LostBeforeCommit> {
+      let sentAt = performance.now()
       const rows = yield* uncommitted(connection, [...opening, ...load])
-      let loadedAt = performance.now()
       let decided = next(rows.slice(opening.length))
       while ("load" in decided) {
+        sentAt = performance.now()
         const more: ReadonlyArray<Rows> = yield* uncommitted(connection, decided.load)
-        loadedAt = performance.now()
         decided = decided.next(more)
       }
       const { result, writes } = decided
       if (writes.length === 0) {
         yield* send(connection, [rollback])
-      } else if (performance.now() - loadedAt > doubtAfter) {
+      } else if (performance.now() - sentAt > doubtAfter) {
         yield* uncommitted(connection, writes)
         yield* send(connection, [commit])
       } else {

@@ -71,6 +71,10 @@ const failed = Exit.fail(new StoreError.StoreError({ operation: "Test.count" }))
 /** Blocks the thread, like a suspended process. */
 const stall = (milliseconds: number) => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds)
 
+/** Runs something once statements of now are sent, and before a response can be read. */
+const afterMicrotasks = (run: () => void, count = 100): void =>
+  queueMicrotask(() => count === 0 ? run() : afterMicrotasks(run, count - 1))
+
 for (const { layer: client, name } of clients) {
   layer(Layer.mergeAll(Database.layer, migrated).pipe(Layer.provideMerge(client)), { excludeTestServices: true })(
     `a step on ${name}`,
@@ -237,6 +241,26 @@ layer(Layer.empty, live)("a step whose connection goes bad", (it) => {
             isFirst = false
           })
         )
+        assert.strictEqual(yield* count(pause), 1)
+      }
+      assert.deepStrictEqual(yield* Effect.provide(read, direct), [[600, 1], [1300, 1]])
+    }).pipe(Effect.scoped))
+
+  it.effect("a step is carried out once by a process that was suspended while PostgreSQL loaded, however long", () =>
+    Effect.gen(function*() {
+      const { direct } = yield* proxied()
+      const { stepped } = yield* Effect.provide(Database, direct)
+      const { load, ...others } = counting()
+      for (const pause of [600, 1300]) {
+        let isFirst = true
+        const count = yield* stepped("Test.count", {
+          ...others,
+          load: (numbers) => {
+            if (isFirst) afterMicrotasks(() => stall(pause))
+            isFirst = false
+            return load(numbers)
+          }
+        })
         assert.strictEqual(yield* count(pause), 1)
       }
       assert.deepStrictEqual(yield* Effect.provide(read, direct), [[600, 1], [1300, 1]])
