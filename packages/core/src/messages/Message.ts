@@ -201,7 +201,10 @@ export interface Message {
 /** How long a message stays `unknown` without a report before it fails (contract §3). */
 export const unknownTimeout = Duration.minutes(10)
 
-/** How long a message that was not sent waits for a retry before it fails (contract §3). */
+/**
+ * How long a message that was not sent waits for a retry before it fails (contract §3). A campaign's message waits until
+ * the campaign ends instead.
+ */
 export const retryTimeout = Duration.hours(24)
 
 /** The provider's report on a message, or its answer to the send. `at` is the provider's time. */

@@ -291,9 +291,9 @@ export class MessageStore extends Context.Service<MessageStore, {
   /**
    * Acts on silence (contract §3): claims whose lease ended become `unknown`; messages that were `unknown` for
    * `Message.unknownTimeout` become `failed` (`delivery_unknown`); messages that were `sending` without a claim for
-   * `Message.retryTimeout` become `failed` (`not_sent`, quota given back, key deleted). Each failure writes its event.
-   * Deletes expired keys, and customers' messages that no longer have to be remembered. Any number of processes may
-   * sweep concurrently.
+   * `Message.retryTimeout` become `failed` (`not_sent`, quota given back, key deleted), except those of campaigns, which
+   * try again until their own end. Each failure writes its event. Deletes expired keys, and customers' messages that no
+   * longer have to be remembered. Any number of processes may sweep concurrently.
    */
   readonly sweep: (now: Instant) => Effect.Effect<Swept, StoreError>
   /**
