@@ -123,7 +123,7 @@ const world = Effect.fnUntraced(function*({ processes }: Plan, cluster: Database
     return yield* Fiber.joinAll(going)
   })
 
-  /** Sends by callers each of whom waits for the response before the next one. */
+  /** Sends by concurrent callers; each waits for its response before its next send. */
   const crowd = Effect.fnUntraced(function*(seconds: number) {
     const end = performance.now() + seconds * 1000
     const caller = Effect.gen(function*() {

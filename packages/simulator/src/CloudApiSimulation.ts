@@ -91,7 +91,7 @@ export interface Simulation {
   readonly allProcessed: Effect.Effect<ReadonlyMap<string, number>>
   /** How often calls came for each recipient, as they name them, and how many were accepted; grows with further calls. */
   readonly recipients: Effect.Effect<ReadonlyMap<string, Logs.Tally>>
-  /** When each send came, and to whom, in the order of their ends; grows with further sends. */
+  /** The arrival time and recipient of each send, in the order in which the sends ended; grows with further sends. */
   readonly arrivals: Effect.Effect<ReadonlyArray<Logs.Arrival>>
   /** What was charged so far, by the `rates` of the settings. */
   readonly bill: Effect.Effect<ReadonlyArray<Bills.Line>>

@@ -240,7 +240,7 @@ layer(Uploads.layer, { excludeTestServices: true })("a malformed file of recipie
       assert.deepInclude(body, { rows: bombs.length * rows, problems: bombs.length * rows })
     }))
 
-  it.effect("a formula in a file is none in the report, whatever cell it comes to", () =>
+  it.effect("a formula in an uploaded file is plain text in every cell of the report", () =>
     Effect.gen(function*() {
       const { create } = yield* Uploads
       const { check, report, upload } = yield* create({

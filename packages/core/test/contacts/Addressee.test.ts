@@ -10,7 +10,7 @@ const userIds = ["US.13491208655302741918", "US.ENT.11815799212886844830", "BR.a
 const UserId = Schema.String.check(Schema.isPattern(/^[A-Z]{2}\.(ENT\.)?[A-Za-z0-9]{1,128}$/))
 const Number = Schema.String.check(Schema.isPattern(/^\+1[2-9][0-9]{9}$/))
 
-describe("whom a send is addressed to", () => {
+describe("the addressee of a send", () => {
   it.each(["+12025550123", ...userIds])("is a possible number or a user id: %s", (to) => {
     assert.isTrue(Schema.is(Addressee)(to))
   })

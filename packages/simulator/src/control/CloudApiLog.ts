@@ -25,7 +25,7 @@ export interface Tally {
   readonly accepted: number
 }
 
-/** When a send came, in milliseconds, and to whom. */
+/** The arrival time of a send, in milliseconds, and its recipient. */
 export type Arrival = Pick<Call, "at" | "to">
 
 export interface Log {

@@ -198,7 +198,7 @@ const link = (own: Fixture.World, n: number) =>
     })
   )
 
-/** Each row's problem, or whom its message goes to. */
+/** The problem of each row, or the recipient of its message. */
 const reportOf = ({ id, workspaceId }: Campaign.Campaign) =>
   Effect.map(
     CampaignStore.CampaignStore.use((store) => store.rows(workspaceId, id, { limit: 100, after: 0 })),
