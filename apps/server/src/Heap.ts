@@ -1,6 +1,6 @@
 /**
- * Keeps V8's heap closer to the memory in use than V8's default, so that a flood of requests costs little memory, and
- * the start none that is not needed after it.
+ * Keeps the memory of the process closer to what is in use than V8's defaults, so that a flood of requests and large
+ * files cost little memory, and the start none that is not needed after it.
  */
 import { Duration, Effect } from "effect"
 import { setFlagsFromString } from "node:v8"
@@ -15,15 +15,18 @@ const growth = 50
 /** Limits the growth of this process's heap from now on. */
 export const bounded = (): void => setFlagsFromString(`--heap-growing-percent=${growth}`)
 
-interface Collection {
-  readonly type: "major"
-  /** Not within a call of ours, whose stack V8 would have to search for references. */
-  readonly execution: "async"
-  /** Gives memory back to the system too. */
-  readonly flavor: "last-resort"
+/** How V8's collector can be called. */
+interface Collect {
+  (collection: {
+    readonly type: "major"
+    /** Not within a call of ours, whose stack V8 would have to search for references. */
+    readonly execution: "async"
+    /** Gives memory back to the system too. */
+    readonly flavor: "last-resort"
+  }): Promise<void>
+  /** Collects what is young, within the call. */
+  (collection: { readonly type: "minor" }): void
 }
-
-type Collect = (collection: Collection) => Promise<void>
 
 /** V8's collector, which it only names where the flag is set. */
 const collector = (): Collect => {
@@ -41,3 +44,31 @@ const settledAfter = Duration.seconds(3)
 export const settled: Effect.Effect<void> = Effect.promise(() =>
   collector()({ type: "major", execution: "async", flavor: "last-resort" })
 ).pipe(Effect.delay(settledAfter))
+
+/**
+ * How many bytes of buffers may be added before the unused ones are freed. V8 alone begins at 64 MiB and adds about as
+ * much while it collects: eight uploads of 100 MB at once made a process grow by 117 MB, in 6.7 s; with this setting by
+ * 36 MB, in 4.3 s. A collection takes 3 to 4 ms.
+ */
+const mostBuffers = 8 * 1024 * 1024
+
+/** The buffers are counted each time that so many bytes of files have passed; counting takes some microseconds. */
+const countedEach = 1024 * 1024
+
+/** For `MediaLibrary.PassageObserver`: frees the buffers of files soon after the files have passed. */
+export const filePassage = (): (bytes: number) => void => {
+  const collect = collector()
+  let untilCount = countedEach
+  let least = Infinity
+  return (bytes) => {
+    untilCount -= bytes
+    if (untilCount > 0) return
+    untilCount = countedEach
+    const { arrayBuffers } = process.memoryUsage()
+    least = Math.min(least, arrayBuffers)
+    if (arrayBuffers - least < mostBuffers) return
+    collect({ type: "minor" })
+    // V8 frees the memory beside the program, so what is left is known only at the next count
+    least = Infinity
+  }
+}

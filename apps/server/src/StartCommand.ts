@@ -1,6 +1,7 @@
 /**
  * The command `start`: the standalone server, until a signal stops it.
  */
+import { MediaLibrary } from "@wac/core"
 import { Console, Effect } from "effect"
 import { Command } from "effect/cli"
 import * as Guide from "./Guide.ts"
@@ -23,7 +24,9 @@ export const start = Command.make(
       yield* Effect.forkScoped(Heap.settled)
       return yield* orphaned(variables)
     })
-    return yield* Effect.scoped(StopDeadline.enforced(main))
+    return yield* Effect.scoped(StopDeadline.enforced(main)).pipe(
+      Effect.provideService(MediaLibrary.PassageObserver, Heap.filePassage())
+    )
   })
 ).pipe(
   Command.withDescription(

@@ -55,6 +55,12 @@ export const InboundFiles = Context.Reference<Inbound>("@wac/core/media/MediaLib
   defaultValue: () => "keep"
 })
 
+/** Told how many bytes of a file have just passed through this process, after each piece. */
+export const PassageObserver = Context.Reference<(bytes: number) => void>(
+  "@wac/core/media/MediaLibrary/PassageObserver",
+  { defaultValue: () => () => {} }
+)
+
 /** How long a download from the provider may take. After it, another process may try. */
 export const downloadTimeout = Duration.minutes(4)
 const downloadLease = Duration.minutes(5)
@@ -114,6 +120,7 @@ export class MediaLibrary extends Context.Service<MediaLibrary, {
       const limits = yield* CurrentLimits
       const random = yield* SecureRandom.SecureRandom
       const digest = yield* Digest.Digest
+      const observe = yield* PassageObserver
       const quota = mediaQuota(limits)
       const keptFor = Retention.keptFor(yield* Retention.CurrentRetention, "media")
 
@@ -140,6 +147,7 @@ export class MediaLibrary extends Context.Service<MediaLibrary, {
         let size = 0
         const take = (piece: Uint8Array): boolean => {
           size += piece.length
+          observe(piece.length)
           if (size > Media.maxSize) return false
           inspection.take(piece)
           text.take(piece)
@@ -286,7 +294,11 @@ export class MediaLibrary extends Context.Service<MediaLibrary, {
         return media
       })
 
-      const read = (file: Named) => (range: Range) => storage.read(file, range)
+      const read = (file: Named) => (range: Range) =>
+        Stream.map(storage.read(file, range), (piece) => {
+          observe(piece.length)
+          return piece
+        })
 
       const idOf = (text: string) => Lookup.find("file", Id.parse(Id.MediaId, text), Effect.succeedSome)
 
@@ -298,7 +310,7 @@ export class MediaLibrary extends Context.Service<MediaLibrary, {
         if (provider.uploadFile === undefined) {
           return yield* new ServerError({ reason: "provider_error", message: "the provider that runs takes no files" })
         }
-        const bytes = storage.read(media, { start: 0, end: media.size })
+        const bytes = read(media)({ start: 0, end: media.size })
         const uploaded = yield* provider.uploadFile({ sender, media, bytes })
         yield* store.keepUploaded(media.id, sender.id, uploaded)
         return uploaded.providerMediaId
@@ -338,7 +350,7 @@ export class MediaLibrary extends Context.Service<MediaLibrary, {
           })
         }
         const media = yield* find({ workspaceId: sender.workspaceId, id })
-        const bytes = storage.read(media, { start: 0, end: media.size })
+        const bytes = read(media)({ start: 0, end: media.size })
         return yield* editor.uploadSample({ sender, media, bytes })
       })
 
