@@ -19,10 +19,14 @@ export interface Call {
   readonly code: number | null
 }
 
-/** How often calls came for a recipient, and how many of them were accepted. */
+/** How often calls came for a recipient. */
 export interface Tally {
   readonly calls: number
   readonly accepted: number
+  /** Calls that came although an earlier one was accepted, or had no whole answer that refused it. */
+  readonly repeated: number
+  /** Whether each call so far was refused by a whole answer, so that a further one repeats nothing. */
+  readonly isRefused: boolean
 }
 
 /** The arrival time of a send, in milliseconds, and its recipient. */
@@ -42,6 +46,10 @@ export interface Log {
   /** Every send, in the order of their ends. */
   readonly arrivals: () => ReadonlyArray<Arrival>
 }
+
+/** Whether the caller was told, by a whole answer, that the message is not accepted. */
+const isRefusal = ({ code, fault, processed }: Call): boolean =>
+  !processed && code !== null && (fault === undefined || fault === "error")
 
 /** So many calls are kept; what is counted by reference or recipient is never forgotten. */
 const kept = 20_000
@@ -63,10 +71,12 @@ export const make = (): Log => {
       if (calls.length >= 2 * kept) calls.splice(0, kept)
       calls.push(call)
       if (call.to !== undefined) {
-        const before = recipients.get(call.to) ?? { calls: 0, accepted: 0 }
+        const before = recipients.get(call.to) ?? { calls: 0, accepted: 0, repeated: 0, isRefused: true }
         recipients.set(call.to, {
           calls: before.calls + 1,
-          accepted: before.accepted + (call.processed ? 1 : 0)
+          accepted: before.accepted + (call.processed ? 1 : 0),
+          repeated: before.repeated + (before.isRefused ? 0 : 1),
+          isRefused: before.isRefused && isRefusal(call)
         })
         arrivals.push({ at: call.at, to: call.to })
       }
