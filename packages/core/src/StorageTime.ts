@@ -41,3 +41,14 @@ export const ofProcess: Effect.Effect<(asked: Instant) => Instant> = Effect.gen(
   const clock = yield* Clock.Clock
   return (yield* JudgedBy) === "asker" ? (asked: Instant) => asked : (_: Instant) => clock.currentTimeMillisUnsafe()
 })
+
+/** The part of a larger measurement by which an estimate follows it. */
+const inertia = 1 / 10
+
+/**
+ * A better estimate of how far the process's clock is ahead of the storage's, in milliseconds; `Infinity` before the
+ * first one. `measured` is that difference plus the time that the storage's answer took, so the estimate follows smaller
+ * measurements at once, and larger ones slowly, in case a clock was set. Pure.
+ */
+export const aheadAfter = (estimated: number, measured: number): number =>
+  measured <= estimated ? measured : estimated + (measured - estimated) * inertia

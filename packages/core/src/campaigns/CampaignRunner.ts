@@ -9,12 +9,14 @@ import { CurrentLimits } from "../limits/Limits.ts"
 import { Messages } from "../messages/Messages.ts"
 import { Provider } from "../messages/Provider.ts"
 import { Polling } from "../Polling.ts"
+import * as StorageTime from "../StorageTime.ts"
 import { orUnavailable } from "../StoreError.ts"
 import type { Instant } from "../Time.ts"
 import { CurrentRateCard } from "../usage/RateCard.ts"
 import type * as CampaignStep from "./CampaignStep.ts"
 import { CampaignStore } from "./CampaignStore.ts"
 import * as Heartbeat from "./Heartbeat.ts"
+import * as Pace from "./Pace.ts"
 import * as RecipientEnd from "./RecipientEnd.ts"
 
 /** How soon a campaign that has begun is looked at again. */
@@ -61,11 +63,19 @@ export const layer = Layer.effectDiscard(
     const taken = yield* FiberSet.make()
     const places = yield* Semaphore.make(maxInFlight)
     let lastBeat: Instant | null = null
+    let ahead = Infinity
+
+    /** Takes a time that the storage has just answered. */
+    const measure = (at: Instant) =>
+      Effect.map(Clock.currentTimeMillis, (now) => {
+        ahead = StorageTime.aheadAfter(ahead, now - at)
+      })
 
     const beat = Effect.gen(function*() {
       const now = yield* Clock.currentTimeMillis
       const { at, waiting } = yield* store.beat({ now, last: lastBeat, isRestored: isRestored && lastBeat === null })
       lastBeat = at
+      yield* measure(at)
       if (waiting > 0) {
         yield* Effect.logWarning(
           `the database was restored from a backup, or nothing ran for 5 minutes: ${waiting} campaigns wait until a ` +
@@ -76,10 +86,16 @@ export const layer = Layer.effectDiscard(
 
     const send = Effect.fnUntraced(function*(
       { campaign: { id, workspaceId } }: CampaignStep.Worked,
-      { after, message, tries }: CampaignStep.Claimed
+      { message, slot, tries }: CampaignStep.Claimed,
+      ahead: number
     ) {
-      yield* Effect.sleep(Duration.millis(after))
-      const { end, pause } = RecipientEnd.after(yield* places.withPermit(messages.sendQueued(message)), tries)
+      const at = slot + ahead
+      yield* Effect.sleep(Duration.millis(Math.max(0, at - (yield* Clock.currentTimeMillis))))
+      const tried = Effect.gen(function*() {
+        if (Pace.isMissed(at, yield* Clock.currentTimeMillis)) return RecipientEnd.missed
+        return RecipientEnd.after(yield* messages.sendQueued(message), tries)
+      })
+      const { end, pause } = yield* places.withPermit(tried)
       const now = yield* Clock.currentTimeMillis
       if (pause !== undefined) {
         yield* store.change({ workspaceId, id, now, change: { _tag: "PauseFor", reason: pause } })
@@ -107,12 +123,13 @@ export const layer = Layer.effectDiscard(
       })
       isChecking = Option.isSome(worked) && worked.value.campaign.status === "checking"
       if (Option.isNone(worked)) return false
+      yield* measure(worked.value.at)
       for (const claimed of worked.value.claimed) {
         yield* FiberSet.run(
           taken,
           // the lease ends, and another try finds out what came of it
           Effect.catchCause(
-            orUnavailable(send(worked.value, claimed)),
+            orUnavailable(send(worked.value, claimed, ahead)),
             (cause) => Effect.logDebug("the end of a campaign's recipient is not recorded yet", cause)
           )
         )

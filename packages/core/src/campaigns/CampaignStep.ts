@@ -186,8 +186,8 @@ export type Need =
 export interface Claimed {
   readonly message: Message
   readonly tries: number
-  /** How long to wait before it may be sent, in milliseconds. */
-  readonly after: number
+  /** When it is to be sent, by the storage's clock. */
+  readonly slot: Instant
 }
 
 /** A checked row. */
@@ -218,6 +218,8 @@ export interface WorkWrites {
 /** What was done: recipients to send to now, or other work. */
 export interface Worked {
   readonly campaign: Campaign.Campaign
+  /** The storage's time. */
+  readonly at: Instant
   readonly claimed: ReadonlyArray<Claimed>
 }
 
@@ -425,7 +427,7 @@ export const work: Decide<Work, LoadedWork, Worked, WorkWrites, Need> = (loaded,
   const { job } = loaded
   const now = loaded.now(command!.now)
   const end = (writes: WorkWrites, claimed: ReadonlyArray<Claimed> = []) => ({
-    answers: [{ campaign: writes.job.campaign, claimed }],
+    answers: [{ campaign: writes.job.campaign, at: now, claimed }],
     writes
   })
   const keep = (campaign: Campaign.Campaign, workAt: Instant | null) => end({ ...nothing, job: { campaign, workAt } })
@@ -476,7 +478,7 @@ export const work: Decide<Work, LoadedWork, Worked, WorkWrites, Need> = (loaded,
       const claimed = awake.slice(0, room).map(({ send: { message }, tries }, i) => ({
         message,
         tries,
-        after: Pace.slotAt(slots, i) - now
+        slot: Pace.slotAt(slots, i)
       }))
       const after = claimed.length === 0 ? observed : { ...observed, nextSlot: Pace.slotAt(slots, claimed.length) }
       const rest = claimed.length === room ? restless : loaded.queue.length < lookedAt ? patient : Duration.zero
@@ -505,6 +507,8 @@ export type RecipientEnd =
   | { readonly _tag: "Done" }
   /** It is tried again after a while. */
   | { readonly _tag: "Again"; readonly after: Duration.Duration }
+  /** It was not tried, because its slot had passed. It waits for another one. */
+  | { readonly _tag: "Missed" }
   /** It is never sent. */
   | { readonly _tag: "Skipped"; readonly error: MessageError }
 
@@ -518,7 +522,12 @@ export interface EndRecipient {
 /** Recipients that leave the queue or wait, and their messages. */
 export interface EndWrites {
   readonly dequeued: ReadonlyArray<MessageId>
-  readonly delayed: ReadonlyArray<{ readonly messageId: MessageId; readonly dueAt: Instant }>
+  readonly delayed: ReadonlyArray<{
+    readonly messageId: MessageId
+    readonly dueAt: Instant
+    /** How many more times it was tried: 0 or 1. */
+    readonly tries: number
+  }>
   readonly sends: SendWrites
 }
 
@@ -529,7 +538,8 @@ export const end: Decide<EndRecipient, LoadedSends, void, EndWrites> = (loaded, 
   const delayed: Array<EndWrites["delayed"][number]> = []
   for (const { end, messageId, now: asked } of commands) {
     const now = loaded.now(asked)
-    if (end._tag === "Again") delayed.push({ messageId, dueAt: now + Duration.toMillis(end.after) })
+    if (end._tag === "Again") delayed.push({ messageId, dueAt: now + Duration.toMillis(end.after), tries: 1 })
+    else if (end._tag === "Missed") delayed.push({ messageId, dueAt: now, tries: 0 })
     else dequeued.push(messageId)
     const send = end._tag === "Skipped" ? sends.of(messageId) : undefined
     if (end._tag === "Skipped" && send !== undefined) {

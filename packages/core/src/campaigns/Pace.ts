@@ -1,12 +1,18 @@
 /**
  * The pace of a campaign (contract §11): its messages get slots at equal distances, so that no second holds more than
- * the share, and a late poll delays messages instead of bunching them. Pure.
+ * the share. A late poll, or a message that is late for its slot, delays messages instead of bunching them. Pure.
  */
 import { Duration } from "effect"
 import type { Instant } from "../Time.ts"
 
 /** How far ahead slots are handed out. Longer than the time between two polls, so that no slot is missed. */
 export const horizon = Duration.millis(500)
+
+/**
+ * How late a message may use its slot. The messages of a second then have slots within 1.08 seconds, so they are less
+ * than 10 % more than the share.
+ */
+const tolerance = Duration.toMillis(Duration.millis(80))
 
 /** Slots from an instant on, at equal distances in milliseconds. */
 export interface Slots {
@@ -32,3 +38,6 @@ export const slots = (
 
 /** The time of the `n`th slot, counted from zero. */
 export const slotAt = ({ from, interval }: Slots, n: number): Instant => from + n * interval
+
+/** Whether it is too late for a message to use its slot, as when its process is overloaded. */
+export const isMissed = (slot: Instant, now: Instant): boolean => now - slot > tolerance

@@ -60,6 +60,9 @@ const afterRefusal = (error: DomainError): After => {
   return { end: { _tag: "Skipped", error: errorOf(error) } }
 }
 
+/** What becomes of a recipient whose slot passed before it was tried. */
+export const missed: After = { end: { _tag: "Missed" } }
+
 /** Decides what becomes of a recipient that was tried `tries` times before. */
 export const after = (ended: QueuedEnd, tries: number): After => {
   switch (ended._tag) {

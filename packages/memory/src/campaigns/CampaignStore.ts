@@ -162,9 +162,9 @@ const end = (memory: Memory, command: CampaignStep.EndRecipient): void => {
   const queue = queueOf(memory, command.messageId)
   const { writes } = CampaignStep.end(loadedSends(memory), [command])
   for (const id of writes.dequeued) queue?.delete(id)
-  for (const { dueAt, messageId } of writes.delayed) {
+  for (const { dueAt, messageId, tries } of writes.delayed) {
     const waiting = queue?.get(messageId)
-    if (waiting !== undefined) queue!.set(messageId, { ...waiting, dueAt, tries: waiting.tries + 1 })
+    if (waiting !== undefined) queue!.set(messageId, { ...waiting, dueAt, tries: waiting.tries + tries })
   }
   writeSends(memory, writes.sends)
 }

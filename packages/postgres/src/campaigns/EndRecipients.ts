@@ -6,7 +6,7 @@ import { plain } from "../Column.ts"
 import type { StepOptions } from "../Database.ts"
 import { keepSends } from "../messages/KeepSends.ts"
 import { sendOf, type StoredSend } from "../messages/StoredSend.ts"
-import { instants, texts } from "../Parameter.ts"
+import { instants, integers, texts } from "../Parameter.ts"
 import type { Statement } from "../Statement.ts"
 import { dequeue } from "./WorkOnCampaign.ts"
 
@@ -15,13 +15,18 @@ const queueText = `select q.message_id from campaign_queue q where q.message_id 
 
 const lockText = "select to_json(m) as send from messages m where m.id = any ($1::text[]) order by m.id for update"
 
-const delayText = `update campaign_queue q set due_at = d.due_at, tries = q.tries + 1
-  from unnest($1::text[], $2::bigint[]) d (message_id, due_at) where q.message_id = d.message_id`
+const delayText = `update campaign_queue q set due_at = d.due_at, tries = q.tries + d.tries
+  from unnest($1::text[], $2::bigint[], $3::integer[]) d (message_id, due_at, tries)
+  where q.message_id = d.message_id`
 
 const delay = (delayed: CampaignStep.EndWrites["delayed"]): ReadonlyArray<Statement> =>
   delayed.length === 0 ? [] : [{
     text: delayText,
-    params: [texts(delayed.map(({ messageId }) => messageId)), instants(delayed.map(({ dueAt }) => dueAt))]
+    params: [
+      texts(delayed.map(({ messageId }) => messageId)),
+      instants(delayed.map(({ dueAt }) => dueAt)),
+      integers(delayed.map(({ tries }) => tries))
+    ]
   }]
 
 /** `CampaignStore.end`. */

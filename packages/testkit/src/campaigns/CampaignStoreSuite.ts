@@ -343,11 +343,11 @@ export const tests = (it: Fixture.It): void => {
       const inHorizon = 40 * Duration.toSeconds(Pace.horizon)
       const first = yield* workAll(own, own.start)
       assert.strictEqual(first.length, inHorizon)
-      assert.deepStrictEqual(first.map(({ after }) => after), first.map((_, i) => i * 25))
+      assert.deepStrictEqual(first.map(({ slot }) => slot), first.map((_, i) => own.start + i * 25))
       const again = yield* workAll(own, own.start + 100)
       assert.deepStrictEqual(again, [])
       const next = yield* workAll(own, own.start + 250)
-      assert.deepStrictEqual(next.map(({ after }) => after), next.map((_, i) => 250 + i * 25))
+      assert.deepStrictEqual(next.map(({ slot }) => slot), next.map((_, i) => own.start + 500 + i * 25))
       const seen = new Set([...first, ...next].map(({ message }) => message.id))
       assert.strictEqual(seen.size, first.length + next.length)
       // nobody sent anything: they are handed out again, the longest waiting first
@@ -822,6 +822,19 @@ export const tests = (it: Fixture.It): void => {
       const second = yield* claim(own, again!, own.start + 5 * minute)
       yield* messages.abandon(second.command)
       yield* claim(own, again!, own.start + 6 * minute)
+    }))
+
+  it.effect("a recipient that missed its slot is due at once, and was not tried", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const campaign = yield* running(own, 1)
+      const [recipient] = yield* workAll(own, own.start)
+      yield* ended(recipient!, own.start + second, { _tag: "Missed" })
+      assert.deepStrictEqual((yield* get(campaign)).counts, counts({ queued: 1 }))
+      const [again] = yield* workAll(own, own.start + second)
+      assert.deepInclude(again, { tries: 0 })
+      yield* sent(own, again!, own.start + second)
+      assert.deepStrictEqual((yield* get(campaign)).counts, counts({ sent: 1 }))
     }))
 
   it.effect("a recipient whose try sent nothing is tried again after a pause of days", () =>
