@@ -89,7 +89,7 @@ export const layer = Layer.effectDiscard(
       { message, slot, tries }: CampaignStep.Claimed,
       ahead: number
     ) {
-      const at = slot + ahead
+      const at = Pace.departure(slot) + ahead
       yield* Effect.sleep(Duration.millis(Math.max(0, at - (yield* Clock.currentTimeMillis))))
       const tried = Effect.gen(function*() {
         if (Pace.isMissed(at, yield* Clock.currentTimeMillis)) return RecipientEnd.missed

@@ -8,11 +8,14 @@ import type { Instant } from "../Time.ts"
 /** How far ahead slots are handed out. Longer than the time between two polls, so that no slot is missed. */
 export const horizon = Duration.millis(500)
 
+/** Messages leave together this often, since the steps of several messages cost less for each. */
+const together = Duration.toMillis(Duration.millis(25))
+
 /**
- * How late a message may use its slot. The messages of a second then have slots within 1.08 seconds, so they are less
+ * How late a message may leave. The messages of a second then have slots within less than 1.1 seconds, so they are less
  * than 10 % more than the share.
  */
-const tolerance = Duration.toMillis(Duration.millis(80))
+const tolerance = Duration.toMillis(Duration.millis(70))
 
 /** Slots from an instant on, at equal distances in milliseconds. */
 export interface Slots {
@@ -39,5 +42,8 @@ export const slots = (
 /** The time of the `n`th slot, counted from zero. */
 export const slotAt = ({ from, interval }: Slots, n: number): Instant => from + n * interval
 
-/** Whether it is too late for a message to use its slot, as when its process is overloaded. */
-export const isMissed = (slot: Instant, now: Instant): boolean => now - slot > tolerance
+/** When the message of a slot leaves. */
+export const departure = (slot: Instant): Instant => Math.ceil(slot / together) * together
+
+/** Whether it is too late for a message to leave, as when its process is overloaded. */
+export const isMissed = (departure: Instant, now: Instant): boolean => now - departure > tolerance

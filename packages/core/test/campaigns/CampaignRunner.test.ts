@@ -163,7 +163,7 @@ describe("the campaign runner", () => {
         yield* change("Start")
         yield* advance(second)
         assert.lengthOf(provider.calls, 1)
-        yield* advance(minute)
+        yield* advance(minute + second)
         assert.lengthOf(provider.calls, 2)
         yield* advance(minute)
         assert.lengthOf(provider.calls, 2)
