@@ -55,8 +55,13 @@ export const canonicalJson = (value: unknown): string => {
   if (typeof value !== "object" || value === null) return JSON.stringify(value)
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`
   const fields = value as { readonly [name: string]: unknown }
-  const given = Object.keys(fields).sort().filter((name) => fields[name] !== undefined)
-  return `{${given.map((name) => `${JSON.stringify(name)}:${canonicalJson(fields[name])}`).join(",")}}`
+  let text = ""
+  for (const name of Object.keys(fields).sort()) {
+    if (fields[name] !== undefined) {
+      text += `${text === "" ? "" : ","}${JSON.stringify(name)}:${canonicalJson(fields[name])}`
+    }
+  }
+  return `{${text}}`
 }
 
 const utf8 = new TextEncoder()
