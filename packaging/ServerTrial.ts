@@ -1,12 +1,24 @@
 /**
  * The package that is the server, as an operator uses it: installed from packed files in an empty directory by a user who
  * is not root, started by `npx`, and asked for a message whose event a receiver verifies. Nothing of this repository,
- * no compiler and no registry takes part.
+ * no compiler and no registry takes part: the user's `PATH` leads to no other program than Node, npm and a shell.
  */
 import { SIGNATURE_HEADER, verify } from "@wac/verifier"
 import { type ChildProcess, execFile, spawn } from "node:child_process"
 import { once } from "node:events"
-import { chmodSync, chownSync, copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs"
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  symlinkSync
+} from "node:fs"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
@@ -36,7 +48,10 @@ const isRoot = process.getuid?.() === 0
 
 const as = isRoot ? { uid: nobody, gid: nobody } : {}
 
-/** An empty directory of the user's, with a Node that the user may run. */
+/** The programs that a machine needs beside Node. No compiler is among them. */
+const programs = ["npm", "npx", "sh"]
+
+/** An empty directory of the user's, with a Node that the user may run, and no other program but {@link programs}. */
 const prepare = (): { readonly directory: string; readonly env: NodeJS.ProcessEnv } => {
   const directory = mkdtempSync(join(tmpdir(), "wac-operator-"))
   const bin = join(directory, "bin")
@@ -47,11 +62,16 @@ const prepare = (): { readonly directory: string; readonly env: NodeJS.ProcessEn
     mkdirSync(join(directory, place))
     if (isRoot) chownSync(join(directory, place), nobody, nobody)
   }
-  const others = process.env["PATH"]!.split(delimiter).filter((place) => !place.includes("node_modules"))
+  const places = process.env["PATH"]!.split(delimiter).filter((place) => !place.includes("node_modules"))
+  for (const program of programs) {
+    const found = places.map((place) => join(place, program)).find(existsSync)
+    if (found === undefined) throw new Error(`${program} is not in PATH`)
+    symlinkSync(realpathSync(found), join(bin, program))
+  }
   return {
     directory,
     env: {
-      PATH: [bin, ...others].join(delimiter),
+      PATH: bin,
       HOME: join(directory, "home"),
       TMPDIR: join(directory, "tmp"),
       npm_config_update_notifier: "false"
@@ -78,7 +98,7 @@ interface Guide {
 /** Starts the server by `npx`, and waits until it responds. */
 const start = async (project: string, env: NodeJS.ProcessEnv) => {
   const begun = performance.now()
-  const child = spawn("npx", ["--no-install", "wac", "start", "--json"], {
+  const child = spawn("npx", ["--no-install", "@wac/server", "start", "--json"], {
     cwd: project,
     env: {
       ...env,
