@@ -3,11 +3,12 @@
  */
 import { PgConnection } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
+import type { Step } from "@wac/core"
 import * as PostgresProxy from "@wac/testbed/PostgresProxy"
 import * as PostgresServer from "@wac/testbed/PostgresServer"
 import { Context, Effect, Exit, Fiber, Layer, Option, Queue, Redacted, Scope } from "effect"
 import { afterAll, beforeAll } from "vitest"
-import { Database } from "../src/Database.ts"
+import { Database, type DirectOptions, type StepOptions } from "../src/Database.ts"
 import { Deadline } from "../src/Deadline.ts"
 import * as PostgresClient from "../src/PostgresClient.ts"
 import { describe as describeFailure } from "../src/SqlFailure.ts"
@@ -256,3 +257,50 @@ it.live("if every connection of the server is taken, opening fails after a while
     yield* Scope.close(others, Exit.void)
     assert.strictEqual((yield* Effect.provide(one, database()))[0]!["one"], 1)
   }))
+
+/** A step that writes a number. */
+const writing: StepOptions<number, Step.Known, number, number> = {
+  load: () => [{ text: "select 1 as one" }],
+  read: (_, now) => ({ now }),
+  decide: (_, numbers) => ({ answers: numbers, writes: numbers[0]! }),
+  write: (n) => [{ text: "insert into written (n) values ($1)", params: [n] }]
+}
+
+/** Writes a number in one round trip. */
+const writingAtOnce: DirectOptions<number, number> = {
+  write: (numbers) => [{ text: "insert into written (n) values ($1)", params: [numbers[0]!] }],
+  read: (_, numbers) => numbers
+}
+
+describe("a synchronous standby that does not respond", () => {
+  it.live("nothing is acknowledged that only the primary has, and writes succeed once no standby is expected", () =>
+    Effect.gen(function*() {
+      const { direct, query, stepped } = yield* Effect.map(
+        Layer.build(database({ deadline: 1000 })),
+        (context) => Context.get(context, Database)
+      )
+      const write = yield* stepped("Test.write", writing)
+      const writeAtOnce = yield* direct("Test.writeAtOnce", writingAtOnce)
+      const standby = Effect.fnUntraced(function*(names: string) {
+        const connection = yield* PgConnection.make({ url: Redacted.make(server.url) })
+        yield* connection.query("set synchronous_commit = local", [])
+        yield* connection.query(`alter system set synchronous_standby_names = '${names}'`, [])
+        yield* connection.query("select pg_reload_conf()", [])
+      }, Effect.scoped)
+      yield* query("Test.create", "create table written (n integer)", [])
+      yield* Effect.acquireRelease(standby("nobody"), () => Effect.orDie(standby("")))
+      // the setting reaches sessions a moment later
+      yield* query("Test.standby", "select current_setting('synchronous_standby_names') as names", []).pipe(
+        Effect.repeat({ until: ([row]) => row!["names"] === "nobody" })
+      )
+      assert.isTrue(isUnavailable(yield* Effect.exit(write(1))))
+      assert.isTrue(isUnavailable(yield* Effect.exit(writeAtOnce(2))))
+      assert.isTrue(isUnavailable(yield* Effect.exit(query("Test.insert", "insert into written (n) values (0)", []))))
+      yield* standby("")
+      yield* query("Test.standby", "select current_setting('synchronous_standby_names') as names", []).pipe(
+        Effect.repeat({ until: ([row]) => row!["names"] === "" })
+      )
+      assert.strictEqual(yield* write(3), 3)
+      assert.strictEqual(yield* writeAtOnce(4), 4)
+    }))
+})
