@@ -104,7 +104,9 @@ const world = Effect.fnUntraced(function*({ processes }: Plan, cluster: Database
           const text = await response.text()
           if (response.status === 200) return performance.now() - from
           // 429: a fast machine lets the crowd exceed what the number may send in a second
-          if (response.status !== 503 && response.status !== 429) throw new Error(`answered with ${response.status} ${text}`)
+          if (response.status !== 503 && response.status !== 429) {
+            throw new Error(`answered with ${response.status} ${text}`)
+          }
           await new Promise((resolve) => setTimeout(resolve, 1000 * Number(response.headers.get("retry-after"))))
         }
       },

@@ -4,6 +4,7 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { DeliveryAttempt, Webhook } from "@wac/core"
+import * as PgBouncer from "@wac/testbed/PgBouncer"
 import { Context, Duration, Effect, Latch, Layer, Redacted, Scope } from "effect"
 import * as checks from "./checks.ts"
 import { call, hello, receiver, send, setWebhook } from "./harness.ts"
@@ -201,12 +202,15 @@ export const make = Effect.gen(function*() {
     yield* gate.open
   })
 
+  /** A pooler keeps the sessions of a process that has ended. */
+  const left = PgBouncer.isEverywhere ? " and state <> 'idle'" : ""
+
   /** Ends a process; done when PostgreSQL has ended what it had asked for. */
   const end = Effect.fnUntraced(function*(doomed: Named, how: Effect.Effect<void>) {
     yield* how
     alive = alive.filter((one) => one !== doomed)
     yield* checks.until(
-      ask(`select pid from pg_stat_activity where usename = '${doomed.name}'`),
+      ask(`select pid from pg_stat_activity where usename = '${doomed.name}'${left}`),
       ({ length }) => length === 0,
       600
     )

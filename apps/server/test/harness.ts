@@ -52,7 +52,8 @@ export const reached = Effect.fnUntraced(function*(
   const isOneServer = URL.canParse(DATABASE_URL) && DATABASE_URL.startsWith("postgres://")
   if (!PgBouncer.isEverywhere || DATABASE_LISTEN_URL !== undefined || !isOneServer) return env
   const pooler = yield* Effect.acquireRelease(
-    Effect.promise(() => PgBouncer.start(DATABASE_URL)),
+    // a limit as the guide has operators set one for the user
+    Effect.promise(() => PgBouncer.start(DATABASE_URL, "transaction", "set statement_timeout to 4500")),
     (pooler) => Effect.promise(pooler.stop)
   )
   return { ...env, DATABASE_URL: pooler.url, DATABASE_LISTEN_URL: DATABASE_URL }

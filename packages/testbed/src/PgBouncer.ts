@@ -29,8 +29,15 @@ export interface PgBouncer {
   readonly stop: () => Promise<void>
 }
 
-/** Starts a pooler in front of a URL's server, for all of its databases, with the settings of `deploy/pgbouncer`. */
-export const start = async (server: string, mode: "session" | "transaction" = "transaction"): Promise<PgBouncer> => {
+/**
+ * Starts a pooler in front of a URL's server, for all of its databases, with the settings of `deploy/pgbouncer`.
+ * `connectQuery` runs in each of its sessions first.
+ */
+export const start = async (
+  server: string,
+  mode: "session" | "transaction" = "transaction",
+  connectQuery?: string
+): Promise<PgBouncer> => {
   const { hostname, password, port: serverPort, username } = new URL(server)
   const directory = await Daemon.directory("wac-pgbouncer-")
   const port = await FreePort.find()
@@ -43,7 +50,7 @@ listen_port = ${port}
 auth_file = ${join(directory, "userlist.txt")}
 pool_mode = ${mode}
 [databases]
-* = host=${hostname} port=${serverPort}
+* = host=${hostname} port=${serverPort}${connectQuery === undefined ? "" : ` connect_query='${connectQuery}'`}
 `
   )
   const daemon = await Daemon.start("pgbouncer", [join(directory, "pgbouncer.ini")], { port })

@@ -7,8 +7,9 @@ import { Webhook } from "@wac/core"
 import * as Extent from "@wac/testbed/Extent"
 import { SeededRandom } from "@wac/testkit"
 import { Context, Effect, Fiber, Layer } from "effect"
+import * as checks from "../checks.ts"
 import * as Fleet from "../fleet.ts"
-import { pages } from "../harness.ts"
+import { call, pages } from "../harness.ts"
 
 /** Processes that are started one after the other take their time. */
 const manyStarts = 540_000
@@ -194,7 +195,10 @@ const arrived = Effect.gen(function*() {
 /** Every page of a listing of events. */
 const listed = Effect.fnUntraced(function*(path: string, headers: { readonly [name: string]: string }) {
   const { fleet } = yield* Crashing
-  const all = yield* pages(`${fleet.alive()[0]!.url}${path}`, headers)
+  const url = `${fleet.alive()[0]!.url}${path}`
+  // for a second after a restart, a pooler still says that PostgreSQL is away
+  yield* checks.until(call(url, { headers }), ({ status }) => status === 200)
+  const all = yield* pages(url, headers)
   return {
     text: all.map(({ text }) => text).join("\n"),
     events: all.flatMap(({ body }): ReadonlyArray<{ readonly id: string }> => body.data)
