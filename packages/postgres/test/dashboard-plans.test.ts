@@ -19,7 +19,7 @@ import * as AuditStore from "../src/audit/AuditStore.ts"
 import * as ApiKeyStore from "../src/keys/ApiKeyStore.ts"
 import * as TemplateStore from "../src/templates/TemplateStore.ts"
 import * as ReplayStore from "../src/webhooks/ReplayStore.ts"
-import { databases } from "./servers.ts"
+import { planningDatabases } from "./servers.ts"
 import { touchedBy } from "./touched.ts"
 
 const id = (prefix: string, n: number) => `${prefix}_${String(n).padStart(26, "0")}`
@@ -109,7 +109,7 @@ const stores = Layer.mergeAll(
 )
 
 for (
-  const { belief, database, name } of databases.flatMap(({ layer, name }) =>
+  const { belief, database, name } of planningDatabases.flatMap(({ layer, name }) =>
     beliefs.map((belief) => ({ belief, database: layer, name: `${name}, tables ${belief}` }))
   )
 ) {

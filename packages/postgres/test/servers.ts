@@ -59,11 +59,15 @@ export const pooled = (
     (pooler) => ({ url: Redacted.make(pooler.url), listenUrl: direct })
   )
 
-/** How clients reach a database in this run: directly, or with `TEST_POOLER=pgbouncer` through a pooler. */
-const reached = (
+/** A way for clients to reach a database. */
+type Way = (
   direct: Redacted.Redacted
-): Effect.Effect<Pick<PostgresClient.Options, "listenUrl" | "url">, never, Scope.Scope> =>
-  PgBouncer.isEverywhere ? pooled(direct) : Effect.succeed({ url: direct })
+) => Effect.Effect<Pick<PostgresClient.Options, "listenUrl" | "url">, never, Scope.Scope>
+
+const straight: Way = (url) => Effect.succeed({ url })
+
+/** How clients reach a database in this run: directly, or with `TEST_POOLER=pgbouncer` through a pooler. */
+const reached: Way = PgBouncer.isEverywhere ? pooled : straight
 
 /** The storage in a database, as a process of this run reaches it. */
 export const storageIn = (
@@ -72,27 +76,39 @@ export const storageIn = (
 ): Layer.Layer<Ports.Ports, OpenError> =>
   Layer.unwrap(Effect.map(reached(direct), (to) => PostgresStorage.layerServer({ ...to, ...options })))
 
-/** Clients with an empty database each, by the name of their storage. */
-export const clients: ReadonlyArray<{
+interface Clients {
   readonly name: string
   readonly layer: Layer.Layer<PgClient.PgClient | Sessions | Notifications, OpenError>
-}> = [
+}
+
+const clientsBy = (way: Way): ReadonlyArray<Clients> => [
   {
     name: "PostgreSQL",
     layer: Layer.unwrap(
-      Effect.map(Effect.flatMap(freshDatabase(), reached), (options) => Layer.orDie(PostgresClient.layer(options)))
+      Effect.map(Effect.flatMap(freshDatabase(), way), (options) => Layer.orDie(PostgresClient.layer(options)))
     )
   },
   { name: "PGlite", layer: PgliteClient.layer() }
 ]
 
-/** Databases with the schema and no rows. */
-export const databases: ReadonlyArray<{
+/** Clients with an empty database each, by the name of their storage. */
+export const clients = clientsBy(reached)
+
+interface Databases {
   readonly name: string
   readonly layer: Layer.Layer<Database | PgClient.PgClient, OpenError>
-}> = clients.map(({ layer, name }) => ({
-  name,
-  layer: Layer.merge(Database.layer, Layer.effectDiscard(Migrations.run())).pipe(
-    Layer.provideMerge(Layer.merge(layer, Fixture.timeOfAsker))
-  )
-}))
+}
+
+const migrated = (clients: ReadonlyArray<Clients>): ReadonlyArray<Databases> =>
+  clients.map(({ layer, name }) => ({
+    name,
+    layer: Layer.merge(Database.layer, Layer.effectDiscard(Migrations.run())).pipe(
+      Layer.provideMerge(Layer.merge(layer, Fixture.timeOfAsker))
+    )
+  }))
+
+/** Databases with the schema and no rows. */
+export const databases = migrated(clients)
+
+/** The same, reached directly in every run: for plans that a session keeps, since a pooler's sessions keep none. */
+export const planningDatabases = migrated(clientsBy(straight))

@@ -27,7 +27,7 @@ import * as PortalStore from "../src/people/PortalStore.ts"
 import * as SessionStore from "../src/people/SessionStore.ts"
 import * as SealedSecretStore from "../src/secrets/SealedSecretStore.ts"
 import * as WorkspaceStore from "../src/workspaces/WorkspaceStore.ts"
-import { databases } from "./servers.ts"
+import { planningDatabases } from "./servers.ts"
 import { touchedBy } from "./touched.ts"
 
 const now = 1_800_000_000_000
@@ -205,7 +205,7 @@ const stores = Layer.mergeAll(
 )
 
 for (
-  const { belief, database, name } of databases.flatMap(({ layer, name }) =>
+  const { belief, database, name } of planningDatabases.flatMap(({ layer, name }) =>
     beliefs.map((belief) => ({ belief, database: layer, name: `${name}, tables ${belief}` }))
   )
 ) {
