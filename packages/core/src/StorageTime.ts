@@ -45,10 +45,13 @@ export const ofProcess: Effect.Effect<(asked: Instant) => Instant> = Effect.gen(
 /** The part of a larger measurement by which an estimate follows it. */
 const inertia = 1 / 10
 
+/** No answer takes so many milliseconds longer than others: a clock was set, or the process's machine slept. */
+const leap = 5000
+
 /**
  * A better estimate of how far the process's clock is ahead of the storage's, in milliseconds; `Infinity` before the
  * first one. `measured` is that difference plus the time that the storage's answer took, so the estimate follows smaller
- * measurements at once, and larger ones slowly, in case a clock was set. Pure.
+ * measurements at once, and larger ones slowly, unless a clock was set. Pure.
  */
 export const aheadAfter = (estimated: number, measured: number): number =>
-  measured <= estimated ? measured : estimated + (measured - estimated) * inertia
+  measured <= estimated || measured - estimated >= leap ? measured : estimated + (measured - estimated) * inertia
