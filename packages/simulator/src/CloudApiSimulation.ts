@@ -89,7 +89,7 @@ export interface Simulation {
   readonly processed: (reference: string) => Effect.Effect<number>
   /** The same of every reference. */
   readonly allProcessed: Effect.Effect<ReadonlyMap<string, number>>
-  /** How often calls came for each recipient, as they name them, and how many were accepted; grows with further calls. */
+  /** What came for each recipient, by the name that the calls use; grows with further calls. */
   readonly recipients: Effect.Effect<ReadonlyMap<string, Logs.Tally>>
   /** The arrival time and recipient of each send, in the order in which the sends ended; grows with further sends. */
   readonly arrivals: Effect.Effect<ReadonlyArray<Logs.Arrival>>

@@ -206,3 +206,22 @@ it.effect("carries a call out late, when its caller may have gone", () =>
     yield* TestClock.adjust("1 second")
     assert.strictEqual(api.courier.told().length, 1)
   }))
+
+it.live("counts the calls for a recipient that came after one that was accepted or lost, but not after a refusal", () =>
+  Effect.gen(function*() {
+    const api = yield* CloudApi.make({ settings: { pairLimit: false } })
+    const cases: ReadonlyArray<readonly [CloudApi.Fault | null, calls: number, accepted: number, repeated: number]> = [
+      [{ kind: "error", code: 130429 }, 2, 1, 0],
+      [null, 2, 2, 1],
+      [{ kind: "reset_before" }, 2, 1, 1],
+      [{ kind: "reset_after" }, 2, 2, 1],
+      [{ kind: "html_before" }, 2, 1, 1]
+    ]
+    for (const [i, [fault, calls, accepted, repeated]] of cases.entries()) {
+      const to = `+1555000000${i}`
+      yield* api.fault({ next: [fault] })
+      for (const n of [1, 2]) yield* outcomeOf(api, send(`${to} ${n}`, { to }))
+      const tally = [...yield* api.recipients].find(([name]) => to.endsWith(name.replace("+", "")))?.[1]
+      assert.deepStrictEqual(tally, { calls, accepted, repeated }, JSON.stringify(fault))
+    }
+  }))

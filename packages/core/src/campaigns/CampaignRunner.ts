@@ -63,9 +63,10 @@ export const layer = Layer.effectDiscard(
     const taken = yield* FiberSet.make()
     const places = yield* Semaphore.make(maxInFlight)
     let lastBeat: Instant | null = null
+    /** How far this process's clock is ahead of the storage's, in milliseconds. */
     let ahead = Infinity
 
-    /** Takes a time that the storage has just answered. */
+    /** Compares the clocks by a time that the storage has just answered with. */
     const measure = (at: Instant) =>
       Effect.map(Clock.currentTimeMillis, (now) => {
         ahead = StorageTime.aheadAfter(ahead, now - at)
@@ -86,8 +87,7 @@ export const layer = Layer.effectDiscard(
 
     const send = Effect.fnUntraced(function*(
       { campaign: { id, workspaceId } }: CampaignStep.Worked,
-      { message, slot, tries }: CampaignStep.Claimed,
-      ahead: number
+      { message, slot, tries }: CampaignStep.Claimed
     ) {
       const at = Pace.departure(slot) + ahead
       yield* Effect.sleep(Duration.millis(Math.max(0, at - (yield* Clock.currentTimeMillis))))
@@ -129,7 +129,7 @@ export const layer = Layer.effectDiscard(
           taken,
           // the lease ends, and another try finds out what came of it
           Effect.catchCause(
-            orUnavailable(send(worked.value, claimed, ahead)),
+            orUnavailable(send(worked.value, claimed)),
             (cause) => Effect.logDebug("the end of a campaign's recipient is not recorded yet", cause)
           )
         )

@@ -44,10 +44,10 @@ export class S3Unreachable extends Schema.TaggedError<S3Unreachable>()("S3Unreac
 }
 
 /** The bytes of an object: few requests for a large file, and little memory for many uploads at once. */
-const pieceSize = 1024 * 1024
+const pieceSize = 2 * 1024 * 1024
 
 /** The objects deleted in one step: 32 MiB. */
-const goneAtOnce = 32
+const goneAtOnce = 16
 
 /** Deletions at once. */
 const concurrency = 4

@@ -23,10 +23,8 @@ export interface Call {
 export interface Tally {
   readonly calls: number
   readonly accepted: number
-  /** Calls that came although an earlier one was accepted, or had no whole answer that refused it. */
+  /** Calls that came although an earlier one was accepted, or was not refused by a complete answer. */
   readonly repeated: number
-  /** Whether each call so far was refused by a whole answer, so that a further one repeats nothing. */
-  readonly isRefused: boolean
 }
 
 /** The arrival time of a send, in milliseconds, and its recipient. */
@@ -47,7 +45,7 @@ export interface Log {
   readonly arrivals: () => ReadonlyArray<Arrival>
 }
 
-/** Whether the caller was told, by a whole answer, that the message is not accepted. */
+/** Whether a complete answer told the caller that the message is not accepted. */
 const isRefusal = ({ code, fault, processed }: Call): boolean =>
   !processed && code !== null && (fault === undefined || fault === "error")
 
@@ -59,6 +57,8 @@ export const make = (): Log => {
   const came = new Map<string, number>()
   const processed = new Map<string, number>()
   const recipients = new Map<string, Tally>()
+  /** Recipients whose message was or may have been accepted. */
+  const reached = new Set<string>()
   const arrivals: Array<Arrival> = []
   const count = (map: Map<string, number>, name: string) => {
     const counted = (map.get(name) ?? 0) + 1
@@ -71,13 +71,13 @@ export const make = (): Log => {
       if (calls.length >= 2 * kept) calls.splice(0, kept)
       calls.push(call)
       if (call.to !== undefined) {
-        const before = recipients.get(call.to) ?? { calls: 0, accepted: 0, repeated: 0, isRefused: true }
+        const before = recipients.get(call.to) ?? { calls: 0, accepted: 0, repeated: 0 }
         recipients.set(call.to, {
           calls: before.calls + 1,
           accepted: before.accepted + (call.processed ? 1 : 0),
-          repeated: before.repeated + (before.isRefused ? 0 : 1),
-          isRefused: before.isRefused && isRefusal(call)
+          repeated: before.repeated + (reached.has(call.to) ? 1 : 0)
         })
+        if (!isRefusal(call)) reached.add(call.to)
         arrivals.push({ at: call.at, to: call.to })
       }
       if (call.reference !== undefined && call.processed) count(processed, call.reference)
