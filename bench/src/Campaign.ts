@@ -191,7 +191,8 @@ const world = Effect.fnUntraced(function*({ processes }: Plan, cluster: Database
     repeated: () => repeated,
     processor,
     memory,
-    arrivals: (after = 0) => provider.ask<ReadonlyArray<Arrival>>({ after } satisfies Question),
+    arrivals: provider.ask<ReadonlyArray<Arrival>>("arrivals" satisfies Question),
+    count: provider.ask<number>("count" satisfies Question),
     tidy: Effect.andThen(database.tidy, cluster.checkpoint)
   }
 })
@@ -213,34 +214,33 @@ const costOf = (costs: ReadonlyArray<Cost>): Cost => {
 
 /** Lets sends alone, sends of a crowd, and sends beside the campaign have turns. */
 const turns = Effect.fnUntraced(function*({ rounds, seconds }: Plan, world: World) {
-  const { arrivals, crowd, processor, ready, sends } = world
+  const { arrivals, count, crowd, processor, ready, sends } = world
   // one turn more than there are, since a pause takes a moment
   const campaign = yield* ready(Math.ceil((rounds + 2) * (seconds + settling) * pace))
   /** What some activity costs, and the sends that came to the provider meanwhile. */
   const costing = Effect.fnUntraced(function*<A>(activity: Effect.Effect<A, BenchFailed>) {
     const before = yield* processor
-    const came = (yield* arrivals()).length
+    const came = yield* count
     const from = yield* Clock.currentTimeMillis
     const done = yield* activity
     const to = yield* Clock.currentTimeMillis
     const after = yield* processor
     const cost: Cost = {
-      sends: (yield* arrivals(came)).length,
+      sends: (yield* count) - came,
       servers: after.servers - before.servers,
       database: after.database - before.database
     }
     return { done, cost, span: { from, to } satisfies CampaignPace.Span }
   })
+  /** When the campaign was paused. */
   const pauses: Array<number> = []
   const beside = Effect.fnUntraced(function*(verb: string) {
     yield* campaign.act(verb)
     yield* Effect.sleep(`${settling} seconds`)
     const measured = yield* costing(sends(sendsPerSecond, seconds))
     yield* campaign.act("pause")
-    const paused = yield* Clock.currentTimeMillis
+    pauses.push(yield* Clock.currentTimeMillis)
     yield* Effect.sleep(`${settling} seconds`)
-    const last = Math.max(...(yield* arrivals()).filter(isRecipient).map(({ at }) => at))
-    pauses.push(Math.max(0, last - paused))
     return measured
   })
   yield* beside("start")
@@ -258,7 +258,9 @@ const turns = Effect.fnUntraced(function*({ rounds, seconds }: Plan, world: Worl
     loud.push(yield* beside("resume"))
   }
   const others = yield* disturbed
-  const times = (yield* arrivals()).filter(isRecipient).map(({ at }) => at)
+  const times = (yield* arrivals).filter(isRecipient).map(({ at }) => at)
+  const lastAfter = (paused: number) =>
+    Math.max(0, ...times.map((at) => at - paused).filter((after) => after < settling * 1000))
   const { mean, most } = CampaignPace.of(times, loud.map(({ span }) => span))
   const sorted = (values: ReadonlyArray<number>) => values.toSorted((a, b) => a - b)
   yield* campaign.act("cancel")
@@ -268,7 +270,7 @@ const turns = Effect.fnUntraced(function*({ rounds, seconds }: Plan, world: Worl
     repeated: world.repeated() - repeatedBefore,
     mean,
     most,
-    pause: Math.max(...pauses),
+    pause: Math.max(...pauses.map(lastAfter)),
     plain: costOf(plain),
     recipient: costOf(loud.map(({ cost }) => cost)),
     quiet: sorted(quiet),

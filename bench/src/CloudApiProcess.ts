@@ -10,10 +10,8 @@ export interface Ready {
   readonly environment: { readonly [variable: string]: string }
 }
 
-/** Asks for the sends after so many. */
-export interface Question {
-  readonly after: number
-}
+/** Asks for all sends so far, or for their number, which takes no time from whatever is measured. */
+export type Question = "arrivals" | "count"
 
 /** A send, and when it came, in milliseconds. */
 export type Arrival = CloudApi.Arrival
@@ -42,7 +40,7 @@ Child.serve<null, Question>(async () => {
   const { arrivals, environment } = Context.get(await runtime.context(), Simulated)
   return {
     ready: { environment } satisfies Ready,
-    answer: ({ after }): Promise<ReadonlyArray<Arrival>> =>
-      runtime.runPromise(Effect.map(arrivals, (all) => all.slice(after)))
+    answer: (question): Promise<ReadonlyArray<Arrival> | number> =>
+      runtime.runPromise(Effect.map(arrivals, (all) => question === "count" ? all.length : all))
   }
 })

@@ -89,6 +89,15 @@ const settlements = (
     ids: ids(first + i)
   }))
 
+/** Settlements of a campaign's messages, whose claims `fill` writes. */
+const settlementsOfCampaigns = (count: number): ReadonlyArray<MessageStore.SettleSend> =>
+  settlements(0, count).map((command, i) => ({
+    ...command,
+    message: { ...command.message, id: `msg of cmp ${i}` as Id.MessageId, campaignId: "cmp" as Id.CampaignId },
+    end: { _tag: "Accepted", providerMessageId: `wamid of cmp ${i}` },
+    ids: ids(i, " of cmp")
+  }))
+
 const reports = (first: number, count: number): ReadonlyArray<MessageStore.ApplyReport> =>
   claimedOf(first, count).map((message, i) => ({
     now,
@@ -139,7 +148,8 @@ const found = [
   values ('tpl', 'ws', 'a', 't', 'en', 'utility', 'approved', 'positional', '[]', '{}', 'p', 0)`,
   `insert into webhooks (id, workspace_id, url, envelope, event_types, created_at, updated_at)
   values ('whk', 'ws', 'https://receiver.example/', 'combined', '{message.sent,message.delivered}', 0, 0)`,
-  "insert into webhook_health (webhook_id, doubtful, slots) values ('whk', true, 1)"
+  "insert into webhook_health (webhook_id, doubtful, slots) values ('whk', true, 1)",
+  "insert into campaigns (id, workspace_id, state) values ('cmp', 'ws', '{}')"
 ]
 
 /** The tables after many sends, half of which wait for their deliveries. */
@@ -149,6 +159,15 @@ const fill = [
   select 'msg of old ' || i, 'ws', 'key', 'pn', '+14155550000', '{}', 'sent', 1, 1, 1, 'wamid of old ' || i, 'r',
     'key of old ' || i, 'f', ${now + 1000} + i
   from generate_series(1, ${stored}) i`,
+  `insert into messages (id, workspace_id, campaign_id, phone_number_id, from_number, content, status, status_at,
+    created_at, route, key, fingerprint, claim_token, lease_until)
+  select 'msg of cmp ' || i, 'ws', 'cmp', 'pn', '+14155550000', '{}', 'sending', 1, 1, 'campaign cmp', 'key ' || i, 'f',
+    'mine', ${now + 60_000}
+  from generate_series(0, ${batch - 1}) i`,
+  `insert into campaign_queue (message_id, campaign_id, due_at)
+  select 'msg of cmp ' || i, 'cmp', 1 from generate_series(0, ${stored}) i`,
+  `insert into campaign_tallies (campaign_id, shard, outcome, recipients)
+  select 'cmp', i, 'queued', 1 from generate_series(0, ${stored}) i`,
   `insert into message_deadlines (workspace_id, due_at, message_ids)
   select 'ws', ${now + 1000} + min(i), array_agg('msg of old ' || i)
   from generate_series(1, ${stored}) i group by i / ${batch}`,
@@ -201,7 +220,8 @@ const outright = <Command, Answer>(
 ) => Effect.map(carryOutAll(write(commands, () => now)), (rows) => read(rows, commands))
 
 /** The filled tables. */
-const tables = "messages, message_deadlines, message_names, contacts, buckets, quota_usage, events, deliveries"
+const tables = "messages, message_deadlines, message_names, contacts, buckets, quota_usage, events, deliveries, " +
+  "campaign_queue, campaign_tallies"
 
 /** The planner's view of empty tables: guesses, or earlier statistics. */
 const beliefs = ["guessed", "seen"] as const
@@ -224,6 +244,7 @@ for (
           yield* carryOut(Tokens.spend, tokens.slice(0, 3))
           yield* carryOut(Tokens.giveBack, tokens.slice(0, 3))
           yield* outright(Settle.outright, settlements(0, 1))
+          yield* outright(Settle.outright, settlementsOfCampaigns(1))
           yield* carryOut(ApplyReport.applyReport, reports(0, 1))
           yield* accept(sends(200, 4))
           yield* carryOut(Settle.settle, ends(200, 3))
@@ -248,6 +269,15 @@ for (
           const all = Array(batch).fill(true)
           const settled = yield* reading("settle", outright(Settle.outright, settlements(1, batch)), few)
           assert.deepStrictEqual(settled, all)
+          const ofCampaigns = settlementsOfCampaigns(batch)
+          assert.deepStrictEqual(
+            yield* reading("settle of campaigns", outright(Settle.outright, ofCampaigns), few),
+            all
+          )
+          assert.lengthOf(
+            yield* client`select 1 from campaign_queue where message_id like 'msg of cmp %'`,
+            stored + 1 - batch
+          )
           const reported = yield* reading("reports", carryOut(ApplyReport.applyReport, reports(1, batch)), few)
           assert.deepStrictEqual(reported, all)
           yield* reading("looking up", outright(LookUp.lookUp, lookUps(1, batch)), few)

@@ -37,5 +37,8 @@ const outcomes: { readonly [status in MessageStatus]: Outcome } = {
 export const outcomeOf = ({ isHeld, status }: Pick<Message, "status" | "isHeld">): Outcome =>
   isHeld ? "held" : outcomes[status]
 
+/** Whether the recipient of this message still waits in the campaign's queue. */
+export const waits = (message: Pick<Message, "status" | "isHeld">): boolean => outcomeOf(message) === "queued"
+
 /** The number of recipients. */
 export const total = (counts: CampaignCounts): number => Object.values(counts).reduce((sum, count) => sum + count, 0)

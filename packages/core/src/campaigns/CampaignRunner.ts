@@ -60,7 +60,9 @@ export const layer = Layer.effectDiscard(
     const rateCard = yield* CurrentRateCard
     const { rest } = yield* Polling
     const isRestored = yield* IsRestored
-    const taken = yield* FiberSet.make()
+    const leaving = yield* FiberSet.make()
+    /** How many recipients this process has taken and not ended. */
+    let taken = 0
     const places = yield* Semaphore.make(maxInFlight)
     let lastBeat: Instant | null = null
     /** How far this process's clock is ahead of the storage's, in milliseconds. */
@@ -86,11 +88,10 @@ export const layer = Layer.effectDiscard(
     })
 
     const send = Effect.fnUntraced(function*(
-      { campaign: { id, workspaceId } }: CampaignStep.Worked,
-      { message, slot, tries }: CampaignStep.Claimed
+      { id, workspaceId }: CampaignStep.Worked["campaign"],
+      { message, tries }: CampaignStep.Claimed,
+      at: Instant
     ) {
-      const at = Pace.departure(slot) + ahead
-      yield* Effect.sleep(Duration.millis(Math.max(0, at - (yield* Clock.currentTimeMillis))))
       const tried = Effect.gen(function*() {
         if (Pace.isMissed(at, yield* Clock.currentTimeMillis)) return RecipientEnd.missed
         return RecipientEnd.after(yield* messages.sendQueued(message), tries)
@@ -100,7 +101,25 @@ export const layer = Layer.effectDiscard(
       if (pause !== undefined) {
         yield* store.change({ workspaceId, id, now, change: { _tag: "PauseFor", reason: pause } })
       }
-      yield* store.end({ now, messageId: message.id, end })
+      if (end !== null) yield* store.end({ now, messageId: message.id, end })
+    })
+
+    /** Sends together to recipients with the same departure. */
+    const leave = Effect.fnUntraced(function*(
+      campaign: CampaignStep.Worked["campaign"],
+      recipients: ReadonlyArray<CampaignStep.Claimed>,
+      departure: Instant
+    ) {
+      const at = departure + ahead
+      yield* Effect.sleep(Duration.millis(Math.max(0, at - (yield* Clock.currentTimeMillis))))
+      yield* Effect.forEach(recipients, (recipient) =>
+        orUnavailable(send(campaign, recipient, at)).pipe(
+          // the lease ends, and another try finds out what came of it
+          Effect.catchCause((cause) => Effect.logDebug("the end of a campaign's recipient is not recorded yet", cause)),
+          Effect.ensuring(Effect.sync(() => {
+            taken--
+          }))
+        ), { concurrency: "unbounded", discard: true })
     })
 
     let isBusy = false
@@ -108,7 +127,7 @@ export const layer = Layer.effectDiscard(
 
     /** One piece of work. Returns whether there may be more. */
     const work = Effect.gen(function*() {
-      if ((yield* FiberSet.size(taken)) >= maxTaken) return false
+      if (taken >= maxTaken) return false
       const worked = yield* store.work({
         now: yield* Clock.currentTimeMillis,
         limit,
@@ -123,16 +142,11 @@ export const layer = Layer.effectDiscard(
       })
       isChecking = Option.isSome(worked) && worked.value.campaign.status === "checking"
       if (Option.isNone(worked)) return false
-      yield* measure(worked.value.at)
-      for (const claimed of worked.value.claimed) {
-        yield* FiberSet.run(
-          taken,
-          // the lease ends, and another try finds out what came of it
-          Effect.catchCause(
-            orUnavailable(send(worked.value, claimed)),
-            (cause) => Effect.logDebug("the end of a campaign's recipient is not recorded yet", cause)
-          )
-        )
+      const { at, campaign, claimed } = worked.value
+      yield* measure(at)
+      taken += claimed.length
+      for (const [departure, recipients] of Map.groupBy(claimed, ({ slot }) => Pace.departure(slot))) {
+        yield* FiberSet.run(leaving, leave(campaign, recipients, departure))
       }
       return true
     })

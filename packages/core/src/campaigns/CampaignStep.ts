@@ -207,7 +207,7 @@ export interface WorkWrites {
   readonly checked: ReadonlyArray<Checked>
   /** Recipients that were taken, until when. */
   readonly leased: ReadonlyArray<{ readonly messageId: MessageId; readonly dueAt: Instant }>
-  /** Recipients that leave the queue. */
+  /** Recipients that leave the queue, besides those of {@link sends}. */
   readonly dequeued: ReadonlyArray<MessageId>
   readonly sends: SendWrites | null
   /** How the campaign's counts change beyond {@link sends}. */
@@ -364,10 +364,10 @@ const skip = (queue: ReadonlyArray<Queued>, { now: judged }: LoadedWork, reason:
   for (const { send } of queue) {
     const { id } = send.message
     const claim = send.binding?.claim
-    if (claim === undefined || claim === null) {
-      sends.keep(Send.skip(send, reason, now), { events: [], deliveries: [] })
-      dequeued.push(id)
-    } else leased.push({ messageId: id, dueAt: Math.max(claim.leaseUntil, now + Duration.toMillis(patient)) })
+    const skipped = Send.skip(send, reason, now)
+    if (claim) leased.push({ messageId: id, dueAt: Math.max(claim.leaseUntil, now + Duration.toMillis(patient)) })
+    else if (skipped.send !== send) sends.keep(skipped, { events: [], deliveries: [] })
+    else dequeued.push(id)
   }
   return { dequeued, leased, sends: sends.writes() }
 }
@@ -503,7 +503,7 @@ export const work: Decide<Work, LoadedWork, Worked, WorkWrites, Need> = (loaded,
 
 /** What came of a recipient that a process took. */
 export type RecipientEnd =
-  /** It has an outcome, or is no longer there. */
+  /** It had an outcome before, or is no longer there. */
   | { readonly _tag: "Done" }
   /** It is tried again after a while. */
   | { readonly _tag: "Again"; readonly after: Duration.Duration }

@@ -31,9 +31,9 @@ const duplicate: MessageError = {
   message: "the campaign has already written to the customer under another name"
 }
 
-/** A recipient's end, and why its campaign pauses. */
+/** A recipient's end, `null` if there is nothing to record, and why its campaign pauses. */
 export interface After {
-  readonly end: RecipientEnd
+  readonly end: RecipientEnd | null
   readonly pause?: PauseReason
 }
 
@@ -66,6 +66,8 @@ export const missed: After = { end: { _tag: "Missed" } }
 /** Decides what becomes of a recipient that was tried `tries` times before. */
 export const after = (ended: QueuedEnd, tries: number): After => {
   switch (ended._tag) {
+    case "Settled":
+      return { end: null }
     case "Ended":
       return { end: { _tag: "Done" } }
     case "Busy":

@@ -87,7 +87,9 @@ export interface SendRequest {
 
 /** What came of a try to send a queued message. */
 export type QueuedEnd =
-  /** It has an outcome, or is no longer there. */
+  /** It has got its outcome, and so left the campaign's queue. */
+  | { readonly _tag: "Settled" }
+  /** It had an outcome before, or is no longer there. */
   | { readonly _tag: "Ended" }
   /** The provider did not take it this time. */
   | { readonly _tag: "NotSent"; readonly error: DomainError }
@@ -409,7 +411,7 @@ export class Messages extends Context.Service<Messages, {
               ? outcome
               : outcome._tag === "Unknown"
               ? yield* unknownOrBusy(workspaceId, id)
-              : { _tag: "Ended" } as const
+              : { _tag: "Settled" } as const
           }
           case "Refused":
             record({ workspaceId, at: now, activity: "sendsRefused" })

@@ -2,6 +2,7 @@
  * The transitions of sends after *accept* (contract §3): outcomes, the provider's reports, and silence. Pure: it works
  * on loaded data and returns what to write.
  */
+import * as CampaignTally from "../campaigns/CampaignTally.ts"
 import type * as Event from "../events/Event.ts"
 import type { MessageId, PhoneNumberId } from "../Id.ts"
 import type { Decide, Known } from "../Step.ts"
@@ -40,8 +41,10 @@ export const settle: Decide<SettleSend, Loaded, boolean, Writes> = (loaded, comm
 export interface Outright {
   readonly message: Message
   readonly event: Event.Recorded
-  /** When its key is deleted. */
-  readonly expiresAt: Instant
+  /** When its key is deleted; `null` if never. */
+  readonly expiresAt: Instant | null
+  /** How the counts of its campaign change. A campaign's message leaves the queue. */
+  readonly tallies: ReadonlyArray<CampaignTally.Tally>
 }
 
 /**
@@ -50,10 +53,7 @@ export interface Outright {
  * {@link settle}. Quota, identifiers of other messages and the key's stored answer do not change.
  */
 export const outright = ({ claimToken, end, ids, message }: SettleSend, now: Instant): Outright | undefined => {
-  // a campaign counts its recipients' outcomes
-  if (end._tag !== "Accepted" || end.isHeld === true || !isUntold(message) || message.campaignId !== null) {
-    return undefined
-  }
+  if (end._tag !== "Accepted" || end.isHeld === true || !isUntold(message)) return undefined
   const claimed: Send.Send = {
     message,
     // neither the fingerprint nor the end of the lease matters here
@@ -71,7 +71,8 @@ export const outright = ({ claimToken, end, ids, message }: SettleSend, now: Ins
   return {
     message: send.message,
     event: { event: event!, deliveryId: ids.deliveries[0]! },
-    expiresAt: send.binding!.expiresAt!
+    expiresAt: send.binding!.expiresAt,
+    tallies: message.campaignId === null ? [] : CampaignTally.change(message, send.message)
   }
 }
 

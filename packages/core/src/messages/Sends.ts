@@ -2,6 +2,7 @@
  * The state of sends during a batch, after the commands that were already decided, and what has to be written. In
  * memory only.
  */
+import * as CampaignCounts from "../campaigns/CampaignCounts.ts"
 import * as CampaignTally from "../campaigns/CampaignTally.ts"
 import type * as Event from "../events/Event.ts"
 import type { CampaignId, MessageId, WorkspaceId } from "../Id.ts"
@@ -34,6 +35,8 @@ export interface Writes {
   readonly deadlines: ReadonlyArray<Deadline>
   /** Messages to delete completely. */
   readonly removed: ReadonlyArray<MessageId>
+  /** Messages of campaigns that have got an outcome: they leave the queue. */
+  readonly dequeued: ReadonlyArray<MessageId>
   /** How the counts of campaigns change, each campaign at most once. */
   readonly tallies: ReadonlyArray<{
     readonly campaignId: CampaignId
@@ -100,6 +103,12 @@ export class Sends {
         return dueAt !== null && (before === null || dueAt < before) ? [{ workspaceId, dueAt, messageId: id }] : []
       }),
       removed: [...this.removed],
+      dequeued: sends.flatMap(({ message }) =>
+        message.campaignId !== null && CampaignCounts.waits(this.loaded.send(message.id)!.message) &&
+          !CampaignCounts.waits(message)
+          ? [message.id]
+          : []
+      ),
       tallies: this.tallies(sends),
       priced: Priced.changes(
         sends.map(({ message }) => ({ before: this.loaded.send(message.id)!.message, after: message }))

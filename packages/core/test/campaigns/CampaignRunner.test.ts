@@ -261,7 +261,7 @@ describe("the end of a recipient", () => {
     })
     assert.strictEqual(refused("template_not_approved").pause, "template_not_approved")
     assert.strictEqual(refused("quota_exhausted").pause, "quota_exhausted")
-    assert.strictEqual(refused("messaging_limit_reached").end._tag, "Again")
+    assert.strictEqual(refused("messaging_limit_reached").end?._tag, "Again")
     const limited = new RateLimited({ reason: "pair", message: "x", retryAfter: Duration.seconds(6) })
     assert.deepStrictEqual(after({ _tag: "Refused", error: limited }, 3), {
       end: { _tag: "Again", after: Duration.seconds(6) }

@@ -166,6 +166,29 @@ describe("the outcome of a send", () => {
     assert.deepStrictEqual(after.binding, { ...claimed(1).binding!, claim: null, expiresAt: decided.expiresAt })
   })
 
+  it("a direct write takes a campaign's message out of the queue and counts it, as the decision does", () => {
+    const command = {
+      ...ending(1, "Accepted"),
+      message: message({ id: id("msg", 1), campaignId: id("cmp"), apiKeyId: null, variant: "b" })
+    }
+    const stored: Send.Send = {
+      message: command.message,
+      binding: binding({ messageId: command.message.id, claim: { token: claimOf(1), leaseUntil: start + second } }),
+      quotaMonth: null
+    }
+    const { writes } = settle({ now: (asked) => asked, send: () => stored }, [command])
+    const decided = outright(command, start)!
+    assert.deepStrictEqual(writes.sends.map(({ message }) => message), [decided.message])
+    assert.deepStrictEqual(writes.tallies, [{ campaignId: id("cmp"), changes: decided.tallies }])
+    assert.deepStrictEqual(decided.tallies.map(({ outcome, recipients, variant }) => [outcome, recipients, variant]), [
+      ["queued", -1, "b"],
+      ["sent", 1, "b"]
+    ])
+    assert.deepStrictEqual(writes.dequeued, [id("msg", 1)])
+    assert.isNull(decided.expiresAt)
+    assert.deepStrictEqual(outright(ending(1, "Accepted"), start)!.tallies, [])
+  })
+
   it.each<[string, SettleSend]>([
     ["was refused", ending(1, "Refused")],
     ["was not sent", ending(1, "NotSent")],

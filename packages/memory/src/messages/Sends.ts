@@ -61,7 +61,7 @@ const keep = (memory: Memory, send: Send.Send): void => {
 /** Writes the result of a step. */
 export const write = (
   memory: Memory,
-  { events, names, priced, quotas, removed, sends, tallies }: Sends.Writes
+  { dequeued, events, names, priced, quotas, removed, sends, tallies }: Sends.Writes
 ): void => {
   for (const { messageId, providerMessageId } of names) {
     if (!memory.messageByProviderId.has(providerMessageId)) memory.messageByProviderId.set(providerMessageId, messageId)
@@ -82,6 +82,7 @@ export const write = (
     memory.priced.set(name, { ...count, messages: (memory.priced.get(name)?.messages ?? 0) + messages })
   }
   for (const send of sends) keep(memory, send)
+  for (const id of dequeued) memory.campaigns.get(memory.messages.get(id)!.campaignId!)?.queue.delete(id)
   for (const id of removed) {
     forget(memory, memory.sendOf.get(id)!)
     memory.messages.delete(memory.messages.get(id)!)

@@ -1,5 +1,5 @@
 /**
- * What came of recipients (core's `CampaignStep.end`). Lock order: the queue, then messages.
+ * What came of recipients (core's `CampaignStep.end`). Lock order: messages, then the queue.
  */
 import { CampaignStep, type Sends } from "@wac/core"
 import { plain } from "../Column.ts"
@@ -8,7 +8,7 @@ import { keepSends } from "../messages/KeepSends.ts"
 import { sendOf, type StoredSend } from "../messages/StoredSend.ts"
 import { instants, integers, texts } from "../Parameter.ts"
 import type { Statement } from "../Statement.ts"
-import { dequeue } from "./WorkOnCampaign.ts"
+import { dequeue } from "./Dequeue.ts"
 
 const queueText = `select q.message_id from campaign_queue q where q.message_id = any ($1::text[])
   order by q.message_id for update`
@@ -32,7 +32,6 @@ const delay = (delayed: CampaignStep.EndWrites["delayed"]): ReadonlyArray<Statem
 /** `CampaignStore.end`. */
 export const end: StepOptions<CampaignStep.EndRecipient, Sends.Loaded, void, CampaignStep.EndWrites> = {
   load: (commands) => [
-    { text: queueText, params: [texts([...new Set(commands.map(({ messageId }) => messageId))])] },
     {
       text: lockText,
       params: [
@@ -40,9 +39,10 @@ export const end: StepOptions<CampaignStep.EndRecipient, Sends.Loaded, void, Cam
           ...new Set(commands.flatMap(({ end, messageId }) => end._tag === "Skipped" ? [messageId] : []))
         ])
       ]
-    }
+    },
+    { text: queueText, params: [texts([...new Set(commands.map(({ messageId }) => messageId))])] }
   ],
-  read: ([, rows], now) => {
+  read: ([rows], now) => {
     const sends = new Map(rows!.map((row) => {
       const send = sendOf(plain<StoredSend>(row, "send"))
       return [send.message.id, send]

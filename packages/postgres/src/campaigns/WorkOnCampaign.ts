@@ -1,5 +1,6 @@
 /**
- * A piece of a campaign's work (core's `CampaignStep.work`). Lock order: the campaign, its queue, then messages.
+ * A piece of a campaign's work (core's `CampaignStep.work`). Lock order: the campaign, then its queue and messages, of
+ * which those that others hold are skipped.
  */
 import { CampaignStep, Recipient, Variant } from "@wac/core"
 import * as Clocks from "../Clocks.ts"
@@ -13,6 +14,7 @@ import { numberOf } from "../numbers/StoredNumber.ts"
 import { instants, integers, jsons, texts } from "../Parameter.ts"
 import type { Row, Rows, Statement } from "../Statement.ts"
 import { templateOf } from "../templates/StoredTemplate.ts"
+import { dequeue } from "./Dequeue.ts"
 import { campaignColumns, jobOf, keepJobs } from "./StoredCampaign.ts"
 import { addTallies } from "./Tallies.ts"
 
@@ -67,14 +69,15 @@ const rowsText = `select r.place, r.content, m.is_known, ${contact.names("n")}
   ) m
   where r.campaign_id = $1 and r.place > $2 order by r.place limit $3`
 
-/** Messages are locked in the order of their ids, as every transaction that changes them does. */
+/** Whoever ends a recipient holds its message first, so this waits for neither. The next piece of work takes them. */
 const queueText = `with due as materialized (
     select q.message_id, q.due_at, q.tries, q.time_zone from campaign_queue q
     where q.campaign_id = $1 and q.due_at <= ${Clocks.at("$2")}
     order by q.due_at, q.message_id limit $3
     for update skip locked
   ), locked as materialized (
-    select m from messages m where m.id = any (array(select d.message_id from due d)) order by m.id for update
+    select m from messages m where m.id = any (array(select d.message_id from due d)) order by m.id
+    for update skip locked
   )
   select to_json(l.m) as send, d.tries, d.time_zone from locked l join due d on d.message_id = (l.m).id
   order by d.due_at, d.message_id`
@@ -185,13 +188,6 @@ const lease = (leased: CampaignStep.WorkWrites["leased"]): ReadonlyArray<Stateme
   leased.length === 0 ? [] : [{
     text: leaseText,
     params: [texts(leased.map(({ messageId }) => messageId)), instants(leased.map(({ dueAt }) => dueAt))]
-  }]
-
-/** The statements that take recipients out of the queue. */
-export const dequeue = (messageIds: CampaignStep.WorkWrites["dequeued"]): ReadonlyArray<Statement> =>
-  messageIds.length === 0 ? [] : [{
-    text: "delete from campaign_queue q where q.message_id = any ($1::text[])",
-    params: [texts(messageIds)]
   }]
 
 const dueOf = (

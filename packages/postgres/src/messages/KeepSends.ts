@@ -2,6 +2,7 @@
  * Writes the results of the steps of sends (core's `Sends.Writes`).
  */
 import { Message, type Send, type Sends } from "@wac/core"
+import { dequeue } from "../campaigns/Dequeue.ts"
 import { addTallies } from "../campaigns/Tallies.ts"
 import { record } from "../events/Recording.ts"
 import { booleans, instants, integers, jsons, texts } from "../Parameter.ts"
@@ -87,7 +88,7 @@ export const awaitDeadlines = (deadlines: Sends.Writes["deadlines"]): ReadonlyAr
 
 /** The statements that write everything except deadlines. The caller must hold the messages' locks. */
 export const keepSends = (
-  { events, names, priced, quotas, removed, sends, tallies }: Sends.Writes
+  { dequeued, events, names, priced, quotas, removed, sends, tallies }: Sends.Writes
 ): ReadonlyArray<Statement> => [
   ...removed.length === 0 ? [] : [{ text: removeText, params: [texts(removed)] }],
   ...sends.length === 0 ? [] : [keep(sends)],
@@ -107,6 +108,7 @@ export const keepSends = (
     ]
   }],
   ...record(events),
+  ...dequeue(dequeued),
   ...addTallies(tallies),
   ...addPriced(priced)
 ]

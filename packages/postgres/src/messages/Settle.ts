@@ -3,6 +3,7 @@
  * in one round trip. Every other outcome is loaded, decided and written.
  */
 import { type Id, type MessageStore, type Sends, SendStep } from "@wac/core"
+import * as Tallies from "../campaigns/Tallies.ts"
 import { plain } from "../Column.ts"
 import type { DirectOptions, StepOptions } from "../Database.ts"
 import { recording, wake } from "../events/Recording.ts"
@@ -10,8 +11,12 @@ import { instants, integers, jsons, texts } from "../Parameter.ts"
 import { awaitDeadlines, keepSends } from "./KeepSends.ts"
 import { sendOf, type StoredSend } from "./StoredSend.ts"
 
-/** Applies only if the stored message is as it was claimed, on which `SendStep.outright` based its decision. */
-const outrightText = `with settled as (
+/**
+ * Applies only if the stored message is as it was claimed, on which `SendStep.outright` based its decision. `further`
+ * are more parts of the `with`.
+ */
+const outrightText = (further = "") =>
+  `with settled as (
     update messages m set status = s.status, status_at = s.status_at, provider_message_id = s.provider_message_id,
       sent_at = s.sent_at, sequence = s.sequence, claim_token = null, lease_until = null, expires_at = s.expires_at
     from (
@@ -34,8 +39,22 @@ const outrightText = `with settled as (
     insert into message_names (provider_message_id, message_id)
     select m.provider_message_id, m.order_key from settled m order by m.provider_message_id, m.place
     on conflict do nothing
-  ), ${recording("settled e")}
+  ), ${recording("settled e")}${further}
   select m.place, ${wake} from settled m`
+
+const outrightPlain = outrightText()
+
+/** The same for messages of which some belong to campaigns. */
+const outrightCounted = outrightText(`, dequeued as (
+    delete from campaign_queue q where q.message_id = any (array(select m.order_key from settled m))
+  ), counted as (
+    ${
+  Tallies.adding(
+    `unnest($17::text[], $18::text[], $19::text[], $20::text[], $21::integer[], $22::integer[], $23::integer[])
+      a (${Tallies.columns}, place) join settled m on m.place = a.place`
+  )
+}
+  )`)
 
 /** Drops repeated commands, since a claim ends only once. */
 const firsts = (given: ReadonlyArray<{ readonly command: MessageStore.SettleSend; readonly place: number }>) => {
@@ -55,8 +74,11 @@ export const outright: DirectOptions<MessageStore.SettleSend, boolean> = {
     const before = given.map(({ command: { message } }) => message)
     const messages = given.map(({ after: { message } }) => message)
     const recorded = given.map(({ after: { event } }) => event)
+    const counted = given.flatMap(({ after: { message: { campaignId }, tallies }, place }) =>
+      campaignId === null ? [] : tallies.map((tally) => ({ ...tally, campaignId, place }))
+    )
     return [{
-      text: outrightText,
+      text: counted.length === 0 ? outrightPlain : outrightCounted,
       params: [
         texts(before.map(({ id }) => id)),
         texts(before.map(({ workspaceId }) => workspaceId)),
@@ -73,7 +95,10 @@ export const outright: DirectOptions<MessageStore.SettleSend, boolean> = {
         texts(recorded.map(({ deliveryId }) => deliveryId)),
         texts(recorded.map(({ event: { type } }) => type)),
         jsons(recorded.map(({ event: { data } }) => data)),
-        integers(given.map(({ place }) => place))
+        integers(given.map(({ place }) => place)),
+        ...counted.length === 0
+          ? []
+          : [...Tallies.columnsOf(counted), integers(counted.map(({ place }) => place))]
       ]
     }]
   },

@@ -146,7 +146,6 @@ const sent = (own: Fixture.World, recipient: CampaignStep.Claimed, now: Time.Ins
   Effect.gen(function*() {
     const { command } = yield* claim(own, recipient, now)
     assert.isTrue(yield* MessageFixture.settle(command, yield* MessageFixture.tookIt, now))
-    yield* ended(recipient, now, { _tag: "Done" })
     return command
   })
 
@@ -357,6 +356,36 @@ export const tests = (it: Fixture.It): void => {
       }
       assert.strictEqual(seen.size, 100)
       assert.deepStrictEqual((yield* get(campaign)).counts, counts({ queued: 100 }))
+    }))
+
+  it.effect("a recipient leaves the queue with its outcome, in the same step, and so does one that the sweep ends", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const campaign = yield* running(own, 6)
+      const claimed = yield* workAll(own, own.start)
+      const [taken, refused, unknown, silent, unsent, delivered] = claimed
+      const commands = yield* Effect.forEach(claimed, (recipient) => claim(own, recipient, own.start))
+      const ends: ReadonlyArray<readonly [CampaignStep.Claimed | undefined, MessageStore.SendEnd]> = [
+        [taken, yield* MessageFixture.tookIt],
+        [refused, yield* MessageFixture.refusedIt(own.start)],
+        [unknown, { _tag: "Unknown" }],
+        [unsent, yield* MessageFixture.notSent]
+      ]
+      // in one batch, of which only some leave the queue
+      yield* Effect.forEach(ends, ([recipient, end]) =>
+        Effect.map(
+          MessageFixture.settle(commands[claimed.indexOf(recipient!)]!.command, end, own.start),
+          (isSettled) => assert.isTrue(isSettled)
+        ), { concurrency: "unbounded" })
+      yield* MessageFixture.report({ status: "delivered", at: own.start, reference: delivered!.message.id })
+      yield* MessageStore.MessageStore.use((store) => store.sweep(own.start + minute))
+      const again = yield* workAll(own, own.start + Duration.toMillis(CampaignStep.lease))
+      assert.deepStrictEqual(again.map(({ message }) => message.id), [unsent!.message.id])
+      assert.strictEqual((yield* stored(own, silent!.message.id)).status, "unknown")
+      assert.deepStrictEqual(
+        (yield* get(campaign)).counts,
+        counts({ sent: 1, failed: 1, unknown: 2, queued: 1, delivered: 1 })
+      )
     }))
 
   it.effect("the forecast of a checked campaign counts its messages and the customers outside a window", () =>
@@ -593,7 +622,6 @@ export const tests = (it: Fixture.It): void => {
           const { command } = yield* claim(own, recipient, own.start)
           const end = recipient.message.variant === "b" ? MessageFixture.tookIt : MessageFixture.refusedIt(own.start)
           yield* MessageFixture.settle(command, yield* end, own.start)
-          yield* ended(recipient, own.start, { _tag: "Done" })
         }), { concurrency: 8 })
       const [first] = claimed.filter(({ message }) => message.variant === "b")
       yield* MessageFixture.report({ status: "read", at: own.start + second, reference: first!.message.id })
@@ -713,11 +741,11 @@ export const tests = (it: Fixture.It): void => {
       yield* MessageFixture.report({ status: "read", at: at + second, reference: b.message.id })
       const { command: refused } = yield* claim(own, c, at)
       assert.isTrue(yield* MessageFixture.settle(refused, yield* MessageFixture.refusedIt(at), at))
-      yield* ended(c, at, { _tag: "Done" })
-      const { command: unknown } = yield* claim(own, d, at)
-      assert.isTrue(yield* MessageFixture.settle(unknown, { _tag: "Unknown" }, at))
       yield* workAll(own, at + minute / 2)
       assert.strictEqual((yield* get(campaign)).status, "running")
+      const { command: unknown } = yield* claim(own, d, at)
+      assert.isTrue(yield* MessageFixture.settle(unknown, { _tag: "Unknown" }, at))
+      // as a process does that finds an outcome
       yield* ended(d, at, { _tag: "Done" })
       yield* ended(d, at, { _tag: "Done" })
       const expected = counts({ sent: 1, read: 1, failed: 1, unknown: 1 })
@@ -750,7 +778,6 @@ export const tests = (it: Fixture.It): void => {
         const { command } = yield* claim(own, recipient, own.start)
         const end = { ...yield* MessageFixture.tookIt, isHeld: true }
         assert.isTrue(yield* MessageFixture.settle(command, end, own.start))
-        yield* ended(recipient, own.start, { _tag: "Done" })
       }
       assert.deepStrictEqual((yield* get(campaign)).counts, counts({ held: 2 }))
       const { id, workspaceId } = campaign
@@ -867,7 +894,6 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* workAll(own, at, 7), [])
       assert.strictEqual((yield* get(campaign)).completedAt, null)
       assert.isTrue(yield* MessageFixture.settle(command, yield* MessageFixture.tookIt, at))
-      yield* ended(first!, at, { _tag: "Done" })
       // whoever had taken the others is gone
       yield* workAll(own, at + 2 * minute, 7)
       const after = yield* get(campaign)
@@ -938,7 +964,6 @@ export const tests = (it: Fixture.It): void => {
         Effect.gen(function*() {
           const { command } = yield* claim(own, recipient, own.start)
           yield* MessageFixture.settle(command, yield* MessageFixture.refusedIt(own.start), own.start)
-          yield* ended(recipient, own.start, { _tag: "Done" })
         }), { concurrency: 16 })
       assert.deepStrictEqual(yield* workAll(own, own.start + second), [])
       const paused = yield* get(campaign)
