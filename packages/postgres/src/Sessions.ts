@@ -116,32 +116,32 @@ const make = Effect.fnUntraced(function*(config: PgPool.Config, local: Readonly<
           : Effect.andThen(send(connection, [rollback]), Effect.fail(error))
     )
 
-  const carryOut = <A>(
+  // one generator function for all transactions (docs/decisions/0028-wac.md)
+  const carryOut = Effect.fnUntraced(function*<A>(
     connection: PgConnection.PgConnection,
     load: ReadonlyArray<Statement>,
     next: (rows: ReadonlyArray<Rows>) => Next<A>
-  ) =>
-    Effect.gen(function*(): Effect.fn.Return<A, SqlError | LostBeforeCommit> {
-      let sentAt = performance.now()
-      const rows = yield* uncommitted(connection, [...opening, ...load])
-      let decided = next(rows.slice(opening.length))
-      while ("load" in decided) {
-        sentAt = performance.now()
-        const more: ReadonlyArray<Rows> = yield* uncommitted(connection, decided.load)
-        decided = decided.next(more)
-      }
-      const { result, writes } = decided
-      if (writes.length === 0) {
-        yield* send(connection, [rollback])
-      } else if (performance.now() - sentAt > doubtAfter) {
-        yield* uncommitted(connection, writes)
-        yield* send(connection, [commit])
-      } else {
-        // a commit also ends a transaction that has failed
-        yield* send(connection, [...writes, commit])
-      }
-      return result
-    })
+  ): Effect.fn.Return<A, SqlError | LostBeforeCommit> {
+    let sentAt = performance.now()
+    const rows = yield* uncommitted(connection, [...opening, ...load])
+    let decided = next(rows.slice(opening.length))
+    while ("load" in decided) {
+      sentAt = performance.now()
+      const more: ReadonlyArray<Rows> = yield* uncommitted(connection, decided.load)
+      decided = decided.next(more)
+    }
+    const { result, writes } = decided
+    if (writes.length === 0) {
+      yield* send(connection, [rollback])
+    } else if (performance.now() - sentAt > doubtAfter) {
+      yield* uncommitted(connection, writes)
+      yield* send(connection, [commit])
+    } else {
+      // a commit also ends a transaction that has failed
+      yield* send(connection, [...writes, commit])
+    }
+    return result
+  })
 
   const using = <A, E>(step: (connection: PgConnection.PgConnection) => Effect.Effect<A, E>) =>
     pool.use((connection) =>

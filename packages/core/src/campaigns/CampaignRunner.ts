@@ -87,21 +87,22 @@ export const layer = Layer.effectDiscard(
       }
     })
 
+    const attempt = Effect.fnUntraced(function*({ message, tries }: CampaignStep.Claimed, at: Instant) {
+      if (Pace.isMissed(at, yield* Clock.currentTimeMillis)) return RecipientEnd.missed
+      return RecipientEnd.after(yield* messages.sendQueued(message), tries)
+    })
+
     const send = Effect.fnUntraced(function*(
       { id, workspaceId }: CampaignStep.Worked["campaign"],
-      { message, tries }: CampaignStep.Claimed,
+      recipient: CampaignStep.Claimed,
       at: Instant
     ) {
-      const tried = Effect.gen(function*() {
-        if (Pace.isMissed(at, yield* Clock.currentTimeMillis)) return RecipientEnd.missed
-        return RecipientEnd.after(yield* messages.sendQueued(message), tries)
-      })
-      const { end, pause } = yield* places.withPermit(tried)
+      const { end, pause } = yield* places.withPermit(attempt(recipient, at))
       const now = yield* Clock.currentTimeMillis
       if (pause !== undefined) {
         yield* store.change({ workspaceId, id, now, change: { _tag: "PauseFor", reason: pause } })
       }
-      if (end !== null) yield* store.end({ now, messageId: message.id, end })
+      if (end !== null) yield* store.end({ now, messageId: recipient.message.id, end })
     })
 
     /** Sends together to recipients with the same departure. */
