@@ -4,9 +4,42 @@
  */
 import { Clock, Duration, Effect, FiberSet, type Scope } from "effect"
 
+/**
+ * A deadline between those with the same timeout that were set before and after it. No set: its tables would keep
+ * deadlines until a major collection (docs/decisions/0028-wac.md).
+ */
 interface Deadline {
   readonly at: number
   readonly miss: () => void
+  before: Deadline | undefined
+  after: Deadline | undefined
+}
+
+/** The open deadlines with the same timeout, in the order in which they pass. */
+class Line {
+  first: Deadline | undefined
+  last: Deadline | undefined
+
+  add(at: number, miss: () => void): Deadline {
+    const deadline: Deadline = { at, miss, before: this.last, after: undefined }
+    if (this.last === undefined) this.first = deadline
+    else this.last.after = deadline
+    this.last = deadline
+    return deadline
+  }
+
+  /** Does nothing if the deadline was removed before. */
+  remove(deadline: Deadline): void {
+    const { after, before } = deadline
+    if (before === undefined) {
+      if (this.first !== deadline) return
+      this.first = after
+    } else before.after = after
+    if (after === undefined) this.last = before
+    else after.before = before
+    deadline.before = undefined
+    deadline.after = undefined
+  }
 }
 
 export interface Deadlines {
@@ -21,35 +54,34 @@ export interface Deadlines {
 export const make: Effect.Effect<Deadlines, never, Scope.Scope> = Effect.gen(function*() {
   const clock = yield* Clock.Clock
   const fork = yield* FiberSet.makeRuntime<never>()
-  /** By timeout in milliseconds. Insertion order is also the order in which deadlines pass. */
-  const lengths = new Map<number, Set<Deadline>>()
+  /** By timeout in milliseconds. */
+  const lines = new Map<number, Line>()
 
   const now = () => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
 
-  const watch = (milliseconds: number, deadlines: Set<Deadline>): Effect.Effect<void> =>
+  const watch = (milliseconds: number, line: Line): Effect.Effect<void> =>
     Effect.suspend(() => {
-      for (const deadline of deadlines) {
-        const left = deadline.at - now()
-        if (left > 0) return Effect.andThen(Effect.sleep(Math.ceil(left)), watch(milliseconds, deadlines))
-        deadlines.delete(deadline)
-        deadline.miss()
+      for (let { first } = line; first !== undefined; first = line.first) {
+        const left = first.at - now()
+        if (left > 0) return Effect.andThen(Effect.sleep(Math.ceil(left)), watch(milliseconds, line))
+        line.remove(first)
+        first.miss()
       }
-      lengths.delete(milliseconds)
+      lines.delete(milliseconds)
       return Effect.void
     })
 
   return {
     set: (timeout, miss) => {
       const milliseconds = Duration.toMillis(timeout)
-      const deadline = { at: now() + milliseconds, miss }
-      const deadlines = lengths.get(milliseconds)
-      if (deadlines !== undefined) deadlines.add(deadline)
-      else {
-        const begun = new Set([deadline])
-        lengths.set(milliseconds, begun)
-        fork(watch(milliseconds, begun))
+      const known = lines.get(milliseconds)
+      const line = known ?? new Line()
+      const deadline = line.add(now() + milliseconds, miss)
+      if (known === undefined) {
+        lines.set(milliseconds, line)
+        fork(watch(milliseconds, line))
       }
-      return () => lengths.get(milliseconds)?.delete(deadline)
+      return () => line.remove(deadline)
     }
   }
 })

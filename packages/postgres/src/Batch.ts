@@ -25,6 +25,7 @@ interface Caller<Command, Answer, E> {
   readonly command: Command
   readonly since: number
   readonly answer: (exit: Exit.Exit<Answer, E>) => void
+  isWithdrawn: boolean
 }
 
 /**
@@ -37,7 +38,8 @@ export const make = <Command, Answer, E>(
   Effect.gen(function*() {
     const clock = yield* Clock.Clock
     const fork = yield* FiberSet.makeRuntime<never>()
-    const waiting = new Set<Caller<Command, Answer, E>>()
+    // no set: its tables would keep callers until a major collection (docs/decisions/0028-wac.md)
+    let waiting: Array<Caller<Command, Answer, E>> = []
     /** Whether a batch is in flight or scheduled to leave. */
     let isAway = false
     let closed = false
@@ -46,19 +48,21 @@ export const make = <Command, Answer, E>(
       Effect.sync(() => {
         closed = true
         for (const caller of waiting) caller.answer(Exit.fail(options.unavailable()))
-        waiting.clear()
+        waiting = []
       })
     )
 
     const board = (): ReadonlyArray<Caller<Command, Answer, E>> => {
       const oldest = clock.currentTimeMillisUnsafe() - options.deadline
       const batch: Array<Caller<Command, Answer, E>> = []
+      const next: typeof waiting = []
       for (const caller of waiting) {
-        if (batch.length === options.maxSize) break
-        waiting.delete(caller)
-        if (caller.since < oldest) caller.answer(Exit.fail(options.unavailable()))
+        if (caller.isWithdrawn) continue
+        if (batch.length === options.maxSize) next.push(caller)
+        else if (caller.since < oldest) caller.answer(Exit.fail(options.unavailable()))
         else batch.push(caller)
       }
+      waiting = next
       return batch
     }
 
@@ -72,7 +76,7 @@ export const make = <Command, Answer, E>(
       })
 
     const launch = (): void => {
-      if (isAway || closed || waiting.size === 0) return
+      if (isAway || closed || waiting.length === 0) return
       isAway = true
       // callers of the same turn of the event loop join this batch
       setImmediate(() => fly(board()))
@@ -95,9 +99,16 @@ export const make = <Command, Answer, E>(
     return (command) =>
       Effect.callback<Answer, E>((resume) => {
         if (closed) return resume(Effect.fail(options.unavailable()))
-        const caller: Caller<Command, Answer, E> = { command, since: clock.currentTimeMillisUnsafe(), answer: resume }
-        waiting.add(caller)
+        const caller: Caller<Command, Answer, E> = {
+          command,
+          since: clock.currentTimeMillisUnsafe(),
+          answer: resume,
+          isWithdrawn: false
+        }
+        waiting.push(caller)
         launch()
-        return Effect.sync(() => waiting.delete(caller))
+        return Effect.sync(() => {
+          caller.isWithdrawn = true
+        })
       })
   })
