@@ -3,8 +3,8 @@
  * the simulated Cloud API, and how long sends of programs wait beside a campaign.
  */
 import { Clock, Console, Effect, Fiber, type Scope } from "effect"
-import { randomBytes, randomUUID } from "node:crypto"
-import { because, BenchFailed } from "./BenchFailed.ts"
+import { randomBytes } from "node:crypto"
+import { BenchFailed } from "./BenchFailed.ts"
 import * as CampaignPace from "./CampaignPace.ts"
 import * as Child from "./Child.ts"
 import type { Arrival, Question, Ready } from "./CloudApiProcess.ts"
@@ -13,6 +13,7 @@ import * as Database from "./Database.ts"
 import * as ProcessUse from "./ProcessUse.ts"
 import * as Report from "./Report.ts"
 import { disturbance } from "./Rounds.ts"
+import type * as Sender from "./SenderProcess.ts"
 import { median, percentile } from "./Statistics.ts"
 
 export interface Plan {
@@ -44,7 +45,7 @@ const limits = JSON.stringify({
 
 /** The customers of campaigns and of sends, which the provider tells apart by their countries. */
 const recipient = (n: number) => `+49151${10_000_000 + n}`
-const customer = (n: number) => `+1202${2_000_000 + n}`
+const customer = "+1202{n}"
 const isRecipient = ({ to }: Arrival) => to!.replace("+", "").startsWith("49")
 
 const template = { name: "hello_world", language: "en_US" }
@@ -78,62 +79,21 @@ const world = Effect.fnUntraced(function*({ processes }: Plan, cluster: Database
   const { body } = yield* dashboard.ask("POST", "/internal/api-keys", { name: "bench" }, { "idempotency-key": "bench" })
   const apiKey = String(body["apiKey"])
 
-  let sent = 0
+  const sender = yield* Child.start<null>(
+    "SenderProcess",
+    {
+      targets: servers.map(({ ready: { url } }) => ({ url, apiKey })),
+      body: JSON.stringify({ to: customer, type: "template", template }),
+      first: 2_000_000
+    } satisfies Sender.Options
+  )
   let repeated = 0
-  /**
-   * A send by a program, at each process in turn, repeated with its key as long as the service or the number is
-   * overloaded. Returns how long it took, in milliseconds.
-   */
-  const send = Effect.suspend(() => {
-    const n = sent++
-    const url = `${servers[n % servers.length]!.ready.url}/v1/messages`
-    const request = {
-      method: "POST",
-      headers: {
-        authorization: `Bearer ${apiKey}`,
-        "content-type": "application/json",
-        "idempotency-key": randomUUID()
-      },
-      body: JSON.stringify({ to: customer(n), type: "template", template })
-    }
-    return Effect.tryPromise({
-      try: async () => {
-        const from = performance.now()
-        for (;; repeated++) {
-          const response = await fetch(url, request)
-          const text = await response.text()
-          if (response.status === 200) return performance.now() - from
-          // 429: a fast machine lets the crowd exceed what the number may send in a second
-          if (response.status !== 503 && response.status !== 429) {
-            throw new Error(`answered with ${response.status} ${text}`)
-          }
-          await new Promise((resolve) => setTimeout(resolve, 1000 * Number(response.headers.get("retry-after"))))
-        }
-      },
-      catch: because("a send")
+  /** Sends as a program does. Returns how long each took, in milliseconds. */
+  const sends = (question: Sender.Question) =>
+    Effect.map(sender.ask<Sender.Sent>(question), (sent) => {
+      repeated += sent.repeated
+      return sent.took
     })
-  })
-
-  /** Sends at this rate. Returns how long each took. */
-  const sends = Effect.fnUntraced(function*(perSecond: number, seconds: number) {
-    const begun = performance.now()
-    const going: Array<Fiber.Fiber<number, BenchFailed>> = []
-    for (let n = 0; n < perSecond * seconds; n++) {
-      const early = begun + n * 1000 / perSecond - performance.now()
-      if (early > 0) yield* Effect.sleep(early)
-      going.push(yield* Effect.forkChild(send, { startImmediately: true }))
-    }
-    return yield* Fiber.joinAll(going)
-  })
-
-  /** Sends by concurrent callers; each waits for its response before its next send. */
-  const crowd = Effect.fnUntraced(function*(seconds: number) {
-    const end = performance.now() + seconds * 1000
-    const caller = Effect.gen(function*() {
-      while (performance.now() < end) yield* send
-    })
-    yield* Effect.replicateEffect(caller, callers, { concurrency: "unbounded", discard: true })
-  })
 
   /** The processor time of all servers and of PostgreSQL so far, in seconds. */
   const processor = Effect.gen(function*() {
@@ -187,7 +147,6 @@ const world = Effect.fnUntraced(function*({ processes }: Plan, cluster: Database
   return {
     ready,
     sends,
-    crowd,
     repeated: () => repeated,
     processor,
     memory,
@@ -214,7 +173,9 @@ const costOf = (costs: ReadonlyArray<Cost>): Cost => {
 
 /** Lets sends alone, sends of a crowd, and sends beside the campaign have turns. */
 const turns = Effect.fnUntraced(function*({ rounds, seconds }: Plan, world: World) {
-  const { arrivals, count, crowd, processor, ready, sends } = world
+  const { arrivals, count, processor, ready, sends } = world
+  const timetable: Sender.Question = { perSecond: sendsPerSecond, seconds }
+  const crowd = sends({ callers, seconds })
   // one turn more than there are, since a pause takes a moment
   const campaign = yield* ready(Math.ceil((rounds + 2) * (seconds + settling) * pace))
   /** What some activity costs, and the sends that came to the provider meanwhile. */
@@ -237,14 +198,14 @@ const turns = Effect.fnUntraced(function*({ rounds, seconds }: Plan, world: Worl
   const beside = Effect.fnUntraced(function*(verb: string) {
     yield* campaign.act(verb)
     yield* Effect.sleep(`${settling} seconds`)
-    const measured = yield* costing(sends(sendsPerSecond, seconds))
+    const measured = yield* costing(sends(timetable))
     yield* campaign.act("pause")
     pauses.push(yield* Clock.currentTimeMillis)
     yield* Effect.sleep(`${settling} seconds`)
     return measured
   })
   yield* beside("start")
-  yield* crowd(seconds)
+  yield* crowd
   yield* world.tidy
   pauses.length = 0
   const repeatedBefore = world.repeated()
@@ -253,8 +214,8 @@ const turns = Effect.fnUntraced(function*({ rounds, seconds }: Plan, world: Worl
   const plain: Array<Cost> = []
   const loud: Array<Effect.Success<ReturnType<typeof beside>>> = []
   for (let round = 0; round < rounds; round++) {
-    quiet.push(...yield* sends(sendsPerSecond, seconds))
-    plain.push((yield* costing(crowd(seconds))).cost)
+    quiet.push(...yield* sends(timetable))
+    plain.push((yield* costing(crowd)).cost)
     loud.push(yield* beside("resume"))
   }
   const others = yield* disturbed
