@@ -42,16 +42,19 @@ export const ofProcess: Effect.Effect<(asked: Instant) => Instant> = Effect.gen(
   return (yield* JudgedBy) === "asker" ? (asked: Instant) => asked : (_: Instant) => clock.currentTimeMillisUnsafe()
 })
 
-/** The part of a larger measurement by which an estimate follows it. */
-const inertia = 1 / 10
-
-/** No answer takes so many milliseconds longer than others: a clock was set, or the process's machine slept. */
-const leap = 5000
+/** A time that the storage answered with, and when the process asked and was answered, by its own clock. */
+export interface Answered {
+  readonly asked: Instant
+  readonly at: Instant
+  readonly answered: Instant
+}
 
 /**
- * A better estimate of how far the process's clock is ahead of the storage's, in milliseconds; `Infinity` before the
- * first one. `measured` is that difference plus the time that the storage's answer took, so the estimate follows smaller
- * measurements at once, and larger ones slowly, unless a clock was set. Pure.
+ * A better estimate of how far the process's clock is ahead of the storage's, in milliseconds. The storage's time lies
+ * between question and answer, so a quick answer is exact and a slow one says little: the estimate changes by the least
+ * that agrees with the answer. It also follows a clock that was set. Pure.
  */
-export const aheadAfter = (estimated: number, measured: number): number =>
-  measured <= estimated || measured - estimated >= leap ? measured : estimated + (measured - estimated) * inertia
+export const aheadAfter = (estimated: number | undefined, { answered, asked, at }: Answered): number =>
+  estimated === undefined
+    ? (asked + answered) / 2 - at
+    : Math.min(Math.max(estimated, asked - at), answered - at)

@@ -66,19 +66,19 @@ export const layer = Layer.effectDiscard(
     const places = yield* Semaphore.make(maxInFlight)
     let lastBeat: Instant | null = null
     /** How far this process's clock is ahead of the storage's, in milliseconds. */
-    let ahead = Infinity
+    let ahead: number | undefined
 
     /** Compares the clocks by a time that the storage has just answered with. */
-    const measure = (at: Instant) =>
-      Effect.map(Clock.currentTimeMillis, (now) => {
-        ahead = StorageTime.aheadAfter(ahead, now - at)
+    const measure = (asked: Instant, at: Instant) =>
+      Effect.map(Clock.currentTimeMillis, (answered) => {
+        ahead = StorageTime.aheadAfter(ahead, { asked, at, answered })
       })
 
     const beat = Effect.gen(function*() {
       const now = yield* Clock.currentTimeMillis
       const { at, waiting } = yield* store.beat({ now, last: lastBeat, isRestored: isRestored && lastBeat === null })
       lastBeat = at
-      yield* measure(at)
+      yield* measure(now, at)
       if (waiting > 0) {
         yield* Effect.logWarning(
           `the database was restored from a backup, or nothing ran for 5 minutes: ${waiting} campaigns wait until a ` +
@@ -111,7 +111,7 @@ export const layer = Layer.effectDiscard(
       recipients: ReadonlyArray<CampaignStep.Claimed>,
       departure: Instant
     ) {
-      const at = departure + ahead
+      const at = departure + (ahead ?? 0)
       yield* Effect.sleep(Duration.millis(Math.max(0, at - (yield* Clock.currentTimeMillis))))
       yield* Effect.forEach(recipients, (recipient) =>
         orUnavailable(send(campaign, recipient, at)).pipe(
@@ -129,8 +129,9 @@ export const layer = Layer.effectDiscard(
     /** One piece of work. Returns whether there may be more. */
     const work = Effect.gen(function*() {
       if (taken >= maxTaken) return false
+      const now = yield* Clock.currentTimeMillis
       const worked = yield* store.work({
-        now: yield* Clock.currentTimeMillis,
+        now,
         limit,
         limits,
         rateCard,
@@ -144,7 +145,7 @@ export const layer = Layer.effectDiscard(
       isChecking = Option.isSome(worked) && worked.value.campaign.status === "checking"
       if (Option.isNone(worked)) return false
       const { at, campaign, claimed } = worked.value
-      yield* measure(at)
+      yield* measure(now, at)
       taken += claimed.length
       for (const [departure, recipients] of Map.groupBy(claimed, ({ slot }) => Pace.departure(slot))) {
         yield* FiberSet.run(leaving, leave(campaign, recipients, departure))
