@@ -57,7 +57,7 @@ export const ContactsPage = () => {
     ...live(10_000)
   })
   const found = useQuery({
-    queryKey: ["contacts", { number }],
+    queryKey: ["contacts", "named", number],
     queryFn: async ({ signal }) =>
       (await Promise.all(
         (await api.phoneNumbers.list({ limit: 100 }, { signal }).toArray(500)).map(({ id }) =>

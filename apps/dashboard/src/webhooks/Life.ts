@@ -6,7 +6,7 @@ import { live } from "../session/Session.tsx"
 /** The events of a message's life, and their deliveries: a few of each. */
 export const lifeQuery = (messageId: string) =>
   queryOptions({
-    queryKey: ["deliveries", { messageId }],
+    queryKey: ["deliveries", "life", messageId],
     queryFn: async ({ signal }) => {
       const [events, deliveries] = await Promise.all([
         firstPage(api.events.list({ messageId, limit: 100 }, { signal })),

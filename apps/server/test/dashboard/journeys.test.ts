@@ -399,6 +399,21 @@ it("a customer without a phone number is written to, found and answered by user 
   await page.waitForFunction(() => document.querySelectorAll("tbody tr").length === 2)
 })
 
+it("a person goes from a message to the list of its deliveries", async () => {
+  const { page } = person
+  const { body: { message_id: id } } = await Effect.runPromise(send({ url, key: { apiKey } }, hello("+15551230043")))
+  await person.open(`/messages/${id}`)
+  await page.getByRole("link", { name: "Delivered delivery of message.read" }).waitFor()
+  // without loading the page anew, which would forget what the message's page knows
+  await page.getByRole("navigation").getByRole("link", { name: "Deliveries" }).first().click()
+  const search = page.getByLabel("Status code, message id or delivery id")
+  await search.fill(id)
+  await search.press("Enter")
+  await page.waitForURL((to) => to.search.includes(id))
+  await page.getByRole("table").getByRole("link").nth(2).waitFor()
+  person.assertSound()
+})
+
 it("a person finds a message and its deliveries by what they know of them, and delivers a choice again", async () => {
   const { page } = person
   const answer = await Effect.runPromise(
