@@ -105,7 +105,7 @@ export const layer = Layer.effectDiscard(
       if (end !== null) yield* store.end({ now, messageId: recipient.message.id, end })
     })
 
-    /** Sends together to recipients with the same departure. */
+    /** Sends to recipients with the same departure, together. */
     const leave = Effect.fnUntraced(function*(
       campaign: CampaignStep.Worked["campaign"],
       recipients: ReadonlyArray<CampaignStep.Claimed>,

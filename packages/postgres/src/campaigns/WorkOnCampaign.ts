@@ -69,7 +69,10 @@ const rowsText = `select r.place, r.content, m.is_known, ${contact.names("n")}
   ) m
   where r.campaign_id = $1 and r.place > $2 order by r.place limit $3`
 
-/** Whoever ends a recipient holds its message first, so this waits for neither. The next piece of work takes them. */
+/**
+ * Whoever ends a recipient locks its message before its place in the queue. This locks the place first, so it waits for
+ * neither: the next piece of work takes the recipients that it skips.
+ */
 const queueText = `with due as materialized (
     select q.message_id, q.due_at, q.tries, q.time_zone from campaign_queue q
     where q.campaign_id = $1 and q.due_at <= ${Clocks.at("$2")}

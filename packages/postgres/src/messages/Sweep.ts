@@ -1,6 +1,6 @@
 /**
- * Sweeps sends (core's `SendStep.sweep`). It waits for no lock: rows that another transaction holds are left to it or
- * to the next sweep.
+ * Sweeps sends (core's `SendStep.sweep`). It waits for no deadline and no message: those that another transaction holds
+ * are left to it or to the next sweep.
  */
 import { Message, type MessageStore, type Send, type Sends, SendStep, type Time } from "@wac/core"
 import { Duration } from "effect"
