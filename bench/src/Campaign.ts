@@ -23,6 +23,8 @@ export interface Plan {
   readonly seconds: number
   /** The recipients of each campaign whose memory is compared. */
   readonly recipients: ReadonlyArray<number>
+  /** How many processes are killed beside a campaign. */
+  readonly kills: number
 }
 
 /** The default share of what the tier `high` allows in a second. */
@@ -36,6 +38,9 @@ const callers = 16
 
 /** How long a campaign has to reach its pace after a resume, and its last calls to end after a pause; in seconds. */
 const settling = 2
+
+/** How often a process is killed, in seconds. */
+const killEvery = 2
 
 /** Limits that sends meet in no turn; the numbers' tiers keep theirs. */
 const limits = JSON.stringify({
@@ -144,8 +149,18 @@ const world = Effect.fnUntraced(function*({ processes }: Plan, cluster: Database
     }
   })
 
+  /** Kills one process after the other and starts a new one for each. The one that answers the dashboard stays. */
+  const replace = Effect.gen(function*() {
+    const [oldest] = servers.splice(1, 1)
+    // the new ones take longer to start than the old ones to die
+    if (oldest === undefined) return
+    process.kill(oldest.pid, "SIGKILL")
+    yield* Effect.forkScoped(Effect.map(begin, (server) => servers.push(server)))
+  })
+
   return {
     ready,
+    replace,
     sends,
     repeated: () => repeated,
     processor,
@@ -240,6 +255,18 @@ const turns = Effect.fnUntraced(function*({ rounds, seconds }: Plan, world: Worl
       percentile(sorted(done), 0.99) / percentile(sorted(quiet.slice(i * done.length, (i + 1) * done.length)), 0.99)
     )
   }
+})
+
+/** The pace of a campaign while processes are killed, and what was sent in a second. */
+const killing = Effect.fnUntraced(function*({ kills }: Plan, { arrivals, ready, replace }: World) {
+  const campaign = yield* ready(Math.ceil((kills * killEvery + 2 * settling) * pace))
+  yield* campaign.act("start")
+  const from = yield* Clock.currentTimeMillis
+  yield* Effect.replicateEffect(Effect.andThen(Effect.sleep(`${killEvery} seconds`), replace), kills)
+  yield* Effect.sleep(`${settling} seconds`)
+  const to = yield* Clock.currentTimeMillis
+  yield* campaign.act("pause")
+  return CampaignPace.of((yield* arrivals).filter(isRecipient).map(({ at }) => at), [{ from, to }])
 })
 
 /** The most memory of a process while campaigns of each size are uploaded, checked, sent for a while and cancelled. */
@@ -344,5 +371,11 @@ export const run = (plan: Plan): Effect.Effect<void, BenchFailed, Scope.Scope> =
         2,
         { most: 1.2 }
       )
+    ].join("\n"))
+    const killed = yield* killing(plan, made)
+    yield* Console.log([
+      "",
+      `recipients per second, ${plan.kills} processes killed, one every ${killEvery} s  ${Report.whole(killed.mean)}`,
+      line("most in one second / share, with kills", killed.most / pace, 3, { most: 1.1 })
     ].join("\n"))
   })

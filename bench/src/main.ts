@@ -158,7 +158,8 @@ const campaign = Command.make(
       Flag.withDefault("1000,100000,1000000"),
       Flag.mapTryCatch(numbersOf(2), (error) => error instanceof Error ? error.message : String(error)),
       Flag.withDescription("Recipients of campaigns whose memory is compared, commas between; each number is a stage")
-    )
+    ),
+    kills: count("kills", 15, "Processes that are killed beside a campaign")
   },
   (plan) => Effect.scoped(Campaign.run(plan))
 ).pipe(Command.withDescription("The pace, cost and memory of a campaign, and how long other sends wait beside it"))

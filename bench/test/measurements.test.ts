@@ -83,12 +83,13 @@ describe("every measurement runs", () => {
   })
 
   it("campaign measures pace, cost and memory", async () => {
-    const printed = await measure("campaign --rounds 1 --seconds 1 --recipients 50,100")
+    const printed = await measure("campaign --rounds 1 --seconds 1 --recipients 50,100 --kills 1")
     assert.match(printed, /^mean \/ share +\d.*\(goal: at least 0\.95 and at most 1\.05; (met|missed)\)$/m)
     assert.match(printed, /^most in one second \/ share +\d.*\(goal: at most 1\.1; (met|missed)\)$/m)
     assert.match(printed, /^p99 of a send beside the campaign \/ alone +\d.*\(goal: at most 2; (met|missed)\)/m)
     assert.match(printed, /^the last call after a pause, ms +\d+.*\(goal: at most 1000; (met|missed)\)$/m)
     assert.match(printed, /^memory with 100 recipients \/ with 50 +\d/m)
+    assert.match(printed, /^most in one second \/ share, with kills +\d.*\(goal: at most 1\.1; (met|missed)\)$/m)
   })
 
   it("held measures waiting deliveries", async () => {

@@ -88,8 +88,11 @@ export const layer = Layer.effectDiscard(
     })
 
     const attempt = Effect.fnUntraced(function*({ message, tries }: CampaignStep.Claimed, at: Instant) {
-      if (Pace.isMissed(at, yield* Clock.currentTimeMillis)) return RecipientEnd.missed
-      return RecipientEnd.after(yield* messages.sendQueued(message), tries)
+      const isMissed = Effect.map(Clock.currentTimeMillis, (now) => Pace.isMissed(at, now))
+      if (yield* isMissed) return RecipientEnd.missed
+      // only once, so that a storage that is always slow delays messages, and does not hold them back
+      const isTooLate = message.status === "queued" ? isMissed : Effect.succeed(false)
+      return RecipientEnd.after(yield* messages.sendQueued(message, isTooLate), tries)
     })
 
     const send = Effect.fnUntraced(function*(

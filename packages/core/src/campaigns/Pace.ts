@@ -12,10 +12,11 @@ export const horizon = Duration.millis(500)
 const together = Duration.toMillis(Duration.millis(25))
 
 /**
- * How late a message may leave. The messages of a second then have slots within less than 1.1 seconds, so they are less
- * than 10 % more than the share.
+ * How late a message may leave, and the provider be called for it. The calls of a second then have slots within less
+ * than 1.07 seconds. So there are less than 10 % more than the share, even if their way to the provider takes longer now
+ * and then.
  */
-const tolerance = Duration.toMillis(Duration.millis(70))
+const tolerance = Duration.toMillis(Duration.millis(40))
 
 /** Slots from an instant on, at equal distances in milliseconds. */
 export interface Slots {
@@ -45,5 +46,5 @@ export const slotAt = ({ from, interval }: Slots, n: number): Instant => from + 
 /** When the message of a slot leaves. */
 export const departure = (slot: Instant): Instant => Math.ceil(slot / together) * together
 
-/** Whether it is too late for a message to leave, as when its process is overloaded. */
+/** Whether it is too late for a message that left at `departure`, as when its process or the storage is overloaded. */
 export const isMissed = (departure: Instant, now: Instant): boolean => now - departure > tolerance

@@ -60,7 +60,7 @@ const afterRefusal = (error: DomainError): After => {
   return { end: { _tag: "Skipped", error: errorOf(error) } }
 }
 
-/** What becomes of a recipient whose slot passed before it was tried. */
+/** What becomes of a recipient whose slot passed before the provider was called. */
 export const missed: After = { end: { _tag: "Missed" } }
 
 /** Decides what becomes of a recipient that was tried `tries` times before. */
@@ -70,6 +70,8 @@ export const after = (ended: QueuedEnd, tries: number): After => {
       return { end: null }
     case "Ended":
       return { end: { _tag: "Done" } }
+    case "TooLate":
+      return missed
     case "Busy":
       return again(Idempotency.lease)
     case "Capped":

@@ -99,6 +99,8 @@ export type QueuedEnd =
   | { readonly _tag: "Capped" }
   /** The campaign has already written to the contact under another name. */
   | { readonly _tag: "Duplicate" }
+  /** It was too late to call the provider. */
+  | { readonly _tag: "TooLate" }
   /** Another process may be sending it, or the storage could not be reached. */
   | { readonly _tag: "Busy" }
 
@@ -111,9 +113,10 @@ export class Messages extends Context.Service<Messages, {
   readonly send: (request: SendRequest) => Effect.Effect<Idempotency.Sent, DomainError>
   /**
    * Tries once to send a campaign's queued message (contract §11). Never fails, and may be repeated until the message
-   * has ended: like a send with an idempotency key, it is never sent twice.
+   * has ended: like a send with an idempotency key, it is never sent twice. `isTooLate` is asked just before the
+   * provider is called.
    */
-  readonly sendQueued: (message: Message.Message) => Effect.Effect<QueuedEnd>
+  readonly sendQueued: (message: Message.Message, isTooLate: Effect.Effect<boolean>) => Effect.Effect<QueuedEnd>
   readonly get: (workspaceId: Id.WorkspaceId, id: string) => Effect.Effect<Message.Message, NotFound | StoreError>
   /** Newest first. With a filter, a page may hold fewer messages than its limit, or none, even if more follow. */
   readonly list: (
@@ -191,21 +194,28 @@ export class Messages extends Context.Service<Messages, {
           Effect.asVoid
         )
 
-      const settle = Effect.fnUntraced(
-        function*(claimed: ClaimedSend, claimToken: string, outcome: ProviderOutcome, requestId: Id.RequestId) {
-          const now = yield* Clock.currentTimeMillis
-          const { message } = claimed
+      /** Ends a claim. Returns false if that is not recorded. */
+      const endClaim = Effect.fnUntraced(
+        function*({ message }: ClaimedSend, claimToken: string, end: SendEnd, now: number) {
           const settle = store.settle({
             now,
             message,
             claimToken,
-            end: endOf(outcome, now, requestId),
+            end,
             ids: { events: [yield* Id.generate(random, "evt")], deliveries: [yield* Id.generate(random, "dlv")] }
           })
-          const settled = yield* settle.pipe(
-            // whatever the failure was, the message may have been sent
+          return yield* settle.pipe(
             Effect.catchCause((cause) => Effect.as(FiberSet.run(lost, settleLater(message.id, settle, cause)), false))
           )
+        }
+      )
+
+      const settle = Effect.fnUntraced(
+        function*(claimed: ClaimedSend, claimToken: string, outcome: ProviderOutcome, requestId: Id.RequestId) {
+          const now = yield* Clock.currentTimeMillis
+          const { message } = claimed
+          const settled = yield* endClaim(claimed, claimToken, endOf(outcome, now, requestId), now)
+          // if it is not recorded, the message may have been sent
           const known: ProviderOutcome = settled ? outcome : { _tag: "Unknown" }
           record({ workspaceId: message.workspaceId, at: now, activity: activityOf(known) })
           yield* countOf(known)
@@ -393,7 +403,10 @@ export class Messages extends Context.Service<Messages, {
           (found) => Option.isSome(found) && found.value.status === "sending" ? { _tag: "Busy" } : { _tag: "Ended" }
         )
 
-      const attempt = Effect.fnUntraced(function*({ apiKeyId, campaignId, content, id, workspaceId }: Message.Message) {
+      const attempt = Effect.fnUntraced(function*(
+        { apiKeyId, campaignId, content, id, workspaceId }: Message.Message,
+        isTooLate: Effect.Effect<boolean>
+      ) {
         const keyed: KeyedRequest = {
           workspaceId,
           route: Recipient.routeOf(campaignId!),
@@ -404,6 +417,11 @@ export class Messages extends Context.Service<Messages, {
         switch (accepted._tag) {
           case "Claimed": {
             const requestId = yield* Id.generate(random, "req")
+            if (yield* isTooLate) {
+              const answer = { _tag: "Failed", error: tooLate, requestId } as const
+              yield* endClaim(accepted, claimToken, { _tag: "NotSent", answer }, yield* Clock.currentTimeMillis)
+              return { _tag: "TooLate" } as const
+            }
             const outcome = yield* carryOut(accepted, claimToken, keyed, requestId, askedAt)
             return outcome._tag === "Withdrawn"
               ? { _tag: "Refused", error: outcome.error } as const
@@ -430,9 +448,12 @@ export class Messages extends Context.Service<Messages, {
         }
       })
 
-      const sendQueued = Effect.fnUntraced(function*(message: Message.Message): Effect.fn.Return<QueuedEnd> {
+      const sendQueued = Effect.fnUntraced(function*(
+        message: Message.Message,
+        isTooLate: Effect.Effect<boolean>
+      ): Effect.fn.Return<QueuedEnd> {
         if ((yield* FiberSet.size(inFlight)) >= maxInFlight) return { _tag: "Busy" }
-        const exit = yield* Fiber.await(yield* FiberSet.run(inFlight, attempt(message)))
+        const exit = yield* Fiber.await(yield* FiberSet.run(inFlight, attempt(message, isTooLate)))
         // whatever was left behind, the next try finds out
         return Exit.isSuccess(exit) ? exit.value : { _tag: "Busy" }
       })
@@ -460,6 +481,13 @@ export class Messages extends Context.Service<Messages, {
     })
   )
 }
+
+/** Why a campaign's message was not sent that was claimed in time and then delayed. */
+const tooLate = new ServerError({
+  reason: "overloaded",
+  message: "the message was too late for its slot; the campaign tries it again",
+  retryAfter: overloadRetryAfter
+})
 
 const nameOf = ({ key, route, workspaceId }: KeyedRequest): string => `${workspaceId} ${route} ${key}`
 

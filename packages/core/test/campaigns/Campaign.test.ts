@@ -71,12 +71,12 @@ describe("the pace", () => {
     })
   })
 
-  it("a message leaves within 25 ms of its slot, and no longer once it is more than 70 ms late", () => {
+  it("a message leaves within 25 ms of its slot, and no longer once it is more than 40 ms late", () => {
     for (let slot = 1000; slot < 1050; slot += 0.7) {
       const departure = Pace.departure(slot)
       assert.isTrue(departure >= slot && departure < slot + 25)
-      assert.isFalse(Pace.isMissed(departure, departure + 70))
-      assert.isTrue(Pace.isMissed(departure, departure + 71))
+      assert.isFalse(Pace.isMissed(departure, departure + 40))
+      assert.isTrue(Pace.isMissed(departure, departure + 41))
     }
   })
 

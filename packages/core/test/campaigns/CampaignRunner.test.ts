@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Duration, Effect, Exit, Latch, Layer, Scope, Stream } from "effect"
+import { Clock, Duration, Effect, Exit, Latch, Layer, Scope, Stream } from "effect"
 import { none } from "../../src/campaigns/CampaignCounts.ts"
 import * as CampaignRunner from "../../src/campaigns/CampaignRunner.ts"
 import { Campaigns, type NewCampaign } from "../../src/campaigns/Campaigns.ts"
@@ -9,6 +9,7 @@ import { Forbidden, RateLimited, ServerError } from "../../src/Errors.ts"
 import { EventStore } from "../../src/events/EventStore.ts"
 import type { WorkspaceId } from "../../src/Id.ts"
 import { Messages } from "../../src/messages/Messages.ts"
+import { MessageStore } from "../../src/messages/MessageStore.ts"
 import type { ProviderOutcome } from "../../src/messages/Provider.ts"
 import { day, hour, minute, second } from "../checks.ts"
 import { advance, at } from "../clock.ts"
@@ -17,10 +18,21 @@ import { foundation, stubProvider, world } from "../world.ts"
 
 const setUp = () => {
   const provider = stubProvider()
+  /** What every *accept* waits for. */
+  const storage = { isReady: Effect.void }
+  const store = Layer.effect(
+    MessageStore,
+    Effect.map(MessageStore, (real) =>
+      MessageStore.of({
+        ...real,
+        accept: (command) => Effect.andThen(Effect.suspend(() => storage.isReady), real.accept(command))
+      }))
+  )
   return {
     provider,
+    storage,
     layer: Layer.mergeAll(Messages.layer, Campaigns.layer).pipe(
-      Layer.provideMerge(provider.layer),
+      Layer.provideMerge(Layer.merge(provider.layer, store)),
       Layer.provideMerge(foundation)
     )
   }
@@ -151,6 +163,52 @@ describe("the campaign runner", () => {
         assert.lengthOf(provider.calls, 400)
       })
     )
+  )
+
+  /** Whenever each call comes, the provider is called for no more than 72 customers and a tenth in the second after it. */
+  const keepsPace = ({ provider }: Given, count: number, test: (times: ReadonlyArray<number>) => Effect.Effect<void>) =>
+    Effect.gen(function*() {
+      yield* startRunner
+      const { change, now } = yield* ready(count)
+      const times: Array<number> = []
+      const { answer } = provider
+      provider.answer = (...call) =>
+        Effect.andThen(Effect.map(Clock.currentTimeMillis, (at) => void times.push(at)), answer(...call))
+      yield* change("Start")
+      yield* test(times)
+      yield* advance(minute)
+      assert.strictEqual((yield* now).status, "completed")
+      assert.lengthOf(new Set(provider.calls.map(({ message }) => message.to)), count)
+      assert.lengthOf(times, count)
+      for (const from of times) {
+        assert.isAtMost(times.filter((time) => time >= from && time < from + second).length, 72 * 1.1)
+      }
+    })
+
+  it.effect(
+    "messages that the storage delays beyond their slots wait for others, so that no second holds more than the share",
+    campaigning((given) =>
+      keepsPace(given, 400, (times) =>
+        Effect.gen(function*() {
+          yield* advance(2 * second)
+          const gate = yield* Latch.make()
+          given.storage.isReady = gate.await
+          yield* advance(600)
+          const before = times.length
+          yield* gate.open
+          yield* advance(1)
+          // those that are due since less than 40 ms
+          assert.isAtMost(times.length, before + 5)
+        }))
+    )
+  )
+
+  it.effect(
+    "a storage that is always slower than the slots allow delays messages, and does not hold them back",
+    campaigning((given) => {
+      given.storage.isReady = Effect.sleep(300)
+      return keepsPace(given, 200, () => Effect.void)
+    })
   )
 
   it.effect(
