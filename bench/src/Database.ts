@@ -14,6 +14,16 @@ import * as ProcessUse from "./ProcessUse.ts"
 const MiB = 1024 * 1024
 
 /**
+ * The size in MiB of the files that a cluster of ours keeps for its write-ahead log, like a server that has run for a
+ * while. Without them it makes a file for every 16 MiB, which delays all commits by up to 55 ms.
+ */
+const recycled = 512
+
+/** Fills these files, which the next checkpoint recycles. */
+const fillText =
+  `select pg_logical_emit_message(false, 'bench', repeat('x', ${MiB})) from generate_series(1, ${recycled})`
+
+/**
  * The settings of a cluster that we start; all others are PostgreSQL's defaults. Commits are durable. Shared buffers
  * get the usual quarter of the machine's memory. The WAL is large enough that no forced checkpoint happens during a
  * round.
@@ -24,6 +34,7 @@ export const settings: { readonly [name: string]: string } = {
   full_page_writes: "on",
   shared_buffers: `${Math.min(4096, Math.max(128, Math.floor(totalmem() / 4 / MiB)))}MB`,
   max_wal_size: "16GB",
+  min_wal_size: `${recycled}MB`,
   checkpoint_timeout: "30min",
   max_connections: "200",
   shared_preload_libraries: "pg_stat_statements"
@@ -70,6 +81,7 @@ export const cluster: Effect.Effect<Cluster, BenchFailed, Scope.Scope> = Effect.
     }
   }
   const [version] = yield* admin("show server_version")
+  if (pid !== undefined) yield* Effect.andThen(admin(fillText), admin("checkpoint"))
   const counts = yield* admin(
     "create extension if not exists pg_stat_statements; select count(*) from pg_stat_statements"
   ).pipe(Effect.as("statements" as const), Effect.orElseSucceed(() => "transactions" as const))
