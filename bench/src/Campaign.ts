@@ -149,13 +149,16 @@ const world = Effect.fnUntraced(function*({ processes }: Plan, cluster: Database
     }
   })
 
-  /** Kills one process after the other and starts a new one for each. The one that answers the dashboard stays. */
+  /**
+   * Kills one process after the other and starts a new one for each. The one that answers the dashboard stays. Returns
+   * the start, which may take longer than the time until the next is killed.
+   */
   const replace = Effect.gen(function*() {
     const [oldest] = servers.splice(1, 1)
-    // the new ones take longer to start than the old ones to die
-    if (oldest === undefined) return
-    process.kill(oldest.pid, "SIGKILL")
-    yield* Effect.forkScoped(Effect.map(begin, (server) => servers.push(server)))
+    if (oldest !== undefined) process.kill(oldest.pid, "SIGKILL")
+    return yield* Effect.forkScoped(
+      oldest === undefined ? Effect.void : Effect.asVoid(Effect.map(begin, (server) => servers.push(server)))
+    )
   })
 
   return {
@@ -262,10 +265,11 @@ const killing = Effect.fnUntraced(function*({ kills }: Plan, { arrivals, ready, 
   const campaign = yield* ready(Math.ceil((kills * killEvery + 2 * settling) * pace))
   yield* campaign.act("start")
   const from = yield* Clock.currentTimeMillis
-  yield* Effect.replicateEffect(Effect.andThen(Effect.sleep(`${killEvery} seconds`), replace), kills)
+  const starts = yield* Effect.replicateEffect(Effect.andThen(Effect.sleep(`${killEvery} seconds`), replace), kills)
   yield* Effect.sleep(`${settling} seconds`)
   const to = yield* Clock.currentTimeMillis
   yield* campaign.act("pause")
+  yield* Fiber.joinAll(starts)
   return CampaignPace.of((yield* arrivals).filter(isRecipient).map(({ at }) => at), [{ from, to }])
 })
 
