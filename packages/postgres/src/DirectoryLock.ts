@@ -90,13 +90,22 @@ const isRunning = ({ pid, startedAt }: Holder): boolean => {
   } catch (error) {
     return hasCode(error, "EPERM")
   }
-  return startOf(pid) === startedAt
+  return startOf(pid) === startedAt && !hasEnded(pid)
+}
+
+/** What Linux says of a process after its name (proc(5), from the third field on); empty on other systems. */
+const statusOf = (pid: number): ReadonlyArray<string> => {
+  const status = textOf(`/proc/${pid}/stat`)
+  return status.slice(status.lastIndexOf(")") + 2).split(" ")
 }
 
 /** When a process started, in the system's format. Its id may have been reused since. */
-const startOf = (pid: number): string => {
-  const status = textOf(`/proc/${pid}/stat`)
-  return status.slice(status.lastIndexOf(")") + 2).split(" ")[19] ?? ""
+const startOf = (pid: number): string => statusOf(pid)[19] ?? ""
+
+/** Whether a process was killed and its parent has not asked for its status yet. Its other threads may end later. */
+const hasEnded = (pid: number): boolean => {
+  const status = statusOf(pid)
+  return status[0] === "Z" && Number(status[17]) <= 1
 }
 
 const space = (): string => {

@@ -43,16 +43,19 @@ const opened = <A, E>(directory: string, effect: Effect.Effect<A, E, PortsOf>) =
   )
 type PortsOf = Layer.Success<ReturnType<typeof PostgresStorage.layerEmbedded>>
 
-/** A process that keeps a database in the directory, and the lines that it prints. */
-const keeper = (directory: string) =>
+/** A process that keeps a database in the directory, started by a command, and the lines that it prints. */
+const keeper = (directory: string, by: ReadonlyArray<string> = []) =>
   Effect.acquireRelease(
     Effect.sync(() => {
-      const child = spawn(process.execPath, [
+      const [command, ...args] = [
+        ...by,
+        process.execPath,
         "--conditions=source",
         "--disable-warning=ExperimentalWarning",
         fileURLToPath(new URL("keeper.ts", import.meta.url)),
         directory
-      ], { stdio: ["ignore", "pipe", "inherit"] })
+      ]
+      const child = spawn(command!, args, { stdio: ["ignore", "pipe", "inherit"] })
       return { child, lines: createInterface({ input: child.stdout }) }
     }),
     ({ child }) => Effect.promise(() => killed(child))
@@ -106,6 +109,17 @@ describe("the embedded database", () => {
         `the embedded database in ${directory} is in use by process ${child.pid}, as ${join(directory, "lock")} says`
       )
       yield* Effect.promise(() => killed(child))
+      yield* opened(directory, Effect.void)
+    }))
+
+  it.live("a killed process whose parent never asks for its status no longer uses the embedded database", () =>
+    Effect.gen(function*() {
+      const directory = yield* prepared
+      const { lines } = yield* keeper(directory, ["sh", "-c", "\"$@\" & exec sleep 60", "sh"])
+      yield* Effect.promise(() => once(lines, "line"))
+      const { pid } = JSON.parse(readFileSync(join(directory, "lock"), "utf8"))
+      process.kill(pid, "SIGKILL")
+      while (!/\) Z /.test(readFileSync(`/proc/${pid}/stat`, "utf8"))) yield* Effect.sleep("10 millis")
       yield* opened(directory, Effect.void)
     }))
 
