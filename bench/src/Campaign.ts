@@ -150,15 +150,14 @@ const world = Effect.fnUntraced(function*({ processes }: Plan, cluster: Database
   })
 
   /**
-   * Kills one process after the other and starts a new one for each. The one that answers the dashboard stays. Returns
-   * the start, which may take longer than the time until the next is killed.
+   * Kills the oldest process but the first, which answers the dashboard, and starts a new one. Returns that start;
+   * nothing if all that could be killed are still starting.
    */
   const replace = Effect.gen(function*() {
     const [oldest] = servers.splice(1, 1)
-    if (oldest !== undefined) process.kill(oldest.pid, "SIGKILL")
-    return yield* Effect.forkScoped(
-      oldest === undefined ? Effect.void : Effect.asVoid(Effect.map(begin, (server) => servers.push(server)))
-    )
+    if (oldest === undefined) return []
+    process.kill(oldest.pid, "SIGKILL")
+    return [yield* Effect.forkScoped(Effect.map(begin, (server) => servers.push(server)))]
   })
 
   return {
@@ -260,7 +259,7 @@ const turns = Effect.fnUntraced(function*({ rounds, seconds }: Plan, world: Worl
   }
 })
 
-/** The pace of a campaign while processes are killed, and what was sent in a second. */
+/** The pace of a campaign while processes are killed, and how many were. */
 const killing = Effect.fnUntraced(function*({ kills }: Plan, { arrivals, ready, replace }: World) {
   const campaign = yield* ready(Math.ceil((kills * killEvery + 2 * settling) * pace))
   yield* campaign.act("start")
@@ -269,8 +268,9 @@ const killing = Effect.fnUntraced(function*({ kills }: Plan, { arrivals, ready, 
   yield* Effect.sleep(`${settling} seconds`)
   const to = yield* Clock.currentTimeMillis
   yield* campaign.act("pause")
-  yield* Fiber.joinAll(starts)
-  return CampaignPace.of((yield* arrivals).filter(isRecipient).map(({ at }) => at), [{ from, to }])
+  yield* Fiber.joinAll(starts.flat())
+  const times = (yield* arrivals).filter(isRecipient).map(({ at }) => at)
+  return { ...CampaignPace.of(times, [{ from, to }]), killed: starts.flat().length }
 })
 
 /** The most memory of a process while campaigns of each size are uploaded, checked, sent for a while and cancelled. */
@@ -376,10 +376,10 @@ export const run = (plan: Plan): Effect.Effect<void, BenchFailed, Scope.Scope> =
         { most: 1.2 }
       )
     ].join("\n"))
-    const killed = yield* killing(plan, made)
+    const { killed, mean, most } = yield* killing(plan, made)
     yield* Console.log([
       "",
-      `recipients per second, ${plan.kills} processes killed, one every ${killEvery} s  ${Report.whole(killed.mean)}`,
-      line("most in one second / share, with kills", killed.most / pace, 3, { most: 1.1 })
+      line(`recipients per second, with ${killed} kills in ${plan.kills * killEvery} s`, mean, 1),
+      line("most in one second / share, with kills", most / pace, 3, { most: 1.1 })
     ].join("\n"))
   })

@@ -99,7 +99,7 @@ export type QueuedEnd =
   | { readonly _tag: "Capped" }
   /** The campaign has already written to the contact under another name. */
   | { readonly _tag: "Duplicate" }
-  /** It was too late to call the provider. */
+  /** It was too late once it was claimed. The provider was not called. */
   | { readonly _tag: "TooLate" }
   /** Another process may be sending it, or the storage could not be reached. */
   | { readonly _tag: "Busy" }
@@ -113,8 +113,8 @@ export class Messages extends Context.Service<Messages, {
   readonly send: (request: SendRequest) => Effect.Effect<Idempotency.Sent, DomainError>
   /**
    * Tries once to send a campaign's queued message (contract §11). Never fails, and may be repeated until the message
-   * has ended: like a send with an idempotency key, it is never sent twice. `isTooLate` is asked just before the
-   * provider is called.
+   * has ended: like a send with an idempotency key, it is never sent twice. `isTooLate` is asked once
+   * the message is claimed: if so, the provider is not called, and the message can be tried again.
    */
   readonly sendQueued: (message: Message.Message, isTooLate: Effect.Effect<boolean>) => Effect.Effect<QueuedEnd>
   readonly get: (workspaceId: Id.WorkspaceId, id: string) => Effect.Effect<Message.Message, NotFound | StoreError>
@@ -482,11 +482,10 @@ export class Messages extends Context.Service<Messages, {
   )
 }
 
-/** Why a campaign's message was not sent that was claimed in time and then delayed. */
+/** Why a campaign's message was not sent although it had been claimed. */
 const tooLate = new ServerError({
   reason: "overloaded",
-  message: "the message was too late for its slot; the campaign tries it again",
-  retryAfter: overloadRetryAfter
+  message: "the message was too late for its slot; the campaign tries it again"
 })
 
 const nameOf = ({ key, route, workspaceId }: KeyedRequest): string => `${workspaceId} ${route} ${key}`

@@ -165,7 +165,7 @@ describe("the campaign runner", () => {
     )
   )
 
-  /** Whenever each call comes, the provider is called for no more than 72 customers and a tenth in the second after it. */
+  /** Sends a campaign at 72 a second, and checks that no second has more than a tenth above that. */
   const keepsPace = ({ provider }: Given, count: number, test: (times: ReadonlyArray<number>) => Effect.Effect<void>) =>
     Effect.gen(function*() {
       yield* startRunner
