@@ -89,7 +89,8 @@ const make = Effect.fnUntraced(function*(config: PgPool.Config, local: Readonly<
   // a connection is used exclusively but pipelined; a reserved one would not be pipelined
   const pool = yield* PgPool.make(Primary.extended(config, { multiplex: true, multiplexConcurrency: 1 }))
 
-  const opening = Object.keys(local).length === 0 ? [begin] : [begin, setLocally(local)]
+  const hasSettings = Object.keys(local).length > 0
+  const opening = hasSettings ? [begin, setLocally(local)] : [begin]
 
   /** Sends statements together. Returns the rows of each, or the first failure once all have ended. */
   const send = (
@@ -156,7 +157,8 @@ const make = Effect.fnUntraced(function*(config: PgPool.Config, local: Readonly<
     transaction: (load, next) => using((connection) => carryOut(connection, load, next)),
     pipelined: (statements) =>
       using((connection) =>
-        Effect.map(
+        // a statement alone is a transaction by itself
+        statements.length === 1 && !hasSettings ? send(connection, statements) : Effect.map(
           // a commit also ends a transaction that has failed
           send(connection, [...opening, ...statements, commit]),
           (rows) => rows.slice(opening.length, -1)

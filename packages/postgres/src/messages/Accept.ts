@@ -93,11 +93,19 @@ interface Rare {
   readonly isOfCampaign: boolean
 }
 
-/** The buckets of a customer with a number, under both keys that the customer may have (`Contact.keysOf`). */
+/** The key of a customer's bucket with a number. */
+const pairKey = (number: string, customer: string): string => `'pair:' || ${number} || ':' || ${customer}`
+
+/**
+ * The buckets of a customer with a number, under both keys that the customer may have (`Contact.keysOf`). Two lookups,
+ * since PostgreSQL makes a bitmap of the places for an array of keys, which takes longer than a lookup.
+ */
 const pairsWith = (number: string): string =>
-  `buckets b where b.key = any (array[
-      'pair:' || ${number} || ':' || coalesce(n.key, s.customer), 'pair:' || ${number} || ':' || n.user_id
-    ]) offset 0`
+  `(
+      select b.* from buckets b where b.key = ${pairKey(number, "coalesce(n.key, s.customer)")}
+      union all
+      select b.* from buckets b where n.user_id <> n.key and b.key = ${pairKey(number, "n.user_id")}
+    ) b`
 
 /**
  * What is loaded for each send; for most there is nothing. A send has a row for each bucket of the customer. An
@@ -112,7 +120,11 @@ const sendsText = ({ isOfCampaign, isToUser }: Rare): string =>
       with ordinality k (workspace_id, provider, sender, route, place)
     ${senderOf("p.id, p.limit_pool")}
   )
-  select s.place, k.number_id, b.bucket, b.full_at, b.counted_at, b.marketing_at, e.elsewhere, ${contact.names("n")},
+  select s.place, k.number_id, b.key as bucket, b.full_at, b.counted_at, b.marketing_at, ${contact.names("n")},
+    case when k.others is not null then (
+      select json_agg(json_build_array(o.id, b.key, b.counted_at)) from unnest(k.others) o (id)
+      cross join lateral ${pairsWith("o.id")} where b.counted_at is not null
+    ) end as elsewhere,
     ${isOfCampaign ? "to_json(t.t) as twin, " : ""}to_json(coalesce(l.l, m.m)) as bound, l.l is null as is_busy
   from unnest($5::integer[], $6::text[], $7::text[]) with ordinality s (kind, key, customer, place)
   join k on k.place = s.kind
@@ -129,15 +141,7 @@ const sendsText = ({ isOfCampaign, isToUser }: Rare): string =>
       : "select n.* from contacts n where n.phone_number_id = k.number_id and n.key = s.customer offset 0"
   }
   ) n on true
-  left join lateral (
-    select b.key as bucket, b.full_at, b.counted_at, b.marketing_at from ${pairsWith("k.number_id")}
-  ) b on true
-  left join lateral (
-    select json_agg(json_build_array(o.id, e.key, e.counted_at)) as elsewhere from unnest(k.others) o (id)
-    cross join lateral (select b.key, b.counted_at from ${pairsWith("o.id")}) e
-    where e.counted_at is not null
-    having count(*) > 0
-  ) e on k.others is not null${
+  left join lateral ${pairsWith("k.number_id")} on true${
     isOfCampaign
       ? `
   left join lateral (
@@ -147,7 +151,7 @@ const sendsText = ({ isOfCampaign, isToUser }: Rare): string =>
   ) t on true`
       : ""
   }
-  where (m.m).id is not null or n.key is not null or b.full_at is not null or e.elsewhere is not null`
+  where (m.m).id is not null or n.key is not null or b.full_at is not null or k.others is not null`
 
 /** The properties that sends of a kind share. */
 interface Kind {
