@@ -40,7 +40,7 @@ const wrong: { readonly [what: string]: string } = {
     where coalesce(e.sequences, '{}') <> array(select generate_series(1, m.sequence))`,
   // tolerates the clock difference of concurrent processes
   "messages that no sweep will look at in time": `
-    select m.id from (select m.*, ${deadline(String(timeouts[0]), String(timeouts[1]))} as deadline from messages m) m
+    select m.id from (select m.*, ${deadline(timeouts.map(String))} as deadline from messages m) m
     where m.deadline is not null and not exists (
       select from message_deadlines d
       where d.workspace_id = m.workspace_id and d.due_at <= m.deadline + ${minute} and m.id = any (d.message_ids)

@@ -42,7 +42,7 @@ const unnoticed = ({ workspace: { id } }: Fixture.World) =>
   PgClient.PgClient.use((client) =>
     client`
       select m.id, m.deadline from (select m.*, ${
-      client.literal(deadline(String(timeouts[0]), String(timeouts[1])))
+      client.literal(deadline(timeouts.map(String)))
     } as deadline from messages m) m
       where m.workspace_id = ${id} and m.deadline is not null and not exists (
         select from message_deadlines d

@@ -5,6 +5,9 @@ import { Context, type Effect, type Scope } from "effect"
 import type { StoreError } from "../StoreError.ts"
 import type { Change } from "./Change.ts"
 
+/** How many changes a listener may fall behind. The oldest are dropped first. */
+export const kept = 1024
+
 export class ChangeStore extends Context.Service<ChangeStore, {
   /** Publishes to every listener in this process and in others. */
   readonly publish: (changes: ReadonlyArray<Change>) => Effect.Effect<void, StoreError>

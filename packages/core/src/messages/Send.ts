@@ -41,16 +41,28 @@ export const expiryFrom = (now: Instant): Instant => now + Duration.toMillis(Ide
 const expiryOf = ({ campaignId }: Message.Message, now: Instant): Instant | null =>
   campaignId === null ? expiryFrom(now) : null
 
+/**
+ * The statuses in which silence means something, and after how long. A campaign tries its messages again until its own
+ * end.
+ */
+export const silences: ReadonlyArray<{
+  readonly status: Message.MessageStatus
+  readonly after: Duration.Duration
+  /** Whether this holds for messages of campaigns. */
+  readonly ofCampaigns: boolean
+}> = [
+  { status: "unknown", after: Message.unknownTimeout, ofCampaigns: true },
+  { status: "sending", after: Message.retryTimeout, ofCampaigns: false }
+]
+
 /** When silence or the key's age next changes the send; `null` if never. */
 export const deadlineOf = ({ binding, message }: Send): Instant | null => {
   if (binding === null) return null
+  const silence = silences.find(({ ofCampaigns, status }) =>
+    status === message.status && (ofCampaigns || message.campaignId === null)
+  )
   return binding.expiresAt ?? binding.claim?.leaseUntil ??
-    (message.status === "unknown"
-      ? message.statusAt + Duration.toMillis(Message.unknownTimeout)
-      // a campaign tries again until its own end
-      : message.status === "sending" && message.campaignId === null
-      ? message.statusAt + Duration.toMillis(Message.retryTimeout)
-      : null)
+    (silence === undefined ? null : message.statusAt + Duration.toMillis(silence.after))
 }
 
 /** Ends a claim without an answer of its own; reports may already have settled the message. */

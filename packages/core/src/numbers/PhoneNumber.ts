@@ -197,6 +197,13 @@ export type NumberName =
   | Pick<PhoneNumber, "providerNumberId">
   | (Pick<PhoneNumber, "providerAccountId"> & Partial<Pick<PhoneNumber, "phoneNumber">>)
 
+/** Whether a name selects this number. */
+export const isNamed = (number: PhoneNumber, name: NumberName): boolean =>
+  "providerNumberId" in name
+    ? number.providerNumberId === name.providerNumberId
+    : number.providerAccountId === name.providerAccountId &&
+      (name.phoneNumber === undefined || number.phoneNumber === name.phoneNumber)
+
 /** A reported change of a number. Omitted fields are not part of the report. */
 export interface NumberChange {
   /** `null` lifts any block. */

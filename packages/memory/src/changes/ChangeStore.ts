@@ -5,11 +5,8 @@ import { type Change, ChangeStore } from "@wac/core"
 import { Effect, Layer, Queue } from "effect"
 import { type Memory, State } from "../State.ts"
 
-/** How many changes a listener may fall behind. The oldest are dropped first. */
-const kept = 1024
-
 const listen = Effect.fnUntraced(function*(memory: Memory) {
-  const queue = yield* Queue.sliding<Change.Change | null>(kept)
+  const queue = yield* Queue.sliding<Change.Change | null>(ChangeStore.kept)
   const tell = (change: Change.Change) => void Queue.offerUnsafe(queue, change)
   yield* Effect.acquireRelease(
     Effect.sync(() => memory.changeListeners.add(tell)),

@@ -1,7 +1,7 @@
 /**
  * `PhoneNumberStore` in memory: each method is one synchronous step over `State`, decided by `PhoneNumberStep`.
  */
-import { type Id, type PhoneNumber, PhoneNumberStep, PhoneNumberStore } from "@wac/core"
+import { type Id, PhoneNumber, PhoneNumberStep, PhoneNumberStore } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { forgetContact, forgetTemplate, type Memory, State } from "../State.ts"
 
@@ -57,12 +57,7 @@ const list = (memory: Memory, id: Id.WorkspaceId): ReadonlyArray<PhoneNumber.Pho
 /** The numbers that a name selects, oldest first. */
 export const named = (memory: Memory, name: PhoneNumber.NumberName): ReadonlyArray<PhoneNumber.PhoneNumber> =>
   [...memory.phoneNumbers.values()]
-    .filter((number) =>
-      "providerNumberId" in name
-        ? number.providerNumberId === name.providerNumberId
-        : number.providerAccountId === name.providerAccountId &&
-          (name.phoneNumber === undefined || number.phoneNumber === name.phoneNumber)
-    )
+    .filter((number) => PhoneNumber.isNamed(number, name))
     .sort((a, b) => a.id < b.id ? -1 : 1)
 
 const configure = (

@@ -10,6 +10,7 @@ import type { StepOptions } from "../Database.ts"
 import { record } from "../events/Recording.ts"
 import { keepSends } from "../messages/KeepSends.ts"
 import { sendOf, type StoredSend } from "../messages/StoredSend.ts"
+import { sender } from "../numbers/Sender.ts"
 import { numberOf } from "../numbers/StoredNumber.ts"
 import { instants, integers, jsons, texts } from "../Parameter.ts"
 import type { Row, Rows, Statement } from "../Statement.ts"
@@ -37,15 +38,7 @@ const campaignText =
   `select ${campaignColumns}, to_json(p.p) as sender, to_json(t.t) as template, to_json(b.b) as template_b,
     not exists (select from campaign_queue q where q.campaign_id = c.id) as is_done
   from campaigns c
-  left join lateral (
-    select p from phone_numbers p
-    where c.state ->> 'from' is null and p.workspace_id = c.workspace_id and p.provider = $1 and p.is_default
-    union all
-    select p from phone_numbers p where p.workspace_id = c.workspace_id and p.phone_number = c.state ->> 'from'
-    union all
-    select p from phone_numbers p where p.id = c.state ->> 'from' and p.workspace_id = c.workspace_id
-    limit 1
-  ) p on true
+  ${sender("p", { workspaceId: "c.workspace_id", provider: "$1", named: "(c.state ->> 'from')" })}
   left join lateral (
     select t from templates t
     where t.workspace_id = c.workspace_id and t.provider_account_id = (p.p).provider_account_id

@@ -21,9 +21,6 @@ const changeOf = (payload: string): Change.Change | null => {
   return topic !== undefined && topics.has(topic) ? { workspaceId, topic } as Change.Change : null
 }
 
-/** How many changes a listener in this process may fall behind. */
-const kept = 1024
-
 export const layer = Layer.effect(
   ChangeStore.ChangeStore,
   Effect.map(Database, ({ listen, query }) => {
@@ -38,7 +35,7 @@ export const layer = Layer.effect(
           Effect.asVoid(query("ChangeStore.publish", publishText, [texts(changes.map(payloadOf))]))
         ),
       changes: Effect.gen(function*() {
-        const queue = yield* Queue.sliding<Change.Change | null>(kept)
+        const queue = yield* Queue.sliding<Change.Change | null>(ChangeStore.kept)
         const tell = (change: Change.Change) => void Queue.offerUnsafe(queue, change)
         yield* Effect.acquireRelease(
           Effect.sync(() => here.add(tell)),

@@ -7,6 +7,7 @@ import { Array } from "effect"
 import { instantOrNull, plain } from "../Column.ts"
 import { contactNamed } from "../contacts/ContactStep.ts"
 import type { StepOptions } from "../Database.ts"
+import { pairs } from "../limits/Pairs.ts"
 import { numberOf } from "../numbers/StoredNumber.ts"
 import { doubles, instants, integers, texts } from "../Parameter.ts"
 import type { Row, Statement } from "../Statement.ts"
@@ -36,11 +37,7 @@ const pairsText = `select k.customer as name, t.phone_number_id, n.key, n.phone,
     b.counted_at
   from ${bound("t.phone_number_id")}
   left join lateral (${contactNamed("t.phone_number_id", "k.customer")}) n on true
-  left join lateral (
-    select b.* from buckets b where b.key = any (array[
-      'pair:' || t.phone_number_id || ':' || coalesce(n.key, k.customer), 'pair:' || t.phone_number_id || ':' || n.user_id
-    ]) offset 0
-  ) b on true`
+  left join lateral ${pairs("t.phone_number_id", "k.customer")} on true`
 
 /** The pairs of a customer with a number. */
 const pairsOf = (

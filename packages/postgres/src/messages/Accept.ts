@@ -18,6 +18,8 @@ import { Array } from "effect"
 import { instant, instantOrNull, plain } from "../Column.ts"
 import { contact, contactNamed, contactOf } from "../contacts/ContactStep.ts"
 import type { StepOptions } from "../Database.ts"
+import { pairs } from "../limits/Pairs.ts"
+import { sender } from "../numbers/Sender.ts"
 import { numberOf } from "../numbers/StoredNumber.ts"
 import { doubles, instants, integers, jsons, texts } from "../Parameter.ts"
 import type { Row, Rows, Statement } from "../Statement.ts"
@@ -34,17 +36,7 @@ const lockText = `select w.id, w.name, w.created_at, w.suspended, w.tier, w.buck
   ))
   order by w.id for no key update`
 
-/** The number that a message names by digits or id, else the running provider's default number. */
-const senderOf = (what: string): string =>
-  `left join lateral (
-    select ${what} from phone_numbers p
-    where k.sender is null and p.workspace_id = k.workspace_id and p.provider = k.provider and p.is_default
-    union all
-    select ${what} from phone_numbers p where p.workspace_id = k.workspace_id and p.phone_number = k.sender
-    union all
-    select ${what} from phone_numbers p where p.id = k.sender and p.workspace_id = k.workspace_id
-    limit 1
-  ) p on true`
+const senderOfKind = { workspaceId: "k.workspace_id", provider: "k.provider", named: "k.sender" } as const
 
 /**
  * What is loaded once for all sends of a kind. Quotas are loaded for the newest two months, which include the current
@@ -77,7 +69,7 @@ const kindsText = `select a.id is not null as is_known, a.revoked_at, a.expires_
     select a.id, a.revoked_at, a.expires_at from api_keys a
     where a.id = k.api_key_id and a.workspace_id = k.workspace_id offset 0
   ) a on true
-  ${senderOf("p")}
+  ${sender("p", senderOfKind)}
   left join lateral (
     select t from templates t
     where t.workspace_id = k.workspace_id and t.provider_account_id = (p.p).provider_account_id
@@ -93,20 +85,6 @@ interface Rare {
   readonly isOfCampaign: boolean
 }
 
-/** The key of a customer's bucket with a number. */
-const pairKey = (number: string, customer: string): string => `'pair:' || ${number} || ':' || ${customer}`
-
-/**
- * The buckets of a customer with a number, under both keys that the customer may have (`Contact.keysOf`). Two lookups,
- * since PostgreSQL makes a bitmap of the places for an array of keys, which takes longer than a lookup.
- */
-const pairsWith = (number: string): string =>
-  `(
-      select b.* from buckets b where b.key = ${pairKey(number, "coalesce(n.key, s.customer)")}
-      union all
-      select b.* from buckets b where n.user_id <> n.key and b.key = ${pairKey(number, "n.user_id")}
-    ) b`
-
 /**
  * What is loaded for each send; for most there is nothing. A send has a row for each bucket of the customer. An
  * unclaimed message is locked unless another transaction holds it: it may be claimed again, or lose its key.
@@ -118,12 +96,12 @@ const sendsText = ({ isOfCampaign, isToUser }: Rare): string =>
     ) as others
     from unnest($1::text[], $2::text[], $3::text[], $4::text[])
       with ordinality k (workspace_id, provider, sender, route, place)
-    ${senderOf("p.id, p.limit_pool")}
+    ${sender("p.id, p.limit_pool", senderOfKind)}
   )
   select s.place, k.number_id, b.key as bucket, b.full_at, b.counted_at, b.marketing_at, ${contact.names("n")},
     case when k.others is not null then (
       select json_agg(json_build_array(o.id, b.key, b.counted_at)) from unnest(k.others) o (id)
-      cross join lateral ${pairsWith("o.id")} where b.counted_at is not null
+      cross join lateral ${pairs("o.id", "s.customer")} where b.counted_at is not null
     ) end as elsewhere,
     ${isOfCampaign ? "to_json(t.t) as twin, " : ""}to_json(coalesce(l.l, m.m)) as bound, l.l is null as is_busy
   from unnest($5::integer[], $6::text[], $7::text[]) with ordinality s (kind, key, customer, place)
@@ -141,7 +119,7 @@ const sendsText = ({ isOfCampaign, isToUser }: Rare): string =>
       : "select n.* from contacts n where n.phone_number_id = k.number_id and n.key = s.customer offset 0"
   }
   ) n on true
-  left join lateral ${pairsWith("k.number_id")} on true${
+  left join lateral ${pairs("k.number_id", "s.customer")} on true${
     isOfCampaign
       ? `
   left join lateral (

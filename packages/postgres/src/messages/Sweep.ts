@@ -2,7 +2,7 @@
  * Sweeps sends (core's `SendStep.sweep`). It waits for no deadline and no message: those that another transaction holds
  * are left to it or to the next sweep.
  */
-import { Message, type MessageStore, type Send, type Sends, SendStep, type Time } from "@wac/core"
+import { type MessageStore, Send, type Sends, SendStep, type Time } from "@wac/core"
 import { Duration } from "effect"
 import * as Clocks from "../Clocks.ts"
 import { instant, plain } from "../Column.ts"
@@ -15,17 +15,20 @@ import { sendOf, type StoredSend } from "./StoredSend.ts"
 /** The number of deadline rows in one step. Each covers the sends of one batch of *accept*. */
 const taken = 16
 
-/** `Send.deadlineOf` in SQL, only to select candidates: the core decides about them. */
-export const deadline = (unknownTimeout: string, retryTimeout: string): string =>
-  `coalesce(m.expires_at, m.lease_until, m.status_at + case m.status
-      when 'unknown' then ${unknownTimeout}::bigint
-      when 'sending' then case when m.campaign_id is null then ${retryTimeout}::bigint end end)`
+const silenceText = (timeouts: ReadonlyArray<string>): string =>
+  Send.silences.map(({ ofCampaigns, status }, i) =>
+    `when m.status = '${status}'${ofCampaigns ? "" : " and m.campaign_id is null"} then ${timeouts[i]}::bigint`
+  ).join(" ")
+
+/** `Send.deadlineOf` in SQL, to select candidates, about which the core decides, and to look again at the others. */
+export const deadline = (timeouts: ReadonlyArray<string>): string =>
+  `coalesce(m.expires_at, m.lease_until, m.status_at + case ${silenceText(timeouts)} end)`
 
 /** The parameters of {@link deadline}. */
-export const timeouts: ReadonlyArray<number> = [
-  Duration.toMillis(Message.unknownTimeout),
-  Duration.toMillis(Message.retryTimeout)
-]
+export const timeouts: ReadonlyArray<number> = Send.silences.map(({ after }) => Duration.toMillis(after))
+
+/** The placeholders of these parameters, from the given one on. */
+const timeoutsFrom = (first: number): ReadonlyArray<string> => timeouts.map((_, i) => `$${first + i}`)
 
 /** Messages are first read without a lock: any change that gives one an earlier deadline adds a row of its own. */
 const takeText = `with taken as materialized (
@@ -36,7 +39,9 @@ const takeText = `with taken as materialized (
     select t.id as entry, x.message_id, m.deadline
     from taken t
     cross join lateral unnest(t.message_ids) x (message_id)
-    cross join lateral (select ${deadline("$2", "$3")} as deadline from messages m where m.id = x.message_id offset 0) m
+    cross join lateral (select ${
+  deadline(timeoutsFrom(2))
+} as deadline from messages m where m.id = x.message_id offset 0) m
   ), due as materialized (
     select l.entry, l.message_id from looked_at l where l.deadline <= ${Clocks.at("$1")}
     -- all of them: the planner expects few, and might otherwise read every message to see which are due
@@ -60,7 +65,9 @@ const awaitText = `with taken as (
     select t.id as entry, t.workspace_id, m.deadline, x.message_id
     from taken t
     cross join lateral unnest(t.message_ids) x (message_id)
-    cross join lateral (select ${deadline("$4", "$5")} as deadline from messages m where m.id = x.message_id offset 0) m
+    cross join lateral (select ${
+  deadline(timeoutsFrom(4))
+} as deadline from messages m where m.id = x.message_id offset 0) m
     where m.deadline is not null
   ) a
   group by a.entry, a.workspace_id, a.deadline / 1000`

@@ -2,7 +2,7 @@
  * The steps of phone numbers (core's `PhoneNumberStep`) in PostgreSQL: what they load and write. A transaction that
  * locks several numbers locks their workspaces first.
  */
-import { type Id, MessagingLimit, type PhoneNumber, PhoneNumberStep, type SenderBlock, type Step } from "@wac/core"
+import { type Id, MessagingLimit, PhoneNumber, PhoneNumberStep, type SenderBlock, type Step } from "@wac/core"
 import { instantOrNull, plain } from "../Column.ts"
 import type { StepOptions } from "../Database.ts"
 import { booleans, bytes, instants, integers, jsons, texts } from "../Parameter.ts"
@@ -89,12 +89,6 @@ const namedText = `select p.id from phone_numbers p where p.provider_number_id =
     where p.provider_account_id = a.account and coalesce(p.phone_number = a.phone_number, true) offset 0
   ) p`
 
-const isNamed = (number: PhoneNumber.PhoneNumber, name: PhoneNumber.NumberName): boolean =>
-  "providerNumberId" in name
-    ? number.providerNumberId === name.providerNumberId
-    : number.providerAccountId === name.providerAccountId &&
-      (name.phoneNumber === undefined || number.phoneNumber === name.phoneNumber)
-
 /** Locks the workspaces, then the numbers, that the statement `chosen` selects. */
 const lockChosen = (chosen: string, params: NonNullable<Statement["params"]>): ReadonlyArray<Statement> => [
   {
@@ -120,7 +114,7 @@ export const observe: StepOptions<
   load: (commands) => lockChosen(namedText, namesOf(commands)),
   read: ([, rows], now) => {
     const all = rows!.map(observedOf)
-    return { now, named: (name) => all.filter(({ number }) => isNamed(number, name)) }
+    return { now, named: (name) => all.filter(({ number }) => PhoneNumber.isNamed(number, name)) }
   },
   decide: PhoneNumberStep.observe,
   write: ({ observed }) => keepObserved(observed)

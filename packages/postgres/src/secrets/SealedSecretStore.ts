@@ -7,13 +7,15 @@ import { Hex } from "effect/encoding"
 import { plain } from "../Column.ts"
 import { Database } from "../Database.ts"
 
+const pepper = SealedSecretStore.pepperRow
+
 /**
  * Reads each table by its own index. Only a query in the index's order must use it: with "=" the planner may use the
  * primary key and scan everything under other master keys. A page never ends within a webhook's secrets.
  */
 const underText = `
   select row, nonce, ciphertext from (
-    select 'pepper' as row, nonce, ciphertext from peppers where key_id = $1 and 'pepper' > $2
+    select '${pepper}' as row, nonce, ciphertext from peppers where key_id = $1 and '${pepper}' > $2
     union all (
       select id, secret_nonce, secret_ciphertext from api_keys
       where secret_key_id <= $1 and (secret_key_id, id) > ($1, $2)
@@ -41,7 +43,7 @@ const rewrapText = `
       as c (row text, "keyId" text, nonce text, "newKeyId" text, "newNonce" text, "newCiphertext" text)
   ), the_pepper as (
     update peppers p set key_id = "newKeyId", nonce = new_nonce, ciphertext = new_ciphertext
-    from changes c where c.row = 'pepper' and p.key_id = "keyId" and p.nonce = c.nonce
+    from changes c where c.row = '${pepper}' and p.key_id = "keyId" and p.nonce = c.nonce
     returning 1
   ), of_keys as (
     update api_keys k set secret_key_id = "newKeyId", secret_nonce = new_nonce, secret_ciphertext = new_ciphertext
