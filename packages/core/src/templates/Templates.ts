@@ -15,8 +15,10 @@ import type { Page, PageRequest } from "../Page.ts"
 import type { StoreError } from "../StoreError.ts"
 import type { Instant } from "../Time.ts"
 import type { ProviderTemplate, Template } from "./Template.ts"
-import * as TemplateDraft from "./TemplateDraft.ts"
+import type * as TemplateDraft from "./TemplateDraft.ts"
 import { TemplateRequests } from "./TemplateRequests.ts"
+import * as TemplateRules from "./TemplateRules.ts"
+import * as TemplateSamples from "./TemplateSamples.ts"
 import { type TemplateFilter, TemplateStore } from "./TemplateStore.ts"
 
 /** The result of a synchronization. */
@@ -105,8 +107,8 @@ export class Templates extends Context.Service<Templates, {
         )
         : Effect.succeed(provider.templateEditor)
 
-      const judge = (judged: TemplateDraft.Judged) => {
-        const problem = TemplateDraft.problemOf(judged)
+      const judge = (judged: TemplateRules.Judged) => {
+        const problem = TemplateRules.problemOf(judged)
         return problem === undefined ? Effect.void : Effect.fail(
           new InvalidBody({
             reason: "invalid_field",
@@ -124,7 +126,7 @@ export class Templates extends Context.Service<Templates, {
         components: ReadonlyArray<TemplateDraft.Component>
       ) {
         const found = yield* Effect.forEach(
-          TemplateDraft.fileSamplesOf(components),
+          TemplateSamples.fileSamplesOf(components),
           Effect.fnUntraced(function*({ media, param, types }) {
             const id = Id.parse(Id.MediaId, media)
             const file = Option.isSome(id) ? yield* files.find(sender.workspaceId, id.value) : undefined
@@ -141,7 +143,7 @@ export class Templates extends Context.Service<Templates, {
           new Map(found),
           ([media, file]) => Effect.map(files.sampleHandleOf(sender, file), (handle) => [media, handle] as const)
         )
-        return TemplateDraft.withHandles(components, new Map(handles))
+        return TemplateSamples.withHandles(components, new Map(handles))
       })
 
       const gone = new NotFound({ message: "the workspace has no such template" })

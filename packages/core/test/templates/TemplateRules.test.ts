@@ -1,5 +1,6 @@
 import { assert, it } from "@effect/vitest"
-import { problemOf, type TemplateDraft } from "../../src/templates/TemplateDraft.ts"
+import type { TemplateDraft } from "../../src/templates/TemplateDraft.ts"
+import { problemOf } from "../../src/templates/TemplateRules.ts"
 
 const text = (text: string, samples: ReadonlyArray<string> = []) => ({
   type: "BODY" as const,
