@@ -3,7 +3,7 @@
  * cancel it. How soon a pause takes effect is measured by `npm run bench -- campaign`.
  */
 import { assert, it } from "@effect/vitest"
-import { CampaignStep } from "@wac/core"
+import { CampaignWorkStep } from "@wac/core"
 import * as Extent from "@wac/testbed/Extent"
 import { Effect } from "effect"
 import * as checks from "../checks.ts"
@@ -71,7 +71,7 @@ it.live(
         (isCalm) => isCalm
       )
       assert.isBelow(before, recipients)
-      for (const process of processes) yield* pass(CampaignStep.lease, process)
+      for (const process of processes) yield* pass(CampaignWorkStep.lease, process)
       yield* Effect.sleep("2 seconds")
       assert.strictEqual(yield* reached, before)
 
@@ -85,7 +85,7 @@ it.live(
           // the claims of the dead process end
           if (campaign.completedAt === null) {
             yield* Effect.sleep("1 second")
-            for (const process of [processes[0]!, processes[2]!]) yield* pass(CampaignStep.lease, process)
+            for (const process of [processes[0]!, processes[2]!]) yield* pass(CampaignWorkStep.lease, process)
           }
           return campaign
         }),

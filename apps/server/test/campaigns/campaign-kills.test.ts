@@ -3,7 +3,7 @@
  * to twice, each has an outcome, and the counts are those of the simulated Cloud API (contract §11).
  */
 import { assert, it } from "@effect/vitest"
-import { CampaignStep } from "@wac/core"
+import { CampaignWorkStep } from "@wac/core"
 import * as Extent from "@wac/testbed/Extent"
 import { parse } from "csv-parse/sync"
 import { Effect, Fiber } from "effect"
@@ -110,7 +110,9 @@ it.live(
       const done = yield* completed(
         Effect.map(ask(`/${id}`), ({ body }) => body),
         // the claims of the dead end, and others learn what came of them
-        Effect.suspend(() => Effect.forEach(alive, (process) => pass(CampaignStep.lease, process), { discard: true }))
+        Effect.suspend(() =>
+          Effect.forEach(alive, (process) => pass(CampaignWorkStep.lease, process), { discard: true })
+        )
       )
       assert.deepInclude(done.counts, { total: recipients, queued: 0, skipped: 0 })
 

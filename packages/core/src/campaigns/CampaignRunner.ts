@@ -13,8 +13,8 @@ import * as StorageTime from "../StorageTime.ts"
 import { orUnavailable } from "../StoreError.ts"
 import type { Instant } from "../Time.ts"
 import { CurrentRateCard } from "../usage/RateCard.ts"
-import type * as CampaignStep from "./CampaignStep.ts"
 import { CampaignStore } from "./CampaignStore.ts"
+import type * as CampaignWorkStep from "./CampaignWorkStep.ts"
 import * as Heartbeat from "./Heartbeat.ts"
 import * as Pace from "./Pace.ts"
 import * as RecipientEnd from "./RecipientEnd.ts"
@@ -87,7 +87,7 @@ export const layer = Layer.effectDiscard(
       }
     })
 
-    const attempt = Effect.fnUntraced(function*({ message, tries }: CampaignStep.Claimed, at: Instant) {
+    const attempt = Effect.fnUntraced(function*({ message, tries }: CampaignWorkStep.Claimed, at: Instant) {
       const isMissed = Effect.map(Clock.currentTimeMillis, (now) => Pace.isMissed(at, now))
       if (yield* isMissed) return RecipientEnd.missed
       // only once, so that a storage that is always slow delays messages, and does not hold them back
@@ -96,8 +96,8 @@ export const layer = Layer.effectDiscard(
     })
 
     const send = Effect.fnUntraced(function*(
-      { id, workspaceId }: CampaignStep.Worked["campaign"],
-      recipient: CampaignStep.Claimed,
+      { id, workspaceId }: CampaignWorkStep.Worked["campaign"],
+      recipient: CampaignWorkStep.Claimed,
       at: Instant
     ) {
       const { end, pause } = yield* places.withPermit(attempt(recipient, at))
@@ -110,8 +110,8 @@ export const layer = Layer.effectDiscard(
 
     /** Sends to recipients with the same departure, together. */
     const leave = Effect.fnUntraced(function*(
-      campaign: CampaignStep.Worked["campaign"],
-      recipients: ReadonlyArray<CampaignStep.Claimed>,
+      campaign: CampaignWorkStep.Worked["campaign"],
+      recipients: ReadonlyArray<CampaignWorkStep.Claimed>,
       departure: Instant
     ) {
       const at = departure + (ahead ?? 0)

@@ -1,6 +1,6 @@
 /**
  * Port: campaigns, their recipients, and the queue of those that are not sent yet. Any number of processes may work on
- * them. `CampaignStep` decides their transitions.
+ * them. `CampaignStep`, `CampaignWorkStep` and `CampaignRecipientStep` decide their transitions.
  */
 import { Context, type Effect, type Option, type Result } from "effect"
 import type { Forbidden } from "../Errors.ts"
@@ -8,7 +8,9 @@ import type { CampaignId, WorkspaceId } from "../Id.ts"
 import type { Page, PageRequest } from "../Page.ts"
 import type { StoreError } from "../StoreError.ts"
 import type { Campaign } from "./Campaign.ts"
-import type { AddRows, Change, EndRecipient, Work, Worked } from "./CampaignStep.ts"
+import type { EndRecipient } from "./CampaignRecipientStep.ts"
+import type { AddRows, Change } from "./CampaignStep.ts"
+import type { Work, Worked } from "./CampaignWorkStep.ts"
 import type { CheckedRow } from "./CheckedRow.ts"
 import type { Beat, Beaten } from "./Heartbeat.ts"
 
@@ -33,9 +35,9 @@ export class CampaignStore extends Context.Service<CampaignStore, {
    */
   readonly remove: (workspaceId: WorkspaceId, id: CampaignId) => Effect.Effect<boolean, StoreError>
   /**
-   * Does one piece of the work of the campaign that has waited longest (`CampaignStep.work`), in one atomic step. One
-   * process at a time works on a campaign; recipients that it hands out belong to the caller for `CampaignStep.lease`.
-   * None if no campaign is due.
+   * Does one piece of the work of the campaign that has waited longest (`CampaignWorkStep.work`), in one atomic step.
+   * One process at a time works on a campaign; recipients that it hands out belong to the caller for
+   * `CampaignWorkStep.lease`. None if no campaign is due.
    */
   readonly work: (command: Work) => Effect.Effect<Option.Option<Worked>, StoreError>
   /** Records what came of a recipient that `work` handed out. Safe to repeat. */

@@ -8,7 +8,7 @@ import * as Idempotency from "../messages/Idempotency.ts"
 import { errorOf, type MessageError } from "../messages/Message.ts"
 import type { QueuedEnd } from "../messages/Messages.ts"
 import type { PauseReason } from "./Campaign.ts"
-import type { RecipientEnd } from "./CampaignStep.ts"
+import type { RecipientEnd } from "./CampaignRecipientStep.ts"
 
 /** The delay after the first try that the provider did not take. It doubles with each further one. */
 const firstDelay = Duration.minutes(1)

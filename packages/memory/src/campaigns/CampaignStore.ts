@@ -1,10 +1,13 @@
 /**
- * `CampaignStore` in memory: each method is one synchronous step over `State`, decided by `CampaignStep`.
+ * `CampaignStore` in memory: each method is one synchronous step over `State`, decided by `CampaignStep`,
+ * `CampaignWorkStep` and `CampaignRecipientStep`.
  */
 import {
   Campaign,
+  CampaignRecipientStep,
   CampaignStep,
   CampaignStore,
+  CampaignWorkStep,
   Contact,
   Heartbeat,
   type Id,
@@ -76,14 +79,14 @@ const due = (
   kept: KeptCampaign,
   limit: number,
   now: Time.Instant
-): ReadonlyArray<CampaignStep.Queued> =>
+): ReadonlyArray<CampaignWorkStep.Queued> =>
   [...kept.queue]
     .filter(([, { dueAt }]) => dueAt <= now)
     .sort(([a, { dueAt }], [b, other]) => dueAt - other.dueAt || (a < b ? -1 : 1))
     .slice(0, limit)
     .map(([id, { timeZone, tries }]) => ({ send: sendOf(memory, id)!, tries, timeZone }))
 
-const loaded = (memory: Memory, kept: KeptCampaign, command: CampaignStep.Work): CampaignStep.LoadedWork => {
+const loaded = (memory: Memory, kept: KeptCampaign, command: CampaignWorkStep.Work): CampaignWorkStep.LoadedWork => {
   const { campaign } = kept.job
   const sender = senderOf(memory, campaign.workspaceId, command.provider, campaign.from ?? undefined)
   return {
@@ -105,7 +108,7 @@ const unchecked = (
   { job: { campaign }, rows }: KeptCampaign,
   sender: PhoneNumber.PhoneNumber | undefined,
   limit: number
-): ReadonlyArray<CampaignStep.Placed> =>
+): ReadonlyArray<CampaignWorkStep.Placed> =>
   rows.slice(campaign.checked, campaign.checked + limit).map(({ row }, i) => {
     const customer = Recipient.customerOf(row)
     const contact = sender === undefined || customer === null ? undefined : contactNamed(memory, sender.id, customer)
@@ -118,16 +121,16 @@ const unchecked = (
     }
   })
 
-const work = (memory: Memory, command: CampaignStep.Work): CampaignStep.Worked | undefined => {
+const work = (memory: Memory, command: CampaignWorkStep.Work): CampaignWorkStep.Worked | undefined => {
   const now = memory.now(command.now)
   const [kept] = [...memory.campaigns.values()]
     .filter(({ job: { workAt } }) => workAt !== null && workAt <= now)
     .sort((a, b) => a.job.workAt! - b.job.workAt!)
   if (kept === undefined) return undefined
   const known = loaded(memory, kept, command)
-  const first = CampaignStep.work(known, [command])
+  const first = CampaignWorkStep.work(known, [command])
   const [need] = "needs" in first ? first.needs : []
-  const decided = need === undefined ? first : CampaignStep.work(
+  const decided = need === undefined ? first : CampaignWorkStep.work(
     need._tag === "Rows"
       ? {
         ...known,
@@ -158,9 +161,9 @@ const queueOf = (memory: Memory, id: Id.MessageId): KeptCampaign["queue"] | unde
   return campaignId ? memory.campaigns.get(campaignId)?.queue : undefined
 }
 
-const end = (memory: Memory, command: CampaignStep.EndRecipient): void => {
+const end = (memory: Memory, command: CampaignRecipientStep.EndRecipient): void => {
   const queue = queueOf(memory, command.messageId)
-  const { writes } = CampaignStep.end(loadedSends(memory), [command])
+  const { writes } = CampaignRecipientStep.end(loadedSends(memory), [command])
   for (const id of writes.dequeued) queue?.delete(id)
   for (const { dueAt, messageId, tries } of writes.delayed) {
     const waiting = queue?.get(messageId)

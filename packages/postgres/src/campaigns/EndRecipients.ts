@@ -1,7 +1,7 @@
 /**
- * What came of recipients (core's `CampaignStep.end`). Lock order: messages, then the queue.
+ * What came of recipients (core's `CampaignRecipientStep.end`). Lock order: messages, then the queue.
  */
-import { CampaignStep, type Sends } from "@wac/core"
+import { CampaignRecipientStep, type Sends } from "@wac/core"
 import { plain } from "../Column.ts"
 import type { StepOptions } from "../Database.ts"
 import { keepSends } from "../messages/KeepSends.ts"
@@ -19,7 +19,7 @@ const delayText = `update campaign_queue q set due_at = d.due_at, tries = q.trie
   from unnest($1::text[], $2::bigint[], $3::integer[]) d (message_id, due_at, tries)
   where q.message_id = d.message_id`
 
-const delay = (delayed: CampaignStep.EndWrites["delayed"]): ReadonlyArray<Statement> =>
+const delay = (delayed: CampaignRecipientStep.EndWrites["delayed"]): ReadonlyArray<Statement> =>
   delayed.length === 0 ? [] : [{
     text: delayText,
     params: [
@@ -30,7 +30,12 @@ const delay = (delayed: CampaignStep.EndWrites["delayed"]): ReadonlyArray<Statem
   }]
 
 /** `CampaignStore.end`. */
-export const end: StepOptions<CampaignStep.EndRecipient, Sends.Loaded, void, CampaignStep.EndWrites> = {
+export const end: StepOptions<
+  CampaignRecipientStep.EndRecipient,
+  Sends.Loaded,
+  void,
+  CampaignRecipientStep.EndWrites
+> = {
   load: (commands) => [
     {
       text: lockText,
@@ -49,6 +54,6 @@ export const end: StepOptions<CampaignStep.EndRecipient, Sends.Loaded, void, Cam
     }))
     return { now, send: (id) => sends.get(id) }
   },
-  decide: CampaignStep.end,
+  decide: CampaignRecipientStep.end,
   write: ({ delayed, dequeued, sends }) => [...delay(delayed), ...dequeue(dequeued), ...keepSends(sends)]
 }

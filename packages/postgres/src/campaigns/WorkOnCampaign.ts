@@ -1,8 +1,8 @@
 /**
- * A piece of a campaign's work (core's `CampaignStep.work`). Lock order: the campaign, then its queue and messages, of
- * which those that others hold are skipped.
+ * A piece of a campaign's work (core's `CampaignWorkStep.work`). Lock order: the campaign, then its queue and messages,
+ * of which those that others hold are skipped.
  */
-import { CampaignStep, Recipient, Variant } from "@wac/core"
+import { CampaignWorkStep, Recipient, Variant } from "@wac/core"
 import * as Clocks from "../Clocks.ts"
 import { plain } from "../Column.ts"
 import { contact, contactNamed, contactOf } from "../contacts/ContactStep.ts"
@@ -20,7 +20,7 @@ import { campaignColumns, jobOf, keepJobs } from "./StoredCampaign.ts"
 import { addTallies } from "./Tallies.ts"
 
 /** A piece of work, with the caller's time if that judges. */
-export interface WorkCommand extends CampaignStep.Work {
+export interface WorkCommand extends CampaignWorkStep.Work {
   readonly asked: number | undefined
 }
 
@@ -80,15 +80,15 @@ const queueText = `with due as materialized (
 
 /** What was loaded for one campaign; `due` is undefined if none is due. */
 interface Loaded {
-  readonly now: CampaignStep.LoadedWork["now"]
-  readonly due: CampaignStep.LoadedWork | undefined
+  readonly now: CampaignWorkStep.LoadedWork["now"]
+  readonly due: CampaignWorkStep.LoadedWork | undefined
   readonly command: WorkCommand
 }
 
 /** What has to be loaded, and for which campaign. */
 interface Need {
-  readonly need: CampaignStep.Need
-  readonly loaded: Loaded & { readonly due: CampaignStep.LoadedWork }
+  readonly need: CampaignWorkStep.Need
+  readonly loaded: Loaded & { readonly due: CampaignWorkStep.LoadedWork }
 }
 
 const loadNeed = ({ loaded: { command, due: { job: { campaign }, sender } }, need }: Need): Statement =>
@@ -106,14 +106,14 @@ const loadNeed = ({ loaded: { command, due: { job: { campaign }, sender } }, nee
     }
     : { text: queueText, params: [campaign.id, command.asked ?? null, need.limit] }
 
-const placedOf = (row: Row): CampaignStep.Placed => ({
+const placedOf = (row: Row): CampaignWorkStep.Placed => ({
   place: plain(row, "place"),
   row: plain<Recipient.Row>(row, "content"),
   contact: row["key"] === null ? undefined : contactOf(row),
   isKnown: plain(row, "is_known")
 })
 
-const queuedOf = (row: Row): CampaignStep.Queued => ({
+const queuedOf = (row: Row): CampaignWorkStep.Queued => ({
   send: sendOf(plain<StoredSend>(row, "send")),
   tries: plain(row, "tries"),
   timeZone: plain(row, "time_zone")
@@ -131,7 +131,9 @@ const checkedText = `update campaign_rows r set message_id = k.message_id, probl
   from unnest($2::integer[], $3::text[], $4::json[]) k (place, message_id, problem)
   where r.campaign_id = $1 and r.place = k.place`
 
-const keepChecked = ({ checked, job: { campaign }, tallies }: CampaignStep.WorkWrites): ReadonlyArray<Statement> => {
+const keepChecked = (
+  { checked, job: { campaign }, tallies }: CampaignWorkStep.WorkWrites
+): ReadonlyArray<Statement> => {
   if (checked.length === 0) return []
   const queued = checked.flatMap(({ customer, message, timeZone }) =>
     message === null ? [] : [{ customer, message, timeZone }]
@@ -180,7 +182,7 @@ const leaseText = `update campaign_queue q set due_at = l.due_at
   from unnest($1::text[], $2::bigint[]) l (message_id, due_at) where q.message_id = l.message_id`
 
 /** The statements that make recipients due at other times. */
-const lease = (leased: CampaignStep.WorkWrites["leased"]): ReadonlyArray<Statement> =>
+const lease = (leased: CampaignWorkStep.WorkWrites["leased"]): ReadonlyArray<Statement> =>
   leased.length === 0 ? [] : [{
     text: leaseText,
     params: [texts(leased.map(({ messageId }) => messageId)), instants(leased.map(({ dueAt }) => dueAt))]
@@ -188,8 +190,8 @@ const lease = (leased: CampaignStep.WorkWrites["leased"]): ReadonlyArray<Stateme
 
 const dueOf = (
   [, rows]: ReadonlyArray<Rows>,
-  now: CampaignStep.LoadedWork["now"]
-): CampaignStep.LoadedWork | undefined => {
+  now: CampaignWorkStep.LoadedWork["now"]
+): CampaignWorkStep.LoadedWork | undefined => {
   const [row] = rows!
   if (row === undefined) return undefined
   const sender = plain<Row | null>(row, "sender")
@@ -213,8 +215,8 @@ const dueOf = (
 export const work: StepOptions<
   WorkCommand,
   Loaded,
-  CampaignStep.Worked | undefined,
-  CampaignStep.WorkWrites | undefined,
+  CampaignWorkStep.Worked | undefined,
+  CampaignWorkStep.WorkWrites | undefined,
   Need
 > = {
   size: 1,
@@ -226,7 +228,7 @@ export const work: StepOptions<
   decide: (loaded, [command]) => {
     const { due } = loaded
     if (due === undefined) return { answers: [undefined], writes: undefined }
-    const decided = CampaignStep.work(due, [command!])
+    const decided = CampaignWorkStep.work(due, [command!])
     return "needs" in decided
       ? { needs: decided.needs.map((need) => ({ need, loaded: { ...loaded, due } })) }
       : decided

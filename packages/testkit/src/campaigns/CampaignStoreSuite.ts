@@ -5,9 +5,11 @@ import { assert } from "@effect/vitest"
 import {
   Campaign,
   CampaignCounts,
-  CampaignStep,
+  type CampaignRecipientStep,
+  type CampaignStep,
   CampaignStore,
   CampaignTally,
+  CampaignWorkStep,
   CheckedRow,
   Comparison,
   ContactStore,
@@ -80,7 +82,7 @@ const rateCard: RateCard.RateCard = [
 /** One piece of work; `undefined` if no campaign is due. */
 const work = (own: Fixture.World, now: Time.Instant, most = limit) =>
   Effect.gen(function*() {
-    const command: CampaignStep.Work = {
+    const command: CampaignWorkStep.Work = {
       now,
       limit: most,
       limits: Fixture.roomy,
@@ -95,7 +97,7 @@ const work = (own: Fixture.World, now: Time.Instant, most = limit) =>
 /** Works until no campaign is due at this time. Returns the recipients that were handed out. */
 const workAll = (own: Fixture.World, now: Time.Instant, most = limit) =>
   Effect.gen(function*() {
-    const claimed: Array<CampaignStep.Claimed> = []
+    const claimed: Array<CampaignWorkStep.Claimed> = []
     for (let pieces = 0;; pieces++) {
       assert.isBelow(pieces, 500, "work never ends")
       const worked = yield* work(own, now, most)
@@ -121,7 +123,7 @@ const running = (own: Fixture.World, count: number, plan: Partial<Campaign.Plan>
   Effect.tap(ready(own, count, plan), (campaign) => changed(campaign, own.start, { _tag: "Start" }))
 
 /** The command to accept a recipient's message. */
-const sendOf = (own: Fixture.World, { message }: Pick<CampaignStep.Claimed, "message">, now: Time.Instant) =>
+const sendOf = (own: Fixture.World, { message }: Pick<CampaignWorkStep.Claimed, "message">, now: Time.Instant) =>
   MessageFixture.send(own, {
     now,
     apiKeyId: null,
@@ -133,7 +135,7 @@ const sendOf = (own: Fixture.World, { message }: Pick<CampaignStep.Claimed, "mes
   })
 
 /** Accepts a recipient's message, which must be claimed. */
-const claim = (own: Fixture.World, recipient: CampaignStep.Claimed, now: Time.Instant) =>
+const claim = (own: Fixture.World, recipient: CampaignWorkStep.Claimed, now: Time.Instant) =>
   Effect.gen(function*() {
     const command = yield* sendOf(own, recipient, now)
     const accepted = yield* MessageStore.MessageStore.use((store) => store.accept(command))
@@ -142,7 +144,7 @@ const claim = (own: Fixture.World, recipient: CampaignStep.Claimed, now: Time.In
   })
 
 /** Sends to a recipient, whom the provider accepts. */
-const sent = (own: Fixture.World, recipient: CampaignStep.Claimed, now: Time.Instant) =>
+const sent = (own: Fixture.World, recipient: CampaignWorkStep.Claimed, now: Time.Instant) =>
   Effect.gen(function*() {
     const { command } = yield* claim(own, recipient, now)
     assert.isTrue(yield* MessageFixture.settle(command, yield* MessageFixture.tookIt, now))
@@ -150,9 +152,9 @@ const sent = (own: Fixture.World, recipient: CampaignStep.Claimed, now: Time.Ins
   })
 
 const ended = (
-  { message: { id: messageId } }: CampaignStep.Claimed,
+  { message: { id: messageId } }: CampaignWorkStep.Claimed,
   now: Time.Instant,
-  end: CampaignStep.RecipientEnd
+  end: CampaignRecipientStep.RecipientEnd
 ) => CampaignStore.CampaignStore.use((store) => store.end({ now, messageId, end }))
 
 const counts = (given: Partial<CampaignCounts.CampaignCounts>): CampaignCounts.CampaignCounts => ({
@@ -350,7 +352,7 @@ export const tests = (it: Fixture.It): void => {
       const seen = new Set([...first, ...next].map(({ message }) => message.id))
       assert.strictEqual(seen.size, first.length + next.length)
       // nobody sent anything: they are handed out again, the longest waiting first
-      let now = own.start + 250 + Duration.toMillis(CampaignStep.lease)
+      let now = own.start + 250 + Duration.toMillis(CampaignWorkStep.lease)
       while (seen.size < 100 && now < own.start + 3 * minute) {
         for (const { message } of yield* workAll(own, now += 500)) seen.add(message.id)
       }
@@ -365,7 +367,7 @@ export const tests = (it: Fixture.It): void => {
       const claimed = yield* workAll(own, own.start)
       const [taken, refused, unknown, silent, unsent, delivered] = claimed
       const commands = yield* Effect.forEach(claimed, (recipient) => claim(own, recipient, own.start))
-      const ends: ReadonlyArray<readonly [CampaignStep.Claimed | undefined, MessageStore.SendEnd]> = [
+      const ends: ReadonlyArray<readonly [CampaignWorkStep.Claimed | undefined, MessageStore.SendEnd]> = [
         [taken, yield* MessageFixture.tookIt],
         [refused, yield* MessageFixture.refusedIt(own.start)],
         [unknown, { _tag: "Unknown" }],
@@ -379,7 +381,7 @@ export const tests = (it: Fixture.It): void => {
         ), { concurrency: "unbounded" })
       yield* MessageFixture.report({ status: "delivered", at: own.start, reference: delivered!.message.id })
       yield* MessageStore.MessageStore.use((store) => store.sweep(own.start + minute))
-      const again = yield* workAll(own, own.start + Duration.toMillis(CampaignStep.lease))
+      const again = yield* workAll(own, own.start + Duration.toMillis(CampaignWorkStep.lease))
       assert.deepStrictEqual(again.map(({ message }) => message.id), [unsent!.message.id])
       assert.strictEqual((yield* stored(own, silent!.message.id)).status, "unknown")
       assert.deepStrictEqual(
@@ -493,7 +495,7 @@ export const tests = (it: Fixture.It): void => {
       yield* sent(own, to(userId(1)), own.start)
       yield* link(own, 1)
       yield* link(own, 2)
-      const outcome = (recipient: CampaignStep.Claimed) =>
+      const outcome = (recipient: CampaignWorkStep.Claimed) =>
         Effect.flatMap(
           sendOf(own, recipient, own.start),
           (command) => MessageStore.MessageStore.use((store) => store.accept(command))
@@ -556,7 +558,7 @@ export const tests = (it: Fixture.It): void => {
       const campaign = yield* running(own, 100, { holdout: 0.3 })
       const out = rows(100).filter((row) => Split.isIn(0.3, "holdout", campaign.id, Recipient.customerOf(row)!))
       assert.isNotEmpty(out)
-      const claimed: Array<CampaignStep.Claimed> = []
+      const claimed: Array<CampaignWorkStep.Claimed> = []
       for (let at = own.start; at < own.start + minute / 2; at += 500) claimed.push(...yield* workAll(own, at))
       assert.strictEqual(claimed.length, 100 - out.length)
       const after = yield* get(campaign)
@@ -614,7 +616,7 @@ export const tests = (it: Fixture.It): void => {
       assert.sameDeepMembers(expected, [["utility", ofA], ["marketing", ofB]])
 
       yield* changed(campaign, own.start, { _tag: "Start" })
-      const claimed: Array<CampaignStep.Claimed> = []
+      const claimed: Array<CampaignWorkStep.Claimed> = []
       for (let at = own.start; at < own.start + minute / 2; at += 500) claimed.push(...yield* workAll(own, at))
       // several writers change the counts
       yield* Effect.forEach(claimed, (recipient) =>
@@ -693,7 +695,7 @@ export const tests = (it: Fixture.It): void => {
       yield* changed(campaign, own.start, { _tag: "Check" })
       yield* workAll(own, own.start)
       yield* changed(campaign, own.start, { _tag: "Start" })
-      const numbersOf = (claimed: ReadonlyArray<CampaignStep.Claimed>) =>
+      const numbersOf = (claimed: ReadonlyArray<CampaignWorkStep.Claimed>) =>
         claimed.map(({ message }) => message.content.to).toSorted()
       const now = yield* workAll(own, own.start)
       assert.deepStrictEqual(numbersOf(now), Array.from({ length: 10 }, (_, n) => customer(n * 9 + 8)).toSorted())
@@ -730,10 +732,10 @@ export const tests = (it: Fixture.It): void => {
       const claimed = yield* workAll(own, own.start)
       assert.strictEqual(claimed.length, 4)
       const [a, b, c, d] = claimed as [
-        CampaignStep.Claimed,
-        CampaignStep.Claimed,
-        CampaignStep.Claimed,
-        CampaignStep.Claimed
+        CampaignWorkStep.Claimed,
+        CampaignWorkStep.Claimed,
+        CampaignWorkStep.Claimed,
+        CampaignWorkStep.Claimed
       ]
       const at = own.start + second
       yield* sent(own, a, at)
