@@ -1,5 +1,5 @@
 import { createHmac, createSecretKey } from "node:crypto"
-import type { Bytes, Hmac } from "./Content.ts"
+import type { Bytes, Hmac } from "./SigningInput.ts"
 
 /**
  * HMAC by `node:crypto`. WebCrypto would run each of its two steps as a job on another thread, for a few microseconds'

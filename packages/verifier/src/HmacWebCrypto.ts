@@ -1,4 +1,4 @@
-import { type Bytes, type Hmac, toHex, utf8, withBody } from "./Content.ts"
+import { type Bytes, type Hmac, toHex, utf8, withBody } from "./SigningInput.ts"
 
 /** By WebCrypto, which every runtime has. */
 export const hmac: Hmac = async (key, head, body, encoding) => {

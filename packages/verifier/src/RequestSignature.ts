@@ -1,4 +1,4 @@
-import { bodyOf, withBody } from "./Content.ts"
+import { bodyOf, withBody } from "./SigningInput.ts"
 
 /** The parts of an HTTP request that its signature covers. */
 export interface RequestPayloadInput {

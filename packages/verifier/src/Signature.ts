@@ -1,5 +1,5 @@
 import { hmac } from "#hmac"
-import { bodyOf, isSecret, joined, secondsOf, secretsOf } from "./Content.ts"
+import { bodyOf, isSecret, joined, secondsOf, secretsOf } from "./SigningInput.ts"
 
 /**
  * The header that carries a signature, on webhook deliveries and on signed requests alike (service specification §6).

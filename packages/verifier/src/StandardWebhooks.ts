@@ -1,5 +1,5 @@
 import { fromBase64, hmac } from "#hmac"
-import { bodyOf, type Bytes, joined, secondsOf, secretsOf } from "./Content.ts"
+import { bodyOf, type Bytes, joined, secondsOf, secretsOf } from "./SigningInput.ts"
 
 /** The three headers of the Standard Webhooks specification (version 1). */
 export const STANDARD_WEBHOOK_HEADERS = {

@@ -1,5 +1,5 @@
 /**
- * The signed bytes and the key of a signature. Internal to the package.
+ * Checks and encodes the inputs of a signature: body, secrets and timestamp. Pure. Internal to the package.
  */
 
 const encoder = new TextEncoder()
