@@ -1,5 +1,5 @@
 /**
- * What `wac doctor` says of what it found. Pure.
+ * Turns the observations of `wac doctor` into findings. Pure.
  */
 import { Time } from "@wac/core"
 import type { Inspection } from "@wac/postgres"
@@ -7,7 +7,7 @@ import type { Inspection } from "@wac/postgres"
 /** One thing that was looked at. */
 export interface Finding {
   readonly check: "configuration" | "database" | "clock" | "secrets" | "provider" | "numbers" | "receivers" | "files"
-  /** `wrong` keeps the service from working as it promises; `doubtful` may be meant. */
+  /** `wrong` breaks the service; `doubtful` may be intentional. */
   readonly state: "fine" | "doubtful" | "wrong"
   readonly message: string
   /** What to do about it. */

@@ -1,5 +1,7 @@
 /**
- * The first workspace and its owner, before the server is ready, so that the owner can sign in as soon as it is.
+ * At startup, creates the first workspace and its owner if the configuration names an owner. Otherwise returns the token
+ * of the setup link. `Setup` writes to the storage and asks the provider for the first number. This happens before the
+ * server is ready, so that the owner can sign in as soon as it is.
  */
 import { Setup } from "@wac/core"
 import { Context, Effect, Layer, Redacted } from "effect"
@@ -33,7 +35,7 @@ export class FirstOwner extends Context.Service<FirstOwner, {
   /** The sign-in to show at the start; `undefined` if a workspace already exists. */
   readonly signIn: SignIn | undefined
 }>()("@wac/server/FirstOwner") {
-  /** Creates the owner that the environment names, unless a workspace exists. */
+  /** Unless a workspace exists, creates the owner that the configuration names, or returns the setup link's token. */
   static readonly layer = (config: ServerConfig) =>
     Layer.effect(FirstOwner, Effect.map(make(config), (signIn) => ({ signIn })))
 }

@@ -8,8 +8,8 @@ import { SecureRandom } from "effect/crypto"
 import * as OperatorCommand from "./OperatorCommand.ts"
 import * as WorkspaceChoice from "./WorkspaceChoice.ts"
 
-/** A key for programs. */
-const shown = (key: ApiKey.ApiKey) => ({
+/** The key as `--json` prints it; `create` adds its secrets. */
+const toJson = (key: ApiKey.ApiKey) => ({
   id: key.id,
   name: key.name,
   prefix: key.prefix,
@@ -39,7 +39,7 @@ const list = Command.make(
       after = page.next
     } while (after !== null)
     yield* OperatorCommand.printed(
-      { keys: all.map(shown) },
+      { keys: all.map(toJson) },
       all.length === 0 ? "the workspace has no active key" : all.map(describe).join("\n")
     )
   })
@@ -82,7 +82,7 @@ const create = Command.make(
     yield* OperatorCommand.audited(workspaceId, { action: "api_key.create", target: key.id, detail: { name } })
     const [apiKey, signingSecret] = [Redacted.value(secrets!.token), Redacted.value(secrets!.signingSecret)]
     yield* OperatorCommand.printed(
-      { ...shown(key), apiKey, signingSecret },
+      { ...toJson(key), apiKey, signingSecret },
       `created ${key.id} ${name}\nkey, shown this once: ${apiKey}\nsigning secret, shown this once: ${signingSecret}`
     )
   })

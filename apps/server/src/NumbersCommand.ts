@@ -40,8 +40,8 @@ const describe = ({ block, messagesPerSecond, messagingLimit, number, status, ti
     `credentials ${number.credentialsVersion === null ? "from the configuration" : "its own"}`
   ].map((line) => `  ${line}`).join("\n")
 
-/** A number for programs. */
-const shown = ({ block, messagesPerSecond, messagingLimit, number, status, tier }: PhoneNumbers.PhoneNumberState) => ({
+/** The number as `--json` prints it. */
+const toJson = ({ block, messagesPerSecond, messagingLimit, number, status, tier }: PhoneNumbers.PhoneNumberState) => ({
   id: number.id,
   phoneNumber: number.phoneNumber,
   isDefault: number.isDefault,
@@ -75,7 +75,7 @@ const list = Command.make(
         numbers: found.map((number) => PhoneNumbers.stateOf(limits, number, now))
       })))
     yield* OperatorCommand.printed(
-      { numbers: all.flatMap(({ numbers }) => numbers.map(shown)) },
+      { numbers: all.flatMap(({ numbers }) => numbers.map(toJson)) },
       all.length === 0
         ? "there is no workspace yet"
         : all.flatMap(({ numbers, workspace: { id, name } }) => [`${id} ${name}`, ...numbers.map(describe)]).join("\n")
@@ -345,7 +345,7 @@ const set = Command.make(
       }
     })
     const state = PhoneNumbers.stateOf(limits, yield* find(id), now)
-    yield* OperatorCommand.printed(shown(state), describe(state))
+    yield* OperatorCommand.printed(toJson(state), describe(state))
   })
 ).pipe(Command.withDescription("Change the operator's settings of a number; omitted settings stay as they are"))
 

@@ -1,5 +1,5 @@
 /**
- * The process of one command line.
+ * Runs one `wac` command and ends the process.
  */
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Effect } from "effect"

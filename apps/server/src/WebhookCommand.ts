@@ -1,5 +1,6 @@
 /**
- * The commands `webhook show | test | resume | replay`: a workspace's webhook, as the dashboard's pages have it.
+ * The operator's commands `webhook show | test | resume | replay`. They use the storage of `DATABASE_URL`. `test`, and
+ * `resume` of a paused webhook without `--force`, also post a test event to the receiver.
  */
 import { Replay, Replays, Time, Webhook, Webhooks, type WebhookStep } from "@wac/core"
 import { ReceiverGuardDns, WebhookTransportHttp } from "@wac/receivers"
@@ -9,8 +10,8 @@ import * as OperatorCommand from "./OperatorCommand.ts"
 import { receiverRulesFromEnvironment } from "./ServerConfig.ts"
 import * as WorkspaceChoice from "./WorkspaceChoice.ts"
 
-/** A webhook for programs. */
-const shown = ({ createdAt, envelope, eventTypes, health, id, pausedAt, updatedAt, url }: Webhook.Webhook) => ({
+/** The webhook as `--json` prints it; `show` adds the held events. */
+const toJson = ({ createdAt, envelope, eventTypes, health, id, pausedAt, updatedAt, url }: Webhook.Webhook) => ({
   id,
   url,
   status: pausedAt === null ? "active" : "paused",
@@ -31,9 +32,9 @@ const show = Command.make(
   Effect.fnUntraced(function*({ workspace }) {
     const { id } = yield* WorkspaceChoice.chosen(workspace)
     const { heldCount, oldestHeldAt, webhook } = yield* Webhooks.Webhooks.use((webhooks) => webhooks.get(id))
-    const { failingSince, lastFailure, pausedAt, status, url } = shown(webhook)
+    const { failingSince, lastFailure, pausedAt, status, url } = toJson(webhook)
     yield* OperatorCommand.printed(
-      { ...shown(webhook), heldCount, oldestHeldAt: Time.isoOrNull(oldestHeldAt) },
+      { ...toJson(webhook), heldCount, oldestHeldAt: Time.isoOrNull(oldestHeldAt) },
       [
         `${url}: ${status}${pausedAt === null ? "" : ` since ${pausedAt}, ${heldCount} events held`}`,
         ...failingSince === null ? [] : [`  failing since ${failingSince}`],
@@ -99,7 +100,7 @@ const resume = Command.make(
       })
     }
     yield* OperatorCommand.audited(id, { action: "webhook.resume", detail: { replay } })
-    yield* OperatorCommand.printed(shown(webhook), `${webhook.url} is active`)
+    yield* OperatorCommand.printed(toJson(webhook), `${webhook.url} is active`)
   })
 ).pipe(Command.withDescription("Resume a paused webhook once its receiver accepts a test event"))
 

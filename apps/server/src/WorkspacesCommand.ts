@@ -9,8 +9,8 @@ import { SecureRandom } from "effect/crypto"
 import * as OperatorCommand from "./OperatorCommand.ts"
 import * as WorkspaceChoice from "./WorkspaceChoice.ts"
 
-/** A workspace for programs, with the tier and quota in force. */
-const shown = (limits: Limits.Limits, workspace: Workspace.Workspace) => {
+/** The workspace as `--json` prints it, with the tier and quota in force. */
+const toJson = (limits: Limits.Limits, workspace: Workspace.Workspace) => {
   const { perSecond, tier } = Limits.workspaceTier(limits, workspace.tier)
   return {
     id: workspace.id,
@@ -24,7 +24,7 @@ const shown = (limits: Limits.Limits, workspace: Workspace.Workspace) => {
 }
 
 const describe = (limits: Limits.Limits, workspace: Workspace.Workspace): string => {
-  const { id, monthlyQuota, name, requestsPerSecond, suspended, tier } = shown(limits, workspace)
+  const { id, monthlyQuota, name, requestsPerSecond, suspended, tier } = toJson(limits, workspace)
   return `${id} ${name}\n  tier ${tier} (${requestsPerSecond}/s), monthly quota ${monthlyQuota ?? "none"}` +
     (suspended ? ", suspended" : "")
 }
@@ -36,7 +36,7 @@ const list = Command.make(
     const limits = yield* Limits.CurrentLimits
     const all = yield* WorkspaceStore.WorkspaceStore.use((store) => store.list)
     yield* OperatorCommand.printed(
-      { workspaces: all.map((workspace) => shown(limits, workspace)) },
+      { workspaces: all.map((workspace) => toJson(limits, workspace)) },
       all.length === 0 ? "there is no workspace yet" : all.map((workspace) => describe(limits, workspace)).join("\n")
     )
   })
@@ -116,7 +116,7 @@ const create = Command.make(
     })
     yield* OperatorCommand.audited(workspace.id, { action: "workspace.create", target: workspace.id, detail: { name } })
     yield* OperatorCommand.printed(
-      shown(yield* Limits.CurrentLimits, workspace),
+      toJson(yield* Limits.CurrentLimits, workspace),
       `created ${workspace.id} ${name} with ${number}\n` +
         `invite its owner: wac members invite EMAIL --role owner --workspace ${workspace.id}`
     )
@@ -135,7 +135,7 @@ const configured = Effect.fnUntraced(function*(
   yield* OperatorCommand.audited(id, { action: "workspace.change", target: id, detail })
   const workspace = yield* WorkspaceChoice.chosen(Option.some(given))
   const limits = yield* Limits.CurrentLimits
-  yield* OperatorCommand.printed(shown(limits, workspace), describe(limits, workspace))
+  yield* OperatorCommand.printed(toJson(limits, workspace), describe(limits, workspace))
 })
 
 const tier = Command.make(

@@ -19,8 +19,8 @@ const seconds = LatencyHistogram.make("wac_http_request_duration_seconds", {
 /** The methods with their own label; every other method, which no route accepts, is `other`. */
 const methods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
 
-/** The labels of a request. `route` is `unknown` if no route has its path. */
-export interface Answered {
+/** A completed request. `route` is `unknown` if no route has its path. */
+export interface CompletedRequest {
   readonly method: string
   readonly route: string
   readonly status: number
@@ -32,7 +32,7 @@ export interface Answered {
 }
 
 /** Returns the function that counts requests in the registry of `context`. */
-export const make = (context: Context.Context<never>): (answered: Answered) => void => {
+export const make = (context: Context.Context<never>): (request: CompletedRequest) => void => {
   // each is made once: as many as there are routes, times the statuses that one can have
   const counters = new Map<string, ReturnType<typeof counterOf>>()
   const timers = new Map<string, ReturnType<typeof timerOf>>()

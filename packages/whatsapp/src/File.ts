@@ -1,10 +1,10 @@
 /**
- * Files as the Cloud API names them: by its own id, or by where it fetches them.
+ * Builds the media object of a Cloud API request. It refers to a file by Meta's media id or by a link. Pure.
  */
 import type { FileContent, Provider } from "@wac/core"
 import type { Schema } from "effect"
 
-/** What is posted of a file: upstream's id stands in the place of ours. */
+/** Returns the media object. Replaces our file id with Meta's media id. */
 export const of = (
   { media, ...rest }: FileContent.FileContent,
   { mediaIds }: Provider.ProviderSend["refers"]

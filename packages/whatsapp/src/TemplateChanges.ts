@@ -1,12 +1,15 @@
 /**
- * What Meta says of the account's templates.
+ * Reads Meta's template webhooks into inbound items. `WebhookPost` calls it. Pure.
  */
 import type { InboundItem } from "@wac/core"
 import { lower, type Origin, skipped } from "./Origin.ts"
 import * as Payload from "./Payload.ts"
 
-/** The fields of a post that speak of templates. Which of them says what has changed over the years, so all are read alike. */
-export const isOf = (field: string): boolean => /^(message_)?template_[a-z]+_update$/.test(field)
+/**
+ * Whether a webhook field is about templates. Meta has moved information between these fields over the years, so all
+ * are read the same way.
+ */
+export const isTemplateField = (field: string): boolean => /^(message_)?template_[a-z]+_update$/.test(field)
 
 /** Events that are a status of the template, and the status. */
 const statuses: ReadonlyMap<string, string> = new Map([
@@ -25,8 +28,8 @@ const statuses: ReadonlyMap<string, string> = new Map([
 ])
 
 /**
- * Statuses that stop sends at once. After these nothing is listed anew: a list that was made a moment too early would let
- * them go on. The others can be of a template that we have not seen yet, or that was edited.
+ * Statuses that stop sends at once. They trigger no new listing, because a list made slightly too early would allow
+ * sends again. The others can be of a template that we have not seen yet, or that was edited.
  */
 const stopping = new Set(["rejected", "paused", "disabled", "archived", "pending_deletion", "deleted"])
 
@@ -40,11 +43,11 @@ const Change = Payload.shape({
   new_quality_score: lower
 })
 
-/** What has changed. Flags, locks and limits of the account are no status: with them a template goes on being sent. */
+/** Returns what changed. Account flags, locks and limits are ignored, because they do not stop a template's sends. */
 export const read = (value: Payload.Json, origin: Origin): ReadonlyArray<InboundItem.InboundItem> => {
   const { accountId, told } = origin
   if (accountId === undefined) return [skipped("template:without_account")]
-  const listed: InboundItem.InboundItem = { _tag: "TemplatesChanged", providerAccountId: accountId }
+  const relist: InboundItem.InboundItem = { _tag: "TemplatesChanged", providerAccountId: accountId }
   const { event, message_template_category, message_template_language, message_template_name, ...words } = Change(value)
   const status = event === undefined ? undefined : statuses.get(event)
   const category = words.new_category ?? message_template_category
@@ -53,8 +56,8 @@ export const read = (value: Payload.Json, origin: Origin): ReadonlyArray<Inbound
     ...(category === undefined ? {} : { category }),
     ...(words.new_quality_score === undefined ? {} : { quality: words.new_quality_score })
   }
-  const isKnown = Object.keys(change).length > 0
-  if (!isKnown || message_template_name === undefined || message_template_language === undefined) return [listed]
+  const hasChange = Object.keys(change).length > 0
+  if (!hasChange || message_template_name === undefined || message_template_language === undefined) return [relist]
   const item: InboundItem.InboundItem = {
     _tag: "Template",
     providerAccountId: accountId,
@@ -64,5 +67,5 @@ export const read = (value: Payload.Json, origin: Origin): ReadonlyArray<Inbound
     at: told,
     change
   }
-  return event === undefined || (status !== undefined && stopping.has(status)) ? [item] : [item, listed]
+  return event === undefined || (status !== undefined && stopping.has(status)) ? [item] : [item, relist]
 }

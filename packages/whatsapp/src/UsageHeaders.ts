@@ -1,5 +1,5 @@
 /**
- * What the headers of an answer say of when calls will be taken again.
+ * Reads from Meta's response headers how long to wait before the next call. `CloudApi` calls it. Pure.
  */
 import { Duration } from "effect"
 import * as Payload from "./Payload.ts"
@@ -15,7 +15,7 @@ const minutesOf = (header: string): ReadonlyArray<number> =>
     .flatMap((uses) => Payload.list(uses))
     .map((use) => Usage(use).estimated_time_to_regain_access ?? 0)
 
-/** The longest wait that they name; undefined when they name none. */
+/** The longest wait in `x-business-use-case-usage` and `Retry-After`; `undefined` if there is none. */
 export const regainAfter = (headers: Headers): Duration.Duration | undefined => {
   const seconds = [
     ...minutesOf(String(headers["x-business-use-case-usage"])).map((minutes) => minutes * 60),

@@ -75,7 +75,7 @@ const change = (json: Payload.Json, entry: ReturnType<typeof Entry>, receivedAt:
   if (field === echoes) {
     return some(Echoes(value).message_echoes.map((echo) => Replies.readEcho(echo, origin)), field)
   }
-  if (TemplateChanges.isOf(field)) return TemplateChanges.read(value, origin)
+  if (TemplateChanges.isTemplateField(field)) return TemplateChanges.read(value, origin)
   const read = AccountChanges.byField.get(field)
   return [read === undefined ? skipped("field", field) : read(value, origin)]
 }

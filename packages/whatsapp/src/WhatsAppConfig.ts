@@ -1,12 +1,12 @@
 /**
- * What the operator sets of the Cloud API (contract §8).
+ * The operator's Cloud API settings (contract §8). Types and one constant; no effects.
  */
 import type { Access } from "./CloudApi.ts"
 
 /** What the provider is called (`Provider.name`), and so its numbers' `provider`. */
 export const providerName = "whatsapp"
 
-/** The access that numbers without one of their own have, and the number that the first workspace begins with. */
+/** The credentials of numbers without their own, and the first workspace's phone number. */
 export interface WhatsAppConfig extends Access {
   readonly phoneNumberId: string
   readonly businessAccountId: string

@@ -46,8 +46,8 @@ export interface LoadedRanges extends Known {
   /** The workspace's present webhook. */
   readonly present: (workspaceId: WorkspaceId) => WebhookId | undefined
   /**
-   * How many deliveries a range covers (`Replay.covers`); `null` if more than `Replay.countedAtOnce` have ended in it,
-   * or if it is not known for all whether they have.
+   * How many deliveries a range covers (`Replay.covers`). `null` if more than `Replay.countedAtOnce` have ended, or if
+   * it is unknown whether some have ended.
    */
   readonly covered: (range: Replay.ReplayRange, job: ReplayId) => number | null
 }

@@ -8,9 +8,9 @@ import type { Statement } from "../Statement.ts"
 import { announce } from "./Places.ts"
 
 /**
- * A predecessor may be ending at this moment. A transaction that ends one holds the webhook's health. So either this
- * waits for that transaction and sees that the predecessor has ended, or that transaction waits for this one and sees
- * the follower.
+ * Locks the health of webhooks where an earlier delivery with the same order key is still pending, because that
+ * delivery may be ending now. A transaction that ends one holds the webhook's health. So either this waits for that
+ * transaction and sees that the predecessor has ended, or that transaction waits for this one and sees the follower.
  */
 const waitText = `select h.webhook_id from webhook_health h
   where h.webhook_id = any (array(

@@ -1,5 +1,5 @@
 /**
- * Deletes expired posts.
+ * Builds the statements that delete expired provider webhook posts.
  */
 import type { Time } from "@wac/core"
 import * as Clocks from "../Clocks.ts"

@@ -1,5 +1,6 @@
 /**
- * Message templates (specification §2, contract §7).
+ * The `templates` methods of an embedded `Wac` instance (specification §2, contract §7). They check the caller's
+ * arguments and call core's `Templates`, which writes to the storage and calls the provider.
  */
 import { TemplatesApi } from "@wac/api"
 import { type Id, TemplateDraft, Templates as Service } from "@wac/core"
