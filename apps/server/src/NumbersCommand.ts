@@ -18,6 +18,7 @@ import { Clock, Effect, Option, type PlatformError, Redacted, Schema, type Stdio
 import { Argument, Command, Flag } from "effect/cli"
 import { SecureRandom } from "effect/crypto"
 import * as OperatorCommand from "./OperatorCommand.ts"
+import * as WorkspaceChoice from "./WorkspaceChoice.ts"
 
 const { CannotDo, kept, secretFrom } = OperatorCommand
 
@@ -178,15 +179,6 @@ const token = Command.make(
 
 // adding
 
-/** The workspace with that id, or the first one. */
-const workspaceOf = Effect.fnUntraced(function*(id: Option.Option<string>) {
-  const all = yield* WorkspaceStore.WorkspaceStore.use((store) => store.list)
-  const found = Option.isNone(id) ? all[0] : all.find((workspace) => workspace.id === id.value)
-  return found ?? (yield* new CannotDo({
-    message: Option.isNone(id) ? "there is no workspace yet: set up the first one" : `there is no workspace ${id.value}`
-  }))
-})
-
 /**
  * The default provider of a new number: the provider that servers run with, or that of the workspace's other numbers.
  */
@@ -217,10 +209,7 @@ const add = Command.make(
       Flag.withDescription("The provider's id of the account: a WhatsApp Business account id"),
       Flag.withSchema(Schema.NonEmptyString)
     ),
-    workspace: Flag.String("workspace").pipe(
-      Flag.withDescription("The number's workspace; defaults to the first one"),
-      Flag.optional
-    ),
+    workspace: WorkspaceChoice.flag,
     provider: Flag.String("provider").pipe(
       Flag.withDescription(
         "The number's provider; defaults to PROVIDER, then to the provider of the workspace's newest number"
@@ -237,7 +226,7 @@ const add = Command.make(
     apiVersion
   },
   Effect.fnUntraced(function*({ account, isDefault, provider, tokenFrom, ...given }) {
-    const workspace = yield* workspaceOf(given.workspace)
+    const workspace = yield* WorkspaceChoice.chosen(given.workspace)
     const isOwn = Option.isSome(tokenFrom)
     if (!isOwn && (Option.isSome(given.baseUrl) || Option.isSome(given.apiVersion))) {
       return yield* new CannotDo({ message: "--base-url and --api-version require --token-from" })

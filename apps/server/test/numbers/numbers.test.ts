@@ -116,6 +116,22 @@ it.live(
     }).pipe(Effect.scoped)
 )
 
+it.live("if there are several workspaces, a number is added only to the one that is named", () =>
+  Effect.gen(function*() {
+    const env = { DATABASE_URL: yield* Effect.flatMap(postgres, freshDatabase), WAC_MASTER_KEY: masterKey() }
+    yield* start({ environment: env })
+    const run = wac(env)
+    const shop = yield* run("workspaces create Shop --number +14155550142 --id 1065 --account 4711 --json")
+    assert.deepStrictEqual([shop.code, shop.stderr], [0, ""])
+    const { id } = JSON.parse(shop.stdout)
+
+    const add = "numbers add +14155550123 --id 1066 --account 4711"
+    assertRefused(yield* run(add), /there are 2 workspaces: name one with --workspace/)
+    assert.notInclude((yield* run("numbers list")).stdout, "+14155550123")
+    const added = yield* run(`${add} --workspace ${id} --json`)
+    assert.deepInclude(JSON.parse(added.stdout), { phoneNumber: "+14155550123", workspaceId: id })
+  }).pipe(Effect.scoped))
+
 it.live("the command explains an invalid command line, and refuses memory storage", () =>
   Effect.gen(function*() {
     const numbers = wac({ DATABASE_URL: "memory:" }, "numbers")
