@@ -128,9 +128,9 @@ export const forbidden: { readonly [R in Reasons["forbidden"]]: Entry } = {
   },
   campaign_state: {
     when: "The campaign's status does not allow the change, such as starting a draft that was not checked.",
-    remedy: "Read the campaign's status, and do first what it waits for.",
+    remedy: "Check the campaign's status, and take the step that it requires first.",
     retry: retries.no,
-    example: { message: "a campaign that is draft cannot be started" }
+    example: { message: "a campaign with status draft cannot be started" }
   }
 }
 

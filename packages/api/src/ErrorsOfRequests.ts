@@ -51,7 +51,7 @@ export const invalidBody: { readonly [R in Reasons["invalid_body"]]: Entry } = {
     remedy: "Compare them with the template's `variables` and `components` in `GET /v1/templates`.",
     retry: retries.no,
     example: {
-      message: "the template order_update in en_US takes 2 values, but 1 were given",
+      message: "the template order_update in en_US takes 2 values, but got 1",
       param: "template.bodyParams"
     }
   },
@@ -75,7 +75,7 @@ export const invalidBody: { readonly [R in Reasons["invalid_body"]]: Entry } = {
   unsupported_media_type: {
     when:
       "The header `Content-Type` is not `application/json`, or `Content-Encoding` declares a compressed body. With " +
-      "status 400 and `param` `file`: the uploaded file is of no known type.",
+      "status 400 and `param` `file`: the type of the uploaded file is not known.",
     remedy:
       "Send `Content-Type: application/json` and an uncompressed body. Upload a file in a common format, or text in " +
       "UTF-8.",

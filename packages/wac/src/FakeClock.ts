@@ -187,7 +187,7 @@ export const fakeClock = (options: { readonly now?: Moment } = {}): FakeClock =>
         ? by
         : Option.match(Duration.fromInput(by), { onNone: () => Number.NaN, onSome: Duration.toMillis })
       if (!(millis >= 0 && Number.isFinite(millis))) {
-        throw badOption("by", "by must be milliseconds, 0 or more, or words such as 24 hours")
+        throw badOption("by", "by must be 0 or more milliseconds, or text such as 24 hours")
       }
       await next(() => time + millis)
     },

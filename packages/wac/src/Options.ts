@@ -215,7 +215,7 @@ const rateCardOf = (rates: ReadonlyArray<Rate> = []): Core.RateCard.RateCard => 
     })
     if (Result.isSuccess(read)) return read.success
     const param = `rateCard[${i}].${read.failure}`
-    throw badOption(param, `${param} is wrong: a rate is such as ${JSON.stringify(exampleRate)}`)
+    throw badOption(param, `${param} is invalid; a valid rate: ${JSON.stringify(exampleRate)}`)
   })
 }
 

@@ -61,7 +61,7 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("camp
       assert.strictEqual((yield* get).body.status, "completed")
     }))
 
-  it.effect("a page of recipients leads to the next, and an outcome selects", () =>
+  it.effect("recipients are listed page by page, and can be filtered by outcome", () =>
     Effect.gen(function*() {
       const { act, at, session, until, upload } = yield* create()
       yield* upload(lines(7, 100))
@@ -82,7 +82,7 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("camp
       assert.deepStrictEqual(none.body.data, [])
     }))
 
-  it.effect("a filter goes through all rows of a page's reach, and its pages miss and repeat none", () =>
+  it.effect("filtered pages contain every matching row exactly once", () =>
     Effect.gen(function*() {
       const { act, at, session, until, upload } = yield* create()
       // every hundredth row is no recipient

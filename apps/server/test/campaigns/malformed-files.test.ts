@@ -144,7 +144,7 @@ layer(Uploads.layer, { excludeTestServices: true })("a malformed file of recipie
   )
 
   it.effect(
-    `${duplicates} rows of one customer are one recipient and a report of all others`,
+    `of ${duplicates} rows of one customer, one is queued and all others are reported`,
     () =>
       Effect.gen(function*() {
         const { create, growthDuring } = yield* Uploads
@@ -191,7 +191,7 @@ layer(Uploads.layer, { excludeTestServices: true })("a malformed file of recipie
       const { create } = yield* Uploads
       const { get, upload } = yield* create()
       const file = `to,name\n${a},Zoë\n`
-      const noColumn = "the file has no column to in its first row"
+      const noColumn = "the first row must have a column named to"
       const cases: ReadonlyArray<readonly [file: Uint8Array, message: string]> = [
         [Buffer.from(`to,prénom\n${a},Zoë\n`, "latin1"), "the first row is not UTF-8: save the file as CSV in UTF-8"],
         [Buffer.from(`\uFEFF${file}`, "utf16le").swap16(), "the first row is not UTF-8: save the file as CSV in UTF-8"],

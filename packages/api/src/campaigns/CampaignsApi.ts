@@ -26,7 +26,7 @@ const plan = {
   from: Model.CampaignSender.annotate({
     description: "A phone number of the workspace, by id or in E.164; defaults to the default number"
   }),
-  startAt: TimeGiven.annotate({ description: "When it starts, once it was started; defaults to that moment" }),
+  startAt: TimeGiven.annotate({ description: "When a started campaign begins to send; if omitted, immediately" }),
   notAfter: TimeGiven.annotate({
     description: "Nothing is sent after this time; defaults to 24 hours after the start"
   }),
@@ -36,7 +36,7 @@ const plan = {
   }),
   share: Model.Share.annotate({ description: "The share of the phone number's rate that it may use; defaults to 0.5" }),
   maxFailureRate: Model.FailureShare.annotate({
-    description: "It pauses itself when a larger share of its last 1,000 messages failed; defaults to 0.2"
+    description: "The share of failures in its last 1,000 messages above which it pauses itself; defaults to 0.2"
   }),
   holdout: Model.Holdout.annotate({
     description: "The share of its customers, chosen by chance, who get nothing, for comparison; defaults to 0"
@@ -207,7 +207,7 @@ export class CampaignsApi extends HttpApiGroup.make("campaigns").add(
     error: writing
   }).annotate(Access, developers).annotate(Audited, "campaign.create").annotateMerge(OpenApi.annotations({
     summary: "Create a campaign",
-    description: "A draft without recipients. Nothing is sent before it was checked and started."
+    description: "A draft without recipients. Nothing is sent until it is checked and started."
   })),
   HttpApiEndpoint.get("list", "/internal/campaigns", {
     query: pageQuery,
@@ -219,7 +219,7 @@ export class CampaignsApi extends HttpApiGroup.make("campaigns").add(
   HttpApiEndpoint.get("get", "/internal/campaigns/:id", { ...one, success: Campaign, error: reading })
     .annotate(Access, session("member")).annotateMerge(OpenApi.annotations({
       summary: "Get a campaign",
-      description: "Its counts go on growing with the provider's reports after it is completed."
+      description: "Its counts still change with the provider's reports after it is completed."
     })),
   HttpApiEndpoint.patch("edit", "/internal/campaigns/:id", {
     ...one,
@@ -228,7 +228,7 @@ export class CampaignsApi extends HttpApiGroup.make("campaigns").add(
     error: writing
   }).annotate(Access, developers).annotate(Audited, "campaign.change").annotateMerge(OpenApi.annotations({
     summary: "Change a campaign",
-    description: "Templates, sender and holdout stay once recipients were checked with them."
+    description: "Templates, sender and holdout cannot change once recipients have been checked."
   })),
   HttpApiEndpoint.delete("remove", "/internal/campaigns/:id", {
     ...one,
@@ -236,7 +236,7 @@ export class CampaignsApi extends HttpApiGroup.make("campaigns").add(
     error: reading
   }).annotate(Access, developers).annotate(Audited, "campaign.remove").annotateMerge(OpenApi.annotations({
     summary: "Delete a campaign",
-    description: "Only one that was not started. Its recipients are deleted too."
+    description: "Only possible before it is started. Its recipients are deleted too."
   })),
   HttpApiEndpoint.put("upload", "/internal/campaigns/:id/recipients", {
     ...one,
@@ -266,7 +266,7 @@ export class CampaignsApi extends HttpApiGroup.make("campaigns").add(
   HttpApiEndpoint.post("pause", "/internal/campaigns/:id/pause", { ...one, success: Campaign, error: reading })
     .annotate(Access, developers).annotate(Audited, "campaign.pause").annotateMerge(OpenApi.annotations({
       summary: "Pause a campaign",
-      description: "Within a second nothing more is sent."
+      description: "Stops sending within a second."
     })),
   HttpApiEndpoint.post("resume", "/internal/campaigns/:id/resume", { ...one, success: Campaign, error: reading })
     .annotate(Access, developers).annotate(Audited, "campaign.resume").annotateMerge(OpenApi.annotations({
@@ -276,7 +276,7 @@ export class CampaignsApi extends HttpApiGroup.make("campaigns").add(
   HttpApiEndpoint.post("cancel", "/internal/campaigns/:id/cancel", { ...one, success: Campaign, error: reading })
     .annotate(Access, developers).annotate(Audited, "campaign.cancel").annotateMerge(OpenApi.annotations({
       summary: "Cancel a campaign",
-      description: "Recipients that wait are skipped. What is being sent gets its outcome."
+      description: "Waiting recipients are skipped. Messages in flight still get their outcome."
     })),
   HttpApiEndpoint.get("recipients", "/internal/campaigns/:id/recipients", {
     params: byId,

@@ -155,7 +155,7 @@ export const publicFilter = { ...anyFilter, client_reference: reference }
 const pageMayBeShort = "With a filter a page ends at the latest after looking at " +
   `${
     MessageStore.lookedAt.toLocaleString("en")
-  } messages: it may hold fewer than \`limit\`, or none, and go on all the same.`
+  } messages: it may hold fewer than \`limit\`, or none, even if more follow.`
 
 export class MessagesApi extends HttpApiGroup.make("messages").add(
   HttpApiEndpoint.post("send", "/v1/messages", {
@@ -183,8 +183,8 @@ export class MessagesApi extends HttpApiGroup.make("messages").add(
     OpenApi.annotations({
       summary: "Mark a customer's message as read",
       description:
-        "The customer sees that it was read, and for up to 25 seconds that somebody types if `typing` says " +
-        "so. Counts against neither the quota nor the messaging limit. If the provider fails, a retry asks it again."
+        "The customer sees that it was read and, if `typing` is true, a typing indicator for up to 25 seconds. " +
+        "Counts against neither the quota nor the messaging limit. If the provider fails, a retry asks it again."
     })
   ),
   HttpApiEndpoint.get("list", "/v1/messages", {

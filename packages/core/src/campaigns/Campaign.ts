@@ -183,7 +183,7 @@ export type Change =
 
 /** The error for what a campaign's status does not allow. */
 export const misplaced = ({ status }: Pick<Campaign, "status">, what: string): Forbidden =>
-  new Forbidden({ reason: "campaign_state", message: `a campaign that is ${status} cannot ${what}` })
+  new Forbidden({ reason: "campaign_state", message: `a campaign with status ${status} cannot ${what}` })
 
 const wrong = (campaign: Campaign, what: string): Result.Result<never, Forbidden> =>
   Result.fail(misplaced(campaign, what))

@@ -146,13 +146,13 @@ const cancelled: MessageError = {
 const heldOut: MessageError = {
   code: "forbidden",
   reason: "holdout",
-  message: "the customer is among those who get nothing from this campaign, for comparison"
+  message: "the recipient belongs to the campaign's holdout"
 }
 
 const tooLate: MessageError = {
   code: "forbidden",
   reason: "not_after",
-  message: "the time until which the campaign sends had passed"
+  message: "the campaign's end time (notAfter) had passed"
 }
 
 /** The categories of approved templates. */

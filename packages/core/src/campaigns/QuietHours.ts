@@ -18,7 +18,7 @@ export const TimeOfDay = Schema.String.check(
 
 /** From the first time of day to the second one, on the same day or the next. */
 export const QuietHours = Schema.Struct({ from: TimeOfDay, to: TimeOfDay }).check(
-  Schema.makeFilter(({ from, to }) => from !== to || { path: ["to"], issue: "another time than from" })
+  Schema.makeFilter(({ from, to }) => from !== to || { path: ["to"], issue: "must differ from the time in from" })
 )
 export type QuietHours = typeof QuietHours.Type
 

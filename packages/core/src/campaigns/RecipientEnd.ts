@@ -22,7 +22,7 @@ const patience = Duration.minutes(10)
 const capped: MessageError = {
   code: "forbidden",
   reason: "frequency_cap",
-  message: "the customer has got as many marketing messages as the operator allows within some days"
+  message: "the recipient has received as many marketing messages as the cap allows"
 }
 
 const duplicate: MessageError = {

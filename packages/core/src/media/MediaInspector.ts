@@ -80,7 +80,7 @@ export const propertiesOf = (
     return new InvalidBody({
       reason: "unsupported_media_type",
       param: "file",
-      message: size === 0 ? "the file is empty" : "the file is of no known type, and is not text in UTF-8"
+      message: size === 0 ? "the file is empty" : "the type of the file is not known, and the file is not UTF-8 text"
     })
   }
   const [essence, parameter] = (detected ?? "text/plain").split(";").map((part) => part.trim())

@@ -88,7 +88,7 @@ const damaged = () =>
 const notReady = () =>
   new ServerError({
     reason: "provider_unavailable",
-    message: "the file is still on its way from or to the provider; repeat the request"
+    message: "the file is still being transferred from or to the provider; repeat the request"
   })
 
 export class MediaLibrary extends Context.Service<MediaLibrary, {
@@ -308,7 +308,7 @@ export class MediaLibrary extends Context.Service<MediaLibrary, {
 
       const uploadToProvider = Effect.fnUntraced(function*(sender: PhoneNumber, media: Media.Media) {
         if (provider.uploadFile === undefined) {
-          return yield* new ServerError({ reason: "provider_error", message: "the provider that runs takes no files" })
+          return yield* new ServerError({ reason: "provider_error", message: "this provider does not support files" })
         }
         const bytes = read(media)({ start: 0, end: media.size })
         const uploaded = yield* provider.uploadFile({ sender, media, bytes })
@@ -346,7 +346,7 @@ export class MediaLibrary extends Context.Service<MediaLibrary, {
         if (editor === undefined) {
           return yield* new ServerError({
             reason: "provider_error",
-            message: "the provider that runs takes no samples"
+            message: "this provider does not support samples"
           })
         }
         const media = yield* find({ workspaceId: sender.workspaceId, id })

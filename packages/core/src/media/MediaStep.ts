@@ -115,7 +115,7 @@ export interface Writes {
 const conflict = () =>
   new IdempotencyConflict({
     reason: "payload_mismatch",
-    message: "the Idempotency-Key was used before with another file or another name"
+    message: "the Idempotency-Key was already used with a different file or name"
   })
 
 const sizeOf = (row: Row | undefined): number => row?.state === "stored" ? row.media.size : 0

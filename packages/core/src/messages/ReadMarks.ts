@@ -62,7 +62,7 @@ export class ReadMarks extends Context.Service<ReadMarks, {
         const all = yield* numbers.list(workspaceId).pipe(orUnavailable)
         const number = all.find((one) => one.id === id)
         if (number === undefined || number.provider !== provider.name) {
-          return yield* notAvailable("the phone number that the customer wrote to is not with the provider that runs")
+          return yield* notAvailable("the customer wrote to a phone number that the running provider does not have")
         }
         if (!number.available) return yield* notAvailable("the operator has switched this phone number off")
         return number
@@ -81,7 +81,7 @@ export class ReadMarks extends Context.Service<ReadMarks, {
           const conflict = () =>
             new IdempotencyConflict({
               reason: "payload_mismatch",
-              message: "the Idempotency-Key was used before with another body"
+              message: "the Idempotency-Key was already used with a different body"
             })
           const known = yield* store.recallReadMark(request, yield* Clock.currentTimeMillis).pipe(orUnavailable)
           if (Option.isSome(known)) {

@@ -26,7 +26,7 @@ export const valuesOf = (names: ReadonlyArray<string>, given: BodyParams = []): 
 const isInOrder = (given: BodyParams): given is ReadonlyArray<TemplateValue> => Array.isArray(given)
 
 const body = (names: ReadonlyArray<string>, given: BodyParams | undefined, param: string): Misfit | undefined => {
-  const misfit = (count: number) => ({ param, message: `takes ${names.length} values, but ${count} were given` })
+  const misfit = (count: number) => ({ param, message: `takes ${names.length} values, but got ${count}` })
   if (given === undefined) return names.length === 0 ? undefined : misfit(0)
   if (isInOrder(given)) return given.length === names.length ? undefined : misfit(given.length)
   const missing = names.find((name) => given[name] === undefined)
@@ -87,7 +87,7 @@ const cards = (
 ): Misfit | undefined => {
   if (slots === null) return given === undefined ? undefined : { param, message: "has no carousel" }
   if (given?.length !== slots.length) {
-    return { param, message: `has ${slots.length} cards, but ${given?.length ?? 0} were given` }
+    return { param, message: `has ${slots.length} cards, but got ${given?.length ?? 0}` }
   }
   for (const [i, slot] of slots.entries()) {
     const misfit = card(slot, given[i]!, `${param}[${i}].`)

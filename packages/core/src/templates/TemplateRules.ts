@@ -33,7 +33,7 @@ const placeholders = (
   const stray = names.find((one) => isNumbered ? !/^\d+$/.test(one) : !/^[a-z][a-z0-9_]*$/.test(one))
   if (stray !== undefined) {
     const format = isNumbered ? "a number" : "a lower-case name"
-    return { param, message: `has the placeholder ${stray}, which must be ${format} in a template of this format` }
+    return { param, message: `has the placeholder ${stray}, but parameterFormat ${parameterFormat} requires ${format}` }
   }
   if (isNumbered && names.some((one, i) => one !== `${i + 1}`)) {
     return { param, message: "must number its placeholders 1, 2, 3 and so on, without a gap" }
@@ -86,7 +86,7 @@ const body = (one: Of<"BODY">, judged: Judged, param: string, longest: number): 
   if (judged.category === "authentication") {
     return one.text === undefined
       ? undefined
-      : { param: `${param}.text`, message: "is the provider's own in an authentication template" }
+      : { param: `${param}.text`, message: "must be omitted in an authentication template" }
   }
   if (one.text === undefined) return { param: `${param}.text`, message: "is required" }
   if ([...one.text].length > longest) return { param: `${param}.text`, message: `must have 1 to ${longest} characters` }
@@ -101,7 +101,7 @@ const footer = (one: Of<"FOOTER">, judged: Judged, param: string): Found => {
   if (judged.category === "authentication") {
     return one.text === undefined
       ? undefined
-      : { param: `${param}.text`, message: "is the provider's own in an authentication template" }
+      : { param: `${param}.text`, message: "must be omitted in an authentication template" }
   }
   if (one.text === undefined) return { param: `${param}.text`, message: "is required" }
   return one.text.includes("{{") ? { param: `${param}.text`, message: "may not have placeholders" } : undefined

@@ -55,7 +55,7 @@ const headerOf = (names: ReadonlyArray<string>): Array<string> => {
     throw refused("invalid_field", "the first row is not UTF-8: save the file as CSV in UTF-8")
   }
   const numbers = columns.findIndex((name) => name.toLowerCase() === toColumn)
-  if (numbers < 0) throw refused("invalid_field", `the file has no column ${toColumn} in its first row`)
+  if (numbers < 0) throw refused("invalid_field", `the first row must have a column named ${toColumn}`)
   columns[numbers] = toColumn
   const twice = columns.find((name, i) => columns.indexOf(name) < i)
   if (twice !== undefined) throw refused("invalid_field", `the file has the column ${twice.slice(0, 64)} twice`)

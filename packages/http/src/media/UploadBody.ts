@@ -85,7 +85,7 @@ export const fileOf = (parts: Stream.Stream<Multipart.Part, Multipart.MultipartE
         new Errors.InvalidBody({
           reason: "unknown_field",
           param: part.key.slice(0, 200),
-          message: "the form has one field: file"
+          message: "the form may only have the field file"
         })
       )
     }

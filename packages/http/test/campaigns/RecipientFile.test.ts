@@ -118,7 +118,7 @@ describe("a file of recipients", () => {
   it.effect("a file that cannot be read further is refused with the line", () =>
     Effect.gen(function*() {
       const noNumbers = yield* refusal(`name\nAda\n`, "text/csv")
-      assert.strictEqual(noNumbers.message, "the file has no column to in its first row")
+      assert.strictEqual(noNumbers.message, "the first row must have a column named to")
       const twice = yield* refusal(`to,x,x\n${a},1,2\n`, "text/csv")
       assert.strictEqual(twice.message, "the file has the column x twice")
       const foreign = yield* refusal(Buffer.from(`to,prénom\n${a},Ada\n`, "latin1"), "text/csv")

@@ -185,7 +185,7 @@ export const tests = (it: Fixture.It): void => {
       )
     }))
 
-  it.effect("a send that runs is waited for, and one that was not sent is deleted with its key", () =>
+  it.effect("a message in flight is reported as busy, and one that was not sent is deleted with its key", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const message = MessageFixture.template({ to: brazilian })

@@ -209,8 +209,8 @@ export interface Campaigns {
   readonly remove: (id: string) => Promise<void>
   /**
    * Adds recipients to a campaign that was not started. They are read one after another, so that memory use does not
-   * depend on their number. If reading them throws, the promise rejects with that, and those that were written stay. One
-   * that is malformed is reported by the check.
+   * depend on their number. If reading them throws, the promise rejects with that error; recipients already written
+   * stay. The check reports malformed recipients.
    */
   readonly addRecipients: (
     id: string,

@@ -82,7 +82,7 @@ export type MessageReceived = Recording<
     /** The customer's profile according to the provider. It is unverified. */
     readonly profile?: { readonly name?: string; readonly username?: string; readonly parent_user_id?: string }
     readonly received_at: string
-    /** Whether the message came so late that the receiver should know. */
+    /** Whether the message was more than 15 minutes old when it was processed. */
     readonly late: boolean
     readonly [field: string]: unknown
   } & Partial<ReceivedContent>

@@ -69,8 +69,8 @@ export interface PhoneNumbers {
    */
   readonly setCredentials: (id: string, credentials: NumberCredentials | null) => Promise<void>
   /**
-   * Tells the business portfolio of a number, whose numbers share the messaging limit, in whatever workspace they are;
-   * with `null` the number shares it with those of its workspace whose portfolio is not told. In force from the next
+   * Sets a number's business portfolio. The numbers of a portfolio share the messaging limit, even across workspaces;
+   * with `null` the number shares it with the numbers of its workspace that have no portfolio. In force from the next
    * send. Rejects with `not_found` if the workspace has no such number.
    */
   readonly setPortfolio: (id: string, portfolioId: string | null) => Promise<void>
