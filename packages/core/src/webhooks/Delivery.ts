@@ -109,12 +109,14 @@ export interface Attempt {
 /** Whether it has not been attempted in its present round. */
 export const isUntried = (delivery: Pick<Delivery, "roundAttempts">): boolean => delivery.roundAttempts === 0
 
+/** The triggers of tests (see {@link isTest}). */
+export const testTriggers: ReadonlyArray<AttemptTrigger> = ["test", "probe"]
+
 /**
  * Whether the delivery is a test or a probe. These are attempted once, even while the webhook is paused. A failure ends
  * the delivery and does not count against the webhook; a success counts like any other.
  */
-export const isTest = (delivery: Pick<Delivery, "trigger">): boolean =>
-  delivery.trigger === "test" || delivery.trigger === "probe"
+export const isTest = ({ trigger }: Pick<Delivery, "trigger">): boolean => testTriggers.includes(trigger)
 
 /** Whether the delivery is pending. Held deliveries are stored as pending. */
 export const isOpen = (delivery: Pick<Delivery, "status">): boolean => delivery.status === "pending"
@@ -146,15 +148,22 @@ export const recorded = (
   completedAt: null
 })
 
-/**
- * Ends a delivery without a further attempt: `skipped` by a resume or a removal, or `exhausted` for a test whose claim
- * was released or expired.
- */
-export const end = (delivery: Delivery, status: "exhausted" | "skipped", at: Instant): Delivery => ({
+/** The status of a test that ends because its claim was released or expired. */
+export const lostTestStatus = "exhausted"
+
+/** The status of a delivery that ends without a further attempt: `skipped` by a resume or a removal, or a lost test. */
+export type UnattemptedStatus = "skipped" | typeof lostTestStatus
+
+/** What changes when a delivery ends without a further attempt. */
+export const ending = (
+  status: UnattemptedStatus,
+  at: Instant
+): Pick<Delivery, "status" | "nextAttemptAt" | "completedAt"> => ({ status, nextAttemptAt: null, completedAt: at })
+
+/** Ends a delivery without a further attempt. */
+export const end = (delivery: Delivery, status: UnattemptedStatus, at: Instant): Delivery => ({
   ...delivery,
-  status,
-  nextAttemptAt: null,
-  completedAt: at
+  ...ending(status, at)
 })
 
 /** Makes the first delivery of an order due once its predecessors have ended, unless it already has a due time. */
@@ -189,6 +198,19 @@ export const startsRound = (
   delivery: Pick<Delivery, "roundAttempts" | "firstAttemptAt">,
   { resumedAt }: Pick<Webhook.Webhook, "resumedAt">
 ): boolean => isUntried(delivery) || (resumedAt !== null && delivery.firstAttemptAt! < resumedAt)
+
+/** Whether an attempt at any delivery to the webhook has succeeded since a time. */
+const hasSucceededSince = ({ lastSuccessAt }: Webhook.Health, since: Instant): boolean =>
+  lastSuccessAt !== null && lastSuccessAt >= since
+
+/**
+ * Whether the last failure of a pending delivery's round would pause the webhook if nothing succeeds before it (see
+ * {@link afterAttempt}): the round has begun since the last resume, and nothing has succeeded since T0.
+ */
+export const mayPause = (
+  delivery: Pick<Delivery, "roundAttempts" | "firstAttemptAt">,
+  webhook: Pick<Webhook.Webhook, "health" | "resumedAt">
+): boolean => !startsRound(delivery, webhook) && !hasSucceededSince(webhook.health, delivery.firstAttemptAt!)
 
 /**
  * The queues of a webhook's deliveries: new ones; the *backlog*, which is what was pending when the webhook was resumed
@@ -284,8 +306,7 @@ export const afterAttempt = <State extends Pick<Webhook.Webhook, "health" | "pau
     jitter
   )
   if (nextAttemptAt !== null) return { delivery: { ...attempted, nextAttemptAt }, webhook: { ...webhook, health } }
-  const othersSucceeded = health.lastSuccessAt !== null && health.lastSuccessAt >= firstStartedAt
-  return othersSucceeded
+  return hasSucceededSince(health, firstStartedAt)
     ? { delivery: ended("exhausted"), webhook: { ...webhook, health } }
     : {
       delivery: { ...attempted, nextAttemptAt: endedAt },

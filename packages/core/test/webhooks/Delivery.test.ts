@@ -7,6 +7,7 @@ import {
   dueAt,
   isOpen,
   line,
+  mayPause,
   newRound,
   place,
   statusShown
@@ -309,6 +310,24 @@ describe("the line of waiting deliveries", () => {
       [after.delivery.attemptCount, after.delivery.roundAttempts, after.delivery.firstAttemptAt],
       [3, 1, start + 3 * minute]
     )
+  })
+})
+
+describe("whether a delivery may pause its webhook", () => {
+  const tried = { attemptCount: 2, roundAttempts: 2, firstAttemptAt: start, lastAttemptAt: start + minute }
+
+  it.each<[string, Partial<Delivery>, number | null, number | null, boolean]>([
+    ["untried", {}, null, null, false],
+    ["tried, and nothing ever succeeded", tried, null, null, true],
+    ["tried, and the last success was before T0", tried, start - 1, null, true],
+    ["tried, and something succeeded in the millisecond of T0", tried, start, null, false],
+    ["tried, and something succeeded since T0", tried, start + 1, null, false],
+    ["tried since the resume", tried, null, start - 1, true],
+    ["tried in the millisecond of the resume", tried, null, start, true],
+    ["tried before the resume", tried, null, start + 1, false],
+    ["untried in a new round", { ...tried, roundAttempts: 0, firstAttemptAt: null }, null, null, false]
+  ])("%s", (_, fields, lastSuccessAt, resumedAt, expected) => {
+    assert.strictEqual(mayPause(delivery(fields), webhook({ resumedAt, health: health({ lastSuccessAt }) })), expected)
   })
 })
 

@@ -160,7 +160,7 @@ export class Outbox {
       if (!Delivery.isTest(consignment.delivery)) this.#enqueue(consignment)
       else {
         consignment.lease = null
-        consignment.delivery = Delivery.end(consignment.delivery, "exhausted", now)
+        consignment.delivery = Delivery.end(consignment.delivery, Delivery.lostTestStatus, now)
       }
     }
     if (this.open.size === 0) return false

@@ -2,7 +2,7 @@
  * `WebhookStore` in memory: each method is one synchronous step over `State`, decided by `DeliveryStep` and
  * `WebhookStep`.
  */
-import { DeliveryStep, type Time, type Webhook, WebhookStep, WebhookStore } from "@wac/core"
+import { Delivery, DeliveryStep, type Time, type Webhook, WebhookStep, WebhookStore } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { type Memory, State } from "../State.ts"
 import { keepAll, loaded as deliveriesLoaded } from "./DeliveryStore.ts"
@@ -31,16 +31,12 @@ const put = (memory: Memory, candidate: Webhook.Webhook): WebhookStep.Put => {
 
 const stateOf = ({ open, webhook }: Outbox): WebhookStore.WebhookState => {
   const isPaused = webhook.pausedAt !== null
-  const { health: { lastSuccessAt }, resumedAt } = webhook
   let oldestHeldAt: Time.Instant | null = null
   let oldestTriedAt: Time.Instant | null = null
-  for (const { delivery: { firstAttemptAt }, event } of open) {
+  for (const { delivery, event } of open) {
     if (isPaused) oldestHeldAt = Math.min(event.createdAt, oldestHeldAt ?? event.createdAt)
-    if (
-      firstAttemptAt !== null && (lastSuccessAt === null || lastSuccessAt < firstAttemptAt) &&
-      (resumedAt === null || resumedAt <= firstAttemptAt)
-    ) {
-      oldestTriedAt = Math.min(firstAttemptAt, oldestTriedAt ?? firstAttemptAt)
+    if (Delivery.mayPause(delivery, webhook)) {
+      oldestTriedAt = Math.min(delivery.firstAttemptAt!, oldestTriedAt ?? Infinity)
     }
   }
   return { webhook, heldCount: isPaused ? open.size : 0, oldestHeldAt, oldestTriedAt }

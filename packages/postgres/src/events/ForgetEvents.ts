@@ -7,6 +7,7 @@ import * as Clocks from "../Clocks.ts"
 import { plain } from "../Column.ts"
 import { instants, texts } from "../Parameter.ts"
 import type { Rows, Statement } from "../Statement.ts"
+import { endedStatuses } from "../webhooks/StoredDelivery.ts"
 
 /** Rows deleted at once for a workspace. */
 const atOnce = 500
@@ -24,14 +25,12 @@ export const horizonsText = `select w.id as workspace_id, least($1::bigint, ${ol
 
 const given = "unnest($1::text[], $2::bigint[], $3::text[]) g (workspace_id, until, below)"
 
-const ended = "('delivered', 'exhausted', 'skipped')"
-
 /** The bound of identifiers keeps the scan away from deliveries that are held. */
 export const deliveriesText = `with gone as (
     delete from deliveries d where d.ctid = any (array(
       select o.ctid from ${given} cross join lateral (
         select o.ctid from deliveries o
-        where o.workspace_id = g.workspace_id and o.id < g.below and o.status in ${ended}
+        where o.workspace_id = g.workspace_id and o.id < g.below and o.status in ${endedStatuses}
         order by o.id limit ${atOnce}
         -- a replay may be about to begin a new round
         for update skip locked
@@ -50,7 +49,8 @@ export const eventsText = `with ready as materialized (
     select g.workspace_id, least(g.until, ${oldestOpen("g.workspace_id")}) - ${Clocks.spread} as until
     from ${given}
     where not exists (
-      select from deliveries d where d.workspace_id = g.workspace_id and d.id < g.below and d.status in ${ended}
+      select from deliveries d
+      where d.workspace_id = g.workspace_id and d.id < g.below and d.status in ${endedStatuses}
     )
   ), gone as (
     delete from events e where e.ctid = any (array(

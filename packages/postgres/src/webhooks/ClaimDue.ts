@@ -11,9 +11,11 @@
  * released meanwhile are seen by the next claim. A claim waits for no row: if a completion holds a webhook's health,
  * `ready_at` stays, and the claimer looks at that webhook again.
  *
- * It decides nothing: numbers of rules are parameters, or columns derived by the rules (`webhook_health`).
+ * It must choose by indexes, so it states in SQL what core decides by `Delivery.line`, `dueAt` and `place`, and by
+ * `Webhook.freeSlots`, `drainSlots` and `nextDrainAt`. The suite `DeliveryStoreModelSuite` compares it with these
+ * functions. Numbers of rules are parameters, constants of core, or columns derived by the rules (`webhook_health`).
  */
-import { type Delivery, type DeliveryStore, type Event, type Id, type Time, Webhook } from "@wac/core"
+import { Delivery, type DeliveryStore, type Event, type Id, type Time, Webhook } from "@wac/core"
 import { Duration } from "effect"
 import * as Clocks from "../Clocks.ts"
 import { instant, instantOrNull, plain } from "../Column.ts"
@@ -54,6 +56,13 @@ const lastInLine = (isDoubtful: boolean): string =>
         select h.ready_at from webhook_health h where ${isDoubtful ? "" : "not "}h.doubtful and h.ready_at <= ${now}
         order by h.ready_at desc limit 1
       )`
+
+/** The queues as numbers, in the order in which a failing webhook takes them. */
+const queue = {
+  fresh: Delivery.lines.indexOf("fresh"),
+  backlog: Delivery.lines.indexOf("backlog"),
+  retry: Delivery.lines.indexOf("retry")
+}
 
 /** The pending and due deliveries of a webhook, except claimed ones. */
 const due =
@@ -176,16 +185,14 @@ const turnText = `with chosen as (
           as drain_slots
       from chosen c cross join lateral (
         select case
-          when c.paused then 0
-          when not c.failing then greatest(least(c.capacity - c.in_flight, c.share), 0)
-          when c.in_flight = 0 and coalesce(c.gap_end, ${now}) <= ${now} then 1
-          else 0
+          when c.paused or c.gap_end > ${now} then 0
+          else greatest(least(c.capacity - c.in_flight, c.share), 0)
         end as slots
       ) f
     ), candidates as (
-      -- Of each queue (0 is fresh, 1 backlog, 2 retry) the first that fit, and one more, which says when there is
-      -- something to do again. Nothing is sorted that an index already orders: while few deliveries are pending, every
-      -- index seems as good, and an index over all webhooks would be scanned for each.
+      -- Of each queue the first that fit, and one more, which says when there is something to do again. Nothing is
+      -- sorted that an index already orders: while few deliveries are pending, every index seems as good, and an index
+      -- over all webhooks would be scanned for each.
       select o.*, d.id, d.workspace_id, d.line, d.due_at, d.due_at <= ${now} and d.allowed as may,
         row_number() over (
           partition by o.webhook_id
@@ -193,8 +200,8 @@ const turnText = `with chosen as (
         ) as turn
       from open o left join lateral (
         (
-          select d.id, d.workspace_id, 0 as line, d.next_attempt_at as due_at, d.next_attempt_at as waits_since,
-            true as allowed
+          select d.id, d.workspace_id, ${queue.fresh} as line, d.next_attempt_at as due_at,
+            d.next_attempt_at as waits_since, true as allowed
           from deliveries d
           where ${due} and d.round_attempts = 0 and d.trigger <> 'replay' and d.next_attempt_at >= o.fresh_from
             and ${notSkipped}
@@ -202,7 +209,7 @@ const turnText = `with chosen as (
         )
         union all
         (
-          select b.id, b.workspace_id, 1, b.due_at, b.waits_since,
+          select b.id, b.workspace_id, ${queue.backlog}, b.due_at, b.waits_since,
             row_number() over (order by b.waits_since, b.id) <= o.drain_slots
           from (
             (
@@ -231,7 +238,7 @@ const turnText = `with chosen as (
         )
         union all
         (
-          select distinct r.id, r.workspace_id, 2, r.due_at, r.due_at, true
+          select distinct r.id, r.workspace_id, ${queue.retry}, r.due_at, r.due_at, true
           from (
             (
               select d.id, d.workspace_id,
@@ -261,13 +268,14 @@ const turnText = `with chosen as (
     ), served as materialized (
       select r.webhook_id, r.changes, r.ready_at, r.slots_taken, r.paused, r.failing, r.gap_end, r.capacity,
         r.in_flight + count(*) filter (where r.taken) as in_flight,
-        r.draining + count(*) filter (where r.taken and r.line = 1) as draining,
+        r.draining + count(*) filter (where r.taken and r.line = ${queue.backlog}) as draining,
         least(r.first_end, max(${now} + $5::bigint) filter (where r.taken)) as first_end,
         greatest(r.last_end, max(${now} + $5::bigint) filter (where r.taken)) as last_end,
-        min(r.due_at) filter (where not r.taken and r.line <> 1) as head,
-        min(r.due_at) filter (where not r.taken and r.line = 1) as backlog_head,
-        count(*) filter (where r.taken and r.line = 1) as drained,
-        greatest(r.drain_at, ${now}) + $8::bigint * count(*) filter (where r.taken and r.line = 1) as drain_at
+        min(r.due_at) filter (where not r.taken and r.line <> ${queue.backlog}) as head,
+        min(r.due_at) filter (where not r.taken and r.line = ${queue.backlog}) as backlog_head,
+        count(*) filter (where r.taken and r.line = ${queue.backlog}) as drained,
+        greatest(r.drain_at, ${now})
+          + $8::bigint * count(*) filter (where r.taken and r.line = ${queue.backlog}) as drain_at
       from ranked r
       group by r.webhook_id, r.changes, r.ready_at, r.slots_taken, r.paused, r.failing, r.gap_end, r.capacity,
         r.in_flight, r.draining, r.first_end, r.last_end, r.drain_at
@@ -279,7 +287,7 @@ const turnText = `with chosen as (
           greatest(
             -- last in line; not by the clock, since another claimer's clock may be behind
             least(t.line_end + 1, ${now}),
-            -- when a slot is free
+            -- when a slot is free; a failing webhook has one (\`Webhook.slots\`)
             case
               when s.failing then greatest(s.gap_end, case when s.in_flight > 0 then s.last_end end)
               when s.in_flight >= s.capacity then s.first_end
@@ -306,7 +314,7 @@ const turnText = `with chosen as (
         array_agg(r.workspace_id order by r.turn, r.place) as workspaces,
         array_agg(r.webhook_id order by r.turn, r.place) as webhooks,
         array_agg(r.doubtful order by r.turn, r.place) as are_doubtful,
-        array_agg(r.line = 1 order by r.turn, r.place) as are_backlog,
+        array_agg(r.line = ${queue.backlog} order by r.turn, r.place) as are_backlog,
         array_agg(r.id = any (l.lapsed) order by r.turn, r.place) as are_lapsed,
         count(*) filter (where not r.doubtful) as healthy,
         count(*) filter (where r.doubtful) as doubtful
@@ -413,7 +421,7 @@ const claimText = `with recursive ${lineText}, ${turnsText}, claimed as material
       select coalesce(
         json_agg(json_build_object('id', w.id, 'url', w.url, 'secrets', (
           select coalesce(json_agg(to_json(s) order by s.position), '[]') from webhook_secrets s
-          where s.webhook_id = w.id and (s.expires_at is null or s.expires_at > ${now})
+          where s.webhook_id = w.id
         ))),
         '[]'
       )
@@ -592,7 +600,7 @@ export const foundOf = ([, , claimRows, leftRows]: ReadonlyArray<Rows>): Found =
   const at = instant(left!, "at")
   const senders = new Map(
     plain<ReadonlyArray<StoredSender>>(claim!, "webhooks").map(({ id, secrets, url }) =>
-      [id, { url, secrets: secrets.map(secretOf) }] as const
+      [id, { url, secrets: secrets.map(secretOf).filter((secret) => Webhook.isLive(secret, at)) }] as const
     )
   )
   return {

@@ -332,8 +332,7 @@ const write = (
       text: deliveriesText,
       params: written.params(deliveries.map((delivery) => {
         const resumedAt = webhook(delivery.webhookId)?.resumedAt ?? null
-        const isAfter = resumedAt !== null && delivery.firstAttemptAt !== null && delivery.firstAttemptAt >= resumedAt
-        return { ...delivery, resumedAt: isAfter ? resumedAt : null }
+        return { ...delivery, resumedAt: Delivery.startsRound(delivery, { resumedAt }) ? null : resumedAt }
       }))
     },
     {

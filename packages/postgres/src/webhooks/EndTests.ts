@@ -1,9 +1,12 @@
 /**
- * Ends tests that no process is carrying out any more: their claim was released, or its lease has ended. A test that is
- * just being recorded late is left to its process.
+ * Ends tests that no process is carrying out any more (`Delivery.lostTestStatus`): their claim was released, or its
+ * lease has ended. A test that is just being recorded late is left to its process.
  */
-import type { Time } from "@wac/core"
+import { Delivery, type Time } from "@wac/core"
 import type { Statement } from "../Statement.ts"
+import { delivery } from "./StoredDelivery.ts"
+
+const ended = delivery.pick("status", "nextAttemptAt", "completedAt")
 
 const endText = `with left_over as (
     select d.workspace_id, d.webhook_id, d.id, k.delivery_id is not null as is_claimed
@@ -18,10 +21,12 @@ const endText = `with left_over as (
     delete from delivery_claims k using held h where k.webhook_id = h.webhook_id and k.delivery_id = h.delivery_id
     returning k.delivery_id
   )
-  update deliveries d set status = 'exhausted', completed_at = $1
-  from left_over l
+  update deliveries d set ${ended.set("e")}
+  from left_over l cross join ${ended.rows("e", 2)}
   where d.workspace_id = l.workspace_id and d.id = l.id and d.status = 'testing'
     and (not l.is_claimed or l.id in (select f.delivery_id from freed f))`
 
 /** The statements that end such tests. */
-export const endTests = (at: Time.Instant): ReadonlyArray<Statement> => [{ text: endText, params: [at] }]
+export const endTests = (at: Time.Instant): ReadonlyArray<Statement> => [
+  { text: endText, params: [at, ...ended.params([Delivery.ending(Delivery.lostTestStatus, at)])] }
+]

@@ -9,7 +9,7 @@ import type { StepOptions } from "../Database.ts"
 import { instants, texts } from "../Parameter.ts"
 import type { Row, Statement } from "../Statement.ts"
 import { writeRounds } from "./Rounds.ts"
-import { delivery, deliveryOf } from "./StoredDelivery.ts"
+import { delivery, deliveryOf, endedStatuses, testTriggers } from "./StoredDelivery.ts"
 
 /** The columns of a job that callers see. */
 export const replay = columns(
@@ -89,10 +89,10 @@ const coveredText = `select a.id, a.workspace_id, w.id as webhook_id, (
       then count(*) filter (where o.is_covered)
     end
     from (
-      select d.trigger not in ('test', 'probe') and (a.status is null or d.status = a.status) as is_covered
+      select d.trigger not in ${testTriggers} and (a.status is null or d.status = a.status) as is_covered
       from deliveries d
       where d.webhook_id = w.id and d.created_at >= a.since and d.created_at < coalesce(a.until, 9223372036854775807)
-        and d.status in ('delivered', 'exhausted', 'skipped')
+        and d.status in ${endedStatuses}
       order by d.created_at, d.id limit $6::integer + 1
     ) o
   )::double precision as covered
@@ -193,7 +193,7 @@ const endedText = `select ${delivery.names("d")}
   from replays r cross join lateral (
     select d.* from deliveries d
     where d.webhook_id = r.webhook_id and (d.created_at, d.id) > (r.reached_at, r.reached_id) and d.created_at < r.until
-      and d.status in ('delivered', 'exhausted', 'skipped')
+      and d.status in ${endedStatuses}
       -- nothing is read for a job that must wait
       and exists (select from webhooks w where w.id = r.webhook_id)
       and not exists (select from webhook_skips s where s.webhook_id = r.webhook_id)

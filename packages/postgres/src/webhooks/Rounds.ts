@@ -13,15 +13,26 @@ import { lockHealth } from "./Health.ts"
 import { delivery, deliveryOf } from "./StoredDelivery.ts"
 import { loadPresent, readPresent } from "./WebhookStep.ts"
 
-const begin = delivery.pick("workspaceId", "id", "orderKey", "sequence", "trigger", "nextAttemptAt")
+/** The columns that `Delivery.newRound` changes. */
+const begin = delivery.pick(
+  "workspaceId",
+  "id",
+  "orderKey",
+  "sequence",
+  "status",
+  "trigger",
+  "roundAttempts",
+  "firstAttemptAt",
+  "nextAttemptAt",
+  "completedAt"
+)
 const free = delivery.pick("workspaceId", "id", "nextAttemptAt")
 
 /** A new position lets claimers notice that something is due. */
 const beginText = `with announced as materialized (
     ${announce}
   )
-  update deliveries d set ${begin.set("g", "workspaceId", "id")}, status = 'pending', round_attempts = 0,
-    first_attempt_at = null, completed_at = null, position = nextval('positions')
+  update deliveries d set ${begin.set("g", "workspaceId", "id")}, position = nextval('positions')
   from announced, ${begin.rows("g")} where d.workspace_id = g.workspace_id and d.id = g.id`
 
 const freeText = `with announced as materialized (

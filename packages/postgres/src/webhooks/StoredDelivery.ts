@@ -1,7 +1,7 @@
 /**
  * Deliveries and their attempts as they are stored.
  */
-import type { Delivery } from "@wac/core"
+import { Delivery, Replay } from "@wac/core"
 import { Duration } from "effect"
 import { columns, type Fields } from "../Columns.ts"
 import type { Row } from "../Statement.ts"
@@ -28,6 +28,12 @@ export const delivery = columns(
     completedAt: "bigint"
   } satisfies Fields<Delivery.Delivery>
 )
+
+const listOf = (words: ReadonlyArray<string>): string => `(${words.map((word) => `'${word}'`).join(", ")})`
+
+/** Core's lists as SQL: constants, so that statements match the predicates of partial indexes. */
+export const endedStatuses = listOf(Replay.statuses)
+export const testTriggers = listOf(Delivery.testTriggers)
 
 /** The delivery of a row. A test in progress is pending. */
 export const deliveryOf = (row: Row): Delivery.Delivery => {

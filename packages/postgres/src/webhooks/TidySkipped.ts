@@ -2,14 +2,14 @@
  * Writes the status of deliveries that a resume or a removal skipped (`webhook_skips`): a bounded number for one
  * webhook at a time.
  */
-import { type Step, type Time } from "@wac/core"
+import { Delivery, type Step, type Time } from "@wac/core"
 import * as Clocks from "../Clocks.ts"
 import { instant, plain } from "../Column.ts"
-import { columns } from "../Columns.ts"
 import type { StepOptions } from "../Database.ts"
 import { texts } from "../Parameter.ts"
 import type { Statement } from "../Statement.ts"
 import { follow } from "./Complete.ts"
+import { delivery } from "./StoredDelivery.ts"
 
 /** Where the last look ended. The next one continues after it. */
 interface Place {
@@ -94,12 +94,12 @@ interface Writes {
   readonly now: Time.Instant
 }
 
-const written = columns({ workspaceId: "text", id: "text" })
+const written = delivery.pick("workspaceId", "id", "status", "nextAttemptAt", "completedAt")
 
 const unclaimText = "delete from delivery_claims k where k.webhook_id = $1 and k.delivery_id = any ($2::text[])"
 
-const writeText = `update deliveries d set status = 'skipped', next_attempt_at = null, completed_at = $1
-  from ${written.rows("u", 2)} where d.workspace_id = u.workspace_id and d.id = u.id`
+const writeText = `update deliveries d set ${written.set("u", "workspaceId", "id")}
+  from ${written.rows("u")} where d.workspace_id = u.workspace_id and d.id = u.id`
 
 const reachText = "update webhook_skips s set tidied_until = $3 where s.webhook_id = $1 and s.until = $2::bigint"
 
@@ -119,7 +119,10 @@ const write = ({ now, skip, skipped }: Writes): ReadonlyArray<Statement> => {
     const keys = [...new Set(skipped.map(({ orderKey }) => orderKey))].filter((key) => key !== null)
     return [
       { text: unclaimText, params: [webhookId, texts(skipped.map(({ id }) => id))] },
-      { text: writeText, params: [skippedAt, ...written.params(skipped)] },
+      {
+        text: writeText,
+        params: written.params(skipped.map((one) => ({ ...one, ...Delivery.ending("skipped", skippedAt) })))
+      },
       reach(Math.max(tidiedUntil, ...skipped.map(({ createdAt }) => createdAt))),
       ...keys.length === 0 ? [] : [
         follow(keys.map((orderKey) => ({ webhookId, orderKey, at: now }))),
