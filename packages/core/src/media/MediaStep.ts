@@ -1,6 +1,6 @@
 /**
  * The decisions of `MediaStore` (contract §10): whether an upload fits into the workspace's quota, whether it repeats an
- * earlier one, and what a removal leaves behind. Pure.
+ * earlier one, how long a use keeps a file, and what a removal leaves behind. Pure.
  */
 import type { Duration } from "effect"
 import { type Forbidden, IdempotencyConflict } from "../Errors.ts"
@@ -75,11 +75,19 @@ export interface Remove extends Named {
   readonly only: "file" | "upload" | "due"
 }
 
-/** A command of the step. The three share it, so that one lock makes them exact. */
+/** Uses a file, so that it is kept for longer. */
+export interface Use extends Named {
+  readonly now: Instant
+  /** How long it is kept after this use; defaults to `Media.retention`. */
+  readonly keptFor?: Duration.Duration | undefined
+}
+
+/** A command of the step. All share it, so that one lock makes them exact. */
 export type Command =
   | ({ readonly _tag: "Begin" } & Begin)
   | ({ readonly _tag: "Keep" } & Keep)
   | ({ readonly _tag: "Remove" } & Remove)
+  | ({ readonly _tag: "Use" } & Use)
 
 /** The result of *keep*. */
 export type Kept =
@@ -95,6 +103,7 @@ export type Answer =
   | { readonly _tag: "Begun"; readonly refusal: Forbidden | undefined }
   | { readonly _tag: "Keeping"; readonly kept: Kept }
   | { readonly _tag: "Removing"; readonly removed: boolean }
+  | { readonly _tag: "Using" }
 
 /** What the step loads, under a lock on the workspace's usage. */
 export interface Loaded extends Known {
@@ -120,12 +129,20 @@ const conflict = () =>
 
 const sizeOf = (row: Row | undefined): number => row?.state === "stored" ? row.media.size : 0
 
-/** Decides `MediaStore.begin`, `keep` and `remove`. */
+type Stored = Extract<Row, { readonly state: "stored" }>
+
+/** The row of a file after a use at `now`. A later use that was recorded before counts. */
+const used = (row: Stored, now: Instant, keptFor?: Duration.Duration): Stored => {
+  const media = { ...row.media, lastUsedAt: Math.max(row.media.lastUsedAt, now) }
+  return { ...row, media, dueAt: Media.expiresAt(media, keptFor) }
+}
+
+/** Decides `MediaStore.begin`, `keep`, `remove` and `use`. */
 export const decide: Decide<Command, Loaded, Answer, Writes> = (loaded, commands) => {
   const rows = new Map<MediaId, Row>()
-  const used = new Map<WorkspaceId, number>()
+  const usage = new Map<WorkspaceId, number>()
   const bindings = new Map<string, Writes["bindings"][number]>()
-  const usedBy = (id: WorkspaceId) => used.get(id) ?? loaded.used(id)
+  const usedBy = (id: WorkspaceId) => usage.get(id) ?? loaded.used(id)
   const rowOf = (named: Named): Row | undefined => {
     const row = rows.get(named.id) ?? loaded.row(named)
     return row?.workspaceId === named.workspaceId ? row : undefined
@@ -134,7 +151,7 @@ export const decide: Decide<Command, Loaded, Answer, Writes> = (loaded, commands
     bindings.get(`${workspaceId} ${key}`) ?? loaded.binding(workspaceId, key)
   const write = (row: Row): void => {
     const change = sizeOf(row) - sizeOf(rowOf(row))
-    if (change !== 0) used.set(row.workspaceId, usedBy(row.workspaceId) + change)
+    if (change !== 0) usage.set(row.workspaceId, usedBy(row.workspaceId) + change)
     rows.set(row.id, row)
   }
 
@@ -184,6 +201,11 @@ export const decide: Decide<Command, Loaded, Answer, Writes> = (loaded, commands
     return true
   }
 
+  const use = ({ keptFor, now: asked, ...named }: Use): void => {
+    const row = rowOf(named)
+    if (row?.state === "stored") write(used(row, loaded.now(asked), keptFor))
+  }
+
   const answers = commands.map((command): Answer => {
     switch (command._tag) {
       case "Begin":
@@ -192,9 +214,12 @@ export const decide: Decide<Command, Loaded, Answer, Writes> = (loaded, commands
         return { _tag: "Keeping", kept: keep(command) }
       case "Remove":
         return { _tag: "Removing", removed: remove(command) }
+      case "Use":
+        use(command)
+        return { _tag: "Using" }
     }
   })
-  return { answers, writes: { rows: [...rows.values()], used, bindings: [...bindings.values()] } }
+  return { answers, writes: { rows: [...rows.values()], used: usage, bindings: [...bindings.values()] } }
 }
 
 /** The row of a customer's file that the provider holds. Pure. */
@@ -206,12 +231,20 @@ export const expected = (awaited: Media.Awaited): Extract<Row, { readonly state:
   dueAt: Media.expiresAt({ lastUsedAt: awaited.createdAt })
 })
 
-type Stored = Extract<Row, { readonly state: "stored" }>
-
-/** The row of a file after a use at `now`. Pure. */
-export const used = (row: Stored, now: Instant, keptFor?: Duration.Duration): Stored => {
-  const media = { ...row.media, lastUsedAt: Math.max(row.media.lastUsedAt, now) }
-  return { ...row, media, dueAt: Media.expiresAt(media, keptFor) }
+/** What a workspace has under the id of a row; `undefined` if nobody may read it. Pure. */
+export const foundOf = (row: Row | undefined): Media.Kept | undefined => {
+  switch (row?.state) {
+    case "stored":
+      return { _tag: "Stored", media: row.media }
+    case "awaited":
+      return { _tag: "Awaited", awaited: row.awaited }
+    case "gone":
+      return { _tag: "Gone" }
+    case "uploading":
+    case "removed":
+    case undefined:
+      return undefined
+  }
 }
 
 /** The answer to a *begin*. */

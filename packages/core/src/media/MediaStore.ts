@@ -34,7 +34,10 @@ export class MediaStore extends Context.Service<MediaStore, {
   readonly remove: (command: Remove) => Effect.Effect<boolean, StoreError>
   /** A file of the workspace. Uploads that have not ended are not found. */
   readonly find: (named: Named) => Effect.Effect<Option.Option<Media.Kept>, StoreError>
-  /** Records a use; the file is then kept for `keptFor`, by default `Media.retention`. Safe to repeat. */
+  /**
+   * Records a use. The file is then kept for `keptFor` after its last use, by default `Media.retention`, even if it was to
+   * be kept for longer before. Safe to repeat.
+   */
   readonly use: (named: Named, now: Instant, keptFor?: Duration.Duration) => Effect.Effect<void, StoreError>
   /** Files that are due by the storage's clock: broken-off uploads and expired files. In any order. */
   readonly due: (now: Instant, limit: number) => Effect.Effect<ReadonlyArray<Named>, StoreError>

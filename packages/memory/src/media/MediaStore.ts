@@ -2,7 +2,7 @@
  * `MediaStore` in memory: each method is one synchronous step over `State`; `MediaStep` decides.
  */
 import { type Id, type Idempotency, type Media, MediaStep, MediaStore, type Time } from "@wac/core"
-import { type Duration, Effect, Layer, Option } from "effect"
+import { Effect, Layer, Option } from "effect"
 import { type KeptMedia, type Memory, State } from "../State.ts"
 
 const bindingName = (workspaceId: Id.WorkspaceId, key: Idempotency.IdempotencyKey): string => `${workspaceId} ${key}`
@@ -34,30 +34,6 @@ const set = (memory: Memory, row: MediaStep.Row): void => {
     leaseUntil: isAwaited ? before?.leaseUntil ?? null : null,
     uploaded: before?.uploaded ?? new Map()
   })
-}
-
-const find = (memory: Memory, { id, workspaceId }: MediaStep.Named): Media.Kept | undefined => {
-  const row = memory.media.of(workspaceId, id)?.row
-  switch (row?.state) {
-    case "stored":
-      return { _tag: "Stored", media: row.media }
-    case "awaited":
-      return { _tag: "Awaited", awaited: row.awaited }
-    case "gone":
-      return { _tag: "Gone" }
-    default:
-      return undefined
-  }
-}
-
-const use = (
-  memory: Memory,
-  { id, workspaceId }: MediaStep.Named,
-  now: Time.Instant,
-  keptFor?: Duration.Duration
-): void => {
-  const row = memory.media.of(workspaceId, id)?.row
-  if (row?.state === "stored") set(memory, MediaStep.used(row, memory.now(now), keptFor))
 }
 
 const rows = (memory: Memory, limit: number, keep: (kept: KeptMedia) => boolean): ReadonlyArray<MediaStep.Named> => {
@@ -127,8 +103,10 @@ export const layer = Layer.effect(
       begin: (command) => Effect.sync(() => MediaStep.begunOf(decide(memory, { _tag: "Begin", ...command }))),
       keep: (command) => Effect.sync(() => MediaStep.keptOf(decide(memory, { _tag: "Keep", ...command }))),
       remove: (command) => Effect.sync(() => MediaStep.removedOf(decide(memory, { _tag: "Remove", ...command }))),
-      find: (named) => Effect.sync(() => Option.fromUndefinedOr(find(memory, named))),
-      use: (named, now, keptFor) => Effect.sync(() => use(memory, named, now, keptFor)),
+      find: ({ id, workspaceId }) =>
+        Effect.sync(() => Option.fromUndefinedOr(MediaStep.foundOf(memory.media.of(workspaceId, id)?.row))),
+      use: ({ id, workspaceId }, now, keptFor) =>
+        Effect.sync(() => void decide(memory, { _tag: "Use", workspaceId, id, now, keptFor })),
       due: (asked, limit) =>
         Effect.sync(() => {
           const now = memory.now(asked)

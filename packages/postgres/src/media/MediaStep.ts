@@ -1,5 +1,5 @@
 /**
- * How PostgreSQL carries out `MediaStep`: the lock of a workspace's usage serializes its uploads and removals.
+ * How PostgreSQL carries out `MediaStep`: the lock of a workspace's usage serializes its uploads, uses and removals.
  */
 import { type Id, type Idempotency, type Media, MediaStep, type Time } from "@wac/core"
 import { instant, plain } from "../Column.ts"
@@ -106,7 +106,7 @@ interface Loaded extends MediaStep.Loaded {
   readonly at: Time.Instant
 }
 
-/** `MediaStore.begin`, `keep` and `remove`. */
+/** `MediaStore.begin`, `keep`, `remove` and `use`. */
 export const options: StepOptions<MediaStep.Command, Loaded, MediaStep.Answer, MediaStep.Writes> = {
   load: (commands) => {
     const workspaces = [texts(workspacesOf(commands))]

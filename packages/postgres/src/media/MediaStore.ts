@@ -1,8 +1,8 @@
 /**
  * `MediaStore` in PostgreSQL: combines the step of this folder and adds the short statements.
  */
-import { type Id, Media, MediaStep as Step, MediaStore } from "@wac/core"
-import { Duration, Effect, Layer, Option } from "effect"
+import { type Id, type Media, MediaStep as Step, MediaStore } from "@wac/core"
+import { Effect, Layer, Option } from "effect"
 import { asked as askedBy } from "../Asked.ts"
 import * as Clocks from "../Clocks.ts"
 import { instant, plain } from "../Column.ts"
@@ -12,26 +12,6 @@ import * as MediaStep from "./MediaStep.ts"
 
 const findText = `select m.id, m.workspace_id, m.state, m.due_at, m.media, m.awaited
   from media m where m.id = $2 and m.workspace_id = $1`
-
-const keptOf = (row: Step.Row): Media.Kept | undefined => {
-  switch (row.state) {
-    case "stored":
-      return { _tag: "Stored", media: row.media }
-    case "awaited":
-      return { _tag: "Awaited", awaited: row.awaited }
-    case "gone":
-      return { _tag: "Gone" }
-    case "uploading":
-    case "removed":
-      return undefined
-  }
-}
-
-/** A later use that was recorded before counts. */
-const useText = `update media m set due_at = u.at + $4::bigint,
-    media = jsonb_set(m.media::jsonb, '{lastUsedAt}', to_jsonb(u.at))::json
-  from (select ${Clocks.at("$3")} as at) u
-  where m.id = $2 and m.workspace_id = $1 and m.state = 'stored' and m.due_at < u.at + $4::bigint`
 
 const dueText = `select m.id, m.workspace_id from media m
   where m.state <> 'removed' and m.due_at <= ${Clocks.at("$1")} order by m.due_at limit $2`
@@ -96,12 +76,9 @@ export const layer = Layer.effect(
       find: ({ id, workspaceId }) =>
         Effect.map(
           query("MediaStore.find", findText, [workspaceId, id]),
-          ([row]) => Option.fromUndefinedOr(row === undefined ? undefined : keptOf(MediaStep.rowOf(row)))
+          ([row]) => Option.fromUndefinedOr(Step.foundOf(row && MediaStep.rowOf(row)))
         ),
-      use: ({ id, workspaceId }, now, keptFor = Media.retention) =>
-        Effect.asVoid(
-          query("MediaStore.use", useText, [workspaceId, id, asked(now) ?? null, Duration.toMillis(keptFor)])
-        ),
+      use: ({ id, workspaceId }, now, keptFor) => Effect.asVoid(step({ _tag: "Use", workspaceId, id, now, keptFor })),
       due: (now, limit) =>
         Effect.map(query("MediaStore.due", dueText, [asked(now) ?? null, limit]), (rows) => rows.map(namedOf)),
       removed: (limit) => Effect.map(query("MediaStore.removed", removedText, [limit]), (rows) => rows.map(namedOf)),

@@ -3,7 +3,7 @@
  */
 import { assert } from "@effect/vitest"
 import { type Id, type Idempotency, type Media, type MediaStep, MediaStore } from "@wac/core"
-import { Effect, Option } from "effect"
+import { Duration, Effect, Option } from "effect"
 import * as Fixture from "../Fixture.ts"
 
 const { day, hour, minute, world } = Fixture
@@ -201,6 +201,60 @@ export const tests = (it: Fixture.It): void => {
       assert.isTrue(yield* remove(media, end, "due"))
       assert.isUndefined(yield* find(media))
       yield* store.forget(media)
+    }))
+
+  it.effect("a use counts from its own time by the retention in force, also if that is now shorter", () =>
+    Effect.gen(function*() {
+      const store = yield* MediaStore.MediaStore
+      const own = yield* world()
+      const media = yield* stored(own, 100, { keptFor: Duration.days(30) })
+      const usedAt = own.start + hour
+      const isKeptUntil = Effect.fnUntraced(function*(end: number, message: string) {
+        assert.deepStrictEqual(yield* find(media), { _tag: "Stored", media: { ...media, lastUsedAt: usedAt } }, message)
+        assert.deepStrictEqual(among([media], yield* store.due(end - 1, everything)), [], message)
+        assert.deepStrictEqual(among([media], yield* store.due(end, everything)), [media.id], message)
+      })
+      yield* store.use(media, usedAt, Duration.days(7))
+      yield* isKeptUntil(usedAt + 7 * day, "the retention is shorter")
+      yield* store.use(media, usedAt, Duration.days(7))
+      yield* isKeptUntil(usedAt + 7 * day, "repeated")
+      yield* store.use(media, own.start, Duration.days(30))
+      yield* isKeptUntil(usedAt + 30 * day, "an earlier use, by a longer retention")
+      yield* store.use(media, own.start, Duration.days(7))
+      yield* isKeptUntil(usedAt + 7 * day, "an earlier use, by a shorter retention")
+    }))
+
+  it.effect("only a file that can be read is used, and a use changes no other one", () =>
+    Effect.gen(function*() {
+      const store = yield* MediaStore.MediaStore
+      const [own, other] = [yield* world(), yield* world()]
+      const [media, beside] = [yield* stored(own, 600, { quota: 1000 }), yield* stored(own, 100)]
+      const uploading = { workspaceId: own.workspace.id, id: yield* Fixture.id("med") }
+      yield* begin(own, uploading.id)
+      const awaited = awaitedOf(own, yield* Fixture.id("med"), `provider ${yield* Fixture.word}`)
+      yield* store.expect(awaited, null)
+      const later = own.start + hour
+      const unknown = { workspaceId: own.workspace.id, id: yield* Fixture.id("med") }
+      const elsewhere = { ...media, workspaceId: other.workspace.id }
+      yield* Effect.forEach(
+        [uploading, awaited, unknown, elsewhere, beside, beside],
+        (each) => store.use(each, later),
+        {
+          concurrency: "unbounded"
+        }
+      )
+      assert.deepStrictEqual(yield* find(media), { _tag: "Stored", media })
+      assert.deepStrictEqual(yield* find(beside), { _tag: "Stored", media: { ...beside, lastUsedAt: later } })
+      assert.deepStrictEqual(yield* find(awaited), { _tag: "Awaited", awaited })
+      assert.isUndefined(yield* find(unknown))
+      const end = own.start + 30 * minute
+      assert.deepStrictEqual(among([uploading], yield* store.due(end, everything)), [uploading.id])
+      // a use leaves the quota as it is
+      assert.isUndefined(yield* begin(own, yield* Fixture.id("med"), { size: 300, quota: 1000 }))
+      assert.isDefined(yield* begin(own, yield* Fixture.id("med"), { size: 301, quota: 1000 }))
+      yield* remove(media, later, "file")
+      yield* store.use(media, later)
+      assert.isUndefined(yield* find(media))
     }))
 
   it.effect("a file has one id at the provider for each number, until the provider deletes it", () =>
