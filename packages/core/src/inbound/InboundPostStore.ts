@@ -50,7 +50,10 @@ export class InboundPostStore extends Context.Service<InboundPostStore, {
     readonly leaseUntil: Instant
     readonly limit: { readonly posts: number; readonly bytes: number }
   }) => Effect.Effect<ReadonlyArray<ClaimedPost>, StoreError>
-  /** Marks a post as processed if the token still holds its claim. If not, returns false and changes nothing. */
+  /**
+   * Marks a post as processed if the token still holds its claim. If not, returns false and changes nothing. Its bytes
+   * stay as received until it is deleted.
+   */
   readonly complete: (command: Complete) => Effect.Effect<boolean, StoreError>
   /**
    * Ends a claim without the post being processed. With a `problem` it counts as a try, and the post is due again at

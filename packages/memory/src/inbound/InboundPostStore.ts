@@ -68,8 +68,6 @@ const end = (
   if (expires !== undefined && !(expires.onlyIfNew && post.expiresAt !== null)) post.expiresAt = at + expires.in
   if (dueIn === null) memory.waitingPosts.delete(post)
   else memory.inboundPostHint.notify()
-  // a processed post's bytes are never needed again
-  if (problem === null) post.body = new Uint8Array()
   return true
 }
 

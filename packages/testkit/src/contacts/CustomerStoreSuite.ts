@@ -273,4 +273,25 @@ export const tests = (it: Fixture.It): void => {
       assert.deepInclude(yield* eraseIn(own, names, "posts"), { erased: 1, busy: 0 })
       assert.deepStrictEqual(yield* findIn(own, names, "posts"), [])
     }))
+
+  it.effect("a processed post of the customer's is found as received, and its bytes deleted", () =>
+    Effect.gen(function*() {
+      const posts = yield* InboundPostStore.InboundPostStore
+      const own = yield* world()
+      const name = { provider: yield* Fixture.word, digest: "d".repeat(64) }
+      const body = JSON.stringify({
+        from: brazilianWithoutNine.slice(1),
+        metadata: { phone_number_id: own.number.providerNumberId }
+      })
+      yield* posts.keep({ ...name, now: own.start, body: new TextEncoder().encode(body) })
+      const limit = { posts: 10, bytes: 1_000_000 }
+      yield* posts.claim({ now: own.start, provider: name.provider, token: "t", leaseUntil: own.start + day, limit })
+      assert.isTrue(yield* posts.complete({ ...name, token: "t", now: own.start }))
+      const names = yield* namesOf(own, brazilian)
+      assert.deepStrictEqual(yield* findIn(own, names, "posts"), [
+        { place: "posts", provider: name.provider, receivedAt: own.start, body }
+      ])
+      assert.deepInclude(yield* eraseIn(own, names, "posts"), { erased: 1, busy: 0 })
+      assert.deepStrictEqual(yield* findIn(own, names, "posts"), [])
+    }))
 }
