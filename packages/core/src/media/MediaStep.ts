@@ -5,7 +5,7 @@
 import type { Duration } from "effect"
 import { type Forbidden, IdempotencyConflict } from "../Errors.ts"
 import type { MediaId, WorkspaceId } from "../Id.ts"
-import type { IdempotencyKey } from "../messages/Idempotency.ts"
+import { type IdempotencyKey, isExpired } from "../messages/Idempotency.ts"
 import type { Decide, Known } from "../Step.ts"
 import type { Instant } from "../Time.ts"
 import * as Media from "./Media.ts"
@@ -167,7 +167,7 @@ export const decide: Decide<Command, Loaded, Answer, Writes> = (loaded, commands
     const now = loaded.now(asked)
     const row = rowOf(given)
     const binding = idempotency === null ? undefined : bindingOf(given.workspaceId, idempotency.key)
-    if (idempotency !== null && binding !== undefined && binding.expiresAt > now) {
+    if (idempotency !== null && binding !== undefined && !isExpired(binding, now)) {
       return binding.fingerprint === idempotency.fingerprint
         ? { _tag: "Replayed", media: binding.media }
         : { _tag: "Refused", error: conflict() }

@@ -104,6 +104,10 @@ export interface Binding {
   readonly expiresAt: Instant | null
 }
 
+/** Whether a key no longer binds, so that it counts as unused. It binds until just before it expires. */
+export const isExpired = ({ expiresAt }: Pick<Binding, "expiresAt">, now: Instant): boolean =>
+  expiresAt !== null && expiresAt <= now
+
 /** The verdict on a request's key. */
 export type Verdict =
   /** The key is unused or expired. The request may claim it. */
@@ -127,9 +131,7 @@ export const judge = (
   fingerprint: string,
   now: Instant
 ): Verdict => {
-  if (binding === undefined || message === undefined || (binding.expiresAt !== null && binding.expiresAt <= now)) {
-    return { _tag: "Unbound" }
-  }
+  if (binding === undefined || message === undefined || isExpired(binding, now)) return { _tag: "Unbound" }
   if (binding.fingerprint !== fingerprint) return { _tag: "Conflict" }
   if (binding.answer !== null) return { _tag: "Answered", answer: binding.answer }
   if (binding.claim !== null && binding.claim.leaseUntil > now) return { _tag: "Running" }

@@ -148,9 +148,9 @@ export const report = (before: Send, report: Message.Report, ids: EventIds, now:
   const moved = apply(before, report, ids, now)
   const { binding, message } = moved.send
   if (binding === null || isSettled(before.message) || !isSettled(message)) return moved
-  const { claim, expiresAt } = binding
+  const { claim } = binding
   // during a live claim only its owner answers; an expired key stays expired
-  return (claim === null || claim.leaseUntil <= now) && (expiresAt === null || expiresAt > now)
+  return (claim === null || claim.leaseUntil <= now) && !Idempotency.isExpired(binding, now)
     ? { ...moved, send: unclaim(moved.send, now) }
     : moved
 }

@@ -1,17 +1,17 @@
 /**
  * `ApiKeyStore` in memory: each method is one synchronous step over `State`.
  */
-import { ApiKey, ApiKeyStore, type Id, Send, type Time } from "@wac/core"
+import { ApiKey, ApiKeyStore, type Id, Idempotency, Send, type Time } from "@wac/core"
 import { Clock, Effect, Layer, Option, Queue } from "effect"
 import { type Memory, State } from "../State.ts"
 
-type Idempotency = Parameters<ApiKeyStore.ApiKeyStore["Service"]["issue"]>[1]
+type Binding = Parameters<ApiKeyStore.ApiKeyStore["Service"]["issue"]>[1]
 
-const issue = (memory: Memory, key: ApiKey.ApiKey, idempotency: Idempotency): ApiKeyStore.Issued => {
+const issue = (memory: Memory, key: ApiKey.ApiKey, idempotency: Binding): ApiKeyStore.Issued => {
   const now = memory.now(key.createdAt)
   const name = `${key.workspaceId}\n${idempotency.key}`
   const before = memory.issuances.get(name)
-  if (before !== undefined && before.expiresAt > now) {
+  if (before !== undefined && !Idempotency.isExpired(before, now)) {
     return before.fingerprint === idempotency.fingerprint
       ? { _tag: "Replayed", key: memory.apiKeys.get(before.apiKeyId)! }
       : { _tag: "Conflict" }

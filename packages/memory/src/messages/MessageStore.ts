@@ -74,7 +74,7 @@ const readMarkName = ({ key, messageId, workspaceId }: MessageStore.ReadMarkKey)
 
 const readMarkOf = (memory: Memory, key: MessageStore.ReadMarkKey, now: Time.Instant): string | undefined => {
   const mark = memory.readMarks.get(readMarkName(key))
-  return mark === undefined || mark.expiresAt <= now ? undefined : mark.fingerprint
+  return mark === undefined || Idempotency.isExpired(mark, now) ? undefined : mark.fingerprint
 }
 
 const forgetMessages = (memory: Memory, before: Time.Instant): boolean => {

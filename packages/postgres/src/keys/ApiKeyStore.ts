@@ -37,9 +37,9 @@ const first = (rows: ReadonlyArray<Row>): Option.Option<ApiKey.ApiKey> =>
   Option.map(Option.fromUndefinedOr(rows[0]), keyOf)
 
 /**
- * Binds the idempotency key unless it is bound and not expired, and stores the API key only if it was bound just now.
- * An existing binding is updated with its own values, since a skipped row would not be returned and a concurrent one
- * would not be seen.
+ * Binds the idempotency key unless it is bound and not expired (`Idempotency.isExpired`). Stores the API key only if it
+ * was bound just now. An existing binding is updated with its own values, since a skipped row would not be returned and a
+ * concurrent one would not be seen.
  */
 const issue = `
   with present as materialized (select coalesce($17::bigint, ${Clocks.now}) as now), bound as (

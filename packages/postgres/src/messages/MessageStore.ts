@@ -6,6 +6,7 @@ import { Contact, Id, type Message, MessageStore, Page, type Referred, type Time
 import { Duration, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import * as Asked from "../Asked.ts"
+import * as Clocks from "../Clocks.ts"
 import { plain } from "../Column.ts"
 import { Database } from "../Database.ts"
 import type { Row } from "../Statement.ts"
@@ -42,17 +43,16 @@ const namedOf = (messageId: Id.MessageId, row: Row): Referred.Named => {
   }
 }
 
-/** $4 is the time that a test sets. Without it, PostgreSQL's clock counts. */
 const recallText = `select r.fingerprint from read_marks r
   where r.workspace_id = $1 and r.message_id = $2 and r.key = $3
-    and r.expires_at > coalesce($4::bigint, (extract(epoch from clock_timestamp()) * 1000)::bigint)`
+    and r.expires_at > ${Clocks.at("$4")}`
 
 /** The number of expired marks deleted with each new one, so that marks need no sweep. */
 const goneAtOnce = 4
 
-/** $6 is the time that a test sets. Without it, PostgreSQL's clock counts. An expired mark counts as absent. */
+/** An expired mark counts as absent (`Idempotency.isExpired`). */
 const keepMarkText = `with judged as (
-    select coalesce($6::bigint, (extract(epoch from clock_timestamp()) * 1000)::bigint) as now
+    select ${Clocks.at("$6")} as now
   ), gone as (
     delete from read_marks r where (r.workspace_id, r.message_id, r.key) in (
       select o.workspace_id, o.message_id, o.key from read_marks o
