@@ -25,11 +25,12 @@ import {
   type Message,
   type PhoneNumber,
   type PhoneNumberStep,
-  type Portal,
+  type PortalStep,
   type Priced,
   type Recipient,
   type ReplayStep,
   type Sealed,
+  Session,
   type SessionStore,
   StorageTime,
   type Template,
@@ -145,7 +146,7 @@ export interface Memory {
   readonly passwordResets: ForgetfulMap<string, Invitation.PasswordReset>
   readonly sessions: ForgetfulMap<string, SessionStore.StoredSession>
   /** Portal links and open sessions, by the hash of the token. */
-  readonly portals: ForgetfulMap<string, Portal.Portal & { readonly isOpen: boolean }>
+  readonly portals: ForgetfulMap<string, PortalStep.Kept>
   readonly apiKeys: Table<ApiKey.ApiKey>
   readonly apiKeyByTokenHash: Map<string, Id.ApiKeyId>
   readonly issuances: ForgetfulMap<string, Issuance>
@@ -263,8 +264,8 @@ const make = (now: Memory["now"]): Memory => ({
   members: new Map(),
   invitations: new ForgetfulMap(({ expiresAt }, now) => expiresAt <= now),
   passwordResets: new ForgetfulMap(({ expiresAt }, now) => expiresAt <= now),
-  sessions: new ForgetfulMap(({ absoluteUntil, idleUntil }, now) => Math.min(idleUntil, absoluteUntil) <= now),
-  portals: new ForgetfulMap(({ expiresAt }, now) => expiresAt <= now),
+  sessions: new ForgetfulMap((session, now) => !Session.isLive(session, now)),
+  portals: new ForgetfulMap(({ portal }, now) => portal.expiresAt <= now),
   apiKeys: new Table(),
   apiKeyByTokenHash: new Map(),
   issuances: new ForgetfulMap((issuance, now) => Idempotency.isExpired(issuance, now)),

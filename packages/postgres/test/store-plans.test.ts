@@ -21,12 +21,15 @@ import { Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import * as ApiKeyStore from "../src/keys/ApiKeyStore.ts"
 import * as MessageStore from "../src/messages/MessageStore.ts"
+import { assign } from "../src/people/Assign.ts"
 import * as InvitationStore from "../src/people/InvitationStore.ts"
 import * as MemberStore from "../src/people/MemberStore.ts"
+import { openPortal } from "../src/people/OpenPortal.ts"
 import * as PortalStore from "../src/people/PortalStore.ts"
 import * as SessionStore from "../src/people/SessionStore.ts"
 import * as SealedSecretStore from "../src/secrets/SealedSecretStore.ts"
 import * as WorkspaceStore from "../src/workspaces/WorkspaceStore.ts"
+import { carryOut } from "./carryOut.ts"
 import { planningDatabases } from "./servers.ts"
 import { touchedBy } from "./touched.ts"
 
@@ -157,7 +160,7 @@ const steps = Effect.gen(function*() {
       { portals: 0, workspaces: 1 }
     ],
     "the opening of a link to the portal": [
-      portals.open({ tokenHash: `hash ${some}`, sessionHash: "newer", now, expiresAt: now + 1000 }),
+      carryOut(openPortal, [{ tokenHash: `hash ${some}`, sessionHash: "newer", now, expiresAt: now + 1000 }]),
       { portals: 2, workspaces: 1 }
     ],
     "a session of the portal": [portals.find(`hash ${some + 1}`, now), { portals: 1 }],
@@ -170,6 +173,16 @@ const steps = Effect.gen(function*() {
     "a person by their id": [
       members.findByUserId(`usr ${some}` as Id.UserId),
       { people: 1, members: 1, workspaces: 1 }
+    ],
+    // the person for the conflict, the lock, the memberships and the foreign key; what ends
+    "the roles that an issuer states": [
+      carryOut(assign, [{
+        userId: "usr new" as Id.UserId,
+        email: `a${some}@example.com`,
+        now,
+        roles: [{ workspaceId: "ws 0" as Id.WorkspaceId, role: "member" }]
+      }]),
+      { people: 4, members: 2, sessions: 1, workspaces: 1 }
     ],
     "the members of a workspace": [members.ofWorkspace(workspace), { people: 1, members: 1 }],
     "an invitation": [invitations.find(`hash ${some}`), { invitations: 1 }],

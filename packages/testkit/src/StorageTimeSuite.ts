@@ -8,6 +8,7 @@ import {
   type Id,
   type Idempotency,
   InboundPostStore,
+  InvitationStore,
   type Limits,
   MessageStore,
   type RateLimit,
@@ -19,6 +20,7 @@ import {
 import { Clock, Effect, Option } from "effect"
 import * as Fixture from "./Fixture.ts"
 import * as MessageFixture from "./messages/MessageFixture.ts"
+import * as People from "./people/PeopleFixture.ts"
 import * as DeliveryFixture from "./webhooks/DeliveryFixture.ts"
 import { type Founded, founder } from "./workspaces/WorkspaceStoreSuite.ts"
 
@@ -191,7 +193,44 @@ export const tests = (it: Fixture.FoundedIt<Founded>): void => {
           const used = Option.getOrThrow(yield* store.use(tokenHash, now, now + 12 * hour))
           assert.isAtMost(used.idleUntil, yield* told(12 * hour))
           assert.isAtLeast(used.idleUntil, yield* told(11 * hour))
+          const live = yield* store.list(owner.userId, now)
+          assert.include(live.map((session) => session.tokenHash), tokenHash)
         }
+      }
+    }))
+
+  it.effect("an invitation lasts its full length, whoever made it and whoever lists it", () =>
+    Effect.gen(function*() {
+      const store = yield* InvitationStore.InvitationStore
+      const own = yield* world()
+      const made: Array<Id.InvitationId> = []
+      for (const ahead of [-8 * day, 0, 8 * day]) {
+        const createdAt = yield* told(ahead)
+        const invitation = yield* People.invitation(own, { createdAt, expiresAt: createdAt + 7 * day })
+        yield* store.create(invitation)
+        made.unshift(invitation.id)
+      }
+      for (const ahead of [-8 * day, 0, 8 * day]) {
+        const listed = yield* store.list(own.workspace.id, yield* told(ahead))
+        assert.sameMembers(listed.map(({ id }) => id), made)
+        for (const { expiresAt } of listed) {
+          assert.isAtMost(expiresAt, yield* told(7 * day))
+          assert.isAtLeast(expiresAt, yield* told(7 * day - hour))
+        }
+      }
+    }))
+
+  it.effect("a link resets a password until it expires, whoever made it and whoever uses it", () =>
+    Effect.gen(function*() {
+      const store = yield* InvitationStore.InvitationStore
+      const { userId } = yield* People.joined(yield* world())
+      for (const ahead of [-day, 0, day]) {
+        const [live, over] = [yield* People.tokenHash, yield* People.tokenHash]
+        const createdAt = yield* told(ahead)
+        yield* store.createReset({ tokenHash: live, userId, createdAt, expiresAt: createdAt + hour })
+        yield* store.createReset({ tokenHash: over, userId, createdAt, expiresAt: createdAt - second })
+        assert.deepStrictEqual(yield* store.redeemReset(over, "$new", yield* told(-ahead)), Option.none())
+        assert.deepStrictEqual(yield* store.redeemReset(live, "$new", yield* told(-ahead)), Option.some(userId))
       }
     }))
 

@@ -1,11 +1,12 @@
 /**
- * The decision of accepting an invitation: it works once, until it expires, and makes its person a member. Pure.
+ * The decisions of using a link. An invitation works once, until it expires, and makes its person a member. A password
+ * reset link works once, until it expires, and ends the person's other links. Pure.
  */
 import type { UserId, WorkspaceId } from "../Id.ts"
 import type { Decide, Known } from "../Step.ts"
 import * as StorageTime from "../StorageTime.ts"
 import type { Instant } from "../Time.ts"
-import type { Invitation } from "./Invitation.ts"
+import type { Invitation, PasswordReset } from "./Invitation.ts"
 import type { Member, Person } from "./Member.ts"
 
 /** Accepts an invitation. */
@@ -68,4 +69,41 @@ export const accept: Decide<Accept, Loaded, Accepted, Writes> = (loaded, command
     answers,
     writes: { people: [...people.values()], members: [...members.values()], accepted: [...accepted.values()] }
   }
+}
+
+/** Sets a person's password by a reset link. */
+export interface Redeem {
+  readonly now: Instant
+  readonly tokenHash: string
+  readonly passwordHash: string
+}
+
+/** What *redeem* loads, under locks. */
+export interface LoadedResets extends Known {
+  /** A link of a person who exists. */
+  readonly reset: (tokenHash: string) => Pick<PasswordReset, "userId" | "expiresAt"> | undefined
+}
+
+/** A person's new password. It ends all of their sessions, and deletes all of their reset links. */
+export interface NewPassword {
+  readonly userId: UserId
+  readonly passwordHash: string
+}
+
+/** Decides `InvitationStore.redeemReset`. The answer is the person; `undefined` if the link is unknown or expired. */
+export const redeem: Decide<Redeem, LoadedResets, UserId | undefined, ReadonlyArray<NewPassword>> = (
+  loaded,
+  commands
+) => {
+  const passwords = new Map<UserId, NewPassword>()
+  const answers = commands.map(({ now, passwordHash, tokenHash }) => {
+    const reset = loaded.reset(tokenHash)
+    if (reset === undefined || reset.expiresAt <= loaded.now(now)) return undefined
+    const { userId } = reset
+    // the first new password has deleted the person's other links
+    if (passwords.has(userId)) return undefined
+    passwords.set(userId, { userId, passwordHash })
+    return userId
+  })
+  return { answers, writes: [...passwords.values()] }
 }

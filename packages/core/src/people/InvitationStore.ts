@@ -1,5 +1,5 @@
 /**
- * Port: invitations to workspaces, and password reset links. `InvitationStep` decides *accept*.
+ * Port: invitations to workspaces, and password reset links. `InvitationStep` decides *accept* and *redeemReset*.
  */
 import { Context, type Effect, type Option } from "effect"
 import type { InvitationId, UserId, WorkspaceId } from "../Id.ts"

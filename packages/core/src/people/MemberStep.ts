@@ -1,10 +1,12 @@
 /**
- * The decision of changing members: who may manage whom, and that a workspace keeps an owner. Pure.
+ * The decisions of changing members: who may manage whom, that a workspace keeps an owner, and what remains of a
+ * person's memberships if an issuer states them. Pure.
  */
 import type { Forbidden } from "../Errors.ts"
 import type { UserId, WorkspaceId } from "../Id.ts"
 import type { Decide, Known } from "../Step.ts"
-import { changeRefusal, type Member, type Role } from "./Member.ts"
+import type { Instant } from "../Time.ts"
+import { changeRefusal, type Member, type Person, type Role } from "./Member.ts"
 
 /** Changes a member's role or removes them. */
 export interface Change {
@@ -64,4 +66,70 @@ export const change: Decide<Change, Loaded, Changed, Writes> = (loaded, commands
       )
     }
   }
+}
+
+/** Replaces a person's memberships by those that an issuer states. */
+export interface Assign {
+  /** The id for the person if the address has no account yet. */
+  readonly userId: UserId
+  /** In lower case. */
+  readonly email: string
+  readonly now: Instant
+  /** Each workspace at most once. */
+  readonly roles: ReadonlyArray<{ readonly workspaceId: WorkspaceId; readonly role: Role }>
+}
+
+/** What *assign* loads, under locks. */
+export interface LoadedPeople extends Known {
+  readonly person: (email: string) => Pick<Person, "userId"> | undefined
+  /** Every membership of a person. */
+  readonly memberships: (userId: UserId) => ReadonlyArray<Pick<Member, "workspaceId" | "createdAt">>
+}
+
+/** What remains of a person's memberships and sessions. */
+export interface Assigned {
+  readonly userId: UserId
+  /** The memberships. All others are removed. */
+  readonly members: ReadonlyArray<Member>
+  /** The workspaces in which the person's sessions continue. Sessions in all others end. */
+  readonly continued: ReadonlyArray<WorkspaceId>
+}
+
+/** What *assign* writes. */
+export interface AssignWrites {
+  /** New people. */
+  readonly people: ReadonlyArray<Person>
+  /** Each person at most once. */
+  readonly assigned: ReadonlyArray<Assigned>
+}
+
+/** Decides `MemberStore.assign`. The answer is the person. */
+export const assign: Decide<Assign, LoadedPeople, UserId, AssignWrites> = (loaded, commands) => {
+  const people = new Map<string, Person>()
+  const assigned = new Map<UserId, Assigned>()
+  const answers = commands.map(({ email, now: asked, roles, userId: given }) => {
+    const now = loaded.now(asked)
+    const known = people.get(email) ?? loaded.person(email)
+    const userId = known?.userId ?? given
+    if (known === undefined) people.set(email, { userId, email, passwordHash: null, createdAt: now })
+    const before = assigned.get(userId)
+    // whoever stays a member has joined when they joined
+    const joined = new Map(
+      (before?.members ?? loaded.memberships(userId)).map(({ createdAt, workspaceId }) => [workspaceId, createdAt])
+    )
+    const stated = new Set(roles.map(({ workspaceId }) => workspaceId))
+    assigned.set(userId, {
+      userId,
+      members: roles.map(({ role, workspaceId }) => ({
+        userId,
+        workspaceId,
+        email,
+        role,
+        createdAt: joined.get(workspaceId) ?? now
+      })),
+      continued: (before?.continued ?? [...stated]).filter((workspaceId) => stated.has(workspaceId))
+    })
+    return userId
+  })
+  return { answers, writes: { people: [...people.values()], assigned: [...assigned.values()] } }
 }

@@ -1,13 +1,12 @@
 /**
- * Port: people and their memberships in workspaces. `MemberStep` decides *change*.
+ * Port: people and their memberships in workspaces. `MemberStep` decides *assign* and *change*.
  */
 import { Context, type Effect, type Option } from "effect"
 import type { UserId, WorkspaceId } from "../Id.ts"
 import type { StoreError } from "../StoreError.ts"
-import type { Instant } from "../Time.ts"
 import type { Workspace } from "../workspaces/Workspace.ts"
 import type { Member, Person, Role } from "./Member.ts"
-import type { Change, Changed } from "./MemberStep.ts"
+import type { Assign, Change, Changed } from "./MemberStep.ts"
 
 /** A workspace that a person is a member of. */
 export interface Membership {
@@ -19,17 +18,6 @@ export interface Membership {
 export interface Account {
   readonly person: Person
   readonly memberships: ReadonlyArray<Membership>
-}
-
-/** Replaces a person's memberships by those that an issuer states. */
-export interface Assign {
-  /** The id for the person if the address has no account yet. */
-  readonly userId: UserId
-  /** In lower case. */
-  readonly email: string
-  readonly now: Instant
-  /** Each workspace at most once. */
-  readonly roles: ReadonlyArray<{ readonly workspaceId: WorkspaceId; readonly role: Role }>
 }
 
 export class MemberStore extends Context.Service<MemberStore, {

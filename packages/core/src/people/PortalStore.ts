@@ -1,21 +1,12 @@
 /**
- * Port: portal links and the sessions that they become. Only the hashes of tokens are stored.
+ * Port: portal links and the sessions that they become. Only the hashes of tokens are stored. `PortalStep` decides
+ * *open*.
  */
 import { Context, type Effect, type Option } from "effect"
 import type { StoreError } from "../StoreError.ts"
 import type { Instant } from "../Time.ts"
 import type { Portal } from "./Portal.ts"
-
-/** Turns a link into a session. */
-export interface OpenPortal {
-  readonly now: Instant
-  /** The hash of the link's token. */
-  readonly tokenHash: string
-  /** The hash of the session's token, which replaces the link's. */
-  readonly sessionHash: string
-  /** When the session ends. */
-  readonly expiresAt: Instant
-}
+import type { Open } from "./PortalStep.ts"
 
 export class PortalStore extends Context.Service<PortalStore, {
   /** Stores a link. */
@@ -24,7 +15,7 @@ export class PortalStore extends Context.Service<PortalStore, {
    * Turns an unexpired link into a session. If requests race, exactly one succeeds. From then on the link's token is
    * invalid. Returns `none` if the link is unknown, expired or already used.
    */
-  readonly open: (command: OpenPortal) => Effect.Effect<Option.Option<Portal>, StoreError>
+  readonly open: (command: Open) => Effect.Effect<Option.Option<Portal>, StoreError>
   /** Finds an unexpired session. A link is not a session. */
   readonly find: (sessionHash: string, now: Instant) => Effect.Effect<Option.Option<Portal>, StoreError>
   /** Deletes a bounded number of links and sessions that ended before a time. Returns whether more may be left. */

@@ -3,6 +3,7 @@
  */
 import { Duration } from "effect"
 import type { SessionId, UserId, WorkspaceId } from "../Id.ts"
+import type { Instant } from "../Time.ts"
 import type { Role } from "./Member.ts"
 
 export interface Session {
@@ -20,3 +21,24 @@ export const idleTimeout = Duration.hours(12)
 
 /** A session ends at this age in any case. */
 export const absoluteTimeout = Duration.days(7)
+
+/** When a session ends: at the earlier of the two times. */
+export interface Ends {
+  /** Moves on with use. */
+  readonly idleUntil: Instant
+  /** Never moves. */
+  readonly absoluteUntil: Instant
+}
+
+/** Whether a session is live: `now` is before both of its ends. Pure. */
+export const isLive = ({ absoluteUntil, idleUntil }: Ends, now: Instant): boolean =>
+  now < idleUntil && now < absoluteUntil
+
+/**
+ * The session after a use at `now`; `undefined` if it is not live. The use moves the idle end forward to `idleUntil`,
+ * never back, and never beyond the absolute end. Pure.
+ */
+export const used = <Live extends Ends>(session: Live, now: Instant, idleUntil: Instant): Live | undefined =>
+  isLive(session, now)
+    ? { ...session, idleUntil: Math.max(session.idleUntil, Math.min(idleUntil, session.absoluteUntil)) }
+    : undefined

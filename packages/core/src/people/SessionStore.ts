@@ -5,9 +5,10 @@ import { Context, type Effect, type Option } from "effect"
 import type { SessionId, UserId, WorkspaceId } from "../Id.ts"
 import type { StoreError } from "../StoreError.ts"
 import type { Instant } from "../Time.ts"
+import type { Ends } from "./Session.ts"
 
-/** A stored session. It is live while `now` is before both `idleUntil` and `absoluteUntil`. */
-export interface StoredSession {
+/** A stored session. */
+export interface StoredSession extends Ends {
   readonly id: SessionId
   readonly tokenHash: string
   readonly userId: UserId
@@ -18,10 +19,6 @@ export interface StoredSession {
   /** The `User-Agent` at sign-in. */
   readonly agent: string | null
   readonly createdAt: Instant
-  /** Moves on with use. */
-  readonly idleUntil: Instant
-  /** Never moves. */
-  readonly absoluteUntil: Instant
 }
 
 /** The session with its times moved so that it begins at the storage's time. Pure. */
@@ -41,7 +38,7 @@ export class SessionStore extends Context.Service<SessionStore, {
     session: StoredSession,
     instead?: { readonly of?: string | undefined; readonly passwordHash?: string | undefined }
   ) => Effect.Effect<boolean, StoreError>
-  /** Finds a live session, and moves `idleUntil` forward (never back, never beyond `absoluteUntil`). */
+  /** Finds a live session, and moves `idleUntil` forward as `Session.used` says. */
   readonly use: (
     tokenHash: string,
     now: Instant,

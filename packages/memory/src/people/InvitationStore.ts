@@ -1,16 +1,17 @@
 /**
  * `InvitationStore` in memory: each method is one synchronous step over `State`, decided by `InvitationStep`.
  */
-import { type Id, type Invitation, InvitationStep, InvitationStore, type Time } from "@wac/core"
+import { type Id, Invitation, InvitationStep, InvitationStore, type Time } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { type Memory, State } from "../State.ts"
-import { endSessions, forgetResets, keepMember } from "./MemberStore.ts"
+import { keepMember, setPassword } from "./MemberStore.ts"
 
 const create = (memory: Memory, invitation: Invitation.Invitation): void => {
   for (const { email, tokenHash, workspaceId } of memory.invitations.values()) {
     if (workspaceId === invitation.workspaceId && email === invitation.email) memory.invitations.delete(tokenHash)
   }
-  memory.invitations.set(invitation.tokenHash, invitation, memory.now(invitation.createdAt))
+  const now = memory.now(invitation.createdAt)
+  memory.invitations.set(invitation.tokenHash, Invitation.createdAt(invitation, now), now)
 }
 
 const list = (
@@ -42,14 +43,16 @@ const accept = (memory: Memory, command: InvitationStep.Accept): InvitationStep.
   return answers[0]!
 }
 
-const redeemReset = (memory: Memory, tokenHash: string, passwordHash: string, asked: Time.Instant) => {
-  const reset = memory.passwordResets.get(tokenHash)
-  const person = reset && memory.people.get(reset.userId)
-  if (reset === undefined || person === undefined || reset.expiresAt <= memory.now(asked)) return Option.none()
-  memory.people.set(person.userId, { ...person, passwordHash })
-  endSessions(memory, person.userId, () => true)
-  forgetResets(memory, person.userId)
-  return Option.some(person.userId)
+const redeemReset = (memory: Memory, command: InvitationStep.Redeem): Id.UserId | undefined => {
+  const { answers, writes } = InvitationStep.redeem({
+    now: memory.now,
+    reset: (tokenHash) => {
+      const reset = memory.passwordResets.get(tokenHash)
+      return reset !== undefined && memory.people.has(reset.userId) ? reset : undefined
+    }
+  }, [command])
+  for (const { passwordHash, userId } of writes) setPassword(memory, userId, passwordHash)
+  return answers[0]
 }
 
 export const layer = Layer.effect(
@@ -62,8 +65,11 @@ export const layer = Layer.effect(
       remove: (workspaceId, id) => Effect.sync(() => remove(memory, workspaceId, id)),
       accept: (command) => Effect.sync(() => accept(memory, command)),
       createReset: (reset) =>
-        Effect.sync(() => memory.passwordResets.set(reset.tokenHash, reset, memory.now(reset.createdAt))),
+        Effect.sync(() => {
+          const now = memory.now(reset.createdAt)
+          memory.passwordResets.set(reset.tokenHash, Invitation.createdAt(reset, now), now)
+        }),
       redeemReset: (tokenHash, passwordHash, now) =>
-        Effect.sync(() => redeemReset(memory, tokenHash, passwordHash, now))
+        Effect.sync(() => Option.fromUndefinedOr(redeemReset(memory, { tokenHash, passwordHash, now })))
     }))
 )

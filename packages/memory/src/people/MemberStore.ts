@@ -12,7 +12,7 @@ export const keepMember = (memory: Memory, member: Member.Member): void => {
 }
 
 /** Ends the sessions of a person for which `ends` is true. Returns how many. */
-export const endSessions = (
+const endSessions = (
   memory: Memory,
   userId: Id.UserId,
   ends: (session: { readonly tokenHash: string; readonly workspaceId: Id.WorkspaceId }) => boolean
@@ -22,22 +22,20 @@ export const endSessions = (
   return theirs.length
 }
 
-/** Deletes a person's password reset links. */
-export const forgetResets = (memory: Memory, userId: Id.UserId): void => {
-  for (const reset of memory.passwordResets.values()) {
-    if (reset.userId === userId) memory.passwordResets.delete(reset.tokenHash)
-  }
-}
+const memberships = (memory: Memory, userId: Id.UserId): ReadonlyArray<Member.Member> =>
+  [...memory.members.values()].flatMap((members) => {
+    const member = members.get(userId)
+    return member === undefined ? [] : [member]
+  }).sort((a, b) => a.createdAt - b.createdAt || (a.workspaceId < b.workspaceId ? -1 : 1))
 
 const account = (memory: Memory, person: Member.Person | undefined): Option.Option<MemberStore.Account> => {
   if (person === undefined) return Option.none()
-  const memberships = [...memory.members.values()].flatMap((members) => {
-    const member = members.get(person.userId)
-    return member === undefined ? [] : [member]
-  }).sort((a, b) => a.createdAt - b.createdAt || (a.workspaceId < b.workspaceId ? -1 : 1))
   return Option.some({
     person,
-    memberships: memberships.map(({ role, workspaceId }) => ({ role, workspace: memory.workspaces.get(workspaceId)! }))
+    memberships: memberships(memory, person.userId).map(({ role, workspaceId }) => ({
+      role,
+      workspace: memory.workspaces.get(workspaceId)!
+    }))
   })
 }
 
@@ -46,11 +44,19 @@ const ofWorkspace = (memory: Memory, workspaceId: Id.WorkspaceId): ReadonlyArray
     a.createdAt - b.createdAt || (a.userId < b.userId ? -1 : 1)
   )
 
-const setPassword = (memory: Memory, userId: Id.UserId, passwordHash: string, keep?: string): Option.Option<number> => {
+/** Changes a person's password, ends their sessions except `keep` and deletes their links. Returns how many ended. */
+export const setPassword = (
+  memory: Memory,
+  userId: Id.UserId,
+  passwordHash: string,
+  keep?: string
+): Option.Option<number> => {
   const person = memory.people.get(userId)
   if (person === undefined) return Option.none()
   memory.people.set(userId, { ...person, passwordHash })
-  forgetResets(memory, userId)
+  for (const reset of memory.passwordResets.values()) {
+    if (reset.userId === userId) memory.passwordResets.delete(reset.tokenHash)
+  }
   return Option.some(endSessions(memory, userId, ({ tokenHash }) => tokenHash !== keep))
 }
 
@@ -69,18 +75,19 @@ const change = (memory: Memory, command: MemberStep.Change): MemberStep.Changed 
   return answers[0]!
 }
 
-const assign = (memory: Memory, { email, now, roles, userId }: MemberStore.Assign): Id.UserId => {
-  const known = [...memory.people.values()].find((person) => person.email === email)
-  const person = known ?? { userId, email, passwordHash: null, createdAt: memory.now(now) }
-  memory.people.set(person.userId, person)
-  const assigned = new Map(roles.map(({ role, workspaceId }) => [workspaceId, role]))
-  for (const [workspaceId, members] of memory.members) if (!assigned.has(workspaceId)) members.delete(person.userId)
-  endSessions(memory, person.userId, ({ workspaceId }) => !assigned.has(workspaceId))
-  for (const [workspaceId, role] of assigned) {
-    const createdAt = memory.members.get(workspaceId)?.get(person.userId)?.createdAt ?? memory.now(now)
-    keepMember(memory, { userId: person.userId, workspaceId, email, role, createdAt })
+const assign = (memory: Memory, command: MemberStep.Assign): Id.UserId => {
+  const { answers, writes } = MemberStep.assign({
+    now: memory.now,
+    person: (email) => [...memory.people.values()].find((person) => person.email === email),
+    memberships: (userId) => memberships(memory, userId)
+  }, [command])
+  for (const person of writes.people) memory.people.set(person.userId, person)
+  for (const { continued, members, userId } of writes.assigned) {
+    for (const others of memory.members.values()) others.delete(userId)
+    for (const member of members) keepMember(memory, member)
+    endSessions(memory, userId, ({ workspaceId }) => !continued.includes(workspaceId))
   }
-  return person.userId
+  return answers[0]!
 }
 
 export const layer = Layer.effect(

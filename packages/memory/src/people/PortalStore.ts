@@ -1,19 +1,20 @@
 /**
- * `PortalStore` in memory: each method is one synchronous step over `State`.
+ * `PortalStore` in memory: each method is one synchronous step over `State`; `PortalStep` decides *open*.
  */
-import { PortalStore } from "@wac/core"
+import { type Portal, PortalStep, PortalStore } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { type Memory, State } from "../State.ts"
 
-const open = (memory: Memory, { expiresAt, now: asked, sessionHash, tokenHash }: PortalStore.OpenPortal) => {
-  const now = memory.now(asked)
-  const link = memory.portals.get(tokenHash)
-  if (link === undefined || link.isOpen || link.expiresAt <= now) return Option.none()
-  memory.portals.delete(tokenHash)
-  const { isOpen: _, ...portal } = link
-  const opened = { ...portal, tokenHash: sessionHash, createdAt: now, expiresAt: now + expiresAt - asked }
-  memory.portals.set(sessionHash, { ...opened, isOpen: true }, now)
-  return Option.some(opened)
+const open = (memory: Memory, command: PortalStep.Open): Portal.Portal | undefined => {
+  const { answers, writes } = PortalStep.open({
+    now: memory.now,
+    kept: (tokenHash) => memory.portals.get(tokenHash)
+  }, [command])
+  for (const { session, tokenHash } of writes) {
+    memory.portals.delete(tokenHash)
+    memory.portals.set(session.tokenHash, { portal: session, isOpen: true }, session.createdAt)
+  }
+  return answers[0]
 }
 
 export const layer = Layer.effect(
@@ -23,16 +24,16 @@ export const layer = Layer.effect(
       create: (link) =>
         Effect.sync(() => {
           const createdAt = memory.now(link.createdAt)
-          const kept = { ...link, createdAt, expiresAt: createdAt + link.expiresAt - link.createdAt, isOpen: false }
-          memory.portals.set(link.tokenHash, kept, createdAt)
+          const portal = { ...link, createdAt, expiresAt: createdAt + link.expiresAt - link.createdAt }
+          memory.portals.set(link.tokenHash, { portal, isOpen: false }, createdAt)
         }),
-      open: (command) => Effect.sync(() => open(memory, command)),
+      open: (command) => Effect.sync(() => Option.fromUndefinedOr(open(memory, command))),
       find: (sessionHash, asked) =>
         Effect.sync(() => {
           const found = memory.portals.get(sessionHash)
-          if (found === undefined || !found.isOpen || found.expiresAt <= memory.now(asked)) return Option.none()
-          const { isOpen: _, ...portal } = found
-          return Option.some(portal)
+          return found?.isOpen === true && found.portal.expiresAt > memory.now(asked)
+            ? Option.some(found.portal)
+            : Option.none()
         }),
       // expired ones are dropped as the map grows
       forget: () => Effect.succeed(false),

@@ -1,7 +1,7 @@
 /**
  * `SessionStore` in memory: each method is one synchronous step over `State`.
  */
-import { SessionStore, type Time } from "@wac/core"
+import { Session, SessionStore, type Time } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { type Memory, State } from "../State.ts"
 
@@ -12,10 +12,9 @@ const use = (
   idleUntil: Time.Instant
 ): Option.Option<SessionStore.StoredSession> => {
   const session = memory.sessions.get(tokenHash)
-  if (session === undefined || now >= session.idleUntil || now >= session.absoluteUntil) return Option.none()
-  const used = { ...session, idleUntil: Math.max(session.idleUntil, Math.min(idleUntil, session.absoluteUntil)) }
-  memory.sessions.set(tokenHash, used, now)
-  return Option.some(used)
+  const used = session && Session.used(session, now, idleUntil)
+  if (used !== undefined) memory.sessions.set(tokenHash, used, now)
+  return Option.fromUndefinedOr(used)
 }
 
 export const layer = Layer.effect(
@@ -40,7 +39,7 @@ export const layer = Layer.effect(
         Effect.sync(() => {
           const now = memory.now(asked)
           return [...memory.sessions.values()].filter((session) =>
-            session.userId === userId && now < session.idleUntil && now < session.absoluteUntil
+            session.userId === userId && Session.isLive(session, now)
           ).sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1))
         }),
       end: (userId, id) =>

@@ -1,8 +1,10 @@
 /**
  * `InvitationStore` in PostgreSQL: combines the operations of this folder (`SetPassword`) and adds the short statements.
  */
-import { type Id, type Invitation, InvitationStep, InvitationStore, type Step, type Time } from "@wac/core"
+import { type Id, Invitation, InvitationStep, InvitationStore, type Step } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
+import { asked } from "../Asked.ts"
+import * as Clocks from "../Clocks.ts"
 import { instant, plain } from "../Column.ts"
 import { Database, type StepOptions } from "../Database.ts"
 import { instants, texts } from "../Parameter.ts"
@@ -42,10 +44,7 @@ const create: StepOptions<Invitation.Invitation, Kept, void, ReadonlyArray<Invit
   read: (_, now) => ({ now }),
   decide: ({ now }, commands) => ({
     answers: commands.map(() => undefined),
-    writes: commands.map((invitation) => {
-      const createdAt = now(invitation.createdAt)
-      return { ...invitation, createdAt, expiresAt: createdAt + invitation.expiresAt - invitation.createdAt }
-    })
+    writes: commands.map((invitation) => Invitation.createdAt(invitation, now(invitation.createdAt)))
   }),
   write: (invitations) =>
     invitations.map((one) => ({
@@ -138,10 +137,7 @@ const createReset: StepOptions<Invitation.PasswordReset, Kept, void, ReadonlyArr
   read: (_, now) => ({ now }),
   decide: ({ now }, commands) => ({
     answers: commands.map(() => undefined),
-    writes: commands.map((reset) => {
-      const createdAt = now(reset.createdAt)
-      return { ...reset, createdAt, expiresAt: createdAt + reset.expiresAt - reset.createdAt }
-    })
+    writes: commands.map((reset) => Invitation.createdAt(reset, now(reset.createdAt)))
   }),
   write: (resets) =>
     resets.map((one) => ({
@@ -150,26 +146,16 @@ const createReset: StepOptions<Invitation.PasswordReset, Kept, void, ReadonlyArr
     }))
 }
 
-interface Redeem {
-  readonly tokenHash: string
-  readonly passwordHash: string
-  readonly now: Time.Instant
-}
-
-interface LoadedReset extends Step.Known {
-  readonly reset: { readonly userId: Id.UserId; readonly expiresAt: Time.Instant } | undefined
-}
-
 /** A transaction that changes a person's password must hold the person's row. */
 const redeemText = `select r.user_id, r.expires_at
   from password_resets r join people p on p.user_id = r.user_id where r.token_hash = $1 for update of p`
 
 /** `InvitationStore.redeemReset`, one at a time. */
 const redeem: StepOptions<
-  Redeem,
-  LoadedReset,
+  InvitationStep.Redeem,
+  InvitationStep.LoadedResets,
   Id.UserId | undefined,
-  { readonly userId: Id.UserId; readonly passwordHash: string } | undefined
+  ReadonlyArray<InvitationStep.NewPassword>
 > = {
   size: 1,
   load: ([command]) => [{ text: redeemText, params: [command!.tokenHash] }, {
@@ -181,25 +167,21 @@ const redeem: StepOptions<
     const [row] = rows!
     return {
       now,
-      reset: row === undefined || left!.length === 0
-        ? undefined
-        : { userId: plain(row, "user_id"), expiresAt: instant(row, "expires_at") }
+      reset: () =>
+        row === undefined || left!.length === 0
+          ? undefined
+          : { userId: plain(row, "user_id"), expiresAt: instant(row, "expires_at") }
     }
   },
-  decide: ({ now, reset }, [command]) => {
-    const userId = reset !== undefined && reset.expiresAt > now(command!.now) ? reset.userId : undefined
-    return {
-      answers: [userId],
-      writes: userId === undefined ? undefined : { userId, passwordHash: command!.passwordHash }
-    }
-  },
-  write: (set) => set === undefined ? [] : setPasswords([{ ...set, keep: undefined }])
+  decide: InvitationStep.redeem,
+  write: (passwords) => setPasswords(passwords.map((one) => ({ ...one, keep: undefined })))
 }
 
 export const layer = Layer.effect(
   InvitationStore.InvitationStore,
   Effect.gen(function*() {
     const { query, stepped } = yield* Database
+    const askedAt = yield* asked
     const creating = yield* stepped("InvitationStore.create", create)
     const accepting = yield* stepped("InvitationStore.accept", accept)
     const creatingReset = yield* stepped("InvitationStore.createReset", createReset)
@@ -210,8 +192,9 @@ export const layer = Layer.effect(
         Effect.map(
           query(
             "InvitationStore.list",
-            `select ${columns} from invitations i where i.workspace_id = $1 and i.expires_at > $2 order by i.id desc`,
-            [workspaceId, now]
+            `select ${columns} from invitations i
+            where i.workspace_id = $1 and i.expires_at > ${Clocks.at("$2")} order by i.id desc`,
+            [workspaceId, askedAt(now) ?? null]
           ),
           (rows) => rows.map(invitationOf)
         ),

@@ -1,5 +1,6 @@
 /**
- * `MemberStore` in PostgreSQL: combines the operations of this folder (`SetPassword`) and adds the short statements.
+ * `MemberStore` in PostgreSQL: combines the operations of this folder (`Assign`, `SetPassword`) and adds the short
+ * statements.
  */
 import { type Id, type Member, MemberStep, MemberStore } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
@@ -8,6 +9,7 @@ import { Database, type StepOptions } from "../Database.ts"
 import { texts } from "../Parameter.ts"
 import type { Row } from "../Statement.ts"
 import { workspaceColumns, workspaceOf } from "../workspaces/WorkspaceStore.ts"
+import { assign } from "./Assign.ts"
 import * as SetPassword from "./SetPassword.ts"
 
 const personOf = (row: Row): Member.Person => ({
@@ -88,27 +90,11 @@ const change: StepOptions<MemberStep.Change, MemberStep.Loaded, MemberStep.Chang
   ]
 }
 
-/** If transactions race to create a person, one does, and the others find them. */
-const assignText = `with person as (
-    insert into people as p (user_id, email, created_at) values ($1, $2, $3)
-    on conflict (email) do update set email = excluded.email
-    returning p.user_id
-  ), gone as (
-    delete from members m using person p where m.user_id = p.user_id and m.workspace_id <> all ($4::text[])
-  ), ended as (
-    delete from sessions s using person p where s.user_id = p.user_id and s.workspace_id <> all ($4::text[])
-  ), kept as (
-    insert into members as m (user_id, workspace_id, role, created_at)
-    select p.user_id, r.workspace_id, r.role, $3
-    from person p cross join unnest($4::text[], $5::text[]) r (workspace_id, role) order by r.workspace_id
-    on conflict (workspace_id, user_id) do update set role = excluded.role
-  )
-  select user_id from person`
-
 export const layer = Layer.effect(
   MemberStore.MemberStore,
   Effect.gen(function*() {
     const { query, stepped } = yield* Database
+    const assigning = yield* stepped("MemberStore.assign", assign)
     const changing = yield* stepped("MemberStore.change", change)
     const setting = yield* stepped("MemberStore.setPassword", SetPassword.setPassword)
     return MemberStore.MemberStore.of({
@@ -138,17 +124,7 @@ export const layer = Layer.effect(
         ),
       setPassword: (userId, passwordHash, keep) =>
         Effect.map(setting({ userId, passwordHash, keep }), Option.fromUndefinedOr),
-      assign: ({ email, now, roles, userId }) =>
-        Effect.map(
-          query("MemberStore.assign", assignText, [
-            userId,
-            email,
-            now,
-            texts(roles.map(({ workspaceId }) => workspaceId)),
-            texts(roles.map(({ role }) => role))
-          ]),
-          ([row]) => plain<Id.UserId>(row!, "user_id")
-        ),
+      assign: assigning,
       change: changing
     })
   })

@@ -1,25 +1,14 @@
 /**
- * `PortalStore` in PostgreSQL: the statements of its methods.
+ * `PortalStore` in PostgreSQL: combines the operations of this folder (`OpenPortal`) and adds the short statements.
  */
-import { type Portal, PortalStore } from "@wac/core"
+import { PortalStore } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { asked } from "../Asked.ts"
 import * as Clocks from "../Clocks.ts"
-import { instant, plain } from "../Column.ts"
+import { plain } from "../Column.ts"
 import { Database } from "../Database.ts"
 import type { Row } from "../Statement.ts"
-
-const columns = "o.id, o.token_hash, o.workspace_id, o.role, o.visitor, o.created_at, o.expires_at"
-
-const portalOf = (row: Row): Portal.Portal => ({
-  id: plain(row, "id"),
-  tokenHash: plain(row, "token_hash"),
-  workspaceId: plain(row, "workspace_id"),
-  role: plain(row, "role"),
-  visitor: plain(row, "visitor"),
-  createdAt: instant(row, "created_at"),
-  expiresAt: instant(row, "expires_at")
-})
+import { columns, openPortal, portalOf } from "./OpenPortal.ts"
 
 const forgottenAtOnce = 1000
 
@@ -35,11 +24,6 @@ const createText = `with present as materialized (select ${Clocks.at("$6")} as n
   insert into portals (id, token_hash, workspace_id, role, visitor, is_open, created_at, expires_at)
   select $1, $2, $3, $4, $5, false, p.now, p.now + $7::bigint from present p`
 
-const openText = `with present as materialized (select ${Clocks.at("$3")} as now)
-  update portals o set token_hash = $2, is_open = true, created_at = p.now, expires_at = p.now + $4::bigint
-  from present p where o.token_hash = $1 and not o.is_open and o.expires_at > p.now
-  returning ${columns}`
-
 const findText = `select ${columns} from portals o
   where o.token_hash = $1 and o.is_open and o.expires_at > ${Clocks.at("$2")}`
 
@@ -49,8 +33,11 @@ const first = ([row]: ReadonlyArray<Row>) => Option.map(Option.fromUndefinedOr(r
 
 export const layer = Layer.effect(
   PortalStore.PortalStore,
-  Effect.map(Effect.all([Database, asked]), ([{ query }, askedAt]) =>
-    PortalStore.PortalStore.of({
+  Effect.gen(function*() {
+    const { query, stepped } = yield* Database
+    const askedAt = yield* asked
+    const opening = yield* stepped("PortalStore.open", openPortal)
+    return PortalStore.PortalStore.of({
       create: ({ createdAt, expiresAt, id, role, tokenHash, visitor, workspaceId }) =>
         Effect.asVoid(
           query("PortalStore.create", createText, [
@@ -63,11 +50,7 @@ export const layer = Layer.effect(
             expiresAt - createdAt
           ])
         ),
-      open: ({ expiresAt, now, sessionHash, tokenHash }) =>
-        Effect.map(
-          query("PortalStore.open", openText, [tokenHash, sessionHash, askedAt(now) ?? null, expiresAt - now]),
-          first
-        ),
+      open: (command) => Effect.map(opening(command), Option.fromUndefinedOr),
       find: (sessionHash, now) =>
         Effect.map(query("PortalStore.find", findText, [sessionHash, askedAt(now) ?? null]), first),
       forget: (before) =>
@@ -76,5 +59,6 @@ export const layer = Layer.effect(
           ([row]) => plain<boolean>(row!, "is_more")
         ),
       end: (sessionHash) => Effect.asVoid(query("PortalStore.end", endText, [sessionHash]))
-    }))
+    })
+  })
 )

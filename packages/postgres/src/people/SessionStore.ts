@@ -78,6 +78,8 @@ export const layer = Layer.effect(
         Effect.map(
           query(
             "SessionStore.use",
+            // the rule of Session.used as a condition: every request of the dashboard waits for this, and a step would
+            // take a second round trip. The conformance suite compares the two
             `with present as materialized (select coalesce($2::bigint, ${Clocks.now}) as now)
             update sessions set idle_until = greatest(idle_until, least(p.now + $3::bigint, absolute_until))
             from present p
@@ -91,9 +93,10 @@ export const layer = Layer.effect(
         Effect.map(
           query(
             "SessionStore.list",
-            `select ${columns} from sessions where user_id = $1 and idle_until > $2 and absolute_until > $2
+            `select ${columns} from sessions
+            where user_id = $1 and idle_until > ${Clocks.at("$2")} and absolute_until > ${Clocks.at("$2")}
             order by created_at desc, id desc`,
-            [userId, now]
+            [userId, askedAt(now) ?? null]
           ),
           (rows) => rows.map(sessionOf)
         ),

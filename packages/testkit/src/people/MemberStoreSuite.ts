@@ -135,6 +135,39 @@ export const tests = (it: Fixture.It): void => {
       )
     }))
 
+  it.effect("assign, changes of the person's memberships and new passwords do not fail when they race", () =>
+    Effect.gen(function*() {
+      const members = yield* MemberStore.MemberStore
+      const [own, other] = [yield* world(), yield* world()]
+      const email = `${yield* Fixture.word}@example.com`
+      const assign = (...workspaces: ReadonlyArray<Fixture.World>) =>
+        Effect.flatMap(Fixture.id("usr"), (userId) =>
+          members.assign({
+            userId,
+            email,
+            now: own.start,
+            roles: workspaces.map(({ workspace }) => ({ workspaceId: workspace.id, role: "member" as const }))
+          }))
+      const userId = yield* assign(own, other)
+      const by = People.asker("owner", yield* Fixture.id("usr"))
+      for (let round = 0; round < 10; round++) {
+        const change = ({ workspace }: Fixture.World, role: Member.Role | null) =>
+          members.change({ workspaceId: workspace.id, userId, role, by })
+        yield* Effect.all([
+          assign(other, own),
+          change(own, "admin"),
+          members.setPassword(userId, `$${round}`),
+          assign(own),
+          change(other, null),
+          change(own, null),
+          assign(own, other)
+        ], { concurrency: "unbounded" })
+      }
+      assert.strictEqual(yield* assign(other), userId)
+      const { memberships } = Option.getOrThrow(yield* members.findByUserId(userId))
+      assert.deepStrictEqual(memberships, [{ role: "member", workspace: other.workspace }])
+    }))
+
   it.effect("only owners manage owners, by their present role", () =>
     Effect.gen(function*() {
       const members = yield* MemberStore.MemberStore

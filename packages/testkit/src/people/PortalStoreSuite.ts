@@ -2,7 +2,7 @@
  * Conformance of `PortalStore`.
  */
 import { assert } from "@effect/vitest"
-import { type Portal, PortalStore } from "@wac/core"
+import { type Portal, type PortalStep, PortalStore } from "@wac/core"
 import { Effect, Option } from "effect"
 import * as Fixture from "../Fixture.ts"
 import * as People from "./PeopleFixture.ts"
@@ -27,7 +27,7 @@ const link = (own: Fixture.World, fields: Partial<Portal.Portal> = {}) =>
 
 /** A command to open a link. */
 const opening = ({ createdAt, tokenHash }: Portal.Portal, now = createdAt) =>
-  Effect.map(People.tokenHash, (sessionHash): PortalStore.OpenPortal => ({
+  Effect.map(People.tokenHash, (sessionHash): PortalStep.Open => ({
     now,
     tokenHash,
     sessionHash,

@@ -2,7 +2,7 @@
  * Conformance of `SessionStore`.
  */
 import { assert } from "@effect/vitest"
-import { MemberStore, SessionStore } from "@wac/core"
+import { MemberStore, Session, SessionStore } from "@wac/core"
 import { Effect, Option } from "effect"
 import * as Fixture from "../Fixture.ts"
 import { type Founded, founder } from "../workspaces/WorkspaceStoreSuite.ts"
@@ -76,6 +76,23 @@ export const testsOfEmpty = (it: Fixture.FoundedIt<Founded>): void => {
       }
       assert.isTrue(Option.isSome(yield* store.use(tokenHash, absoluteUntil - 1, absoluteUntil + hour)))
       assert.deepStrictEqual(yield* store.use(tokenHash, absoluteUntil, absoluteUntil + hour), Option.none())
+    }))
+
+  it.effect("use does what Session.used says, at every time and for every idle end", () =>
+    Effect.gen(function*() {
+      const store = yield* SessionStore.SessionStore
+      const session = yield* created
+      const { absoluteUntil, idleUntil } = session
+      const times = [start, idleUntil, absoluteUntil].flatMap((at) => [at - 1, at, at + 1])
+      for (const now of times) {
+        for (const until of times) {
+          const own = { ...session, id: yield* Fixture.id("ses"), tokenHash: "9".repeat(64) }
+          yield* store.create(own)
+          const expected = Session.used(own, now, until)
+          assert.deepStrictEqual(yield* store.use(own.tokenHash, now, until), Option.fromUndefinedOr(expected))
+          yield* store.remove(own.tokenHash)
+        }
+      }
     }))
 
   it.effect("remove ends one session immediately, and ignores unknown ones", () =>
