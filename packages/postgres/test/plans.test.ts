@@ -11,6 +11,7 @@ import { listEvents } from "../src/events/ListEvents.ts"
 import * as Places from "../src/events/Places.ts"
 import { claimDue, foundOf } from "../src/webhooks/ClaimDue.ts"
 import * as Complete from "../src/webhooks/Complete.ts"
+import * as CompleteDirect from "../src/webhooks/CompleteDirect.ts"
 import * as ListDeliveries from "../src/webhooks/ListDeliveries.ts"
 import { release } from "../src/webhooks/Release.ts"
 import * as Remove from "../src/webhooks/Remove.ts"
@@ -322,7 +323,7 @@ for (const { layer: database, name } of databases) {
             jitter: 0
           }))
           const records = commands.map((command) => ({ command, after: DeliveryStep.outright(command)!, now }))
-          const completed = yield* touchedBy(carryOutAll(Complete.outright.write(records, (asked) => asked)))
+          const completed = yield* touchedBy(carryOutAll(CompleteDirect.outright.write(records, (asked) => asked)))
           assertReads(completed, {
             // read, written, and searched for followers
             deliveries: 3 * 64,

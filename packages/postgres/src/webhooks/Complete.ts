@@ -1,15 +1,15 @@
 /**
- * Records attempts (core's `DeliveryStep.complete`). A success that needs no loading is written directly, in one round
- * trip; everything else is loaded, decided and written.
+ * Records attempts (core's `DeliveryStep.complete`): loads, decides and writes. `CompleteDirect` writes successes that
+ * need no loading.
  */
 import { Delivery, DeliveryStep, type Id, type Time, Webhook, WebhookScheduler } from "@wac/core"
 import { Duration } from "effect"
-import * as Clocks from "../Clocks.ts"
 import { instantOrNull, plain } from "../Column.ts"
 import { columns } from "../Columns.ts"
-import type { DirectOptions, StepOptions } from "../Database.ts"
+import type { StepOptions } from "../Database.ts"
 import { instants, texts } from "../Parameter.ts"
 import type { Row, Statement } from "../Statement.ts"
+import { ordersOf } from "./DeliveryOrder.ts"
 import { lockHealthOf } from "./Health.ts"
 import { delivery, deliveryOf, outcome, storedOutcome } from "./StoredDelivery.ts"
 import { healthColumns, healthOf, healthParams, healthTypes } from "./StoredWebhook.ts"
@@ -23,154 +23,9 @@ export type Recorded =
   | "hint"
 
 /** Large, because a caller waits for all that arrive meanwhile, not for a place among them. */
-const size = 256
+export const size = 256
 
-/** Names and outcomes of attempts that are written directly. */
-const recorded = columns({
-  place: "integer",
-  deliveryId: "text",
-  webhookId: "text",
-  token: "text",
-  now: "bigint",
-  number: "integer",
-  firstAttemptAt: "bigint",
-  endedAt: "bigint",
-  attemptId: "text",
-  ...outcome
-})
-
-const outcomes = columns(outcome)
 const attempted = columns({ id: "text", deliveryId: "text", workspaceId: "text", number: "integer", ...outcome })
-
-/**
- * Applies only to webhooks that are healthy at this moment; the caller must hold their health. Fields that
- * `DeliveryStep.outright` leaves unchanged are not written.
- */
-const outrightText = `with ended as (
-    delete from delivery_claims k
-    using ${recorded.rows("g", 2)}, webhook_health h
-    where k.webhook_id = g.webhook_id and k.delivery_id = g.delivery_id and k.token = g.token
-      and h.webhook_id = g.webhook_id and not h.doubtful
-    returning g.*, k.workspace_id
-  ), written as (
-    update deliveries d set status = 'delivered', attempt_count = e.number, round_attempts = 1,
-      first_attempt_at = e.first_attempt_at, last_attempt_at = e.ended_at, next_attempt_at = null,
-      completed_at = e.ended_at
-    from ended e where d.workspace_id = e.workspace_id and d.id = e.delivery_id
-    returning e.*
-  ), kept as (
-    insert into attempts (id, delivery_id, workspace_id, number, ${outcomes.names()})
-    select w.attempt_id, w.delivery_id, w.workspace_id, w.number, ${outcomes.names("w")}
-    from written w
-  ), healths as (
-    update webhook_health h set
-      last_success_at = greatest(h.last_success_at, a.last_success_at),
-      last_attempt_at = a.last_attempt_at,
-      slots_taken = false,
-      ready_at = least(h.ready_at, case when h.slots_taken then a.now end),
-      changes = h.changes + 1
-    from (
-      select w.webhook_id, max(w.ended_at) as last_success_at,
-        (array_agg(w.ended_at order by w.place desc))[1] as last_attempt_at, coalesce(min(w.now), ${Clocks.now}) as now
-      from written w group by w.webhook_id
-    ) a
-    where h.webhook_id = a.webhook_id
-    returning h.webhook_id, h.ready_at >= a.now and h.ready_at < a.now + $1::bigint as is_sooner
-  )
-  select w.place, h.is_sooner from written w join healths h on h.webhook_id = w.webhook_id`
-
-const followed = columns({ webhookId: "text", orderKey: "text", at: "bigint" })
-
-/**
- * Makes the first delivery of an order due (`Delivery.follow`). A transaction that records a follower of a pending
- * delivery locks the webhook's health (`Recording`), so that either it sees that the delivery has ended, or this
- * statement sees the follower.
- */
-const followText = `with next as (
-    select distinct on (n.workspace_id, n.id) n.workspace_id, n.id, coalesce(k.at, ${Clocks.now}) as at
-    from ${followed.rows("k")}
-    cross join lateral (select w.skipped_until from webhooks w where w.id = k.webhook_id offset 0) w
-    cross join lateral (
-      select d.workspace_id, d.id, d.next_attempt_at from deliveries d
-      where d.order_key = k.order_key and d.webhook_id = k.webhook_id and d.status = 'pending'
-        and d.position > w.skipped_until
-      order by d.sequence limit 1
-    ) n
-    where n.next_attempt_at is null
-  ), freed as (
-    update deliveries d set next_attempt_at = n.at from next n where d.workspace_id = n.workspace_id and d.id = n.id
-    returning d.webhook_id, n.at
-  )
-  update webhook_health h set ready_at = least(h.ready_at, f.at)
-  from (select f.webhook_id, min(f.at) as at from freed f group by f.webhook_id) f
-  where h.webhook_id = f.webhook_id
-  returning h.webhook_id`
-
-/** Makes the first deliveries of orders due at the given time, or now. The caller must hold the webhooks' health. */
-export const follow = (orders: Parameters<typeof followed.params>[0]): Statement => ({
-  text: followText,
-  params: followed.params(orders)
-})
-
-/** A command whose record is to be written directly. */
-export interface OutrightCommand {
-  readonly command: DeliveryStep.Complete
-  readonly after: DeliveryStep.Outright
-  /** The time in tests that control it; `undefined` for the database's time. */
-  readonly now: Time.Instant | undefined
-}
-
-/** Drops repeated commands, since a claim ends with the first record. */
-const firsts = (commands: ReadonlyArray<OutrightCommand>) => {
-  const claims = new Set<string>()
-  return commands.map((one, place) => ({ ...one, place })).filter(({ command: { delivery, token } }) => {
-    const claim = `${delivery.id} ${token}`
-    return !claims.has(claim) && claims.add(claim)
-  })
-}
-
-/** Records successes directly. */
-export const outright: DirectOptions<OutrightCommand, Recorded> = {
-  size,
-  write: (commands) => {
-    const given = firsts(commands)
-    const claims = given.map(({ command }) => command)
-    const leaders = given.filter(({ command }) => command.delivery.orderKey !== null)
-    return [
-      lockHealthOf(claims.map(({ delivery }) => delivery.webhookId)),
-      {
-        text: outrightText,
-        params: [
-          Duration.toMillis(WebhookScheduler.pollEvery),
-          ...recorded.params(given.map(({ after, command: { attempt, delivery, token }, now, place }) => ({
-            ...storedOutcome(attempt),
-            place,
-            deliveryId: delivery.id,
-            webhookId: delivery.webhookId,
-            token,
-            now: now ?? null,
-            number: after.delivery.attemptCount,
-            firstAttemptAt: after.delivery.firstAttemptAt,
-            endedAt: after.endedAt,
-            attemptId: attempt.id
-          })))
-        ]
-      },
-      ...leaders.length === 0 ? [] : [
-        follow(leaders.map(({ command: { delivery: { orderKey, webhookId } }, now }) => ({
-          webhookId,
-          orderKey,
-          at: now ?? null
-        })))
-      ]
-    ]
-  },
-  read: ([, written, freed], commands) => {
-    const isSooner = (freed ?? []).length > 0 || written!.some((row) => plain<boolean | null>(row, "is_sooner"))
-    const places = new Set(written!.map((row) => plain<number>(row, "place")))
-    return commands.map((_, place) => places.has(place) ? isSooner ? "hint" : "recorded" : "no")
-  }
-}
 
 /** A webhook's place in line. */
 interface Place {
@@ -221,18 +76,6 @@ const stateOf = (row: Row): DeliveryStep.State => ({
   resumedAt: instantOrNull(row, "resumed_at"),
   health: healthOf(row)
 })
-
-/** The open deliveries of orders, as loaded. */
-export const ordersOf = (deliveries: ReadonlyArray<Delivery.Delivery>): DeliveryStep.Loaded["order"] => {
-  const orders = new Map<string, Array<Delivery.Delivery>>()
-  for (const delivery of [...deliveries].sort((a, b) => a.sequence! - b.sequence!)) {
-    const name = `${delivery.webhookId} ${delivery.orderKey}`
-    const order = orders.get(name)
-    if (order === undefined) orders.set(name, [delivery])
-    else order.push(delivery)
-  }
-  return (webhookId, orderKey) => orders.get(`${webhookId} ${orderKey}`) ?? []
-}
 
 /**
  * When a claim must look at a webhook: when something of it may be claimed that could not be claimed before these
@@ -358,7 +201,7 @@ const write = (
   ]
 }
 
-/** `DeliveryStore.complete`, if it cannot be written {@link outright}. */
+/** `DeliveryStore.complete`, if it cannot be written directly (`CompleteDirect`). */
 export const complete: StepOptions<DeliveryStep.Complete, Loaded, Recorded, Writes> = {
   size,
   load: (commands) => {

@@ -1,6 +1,6 @@
 /**
  * `DeliveryStore` in PostgreSQL: combines the operations of this folder (`Backlog`, `BeginTest`, `ClaimDue`, `Complete`,
- * `EndTests`, `ListDeliveries`, `Release`, `Rounds`, `TidySkipped`) and adds the short statements.
+ * `CompleteDirect`, `EndTests`, `ListDeliveries`, `Release`, `Rounds`, `TidySkipped`) and adds the short statements.
  */
 import { DeliveryStep, DeliveryStore, Id, type Time } from "@wac/core"
 import { Effect, Layer, Option, Queue, Semaphore } from "effect"
@@ -13,6 +13,7 @@ import { backlog, backlogOf } from "./Backlog.ts"
 import * as BeginTest from "./BeginTest.ts"
 import { claimDue, foundOf, type Looked } from "./ClaimDue.ts"
 import * as Complete from "./Complete.ts"
+import * as CompleteDirect from "./CompleteDirect.ts"
 import { endTests } from "./EndTests.ts"
 import * as ListDeliveries from "./ListDeliveries.ts"
 import { shown, viewOf } from "./ListDeliveries.ts"
@@ -44,7 +45,7 @@ export const layer = Layer.effect(
   Effect.gen(function*() {
     const { direct, listen, planned, query, stepped } = yield* Database
     const askedAt = yield* asked
-    const outright = yield* direct("DeliveryStore.complete", Complete.outright)
+    const outright = yield* direct("DeliveryStore.complete", CompleteDirect.outright)
     const record = yield* stepped("DeliveryStore.complete", Complete.complete)
     const beginTest = yield* stepped("DeliveryStore.beginTest", BeginTest.beginTest)
     const retry = yield* stepped("DeliveryStore.retry", Rounds.retry)

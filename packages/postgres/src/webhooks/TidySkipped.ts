@@ -8,7 +8,7 @@ import { instant, plain } from "../Column.ts"
 import type { StepOptions } from "../Database.ts"
 import { texts } from "../Parameter.ts"
 import type { Statement } from "../Statement.ts"
-import { follow } from "./Complete.ts"
+import { follow } from "./DeliveryOrder.ts"
 import { delivery } from "./StoredDelivery.ts"
 
 /** Where the last look ended. The next one continues after it. */

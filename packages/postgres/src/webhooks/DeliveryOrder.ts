@@ -1,0 +1,53 @@
+/**
+ * The orders of deliveries: groups what was loaded by order, and makes the first delivery of an order due after another
+ * has ended.
+ */
+import type { Delivery, DeliveryStep } from "@wac/core"
+import * as Clocks from "../Clocks.ts"
+import { columns } from "../Columns.ts"
+import type { Statement } from "../Statement.ts"
+
+/** The open deliveries of orders, as loaded. */
+export const ordersOf = (deliveries: ReadonlyArray<Delivery.Delivery>): DeliveryStep.Loaded["order"] => {
+  const orders = new Map<string, Array<Delivery.Delivery>>()
+  for (const delivery of [...deliveries].sort((a, b) => a.sequence! - b.sequence!)) {
+    const name = `${delivery.webhookId} ${delivery.orderKey}`
+    const order = orders.get(name)
+    if (order === undefined) orders.set(name, [delivery])
+    else order.push(delivery)
+  }
+  return (webhookId, orderKey) => orders.get(`${webhookId} ${orderKey}`) ?? []
+}
+
+const followed = columns({ webhookId: "text", orderKey: "text", at: "bigint" })
+
+/**
+ * Makes the first delivery of an order due (`Delivery.follow`). A transaction that records a follower of a pending
+ * delivery locks the webhook's health (`Recording`), so that either it sees that the delivery has ended, or this
+ * statement sees the follower.
+ */
+const followText = `with next as (
+    select distinct on (n.workspace_id, n.id) n.workspace_id, n.id, coalesce(k.at, ${Clocks.now}) as at
+    from ${followed.rows("k")}
+    cross join lateral (select w.skipped_until from webhooks w where w.id = k.webhook_id offset 0) w
+    cross join lateral (
+      select d.workspace_id, d.id, d.next_attempt_at from deliveries d
+      where d.order_key = k.order_key and d.webhook_id = k.webhook_id and d.status = 'pending'
+        and d.position > w.skipped_until
+      order by d.sequence limit 1
+    ) n
+    where n.next_attempt_at is null
+  ), freed as (
+    update deliveries d set next_attempt_at = n.at from next n where d.workspace_id = n.workspace_id and d.id = n.id
+    returning d.webhook_id, n.at
+  )
+  update webhook_health h set ready_at = least(h.ready_at, f.at)
+  from (select f.webhook_id, min(f.at) as at from freed f group by f.webhook_id) f
+  where h.webhook_id = f.webhook_id
+  returning h.webhook_id`
+
+/** Makes the first deliveries of orders due at the given time, or now. The caller must hold the webhooks' health. */
+export const follow = (orders: Parameters<typeof followed.params>[0]): Statement => ({
+  text: followText,
+  params: followed.params(orders)
+})
