@@ -34,7 +34,7 @@ import * as Variant from "./Variant.ts"
 export const lease = Duration.minutes(1)
 
 /** How soon a campaign that has more to do is looked at again. */
-export const busyDelay = Duration.millis(200)
+const busyDelay = Duration.millis(200)
 
 /** How soon a campaign is looked at again while all of its recipients wait for something. */
 const idleDelay = Duration.seconds(1)
