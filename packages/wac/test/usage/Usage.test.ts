@@ -35,7 +35,7 @@ describe("usage", () => {
       const error = await failure(start({ rateCard: [rate, { ...rate, [field]: value }] }))
       const param = `rateCard[1].${field}`
       assert.strictEqual(error.param, param)
-      assert.include(error.message, `${param} is wrong`)
+      assert.include(error.message, `${param} is invalid`)
     }
   })
 })
