@@ -22,19 +22,34 @@ export const JudgedBy = Context.Reference<Judge>("@wac/core/StorageTime/JudgedBy
   defaultValue: () => "storage"
 })
 
+/** Sets the instant in `from`; each instant in `fields` keeps its distance from it. */
+const moved = <Moved extends object>(
+  before: Moved,
+  from: keyof Moved,
+  to: Instant,
+  fields: ReadonlyArray<keyof Moved>
+): Moved => {
+  const after: Record<PropertyKey, unknown> = { ...before, [from]: to }
+  for (const field of fields) {
+    const at = before[field]
+    if (typeof at === "number") after[field] = at - (before[from] as Instant) + to
+  }
+  return after as Moved
+}
+
 /** Translates a command to the storage's time `now`: each instant in `fields` keeps its distance from `now`. Pure. */
 export const judgedAt = <Command extends { readonly now: Instant }, Field extends keyof Command = never>(
   command: Command,
   now: Instant,
   ...fields: ReadonlyArray<Field>
-): Command => {
-  const judged: Record<PropertyKey, unknown> = { ...command, now }
-  for (const field of fields) {
-    const at = command[field]
-    if (typeof at === "number") judged[field] = at - command.now + now
-  }
-  return judged as Command
-}
+): Command => moved(command, "now", now, fields)
+
+/** Creates a row at the storage's time: each instant in `fields` keeps its distance from `createdAt`. Pure. */
+export const createdAt = <Row extends { readonly createdAt: Instant }, Field extends keyof Row>(
+  row: Row,
+  now: Instant,
+  ...fields: ReadonlyArray<Field>
+): Row => moved(row, "createdAt", now, fields)
 
 /** The clock of a storage that lives in the calling process, as `Known.now`. Obeys {@link JudgedBy}. */
 export const ofProcess: Effect.Effect<(asked: Instant) => Instant> = Effect.gen(function*() {

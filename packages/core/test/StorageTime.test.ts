@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { aheadAfter, type Answered } from "../src/StorageTime.ts"
+import { aheadAfter, type Answered, createdAt, judgedAt } from "../src/StorageTime.ts"
 import { between, checks, upTo } from "./checks.ts"
 
 /** An answer at `at` by the storage's clock, to a process whose clock is ahead. */
@@ -31,5 +31,25 @@ describe("the estimate of how far a process's clock is ahead of the storage's", 
     for (const set of [-60_000, -200, 200, 60_000]) {
       assert.closeTo(estimated([answer(0, 0, quick), answer(set, 1000, quick)]), set, 7)
     }
+  })
+})
+
+describe("the storage's time in the place of the asker's", () => {
+  it("a command and its instants move together", () => {
+    const command = { now: 50, leaseUntil: 80, retryAt: null, key: "k" }
+    assert.deepStrictEqual(judgedAt(command, 1000, "leaseUntil", "retryAt"), {
+      ...command,
+      now: 1000,
+      leaseUntil: 1030
+    })
+  })
+
+  it("a row begins at the storage's time and keeps its durations", () => {
+    const row = { createdAt: 50, idleUntil: 80, absoluteUntil: 150 }
+    assert.deepStrictEqual(createdAt(row, 1000, "idleUntil", "absoluteUntil"), {
+      createdAt: 1000,
+      idleUntil: 1030,
+      absoluteUntil: 1100
+    })
   })
 })

@@ -54,6 +54,15 @@ const adding: DirectOptions<number, number> = {
   }
 }
 
+/** A statement that tells whether it is a transaction by itself. */
+const asked = { text: "select transaction_timestamp() = statement_timestamp() as is_alone" }
+
+/** Answers with whether each of these many statements was a transaction by itself. */
+const asking = (statements: number): DirectOptions<null, ReadonlyArray<boolean>> => ({
+  write: () => Array.from({ length: statements }, () => asked),
+  read: (rows, commands) => commands.map(() => rows.map(([row]) => plain<boolean>(row!, "is_alone")))
+})
+
 const migrated = Layer.effectDiscard(Effect.gen(function*() {
   yield* Migrations.run()
   const client = yield* PgClient.PgClient
@@ -117,6 +126,13 @@ for (const { layer: client, name } of clients) {
           const written = yield* Effect.map(read, (rows) => rows.filter(([n]) => (n as number) > 30))
           assert.deepStrictEqual(written, [[31, 7], [32, 7], [33, 7]])
           yield* PgClient.PgClient.use((client) => client`delete from counted where n > 30`)
+        }))
+
+      it.effect("a statement alone is a transaction by itself, and several are one transaction", () =>
+        Effect.gen(function*() {
+          const { direct } = yield* Database
+          const [one, several] = [yield* direct("Test.one", asking(1)), yield* direct("Test.several", asking(2))]
+          assert.deepStrictEqual([yield* one(null), yield* several(null)], [[true], [false, false]])
         }))
 
       it.effect("a step writes nothing if nothing is decided", () =>

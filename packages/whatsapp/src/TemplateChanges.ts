@@ -28,7 +28,7 @@ const statuses: ReadonlyMap<string, string> = new Map([
 ])
 
 /**
- * Statuses that stop sends at once. They trigger no new listing, because a list made slightly too early would allow
+ * Statuses that stop sends immediately. They trigger no new listing, because a list made slightly too early would allow
  * sends again. The others can be of a template that we have not seen yet, or that was edited.
  */
 const stopping = new Set(["rejected", "paused", "disabled", "archived", "pending_deletion", "deleted"])

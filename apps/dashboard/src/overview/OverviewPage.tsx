@@ -79,7 +79,7 @@ const Attention = () => {
         word: "Failing",
         text: (
           <>
-            The webhook’s receiver fails since <Time at={hook.failingSince} />.
+            The webhook’s receiver is failing; its first failure was <Time at={hook.failingSince} />.
           </>
         ),
         action: <Link to="/settings/webhook" className={action}>Open webhook</Link>

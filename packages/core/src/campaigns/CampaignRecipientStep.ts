@@ -9,7 +9,7 @@ import { type Loaded, Sends, type Writes as SendWrites } from "../messages/Sends
 import type { Decide } from "../Step.ts"
 import type { Instant } from "../Time.ts"
 
-/** What came of a recipient that a process took. */
+/** The outcome of a recipient that a process took. */
 export type RecipientEnd =
   /** It had an outcome before, or is no longer there. */
   | { readonly _tag: "Done" }
@@ -20,7 +20,7 @@ export type RecipientEnd =
   /** It is never sent. */
   | { readonly _tag: "Skipped"; readonly error: MessageError }
 
-/** Records what came of a recipient. */
+/** Records the outcome of a recipient. */
 export interface EndRecipient {
   readonly now: Instant
   readonly messageId: MessageId

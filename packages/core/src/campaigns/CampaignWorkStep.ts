@@ -7,7 +7,7 @@ import * as Contact from "../contacts/Contact.ts"
 import type * as Event from "../events/Event.ts"
 import type { MessageId } from "../Id.ts"
 import * as Limits from "../limits/Limits.ts"
-import type { Message, MessageError, OutboundMessage } from "../messages/Message.ts"
+import { type Message, type MessageError, type OutboundMessage, unsent } from "../messages/Message.ts"
 import type { EventIds } from "../messages/MessageStore.ts"
 import * as Send from "../messages/Send.ts"
 import { Sends, type Writes as SendWrites } from "../messages/Sends.ts"
@@ -45,7 +45,7 @@ export interface Work {
   /** The maximum number of recipients to hand out or to skip. */
   readonly limit: number
   readonly limits: Limits.Limits
-  /** By which the forecast knows what messages cost. */
+  /** The prices for the forecast. */
   readonly rateCard: RateCard
   /** The name of the running provider. */
   readonly provider: string
@@ -117,7 +117,7 @@ export interface Checked {
 export interface WorkWrites {
   readonly job: Job
   readonly checked: ReadonlyArray<Checked>
-  /** Recipients that were taken, until when. */
+  /** Recipients that were taken, each with the end of its lease. */
   readonly leased: ReadonlyArray<{ readonly messageId: MessageId; readonly dueAt: Instant }>
   /** Recipients that leave the queue, besides those of {@link sends}. */
   readonly dequeued: ReadonlyArray<MessageId>
@@ -127,7 +127,7 @@ export interface WorkWrites {
   readonly events: ReadonlyArray<Event.Recorded>
 }
 
-/** What was done: recipients to send to now, or other work. */
+/** The work that was done: recipients to send to now, or something else. */
 export interface Worked {
   readonly campaign: Campaign.Campaign
   /** The storage's time. */
@@ -244,28 +244,18 @@ const queued = (
   content: OutboundMessage,
   sender: PhoneNumber.PhoneNumber,
   now: Instant
-): Message => ({
-  ...own,
-  workspaceId,
-  apiKeyId: null,
-  campaignId: id,
-  phoneNumberId: sender.id,
-  from: sender.phoneNumber,
-  content,
-  status: "queued",
-  statusAt: now,
-  providerMessageId: null,
-  createdAt: now,
-  sentAt: null,
-  deliveredAt: null,
-  readAt: null,
-  failedAt: null,
-  error: null,
-  pricing: null,
-  playedAt: null,
-  isHeld: false,
-  sequence: 0
-})
+): Message =>
+  unsent({
+    ...own,
+    workspaceId,
+    apiKeyId: null,
+    campaignId: id,
+    phoneNumberId: sender.id,
+    from: sender.phoneNumber,
+    content,
+    status: "queued",
+    createdAt: now
+  })
 
 /** Ends recipients. Those that are being sent keep their place. */
 const skip = (queue: ReadonlyArray<Queued>, { now: judged }: LoadedWork, reason: MessageError, now: Instant) => {

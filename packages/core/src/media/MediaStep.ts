@@ -231,7 +231,7 @@ export const expected = (awaited: Media.Awaited): Extract<Row, { readonly state:
   dueAt: Media.expiresAt({ lastUsedAt: awaited.createdAt })
 })
 
-/** What a workspace has under the id of a row; `undefined` if nobody may read it. Pure. */
+/** The file of a row as its workspace sees it; `undefined` if the workspace may not read it. Pure. */
 export const foundOf = (row: Row | undefined): Media.Kept | undefined => {
   switch (row?.state) {
     case "stored":

@@ -198,6 +198,32 @@ export interface Message {
   readonly sequence: number
 }
 
+/** The fields that a new message is given. */
+export interface Unsent extends
+  Pick<
+    Message,
+    "id" | "workspaceId" | "apiKeyId" | "campaignId" | "variant" | "phoneNumberId" | "from" | "content" | "createdAt"
+  >
+{
+  readonly status: "queued" | "sending"
+}
+
+/** A new message without any report. */
+export const unsent = (created: Unsent): Message => ({
+  ...created,
+  statusAt: created.createdAt,
+  providerMessageId: null,
+  sentAt: null,
+  deliveredAt: null,
+  readAt: null,
+  failedAt: null,
+  error: null,
+  pricing: null,
+  playedAt: null,
+  isHeld: false,
+  sequence: 0
+})
+
 /** How long a message stays `unknown` without a report before it fails (contract §3). */
 export const unknownTimeout = Duration.minutes(10)
 

@@ -15,7 +15,7 @@ import type { StoreError } from "../StoreError.ts"
 import type { Template } from "../templates/Template.ts"
 import type { Instant } from "../Time.ts"
 import type { Answer, IdempotencyKey, Verdict } from "./Idempotency.ts"
-import type { Message, MessageStatus, OutboundMessage, Report } from "./Message.ts"
+import { type Message, type MessageStatus, type OutboundMessage, type Report, unsent } from "./Message.ts"
 import type { Named } from "./Referred.ts"
 
 /** The idempotency key of a request, scoped to the workspace and the route, and not to the API key. */
@@ -62,7 +62,7 @@ export const claimedMessage = (
   before: Message | undefined
 ): Message =>
   before === undefined
-    ? {
+    ? unsent({
       id: messageId,
       workspaceId: request.workspaceId,
       apiKeyId,
@@ -72,19 +72,8 @@ export const claimedMessage = (
       from: sender.phoneNumber,
       content: message,
       status: "sending",
-      statusAt: now,
-      providerMessageId: null,
-      createdAt: now,
-      sentAt: null,
-      deliveredAt: null,
-      readAt: null,
-      failedAt: null,
-      error: null,
-      pricing: null,
-      playedAt: null,
-      isHeld: false,
-      sequence: 0
-    }
+      createdAt: now
+    })
     : { ...before, apiKeyId, status: "sending", statusAt: now }
 
 /** A claimed send. The caller owns it until `leaseUntil`. */

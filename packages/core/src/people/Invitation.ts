@@ -22,12 +22,6 @@ export interface Invitation {
   readonly expiresAt: Instant
 }
 
-/** The invitation or reset link with its times moved so that it begins at the storage's time. Pure. */
-export const createdAt = <Link extends { readonly createdAt: Instant; readonly expiresAt: Instant }>(
-  link: Link,
-  now: Instant
-): Link => ({ ...link, createdAt: now, expiresAt: now + link.expiresAt - link.createdAt })
-
 /** How long a password reset link is valid. */
 export const resetLifetime = Duration.hours(1)
 

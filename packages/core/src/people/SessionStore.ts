@@ -21,14 +21,6 @@ export interface StoredSession extends Ends {
   readonly createdAt: Instant
 }
 
-/** The session with its times moved so that it begins at the storage's time. Pure. */
-export const createdAt = (session: StoredSession, now: Instant): StoredSession => ({
-  ...session,
-  createdAt: now,
-  idleUntil: now + session.idleUntil - session.createdAt,
-  absoluteUntil: now + session.absoluteUntil - session.createdAt
-})
-
 export class SessionStore extends Context.Service<SessionStore, {
   /**
    * Stores a new session and ends the session `of` that it replaces, in one step. With `passwordHash`, the session is

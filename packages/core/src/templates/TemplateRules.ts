@@ -1,5 +1,5 @@
 /**
- * Finds the first field that the provider would refuse. Pure.
+ * Finds the first field of a template that the provider would refuse. Pure.
  */
 import { type ParameterFormat, placeholdersOf } from "./Template.ts"
 import type { Component, TemplateEdit } from "./TemplateDraft.ts"

@@ -1,5 +1,4 @@
 import { assert, describe, it } from "@effect/vitest"
-import { createdAt } from "../../src/people/Invitation.ts"
 import { type LoadedResets, redeem } from "../../src/people/InvitationStep.ts"
 import { id } from "../samples.ts"
 
@@ -14,10 +13,6 @@ const resets = new Map([
 const loaded: LoadedResets = { now: (asked) => asked, reset: (tokenHash) => resets.get(tokenHash) }
 
 const by = (tokenHash: string, now = 99) => ({ now, tokenHash, passwordHash: `$${tokenHash}` })
-
-it("a link begins at the storage's time and keeps its duration", () => {
-  assert.deepStrictEqual(createdAt({ createdAt: 50, expiresAt: 80 }, 1000), { createdAt: 1000, expiresAt: 1030 })
-})
 
 describe("resetting a password", () => {
   it("a link sets its person's password until it expires", () => {

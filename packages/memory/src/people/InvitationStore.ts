@@ -1,7 +1,7 @@
 /**
  * `InvitationStore` in memory: each method is one synchronous step over `State`, decided by `InvitationStep`.
  */
-import { type Id, Invitation, InvitationStep, InvitationStore, type Time } from "@wac/core"
+import { type Id, type Invitation, InvitationStep, InvitationStore, StorageTime, type Time } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { type Memory, State } from "../State.ts"
 import { keepMember, setPassword } from "./MemberStore.ts"
@@ -11,7 +11,7 @@ const create = (memory: Memory, invitation: Invitation.Invitation): void => {
     if (workspaceId === invitation.workspaceId && email === invitation.email) memory.invitations.delete(tokenHash)
   }
   const now = memory.now(invitation.createdAt)
-  memory.invitations.set(invitation.tokenHash, Invitation.createdAt(invitation, now), now)
+  memory.invitations.set(invitation.tokenHash, StorageTime.createdAt(invitation, now, "expiresAt"), now)
 }
 
 const list = (
@@ -67,7 +67,7 @@ export const layer = Layer.effect(
       createReset: (reset) =>
         Effect.sync(() => {
           const now = memory.now(reset.createdAt)
-          memory.passwordResets.set(reset.tokenHash, Invitation.createdAt(reset, now), now)
+          memory.passwordResets.set(reset.tokenHash, StorageTime.createdAt(reset, now, "expiresAt"), now)
         }),
       redeemReset: (tokenHash, passwordHash, now) =>
         Effect.sync(() => Option.fromUndefinedOr(redeemReset(memory, { tokenHash, passwordHash, now })))

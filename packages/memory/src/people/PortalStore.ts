@@ -1,7 +1,7 @@
 /**
  * `PortalStore` in memory: each method is one synchronous step over `State`; `PortalStep` decides *open*.
  */
-import { type Portal, PortalStep, PortalStore } from "@wac/core"
+import { type Portal, PortalStep, PortalStore, StorageTime } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { type Memory, State } from "../State.ts"
 
@@ -24,7 +24,7 @@ export const layer = Layer.effect(
       create: (link) =>
         Effect.sync(() => {
           const createdAt = memory.now(link.createdAt)
-          const portal = { ...link, createdAt, expiresAt: createdAt + link.expiresAt - link.createdAt }
+          const portal = StorageTime.createdAt(link, createdAt, "expiresAt")
           memory.portals.set(link.tokenHash, { portal, isOpen: false }, createdAt)
         }),
       open: (command) => Effect.sync(() => Option.fromUndefinedOr(open(memory, command))),

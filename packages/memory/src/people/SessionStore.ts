@@ -1,7 +1,7 @@
 /**
  * `SessionStore` in memory: each method is one synchronous step over `State`.
  */
-import { Session, SessionStore, type Time } from "@wac/core"
+import { Session, SessionStore, StorageTime, type Time } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { type Memory, State } from "../State.ts"
 
@@ -27,7 +27,7 @@ export const layer = Layer.effect(
           if (person === undefined || (passwordHash !== undefined && person.passwordHash !== passwordHash)) return false
           if (of !== undefined) memory.sessions.delete(of)
           const now = memory.now(session.createdAt)
-          memory.sessions.set(session.tokenHash, SessionStore.createdAt(session, now), now)
+          memory.sessions.set(session.tokenHash, StorageTime.createdAt(session, now, "idleUntil", "absoluteUntil"), now)
           return true
         }),
       use: (tokenHash, asked, idleUntil) =>

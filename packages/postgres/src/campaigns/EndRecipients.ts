@@ -1,5 +1,5 @@
 /**
- * What came of recipients (core's `CampaignRecipientStep.end`). Lock order: messages, then the queue.
+ * Writes the outcomes of recipients (core's `CampaignRecipientStep.end`). Lock order: messages, then the queue.
  */
 import { CampaignRecipientStep, type Sends } from "@wac/core"
 import { plain } from "../Column.ts"

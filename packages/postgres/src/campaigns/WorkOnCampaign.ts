@@ -1,6 +1,6 @@
 /**
- * A piece of a campaign's work (core's `CampaignWorkStep.work`). Lock order: the campaign, then its queue and messages,
- * of which those that others hold are skipped.
+ * A piece of a campaign's work (core's `CampaignWorkStep.work`). Lock order: the campaign, then its queue and messages.
+ * Those that others hold are skipped.
  */
 import { CampaignWorkStep, Recipient, Variant } from "@wac/core"
 import * as Clocks from "../Clocks.ts"

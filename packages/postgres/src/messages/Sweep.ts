@@ -27,8 +27,12 @@ export const deadline = (timeouts: ReadonlyArray<string>): string =>
 /** The parameters of {@link deadline}. */
 export const timeouts: ReadonlyArray<number> = Send.silences.map(({ after }) => Duration.toMillis(after))
 
-/** The placeholders of these parameters, from the given one on. */
-const timeoutsFrom = (first: number): ReadonlyArray<string> => timeouts.map((_, i) => `$${first + i}`)
+/** Joins the deadline of each message as `m`, with these parameters from the given place on. */
+const deadlineFrom = (first: number): string =>
+  `cross join lateral (
+      select ${deadline(timeouts.map((_, i) => `$${first + i}`))} as deadline
+      from messages m where m.id = x.message_id offset 0
+    ) m`
 
 /** Messages are first read without a lock: any change that gives one an earlier deadline adds a row of its own. */
 const takeText = `with taken as materialized (
@@ -39,9 +43,7 @@ const takeText = `with taken as materialized (
     select t.id as entry, x.message_id, m.deadline
     from taken t
     cross join lateral unnest(t.message_ids) x (message_id)
-    cross join lateral (select ${
-  deadline(timeoutsFrom(2))
-} as deadline from messages m where m.id = x.message_id offset 0) m
+    ${deadlineFrom(2)}
   ), due as materialized (
     select l.entry, l.message_id from looked_at l where l.deadline <= ${Clocks.at("$1")}
     -- all of them: the planner expects few, and might otherwise read every message to see which are due
@@ -65,9 +67,7 @@ const awaitText = `with taken as (
     select t.id as entry, t.workspace_id, m.deadline, x.message_id
     from taken t
     cross join lateral unnest(t.message_ids) x (message_id)
-    cross join lateral (select ${
-  deadline(timeoutsFrom(4))
-} as deadline from messages m where m.id = x.message_id offset 0) m
+    ${deadlineFrom(4)}
     where m.deadline is not null
   ) a
   group by a.entry, a.workspace_id, a.deadline / 1000`

@@ -1,7 +1,7 @@
 /**
  * `InvitationStore` in PostgreSQL: combines the operations of this folder (`SetPassword`) and adds the short statements.
  */
-import { type Id, Invitation, InvitationStep, InvitationStore, type Step } from "@wac/core"
+import { type Id, type Invitation, InvitationStep, InvitationStore, type Step, StorageTime } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { asked } from "../Asked.ts"
 import * as Clocks from "../Clocks.ts"
@@ -44,7 +44,7 @@ const create: StepOptions<Invitation.Invitation, Kept, void, ReadonlyArray<Invit
   read: (_, now) => ({ now }),
   decide: ({ now }, commands) => ({
     answers: commands.map(() => undefined),
-    writes: commands.map((invitation) => Invitation.createdAt(invitation, now(invitation.createdAt)))
+    writes: commands.map((invitation) => StorageTime.createdAt(invitation, now(invitation.createdAt), "expiresAt"))
   }),
   write: (invitations) =>
     invitations.map((one) => ({
@@ -137,7 +137,7 @@ const createReset: StepOptions<Invitation.PasswordReset, Kept, void, ReadonlyArr
   read: (_, now) => ({ now }),
   decide: ({ now }, commands) => ({
     answers: commands.map(() => undefined),
-    writes: commands.map((reset) => Invitation.createdAt(reset, now(reset.createdAt)))
+    writes: commands.map((reset) => StorageTime.createdAt(reset, now(reset.createdAt), "expiresAt"))
   }),
   write: (resets) =>
     resets.map((one) => ({
