@@ -54,13 +54,10 @@ const adding: DirectOptions<number, number> = {
   }
 }
 
-/** A statement that tells whether it is a transaction by itself. */
-const asked = { text: "select transaction_timestamp() = statement_timestamp() as is_alone" }
-
-/** Answers with whether each of these many statements was a transaction by itself. */
-const asking = (statements: number): DirectOptions<null, ReadonlyArray<boolean>> => ({
-  write: () => Array.from({ length: statements }, () => asked),
-  read: (rows, commands) => commands.map(() => rows.map(([row]) => plain<boolean>(row!, "is_alone")))
+/** Carries out these statements in one round trip, and answers with their rows. */
+const asking = (...texts: ReadonlyArray<string>): DirectOptions<null, ReadonlyArray<unknown>> => ({
+  write: () => texts.map((text) => ({ text, params: [] })),
+  read: (rows, commands) => commands.map(() => rows.map(([row]) => row))
 })
 
 const migrated = Layer.effectDiscard(Effect.gen(function*() {
@@ -128,11 +125,14 @@ for (const { layer: client, name } of clients) {
           yield* PgClient.PgClient.use((client) => client`delete from counted where n > 30`)
         }))
 
-      it.effect("a statement alone is a transaction by itself, and several are one transaction", () =>
+      it.effect("several statements of one round trip are one transaction", () =>
         Effect.gen(function*() {
           const { direct } = yield* Database
-          const [one, several] = [yield* direct("Test.one", asking(1)), yield* direct("Test.several", asking(2))]
-          assert.deepStrictEqual([yield* one(null), yield* several(null)], [[true], [false, false]])
+          const id = "select pg_current_xact_id()::text as id"
+          const ids = yield* direct("Test.ids", asking(id, id))
+          const [first, second] = yield* ids(null)
+          assert.isDefined(first)
+          assert.deepStrictEqual(first, second)
         }))
 
       it.effect("a step writes nothing if nothing is decided", () =>
@@ -196,6 +196,19 @@ const proxied = Effect.fnUntraced(function*(deadline = 5000) {
 })
 
 const live = { excludeTestServices: true }
+
+layer(Layer.empty, live)("a round trip to a server", (it) => {
+  it.effect("a statement alone goes without a begin", () =>
+    Effect.gen(function*() {
+      const { direct } = yield* Effect.provide(Database, (yield* proxied()).direct)
+      // PostgreSQL refuses it after a begin
+      const vacuum = "vacuum counted"
+      const alone = yield* direct("Test.alone", asking(vacuum))
+      assert.deepStrictEqual(yield* alone(null), [undefined])
+      const twice = yield* direct("Test.twice", asking(vacuum, vacuum))
+      assert.isTrue(Exit.isFailure(yield* Effect.exit(twice(null))))
+    }))
+})
 
 layer(Layer.empty, live)("a step whose connection goes bad", (it) => {
   it.effect("a step is retried if its connection was lost before the commit", () =>
