@@ -1,12 +1,11 @@
 /**
  * Works on campaigns in the background: checks rows, sends to recipients at the campaign's pace, and completes
- * campaigns. Calls `CampaignStore` and `Messages.sendQueued`.
+ * campaigns. Calls `CampaignStore` and `QueuedMessages`.
  */
 import { Clock, Context, Duration, Effect, FiberSet, Layer, Option, Schedule, Semaphore } from "effect"
 import { SecureRandom } from "effect/crypto"
 import * as Id from "../Id.ts"
 import { CurrentLimits } from "../limits/Limits.ts"
-import { Messages } from "../messages/Messages.ts"
 import { Provider } from "../messages/Provider.ts"
 import { Polling } from "../Polling.ts"
 import * as StorageTime from "../StorageTime.ts"
@@ -17,6 +16,7 @@ import { CampaignStore } from "./CampaignStore.ts"
 import type * as CampaignWorkStep from "./CampaignWorkStep.ts"
 import * as Heartbeat from "./Heartbeat.ts"
 import * as Pace from "./Pace.ts"
+import { QueuedMessages } from "./QueuedMessages.ts"
 import * as RecipientEnd from "./RecipientEnd.ts"
 
 /** How soon a campaign that has begun is looked at again. */
@@ -53,7 +53,7 @@ export const IsRestored = Context.Reference<boolean>("@wac/core/campaigns/Campai
 export const layer = Layer.effectDiscard(
   Effect.gen(function*() {
     const store = yield* CampaignStore
-    const messages = yield* Messages
+    const messages = yield* QueuedMessages
     const provider = yield* Provider
     const random = yield* SecureRandom.SecureRandom
     const limits = yield* CurrentLimits
@@ -92,7 +92,7 @@ export const layer = Layer.effectDiscard(
       if (yield* isMissed) return RecipientEnd.missed
       // only once, so that a storage that is always slow delays messages, and does not hold them back
       const isTooLate = message.status === "queued" ? isMissed : Effect.succeed(false)
-      return RecipientEnd.after(yield* messages.sendQueued(message, isTooLate), tries)
+      return RecipientEnd.after(yield* messages.send(message, isTooLate), tries)
     })
 
     const send = Effect.fnUntraced(function*(

@@ -6,9 +6,9 @@ import { Duration } from "effect"
 import { type DomainError, reasonOf, retryAfterOf } from "../Errors.ts"
 import * as Idempotency from "../messages/Idempotency.ts"
 import { errorOf, type MessageError } from "../messages/Message.ts"
-import type { QueuedEnd } from "../messages/Messages.ts"
 import type { PauseReason } from "./Campaign.ts"
 import type { RecipientEnd } from "./CampaignRecipientStep.ts"
+import type { QueuedEnd } from "./QueuedMessages.ts"
 
 /** The delay after the first try that the provider did not take. It doubles with each further one. */
 const firstDelay = Duration.minutes(1)

@@ -3,12 +3,12 @@ import { Clock, Duration, Effect, Exit, Latch, Layer, Scope, Stream } from "effe
 import { none } from "../../src/campaigns/CampaignCounts.ts"
 import * as CampaignRunner from "../../src/campaigns/CampaignRunner.ts"
 import { Campaigns, type NewCampaign } from "../../src/campaigns/Campaigns.ts"
+import { QueuedMessages } from "../../src/campaigns/QueuedMessages.ts"
 import * as Recipient from "../../src/campaigns/Recipient.ts"
 import { after } from "../../src/campaigns/RecipientEnd.ts"
 import { Forbidden, RateLimited, ServerError } from "../../src/Errors.ts"
 import { EventStore } from "../../src/events/EventStore.ts"
 import type { WorkspaceId } from "../../src/Id.ts"
-import { Messages } from "../../src/messages/Messages.ts"
 import { MessageStore } from "../../src/messages/MessageStore.ts"
 import type { ProviderOutcome } from "../../src/messages/Provider.ts"
 import { day, hour, minute, second } from "../checks.ts"
@@ -31,7 +31,7 @@ const setUp = () => {
   return {
     provider,
     storage,
-    layer: Layer.mergeAll(Messages.layer, Campaigns.layer).pipe(
+    layer: Layer.mergeAll(QueuedMessages.layer, Campaigns.layer).pipe(
       Layer.provideMerge(Layer.merge(provider.layer, store)),
       Layer.provideMerge(foundation)
     )

@@ -1,0 +1,125 @@
+/**
+ * The service that sends the messages that campaigns queued (contract §11). Calls `Sending`, and reads through
+ * `MessageStore`.
+ */
+import { Context, Effect, Exit, Layer, Option } from "effect"
+import { SecureRandom } from "effect/crypto"
+import * as Contact from "../contacts/Contact.ts"
+import { type DomainError, reasonOf, ServerError } from "../Errors.ts"
+import * as Id from "../Id.ts"
+import type { IdempotencyKey } from "../messages/Idempotency.ts"
+import type { Message } from "../messages/Message.ts"
+import { type KeyedRequest, MessageStore } from "../messages/MessageStore.ts"
+import { Sending } from "../messages/Sending.ts"
+import * as Metrics from "../Metrics.ts"
+import type { StoreError } from "../StoreError.ts"
+import { UsageRecorder } from "../usage/UsageRecorder.ts"
+import * as Recipient from "./Recipient.ts"
+
+/** What came of a try to send a queued message. */
+export type QueuedEnd =
+  /** It has got its outcome, and so left the campaign's queue. */
+  | { readonly _tag: "Settled" }
+  /** It had an outcome before, or is no longer there. */
+  | { readonly _tag: "Ended" }
+  /** The provider did not take it this time. */
+  | { readonly _tag: "NotSent"; readonly error: DomainError }
+  /** Our own checks refused it. */
+  | { readonly _tag: "Refused"; readonly error: DomainError }
+  /** The contact has got as many marketing templates as campaigns may send. */
+  | { readonly _tag: "Capped" }
+  /** The campaign has already written to the contact under another name. */
+  | { readonly _tag: "Duplicate" }
+  /** It was too late once it was claimed. The provider was not called. */
+  | { readonly _tag: "TooLate" }
+  /** Another process may be sending it, or the storage could not be reached. */
+  | { readonly _tag: "Busy" }
+
+/** Why a message was not sent although it had been claimed. */
+const tooLate = new ServerError({
+  reason: "overloaded",
+  message: "the message was too late for its slot; the campaign tries it again"
+})
+
+const keyedOf = ({ campaignId, content, workspaceId }: Message): KeyedRequest => ({
+  workspaceId,
+  route: Recipient.routeOf(campaignId!),
+  key: Contact.keyOf(content.to) as IdempotencyKey,
+  fingerprint: Recipient.fingerprint
+})
+
+export class QueuedMessages extends Context.Service<QueuedMessages, {
+  /**
+   * Tries once to send a campaign's queued message. Never fails, and may be repeated until the message has ended: like a
+   * send with an idempotency key, it is never sent twice. `isTooLate` is asked once the message is claimed: if so, the
+   * provider is not called, and the message can be tried again.
+   */
+  readonly send: (message: Message, isTooLate: Effect.Effect<boolean>) => Effect.Effect<QueuedEnd>
+}>()("@wac/core/campaigns/QueuedMessages") {
+  static readonly layer = Layer.effect(
+    QueuedMessages,
+    Effect.gen(function*() {
+      const store = yield* MessageStore
+      const sending = yield* Sending
+      const record = yield* UsageRecorder
+      const random = yield* SecureRandom.SecureRandom
+
+      /** A message whose outcome is unknown has ended once that is its status; until then the sweep has to look at it. */
+      const unknownOrBusy = ({ id, workspaceId }: Message): Effect.Effect<QueuedEnd, StoreError> =>
+        Effect.map(
+          store.get(workspaceId, id),
+          (found) => Option.isSome(found) && found.value.status === "sending" ? { _tag: "Busy" } : { _tag: "Ended" }
+        )
+
+      const attempt = Effect.fnUntraced(function*(message: Message, isTooLate: Effect.Effect<boolean>) {
+        const { apiKeyId, campaignId, content, workspaceId } = message
+        const { accepted, hold, now } = yield* sending.accept(keyedOf(message), {
+          apiKeyId,
+          campaignId,
+          message: content
+        })
+        switch (accepted._tag) {
+          case "Claimed": {
+            const requestId = yield* Id.generate(random, "req")
+            if (yield* isTooLate) {
+              const answer = { _tag: "Failed", error: tooLate, requestId } as const
+              yield* sending.end(accepted, hold, { _tag: "NotSent", answer })
+              return { _tag: "TooLate" } as const
+            }
+            const outcome = yield* sending.carryOut(accepted, hold, requestId)
+            return outcome._tag === "Withdrawn"
+              ? { _tag: "Refused", error: outcome.error } as const
+              : outcome._tag === "NotSent"
+              ? outcome
+              : outcome._tag === "Unknown"
+              ? yield* unknownOrBusy(message)
+              : { _tag: "Settled" } as const
+          }
+          case "Refused":
+            record({ workspaceId, at: now, activity: "sendsRefused" })
+            yield* Metrics.sendEnded("refused", reasonOf(accepted.error))
+            return { _tag: "Refused", error: accepted.error } as const
+          case "Capped":
+          case "Duplicate":
+            return { _tag: accepted._tag } as const
+          case "Running":
+            return { _tag: "Busy" } as const
+          case "Unknown":
+            return yield* unknownOrBusy(message)
+          case "Answered":
+          case "Conflict":
+            return { _tag: "Ended" } as const
+        }
+      })
+
+      const send = (message: Message, isTooLate: Effect.Effect<boolean>): Effect.Effect<QueuedEnd> =>
+        Effect.map(
+          sending.run(attempt(message, isTooLate)),
+          // whatever was left behind, the next try finds out
+          (ended) => Option.isSome(ended) && Exit.isSuccess(ended.value) ? ended.value.value : { _tag: "Busy" }
+        )
+
+      return QueuedMessages.of({ send })
+    })
+  ).pipe(Layer.provide(Sending.layer))
+}
