@@ -49,7 +49,7 @@ import type { Consignment, Outbox } from "./webhooks/Outbox.ts"
 /** A send, for as long as its idempotency key is kept. */
 export interface Send {
   /** The key with its scope. */
-  readonly name: string
+  name: string
   binding: Idempotency.Binding
   /** The month whose quota it has spent; `null` once returned. */
   quotaMonth: string | null

@@ -1,11 +1,9 @@
 /**
  * What is stored of one customer of a workspace, so that it can be exported and erased (contract §7): the names that the
- * customer goes by, which records are theirs, and what is left of a message. Pure.
+ * customer goes by, and which records are theirs. Pure.
  */
 import type { Event } from "../events/Event.ts"
 import * as Id from "../Id.ts"
-import type { Message, OutboundMessage } from "../messages/Message.ts"
-import type * as Send from "../messages/Send.ts"
 import { type Contact, formsOf, keyOf } from "./Contact.ts"
 
 /** The kinds of record that hold something of a customer, in the order in which they are erased. */
@@ -61,47 +59,6 @@ export const filesOf = (data: unknown): ReadonlyArray<Id.MediaId> => {
       : filesOf(value)
   )
 }
-
-/** What becomes of a message when its customer is erased. */
-export type Fate =
-  /** It is being sent, so it has to be looked at again. */
-  | { readonly _tag: "Busy" }
-  /** It waits in a campaign, which has to skip it first. */
-  | { readonly _tag: "Queued" }
-  /** It was certainly not sent: it is deleted, and its key is free. */
-  | { readonly _tag: "Removed" }
-  /** Nothing in it names the customer any more. While its key is kept, so is the provider's id, which answers repeats. */
-  | { readonly _tag: "Emptied"; readonly message: Message }
-  /** It already was so. */
-  | { readonly _tag: "Done" }
-
-/** What a message says after its customer was erased. It is only listed, never sent. */
-const emptied = ({ type }: OutboundMessage): OutboundMessage => ({ to: "", type, [type]: {} } as never)
-
-/** Whether a message was emptied. */
-export const isEmptied = ({ content }: Message): boolean => content.to === ""
-
-/** Decides what becomes of a send. A message keeps its id, times and status, so that counts stay right. */
-export const fateOf = ({ binding, message }: Send.Send): Fate => {
-  const isWaiting = message.status === "queued" || message.status === "sending"
-  if (isWaiting && binding !== null && binding.claim !== null) return { _tag: "Busy" }
-  if (isWaiting && message.campaignId !== null) return { _tag: "Queued" }
-  if (isWaiting) return { _tag: "Removed" }
-  const isKeyed = binding !== null && message.campaignId === null
-  if (isEmptied(message) && (isKeyed || message.providerMessageId === null)) return { _tag: "Done" }
-  return {
-    _tag: "Emptied",
-    message: {
-      ...message,
-      content: emptied(message.content),
-      providerMessageId: isKeyed ? message.providerMessageId : null,
-      error: message.error && { code: message.error.code, message: "the customer was erased" }
-    }
-  }
-}
-
-/** The key of a campaign's message whose customer was erased: it names nobody, and is no other's. */
-export const keyOfErased = (id: Id.MessageId): string => `erased ${id}`
 
 /** What is left of an uploaded row of a campaign. */
 export const erasedRow = { problem: { reason: "malformed", message: "the customer was erased" } } as const

@@ -49,7 +49,7 @@ export class CustomerStore extends Context.Service<CustomerStore, {
   ) => Effect.Effect<{ readonly found: ReadonlyArray<Found>; readonly next: string | null }, StoreError>
   /**
    * Erases what the step finds of the customer: deliveries with their attempts, events, rows of contacts with their rate
-   * limits; of messages, rows of campaigns and provider posts, what they said (`CustomerRecords.fateOf`). Customers'
+   * limits; of messages, rows of campaigns and provider posts, what they said (`MessageErasure`). Customers'
    * messages stay known by the provider's id, so that none is recorded again. Safe to repeat.
    */
   readonly erase: (step: Step & { readonly now: Instant }) => Effect.Effect<Erased, StoreError>

@@ -1,10 +1,10 @@
 /**
  * `CustomerStore` in memory: each method is one synchronous step over `State`, which covers its place at once.
  */
-import { CustomerRecords, CustomerStore, Delivery, type Id, Limits, type Time } from "@wac/core"
+import { CustomerRecords, CustomerStore, Delivery, type Id, Limits, MessageErasure, type Time } from "@wac/core"
 import { Effect, Layer } from "effect"
 import { WrittenTo } from "../limits/WrittenTo.ts"
-import { forget, quotaCounter, sendOf } from "../messages/Sends.ts"
+import { rekey, sendOf, write as writeSends } from "../messages/Sends.ts"
 import { forgetContact, type KeptCampaign, type KeptPost, type Memory, State } from "../State.ts"
 import type { Consignment } from "../webhooks/Outbox.ts"
 
@@ -95,34 +95,14 @@ const eraseEvents = (memory: Memory, step: Step): CustomerStore.Erased => {
 }
 
 const eraseMessages = (memory: Memory, { names, workspaceId }: Step): CustomerStore.Erased => {
-  const queued: Array<Id.MessageId> = []
-  let count = 0
-  let busy = 0
-  for (const message of memory.messages.all(workspaceId)) {
-    if (!names.texts.includes(message.content.to) && !CustomerRecords.isEmptied(message)) continue
-    const kept = memory.sendOf.get(message.id)
-    const fate = CustomerRecords.fateOf(sendOf(memory, message.id)!)
-    if (fate._tag === "Busy") busy++
-    if (fate._tag === "Queued") queued.push(message.id)
-    if (fate._tag === "Removed") {
-      if (kept?.quotaMonth != null) {
-        const counter = quotaCounter(workspaceId, kept.quotaMonth)
-        memory.quotaUsed.set(counter, (memory.quotaUsed.get(counter) ?? 0) - 1)
-      }
-      if (kept !== undefined) forget(memory, kept)
-      memory.messages.delete(message)
-      count++
-    }
-    if (fate._tag === "Emptied") {
-      const { providerMessageId: name } = message
-      if (name !== null && fate.message.providerMessageId === null) memory.messageByProviderId.delete(name)
-      // a campaign's key is the customer; without it, the campaign finds no message and never makes one
-      if (kept !== undefined && message.campaignId !== null) forget(memory, kept)
-      memory.messages.set(fate.message)
-      count++
-    }
-  }
-  return { ...erased(count), queued, busy }
+  const sends = memory.messages.all(workspaceId)
+    .filter((message) => names.texts.includes(message.content.to) || MessageErasure.isEmptied(message))
+    .map(({ id }) => sendOf(memory, id)!)
+  const { rekeyed, unnamed, writes, ...erasure } = MessageErasure.erase(sends)
+  writeSends(memory, writes)
+  for (const { providerMessageId } of unnamed) memory.messageByProviderId.delete(providerMessageId)
+  for (const key of rekeyed) rekey(memory, key)
+  return { ...CustomerStore.nothing, ...erasure }
 }
 
 const eraseRows = (memory: Memory, step: Step): CustomerStore.Erased => {

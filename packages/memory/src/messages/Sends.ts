@@ -5,6 +5,7 @@ import {
   Campaign,
   CampaignTally,
   type Message,
+  type MessageErasure,
   type MessageStore,
   Send,
   type Sends,
@@ -15,7 +16,7 @@ import { record } from "../events/Journal.ts"
 import type { Memory, Send as Kept } from "../State.ts"
 
 /** The key of an idempotency key with its scope. */
-export const nameOf = ({ key, route, workspaceId }: MessageStore.KeyedRequest): string =>
+export const nameOf = ({ key, route, workspaceId }: Omit<MessageStore.KeyedRequest, "fingerprint">): string =>
   `${workspaceId}\n${route}\n${key}`
 
 /** A message with its key. */
@@ -45,6 +46,15 @@ export const awaitDeadline = (memory: Memory, { name }: Kept, send: Send.Send): 
 export const forget = (memory: Memory, send: Kept): void => {
   memory.sends.delete(send.name)
   memory.sendOf.delete(send.binding.messageId)
+}
+
+/** Gives a send another key, by which alone it is found from then on. */
+export const rekey = (memory: Memory, { messageId, ...key }: MessageErasure.Erasure["rekeyed"][number]): void => {
+  const kept = memory.sendOf.get(messageId)!
+  memory.sends.delete(kept.name)
+  kept.name = nameOf(key)
+  memory.sends.set(kept.name, kept)
+  awaitDeadline(memory, kept, sendOf(memory, messageId)!)
 }
 
 const keep = (memory: Memory, send: Send.Send): void => {

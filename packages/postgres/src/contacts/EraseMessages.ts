@@ -1,10 +1,11 @@
 /**
- * Erases the customer of messages, a page of a workspace's messages at a time; `CustomerRecords.fateOf` decides what
+ * Erases the customer of messages, a page of a workspace's messages at a time; `MessageErasure` decides what
  * becomes of each.
  */
-import { CustomerRecords, CustomerStore, type Id, type Send } from "@wac/core"
+import { CustomerStore, MessageErasure, type Send } from "@wac/core"
 import { plain } from "../Column.ts"
 import type { StepOptions } from "../Database.ts"
+import { keepSends } from "../messages/KeepSends.ts"
 import { sendOf, type StoredSend } from "../messages/StoredSend.ts"
 import { jsons, texts } from "../Parameter.ts"
 
@@ -23,26 +24,15 @@ const lockText = `select to_json(m) as send from messages m
   where m.id = any (array(select p.id from (${page}) p where p.recipient = any ($3::text[]) or p.recipient = ''))
   order by m.id for update`
 
-const emptyText = `with given as materialized (
-    select * from unnest($1::text[], $2::json[], $3::text[], $4::json[], $5::text[])
-      g (id, content, provider_message_id, error, campaign_key)
-  ), names as (
-    delete from message_names n using given g join messages m on m.id = g.id
-    where g.provider_message_id is null and n.provider_message_id = m.provider_message_id and n.message_id = m.id
-  )
-  update messages m set content = g.content, provider_message_id = g.provider_message_id, error = g.error,
-    last_failure = null,
-    key = case when m.key is not null and m.campaign_id is not null then g.campaign_key else m.key end,
-    answer = case when m.campaign_id is null then m.answer end
-  from given g where m.id = g.id`
+const unnameText = `delete from message_names n
+  using unnest($1::text[], $2::text[]) g (provider_message_id, message_id)
+  where n.provider_message_id = g.provider_message_id and n.message_id = g.message_id`
 
-const removeText = `with gone as (delete from messages m where m.id = any ($1::text[]) returning m.*)
-  update quota_usage q set used = q.used - g.messages
-  from (
-    select g.workspace_id, g.quota_month as month, count(*)::integer as messages from gone g
-    where g.quota_month is not null group by 1, 2 order by 1, 2
-  ) g
-  where q.workspace_id = g.workspace_id and q.month = g.month`
+/** What no other transition changes. */
+const emptyText = `update messages m set content = g.content
+  from unnest($1::text[], $2::json[]) g (id, content) where m.id = g.id`
+
+const rekeyText = `update messages m set key = g.key from unnest($1::text[], $2::text[]) g (id, key) where m.id = g.id`
 
 interface Loaded {
   readonly now: (asked: number) => number
@@ -50,10 +40,7 @@ interface Loaded {
   readonly next: string | null
 }
 
-interface Writes {
-  readonly emptied: ReadonlyArray<Extract<CustomerRecords.Fate, { readonly _tag: "Emptied" }>["message"]>
-  readonly removed: ReadonlyArray<Id.MessageId>
-}
+type Writes = Pick<MessageErasure.Erasure, "writes" | "unnamed" | "rekeyed">
 
 /** Where the next step of a walk begins, given the ids of this one. */
 export const nextOf = (ids: ReadonlyArray<string>): string | null => ids.length < size ? null : ids.at(-1)!
@@ -72,32 +59,28 @@ export const eraseMessages: StepOptions<CustomerStore.Step, Loaded, CustomerStor
     next: nextOf(ids!.map((row) => plain(row, "id")))
   }),
   decide: ({ next, sends }) => {
-    const fates = sends.map((send) => ({ id: send.message.id, fate: CustomerRecords.fateOf(send) }))
-    const ids = (tag: CustomerRecords.Fate["_tag"]) => fates.flatMap(({ fate, id }) => fate._tag === tag ? [id] : [])
-    const emptied = fates.flatMap(({ fate }) => fate._tag === "Emptied" ? [fate.message] : [])
-    const removed = ids("Removed")
-    return {
-      answers: [{
-        ...CustomerStore.nothing,
-        erased: emptied.length + removed.length,
-        queued: ids("Queued"),
-        busy: ids("Busy").length,
-        next
-      }],
-      writes: { emptied, removed }
-    }
+    const { rekeyed, unnamed, writes, ...erasure } = MessageErasure.erase(sends)
+    return { answers: [{ ...CustomerStore.nothing, ...erasure, next }], writes: { rekeyed, unnamed, writes } }
   },
-  write: ({ emptied, removed }) => [
-    ...emptied.length === 0 ? [] : [{
-      text: emptyText,
+  write: ({ rekeyed, unnamed, writes }) => [
+    ...unnamed.length === 0 ? [] : [{
+      text: unnameText,
       params: [
-        texts(emptied.map(({ id }) => id)),
-        jsons(emptied.map(({ content }) => content)),
-        texts(emptied.map(({ providerMessageId }) => providerMessageId)),
-        jsons(emptied.map(({ error }) => error)),
-        texts(emptied.map(({ id }) => CustomerRecords.keyOfErased(id)))
+        texts(unnamed.map(({ providerMessageId }) => providerMessageId)),
+        texts(unnamed.map(({ messageId }) => messageId))
       ]
     }],
-    ...removed.length === 0 ? [] : [{ text: removeText, params: [texts(removed)] }]
+    ...keepSends(writes),
+    ...writes.sends.length === 0 ? [] : [{
+      text: emptyText,
+      params: [
+        texts(writes.sends.map(({ message }) => message.id)),
+        jsons(writes.sends.map(({ message }) => message.content))
+      ]
+    }],
+    ...rekeyed.length === 0 ? [] : [{
+      text: rekeyText,
+      params: [texts(rekeyed.map(({ messageId }) => messageId)), texts(rekeyed.map(({ key }) => key))]
+    }]
   ]
 }

@@ -13,10 +13,12 @@ import {
   CheckedRow,
   Comparison,
   ContactStore,
+  CustomerRecords,
+  CustomerStore,
   type Errors,
   FailureRate,
   type Id,
-  type Message,
+  Message,
   MessageStore,
   Pace,
   type RateCard,
@@ -821,6 +823,33 @@ export const tests = (it: Fixture.It): void => {
       yield* messages.sweep(later)
       const again = yield* messages.accept(yield* sendOf(own, recipient!, later))
       assert.strictEqual(again._tag, "Answered")
+    }))
+
+  it.effect("after its customer was erased, an unknown message fails in time, and its key finds no customer", () =>
+    Effect.gen(function*() {
+      const messages = yield* MessageStore.MessageStore
+      const customers = yield* CustomerStore.CustomerStore
+      const own = yield* world()
+      const campaign = yield* running(own, 1)
+      const [recipient] = yield* workAll(own, own.start)
+      const { command } = yield* claim(own, recipient!, own.start)
+      assert.isTrue(yield* MessageFixture.settle(command, { _tag: "Unknown" }, own.start))
+      const { erased } = yield* customers.erase({
+        workspaceId: own.workspace.id,
+        names: CustomerRecords.namesOf(recipient!.message.content.to, []),
+        place: "messages",
+        after: null,
+        now: own.start
+      })
+      assert.strictEqual(erased, 1)
+      const again = yield* messages.accept(yield* sendOf(own, recipient!, own.start + minute))
+      assert.strictEqual(again._tag, "Unknown")
+      yield* messages.sweep(own.start + Duration.toMillis(Message.unknownTimeout))
+      assert.deepInclude(yield* stored(own, recipient!.message.id), {
+        status: "failed",
+        error: Message.deliveryUnknown
+      })
+      assert.deepStrictEqual((yield* get(campaign)).counts, counts({ failed: 1 }))
     }))
 
   it.effect("a campaign's message that does not exist is not sent", () =>
