@@ -1,7 +1,7 @@
 /**
  * Records our events through the core's ports, like a process next to the server that receives customers' messages.
  */
-import { NodeCrypto } from "@effect/platform-node"
+import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import { ContactStore, PhoneNumber, Vault, Webhooks, WorkspaceStore } from "@wac/core"
 import { PostgresStorage } from "@wac/postgres"
 import { ReceiverAddress, ReceiverGuardDns, WebhookTransportHttp } from "@wac/receivers"

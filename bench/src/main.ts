@@ -2,7 +2,8 @@
  * The command line of the benchmarks, such as `npm run bench -- sends`: parses the options, runs the measurement, and
  * prints its errors.
  */
-import { NodeRuntime, NodeServices } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Console, Effect, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
 import * as Campaign from "./Campaign.ts"

@@ -1,7 +1,8 @@
 /**
  * Runs one `wac` command and ends the process.
  */
-import { NodeRuntime, NodeServices } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect } from "effect"
 import type { Environment } from "./ServerConfig.ts"
 import { teardown } from "./Teardown.ts"

@@ -2,7 +2,7 @@
  * Rate limits in Redis (`RATE_LIMIT_STORE=redis://…`), except those that sends spend. A send's buckets stay in the
  * storage, where *accept* spends them in the same step as everything else (docs/decisions/0008).
  */
-import { NodeRedis } from "@effect/platform-node"
+import * as NodeRedis from "@effect/platform-node/NodeRedis"
 import { Limits, RateLimit, RateLimitStore, StorageTime, StoreError, type Time } from "@wac/core"
 import { Effect, Layer, Redacted, Schema } from "effect"
 import { Redis } from "effect/persistence"

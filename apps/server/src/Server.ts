@@ -1,7 +1,8 @@
 /**
  * The server: the composition of `wac` behind an HTTP server, with the operator's log and telemetry.
  */
-import { NodeHttpClient, NodeHttpServer } from "@effect/platform-node"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { AlertRunner, CampaignRunner, Metrics, Stopping } from "@wac/core"
 import { ClientErrors, ConnectionServer, Dashboard, EarlyRequests, HttpApp, MetricsPage, PublicUrl } from "@wac/http"
 import { WhatsApp } from "@wac/whatsapp"

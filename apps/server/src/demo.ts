@@ -2,7 +2,7 @@
  * `npm run demo`: the service with a small receiver, and messages of several kinds and a campaign through both, step by
  * step. Afterwards the service stays up.
  */
-import { NodeRuntime } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { SIGNATURE_HEADER, verify } from "@wac/verifier"
 import { Console, Effect, Queue, Schema } from "effect"
 import { createServer, type IncomingMessage } from "node:http"

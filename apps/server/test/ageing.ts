@@ -2,7 +2,7 @@
  * The service as a process for which a test lets time pass, so that it deletes in minutes what it keeps for days. What
  * falls due on the way happens. Each order is answered with the memory that is in use once nothing more can be freed.
  */
-import { NodeRuntime } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { StorageTime } from "@wac/core"
 import { CloudApiClock } from "@wac/simulator"
 import { Clock, Effect } from "effect"

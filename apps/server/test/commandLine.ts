@@ -1,7 +1,7 @@
 /**
  * An operator's command line, carried out in this process.
  */
-import { NodeServices } from "@effect/platform-node"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect, Layer, Result, Stdio, Stream } from "effect"
 import { TestConsole } from "effect/testing"
 import { run } from "../src/WacCommand.ts"

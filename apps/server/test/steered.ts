@@ -5,7 +5,7 @@
  * at which it then stands, and shared instants are judged by it, unless `TEST_TIME` is `storage`; and orders come from the parent process, which is told the number of each that is carried
  * out.
  */
-import { NodeRuntime } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { DeliveryAttempt, type Id, Inbound, type Message, Provider, StorageTime } from "@wac/core"
 import { SandboxProvider } from "@wac/sandbox"
 import { StubProviderWebhook } from "@wac/testkit"
