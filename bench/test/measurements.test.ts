@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Extent from "@wac/testbed/Extent"
 import { execFile } from "node:child_process"
 import { promisify } from "node:util"
 
@@ -19,83 +20,75 @@ it("an invalid run fails and reports why", async () => {
   assert.match(failure!.stderr, /^The run is invalid: PostgreSQL cannot be reached/m)
 })
 
-/**
- * Runs each measurement at its smallest. The numbers mean nothing; the test is that the measurement runs and passes its
- * own checks.
- */
-describe("every measurement runs", () => {
-  it("clock measures fake days", async () => {
-    assert.match(await measure("clock --rounds 1"), /24 hours +\|? *\d+\.\d\d/)
-  })
+/** A measurement at its smallest, and what it prints. */
+type Smallest = readonly [title: string, line: string, printed: ReadonlyArray<RegExp>]
 
-  it("start compares storages with a bare process", async () => {
-    const printed = await measure("start --rounds 1 --idle 1")
-    for (const name of ["bare Node", "wac, memory:", "wac, pglite:", "wac, postgres:"]) {
-      assert.match(printed, new RegExp(`${name} .*\\d`))
-    }
-    assert.match(printed, /^ready with memory: after [\d,]+ ms .*(met|missed)/m)
-  })
+const short: ReadonlyArray<Smallest> = [
+  ["clock measures fake days", "clock --rounds 1", [/24 hours +\|? *\d+\.\d\d/]],
+  ["embed measures the façade", "embed --rounds 1 --calls 40 --callers 4", [
+    /^a send of the façade +\d/m,
+    /^façade \/ core, which reads its message +\d.*\(goal: at most 1\.05; (met|missed)\)$/m,
+    /^the fetch handler +\d/m,
+    /^fetch handler \/ route +\d.*\(goal: at most 1; (met|missed)\)$/m
+  ]],
+  ["verify compares verifiers", "verify --rounds 1 --milliseconds 5", [
+    /^receive over stripe constructEvent/m,
+    /^verify over stripe verifyHeader/m
+  ]],
+  ["sends compares the contestants", "sends --no-pgbench --connections 4 --rounds 1 --seconds 1 --warm-up 1", [
+    /^a\/b +\d/m,
+    /^a {2}over HTTP +\d/m,
+    /^a {2}without HTTP\D+\d/m,
+    /^a send of the core \/ its round trips +\d.*\(goal: at most 1\.3; (met|missed)\)$/m,
+    /^a send over HTTP \/ its round trips +\d.*\(goal: at most 1\.3; (met|missed)\)$/m
+  ]]
+]
 
-  it("embed measures the façade", async () => {
-    const printed = await measure("embed --rounds 1 --calls 40 --callers 4")
-    assert.match(printed, /^a send of the façade +\d/m)
-    assert.match(printed, /^façade \/ core, which reads its message +\d.*\(goal: at most 1\.05; (met|missed)\)$/m)
-    assert.match(printed, /^the fetch handler +\d/m)
-    assert.match(printed, /^fetch handler \/ route +\d.*\(goal: at most 1; (met|missed)\)$/m)
-  })
+/** Those that take 20 to 50 seconds each. */
+const long: ReadonlyArray<Smallest> = [
+  ["start compares storages with a bare process", "start --rounds 1 --idle 1", [
+    /bare Node .*\d/,
+    /wac, memory: .*\d/,
+    /wac, pglite: .*\d/,
+    /wac, postgres: .*\d/,
+    /^ready with memory: after [\d,]+ ms .*(met|missed)/m
+  ]],
+  [
+    "growth measures stored messages",
+    "growth --stored 0,1000 --connections 4 --rounds 1 --seconds 1 --warm-up 1",
+    [/^1,000 messages \/ 0 messages +\d/m]
+  ],
+  ["deliveries compares job queues", "deliveries --no-bullmq --webhooks 4 --events 200 --rounds 1 --seconds 1", [
+    /^a\/b +\d/m,
+    /^a +p99 +\d/m
+  ]],
+  ["neighbours measures dead receivers", "neighbours --healthy 4 --dead 3 --backlog 30 --per-second 20 --seconds 1", [
+    /^3 dead: attempts by outcome: /m,
+    /^quiet again/m
+  ]],
+  ["dashboard measures lists and clicks", "dashboard --stored 500 --repetitions 1", [
+    /^a page of a list over HTTP, p75 ms +\d.*\(goal: at most 100; (met|missed)\)$/m,
+    /^an interaction, p75 ms +\d.*\(goal: at most 100; (met|missed)\)$/m
+  ]],
+  ["campaign measures pace, cost and memory", "campaign --rounds 1 --seconds 1 --recipients 50,100 --kills 1", [
+    /^mean \/ share +\d.*\(goal: at least 0\.95 and at most 1\.05; (met|missed)\)$/m,
+    /^most in one second \/ share +\d.*\(goal: at most 1\.1; (met|missed)\)$/m,
+    /^p99 of a send beside the campaign \/ alone +\d.*\(goal: at most 2; (met|missed)\)/m,
+    /^the last call after a pause, ms +\d+.*\(goal: at most 1000; (met|missed)\)$/m,
+    /^memory with 100 recipients \/ with 50 +\d/m,
+    /^most in one second \/ share, with kills +\d.*\(goal: at most 1\.1; (met|missed)\)$/m
+  ]],
+  ["held measures waiting deliveries", "held --retries 2000 --held 2000 --seconds 1 --repetitions 2", [
+    /^bytes a waiting retry +-?\d/m,
+    /^pause +2 /m,
+    /^the slowest of the pauses and resumes, median ms +\d/m
+  ]]
+]
 
-  it("verify compares verifiers", async () => {
-    const printed = await measure("verify --rounds 1 --milliseconds 5")
-    assert.match(printed, /^receive over stripe constructEvent/m)
-    assert.match(printed, /^verify over stripe verifyHeader/m)
-  })
-
-  it("sends compares the contestants", async () => {
-    const printed = await measure("sends --no-pgbench --connections 4 --rounds 1 --seconds 1 --warm-up 1")
-    assert.match(printed, /^a\/b +\d/m)
-    assert.match(printed, /^a {2}over HTTP +\d/m)
-    assert.match(printed, /^a {2}without HTTP\D+\d/m)
-    assert.match(printed, /^a send of the core \/ its round trips +\d.*\(goal: at most 1\.3; (met|missed)\)$/m)
-    assert.match(printed, /^a send over HTTP \/ its round trips +\d.*\(goal: at most 1\.3; (met|missed)\)$/m)
-  })
-
-  it("growth measures stored messages", async () => {
-    const printed = await measure("growth --stored 0,1000 --connections 4 --rounds 1 --seconds 1 --warm-up 1")
-    assert.match(printed, /^1,000 messages \/ 0 messages +\d/m)
-  })
-
-  it("deliveries compares job queues", async () => {
-    const printed = await measure("deliveries --no-bullmq --webhooks 4 --events 200 --rounds 1 --seconds 1")
-    assert.match(printed, /^a\/b +\d/m)
-    assert.match(printed, /^a +p99 +\d/m)
-  })
-
-  it("neighbours measures dead receivers", async () => {
-    const printed = await measure("neighbours --healthy 4 --dead 3 --backlog 30 --per-second 20 --seconds 1")
-    assert.match(printed, /^3 dead: attempts by outcome: /m)
-    assert.match(printed, /^quiet again/m)
-  })
-
-  it("dashboard measures lists and clicks", async () => {
-    const printed = await measure("dashboard --stored 500 --repetitions 1")
-    assert.match(printed, /^a page of a list over HTTP, p75 ms +\d.*\(goal: at most 100; (met|missed)\)$/m)
-    assert.match(printed, /^an interaction, p75 ms +\d.*\(goal: at most 100; (met|missed)\)$/m)
-  })
-
-  it("campaign measures pace, cost and memory", async () => {
-    const printed = await measure("campaign --rounds 1 --seconds 1 --recipients 50,100 --kills 1")
-    assert.match(printed, /^mean \/ share +\d.*\(goal: at least 0\.95 and at most 1\.05; (met|missed)\)$/m)
-    assert.match(printed, /^most in one second \/ share +\d.*\(goal: at most 1\.1; (met|missed)\)$/m)
-    assert.match(printed, /^p99 of a send beside the campaign \/ alone +\d.*\(goal: at most 2; (met|missed)\)/m)
-    assert.match(printed, /^the last call after a pause, ms +\d+.*\(goal: at most 1000; (met|missed)\)$/m)
-    assert.match(printed, /^memory with 100 recipients \/ with 50 +\d/m)
-    assert.match(printed, /^most in one second \/ share, with kills +\d.*\(goal: at most 1\.1; (met|missed)\)$/m)
-  })
-
-  it("held measures waiting deliveries", async () => {
-    const printed = await measure("held --retries 2000 --held 2000 --seconds 1 --repetitions 2")
-    assert.match(printed, /^bytes a waiting retry +-?\d/m)
-    assert.match(printed, /^pause +2 /m)
-    assert.match(printed, /^the slowest of the pauses and resumes, median ms +\d/m)
+/** The numbers mean nothing; the test is that the measurement runs and passes its own checks. */
+describe("a measurement runs", () => {
+  it.each(Extent.of(short, [...short, ...long]))("%s", async (_, line, printed) => {
+    const output = await measure(line)
+    for (const pattern of printed) assert.match(output, pattern)
   })
 })

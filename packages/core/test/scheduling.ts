@@ -23,7 +23,10 @@ import { foundation, stubProvider, world } from "./world.ts"
 
 type Store = DeliveryStore["Service"]
 
-const setUp = () => {
+/** By default as if hints could be lost; else polls that would find nothing are skipped, as the memory storage does it. */
+export type Polls = "steady" | "skipped"
+
+const setUp = (polls: Polls = "steady") => {
   const provider = stubProvider()
   /** Wrappers around the store's methods. */
   const interfere: {
@@ -49,8 +52,7 @@ const setUp = () => {
   const guard = Layer.succeed(ReceiverGuard, ReceiverGuard.of({ allowInsecure: false, check: () => Effect.void }))
   const layer = Layer.mergeAll(Webhooks.layer, Inbound.layer, Messages.layer).pipe(
     Layer.provideMerge(Layer.mergeAll(ApiKeys.layer, guard, provider.layer, StubTransport.layer())),
-    // as if hints could be lost
-    Layer.provideMerge(Layer.merge(store, Layer.succeed(Polling, steady))),
+    Layer.provideMerge(polls === "steady" ? Layer.merge(store, Layer.succeed(Polling, steady)) : store),
     Layer.provideMerge(foundation)
   )
   return { provider, interfere, layer }
@@ -61,11 +63,11 @@ type Services = Layer.Success<ReturnType<typeof setUp>["layer"]>
 /** Runs a test of the scheduler at {@link start}. By default jitter is random, but the same on every machine. */
 export const scheduling = <E>(
   test: (given: ReturnType<typeof setUp>) => Effect.Effect<void, E, Services | Scope.Scope>,
-  options: { readonly jitter?: number; readonly seed?: string } = {}
+  options: { readonly jitter?: number; readonly seed?: string; readonly polls?: Polls } = {}
 ) =>
 () =>
   Effect.suspend(() => {
-    const given = setUp()
+    const given = setUp(options.polls)
     const timed = test(given).pipe(Effect.provide(given.layer), at(start))
     return options.jitter === undefined
       ? Random.withSeed(timed, options.seed ?? "wac")

@@ -1,7 +1,9 @@
 /**
  * Every page in each of its states: axe finds nothing to improve in light and dark, nothing is wider than a phone, and
- * the text of customers and receivers stays text. Pictures of all of them are left in `screenshots`.
+ * the text of customers and receivers stays text. The full form (`npm run long -- dashboard/pages`) visits every page in
+ * the states that pages share, and leaves pictures in `screenshots`.
  */
+import * as Extent from "@wac/testbed/Extent"
 import axe from "axe-core"
 import { Effect, Exit, Scope } from "effect"
 import { mkdirSync } from "node:fs"
@@ -62,6 +64,19 @@ const pages = (): { readonly [name: string]: string } => ({
   missing: "/nothing/here"
 })
 
+/**
+ * The pages whose states of emptiness, waiting, refusal and staleness are looked at. One component shows these on every
+ * page; the short form has one of each kind of page: figures, a list, a detail, a form, settings.
+ */
+const pagesOfStates = (): ReadonlyArray<readonly [name: string, path: string]> => {
+  const kinds = ["overview", "messages", "delivery", "send-a-message", "webhook"]
+  const all = Object.entries(pages())
+  return Extent.of(all.filter(([name]) => kinds.includes(name)), all)
+}
+
+/** Whether pictures are left: they cost more than everything else. */
+const isPicturing = Extent.of(false, true)
+
 /** Suspends until the page is there, and nothing on it is being loaded. */
 const settled = async (page: Page): Promise<void> => {
   await page.getByRole("heading", { level: 1 }).waitFor()
@@ -93,7 +108,7 @@ const look = async (
   options: { readonly isPictured?: boolean } = {}
 ): Promise<ReadonlyArray<string>> => {
   const picture = (kind: string) =>
-    options.isPictured === false
+    !isPicturing || options.isPictured === false
       ? Promise.resolve()
       : page.screenshot({ path: join(pictures, `${name}-${kind}.png`), animations: "disabled" })
   await page.setViewportSize(desktop)
@@ -137,7 +152,7 @@ describe.concurrent("every page, light, dark and on a phone", () => {
   it("is sound and accessible when nothing has happened yet", async () => {
     const person = await signedIn(browser, empty)
     const wrong: Array<string> = []
-    for (const [name, path] of Object.entries(pages())) {
+    for (const [name, path] of pagesOfStates()) {
       await person.open(path)
       await settled(person.page)
       wrong.push(...await look(person.page, `${name}-empty`))
@@ -153,7 +168,7 @@ describe.concurrent("every page, light, dark and on a phone", () => {
     const person = await signedIn(browser, filled)
     await person.page.route(api, () => {})
     const wrong: Array<string> = []
-    for (const [name, path] of Object.entries(pages())) {
+    for (const [name, path] of pagesOfStates()) {
       await person.open(path)
       await person.page.getByRole("heading", { level: 1 }).waitFor()
       wrong.push(...await look(person.page, `${name}-loading`, { isPictured: name === "messages" }))
@@ -179,7 +194,7 @@ describe.concurrent("every page, light, dark and on a phone", () => {
         }
       }))
     const wrong: Array<string> = []
-    for (const [name, path] of Object.entries(pages())) {
+    for (const [name, path] of pagesOfStates()) {
       await person.open(path)
       await settled(person.page)
       if (name !== "missing") {
@@ -196,7 +211,7 @@ describe.concurrent("every page, light, dark and on a phone", () => {
     const person = await signedIn(browser, filled)
     const { page } = person
     const wrong: Array<string> = []
-    for (const [name, path] of Object.entries(pages())) {
+    for (const [name, path] of pagesOfStates()) {
       // none of these asks again by itself: what does not change, what is not there, and a form
       if (["event", "missing", "new-campaign", "send-a-message"].includes(name)) continue
       await person.open(path)

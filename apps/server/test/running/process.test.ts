@@ -4,7 +4,7 @@ import { RecordingReceiver } from "@wac/testkit"
 import { SIGNATURE_HEADER, verify } from "@wac/verifier"
 import { Effect, Fiber, type Scope } from "effect"
 import { type ChildProcess, spawn } from "node:child_process"
-import { existsSync, readFileSync, statSync } from "node:fs"
+import { readFileSync, statSync } from "node:fs"
 import { mkdtemp, rm } from "node:fs/promises"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -109,12 +109,6 @@ const bash = Effect.fnUntraced(function*(commands: ReadonlyArray<string>, env: R
   return shell.output().stdout.split(separator)
 })
 
-/** How many milliseconds a process has waited for a processor that others used; Linux tells. */
-const waitedFor = ({ child: { pid } }: Running): number => {
-  const path = `/proc/${pid}/schedstat`
-  return existsSync(path) ? Number(readFileSync(path, "utf8").split(" ")[1]) / 1e6 : 0
-}
-
 /** Sends the signal; gives how it ended and how long that took. */
 const stop = Effect.fnUntraced(function*(running: Running, signal: "SIGTERM" | "SIGINT" = "SIGTERM") {
   const begun = performance.now()
@@ -199,20 +193,15 @@ curl `
       }).pipe(Effect.scoped)
   )
 
-  it.live("the server listens within 2 seconds, and prints everything again at each start until set-up", () =>
+  it.live("the server prints everything again at each start until set-up, with a new token", () =>
     Effect.gen(function*() {
-      const took: Array<number> = []
       const tokens: Array<string> = []
       for (const _ of [1, 2, 3]) {
-        const begun = performance.now()
         const running = yield* service()
-        yield* running.written(/listening on/)
-        took.push(performance.now() - begun - waitedFor(running))
         yield* running.written(wholeGuide)
         tokens.push(/setup#([0-9A-Za-z]{32}) /.exec(running.output().stdout)![1]!)
         assert.deepStrictEqual((yield* stop(running, "SIGINT")).ended, obeyed)
       }
-      assert.isBelow(Math.min(...took), 2000, `starts took ${took.map(Math.round).join(", ")} ms`)
       assert.strictEqual(new Set(tokens).size, tokens.length)
     }).pipe(Effect.scoped))
 })

@@ -446,8 +446,7 @@ describe("24 hours of a dead receiver", () => {
         assert.notDeepEqual(gaps.slice(0, 7), delays.slice(0, 7))
         assert.strictEqual((yield* health).webhook.pausedAt, start + day)
         assert.strictEqual((yield* deliveryOf(workspace.id, eventId)).status, "held")
-      })
-    )
+      }), { polls: "skipped" })
   )
 
   it.effect(
@@ -476,7 +475,7 @@ describe("24 hours of a dead receiver", () => {
         ])
         assert.strictEqual((yield* health).webhook.pausedAt, start + day + 5 * second)
         assert.strictEqual((yield* deliveryOf(workspace.id, eventId)).delivery.lastAttemptAt, start + day + 5 * second)
-      }), { jitter: 0 })
+      }), { jitter: 0, polls: "skipped" })
   )
 
   it.effect(
@@ -502,7 +501,7 @@ describe("24 hours of a dead receiver", () => {
         const later = yield* happens
         yield* advance("1 second")
         assert.strictEqual((yield* deliveryOf(workspace.id, later)).status, "delivered")
-      }), { jitter: 0 })
+      }), { jitter: 0, polls: "skipped" })
   )
 
   it.effect(
@@ -539,7 +538,7 @@ describe("24 hours of a dead receiver", () => {
         yield* advance(1)
         assert.strictEqual((yield* deliveryOf(workspace.id, eventId)).status, "delivered")
         assert.deepStrictEqual([(yield* health).failingSince, (yield* health).pausesAt], [null, null])
-      }), { jitter: 0 })
+      }), { jitter: 0, polls: "skipped" })
   )
 })
 
@@ -1013,7 +1012,7 @@ describe("the events of one message", () => {
           "delivered",
           "delivered"
         ])
-      }), { jitter: 0 })
+      }), { jitter: 0, polls: "skipped" })
   )
 
   it.effect(
