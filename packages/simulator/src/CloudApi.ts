@@ -1,10 +1,9 @@
 /**
- * A simulated WhatsApp Cloud API on the loopback, over real HTTP: sends are judged and answered as documented, lives of
- * messages come back by signed webhooks, and the wire goes wrong where it is told to.
+ * A simulated WhatsApp Cloud API: an HTTP server on loopback that answers sends as documented, reports message statuses
+ * by signed webhooks, and fails on demand.
  *
- * The lives of messages, the waits of webhooks and every limit go by the clock it is made under; the wire (a trickle,
- * the time-out of a post) by real time. What is left to chance follows from the seed and from what it is about, not
- * from the order in which calls come.
+ * Message statuses, webhook retries and limits use the `Clock` that it is built with; network behaviour (slow responses,
+ * timeouts) uses real time. A random result depends only on the seed and on the message or call it concerns.
  */
 import { Effect, FiberSet, type Scope } from "effect"
 import * as Server from "./CloudApiServer.ts"
@@ -20,17 +19,17 @@ export type { Arrival, Call, Tally } from "./control/CloudApiLog.ts"
 export type { Line, Rate } from "./messages/CloudApiBill.ts"
 export type { Inbound, InboundFile } from "./webhooks/CloudApiInbound.ts"
 
-/** Whom a simulated Cloud API serves, and where; every field can be omitted. */
+/** Options of a simulated Cloud API. */
 export interface Options {
-  /** 1, if left out. */
+  /** The random seed; 1 by default. */
   readonly seed?: number
-  /** A free one, if left out. */
+  /** By default a free one. */
   readonly port?: number
   readonly settings?: Patch
   readonly identity?: Partial<Simulation.Identity>
-  /** Where webhooks go, unasked; else see `courier.subscribe`. */
+  /** Where webhooks are posted without verification. For a verified URL see `courier.subscribe`. */
   readonly callback?: string
-  /** What moves the clock that it is made under, for the control endpoint. */
+  /** Moves the clock forward by milliseconds; without it, `POST /_sim/clock` is refused. */
   readonly advance?: (millis: number) => void
 }
 
@@ -39,17 +38,17 @@ export interface CloudApi extends Simulation.Simulation {
   readonly url: string
   readonly port: number
   readonly identity: Simulation.Identity
-  /** The seven variables that let the service use it, and the one that chooses it. */
+  /** The variables with which a service uses this API. */
   readonly environment: { readonly [name: string]: string }
   /** Breaks every connection and refuses new ones. */
   readonly refuseConnections: Effect.Effect<void>
   readonly acceptConnections: Effect.Effect<void>
 }
 
-/** What customers can write; see {@link Simulation.Simulation.receive}. */
+/** The kinds of messages that customers can send ({@link Simulation.Simulation.receive}). */
 export const kinds: ReadonlyArray<string> = Object.keys(Inbounds.kinds)
 
-/** What can go wrong with a call, to draw from at random. */
+/** One fault of each kind. */
 export const faults = Faults.ofEveryKind
 
 /** Waits in real time. */
@@ -59,7 +58,7 @@ const real = (millis: number): Effect.Effect<void> =>
     return Effect.sync(() => clearTimeout(timer))
   })
 
-/** Who it is for, unless told. */
+/** The default identity. */
 export const identity: Simulation.Identity = {
   account: "102290129340398",
   accessToken: "EAAsimulatedToken",
@@ -71,7 +70,7 @@ export const identity: Simulation.Identity = {
   ]
 }
 
-/** Listens for as long as the scope; closing it breaks every connection. Fails, in words, if the port is taken. */
+/** Listens until the scope closes, which breaks every connection. Fails with a description if the port is in use. */
 export const make = Effect.fnUntraced(function*(
   options: Options = {}
 ): Effect.fn.Return<CloudApi, string, Scope.Scope> {

@@ -1,4 +1,4 @@
-/** The simulated Cloud API apart from its sockets: its state, the calls it answers, and all that a test can do to it. */
+/** The simulated Cloud API without its sockets: its state, its answers to calls, and what a test can do to it. */
 import { Clock, Duration, Effect, FiberSet, type Schema, type Scope } from "effect"
 import { createHash } from "node:crypto"
 import * as Calls from "./CloudApiCalls.ts"
@@ -23,13 +23,13 @@ import * as Couriers from "./webhooks/CloudApiCourier.ts"
 import * as Inbounds from "./webhooks/CloudApiInbound.ts"
 import * as Updates from "./webhooks/CloudApiUpdates.ts"
 
-/** Who the simulated API is for. */
+/** The account that the API serves, with its credentials. */
 export interface Identity {
   readonly account: string
   readonly accessToken: string
   readonly appSecret: string
   readonly verifyToken: string
-  /** Ids and display forms of the numbers; the first is the one meant where none is named. */
+  /** Ids and display forms of the phone numbers. The first is the default. */
   readonly numbers: readonly [NumberName, ...ReadonlyArray<NumberName>]
 }
 
@@ -38,62 +38,63 @@ interface NumberName {
   readonly display: string
 }
 
-/** A word of a message that is to be told now. */
+/** A status of a message to report now. */
 interface Word {
-  /** Its wamid or reference. */
+  /** The message's wamid or reference. */
   readonly message: string
   readonly status: string
   readonly code?: number
   readonly details?: string
-  /** In milliseconds; now, if left out. */
+  /** In milliseconds; now by default. */
   readonly at?: number
 }
 
 export interface Simulation {
   readonly settings: Effect.Effect<Settings.Settings>
-  /** Changes some settings; what is under way keeps its own. */
+  /** Changes settings. What is in progress keeps the previous ones. */
   readonly configure: (patch: Settings.Patch) => Effect.Effect<Settings.Settings>
-  /** Adds to what goes wrong on the wire. */
+  /** Adds faults. */
   readonly fault: (plan: Faults.Plan) => Effect.Effect<void>
-  /** Nothing goes wrong any more, but for recipients that behave so. */
+  /** Removes all faults, except those in the behaviour of recipients. */
   readonly clearFaults: Effect.Effect<void>
-  /** From now on the API treats this recipient so. */
+  /** Sets the behaviour of a recipient. */
   readonly behave: (to: string, behaviour: Behaviour) => Effect.Effect<void>
-  /** Takes these tokens alone. */
+  /** Accepts only these access tokens. */
   readonly acceptTokens: (tokens: ReadonlyArray<string>) => Effect.Effect<void>
 
-  /** A customer writes. Gives the wamid; fails with words if there is no such number or kind. */
+  /** A customer writes. Returns the wamid. Fails with a description if the number or kind is unknown. */
   readonly receive: (inbound: Inbounds.Inbound) => Effect.Effect<string, string>
-  /** The business writes from its own phone. Gives the wamid; fails as {@link Simulation.receive} does. */
+  /** The business writes from its phone. Returns the wamid. Fails like {@link Simulation.receive}. */
   readonly echo: (echo: Inbounds.Echo) => Effect.Effect<string, string>
-  /** A customer changes their number, or their business-scoped id. */
+  /** A customer changes their number or their business-scoped user id. */
   readonly move: (from: string, to: string) => Effect.Effect<void>
   /** A customer stops or resumes marketing messages. */
   readonly prefer: (from: string, value: "stop" | "resume") => Effect.Effect<void>
-  /** Tells a word of a message. Fails with words if there is no such message. */
+  /** Reports a status of a message. Fails with a description if the message is unknown. */
   readonly tell: (word: Word) => Effect.Effect<void, string>
-  /** Tells of a change of this field with this value, as they are. */
+  /** Posts a webhook with this field and value. */
   readonly announce: (field: string, value: Schema.JsonObject) => Effect.Effect<void>
-  /** Tells of an error of no message in particular. */
+  /** Reports an error that concerns no message. */
   readonly complain: (problem: Problem) => Effect.Effect<void>
   readonly alert: (alert: Changes.Alert) => Effect.Effect<void>
   /**
-   * Changes a number, and tells what upstream would. While its throughput is raised to `HIGH` (`upgradeFor`), the rest
-   * of the change waits too, and sends are refused with 131057. Fails with words if there is no such number.
+   * Changes a number, and posts the webhooks that Meta would. While its throughput is being raised to `HIGH`
+   * (`upgradeFor`), the whole change waits and sends are refused with 131057. Fails with a description if the number is
+   * unknown.
    */
   readonly changeNumber: (id: string, patch: Numbers.Patch) => Effect.Effect<Numbers.BusinessNumber, string>
-  /** Changes or adds a template, and tells what upstream would. */
+  /** Changes or adds a template, and posts the webhooks that Meta would. */
   readonly changeTemplate: (change: Changes.TemplateChange) => Effect.Effect<Templates.Template>
 
-  /** How many times the message of this reference was accepted: how many times the customer has it. */
+  /** How often the message with this reference was accepted, which is how often the customer receives it. */
   readonly processed: (reference: string) => Effect.Effect<number>
-  /** The same of every reference. */
+  /** The same for every reference. */
   readonly allProcessed: Effect.Effect<ReadonlyMap<string, number>>
-  /** What came for each recipient, by the name that the calls use; grows with further calls. */
+  /** The calls for each recipient, by the name in the calls. The map is live. */
   readonly recipients: Effect.Effect<ReadonlyMap<string, Logs.Tally>>
-  /** The arrival time and recipient of each send, in the order in which the sends ended; grows with further sends. */
+  /** The arrival time and recipient of each send, in the order in which the sends ended. The array is live. */
   readonly arrivals: Effect.Effect<ReadonlyArray<Logs.Arrival>>
-  /** What was charged so far, by the `rates` of the settings. */
+  /** The charges so far, by the `rates` in the settings. */
   readonly bill: Effect.Effect<ReadonlyArray<Bills.Line>>
   /** The latest calls, oldest first. */
   readonly calls: Effect.Effect<ReadonlyArray<Logs.Call>>
@@ -103,10 +104,10 @@ export interface Simulation {
   readonly courier: Couriers.Courier
 }
 
-/** How long upstream has what customers send. */
+/** How long a customer's file is kept. */
 const customersFiles = Duration.days(7)
 
-/** Runs for as long as the scope; what is still to come then is lost. */
+/** Runs until the scope closes. Statuses and webhooks that are still due then are lost. */
 export const make = Effect.fnUntraced(function*(
   identity: Identity,
   seed: number,

@@ -1,5 +1,5 @@
 /**
- * A simulated WhatsApp Cloud API, for tests and for a service that runs beside it.
+ * A simulated WhatsApp Cloud API, for tests and for running a service against it.
  */
 export * as CloudApi from "./CloudApi.ts"
 export * as CloudApiClock from "./control/CloudApiClock.ts"

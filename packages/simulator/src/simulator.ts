@@ -1,8 +1,7 @@
 #!/usr/bin/env node
 /**
- * `npm run simulator`: the simulated Cloud API by itself, for a service that runs beside it with
- * `PROVIDER=whatsapp`. `SIMULATOR_PORT`, `SIMULATOR_SEED` and `SIMULATOR_CALLBACK` change where it listens, its chance
- * and where it posts; SIGTERM and SIGINT stop it.
+ * `npm run simulator`: runs the simulated Cloud API for a service beside it with `PROVIDER=whatsapp`. `SIMULATOR_PORT`
+ * sets the port, `SIMULATOR_SEED` the random seed and `SIMULATOR_CALLBACK` the webhook URL. SIGTERM and SIGINT stop it.
  */
 import { Clock, Effect, Fiber } from "effect"
 import * as CloudApi from "./CloudApi.ts"
@@ -11,7 +10,7 @@ import * as CloudApiClock from "./control/CloudApiClock.ts"
 const defaultPort = 8090
 const defaultCallback = "http://127.0.0.1:8080/providers/whatsapp/webhook"
 
-/** A variable, or else what it is without; one that is of no use ends the process and is named. */
+/** The value of a variable, or its default. An invalid value ends the process with an error that names the variable. */
 const variable = (name: string, without: string | number, isUseful: (value: string) => boolean, expected: string) => {
   const value = process.env[name] || `${without}`
   if (isUseful(value)) return value
@@ -33,17 +32,17 @@ const callback = variable(
 const say = (line: string) => Effect.sync(() => console.log(line))
 
 const introduction = ({ environment, url }: CloudApi.CloudApi): string =>
-  `A simulated WhatsApp Cloud API at ${url}. Start the service beside it with
+  `A simulated WhatsApp Cloud API is running at ${url}. Start the service with
 
   ${Object.entries(environment).map(([name, value]) => `${name}=${value}`).join(" \\\n  ")} npm start
 
-It posts to ${callback}, once the handshake there has succeeded. To steer it:
+It posts webhooks to ${callback} once that URL is verified. To control it:
 
-  curl ${url}/_sim                                                          # all that there is, and its numbers
-  curl ${url}/_sim/log                                                      # what came, what was posted
+  curl ${url}/_sim                                                          # lists all commands
+  curl ${url}/_sim/log                                                      # received calls, sent webhooks
   curl ${url}/_sim/inbound -d '{"from":"+16505551234","text":"Hello"}'      # a customer writes
-  curl ${url}/_sim/faults -d '{"next":[{"kind":"reset_after"}]}'            # the next send breaks
-  curl ${url}/_sim/settings -d '{"duplicates":0.5,"jitter":2000}'           # bad habits
+  curl ${url}/_sim/faults -d '{"next":[{"kind":"reset_after"}]}'            # the next send fails
+  curl ${url}/_sim/settings -d '{"duplicates":0.5,"jitter":2000}'           # doubled and late webhooks
   curl ${url}/_sim/clock -d '{"advance":86400000}'                          # a day passes
 `
 
@@ -58,12 +57,12 @@ const main = Effect.gen(function*() {
       const { problem, subscribed } = yield* subscribe
       if (subscribed) break
       if (problem !== undefined && problem !== told) {
-        yield* say(`Not subscribed yet: ${problem}`)
+        yield* say(`Not verified yet: ${problem}`)
         told = problem
       }
       yield* Effect.sleep("1 second")
     }
-    yield* say(`Subscribed: ${callback}`)
+    yield* say(`Verified: ${callback}`)
     return yield* Effect.never
   }).pipe(
     Effect.scoped,

@@ -132,7 +132,7 @@ it.live("runs by itself: prints its variables, subscribes, has a clock to move, 
     const subscribed = new Promise<void>((resolve) => {
       child.stdout.on("data", (data: Buffer) => {
         printed += data.toString()
-        if (printed.includes("Subscribed: ")) resolve()
+        if (printed.includes("Verified: ")) resolve()
       })
     })
     yield* Effect.promise(() => subscribed)

@@ -1,4 +1,4 @@
-/** The control endpoint of the simulated Cloud API: what a test does to it in the process, by HTTP. */
+/** The control endpoints of the simulated Cloud API: by HTTP, what a test can do to it in the same process. */
 import { Clock, Effect, Schema } from "effect"
 import type { Incoming, Outgoing } from "../CloudApiServer.ts"
 import type { Simulation } from "../CloudApiSimulation.ts"
@@ -71,7 +71,7 @@ export const make = (simulation: Simulation, hands: Hands): (call: Incoming) => 
         })
     },
     "GET /_sim/log": {
-      what: "calls that came, posts that went; ?reference= for those of one message",
+      what: "received calls and sent webhooks; with ?reference=, those of one message",
       run: (_, query) =>
         Effect.gen(function*() {
           const reference = query.get("reference")
@@ -86,14 +86,14 @@ export const make = (simulation: Simulation, hands: Hands): (call: Incoming) => 
         })
     },
     "GET /_sim/processed": {
-      what: "how many times the message of each reference was accepted",
+      what: "how often the message with each reference was accepted",
       run: () => Effect.map(simulation.allProcessed, (all) => Object.fromEntries(all))
     },
-    "GET /_sim/bill": { what: "what was charged, by market and category", run: () => simulation.bill },
-    "GET /_sim/settings": { what: "pace, habits and limits", run: () => simulation.settings },
-    "POST /_sim/settings": taking("changes some of them", Settings.Patch, simulation.configure),
+    "GET /_sim/bill": { what: "charges by market and category", run: () => simulation.bill },
+    "GET /_sim/settings": { what: "the settings: delays, random behaviour and limits", run: () => simulation.settings },
+    "POST /_sim/settings": taking("changes settings", Settings.Patch, simulation.configure),
     "POST /_sim/subscribe": taking(
-      "{url, verifyToken?}: handshake, then posts there",
+      "{url, verifyToken?}: verifies this URL and posts webhooks to it",
       Subscription,
       ({ url, verifyToken }) => simulation.courier.subscribe(url, verifyToken ?? hands.verifyToken)
     ),
@@ -103,7 +103,7 @@ export const make = (simulation: Simulation, hands: Hands): (call: Incoming) => 
       (inbound) => Effect.map(simulation.receive(inbound), (id) => ({ id }))
     ),
     "POST /_sim/echo": taking(
-      "{to | userId, text | kind | content, …}: the business writes from its own phone",
+      "{to | userId, text | kind | content, …}: the business writes from its phone",
       Inbounds.Echo,
       (echo) => Effect.map(simulation.echo(echo), (id) => ({ id }))
     ),
@@ -113,17 +113,17 @@ export const make = (simulation: Simulation, hands: Hands): (call: Incoming) => 
       ({ from, to }) => simulation.move(from, to)
     ),
     "POST /_sim/preference": taking(
-      "{from, value: stop | resume}",
+      "{from, value: stop | resume}: a customer stops or resumes marketing messages",
       Preference,
       ({ from, value }) => simulation.prefer(from, value)
     ),
     "POST /_sim/recipient": taking(
-      "{to, behaviour}: how one is treated from now on",
+      "{to, behaviour}: sets the behaviour of a recipient",
       Recipient,
       ({ behaviour, to }) => simulation.behave(to, behaviour)
     ),
     "POST /_sim/status": taking(
-      "{message, status, code?, at?}: tells a word of a message",
+      "{message, status, code?, at?}: reports a status of a message",
       WordOf,
       (word) => simulation.tell(word)
     ),
@@ -133,37 +133,45 @@ export const make = (simulation: Simulation, hands: Hands): (call: Incoming) => 
       ({ change, id }) => simulation.changeNumber(id, change)
     ),
     "POST /_sim/template": taking(
-      "{name, language?, status?, quality?, category?, …}: changes or adds one",
+      "{name, language?, status?, quality?, category?, …}: changes or adds a template",
       Changes.TemplateChange,
       (change) => simulation.changeTemplate(change)
     ),
-    "POST /_sim/alert": taking("{severity?, type?, …}: an account alert", Changes.Alert, simulation.alert),
-    "POST /_sim/error": taking("{code}: an error of no message", Complaint, simulation.complain),
+    "POST /_sim/alert": taking("{severity?, type?, …}: reports an account alert", Changes.Alert, simulation.alert),
+    "POST /_sim/error": taking("{code}: reports an error that concerns no message", Complaint, simulation.complain),
     "POST /_sim/announce": taking(
-      "{field, value}: any webhook",
+      "{field, value}: posts any webhook",
       Announcement,
       ({ field, value }) => simulation.announce(field, value)
     ),
     "POST /_sim/redeliver": taking(
-      "{posts?}: posts them, or all, again",
+      "{posts?}: posts these webhooks again, or all",
       Redelivery,
       ({ posts }) => simulation.courier.redeliver(posts)
     ),
-    "POST /_sim/faults": taking("{next?, recipients?, random?, target?}: what goes wrong", Plan, simulation.fault),
-    "DELETE /_sim/faults": { what: "nothing goes wrong any more", run: () => simulation.clearFaults },
+    "POST /_sim/faults": taking("{next?, recipients?, random?, target?}: adds faults", Plan, simulation.fault),
+    "DELETE /_sim/faults": { what: "removes all faults", run: () => simulation.clearFaults },
     "POST /_sim/outage": taking(
-      "{refuseFor}: connections are refused for so many ms",
+      "{refuseFor}: refuses connections for this many milliseconds",
       Outage,
       ({ refuseFor }) => hands.refuseFor(refuseFor)
     ),
-    "POST /_sim/tokens": taking("{tokens}: takes these alone", Tokens, ({ tokens }) => simulation.acceptTokens(tokens)),
-    "GET /_sim/clock": { what: "its time", run: () => clock },
-    "POST /_sim/clock": taking("{advance}: moves it on, in ms", Advance, ({ advance }) =>
-      Effect.suspend(() => {
-        if (hands.advance === undefined) return Effect.fail("this clock is not ours to move")
-        hands.advance(advance)
-        return clock
-      }))
+    "POST /_sim/tokens": taking(
+      "{tokens}: accepts only these access tokens",
+      Tokens,
+      ({ tokens }) => simulation.acceptTokens(tokens)
+    ),
+    "GET /_sim/clock": { what: "the time of the simulator's clock", run: () => clock },
+    "POST /_sim/clock": taking(
+      "{advance}: moves the clock forward by this many milliseconds",
+      Advance,
+      ({ advance }) =>
+        Effect.suspend(() => {
+          if (hands.advance === undefined) return Effect.fail("the clock of this simulator cannot be moved by HTTP")
+          hands.advance(advance)
+          return clock
+        })
+    )
   }
 
   return (call) => {

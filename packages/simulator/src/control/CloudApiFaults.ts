@@ -1,39 +1,38 @@
 /**
- * What goes wrong on the wire of the simulated Cloud API, and when: by a script for the next calls, by recipient, or
- * at random by a rate and the seed.
+ * Faults of the simulated Cloud API: for the next calls, for a recipient, or at random by a rate and the seed.
  */
 import { Schema } from "effect"
 import type { Dice } from "./CloudApiDice.ts"
 
-/** Each says at which point of a call it strikes; only those "before" leave the message unprocessed for certain. */
+/** Each name says when the fault happens. Only after those with "before" the message was certainly not processed. */
 const kinds = [
-  /** The connection breaks once the head of the call is there, before its body is read. */
+  /** The connection breaks after the headers of the call, before its body is read. */
   "close_before_reading",
-  /** The whole call is read; then the connection breaks. */
+  /** The connection breaks after the call is read. It is not processed. */
   "reset_before",
-  /** The call is carried out; then the connection breaks without an answer. */
+  /** The call is processed. The connection breaks without a response. */
   "reset_after",
-  /** Read, and never answered nor carried out. */
+  /** The call is read. It gets no response and is not processed. */
   "hang_before",
-  /** Carried out, and never answered. */
+  /** The call is processed and gets no response. */
   "hang_after",
-  /** A page of HTML with a 5xx instead of the call being carried out. */
+  /** The response is a page of HTML with a status of 5xx. The call is not processed. */
   "html_before",
-  /** A page of HTML with a 5xx after the call was carried out. */
+  /** The call is processed. The response is a page of HTML with a status of 5xx. */
   "html_after",
-  /** Carried out, and answered, only `after` a while, which the caller may not wait for. */
+  /** The call is processed and answered only `after` a delay, when its caller may be gone. */
   "late",
-  /** Carried out, the connection breaks in the midst of the answer. */
+  /** The call is processed. The connection breaks within the response. */
   "cut_answer",
-  /** Carried out, the answer comes byte by byte. */
+  /** The call is processed. The response arrives byte by byte. */
   "trickle",
-  /** Carried out, the JSON of the answer ends half-way. */
+  /** The call is processed. The JSON of the response is cut off. */
   "truncated_json",
-  /** Carried out, the answer is drowned in white space. */
+  /** The call is processed. The response contains megabytes of white space. */
   "huge_body",
-  /** Carried out, the answer has no body. */
+  /** The call is processed. The response has no body. */
   "empty_body",
-  /** An error of the documented shape instead of the call being carried out. */
+  /** The response is a documented error. The call is not processed. */
   "error"
 ] as const
 export type Kind = typeof kinds[number]
@@ -42,32 +41,32 @@ const unprocessed: ReadonlySet<Kind> = new Set(
   ["close_before_reading", "reset_before", "hang_before", "html_before", "error"]
 )
 
-/** Whether a call is carried out in spite of this fault. */
+/** Whether a call with this fault is processed. */
 export const processes = (kind: Kind): boolean => !unprocessed.has(kind)
 
-/** How one call goes wrong, on the wire or by its answer. */
+/** A fault of one call. */
 export const Fault = Schema.Struct({
   kind: Schema.Literals(kinds),
-  /** The HTTP status of `html_…` (502) and of `error` (as documented). */
+  /** The HTTP status of `html_…` (default 502) and of `error` (default: as documented). */
   http: Schema.optionalKey(Schema.Int),
-  /** The code of `error` (131000). */
+  /** The code of `error`. Default 131000. */
   code: Schema.optionalKey(Schema.Int),
   details: Schema.optionalKey(Schema.String),
-  /** In how many minutes the usage header of `error` says that access is regained (0). */
+  /** After how many minutes access returns, by the usage header of `error`. Default 0. */
   regain: Schema.optionalKey(Schema.Int),
-  /** How big `huge_body` is (8 MiB). */
+  /** The size of `huge_body` in bytes. Default 8 MiB. */
   bytes: Schema.optionalKey(Schema.Int),
-  /** How long `late` waits, in milliseconds of the clock (10,000). */
+  /** The delay of `late`, in milliseconds of the simulator's clock. Default 10,000. */
   after: Schema.optionalKey(Schema.Int),
-  /** How often `trickle` sends a byte, in real milliseconds (50). */
+  /** The interval between two bytes of `trickle`, in real milliseconds. Default 50. */
   every: Schema.optionalKey(Schema.Int)
 })
 /** One value of the schema of the same name. */
 export type Fault = typeof Fault.Type
 
 /**
- * The wire breaking in every way, and errors of every outcome: what long runs draw from. What comes late takes longer than
- * such a run waits.
+ * One fault of each kind, and an error of each outcome: long runs draw from these at random. The late response comes
+ * after such a run has given up.
  */
 export const ofEveryKind: readonly [Fault, ...ReadonlyArray<Fault>] = [
   { kind: "close_before_reading" },
@@ -91,26 +90,26 @@ export const ofEveryKind: readonly [Fault, ...ReadonlyArray<Fault>] = [
   { kind: "error", code: 999_999, http: 500 }
 ]
 
-/** Which calls faults by script and at random are for. */
+/** The calls that scripted and random faults affect. */
 const Target = Schema.Literals(["messages", "reads", "all"])
 type Target = typeof Target.Type
 
-/** A change of what goes wrong. */
+/** Faults to add. */
 export const Plan = Schema.Struct({
-  /** For the next calls, one each; null lets a call be. */
+  /** For the next calls, one each. Null: no fault for that call. */
   next: Schema.optionalKey(Schema.Array(Schema.NullOr(Fault))),
-  /** For the next `times` calls (every one, if left out) of each of these recipients, in E.164. */
+  /** For the next `times` calls for each of these recipients (E.164); without `times`, for all of them. */
   recipients: Schema.optionalKey(Schema.Array(Schema.Struct({
     to: Schema.String,
     fault: Fault,
     times: Schema.optionalKey(Schema.Int)
   }))),
-  /** At this rate, one of these kinds (any but `error`, if left out). Null: nothing at random. */
+  /** At this rate, one of these kinds; by default any but `error`. Null: no random faults. */
   random: Schema.optionalKey(Schema.NullOr(Schema.Struct({
     rate: Schema.Finite,
     faults: Schema.optionalKey(Schema.NonEmptyArray(Fault))
   }))),
-  /** What `next` and `random` are for: sends, unless told. */
+  /** The calls that `next` and `random` affect; sends by default. */
   target: Schema.optionalKey(Target)
 })
 export type Plan = typeof Plan.Type
@@ -119,16 +118,16 @@ interface Call {
   readonly kind: "messages" | "reads"
   /** The recipient as keyed by {@link make}'s `keyOf`. */
   readonly recipient: string | undefined
-  /** What chance goes by: the reference of a message and which call of it this is. */
+  /** What random results depend on besides the seed: the message's reference and the number of its call. */
   readonly name: ReadonlyArray<string | number>
 }
 
 export interface Faults {
   readonly plan: (plan: Plan) => void
   readonly clear: () => void
-  /** Whether the call whose head has come is to be broken unread; takes that from the script. */
+  /** Whether to break the connection before the body is read. Uses up that scripted fault. */
   readonly breaksUnread: (kind: Call["kind"]) => boolean
-  /** What becomes of this call. */
+  /** The fault of this call, if any. */
   readonly next: (call: Call) => Fault | undefined
 }
 

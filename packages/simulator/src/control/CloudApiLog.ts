@@ -1,29 +1,29 @@
-/** What came to the simulated Cloud API and what became of it: the proof that nothing was sent twice. */
+/** The calls that the simulated Cloud API received, and their results: the evidence that nothing was sent twice. */
 
-/** A call as it came, and its end. */
+/** A received call and its result. */
 export interface Call {
   readonly at: number
   readonly method: string
   readonly path: string
   readonly body: string
-  /** The recipient and our reference, of a send. */
+  /** A send's recipient and reference. */
   readonly to: string | undefined
   readonly reference: string | undefined
-  /** What went wrong on the wire. */
+  /** The fault of the call. */
   readonly fault: string | undefined
-  /** The message was accepted: the customer gets it, whatever the caller heard. */
+  /** Whether the message was accepted. The customer receives it, whatever response the caller got. */
   readonly processed: boolean
   readonly wamid: string | undefined
-  /** The status and the error's code of the answer that was, or would have been, given; null: none. */
+  /** The status and error code of the response, even if a fault replaced it. Null: none. */
   readonly http: number | null
   readonly code: number | null
 }
 
-/** How often calls came for a recipient. */
+/** The number of calls for a recipient. */
 export interface Tally {
   readonly calls: number
   readonly accepted: number
-  /** Calls that came although an earlier one was accepted, or was not refused by a complete answer. */
+  /** Calls that followed an accepted one, or one that got no complete refusal. */
   readonly repeated: number
 }
 

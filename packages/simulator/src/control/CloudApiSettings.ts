@@ -1,71 +1,71 @@
-/** What of the simulated Cloud API can be set while it runs: its pace, its bad habits and its limits. */
+/** Settings of the simulated Cloud API that can change while it runs: delays, random behaviour and limits. */
 import { Schema, Struct } from "effect"
 import * as Bill from "../messages/CloudApiBill.ts"
 
 const Millis = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 const Rate = Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 }))
 
-/** Times are in milliseconds, rates from 0 to 1. */
+/** Durations are in milliseconds, rates between 0 and 1. */
 export const Settings = Schema.Struct({
-  /** From the acceptance of a message to each word of it; null: that word never comes. */
+  /** From the acceptance of a message to each status. Null: the status is never reported. */
   sentAfter: Schema.NullOr(Millis),
   deliveredAfter: Schema.NullOr(Millis),
   readAfter: Schema.NullOr(Millis),
-  /** How long a template held for its quality is held. */
+  /** How long a template message is held for a quality assessment. */
   heldFor: Millis,
-  /** From the creation or a change of a template to its approval; null: it stays pending. */
+  /** From the creation or a change of a template to its approval. Null: it stays pending. */
   reviewAfter: Schema.NullOr(Millis),
-  /** How long a number can send nothing while its throughput is raised: 131057; upstream says up to a minute. */
+  /** How long a number's sends are refused with 131057 while its throughput is raised. Meta documents up to a minute. */
   upgradeFor: Millis,
-  /** The first status is posted, and the post answered, before the send itself is answered. */
+  /** Whether the first status is posted, and that post answered, before the send gets its response. */
   statusBeforeResponse: Schema.Boolean,
-  /** How many messages are told as read without having been told as delivered. */
+  /** The rate of messages that are reported as read and never as delivered. */
   omitDelivered: Rate,
-  /** How many updates are told twice. */
+  /** The rate of updates that are reported twice. */
   duplicates: Rate,
-  /** Each update waits for up to this long more, by the seed, and those of one post are shuffled. */
+  /** The maximum of a random additional delay of each update. Updates in one post are shuffled. */
   jitter: Millis,
-  /** Every post that was answered 200 comes once more after each of these times. */
+  /** Each post that was answered with 200 is repeated after each of these delays. */
   repeatAfter: Schema.Array(Millis),
-  /** The most updates in one post; upstream says up to 1,000. */
+  /** The maximum number of updates in one post. Meta documents up to 1,000. */
   batchMost: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1000 })),
-  /** How long an update waits for others to share its post. */
+  /** How long an update waits for others, to be posted with them. */
   batchLinger: Millis,
-  /** Posts on the wire at once. One by one they come in the order of the telling; several race. */
+  /** The maximum number of posts in flight. With 1 they arrive in order; with more they race. */
   lanes: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 100 })),
-  /** Whether the updates of a post share a value, or a change each, or an entry each; mixed: by the seed. */
+  /** Whether the updates of a post share a value, have a change each, or an entry each. Mixed: random. */
   batchShape: Schema.Literals(["value", "changes", "entries", "mixed"]),
-  /** Waits before a post that was not answered 200 is tried again; the last one holds until 7 days are over. */
+  /** The delays before a post that was not answered with 200 is retried. The last one repeats for 7 days. */
   retryAfter: Schema.NonEmptyArray(Millis.check(Schema.isGreaterThan(0))),
-  /** Statuses have the `conversation` that they had before version 24. */
+  /** Whether statuses contain the `conversation` of versions before 24. */
   conversation: Schema.Boolean,
-  /** How many timestamps are JSON numbers. */
+  /** The rate of timestamps that are JSON numbers. */
   numericTimestamps: Rate,
-  /** How many messages and statuses come without `contacts`. */
+  /** The rate of messages and statuses without `contacts`. */
   omitContacts: Rate,
-  /** Every customer is named by a business-scoped id too. */
+  /** Whether each customer also has a business-scoped user id. */
   userIds: Schema.Boolean,
-  /** The most messages of one number in a second: 130429. Null: as the throughput level of the number is. */
+  /** The maximum number of messages per number and second; more get 130429. Null: by the number's throughput level. */
   throughput: Schema.NullOr(Schema.Int),
-  /** One message in 6 seconds to one customer, 45 at once: 131056. */
+  /** Whether a number may send one message per 6 seconds to a customer, 45 at once; more get 131056. */
   pairLimit: Schema.Boolean,
-  /** Text outside the 24-hour window fails: 131047. */
+  /** Whether text outside the 24-hour window fails with 131047. */
   window: Schema.Boolean,
-  /** The only recipients that a test number may write to, E.164: 131030. Null: every one. */
+  /** The only recipients (E.164) that numbers may write to; others get 131030. Null: everyone. */
   allowed: Schema.NullOr(Schema.Array(Schema.String)),
-  /** What messages cost; nothing where there is no rate. */
+  /** The prices of messages. Without a rate, a message is free. */
   rates: Schema.Array(Bill.Rate)
 })
 export type Settings = typeof Settings.Type
 
-/** Some of them, to change. */
+/** A change of some settings. */
 export const Patch = Settings.mapFields(Struct.map(Schema.optionalKey))
 export type Patch = typeof Patch.Type
 
 const seconds = 1000
 const hours = 3600 * seconds
 
-/** A quick and well-behaved upstream, with the limits that do not need an account's history. */
+/** Short delays, no random behaviour, and the limits that do not depend on an account's history. */
 export const initial: Settings = {
   sentAfter: 50,
   deliveredAfter: 250,

@@ -1,6 +1,6 @@
 /**
- * The webhook side of the simulated Cloud API: it subscribes a callback by the handshake, gathers updates into posts,
- * signs them, and posts each until it is answered 200, or 7 days are over.
+ * The webhooks of the simulated Cloud API: it verifies a callback URL, collects updates into posts, signs them, and
+ * retries each post until it is answered with 200 or 7 days have passed.
  */
 import { Clock, Effect, FiberSet, type Scope, Semaphore } from "effect"
 import { createHmac } from "node:crypto"
@@ -11,54 +11,54 @@ import * as Updates from "./CloudApiUpdates.ts"
 
 /** One attempt to post. */
 export interface Attempt {
-  /** Which post it is of, and which attempt, both from 1. */
+  /** The numbers of the post and of the attempt, both from 1. */
   readonly post: number
   readonly attempt: number
   readonly at: number
   readonly updates: number
   readonly body: string
-  /** The status of the answer, or why there was none, in words. */
+  /** The status of the response, or a description of why there was none. */
   readonly outcome: number | string
 }
 
-/** How a handshake went. */
+/** The result of a verification. */
 export interface Handshake {
   readonly subscribed: boolean
-  /** What was answered. */
+  /** The response. */
   readonly status: number | undefined
   readonly problem: string | undefined
 }
 
 export interface Courier {
-  /** Asks this address for the challenge, and posts to it from now on if it answers rightly. */
+  /** Verifies this URL by a challenge, and posts to it from then on if the response is right. */
   readonly subscribe: (url: string, verifyToken: string) => Effect.Effect<Handshake>
-  /** Posts to this address from now on, unasked. */
+  /** Posts to this URL from now on, without verification. */
   readonly post: (url: string) => void
-  /** Lets an update go out, as the settings have it. */
+  /** Posts an update according to the settings. */
   readonly tell: (update: Updates.Update) => void
-  /** Posts this update alone, at once; ends when the first attempt has. */
+  /** Posts this update alone and immediately. Completes with the first attempt. */
   readonly tellNow: (update: Updates.Update) => Effect.Effect<void>
-  /** Posts this body as it is, once, whoever signs it. */
+  /** Posts this body unchanged, once, with any signature. */
   readonly deliver: (body: Uint8Array, signature: string | undefined) => Effect.Effect<Attempt>
-  /** Posts again, once each, the bodies of these posts (all, if left out), in this order. */
+  /** Posts the bodies of these posts again, once each, in this order; by default all. */
   readonly redeliver: (posts?: ReadonlyArray<number>) => Effect.Effect<void>
   readonly sign: (body: Uint8Array) => string
-  /** The latest updates, in the order of the telling. */
+  /** The latest updates, oldest first. */
   readonly told: () => ReadonlyArray<Updates.Update>
   /** The latest attempts, oldest first. */
   readonly attempts: () => ReadonlyArray<Attempt>
-  /** Suspends while a post is under way or about to be; waits for later are not waited for. */
+  /** Waits until no post is in flight or about to start. Does not wait for delayed posts and retries. */
   readonly settled: Effect.Effect<void>
 }
 
-/** What becomes of a post while there is no callback: it is not tried again. */
+/** The result of a post without a callback URL. It is not retried. */
 const nobody = "nobody has subscribed"
-/** How long posts are tried again. */
+/** How long posts are retried. */
 const lasting = 7 * 24 * 3600 * 1000
-/** So many attempts and posts are kept. */
+/** The number of attempts and posts that are kept. */
 const kept = 20_000
 
-/** Posts for as long as the scope; what waits then is lost. */
+/** Posts until the scope closes. Posts that still wait then are lost. */
 export const make = Effect.fnUntraced(function*(
   settings: () => Settings,
   dice: Dice,
