@@ -4,8 +4,10 @@ import { projects } from "./vitest.workspace.ts"
 export default defineConfig({
   test: {
     projects,
-    // A process per file: a test that leaks a socket, a timer or a signal handler cannot touch another file.
     pool: "forks",
+    // The files of a project share their processes: loading a package takes longer than most of its tests. So a test
+    // closes what it opens. Projects that need a process per file say so in vitest.workspace.ts.
+    isolate: false,
     maxWorkers: "100%",
     // for what hangs, on the slowest machine; no test waits for them
     testTimeout: 240_000,

@@ -39,15 +39,18 @@ const dashboard = `${import.meta.dirname}/apps/dashboard/test/globalSetup.ts`
 
 /** The test projects, one per package. Vitest does not read this file by itself: `vitest.config.ts` imports it. */
 export const projects: Array<TestProjectInlineConfiguration> = [
-  // by node:crypto as on Node, and by WebCrypto as elsewhere
-  project("verifier", "packages/verifier", { env: { HMAC: "node" } }),
+  // by node:crypto as on Node, and by WebCrypto as elsewhere; isolated, since some tests replace what it loads
+  project("verifier", "packages/verifier", { isolate: true, env: { HMAC: "node" } }),
   project("verifier-web", "packages/verifier", {
+    isolate: true,
     env: { HMAC: "web" },
     alias: { "#hmac": `${import.meta.dirname}/packages/verifier/src/HmacWebCrypto.ts` }
   }),
   project("wac", "packages/wac", { globalSetup: [dashboard] }),
   ...names.map((name) => project(name, `packages/${name}`)),
+  // isolated, since some tests measure the memory of their process
   project("postgres", "packages/postgres", {
+    isolate: true,
     globalSetup: [`${import.meta.dirname}/packages/postgres/test/globalSetup.ts`]
   }),
   project("server", "apps/server", { globalSetup: [dashboard] }),

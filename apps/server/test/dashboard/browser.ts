@@ -65,7 +65,7 @@ export const visit = async (
     ...contextOptions
   })
   const page = await context.newPage()
-  page.setDefaultTimeout(20_000)
+  page.setDefaultTimeout(60_000)
   const troubles: Array<string> = []
   page.on("pageerror", (error) => troubles.push(`exception: ${error.stack ?? error.message}`))
   page.on("console", (message) => {

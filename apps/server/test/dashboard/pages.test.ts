@@ -77,6 +77,9 @@ const pagesOfStates = (): ReadonlyArray<readonly [name: string, path: string]> =
 /** Whether pictures are left: they cost more than everything else. */
 const isPicturing = Extent.of(false, true)
 
+/** Whether a page is looked at in a state that others share with it: in the full form, or if it stands for them. */
+const isLookedAt = (name: string, standsFor: string): boolean => Extent.of(name === standsFor, true)
+
 /** Suspends until the page is there, and nothing on it is being loaded. */
 const settled = async (page: Page): Promise<void> => {
   await page.getByRole("heading", { level: 1 }).waitFor()
@@ -257,7 +260,9 @@ describe.concurrent("every page, light, dark and on a phone", () => {
     for (const name of [...refusing, "alerts"]) {
       await person.open(pages()[name]!)
       await settled(page)
-      wrong.push(...await look(page, `${name}-member`, { isPictured: name === "api-keys" }))
+      if (isLookedAt(name, "api-keys")) {
+        wrong.push(...await look(page, `${name}-member`, { isPictured: name === "api-keys" }))
+      }
       assert.match(await page.locator("main").innerText(), /This needs the role \w+; you are member\./, name)
     }
     assert.deepStrictEqual(wrong, [])
@@ -275,14 +280,14 @@ describe.concurrent("every page, light, dark and on a phone", () => {
       await person.open(pages()[name]!)
       await settled(page)
       await banner.getByText("The webhook is failing").waitFor()
-      wrong.push(...await look(page, `${name}-failing`))
+      if (isLookedAt(name, "overview")) wrong.push(...await look(page, `${name}-failing`))
     }
     await page.evaluate(() => fetch("/internal/webhook/pause", { method: "POST" }))
     for (const name of ["overview", "webhook", "messages", "deliveries"] as const) {
       await person.open(pages()[name]!)
       await settled(page)
       await banner.getByText("The webhook is paused").waitFor()
-      wrong.push(...await look(page, `${name}-paused`))
+      if (isLookedAt(name, "overview")) wrong.push(...await look(page, `${name}-paused`))
     }
     await person.open("/settings/webhook")
     await button(page, "Resume…").click()
