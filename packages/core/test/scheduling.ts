@@ -23,7 +23,7 @@ import { foundation, stubProvider, world } from "./world.ts"
 
 type Store = DeliveryStore["Service"]
 
-/** By default as if hints could be lost; else polls that would find nothing are skipped, as the memory storage does it. */
+/** Whether the scheduler polls steadily, as if hints could be lost, or skips polls that would find nothing, as in memory. */
 export type Polls = "steady" | "skipped"
 
 const setUp = (polls: Polls = "steady") => {

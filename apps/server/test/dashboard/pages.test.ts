@@ -65,8 +65,8 @@ const pages = (): { readonly [name: string]: string } => ({
 })
 
 /**
- * The pages whose states of emptiness, waiting, refusal and staleness are looked at. One component shows these on every
- * page; the short form has one of each kind of page: figures, a list, a detail, a form, settings.
+ * The pages that are looked at when they are empty, loading, refused or stale. One component shows these states on every
+ * page, so the short form has one page of each kind: figures, a list, a detail, a form, settings.
  */
 const pagesOfStates = (): ReadonlyArray<readonly [name: string, path: string]> => {
   const kinds = ["overview", "messages", "delivery", "send-a-message", "webhook"]
@@ -77,8 +77,8 @@ const pagesOfStates = (): ReadonlyArray<readonly [name: string, path: string]> =
 /** Whether pictures are left: they cost more than everything else. */
 const isPicturing = Extent.of(false, true)
 
-/** Whether a page is looked at in a state that others share with it: in the full form, or if it stands for them. */
-const isLookedAt = (name: string, standsFor: string): boolean => Extent.of(name === standsFor, true)
+/** Whether to look at a page in a state that it shares with others: in the short form, one page represents them. */
+const isLookedAt = (name: string, representative: string): boolean => Extent.of(name === representative, true)
 
 /** Suspends until the page is there, and nothing on it is being loaded. */
 const settled = async (page: Page): Promise<void> => {

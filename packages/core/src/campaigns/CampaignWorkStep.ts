@@ -258,9 +258,9 @@ const queued = (
   })
 
 /** Ends recipients. Those that are being sent keep their place. */
-const skip = (queue: ReadonlyArray<Queued>, { now: judged }: LoadedWork, reason: MessageError, now: Instant) => {
+const skip = (queue: ReadonlyArray<Queued>, reason: MessageError, now: Instant) => {
   const stored = new Map(queue.map(({ send }) => [send.message.id, send]))
-  const sends = new Sends({ now: judged, send: (id) => stored.get(id) })
+  const sends = new Sends({ send: (id) => stored.get(id) })
   const dequeued: Array<MessageId> = []
   const leased: Array<WorkWrites["leased"][number]> = []
   for (const { send } of queue) {
@@ -278,7 +278,7 @@ const skip = (queue: ReadonlyArray<Queued>, { now: judged }: LoadedWork, reason:
 const skipAll = (loaded: LoadedWork, reason: MessageError, now: Instant): WorkWrites => {
   const { job: { campaign }, queue } = loaded
   const soon = now + Duration.toMillis(queue!.length === 0 ? idleDelay : Duration.zero)
-  return { ...nothing, ...skip(queue!, loaded, reason, now), job: { campaign, workAt: soon } }
+  return { ...nothing, ...skip(queue!, reason, now), job: { campaign, workAt: soon } }
 }
 
 /** Separates recipients who may get a message now from those whose quiet hours have to end, and those who get none. */
@@ -375,7 +375,7 @@ export const work: Decide<Work, LoadedWork, Worked, WorkWrites, Need> = (loaded,
       const lookedAt = campaign.quietHours === null && campaign.holdout === 0 ? room : limit
       if (loaded.queue === null) return { needs: [{ _tag: "Queue", limit: lookedAt }] }
       const { awake, left, waiting } = byRules(campaign, loaded.queue, now)
-      const skipped = skip(left, loaded, heldOut, now)
+      const skipped = skip(left, heldOut, now)
       const until = now + Duration.toMillis(lease)
       const claimed = awake.slice(0, room).map(({ send: { message }, tries }, i) => ({
         message,

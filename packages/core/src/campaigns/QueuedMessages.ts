@@ -5,32 +5,30 @@
 import { Context, Effect, Exit, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import * as Contact from "../contacts/Contact.ts"
-import { type DomainError, reasonOf, ServerError } from "../Errors.ts"
+import { type DomainError, ServerError } from "../Errors.ts"
 import * as Id from "../Id.ts"
 import type { IdempotencyKey } from "../messages/Idempotency.ts"
 import type { Message } from "../messages/Message.ts"
 import { type KeyedRequest, MessageStore } from "../messages/MessageStore.ts"
 import { Sending } from "../messages/Sending.ts"
-import * as Metrics from "../Metrics.ts"
 import type { StoreError } from "../StoreError.ts"
-import { UsageRecorder } from "../usage/UsageRecorder.ts"
 import * as Recipient from "./Recipient.ts"
 
-/** What came of a try to send a queued message. */
+/** The result of a try to send a queued message. */
 export type QueuedEnd =
-  /** It has got its outcome, and so left the campaign's queue. */
+  /** It has an outcome now, and has left the campaign's queue. */
   | { readonly _tag: "Settled" }
-  /** It had an outcome before, or is no longer there. */
+  /** It already had an outcome, or it no longer exists. */
   | { readonly _tag: "Ended" }
   /** The provider did not take it this time. */
   | { readonly _tag: "NotSent"; readonly error: DomainError }
   /** Our own checks refused it. */
   | { readonly _tag: "Refused"; readonly error: DomainError }
-  /** The contact has got as many marketing templates as campaigns may send. */
+  /** The contact has received the maximum number of marketing templates. */
   | { readonly _tag: "Capped" }
   /** The campaign has already written to the contact under another name. */
   | { readonly _tag: "Duplicate" }
-  /** It was too late once it was claimed. The provider was not called. */
+  /** Its slot had passed when it was claimed. The provider was not called. */
   | { readonly _tag: "TooLate" }
   /** Another process may be sending it, or the storage could not be reached. */
   | { readonly _tag: "Busy" }
@@ -38,7 +36,7 @@ export type QueuedEnd =
 /** Why a message was not sent although it had been claimed. */
 const tooLate = new ServerError({
   reason: "overloaded",
-  message: "the message was too late for its slot; the campaign tries it again"
+  message: "the message missed its slot; the campaign will try it again"
 })
 
 const keyedOf = ({ campaignId, content, workspaceId }: Message): KeyedRequest => ({
@@ -61,7 +59,6 @@ export class QueuedMessages extends Context.Service<QueuedMessages, {
     Effect.gen(function*() {
       const store = yield* MessageStore
       const sending = yield* Sending
-      const record = yield* UsageRecorder
       const random = yield* SecureRandom.SecureRandom
 
       /** A message whose outcome is unknown has ended once that is its status; until then the sweep has to look at it. */
@@ -72,8 +69,8 @@ export class QueuedMessages extends Context.Service<QueuedMessages, {
         )
 
       const attempt = Effect.fnUntraced(function*(message: Message, isTooLate: Effect.Effect<boolean>) {
-        const { apiKeyId, campaignId, content, workspaceId } = message
-        const { accepted, hold, now } = yield* sending.accept(keyedOf(message), {
+        const { apiKeyId, campaignId, content } = message
+        const { accepted, hold } = yield* sending.accept(keyedOf(message), {
           apiKeyId,
           campaignId,
           message: content
@@ -96,8 +93,6 @@ export class QueuedMessages extends Context.Service<QueuedMessages, {
               : { _tag: "Settled" } as const
           }
           case "Refused":
-            record({ workspaceId, at: now, activity: "sendsRefused" })
-            yield* Metrics.sendEnded("refused", reasonOf(accepted.error))
             return { _tag: "Refused", error: accepted.error } as const
           case "Capped":
           case "Duplicate":
@@ -115,7 +110,7 @@ export class QueuedMessages extends Context.Service<QueuedMessages, {
       const send = (message: Message, isTooLate: Effect.Effect<boolean>): Effect.Effect<QueuedEnd> =>
         Effect.map(
           sending.run(attempt(message, isTooLate)),
-          // whatever was left behind, the next try finds out
+          // the next try finds out what this one did
           (ended) => Option.isSome(ended) && Exit.isSuccess(ended.value) ? ended.value.value : { _tag: "Busy" }
         )
 

@@ -124,7 +124,7 @@ export const abandon: Decide<AbandonSend, Loaded, void, Writes> = (loaded, comma
   const pairs = new Map<string, PairState>()
   const all = commands.map((command) => loaded.found(command))
   const stored = new Map(all.flatMap((found) => found?.send === undefined ? [] : [[found.send.message.id, found.send]]))
-  const sends = new Sends({ now: loaded.now, send: (id) => stored.get(id) })
+  const sends = new Sends({ send: (id) => stored.get(id) })
 
   commands.forEach(({ claimToken, limits, now: asked, request: { workspaceId } }, i) => {
     const found = all[i]

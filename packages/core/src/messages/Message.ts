@@ -276,6 +276,9 @@ export const deliveryUnknown: MessageError = {
   message: "the provider did not confirm whether it accepted the message and reported nothing about it for 10 minutes"
 }
 
+/** Whether the message's customer was erased (contract §7), so that it no longer says what was sent, and to whom. */
+export const isErased = ({ content }: Pick<Message, "content">): boolean => content.to === ""
+
 /** Whether we concluded this failure from silence. Only such a failure can be changed by a later report. */
 export const isDeliveryUnknown = (message: Pick<Message, "status" | "error">): boolean =>
   message.status === "failed" && message.error?.reason === deliveryUnknown.reason

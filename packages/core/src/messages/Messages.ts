@@ -13,7 +13,6 @@ import type { Page, PageRequest } from "../Page.ts"
 import * as Span from "../Span.ts"
 import { Stopping } from "../Stopping.ts"
 import { orUnavailable, type StoreError } from "../StoreError.ts"
-import { UsageRecorder } from "../usage/UsageRecorder.ts"
 import * as Idempotency from "./Idempotency.ts"
 import type * as Message from "./Message.ts"
 import { type KeyedRequest, type MessageFilter, MessageStore } from "./MessageStore.ts"
@@ -60,7 +59,6 @@ export class Messages extends Context.Service<Messages, {
     Effect.gen(function*() {
       const store = yield* MessageStore
       const sending = yield* Sending
-      const record = yield* UsageRecorder
       const digest = yield* Digest.Digest
       const stopping = yield* Stopping
       /** The sends in progress in this process, by key, each with its future answer for the requests that join. */
@@ -125,13 +123,12 @@ export class Messages extends Context.Service<Messages, {
           key: request.key,
           fingerprint: yield* Idempotency.fingerprint(digest, message)
         }
-        const { accepted, hold, now } = yield* sending.accept(keyed, { apiKeyId, campaignId: null, message })
+        const { accepted, hold } = yield* sending.accept(keyed, { apiKeyId, campaignId: null, message })
           .pipe(orUnavailable, Effect.tapError(({ reason }) => Metrics.sendEnded("refused", reason)))
         yield* RateLimit.observe(accepted.readings)
         switch (accepted._tag) {
           case "Refused":
-            record({ workspaceId: request.workspaceId, at: now, activity: "sendsRefused" })
-            return yield* refused(accepted.error)
+            return yield* accepted.error
           case "Conflict":
             return yield* refused(
               new IdempotencyConflict({

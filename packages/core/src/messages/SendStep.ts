@@ -122,7 +122,7 @@ export interface LoadedSweep extends Known {
 /** Decides `MessageStore.sweep` for some candidates: one transition of each send that is due. */
 export const sweep: Decide<Sweep, LoadedSweep, Swept, Writes> = ({ candidates, now: judged }, commands) => {
   const loaded = new Map(candidates.map((send) => [send.message.id, send]))
-  const sends = new Sends({ now: judged, send: (id) => loaded.get(id) })
+  const sends = new Sends({ send: (id) => loaded.get(id) })
   const answers = commands.map(({ ids, now: asked }): Swept => {
     const now = judged(asked)
     const swept = { unknown: 0, failed: 0, forgotten: 0 }

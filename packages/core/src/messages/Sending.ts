@@ -83,13 +83,12 @@ export class Sending extends Context.Service<Sending, {
    */
   readonly run: <A, E>(send: Effect.Effect<A, E>) => Effect.Effect<Option.Option<Exit.Exit<A, E>>>
   /**
-   * Accepts a send, at the process's time `now`. If the storage fails, the claim that may exist is withdrawn in the
-   * background.
+   * Accepts a send, and counts a refusal. If the storage fails, the claim that may exist is withdrawn in the background.
    */
   readonly accept: (
     keyed: KeyedRequest,
     send: Pick<AcceptSend, "apiKeyId" | "campaignId" | "message">
-  ) => Effect.Effect<{ readonly accepted: Accepted; readonly hold: Hold; readonly now: Instant }, StoreError>
+  ) => Effect.Effect<{ readonly accepted: Accepted; readonly hold: Hold }, StoreError>
   /**
    * Sends a claimed message. Returns the outcome as it was recorded, or why the claim was withdrawn before the provider
    * was called. Cannot be interrupted.
@@ -272,7 +271,11 @@ export class Sending extends Context.Service<Sending, {
           limits,
           provider: provider.name
         }).pipe(Effect.tapError(() => FiberSet.run(lost, takeBack(keyed, claimToken, send.message))))
-        return { accepted, hold: { keyed, token: claimToken, askedAt }, now }
+        if (accepted._tag === "Refused") {
+          record({ workspaceId: keyed.workspaceId, at: now, activity: "sendsRefused" })
+          yield* Metrics.sendEnded("refused", reasonOf(accepted.error))
+        }
+        return { accepted, hold: { keyed, token: claimToken, askedAt } }
       })
 
       return Sending.of({ run, accept, carryOut, end })

@@ -54,14 +54,14 @@ export interface Loaded extends Known {
 
 /** Sends after the commands that were already decided. */
 export class Sends {
-  private readonly loaded: Loaded
+  private readonly loaded: Pick<Loaded, "send">
   private readonly after = new Map<MessageId, Send.Send>()
   private readonly names = new Map<string, MessageId>()
   private readonly quotas = new Map<string, { workspaceId: WorkspaceId; month: string; messages: number }>()
   private readonly removed = new Set<MessageId>()
   private readonly events: Array<Event.Recorded> = []
 
-  constructor(loaded: Loaded) {
+  constructor(loaded: Pick<Loaded, "send">) {
     this.loaded = loaded
   }
 

@@ -5,7 +5,7 @@ import { Duration } from "effect"
 import { parsePhoneNumberFromString } from "libphonenumber-js/min"
 import { type Addressee, countryOf } from "../contacts/Addressee.ts"
 import type { WorkspaceId } from "../Id.ts"
-import type { Message } from "../messages/Message.ts"
+import { isErased, type Message } from "../messages/Message.ts"
 import type { Instant } from "../Time.ts"
 
 /** What the price of a message depends on. */
@@ -77,7 +77,8 @@ export const changes = (
     else known.messages += messages
   }
   for (const { after, before } of messages) {
-    if (after.pricing === before.pricing) continue
+    // the market of an erased customer is forgotten, so what it counted cannot be moved
+    if (after.pricing === before.pricing || (before.pricing !== null && isErased(before))) continue
     add(countOf(before), -1)
     add(countOf(after), 1)
   }

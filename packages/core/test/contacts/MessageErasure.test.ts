@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { erase } from "../../src/contacts/MessageErasure.ts"
 import * as Idempotency from "../../src/messages/Idempotency.ts"
-import type { Send } from "../../src/messages/Send.ts"
+import * as Message from "../../src/messages/Message.ts"
+import { report, type Send } from "../../src/messages/Send.ts"
 import * as samples from "../samples.ts"
 
 const campaignId = samples.id("cmp")
@@ -49,6 +50,21 @@ describe("erase", () => {
     assert.deepInclude(after!.binding, { answer, lastFailure: null })
     assert.deepStrictEqual([rekeyed, unnamed], [[], []])
     assert.strictEqual(erase([after!]).erased, 0)
+  })
+
+  it("a failure that was concluded from silence can still be changed by a report", () => {
+    const failed = send(1, { status: "failed", failedAt: samples.start, error: Message.deliveryUnknown })
+    const { writes: { sends: [erased] } } = erase([failed])
+    const { send: { message } } = report(
+      erased!,
+      samples.report("delivered", samples.start),
+      {
+        events: [samples.id("evt", 1), samples.id("evt", 2)],
+        deliveries: [samples.id("dlv", 1), samples.id("dlv", 2)]
+      },
+      samples.start
+    )
+    assert.strictEqual(message.status, "delivered")
   })
 
   it("an emptied message loses the provider's identifier once its key is gone", () => {

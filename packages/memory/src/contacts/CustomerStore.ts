@@ -1,7 +1,16 @@
 /**
  * `CustomerStore` in memory: each method is one synchronous step over `State`, which covers its place at once.
  */
-import { CustomerRecords, CustomerStore, Delivery, type Id, Limits, MessageErasure, type Time } from "@wac/core"
+import {
+  CustomerRecords,
+  CustomerStore,
+  Delivery,
+  type Id,
+  Limits,
+  Message,
+  MessageErasure,
+  type Time
+} from "@wac/core"
 import { Effect, Layer } from "effect"
 import { WrittenTo } from "../limits/WrittenTo.ts"
 import { rekey, sendOf, write as writeSends } from "../messages/Sends.ts"
@@ -96,7 +105,7 @@ const eraseEvents = (memory: Memory, step: Step): CustomerStore.Erased => {
 
 const eraseMessages = (memory: Memory, { names, workspaceId }: Step): CustomerStore.Erased => {
   const sends = memory.messages.all(workspaceId)
-    .filter((message) => names.texts.includes(message.content.to) || MessageErasure.isEmptied(message))
+    .filter((message) => names.texts.includes(message.content.to) || Message.isErased(message))
     .map(({ id }) => sendOf(memory, id)!)
   const { rekeyed, unnamed, writes, ...erasure } = MessageErasure.erase(sends)
   writeSends(memory, writes)
