@@ -275,9 +275,12 @@ export const tests = (it: Fixture.FoundedIt<Founded>): void => {
       })
       assert.isTrue(recorded)
       const [view] = yield* DeliveryFixture.views(own)
-      assert.strictEqual(view!.delivery.nextAttemptAt, claimed.at + second)
-      const { at, nextDueAt } = yield* claim(-hour)
-      assert.isAtMost(nextDueAt ?? at, claimed.at + second)
+      const dueAt = claimed.at + second
+      assert.strictEqual(view!.delivery.nextAttemptAt, dueAt)
+      const { at, deliveries, nextDueAt } = yield* claim(-hour)
+      // if the machine took a second to get here, it is due
+      if (deliveries.length > 0) assert.isAtLeast(at, dueAt)
+      else assert.isAtMost(nextDueAt ?? at, dueAt)
     }))
 
   it.effect("a provider post is due, claimed and due again by one clock", () =>
