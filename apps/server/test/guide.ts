@@ -4,6 +4,7 @@
  */
 import { assert } from "@effect/vitest"
 import * as Daemon from "@wac/testbed/Daemon"
+import * as Program from "@wac/testbed/Program"
 import { Effect } from "effect"
 import { execFile } from "node:child_process"
 import { readFile, rm } from "node:fs/promises"
@@ -41,7 +42,7 @@ export const run = (
     const script = `${wac}\n{\n${here}\n} >${output} 2>&1`
     const ended = promisify(execFile)("bash", ["--norc", "-euo", "pipefail", "-c", script], {
       cwd: path.resolve(root, directory),
-      env: { PATH: Daemon.searchPath, LC_ALL: "C.UTF-8", ...env },
+      env: { PATH: Program.searchPath, LC_ALL: "C.UTF-8", ...env },
       ...(asOwner ? Daemon.owner() : {})
     })
     const failure = await ended.then(() => undefined, (error: Error) => error)

@@ -18,11 +18,14 @@ for (const { name, url } of inject("postgresServers")) {
 }
 StorageSuite.suite("PGlite", PostgresStorage.layerEmbedded({}))
 
-describe.skipIf(!PgBouncer.isInstalled || PgBouncer.isEverywhere)("behind PgBouncer", () => {
-  StorageSuite.suite(
-    "PostgreSQL behind PgBouncer",
-    Layer.unwrap(Effect.map(Effect.flatMap(freshDatabase(), pooled), PostgresStorage.layerServer)),
-    // whose steps lock, load and write, and what notifies other processes
-    Extent.of({ ports: ["ApiKeyStore", "ChangeStore", "RateLimitStore", "WebhookStore"] }, {})
-  )
-})
+// the suites above run behind PgBouncer where it is everywhere
+if (!PgBouncer.isEverywhere) {
+  describe("behind PgBouncer", PgBouncer.needed, () => {
+    StorageSuite.suite(
+      "PostgreSQL behind PgBouncer",
+      Layer.unwrap(Effect.map(Effect.flatMap(freshDatabase(), pooled), PostgresStorage.layerServer)),
+      // whose steps lock, load and write, and what notifies other processes
+      Extent.of({ ports: ["ApiKeyStore", "ChangeStore", "RateLimitStore", "WebhookStore"] }, {})
+    )
+  })
+}

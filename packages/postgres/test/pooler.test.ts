@@ -43,7 +43,7 @@ const sql = <Row extends object>(text: string) =>
 const left = `select current_setting('statement_timeout') || current_setting('lock_timeout') as times,
   current_setting('jit') as jit, (select count(*)::int from pg_prepared_statements) as named`
 
-describe.skipIf(!PgBouncer.isInstalled)("a pooler", () => {
+describe("a pooler", PgBouncer.needed, () => {
   it.live.each(["session", "transaction"] as const)(
     "a pooler is detected, and no state is left in its sessions: %s",
     (mode) =>

@@ -7,12 +7,10 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import * as Daemon from "./Daemon.ts"
 import * as FreePort from "./FreePort.ts"
+import * as Program from "./Program.ts"
 
-/** Whether everything that a cluster consists of is installed; if not, the run prints a notice. */
-export const isInstalled = Daemon.areInstalled(["patroni", "etcd", "haproxy", "pg_rewind"], {
-  untested: "failovers of PostgreSQL under Patroni",
-  install: "apt-get install postgresql patroni etcd-server haproxy"
-})
+/** What a cluster consists of. */
+export const programs = ["patroni", "etcd", "haproxy", "pg_rewind"]
 
 const deployed = (file: string) => fileURLToPath(new URL(`../../../deploy/${file}`, import.meta.url))
 
@@ -54,7 +52,7 @@ const environment = (
   PATRONI_RESTAPI_LISTEN: `127.0.0.1:${ports.patroni}`,
   PATRONI_RESTAPI_CONNECT_ADDRESS: `127.0.0.1:${ports.patroni}`,
   PATRONI_ETCD3_HOSTS: `127.0.0.1:${ports.etcd}`,
-  PATRONI_POSTGRESQL_BIN_DIR: Daemon.postgresBin,
+  PATRONI_POSTGRESQL_BIN_DIR: Program.postgresBin,
   PATRONI_POSTGRESQL_DATA_DIR: join(directory, name),
   PATRONI_POSTGRESQL_PGPASS: join(directory, `${name}.pgpass`),
   PATRONI_SUPERUSER_USERNAME: "postgres",

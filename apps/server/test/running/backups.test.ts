@@ -5,6 +5,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Daemon from "@wac/testbed/Daemon"
 import * as FreePort from "@wac/testbed/FreePort"
+import * as Program from "@wac/testbed/Program"
 import { RecordingReceiver } from "@wac/testkit"
 import { Effect } from "effect"
 import { rm } from "node:fs/promises"
@@ -14,7 +15,8 @@ import * as guide from "../guide.ts"
 import { call, hello, ready, receiver, send, setWebhook } from "../harness.ts"
 import { masterKey, sql } from "../processes.ts"
 
-const isInstalled = Daemon.areInstalled(["pgbackrest", "pg_dump", "initdb"], {
+const needed = Program.needed({
+  programs: ["pgbackrest", "pg_dump", "initdb"],
   untested: "backups and their restoration",
   install: "apt-get install postgresql pgbackrest"
 })
@@ -60,7 +62,7 @@ const managed = Effect.gen(function*() {
 
 const recipient = (n: number) => `+1202555${String(n).padStart(4, "0")}`
 
-describe.skipIf(!isInstalled)("a backup", () => {
+describe("a backup", needed, () => {
   it.live("a restored copy has what was there, delivers its events, and sends no campaign until it is confirmed", () =>
     Effect.gen(function*() {
       const { follow, url: database } = yield* managed

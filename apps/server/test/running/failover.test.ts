@@ -7,6 +7,7 @@ import { CloudApi } from "@wac/simulator"
 import * as Extent from "@wac/testbed/Extent"
 import * as PatroniCluster from "@wac/testbed/PatroniCluster"
 import * as PgBouncer from "@wac/testbed/PgBouncer"
+import * as Program from "@wac/testbed/Program"
 import { Duration, Effect, Exit, Fiber } from "effect"
 import * as checks from "../checks.ts"
 import * as guide from "../guide.ts"
@@ -37,7 +38,11 @@ const lives = { sentAfter: null, deliveredAfter: 500, readAfter: null, batchMost
 /** How often it is looked whether the processes are back, every 50 ms: far longer than a failover takes. */
 const tries = 1200
 
-const isInstalled = PatroniCluster.isInstalled && PgBouncer.isInstalled
+const needed = Program.needed({
+  programs: [...PatroniCluster.programs, ...PgBouncer.programs],
+  untested: "failovers of PostgreSQL under Patroni",
+  install: "apt-get install postgresql patroni etcd-server haproxy pgbouncer"
+})
 
 /** What a client knows of a send. */
 interface Sent {
@@ -153,7 +158,7 @@ const sending = Effect.fnUntraced(function*(processes: ReadonlyArray<Listening>,
 
 const median = (values: ReadonlyArray<number>) => values.toSorted((one, other) => one - other)[values.length >> 1]!
 
-describe.skipIf(!isInstalled)("a PostgreSQL cluster", () => {
+describe("a PostgreSQL cluster", needed, () => {
   it.live(
     "when the primary is killed under load, no acknowledged send is lost or repeated, and sends resume",
     () =>
