@@ -42,7 +42,7 @@ describe("npm start", () => {
   // npm installs all of it in the full form; the short form links what npm would install
   const installs = Extent.of([false], [false, true])
 
-  it.each(installs)("runs with what it depends on alone, without what only develops (by npm: %j)", async (isByNpm) => {
+  it.each(installs)("runs with what it depends on alone, without what only develops (by npm: %j)", Clone.needed, async (isByNpm) => {
     const folder = clone()
     if (isByNpm) await run("npm", ["ci", "--omit=dev", "--prefer-offline", "--no-audit"], { cwd: folder })
     else Clone.linkDependencies(root, folder)

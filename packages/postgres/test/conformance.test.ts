@@ -18,14 +18,12 @@ for (const { name, url } of inject("postgresServers")) {
 }
 StorageSuite.suite("PGlite", PostgresStorage.layerEmbedded({}))
 
-// the suites above run behind PgBouncer where it is everywhere
-if (!PgBouncer.isEverywhere) {
-  describe("behind PgBouncer", PgBouncer.needed, () => {
-    StorageSuite.suite(
-      "PostgreSQL behind PgBouncer",
-      Layer.unwrap(Effect.map(Effect.flatMap(freshDatabase(), pooled), PostgresStorage.layerServer)),
-      // whose steps lock, load and write, and what notifies other processes
-      Extent.of({ ports: ["ApiKeyStore", "ChangeStore", "RateLimitStore", "WebhookStore"] }, {})
-    )
-  })
-}
+// where a pooler is everywhere, the suites above run behind it
+describe.each(PgBouncer.isEverywhere ? [] : ["PgBouncer"])("behind %s", PgBouncer.needed, (pooler) => {
+  StorageSuite.suite(
+    `PostgreSQL behind ${pooler}`,
+    Layer.unwrap(Effect.map(Effect.flatMap(freshDatabase(), pooled), PostgresStorage.layerServer)),
+    // whose steps lock, load and write, and what notifies other processes
+    Extent.of({ ports: ["ApiKeyStore", "ChangeStore", "RateLimitStore", "WebhookStore"] }, {})
+  )
+})

@@ -30,9 +30,11 @@ const installed = (): string | undefined =>
     "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
   ].find(isExecutable)
 
-interface Program {
+/** How it is started. */
+export interface Program {
   readonly executablePath: string
-  readonly env?: Readonly<Record<string, string>>
+  /** What it needs in the environment. */
+  readonly env: Readonly<Record<string, string>>
 }
 
 /** Has the font of the package found in our folder, and no others, so that a page looks the same on every machine. */
@@ -83,14 +85,22 @@ const unpacked = async (): Promise<Program> => {
   }
 }
 
-/** Starts a browser. Rejects if the machine has none and the one from the install does not run on it. */
-export const launch = async (...args: ReadonlyArray<string>): Promise<Browser> => {
+/**
+ * Finds the browser, and unpacks the package's if the machine has none: so that no test waits for it, a set-up does this
+ * before. Rejects if the machine has none and the one from the install does not run on it.
+ */
+export const prepare = async (): Promise<Program> => {
   const path = installed()
-  const { env, executablePath }: Program = path === undefined ? await unpacked() : { executablePath: path }
+  return path === undefined ? unpacked() : { executablePath: path, env: {} }
+}
+
+/** Starts the browser. Rejects as {@link prepare} does. */
+export const launch = async (...args: ReadonlyArray<string>): Promise<Browser> => {
+  const { env, executablePath } = await prepare()
   return chromium.launch({
     executablePath,
     // its sandbox needs a user who is not root, and rights that containers do not give
     args: ["--no-sandbox", ...args],
-    ...(env === undefined ? {} : { env: { ...process.env, ...env } })
+    env: { ...process.env, ...env }
   })
 }

@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Curl from "@wac/testbed/Curl"
 import * as FreePort from "@wac/testbed/FreePort"
 import { RecordingReceiver } from "@wac/testkit"
 import { SIGNATURE_HEADER, verify } from "@wac/verifier"
@@ -169,7 +170,8 @@ curl `
           body: { token, email: "x@example.com", password: "another password", workspaceName: "x" }
         })
         assert.deepStrictEqual([again.status, again.body.error.reason], [401, "invalid_credentials"])
-      }).pipe(Effect.scoped)
+      }).pipe(Effect.scoped),
+    Curl.needed
   )
 
   it.live(
@@ -190,7 +192,8 @@ curl `
         assert.match(printedKey!.trim(), key)
         assertSent(sent!)
         assert.strictEqual(JSON.parse(sent!).tenant_id, workspaceId)
-      }).pipe(Effect.scoped)
+      }).pipe(Effect.scoped),
+    Curl.needed
   )
 
   it.live("the server prints everything again at each start until set-up, with a new token", () =>
@@ -494,7 +497,7 @@ describe("the demo", () => {
       const { ended, took } = yield* stop(running)
       assert.deepStrictEqual(ended, obeyed)
       assert.isBelow(took, 5000)
-    }).pipe(Effect.scoped))
+    }).pipe(Effect.scoped), Curl.needed)
 })
 
 describe("embedded storage", () => {
@@ -579,6 +582,7 @@ describe("embedded storage", () => {
           `sign in with POST ${url}/internal/session; the API is documented at ${url}/docs`
         )
         assert.deepStrictEqual((yield* stop(second)).ended, obeyed)
-      }).pipe(Effect.scoped)
+      }).pipe(Effect.scoped),
+    Curl.needed
   )
 })

@@ -7,6 +7,7 @@ import { PgClient } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
 import { Migrations } from "@wac/postgres"
 import { CloudApi } from "@wac/simulator"
+import * as Clone from "@wac/testbed/Clone"
 import * as Extent from "@wac/testbed/Extent"
 import { Effect, Exit, Fiber, Redacted, Scope } from "effect"
 import { isUnanswered, post, steadily, type Target, target } from "../balancer.ts"
@@ -74,7 +75,7 @@ interface Sent {
 const customer = (n: number) => `+1202555${String(n).padStart(4, "0")}`
 const buyer = (n: number) => `+1303${String(n).padStart(7, "0")}`
 
-describe("an upgrade under load, and the way back", () => {
+describe("an upgrade under load, and the way back", Clone.needed, () => {
   it.live(
     "callers see nothing but 503 with Retry-After, and nothing is lost or doubled",
     () =>
