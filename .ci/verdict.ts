@@ -63,7 +63,9 @@ if (import.meta.main) {
   const { failed, passed, reasons } = verdict(report, suite as Suite, expected)
   for (const reason of reasons) process.stdout.write(`== ${reason}\n`)
   if (report !== undefined && report.numTotalTests > expected) {
-    process.stdout.write(`== the run has ${report.numTotalTests} tests: .ci/tests, which says ${expected}, can be raised\n`)
+    process.stdout.write(
+      `== the run has ${report.numTotalTests} tests: .ci/tests, which says ${expected}, can be raised\n`
+    )
   }
   process.stdout.write(`${passed} passed, ${failed} failed\n`)
   process.exitCode = failed > 0 ? 1 : 0
