@@ -4,6 +4,7 @@
  */
 import { assert } from "@effect/vitest"
 import * as Daemon from "@wac/testbed/Daemon"
+import { owner } from "@wac/testbed/Owner"
 import * as Program from "@wac/testbed/Program"
 import { Effect } from "effect"
 import { execFile } from "node:child_process"
@@ -43,7 +44,7 @@ export const run = (
     const ended = promisify(execFile)("bash", ["--norc", "-euo", "pipefail", "-c", script], {
       cwd: path.resolve(root, directory),
       env: { PATH: Program.searchPath, LC_ALL: "C.UTF-8", ...env },
-      ...(asOwner ? Daemon.owner() : {})
+      ...(asOwner ? owner() : {})
     })
     const failure = await ended.then(() => undefined, (error: Error) => error)
     const text = await readFile(output, "utf8")

@@ -2,20 +2,14 @@
  * Programs from Debian that a test runs on loopback, such as a pooler. No npm package brings them, so they must be
  * installed on the machine.
  */
-import { execFileSync, spawn } from "node:child_process"
-import { once } from "node:events"
+import { spawn } from "node:child_process"
 import { chown, mkdtemp } from "node:fs/promises"
 import { connect } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { leash } from "./Leash.ts"
+import { owner } from "./Owner.ts"
 import * as Program from "./Program.ts"
-
-/** PostgreSQL's programs refuse to run as root, so they then run as the user that its packages create. */
-export const owner = (): { readonly uid: number; readonly gid: number } | undefined => {
-  if (process.getuid?.() !== 0) return undefined
-  const idOf = (flag: string) => Number(execFileSync("id", [flag, "postgres"], { encoding: "utf8" }))
-  return { uid: idOf("-u"), gid: idOf("-g") }
-}
 
 /** Creates a temporary directory that belongs to {@link owner}. */
 export const directory = async (prefix: string): Promise<string> => {
@@ -65,10 +59,13 @@ export const start = async (
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding("utf8").on("data", (text: string) => log = `${log}${text}`.slice(-told))
   }
-  // an aborted run calls no teardown
-  const tidy = () => child.kill("SIGKILL")
-  process.once("exit", tidy)
-  const ended = once(child, "close").finally(() => process.off("exit", tidy))
+  const release = child.pid === undefined ? () => {} : leash({ pids: [child.pid] })
+  const ended = new Promise<void>((resolve) => {
+    child.once("error", ({ message }) => log += message).once("close", () => {
+      release()
+      resolve()
+    })
+  })
   const begun = performance.now()
   while (!(await answers(options.port))) {
     const isOver = child.exitCode !== null || child.signalCode !== null

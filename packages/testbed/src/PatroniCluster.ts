@@ -7,6 +7,7 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import * as Daemon from "./Daemon.ts"
 import * as FreePort from "./FreePort.ts"
+import { leash } from "./Leash.ts"
 import * as Program from "./Program.ts"
 
 /** What a cluster consists of. */
@@ -76,20 +77,17 @@ export const start = async (size: 2 | 3): Promise<PatroniCluster> => {
   const daemons: Array<Daemon.Daemon> = []
   const pidOf = (name: string) =>
     Number(readFileSync(join(directory, name, "postmaster.pid"), "utf8").split("\n", 1)[0])
-  // an aborted run calls no teardown, and each PostgreSQL outlives its Patroni
-  const tidy = () => {
-    for (const name of names) {
-      if (existsSync(join(directory, name, "postmaster.pid"))) process.kill(pidOf(name), "SIGQUIT")
-    }
-    rmSync(directory, { recursive: true, force: true })
-  }
-  process.once("exit", tidy)
+  // each PostgreSQL outlives its Patroni
+  const release = leash({ directory, pidFiles: names.map((name) => join(directory, name, "postmaster.pid")) })
   const stop = async () => {
     // Patroni stops its PostgreSQL
     for (const daemon of daemons) daemon.kill("SIGTERM")
     await Promise.all(daemons.map(({ ended }) => ended))
-    process.off("exit", tidy)
-    tidy()
+    for (const name of names) {
+      if (existsSync(join(directory, name, "postmaster.pid"))) process.kill(pidOf(name), "SIGQUIT")
+    }
+    release()
+    rmSync(directory, { recursive: true, force: true })
   }
   const run = async (...daemon: Parameters<typeof Daemon.start>) => {
     daemons.unshift(await Daemon.start(...daemon))
