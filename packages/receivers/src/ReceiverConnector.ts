@@ -116,6 +116,8 @@ export const make = (rules: ReceiverRules): Connector => {
       socket.on("error", (error) => {
         if (isOver) return
         isOver = true
+        // a server that breaks off in the middle of the handshake may have sent its certificate already
+        if (socket instanceof TLSSocket) exchange.certificate ??= describe(socket.getPeerCertificate())
         failed(error)
       })
       return socket
