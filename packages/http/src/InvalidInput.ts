@@ -73,10 +73,20 @@ export interface Problem {
   readonly issue: SchemaIssue.Issue
 }
 
-/** The error for a request part that did not decode. For a `Payload`, `input` is the body. */
+const notAnObject = invalid("invalid_field", "", "the body must be a JSON object")
+
+/**
+ * The error for a request part that did not decode. For a `Payload`, `input` is the body, and for a `Query` its
+ * parameters, in which one that is given more than once is an array.
+ */
 export const of = (error: Problem, input: unknown): Errors.InvalidBody => {
+  if (error.kind === "Payload" && !Predicate.isObject(input)) return notAnObject
   const { leaf, path } = leafOf(error.issue, [])
   const param = paramOf(path)
+  // no parameter is a list, so the schema would only say that it is not text
+  if (error.kind === "Query" && path.length === 1 && Array.isArray(valueAt(input, path))) {
+    return invalid("invalid_field", param, `${param} must be given once`)
+  }
   switch (leaf._tag) {
     case "MissingKey":
       return invalid("missing_field", param, `${param} is required`)
@@ -101,9 +111,7 @@ export const of = (error: Problem, input: unknown): Errors.InvalidBody => {
     default: {
       const only = leaf._tag === "InvalidType" ? wordsOf(leaf.ast) : undefined
       if (only !== undefined) return invalid("invalid_field", param, `${param} must be ${listed(only)}`)
-      return param === "" && leaf._tag === "InvalidType"
-        ? invalid("invalid_field", "", "the body must be a JSON object")
-        : inWords(error, param)
+      return inWords(error, param)
     }
   }
 }

@@ -1,9 +1,10 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, it, layer } from "@effect/vitest"
-import { Context, Effect, Fiber, Layer } from "effect"
+import { Cause, Context, Effect, Fiber, Layer } from "effect"
 import * as Migrations from "../src/Migrations.ts"
+import { OpenError } from "../src/OpenError.ts"
 import * as PostgresClient from "../src/PostgresClient.ts"
-import { clients, freshDatabase } from "./servers.ts"
+import { clients, freshDatabase, withSettings } from "./servers.ts"
 
 const first: Migrations.Migration = {
   name: "first",
@@ -177,4 +178,56 @@ it.live("a migration that meets a deadlock is tried again", () =>
       PgClient.layer({ url, maxConnections: 1 })
     )
     assert.deepStrictEqual(yield* migrate(first, deadlocked), { before: 1, after: 2 })
+  }).pipe(Effect.scoped))
+
+/** A migration that takes a while. */
+const long: Migrations.Migration = { name: "long", sql: "do $$ begin perform pg_sleep(0.3); end $$" }
+
+for (
+  const limit of ["statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout", "transaction_timeout"]
+) {
+  it.live(`a migration is not ended by the database's ${limit}`, () =>
+    Effect.gen(function*() {
+      const url = yield* withSettings(yield* freshDatabase(), { [limit]: "100ms" })
+      const migrate = Effect.provide(
+        Migrations.run([first, long]),
+        Layer.fresh(PostgresClient.layer({ url })),
+        { local: true }
+      )
+      // one of them also waits for the other
+      const ends = yield* Effect.all([migrate, migrate], { concurrency: 2 })
+      assert.deepStrictEqual(ends.map(({ after }) => after), [2, 2])
+    }).pipe(Effect.scoped))
+}
+
+for (const level of ["read committed", "repeatable read", "serializable"]) {
+  it.live(`processes that start first at the same time both succeed if the database's isolation level is ${level}`, () =>
+    Effect.gen(function*() {
+      const url = yield* withSettings(yield* freshDatabase(), { default_transaction_isolation: level })
+      const migrate = (migrations?: ReadonlyArray<Migrations.Migration>) =>
+        Effect.provide(Migrations.run(migrations), Layer.fresh(PostgresClient.layer({ url })), { local: true })
+      // long enough for the other to begin its wait before the first version exists
+      const slow = yield* Effect.forkChild(migrate([{ ...long, name: "first" }]), { startImmediately: true })
+      const other = yield* Effect.forkChild(migrate([{ ...long, name: "first" }]), { startImmediately: true })
+      assert.strictEqual((yield* Fiber.join(slow)).after, 1)
+      assert.strictEqual((yield* Fiber.join(other)).after, 1)
+    }).pipe(Effect.scoped))
+}
+
+it.live("a migration whose connection the server ends reports the server's reason", () =>
+  Effect.gen(function*() {
+    const url = yield* freshDatabase()
+    const ended: Migrations.Migration = {
+      name: "ended",
+      sql: "do $$ begin perform pg_terminate_backend(pg_backend_pid()); perform pg_sleep(5); end $$"
+    }
+    const failed = yield* Effect.provide(Migrations.run([ended]), PostgresClient.layer({ url })).pipe(
+      // beside the failure is that of the rollback
+      Effect.catchCause((cause) => Effect.succeed(Cause.squash(cause)))
+    )
+    assert.instanceOf(failed, OpenError)
+    assert.strictEqual(
+      failed.message,
+      "cannot migrate to version 1 (ended): terminating connection due to administrator command, 57P01"
+    )
   }).pipe(Effect.scoped))

@@ -45,16 +45,23 @@ export const refusal = (
   }
 }
 
-/** Whether a `Content-Type` is JSON in UTF-8; parameters that JSON does not define are ignored (RFC 9110 §8.3.1). */
-const isJson = (contentType: string | undefined): boolean => {
-  if (contentType === undefined) return false
+/**
+ * What a `Content-Type` says against JSON in UTF-8; `undefined` if nothing. Parameters that JSON does not define are
+ * ignored (RFC 9110 §8.3.1).
+ */
+const wrongType = (contentType: string | undefined): string | undefined => {
+  const notJson = "the body must be JSON: Content-Type: application/json"
+  if (contentType === undefined) return notJson
   // nearly every client sends this; parsing it takes as long as reading the body
-  if (contentType === "application/json") return true
+  if (contentType === "application/json") return undefined
   try {
     const { essence, params } = new MIMEType(contentType)
-    return essence === "application/json" && (params.get("charset") ?? "utf-8").toLowerCase() === "utf-8"
+    if (essence !== "application/json") return notJson
+    return (params.get("charset") ?? "utf-8").toLowerCase() === "utf-8"
+      ? undefined
+      : "the body must be in UTF-8, so Content-Type must have no other charset"
   } catch {
-    return false
+    return notJson
   }
 }
 
@@ -120,9 +127,8 @@ const read = (
   if (!takesBody(endpoint)) return Effect.succeed({ bytes: new Uint8Array(), request })
   const types = Context.get(endpoint.annotations, Traits.TakesFile)
   if (types.length > 0) return file(types, request)
-  if (!isJson(request.headers["content-type"])) {
-    return Effect.fail(unsupported("Content-Type", "the body must be JSON: Content-Type: application/json"))
-  }
+  const wrong = wrongType(request.headers["content-type"])
+  if (wrong !== undefined) return Effect.fail(unsupported("Content-Type", wrong))
   if (isCompressed(request)) return Effect.fail(compressed)
   return Effect.matchEffect(BodyBytes.read(request, { limit, deadline }), {
     onSuccess: (bytes) =>
