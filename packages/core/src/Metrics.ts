@@ -132,6 +132,16 @@ export const recordDropper = (kind: RecordKind): Effect.Effect<(count: number) =
     })
   })
 
+const droppedLogLines = Metric.counter("wac_log_lines_dropped_total", {
+  description: "Log lines that could not be written, because the disk was full or the reader was gone or slow",
+  incremental: true
+})
+
+/** Returns a function that counts log lines that could not be written. */
+export const logLineDropper: Effect.Effect<(count: number) => void> = Effect.contextWith(
+  (context: Context.Context<never>) => Effect.succeed((count: number) => droppedLogLines.updateUnsafe(count, context))
+)
+
 const posts = Metric.counter("wac_inbound_posts_total", {
   description: "Provider posts: kept, already known, or refused for their signature",
   incremental: true

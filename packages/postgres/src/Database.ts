@@ -3,7 +3,7 @@
  * callers' commands, and notifications from other processes.
  */
 import { PgClient } from "@effect/sql-pg"
-import { type Step, StorageTime, StoreError, type Time } from "@wac/core"
+import { RepeatedFailure, type Step, StorageTime, StoreError, type Time } from "@wac/core"
 import { Context, Data, Effect, Exit, FiberSet, Layer, type Queue, Result, Schedule, type Scope } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Batch from "./Batch.ts"
@@ -11,7 +11,7 @@ import * as Clocks from "./Clocks.ts"
 import { Deadline } from "./Deadline.ts"
 import { Notifications } from "./Notifications.ts"
 import { LostBeforeCommit, type Next, Sessions } from "./Sessions.ts"
-import { describe, isOfContent, isPassing } from "./SqlFailure.ts"
+import * as SqlFailure from "./SqlFailure.ts"
 import type { Row, Rows, Statement } from "./Statement.ts"
 import * as Timely from "./Timely.ts"
 
@@ -102,6 +102,8 @@ export class Database extends Context.Service<Database, {
    * missed; it also comes first. If a reader falls far behind, the oldest are dropped: they are hints, not a log.
    */
   readonly listen: (channel: string) => Effect.Effect<Queue.Dequeue<string>, never, Scope.Scope>
+  /** The last problem with which an operation failed. Whoever sees that the database can be written again clears it. */
+  readonly lastProblem: { current: StoreError.Problem | undefined }
 }>()("@wac/postgres/Database") {
   static readonly layer: Layer.Layer<Database, never, PgClient.PgClient | Sessions | Notifications> = Layer.effect(
     Database,
@@ -122,16 +124,26 @@ const decided = <A>(decide: () => Next<Result.Result<A, Undecided>>): Next<Resul
 }
 
 /** Whether another command of the batch may be at fault. The failure left nothing behind. */
-const isOfCommand = (error: SqlError | Undecided): boolean => error instanceof Undecided || isOfContent(error)
+const isOfCommand = (error: SqlError | Undecided): boolean =>
+  error instanceof Undecided || SqlFailure.isOfContent(error)
 
 /** Describes a failure for the log. An exception's message may quote a command, so only its name is included. */
 const cause = (error: SqlError | Undecided): string =>
   error instanceof Undecided
     ? `the step could not be decided: ${error.defect instanceof Error ? error.defect.name : typeof error.defect}`
-    : describe(error)
+    : SqlFailure.describe(error)
+
+/** Why the database cannot be written, if that is what the failure shows. */
+const problemOf = (error: SqlError | Undecided | "late"): StoreError.Problem | undefined =>
+  error === "late" || error instanceof Undecided ? undefined : SqlFailure.problemOf(error)
+
+/** Tells failures of an operation apart, for the log. */
+const kindOf = (error: SqlError | Undecided | "late"): string =>
+  error === "late" ? error : error instanceof Undecided ? error._tag : SqlFailure.codeOf(error) ?? error.reason._tag
 
 /** Whether the failure certainly left nothing behind and a retry may succeed. */
-const isUndone = (error: SqlError | LostBeforeCommit): boolean => error instanceof LostBeforeCommit || isPassing(error)
+const isUndone = (error: SqlError | LostBeforeCommit): boolean =>
+  error instanceof LostBeforeCommit || SqlFailure.isPassing(error)
 
 /** Reads the time at which a step is judged. It is loaded last, after everything that the step waited for. */
 const clock: Statement = { text: `select ${Clocks.now}::double precision as now` }
@@ -175,14 +187,22 @@ const make = Effect.gen(function*() {
       })
     )
 
+  const lastProblem: Database["Service"]["lastProblem"] = { current: undefined }
+  const log = RepeatedFailure.make()
+
   const failed =
     (operation: string) => (error: SqlError | Undecided | "late"): Effect.Effect<never, StoreError.StoreError> =>
-      Effect.andThen(
-        Effect.logWarning(
-          `${operation} failed: ${error === "late" ? `no response within ${deadline} ms` : cause(error)}`
-        ),
-        Effect.fail(new StoreError.StoreError({ operation }))
-      )
+      Effect.suspend(() => {
+        const problem = problemOf(error)
+        if (problem !== undefined) lastProblem.current = problem
+        return Effect.andThen(
+          log(
+            `${operation} ${kindOf(error)}`,
+            `${operation} failed: ${error === "late" ? `no response within ${deadline} ms` : cause(error)}`
+          ),
+          Effect.fail(new StoreError.StoreError(problem === undefined ? { operation } : { operation, problem }))
+        )
+      })
 
   /**
    * Carries out commands together. If one command's content makes that fail, retries in halves until that command is
@@ -269,6 +289,7 @@ const make = Effect.gen(function*() {
         size
       ),
     stepped: (operation, options) => batches(operation, stepping(options), options.size),
-    listen
+    listen,
+    lastProblem
   })
 })

@@ -2,6 +2,7 @@
  * Classifies failed statements: whether they certainly left nothing behind, whose fault it was, and what the log may
  * say. Pure.
  */
+import type { StoreError } from "@wac/core"
 import { Predicate } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 
@@ -9,7 +10,7 @@ const property = (value: unknown, name: string): string | undefined =>
   Predicate.hasProperty(value, name) && typeof value[name] === "string" ? value[name] : undefined
 
 /** The server's error code (SQLSTATE), if the error came from the server. */
-const codeOf = (error: SqlError): string | undefined => property(error.reason.cause, "code")
+export const codeOf = (error: SqlError): string | undefined => property(error.reason.cause, "code")
 
 /** cannot_connect_now, too_many_connections, and a server that is shutting down. */
 const passingStates = ["57P03", "57P02", "57P01", "53300"]
@@ -36,6 +37,20 @@ export const isLostConnection = (error: SqlError): boolean =>
  */
 export const isOfContent = (error: SqlError): boolean =>
   error.reason.operation !== "connect" && /^(21|22|23|54|P0)/.test(codeOf(error) ?? "")
+
+/** The server's codes for a database that cannot be written until an operator acts. */
+const problems: { readonly [code: string]: StoreError.Problem } = {
+  "25006": "read_only",
+  "53100": "disk_full",
+  "42501": "not_permitted",
+  "3F000": "no_schema",
+  "42P01": "no_schema",
+  "58030": "io_error",
+  "58P01": "io_error"
+}
+
+/** Why the database cannot be written, if that is what the failure shows. */
+export const problemOf = (error: SqlError): StoreError.Problem | undefined => problems[codeOf(error) ?? ""]
 
 /**
  * Describes a failure for the log. Messages of the data classes (22, 23) are omitted, since they quote values.

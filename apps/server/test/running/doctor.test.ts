@@ -145,6 +145,7 @@ describe("the diagnosis", () => {
     version: "17.2",
     versionNumber: 170_002,
     isWritable: true,
+    problem: undefined,
     schemaVersion: 9,
     neededSchemaVersion: 9,
     clockAhead: 12,
@@ -159,6 +160,8 @@ describe("the diagnosis", () => {
     [
       ["an old version", { versionNumber: 140_011 }, "wrong"],
       ["a standby", { isWritable: false }, "wrong"],
+      ["a full disk", { problem: "disk_full" }, "wrong"],
+      ["a right that is missing", { problem: "not_permitted" }, "wrong"],
       ["fsync that is off", { settings: { ...sound.settings, fsync: "off" } }, "wrong"],
       ["commits that are not awaited", { settings: { ...sound.settings, synchronous_commit: "off" } }, "wrong"],
       ["a clock a minute away", { clockAhead: -61_000 }, "wrong"],

@@ -179,7 +179,7 @@ layer(Served.layer, { excludeTestServices: true })("outages under load", (it) =>
         ({ status }) => status !== 200
       )
       checks.assertError(ready, 503, unavailable)
-      assert.include(ready.text, "takes no writes")
+      assert.include(ready.text, "storage cannot be written: the database is a standby, or set to read only")
       checks.assertError((yield* sendOnce()).answer, 503, unavailable)
       yield* writable("off")
       yield* recovered
