@@ -24,7 +24,11 @@ layer(
   for (const [name, statement] of ways) {
     it.effect(`a statement ${name} fails with the server's reason, as a lost connection`, () =>
       Effect.gen(function*() {
-        const failure = yield* Effect.flip(statement)
+        const failure = yield* Effect.flip(
+          Effect.asVoid(
+            statement as Effect.Effect<unknown, Effect.Error<typeof statement>, Effect.Services<typeof statement>>
+          )
+        )
         const error = Predicate.isTagged(failure, "LostBeforeCommit") ? failure.error : failure
         assert.strictEqual(describe(error), "terminating connection due to administrator command, 57P01")
         assert.isTrue(isLostConnection(error))

@@ -1,13 +1,13 @@
 /**
  * A headless Chromium: the machine's if it has one, otherwise the one from the install.
  */
-import { type Browser, chromium } from "playwright-core"
 import { execFile } from "node:child_process"
 import { accessSync, constants, existsSync, readFileSync } from "node:fs"
 import { mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises"
 import { delimiter, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
+import { type Browser, chromium } from "playwright-core"
 
 /** The names of Chromium and of Chrome, which is built from it. */
 const names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"]

@@ -442,62 +442,66 @@ describe("the log", () => {
 })
 
 describe("the demo", () => {
-  it.live("the demo shows every step up to the verified event, and leaves the service running", () =>
-    Effect.gen(function*() {
-      // where the real service runs too
-      const running = yield* service({ PROVIDER: "whatsapp", PUBLIC_URL: "https://wac.example.com" }, scripts.demo)
-      yield* running.written(/That is the whole flow/)
-      yield* running.written(wholeGuide)
-      const { stderr, stdout } = running.output()
-      assert.strictEqual(stderr, "")
-      const titles = [...stdout.matchAll(/^ {2}\d+\. (.*)\n {5}(.*)$/gm)]
-      const steps = titles.map(([, title]) => title!)
-      assert.deepStrictEqual(steps.slice(0, 6), [
-        "The workspace has an owner",
-        "Its events go to a receiver",
-        "An API key was issued",
-        "A template message was sent",
-        "The receiver got message.sent, and its signature is valid",
-        "The receiver got message.delivered, and its signature is valid"
-      ])
-      assert.deepStrictEqual(steps.slice(6).filter((title) => !/message\.(sent|delivered|read),/.test(title)), [
-        "A template message was sent to a customer who answers",
-        "The receiver got message.received, and its signature is valid",
-        "A picture was uploaded",
-        "The picture was sent with two buttons",
-        "The receiver got message.received, and its signature is valid",
-        "A campaign was made of a file, and its rows were checked",
-        "The campaign was started",
-        "The campaign has sent to each customer once",
-        "The receiver got campaign.completed, and its signature is valid"
-      ])
-      assert.match(stdout, /^ {5}[0-4] of 5 customers$/m)
-      const completed = JSON.parse(titles.at(-1)![2]!)
-      assert.deepInclude(completed.data, { name: "Demo", status: "completed", total: 5, queued: 0, skipped: 0 })
-      const pressed = JSON.parse(titles.findLast(([, title]) => title!.includes("message.received"))![2]!)
-      assert.deepStrictEqual(pressed.data.interactive.button_reply, { id: "yes", title: "Yes" })
-      const sent = titles[3]![2]!
-      assertSent(sent)
-      const { message_id, provider_message_id, tenant_id } = JSON.parse(sent)
-      const delivered = JSON.parse(titles[5]![2]!)
-      assert.deepStrictEqual(
-        [delivered.type, delivered.tenant_id, delivered.data.message_id, delivered.data.provider_message_id],
-        ["message.delivered", tenant_id, message_id, provider_message_id]
-      )
+  it.live(
+    "the demo shows every step up to the verified event, and leaves the service running",
+    () =>
+      Effect.gen(function*() {
+        // where the real service runs too
+        const running = yield* service({ PROVIDER: "whatsapp", PUBLIC_URL: "https://wac.example.com" }, scripts.demo)
+        yield* running.written(/That is the whole flow/)
+        yield* running.written(wholeGuide)
+        const { stderr, stdout } = running.output()
+        assert.strictEqual(stderr, "")
+        const titles = [...stdout.matchAll(/^ {2}\d+\. (.*)\n {5}(.*)$/gm)]
+        const steps = titles.map(([, title]) => title!)
+        assert.deepStrictEqual(steps.slice(0, 6), [
+          "The workspace has an owner",
+          "Its events go to a receiver",
+          "An API key was issued",
+          "A template message was sent",
+          "The receiver got message.sent, and its signature is valid",
+          "The receiver got message.delivered, and its signature is valid"
+        ])
+        assert.deepStrictEqual(steps.slice(6).filter((title) => !/message\.(sent|delivered|read),/.test(title)), [
+          "A template message was sent to a customer who answers",
+          "The receiver got message.received, and its signature is valid",
+          "A picture was uploaded",
+          "The picture was sent with two buttons",
+          "The receiver got message.received, and its signature is valid",
+          "A campaign was made of a file, and its rows were checked",
+          "The campaign was started",
+          "The campaign has sent to each customer once",
+          "The receiver got campaign.completed, and its signature is valid"
+        ])
+        assert.match(stdout, /^ {5}[0-4] of 5 customers$/m)
+        const completed = JSON.parse(titles.at(-1)![2]!)
+        assert.deepInclude(completed.data, { name: "Demo", status: "completed", total: 5, queued: 0, skipped: 0 })
+        const pressed = JSON.parse(titles.findLast(([, title]) => title!.includes("message.received"))![2]!)
+        assert.deepStrictEqual(pressed.data.interactive.button_reply, { id: "yes", title: "Yes" })
+        const sent = titles[3]![2]!
+        assertSent(sent)
+        const { message_id, provider_message_id, tenant_id } = JSON.parse(sent)
+        const delivered = JSON.parse(titles[5]![2]!)
+        assert.deepStrictEqual(
+          [delivered.type, delivered.tenant_id, delivered.data.message_id, delivered.data.provider_message_id],
+          ["message.delivered", tenant_id, message_id, provider_message_id]
+        )
 
-      const [, url] = /^wac is listening on (http:\S+)/m.exec(stdout)!
-      assert.strictEqual((yield* call(`${url}/healthz`)).status, 200)
-      const again = yield* send({ url: url!, key: { apiKey: titles[2]![2]! } }, hello())
-      assert.strictEqual(again.status, 200, again.text)
-      // the commands under it are for this service
-      const [session, printedKey, sentByHand] = yield* bash(commandsOf(stdout))
-      assert.strictEqual(JSON.parse(session!).workspaceId, tenant_id)
-      assert.match(printedKey!.trim(), key)
-      assertSent(sentByHand!)
-      const { ended, took } = yield* stop(running)
-      assert.deepStrictEqual(ended, obeyed)
-      assert.isBelow(took, 5000)
-    }).pipe(Effect.scoped), Curl.needed)
+        const [, url] = /^wac is listening on (http:\S+)/m.exec(stdout)!
+        assert.strictEqual((yield* call(`${url}/healthz`)).status, 200)
+        const again = yield* send({ url: url!, key: { apiKey: titles[2]![2]! } }, hello())
+        assert.strictEqual(again.status, 200, again.text)
+        // the commands under it are for this service
+        const [session, printedKey, sentByHand] = yield* bash(commandsOf(stdout))
+        assert.strictEqual(JSON.parse(session!).workspaceId, tenant_id)
+        assert.match(printedKey!.trim(), key)
+        assertSent(sentByHand!)
+        const { ended, took } = yield* stop(running)
+        assert.deepStrictEqual(ended, obeyed)
+        assert.isBelow(took, 5000)
+      }).pipe(Effect.scoped),
+    Curl.needed
+  )
 })
 
 describe("embedded storage", () => {
