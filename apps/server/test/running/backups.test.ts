@@ -105,7 +105,7 @@ describe("a backup", needed, () => {
         )
         const first = yield* sendOne(11)
         yield* follow(archive)
-        yield* checks.until(call(`${url}/readyz`), ({ status }) => status === 200, 600)
+        yield* checks.until(call(`${url}/readyz`), ({ status }) => status === 200)
         const second = yield* sendOne(12)
         yield* follow(dump)
         // the moment has to be a whole second after the backup
@@ -134,7 +134,7 @@ describe("a backup", needed, () => {
           (all) =>
             new Set(all.slice(before).map(({ body }) => JSON.parse(new TextDecoder().decode(body)).data.message_id))
         )
-        yield* checks.until(delivered, (ids) => ids.has(first) && ids.has(second), 800)
+        yield* checks.until(delivered, (ids) => ids.has(first) && ids.has(second))
         const known = yield* Effect.forEach([first, second, third], (id) => checks.stored({ ...server, key }, id))
         assert.deepStrictEqual(known.map(({ status }) => status), [200, 200, 404])
         assert.strictEqual((yield* get).body.counts.queued, 3)
@@ -148,8 +148,7 @@ describe("a backup", needed, () => {
       // the log is read to the moment in the background
       yield* checks.until(
         sql<{ readonly recovering: boolean }>(database("wac"), "select pg_is_in_recovery() as recovering"),
-        ([row]) => row?.recovering === false,
-        600
+        ([row]) => row?.recovering === false
       )
       const { get, variables } = yield* copy("wac")
       const told = yield* follow(confirm, {
@@ -157,7 +156,7 @@ describe("a backup", needed, () => {
         WAC_MASTER_KEY: variables.WAC_MASTER_KEY
       })
       assert.include(told, "Soon")
-      const done = yield* checks.until(get, ({ body }) => body.status === "completed", 600)
+      const done = yield* checks.until(get, ({ body }) => body.status === "completed")
       assert.strictEqual(done.body.counts.queued, 0)
     }).pipe(Effect.scoped))
 })

@@ -35,9 +35,6 @@ const most = 1000
 /** Of upstream's reports there is one for each message, soon. */
 const lives = { sentAfter: null, deliveredAfter: 500, readAfter: null, batchMost: 100, retryAfter: [500] } as const
 
-/** How often it is looked whether the processes are back, every 50 ms: far longer than a failover takes. */
-const tries = 1200
-
 const needed = Program.needed({
   programs: [...PatroniCluster.programs, ...PgBouncer.programs],
   untested: "failovers of PostgreSQL under Patroni",
@@ -143,8 +140,7 @@ const sending = Effect.fnUntraced(function*(processes: ReadonlyArray<Listening>,
       return Effect.map(
         checks.until(
           Effect.sync(() => processes.every((process) => (successes.get(process) ?? 0) > from)),
-          (isBack) => isBack,
-          tries
+          (isBack) => isBack
         ),
         () => performance.now() - from
       )

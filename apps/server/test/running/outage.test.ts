@@ -83,7 +83,7 @@ const sending = Effect.gen(function*() {
     Effect.suspend(() => {
       const ended = () => attempts.filter((attempt) => reasonOf(attempt) === reason).length
       const before = ended()
-      return checks.until(Effect.sync(ended), (now) => now >= before + count, 600)
+      return checks.until(Effect.sync(ended), (now) => now >= before + count)
     })
   const end = Effect.suspend(() => {
     over = true
@@ -141,8 +141,7 @@ const recovered = Effect.gen(function*() {
   const begun = performance.now()
   yield* checks.until(
     Effect.provide(probe("/readyz"), yield* Effect.context<Served>()),
-    ({ status }) => status === 200,
-    400
+    ({ status }) => status === 200
   )
   yield* Effect.repeat(sendOnce(), { until: ({ answer }) => answer.status === 200 })
   return performance.now() - begun

@@ -178,8 +178,7 @@ describe("an upgrade under load, and the way back", Clone.needed, () => {
         const last = targets[0]!.process.url
         const finished = yield* checks.until(
           call(`${last}/internal/campaigns/${campaign}`, { headers: session }),
-          ({ body }) => body.status === "completed" && body.counts.delivered === recipients,
-          1200
+          ({ body }) => body.status === "completed" && body.counts.delivered === recipients
         )
         assert.deepInclude(finished.body.counts, { total: recipients, failed: 0, skipped: 0, unknown: 0 })
 
@@ -200,7 +199,7 @@ describe("an upgrade under load, and the way back", Clone.needed, () => {
           const bodies = requests.map(({ body }) => JSON.parse(new TextDecoder().decode(body)))
           return [...new Map(bodies.map((event) => [event.id, event])).values()]
         })
-        const told = yield* checks.until(events, ({ length }) => length >= 2 * expected.length + 1, 1200)
+        const told = yield* checks.until(events, ({ length }) => length >= 2 * expected.length + 1)
         const recipientsOf = (type: string) => told.filter((event) => event.type === type).map(({ data }) => data.to)
         assert.deepStrictEqual(recipientsOf("message.sent").sort(), expected.sort())
         assert.deepStrictEqual(recipientsOf("message.delivered").sort(), expected)

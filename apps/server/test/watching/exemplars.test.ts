@@ -107,8 +107,7 @@ describe("exemplars", () => {
             requests.filter(({ target }) => target === "/v1/traces").map(({ body }) => new TextDecoder().decode(body))
               .join()
         ),
-        (traces) => histograms.every((name) => tracesIn(answer.text, name).every((id) => traces.includes(id))),
-        600
+        (traces) => histograms.every((name) => tracesIn(answer.text, name).every((id) => traces.includes(id)))
       )
       assert.include(collected, "DeliveryAttempt.attempt")
     }))
@@ -138,7 +137,7 @@ describe("exemplars", () => {
           const response = await fetch(`${url}/api/v1/query_exemplars?${query}`).catch(() => undefined)
           return response?.ok !== true ? [] : (await response.json()).data ?? []
         })
-        const found = yield* until(ask, ({ length }) => length > 0, 1200)
+        const found = yield* until(ask, ({ length }) => length > 0)
         assert.match(found[0].exemplars[0].labels.trace_id, /^[0-9a-f]{32}$/)
         const targets = yield* call(`${url}/api/v1/targets`)
         assert.deepInclude(targets.body.data.activeTargets[0], { health: "up", lastError: "" })
