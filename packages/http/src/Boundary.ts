@@ -54,8 +54,11 @@ export const layer = Layer.effect(
         ? crossSite.check(endpoint).pipe(
           Effect.andThen(HttpServerRequest.HttpServerRequest),
           Effect.flatMap((request) => readBody(endpoint, request)),
-          Effect.flatMap(({ request }) =>
-            Effect.provideService(httpEffect, HttpServerRequest.HttpServerRequest, request)
+          Effect.flatMap(({ bytes, request }) =>
+            Effect.andThen(
+              RequestBody.onlyOnce(bytes),
+              Effect.provideService(httpEffect, HttpServerRequest.HttpServerRequest, request)
+            )
           )
         )
         : httpEffect

@@ -2,7 +2,7 @@
  * Describes which part of a request is wrong, from the issue that its schema found: the first offending field by its
  * name on the wire (contract §2). Values are never echoed.
  */
-import { Errors } from "@wac/core"
+import { Errors, FieldPath, RepeatedField } from "@wac/core"
 import { Predicate, SchemaAST, type SchemaIssue } from "effect"
 import { SchemaIssue as Issue } from "effect"
 import type { HttpApiError } from "effect/http-api"
@@ -12,11 +12,7 @@ const maxParamLength = 200
 
 const words = Issue.makeFormatterStandardSchemaV1()
 
-const paramOf = (path: ReadonlyArray<PropertyKey>): string =>
-  path.reduce<string>(
-    (text, key) => typeof key === "number" ? `${text}[${key}]` : text === "" ? String(key) : `${text}.${String(key)}`,
-    ""
-  ).slice(0, maxParamLength)
+const paramOf = (path: ReadonlyArray<PropertyKey>): string => FieldPath.of(path).slice(0, maxParamLength)
 
 /** Follows the first branch of an issue to its leaf. */
 const leafOf = (
@@ -73,6 +69,14 @@ export interface Problem {
   readonly issue: SchemaIssue.Issue
 }
 
+const onlyOnce = (param: string) => invalid("invalid_field", param, `${param} must be given once`)
+
+/** The error for a body in which an object has a field twice; `undefined` if none has. */
+export const repeated = (json: string): Errors.InvalidBody | undefined => {
+  const path = RepeatedField.find(json)
+  return path === undefined ? undefined : onlyOnce(paramOf(path))
+}
+
 const notAnObject = invalid("invalid_field", "", "the body must be a JSON object")
 
 /**
@@ -85,7 +89,7 @@ export const of = (error: Problem, input: unknown): Errors.InvalidBody => {
   const param = paramOf(path)
   // no parameter is a list, so the schema would only say that it is not text
   if (error.kind === "Query" && path.length === 1 && Array.isArray(valueAt(input, path))) {
-    return invalid("invalid_field", param, `${param} must be given once`)
+    return onlyOnce(param)
   }
   switch (leaf._tag) {
     case "MissingKey":

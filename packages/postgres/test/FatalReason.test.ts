@@ -1,21 +1,24 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Predicate } from "effect"
+import type { SqlError } from "effect/sql/SqlError"
 import * as PostgresClient from "../src/PostgresClient.ts"
-import { Sessions } from "../src/Sessions.ts"
+import { type LostBeforeCommit, Sessions } from "../src/Sessions.ts"
 import { describe, isLostConnection } from "../src/SqlFailure.ts"
 import { freshDatabase } from "./servers.ts"
 
 const ending = "do $$ begin perform pg_terminate_backend(pg_backend_pid()); perform pg_sleep(5); end $$"
 
-const ways = [
+const ways: ReadonlyArray<
+  readonly [name: string, statement: Effect.Effect<unknown, SqlError | LostBeforeCommit, PgClient.PgClient | Sessions>]
+> = [
   ["of its own", PgClient.PgClient.use((client) => client.unsafe(ending))],
   [
     "of a step",
     Sessions.use((sessions) => sessions.transaction([{ text: ending }], () => ({ writes: [], result: 0 })))
   ],
   ["in a pipeline", Sessions.use((sessions) => sessions.pipelined([{ text: "select 1" }, { text: ending }]))]
-] as const
+]
 
 layer(
   Layer.unwrap(Effect.map(freshDatabase(), (url) => Layer.orDie(PostgresClient.layer({ url })))),

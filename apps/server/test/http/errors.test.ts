@@ -348,6 +348,11 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("erro
             checks.assertInvalid(answer, "invalid_field")
             assert.strictEqual(answer.body.error.message, "the body must be a JSON object", other)
           }
+          // the name with an escape is the same name
+          const twice = yield* ask("{\"x\":[{\"to\":1,\"t\\u006f\":2}]}")
+          checks.assertInvalid(twice, "invalid_field", "x[0].to")
+          assert.strictEqual(twice.body.error.message, "x[0].to must be given once")
+
           const invalid = Buffer.from([0x7b, 0x22, 0x61, 0x22, 0x3a, 0x22, 0xc3, 0x28, 0x22, 0x7d])
           const sent = yield* checks.exchange(
             server.url,

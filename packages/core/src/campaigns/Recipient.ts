@@ -5,12 +5,14 @@
 import { Option, Schema, Struct } from "effect"
 import { Addressee } from "../contacts/Addressee.ts"
 import * as Contact from "../contacts/Contact.ts"
+import * as FieldPath from "../FieldPath.ts"
 import type { CampaignId } from "../Id.ts"
 import type { OutboundOf } from "../messages/Message.ts"
 import * as Policy from "../messages/Policy.ts"
 import { BodyParams, TemplateButton, type TemplateContent, TemplateHeader } from "../messages/TemplateContent.ts"
 import * as TemplateFit from "../messages/TemplateFit.ts"
 import * as PlainText from "../PlainText.ts"
+import * as RepeatedField from "../RepeatedField.ts"
 import { isMarketing, type Template } from "../templates/Template.ts"
 import type { Plan } from "./Campaign.ts"
 import { TimeZoneName } from "./QuietHours.ts"
@@ -157,5 +159,10 @@ const describe = (error: Schema.SchemaError): string => {
 export const parseLine = (line: string): Row =>
   Option.match(Option.liftThrowable(JSON.parse)(line), {
     onNone: () => ({ problem: { reason: "malformed", message: "the line is not JSON" } }),
-    onSome: parse
+    onSome: (json) => {
+      const repeated = RepeatedField.find(line)
+      return repeated === undefined
+        ? parse(json)
+        : { problem: { reason: "malformed", message: `${FieldPath.of(repeated)} must be given once` } }
+    }
   })

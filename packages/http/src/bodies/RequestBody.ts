@@ -9,6 +9,7 @@ import type { HttpApiEndpoint } from "effect/http-api"
 import { isUtf8 } from "node:buffer"
 import { MIMEType } from "node:util"
 import { Exchange } from "../Exchange.ts"
+import * as InvalidInput from "../InvalidInput.ts"
 import * as BodyBytes from "./BodyBytes.ts"
 
 /** The maximum size of a body (contract §2). */
@@ -140,6 +141,14 @@ const read = (
         : Effect.fail(malformed("the body is not UTF-8")),
     onFailure: (missing) => Effect.fail(refusal(missing, maxSize, timeout))
   })
+}
+
+const utf8 = new TextDecoder()
+
+/** Fails if an object in the body has a field twice. A body that is not JSON is for its decoder to refuse. */
+export const onlyOnce = (bytes: Uint8Array): Effect.Effect<void, Errors.InvalidBody> => {
+  const refusal = bytes.length === 0 ? undefined : InvalidInput.repeated(utf8.decode(bytes))
+  return refusal === undefined ? Effect.void : Effect.fail(refusal)
 }
 
 /** A copy of the request with a body that was already read, so its stream has ended. */
