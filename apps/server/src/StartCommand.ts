@@ -22,8 +22,9 @@ export const start = Command.make(
     const isJson = yield* OperatorCommand.Json
     const variables = yield* OperatorCommand.Variables
     const main = Effect.gen(function*() {
-      const { guide } = yield* run(isJson ? { ...variables, LOG_FORMAT: "json" } : variables)
-      if (guide !== undefined) yield* Console.log(isJson ? JSON.stringify(guide) : Guide.text(guide))
+      const { guide, summary } = yield* run(isJson ? { ...variables, LOG_FORMAT: "json" } : variables)
+      if (guide !== undefined) yield* Console.log(Guide.text(guide))
+      if (isJson && summary !== undefined) yield* Console.log(JSON.stringify(summary))
       yield* Effect.forkScoped(Heap.settled)
       return yield* orphaned(variables)
     })

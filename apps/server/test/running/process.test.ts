@@ -78,7 +78,7 @@ const launch = (
 const service = (env: Record<string, string> = {}, script = scripts.start) => {
   const [node, ...args] = script.split(" ")
   assert.strictEqual(node, "node")
-  return launch(process.execPath, args, { cwd: root, env: { ...base, ...env } })
+  return launch(process.execPath, args, { cwd: root, env: { ...base, LOG_FORMAT: "pretty", ...env } })
 }
 
 /** The last line of the guide: the body of the third command. */
