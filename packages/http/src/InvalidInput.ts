@@ -2,7 +2,7 @@
  * Describes which part of a request is wrong, from the issue that its schema found: the first offending field by its
  * name on the wire (contract §2). Values are never echoed.
  */
-import { Errors, FieldPath, RepeatedField } from "@wac/core"
+import { Errors, FieldPath, PlainText, RepeatedField } from "@wac/core"
 import { Predicate, SchemaAST, type SchemaIssue } from "effect"
 import { SchemaIssue as Issue } from "effect"
 import type { HttpApiError } from "effect/http-api"
@@ -12,7 +12,8 @@ const maxParamLength = 200
 
 const words = Issue.makeFormatterStandardSchemaV1()
 
-const paramOf = (path: ReadonlyArray<PropertyKey>): string => FieldPath.of(path).slice(0, maxParamLength)
+/** The name of a part of a request, as `param` has it: `template.buttons[0].flowData`. */
+export const paramOf = (path: ReadonlyArray<PropertyKey>): string => FieldPath.of(path).slice(0, maxParamLength)
 
 /** Follows the first branch of an issue to its leaf. */
 const leafOf = (
@@ -94,10 +95,13 @@ export const of = (error: Problem, input: unknown): Errors.InvalidBody => {
   switch (leaf._tag) {
     case "MissingKey":
       return invalid("missing_field", param, `${param} is required`)
-    case "UnexpectedKey":
+    case "UnexpectedKey": {
+      const issue = PlainText.issueOf(param)
+      if (issue !== undefined) return invalid("invalid_field", param, `a field's name ${issue}`)
       return error.kind === "Query"
         ? invalid("unknown_field", param, `there is no query parameter ${param} here`)
         : invalid("unknown_field", param, `there is no field ${param} here`)
+    }
     case "AnyOf": {
       // no member of a union fits: of kinds, which their field `type` distinguishes, or of anything else
       const enumerated = wordsOf(leaf.ast)

@@ -53,6 +53,22 @@ const problems: { readonly [code: string]: StoreError.Problem } = {
 export const problemOf = (error: SqlError): StoreError.Problem | undefined => problems[codeOf(error) ?? ""]
 
 /**
+ * Whether the client threw while it encoded a statement's parameters or decoded a row. The server reported no error. If
+ * it was a row, the client has closed the connection.
+ */
+export const isOfClient = (error: SqlError): boolean =>
+  error.reason._tag === "UnknownError" && error.reason.operation === "query" && codeOf(error) === undefined
+
+/** Whether the server responded to the statement with an error, so that the connection is usable. */
+export const isOfServer = (error: SqlError): boolean => codeOf(error) !== undefined && !isLostConnection(error)
+
+/**
+ * Whether repeating the statement with the same values fails again: one of them is invalid (22), or too large or too
+ * complex (54). Constraints (23) may also fail because of rows that others have just written.
+ */
+export const isLasting = (error: SqlError): boolean => /^(22|54)/.test(codeOf(error) ?? "")
+
+/**
  * Describes a failure for the log. Messages of the data classes (22, 23) are omitted, since they quote values.
  * Parameters and the server's `detail` never appear.
  */
@@ -62,7 +78,7 @@ export const describe = (error: SqlError): string => {
   const text = property(cause, "message")
   const quotesValues = /^2[23]/.test(code ?? "")
   return [
-    quotesValues || text === undefined ? message ?? error.reason._tag : text,
+    quotesValues || text === undefined || isOfClient(error) ? message ?? error.reason._tag : text,
     code,
     property(cause, "constraint"),
     quotesValues ? property(cause, "routine") : undefined

@@ -3,14 +3,17 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Predicate } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import * as PostgresClient from "../src/PostgresClient.ts"
-import { type LostBeforeCommit, Sessions } from "../src/Sessions.ts"
+import { type LostBeforeCommit, Sessions, type ThrownBeforeCommit } from "../src/Sessions.ts"
 import { describe, isLostConnection } from "../src/SqlFailure.ts"
 import { freshDatabase } from "./servers.ts"
 
 const ending = "do $$ begin perform pg_terminate_backend(pg_backend_pid()); perform pg_sleep(5); end $$"
 
 const ways: ReadonlyArray<
-  readonly [name: string, statement: Effect.Effect<unknown, SqlError | LostBeforeCommit, PgClient.PgClient | Sessions>]
+  readonly [
+    name: string,
+    statement: Effect.Effect<unknown, SqlError | LostBeforeCommit | ThrownBeforeCommit, PgClient.PgClient | Sessions>
+  ]
 > = [
   ["of its own", PgClient.PgClient.use((client) => client.unsafe(ending))],
   [
@@ -27,12 +30,8 @@ layer(
   for (const [name, statement] of ways) {
     it.effect(`a statement ${name} fails with the server's reason, as a lost connection`, () =>
       Effect.gen(function*() {
-        const failure = yield* Effect.flip(
-          Effect.asVoid(
-            statement as Effect.Effect<unknown, Effect.Error<typeof statement>, Effect.Services<typeof statement>>
-          )
-        )
-        const error = Predicate.isTagged(failure, "LostBeforeCommit") ? failure.error : failure
+        const failure = yield* Effect.flip(statement)
+        const error = failure._tag === "SqlError" ? failure : failure.error
         assert.strictEqual(describe(error), "terminating connection due to administrator command, 57P01")
         assert.isTrue(isLostConnection(error))
       }))

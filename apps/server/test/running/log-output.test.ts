@@ -20,7 +20,7 @@ const droppedLines = (url: string) =>
 
 /** Waits until lines are lost, and holds that the process still responds. */
 const losesLines = Effect.fnUntraced(function*(url: string) {
-  yield* until(droppedLines(url), (count) => count > 0, 600)
+  yield* until(droppedLines(url), (count) => count > 0)
   assert.strictEqual((yield* call(`${url}/readyz`)).status, 200)
 })
 

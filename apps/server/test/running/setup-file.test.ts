@@ -22,9 +22,7 @@ const started = Effect.fnUntraced(function*(env: Record<string, string>) {
   const naming = /open the link in the file ([^ "]+) to create the owner/
   const path = yield* until(
     Effect.sync(() => naming.exec(server.output.stdout)?.[1]),
-    (path) => path !== undefined,
-    600
-  )
+    (path) => path !== undefined)
   return { ...server, path: path! }
 })
 
@@ -60,7 +58,7 @@ describe("with LOG_FORMAT=json", () => {
           assert.strictEqual(statSync(path).mode & 0o777, 0o600)
           const token = readFileSync(path, "utf8").trim().split("#")[1]!
           assert.strictEqual((yield* setUp(url, path)).status, 201)
-          yield* until(Effect.sync(() => existsSync(path)), (exists) => !exists, 600)
+          yield* until(Effect.sync(() => existsSync(path)), (exists) => !exists)
           yield* processes.stop({ output, ...running })
           const lines = `${output.stdout}${output.stderr}`.split("\n").filter((line) => line !== "")
           assert.isAbove(lines.length, 2)

@@ -8,7 +8,7 @@ const unavailable = { code: "server_error", reason: "storage_unavailable" } as c
 
 const readiness = (url: string) => call(`${url}/readyz`)
 
-const isReadyAgain = (url: string) => checks.until(readiness(url), ({ status }) => status === 200, 600)
+const isReadyAgain = (url: string) => checks.until(readiness(url), ({ status }) => status === 200)
 
 /** A server over a database of its own, whose user has every right that the service needs, and owns nothing. */
 const served = Effect.gen(function*() {
@@ -72,9 +72,7 @@ describe("a storage that cannot be written", () => {
         yield* processes.sql(postgres, `create database ${name} template template0 encoding 'UTF8'`)
         const ready = yield* checks.until(
           readiness(url),
-          ({ text }) => text.includes("does not contain the schema"),
-          600
-        )
+          ({ text }) => text.includes("does not contain the schema"))
         checks.assertError(ready, 503, unavailable)
       }),
     120_000

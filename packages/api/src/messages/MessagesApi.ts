@@ -1,7 +1,7 @@
 /**
  * `/v1/messages` (specification §4, contract §3).
  */
-import { Addressee, Errors, Idempotency, Message, MessageStore } from "@wac/core"
+import { Addressee, Errors, Idempotency, Message, MessageStore, PlainText } from "@wac/core"
 import { Record, Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Access, apiKey, session } from "../Access.ts"
@@ -131,7 +131,7 @@ export const SentFromDashboard = Schema.Struct({
   apiKeyId: Schema.Null
 }).annotate({ identifier: "SentFromDashboard" })
 
-const name = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(255))
+const name = PlainText.between(1, 255)
 
 const reference = Schema.optionalKey(name.annotate({ description: "Exactly as given in the send" }))
 

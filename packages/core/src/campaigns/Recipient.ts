@@ -2,7 +2,7 @@
  * Recipients of campaigns (contract §11): what a row may say, the message that comes of it, and why a row is left out.
  * Pure.
  */
-import { Option, Schema, Struct } from "effect"
+import { Option, Predicate, Schema, Struct } from "effect"
 import { Addressee } from "../contacts/Addressee.ts"
 import * as Contact from "../contacts/Contact.ts"
 import * as FieldPath from "../FieldPath.ts"
@@ -11,6 +11,7 @@ import type { OutboundOf } from "../messages/Message.ts"
 import * as Policy from "../messages/Policy.ts"
 import { BodyParams, TemplateButton, type TemplateContent, TemplateHeader } from "../messages/TemplateContent.ts"
 import * as TemplateFit from "../messages/TemplateFit.ts"
+import * as PlainJson from "../PlainJson.ts"
 import * as PlainText from "../PlainText.ts"
 import * as RepeatedField from "../RepeatedField.ts"
 import { isMarketing, type Template } from "../templates/Template.ts"
@@ -137,8 +138,24 @@ export const check = (
 
 const decode = Schema.decodeUnknownResult(Recipient)
 
-/** Reads a row from JSON. */
+const tooMany: Row = {
+  problem: { reason: "malformed", message: `variables: expected at most ${maxVariables} variables` }
+}
+
+const hasTooMany = (json: unknown): boolean => {
+  const variables = Predicate.hasProperty(json, "variables") ? json.variables : undefined
+  return Predicate.isObject(variables) && Object.keys(variables).length > maxVariables
+}
+
+/** How deep a row may nest: free JSON, and the levels of our own around it. */
+const maxDepth = PlainJson.maxDepth + 8
+
+/** Reads a row from JSON. Too many variables are counted, not read. */
 export const parse = (json: unknown): Row => {
+  if (hasTooMany(json)) return tooMany
+  // decoding leaves out fields whose names are not plain text
+  const violation = PlainJson.violationOf(json, maxDepth)
+  if (violation !== undefined) return { problem: { reason: "malformed", message: `a value ${violation.issue}` } }
   const decoded = decode(json)
   return decoded._tag === "Success"
     ? { recipient: decoded.success }

@@ -2,7 +2,7 @@
  * The body of a request before it is parsed: its type and its size (contract §2 and §3 *Order of checks*).
  */
 import { Traits } from "@wac/api"
-import { Deadlines, Errors } from "@wac/core"
+import { Deadlines, Errors, PlainJson } from "@wac/core"
 import { ByteSize, Context, Duration, Effect, type Scope } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
@@ -15,6 +15,9 @@ import * as BodyBytes from "./BodyBytes.ts"
 /** The maximum size of a body (contract §2). */
 const maxSize = ByteSize.kibibytes(64)
 const limit = ByteSize.toNumberUnsafe(maxSize)
+
+/** How deep a body may nest: free JSON, and the levels of our own around it. */
+const maxDepth = 64
 
 /** The time limit from the first read of the body; even over the slowest line, 64 KiB arrive within it. */
 const timeout = Duration.seconds(30)
@@ -134,9 +137,12 @@ const read = (
   return Effect.matchEffect(BodyBytes.read(request, { limit, deadline }), {
     onSuccess: (bytes) =>
       isUtf8(bytes)
-        ? Effect.map(Exchange, (exchange) => {
+        ? Effect.flatMap(Exchange, (exchange) => {
           exchange.body = bytes
-          return { bytes, request: having(request, bytes) }
+          // before anything walks through the JSON that calls itself for each level
+          return PlainJson.isDeeper(bytes, maxDepth)
+            ? Effect.flatMap(json, tooDeep)
+            : Effect.succeed({ bytes, request: having(request, bytes) })
         })
         : Effect.fail(malformed("the body is not UTF-8")),
     onFailure: (missing) => Effect.fail(refusal(missing, maxSize, timeout))
@@ -158,6 +164,13 @@ const having = (
 ): HttpServerRequest.HttpServerRequest =>
   // a copy and not an heir: what is made a prototype is slow from then on
   Object.defineProperty(request.modify({}), "arrayBuffer", { value: Effect.succeed(buffer) })
+
+/** Names the part of a body that is too deep. */
+const tooDeep = (json: unknown): Effect.Effect<never, Errors.InvalidBody> => {
+  const { issue, path } = PlainJson.violationOf(json, maxDepth)!
+  const param = InvalidInput.paramOf(path)
+  return Effect.fail(new Errors.InvalidBody({ reason: "invalid_field", param, message: `${param}: ${issue}` }))
+}
 
 /** The body of the exchange as JSON, for error messages; fails with `malformed_json` if it is not JSON. */
 export const json: Effect.Effect<unknown, Errors.InvalidBody> = Effect.flatMap(Exchange, ({ body }) => {
