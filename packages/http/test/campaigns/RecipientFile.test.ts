@@ -123,7 +123,7 @@ describe("a file of recipients", () => {
       const odd = [deep, `{"a":"\\u0000"}`, `{"a":["\\ud800"]}`, `{"\\u0000":1}`, `{"a":{"\\udfff":1}}`]
       const file = [...odd.map(row), row(`{"a":{"b":["x"]}}`)].join("\n")
       assert.deepStrictEqual(yield* read(file, "application/x-ndjson", 65_536), [
-        ...odd.map(() => "malformed"),
+        ...odd.map(() => "malformed" as const),
         { to: a, buttons: [{ index: 0, flowToken: "t", flowData: { a: { b: ["x"] } } }] }
       ])
     }))
