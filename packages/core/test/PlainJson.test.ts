@@ -34,7 +34,9 @@ it("a depth of 30,000 levels is refused without an exception", () => {
 for (const text of ["\u0000", "a\u0000b", "\ud800", "\udc00a"]) {
   const name = JSON.stringify(text)
   it(`${name} is refused as a value and as a name at any level`, () => {
-    for (const json of [{ a: text }, { a: { b: [1, text] } }, { [text]: 1 }, { a: { [text]: 1 } }, { a: [{ [text]: 1 }] }]) {
+    for (
+      const json of [{ a: text }, { a: { b: [1, text] } }, { [text]: 1 }, { a: { [text]: 1 } }, { a: [{ [text]: 1 }] }]
+    ) {
       assert.isFalse(isPlain(json))
     }
   })
@@ -60,7 +62,9 @@ it("the depth of JSON in UTF-8 is judged without parsing it, and brackets inside
   const utf8 = new TextEncoder()
   const isDeeper = (json: string, depth: number) => PlainJson.isDeeper(utf8.encode(json), depth)
   for (const levels of [1, 2, 64, 100_000]) {
-    for (const json of [`${"[".repeat(levels)}${"]".repeat(levels)}`, `${"{\"a\":".repeat(levels)}1${"}".repeat(levels)}`]) {
+    for (
+      const json of [`${"[".repeat(levels)}${"]".repeat(levels)}`, `${"{\"a\":".repeat(levels)}1${"}".repeat(levels)}`]
+    ) {
       assert.isFalse(isDeeper(json, levels))
       assert.isTrue(isDeeper(json, levels - 1))
     }

@@ -8,7 +8,10 @@ const failure = new StoreError({ operation: "test" })
 
 /** A recorder, and the batches that it has written. */
 const recording = Effect.fnUntraced(function*(
-  options: { readonly isRepeatable?: boolean; readonly write?: (n: number, batch: ReadonlyArray<number>) => Effect.Effect<void, StoreError> } = {}
+  options: {
+    readonly isRepeatable?: boolean
+    readonly write?: (n: number, batch: ReadonlyArray<number>) => Effect.Effect<void, StoreError>
+  } = {}
 ) {
   const scope = yield* Scope.make()
   const batches: Array<ReadonlyArray<number>> = []

@@ -324,7 +324,9 @@ const make = Effect.gen(function*() {
       Effect.fromResult(attempt(() => write(commands, known))).pipe(
         Effect.flatMap((statements) => statements.length === 0 ? Effect.succeed([]) : settled(pipelined(statements))),
         Effect.mapError((error): Failure =>
-          isReading && error._tag === "SqlError" && SqlFailure.isOfClient(error) ? new ThrownBeforeCommit({ error }) : error
+          isReading && error._tag === "SqlError" && SqlFailure.isOfClient(error)
+            ? new ThrownBeforeCommit({ error })
+            : error
         ),
         Effect.map((rows) => {
           const reader = attempt(() => read(rows, commands))

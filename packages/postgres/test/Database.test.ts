@@ -42,7 +42,10 @@ for (const { layer: client, name } of clients) {
           yield* Effect.exit(query("Test.divide", "select 1 / $1::integer", [0])),
           failed("Test.divide")
         )
-        assert.deepStrictEqual(yield* Effect.exit(query("Test.wrong", "select from nowhere", [])), failed("Test.wrong", "storage"))
+        assert.deepStrictEqual(
+          yield* Effect.exit(query("Test.wrong", "select from nowhere", [])),
+          failed("Test.wrong", "storage")
+        )
       }))
 
     it.effect("each caller of a batch gets its own answer or failure", () =>

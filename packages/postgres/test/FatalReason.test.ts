@@ -1,6 +1,6 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
-import { Effect, Layer, Predicate } from "effect"
+import { Effect, Layer } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import * as PostgresClient from "../src/PostgresClient.ts"
 import { type LostBeforeCommit, Sessions, type ThrownBeforeCommit } from "../src/Sessions.ts"

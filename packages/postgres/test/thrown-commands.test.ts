@@ -63,13 +63,18 @@ interface Loaded extends Step.Known {
 }
 
 type Places = Partial<
-  Record<"load" | "loadStatement" | "read" | "decide" | "more" | "moreStatement" | "write", (numbers: ReadonlyArray<number>) => unknown>
+  Record<
+    "load" | "loadStatement" | "read" | "decide" | "more" | "moreStatement" | "write",
+    (numbers: ReadonlyArray<number>) => unknown
+  >
 >
 
 /** Counts numbers in a step, and calls what a test has put at each place. */
 const counting = (at: Places): StepOptions<number, Loaded, number, ReadonlyArray<number>, number> => {
-  const statement = (place: "loadStatement" | "moreStatement", numbers: ReadonlyArray<number>): ReadonlyArray<Statement> =>
-    at[place] === undefined ? [] : [at[place](numbers) as Statement]
+  const statement = (
+    place: "loadStatement" | "moreStatement",
+    numbers: ReadonlyArray<number>
+  ): ReadonlyArray<Statement> => at[place] === undefined ? [] : [at[place](numbers) as Statement]
   const asked = new WeakSet<Loaded>()
   return {
     load: (numbers) => {

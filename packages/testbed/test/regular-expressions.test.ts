@@ -1,7 +1,7 @@
-import { analyse } from "scslre"
 import { globSync, readFileSync } from "node:fs"
 import { join, relative } from "node:path"
 import { parseSync } from "oxc-parser"
+import { analyse } from "scslre"
 import { assert, it } from "vitest"
 
 const root = join(import.meta.dirname, "../../..")
@@ -27,9 +27,9 @@ const expressionsIn = (node: unknown, place: string): ReadonlyArray<Expression> 
 const reportsOf = ({ flags, source }: Omit<Expression, "place">): ReadonlyArray<string> =>
   analyse({ source, flags }).reports.map(({ exponential, type }) => `${type}${exponential ? ", exponential" : ""}`)
 
-const expressions = globSync(["packages/*/src/**/*.{ts,tsx}", "apps/*/src/**/*.{ts,tsx}"], { cwd: root }).flatMap((file) =>
-  expressionsIn(parseSync(file, readFileSync(join(root, file), "utf8")).program, relative(root, join(root, file)))
-)
+const expressions = globSync(["packages/*/src/**/*.{ts,tsx}", "apps/*/src/**/*.{ts,tsx}"], { cwd: root }).flatMap((
+  file
+) => expressionsIn(parseSync(file, readFileSync(join(root, file), "utf8")).program, relative(root, join(root, file))))
 
 it("every regular expression takes time in proportion to the text", () => {
   assert.isAbove(expressions.length, 200)

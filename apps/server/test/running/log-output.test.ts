@@ -63,7 +63,7 @@ describe("a server's output", () => {
           assert.isNull(child.exitCode, "the process ended")
           return up
         })
-        yield* until(isUp, (up) => up, 1200)
+        yield* until(isUp, (up) => up)
         yield* losesLines(url)
         child.kill("SIGTERM")
         assert.deepStrictEqual(yield* Effect.promise(() => ended), { code: 0, signal: null })

@@ -22,7 +22,8 @@ const started = Effect.fnUntraced(function*(env: Record<string, string>) {
   const naming = /open the link in the file ([^ "]+) to create the owner/
   const path = yield* until(
     Effect.sync(() => naming.exec(server.output.stdout)?.[1]),
-    (path) => path !== undefined)
+    (path) => path !== undefined
+  )
   return { ...server, path: path! }
 })
 

@@ -72,7 +72,8 @@ describe("a storage that cannot be written", () => {
         yield* processes.sql(postgres, `create database ${name} template template0 encoding 'UTF8'`)
         const ready = yield* checks.until(
           readiness(url),
-          ({ text }) => text.includes("does not contain the schema"))
+          ({ text }) => text.includes("does not contain the schema")
+        )
         checks.assertError(ready, 503, unavailable)
       }),
     120_000

@@ -217,13 +217,16 @@ describe("reading a file of recipients gives other work its turn", () => {
       }
     })
 
-  it.effect.each(files)("%s: a few rows and some kilobytes are read in one turn", ([, type, file]) =>
-    Effect.gen(function*() {
-      const { bytes, rows, total } = yield* mostAtOnce(file, type)
-      assert.isAbove(total, 5)
-      assert.isAtMost(rows, 2 * RecipientFile.rowsAtOnce)
-      assert.isAtMost(bytes, RecipientFile.bytesAtOnce)
-    }))
+  it.effect.each(files)(
+    "%s: a few rows and some kilobytes are read in one turn",
+    ([, type, file]) =>
+      Effect.gen(function*() {
+        const { bytes, rows, total } = yield* mostAtOnce(file, type)
+        assert.isAbove(total, 5)
+        assert.isAtMost(rows, 2 * RecipientFile.rowsAtOnce)
+        assert.isAtMost(bytes, RecipientFile.bytesAtOnce)
+      })
+  )
 
   it.effect.each(files)("%s: no row costs an exception", ([, type, file]) =>
     Effect.promise(async () => {
