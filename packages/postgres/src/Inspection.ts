@@ -2,7 +2,7 @@
  * What an operator should know of a database before a server uses it. Changes nothing and creates nothing.
  */
 import { PgClient } from "@effect/sql-pg"
-import type { StoreError } from "@wac/core"
+import { type StoreError, Time } from "@wac/core"
 import { Clock, Effect } from "effect"
 import * as fs from "node:fs"
 import * as path from "node:path"
@@ -26,7 +26,7 @@ export interface Inspection {
   /** The schema's version, 0 before the first migration, and the version that this code needs. */
   readonly schemaVersion: number
   readonly neededSchemaVersion: number
-  /** How far the database's clock is ahead of this machine's, in milliseconds. */
+  /** How far the database's clock is certainly ahead of this machine's, in milliseconds (`Time.certainLead`). */
   readonly clockAhead: number
   /** How long one statement took, in milliseconds. */
   readonly roundTrip: number
@@ -56,6 +56,7 @@ const inspect = Effect.gen(function*() {
   const client = yield* PgClient.PgClient
   const schemaVersion = yield* Migrations.version
   const begun = yield* Clock.currentTimeMillis
+  const sent = yield* Clock.monotonicTimeNanos
   const [row] = yield* client<Row>`select
     current_setting('server_version') as version,
     current_setting('server_version_num')::integer as version_number,
@@ -68,6 +69,7 @@ const inspect = Effect.gen(function*() {
     current_setting('full_page_writes') as full_page_writes,
     current_setting('synchronous_commit') as synchronous_commit,
     current_setting('autovacuum') as autovacuum`
+  const roundTrip = Math.round(Number((yield* Clock.monotonicTimeNanos) - sent) / 1e6)
   const ended = yield* Clock.currentTimeMillis
   const problem = schemaVersion === 0 || row!.read_only
     ? undefined
@@ -80,9 +82,8 @@ const inspect = Effect.gen(function*() {
     problem,
     schemaVersion,
     neededSchemaVersion: Migrations.all.length,
-    // the database read its clock some time between the two
-    clockAhead: found.now - (begun + ended) / 2,
-    roundTrip: ended - begun,
+    clockAhead: Time.certainLead({ at: found.now, resolution: 1 }, { begun, ended }),
+    roundTrip,
     connections: found.connections,
     maxConnections: found.max_connections,
     bytes: found.bytes,
