@@ -4,12 +4,14 @@
  */
 import { Option, Schema, Struct } from "effect"
 import { Addressee } from "../contacts/Addressee.ts"
-import * as Contact from "../contacts/Contact.ts"
+import type * as Contact from "../contacts/Contact.ts"
+import * as CustomerNames from "../contacts/CustomerNames.ts"
 import type { CampaignId } from "../Id.ts"
 import type { OutboundOf } from "../messages/Message.ts"
 import * as Policy from "../messages/Policy.ts"
 import { BodyParams, TemplateButton, type TemplateContent, TemplateHeader } from "../messages/TemplateContent.ts"
 import * as TemplateFit from "../messages/TemplateFit.ts"
+import { canonicalOf } from "../numbers/PhoneNumber.ts"
 import * as PlainText from "../PlainText.ts"
 import { isMarketing, type Template } from "../templates/Template.ts"
 import type { Plan } from "./Campaign.ts"
@@ -61,7 +63,7 @@ export const fingerprint = "campaign"
 
 /** The customer as the row names them: the key of their message. */
 export const customerOf = (row: Row): Contact.Contact["key"] | null =>
-  "recipient" in row ? Contact.keyOf(row.recipient.to) : null
+  "recipient" in row ? CustomerNames.keyOf(row.recipient.to) : null
 
 /** The time zone that a row gives. */
 export const timeZoneOf = (row: Row): string | null => "recipient" in row ? row.recipient.timeZone ?? null : null
@@ -117,6 +119,8 @@ export const check = (
 ): { readonly message: OutboundOf<"template"> } | { readonly problem: Problem } => {
   if ("problem" in row) return row
   const problem = (reason: ProblemReason, message: string) => ({ problem: { reason, message } })
+  const misnamed = CustomerNames.refusal(row.recipient.to, contact)
+  if (misnamed !== undefined) return problem("malformed", misnamed.message)
   if (isKnown) return problem("duplicate", "an earlier row has the same customer")
   if (contact?.optedOut === true && isMarketing(template)) {
     return problem("opted_out", "the customer has opted out of marketing messages")
@@ -135,11 +139,11 @@ export const check = (
 
 const decode = Schema.decodeUnknownResult(Recipient)
 
-/** Reads a row from JSON. */
+/** Reads a row from JSON. A number with a national prefix, which spreadsheets write in brackets, loses the prefix. */
 export const parse = (json: unknown): Row => {
   const decoded = decode(json)
   return decoded._tag === "Success"
-    ? { recipient: decoded.success }
+    ? { recipient: { ...decoded.success, to: canonicalOf(decoded.success.to) } }
     : { problem: { reason: "malformed", message: describe(decoded.failure) } }
 }
 
