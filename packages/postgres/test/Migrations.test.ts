@@ -47,6 +47,33 @@ for (const { layer: clientLayer, name } of clients) {
         assert.deepStrictEqual(tables.filter(({ words }) => words === null).map(({ name }) => name), [])
       }))
 
+    it.effect("contacts of numbers with a national prefix are merged into those of the numbers", () =>
+      Effect.gen(function*() {
+        const client = yield* emptied
+        yield* Migrations.run(Migrations.all.slice(0, 18))
+        yield* client`insert into workspaces (id, name, created_at) values ('ws_1', 'One', 0)`
+        yield* client`
+          insert into phone_numbers (id, workspace_id, phone_number, provider, provider_number_id, provider_account_id)
+          values ('pn_1', 'ws_1', '+12025550100', 'sandbox', 'n', 'a')`
+        yield* client.unsafe(`
+          insert into contacts (workspace_id, phone_number_id, key, phone, user_id, last_inbound_at, opted_out,
+            preference_at, known_since) values
+            ('ws_1', 'pn_1', '+447123456789', '+447123456789', null, 5, false, 3, 3),
+            ('ws_1', 'pn_1', '+4407123456789', '+4407123456789', 'GB.1', 7, true, 2, 2),
+            ('ws_1', 'pn_1', '+5501187654321', '+5501187654321', null, 1, false, null, 1),
+            ('ws_1', 'pn_1', '+390612345678', '+390612345678', null, null, true, 4, 4),
+            ('ws_1', 'pn_1', 'US.1', null, 'US.1', null, true, 4, 4)`)
+        yield* Migrations.run()
+        const rows = yield* client.unsafe(`select key, user_id, last_inbound_at::integer, opted_out,
+          preference_at::integer, known_since::integer from contacts order by key`)
+        assert.deepStrictEqual(rows.map((row) => Object.values(row as object)), [
+          ["+390612345678", null, null, true, 4, 4],
+          ["+447123456789", "GB.1", 7, true, 3, 2],
+          ["+5511987654321", null, 1, false, null, 1],
+          ["US.1", "US.1", null, true, 4, 4]
+        ])
+      }))
+
     it.effect("an older schema is migrated by the missing steps only", () =>
       Effect.gen(function*() {
         const client = yield* emptied

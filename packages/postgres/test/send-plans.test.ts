@@ -279,7 +279,7 @@ for (
             stored + 1 - batch
           )
           const reported = yield* reading("reports", carryOut(ApplyReport.applyReport, reports(1, batch)), few)
-          assert.deepStrictEqual(reported, all)
+          assert.deepStrictEqual(reported.map((one) => one !== undefined), all)
           yield* reading("looking up", outright(LookUp.lookUp, lookUps(1, batch)), few)
 
           yield* accept(sends(300, 2 * batch))

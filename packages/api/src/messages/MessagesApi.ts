@@ -137,7 +137,9 @@ const reference = Schema.optionalKey(name.annotate({ description: "Exactly as gi
 
 const anyFilter = {
   status: Schema.optionalKey(Message.MessageStatus),
-  to: Schema.optionalKey(Addressee.Addressee.annotate({ description: "Exactly as given in the send" })),
+  to: Schema.optionalKey(
+    Addressee.Addressee.annotate({ description: "Any name of a customer; finds what was sent to each of their names" })
+  ),
   since: Schema.optionalKey(TimeGiven.annotate({ description: "Only messages created at or after this time" })),
   until: Schema.optionalKey(TimeGiven.annotate({ description: "Only messages created before this time" }))
 }

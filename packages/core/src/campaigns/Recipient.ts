@@ -4,13 +4,15 @@
  */
 import { Option, Predicate, Schema, Struct } from "effect"
 import { Addressee } from "../contacts/Addressee.ts"
-import * as Contact from "../contacts/Contact.ts"
+import type * as Contact from "../contacts/Contact.ts"
+import * as CustomerNames from "../contacts/CustomerNames.ts"
 import * as FieldPath from "../FieldPath.ts"
 import type { CampaignId } from "../Id.ts"
 import type { OutboundOf } from "../messages/Message.ts"
 import * as Policy from "../messages/Policy.ts"
 import { BodyParams, TemplateButton, type TemplateContent, TemplateHeader } from "../messages/TemplateContent.ts"
 import * as TemplateFit from "../messages/TemplateFit.ts"
+import { canonicalOf } from "../numbers/PhoneNumber.ts"
 import * as PlainJson from "../PlainJson.ts"
 import * as PlainText from "../PlainText.ts"
 import * as RepeatedField from "../RepeatedField.ts"
@@ -64,7 +66,7 @@ export const fingerprint = "campaign"
 
 /** The customer as the row names them: the key of their message. */
 export const customerOf = (row: Row): Contact.Contact["key"] | null =>
-  "recipient" in row ? Contact.keyOf(row.recipient.to) : null
+  "recipient" in row ? CustomerNames.keyOf(row.recipient.to) : null
 
 /** The time zone that a row gives. */
 export const timeZoneOf = (row: Row): string | null => "recipient" in row ? row.recipient.timeZone ?? null : null
@@ -120,6 +122,8 @@ export const check = (
 ): { readonly message: OutboundOf<"template"> } | { readonly problem: Problem } => {
   if ("problem" in row) return row
   const problem = (reason: ProblemReason, message: string) => ({ problem: { reason, message } })
+  const misnamed = CustomerNames.refusal(row.recipient.to, contact)
+  if (misnamed !== undefined) return problem("malformed", misnamed.message)
   if (isKnown) return problem("duplicate", "an earlier row has the same customer")
   if (contact?.optedOut === true && isMarketing(template)) {
     return problem("opted_out", "the customer has opted out of marketing messages")
@@ -150,7 +154,10 @@ const hasTooMany = (json: unknown): boolean => {
 /** How deep a row may nest: free JSON, and the levels of our own around it. */
 const maxDepth = PlainJson.maxDepth + 8
 
-/** Reads a row from JSON. Too many variables are counted, not read. */
+/**
+ * Reads a row from JSON. Too many variables are counted, not read. A number with a national prefix, which spreadsheets
+ * write in brackets, loses the prefix.
+ */
 export const parse = (json: unknown): Row => {
   if (hasTooMany(json)) return tooMany
   // decoding leaves out fields whose names are not plain text
@@ -158,7 +165,7 @@ export const parse = (json: unknown): Row => {
   if (violation !== undefined) return { problem: { reason: "malformed", message: `a value ${violation.issue}` } }
   const decoded = decode(json)
   return decoded._tag === "Success"
-    ? { recipient: decoded.success }
+    ? { recipient: { ...decoded.success, to: canonicalOf(decoded.success.to) } }
     : { problem: { reason: "malformed", message: describe(decoded.failure) } }
 }
 
