@@ -66,7 +66,7 @@ describe("npm start", () => {
       await new Promise<void>((resolve, reject) => {
         const take = (chunk: Buffer) => {
           output += chunk.toString()
-          if (output.includes("is listening on")) resolve()
+          if (output.includes("listening on ")) resolve()
         }
         child.stdout.on("data", take)
         child.stderr.on("data", take)
