@@ -35,9 +35,9 @@ const issuer = ({ issuer, subject }: PeerCertificate): string => {
 }
 
 /** "for a.example, issued by Acme CA 1, valid from 2026-01-02 to 2026-04-02"; `null` if there is no certificate. */
-export const describe = (certificate: PeerCertificate | undefined): string | null =>
-  // Node returns an empty object if the peer sent none
-  certificate === undefined || certificate.valid_from === undefined
+export const describe = (certificate: PeerCertificate | null | undefined): string | null =>
+  // Node returns an empty object if the peer sent none, and null for a closed socket, which its type leaves out
+  certificate?.valid_from === undefined
     ? null
     : `for ${names(certificate)}, issued by ${issuer(certificate)}, ` +
       `valid from ${date(certificate.valid_from)} to ${date(certificate.valid_to)}`
