@@ -67,7 +67,7 @@ const handshakes: ReadonlyArray<readonly [code: RegExp, message: string]> = [
   [/_(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG)$/, "answered without TLS, which https requires: is this its port?"],
   [/_ALERT_(CERTIFICATE_REQUIRED|BAD_CERTIFICATE)$/, noClientCertificate],
   [/_ALERT_HANDSHAKE_FAILURE$/, "refused the TLS handshake: it may support no cipher that is secure"],
-  [/_ALERT_UNRECOGNIZED_NAME$/, "does not serve this host name over TLS"],
+  [/_UNRECOGNIZED_NAME$/, "does not serve this host name over TLS"],
   [/_ALERT_INTERNAL_ERROR$/, "failed the TLS handshake with an internal error"]
 ]
 
