@@ -239,7 +239,13 @@ describe("the documentation", () => {
       path.join(directory, "tsconfig.json"),
       JSON.stringify({
         extends: path.join(root, "tsconfig.test.json"),
-        compilerOptions: { noUnusedLocals: false, noUnusedParameters: false, noImplicitReturns: false },
+        compilerOptions: {
+          noUnusedLocals: false,
+          noUnusedParameters: false,
+          noImplicitReturns: false,
+          incremental: false,
+          tsBuildInfoFile: null
+        },
         include: [path.join(directory, "**/*.ts")]
       })
     )

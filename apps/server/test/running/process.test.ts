@@ -316,7 +316,7 @@ const asOwner = {
 describe.concurrent("SIGTERM", () => {
   it.live("SIGTERM to npm stops the server that npm started", () =>
     Effect.gen(function*() {
-      const npm = yield* launch("npm", ["start"], { cwd: root, env: base })
+      const npm = yield* launch("npm", ["start"], { cwd: root, env: { ...base, LOG_FORMAT: "pretty" } })
       yield* npm.written(wholeGuide)
       npm.child.kill("SIGTERM")
       // its output has its end when whoever could write to it is gone
