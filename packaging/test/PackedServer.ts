@@ -84,11 +84,12 @@ export const install = (packed: string): PackedServer => {
       const child = spawned(node, ["start", "--json"], { PORT: "0", ...variables })
       const [stdout, stderr] = [outputOf(child, "stdout"), outputOf(child, "stderr")]
       const closed = once(child, "close")
-      const guideOf = () => stdout().split("\n").slice(0, -1).find((line) => line.startsWith("{\"listening\""))
+      // the log has it at every start; the summary is of the first alone
+      const listening = () => /listening on (http:\/\/[^\s,"]+), /.exec(stdout())?.[1]
       const url = await new Promise<string>((resolve, reject) => {
         child.stdout.on("data", () => {
-          const guide = guideOf()
-          if (guide !== undefined) resolve(JSON.parse(guide).listening)
+          const url = listening()
+          if (url !== undefined) resolve(url)
         })
         void closed.then(() => reject(new Error(`the server ended: ${stdout()}${stderr()}`)))
       })

@@ -231,7 +231,7 @@ const features: ReadonlyArray<Feature> = [
   },
   {
     name: "an embedded database keeps what is sent, and files",
-    variables: () => ({ DATABASE_URL: "pglite:embedded", WAC_SETUP_FILE: "setup", LOG_LEVEL: "warn" }),
+    variables: () => ({ DATABASE_URL: "pglite:embedded", WAC_SETUP_FILE: "setup", LOG_LEVEL: "debug" }),
     trial: async ({ stop, url }, restart) => {
       const { authorization } = await people(url)
       const { body } = await send(url, authorization)
@@ -298,8 +298,10 @@ const features: ReadonlyArray<Feature> = [
 /** What the source names in capitals is a variable. */
 const known = [
   ...new Set(
-    [...readFileSync(join(root, "apps/server/src/ServerConfig.ts"), "utf8")
-      .matchAll(/"([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[A-Z]{4,})"/g)].map(([, name]) => name!)
+    [
+      ...readFileSync(join(root, "apps/server/src/ServerConfig.ts"), "utf8")
+        .matchAll(/"([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[A-Z]{4,})"/g)
+    ].map(([, name]) => name!)
   )
 ].sort()
 
@@ -329,7 +331,10 @@ describe.each(versions)("the packed server on Node %s", (version) => {
   }
 
   it("a rate card that cannot be read ends the start with its variable", async () => {
-    writeFileSync(join(packed.directory, "bad.csv"), "market,category,currency,price,valid from\nDE,,USD,1,2026-01-01\n")
+    writeFileSync(
+      join(packed.directory, "bad.csv"),
+      "market,category,currency,price,valid from\nDE,,USD,1,2026-01-01\n"
+    )
     const { code, stderr } = await packed.run(node(), ["start"], { ...base, PORT: "0", WAC_RATE_CARD: "bad.csv" })
     assert.strictEqual(code, 1)
     assert.match(stderr, /^wac: WAC_RATE_CARD: /)
