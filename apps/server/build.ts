@@ -2,10 +2,12 @@
  * Builds the package that is the server, `dist`: the program in a few files with what it uses of its libraries, the
  * dashboard, and a manifest with what must be installed besides. Why it is bundled: `docs/decisions/0028-wac.md`.
  */
-import { build, type Metafile } from "esbuild"
+import { build, type Metafile, type Plugin } from "esbuild"
 import { execFileSync } from "node:child_process"
 import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { createRequire } from "node:module"
 import { basename, join } from "node:path"
+import { pathToFileURL } from "node:url"
 
 const root = join(import.meta.dirname, "../..")
 const to = join(import.meta.dirname, "dist")
@@ -35,6 +37,25 @@ const optional: Readonly<Record<string, string>> = Object.fromEntries(
   )
 )
 
+/** Names what a module passes on from CommonJS by `export *`, which esbuild would lose where it splits. */
+const named: Plugin = {
+  name: "named",
+  setup: ({ onLoad }) => {
+    onLoad({ filter: /@effect[\\/]platform-node[\\/].*\.js$/ }, async ({ path }) => {
+      const { resolve } = createRequire(path)
+      const contents = readFileSync(path, "utf8")
+      const stars = [...contents.matchAll(/^export \* from ("[^."][^"]*");?$/gm)]
+      if (stars.length === 0) return undefined
+      const lines = await Promise.all(stars.map(async ([line, quoted]) => {
+        const names = Object.keys(await import(pathToFileURL(resolve(JSON.parse(quoted!))).href))
+          .filter((name) => name !== "default" && name !== "module.exports")
+        return [line, `export { ${names.join(", ")} } from ${quoted}`] as const
+      }))
+      return { contents: lines.reduce((text, [line, replacement]) => text.replace(line, () => replacement), contents) }
+    })
+  }
+}
+
 const bundle = () =>
   build({
     absWorkingDir: root,
@@ -55,6 +76,7 @@ const bundle = () =>
     sourcesContent: false,
     legalComments: "none",
     metafile: true,
+    plugins: [named],
     logLevel: "warning",
     // the check of Node's version in `wac/effect`, which `wac.ts` makes before anything else
     logOverride: { "ignored-bare-import": "silent" },
@@ -63,6 +85,27 @@ const bundle = () =>
       js: "const require = process.getBuiltinModule(\"module\").createRequire(import.meta.url);"
     }
   })
+
+/**
+ * Fails unless each module that the bundle loads lazily exports there what it exports in Node. One that lacks a name
+ * fails only when a feature uses it.
+ */
+const checkLazy = ({ outputs }: Metafile): void => {
+  const lazy = Object.values(outputs).flatMap(({ entryPoint, exports }) =>
+    entryPoint === undefined ? [] : [{ entryPoint, exports }]
+  )
+  const program = `
+    const lacking = []
+    for (const { entryPoint, exports } of JSON.parse(process.argv[1])) {
+      if (entryPoint === "apps/server/src/wac.ts") continue
+      const all = Object.keys(await import(new URL(entryPoint, process.argv[2])))
+      const missing = all.filter((name) => name !== "module.exports" && !exports.includes(name))
+      if (missing.length > 0) lacking.push(entryPoint + " lacks " + missing.join(", "))
+    }
+    if (lacking.length > 0) throw new Error("the bundle of " + lacking.join("; the bundle of "))`
+  const args = ["--conditions=source", "--input-type=module", "--eval", program]
+  execFileSync(process.execPath, [...args, JSON.stringify(lazy), pathToFileURL(`${root}/`).href], { stdio: "inherit" })
+}
 
 /** The folders of the bundled packages of others. */
 const foldersOf = ({ inputs }: Metafile): ReadonlyArray<string> =>
@@ -105,6 +148,7 @@ execFileSync(process.execPath, [join(root, "apps/dashboard/build.ts")], { stdio:
 rmSync(to, { recursive: true, force: true })
 mkdirSync(to)
 const { metafile } = await bundle()
+checkLazy(metafile)
 chmodSync(join(to, "dist/wac.js"), 0o755)
 cpSync(join(root, "packages/http/dist/dashboard"), join(to, "dist/dashboard"), {
   recursive: true,

@@ -1,0 +1,186 @@
+/**
+ * What a server's optional features speak to, on loopback: a collector, a mail server, an issuer, an object store, a
+ * simulated provider, PostgreSQL, and Redis if the machine has it.
+ */
+import { CloudApi } from "@wac/simulator"
+import * as FreePort from "@wac/testbed/FreePort"
+import * as PostgresServer from "@wac/testbed/PostgresServer"
+import * as Program from "@wac/testbed/Program"
+import * as S3Server from "@wac/testbed/S3Server"
+import { Effect, Exit, Scope } from "effect"
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { createServer, type RequestListener, type Server } from "node:http"
+import { type AddressInfo, connect, type Server as Listener } from "node:net"
+import { Provider } from "oidc-provider"
+import { SMTPServer } from "smtp-server"
+
+/** The options of tests that need Redis. */
+export const redisNeeded = Program.needed({
+  programs: ["redis-server"],
+  untested: "the packed server with rate limits in Redis",
+  install: "apt-get install redis-server, brew install redis"
+})
+
+/** Waits until something is there. */
+export const until = async <A>(what: string, look: () => A | undefined | Promise<A | undefined>): Promise<A> => {
+  // a bound for what never comes, far beyond what a slow machine needs
+  for (let round = 0; round < 600; round++) {
+    const found = await look()
+    if (found !== undefined) return found
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+  throw new Error(`${what} did not come`)
+}
+
+/** A request that came. */
+export interface Posted {
+  readonly path: string
+  readonly headers: NodeJS.Dict<string | Array<string>>
+  readonly body: string
+}
+
+const portOf = (server: Listener): number => (server.address() as AddressInfo).port
+
+const listen = async (handle?: RequestListener) => {
+  const server = createServer(handle).listen(0, "127.0.0.1")
+  await once(server, "listening")
+  return { server, url: `http://127.0.0.1:${portOf(server)}` }
+}
+
+const close = async (server: Server): Promise<void> => {
+  server.closeAllConnections()
+  await new Promise((resolve) => server.close(resolve))
+}
+
+/** Takes every post. */
+const collect = async () => {
+  const posts: Array<Posted> = []
+  const { server, url } = await listen((request, response) => {
+    const chunks: Array<Buffer> = []
+    request.on("data", (chunk: Buffer) => chunks.push(chunk))
+    request.on("end", () => {
+      posts.push({ path: request.url!, headers: request.headers, body: Buffer.concat(chunks).toString() })
+      response.writeHead(200, { "content-type": "application/json" }).end("{}")
+    })
+  })
+  return { url, posts, close: () => close(server) }
+}
+
+const mailbox = async () => {
+  const mails: Array<{ readonly to: ReadonlyArray<string>; readonly text: string }> = []
+  const server = new SMTPServer({
+    disabledCommands: ["STARTTLS"],
+    onAuth: ({ password, username }, _, done) =>
+      username === "wac" && password === "s3cret" ? done(null, { user: username }) : done(new Error("no")),
+    onData: (stream, { envelope: { rcptTo } }, done) => {
+      const chunks: Array<Buffer> = []
+      stream.on("data", (chunk: Buffer) => chunks.push(chunk))
+      stream.on("end", () => {
+        mails.push({ to: rcptTo.map(({ address }) => address), text: Buffer.concat(chunks).toString() })
+        done()
+      })
+    }
+  })
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  return {
+    url: `smtp://wac:s3cret@127.0.0.1:${portOf(server.server)}`,
+    mails,
+    close: () => new Promise<void>((resolve) => server.close(() => resolve()))
+  }
+}
+
+/** Where everybody signs in with an e-mail address that is theirs, as an admin. */
+const issuer = async () => {
+  const clientSecret = "a client's secret"
+  const { server, url } = await listen()
+  const provider = new Provider(url, {
+    clients: [{
+      client_id: "wac",
+      client_secret: clientSecret,
+      redirect_uris: ["http://127.0.0.1/internal/oidc/callback"],
+      grant_types: ["authorization_code"],
+      response_types: ["code"]
+    }],
+    claims: { openid: ["sub", "wac_roles"], email: ["email", "email_verified"] },
+    findAccount: (_, sub) => ({
+      accountId: sub,
+      claims: () => ({ sub, email: `${sub}@example.com`, email_verified: true, wac_roles: "admin" })
+    }),
+    cookies: { keys: ["k"] }
+  })
+  // any port of ours
+  provider.Client.prototype.redirectUriAllowed = (uri: string) =>
+    /^http:\/\/127\.0\.0\.1:\d+\/internal\/oidc\/callback$/.test(uri)
+  server.on("request", provider.callback())
+  return { url, clientSecret, close: () => close(server) }
+}
+
+/** A Redis in memory alone, or `undefined` if the machine has none. */
+const redis = async () => {
+  if (redisNeeded.skip === true) return undefined
+  const port = await FreePort.find()
+  const child = spawn("redis-server", ["--port", `${port}`, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"])
+  const closed = once(child, "close")
+  const command = (line: string) =>
+    new Promise<string | undefined>((resolve) => {
+      const socket = connect(port, "127.0.0.1", () => socket.write(`${line}\r\n`))
+      socket.setEncoding("utf8")
+      socket.once("data", (answer) => {
+        socket.destroy()
+        resolve(`${answer}`)
+      })
+      socket.once("error", () => resolve(undefined))
+    })
+  await until("Redis", () => command("PING"))
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    command,
+    close: async () => {
+      child.kill("SIGKILL")
+      await closed
+    }
+  }
+}
+
+const simulator = async () => {
+  const scope = Scope.makeUnsafe()
+  const api = await Effect.runPromise(Scope.provide(CloudApi.make({}), scope))
+  return { api, close: () => Effect.runPromise(Scope.close(scope, Exit.void)) }
+}
+
+/** Starts everything. */
+export const start = async () => {
+  const [collector, receiver, alerts, mail, oidc, s3, keys, whatsApp, postgres] = await Promise.all([
+    collect(),
+    collect(),
+    collect(),
+    mailbox(),
+    issuer(),
+    S3Server.start(),
+    redis(),
+    simulator(),
+    PostgresServer.start("fsync=off")
+  ])
+  return {
+    collector,
+    receiver,
+    alerts,
+    mail,
+    oidc,
+    s3,
+    redis: keys,
+    whatsApp: whatsApp.api,
+    postgres,
+    close: async () => {
+      await Promise.all([
+        ...[collector, receiver, alerts, mail, oidc, whatsApp].map(({ close }) => close()),
+        s3.stop(),
+        keys?.close(),
+        postgres.remove()
+      ])
+    }
+  }
+}
+
+export type Surroundings = Awaited<ReturnType<typeof start>>

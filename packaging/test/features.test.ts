@@ -1,0 +1,342 @@
+/**
+ * Every optional feature of the packed server, which is a bundle: what it loads lazily exists only there. A variable that
+ * no trial here sets fails.
+ */
+import * as Extent from "@wac/testbed/Extent"
+import type { Options } from "@wac/testbed/Program"
+import { verify } from "@wac/verifier"
+import { randomBytes } from "node:crypto"
+import { readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { afterAll, assert, beforeAll, describe, inject, it } from "vitest"
+import { root } from "../Published.ts"
+import { installNodes } from "./Nodes.ts"
+import * as PackedServer from "./PackedServer.ts"
+import * as Surroundings from "./Surroundings.ts"
+
+// the oldest that the server claims
+const oldest = "22.19.0"
+
+let packed: PackedServer.PackedServer
+let around: Surroundings.Surroundings
+let others: Awaited<ReturnType<typeof installNodes<typeof oldest>>> | undefined
+
+const versions = Extent.of<ReadonlyArray<typeof oldest | "this">>(["this"], ["this", oldest])
+
+beforeAll(async () => {
+  packed = PackedServer.install(inject("packed"))
+  around = await Surroundings.start()
+  if (versions.includes(oldest)) others = await installNodes([oldest])
+})
+afterAll(async () => {
+  await packed.remove()
+  await around.close()
+  others?.remove()
+})
+
+const owner = { email: "owner@example.com", password: "a horse in the garden" }
+
+/** What every trial has, unless it sets something else. */
+const base = {
+  DATABASE_URL: "memory:",
+  WAC_OWNER_EMAIL: owner.email,
+  WAC_OWNER_PASSWORD: owner.password,
+  WAC_WORKSPACE_NAME: "Trial",
+  WEBHOOK_ALLOW_INSECURE: "true",
+  WEBHOOK_ALLOW_CIDRS: "127.0.0.0/8"
+}
+
+const ownPage = { "sec-fetch-site": "same-origin" }
+
+interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  readonly body: ReturnType<typeof JSON.parse>
+}
+
+const call = async (url: string, init: RequestInit & { readonly json?: unknown } = {}): Promise<Answer> => {
+  const { json, ...given } = init
+  const response = await fetch(url, {
+    redirect: "manual",
+    ...(json === undefined ? {} : { method: "POST", body: JSON.stringify(json) }),
+    ...given,
+    headers: { ...(json === undefined ? {} : { "content-type": "application/json" }), ...given.headers }
+  })
+  const text = await response.text()
+  const isJson = response.headers.get("content-type")?.startsWith("application/json") === true
+  return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : undefined }
+}
+
+/** A call that must succeed. */
+const did = async (...args: Parameters<typeof call>): Promise<Answer> => {
+  const answer = await call(...args)
+  assert.isBelow(answer.status, 300, `${args[0]}: ${answer.text}`)
+  return answer
+}
+
+/** A signed-in owner. */
+const signedIn = async (url: string) => {
+  const { headers } = await did(`${url}/internal/session`, { headers: ownPage, json: owner })
+  return { ...ownPage, cookie: headers.getSetCookie()[0]!.split(";")[0]! }
+}
+
+/** An owner, and a caller with a key of theirs. */
+const people = async (url: string) => {
+  const session = await signedIn(url)
+  const { body } = await did(`${url}/internal/api-keys`, {
+    headers: { ...session, "idempotency-key": crypto.randomUUID() },
+    json: { name: "trial" }
+  })
+  return { session, authorization: `Bearer ${body.apiKey}` }
+}
+
+const hello = { to: "+15551234567", type: "template", template: { name: "hello_world", language: "en_US" } }
+
+const send = (url: string, authorization: string) =>
+  did(`${url}/v1/messages`, { headers: { authorization, "idempotency-key": crypto.randomUUID() }, json: hello })
+
+/** One pixel. */
+const png = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mP8/x8AAwMCAO+ip1sAAAAASUVORK5CYII=",
+  "base64"
+)
+
+/** Uploads a file, and gets it back. */
+const keepFile = async (url: string, authorization: string): Promise<void> => {
+  const form = new FormData()
+  form.append("file", new Blob([png]), "a.png")
+  const { body } = await did(`${url}/v1/media`, {
+    method: "POST",
+    headers: { authorization, "idempotency-key": crypto.randomUUID() },
+    body: form
+  })
+  assert.strictEqual(body.mime_type ?? body.content_type, "image/png")
+  const got = await fetch(`${url}/v1/media/${body.media_id}`, { headers: { authorization } })
+  assert.deepStrictEqual(Buffer.from(await got.arrayBuffer()), png)
+}
+
+/** The way of a person through an issuer that asks them to sign in and to consent, back to the page after it. */
+const throughIssuer = async (url: string): Promise<{ readonly place: string; readonly session: Answer }> => {
+  const jar = new Map<string, string>()
+  const go = async (place: string, form?: Record<string, string>) => {
+    const answer = await call(place, {
+      headers: { cookie: [...jar].map(([name, value]) => `${name}=${value}`).join("; ") },
+      ...(form === undefined ? {} : { method: "POST", body: new URLSearchParams(form) })
+    })
+    for (const cookie of answer.headers.getSetCookie()) {
+      const [, name, value] = /^([^=]+)=([^;]*)/.exec(cookie)!
+      jar.set(name!, value!)
+    }
+    return answer
+  }
+  let place = `${url}/internal/oidc/sign-in`
+  for (let step = 0; !place.startsWith(`${url}/dashboard`); step++) {
+    assert.isBelow(step, 12)
+    let answer = await go(place)
+    if (answer.status === 200) {
+      const prompt = /name="prompt" value="(\w+)"/.exec(answer.text)![1]!
+      answer = await go(place, { prompt, ...(prompt === "login" ? { login: "ada", password: "x" } : {}) })
+    }
+    assert.isNotNull(answer.headers.get("location"), answer.text)
+    place = new URL(answer.headers.get("location")!, place).href
+  }
+  return { place, session: await go(`${url}/internal/session`) }
+}
+
+const masterKey = randomBytes(32).toString("base64")
+
+const metricsToken = "a-token-for-metrics"
+
+/** A feature, the variables that turn it on, and what it must then do. */
+interface Feature {
+  readonly name: string
+  readonly options?: Options
+  readonly variables: () => PackedServer.Variables
+  readonly trial: (server: PackedServer.Listening, restart: () => Promise<PackedServer.Listening>) => Promise<void>
+}
+
+const features: ReadonlyArray<Feature> = [
+  {
+    name: "telemetry reaches a collector",
+    variables: () => ({ OTEL_EXPORTER_OTLP_ENDPOINT: around.collector.url }),
+    trial: async ({ stop, url }) => {
+      await signedIn(url)
+      // what was not told yet is told when the server stops
+      await stop()
+      const told = (path: string) =>
+        around.collector.posts.filter((post) => post.path === path).map(({ body }) => body).join()
+      assert.include(told("/v1/traces"), "\"name\":\"POST")
+      assert.include(told("/v1/metrics"), "wac_")
+      assert.include(told("/v1/logs"), "storage is memory")
+    }
+  },
+  {
+    name: "mail is sent",
+    variables: () => ({ SMTP_URL: around.mail.url, SMTP_FROM: "wac@example.com" }),
+    trial: async ({ url }) => {
+      await did(`${url}/internal/password/reset-request`, { headers: ownPage, json: { email: owner.email } })
+      await Surroundings.until("the mail", () => around.mail.mails.find(({ to }) => to.includes(owner.email)))
+    }
+  },
+  {
+    name: "people sign in at an issuer",
+    variables: () => ({
+      AUTH: "oidc",
+      OIDC_ISSUER: around.oidc.url,
+      OIDC_CLIENT_ID: "wac",
+      OIDC_CLIENT_SECRET: around.oidc.clientSecret,
+      OIDC_ROLE_CLAIM: "wac_roles"
+    }),
+    trial: async ({ url }) => {
+      const { session } = await throughIssuer(url)
+      assert.deepInclude(session.body, { email: "ada@example.com", role: "admin" })
+    }
+  },
+  {
+    name: "files are in an object store",
+    variables: () => ({
+      MEDIA_STORE: `s3://${around.s3.bucket}/trial`,
+      MEDIA_INBOUND: "on_demand",
+      AWS_ENDPOINT_URL: around.s3.endpoint,
+      AWS_REGION: "us-east-1",
+      AWS_ACCESS_KEY_ID: "id",
+      AWS_SECRET_ACCESS_KEY: "secret",
+      AWS_SESSION_TOKEN: "token"
+    }),
+    trial: async ({ url }) => {
+      const { authorization } = await people(url)
+      await keepFile(url, authorization)
+      assert.isNotEmpty(await around.s3.keys())
+    }
+  },
+  {
+    name: "rate limits are in Redis",
+    options: Surroundings.redisNeeded,
+    variables: () => ({ RATE_LIMIT_STORE: around.redis?.url ?? "" }),
+    trial: async ({ url }) => {
+      await around.redis!.command("FLUSHALL")
+      await signedIn(url)
+      assert.match((await around.redis!.command("DBSIZE"))!, /^:[1-9]/)
+    }
+  },
+  {
+    name: "messages are sent through the Cloud API",
+    variables: () => around.whatsApp.environment,
+    trial: async ({ url }) => {
+      const { authorization, session } = await people(url)
+      await did(`${url}/internal/templates/sync`, { method: "POST", headers: session })
+      assert.strictEqual((await send(url, authorization)).body.status, "sent")
+    }
+  },
+  {
+    name: "an embedded database keeps what is sent, and files",
+    variables: () => ({ DATABASE_URL: "pglite:embedded", WAC_SETUP_FILE: "setup", LOG_LEVEL: "debug" }),
+    trial: async ({ stop, url }, restart) => {
+      const { authorization } = await people(url)
+      const { body } = await send(url, authorization)
+      await keepFile(url, authorization)
+      await stop()
+      const again = await restart()
+      await did(`${again.url}/v1/messages/${body.message_id}`, { headers: { authorization } })
+    }
+  },
+  {
+    name: "a database server, a rate card, metrics, alerts and the pages work together with every setting",
+    variables: () => {
+      writeFileSync(
+        join(packed.directory, "card.csv"),
+        "market,category,currency,price,valid from\n*,marketing,EUR,0.1,2026-01-31\n"
+      )
+      return {
+        HOST: "127.0.0.1",
+        PORT: "0",
+        DATABASE_URL: around.postgres.url,
+        DATABASE_LISTEN_URL: around.postgres.url,
+        PROVIDER: "sandbox",
+        WAC_MASTER_KEY: masterKey,
+        WAC_MASTER_KEY_PREVIOUS: randomBytes(32).toString("base64"),
+        WAC_LIMITS: "{\"defaults\":{\"monthlyQuota\":10000}}",
+        WAC_RATE_CARD: "card.csv",
+        WAC_RESTORED: "false",
+        RETENTION: "{\"events\":3}",
+        TRUST_PROXY: "10.0.0.0/8",
+        METRICS_TOKEN: metricsToken,
+        ALERT_URL: around.alerts.url,
+        PORTAL_ORIGINS: "https://app.example.com",
+        LOG_FORMAT: "json",
+        PUBLIC_URL: "http://127.0.0.1:0"
+      }
+    },
+    trial: async ({ stop, url }, restart) => {
+      const { authorization, session } = await people(url)
+      const { body: { signingSecret } } = await did(`${url}/internal/webhook`, {
+        headers: session,
+        json: { url: around.receiver.url },
+        method: "PUT"
+      })
+      const { body: { message_id } } = await send(url, authorization)
+      const post = await Surroundings.until(
+        "the event",
+        () => around.receiver.posts.find(({ body }) => body.includes(message_id))
+      )
+      assert.isTrue((await verify(post.body, `${post.headers["x-service-signature"]}`, signingSecret)).ok)
+      const metrics = await did(`${url}/metrics`, { headers: { authorization: `Bearer ${metricsToken}` } })
+      assert.include(metrics.text, "wac_")
+      for (const page of ["/dashboard", "/docs", "/openapi.json"]) await did(url + page)
+      await did(`${url}/internal/usage`, { headers: session })
+      await did(`${url}/internal/webhook/pause`, { method: "POST", headers: session })
+      await stop()
+      // a server looks for what it has to alert of as soon as it starts
+      await restart()
+      const { body } = await Surroundings.until("the alert", () => around.alerts.posts[0])
+      assert.deepInclude(JSON.parse(body).data, { kind: "webhook_paused" })
+    }
+  }
+]
+
+/** What the source names in capitals is a variable. */
+const known = [
+  ...new Set(
+    [
+      ...readFileSync(join(root, "apps/server/src/ServerConfig.ts"), "utf8")
+        .matchAll(/"([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[A-Z]{4,})"/g)
+    ].map(([, name]) => name!)
+  )
+].sort()
+
+it("a trial sets every variable that the server reads", () => {
+  const set = new Set([base, ...features.map(({ variables }) => variables())].flatMap(Object.keys))
+  assert.includeMembers(known, ["PORT", "DATABASE_URL", "OTEL_EXPORTER_OTLP_ENDPOINT"])
+  assert.deepStrictEqual(known.filter((name) => !set.has(name)), [])
+})
+
+describe.each(versions)("the packed server on Node %s", (version) => {
+  const node = () => version === "this" ? process.execPath : others!.nodes[version]
+
+  for (const { name, options = {}, trial, variables } of features) {
+    it(name, options, async () => {
+      const environment = { ...base, ...variables() }
+      const start = () => packed.start(node(), environment)
+      const servers = [await start()]
+      try {
+        await trial(servers[0]!, async () => {
+          servers.push(await start())
+          return servers.at(-1)!
+        })
+      } finally {
+        for (const { stop } of servers) await stop()
+      }
+    })
+  }
+
+  it("a rate card that cannot be read ends the start with its variable", async () => {
+    writeFileSync(
+      join(packed.directory, "bad.csv"),
+      "market,category,currency,price,valid from\nDE,,USD,1,2026-01-01\n"
+    )
+    const { code, stderr } = await packed.run(node(), ["start"], { ...base, PORT: "0", WAC_RATE_CARD: "bad.csv" })
+    assert.strictEqual(code, 1)
+    assert.match(stderr, /^wac: WAC_RATE_CARD: /)
+  })
+})
