@@ -25,6 +25,7 @@ import * as frequencyCap from "./migrations/0015_frequency_cap.ts"
 import * as prices from "./migrations/0016_prices.ts"
 import * as variants from "./migrations/0017_variants.ts"
 import * as customerNames from "./migrations/0018_customer_names.ts"
+import * as invitationMakers from "./migrations/0019_invitation_makers.ts"
 import { OpenError } from "./OpenError.ts"
 import { describe, isPassing } from "./SqlFailure.ts"
 
@@ -59,7 +60,8 @@ export const all: ReadonlyArray<Migration> = [
   { name: "frequency cap", sql: frequencyCap.sql },
   { name: "prices", sql: prices.sql },
   { name: "variants", sql: variants.sql, additive: true },
-  { name: "customer names", sql: customerNames.sql, additive: true }
+  { name: "customer names", sql: customerNames.sql, additive: true },
+  { name: "invitation makers", sql: invitationMakers.sql, additive: true }
 ]
 
 /** The advisory lock that serializes migrations. The number is arbitrary but must stay the same. */
