@@ -1,7 +1,9 @@
 import { defineConfig } from "vitest/config"
+import { leftOut } from "./vitest.leftOut.ts"
 import { projects } from "./vitest.workspace.ts"
 
 export default defineConfig({
+  plugins: [leftOut()],
   test: {
     projects,
     pool: "forks",

@@ -37,6 +37,9 @@ const project = (
 /** Builds the dashboard's pages. */
 const dashboard = `${import.meta.dirname}/apps/dashboard/test/globalSetup.ts`
 
+/** Unpacks the browser. */
+const browser = `${import.meta.dirname}/apps/server/test/dashboard/globalSetup.ts`
+
 /** The test projects, one per package. Vitest does not read this file by itself: `vitest.config.ts` imports it. */
 export const projects: Array<TestProjectInlineConfiguration> = [
   // by node:crypto as on Node, and by WebCrypto as elsewhere; isolated, since some tests replace what it loads
@@ -53,7 +56,7 @@ export const projects: Array<TestProjectInlineConfiguration> = [
     isolate: true,
     globalSetup: [`${import.meta.dirname}/packages/postgres/test/globalSetup.ts`]
   }),
-  project("server", "apps/server", { globalSetup: [dashboard] }),
+  project("server", "apps/server", { globalSetup: [dashboard, browser] }),
   project("bench", "bench"),
   project("examples", "examples/receivers"),
   project("packaging", "packaging", {

@@ -2,12 +2,13 @@
  * The `dashboard` measurement: with messages, events and deliveries stored, how long each list takes over HTTP, and how
  * long a person using Chromium waits from a click to the result on the screen.
  */
+import * as Chromium from "@wac/testbed/Chromium"
 import { Console, Effect, type Scope } from "effect"
 import { execFile } from "node:child_process"
 import { randomBytes } from "node:crypto"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
-import { chromium, type Page } from "playwright-core"
+import type { Page } from "playwright-core"
 import { because, BenchFailed } from "./BenchFailed.ts"
 import * as Child from "./Child.ts"
 import * as Dashboard from "./Dashboard.ts"
@@ -48,8 +49,6 @@ const lists = [
   "/internal/audit",
   "/internal/alerts"
 ]
-
-const program = process.env["TEST_CHROMIUM"] ?? "/usr/bin/chromium"
 
 const repeated = Effect.fnUntraced(function*<E>(one: Effect.Effect<unknown, E>, repetitions: number) {
   const times: Array<number> = []
@@ -218,8 +217,8 @@ const shown = (pattern: string) =>
 const browser: Effect.Effect<Page, BenchFailed, Scope.Scope> = Effect.map(
   Effect.acquireRelease(
     Effect.tryPromise({
-      try: () => chromium.launch({ executablePath: program, args: ["--no-sandbox"] }),
-      catch: because(`${program} cannot be started (apt-get install chromium, or TEST_CHROMIUM)`)
+      try: () => Chromium.launch(),
+      catch: because("Chromium cannot be started")
     }),
     (browser) => Effect.promise(() => browser.close())
   ).pipe(

@@ -2,10 +2,11 @@
  * What is published and packed, installed into a project that has nothing else: by npm or, where many projects would take
  * npm too long, by our own hands.
  */
-import { execFile, execFileSync } from "node:child_process"
+import { execFile } from "node:child_process"
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { promisify } from "node:util"
+import * as tar from "tar"
 import { tarballOf } from "../Packed.ts"
 import { folders, manifestOf, root } from "../Published.ts"
 
@@ -55,7 +56,7 @@ export const install = (packed: string, project: string, names: ReadonlyArray<st
     const place = join(modules, name)
     if (existsSync(place)) continue
     mkdirSync(place, { recursive: true })
-    execFileSync("tar", ["-xzf", tarballOf(packed, name), "--strip-components=1", "-C", place])
+    tar.extract({ file: tarballOf(packed, name), cwd: place, strip: 1, sync: true })
     const { dependencies, peerDependencies } = manifestOf(place)
     for (const dependency of Object.keys({ ...dependencies, ...peerDependencies })) {
       if (folders.has(dependency)) install(packed, project, [dependency])

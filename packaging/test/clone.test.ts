@@ -42,37 +42,41 @@ describe("npm start", () => {
   // npm installs all of it in the full form; the short form links what npm would install
   const installs = Extent.of([false], [false, true])
 
-  it.each(installs)("runs with what it depends on alone, without what only develops (by npm: %j)", async (isByNpm) => {
-    const folder = clone()
-    if (isByNpm) await run("npm", ["ci", "--omit=dev", "--prefer-offline", "--no-audit"], { cwd: folder })
-    else Clone.linkDependencies(root, folder)
-    const port = await FreePort.find()
-    // a PATH without this repository's own Node
-    const path = process.env["PATH"]!.split(":").filter((each) => !each.includes("node_modules")).join(":")
-    const child = spawn("npm", ["start"], {
-      cwd: folder,
-      env: { PATH: path, HOME: process.env["HOME"], PORT: `${port}`, DATABASE_URL: "memory:", LOG_FORMAT: "json" },
-      stdio: ["ignore", "pipe", "pipe"],
-      detached: true
-    })
-    const exited = once(child, "exit")
-    onTestFinished(() => {
-      if (child.exitCode === null && child.signalCode === null) process.kill(-child.pid!, "SIGKILL")
-    })
-    let output = ""
-    await new Promise<void>((resolve, reject) => {
-      const take = (chunk: Buffer) => {
-        output += chunk.toString()
-        if (output.includes("is listening on")) resolve()
-      }
-      child.stdout.on("data", take)
-      child.stderr.on("data", take)
-      void exited.then(() => reject(new Error(output)))
-    })
-    assert.strictEqual((await fetch(`http://127.0.0.1:${port}/healthz`)).status, 200)
-    process.kill(-child.pid!, "SIGTERM")
-    await exited
-  })
+  it.each(installs)(
+    "runs with what it depends on alone, without what only develops (by npm: %j)",
+    Clone.needed,
+    async (isByNpm) => {
+      const folder = clone()
+      if (isByNpm) await run("npm", ["ci", "--omit=dev", "--prefer-offline", "--no-audit"], { cwd: folder })
+      else Clone.linkDependencies(root, folder)
+      const port = await FreePort.find()
+      // a PATH without this repository's own Node
+      const path = process.env["PATH"]!.split(":").filter((each) => !each.includes("node_modules")).join(":")
+      const child = spawn("npm", ["start"], {
+        cwd: folder,
+        env: { PATH: path, HOME: process.env["HOME"], PORT: `${port}`, DATABASE_URL: "memory:", LOG_FORMAT: "json" },
+        stdio: ["ignore", "pipe", "pipe"],
+        detached: true
+      })
+      const exited = once(child, "exit")
+      onTestFinished(() => {
+        if (child.exitCode === null && child.signalCode === null) process.kill(-child.pid!, "SIGKILL")
+      })
+      let output = ""
+      await new Promise<void>((resolve, reject) => {
+        const take = (chunk: Buffer) => {
+          output += chunk.toString()
+          if (output.includes("listening on ")) resolve()
+        }
+        child.stdout.on("data", take)
+        child.stderr.on("data", take)
+        void exited.then(() => reject(new Error(output)))
+      })
+      assert.strictEqual((await fetch(`http://127.0.0.1:${port}/healthz`)).status, 200)
+      process.kill(-child.pid!, "SIGTERM")
+      await exited
+    }
+  )
 })
 
 describe("npm pack", () => {

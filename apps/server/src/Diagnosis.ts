@@ -1,7 +1,7 @@
 /**
  * Turns the observations of `wac doctor` into findings. Pure.
  */
-import { Time } from "@wac/core"
+import { Readiness, type StoreError, Time } from "@wac/core"
 import type { Inspection } from "@wac/postgres"
 
 /** One thing that was looked at. */
@@ -55,6 +55,19 @@ const settingsOf = ({ autovacuum, fsync, full_page_writes, synchronous_commit }:
   ]
 }
 
+/** What to do about a database that cannot be written. */
+const remedies: { readonly [problem in StoreError.Problem]: string } = {
+  read_only: "name the primary in DATABASE_URL, or all hosts separated by commas",
+  disk_full: "free disk space, or enlarge the disk; the service continues by itself",
+  not_permitted:
+    "grant the user of DATABASE_URL select, insert, update and delete on every table, and usage and select on every sequence",
+  no_schema: "run `wac migrate`, or restore the backup",
+  io_error: "look at the database's log and at its disk"
+}
+
+const ofWrites = ({ problem }: Inspection.Inspection): ReadonlyArray<Finding> =>
+  problem === undefined ? [] : [wrong("database", Readiness.explain(problem), remedies[problem])]
+
 /** What a database server is like. */
 export const ofServer = (found: Inspection.Inspection): ReadonlyArray<Finding> => {
   const { clockAhead, connections, isWritable, maxConnections, roundTrip, settings, version, versionNumber } = found
@@ -66,8 +79,9 @@ export const ofServer = (found: Inspection.Inspection): ReadonlyArray<Finding> =
     ...isWritable ? [] : [wrong(
       "database",
       "the database takes no writes: it is a standby, or set to read only",
-      "name the primary in DATABASE_URL, or all hosts separated by commas"
+      remedies.read_only
     )],
+    ...ofWrites(found),
     ...roundTrip <= slowRoundTrip ? [] : [doubtful(
       "database",
       `the database responds after ${roundTrip} ms, and a send waits for it twice`,
@@ -90,6 +104,7 @@ export const ofEmbedded = (directory: string, found: Inspection.Inspection | und
     ? [fine("database", `${directory} holds no database yet; the first start creates it`)]
     : [
       fine("database", `embedded PostgreSQL ${found.version} in ${directory}, ${(found.bytes / 1e6).toFixed(0)} MB`),
+      ...ofWrites(found),
       ofSchema(found)
     ]
 

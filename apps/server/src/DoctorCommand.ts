@@ -9,6 +9,7 @@ import {
   SenderBlock,
   SenderCredentials,
   TemplateRequests,
+  Time,
   WebhookStore,
   type Workspace,
   WorkspaceStore
@@ -97,14 +98,16 @@ const files = Effect.fnUntraced(function*({ mediaStore }: ServerConfig) {
   ]
 })
 
-/** The time of the provider's clock, ahead of ours by so many milliseconds, from an unauthenticated response. */
+/** How far the provider's clock is certainly ahead of ours, in milliseconds, from an unauthenticated response. */
 const providerClock = (address: string) =>
   Effect.gen(function*() {
+    const begun = yield* Clock.currentTimeMillis
     const response = yield* Effect.tryPromise((signal) =>
       fetch(address, { method: "HEAD", redirect: "manual", signal })
     )
-    const date = Date.parse(response.headers.get("date") ?? "")
-    return Number.isNaN(date) ? undefined : date - (yield* Clock.currentTimeMillis)
+    const at = Date.parse(response.headers.get("date") ?? "")
+    const ended = yield* Clock.currentTimeMillis
+    return Number.isNaN(at) ? undefined : Time.certainLead({ at, resolution: 1000 }, { begun, ended })
   }).pipe(Effect.timeout(patience), Effect.orElseSucceed(() => undefined))
 
 /** The provider as the configuration has it, with nothing of the storage and nothing in the background. */

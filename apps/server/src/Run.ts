@@ -6,7 +6,8 @@ import { Documentation } from "@wac/http"
 import { Duration, Effect, Layer, Schema } from "effect"
 import { HttpServer } from "effect/http"
 import type { Composition } from "wac/effect"
-import { FirstOwner } from "./FirstOwner.ts"
+import { FirstOwner, type SignIn } from "./FirstOwner.ts"
+import type { Guide } from "./Guide.ts"
 import * as RateCardFile from "./RateCardFile.ts"
 import * as Server from "./Server.ts"
 import {
@@ -16,6 +17,7 @@ import {
   unknownVariables,
   wrongMasterKey
 } from "./ServerConfig.ts"
+import * as SetupFile from "./SetupFile.ts"
 
 /** The server cannot listen on the address. */
 class CannotListen extends Schema.TaggedError<CannotListen>()("CannotListen", {
@@ -39,9 +41,17 @@ const documentationAfter = Duration.seconds(1)
  */
 const pasteable = (url: string): string => url.replace(/^http:\/\/(0\.0\.0\.0|\[::\])(?=[:/]|$)/, "http://localhost")
 
+/** If the first owner has not signed in yet: instructions for the terminal or, if the log is JSON, facts for programs. */
+interface Told {
+  readonly guide?: Guide
+  readonly summary?: Omit<Guide, "signIn"> & {
+    readonly signIn: SignIn | { readonly _tag: "SetupFile"; readonly path: string }
+  }
+}
+
 /**
  * Runs the server in the current scope; completes when it listens. Returns its services and, if the first owner has not
- * signed in yet, the terminal's instructions.
+ * signed in yet, how to.
  */
 export const run = Effect.fnUntraced(function*(
   environment: Environment,
@@ -58,7 +68,7 @@ export const run = Effect.fnUntraced(function*(
       S3Refused: (error) => Effect.fail(refusedMediaStore(error))
     })
   )
-  const guide = yield* Effect.gen(function*() {
+  const told: Told = yield* Effect.gen(function*() {
     for (const name of unknownVariables(Object.keys(environment))) {
       yield* Effect.logWarning(`${name} is not a variable of this service`)
     }
@@ -75,19 +85,23 @@ export const run = Effect.fnUntraced(function*(
       yield* Effect.logInfo(
         `sign in with POST ${publicUrl}/internal/session; the API is documented at ${publicUrl}/docs`
       )
-      return undefined
+      return {}
     }
-    return {
+    const facts = {
       listening,
       publicUrl,
       storage: storage.durable ? storage.name : `${storage.name} (nothing survives a restart)`,
-      provider,
-      signIn
+      provider
     }
+    if (config.logFormat === "pretty") return { guide: { ...facts, signIn } }
+    if (signIn._tag === "Owner") return { summary: { ...facts, signIn } }
+    const path = yield* SetupFile.keep(config.setupFile, `${publicUrl}/setup#${signIn.token}`)
+    yield* Effect.logInfo(`there is no workspace yet: open the link in the file ${path} to create the owner`)
+    return { summary: { ...facts, signIn: { _tag: "SetupFile" as const, path } } }
   }).pipe(Effect.provideContext(services))
   yield* Effect.forkScoped(Effect.delay(Documentation.prepare, documentationAfter))
   yield* Effect.addFinalizer(() =>
     Effect.provideContext(Effect.logInfo("stopping: requests, sends and deliveries in flight finish first"), services)
   )
-  return { services, guide }
+  return { services, ...told }
 })

@@ -11,6 +11,7 @@ import { HttpRouter, HttpServer, UrlParams } from "effect/http"
 import { Otlp } from "effect/observability"
 import { Composition } from "wac/effect"
 import { FirstOwner } from "./FirstOwner.ts"
+import * as LogOutput from "./LogOutput.ts"
 import type { ServerConfig } from "./ServerConfig.ts"
 
 /** Ignores offers to upgrade the protocol, which Java's client sends: accepting one would lose the request's body. */
@@ -19,6 +20,13 @@ const onlyHttp = { shouldUpgradeCallback: () => false }
 const logging = (config: ServerConfig) =>
   Layer.mergeAll(
     Logger.layer([config.logFormat === "pretty" ? Logger.consolePretty() : Logger.consoleJson]),
+    Layer.effectDiscard(Effect.gen(function*() {
+      const output = yield* LogOutput.Output
+      const drop = yield* Metrics.logLineDropper
+      // exported before the first dropped line
+      drop(0)
+      output?.onDropped(drop)
+    })),
     Layer.succeed(References.MinimumLogLevel, config.logLevel)
   )
 
@@ -150,7 +158,7 @@ const layerOn = (
     ),
     Layer.provideMerge(Layer.sync(Stopping.Stopping, Stopping.make)),
     Layer.provideMerge(telemetry(config)),
-    Layer.provideMerge(Layer.sync(Metric.MetricRegistry, () => new Map())),
-    Layer.provideMerge(logging(config))
+    Layer.provideMerge(logging(config)),
+    Layer.provideMerge(Layer.sync(Metric.MetricRegistry, () => new Map()))
   )
 }

@@ -10,6 +10,7 @@ import { S3Location, type S3MediaBytes } from "@wac/s3"
 import type { WhatsAppConfig, WhatsAppWebhook } from "@wac/whatsapp"
 import { Config, ConfigProvider, Effect, Option, Redacted, Result, Schema, SchemaIssue, Struct } from "effect"
 import { IpNetwork } from "effect/net"
+import { join } from "node:path"
 import type { Composition } from "wac/effect"
 import type * as OidcIssuer from "./OidcIssuer.ts"
 
@@ -59,6 +60,8 @@ export interface ServerConfig extends Composition.Config {
     readonly password: Redacted.Redacted
     readonly workspaceName: string
   } | undefined
+  /** The file for the set-up link if the log is JSON; `undefined` for one in the temporary folder. */
+  readonly setupFile: string | undefined
   /** The issuer at which people sign in; `undefined` if they have passwords here. */
   readonly oidc: OidcIssuer.Options | undefined
   /** The mail server and sender address; `undefined` if no mail is sent. */
@@ -82,8 +85,10 @@ const known = new Set([
   "WAC_OWNER_EMAIL",
   "WAC_OWNER_PASSWORD",
   "WAC_WORKSPACE_NAME",
+  "WAC_SETUP_FILE",
   "WAC_LIMITS",
-  "WAC_RATE_CARD"
+  "WAC_RATE_CARD",
+  "WAC_RESTORED"
 ])
 
 export const unknownVariables = (names: ReadonlyArray<string>): ReadonlyArray<string> =>
@@ -474,6 +479,8 @@ const config = Effect.gen(function*() {
     inboundMedia: yield* read("MEDIA_INBOUND", InboundMedia, "keep or on_demand", "keep"),
     rateCardFile: yield* optional("WAC_RATE_CARD", Schema.NonEmptyString, "the path of a CSV file"),
     owner: yield* owner,
+    setupFile: (yield* optional("WAC_SETUP_FILE", Schema.NonEmptyString, "the path of a file")) ??
+      (opened.storage._tag === "Embedded" ? join(opened.storage.directory, "setup-link") : undefined),
     receiverRules: yield* receiverRules,
     oidc: yield* auth,
     mail: yield* mail((publicUrl ?? new URL(`http://${authorityOf(host)}`)).hostname),

@@ -6,9 +6,11 @@ import { Console, Effect } from "effect"
 import { Command } from "effect/cli"
 import * as Guide from "./Guide.ts"
 import * as Heap from "./Heap.ts"
+import * as LogOutput from "./LogOutput.ts"
 import * as OperatorCommand from "./OperatorCommand.ts"
 import { orphaned } from "./Orphaned.ts"
 import { run } from "./Run.ts"
+import * as Signals from "./Signals.ts"
 import * as StopDeadline from "./StopDeadline.ts"
 
 export const start = Command.make(
@@ -16,15 +18,19 @@ export const start = Command.make(
   {},
   Effect.fnUntraced(function*() {
     Heap.bounded()
+    const output = LogOutput.make()
     const isJson = yield* OperatorCommand.Json
     const variables = yield* OperatorCommand.Variables
     const main = Effect.gen(function*() {
-      const { guide } = yield* run(isJson ? { ...variables, LOG_FORMAT: "json" } : variables)
-      if (guide !== undefined) yield* Console.log(isJson ? JSON.stringify(guide) : Guide.text(guide))
+      const { guide, summary } = yield* run(isJson ? { ...variables, LOG_FORMAT: "json" } : variables)
+      if (guide !== undefined) yield* Console.log(Guide.text(guide))
+      if (isJson && summary !== undefined) yield* Console.log(JSON.stringify(summary))
       yield* Effect.forkScoped(Heap.settled)
       return yield* orphaned(variables)
     })
-    return yield* Effect.scoped(StopDeadline.enforced(main)).pipe(
+    return yield* Effect.scoped(StopDeadline.enforced(Signals.obeyed(main))).pipe(
+      Effect.provideService(Console.Console, output.console),
+      Effect.provideService(LogOutput.Output, output),
       Effect.provideService(MediaLibrary.PassageObserver, Heap.filePassage())
     )
   })

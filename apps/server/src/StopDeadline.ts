@@ -7,7 +7,7 @@ import { teardown } from "./Teardown.ts"
 /** Milliseconds from the signal (contract §8); supervisors kill a process after 10 s. */
 const stopsWithin = 9500
 
-const signals = ["SIGTERM", "SIGINT"] as const
+const signals = ["SIGTERM", "SIGINT", "SIGQUIT"] as const
 
 /**
  * After a signal, or after the end of the effect, the process has this time to close everything; then it exits. For its

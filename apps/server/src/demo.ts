@@ -135,6 +135,8 @@ const demo = Effect.gen(function*() {
     DATABASE_URL: "memory:",
     PROVIDER: "sandbox",
     PUBLIC_URL: "",
+    // what it prints is for a person, and so is the set-up link
+    LOG_FORMAT: "pretty",
     // the demo's receiver is on this machine and speaks http
     WEBHOOK_ALLOW_INSECURE: "true",
     WEBHOOK_ALLOW_CIDRS: "127.0.0.0/8",

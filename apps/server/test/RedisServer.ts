@@ -2,18 +2,16 @@
  * A Redis for tests: the `redis-server` of the machine, since npm has no package that brings one.
  */
 import * as FreePort from "@wac/testbed/FreePort"
+import * as Program from "@wac/testbed/Program"
 import { Effect, type Scope } from "effect"
-import { type ChildProcess, spawn, spawnSync } from "node:child_process"
+import { type ChildProcess, spawn } from "node:child_process"
 
-/** Whether the machine has it; if not, the run says so. `.ci/run` installs it. */
-export const isInstalled = spawnSync("redis-server", ["--version"]).status === 0
-
-if (!isInstalled) {
-  process.stderr.write(
-    "\nNOT TESTED: rate limits in Redis, because there is no redis-server here.\n" +
-      "Install it (apt-get install redis-server, brew install redis) and run the tests again.\n\n"
-  )
-}
+/** The options of tests that start one. */
+export const needed = Program.needed({
+  programs: ["redis-server"],
+  untested: "rate limits in Redis",
+  install: "apt-get install redis-server, brew install redis"
+})
 
 export interface RedisServer {
   readonly url: string

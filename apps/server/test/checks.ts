@@ -17,7 +17,7 @@ import {
   WorkspaceStore
 } from "@wac/core"
 import { SandboxProvider } from "@wac/sandbox"
-import { Context, Effect, Layer, Redacted, type Scope } from "effect"
+import { Context, Effect, Layer, Redacted, Schedule, type Scope } from "effect"
 import { SecureRandom } from "effect/crypto"
 import * as net from "node:net"
 import { actorHeader, type Answer, call, ownPage, ready, receiver, setWebhook, type start } from "./harness.ts"
@@ -183,7 +183,7 @@ export const connect = (url: string): Effect.Effect<Connection, never, Scope.Sco
           )
         ),
       peek: Effect.sync(() => received(chunks)),
-      read: Effect.map(Effect.promise(() => closed).pipe(Effect.timeout("5 seconds"), Effect.orDie), () => {
+      read: Effect.map(Effect.promise(() => closed), () => {
         const text = received(chunks)
         return { text, answer: parse(text) }
       })
@@ -209,18 +209,16 @@ export const head = (requestLine: string, headers: { readonly [name: string]: st
     ""
   ].join("\r\n")
 
-/** Asks again and again until the answer is the awaited one; dies with the last one when it never is. */
-export const until = <A>(
-  ask: Effect.Effect<A>,
-  awaited: (answer: A) => boolean,
-  tries = 100
-): Effect.Effect<A> =>
-  Effect.flatMap(ask, (answer) =>
-    awaited(answer)
-      ? Effect.succeed(answer)
-      : tries <= 1
-      ? Effect.die(new Error(`never came: ${JSON.stringify(answer)}`))
-      : Effect.delay(Effect.suspend(() => until(ask, awaited, tries - 1)), "50 millis"))
+/** Asks again and again until the answer is the awaited one. When the test's time is over, logs the last answer. */
+export const until = <A>(ask: Effect.Effect<A>, awaited: (answer: A) => boolean): Effect.Effect<A> =>
+  Effect.suspend(() => {
+    let last: A
+    return ask.pipe(
+      Effect.tap((answer) => Effect.sync(() => last = answer)),
+      Effect.repeat({ until: awaited, schedule: Schedule.spaced("50 millis") }),
+      Effect.onInterrupt(() => Effect.logError(`never came; the last answer was ${JSON.stringify(last)}`))
+    )
+  })
 
 /** A stored message, as its workspace sees it. */
 export const stored = ({ key, url }: Pick<Ready, "key" | "url">, id: string): Effect.Effect<Answer> =>

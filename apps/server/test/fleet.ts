@@ -121,8 +121,7 @@ export const make = Effect.gen(function*() {
     const body = hello(`+1555${8_000_000 + recipients++}`)
     const answer = yield* checks.until(
       send({ url, key: signed.key }, body, { "idempotency-key": body.to }),
-      ({ status }) => status !== 503,
-      60
+      ({ status }) => status !== 503
     )
     return answer.status === 200 ? answer.body.message_id as string : yield* Effect.die(new Error(answer.text))
   })
@@ -142,8 +141,7 @@ export const make = Effect.gen(function*() {
         ([row]) => row!
       )
     ),
-    ({ held, living, open }) => living === 0 && (open === 0 || held >= Webhook.maxInFlight),
-    1200
+    ({ held, living, open }) => living === 0 && (open === 0 || held >= Webhook.maxInFlight)
   )
 
   /** The events that were in flight where nobody lives any more, once for each claim. */
@@ -172,8 +170,7 @@ export const make = Effect.gen(function*() {
         "select delivery_id as id from delivery_claims where delivery_id = any ($1)",
         claimed.map(({ id }) => id)
       ),
-      ({ length }) => length === 0,
-      1200
+      ({ length }) => length === 0
     )
   })
 
@@ -181,7 +178,7 @@ export const make = Effect.gen(function*() {
   const ready = Effect.suspend(() =>
     Effect.forEach(
       alive,
-      ({ url }) => checks.until(call(`${url}/readyz`), ({ status }) => status === 200, 600),
+      ({ url }) => checks.until(call(`${url}/readyz`), ({ status }) => status === 200),
       { discard: true }
     )
   )
@@ -189,8 +186,7 @@ export const make = Effect.gen(function*() {
   /** Waits until every delivery has ended; else one that has not is told with what was tried of it, and the webhook. */
   const drained = checks.until(
     ask(openText),
-    ({ length }) => length === 0,
-    1200
+    ({ length }) => length === 0
   )
 
   /** The leases of the dead end. Nothing else may be in flight: no answer comes until all clocks agree. */
@@ -211,8 +207,7 @@ export const make = Effect.gen(function*() {
     alive = alive.filter((one) => one !== doomed)
     yield* checks.until(
       ask(`select pid from pg_stat_activity where usename = '${doomed.name}'${left}`),
-      ({ length }) => length === 0,
-      600
+      ({ length }) => length === 0
     )
   })
 

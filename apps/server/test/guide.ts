@@ -4,6 +4,8 @@
  */
 import { assert } from "@effect/vitest"
 import * as Daemon from "@wac/testbed/Daemon"
+import { owner } from "@wac/testbed/Owner"
+import * as Program from "@wac/testbed/Program"
 import { Effect } from "effect"
 import { execFile } from "node:child_process"
 import { readFile, rm } from "node:fs/promises"
@@ -41,8 +43,8 @@ export const run = (
     const script = `${wac}\n{\n${here}\n} >${output} 2>&1`
     const ended = promisify(execFile)("bash", ["--norc", "-euo", "pipefail", "-c", script], {
       cwd: path.resolve(root, directory),
-      env: { PATH: Daemon.searchPath, LC_ALL: "C.UTF-8", ...env },
-      ...(asOwner ? Daemon.owner() : {})
+      env: { PATH: Program.searchPath, LC_ALL: "C.UTF-8", ...env },
+      ...(asOwner ? owner() : {})
     })
     const failure = await ended.then(() => undefined, (error: Error) => error)
     const text = await readFile(output, "utf8")

@@ -1,4 +1,5 @@
 import * as FreePort from "@wac/testbed/FreePort"
+import * as Program from "@wac/testbed/Program"
 import { sign, SIGNATURE_HEADER } from "@wac/verifier"
 import { type ChildProcess, spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
@@ -95,8 +96,9 @@ const event = {
 const body = JSON.stringify(event)
 
 interface Language {
-  /** What must be there, and how it is asked. */
-  readonly needs: readonly [command: string, ...args: ReadonlyArray<string>]
+  readonly needs: ReadonlyArray<Program.Check>
+  /** The command that installs them. */
+  readonly install: string
   readonly check: (temporary: string) => readonly [command: string, ...args: ReadonlyArray<string>]
   readonly serve: (temporary: string, port: number) => readonly [command: string, ...args: ReadonlyArray<string>]
 }
@@ -110,38 +112,45 @@ const compiled = (temporary: string, ...args: ReadonlyArray<string>) =>
 
 const languages: { readonly [name: string]: Language } = {
   Node: {
-    needs: [process.execPath, "--version"],
+    needs: [],
+    install: "",
     check: () => [process.execPath, "--conditions=source", "node.ts", "check"],
     serve: () => [process.execPath, "--conditions=source", "node.ts"]
   },
   Python: {
-    needs: ["python3", "--version"],
+    needs: [["python3", "--version"]],
+    install: "apt-get install python3, brew install python",
     check: () => ["python3", "receiver.py", "check"],
     serve: () => ["python3", "receiver.py"]
   },
   PHP: {
-    needs: ["php", "--version"],
+    needs: [["php", "--version"]],
+    install: "apt-get install php-cli, brew install php",
     check: () => ["php", "receiver.php", "check"],
     serve: (_, port) => ["php", "-S", `127.0.0.1:${port}`, "receiver.php"]
   },
   Ruby: {
-    needs: ["ruby", "--version"],
+    needs: [["ruby", "--version"]],
+    install: "apt-get install ruby, brew install ruby",
     check: () => ["ruby", "receiver.rb", "check"],
     serve: () => ["ruby", "receiver.rb"]
   },
   Go: {
-    needs: ["go", "version"],
+    needs: [["go", "version"]],
+    install: "apt-get install golang-go, brew install go",
     check: () => ["go", "run", "receiver.go", "check.go", "check"],
     // `go run` would leave the receiver behind when it is stopped itself
     serve: (temporary) => ["sh", "-c", `go build -o ${temporary}/receiver receiver.go && exec ${temporary}/receiver`]
   },
   Java: {
-    needs: ["javac", "--version"],
+    needs: [["javac", "--version"]],
+    install: "apt-get install default-jdk-headless, brew install openjdk",
     check: () => ["java", "Receiver.java", "check"],
     serve: () => ["java", "Receiver.java"]
   },
   "C#": {
-    needs: ["mcs", "--version"],
+    needs: [["mcs", "--version"], ["mono", "--version"]],
+    install: "apt-get install mono-mcs mono-runtime, brew install mono",
     check: (temporary) => compiled(temporary, "check"),
     serve: (temporary) => compiled(temporary)
   }
@@ -159,14 +168,8 @@ const untilUp = async (child: ChildProcess, send: () => Promise<Response>): Prom
   }
 }
 
-for (const [name, { check, needs, serve }] of Object.entries(languages)) {
-  const [command, ...args] = needs
-  const isHere = spawnSync(command, args).status === 0
-  if (!isHere) {
-    process.stderr.write(`\nNOT RUN: the receiver in ${name}, since this machine has no ${command}\n\n`)
-  }
-
-  describe.runIf(isHere)(name, () => {
+for (const [name, { check, install, needs, serve }] of Object.entries(languages)) {
+  describe(name, Program.needed({ programs: needs, untested: `the receiver in ${name}`, install }), () => {
     const inTemporary = async (use: (temporary: string) => Promise<void> | void) => {
       const temporary = mkdtempSync(`${tmpdir()}/receiver-`)
       try {

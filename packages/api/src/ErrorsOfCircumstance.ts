@@ -214,7 +214,7 @@ export const serverError: { readonly [R in Reasons["server_error"]]: Entry } = {
     example: { message: "too many sends are in flight; repeat the request with the same Idempotency-Key" }
   },
   storage_unavailable: {
-    when: "The service's storage cannot be reached.",
+    when: "The service's storage cannot be reached or cannot be written. The message says which.",
     remedy: "Wait. If this persists, the operator must check the database.",
     retry: retries.waiting,
     example: { message: "storage is not reachable at the moment" }

@@ -1,6 +1,6 @@
 /**
  * The client's types are those of the API definition that the server goes by, and it has a method for every endpoint.
- * The type checker checks the types (`npm run check:types`); the methods are called.
+ * The type checker checks the types (`npm run check -- types`); the methods are called.
  */
 import { createClient } from "@wac/client"
 import type * as Client from "@wac/client"

@@ -1,6 +1,6 @@
 /**
  * The verifier depends on nothing, so it writes out the kinds of events and their envelopes. The type checker holds
- * them equal to those of the core (`npm run check:types`); the client's are held in `client.test.ts`.
+ * them equal to those of the core (`npm run check -- types`); the client's are held in `client.test.ts`.
  */
 import type { Event } from "@wac/core"
 import type * as Verifier from "@wac/verifier"

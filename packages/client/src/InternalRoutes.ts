@@ -10,7 +10,7 @@ import type { MessageStatus, Page, SendMessage } from "./Wire.ts"
 /** The filters of the list of messages. */
 export interface InternalMessageQuery extends ListQuery {
   readonly status?: MessageStatus
-  /** Exactly as given in the send. */
+  /** Any name of a customer; finds what was sent to each of their names. */
   readonly to?: string
   /** Exactly as given in the send. */
   readonly clientReference?: string

@@ -38,7 +38,7 @@ const membersOf = (field: string | null) =>
   [...(field ?? "").matchAll(/"([^"\\]*)"((?:;[a-z*][a-z0-9_.*-]*=-?[0-9]+)*)/g)].map(([, name, parameters]) => ({
     name: name!,
     parameters: new Map(
-      [...parameters!.matchAll(/;([^=]+)=(-?[0-9]+)/g)].map(([, key, value]) => [key!, Number(value)] as const)
+      [...parameters!.matchAll(/;([^;=]+)=(-?[0-9]+)/g)].map(([, key, value]) => [key!, Number(value)] as const)
     )
   }))
 

@@ -25,7 +25,7 @@ export interface ListQuery {
 
 /** The filters of the list of messages (contract §3). */
 export interface MessageQuery extends ListQuery {
-  /** Exactly as given in the send. */
+  /** Any name of a customer; finds what was sent to each of their names. */
   readonly to?: string
   readonly status?: MessageStatus
   readonly client_reference?: string

@@ -121,6 +121,9 @@ export class ServerError extends Schema.TaggedError<ServerError>()("ServerError"
   readonly code = "server_error"
 }
 
+/** The error for an unexpected failure of the service, whose cause is in the log. */
+export const internal = (): ServerError => new ServerError({ reason: "internal", message: "an error in the service" })
+
 /** A route or an id that does not exist in the caller's workspace. */
 export class NotFound extends Schema.TaggedError<NotFound>()("NotFound", {
   reason: Schema.optionalKey(Schema.Literal("media_expired")),

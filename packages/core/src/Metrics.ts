@@ -127,18 +127,32 @@ export type RecordKind = "requests" | "usage" | "changes"
 export const recordDropper = (kind: RecordKind): Effect.Effect<(count: number) => void> =>
   Effect.contextWith((context: Context.Context<never>) => {
     const counter = Metric.withAttributes(dropped, { kind })
+    counter.updateUnsafe(0, context)
     return Effect.succeed((count: number) => {
       if (count > 0) counter.updateUnsafe(count, context)
     })
   })
+
+const droppedLogLines = Metric.counter("wac_log_lines_dropped_total", {
+  description: "Log lines that could not be written, because the disk was full or the reader was gone or slow",
+  incremental: true
+})
+
+/** Returns a function that counts log lines that could not be written. */
+export const logLineDropper: Effect.Effect<(count: number) => void> = Effect.contextWith(
+  (context: Context.Context<never>) => Effect.succeed((count: number) => droppedLogLines.updateUnsafe(count, context))
+)
 
 const posts = Metric.counter("wac_inbound_posts_total", {
   description: "Provider posts: kept, already known, or refused for their signature",
   incremental: true
 })
 
+/** What became of a provider post. */
+type PostOutcome = "kept" | "known" | "refused"
+
 /** Counts a provider post. */
-export const posted = (outcome: "kept" | "known" | "refused"): Effect.Effect<void> =>
+export const posted = (outcome: PostOutcome): Effect.Effect<void> =>
   Metric.update(Metric.withAttributes(posts, { outcome }), 1)
 
 const items = Metric.counter("wac_inbound_items_total", {
@@ -192,6 +206,31 @@ const observePosts = (
  */
 const patience = Duration.seconds(1)
 
+/** Each outcome of a post, and each problem with one, named once for the compiler to check. */
+const postLabels: {
+  readonly outcome: { readonly [outcome in PostOutcome]: true }
+  readonly problem: { readonly [problem in Problem]: true }
+} = {
+  outcome: { kept: true, known: true, refused: true },
+  problem: { unreadable: true, storage: true, defect: true }
+}
+
+/**
+ * Exports counters with 0 before their first event: `increase` of a series that begins with 500 is 0, so an alert on a
+ * first burst would never fire.
+ */
+const exportedFromZero: Effect.Effect<void> = Effect.gen(function*() {
+  for (const counter of Object.values(attemptsBy)) yield* Metric.update(counter, 0)
+  for (const outcome of Object.keys(postLabels.outcome)) {
+    yield* Metric.update(Metric.withAttributes(posts, { outcome }), 0)
+  }
+  for (const problem of Object.keys(postLabels.problem)) {
+    yield* Metric.update(Metric.withAttributes(postProblems, { problem }), 0)
+  }
+  yield* Metric.update(sendsWith("sent", undefined), 0)
+  yield* Metric.update(sendsWith("unknown", "outcome_unknown"), 0)
+})
+
 /**
  * Builds an effect that measures the backlog over all workspaces. Run it before reading the metrics. A gauge keeps its
  * last value if storage does not respond within a second: the other metrics matter most while storage is down.
@@ -200,6 +239,7 @@ export const observer: Effect.Effect<Effect.Effect<void>, never, DeliveryStore |
   function*() {
     const deliveries = yield* DeliveryStore
     const posts = yield* InboundPostStore
+    yield* exportedFromZero
     return Effect.flatMap(Clock.currentTimeMillis, (now) =>
       Effect.forEach(
         [

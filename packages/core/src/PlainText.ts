@@ -3,11 +3,14 @@
  */
 import { Schema, SchemaTransformation } from "effect"
 
+/** Why text is not {@link PlainText}; `undefined` if it is. */
+export const issueOf = (text: string): string | undefined =>
+  !text.includes("\u0000") && text.isWellFormed() ? undefined : "must be well-formed text without NUL characters"
+
 /** Text without NUL characters or lone surrogates. PostgreSQL can store neither, and UTF-8 cannot encode the latter. */
 export const PlainText = Schema.String.check(
   Schema.makeFilter(
-    (text: string) =>
-      (!text.includes("\u0000") && text.isWellFormed()) || "must be well-formed text without NUL characters",
+    (text: string) => issueOf(text) ?? true,
     // the JSON schema needs no rule for lone surrogates: JSON in UTF-8 cannot contain them
     { toJsonSchema: () => ({ pattern: "^[^\\x00]*$" }) }
   )

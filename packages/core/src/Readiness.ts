@@ -3,7 +3,7 @@
  */
 import { Context, Effect, Layer, type Scope } from "effect"
 import { ServerError } from "./Errors.ts"
-import { Storage } from "./Storage.ts"
+import { type Access, Storage } from "./Storage.ts"
 import * as StoreError from "./StoreError.ts"
 
 /** A condition for accepting requests. */
@@ -18,10 +18,22 @@ export interface Condition {
   readonly check: Effect.Effect<void, ServerError | StoreError.StoreError>
 }
 
-const readOnly = new ServerError({
-  reason: "storage_unavailable",
-  message: "storage takes no writes at the moment: the database is a standby, or set to read only"
-})
+/** What each problem means to operators. */
+const explanations: { readonly [problem in StoreError.Problem]: string } = {
+  read_only: "the database is a standby, or set to read only",
+  disk_full: "the disk of the database is full",
+  not_permitted: "the database user lacks a right to a table or a sequence",
+  no_schema: "the database does not contain the schema of this service",
+  io_error: "the database cannot read or write its files"
+}
+
+/** Explains to operators that the storage cannot be written. */
+export const explain = (problem: StoreError.Problem): string => `storage cannot be written: ${explanations[problem]}`
+
+const writable = (access: Access): Effect.Effect<void, ServerError> =>
+  access === "writable"
+    ? Effect.void
+    : Effect.fail(new ServerError({ reason: "storage_unavailable", message: explain(access) }))
 
 /** Holds the conditions of readiness. The first, always present, is that the storage accepts writes. */
 export class Readiness extends Context.Service<Readiness, {
@@ -34,8 +46,7 @@ export class Readiness extends Context.Service<Readiness, {
     Readiness,
     Effect.gen(function*() {
       const storage = yield* Storage
-      const isWritable = Effect.filterOrFail(storage.ping, (access) => access === "writable", () => readOnly)
-      const conditions = new Set<Condition>([{ name: "storage", check: Effect.asVoid(isWritable) }])
+      const conditions = new Set<Condition>([{ name: "storage", check: Effect.flatMap(storage.ping, writable) }])
       const holds = ({ check, name }: Condition) =>
         check.pipe(
           StoreError.orUnavailable,

@@ -2,7 +2,7 @@
  * Records in the background, so that no caller waits for the storage. Records are written in batches about once a
  * second. Beyond a bounded backlog, records are dropped and counted.
  */
-import { Duration, Effect, Latch, type Scope } from "effect"
+import { Cause, Duration, Effect, Latch, Option, type Scope } from "effect"
 import * as Metrics from "./Metrics.ts"
 import type { StoreError } from "./StoreError.ts"
 
@@ -25,6 +25,10 @@ export interface Options<A> {
   readonly size: number
 }
 
+/** Whether a record of the batch made writing it fail, and not the storage. Then nothing of the batch was written. */
+const isOfBatch = (cause: Cause.Cause<StoreError>): boolean =>
+  Cause.hasDies(cause) || Option.exists(Cause.findErrorOption(cause), ({ fault }) => fault === "command")
+
 /**
  * Creates a recorder that runs as long as its scope. When the scope ends, it writes what is left, for at most two
  * seconds.
@@ -37,19 +41,28 @@ export const make = <A>(
     const waiting: Array<A> = []
     const some = Latch.makeUnsafe(false)
 
-    /** Writes a batch. Returns whether that succeeded. */
-    const flush = Effect.suspend(() => {
-      const batch = waiting.splice(0, size)
-      return write(batch).pipe(
+    /** Writes a batch. If one record cannot be written, only that one is dropped. Returns whether the storage works. */
+    const writeAll = (batch: ReadonlyArray<A>): Effect.Effect<boolean> =>
+      Effect.suspend(() => write(batch)).pipe(
         Effect.as(true),
         Effect.catchCause((cause) => {
-          const room = isRepeatable ? capacity - waiting.length : 0
+          const isOfRecord = isOfBatch(cause)
+          if (isOfRecord && batch.length > 1) {
+            const half = batch.length >> 1
+            return Effect.map(
+              Effect.forEach([batch.slice(0, half), batch.slice(half)], writeAll),
+              (written) => written.every((isWritten) => isWritten)
+            )
+          }
+          const room = isRepeatable && !isOfRecord ? capacity - waiting.length : 0
           waiting.unshift(...batch.slice(0, room))
           drop(batch.length - Math.min(batch.length, room))
-          return Effect.as(Effect.logDebug(`${kind} could not be recorded`, cause), false)
+          return Effect.as(Effect.logDebug(`${kind} could not be recorded`, cause), isOfRecord)
         })
       )
-    }).pipe(Effect.uninterruptible)
+
+    /** Writes the next batch. Returns whether the storage works. */
+    const flush = Effect.uninterruptible(Effect.suspend(() => writeAll(waiting.splice(0, size))))
 
     const flushAll = Effect.suspend(() => waiting.length === 0 ? Effect.succeed(false) : flush).pipe(
       Effect.repeat({ while: (isWritten) => isWritten })

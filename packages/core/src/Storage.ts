@@ -2,16 +2,19 @@
  * Port: the storage as a whole, as operators see it.
  */
 import { Context, type Effect } from "effect"
-import type { StoreError } from "./StoreError.ts"
+import type { Problem, StoreError } from "./StoreError.ts"
 
-/** `read_only` if the database is a standby or is set to refuse writes. */
-export type Access = "writable" | "read_only"
+/** `writable`, or why not: `read_only` if the database is a standby or is set to refuse writes. */
+export type Access = "writable" | Problem
 
 export class Storage extends Context.Service<Storage, {
   /** The storage's name in the terminal and the log. Holds no credentials. */
   readonly name: string
   /** Whether the data survives the process. */
   readonly durable: boolean
-  /** Whether the storage accepts writes now. Fails if it is unreachable. */
+  /**
+   * Whether the storage accepts writes now: from what is known of it, and of the last result of each operation. If an
+   * operation has failed because of a {@link Problem}, a write is tried. Fails if the storage is unreachable.
+   */
   readonly ping: Effect.Effect<Access, StoreError>
 }>()("@wac/core/Storage") {}

@@ -8,7 +8,10 @@ const failure = new StoreError({ operation: "test" })
 
 /** A recorder, and the batches that it has written. */
 const recording = Effect.fnUntraced(function*(
-  options: { readonly isRepeatable?: boolean; readonly write?: (n: number) => Effect.Effect<void, StoreError> } = {}
+  options: {
+    readonly isRepeatable?: boolean
+    readonly write?: (n: number, batch: ReadonlyArray<number>) => Effect.Effect<void, StoreError>
+  } = {}
 ) {
   const scope = yield* Scope.make()
   const batches: Array<ReadonlyArray<number>> = []
@@ -20,7 +23,7 @@ const recording = Effect.fnUntraced(function*(
       write: (batch) =>
         Effect.suspend(() => {
           batches.push(batch)
-          return options.write?.(batches.length) ?? Effect.void
+          return options.write?.(batches.length, batch) ?? Effect.void
         })
     }),
     scope
@@ -55,6 +58,29 @@ describe("records in passing", () => {
       yield* advance("1 minute")
       assert.strictEqual(batches.length, 3)
     }).pipe(counting))
+
+  for (
+    const [name, cause] of Object.entries({
+      "is refused because of its content": Effect.fail(new StoreError({ operation: "test", fault: "command" })),
+      "makes writing throw": Effect.die(new RangeError("too deep"))
+    })
+  ) {
+    for (const isRepeatable of [true, false]) {
+      const kind = isRepeatable ? "a repeatable" : "an unrepeatable"
+      it.effect(`if ${kind} record ${name}, only that record is dropped`, () =>
+        Effect.gen(function*() {
+          const written: Array<number> = []
+          const { record } = yield* recording({
+            isRepeatable,
+            write: (_, batch) => batch.includes(2) ? cause : Effect.sync(() => void written.push(...batch))
+          })
+          for (const n of [1, 2, 3, 4]) record(n)
+          yield* advance("5 seconds")
+          assert.deepStrictEqual(written, [1, 3, 4])
+          assert.strictEqual(yield* dropped, 1)
+        }).pipe(counting))
+    }
+  }
 
   it.effect("repeatable records are written again if the storage failed", () =>
     Effect.gen(function*() {

@@ -12,6 +12,19 @@ import * as ErrorResponse from "./ErrorResponse.ts"
 import * as InvalidInput from "./InvalidInput.ts"
 import * as CrossSite from "./people/CrossSite.ts"
 
+/** The part of the request that did not decode, as far as error messages depend on it. */
+const inputOf = (
+  kind: HttpApiError.HttpApiSchemaError["kind"]
+): Effect.Effect<unknown, Errors.InvalidBody, HttpServerRequest.HttpServerRequest> =>
+  kind === "Payload"
+    ? RequestBody.json
+    : kind === "Query"
+    ? Effect.map(
+      HttpServerRequest.HttpServerRequest,
+      ({ url }) => HttpServerRequest.searchParamsFromURL(new URL(url, "http://localhost"))
+    )
+    : Effect.void
+
 /** Turns an endpoint's domain errors into responses; other failures stay defects. */
 const answer = (
   error: unknown
@@ -20,7 +33,7 @@ const answer = (
   if (HttpApiError.HttpApiSchemaError.is(error)) {
     if (error.kind === "Body" || error.kind === "ResponseHeaders") return Effect.die(error)
     const problem = { kind: error.kind, issue: error.cause.issue }
-    return (error.kind === "Payload" ? RequestBody.json : Effect.void).pipe(
+    return inputOf(error.kind).pipe(
       Effect.match({ onSuccess: (input) => InvalidInput.of(problem, input), onFailure: (malformed) => malformed }),
       Effect.flatMap(ErrorResponse.of)
     )
@@ -41,8 +54,11 @@ export const layer = Layer.effect(
         ? crossSite.check(endpoint).pipe(
           Effect.andThen(HttpServerRequest.HttpServerRequest),
           Effect.flatMap((request) => readBody(endpoint, request)),
-          Effect.flatMap(({ request }) =>
-            Effect.provideService(httpEffect, HttpServerRequest.HttpServerRequest, request)
+          Effect.flatMap(({ bytes, request }) =>
+            Effect.andThen(
+              RequestBody.onlyOnce(bytes),
+              Effect.provideService(httpEffect, HttpServerRequest.HttpServerRequest, request)
+            )
           )
         )
         : httpEffect

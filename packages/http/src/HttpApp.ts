@@ -96,8 +96,6 @@ const routes = Layer.mergeAll(
   Layer.provide(OidcRoute.layer, SessionCookie.layer)
 )
 
-const internal = () => new Errors.ServerError({ reason: "internal", message: "an error in the service" })
-
 /** Responds to requests that no endpoint handled: an unknown route, or a defect, which the request's log line shows. */
 const unanswered = (routes: Routes.Routes) => {
   const unknownRoute = UnknownRoute.make(routes)
@@ -108,7 +106,7 @@ const unanswered = (routes: Routes.Routes) => {
     }
     const exchange = yield* Exchange.Exchange
     exchange.defect = cause
-    return yield* ErrorResponse.of(internal())
+    return yield* ErrorResponse.of(Errors.internal())
   })
 }
 

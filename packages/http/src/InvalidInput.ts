@@ -2,7 +2,7 @@
  * Describes which part of a request is wrong, from the issue that its schema found: the first offending field by its
  * name on the wire (contract §2). Values are never echoed.
  */
-import { Errors } from "@wac/core"
+import { Errors, FieldPath, PlainText, RepeatedField } from "@wac/core"
 import { Predicate, SchemaAST, type SchemaIssue } from "effect"
 import { SchemaIssue as Issue } from "effect"
 import type { HttpApiError } from "effect/http-api"
@@ -12,11 +12,8 @@ const maxParamLength = 200
 
 const words = Issue.makeFormatterStandardSchemaV1()
 
-const paramOf = (path: ReadonlyArray<PropertyKey>): string =>
-  path.reduce<string>(
-    (text, key) => typeof key === "number" ? `${text}[${key}]` : text === "" ? String(key) : `${text}.${String(key)}`,
-    ""
-  ).slice(0, maxParamLength)
+/** The name of a part of a request, as `param` has it: `template.buttons[0].flowData`. */
+export const paramOf = (path: ReadonlyArray<PropertyKey>): string => FieldPath.of(path).slice(0, maxParamLength)
 
 /** Follows the first branch of an issue to its leaf. */
 const leafOf = (
@@ -73,17 +70,38 @@ export interface Problem {
   readonly issue: SchemaIssue.Issue
 }
 
-/** The error for a request part that did not decode. For a `Payload`, `input` is the body. */
+const onlyOnce = (param: string) => invalid("invalid_field", param, `${param} must be given once`)
+
+/** The error for a body in which an object has a field twice; `undefined` if none has. */
+export const repeated = (json: string): Errors.InvalidBody | undefined => {
+  const path = RepeatedField.find(json)
+  return path === undefined ? undefined : onlyOnce(paramOf(path))
+}
+
+const notAnObject = invalid("invalid_field", "", "the body must be a JSON object")
+
+/**
+ * The error for a request part that did not decode. For a `Payload`, `input` is the body, and for a `Query` its
+ * parameters, in which one that is given more than once is an array.
+ */
 export const of = (error: Problem, input: unknown): Errors.InvalidBody => {
+  if (error.kind === "Payload" && !Predicate.isObject(input)) return notAnObject
   const { leaf, path } = leafOf(error.issue, [])
   const param = paramOf(path)
+  // no parameter is a list, so the schema would only say that it is not text
+  if (error.kind === "Query" && path.length === 1 && Array.isArray(valueAt(input, path))) {
+    return onlyOnce(param)
+  }
   switch (leaf._tag) {
     case "MissingKey":
       return invalid("missing_field", param, `${param} is required`)
-    case "UnexpectedKey":
+    case "UnexpectedKey": {
+      const issue = PlainText.issueOf(param)
+      if (issue !== undefined) return invalid("invalid_field", param, `a field's name ${issue}`)
       return error.kind === "Query"
         ? invalid("unknown_field", param, `there is no query parameter ${param} here`)
         : invalid("unknown_field", param, `there is no field ${param} here`)
+    }
     case "AnyOf": {
       // no member of a union fits: of kinds, which their field `type` distinguishes, or of anything else
       const enumerated = wordsOf(leaf.ast)
@@ -101,9 +119,7 @@ export const of = (error: Problem, input: unknown): Errors.InvalidBody => {
     default: {
       const only = leaf._tag === "InvalidType" ? wordsOf(leaf.ast) : undefined
       if (only !== undefined) return invalid("invalid_field", param, `${param} must be ${listed(only)}`)
-      return param === "" && leaf._tag === "InvalidType"
-        ? invalid("invalid_field", "", "the body must be a JSON object")
-        : inWords(error, param)
+      return inWords(error, param)
     }
   }
 }

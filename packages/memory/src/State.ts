@@ -10,7 +10,7 @@ import {
   type AuditEntry,
   type CampaignStep,
   type Change,
-  type Contact,
+  Contact,
   type ContactStep,
   type Event,
   type Heartbeat,
@@ -154,8 +154,8 @@ export interface Memory {
   readonly templateByName: Map<string, Id.TemplateId>
   readonly templateTold: Map<Id.TemplateId, Template.Told>
   readonly contacts: Table<KeptContact>
-  /** Places of contacts, by number and the provider's user id. */
-  readonly contactByUser: Map<string, KeptContact["id"]>
+  /** The index of names: places of contacts by number and any name of the customer. */
+  readonly contactByName: Map<string, KeptContact["id"]>
   /** Remembered messages of customers, by number and the provider's identifier. */
   readonly inbound: ForgetfulMap<string, ContactStep.Remembered>
   /** The same messages by our ids. */
@@ -244,14 +244,15 @@ export const forgetTemplate = (memory: Memory, template: Template.Template): voi
 export const inboundName = (number: Id.PhoneNumberId, providerMessageId: string): string =>
   `${number} ${providerMessageId}`
 
-/** The key of a provider's user id. */
-export const userName = (phoneNumberId: Id.PhoneNumberId, userId: string): string => `${phoneNumberId} ${userId}`
+/** The key of a contact in the index of names. */
+export const customerName = (phoneNumberId: Id.PhoneNumberId, name: string): string => `${phoneNumberId} ${name}`
 
-/** Removes a contact with its entry by user id. */
+/** Removes a contact from the table and from the index of names. */
 export const forgetContact = (memory: Memory, row: KeptContact): void => {
-  const { customer: { userId }, phoneNumberId } = row.contact
   memory.contacts.delete(row)
-  if (userId !== null) memory.contactByUser.delete(userName(phoneNumberId, userId))
+  for (const name of Contact.keysOf(row.contact.key, row.contact)) {
+    memory.contactByName.delete(customerName(row.contact.phoneNumberId, name))
+  }
 }
 
 const make = (now: Memory["now"]): Memory => ({
@@ -273,7 +274,7 @@ const make = (now: Memory["now"]): Memory => ({
   templateByName: new Map(),
   templateTold: new Map(),
   contacts: new Table(),
-  contactByUser: new Map(),
+  contactByName: new Map(),
   inbound: new ForgetfulMap(({ until }, now) => until <= now),
   inboundById: new ForgetfulMap(({ until }, now) => until <= now),
   readMarks: new ForgetfulMap((mark, now) => Idempotency.isExpired(mark, now)),

@@ -3,15 +3,15 @@
  * callers' commands, and notifications from other processes.
  */
 import { PgClient } from "@effect/sql-pg"
-import { type Step, StorageTime, StoreError, type Time } from "@wac/core"
+import { RepeatedFailure, type Step, StorageTime, StoreError, type Time } from "@wac/core"
 import { Context, Data, Effect, Exit, FiberSet, Layer, type Queue, Result, Schedule, type Scope } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Batch from "./Batch.ts"
 import * as Clocks from "./Clocks.ts"
 import { Deadline } from "./Deadline.ts"
 import { Notifications } from "./Notifications.ts"
-import { LostBeforeCommit, type Next, Sessions } from "./Sessions.ts"
-import { describe, isOfContent, isPassing } from "./SqlFailure.ts"
+import { LostBeforeCommit, type Next, Sessions, ThrownBeforeCommit } from "./Sessions.ts"
+import * as SqlFailure from "./SqlFailure.ts"
 import type { Row, Rows, Statement } from "./Statement.ts"
 import * as Timely from "./Timely.ts"
 
@@ -61,8 +61,16 @@ export interface DirectOptions<Command, Answer> {
     commands: ReadonlyArray<Command>,
     now: (asked: Time.Instant) => Time.Instant | undefined
   ) => ReadonlyArray<Statement>
-  /** Reads the answers from the rows of each statement, in the order of the commands. */
-  readonly read: (rows: ReadonlyArray<Rows>, commands: ReadonlyArray<Command>) => ReadonlyArray<Answer>
+  /** Whether the statements only read, so that they can be repeated if a row cannot be decoded. */
+  readonly isReading?: boolean
+  /**
+   * Prepares reading from the rows of each statement. The returned function reads the answer to the command at a place;
+   * what throws for one command's rows belongs in it, since the statements are committed and cannot be divided.
+   */
+  readonly read: (
+    rows: ReadonlyArray<Rows>,
+    commands: ReadonlyArray<Command>
+  ) => (command: Command, place: number) => Answer
 }
 
 export class Database extends Context.Service<Database, {
@@ -82,8 +90,9 @@ export class Database extends Context.Service<Database, {
   ) => Effect.Effect<ReadonlyArray<Rows>, StoreError.StoreError>
   /**
    * Creates an operation that carries out the commands of many callers in one step. Callers that arrive while a batch
-   * is in flight go into the next one; a lone caller starts immediately. If PostgreSQL refuses a row, or a decision
-   * throws, only the command at fault fails: the batch is split until that command is alone.
+   * is in flight go into the next one; a lone caller starts immediately. If PostgreSQL refuses a row, or anything
+   * throws while commands are loaded, encoded, decoded, decided or written, only the command at fault fails: the batch
+   * is split until that command is alone.
    */
   readonly stepped: <Command, Loaded extends Step.Known, Answer, Writes, Need = never>(
     operation: string,
@@ -102,6 +111,8 @@ export class Database extends Context.Service<Database, {
    * missed; it also comes first. If a reader falls far behind, the oldest are dropped: they are hints, not a log.
    */
   readonly listen: (channel: string) => Effect.Effect<Queue.Dequeue<string>, never, Scope.Scope>
+  /** The last problem with which an operation failed. Whoever sees that the database can be written again clears it. */
+  readonly lastProblem: { current: StoreError.Problem | undefined }
 }>()("@wac/postgres/Database") {
   static readonly layer: Layer.Layer<Database, never, PgClient.PgClient | Sessions | Notifications> = Layer.effect(
     Database,
@@ -109,29 +120,55 @@ export class Database extends Context.Service<Database, {
   )
 }
 
-/** A decision threw because of one command's content, such as an invalid date. Nothing was written. */
-class Undecided extends Data.TaggedError("Undecided")<{ readonly defect: unknown }> {}
+/** One of our functions threw because of one command's content, such as an invalid date. Nothing was written. */
+class Thrown extends Data.TaggedError("Thrown")<{ readonly defect: unknown }> {}
 
-/** The result of a decision, or its exception as a failure. */
-const decided = <A>(decide: () => Next<Result.Result<A, Undecided>>): Next<Result.Result<A, Undecided>> => {
-  try {
-    return decide()
-  } catch (defect) {
-    return { result: Result.fail(new Undecided({ defect })), writes: [] }
-  }
-}
+/** Why commands that were carried out together failed. */
+type Failure = SqlError | Thrown | ThrownBeforeCommit
+
+/** What a function returns, or its exception as a failure. */
+const attempt = <A>(build: () => A): Result.Result<A, Thrown> =>
+  Result.try({ try: build, catch: (defect) => new Thrown({ defect }) })
 
 /** Whether another command of the batch may be at fault. The failure left nothing behind. */
-const isOfCommand = (error: SqlError | Undecided): boolean => error instanceof Undecided || isOfContent(error)
+const isOfCommand = (error: Failure): boolean =>
+  error instanceof Thrown || error instanceof ThrownBeforeCommit || SqlFailure.isOfContent(error)
 
-/** Describes a failure for the log. An exception's message may quote a command, so only its name is included. */
-const cause = (error: SqlError | Undecided): string =>
-  error instanceof Undecided
-    ? `the step could not be decided: ${error.defect instanceof Error ? error.defect.name : typeof error.defect}`
-    : describe(error)
+/** Whose fault it is that one command alone failed. */
+const faultOf = (error: Failure | "late"): StoreError.StoreError["fault"] => {
+  if (error === "late") return "storage"
+  if (error instanceof Thrown || error instanceof ThrownBeforeCommit) return "command"
+  return SqlFailure.isLasting(error) || SqlFailure.isOfClient(error) ? "command" : "storage"
+}
+
+/** An exception's message may quote a command, so only its name is logged. */
+const nameOf = (defect: unknown): string => defect instanceof Error ? defect.name : typeof defect
+
+/** Describes a failure for the log. */
+const cause = (error: Failure): string =>
+  error instanceof Thrown
+    ? `the command could not be carried out: ${nameOf(error.defect)}`
+    : error instanceof ThrownBeforeCommit
+    ? `${SqlFailure.describe(error.error)}: ${nameOf(error.error.reason.cause)}`
+    : SqlFailure.describe(error)
+
+/** Why the database cannot be written, if that is what the failure shows. */
+const problemOf = (error: Failure | "late"): StoreError.Problem | undefined =>
+  error === "late" || error instanceof Thrown || error instanceof ThrownBeforeCommit
+    ? undefined
+    : SqlFailure.problemOf(error)
+
+/** Tells failures of an operation apart, for the log. */
+const kindOf = (error: Failure | "late"): string =>
+  error === "late"
+    ? error
+    : error instanceof Thrown || error instanceof ThrownBeforeCommit
+    ? error._tag
+    : SqlFailure.codeOf(error) ?? error.reason._tag
 
 /** Whether the failure certainly left nothing behind and a retry may succeed. */
-const isUndone = (error: SqlError | LostBeforeCommit): boolean => error instanceof LostBeforeCommit || isPassing(error)
+const isUndone = (error: SqlError | LostBeforeCommit | ThrownBeforeCommit): boolean =>
+  error instanceof LostBeforeCommit || !(error instanceof ThrownBeforeCommit) && SqlFailure.isPassing(error)
 
 /** Reads the time at which a step is judged. It is loaded last, after everything that the step waited for. */
 const clock: Statement = { text: `select ${Clocks.now}::double precision as now` }
@@ -150,20 +187,22 @@ const make = Effect.gen(function*() {
   )
 
   /** Retries an attempt until it succeeds or fails for good. */
-  const settled = <A>(attempt: Effect.Effect<A, SqlError | LostBeforeCommit>): Effect.Effect<A, SqlError> =>
+  const settled = <A, E extends SqlError | ThrownBeforeCommit>(
+    attempt: Effect.Effect<A, E | LostBeforeCommit>
+  ): Effect.Effect<A, E | SqlError> =>
     attempt.pipe(
       // a successful attempt must not pay for building the retry schedule
       Effect.catchIf(
         isUndone,
         () => Effect.retry(Effect.delay(attempt, firstPause), { while: isUndone, schedule: again })
       ),
-      Effect.mapError((error): SqlError => error instanceof LostBeforeCommit ? error.error : error)
+      Effect.mapError((error): E | SqlError => error instanceof LostBeforeCommit ? error.error : error)
     )
 
   const run = (text: string, params: ReadonlyArray<unknown>): Effect.Effect<ReadonlyArray<Row>, SqlError> =>
     settled(client.unsafe<Row>(text, params))
 
-  const timely = <A>(statement: Effect.Effect<A, SqlError>): Effect.Effect<A, SqlError | "late"> =>
+  const timely = <A, E>(statement: Effect.Effect<A, E>): Effect.Effect<A, E | "late"> =>
     Effect.contextWith((context: Context.Context<never>) =>
       Effect.callback((resume) => {
         const fiber = fork(Effect.provideContext(statement, context))
@@ -175,14 +214,23 @@ const make = Effect.gen(function*() {
       })
     )
 
-  const failed =
-    (operation: string) => (error: SqlError | Undecided | "late"): Effect.Effect<never, StoreError.StoreError> =>
-      Effect.andThen(
-        Effect.logWarning(
+  const lastProblem: Database["Service"]["lastProblem"] = { current: undefined }
+  const log = RepeatedFailure.make()
+
+  const failed = (operation: string) => (error: Failure | "late"): Effect.Effect<never, StoreError.StoreError> =>
+    Effect.suspend(() => {
+      const problem = problemOf(error)
+      if (problem !== undefined) lastProblem.current = problem
+      return Effect.andThen(
+        log(
+          `${operation} ${kindOf(error)}`,
           `${operation} failed: ${error === "late" ? `no response within ${deadline} ms` : cause(error)}`
         ),
-        Effect.fail(new StoreError.StoreError({ operation }))
+        Effect.fail(
+          new StoreError.StoreError({ operation, fault: faultOf(error), ...problem === undefined ? {} : { problem } })
+        )
       )
+    })
 
   /**
    * Carries out commands together. If one command's content makes that fail, retries in halves until that command is
@@ -190,13 +238,20 @@ const make = Effect.gen(function*() {
    */
   const divided = <Command, Answer>(
     operation: string,
-    together: (commands: ReadonlyArray<Command>) => Effect.Effect<ReadonlyArray<Answer>, SqlError | Undecided>
+    together: (commands: ReadonlyArray<Command>) => Effect.Effect<ReadonlyArray<Result.Result<Answer, Thrown>>, Failure>
   ) => {
     const all = (
       commands: ReadonlyArray<Command>
     ): Effect.Effect<ReadonlyArray<Exit.Exit<Answer, StoreError.StoreError>>, StoreError.StoreError> =>
       Effect.matchEffect(together(commands), {
-        onSuccess: (answers) => Effect.succeed(answers.map((answer) => Exit.succeed(answer))),
+        onSuccess: (answers) =>
+          Effect.forEach(
+            answers,
+            (answer): Effect.Effect<Exit.Exit<Answer, StoreError.StoreError>> =>
+              Result.isSuccess(answer)
+                ? Effect.succeed(Exit.succeed(answer.success))
+                : Effect.exit(failed(operation)(answer.failure))
+          ),
         onFailure: (error) => {
           if (commands.length === 1 || !isOfCommand(error)) return failed(operation)(error)
           const half = commands.length >> 1
@@ -215,7 +270,9 @@ const make = Effect.gen(function*() {
   /** {@link divided}, in batches of many callers' commands. */
   const batches = <Command, Answer>(
     operation: string,
-    together: (commands: ReadonlyArray<Command>) => Effect.Effect<ReadonlyArray<Answer>, SqlError | Undecided>,
+    together: (
+      commands: ReadonlyArray<Command>
+    ) => Effect.Effect<ReadonlyArray<Result.Result<Answer, Thrown>>, Failure>,
     maxSize = size
   ) =>
     Batch.make({
@@ -234,41 +291,57 @@ const make = Effect.gen(function*() {
   const stepping = <Command, Loaded extends Step.Known, Answer, Writes, Need>(
     { decide, load, more, read, write }: StepOptions<Command, Loaded, Answer, Writes, Need>
   ) =>
-  (commands: ReadonlyArray<Command>): Effect.Effect<ReadonlyArray<Answer>, SqlError | Undecided> => {
-    const next = (load: () => Loaded): Next<Result.Result<ReadonlyArray<Answer>, Undecided>> =>
-      decided(() => {
-        const loaded = load()
-        const step: Step.Decided<Answer, Writes> | Step.Needs<Need> = decide(loaded, commands)
-        if (!("needs" in step)) return { result: Result.succeed(step.answers), writes: write(step.writes, loaded) }
-        if (more === undefined) throw new Error("the step needs more than is ever loaded")
-        const { needs } = step
-        return { load: more.load(needs), next: (rows) => next(() => more.read(loaded, needs, rows)) }
+  (commands: ReadonlyArray<Command>): Effect.Effect<ReadonlyArray<Result.Result<Answer, Thrown>>, Failure> => {
+    type Decided = Result.Result<ReadonlyArray<Answer>, Thrown>
+    const next = (load: () => Loaded): Next<Decided> =>
+      Result.getOrElse(
+        attempt((): Next<Decided> => {
+          const loaded = load()
+          const step: Step.Decided<Answer, Writes> | Step.Needs<Need> = decide(loaded, commands)
+          if (!("needs" in step)) return { result: Result.succeed(step.answers), writes: write(step.writes, loaded) }
+          if (more === undefined) throw new Error("the step needs more than is ever loaded")
+          const { needs } = step
+          return { load: more.load(needs), next: (rows) => next(() => more.read(loaded, needs, rows)) }
+        }),
+        (thrown): Next<Decided> => ({ result: Result.fail(thrown), writes: [] })
+      )
+    const transacted = (statements: ReadonlyArray<Statement>) =>
+      transaction([...statements, clock], (rows) => {
+        const at = rows.at(-1)![0]!["now"] as Time.Instant
+        ahead = at - performance.now()
+        return next(() => read(rows.slice(0, -1), (asked) => judge === "asker" ? asked : at, commands))
       })
-    const transacted = transaction([...load(commands), clock], (rows) => {
-      const at = rows.at(-1)![0]!["now"] as Time.Instant
-      ahead = at - performance.now()
-      return next(() => read(rows.slice(0, -1), (asked) => judge === "asker" ? asked : at, commands))
-    })
-    return Effect.flatMap(settled(transacted), Effect.fromResult)
+    return Effect.fromResult(attempt(() => load(commands))).pipe(
+      Effect.flatMap((statements) => settled(transacted(statements))),
+      Effect.flatMap(Effect.fromResult),
+      Effect.map((answers) => answers.map((answer) => Result.succeed(answer)))
+    )
   }
+
+  const directly =
+    <Command, Answer>({ isReading = false, read, write }: DirectOptions<Command, Answer>) =>
+    (commands: ReadonlyArray<Command>): Effect.Effect<ReadonlyArray<Result.Result<Answer, Thrown>>, Failure> =>
+      Effect.fromResult(attempt(() => write(commands, known))).pipe(
+        Effect.flatMap((statements) => statements.length === 0 ? Effect.succeed([]) : settled(pipelined(statements))),
+        Effect.mapError((error): Failure =>
+          isReading && error._tag === "SqlError" && SqlFailure.isOfClient(error)
+            ? new ThrownBeforeCommit({ error })
+            : error
+        ),
+        Effect.map((rows) => {
+          const reader = attempt(() => read(rows, commands))
+          return commands.map((command, place) =>
+            Result.flatMap(reader, (answer) => attempt(() => answer(command, place)))
+          )
+        })
+      )
 
   return Database.of({
     query: (operation, text, params) => Effect.catch(timely(run(text, params)), failed(operation)),
     planned: (operation, statements) => Effect.catch(timely(settled(pipelined(statements))), failed(operation)),
-    direct: (operation, { read, size, write }) =>
-      batches(
-        operation,
-        (commands) =>
-          Effect.flatMap(
-            Effect.try({ try: () => write(commands, known), catch: (defect) => new Undecided({ defect }) }),
-            (statements) =>
-              statements.length === 0
-                ? Effect.succeed(read([], commands))
-                : Effect.map(settled(pipelined(statements)), (rows) => read(rows, commands))
-          ),
-        size
-      ),
+    direct: (operation, options) => batches(operation, directly(options), options.size),
     stepped: (operation, options) => batches(operation, stepping(options), options.size),
-    listen
+    listen,
+    lastProblem
   })
 })

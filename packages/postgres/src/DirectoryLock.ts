@@ -6,11 +6,18 @@ import { Clock, Effect, Option, Predicate, Schedule, Schema, type Scope } from "
 import { randomBytes } from "node:crypto"
 import * as fs from "node:fs"
 import * as os from "node:os"
+import { dirname } from "node:path"
 import { describe } from "./DataDirectory.ts"
 import { OpenError } from "./OpenError.ts"
 
 /** Process ids are comparable within one `space`: a machine since its boot, and within it a container. */
-const Holder = Schema.Struct({ pid: Schema.Int, startedAt: Schema.String, space: Schema.String })
+const Holder = Schema.Struct({
+  pid: Schema.Int,
+  startedAt: Schema.String,
+  space: Schema.String,
+  /** The locked directory, by device and inode, so that a copy of it is known as one. */
+  directory: Schema.optionalKey(Schema.String)
+})
 type Holder = typeof Holder.Type
 
 const decode = Schema.decodeUnknownOption(Schema.fromJsonString(Holder))
@@ -30,20 +37,33 @@ export const hold = (path: string): Effect.Effect<void, OpenError, Scope.Scope> 
   Effect.gen(function*() {
     const now = yield* Clock.currentTimeMillis
     yield* Effect.acquireRelease(
-      Effect.try({
-        try: () => take(path, now),
-        catch: (error) =>
-          error instanceof OpenError ? error : new OpenError({ message: `cannot be locked: ${describe(error)}` })
-      }),
+      Effect.tap(
+        Effect.try({
+          try: () => take(path, now),
+          catch: (error) =>
+            error instanceof OpenError ? error : new OpenError({ message: `cannot be locked: ${describe(error)}` })
+        }),
+        (isCopy) => isCopy ? Effect.logWarning(copied(path)) : Effect.void
+      ),
       () => Effect.sync(() => fs.rmSync(path, { force: true }))
     )
     const beat = Effect.map(Clock.currentTimeMillis, (now) => fs.utimesSync(path, now / 1000, now / 1000))
     yield* beat.pipe(Effect.ignoreCause, Effect.repeat(Schedule.spaced(heartbeat)), Effect.forkScoped)
   })
 
-const take = (path: string, now: number): void => {
-  const mine: Holder = { pid: process.pid, startedAt: startOf(process.pid), space: space() }
-  if (write(path, mine)) return
+const copied = (path: string): string =>
+  `${path} was copied along with the database in its directory, while a process used the original. The copy may be ` +
+  "incomplete: stop the server before you copy its data, or use a backup"
+
+/** Locks, and returns whether the lock that it found is a copy of one that is still held elsewhere. */
+const take = (path: string, now: number): boolean => {
+  const mine: Holder = {
+    pid: process.pid,
+    startedAt: startOf(process.pid),
+    space: space(),
+    directory: directoryOf(path)
+  }
+  if (write(path, mine)) return false
   if (isHeld(path, mine, now)) throw inUse(path)
   // renamed first, so that what is checked can no longer change
   const left = `${path}.${randomBytes(6).toString("hex")}`
@@ -52,9 +72,21 @@ const take = (path: string, now: number): void => {
     fs.renameSync(left, path)
     throw inUse(path)
   }
+  const holder = read(left)
   fs.rmSync(left, { force: true })
   if (!write(path, mine)) throw inUse(path)
+  return holder !== undefined && isOfCopy(holder, mine) && isRunning(holder)
 }
+
+/** Devices and inodes are comparable within one space, as process ids are. */
+const directoryOf = (file: string): string => {
+  const { dev, ino } = fs.statSync(dirname(file), { bigint: true })
+  return `${dev}:${ino}`
+}
+
+/** Whether the holder locked another directory, of which this one is a copy. */
+const isOfCopy = (holder: Holder, mine: Holder): boolean =>
+  holder.space === mine.space && holder.directory !== undefined && holder.directory !== mine.directory
 
 const write = (path: string, holder: Holder): boolean => {
   let file: number
@@ -80,7 +112,7 @@ const read = (path: string): Holder | undefined => Option.getOrUndefined(decode(
 
 const isHeld = (path: string, mine: Holder, now: number): boolean => {
   const holder = read(path)
-  if (holder?.space === mine.space) return isRunning(holder)
+  if (holder?.space === mine.space) return !isOfCopy(holder, mine) && isRunning(holder)
   return now - (fs.statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0) < believed
 }
 

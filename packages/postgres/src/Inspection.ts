@@ -2,6 +2,7 @@
  * What an operator should know of a database before a server uses it. Changes nothing and creates nothing.
  */
 import { PgClient } from "@effect/sql-pg"
+import { type StoreError, Time } from "@wac/core"
 import { Clock, Effect } from "effect"
 import * as fs from "node:fs"
 import * as path from "node:path"
@@ -9,7 +10,9 @@ import * as Migrations from "./Migrations.ts"
 import { OpenError } from "./OpenError.ts"
 import * as PgliteClient from "./PgliteClient.ts"
 import * as PostgresClient from "./PostgresClient.ts"
-import { describe } from "./SqlFailure.ts"
+import { describe, problemOf } from "./SqlFailure.ts"
+import type { Row as StatementRow } from "./Statement.ts"
+import * as WriteProbe from "./WriteProbe.ts"
 
 /** A database as it was found. */
 export interface Inspection {
@@ -18,10 +21,12 @@ export interface Inspection {
   /** As a number that sorts: `170002`. */
   readonly versionNumber: number
   readonly isWritable: boolean
+  /** Why a write fails; `undefined` if one succeeded, or if there is no schema or no write is accepted. */
+  readonly problem: StoreError.Problem | undefined
   /** The schema's version, 0 before the first migration, and the version that this code needs. */
   readonly schemaVersion: number
   readonly neededSchemaVersion: number
-  /** How far the database's clock is ahead of this machine's, in milliseconds. */
+  /** How far the database's clock is certainly ahead of this machine's, in milliseconds (`Time.certainLead`). */
   readonly clockAhead: number
   /** How long one statement took, in milliseconds. */
   readonly roundTrip: number
@@ -51,6 +56,7 @@ const inspect = Effect.gen(function*() {
   const client = yield* PgClient.PgClient
   const schemaVersion = yield* Migrations.version
   const begun = yield* Clock.currentTimeMillis
+  const sent = yield* Clock.monotonicTimeNanos
   const [row] = yield* client<Row>`select
     current_setting('server_version') as version,
     current_setting('server_version_num')::integer as version_number,
@@ -63,17 +69,21 @@ const inspect = Effect.gen(function*() {
     current_setting('full_page_writes') as full_page_writes,
     current_setting('synchronous_commit') as synchronous_commit,
     current_setting('autovacuum') as autovacuum`
+  const roundTrip = Math.round(Number((yield* Clock.monotonicTimeNanos) - sent) / 1e6)
   const ended = yield* Clock.currentTimeMillis
+  const problem = schemaVersion === 0 || row!.read_only
+    ? undefined
+    : yield* WriteProbe.run((text) => client.unsafe<StatementRow>(text), problemOf)
   const { autovacuum, fsync, full_page_writes, synchronous_commit, ...found } = row!
   const inspection: Inspection = {
     version: found.version,
     versionNumber: found.version_number,
     isWritable: !found.read_only,
+    problem,
     schemaVersion,
     neededSchemaVersion: Migrations.all.length,
-    // the database read its clock some time between the two
-    clockAhead: found.now - (begun + ended) / 2,
-    roundTrip: ended - begun,
+    clockAhead: Time.certainLead({ at: found.now, resolution: 1 }, { begun, ended }),
+    roundTrip,
     connections: found.connections,
     maxConnections: found.max_connections,
     bytes: found.bytes,

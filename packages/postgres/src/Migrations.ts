@@ -25,7 +25,8 @@ import * as frequencyCap from "./migrations/0015_frequency_cap.ts"
 import * as prices from "./migrations/0016_prices.ts"
 import * as variants from "./migrations/0017_variants.ts"
 import * as customerNames from "./migrations/0018_customer_names.ts"
-import * as invitationMakers from "./migrations/0019_invitation_makers.ts"
+import * as contactNames from "./migrations/0019_contact_names.ts"
+import * as invitationMakers from "./migrations/0020_invitation_makers.ts"
 import { OpenError } from "./OpenError.ts"
 import { describe, isPassing } from "./SqlFailure.ts"
 
@@ -61,6 +62,7 @@ export const all: ReadonlyArray<Migration> = [
   { name: "prices", sql: prices.sql },
   { name: "variants", sql: variants.sql, additive: true },
   { name: "customer names", sql: customerNames.sql, additive: true },
+  { name: "contact names", sql: contactNames.sql, additive: true },
   { name: "invitation makers", sql: invitationMakers.sql, additive: true }
 ]
 
@@ -129,10 +131,20 @@ const isLocked = ({ reason }: SqlError): boolean => reason._tag === "LockTimeout
 const cannotRead = (error: SqlError) =>
   Effect.fail(new OpenError({ message: `cannot prepare the database: ${describe(error)}` }))
 
-/** Waits without a time limit until no other process migrates, and holds the lock until the transaction ends. */
+/**
+ * The time limits that a database or a role may set for its sessions. A migration takes as long as it takes, and may
+ * wait for the migration of another process. Servers before PostgreSQL 17 do not have the last one.
+ */
+const timeLimits = ["statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout", "transaction_timeout"]
+
+/**
+ * Waits without a time limit until no other process migrates, and holds the lock until the transaction ends. With an
+ * isolation level above `read committed`, the transaction would see the schema as it was before it waited.
+ */
 const alone = Effect.gen(function*() {
   const client = yield* PgClient.PgClient
-  yield* client`set local statement_timeout = 0`
+  yield* client`set transaction isolation level read committed`
+  yield* client`select set_config(name, '0', true) from pg_settings where name in ${client.in(timeLimits)}`
   yield* client`select pg_advisory_xact_lock(${lock})`
 })
 

@@ -6,6 +6,7 @@ import { PgClient, PgConnection, type PgPool } from "@effect/sql-pg"
 import { Effect, Layer, Redacted, Schedule, type Scope } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import { Deadline, statementTimeout } from "./Deadline.ts"
+import * as FatalReason from "./FatalReason.ts"
 import { Notifications } from "./Notifications.ts"
 import { OpenError } from "./OpenError.ts"
 import * as Primary from "./Primary.ts"
@@ -79,6 +80,7 @@ interface Peer {
 const peer = (config: PgConnection.Config): Effect.Effect<Peer, SqlError> =>
   waited(Effect.scoped(Effect.gen(function*() {
     const connection = yield* PgConnection.make(config)
+    FatalReason.keep(connection)
     const { rows: [row] } = yield* connection.query(
       "select pg_backend_pid() as pid, current_setting('statement_timeout') <> '0' as timed",
       [],
@@ -91,6 +93,8 @@ const peer = (config: PgConnection.Config): Effect.Effect<Peer, SqlError> =>
 const settings = (deadline: number): Readonly<Record<string, string>> => ({
   // shorter than our own deadline, so that a slow statement is certainly undone when its caller is notified
   statement_timeout: String(statementTimeout(deadline)),
+  // a step reads rows as JSON, in which a double has as many digits as this says; 1 is every digit
+  extra_float_digits: "1",
   // compiling a plan takes longer than any of our statements may
   jit: "off"
 })

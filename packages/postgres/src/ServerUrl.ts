@@ -12,7 +12,7 @@ export interface ServerUrl {
   readonly name: string
 }
 
-const form = /^(postgres(?:ql)?:\/\/)([^/?#]*)(.*)$/s
+const form = /^(postgres(?:ql)?:\/\/)([^/?#]*)((?:[/?#].*)?)$/s
 
 const place = /^(\[[^\]]*\]|[^:[\]]*)(?::([^:]*))?$/s
 

@@ -7,11 +7,17 @@ import { type PgConnection, PgPool } from "@effect/sql-pg"
 import { Cause, Context, Data, Effect, Layer } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Primary from "./Primary.ts"
-import { isLostConnection } from "./SqlFailure.ts"
+import { isLostConnection, isOfClient, isOfServer } from "./SqlFailure.ts"
 import type { Rows, Statement } from "./Statement.ts"
 
 /** The connection was lost before the commit was sent, so the transaction certainly left nothing behind. */
 export class LostBeforeCommit extends Data.TaggedError("LostBeforeCommit")<{ readonly error: SqlError }> {}
+
+/**
+ * The client threw while it encoded a parameter or decoded a row, because of one command's content. The transaction
+ * certainly left nothing behind.
+ */
+export class ThrownBeforeCommit extends Data.TaggedError("ThrownBeforeCommit")<{ readonly error: SqlError }> {}
 
 /** What a transaction writes after loading, and its result once that is committed. */
 interface Written<A> {
@@ -25,6 +31,9 @@ interface Loading<A> {
   readonly next: (rows: ReadonlyArray<Rows>) => Next<A>
 }
 
+/** How a transaction fails. */
+type Failure = SqlError | LostBeforeCommit | ThrownBeforeCommit
+
 /** How a transaction continues after loading. */
 export type Next<A> = Written<A> | Loading<A>
 
@@ -36,12 +45,14 @@ export class Sessions extends Context.Service<Sessions, {
   readonly transaction: <A>(
     load: ReadonlyArray<Statement>,
     next: (rows: ReadonlyArray<Rows>) => Next<A>
-  ) => Effect.Effect<A, SqlError | LostBeforeCommit>
+  ) => Effect.Effect<A, SqlError | LostBeforeCommit | ThrownBeforeCommit>
   /**
    * Carries out a transaction in one round trip, with statements that do not depend on one another's results. Each sees
    * what was committed before it began. Returns the rows of each.
    */
-  readonly pipelined: (statements: ReadonlyArray<Statement>) => Effect.Effect<ReadonlyArray<Rows>, SqlError>
+  readonly pipelined: (
+    statements: ReadonlyArray<Statement>
+  ) => Effect.Effect<ReadonlyArray<Rows>, SqlError | ThrownBeforeCommit>
 }>()("@wac/postgres/Sessions") {
   /** Over connections of their own. `local` are settings that each transaction makes for itself. */
   static readonly layer = (
@@ -85,6 +96,9 @@ const begin: Statement = { text: "begin" }
 const commit: Statement = { text: "commit" }
 const rollback: Statement = { text: "rollback" }
 
+/** A statement that the server refuses, so that the transaction has failed. */
+const spoil = "this takes the place of a statement that could not be encoded"
+
 const make = Effect.fnUntraced(function*(config: PgPool.Config, local: Readonly<Record<string, string>>) {
   // a connection is used exclusively but pipelined; a reserved one would not be pipelined
   const pool = yield* PgPool.make(Primary.extended(config, { multiplex: true, multiplexConcurrency: 1 }))
@@ -92,37 +106,56 @@ const make = Effect.fnUntraced(function*(config: PgPool.Config, local: Readonly<
   const hasSettings = Object.keys(local).length > 0
   const opening = hasSettings ? [begin, setLocally(local)] : [begin]
 
+  /**
+   * Sends a statement. If the client cannot encode it, the server gets one that spoils the transaction in its place:
+   * without that, a commit behind it would commit the others.
+   */
+  const sendOne = (
+    connection: PgConnection.PgConnection,
+    { params, text }: Statement
+  ): Effect.Effect<Rows, SqlError | ThrownBeforeCommit> =>
+    Effect.catch(
+      Effect.map(connection.query(text, params), ({ rows }) => rows),
+      (error): Effect.Effect<never, SqlError | ThrownBeforeCommit> =>
+        isOfClient(error)
+          ? Effect.matchEffect(connection.query(spoil, [], false), {
+            // after a row that could not be decoded, the client has closed the connection
+            onFailure: (response) => Effect.fail(isOfServer(response) ? new ThrownBeforeCommit({ error }) : error),
+            onSuccess: () => Effect.fail(error)
+          })
+          : Effect.fail(error)
+    )
+
   /** Sends statements together. Returns the rows of each, or the first failure once all have ended. */
   const send = (
     connection: PgConnection.PgConnection,
     statements: ReadonlyArray<Statement>
-  ): Effect.Effect<ReadonlyArray<Rows>, SqlError> =>
+  ): Effect.Effect<ReadonlyArray<Rows>, SqlError | ThrownBeforeCommit> =>
     Effect.flatMap(
-      Effect.forEach(statements, ({ params, text }) => Effect.exit(connection.query(text, params)), {
+      Effect.forEach(statements, (statement) => Effect.exit(sendOne(connection, statement)), {
         concurrency: "unbounded"
       }),
-      (ends) => Effect.forEach(ends, (end) => Effect.map(end, ({ rows }) => rows))
+      (ends) => Effect.forEach(ends, (end) => end)
     )
 
   /** Sends statements before the commit. On failure the connection is returned as it was. */
   const uncommitted = (
     connection: PgConnection.PgConnection,
     statements: ReadonlyArray<Statement>
-  ): Effect.Effect<ReadonlyArray<Rows>, SqlError | LostBeforeCommit> =>
-    Effect.catch(
-      send(connection, statements),
-      (error): Effect.Effect<never, SqlError | LostBeforeCommit> =>
-        isLostConnection(error)
-          ? Effect.fail(new LostBeforeCommit({ error }))
-          : Effect.andThen(send(connection, [rollback]), Effect.fail(error))
-    )
+  ): Effect.Effect<ReadonlyArray<Rows>, Failure> =>
+    Effect.catch(send(connection, statements), (error): Effect.Effect<never, Failure> => {
+      const undone = Effect.andThen(send(connection, [rollback]), Effect.fail(error))
+      if (error instanceof ThrownBeforeCommit) return undone
+      if (isOfClient(error)) return Effect.fail(new ThrownBeforeCommit({ error }))
+      return isLostConnection(error) ? Effect.fail(new LostBeforeCommit({ error })) : undone
+    })
 
   // one generator function for all transactions (docs/decisions/0028-wac.md)
   const carryOut = Effect.fnUntraced(function*<A>(
     connection: PgConnection.PgConnection,
     load: ReadonlyArray<Statement>,
     next: (rows: ReadonlyArray<Rows>) => Next<A>
-  ): Effect.fn.Return<A, SqlError | LostBeforeCommit> {
+  ): Effect.fn.Return<A, Failure> {
     let sentAt = performance.now()
     const rows = yield* uncommitted(connection, [...opening, ...load])
     let decided = next(rows.slice(opening.length))

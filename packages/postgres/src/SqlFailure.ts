@@ -2,6 +2,7 @@
  * Classifies failed statements: whether they certainly left nothing behind, whose fault it was, and what the log may
  * say. Pure.
  */
+import type { StoreError } from "@wac/core"
 import { Predicate } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 
@@ -9,7 +10,7 @@ const property = (value: unknown, name: string): string | undefined =>
   Predicate.hasProperty(value, name) && typeof value[name] === "string" ? value[name] : undefined
 
 /** The server's error code (SQLSTATE), if the error came from the server. */
-const codeOf = (error: SqlError): string | undefined => property(error.reason.cause, "code")
+export const codeOf = (error: SqlError): string | undefined => property(error.reason.cause, "code")
 
 /** cannot_connect_now, too_many_connections, and a server that is shutting down. */
 const passingStates = ["57P03", "57P02", "57P01", "53300"]
@@ -37,6 +38,36 @@ export const isLostConnection = (error: SqlError): boolean =>
 export const isOfContent = (error: SqlError): boolean =>
   error.reason.operation !== "connect" && /^(21|22|23|54|P0)/.test(codeOf(error) ?? "")
 
+/** The server's codes for a database that cannot be written until an operator acts. */
+const problems: { readonly [code: string]: StoreError.Problem } = {
+  "25006": "read_only",
+  "53100": "disk_full",
+  "42501": "not_permitted",
+  "3F000": "no_schema",
+  "42P01": "no_schema",
+  "58030": "io_error",
+  "58P01": "io_error"
+}
+
+/** Why the database cannot be written, if that is what the failure shows. */
+export const problemOf = (error: SqlError): StoreError.Problem | undefined => problems[codeOf(error) ?? ""]
+
+/**
+ * Whether the client threw while it encoded a statement's parameters or decoded a row. The server reported no error. If
+ * it was a row, the client has closed the connection.
+ */
+export const isOfClient = (error: SqlError): boolean =>
+  error.reason._tag === "UnknownError" && error.reason.operation === "query" && codeOf(error) === undefined
+
+/** Whether the server responded to the statement with an error, so that the connection is usable. */
+export const isOfServer = (error: SqlError): boolean => codeOf(error) !== undefined && !isLostConnection(error)
+
+/**
+ * Whether repeating the statement with the same values fails again: one of them is invalid (22), or too large or too
+ * complex (54). Constraints (23) may also fail because of rows that others have just written.
+ */
+export const isLasting = (error: SqlError): boolean => /^(22|54)/.test(codeOf(error) ?? "")
+
 /**
  * Describes a failure for the log. Messages of the data classes (22, 23) are omitted, since they quote values.
  * Parameters and the server's `detail` never appear.
@@ -47,7 +78,7 @@ export const describe = (error: SqlError): string => {
   const text = property(cause, "message")
   const quotesValues = /^2[23]/.test(code ?? "")
   return [
-    quotesValues || text === undefined ? message ?? error.reason._tag : text,
+    quotesValues || text === undefined || isOfClient(error) ? message ?? error.reason._tag : text,
     code,
     property(cause, "constraint"),
     quotesValues ? property(cause, "routine") : undefined

@@ -20,10 +20,14 @@ const doubled: DirectOptions<{ readonly n: number }, { readonly doubled: number;
       }
     ]
   },
-  read: ([, rows]) => rows!.map((row) => ({ doubled: plain(row, "doubled"), share: plain(row, "share") }))
+  read: ([, rows]) => (_, place) => {
+    const row = rows![place]!
+    return { doubled: plain(row, "doubled"), share: plain(row, "share") }
+  }
 }
 
-const failed = (operation: string) => Exit.fail(new StoreError.StoreError({ operation }))
+const failed = (operation: string, fault: "command" | "storage" = "command") =>
+  Exit.fail(new StoreError.StoreError({ operation, fault }))
 
 for (const { layer: client, name } of clients) {
   const database = Layer.provideMerge(Database.layer, client)
@@ -38,7 +42,10 @@ for (const { layer: client, name } of clients) {
           yield* Effect.exit(query("Test.divide", "select 1 / $1::integer", [0])),
           failed("Test.divide")
         )
-        assert.deepStrictEqual(yield* Effect.exit(query("Test.wrong", "select from nowhere", [])), failed("Test.wrong"))
+        assert.deepStrictEqual(
+          yield* Effect.exit(query("Test.wrong", "select from nowhere", [])),
+          failed("Test.wrong", "storage")
+        )
       }))
 
     it.effect("each caller of a batch gets its own answer or failure", () =>

@@ -1,9 +1,10 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, it, layer } from "@effect/vitest"
-import { Context, Effect, Fiber, Layer } from "effect"
+import { Cause, Context, Effect, Fiber, Layer } from "effect"
 import * as Migrations from "../src/Migrations.ts"
+import { OpenError } from "../src/OpenError.ts"
 import * as PostgresClient from "../src/PostgresClient.ts"
-import { clients, freshDatabase } from "./servers.ts"
+import { clients, freshDatabase, withSettings } from "./servers.ts"
 
 const first: Migrations.Migration = {
   name: "first",
@@ -44,6 +45,33 @@ for (const { layer: clientLayer, name } of clients) {
           where c.relnamespace = 'public'::regnamespace and c.relkind = 'r'`
         assert.isAbove(tables.length, 20)
         assert.deepStrictEqual(tables.filter(({ words }) => words === null).map(({ name }) => name), [])
+      }))
+
+    it.effect("contacts of numbers with a national prefix are merged into those of the numbers", () =>
+      Effect.gen(function*() {
+        const client = yield* emptied
+        yield* Migrations.run(Migrations.all.slice(0, 18))
+        yield* client`insert into workspaces (id, name, created_at) values ('ws_1', 'One', 0)`
+        yield* client`
+          insert into phone_numbers (id, workspace_id, phone_number, provider, provider_number_id, provider_account_id)
+          values ('pn_1', 'ws_1', '+12025550100', 'sandbox', 'n', 'a')`
+        yield* client.unsafe(`
+          insert into contacts (workspace_id, phone_number_id, key, phone, user_id, last_inbound_at, opted_out,
+            preference_at, known_since) values
+            ('ws_1', 'pn_1', '+447123456789', '+447123456789', null, 5, false, 3, 3),
+            ('ws_1', 'pn_1', '+4407123456789', '+4407123456789', 'GB.1', 7, true, 2, 2),
+            ('ws_1', 'pn_1', '+5501187654321', '+5501187654321', null, 1, false, null, 1),
+            ('ws_1', 'pn_1', '+390612345678', '+390612345678', null, null, true, 4, 4),
+            ('ws_1', 'pn_1', 'US.1', null, 'US.1', null, true, 4, 4)`)
+        yield* Migrations.run()
+        const rows = yield* client.unsafe(`select key, user_id, last_inbound_at::integer, opted_out,
+          preference_at::integer, known_since::integer from contacts order by key`)
+        assert.deepStrictEqual(rows.map((row) => Object.values(row as object)), [
+          ["+390612345678", null, null, true, 4, 4],
+          ["+447123456789", "GB.1", 7, true, 3, 2],
+          ["+5511987654321", null, 1, false, null, 1],
+          ["US.1", "US.1", null, true, 4, 4]
+        ])
       }))
 
     it.effect("an older schema is migrated by the missing steps only", () =>
@@ -202,4 +230,56 @@ it.live("a migration that meets a deadlock is tried again", () =>
       PgClient.layer({ url, maxConnections: 1 })
     )
     assert.deepStrictEqual(yield* migrate(first, deadlocked), { before: 1, after: 2 })
+  }).pipe(Effect.scoped))
+
+/** A migration that takes a while. */
+const long: Migrations.Migration = { name: "long", sql: "do $$ begin perform pg_sleep(0.3); end $$" }
+
+for (
+  const limit of ["statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout", "transaction_timeout"]
+) {
+  it.live(`a migration is not ended by the database's ${limit}`, () =>
+    Effect.gen(function*() {
+      const url = yield* withSettings(yield* freshDatabase(), { [limit]: "100ms" })
+      const migrate = Effect.provide(
+        Migrations.run([first, long]),
+        Layer.fresh(PostgresClient.layer({ url })),
+        { local: true }
+      )
+      // one of them also waits for the other
+      const ends = yield* Effect.all([migrate, migrate], { concurrency: 2 })
+      assert.deepStrictEqual(ends.map(({ after }) => after), [2, 2])
+    }).pipe(Effect.scoped))
+}
+
+for (const level of ["read committed", "repeatable read", "serializable"]) {
+  it.live(`processes that start first at the same time both succeed if the database's isolation level is ${level}`, () =>
+    Effect.gen(function*() {
+      const url = yield* withSettings(yield* freshDatabase(), { default_transaction_isolation: level })
+      const migrate = (migrations?: ReadonlyArray<Migrations.Migration>) =>
+        Effect.provide(Migrations.run(migrations), Layer.fresh(PostgresClient.layer({ url })), { local: true })
+      // long enough for the other to begin its wait before the first version exists
+      const slow = yield* Effect.forkChild(migrate([{ ...long, name: "first" }]), { startImmediately: true })
+      const other = yield* Effect.forkChild(migrate([{ ...long, name: "first" }]), { startImmediately: true })
+      assert.strictEqual((yield* Fiber.join(slow)).after, 1)
+      assert.strictEqual((yield* Fiber.join(other)).after, 1)
+    }).pipe(Effect.scoped))
+}
+
+it.live("a migration whose connection the server ends reports the server's reason", () =>
+  Effect.gen(function*() {
+    const url = yield* freshDatabase()
+    const ended: Migrations.Migration = {
+      name: "ended",
+      sql: "do $$ begin perform pg_terminate_backend(pg_backend_pid()); perform pg_sleep(5); end $$"
+    }
+    const failed = yield* Effect.provide(Migrations.run([ended]), PostgresClient.layer({ url })).pipe(
+      // beside the failure is that of the rollback
+      Effect.catchCause((cause) => Effect.succeed(Cause.squash(cause)))
+    )
+    assert.instanceOf(failed, OpenError)
+    assert.strictEqual(
+      failed.message,
+      "cannot migrate to version 1 (ended): terminating connection due to administrator command, 57P01"
+    )
   }).pipe(Effect.scoped))

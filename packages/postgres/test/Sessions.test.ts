@@ -48,16 +48,16 @@ const adding: DirectOptions<number, number> = {
     { text: "insert into counted (n, times) select n, 7 from unnest($1::integer[]) n", params: [integers(numbers)] },
     { text: "select n, times from counted where n = any ($1)", params: [integers(numbers)] }
   ],
-  read: ([, rows], numbers) => {
+  read: ([, rows]) => {
     const times = new Map(rows!.map((row) => [plain<number>(row, "n"), plain<number>(row, "times")]))
-    return numbers.map((n) => times.get(n)!)
+    return (n) => times.get(n)!
   }
 }
 
 /** Carries out these statements in one round trip, and answers with their rows. */
 const asking = (...texts: ReadonlyArray<string>): DirectOptions<null, ReadonlyArray<unknown>> => ({
   write: () => texts.map((text) => ({ text, params: [] })),
-  read: (rows, commands) => commands.map(() => rows.map(([row]) => row))
+  read: (rows) => () => rows.map(([row]) => row)
 })
 
 const migrated = Layer.effectDiscard(Effect.gen(function*() {

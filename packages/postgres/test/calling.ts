@@ -6,5 +6,8 @@ import type { DirectOptions } from "../src/Database.ts"
 
 export const calling = <Command, Answer>(fn: string): DirectOptions<Command, Answer> => ({
   write: (commands) => [{ text: `select ${fn}($1::text::json) as answers`, params: [JSON.stringify(commands)] }],
-  read: ([rows]) => plain(rows![0]!, "answers")
+  read: ([rows]) => {
+    const answers = plain<ReadonlyArray<Answer>>(rows![0]!, "answers")
+    return (_, place) => answers[place]!
+  }
 })

@@ -18,9 +18,10 @@ for (const { name, url } of inject("postgresServers")) {
 }
 StorageSuite.suite("PGlite", PostgresStorage.layerEmbedded({}))
 
-describe.skipIf(!PgBouncer.isInstalled || PgBouncer.isEverywhere)("behind PgBouncer", () => {
+// where a pooler is everywhere, the suites above run behind it
+describe.each(PgBouncer.isEverywhere ? [] : ["PgBouncer"])("behind %s", PgBouncer.needed, (pooler) => {
   StorageSuite.suite(
-    "PostgreSQL behind PgBouncer",
+    `PostgreSQL behind ${pooler}`,
     Layer.unwrap(Effect.map(Effect.flatMap(freshDatabase(), pooled), PostgresStorage.layerServer)),
     // whose steps lock, load and write, and what notifies other processes
     Extent.of({ ports: ["ApiKeyStore", "ChangeStore", "RateLimitStore", "WebhookStore"] }, {})

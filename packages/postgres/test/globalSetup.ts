@@ -7,7 +7,6 @@ import { PgClient } from "@effect/sql-pg"
 import * as PostgresServer from "@wac/testbed/PostgresServer"
 import { Effect, Redacted } from "effect"
 import type { TestProject } from "vitest/node"
-import { startInstalled } from "./InstalledPostgres.ts"
 
 /** A server, and its name in test titles. */
 interface NamedServer {
@@ -39,7 +38,7 @@ export const setup = async ({ provide }: TestProject): Promise<void> => {
   const given = process.env["TEST_DATABASE_URL"]
   if (given === undefined) started.push(await PostgresServer.start(...settings))
   for (const bin of (process.env["TEST_POSTGRES_BIN"] ?? "").split(":")) {
-    if (bin !== "") started.push(await startInstalled(bin, ...settings))
+    if (bin !== "") started.push(await PostgresServer.startFrom(bin, ...settings))
   }
   const urls = [...given === undefined ? [] : [given], ...started.map(({ url }) => url)]
   const servers = await Promise.all(urls.map(named))

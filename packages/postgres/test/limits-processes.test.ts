@@ -4,7 +4,7 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
-import { Contact, Limits, PhoneNumberStore, Quota } from "@wac/core"
+import { CustomerNames, Limits, PhoneNumberStore, Quota } from "@wac/core"
 import * as Extent from "@wac/testbed/Extent"
 import { Fixture, MessageFixture } from "@wac/testkit"
 import { Effect, Fiber } from "effect"
@@ -112,7 +112,7 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("two processes", (
         assert.deepStrictEqual(
           pairs,
           recipients.sort().map((to) => ({
-            key: Limits.pairBucket(own.number.id, Contact.keyOf(to)),
+            key: Limits.pairBucket(own.number.id, CustomerNames.keyOf(to)),
             full_at: own.start + claimed.filter((other) => other.to === to).length * Limits.pair(limits).interval,
             counted_at: own.start
           }))

@@ -21,7 +21,7 @@ const bad = [0, 1, 17, 18, 40]
 /** Longer than an index allows, and incompressible. */
 const long = randomBytes(6000).toString("base64url")
 
-const failed = (operation: string) => Exit.fail(new StoreError.StoreError({ operation }))
+const failed = (operation: string) => Exit.fail(new StoreError.StoreError({ operation, fault: "command" }))
 
 /** How many transactions last wrote these messages. */
 const transactions = (ids: ReadonlyArray<string>) =>

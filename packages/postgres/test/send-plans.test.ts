@@ -217,7 +217,7 @@ const reading = <A, E, R>(name: string, step: Effect.Effect<A, E, R>, most: numb
 const outright = <Command, Answer>(
   { read, write }: DirectOptions<Command, Answer>,
   commands: ReadonlyArray<Command>
-) => Effect.map(carryOutAll(write(commands, () => now)), (rows) => read(rows, commands))
+) => Effect.map(carryOutAll(write(commands, () => now)), (rows) => commands.map(read(rows, commands)))
 
 /** The filled tables. */
 const tables = "messages, message_deadlines, message_names, contacts, buckets, quota_usage, events, deliveries, " +
@@ -279,7 +279,7 @@ for (
             stored + 1 - batch
           )
           const reported = yield* reading("reports", carryOut(ApplyReport.applyReport, reports(1, batch)), few)
-          assert.deepStrictEqual(reported, all)
+          assert.deepStrictEqual(reported.map((one) => one !== undefined), all)
           yield* reading("looking up", outright(LookUp.lookUp, lookUps(1, batch)), few)
 
           yield* accept(sends(300, 2 * batch))

@@ -42,6 +42,24 @@ export const freshDatabase = (
   )
 }
 
+/** The database, whose new sessions inherit these settings. Settings that the server does not know are left out. */
+export const withSettings = (
+  url: Redacted.Redacted,
+  settings: Readonly<Record<string, string>>
+): Effect.Effect<Redacted.Redacted> =>
+  PgClient.PgClient.use((client) =>
+    Effect.forEach(Object.entries(settings), ([name, value]) =>
+      client.unsafe(`do $$ begin
+        if current_setting('${name}', true) is not null then
+          execute format('alter database %I set ${name} = %L', current_database(), '${value}');
+        end if;
+      end $$`), { discard: true })
+  ).pipe(
+    Effect.provide(PgClient.layer({ url, maxConnections: 1 })),
+    Effect.orDie,
+    Effect.as(url)
+  )
+
 /** How a client reaches a database through a pooler of its own. */
 export const pooled = (
   direct: Redacted.Redacted,

@@ -4,7 +4,15 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
-import { Contact, DeliveryStore, type Id, Limits, MessageStore, PhoneNumberStore, RateLimitStore } from "@wac/core"
+import {
+  CustomerNames,
+  DeliveryStore,
+  type Id,
+  Limits,
+  MessageStore,
+  PhoneNumberStore,
+  RateLimitStore
+} from "@wac/core"
 import { Fixture, MessageFixture } from "@wac/testkit"
 import { Deferred, Effect, Fiber } from "effect"
 import * as Tokens from "../src/limits/Tokens.ts"
@@ -159,7 +167,7 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("concurrent steps 
       const { command } = yield* MessageFixture.claimed(own)
       assert.isTrue(yield* MessageFixture.settle(command, yield* MessageFixture.notSent))
       const message = MessageFixture.template({ to: MessageFixture.customer(2) })
-      const pair = Limits.pairBucket(own.number.id, Contact.keyOf(message.to))
+      const pair = Limits.pairBucket(own.number.id, CustomerNames.keyOf(message.to))
       yield* client`insert into buckets (key, full_at, phone_number_id) values (${pair}, 0, ${own.number.id})`
       const sends = [
         yield* MessageFixture.send(own, { now: turn - 1, message }),

@@ -58,6 +58,27 @@ const certificates: { readonly [code: string]: string } = {
 const tlsCode =
   /^(ERR_TLS|ERR_SSL|ERR_OSSL|EPROTO$|CERT_|CRL_|UNABLE_TO_|ERROR_IN_|DEPTH_ZERO|SELF_SIGNED|INVALID_|HOSTNAME_|PATH_LENGTH)/
 
+const noClientCertificate = "requires a client certificate, and none is sent"
+
+/** What the codes of OpenSSL mean. They begin differently from version to version, and end the same. */
+const handshakes: ReadonlyArray<readonly [code: RegExp, message: string]> = [
+  [/_(ALERT_PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL)$/, "supports no secure version of TLS; 1.2 or 1.3 is required"],
+  [/_ALERT_NO_APPLICATION_PROTOCOL$/, "refuses HTTP/1.1, as a server that speaks only HTTP/2 does; it is required"],
+  [/_(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG)$/, "answered without TLS, which https requires: is this its port?"],
+  [/_ALERT_(CERTIFICATE_REQUIRED|BAD_CERTIFICATE)$/, noClientCertificate],
+  [/_ALERT_HANDSHAKE_FAILURE$/, "refused the TLS handshake: it may support no cipher that is secure"],
+  [/_ALERT_UNRECOGNIZED_NAME$/, "does not serve this host name over TLS"],
+  [/_ALERT_INTERNAL_ERROR$/, "failed the TLS handshake with an internal error"]
+]
+
+const failedHandshake = (code: string, exchange: ReceiverExchange): string => {
+  const known = handshakes.find(([pattern]) => pattern.test(code))?.[1]
+  if (known === undefined) return `failed the TLS handshake (${code})`
+  // before TLS 1.3 there is one code for both; a server that has sent its certificate has chosen a cipher
+  const isOfClient = code.endsWith("_ALERT_HANDSHAKE_FAILURE") && exchange.certificate !== null
+  return isOfClient ? noClientCertificate : known
+}
+
 const closed = "closed the connection without a response"
 
 const connections: { readonly [code: string]: string } = {
@@ -110,7 +131,7 @@ const afterError = (exchange: ReceiverExchange, error: Error): Answer => {
   if (tlsCode.test(code)) {
     const known = certificates[code]
     const message = known === undefined
-      ? `failed the TLS handshake (${code})`
+      ? failedHandshake(code, exchange)
       : exchange.certificate === null
       ? known
       : `${known}: it is ${exchange.certificate}`

@@ -163,7 +163,7 @@ const metadataNames: ReadonlySet<string> = new Set([
 
 const isUnder = (name: string, suffix: string): boolean => name === suffix || name.endsWith(`.${suffix}`)
 
-const nameOf = (hostname: string): string => hostname.toLowerCase().replace(/\.+$/, "")
+const nameOf = (hostname: string): string => hostname.toLowerCase().replace(/(?<!\.)\.+$/, "")
 
 /**
  * The addresses of a name of the server itself (`localhost`, `*.localhost`): the loopback addresses that are allowed.

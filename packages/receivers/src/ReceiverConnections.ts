@@ -4,9 +4,8 @@
 import { WebhookScheduler, type WebhookTransport } from "@wac/core"
 import { type Clock, Duration, Effect, type Scope } from "effect"
 import { Agent, request as makeRequest } from "node:http"
-import type { Socket } from "node:net"
 import { EarlyAnswer, Upgraded } from "./AttemptDiagnosis.ts"
-import type { Connector } from "./ReceiverConnector.ts"
+import type { Connecting, Connector } from "./ReceiverConnector.ts"
 import type { ReceiverExchange } from "./ReceiverExchange.ts"
 
 /** Common firewall rules refuse requests that name no agent. */
@@ -52,7 +51,7 @@ interface Connection {
   readonly openedAt: bigint
   /** Whom it serves, or served last. */
   exchange: ReceiverExchange
-  socket: Socket | undefined
+  socket: Connecting | undefined
 }
 
 export interface Options {
@@ -193,6 +192,7 @@ export class ReceiverConnections {
       exchange.address = null
       const made = this.#connector({ hostname: hostname.replace(/^\[|\]$/g, ""), port, protocol }, (error, socket) => {
         if (error !== null) return callback?.(error, undefined!)
+        connection.socket = socket
         socket.once("close", () => {
           if (this.#resting.has(connection) && connection.socket === socket) this.#close(connection)
         })

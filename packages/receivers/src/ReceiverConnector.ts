@@ -7,7 +7,8 @@ import { connect as connectTls, TLSSocket } from "node:tls"
 import { describe } from "./PeerCertificate.ts"
 import { judgeAll, judgeHost, literal } from "./ReceiverAddress.ts"
 import type { ReceiverExchange } from "./ReceiverExchange.ts"
-import { lookup, type ReceiverRules } from "./ReceiverGuardDns.ts"
+import type { ReceiverRules } from "./ReceiverGuardDns.ts"
+import { type Found, type Lookup, lookup } from "./ReceiverLookup.ts"
 
 /** Each address of a name gets this long before the next is tried; the default is too short for another continent. */
 const addressTimeout = Duration.seconds(1)
@@ -39,30 +40,38 @@ const afterLookup = (error: unknown): NotConnected => {
   return unknown(lookupFailures[code] ?? "could not be looked up")
 }
 
-/** Begins a connection and notes in `exchange` how it goes. Whoever has no more need of it destroys the socket. */
+/** A connection that is being made. */
+export interface Connecting {
+  /** Gives it up, or closes it. */
+  readonly destroy: () => void
+}
+
+/** Begins a connection and notes in `exchange` how it goes. Whoever has no more need of it destroys it. */
 export type Connector = (
   to: { readonly hostname: string; readonly port: string; readonly protocol: string },
   callback: (...ended: [error: Error, socket: null] | [error: null, socket: Socket]) => void,
   exchange: ReceiverExchange
-) => Socket | undefined
+) => Connecting | undefined
 
 /**
  * Judges the host of every new connection. Names are looked up here and their addresses handed on, so that what was
- * judged is what is connected to; an address in the URL is never looked up, hence the first check.
+ * judged is what is connected to; an address in the URL is never looked up, hence the first check. An address whose
+ * DNS answer is late is judged when it comes, and tried only if no earlier address can be connected to
+ * (docs/decisions/0037-slow-dns-answers.md).
  */
 export const make = (rules: ReceiverRules): Connector => {
   const find = lookup(rules)
 
-  const guardedLookup = (exchange: ReceiverExchange): LookupFunction => (hostname, _options, callback) => {
-    exchange.enter("lookup")
-    find(hostname).then((addresses) => {
-      const verdict = judgeAll(addresses, rules.allowedCidrs)
-      if (!verdict.allowed) return callback(blocked(`has a host that leads to ${verdict.reason}`), [])
-      if (addresses.length === 0) return callback(unknown(withoutAddress), [])
-      exchange.enter("connect")
-      callback(null, addresses.map((address) => ({ address, family: isIP(address) })))
-    }, (error) => callback(afterLookup(error), []))
-  }
+  const guardedLookup =
+    (exchange: ReceiverExchange, finding: Lookup): LookupFunction => (hostname, _options, callback) => {
+      finding(hostname).then((addresses) => {
+        const verdict = judgeAll(addresses, rules.allowedCidrs)
+        if (!verdict.allowed) return callback(blocked(`has a host that leads to ${verdict.reason}`), [])
+        if (addresses.length === 0) return callback(unknown(withoutAddress), [])
+        if (exchange.phase !== "connect") exchange.enter("connect")
+        callback(null, addresses.map((address) => ({ address, family: isIP(address) })))
+      }, (error) => callback(afterLookup(error), []))
+    }
 
   return ({ hostname, port, protocol }, callback, exchange) => {
     const verdict = judgeHost(hostname, rules.allowedCidrs)
@@ -72,41 +81,71 @@ export const make = (rules: ReceiverRules): Connector => {
     }
     if (literal(hostname) !== undefined) exchange.enter("connect")
     const isSecure = protocol === "https:"
-    const options = {
-      host: hostname,
-      port: Number(port) || (isSecure ? 443 : 80),
-      lookup: guardedLookup(exchange),
-      // makes net ask for all addresses, the one form that guardedLookup answers
-      autoSelectFamily: true,
-      autoSelectFamilyAttemptTimeout: Duration.toMillis(addressTimeout)
-    }
-    const socket = isSecure
-      ? connectTls({ ...options, servername: isIP(hostname) === 0 ? hostname : "", ALPNProtocols: ["http/1.1"] })
-      : connectTcp(options)
-    socket.setKeepAlive(true, Duration.toMillis(probeAfter)).setNoDelay(true)
-    socket.on("connectionAttempt", (address) => {
-      exchange.address = address
-    })
-    socket.once("connect", () => {
-      exchange.address = socket.remoteAddress ?? exchange.address
-      if (isSecure) exchange.enter("tls")
-    })
-    // ahead of node's own check, after which a refused certificate is gone
-    if (socket instanceof TLSSocket) {
-      socket.prependOnceListener("secure", () => {
-        exchange.certificate = describe(socket.getPeerCertificate())
+
+    const open = (lookup: LookupFunction, failed: (error: Error) => void): Socket => {
+      const options = {
+        host: hostname,
+        port: Number(port) || (isSecure ? 443 : 80),
+        lookup,
+        // makes net ask for all addresses, the one form that guardedLookup answers
+        autoSelectFamily: true,
+        autoSelectFamilyAttemptTimeout: Duration.toMillis(addressTimeout)
+      }
+      const socket = isSecure
+        ? connectTls({ ...options, servername: isIP(hostname) === 0 ? hostname : "", ALPNProtocols: ["http/1.1"] })
+        : connectTcp(options)
+      socket.setKeepAlive(true, Duration.toMillis(probeAfter)).setNoDelay(true)
+      socket.on("connectionAttempt", (address) => {
+        exchange.address = address
       })
+      socket.once("connect", () => {
+        exchange.address = socket.remoteAddress ?? exchange.address
+        if (isSecure) exchange.enter("tls")
+      })
+      // ahead of node's own check, after which a refused certificate is gone
+      if (socket instanceof TLSSocket) {
+        socket.prependOnceListener("secure", () => {
+          exchange.certificate = describe(socket.getPeerCertificate())
+        })
+      }
+      let isOver = false
+      socket.once(isSecure ? "secureConnect" : "connect", () => {
+        isOver = true
+        callback(null, socket)
+      })
+      socket.on("error", (error) => {
+        if (isOver) return
+        isOver = true
+        // a server that breaks off in the middle of the handshake may have sent its certificate already
+        if (socket instanceof TLSSocket) exchange.certificate ??= describe(socket.getPeerCertificate())
+        failed(error)
+      })
+      return socket
     }
-    let isOver = false
-    socket.once(isSecure ? "secureConnect" : "connect", () => {
-      isOver = true
-      callback(null, socket)
+
+    const fail = (error: Error) => callback(error, null)
+
+    let late: Found["late"] = null
+    let isGivenUp = false
+    const first: Lookup = async (name) => {
+      exchange.enter("lookup")
+      const found = await find(name)
+      late = found.late
+      return found.addresses
+    }
+    let socket = open(guardedLookup(exchange, first), (error) => {
+      if (late === null || exchange.phase !== "connect") return fail(error)
+      late.then((more) => {
+        if (isGivenUp) return
+        if (more.length === 0) return fail(error)
+        socket = open(guardedLookup(exchange, async () => more), fail)
+      })
     })
-    socket.on("error", (error) => {
-      if (isOver) return
-      isOver = true
-      callback(error, null)
-    })
-    return socket
+    return {
+      destroy: () => {
+        isGivenUp = true
+        socket.destroy()
+      }
+    }
   }
 }

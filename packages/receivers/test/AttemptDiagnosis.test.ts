@@ -2,8 +2,11 @@ import { assert, describe, it } from "@effect/vitest"
 import { WebhookTransport } from "@wac/core"
 import { Effect, Fiber, Logger, References } from "effect"
 import { TestClock } from "effect/testing"
-import { createServer, type Socket } from "node:net"
-import { getCACertificates, setDefaultCACertificates } from "node:tls"
+import { createServer as createHttpServer } from "node:http"
+import { createSecureServer } from "node:http2"
+import { createServer as createHttpsServer } from "node:https"
+import { createServer, type Server, type Socket } from "node:net"
+import { getCACertificates, type SecureVersion, setDefaultCACertificates } from "node:tls"
 import { ReceiverExchange } from "../src/ReceiverExchange.ts"
 import * as certificates from "./certificates.ts"
 import {
@@ -419,6 +422,67 @@ describe("a redirect reports its target", () => {
         )
       }).pipe(withLoopback))
   }
+})
+
+describe("a TLS handshake that fails is described", () => {
+  const servers: ReadonlyArray<readonly [what: string, server: () => Server, message: string]> = [
+    ...["TLSv1", "TLSv1.1"].map((version) =>
+      [
+        `supports only ${version}`,
+        () =>
+          createHttpsServer({
+            ...localhost,
+            minVersion: version as SecureVersion,
+            maxVersion: version as SecureVersion,
+            ciphers: "DEFAULT@SECLEVEL=0"
+          }),
+        "supports no secure version of TLS; 1.2 or 1.3 is required"
+      ] as const
+    ),
+    [
+      "speaks only HTTP/2",
+      () => createSecureServer(localhost),
+      "refuses HTTP/1.1, as a server that speaks only HTTP/2 does; it is required"
+    ],
+    [
+      "speaks HTTP without TLS",
+      () => createHttpServer(reply(200)),
+      "answered without TLS, which https requires: is this its port?"
+    ],
+    [
+      "speaks neither HTTP nor TLS",
+      () => createServer((socket) => socket.end("220 mail.example ESMTP\r\n")),
+      "answered without TLS, which https requires: is this its port?"
+    ],
+    ...(["TLSv1.2", "TLSv1.3"] as const).map((version) =>
+      [
+        `requires a client certificate over ${version}`,
+        () => createHttpsServer({ ...localhost, requestCert: true, minVersion: version, maxVersion: version }),
+        "requires a client certificate, and none is sent"
+      ] as const
+    ),
+    [
+      "has no cipher in common",
+      () => createHttpsServer({ ...localhost, maxVersion: "TLSv1.2", ciphers: "NULL-SHA256:@SECLEVEL=0" }),
+      "refused the TLS handshake: it may support no cipher that is secure"
+    ],
+    [
+      "does not serve the host name",
+      () =>
+        createServer((socket) => {
+          // a fatal alert, unrecognized_name (RFC 8446 §6)
+          socket.once("data", () => socket.end(Buffer.from([21, 3, 3, 0, 2, 2, 112])))
+        }),
+      "does not serve this host name over TLS"
+    ]
+  ]
+  it.effect.each(servers)("of a server that %s", ([, server, message]) =>
+    Effect.gen(function*() {
+      yield* trust(localhost.cert)
+      const { port } = yield* listen(server())
+      const answer = yield* post(`https://localhost:${port}/`)
+      assert.deepStrictEqual([answer.outcome, answer.message], ["tls", message])
+    }).pipe(withLoopback))
 })
 
 describe("a failed DNS lookup reports the reason", () => {

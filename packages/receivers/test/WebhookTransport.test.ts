@@ -398,7 +398,7 @@ describe("TLS", () => {
       const { port } = yield* serve(reply(200))
       const plain = yield* post(`https://127.0.0.1:${port}/`)
       assert.strictEqual(plain.outcome, "tls")
-      assert.match(plain.message, /^failed the TLS handshake \(ERR_SSL_[A-Z_]+\)$/)
+      assert.include(plain.message, "answered without TLS")
       const rude = yield* serveRaw((socket) => socket.end())
       const closed = yield* post(`https://127.0.0.1:${rude.port}/`)
       assert.strictEqual(closed.outcome, "tls")

@@ -3,7 +3,8 @@
  * Reports through `Inbound` only.
  */
 import {
-  Addressee,
+  type Addressee,
+  CustomerNames,
   Errors,
   type Id,
   Inbound,
@@ -68,7 +69,7 @@ export const layer: Layer.Layer<Provider.Provider, never, Inbound.Inbound | Secu
             ...InboundMessage.ofText({
               providerNumberId: sender.providerNumberId,
               providerMessageId: yield* newName,
-              customer: Addressee.customerOf(recipient),
+              customer: CustomerNames.customerOf(recipient),
               at,
               body: told._tag === "Reply" ? told.text : "There is nothing to tap on"
             }),

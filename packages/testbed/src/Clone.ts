@@ -6,8 +6,16 @@ import { execFile } from "node:child_process"
 import { existsSync, mkdirSync, readFileSync, symlinkSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { promisify } from "node:util"
+import * as Program from "./Program.ts"
 
 const run = promisify(execFile)
+
+/** The options of tests that copy what the repository tracks or contains. */
+export const needed = Program.needed({
+  programs: ["git", "tar"],
+  untested: "copies of the repository: a clone, its container, the previous version",
+  install: "apt-get install git"
+})
 
 interface Locked {
   readonly version?: string

@@ -2,53 +2,14 @@
  * Programs from Debian that a test runs on loopback, such as a pooler. No npm package brings them, so they must be
  * installed on the machine.
  */
-import { execFileSync, spawn, spawnSync } from "node:child_process"
-import { once } from "node:events"
-import { existsSync, readdirSync } from "node:fs"
+import { spawn } from "node:child_process"
 import { chown, mkdtemp } from "node:fs/promises"
 import { connect } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-
-const packages = "/usr/lib/postgresql"
-
-/**
- * The directory of the newest PostgreSQL from Debian's packages. The one from the install has the server and `initdb`
- * only.
- */
-export const postgresBin: string = (existsSync(packages) ? readdirSync(packages) : [])
-  .sort((one, other) => Number(other) - Number(one))
-  .map((version) => join(packages, version, "bin"))
-  .find((directory) => existsSync(join(directory, "postgres"))) ?? join(packages, "15/bin")
-
-/** Debian installs some programs outside of ordinary users' search path. */
-export const searchPath = `${postgresBin}:${process.env["PATH"] ?? ""}:/usr/sbin`
-
-/**
- * Whether all of these programs are installed. If not, the run prints what is not tested and how to install them;
- * `.ci/run` installs them.
- */
-export const areInstalled = (
-  programs: ReadonlyArray<string>,
-  without: { readonly untested: string; readonly install: string }
-): boolean => {
-  const missing = programs.filter((program) =>
-    spawnSync(program, ["--version"], { env: { PATH: searchPath } }).error !== undefined
-  )
-  if (missing.length === 0) return true
-  process.stderr.write(
-    `\nNOT TESTED: ${without.untested}, because there is no ${missing.join(", no ")} here.\n` +
-      `Install it (${without.install}) and run the tests again.\n\n`
-  )
-  return false
-}
-
-/** PostgreSQL's programs refuse to run as root, so they then run as the user that its packages create. */
-export const owner = (): { readonly uid: number; readonly gid: number } | undefined => {
-  if (process.getuid?.() !== 0) return undefined
-  const idOf = (flag: string) => Number(execFileSync("id", [flag, "postgres"], { encoding: "utf8" }))
-  return { uid: idOf("-u"), gid: idOf("-g") }
-}
+import { leash } from "./Leash.ts"
+import { owner } from "./Owner.ts"
+import * as Program from "./Program.ts"
 
 /** Creates a temporary directory that belongs to {@link owner}. */
 export const directory = async (prefix: string): Promise<string> => {
@@ -89,7 +50,7 @@ export const start = async (
   options: { readonly port: number; readonly cwd?: string; readonly env?: Readonly<Record<string, string>> }
 ): Promise<Daemon> => {
   const child = spawn(program, args, {
-    env: { PATH: searchPath, ...options.env },
+    env: { PATH: Program.searchPath, ...options.env },
     cwd: options.cwd ?? tmpdir(),
     stdio: ["ignore", "pipe", "pipe"],
     ...owner()
@@ -98,10 +59,13 @@ export const start = async (
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding("utf8").on("data", (text: string) => log = `${log}${text}`.slice(-told))
   }
-  // an aborted run calls no teardown
-  const tidy = () => child.kill("SIGKILL")
-  process.once("exit", tidy)
-  const ended = once(child, "close").finally(() => process.off("exit", tidy))
+  const release = child.pid === undefined ? () => {} : leash({ pids: [child.pid] })
+  const ended = new Promise<void>((resolve) => {
+    child.once("error", ({ message }) => log += message).once("close", () => {
+      release()
+      resolve()
+    })
+  })
   const begun = performance.now()
   while (!(await answers(options.port))) {
     const isOver = child.exitCode !== null || child.signalCode !== null

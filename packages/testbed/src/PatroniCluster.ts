@@ -7,12 +7,11 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import * as Daemon from "./Daemon.ts"
 import * as FreePort from "./FreePort.ts"
+import { leash } from "./Leash.ts"
+import * as Program from "./Program.ts"
 
-/** Whether everything that a cluster consists of is installed; if not, the run prints a notice. */
-export const isInstalled = Daemon.areInstalled(["patroni", "etcd", "haproxy", "pg_rewind"], {
-  untested: "failovers of PostgreSQL under Patroni",
-  install: "apt-get install postgresql patroni etcd-server haproxy"
-})
+/** What a cluster consists of. */
+export const programs = ["patroni", "etcd", "haproxy", "pg_rewind"]
 
 const deployed = (file: string) => fileURLToPath(new URL(`../../../deploy/${file}`, import.meta.url))
 
@@ -54,7 +53,7 @@ const environment = (
   PATRONI_RESTAPI_LISTEN: `127.0.0.1:${ports.patroni}`,
   PATRONI_RESTAPI_CONNECT_ADDRESS: `127.0.0.1:${ports.patroni}`,
   PATRONI_ETCD3_HOSTS: `127.0.0.1:${ports.etcd}`,
-  PATRONI_POSTGRESQL_BIN_DIR: Daemon.postgresBin,
+  PATRONI_POSTGRESQL_BIN_DIR: Program.postgresBin,
   PATRONI_POSTGRESQL_DATA_DIR: join(directory, name),
   PATRONI_POSTGRESQL_PGPASS: join(directory, `${name}.pgpass`),
   PATRONI_SUPERUSER_USERNAME: "postgres",
@@ -78,20 +77,17 @@ export const start = async (size: 2 | 3): Promise<PatroniCluster> => {
   const daemons: Array<Daemon.Daemon> = []
   const pidOf = (name: string) =>
     Number(readFileSync(join(directory, name, "postmaster.pid"), "utf8").split("\n", 1)[0])
-  // an aborted run calls no teardown, and each PostgreSQL outlives its Patroni
-  const tidy = () => {
-    for (const name of names) {
-      if (existsSync(join(directory, name, "postmaster.pid"))) process.kill(pidOf(name), "SIGQUIT")
-    }
-    rmSync(directory, { recursive: true, force: true })
-  }
-  process.once("exit", tidy)
+  // each PostgreSQL outlives its Patroni
+  const release = leash({ directory, pidFiles: names.map((name) => join(directory, name, "postmaster.pid")) })
   const stop = async () => {
     // Patroni stops its PostgreSQL
     for (const daemon of daemons) daemon.kill("SIGTERM")
     await Promise.all(daemons.map(({ ended }) => ended))
-    process.off("exit", tidy)
-    tidy()
+    for (const name of names) {
+      if (existsSync(join(directory, name, "postmaster.pid"))) process.kill(pidOf(name), "SIGQUIT")
+    }
+    release()
+    rmSync(directory, { recursive: true, force: true })
   }
   const run = async (...daemon: Parameters<typeof Daemon.start>) => {
     daemons.unshift(await Daemon.start(...daemon))

@@ -7,9 +7,14 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import * as Daemon from "./Daemon.ts"
 import * as FreePort from "./FreePort.ts"
+import * as Program from "./Program.ts"
 
-/** Whether it is installed; if not, the run prints a notice. */
-export const isInstalled = Daemon.areInstalled(["pgbouncer"], {
+/** What runs. */
+export const programs = ["pgbouncer"]
+
+/** The options of tests that start one. */
+export const needed = Program.needed({
+  programs,
   untested: "PostgreSQL behind a pooler",
   install: "apt-get install pgbouncer, brew install pgbouncer"
 })

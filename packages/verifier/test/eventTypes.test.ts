@@ -1,7 +1,7 @@
 import { describe, expectTypeOf, it } from "vitest"
 import type { EventOf, Json, MessageError, UnknownEvent, WebhookEvent } from "../src/index.ts"
 
-// These are checked by the compiler (`npm run check:types`); at run time nothing is to be seen of them.
+// These are checked by the compiler (`npm run check -- types`); at run time nothing is to be seen of them.
 describe("an event's type", () => {
   const narrow = (event: WebhookEvent) => {
     switch (event.type) {

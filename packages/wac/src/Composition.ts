@@ -229,7 +229,8 @@ const services = <E, EAdapters, EInFront>(
   config: Config<E>,
   { authenticator, provider }: Adapters<EAdapters>,
   inFront: InFront<EInFront>,
-  cryptography: typeof Cryptography.layer
+  cryptography: typeof Cryptography.layer,
+  inspector: typeof MediaInspectorNode.layer
 ) =>
   Layer.mergeAll(
     ApiKeys.ApiKeys.layer,
@@ -259,7 +260,7 @@ const services = <E, EAdapters, EInFront>(
   ).pipe(
     Layer.provideMerge(Setup.Setup.layer),
     Layer.provideMerge(Layer.mergeAll(Templates.Templates.layer, Password.Passwords.layer)),
-    Layer.provideMerge(Layer.provide(MediaLibrary.MediaLibrary.layer, MediaInspectorNode.layer)),
+    Layer.provideMerge(Layer.provide(MediaLibrary.MediaLibrary.layer, inspector)),
     Layer.provideMerge(provider),
     Layer.provideMerge(beneath(config, inFront, cryptography))
   )
@@ -287,5 +288,6 @@ export const layer = <E = never, EAdapters = never, EInFront = never>(
   config: Config<E>,
   adapters: Adapters<EAdapters> = standard,
   inFront: InFront<EInFront> = Layer.empty,
-  cryptography = Cryptography.layer
-) => background.pipe(Layer.provideMerge(services(config, adapters, inFront, cryptography)))
+  cryptography = Cryptography.layer,
+  inspector = MediaInspectorNode.layer
+) => background.pipe(Layer.provideMerge(services(config, adapters, inFront, cryptography, inspector)))

@@ -36,10 +36,13 @@ const beginning = Date.UTC(2026, 0, 1)
 const quietTurns = 3
 
 /**
- * How long the clock waits in real time for work outside of fibers (a provider, a listener, a receiver), in
- * milliseconds.
+ * How long the clock waits in real time for code that may never end (a provider, a listener, a receiver), in
+ * milliseconds. It is counted in {@link slices}, since a timer that is due after the process was suspended runs before
+ * the responses that arrived meanwhile are read: a suspension, however long, costs one slice.
  */
 const patience = 1000
+
+const slices = 10
 
 /** How many seconds of clock time may pass while an instance closes: more than any part of it waits. */
 const patienceAtClose = 60
@@ -63,8 +66,10 @@ export interface Steered {
   readonly clock: Clock.Clock
   readonly scheduler: Scheduler.Scheduler
   readonly during: <A>(promise: Promise<A>) => Promise<A>
-  /** Makes the clock wait for work on another thread or in a receiver, during which no fiber runs. */
+  /** Makes the clock wait for work of this package outside of fibers, which always ends, however busy the machine is. */
   readonly hold: <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+  /** Makes the clock wait for work that may never end, such as a receiver's response, as long as its patience. */
+  readonly await: <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   /** Lets time pass, second by second, until a promise has settled, since closing may wait for timers. */
   readonly runUntil: (promise: Promise<void>) => Promise<void>
 }
@@ -140,19 +145,31 @@ export const fakeClock = (options: { readonly now?: Moment } = {}): FakeClock =>
     }
   }
 
-  /** Makes the clock wait until the returned function is called or its patience ends. */
+  /** Makes the clock wait until the returned function is called. */
   const wait = (): () => void => {
     let isWaiting = true
     awaited++
-    const release = () => {
+    return () => {
       if (!isWaiting) return
       isWaiting = false
       awaited--
-      clearTimeout(timer)
     }
-    const timer = setTimeout(release, patience)
+  }
+
+  /** {@link wait}, until the clock's patience ends. */
+  const waitPatiently = (): () => void => {
+    const end = wait()
+    let left = slices
+    const timer = setInterval(() => --left > 0 || release(), patience / slices)
+    const release = () => {
+      clearInterval(timer)
+      end()
+    }
     return release
   }
+
+  const holding = (wait: () => () => void): Steered["hold"] => (work) =>
+    Effect.suspend(() => Effect.ensuring(work, Effect.sync(wait())))
 
   const settle = async (): Promise<void> => {
     for (let quiet = 0; quiet < quietTurns;) {
@@ -209,12 +226,9 @@ export const fakeClock = (options: { readonly now?: Moment } = {}): FakeClock =>
       for (let seconds = 0; !waiting.isOver && seconds < patienceAtClose; seconds++) await next(() => time + 1000)
       await settled
     },
-    hold: (work) =>
-      Effect.suspend(() => {
-        const release = wait()
-        return Effect.ensuring(work, Effect.sync(release))
-      }),
-    during: (promise) => promise.finally(wait())
+    hold: holding(wait),
+    await: holding(waitPatiently),
+    during: (promise) => promise.finally(waitPatiently())
   })
   return fake
 }

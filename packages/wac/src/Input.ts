@@ -7,12 +7,18 @@ import { InvalidInput } from "@wac/http"
 import { Effect, Predicate, Result, Schema } from "effect"
 import * as SchemaJITCompiler from "effect/schema/SchemaJITCompiler"
 
+/** The deepest level from which fields are removed. No input has fields of ours or free JSON below it. */
+const deepest = 64
+
 /** Removes fields that are `undefined`. */
-const given = (value: unknown): unknown => {
-  if (Array.isArray(value)) return value.map(given)
+const given = (value: unknown, depth = deepest): unknown => {
+  if (depth === 0) return value
+  if (Array.isArray(value)) return value.map((element) => given(element, depth - 1))
   if (!Predicate.isObject(value)) return value
   return Object.fromEntries(
-    Object.entries(value).filter(([, field]) => field !== undefined).map(([name, field]) => [name, given(field)])
+    Object.entries(value).filter(([, field]) => field !== undefined).map((
+      [name, field]
+    ) => [name, given(field, depth - 1)])
   )
 }
 

@@ -5,6 +5,7 @@
 import {
   CampaignRunner,
   type Id,
+  MediaInspector,
   Provider as ProviderPort,
   Setup,
   Stopping,
@@ -17,7 +18,7 @@ import { Dashboard, MetricsPage, PublicUrl } from "@wac/http"
 import { S3MediaBytes } from "@wac/s3"
 import { SandboxProvider } from "@wac/sandbox"
 import { Cause, Clock, type Context, Effect, Exit, Layer, Metric, Option, Scheduler, Scope } from "effect"
-import { Aead } from "effect/crypto"
+import { Aead, Kdf } from "effect/crypto"
 import * as Campaigns from "./campaigns/Campaigns.ts"
 import * as Composition from "./Composition.ts"
 import * as Contacts from "./contacts/Contacts.ts"
@@ -32,6 +33,7 @@ import * as ApiKeys from "./keys/ApiKeys.ts"
 import { HostKeys } from "./keys/HostKeys.ts"
 import * as Log from "./Log.ts"
 import * as Media from "./media/Media.ts"
+import * as MediaInspectorNode from "./media/MediaInspectorNode.ts"
 import * as Messages from "./messages/Messages.ts"
 import * as Provider from "./messages/Provider.ts"
 import * as PhoneNumbers from "./numbers/PhoneNumbers.ts"
@@ -147,22 +149,40 @@ const ground = (options: Options.WacOptions, steered: Steered | undefined) =>
     )
   )
 
-/** Secrets are sealed and opened on other threads, so a fake clock must wait for that. */
+/** Secrets are sealed and opened, and passwords hashed, on other threads, so a fake clock must wait for that. */
 const heldCryptography = ({ hold }: Steered) =>
-  Layer.effect(
-    Aead.Aead,
-    Effect.map(Aead.Aead, (aead) => ({
-      ...aead,
-      encrypt: (...given) => hold(aead.encrypt(...given)),
-      decrypt: (...given) => hold(aead.decrypt(...given))
-    }))
+  Layer.merge(
+    Layer.effect(
+      Aead.Aead,
+      Effect.map(Aead.Aead, (aead) => ({
+        ...aead,
+        encrypt: (...given) => hold(aead.encrypt(...given)),
+        decrypt: (...given) => hold(aead.decrypt(...given))
+      }))
+    ),
+    Layer.effect(
+      Kdf.Kdf,
+      Effect.map(Kdf.Kdf, (kdf) => ({ ...kdf, derive: (...given) => hold(kdf.derive(...given)) }))
+    )
   ).pipe(Layer.provideMerge(Cryptography.layer))
 
+/** A file's type is recognized by a library that is loaded from a disk, so a fake clock must wait for that. */
+const heldInspector = ({ hold }: Steered) =>
+  Layer.effect(
+    MediaInspector.MediaInspector,
+    Effect.map(MediaInspector.MediaInspector, (inspector) => ({
+      ...inspector,
+      typeOf: (head) => hold(inspector.typeOf(head))
+    }))
+  ).pipe(Layer.provide(MediaInspectorNode.layer))
+
 /** Receivers respond in real time: without waiting for them, a fake clock would pass every attempt's deadline. */
-const heldPosts = ({ hold }: Steered) =>
+const heldPosts = (steered: Steered) =>
   Layer.effect(
     WebhookTransport.WebhookTransport,
-    Effect.map(WebhookTransport.WebhookTransport, ({ post }) => ({ post: (request) => hold(post(request)) }))
+    Effect.map(WebhookTransport.WebhookTransport, ({ post }) => ({
+      post: (request) => steered.await(post(request))
+    }))
   )
 
 /** Finds or creates the first workspace, with an owner if accounts are built in. */
@@ -279,7 +299,8 @@ export const createWac = async (options: Options.WacOptions): Promise<Wac> => {
                 Layer.provide(Recorded.inFront, recorded),
                 steered === undefined ? Layer.empty : heldPosts(steered)
               ),
-              steered === undefined ? undefined : heldCryptography(steered)
+              steered === undefined ? undefined : heldCryptography(steered),
+              steered === undefined ? undefined : heldInspector(steered)
             )
           ),
           Layer.provideMerge(recorded),

@@ -1,5 +1,5 @@
 import { pbkdf2 } from "node:crypto"
-import { assert, describe, it } from "vitest"
+import { assert, describe, it, vi } from "vitest"
 import { fakeClock, type Span } from "../src/index.ts"
 import { failure, fresh, hello, serve, start } from "./instance.ts"
 
@@ -67,6 +67,44 @@ describe("a fake clock", () => {
     void failure(wac.messages.send(hello(), fresh())).then((error) => reason = error.reason)
     await clock.advance("8 seconds")
     assert.strictEqual(reason, "outcome_unknown")
+  })
+
+  it("the clock waits until a file's type is recognized, however long the library takes to load", async () => {
+    const turns = async () => {
+      for (let turn = 0; turn < 1000; turn++) await new Promise((resolve) => setImmediate(resolve))
+    }
+    vi.doMock("file-type", async () => {
+      await turns()
+      return { fileTypeFromBuffer: () => Promise.resolve({ ext: "png", mime: "image/png" }) }
+    })
+    try {
+      const { clock, wac } = await start()
+      const uploading = wac.media.upload({ bytes: new Uint8Array(100) })
+      await clock.advance("1 hour")
+      const { expiresAt, mimeType } = await uploading
+      assert.deepStrictEqual([mimeType, expiresAt], ["image/png", "2026-01-31T00:00:00.000Z"])
+    } finally {
+      vi.doUnmock("file-type")
+    }
+  })
+
+  it("a suspension of the process does not use up the clock's patience", async () => {
+    const { clock, wac } = await start({
+      provider: {
+        phoneNumber: "+15005550100",
+        send: async () => {
+          await new Promise((resolve) => setImmediate(resolve))
+          // longer than the patience
+          Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1500)
+          for (let turn = 0; turn < 100; turn++) await new Promise((resolve) => setImmediate(resolve))
+          return { status: "accepted", providerMessageId: "p-1" }
+        },
+        templates: async () => templates
+      }
+    })
+    const sending = wac.messages.send(hello(), fresh())
+    await clock.advance("1 minute")
+    assert.strictEqual((await sending).providerMessageId, "p-1")
   })
 
   it("the clock waits for the host's own promises", async () => {

@@ -1,6 +1,6 @@
 /**
  * The façade's types may not name another of our packages, so they repeat lists of the core and the API: statuses,
- * event types, reasons. The type checker proves the copies equal (`npm run check:types`).
+ * event types, reasons. The type checker proves the copies equal (`npm run check -- types`).
  */
 import type { ErrorBody } from "@wac/api"
 import type {

@@ -114,7 +114,7 @@ const segment = (text: string): string => encodeURIComponent(text).replaceAll("%
 const pathOf = (access: Access, call: Call, base: URL): string => {
   const path = [access.apiVersion, ...call.path].map(segment).join("/")
   const query = call.query === undefined ? "" : `?${new URLSearchParams(call.query)}`
-  return `${base.pathname.replace(/\/+$/, "")}/${path}${query}`
+  return `${base.pathname.replace(/(?<!\/)\/+$/, "")}/${path}${query}`
 }
 
 export class CloudApi {

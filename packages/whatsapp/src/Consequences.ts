@@ -15,6 +15,9 @@ export interface Subject {
   readonly at: Time.Instant
 }
 
+/** Whether the error says that the recipient wants no marketing messages. */
+export const isOptOut = (error: GraphError): boolean => Classification.meaningOf(error).consequence?._tag === "OptOut"
+
 /** The items to be applied; none when nothing follows, or when nobody knows for whom. */
 export const of = (
   error: GraphError,

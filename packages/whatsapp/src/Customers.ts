@@ -2,7 +2,7 @@
  * Who a post speaks of. Since 2026 a customer with a user name may come without a telephone number; the business-scoped
  * user id is then all there is.
  */
-import { Contact, type InboundItem, type InboundMessage, type PhoneNumber } from "@wac/core"
+import { type Contact, CustomerNames, type InboundItem, type InboundMessage, type PhoneNumber } from "@wac/core"
 import { happened, type Origin, skipped } from "./Origin.ts"
 import * as Payload from "./Payload.ts"
 
@@ -18,16 +18,20 @@ export const phone: Payload.Read<PhoneNumber.E164 | undefined> = (json) => {
 /** A business-scoped user id, such as `US.13491208655302741918`. It never looks like a number. */
 export const userId: Payload.Read<string | undefined> = (json) => {
   const word = Payload.word(json)
-  return word !== undefined && /^[A-Za-z]\S{1,199}$/.test(word) ? word : undefined
+  return word !== undefined && CustomerNames.foreignPattern.test(word) ? word : undefined
 }
 
-/** The customer of whom either or both are known; undefined when neither is. */
-export const of = (phone: PhoneNumber.E164 | undefined, userId: string | undefined): Contact.Customer | undefined =>
-  phone !== undefined
-    ? { phone, userId: userId ?? null }
-    : userId === undefined
-    ? undefined
-    : { phone: null, userId }
+/** The customer of whom some of these are known; undefined when none is. Alone, a parent id stands for the user id. */
+export const of = (
+  phone: PhoneNumber.E164 | undefined,
+  userId: string | undefined,
+  parentId?: string
+): Contact.Customer | undefined => {
+  const aliases = parentId === undefined || userId === undefined && phone === undefined ? [] : [parentId]
+  const user = userId ?? (phone === undefined ? parentId : undefined)
+  if (phone !== undefined) return CustomerNames.withAliases({ phone, userId: user ?? null }, aliases)
+  return user === undefined ? undefined : CustomerNames.withAliases({ phone: null, userId: user }, aliases)
+}
 
 const Words = Payload.shape({ name: Payload.text, username: Payload.text })
 
@@ -46,10 +50,11 @@ const wordsOf = (
 
 /** Who else is named beside an item. */
 export interface Directory {
-  /** Finds the customer who is called one thing, or the other, or both. */
+  /** Finds the customer who is called one of these, or several. */
   readonly find: (
     phone: PhoneNumber.E164 | undefined,
-    userId: string | undefined
+    userId: string | undefined,
+    parentId?: string
   ) => Contact.Customer | undefined
   /** What is said of a customer beside their names. */
   readonly profileOf: (customer: Contact.Customer) => InboundMessage.Profile | undefined
@@ -62,7 +67,7 @@ export interface Directory {
 export const directory = (contacts: ReadonlyArray<Payload.Json>): Directory => {
   const profiles = contacts.map(Profile)
   const byPhone = new Map(
-    profiles.flatMap((profile) => profile.wa_id === undefined ? [] : [[Contact.keyOf(profile.wa_id), profile]])
+    profiles.flatMap((profile) => profile.wa_id === undefined ? [] : [[CustomerNames.keyOf(profile.wa_id), profile]])
   )
   const byUserId = new Map(
     profiles.flatMap((profile) => profile.user_id === undefined ? [] : [[profile.user_id, profile]])
@@ -71,11 +76,11 @@ export const directory = (contacts: ReadonlyArray<Payload.Json>): Directory => {
     phone === undefined && userId === undefined
       ? (profiles.length === 1 ? profiles[0] : undefined)
       : (userId === undefined ? undefined : byUserId.get(userId)) ??
-        (phone === undefined ? undefined : byPhone.get(Contact.keyOf(phone)))
+        (phone === undefined ? undefined : byPhone.get(CustomerNames.keyOf(phone)))
   return {
-    find: (phone, userId) => {
+    find: (phone, userId, parentId) => {
       const contact = contactOf(phone, userId)
-      return of(phone ?? contact?.wa_id, userId ?? contact?.user_id)
+      return of(phone ?? contact?.wa_id, userId ?? contact?.user_id, parentId ?? contact?.parent_user_id)
     },
     profileOf: ({ phone, userId }) => {
       const [only, ...others] = profiles
@@ -115,9 +120,49 @@ export const moved = (
     : { _tag: "CustomerMoved", providerNumberId: origin.numberId, from: before, to: after, at }
 }
 
+const Update = Payload.shape({
+  wa_id: phone,
+  user_id: Payload.shape({ previous: userId, current: userId }),
+  parent_user_id: Payload.shape({ previous: userId, current: userId }),
+  timestamp: Payload.instant
+})
+
+/** A customer's user id before and now; the parent id may change with it. */
+export const renamed = (json: Payload.Json, origin: Origin): InboundItem.InboundItem => {
+  const { parent_user_id: parent, timestamp, user_id: user, wa_id } = Update(json)
+  const before = of(wa_id, user.previous, parent.previous)
+  const after = of(undefined, user.current, parent.current)
+  return origin.numberId === undefined || before === undefined || after === undefined
+    ? skipped("user_id_update:incomplete")
+    : {
+      _tag: "CustomerMoved",
+      providerNumberId: origin.numberId,
+      from: before,
+      to: after,
+      at: happened(timestamp, origin)
+    }
+}
+
+const Card = Payload.shape({ origin: Payload.word, phones: Payload.list })
+const Phone = Payload.shape({ wa_id: phone, phone })
+
+/**
+ * The numbers of a message's cards that the sender shared because we asked for theirs: Meta vouches for these (`origin`
+ * of the message or the card), and for no others.
+ */
+export const sharedNumbers = (message: Payload.Fields): ReadonlyArray<string> => {
+  const isVouchedFor = Card(message).origin === shared
+  return Payload.list(message["contacts"]).map(Card).flatMap(({ origin, phones }) =>
+    isVouchedFor || origin === shared ? phones.map(Phone).flatMap(({ phone, wa_id }) => wa_id ?? phone ?? []) : []
+  )
+}
+
+const shared = "contact_request"
+
 const Preference = Payload.shape({
   wa_id: phone,
   user_id: userId,
+  parent_user_id: userId,
   category: Payload.word,
   value: Payload.word,
   timestamp: Payload.instant
@@ -136,10 +181,10 @@ export const preference = (
   customers: Directory,
   origin: Origin
 ): InboundItem.InboundItem => {
-  const { category, timestamp, user_id, value, wa_id } = Preference(json)
+  const { category, parent_user_id, timestamp, user_id, value, wa_id } = Preference(json)
   if (category !== undefined && category !== "marketing_messages") return skipped("preference", category)
   const preference = preferences.get(value?.toLowerCase() ?? "")
-  const customer = customers.find(wa_id, user_id)
+  const customer = customers.find(wa_id, user_id, parent_user_id)
   if (preference === undefined) return skipped("preference", value)
   if (origin.numberId === undefined || customer === undefined) return skipped("preference:incomplete")
   return {

@@ -2,16 +2,10 @@
  * What Meta posts, read leniently: a field that is not of its kind is as if it were not there, a field that we do not
  * know is passed over, and nothing fails. So one bad item never costs its neighbours.
  */
-import { PlainText, type Time } from "@wac/core"
+import { PlainJson, PlainText, type Time } from "@wac/core"
 import { Predicate, type Schema } from "effect"
 
 export type Json = Schema.Json
-
-/**
- * What lies deeper than this is left out. Meta's own posts are a third as deep; anything else could be as deep as to
- * overflow the stack of whoever walks through it.
- */
-const maxDepth = 32
 
 /** Identifiers and names longer than this are none: Meta's are shorter, and no index of a storage holds any length. */
 const maxWord = 512
@@ -19,7 +13,7 @@ const maxWord = 512
 /** The last millisecond of the year 9999: later times cannot be written as others are. */
 const latest = 253_402_300_799_999
 
-/** The same as every storage can hold it, and no deeper than {@link maxDepth}. */
+/** The same as every storage can hold it, and no deeper: what lies deeper is left out. */
 const storable = (json: unknown, depth: number): Json => {
   if (Predicate.isString(json)) return PlainText.cleaned(json)
   if (Predicate.isBoolean(json)) return json
@@ -36,7 +30,7 @@ const storable = (json: unknown, depth: number): Json => {
 /** The JSON in this text, in a form that every storage can hold; undefined when it is none. */
 export const parse = (text: string): Json | undefined => {
   try {
-    return storable(JSON.parse(text), maxDepth)
+    return storable(JSON.parse(text), PlainJson.maxDepth)
   } catch {
     return undefined
   }

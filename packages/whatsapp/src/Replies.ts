@@ -1,7 +1,7 @@
 /**
  * What customers write (`messages` of a post). What each content holds is in the table of the package's README.
  */
-import { type InboundItem, InboundMessage } from "@wac/core"
+import { CustomerNames, type InboundItem, InboundMessage } from "@wac/core"
 import { Predicate } from "effect"
 import * as Customers from "./Customers.ts"
 import * as GraphError from "./GraphError.ts"
@@ -169,6 +169,7 @@ const Message = Payload.shape({
   id: Payload.word,
   from: Customers.phone,
   from_user_id: Customers.userId,
+  from_parent_user_id: Customers.userId,
   to: Customers.phone,
   to_user_id: Customers.userId,
   timestamp: Payload.instant,
@@ -183,12 +184,16 @@ export const read = (
   origin: Origin
 ): InboundItem.InboundItem => {
   const message = Payload.fields(json) ?? {}
-  const { from, from_user_id, group_id, id, timestamp, type } = Message(json)
+  const { from, from_parent_user_id, from_user_id, group_id, id, timestamp, type } = Message(json)
   const at = happened(timestamp, origin)
   if (type === "system") return Customers.moved(message["system"], { from, at }, origin)
   if (group_id !== undefined) return skipped("message:group")
   if (type !== undefined && noMessages.has(type)) return skipped("message", type)
-  const customer = customers.find(from, from_user_id)
+  const named = customers.find(from, from_user_id, from_parent_user_id)
+  const customer = named && CustomerNames.withAliases(named, [
+    ...named.aliases ?? [],
+    ...Customers.sharedNumbers(message)
+  ])
   if (origin.numberId === undefined) return skipped("message:without_number")
   if (id === undefined) return skipped("message:without_id")
   if (customer === undefined) return skipped("message:without_sender")

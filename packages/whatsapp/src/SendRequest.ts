@@ -1,7 +1,7 @@
 /**
  * The body of a send as the Cloud API documents it.
  */
-import { Addressee, type FileContent, type Message, type Provider } from "@wac/core"
+import { CustomerNames, type FileContent, type Message, type Provider } from "@wac/core"
 import { Predicate, type Schema } from "effect"
 import * as File from "./File.ts"
 import * as TemplateRequest from "./TemplateRequest.ts"
@@ -68,7 +68,7 @@ export const bodyOf = (send: Provider.ProviderSend): Json => {
   return {
     messaging_product: "whatsapp",
     recipient_type: "individual",
-    [Addressee.isUserId(to) ? "recipient" : "to"]: to,
+    [CustomerNames.isUserId(to) ? "recipient" : "to"]: to,
     ...(quoted === null || type === "reaction" ? {} : { context: { message_id: quoted } }),
     type,
     [type]: contentOf(type, send),
@@ -101,6 +101,6 @@ const said = (message: Message.OutboundMessage): ReadonlyArray<string> => {
 /** What the message says and to whom: Meta's errors may repeat it, and ours must not. */
 export const textsOf = ({ message }: Provider.ProviderSend): ReadonlyArray<string> => [
   message.to,
-  ...(Addressee.isUserId(message.to) ? [] : [message.to.slice(1)]),
+  ...(CustomerNames.isUserId(message.to) ? [] : [message.to.slice(1)]),
   ...said(message)
 ]

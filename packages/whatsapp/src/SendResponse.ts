@@ -1,11 +1,13 @@
 /**
  * The answer to a send.
  */
-import { PlainText, type Provider } from "@wac/core"
+import { type Contact as CoreContact, CustomerNames, PlainText, type Provider } from "@wac/core"
 import { Option, Predicate, Schema } from "effect"
 import * as Classification from "./Classification.ts"
 import type { Answer } from "./CloudApi.ts"
+import * as Customers from "./Customers.ts"
 import * as GraphError from "./GraphError.ts"
+import * as Payload from "./Payload.ts"
 
 /** Meta's name of a message is opaque, and shorter than this. */
 const maxNameLength = 512
@@ -14,6 +16,7 @@ const maxNameLength = 512
 const held = "held_for_quality_assessment"
 
 const Accepted = Schema.Struct({
+  contacts: Schema.optionalKey(Schema.Unknown),
   messages: Schema.NonEmptyArray(
     Schema.Struct({ id: PlainText.between(1, maxNameLength), message_status: Schema.optionalKey(Schema.Unknown) })
   )
@@ -28,15 +31,37 @@ export const errorOf = (json: unknown, hidden: ReadonlyArray<string>): GraphErro
     : undefined
 }
 
-/** How a send that was answered came out; unknown where the answer does not say. */
+const Contact = Payload.shape({ wa_id: Customers.phone, user_id: Customers.userId, parent_user_id: Customers.userId })
+
+/** By which names Meta knows the recipient; undefined when it says none, or speaks of several. */
+const recipientOf = (contacts: unknown, to: string | undefined): CoreContact.Customer | undefined => {
+  const [contact, ...others] = Payload.list(contacts as Payload.Json | undefined)
+  if (contact === undefined || others.length > 0) return undefined
+  const { parent_user_id, user_id, wa_id } = Contact(contact)
+  // the answer to a parent id may repeat it as the user id
+  return Customers.of(
+    wa_id,
+    user_id !== undefined && user_id === to && CustomerNames.isParentId(user_id) ? undefined : user_id,
+    parent_user_id
+  )
+}
+
+/** How a send to a customer that was answered came out; unknown where the answer does not say. */
 export const outcomeOf = (
   { json, regainAfter, status }: Extract<Answer, { readonly _tag: "Answered" }>,
-  error: GraphError.GraphError | undefined
+  error: GraphError.GraphError | undefined,
+  to?: string
 ): Provider.ProviderOutcome => {
   const named = status >= 200 && status <= 299 ? accepted(json) : Option.none()
   if (Option.isSome(named)) {
-    const { id, message_status } = named.value.messages[0]
-    return { _tag: "Accepted", providerMessageId: id, ...(message_status === held ? { isHeld: true } : {}) }
+    const { contacts, messages: [{ id, message_status }] } = named.value
+    const recipient = recipientOf(contacts, to)
+    return {
+      _tag: "Accepted",
+      providerMessageId: id,
+      ...(message_status === held ? { isHeld: true } : {}),
+      ...(recipient === undefined ? {} : { recipient })
+    }
   }
   return error === undefined
     ? { _tag: "Unknown" }

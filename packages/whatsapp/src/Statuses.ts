@@ -16,6 +16,7 @@ const Status = Payload.shape({
   timestamp: Payload.instant,
   recipient_id: Customers.phone,
   recipient_user_id: Customers.userId,
+  recipient_parent_user_id: Customers.userId,
   recipient_type: Payload.word,
   biz_opaque_callback_data: Payload.word,
   pricing: (json: Payload.Json | undefined) => json,
@@ -58,7 +59,11 @@ const unexplained: Message.MessageError = {
 }
 
 /** A report, and what follows from the reason of a failure. */
-export const read = (json: Payload.Json, origin: Origin): ReadonlyArray<InboundItem.InboundItem> => {
+export const read = (
+  json: Payload.Json,
+  customers: Customers.Directory,
+  origin: Origin
+): ReadonlyArray<InboundItem.InboundItem> => {
   const told = Status(json)
   const status = reported.get(told.status?.toLowerCase() ?? "")
   if (status === undefined) return [skipped("status", told.status)]
@@ -68,9 +73,13 @@ export const read = (json: Payload.Json, origin: Origin): ReadonlyArray<InboundI
   if (origin.numberId === undefined) return [skipped("status:without_number")]
   const at = happened(told.timestamp, origin)
   const pricing = pricingOf(told.pricing)
-  const error = status === "failed"
-    ? told.errors.map((error) => GraphError.read(error)).find(Predicate.isNotUndefined)
-    : undefined
+  const errors = told.errors.map((error) => GraphError.read(error)).filter(Predicate.isNotUndefined)
+  const error = status === "failed" ? errors[0] : undefined
+  // messages to groups are not ours, and a group is nobody who could want no marketing
+  const recipient = told.recipient_type === "group"
+    ? undefined
+    : customers.find(told.recipient_id, told.recipient_user_id, told.recipient_parent_user_id)
+  const hasOptedOut = told.recipient_type !== "group" && errors.some(Consequences.isOptOut)
   return [
     {
       _tag: "Status",
@@ -83,13 +92,13 @@ export const read = (json: Payload.Json, origin: Origin): ReadonlyArray<InboundI
         error: status !== "failed" ? null : error === undefined ? unexplained : Classification.messageErrorOf(error),
         ...(pricing === undefined ? {} : { pricing }),
         ...(told.status?.toLowerCase() === played ? { isPlayed: true } : {})
-      }
+      },
+      ...(recipient === undefined ? {} : { recipient }),
+      ...(hasOptedOut ? { preference: "opt_out" as const } : {})
     },
-    ...(error === undefined ? [] : Consequences.of(error, {
-      ...origin,
-      at,
-      // messages to groups are not ours, and a group is nobody who could want no marketing
-      customer: told.recipient_type === "group" ? undefined : Customers.of(told.recipient_id, told.recipient_user_id)
-    }))
+    // the status itself carries the opt-out, to the customer of our message
+    ...(status === "failed"
+      ? errors.flatMap((error) => Consequences.of(error, { ...origin, at, customer: undefined }))
+      : [])
   ]
 }

@@ -39,7 +39,7 @@ const conversation = (value: Payload.Fields, origin: Origin): Items => {
   const customers = Customers.directory(contacts)
   return [
     ...messages.map((message) => Replies.read(message, customers, origin)),
-    ...statuses.flatMap((status) => Statuses.read(status, origin)),
+    ...statuses.flatMap((status) => Statuses.read(status, customers, origin)),
     ...errors.flatMap((error) => outOfBand(error, origin)),
     ...user_preferences.map((preference) => Customers.preference(preference, customers, origin)),
     // calls, and what comes later
@@ -58,6 +58,11 @@ const conversations = new Set(["messages", "user_preferences"])
 /** Where Meta tells what the business wrote on its own phone; nothing else there is anybody's. */
 const echoes = "smb_message_echoes"
 
+/** Where Meta tells a customer's user id before and now; nothing else there is anybody's. */
+const renames = "user_id_update"
+
+const Renames = Payload.shape({ user_id_update: Payload.list })
+
 const Echoes = Payload.shape({ message_echoes: Payload.list })
 
 const change = (json: Payload.Json, entry: ReturnType<typeof Entry>, receivedAt: Time.Instant): Items => {
@@ -74,6 +79,9 @@ const change = (json: Payload.Json, entry: ReturnType<typeof Entry>, receivedAt:
   if (conversations.has(field)) return some(conversation(value, origin), field)
   if (field === echoes) {
     return some(Echoes(value).message_echoes.map((echo) => Replies.readEcho(echo, origin)), field)
+  }
+  if (field === renames) {
+    return some(Renames(value).user_id_update.map((update) => Customers.renamed(update, origin)), field)
   }
   if (TemplateChanges.isTemplateField(field)) return TemplateChanges.read(value, origin)
   const read = AccountChanges.byField.get(field)

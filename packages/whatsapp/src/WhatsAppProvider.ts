@@ -2,7 +2,7 @@
  * The `Provider` port over the Cloud API.
  */
 import {
-  Addressee,
+  CustomerNames,
   Errors,
   Inbound,
   type InboundItem,
@@ -107,7 +107,7 @@ export const layer = (
         hidden: ReadonlyArray<string>
       ) {
         const error = SendResponse.errorOf(answer.json, hidden)
-        const outcome = SendResponse.outcomeOf(answer, error)
+        const outcome = SendResponse.outcomeOf(answer, error, message.to)
         const at = yield* Clock.currentTimeMillis
         if (outcome._tag === "Accepted") {
           // it was in force no longer, and now it is known to be over; one that does not stop answers is not
@@ -128,7 +128,7 @@ export const layer = (
           tell(Consequences.of(error, {
             accountId: sender.providerAccountId,
             numberId: sender.providerNumberId,
-            customer: Addressee.customerOf(message.to),
+            customer: CustomerNames.customerOf(message.to),
             template: message.type === "template" ? message.template : undefined,
             at
           }))

@@ -99,9 +99,28 @@ describe("a sender", () => {
   it("may have a user id alone, from the message or the contact beside it", () => {
     const alone = { phone: null, userId: ana.user_id }
     const bare = { profile: { name: "Ana", username: "ana" }, user_id: ana.user_id, parent_user_id: "US.ENT.1" }
-    assert.deepStrictEqual(sender({ from: null, from_user_id: ana.user_id }, [bare]), alone)
+    const withParent = { ...alone, aliases: ["US.ENT.1"] }
+    assert.deepStrictEqual(sender({ from: null, from_user_id: ana.user_id }, [bare]), withParent)
     assert.deepStrictEqual(sender({ from: null, from_user_id: ana.user_id }, []), alone)
-    assert.deepStrictEqual(sender({ from: null }, [bare]), alone)
+    assert.deepStrictEqual(sender({ from: null }, [bare]), withParent)
+    const told = { from: null, from_user_id: ana.user_id, from_parent_user_id: "US.ENT.1" }
+    assert.deepStrictEqual(sender(told, []), withParent)
+  })
+
+  it("has the number of a card that was shared because the business asked for it, and of no other card", () => {
+    const card = (origin?: string) => ({
+      type: "contacts",
+      from: null,
+      from_user_id: ana.user_id,
+      contacts: [{
+        name: { formatted_name: "Ana" },
+        phones: [{ phone: "+1 555 702 0011", wa_id: ana.wa_id }],
+        ...(origin === undefined ? {} : { origin })
+      }]
+    })
+    const alone = { phone: null, userId: ana.user_id }
+    assert.deepStrictEqual(sender(card("contact_request"), []), { ...alone, aliases: [`+${ana.wa_id}`] })
+    for (const origin of [undefined, "other"]) assert.deepStrictEqual(sender(card(origin), []), alone)
   })
 
   it("has both names when the post tells them anywhere", () => {

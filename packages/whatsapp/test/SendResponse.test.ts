@@ -17,14 +17,24 @@ describe("the outcome that an answer tells", () => {
     const accepted: Provider.ProviderOutcome = { _tag: "Accepted", providerMessageId: "wamid.HBgLMTY1" }
     const messages = [{ id: "wamid.HBgLMTY1" }]
     for (
+      const [contacts, recipient] of [
+        [[{ input: "+16315551234", wa_id: "16315551234" }], { phone: "+16315551234", userId: null }],
+        [[{ user_id: "US.1" }], { phone: null, userId: "US.1" }],
+        [[{ wa_id: "16315551234", user_id: "US.1", parent_user_id: "US.ENT.1" }], {
+          phone: "+16315551234",
+          userId: "US.1",
+          aliases: ["US.ENT.1"]
+        }]
+      ] as const
+    ) assert.deepStrictEqual(outcomeOf(200, { contacts, messages }), { ...accepted, recipient })
+    for (
       const body of [
         { messages },
-        {
-          messaging_product: "whatsapp",
-          contacts: [{ input: "+16315551234", wa_id: "16315551234" }],
-          messages: [{ id: "wamid.HBgLMTY1", message_status: "accepted" }]
-        },
-        { contacts: [{ user_id: "US.1" }], messages: [{ id: "wamid.HBgLMTY1", message_status: 7 }] },
+        { messages: [{ id: "wamid.HBgLMTY1", message_status: "accepted" }] },
+        { contacts: [{ input: "?" }], messages: [{ id: "wamid.HBgLMTY1", message_status: 7 }] },
+        { contacts: "?", messages },
+        // of several, nobody knows which it is
+        { contacts: [{ user_id: "US.1" }, { user_id: "US.2" }], messages },
         // what has a name was taken, whatever else is said
         { messages, error: { code: 131016 } }
       ]

@@ -7,12 +7,18 @@ const minute = 60_000
 
 const told = (fields: { readonly [name: string]: Json }) => read({ statuses: [status(fields)] })
 
-const item = (report: Partial<Message.Report>, reference: string | null = null): InboundItem.InboundItem =>
+const item = (
+  report: Partial<Message.Report>,
+  reference: string | null = null,
+  more: Pick<Extract<InboundItem.InboundItem, { readonly _tag: "Status" }>, "preference" | "recipient"> = {}
+): InboundItem.InboundItem =>
   ({
     _tag: "Status",
     providerNumberId: number,
     reference,
-    report: { status: "delivered", at: now - minute, providerMessageId: "wamid.out.1", error: null, ...report }
+    report: { status: "delivered", at: now - minute, providerMessageId: "wamid.out.1", error: null, ...report },
+    recipient: { phone: `+${ana.wa_id}`, userId: null },
+    ...more
   }) as InboundItem.InboundItem
 
 describe("a status", () => {
@@ -135,26 +141,24 @@ describe("a failure", () => {
   })
 
   it("because marketing was stopped opts the recipient out, by whichever name they have", () => {
-    const optOut = (customer: object) => ({
-      _tag: "Preference",
-      providerNumberId: number,
-      customer,
-      preference: "opt_out",
-      at: now - minute
-    })
     const error = { code: 131050, title: "User has stopped marketing messages" }
-    assert.deepStrictEqual<unknown>(failed(error)[1], optOut({ phone: `+${ana.wa_id}`, userId: null }))
-    assert.deepStrictEqual<unknown>(
-      told({ status: "failed", errors: [error], recipient_user_id: ana.user_id })[1],
-      optOut({ phone: `+${ana.wa_id}`, userId: ana.user_id })
-    )
-    assert.deepStrictEqual<unknown>(
-      told({ status: "failed", errors: [error], recipient_id: null, recipient_user_id: ana.user_id })[1],
-      optOut({ phone: null, userId: ana.user_id })
-    )
-    for (const nobody of [{ recipient_id: null }, { recipient_type: "group" }]) {
-      assert.lengthOf(told({ status: "failed", errors: [error], ...nobody }), 1)
+    const optOut = (fields: { readonly [name: string]: Json }, errors: Json = [error]) => {
+      const [status, ...more] = told({ status: "failed", errors, ...fields })
+      assert(status?._tag === "Status")
+      assert.deepStrictEqual(more, [])
+      return [status.preference, status.recipient]
     }
+    const phone = `+${ana.wa_id}`
+    assert.deepStrictEqual(optOut({}), ["opt_out", { phone, userId: null }])
+    assert.deepStrictEqual(optOut({ recipient_user_id: ana.user_id }), ["opt_out", { phone, userId: ana.user_id }])
+    assert.deepStrictEqual(optOut({ recipient_id: null, recipient_user_id: ana.user_id }), [
+      "opt_out",
+      { phone: null, userId: ana.user_id }
+    ])
+    // the message says whose it is
+    assert.deepStrictEqual(optOut({ recipient_id: null }), ["opt_out", undefined])
+    assert.deepStrictEqual(optOut({}, [{ code: 131026 }, error])[0], "opt_out")
+    assert.deepStrictEqual(optOut({ recipient_type: "group" }), [undefined, undefined])
   })
 
   it("because of the number or its account blocks that, from the time of the failure on", () => {
@@ -180,7 +184,8 @@ describe("a failure", () => {
     }
   })
 
-  it("has only its own reason: what stands under errors of another status counts for nothing", () => {
-    assert.deepStrictEqual(told({ errors: [{ code: 131050 }] }), [item({})])
+  it("has only its own reason: errors of another status are none, though marketing may have been stopped", () => {
+    assert.deepStrictEqual(told({ errors: [{ code: 131026 }] }), [item({})])
+    assert.deepStrictEqual(told({ errors: [{ code: 131050 }] }), [item({}, null, { preference: "opt_out" })])
   })
 })

@@ -18,6 +18,7 @@ import {
   product,
   read,
   readPost,
+  secondsAgo,
   skipped,
   status
 } from "./posts.ts"
@@ -108,6 +109,31 @@ describe("a post", () => {
     ])
   })
 
+  it("of the field user_id_update names a customer's user id before and now, and their parents", () => {
+    const update = (fields: { readonly [name: string]: Json }) =>
+      readPost(post(entry([change("user_id_update", {
+        ...product,
+        contacts: [{ profile: { name: "A" } }],
+        user_id_update: [{ detail: "User id for A has been updated.", timestamp: secondsAgo(60), ...fields }]
+      })])))
+    const moved = (from: object, to: object) => [{
+      _tag: "CustomerMoved",
+      providerNumberId: number,
+      from,
+      to,
+      at: now - 60_000
+    }]
+    const user_id = { previous: "CO.880001", current: "CO.880002" }
+    const [from, to] = ["CO.880001", "CO.880002"].map((userId) => ({ phone: null, userId }))
+    assert.deepStrictEqual<unknown>(update({ user_id }), moved(from!, to!))
+    const parent_user_id = { previous: "CO.ENT.1", current: "CO.ENT.2" }
+    assert.deepStrictEqual<unknown>(
+      update({ user_id, parent_user_id }),
+      moved({ ...from, aliases: ["CO.ENT.1"] }, { ...to, aliases: ["CO.ENT.2"] })
+    )
+    assert.deepStrictEqual<unknown>(update({ user_id: { previous: "CO.1" } }), [skipped("user_id_update:incomplete")])
+  })
+
   it("of fields that are not ours is passed over, with nothing in them taken for a message", () => {
     const value = { ...product, messages: [text("m1")], history: [{ threads: [{ messages: [text("m2")] }] }] }
     for (
@@ -118,8 +144,7 @@ describe("a post", () => {
         "standby",
         "calls",
         "partner_solutions",
-        "payment_configuration_update",
-        "user_id_update"
+        "payment_configuration_update"
       ]
     ) assert.deepStrictEqual(readPost(post(entry([change(field, value)]))), [skipped(`field:${field}`)])
     assert.deepStrictEqual(readPost(post(entry([change("a field of <b>", value)]))), [skipped("field:other")])

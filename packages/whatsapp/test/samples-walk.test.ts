@@ -254,7 +254,12 @@ describe("every answer of Meta's documents", () => {
       { _tag: "Answered", status: 200, json: answer, regainAfter: undefined },
       undefined
     )
-    assert.deepStrictEqual(outcome, { _tag: "Accepted", providerMessageId: answer.messages[0].id })
+    const { wa_id } = answer.contacts[0]
+    assert.deepStrictEqual(outcome, {
+      _tag: "Accepted",
+      providerMessageId: answer.messages[0].id,
+      recipient: { phone: `+${wa_id}`, userId: null }
+    })
   }
   const refused = (answer: Json) => {
     const { code, error_data, error_subcode, message } = answer.error

@@ -3,6 +3,7 @@
  * repository, since no container engine is needed to hold that they work. In the short form, what `npm ci` installs is
  * linked; in the long form (`npm run long -- container`) npm installs it.
  */
+import * as Clone from "@wac/testbed/Clone"
 import * as Extent from "@wac/testbed/Extent"
 import * as FreePort from "@wac/testbed/FreePort"
 import { DockerfileParser } from "dockerfile-ast"
@@ -112,6 +113,7 @@ describe("the container file", () => {
 
   it.each(installs)(
     "its steps, by a user who is not root, make a server that is healthy (by npm: %j)",
+    Clone.needed,
     async (isByNpm) => {
       const directory = mkdtempSync(join(tmpdir(), "wac-container-"))
       onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
@@ -171,7 +173,7 @@ describe("the container file", () => {
       await new Promise<void>((resolve, reject) => {
         const take = (chunk: Buffer) => {
           output += chunk.toString()
-          if (output.includes("is listening on")) resolve()
+          if (output.includes("listening on ")) resolve()
         }
         child.stdout.on("data", take)
         child.stderr.on("data", take)

@@ -1,6 +1,7 @@
 /**
  * The systemd unit.
  */
+import * as Program from "@wac/testbed/Program"
 import { execFile } from "node:child_process"
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -8,10 +9,13 @@ import { join } from "node:path"
 import { promisify } from "node:util"
 import { assert, describe, it, onTestFinished } from "vitest"
 import { root } from "../../Published.ts"
-import * as Tool from "./Tool.ts"
 
 const run = promisify(execFile)
-const analyze = Tool.installed("systemd-analyze", ["--version"], "the systemd unit", "apt-get install systemd")
+const needed = Program.needed({
+  programs: [["systemd-analyze", "--version"]],
+  untested: "the systemd unit",
+  install: "apt-get install systemd"
+})
 const unit = join(root, "deploy/systemd/wac.service")
 
 describe("the systemd unit", () => {
@@ -21,7 +25,7 @@ describe("the systemd unit", () => {
     assert.isAtLeast(Number(/^TimeoutStopSec=(\d+)s$/m.exec(text)![1]), 11)
   })
 
-  it.each(analyze)("%s finds nothing wrong with it", async () => {
+  it("systemd-analyze finds nothing wrong with it", needed, async () => {
     const folder = mkdtempSync(join(tmpdir(), "wac-unit-"))
     onTestFinished(() => rmSync(folder, { recursive: true }))
     const copy = join(folder, "wac.service")
@@ -31,7 +35,7 @@ describe("the systemd unit", () => {
     assert.strictEqual(stdout + stderr, "")
   })
 
-  it.each(analyze)("%s rates its exposure at most 2.0 of 10", async () => {
+  it("systemd-analyze rates its exposure at most 2.0 of 10", needed, async () => {
     await run("systemd-analyze", ["security", "--offline=true", "--no-pager", "--threshold=20", unit])
   })
 })

@@ -2,6 +2,7 @@
  * What watches the service: alert rules, their tests and runbooks, and the Grafana dashboard, against the metrics that
  * exist.
  */
+import * as Program from "@wac/testbed/Program"
 import { execFile } from "node:child_process"
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
@@ -9,11 +10,14 @@ import { promisify } from "node:util"
 import { assert, describe, it } from "vitest"
 import { parse } from "yaml"
 import { root } from "../../Published.ts"
-import * as Tool from "./Tool.ts"
 
 const run = promisify(execFile)
 const read = (path: string): string => readFileSync(join(root, path), "utf8")
-const promtool = Tool.installed("promtool", ["--version"], "Prometheus' rules", "apt-get install prometheus")
+const needed = Program.needed({
+  programs: ["promtool"],
+  untested: "Prometheus' rules",
+  install: "apt-get install prometheus"
+})
 const prometheus = join(root, "deploy/prometheus")
 
 interface Rule {
@@ -91,7 +95,7 @@ describe("what watches the service", () => {
     assert.strictEqual(new Set(places).size, places.length)
   })
 
-  it.each(promtool)("%s finds the rules, their tests and the configuration right", async () => {
+  it("promtool finds the rules, their tests and the configuration right", needed, async () => {
     await run("promtool", ["check", "rules", "rules.yml"], { cwd: prometheus })
     const { stdout } = await run("promtool", ["test", "rules", "rules.test.yml"], { cwd: prometheus })
     assert.include(stdout, "SUCCESS")

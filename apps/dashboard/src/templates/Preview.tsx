@@ -25,8 +25,8 @@ const read = (component: unknown): Component => {
 
 /** The text with its placeholders filled, or marked where nothing fills them. */
 const filled = (text: string, values: { readonly [variable: string]: string }): ReactNode =>
-  text.split(/(\{\{\s*[^{}]+?\s*\}\})/).map((part, i) => {
-    const name = /^\{\{\s*([^{}]+?)\s*\}\}$/.exec(part)?.[1]
+  text.split(/(\{\{[^{}]+\}\})/).map((part, i) => {
+    const name = /^\{\{([^{}]+)\}\}$/.exec(part)?.[1]?.trim()
     if (name === undefined) return <Fragment key={i}>{part}</Fragment>
     const value = values[name]
     return value === undefined || value === ""

@@ -44,9 +44,9 @@ it.live(
       const act = (by: string, verb: string) => call(`${by}/${id}/${verb}`, { method: "POST", headers: session })
       const get = Effect.map(call(`${third}/${id}`, { headers: session }), ({ body }) => body)
       const reached = Effect.map(api.recipients, ({ size }) => size)
-      const untilReached = (count: number) => checks.until(reached, (size) => size >= count, 2400)
+      const untilReached = (count: number) => checks.until(reached, (size) => size >= count)
       yield* act(first, "check")
-      yield* checks.until(get, ({ status }) => status === "ready", 2400)
+      yield* checks.until(get, ({ status }) => status === "ready")
 
       const starts = yield* Effect.forEach([first, second, third, first, second, third], (by) => act(by, "start"), {
         concurrency: "unbounded"
@@ -97,7 +97,7 @@ it.live(
       assert.strictEqual(sum(done.counts, "queued"), 0)
       assert.isAbove(sum(done.counts, "skipped"), 0)
       assert.strictEqual(sum(done.counts, "sent", "delivered", "failed", "unknown", "skipped"), recipients)
-      const { counts } = yield* checks.until(get, ({ counts }) => sum(counts, "delivered") === tallies.size, 600)
+      const { counts } = yield* checks.until(get, ({ counts }) => sum(counts, "delivered") === tallies.size)
       assert.strictEqual(sum(counts, "skipped"), sum(done.counts, "skipped"))
       assert.strictEqual(yield* reached, tallies.size)
       const completions = yield* sql<{ readonly status: string }>(

@@ -22,9 +22,6 @@ const share = Extent.of(0.2, 0.9)
 
 const processCount = 3
 
-/** The campaign is watched this often, for 20 minutes. */
-const looks = 24_000
-
 /** Reports come in posts of many, as from an upstream under load. */
 const reports = { sentAfter: null, readAfter: null, batchMost: 200, batchLinger: 100, lanes: 4 } as const
 
@@ -65,8 +62,7 @@ it.live(
               headers: { ...session, ...options?.headers }
             })
           ).pipe(Effect.catchCause(() => Effect.undefined)),
-          (answer) => answer !== undefined && answer.status < 500,
-          looks
+          (answer) => answer !== undefined && answer.status < 500
         ) as Effect.Effect<Answer>
       const created = yield* ask("", {
         // lost outcomes are failures after 10 minutes; those of many kills come together
@@ -82,7 +78,7 @@ it.live(
       })
       assert.strictEqual(uploaded.status, 200, uploaded.text)
       yield* ask(`/${id}/check`, { method: "POST" })
-      yield* checks.until(ask(`/${id}`), ({ body }) => body.status === "ready", looks)
+      yield* checks.until(ask(`/${id}`), ({ body }) => body.status === "ready")
 
       yield* ask(`/${id}/start`, { method: "POST" })
       let killed = 0
@@ -98,15 +94,14 @@ it.live(
       const untilTried = (count: number) =>
         checks.until(
           Effect.delay(ask(`/${id}`), "200 millis"),
-          ({ body }) => body.counts.queued <= recipients - count,
-          looks
+          ({ body }) => body.counts.queued <= recipients - count
         )
       yield* untilTried(crashAfter)
       yield* postgres.crash
       yield* postgres.start
       yield* untilTried(calmAfter)
       yield* Fiber.interrupt(killing)
-      yield* checks.until(Effect.sync(() => alive.length), (count) => count >= 2, looks)
+      yield* checks.until(Effect.sync(() => alive.length), (count) => count >= 2)
       const done = yield* completed(
         Effect.map(ask(`/${id}`), ({ body }) => body),
         // the claims of the dead end, and others learn what came of them
@@ -128,8 +123,7 @@ it.live(
       // the provider's reports name what answers did not
       const { accepted, counts, rows, tallies } = yield* checks.until(
         look,
-        ({ accepted, counts }) => counts.delivered >= accepted.size,
-        looks
+        ({ accepted, counts }) => counts.delivered >= accepted.size
       )
       assert.deepStrictEqual([...tallies].filter(([, { accepted, repeated }]) => accepted > 1 || repeated > 0), [])
       const { failed, unknown, ...others } = counts

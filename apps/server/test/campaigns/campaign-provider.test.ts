@@ -60,7 +60,7 @@ const started = Effect.fnUntraced(function*(
   const act = (verb: string) => call(`${at}/${verb}`, { method: "POST", headers: session })
   const until = (awaited: (campaign: (typeof created)["body"]) => boolean) =>
     Effect.map(
-      checks.until(call(at, { headers: session }), ({ body }) => awaited(body), 400),
+      checks.until(call(at, { headers: session }), ({ body }) => awaited(body)),
       ({ body }) => body
     )
   yield* call(`${at}/recipients`, {

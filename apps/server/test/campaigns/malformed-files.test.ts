@@ -74,7 +74,7 @@ const make = Effect.gen(function*() {
         put(`${path}/recipients`, { "content-type": type, ...headers }, pieces),
       check: Effect.andThen(
         call(`${server.url}${path}/check`, { method: "POST", headers: session }),
-        checks.until(get, ({ body }) => body.status === "ready", Extent.of(1200, 18_000))
+        checks.until(get, ({ body }) => body.status === "ready")
       ),
       report: (query: string) =>
         call(`${server.url}${path}/recipients${query}`, { headers: { ...session, accept: "text/csv" } })

@@ -1,24 +1,15 @@
 /**
- * A person at a real browser: Debian's Chromium, or the one that `TEST_CHROMIUM` names.
+ * A person at a real browser.
  */
 import { assert } from "@effect/vitest"
+import * as Chromium from "@wac/testbed/Chromium"
 import { Effect } from "effect"
-import { existsSync } from "node:fs"
-import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core"
+import type { Browser, BrowserContextOptions, Page } from "playwright-core"
 import type { Movable } from "../movable.ts"
-
-const program = process.env["TEST_CHROMIUM"] ?? "/usr/bin/chromium"
 
 const launched = (...args: ReadonlyArray<string>) =>
   Effect.acquireRelease(
-    Effect.promise(async () => {
-      if (!existsSync(program)) {
-        throw new Error(
-          `there is no ${program}: run apt-get install chromium, or put the path of a Chromium into TEST_CHROMIUM`
-        )
-      }
-      return chromium.launch({ executablePath: program, args: ["--no-sandbox", ...args] })
-    }),
+    Effect.promise(() => Chromium.launch(...args)),
     (browser) => Effect.promise(() => browser.close())
   )
 

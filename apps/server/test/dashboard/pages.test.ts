@@ -30,7 +30,7 @@ let empty: Effect.Success<typeof workspace.empty>
 beforeAll(async () => {
   mkdirSync(pictures, { recursive: true })
   ;[browser, filled, empty] = await Promise.all([inScope(launch), inScope(workspace.filled), inScope(workspace.empty)])
-}, 120_000)
+})
 afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
 
 /** The pages behind the sign-in, by the name of their picture. */

@@ -63,7 +63,7 @@ beforeAll(async () => {
   })
   await inScope(Effect.addFinalizer(() => Effect.promise(wac.close)))
   browser = await inScope(strictBrowser)
-}, 60_000)
+})
 
 afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
 

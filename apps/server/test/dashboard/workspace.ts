@@ -26,8 +26,7 @@ export const failing = Effect.gen(function*() {
   for (let i = 0; i < 6; i++) yield* send({ key, url }, template("+15005550003", "order_update", "Ana", `${i}`))
   yield* checks.until(
     Effect.map(call(`${url}/internal/webhook`, { headers: session }), ({ body }) => body),
-    ({ failingSince }) => failingSince !== null,
-    600
+    ({ failingSince }) => failingSince !== null
   )
   return { ...server, receiver }
 })
@@ -77,8 +76,7 @@ const ready = Effect.fnUntraced(function*(
   yield* call(`${at}/${id}/check`, { method: "POST", headers })
   yield* checks.until(
     Effect.map(call(`${at}/${id}`, { headers: session }), ({ body }) => body),
-    ({ status }) => status === "ready",
-    600
+    ({ status }) => status === "ready"
   )
   return id as string
 })
@@ -99,7 +97,7 @@ export const filled = Effect.gen(function*() {
   })
   /** Suspends until a list of the dashboard is as it should be. */
   const reached = (path: string, holds: (body: ReturnType<typeof JSON.parse>) => boolean) =>
-    checks.until(get(path), holds, 600)
+    checks.until(get(path), holds)
 
   // a receiver that refuses one event for a day while it accepts the others
   yield* receiver.answerWith(({ body }) =>

@@ -11,6 +11,7 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Extent from "@wac/testbed/Extent"
+import * as Program from "@wac/testbed/Program"
 import { Effect } from "effect"
 import { execFile } from "node:child_process"
 import * as fs from "node:fs/promises"
@@ -163,6 +164,13 @@ const clone = async (to: string): Promise<void> => {
 /** What one page leaves behind for the next one. */
 const leftovers = [".data", "wac.cookies", "webhook.json", "receiver.mjs", "server.log"]
 
+/** What the commands of the pages run besides Node and npm. */
+const programs = ["curl", "grep", "sed", ["openssl", "version"]] as const
+const untested = "the commands of the guides"
+const install = "apt-get install curl openssl"
+const needed = Program.needed({ programs, untested, install })
+const neededInClone = Program.needed({ programs: [...programs, "git", "tar"], untested, install: `${install} git` })
+
 /** The Nodes on which a clone runs. All of them take an hour; the present one is run from the sources. */
 const clones = Extent.of<ReadonlyArray<string>>([], ["20", "22", "24"])
 
@@ -175,7 +183,7 @@ describe("the documentation", () => {
         const directory = path.join(scratch, document.replaceAll(/\W+/g, "-"))
         return readOne(document, { directory, repository: root, node, isClone: false })
       }, { concurrency: 2, discard: true })
-    }).pipe(Effect.scoped))
+    }).pipe(Effect.scoped), needed)
 
   for (const version of clones) {
     it.live(
@@ -197,7 +205,7 @@ describe("the documentation", () => {
             yield* readOne(document, { directory, repository: directory, node, isClone: true })
           }
         }).pipe(Effect.scoped),
-      3_600_000
+      { ...neededInClone, timeout: 3_600_000 }
     )
   }
 

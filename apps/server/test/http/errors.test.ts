@@ -301,7 +301,10 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("erro
               ""
             ]
           ) {
-            checks.assertError(yield* ask("{}", { "content-type": type }), 415, unsupported)
+            const answer = yield* ask("{}", { "content-type": type })
+            checks.assertError(answer, 415, unsupported)
+            // with JSON of another encoding, the type is not what is wrong
+            assert.include(answer.body.error.message, type.includes("json; charset") ? "UTF-8" : "must be JSON: ")
           }
           const typeless = yield* checks.exchange(
             server.url,
@@ -341,8 +344,15 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("erro
             checks.assertInvalid(yield* ask(broken), "malformed_json")
           }
           for (const other of ["null", "[]", "[{}]", "\"x\"", "1", "true"]) {
-            checks.assertInvalid(yield* ask(other), "invalid_field")
+            const answer = yield* ask(other)
+            checks.assertInvalid(answer, "invalid_field")
+            assert.strictEqual(answer.body.error.message, "the body must be a JSON object", other)
           }
+          // the name with an escape is the same name
+          const twice = yield* ask("{\"x\":[{\"to\":1,\"t\\u006f\":2}]}")
+          checks.assertInvalid(twice, "invalid_field", "x[0].to")
+          assert.strictEqual(twice.body.error.message, "x[0].to must be given once")
+
           const invalid = Buffer.from([0x7b, 0x22, 0x61, 0x22, 0x3a, 0x22, 0xc3, 0x28, 0x22, 0x7d])
           const sent = yield* checks.exchange(
             server.url,
@@ -760,6 +770,10 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("erro
         ) {
           checks.assertInvalid(yield* ask(`${path}?cursor=${cursor}`), "invalid_field", "cursor")
         }
+        for (const name of ["limit", "cursor"]) {
+          const { error } = (yield* ask(`${path}?${name}=1&${name}=2`)).body
+          assert.strictEqual(error.message, `${name} must be given once`)
+        }
         checks.assertInvalid(yield* ask(`${path}?page=2`), "unknown_field", "page")
         checks.assertInvalid(yield* ask(`${path}?Limit=2`), "unknown_field", "Limit")
         checks.assertInvalid(yield* ask(`${path}?__proto__=2`), "unknown_field", "__proto__")
@@ -829,6 +843,10 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("erro
           body
         )
         checks.assertError(answer, 400, { ...expected, reason: "invalid_idempotency_key" })
+        assert.strictEqual(
+          answer.body.error.message,
+          "the request has more than one Idempotency-Key, or one with a comma and a space: send one, without spaces"
+        )
       }))
   })
 

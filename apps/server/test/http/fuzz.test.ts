@@ -471,26 +471,6 @@ const badInput = (size: number) => (it: Vitest.MethodsNonLive<checks.Served>): v
       for (const status of [400, 404, 405]) assert.isAbove(statuses.get(status) ?? 0, 0, `${status}`)
     }))
 
-  it.effect("in text that not every storage holds", () =>
-    Effect.gen(function*() {
-      const random = SeededRandom.make(seed + 5)
-      const caller = yield* callers
-      const words = ["status", "name", "language", "category", "to", "type", "since", "cursor", "phoneNumberId"]
-      const targets = endpoints.filter(({ method, path }) => method !== "POST" && path !== "/internal/session").flatMap(
-        (
-          { method, path }
-        ) =>
-          path.includes(":id")
-            ? ["%00", `${checks.nobody}%00`, "%ed%a0%80"].map((id) => ({
-              method,
-              path,
-              target: path.replace(":id", id)
-            }))
-            : words.map((word) => ({ method, path, target: `${path}?${word}=%00` }))
-      )
-      yield* storm(targets.map(({ method, path, target }) => ({ method, target, headers: caller(random, path) })))
-    }))
-
   it.effect("below HTTP", () =>
     Effect.gen(function*() {
       const random = SeededRandom.make(seed + 4)

@@ -116,8 +116,7 @@ layer(World.layer, { excludeTestServices: true })(`beside ${dead} dead webhooks`
       const failed = (one: Tenant) =>
         checks.until(
           Effect.andThen(clock.end, health(one)),
-          ({ failingSince }) => failingSince !== null,
-          600
+          ({ failingSince }) => failingSince !== null
         )
       for (const one of others) {
         assert.match((yield* failed(one)).lastFailure.message, /did not (answer|finish its response) within 5 seconds$/)
@@ -132,8 +131,7 @@ layer(World.layer, { excludeTestServices: true })(`beside ${dead} dead webhooks`
       for (const { customer } of others) {
         yield* checks.until(
           Effect.andThen(clock.end, customer.requests),
-          (requests) => new Set(requests.map(({ headers }) => headers["webhook-id"])).size === backlog,
-          1200
+          (requests) => new Set(requests.map(({ headers }) => headers["webhook-id"])).size === backlog
         )
       }
     }))

@@ -4,12 +4,12 @@
  */
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Access, Api, Traits } from "@wac/api"
-import { Id, Member, SessionStore } from "@wac/core"
+import { Id, Member, SessionStore, Time } from "@wac/core"
 import { Context, Effect, Layer } from "effect"
 import { createHash } from "node:crypto"
 import * as checks from "../checks.ts"
 import { actorHeader, type Answer, call, hello, hostAuthenticator, ownPage, ready, send, start } from "../harness.ts"
-import { moving } from "../movable.ts"
+import { type Movable, still } from "../movable.ts"
 import * as Things from "./things.ts"
 
 interface Route {
@@ -82,6 +82,7 @@ const missingSession = { code: "unauthorized", reason: "missing_session" }
 /** A server whose sessions are those of an embedding application, with two workspaces, and every kind of API key. */
 class Hosted extends Context.Service<Hosted, {
   readonly url: string
+  readonly pass: Movable["pass"]
   readonly services: checks.Ready["services"]
   readonly ours: Effect.Success<ReturnType<typeof checks.anotherWorkspace>>
   readonly theirs: Effect.Success<ReturnType<typeof checks.anotherWorkspace>>
@@ -90,7 +91,8 @@ class Hosted extends Context.Service<Hosted, {
   static readonly layer = Layer.effect(
     Hosted,
     Effect.gen(function*() {
-      const { pass, services, url } = yield* moving(start({
+      // whatever may be read shows the same until something changes it, however long these tests take
+      const { clock, pass, services, url } = yield* still(start({
         environment: checks.unlimited,
         adapters: { authenticator: hostAuthenticator }
       }))
@@ -106,10 +108,11 @@ class Hosted extends Context.Service<Hosted, {
         )
       const revoked = yield* made({ name: "revoked" })
       yield* call(`${url}/internal/api-keys/${revoked.id}`, { method: "DELETE", headers: session })
-      const expired = yield* made({ name: "expired", expiresAt: checks.timeIn(60_000) })
+      const expiresAt = Time.iso(clock.currentTimeMillisUnsafe() + 60_000)
+      const expired = yield* made({ name: "expired", expiresAt })
       yield* pass("1 minute")
       const deadKeys = { revoked_key: revoked.apiKey, expired_key: expired.apiKey }
-      return { url, services, ours, theirs, deadKeys }
+      return { url, pass, services, ours, theirs, deadKeys }
     })
   )
 }
@@ -350,8 +353,9 @@ layer(Hosted.layer, checks.live)("callers", (it) => {
   })
 
   describe("one workspace", () => {
-    const ownOf = ({ ours: { id, key }, services, url }: Hosted["Service"]): Things.Own => ({
+    const ownOf = ({ ours: { id, key }, pass, services, url }: Hosted["Service"]): Things.Own => ({
       url,
+      pass,
       services,
       id,
       key,

@@ -167,17 +167,18 @@ layer(Fixture.layer, checks.live)("API keys", (it) => {
   describe("listing", () => {
     it.effect("the list shows four fields of each active key, newest first", () =>
       Effect.gen(function*() {
-        const server = yield* Fixture
+        const server = yield* moving(ready({ environment: checks.unlimited }))
         const kept = (yield* create(server, { name: "kept" })).body
         const revoked = (yield* create(server, { name: "revoked" })).body
         const expiring = (yield* create(server, {
           name: "expiring",
-          expiresAt: checks.timeIn(300)
+          expiresAt: checks.timeIn(3_600_000)
         })).body
         yield* revoke(server, revoked.id)
         const [first, second] = (yield* list(server, "?limit=2")).body.data
         assert.deepStrictEqual([first.id, second.id], [expiring.id, kept.id])
-        const answer = yield* checks.until(list(server), ({ body }) => body.data[0].id !== expiring.id)
+        yield* server.pass("1 hour")
+        const answer = yield* list(server)
         checks.assertHeaders(answer)
         assert.deepStrictEqual(Object.keys(answer.body), ["data", "hasMore", "nextCursor"])
         assert.deepStrictEqual(answer.body.data[0], {

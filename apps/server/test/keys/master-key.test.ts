@@ -20,7 +20,7 @@ it.live(
       const key = yield* createKey(a.url, session, { name: "signs", requireSignature: true })
       const { signingSecret } = yield* setWebhook({ url: a.url, session }, { url: hook.url })
       const b = yield* start({ ...env, WAC_MASTER_KEY: after, WAC_MASTER_KEY_PREVIOUS: before })
-      yield* checks.until(Effect.sync(() => b.output.stdout), (text) => text.includes("can be removed"), 400)
+      yield* checks.until(Effect.sync(() => b.output.stdout), (text) => text.includes("can be removed"))
       yield* kill(a)
       yield* kill(b)
 

@@ -4,23 +4,20 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Extent from "@wac/testbed/Extent"
+import * as Program from "@wac/testbed/Program"
 import { Clock, Effect, Fiber } from "effect"
 import { execFileSync } from "node:child_process"
 import { hello, send } from "../harness.ts"
 import { freshDatabase, type Listening, masterKey, postgres, signedIn, start } from "../processes.ts"
 
-/** What `faketime` has a program load; nothing where it is not installed. */
-const library = (() => {
-  try {
-    return execFileSync("faketime", ["-f", "+0s", "printenv", "LD_PRELOAD"], { encoding: "utf8" }).trim()
-  } catch {
-    process.stderr.write(
-      "\nNOT TESTED: processes whose clocks differ, because there is no faketime here.\n" +
-        "Install it (apt-get install faketime) and run the tests again.\n\n"
-    )
-    return undefined
-  }
-})()
+const needed = Program.needed({
+  programs: ["faketime"],
+  untested: "processes whose clocks differ",
+  install: "apt-get install faketime"
+})
+
+/** What `faketime` has a program load. */
+const library = () => execFileSync("faketime", ["-f", "+0s", "printenv", "LD_PRELOAD"], { encoding: "utf8" }).trim()
 
 /** Sends a second, with a burst of twice as many. */
 const rate = 20
@@ -61,7 +58,7 @@ const all200 = (answers: ReadonlyArray<{ readonly status: number; readonly text:
 /** So long takes a bucket to fill. */
 const full = Effect.sleep("2100 millis")
 
-describe.skipIf(library === undefined)("two processes", () => {
+describe("two processes", needed, () => {
   it.live(
     "two processes whose clocks differ by 10 s together allow exactly the workspace's limit, even if one is stopped",
     () =>
@@ -78,7 +75,7 @@ describe.skipIf(library === undefined)("two processes", () => {
         const right = yield* start(env)
         const ahead = yield* start({
           ...env,
-          LD_PRELOAD: library!,
+          LD_PRELOAD: library(),
           FAKETIME: "+10s",
           FAKETIME_DONT_FAKE_MONOTONIC: "1"
         })

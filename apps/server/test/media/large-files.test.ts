@@ -100,8 +100,7 @@ const settled = ({ child, url }: Listening) =>
   Effect.andThen(
     checks.until(
       Effect.sync(() => statusOf(child.pid!, "VmHWM") - statusOf(child.pid!, "VmRSS")),
-      (givenBack) => givenBack > 10 * megabyte,
-      300
+      (givenBack) => givenBack > 10 * megabyte
     ),
     call(`${url}/openapi.json`)
   )

@@ -5,6 +5,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Daemon from "@wac/testbed/Daemon"
 import * as FreePort from "@wac/testbed/FreePort"
+import * as Program from "@wac/testbed/Program"
 import { RecordingReceiver } from "@wac/testkit"
 import { Effect } from "effect"
 import { rm } from "node:fs/promises"
@@ -14,7 +15,8 @@ import * as guide from "../guide.ts"
 import { call, hello, ready, receiver, send, setWebhook } from "../harness.ts"
 import { masterKey, sql } from "../processes.ts"
 
-const isInstalled = Daemon.areInstalled(["pgbackrest", "pg_dump", "initdb"], {
+const needed = Program.needed({
+  programs: ["pgbackrest", "pg_dump", "initdb"],
   untested: "backups and their restoration",
   install: "apt-get install postgresql pgbackrest"
 })
@@ -60,7 +62,7 @@ const managed = Effect.gen(function*() {
 
 const recipient = (n: number) => `+1202555${String(n).padStart(4, "0")}`
 
-describe.skipIf(!isInstalled)("a backup", () => {
+describe("a backup", needed, () => {
   it.live("a restored copy has what was there, delivers its events, and sends no campaign until it is confirmed", () =>
     Effect.gen(function*() {
       const { follow, url: database } = yield* managed
@@ -103,7 +105,7 @@ describe.skipIf(!isInstalled)("a backup", () => {
         )
         const first = yield* sendOne(11)
         yield* follow(archive)
-        yield* checks.until(call(`${url}/readyz`), ({ status }) => status === 200, 600)
+        yield* checks.until(call(`${url}/readyz`), ({ status }) => status === 200)
         const second = yield* sendOne(12)
         yield* follow(dump)
         // the moment has to be a whole second after the backup
@@ -132,7 +134,7 @@ describe.skipIf(!isInstalled)("a backup", () => {
           (all) =>
             new Set(all.slice(before).map(({ body }) => JSON.parse(new TextDecoder().decode(body)).data.message_id))
         )
-        yield* checks.until(delivered, (ids) => ids.has(first) && ids.has(second), 800)
+        yield* checks.until(delivered, (ids) => ids.has(first) && ids.has(second))
         const known = yield* Effect.forEach([first, second, third], (id) => checks.stored({ ...server, key }, id))
         assert.deepStrictEqual(known.map(({ status }) => status), [200, 200, 404])
         assert.strictEqual((yield* get).body.counts.queued, 3)
@@ -146,8 +148,7 @@ describe.skipIf(!isInstalled)("a backup", () => {
       // the log is read to the moment in the background
       yield* checks.until(
         sql<{ readonly recovering: boolean }>(database("wac"), "select pg_is_in_recovery() as recovering"),
-        ([row]) => row?.recovering === false,
-        600
+        ([row]) => row?.recovering === false
       )
       const { get, variables } = yield* copy("wac")
       const told = yield* follow(confirm, {
@@ -155,7 +156,7 @@ describe.skipIf(!isInstalled)("a backup", () => {
         WAC_MASTER_KEY: variables.WAC_MASTER_KEY
       })
       assert.include(told, "Soon")
-      const done = yield* checks.until(get, ({ body }) => body.status === "completed", 600)
+      const done = yield* checks.until(get, ({ body }) => body.status === "completed")
       assert.strictEqual(done.body.counts.queued, 0)
     }).pipe(Effect.scoped))
 })

@@ -311,7 +311,7 @@ it.live(
         const bodies = all.slice(before).map(({ body }) => JSON.parse(new TextDecoder().decode(body)))
         return [...new Map(bodies.map((event) => [event.id, event])).values()]
       })
-      const received = yield* checks.until(came, ({ length }) => length === events.length, 800)
+      const received = yield* checks.until(came, ({ length }) => length === events.length)
       assert.sameMembers(received.map(({ id }) => id), events.map(({ id }) => id))
       for (const id of sent) {
         const sequences = received.filter(({ data }) => data.message_id === id).map(({ data }) => data.sequence)

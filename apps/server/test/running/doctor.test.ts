@@ -2,13 +2,14 @@
  * `wac doctor`: what it says of configurations, databases, the provider and receivers that are right or wrong.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { CloudApi } from "@wac/simulator"
+import { CloudApi, CloudApiClock } from "@wac/simulator"
 import * as S3Server from "@wac/testbed/S3Server"
-import { Effect } from "effect"
+import { Clock, Effect } from "effect"
 import { mkdtemp, readdir, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as Diagnosis from "../../src/Diagnosis.ts"
+import * as checks from "../checks.ts"
 import { type Ended, wac } from "../commandLine.ts"
 import { receiver, setWebhook, signIn, start } from "../harness.ts"
 import { freshDatabase, masterKey, ownPostgresWith, sql } from "../processes.ts"
@@ -16,6 +17,13 @@ import { freshDatabase, masterKey, ownPostgresWith, sql } from "../processes.ts"
 const findingsOf = ({ stdout }: Ended): ReadonlyArray<Diagnosis.Finding> => JSON.parse(stdout).findings
 
 const wrongOf = (ended: Ended) => findingsOf(ended).filter(({ state }) => state === "wrong")
+
+/** The machine's time; but whatever it times takes no time, so that no advice depends on this machine's speed. */
+const { clock: untimed } = CloudApiClock.make({
+  currentTimeMillisUnsafe: checks.now,
+  currentTimeNanosUnsafe: () => BigInt(checks.now()) * 1_000_000n,
+  monotonicTimeNanosUnsafe: () => 0n
+})
 
 describe("wac doctor", () => {
   it.live("finds nothing wrong beside a running server, and names what is once it is wrong", () =>
@@ -44,7 +52,7 @@ describe("wac doctor", () => {
         const session = yield* signIn(url)
         const { url: receiverUrl } = yield* receiver
         yield* setWebhook({ url, session }, { url: receiverUrl })
-        const healthy = yield* doctor("")
+        const healthy = yield* Effect.provideService(doctor(""), Clock.Clock, untimed)
         assert.deepStrictEqual([healthy.code, healthy.stderr], [0, ""])
         assert.isTrue(JSON.parse(healthy.stdout).healthy)
         assert.deepStrictEqual(findingsOf(healthy).filter(({ state }) => state !== "fine"), [])
@@ -145,6 +153,7 @@ describe("the diagnosis", () => {
     version: "17.2",
     versionNumber: 170_002,
     isWritable: true,
+    problem: undefined,
     schemaVersion: 9,
     neededSchemaVersion: 9,
     clockAhead: 12,
@@ -159,6 +168,8 @@ describe("the diagnosis", () => {
     [
       ["an old version", { versionNumber: 140_011 }, "wrong"],
       ["a standby", { isWritable: false }, "wrong"],
+      ["a full disk", { problem: "disk_full" }, "wrong"],
+      ["a right that is missing", { problem: "not_permitted" }, "wrong"],
       ["fsync that is off", { settings: { ...sound.settings, fsync: "off" } }, "wrong"],
       ["commits that are not awaited", { settings: { ...sound.settings, synchronous_commit: "off" } }, "wrong"],
       ["a clock a minute away", { clockAhead: -61_000 }, "wrong"],

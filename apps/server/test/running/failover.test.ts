@@ -7,6 +7,7 @@ import { CloudApi } from "@wac/simulator"
 import * as Extent from "@wac/testbed/Extent"
 import * as PatroniCluster from "@wac/testbed/PatroniCluster"
 import * as PgBouncer from "@wac/testbed/PgBouncer"
+import * as Program from "@wac/testbed/Program"
 import { Duration, Effect, Exit, Fiber } from "effect"
 import * as checks from "../checks.ts"
 import * as guide from "../guide.ts"
@@ -34,10 +35,11 @@ const most = 1000
 /** Of upstream's reports there is one for each message, soon. */
 const lives = { sentAfter: null, deliveredAfter: 500, readAfter: null, batchMost: 100, retryAfter: [500] } as const
 
-/** How often it is looked whether the processes are back, every 50 ms: far longer than a failover takes. */
-const tries = 1200
-
-const isInstalled = PatroniCluster.isInstalled && PgBouncer.isInstalled
+const needed = Program.needed({
+  programs: [...PatroniCluster.programs, ...PgBouncer.programs],
+  untested: "failovers of PostgreSQL under Patroni",
+  install: "apt-get install postgresql patroni etcd-server haproxy pgbouncer"
+})
 
 /** What a client knows of a send. */
 interface Sent {
@@ -138,8 +140,7 @@ const sending = Effect.fnUntraced(function*(processes: ReadonlyArray<Listening>,
       return Effect.map(
         checks.until(
           Effect.sync(() => processes.every((process) => (successes.get(process) ?? 0) > from)),
-          (isBack) => isBack,
-          tries
+          (isBack) => isBack
         ),
         () => performance.now() - from
       )
@@ -153,7 +154,7 @@ const sending = Effect.fnUntraced(function*(processes: ReadonlyArray<Listening>,
 
 const median = (values: ReadonlyArray<number>) => values.toSorted((one, other) => one - other)[values.length >> 1]!
 
-describe.skipIf(!isInstalled)("a PostgreSQL cluster", () => {
+describe("a PostgreSQL cluster", needed, () => {
   it.live(
     "when the primary is killed under load, no acknowledged send is lost or repeated, and sends resume",
     () =>

@@ -25,7 +25,7 @@ const pooled = Effect.gen(function*() {
 const callers = 8
 const sends = 48
 
-describe.skipIf(!PgBouncer.isInstalled)("processes behind a pooler", () => {
+describe("processes behind a pooler", PgBouncer.needed, () => {
   it.live("behind a pooler, revocations apply within two seconds, and each message is sent once despite kills", () =>
     Effect.gen(function*() {
       const { database, env, provider } = yield* pooled

@@ -142,7 +142,7 @@ describe("a process that runs for long", () => {
         /** Waits until nothing is under way any more, but what the campaign still has to send. */
         const settled = Effect.andThen(
           api.courier.settled,
-          checks.until(ask<{ readonly open: number }>(openText), ([row]) => row!.open === 0, 600)
+          checks.until(ask<{ readonly open: number }>(openText), ([row]) => row!.open === 0)
         )
 
         /** Lets time pass everywhere. */
@@ -156,7 +156,7 @@ describe("a process that runs for long", () => {
         const forgotten = Effect.fnUntraced(function*(before: number) {
           // a message whose key had not been deleted when retention looked is deleted the next time
           yield* pass(untilNextRound)
-          yield* checks.until(ask<{ readonly left: number }>(leftText(before)), ([row]) => row!.left === 0, 600)
+          yield* checks.until(ask<{ readonly left: number }>(leftText(before)), ([row]) => row!.left === 0)
         })
 
         const oneMonth = Effect.gen(function*() {
@@ -187,8 +187,7 @@ describe("a process that runs for long", () => {
           yield* checks.until(
             call(`${server.url}/internal/campaigns/${campaign}`, { headers: session }),
             ({ body }) =>
-              body.status === "completed" && body.counts.read === monthly.campaign,
-            600
+              body.status === "completed" && body.counts.read === monthly.campaign
           )
           yield* settled
           yield* forgotten(since)

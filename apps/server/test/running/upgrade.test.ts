@@ -7,6 +7,7 @@ import { PgClient } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
 import { Migrations } from "@wac/postgres"
 import { CloudApi } from "@wac/simulator"
+import * as Clone from "@wac/testbed/Clone"
 import * as Extent from "@wac/testbed/Extent"
 import { Effect, Exit, Fiber, Redacted, Scope } from "effect"
 import { isUnanswered, post, steadily, type Target, target } from "../balancer.ts"
@@ -74,7 +75,7 @@ interface Sent {
 const customer = (n: number) => `+1202555${String(n).padStart(4, "0")}`
 const buyer = (n: number) => `+1303${String(n).padStart(7, "0")}`
 
-describe("an upgrade under load, and the way back", () => {
+describe("an upgrade under load, and the way back", Clone.needed, () => {
   it.live(
     "callers see nothing but 503 with Retry-After, and nothing is lost or doubled",
     () =>
@@ -177,8 +178,7 @@ describe("an upgrade under load, and the way back", () => {
         const last = targets[0]!.process.url
         const finished = yield* checks.until(
           call(`${last}/internal/campaigns/${campaign}`, { headers: session }),
-          ({ body }) => body.status === "completed" && body.counts.delivered === recipients,
-          1200
+          ({ body }) => body.status === "completed" && body.counts.delivered === recipients
         )
         assert.deepInclude(finished.body.counts, { total: recipients, failed: 0, skipped: 0, unknown: 0 })
 
@@ -199,7 +199,7 @@ describe("an upgrade under load, and the way back", () => {
           const bodies = requests.map(({ body }) => JSON.parse(new TextDecoder().decode(body)))
           return [...new Map(bodies.map((event) => [event.id, event])).values()]
         })
-        const told = yield* checks.until(events, ({ length }) => length >= 2 * expected.length + 1, 1200)
+        const told = yield* checks.until(events, ({ length }) => length >= 2 * expected.length + 1)
         const recipientsOf = (type: string) => told.filter((event) => event.type === type).map(({ data }) => data.to)
         assert.deepStrictEqual(recipientsOf("message.sent").sort(), expected.sort())
         assert.deepStrictEqual(recipientsOf("message.delivered").sort(), expected)

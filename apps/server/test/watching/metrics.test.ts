@@ -92,7 +92,23 @@ describe.concurrent("metrics", () => {
       yield* call(`${one.url}/internal/webhook/test`, { method: "POST", headers: one.session })
       const series = "wac_webhook_attempts_total{outcome=\"delivered\"}"
       assert.strictEqual(valueOf(yield* metrics(one), series), 1)
-      assert.isUndefined(valueOf(yield* metrics(other), series))
+      assert.strictEqual(valueOf(yield* metrics(other), series), 0)
+    }))
+
+  it.live("counters that alerts watch are exported with 0 before their first event", () =>
+    Effect.gen(function*() {
+      const answer = yield* metrics(yield* ready())
+      for (
+        const series of [
+          "wac_inbound_posts_total{outcome=\"refused\"}",
+          "wac_inbound_post_problems_total{problem=\"storage\"}",
+          "wac_records_dropped_total{kind=\"usage\"}",
+          "wac_records_dropped_total{kind=\"requests\"}",
+          "wac_sends_total{outcome=\"unknown\",reason=\"outcome_unknown\"}",
+          "wac_webhook_attempts_total{outcome=\"timeout\"}",
+          "wac_log_lines_dropped_total"
+        ]
+      ) assert.strictEqual(valueOf(answer, series), 0, series)
     }))
 
   it.live("without METRICS_TOKEN, /metrics answers local programs and is 404 for requests that a proxy forwarded", () =>

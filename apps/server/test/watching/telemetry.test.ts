@@ -49,8 +49,7 @@ it.live("a collector gets requests, the backlog and the log, without secrets or 
 
       yield* until(
         Effect.andThen(server.pass("10 seconds"), told("metrics")),
-        (posts) => posts.length > 0 && pointsOf(posts, "wac_webhook_deliveries_pending")[0]?.asDouble === 1,
-        600
+        (posts) => posts.length > 0 && pointsOf(posts, "wac_webhook_deliveries_pending")[0]?.asDouble === 1
       )
       const { key, session } = server
       return [

@@ -51,7 +51,7 @@ layer(Postgres.layer, live)("a receiver that is no longer allowed", (it) => {
         const tried = (
           { body }: { readonly body: { readonly data: ReadonlyArray<{ readonly attemptCount: number }> } }
         ) => body.data[0]!.attemptCount >= 2
-        const { body: { data: [{ id }] } } = yield* until(ask("/deliveries"), tried, 600)
+        const { body: { data: [{ id }] } } = yield* until(ask("/deliveries"), tried)
         const { body: { attempts, status } } = yield* ask(`/deliveries/${id}`)
         const { body: test } = yield* ask("/test", "POST")
         const { body: { lastFailure } } = yield* ask("")

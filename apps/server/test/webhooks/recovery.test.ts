@@ -94,8 +94,7 @@ it.live(
             from attempts a join deliveries d on d.id = a.delivery_id
             where d.order_key = '${messageId}' and d.sequence = 1 order by a.number`
           ),
-          ({ length }) => length >= count,
-          600
+          ({ length }) => length >= count
         )
 
       const first = yield* sendOne("+15559000000")

@@ -61,7 +61,7 @@ describe("a replay job", () => {
         const [first] = yield* customer.take(1)
         const ask = (path: string, method = "GET", body?: unknown) =>
           call(`${process.url}/internal/webhook${path}`, { method, headers: session, body })
-        yield* checks.until(ask("/deliveries?status=delivered"), ({ body }) => body.data.length === 1, 600)
+        yield* checks.until(ask("/deliveries?status=delivered"), ({ body }) => body.data.length === 1)
         const since = checks.now() - hour
         for (const statement of copies(first!.event.id, since)) yield* sql(database, statement)
 
@@ -69,7 +69,7 @@ describe("a replay job", () => {
         const { body: job } = yield* ask("/replays", "POST", range)
         assert.deepStrictEqual([job.state, job.total, job.replayed], ["running", events, 0])
         const progress = Effect.suspend(() => Effect.map(ask(`/replays/${job.id}`), ({ body }) => body))
-        let { replayed } = yield* checks.until(progress, (body) => body.replayed >= begun, 1200)
+        let { replayed } = yield* checks.until(progress, (body) => body.replayed >= begun)
         for (const point of points) {
           const reached = proxy.stopAt("update replays r set", point)
           yield* gate.open
@@ -87,9 +87,9 @@ describe("a replay job", () => {
         }
         yield* gate.open
 
-        const done = yield* checks.until(progress, ({ state }) => state === "completed", 1200)
+        const done = yield* checks.until(progress, ({ state }) => state === "completed")
         assert.deepStrictEqual([done.total, done.replayed], [events, events])
-        yield* checks.until(ask("/deliveries?status=pending"), ({ body }) => body.data.length === 0, 1200)
+        yield* checks.until(ask("/deliveries?status=pending"), ({ body }) => body.data.length === 0)
         const arrivals = new Map<string, number>()
         for (const { headers } of yield* customer.requests) {
           const id = headers["webhook-id"]!

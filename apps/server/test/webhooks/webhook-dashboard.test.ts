@@ -4,6 +4,7 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { WebhookStore } from "@wac/core"
+import * as Curl from "@wac/testbed/Curl"
 import { RecordingReceiver } from "@wac/testkit"
 import { sign, verify } from "@wac/verifier"
 import { Context, Effect, Option } from "effect"
@@ -283,7 +284,7 @@ describe.concurrent("deliveries", () => {
       })
       const { body, status } = yield* look(as("developer"), `/deliveries/${id}`)
       assert.deepStrictEqual([status, body.id, body.curl], [200, id, null])
-    }))
+    }), Curl.needed)
 })
 
 describe.concurrent("pausing and resuming", () => {

@@ -88,7 +88,7 @@ const state = Effect.flatMap(Posting, ({ database }) =>
 
 const processed = Effect.flatMap(
   Posting,
-  (posting) => checks.until(Effect.provideService(state, Posting, posting), ({ due }) => due === 0, 600)
+  (posting) => checks.until(Effect.provideService(state, Posting, posting), ({ due }) => due === 0)
 )
 
 /** When a post came and when it was processed, by the process's clock. */

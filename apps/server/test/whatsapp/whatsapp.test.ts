@@ -331,7 +331,9 @@ layer(
       const list = yield* call(`${world.url}/v1/messages?to=${userId}`, {
         headers: { authorization: `Bearer ${world.key.apiKey}` }
       })
-      assert.isTrue(list.body.data.every(({ to }: { readonly to: string }) => to === userId))
+      // by whichever name it was sent
+      const sentTo = new Set(list.body.data.map(({ to }: { readonly to: string }) => to))
+      assert.sameMembers([...sentTo], [from, userId])
       assert.isAbove(list.body.data.length, 1)
     }))
 
@@ -360,6 +362,39 @@ layer(
         yield* writes({ from: written, text: "STOP" })
         yield* assertOptedOut(ours)
       }
+    }))
+
+  it.effect("the number in an event is accepted as the recipient of the reply, and lists what was sent to the customer", () =>
+    Effect.gen(function*() {
+      const world = yield* World
+      const headers = { authorization: `Bearer ${world.key.apiKey}` }
+      for (
+        const [ours, theirs] of [
+          ["+525512345670", "+5215512345670"],
+          ["+2290197123456", "+22997123456"],
+          ["+2250708123456", "+22508123456"]
+        ] as const
+      ) {
+        yield* accepted(world, template(ours))
+        const { event } = yield* writes({ from: ours })
+        assert.strictEqual(event?.data.from, theirs)
+        for (const to of [theirs, ours]) yield* textIs(to, 200)
+        const listed = (to: string) => call(`${world.url}/v1/messages?to=${encodeURIComponent(to)}`, { headers })
+        const [byOurs, byTheirs] = [yield* listed(ours), yield* listed(theirs)]
+        assert.lengthOf(byOurs.body.data, 3)
+        assert.deepStrictEqual(
+          byTheirs.body.data.map(({ message_id }: { readonly message_id: string }) => message_id),
+          byOurs.body.data.map(({ message_id }: { readonly message_id: string }) => message_id)
+        )
+      }
+      checks.assertError(yield* send(world, text("+22997123400")), 400, {
+        code: "invalid_body",
+        reason: "invalid_field",
+        param: "to"
+      })
+      const zero = yield* send(world, template("+4407123456789"))
+      checks.assertError(zero, 400, { code: "invalid_body", reason: "invalid_field", param: "to" })
+      assert.include(zero.body.error.message, "+447123456789")
     }))
 
   it.effect("a customer who changes their number keeps their service window and opt-out", () =>

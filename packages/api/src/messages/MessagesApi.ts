@@ -1,7 +1,7 @@
 /**
  * `/v1/messages` (specification §4, contract §3).
  */
-import { Addressee, Errors, Idempotency, Message, MessageStore } from "@wac/core"
+import { Addressee, Errors, Idempotency, Message, MessageStore, PlainText } from "@wac/core"
 import { Record, Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Access, apiKey, session } from "../Access.ts"
@@ -131,13 +131,15 @@ export const SentFromDashboard = Schema.Struct({
   apiKeyId: Schema.Null
 }).annotate({ identifier: "SentFromDashboard" })
 
-const name = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(255))
+const name = PlainText.between(1, 255)
 
 const reference = Schema.optionalKey(name.annotate({ description: "Exactly as given in the send" }))
 
 const anyFilter = {
   status: Schema.optionalKey(Message.MessageStatus),
-  to: Schema.optionalKey(Addressee.Addressee.annotate({ description: "Exactly as given in the send" })),
+  to: Schema.optionalKey(
+    Addressee.Addressee.annotate({ description: "Any name of a customer; finds what was sent to each of their names" })
+  ),
   since: Schema.optionalKey(TimeGiven.annotate({ description: "Only messages created at or after this time" })),
   until: Schema.optionalKey(TimeGiven.annotate({ description: "Only messages created before this time" }))
 }

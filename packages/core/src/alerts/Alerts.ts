@@ -35,12 +35,13 @@ export class Alerts extends Context.Service<Alerts, {
         list: store.list,
         settings: store.settings,
         configure: Effect.fn("Alerts.configure")(function*(workspaceId, { emails, url }) {
-          if (url !== null) {
-            const parsed = Webhook.parseUrl(url, guard)
+          const parsed = url === null ? null : Webhook.parseUrl(url, guard)
+          if (parsed !== null) {
             if (!(parsed instanceof URL)) return yield* parsed
             yield* guard.check(parsed)
           }
-          const settings = { emails: [...new Set(emails.map(normalizeEmail))], url }
+          // as it was judged: the URL that was given may be far longer
+          const settings = { emails: [...new Set(emails.map(normalizeEmail))], url: parsed?.href ?? null }
           yield* store.configure(workspaceId, settings)
           return settings
         })

@@ -3,7 +3,8 @@
  * campaign's pace, skipping, pausing and completing. Pure.
  */
 import { Duration } from "effect"
-import * as Contact from "../contacts/Contact.ts"
+import type * as Contact from "../contacts/Contact.ts"
+import * as CustomerNames from "../contacts/CustomerNames.ts"
 import type * as Event from "../events/Event.ts"
 import type { MessageId } from "../Id.ts"
 import * as Limits from "../limits/Limits.ts"
@@ -290,7 +291,7 @@ const byRules = (campaign: Campaign.Campaign, queue: ReadonlyArray<Queued>, now:
   const waiting: Array<WorkWrites["leased"][number]> = []
   for (const queued of queue) {
     const { content: { to }, id } = queued.send.message
-    if (isHeldOut(campaign, Contact.keyOf(to))) {
+    if (isHeldOut(campaign, CustomerNames.keyOf(to))) {
       left.push(queued)
       continue
     }

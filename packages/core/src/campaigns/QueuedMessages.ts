@@ -4,7 +4,7 @@
  */
 import { Context, Effect, Exit, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
-import * as Contact from "../contacts/Contact.ts"
+import * as CustomerNames from "../contacts/CustomerNames.ts"
 import { type DomainError, ServerError } from "../Errors.ts"
 import * as Id from "../Id.ts"
 import type { IdempotencyKey } from "../messages/Idempotency.ts"
@@ -42,7 +42,7 @@ const tooLate = new ServerError({
 const keyedOf = ({ campaignId, content, workspaceId }: Message): KeyedRequest => ({
   workspaceId,
   route: Recipient.routeOf(campaignId!),
-  key: Contact.keyOf(content.to) as IdempotencyKey,
+  key: CustomerNames.keyOf(content.to) as IdempotencyKey,
   fingerprint: Recipient.fingerprint
 })
 

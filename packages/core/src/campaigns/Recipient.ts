@@ -2,15 +2,20 @@
  * Recipients of campaigns (contract §11): what a row may say, the message that comes of it, and why a row is left out.
  * Pure.
  */
-import { Option, Schema, Struct } from "effect"
+import { Option, Predicate, Schema, Struct } from "effect"
 import { Addressee } from "../contacts/Addressee.ts"
-import * as Contact from "../contacts/Contact.ts"
+import type * as Contact from "../contacts/Contact.ts"
+import * as CustomerNames from "../contacts/CustomerNames.ts"
+import * as FieldPath from "../FieldPath.ts"
 import type { CampaignId } from "../Id.ts"
 import type { OutboundOf } from "../messages/Message.ts"
 import * as Policy from "../messages/Policy.ts"
 import { BodyParams, TemplateButton, type TemplateContent, TemplateHeader } from "../messages/TemplateContent.ts"
 import * as TemplateFit from "../messages/TemplateFit.ts"
+import { canonicalOf } from "../numbers/PhoneNumber.ts"
+import * as PlainJson from "../PlainJson.ts"
 import * as PlainText from "../PlainText.ts"
+import * as RepeatedField from "../RepeatedField.ts"
 import { isMarketing, type Template } from "../templates/Template.ts"
 import type { Plan } from "./Campaign.ts"
 import { TimeZoneName } from "./QuietHours.ts"
@@ -61,7 +66,7 @@ export const fingerprint = "campaign"
 
 /** The customer as the row names them: the key of their message. */
 export const customerOf = (row: Row): Contact.Contact["key"] | null =>
-  "recipient" in row ? Contact.keyOf(row.recipient.to) : null
+  "recipient" in row ? CustomerNames.keyOf(row.recipient.to) : null
 
 /** The time zone that a row gives. */
 export const timeZoneOf = (row: Row): string | null => "recipient" in row ? row.recipient.timeZone ?? null : null
@@ -117,6 +122,8 @@ export const check = (
 ): { readonly message: OutboundOf<"template"> } | { readonly problem: Problem } => {
   if ("problem" in row) return row
   const problem = (reason: ProblemReason, message: string) => ({ problem: { reason, message } })
+  const misnamed = CustomerNames.refusal(row.recipient.to, contact)
+  if (misnamed !== undefined) return problem("malformed", misnamed.message)
   if (isKnown) return problem("duplicate", "an earlier row has the same customer")
   if (contact?.optedOut === true && isMarketing(template)) {
     return problem("opted_out", "the customer has opted out of marketing messages")
@@ -135,11 +142,30 @@ export const check = (
 
 const decode = Schema.decodeUnknownResult(Recipient)
 
-/** Reads a row from JSON. */
+const tooMany: Row = {
+  problem: { reason: "malformed", message: `variables: expected at most ${maxVariables} variables` }
+}
+
+const hasTooMany = (json: unknown): boolean => {
+  const variables = Predicate.hasProperty(json, "variables") ? json.variables : undefined
+  return Predicate.isObject(variables) && Object.keys(variables).length > maxVariables
+}
+
+/** How deep a row may nest: free JSON, and the levels of our own around it. */
+const maxDepth = PlainJson.maxDepth + 8
+
+/**
+ * Reads a row from JSON. Too many variables are counted, not read. A number with a national prefix, which spreadsheets
+ * write in brackets, loses the prefix.
+ */
 export const parse = (json: unknown): Row => {
+  if (hasTooMany(json)) return tooMany
+  // decoding leaves out fields whose names are not plain text
+  const violation = PlainJson.violationOf(json, maxDepth)
+  if (violation !== undefined) return { problem: { reason: "malformed", message: `a value ${violation.issue}` } }
   const decoded = decode(json)
   return decoded._tag === "Success"
-    ? { recipient: decoded.success }
+    ? { recipient: { ...decoded.success, to: canonicalOf(decoded.success.to) } }
     : { problem: { reason: "malformed", message: describe(decoded.failure) } }
 }
 
@@ -157,5 +183,10 @@ const describe = (error: Schema.SchemaError): string => {
 export const parseLine = (line: string): Row =>
   Option.match(Option.liftThrowable(JSON.parse)(line), {
     onNone: () => ({ problem: { reason: "malformed", message: "the line is not JSON" } }),
-    onSome: parse
+    onSome: (json) => {
+      const repeated = RepeatedField.find(line)
+      return repeated === undefined
+        ? parse(json)
+        : { problem: { reason: "malformed", message: `${FieldPath.of(repeated)} must be given once` } }
+    }
   })

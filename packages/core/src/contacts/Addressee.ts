@@ -3,14 +3,7 @@
  * known by user name only. Pure.
  */
 import { Schema } from "effect"
-import { e164Expected, isE164, possiblePattern } from "../numbers/PhoneNumber.ts"
-import type { Customer } from "./Contact.ts"
-
-/** A user id as the provider reports it: a country, a point, and `ENT.` if it is shared by a group of businesses. */
-const userIdPattern = /^[A-Z]{2}\.(ENT\.)?[A-Za-z0-9]{1,128}$/
-
-/** Whether a customer is named by user id. */
-export const isUserId = (name: string): boolean => userIdPattern.test(name)
+import { foreignPattern, isUserId, numberPattern, userIdPattern } from "./CustomerNames.ts"
 
 /** A user id of a customer. */
 export const UserId = Schema.String.check(Schema.isPattern(userIdPattern))
@@ -18,22 +11,25 @@ export const UserId = Schema.String.check(Schema.isPattern(userIdPattern))
 const expected = "must be a phone number in E.164 format, or the provider's user id of a customer, such as " +
   "US.13491208655302741918"
 
-/** A customer's phone number in E.164 format, or their user id. */
+const pattern = new RegExp(`${numberPattern.source}|${userIdPattern.source}|${foreignPattern.source}`)
+
+/**
+ * Any text that may be a name of a customer: a plus with 7 to 15 digits, or a user id. Whether it is a valid number, or a
+ * name that the workspace knows, is decided when the send is accepted (`CustomerNames.refusal`).
+ */
 export const Addressee = Schema.String.check(
-  Schema.makeFilter(
-    (text: string) => text.startsWith("+") ? isE164(text) || e164Expected : isUserId(text) || expected,
-    { toJsonSchema: () => ({ maxLength: 135, pattern: `${possiblePattern()}|${userIdPattern.source}` }) }
-  )
+  Schema.makeFilter((text: string) => pattern.test(text) || expected, {
+    toJsonSchema: () => ({ maxLength: 200, pattern: pattern.source })
+  })
 ).annotate({
-  description: "Phone number in E.164 format, or the provider's user id of a customer whose number is not known",
+  description:
+    "Phone number in E.164 format, or the provider's user id of a customer whose number is not known; also " +
+    "any other name by which this service has named a customer of the workspace",
   examples: ["+15551234567", "US.13491208655302741918"],
   identifier: "Addressee"
 })
 export type Addressee = typeof Addressee.Type
 
-/** The customer, as far as the name tells. */
-export const customerOf = (to: Addressee): Customer =>
-  isUserId(to) ? { phone: null, userId: to } : { phone: to, userId: null }
-
-/** The country in a user id, ISO 3166-1 alpha-2; `undefined` for a phone number. */
-export const countryOf = (to: Addressee): string | undefined => isUserId(to) ? to.slice(0, 2) : undefined
+/** The country in a user id, ISO 3166-1 alpha-2; `undefined` for a phone number and for any other name. */
+export const countryOf = (to: Addressee): string | undefined =>
+  isUserId(to) && userIdPattern.test(to) ? to.slice(0, 2) : undefined

@@ -4,14 +4,10 @@
  */
 import type { PhoneNumberId, WorkspaceId } from "../Id.ts"
 import type { Instant } from "../Time.ts"
+import * as CustomerNames from "./CustomerNames.ts"
+import type { Customer } from "./CustomerNames.ts"
 
-/**
- * A customer as the provider identifies them: by phone number, by the provider's user id, or by both. `phone` is in the
- * provider's form, which need not be valid for sending: `+52 1 …` is no longer a possible number.
- */
-export type Customer =
-  | { readonly phone: string; readonly userId: string | null }
-  | { readonly phone: null; readonly userId: string }
+export type { Customer }
 
 export interface Contact {
   readonly workspaceId: WorkspaceId
@@ -56,55 +52,20 @@ export const named = (id: string): { readonly phoneNumberId: PhoneNumberId; read
 /** A customer's choice about receiving messages. */
 export type Preference = "opt_out" | "opt_in"
 
-/**
- * Countries in which one line has two number forms, and a provider may use a different form than the sender. Each entry
- * has the variant and the form that we keep.
- */
-const variants: ReadonlyArray<readonly [variant: RegExp, kept: string]> = [
-  // Brazil: mobile numbers gained a ninth digit; fixed-line numbers start with 2 to 5
-  [/^\+55([1-9][1-9])([6-9][0-9]{7})$/, "+55$19$2"],
-  // Mexico dropped the 1 for mobile numbers in 2019
-  [/^\+521([0-9]{10})$/, "+52$1"],
-  // Argentina: the 9 for mobile numbers appears only in the international form
-  [/^\+549([0-9]{10})$/, "+54$1"]
-]
-
-/** {@link variants} backwards. */
-const others: ReadonlyArray<readonly [kept: RegExp, variant: string]> = [
-  [/^\+55([1-9][1-9])9([6-9][0-9]{7})$/, "+55$1$2"],
-  [/^\+52([0-9]{10})$/, "+521$1"],
-  [/^\+54([0-9]{10})$/, "+549$1"]
-]
-
-/**
- * The key of a customer who is named by number or user id: for a number, the same for every form of one line. Not a
- * number to send to.
- */
-export const keyOf = (name: string): string => {
-  for (const [variant, kept] of variants) if (variant.test(name)) return name.replace(variant, kept)
-  return name
-}
-
-/** Every number form of the line with this key. */
-export const formsOf = (key: string): ReadonlyArray<string> => [
-  key,
-  ...others.flatMap(([kept, other]) => kept.test(key) ? [key.replace(kept, other)] : [])
-]
-
-/** {@link keyOf} the customer's number, or the provider's user id if the number is not known. */
-export const keyFor = ({ phone, userId }: Customer): string => phone === null ? userId : keyOf(phone)
+/** `CustomerNames.keyOf` the customer's number, or the provider's user id if the number is not known. */
+export const keyFor = ({ phone, userId }: Customer): string => phone === null ? userId : CustomerNames.keyOf(phone)
 
 /**
  * Every key under which something may be noted for the customer of a send: the contact's present one first, then the
- * user id, under which it was noted while the number was not known.
+ * names under which it was noted while they were not known to be one.
  */
 export const keysOf = (
   to: string,
   contact: Pick<Contact, "customer" | "key"> | undefined
 ): readonly [string, ...ReadonlyArray<string>] => {
-  if (contact === undefined) return [keyOf(to)]
-  const { customer: { userId }, key } = contact
-  return userId === null || userId === key ? [key] : [key, userId]
+  if (contact === undefined) return [CustomerNames.keyOf(to)]
+  const { customer: { aliases = [], userId }, key } = contact
+  return [key, ...[...(userId === null ? [] : [userId]), ...aliases].filter((name) => name !== key)]
 }
 
 const optOutWords = new Set(["STOP", "STOPALL", "UNSUBSCRIBE", "CANCEL", "END", "QUIT"])
@@ -131,68 +92,212 @@ export const preferenceOfChoice = (label: string): Preference | undefined => {
   return optOutLabels.has(word) ? "opt_out" : optInWords.has(word) ? "opt_in" : undefined
 }
 
-/** The contacts that exist under a customer's number and under the provider's user id. */
-export interface Known {
-  readonly byKey: Contact | undefined
-  readonly byUser: Contact | undefined
-}
+/** Finds the contact of a phone number by one of its customer's names: a key of a number, or a user id. */
+export type Find = (name: string) => Contact | undefined
 
 /** The result of {@link meet}. */
 export interface Met {
   /** The customer's contact as it is now. */
   readonly contact: Contact
-  /** The contact that the customer had under another number, as it is left behind. */
-  readonly left?: Contact
-  /** The contact that the customer had without a number; the storage deletes it. */
-  readonly gone?: Contact
+  /** Contacts of other customers, as they are left behind. */
+  readonly left: ReadonlyArray<Contact>
+  /** Contacts that were merged or have another key now; the storage deletes them. */
+  readonly gone: ReadonlyArray<Contact>
 }
 
 /** Whether a contact was known before another one. */
 const isOlder = (contact: Contact, other: Contact): boolean =>
   (contact.knownSince ?? -Infinity) < (other.knownSince ?? -Infinity)
 
+/** The names of a contact. Names that it has twice are dropped. */
+const calledBy = (key: string, phone: string | null, userId: string | null, aliases: ReadonlyArray<string>) => ({
+  key,
+  customer: CustomerNames.withAliases(
+    phone === null ? { phone, userId: userId! } : { phone, userId },
+    aliases.filter((name) => name !== key && name !== userId)
+  )
+})
+
+/** The contact of a person whose number belongs to somebody else now: everything but the number stays with the person. */
+const withoutLine = (contact: Contact, userId: string): Contact => ({
+  ...contact,
+  ...calledBy(userId, null, userId, CustomerNames.idsOf(contact.customer)),
+  isUserFirst: true
+})
+
 /**
- * Finds or creates the contact of a customer whom the provider named at time `at`. If the provider names a number and a
- * user id together, the contacts under both are merged ({@link merge}). The merged contact has the number's key, and
- * keeps the older id. An older notice does not take a number from a contact that has written since.
+ * The contact of a number whose customer has moved to another one. The number's next owner has not written yet, so the
+ * window closes; an opt-out stays.
+ */
+const withoutPerson = (contact: Contact): Contact => ({
+  ...leave(contact),
+  ...calledBy(contact.key, contact.customer.phone, null, CustomerNames.linesOf(contact.customer)),
+  isUserFirst: false
+})
+
+/** A contact that gets a name of another customer, which brings its opt-out and nothing else. */
+const withOptOutOf = (contact: Contact, before: Contact | undefined): Contact =>
+  before?.optedOut === true
+    ? { ...contact, optedOut: true, preferenceAt: later(contact.preferenceAt, before.preferenceAt) }
+    : contact
+
+const isWrittenLater = (contact: Contact, other: Contact): boolean =>
+  (contact.lastInboundAt ?? -Infinity) > (other.lastInboundAt ?? -Infinity)
+
+/**
+ * Joins two contacts whose numbers are forms of one line. If two people had them, the line is of the one with the user id
+ * `ids`, or else of the one who wrote last.
+ */
+const joinLines = (one: Contact, other: Contact, ids: ReadonlyArray<string>, at: Instant): Met => {
+  const [mine, theirs] = [one.customer.userId, other.customer.userId]
+  const isOne = mine === null || theirs === null || mine === theirs
+  const lines = [...CustomerNames.linesOf(one.customer), ...CustomerNames.linesOf(other.customer), one.key, other.key]
+  if (isOne) {
+    const [kept, gone] = isOlder(other, one) ? [other, one] : [one, other]
+    const { phone } = (isWrittenLater(gone, kept) ? gone : kept).customer
+    const aliases = [...lines, ...CustomerNames.idsOf(one.customer), ...CustomerNames.idsOf(other.customer)]
+    return {
+      contact: { ...merge(kept, gone), ...calledBy(kept.key, phone, mine ?? theirs, aliases) },
+      left: [],
+      gone: [gone]
+    }
+  }
+  const isOthers = ids.includes(theirs) || !ids.includes(mine) && isWrittenLater(other, one)
+  const [owner, before] = isOthers ? [other, one] : [one, other]
+  // a newer message has shown whose it is
+  if (hasWritten(before, at)) return { contact: owner, left: [], gone: [] }
+  return {
+    contact: {
+      ...withOptOutOf(owner, before),
+      ...calledBy(owner.key, owner.customer.phone, owner.customer.userId, [
+        ...lines,
+        ...CustomerNames.idsOf(owner.customer)
+      ])
+    },
+    left: [withoutLine(before, before.customer.userId!)],
+    gone: [before]
+  }
+}
+
+/**
+ * Finds or creates the contact of a customer whom the provider named at time `at`, and learns what the names say
+ * together (contract §13). Contacts under names that had no counterpart, or the same one, are merged ({@link merge}); the
+ * merged contact keeps the older id. A number that comes with a different user id belongs to that user from then on: it
+ * brings its opt-out, and no window. A user id that comes with a different number has moved there, with window and
+ * opt-out. An older notice takes no name from a contact that has written since.
  */
 export const meet = (
   number: { readonly id: PhoneNumberId; readonly workspaceId: WorkspaceId },
   customer: Customer,
-  { byKey, byUser }: Known,
+  find: Find,
   at: Instant
 ): Met => {
-  const { phone, userId } = customer
-  const stored = phone === null ? byUser : byKey
-  const own: Contact = stored ?? {
+  const left: Array<Contact> = []
+  const gone: Array<Contact> = []
+  const lines = CustomerNames.linesOf(customer)
+  const ids = CustomerNames.idsOf(customer)
+  const [id] = ids
+  const fresh = (phone: string | null, userId: string | null): Contact => ({
     workspaceId: number.workspaceId,
     phoneNumberId: number.id,
-    key: keyFor(customer),
-    customer: phone === null ? customer : { phone, userId: null },
+    ...calledBy(phone === null ? userId! : CustomerNames.keyOf(phone), phone, userId, []),
     isUserFirst: phone === null,
     knownSince: at,
     lastInboundAt: null,
     optedOut: false,
     preferenceAt: null
+  })
+
+  const [first, ...more] = distinct(lines, find)
+  let ofLine = first && more.reduce((one, other) => {
+    const joined = joinLines(one, other, ids, at)
+    left.push(...joined.left)
+    gone.push(...joined.gone)
+    return joined.contact
+  }, first)
+
+  const found = distinct(ids, find)
+  const isLine = (contact: Contact) => contact === first || more.includes(contact)
+  const byId = id === undefined ? undefined : find(id)
+  // an id that is told beside the first one is the parent, or one that the person had before
+  const isSame = ({ customer: { userId } }: Contact) => userId === null || ids.includes(userId)
+  let person = byId ?? found.find(isSame)
+  if (person !== undefined && isLine(person)) person = ofLine
+  const others = found.filter((one) => one !== byId && one !== person && !isLine(one))
+  if (ofLine === undefined) {
+    const numbered = others.find((one) => one.customer.phone !== null && isSame(one))
+    if (lines.length === 0 && person?.customer.phone === null) ofLine = numbered
   }
-  if (userId === null || own.customer.phone === null || own.customer.userId === userId) return { contact: own }
-  const wasPhone = byUser?.customer.phone ?? null
-  if (own.customer.userId !== null && hasWritten(own, at) || wasPhone !== null && hasWritten(byUser!, at)) {
-    return { contact: own }
+  const phone = customer.phone ?? lines[0] ?? ofLine?.customer.phone ?? null
+
+  const isFree = ofLine === undefined || ofLine === person || id === undefined || isSame(ofLine)
+  const isStale = ofLine !== undefined && !isFree && hasWritten(ofLine, at) ||
+    phone !== null && person !== undefined && person !== ofLine && person.customer.phone !== null &&
+      (ofLine !== undefined || lines.length > 0) && hasWritten(person, at)
+  if (isStale) return { contact: ofLine ?? fresh(phone, null), left, gone }
+
+  const lineOf = ofLine ?? (lines.length === 0 ? person : undefined)
+  const shownPhone = lineOf?.customer.phone ?? phone
+  const userId = byId !== undefined && byId.customer.userId !== null
+    ? byId.customer.userId
+    : id ?? ofLine?.customer.userId ?? null
+  const names = [
+    ...lines,
+    ...ids,
+    ...(lineOf === undefined ? [] : CustomerNames.linesOf(lineOf.customer)),
+    ...(person === undefined ? [] : CustomerNames.idsOf(person.customer)),
+    ...(isFree && ofLine !== undefined ? CustomerNames.idsOf(ofLine.customer) : [])
+  ]
+  let own = person === undefined
+    ? isFree && ofLine !== undefined ? ofLine : withOptOutOf(fresh(phone, userId), ofLine)
+    : ofLine === undefined || ofLine === person
+    ? person
+    : isFree
+    ? { ...merge(ofLine, person), isUserFirst: person.isUserFirst && isOlder(person, ofLine) }
+    : withOptOutOf(person, ofLine)
+  if (person === undefined && ofLine !== undefined && ofLine.customer.userId === null) {
+    own = { ...own, isUserFirst: false }
   }
-  // an id that was made of another user id has gone with that user
-  const linked = { ...own, customer: { ...own.customer, userId }, isUserFirst: false }
-  if (byUser === undefined) return { contact: linked }
-  const hasOwnId = wasPhone === null || byUser.isUserFirst
-  const contact = {
-    ...merge(linked, byUser),
-    isUserFirst: hasOwnId && (stored === undefined || isOlder(byUser, stored))
+  if (!isFree) left.push(withoutLine(ofLine!, ofLine!.customer.userId!))
+  const key = lineOf?.customer.phone != null
+    ? lineOf.key
+    : shownPhone === null
+    ? userId!
+    : CustomerNames.keyOf(shownPhone)
+  if (person !== undefined && person !== ofLine && person.key !== key) {
+    if (person.customer.phone === null) gone.push(person)
+    else left.push(withoutPerson(person))
   }
-  return wasPhone === null ? { contact, gone: byUser } : {
-    contact,
-    left: leave({ ...byUser, customer: { phone: wasPhone, userId: null }, isUserFirst: false })
+  for (const other of others) {
+    if (other === ofLine) continue
+    if (isSame(other) && other.customer.phone === null) {
+      own = merge(own, other)
+      gone.push(other)
+    } else {
+      own = withOptOutOf(own, other)
+      left.push(ids.includes(other.customer.userId ?? "") ? withoutPerson(other) : other)
+    }
+  }
+  return {
+    contact: { ...own, ...calledBy(key, shownPhone, userId, names) },
+    left: left.map((one) => withoutAliases(one, ids)),
+    gone
   }
 }
+
+/** A contact whose further names lead to somebody else now. */
+const withoutAliases = (contact: Contact, names: ReadonlyArray<string>): Contact => ({
+  ...contact,
+  customer: CustomerNames.withAliases(
+    contact.customer,
+    (contact.customer.aliases ?? []).filter((name) => !names.includes(name))
+  )
+})
+
+/** The contacts that are found under these names, each once. */
+const distinct = (names: ReadonlyArray<string>, find: Find): ReadonlyArray<Contact> => [
+  ...new Set(names.map(find).filter((found) => found !== undefined))
+]
 
 /** Whether the customer wrote after a time. */
 export const hasWritten = ({ lastInboundAt }: Contact, at: Instant): boolean =>
@@ -211,6 +316,31 @@ export const merge = (contact: Contact, other: Contact): Contact => ({
   optedOut: contact.optedOut || other.optedOut,
   preferenceAt: later(contact.preferenceAt, other.preferenceAt)
 })
+
+/**
+ * Gives a contact's person the user ids of `to`, and keeps those before as further names. `other` is the contact of the new
+ * id, which is merged. Undefined if both have numbers, so that the two are not known to be one line.
+ */
+export const rename = (
+  contact: Contact,
+  to: Customer & { readonly phone: null },
+  other: Contact | undefined
+): Pick<Met, "contact" | "gone"> | undefined => {
+  if (other !== undefined && other.key === contact.key) return { contact, gone: [] }
+  if (other !== undefined && other.customer.phone !== null && contact.customer.phone !== null) return undefined
+  const [line, person] = other !== undefined && other.customer.phone !== null ? [other, contact] : [contact, other]
+  // a new parent leaves the id itself as it is
+  const userId = CustomerNames.isParentId(to.userId) ? contact.customer.userId ?? to.userId : to.userId
+  const key = line.customer.phone === null ? userId : line.key
+  const names = [to, ...[line, ...(person === undefined ? [] : [person])].map(({ customer }) => customer)]
+    .flatMap((customer) => [...CustomerNames.linesOf(customer), ...CustomerNames.idsOf(customer)])
+  const renamed = {
+    ...(person === undefined ? line : merge(line, person)),
+    ...calledBy(key, line.customer.phone, userId, names),
+    isUserFirst: person === undefined || isOlder(line, person) ? line.isUserFirst : person.isUserFirst
+  }
+  return { contact: renamed, gone: [contact, ...(other === undefined ? [] : [other])].filter((one) => one.key !== key) }
+}
 
 /**
  * Takes what is known of a customer along from the contact of their number before: the later window, and the newest

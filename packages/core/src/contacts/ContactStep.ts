@@ -1,6 +1,7 @@
 /**
  * The decisions for contacts (contract §7): recording inbound messages, preferences and changed names. Pure.
  */
+import { Predicate } from "effect"
 import * as Event from "../events/Event.ts"
 import type { MessageId, PhoneNumberId, WorkspaceId } from "../Id.ts"
 import * as InboundMessage from "../inbound/InboundMessage.ts"
@@ -9,6 +10,7 @@ import type { E164 } from "../numbers/PhoneNumber.ts"
 import type { Decide, Known } from "../Step.ts"
 import type { Instant } from "../Time.ts"
 import * as Contact from "./Contact.ts"
+import * as CustomerNames from "./CustomerNames.ts"
 import * as ServiceWindow from "./ServiceWindow.ts"
 
 /** Records a customer's message. */
@@ -37,6 +39,14 @@ export interface SetPreference {
   readonly at: Instant
 }
 
+/** Reports the names of a customer, told together by something other than a message of theirs. */
+export interface Tell {
+  readonly now: Instant
+  readonly providerNumberId: string
+  readonly customer: Contact.Customer
+  readonly at: Instant
+}
+
 /** Moves a customer to another number or user id. */
 export interface Move {
   readonly now: Instant
@@ -57,10 +67,8 @@ export interface Number {
 export interface Loaded extends Known {
   /** The number with this provider id; `undefined` if no workspace has it. */
   readonly number: (providerNumberId: string) => Number | undefined
-  /** The contact of a number under a key. */
-  readonly byKey: (number: PhoneNumberId, key: Contact.Contact["key"]) => Contact.Contact | undefined
-  /** The contact of a number under the provider's user id. */
-  readonly byUser: (number: PhoneNumberId, userId: string) => Contact.Contact | undefined
+  /** The contact of a number by one of the names of its customer (`CustomerNames.keysIn`). */
+  readonly contact: (number: PhoneNumberId, name: string) => Contact.Contact | undefined
 }
 
 /** What recording messages loads besides. */
@@ -69,10 +77,19 @@ export interface LoadedInbound extends Loaded {
   readonly isRemembered: (number: PhoneNumberId, providerMessageId: string) => boolean
 }
 
+/** An alias of a customer, as the storage finds their contact by it. */
+export interface Alias {
+  readonly contact: Contact.Contact
+  readonly name: string
+}
+
 /** The contacts to write and to delete, each at most once. */
 export interface Writes {
   readonly kept: ReadonlyArray<Contact.Contact>
   readonly gone: ReadonlyArray<Contact.Contact>
+  /** Aliases that no longer lead to these contacts; to be removed before the others are added. */
+  readonly dropped: ReadonlyArray<Alias>
+  readonly added: ReadonlyArray<Alias>
 }
 
 /** A message to remember, so that duplicates are recognized and later messages can refer to it. */
@@ -96,62 +113,65 @@ class Changed {
   /** By `Contact.placeOf`. */
   private readonly kept = new Map<string, Contact.Contact>()
   private readonly gone = new Map<string, Contact.Contact>()
+  /** Contacts as they were loaded, by their places. */
+  private readonly before = new Map<string, Contact.Contact>()
 
   constructor(loaded: Loaded) {
     this.loaded = loaded
   }
 
-  byKey(number: Number, key: Contact.Contact["key"]): Contact.Contact | undefined {
-    const id = Contact.placeOf({ phoneNumberId: number.id, key })
-    return this.kept.get(id) ?? (this.gone.has(id) ? undefined : this.loaded.byKey(number.id, key))
-  }
-
-  byUser(number: Number, userId: string): Contact.Contact | undefined {
+  find(number: Number, name: string): Contact.Contact | undefined {
     for (const contact of this.kept.values()) {
-      if (contact.phoneNumberId === number.id && contact.customer.userId === userId) return contact
+      if (contact.phoneNumberId === number.id && CustomerNames.isKnownBy(contact)(name)) return contact
     }
-    const found = this.loaded.byUser(number.id, userId)
+    const found = this.loaded.contact(number.id, name)
+    if (found === undefined) return undefined
+    const place = Contact.placeOf(found)
     // a contact that has changed no longer matches what was loaded
-    return found === undefined || this.has(found) ? undefined : found
-  }
-
-  of(number: Number, { phone, userId }: Contact.Customer): Contact.Known {
-    return {
-      byKey: phone === null ? undefined : this.byKey(number, Contact.keyOf(phone)),
-      byUser: userId === null ? undefined : this.byUser(number, userId)
-    }
+    if (this.kept.has(place) || this.gone.has(place)) return undefined
+    this.before.set(place, found)
+    return found
   }
 
   keep(contact: Contact.Contact): void {
-    const id = Contact.placeOf(contact)
-    this.gone.delete(id)
-    this.kept.set(id, contact)
+    const place = Contact.placeOf(contact)
+    this.gone.delete(place)
+    this.kept.set(place, contact)
+  }
+
+  drop(contact: Contact.Contact): void {
+    const place = Contact.placeOf(contact)
+    this.kept.delete(place)
+    this.gone.set(place, contact)
   }
 
   /** {@link Contact.meet}, and keeps the result. */
   meet(number: Number, customer: Contact.Customer, at: Instant): Contact.Contact {
-    const { contact, gone, left } = Contact.meet(number, customer, this.of(number, customer), at)
-    if (gone !== undefined) this.drop(gone)
-    if (left !== undefined) this.keep(left)
+    const { contact, gone, left } = Contact.meet(number, customer, (name) => this.find(number, name), at)
+    for (const one of gone) this.drop(one)
+    for (const one of left) this.keep(one)
     this.keep(contact)
     return contact
   }
 
   writes(): Writes {
-    return { kept: [...this.kept.values()], gone: [...this.gone.values()] }
-  }
-
-  private drop(contact: Contact.Contact): void {
-    const id = Contact.placeOf(contact)
-    this.kept.delete(id)
-    this.gone.set(id, contact)
-  }
-
-  private has(contact: Contact.Contact): boolean {
-    const id = Contact.placeOf(contact)
-    return this.kept.has(id) || this.gone.has(id)
+    const kept = [...this.kept.values()]
+    const added = kept.flatMap((contact) => {
+      const known = this.before.get(Contact.placeOf(contact))?.customer.aliases
+      return aliasesOf(contact).filter(({ name }) => known?.includes(name) !== true)
+    })
+    const dropped = [...this.before].flatMap(([place, contact]) => {
+      const still = this.kept.get(place)?.customer.aliases
+      return this.kept.has(place) || this.gone.has(place)
+        ? aliasesOf(contact).filter(({ name }) => still?.includes(name) !== true)
+        : []
+    })
+    return { kept, gone: [...this.gone.values()], dropped, added }
   }
 }
+
+const aliasesOf = (contact: Contact.Contact): ReadonlyArray<Alias> =>
+  (contact.customer.aliases ?? []).map((name) => ({ contact, name }))
 
 /**
  * Decides `ContactStore.recordInbound`: each message counts once. `Contact.meet` finds the contact. Its window moves to
@@ -209,8 +229,9 @@ export const setPreference: Decide<SetPreference, Loaded, boolean, Writes> = (lo
 
 /**
  * Decides `ContactStore.move`: the contact of `to` follows the contact of `from` (found by its number, else by its user
- * id), which is left (`Contact.follow`, `Contact.leave`). Nothing changes if there is no such contact or if it has
- * written since. The answer is whether a workspace has the number.
+ * id), which is left (`Contact.follow`, `Contact.leave`). If only the user id is new, the contact stays and gets it
+ * (`Contact.rename`). Nothing changes if there is no such contact or if it has written since. The answer is whether a
+ * workspace has the number.
  */
 export const move: Decide<Move, Loaded, boolean, Writes> = (loaded, commands) => {
   const contacts = new Changed(loaded)
@@ -218,15 +239,37 @@ export const move: Decide<Move, Loaded, boolean, Writes> = (loaded, commands) =>
     const number = loaded.number(providerNumberId)
     if (number === undefined) return false
     const at = Math.min(told.at, loaded.now(now))
-    const { byKey, byUser } = contacts.of(number, from)
-    const before = byKey ?? byUser
+    const before = CustomerNames.keysIn(from).map((name) => contacts.find(number, name)).find(Predicate.isNotUndefined)
     if (before === undefined || Contact.hasWritten(before, at)) return true
+    if (to.phone === null) {
+      const renamed = Contact.rename(before, to, contacts.find(number, to.userId))
+      if (renamed !== undefined) {
+        for (const one of renamed.gone) contacts.drop(one)
+        contacts.keep(renamed.contact)
+        return true
+      }
+    }
     const contact = contacts.meet(number, to, at)
     // `meet` may itself have changed the contact
-    const left = contacts.byKey(number, before.key)
+    const left = contacts.find(number, before.key)
     if (left === undefined || left.key === contact.key) return true
     contacts.keep(Contact.follow(contact, left))
     contacts.keep(Contact.leave(left))
+    return true
+  })
+  return { answers, writes: contacts.writes() }
+}
+
+/**
+ * Decides `ContactStore.tell`: `Contact.meet` of a customer of whom the provider reported several names together. A time
+ * in the future counts as now. The answer is whether a workspace has the number.
+ */
+export const tell: Decide<Tell, Loaded, boolean, Writes> = (loaded, commands) => {
+  const contacts = new Changed(loaded)
+  const answers = commands.map(({ at, customer, now, providerNumberId }): boolean => {
+    const number = loaded.number(providerNumberId)
+    if (number === undefined) return false
+    contacts.meet(number, customer, Math.min(at, loaded.now(now)))
     return true
   })
   return { answers, writes: contacts.writes() }

@@ -6,7 +6,7 @@ import type { PhoneNumberId, WorkspaceId } from "../Id.ts"
 import type { Page, PageRequest } from "../Page.ts"
 import type { StoreError } from "../StoreError.ts"
 import type { Contact } from "./Contact.ts"
-import type { Move, Recorded, RecordInbound, SetPreference } from "./ContactStep.ts"
+import type { Move, Recorded, RecordInbound, SetPreference, Tell } from "./ContactStep.ts"
 
 /** Which contacts to list: all, or those of one number. */
 export interface ContactFilter {
@@ -28,11 +28,18 @@ export class ContactStore extends Context.Service<ContactStore, {
   readonly setPreference: (command: SetPreference) => Effect.Effect<boolean, StoreError>
   /**
    * Applies a customer's change of name: the contact of `to` follows the contact of `from` (found by its number, else
-   * by its user id), which is left (`Contact.follow`, `Contact.leave`). Nothing changes if there is no such contact or
-   * if it has written since. False if no workspace has the number. Safe to repeat.
+   * by its user id), which is left (`Contact.follow`, `Contact.leave`); if only the user id is new, the contact gets it
+   * (`Contact.rename`). Nothing changes if there is no such contact or if it has written since. False if no workspace has the number. Safe to repeat.
    */
   readonly move: (command: Move) => Effect.Effect<boolean, StoreError>
-  /** A contact of a number, by its key or by the customer's user id. */
+  /**
+   * Learns that a customer has several names (`Contact.meet`); the contact is created if missing. False if no workspace
+   * has the number. Safe to repeat.
+   */
+  readonly tell: (command: Tell) => Effect.Effect<boolean, StoreError>
+  /** Every contact of the workspace by one of its customer's names (`CustomerNames.keyOf`), on whatever number. */
+  readonly named: (workspaceId: WorkspaceId, name: string) => Effect.Effect<ReadonlyArray<Contact>, StoreError>
+  /** A contact of a number, by one of its customer's names (`CustomerNames.keyOf`). */
   readonly get: (
     workspaceId: WorkspaceId,
     phoneNumberId: PhoneNumberId,

@@ -11,6 +11,7 @@ import type { StoreError } from "../StoreError.ts"
 import type { Instant } from "../Time.ts"
 import * as Contact from "./Contact.ts"
 import { type ContactFilter, ContactStore } from "./ContactStore.ts"
+import * as CustomerNames from "./CustomerNames.ts"
 import * as ServiceWindow from "./ServiceWindow.ts"
 
 /** A contact and its window at one moment. */
@@ -52,7 +53,7 @@ export class Contacts extends Context.Service<Contacts, {
           const contact = yield* Lookup.find(
             "contact",
             Option.map(parse(id), Contact.named),
-            ({ name, phoneNumberId }) => store.get(workspaceId, phoneNumberId, Contact.keyOf(name))
+            ({ name, phoneNumberId }) => store.get(workspaceId, phoneNumberId, CustomerNames.keyOf(name))
           )
           return stateOf(contact, yield* Clock.currentTimeMillis)
         })

@@ -4,7 +4,8 @@
  */
 import type { Event } from "../events/Event.ts"
 import * as Id from "../Id.ts"
-import { type Contact, formsOf, keyOf } from "./Contact.ts"
+import type { Contact } from "./Contact.ts"
+import * as CustomerNames from "./CustomerNames.ts"
 
 /** The kinds of record that hold something of a customer, in the order in which they are erased. */
 export const places = [
@@ -30,12 +31,14 @@ export interface Names {
 
 /** The names of a customer, given a phone number or a user id, and the contacts that are theirs. */
 export const namesOf = (given: string, contacts: ReadonlyArray<Contact>): Names => {
-  const phones = [given, ...contacts.flatMap(({ customer: { phone }, key }) => [key, phone ?? key])]
-    .filter((name) => name.startsWith("+"))
-  const users = [given, ...contacts.map(({ customer: { userId } }) => userId)]
-    .filter((name) => name !== null && !name.startsWith("+")) as ReadonlyArray<string>
-  const texts = new Set([...phones.flatMap((phone) => [phone, ...formsOf(keyOf(phone))]), ...users])
-  return { texts: [...texts], keys: [...new Set([...phones.map(keyOf), ...users])] }
+  const names = [
+    ...new Set([given, ...contacts.flatMap(({ customer, key }) => [key, ...CustomerNames.keysIn(customer)])])
+  ]
+  const forms = contacts.flatMap(({ customer: { phone } }) => phone ?? [])
+  return {
+    texts: CustomerNames.textsOf([...names, ...forms]),
+    keys: [...new Set(names.map(CustomerNames.keyOf))]
+  }
 }
 
 /** The fields of an event's data that name a customer. */

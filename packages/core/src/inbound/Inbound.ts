@@ -5,11 +5,12 @@
 import { Clock, Context, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { ContactStore } from "../contacts/ContactStore.ts"
+import * as CustomerNames from "../contacts/CustomerNames.ts"
 import * as Event from "../events/Event.ts"
 import * as Id from "../Id.ts"
 import { InboundFiles } from "../media/MediaLibrary.ts"
 import { MediaStore } from "../media/MediaStore.ts"
-import { type EventIds, MessageStore } from "../messages/MessageStore.ts"
+import { type EventIds, MessageStore, type Reported } from "../messages/MessageStore.ts"
 import { PhoneNumberStore } from "../numbers/PhoneNumberStore.ts"
 import type { StoreError } from "../StoreError.ts"
 import { TemplateRequests } from "../templates/TemplateRequests.ts"
@@ -85,13 +86,42 @@ export class Inbound extends Context.Service<Inbound, {
         })
       })
 
+      /**
+       * Learns what a report says of the recipient. Whatever their names in the report are, they are the customer whom our
+       * message was sent to.
+       */
+      const learn = Effect.fnUntraced(function*(
+        { preference, providerNumberId, recipient, report: { at } }: Extract<InboundItem, { readonly _tag: "Status" }>,
+        reported: Reported | undefined,
+        now: Instant
+      ) {
+        const customer = reported === undefined || reported.to === ""
+          ? recipient
+          : CustomerNames.addressed(reported.to, recipient)
+        if (providerNumberId === null || customer === undefined) return
+        if (preference !== undefined) {
+          yield* contacts.setPreference({ now, providerNumberId, customer, preference, at })
+        } else if (CustomerNames.isTelling(customer)) {
+          // most reports say nothing new, and reading takes no lock
+          const contact = reported === undefined ? Option.none() : yield* contacts.get(
+            reported.workspaceId,
+            reported.phoneNumberId,
+            CustomerNames.keyOf(reported.to)
+          )
+          if (CustomerNames.isKnownAs(Option.getOrUndefined(contact), customer)) return
+          yield* contacts.tell({ now, providerNumberId, customer, at })
+        }
+      })
+
       const apply = Effect.fnUntraced(function*(item: InboundItem) {
         const now = yield* Clock.currentTimeMillis
         switch (item._tag) {
           case "Status": {
             const ids = yield* idsFor(Event.maxPerReport)
-            const known = yield* messages.applyReport({ ...item, now, ids })
-            return known ? undefined : usual("a status of an unknown message")
+            const { preference: _, recipient: __, ...report } = item
+            const reported = yield* messages.applyReport({ ...report, now, ids })
+            yield* learn(item, reported, now)
+            return reported === undefined ? usual("a status of an unknown message") : undefined
           }
           case "Message": {
             const recorded = yield* record(item.message, now)

@@ -19,6 +19,10 @@ export type InboundItem =
     /** The opaque reference that we sent along: the message's own id. */
     readonly reference: MessageId | null
     readonly report: Report
+    /** The names of the recipient in the report; it may have none, or others than the message was sent to. */
+    readonly recipient?: Customer
+    /** The recipient's preference that the report implies: it is that of our message's customer. */
+    readonly preference?: Preference
   }
   /** A customer's message. */
   | { readonly _tag: "Message"; readonly message: InboundMessage }

@@ -2,13 +2,12 @@
  * Which provider items must be applied in order: items about the same message or customer. All others may run
  * concurrently, so that a thousand items do not wait for a thousand storage round trips in turn. Pure.
  */
-import * as Contact from "../contacts/Contact.ts"
+import type { Customer } from "../contacts/Contact.ts"
+import * as CustomerNames from "../contacts/CustomerNames.ts"
 import type { InboundItem } from "./InboundItem.ts"
 
-const contact = (providerNumberId: string, { phone, userId }: Contact.Customer): ReadonlyArray<string> =>
-  [phone === null ? null : Contact.keyOf(phone), userId]
-    .filter((name) => name !== null)
-    .map((name) => `contact ${providerNumberId} ${name}`)
+const contact = (providerNumberId: string, customer: Customer): ReadonlyArray<string> =>
+  CustomerNames.keysIn(customer).map((name) => `contact ${providerNumberId} ${name}`)
 
 /** Every name of what an item is about. Items that share a name must keep their order. */
 const namesIn = (item: InboundItem): ReadonlyArray<string> => {

@@ -71,7 +71,7 @@ const named = ({ body, digest, provider }: ClaimedPost): string =>
 const noting = <A>(progress: Progress, effect: Effect.Effect<A, StoreError | UnreadablePost>) =>
   Effect.catchCause(effect, (cause) => {
     const error = Cause.squash(cause)
-    if (error instanceof StoreError) {
+    if (error instanceof StoreError && error.fault === "storage") {
       progress.problem ??= "storage"
       return Effect.void
     }

@@ -90,16 +90,22 @@ export const isUseRecorded = ({ lastUsedAt }: Pick<Media, "lastUsedAt">, now: In
 
 const longestName = 240
 
+/** How much of a given name is looked at, in UTF-16 code units: cleaning may take many away, but not most. */
+const longestGiven = 4 * longestName
+
 /**
  * The name under which a file is kept: the last part of a path, without control characters, characters that change the
  * direction of text, and characters that file systems reserve. `null` if nothing is left.
  */
 export const nameOf = (given: string | undefined): string | null => {
-  const name = (given ?? "").toWellFormed().normalize("NFC").split(/[\\/]/).at(-1)!
+  const text = given ?? ""
+  const from = Math.max(text.lastIndexOf("/"), text.lastIndexOf("\\")) + 1
+  // cut before anything else, so that a very long name costs no more than another
+  const name = text.slice(from, from + longestGiven).toWellFormed().normalize("NFC")
     // what separates, hides or reverses the rest of a name
     .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}\uFFFD]/gu, "")
     .replace(/["*:<>?|]/g, "_")
-    .trim().replace(/^\.+|[. ]+$/g, "")
+    .trim().replace(/^\.+/, "").replace(/(?<![. ])[. ]+$/, "")
   const short = [...name].slice(0, longestName).join("").trim()
   return short === "" ? null : short
 }

@@ -87,8 +87,10 @@ export interface Found {
    */
   readonly pairs: ReadonlyArray<OfPair>
   readonly bound: Bound | undefined
-  /** The campaign's message to the same customer under their other key; always `undefined` without a campaign. */
-  readonly twin: Message | undefined
+  /** Whether the workspace knows a customer by `to`; only has to be right if `to` is not valid by itself. */
+  readonly isKnownName: boolean
+  /** The campaign's messages to the same customer under their other keys; always empty without a campaign. */
+  readonly twins: ReadonlyArray<Message>
   /** How many messages the workspace has sent in a month. */
   readonly quotaUsed: (month: string) => number
 }
@@ -173,6 +175,8 @@ interface PairState {
   readonly bucket: Bucket.Bucket
   readonly phoneNumberId: PhoneNumberId
   readonly customer: Contact.Contact["key"]
+  /** Other keys of the customer whose buckets were added to this one. */
+  readonly emptied: ReadonlyArray<Contact.Contact["key"]>
   marketingAt: ReadonlyArray<Instant>
   marketingUntil: Instant | null
 }
@@ -268,6 +272,7 @@ class Batch {
       sender: found.sender?.number,
       template,
       contact,
+      isKnownName: found.isKnownName,
       // a message that has already spent its quota needs no more
       quota: again !== undefined && again.quotaMonth !== null
         ? null
@@ -287,10 +292,10 @@ class Batch {
     const sender = found.sender!.number
 
     const number = this.number(found.sender!)
-    const pair = this.pair(sender.id, customer, found.pairs)
+    const pair = this.pair(sender.id, customer, found.pairs, now)
     // a try that sent nothing is repeated without being counted again
     const isNew = again === undefined || again.quotaMonth === null
-    if (command.campaignId !== null && this.isWrittenTo(request, keys, found.twin)) {
+    if (command.campaignId !== null && this.isWrittenTo(request, keys, found.twins)) {
       return { _tag: "Duplicate", readings: ofRequest.readings }
     }
     const cap = template !== undefined && isMarketing(template) && isNew ? limits.frequencyCap ?? null : null
@@ -374,11 +379,14 @@ class Batch {
         hasChanged ? [{ id, fullAt, customers: added.get(id) ?? 0 }] : []
       ),
       pairs: [...this.pairs].flatMap(([name, state]) => {
-        const { bucket: { fullAt, hasChanged }, customer, marketingAt: at, marketingUntil: until, phoneNumberId } =
+        const { bucket: { fullAt, hasChanged }, customer, emptied, marketingAt: at, marketingUntil, phoneNumberId } =
           state
-        const marketing = until === null ? null : { at, until }
+        const marketing = marketingUntil === null ? null : { at, until: marketingUntil }
         return hasChanged
-          ? [{ phoneNumberId, customer, fullAt, countedAt: countedAt.get(name) ?? null, marketing }]
+          ? [
+            { phoneNumberId, customer, fullAt, countedAt: countedAt.get(name) ?? null, marketing },
+            ...emptied.map((customer) => ({ phoneNumberId, customer, fullAt: 0, countedAt: null, marketing: null }))
+          ]
           : []
       }),
       moved,
@@ -422,32 +430,39 @@ class Batch {
   private pair(
     phoneNumberId: PhoneNumberId,
     customer: Contact.Contact["key"],
-    pairs: ReadonlyArray<OfPair>
+    pairs: ReadonlyArray<OfPair>,
+    now: Instant
   ): PairState {
     return known(this.pairs, Contact.placeOf({ phoneNumberId, key: customer }), () => {
       const noted = pairs.filter((pair) => pair.phoneNumberId === phoneNumberId)
-      const times = noted.flatMap(({ fullAt }) => fullAt === undefined ? [] : [fullAt])
+      const own = noted.find((pair) => pair.customer === customer)?.fullAt
+      const others = noted.filter((pair) =>
+        pair.customer !== customer && pair.fullAt !== undefined && pair.fullAt > now
+      )
+      // the time to fill a bucket is what was spent of it
+      const spent = others.reduce((sum, { fullAt }) => sum + fullAt! - now, 0)
       return {
-        bucket: new Bucket.Bucket(times.length === 0 ? undefined : Math.max(...times)),
+        bucket: new Bucket.Bucket(spent === 0 ? own : Math.max(own ?? now, now) + spent),
         phoneNumberId,
         customer,
+        emptied: others.map((pair) => pair.customer),
         marketingAt: marketingOf(customer, noted),
         marketingUntil: null
       }
     })
   }
 
-  /** Whether the campaign has begun to write to the customer under their other key. */
+  /** Whether the campaign has begun to write to the customer under another key. */
   private isWrittenTo(
     request: KeyedRequest,
     keys: ReadonlyArray<Contact.Contact["key"]>,
-    loaded: Message | undefined
+    loaded: ReadonlyArray<Message>
   ): boolean {
-    const other = keys.find((key) => key !== request.key)
-    const twin = other === undefined
-      ? undefined
-      : this.bounds.get(nameOf({ ...request, key: other as Idempotency.IdempotencyKey }))?.message ?? loaded
-    return twin !== undefined && twin.status !== "queued" && twin.status !== "skipped"
+    const decided = keys.flatMap((key) => {
+      const bound = this.bounds.get(nameOf({ ...request, key: key as Idempotency.IdempotencyKey }))
+      return bound === undefined || key === request.key ? [] : [bound.message]
+    })
+    return [...decided, ...loaded].some(({ status }) => status !== "queued" && status !== "skipped")
   }
 
   private quota(workspaceId: WorkspaceId, month: string, { quotaUsed }: Found): QuotaState {

@@ -45,7 +45,10 @@ export const parseKey = (value: string | undefined): Result.Result<IdempotencyKe
     new InvalidBody({
       reason: "invalid_idempotency_key",
       param: header,
-      message: `${header} must be 1 to 255 visible ASCII characters`
+      // HTTP joins the values of repeated headers by a comma and a space (RFC 9110 §5.3)
+      message: value.includes(", ")
+        ? `the request has more than one ${header}, or one with a comma and a space: send one, without spaces`
+        : `${header} must be 1 to 255 visible ASCII characters`
     })
   )
 }

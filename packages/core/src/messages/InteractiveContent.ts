@@ -2,6 +2,7 @@
  * The content of interactive messages (contract §9), with the provider's field names and limits. Defines schemas only.
  */
 import { Schema } from "effect"
+import { PlainJsonObject } from "../PlainJson.ts"
 import * as PlainText from "../PlainText.ts"
 import * as FileContent from "./FileContent.ts"
 
@@ -103,8 +104,6 @@ const CtaUrl = Schema.Struct({
   action: Schema.Struct({ name: Schema.Literal("cta_url"), parameters: Address })
 })
 
-const JsonObject = Schema.Record(PlainText.PlainText, Schema.Json)
-
 const FlowParameters = Schema.Struct({
   flow_message_version: Schema.Literal("3"),
   flow_id: Schema.optionalKey(id(128)),
@@ -114,7 +113,7 @@ const FlowParameters = Schema.Struct({
   mode: Schema.optionalKey(Schema.Literals(["draft", "published"])),
   flow_action: Schema.optionalKey(Schema.Literals(["navigate", "data_exchange"])),
   flow_action_payload: Schema.optionalKey(
-    Schema.Struct({ screen: id(256), data: Schema.optionalKey(JsonObject) })
+    Schema.Struct({ screen: id(256), data: Schema.optionalKey(PlainJsonObject) })
   )
 }).check(
   Schema.makeFilter(({ flow_id, flow_name }: { readonly flow_id?: string; readonly flow_name?: string }) =>
@@ -270,7 +269,7 @@ const Carousel = Schema.Struct({
 const OrderDetails = Schema.Struct({
   type: Schema.Literal("order_details"),
   ...words,
-  action: Schema.Struct({ name: Schema.Literal("review_and_pay"), parameters: JsonObject })
+  action: Schema.Struct({ name: Schema.Literal("review_and_pay"), parameters: PlainJsonObject })
 })
 
 /** The status of an order sent with `order_details`. */
@@ -278,7 +277,7 @@ const OrderStatus = Schema.Struct({
   type: Schema.Literal("order_status"),
   ...body,
   ...footer,
-  action: Schema.Struct({ name: Schema.Literal("review_order"), parameters: JsonObject })
+  action: Schema.Struct({ name: Schema.Literal("review_order"), parameters: PlainJsonObject })
 })
 
 /** Every kind of interactive message, by its `type`. */

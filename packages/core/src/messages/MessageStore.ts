@@ -173,10 +173,16 @@ export const sum = (a: Swept, b: Swept): Swept => ({
   forgotten: a.forgotten + b.forgotten
 })
 
-/** Filters a list of messages. All given fields must match; `status` and `to` match exactly. */
+/** Whom a message that a report is about was sent to; `to` is empty once its customer was erased. */
+export interface Reported extends Pick<Message, "phoneNumberId" | "workspaceId"> {
+  readonly to: string
+}
+
+/** Filters a list of messages. All given fields must match; `status` matches exactly. */
 export interface MessageFilter {
   readonly status?: MessageStatus
-  readonly to?: string
+  /** The recipient, in any of these written forms (`CustomerNames.textsOf`). */
+  readonly to?: ReadonlyArray<string>
   /** Matches exactly. */
   readonly clientReference?: string
   /** The provider's identifier, as reports use it. At most one message has it. */
@@ -193,7 +199,7 @@ export const isOf = (
   message: Message
 ): boolean =>
   (status === undefined || message.status === status) &&
-  (to === undefined || message.content.to === to) &&
+  (to === undefined || to.includes(message.content.to)) &&
   (clientReference === undefined || message.content.clientReference === clientReference) &&
   (since === undefined || message.createdAt >= since) &&
   (until === undefined || message.createdAt < until)
@@ -240,10 +246,10 @@ export class MessageStore extends Context.Service<MessageStore, {
   readonly lookUp: (request: KeyedRequest, now: Instant) => Effect.Effect<Verdict, StoreError>
   /**
    * Applies a report with `Message.apply` and writes its events. A message that the report settles can be answered from
-   * then on. Returns false if the number has no message with this reference or identifier. Reports may come in any
+   * then on. Returns undefined if the number has no message with this reference or identifier. Reports may come in any
    * order and number, also before *settle*. Safe to repeat.
    */
-  readonly applyReport: (command: ApplyReport) => Effect.Effect<boolean, StoreError>
+  readonly applyReport: (command: ApplyReport) => Effect.Effect<Reported | undefined, StoreError>
   /**
    * A message of the workspace that other messages can refer to: one that it sent, or one from a customer that is still
    * remembered.

@@ -4,6 +4,9 @@
  */
 import { Clock, Context, Deferred, Duration, Effect, Exit, Layer, Option } from "effect"
 import { Digest } from "effect/crypto"
+import { ContactStore } from "../contacts/ContactStore.ts"
+import * as CustomerNames from "../contacts/CustomerNames.ts"
+import * as CustomerRecords from "../contacts/CustomerRecords.ts"
 import { type DomainError, IdempotencyConflict, type NotFound, reasonOf, ServerError } from "../Errors.ts"
 import * as Id from "../Id.ts"
 import * as RateLimit from "../limits/RateLimit.ts"
@@ -47,10 +50,12 @@ export class Messages extends Context.Service<Messages, {
    */
   readonly send: (request: SendRequest) => Effect.Effect<Idempotency.Sent, DomainError>
   readonly get: (workspaceId: Id.WorkspaceId, id: string) => Effect.Effect<Message.Message, NotFound | StoreError>
-  /** Newest first. With a filter, a page may hold fewer messages than its limit, or none, even if more follow. */
+  /**
+   * Newest first. `to` is any name of a customer, and finds what was sent to each of their names. With a filter, a page may hold fewer messages than its limit, or none, even if more follow.
+   */
   readonly list: (
     workspaceId: Id.WorkspaceId,
-    filter: MessageFilter,
+    filter: Omit<MessageFilter, "to"> & { readonly to?: string },
     page: PageRequest
   ) => Effect.Effect<Page<Message.Message>, StoreError>
 }>()("@wac/core/messages/Messages") {
@@ -58,6 +63,7 @@ export class Messages extends Context.Service<Messages, {
     Messages,
     Effect.gen(function*() {
       const store = yield* MessageStore
+      const contacts = yield* ContactStore
       const sending = yield* Sending
       const digest = yield* Digest.Digest
       const stopping = yield* Stopping
@@ -181,8 +187,18 @@ export class Messages extends Context.Service<Messages, {
       const get = (workspaceId: Id.WorkspaceId, text: string) =>
         Lookup.find("message", Id.parse(Id.MessageId, text), (id) => store.get(workspaceId, id))
 
+      const list = Effect.fnUntraced(function*(
+        workspaceId: Id.WorkspaceId,
+        { to, ...filter }: Omit<MessageFilter, "to"> & { readonly to?: string },
+        page: PageRequest
+      ) {
+        if (to === undefined) return yield* store.list(workspaceId, filter, page)
+        const known = yield* contacts.named(workspaceId, CustomerNames.keyOf(to))
+        return yield* store.list(workspaceId, { ...filter, to: CustomerRecords.namesOf(to, known).texts }, page)
+      })
+
       const withSpan = yield* Span.ifTraced("Messages.send")
-      return Messages.of({ send: (request) => withSpan(send(request)), get, list: store.list })
+      return Messages.of({ send: (request) => withSpan(send(request)), get, list })
     })
   ).pipe(Layer.provide(Sending.layer))
 }

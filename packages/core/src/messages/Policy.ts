@@ -1,9 +1,10 @@
 /**
- * The policy checks of a send (contract §3), in their order, from the sender to the messaging limit. Rate limits are
+ * The policy checks of a send (contract §3), in their order, from the recipient's name to the messaging limit. Rate limits are
  * checked separately. Pure.
  */
-import { type Addressee, isUserId } from "../contacts/Addressee.ts"
+import type { Addressee } from "../contacts/Addressee.ts"
 import type { Contact } from "../contacts/Contact.ts"
+import * as CustomerNames from "../contacts/CustomerNames.ts"
 import * as ServiceWindow from "../contacts/ServiceWindow.ts"
 import { Forbidden, InvalidBody, type ServerError } from "../Errors.ts"
 import * as MessagingLimit from "../limits/MessagingLimit.ts"
@@ -28,6 +29,8 @@ export interface Circumstances {
   /** The template with the message's name and language. */
   readonly template: Template | undefined
   readonly contact: Contact | undefined
+  /** Whether the workspace knows a customer by this very `to`; only asked for a name that is not valid by itself. */
+  readonly isKnownName: boolean
   /** Messages per month; `null` means no limit. */
   readonly quota: number | null
   readonly quotaUsed: number
@@ -39,7 +42,8 @@ export interface Circumstances {
 
 /** The first reason to refuse the message; undefined if it may be sent. */
 export const refusal = (given: Circumstances): Forbidden | InvalidBody | ServerError | undefined =>
-  senderRefusal(given) ?? templateRefusal(given) ?? addresseeRefusal(given.message.to, given.template) ??
+  CustomerNames.refusal(given.message.to, given.isKnownName) ?? senderRefusal(given) ?? templateRefusal(given) ??
+    addresseeRefusal(given.message.to, given.template) ??
     optOutRefusal(given) ?? windowRefusal(given) ?? quotaRefusal(given) ?? messagingLimitRefusal(given)
 
 const senderRefusal = ({ contact, message, now, provider, sender }: Circumstances) => {
@@ -89,7 +93,7 @@ const templateRefusal = ({ message, template }: Circumstances) => {
 
 /** Refuses a template that the provider sends only to phone numbers. */
 export const addresseeRefusal = (to: Addressee, template: Template | undefined): Forbidden | undefined =>
-  template !== undefined && needsPhoneNumber(template) && isUserId(to)
+  template !== undefined && needsPhoneNumber(template) && CustomerNames.isUserId(to)
     ? new Forbidden({
       reason: "phone_number_required",
       param: "to",

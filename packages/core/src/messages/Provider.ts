@@ -2,6 +2,7 @@
  * Port for the messaging provider. Messages and reports from the provider come back through `Inbound`.
  */
 import { Context, Effect, Schema, type Stream } from "effect"
+import type { Customer } from "../contacts/Contact.ts"
 import { type Forbidden, type InvalidBody, type RateLimited, ServerError } from "../Errors.ts"
 import type { MessageId } from "../Id.ts"
 import type { Media } from "../media/Media.ts"
@@ -27,8 +28,16 @@ export interface ProviderSend {
 
 /** The outcome of a send (contract §3). */
 export type ProviderOutcome =
-  /** The provider accepted the message and returned its identifier. `isHeld` if it assesses the message's quality first. */
-  | { readonly _tag: "Accepted"; readonly providerMessageId: string; readonly isHeld?: boolean }
+  /**
+   * The provider accepted the message and returned its identifier. `isHeld` if it assesses the message's quality first.
+   * `recipient`: the names by which the provider knows the recipient.
+   */
+  | {
+    readonly _tag: "Accepted"
+    readonly providerMessageId: string
+    readonly isHeld?: boolean
+    readonly recipient?: Customer
+  }
   /** The provider refused the message for good. */
   | { readonly _tag: "Refused"; readonly error: InvalidBody | Forbidden }
   /** Nothing was sent: throttled, unavailable, or connection refused. */

@@ -9,7 +9,14 @@ import type { Decide, Known } from "../Step.ts"
 import * as StorageTime from "../StorageTime.ts"
 import type { Instant } from "../Time.ts"
 import type { Message } from "./Message.ts"
-import { type ApplyReport, type EventIds, settledAt, type SettleSend, type Swept } from "./MessageStore.ts"
+import {
+  type ApplyReport,
+  type EventIds,
+  type Reported,
+  settledAt,
+  type SettleSend,
+  type Swept
+} from "./MessageStore.ts"
 import * as Send from "./Send.ts"
 import { type Loaded, Sends, type Writes } from "./Sends.ts"
 
@@ -84,7 +91,7 @@ export const isUntold = ({ providerMessageId, sequence, status }: Message): bool
  * Decides `MessageStore.applyReport` for a batch. Finds the message by our reference, then by the provider's
  * identifier, among those of the reported number.
  */
-export const applyReport: Decide<ApplyReport, LoadedReports, boolean, Writes> = (loaded, commands) => {
+export const applyReport: Decide<ApplyReport, LoadedReports, Reported | undefined, Writes> = (loaded, commands) => {
   const sends = new Sends(loaded)
   const find = (
     { providerNumberId, reference, report: { providerMessageId } }: ApplyReport
@@ -97,12 +104,13 @@ export const applyReport: Decide<ApplyReport, LoadedReports, boolean, Writes> = 
     return ofNumber(reference) ??
       ofNumber(providerMessageId === null ? null : loaded.named(providerMessageId) ?? sends.named(providerMessageId))
   }
-  const answers = commands.map((asked): boolean => {
+  const answers = commands.map((asked): Reported | undefined => {
     const { ids, now, report } = StorageTime.judgedAt(asked, loaded.now(asked.now))
     const send = find(asked)
-    if (send === undefined) return false
+    if (send === undefined) return undefined
     sends.keep(Send.report(send, report, ids, now), ids)
-    return true
+    const { content: { to }, phoneNumberId, workspaceId } = send.message
+    return { to, phoneNumberId, workspaceId }
   })
   return { answers, writes: sends.writes() }
 }

@@ -17,6 +17,9 @@ import {
   Schedule
 } from "effect"
 import { SecureRandom } from "effect/crypto"
+import type { Customer } from "../contacts/Contact.ts"
+import { ContactStore } from "../contacts/ContactStore.ts"
+import * as CustomerNames from "../contacts/CustomerNames.ts"
 import * as Deadlines from "../Deadlines.ts"
 import { type DomainError, reasonOf, type ServerError } from "../Errors.ts"
 import * as Id from "../Id.ts"
@@ -108,6 +111,7 @@ export class Sending extends Context.Service<Sending, {
     Sending,
     Effect.gen(function*() {
       const store = yield* MessageStore
+      const contacts = yield* ContactStore
       const provider = yield* Provider
       const limits = yield* CurrentLimits
       const maxInFlight = yield* MaxInFlight
@@ -190,6 +194,20 @@ export class Sending extends Context.Service<Sending, {
       const end = (claimed: ClaimedSend, { token }: Hold, end: SendEnd) =>
         Effect.flatMap(Clock.currentTimeMillis, (now) => endAt(claimed, token, end, now))
 
+      /**
+       * Learns the names by which the provider knows the recipient, so that their next message finds the contact. Reports
+       * about the message repeat them, so a failure costs nothing.
+       */
+      const learn = (
+        { contact, message: { content: { to } }, sender: { providerNumberId } }: ClaimedSend,
+        recipient: Customer | undefined,
+        now: Instant
+      ): Effect.Effect<void> => {
+        const customer = CustomerNames.addressed(to, recipient)
+        if (!CustomerNames.isTelling(customer) || CustomerNames.isKnownAs(contact, customer)) return Effect.void
+        return Effect.ignore(contacts.tell({ now, providerNumberId, customer, at: now }))
+      }
+
       const settle = Effect.fnUntraced(
         function*(claimed: ClaimedSend, { token }: Hold, outcome: ProviderOutcome, requestId: Id.RequestId) {
           const now = yield* Clock.currentTimeMillis
@@ -197,6 +215,7 @@ export class Sending extends Context.Service<Sending, {
           const settled = yield* endAt(claimed, token, endOf(outcome, now, requestId), now)
           // if it is not recorded, the message may have been sent
           const known: ProviderOutcome = settled ? outcome : { _tag: "Unknown" }
+          if (outcome._tag === "Accepted") yield* learn(claimed, outcome.recipient, now)
           record({ workspaceId: message.workspaceId, at: now, activity: activityOf(known) })
           yield* countOf(known)
           return known
@@ -302,7 +321,10 @@ const activityOf = ({ _tag }: ProviderOutcome): Activity =>
 
 const endOf = (outcome: ProviderOutcome, now: number, requestId: Id.RequestId): SendEnd => {
   switch (outcome._tag) {
-    case "Accepted":
+    case "Accepted": {
+      const { recipient: _, ...end } = outcome
+      return end
+    }
     case "Unknown":
       return outcome
     case "Refused":

@@ -2,6 +2,7 @@
  * The content of a template message (specification §4, contract §9). Defines schemas only.
  */
 import { DateTime, Option, Schema } from "effect"
+import { PlainJsonObject } from "../PlainJson.ts"
 import * as PlainText from "../PlainText.ts"
 import { Language } from "../templates/Template.ts"
 import * as FileContent from "./FileContent.ts"
@@ -79,7 +80,7 @@ export const TemplateButton = Schema.Struct({
   /** The code to copy. */
   code: Schema.optionalKey(PlainText.between(1, 20)),
   flowToken: Schema.optionalKey(PlainText.between(1, 1024)),
-  flowData: Schema.optionalKey(Schema.Record(PlainText.PlainText, Schema.Json)),
+  flowData: Schema.optionalKey(PlainJsonObject),
   /** The product whose image is shown. */
   thumbnailProductRetailerId: Schema.optionalKey(PlainText.between(1, 256))
 }).check(

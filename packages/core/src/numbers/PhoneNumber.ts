@@ -3,7 +3,13 @@
  * workspace sends from. Pure rules, no storage.
  */
 import { Schema } from "effect"
-import { getCountries, getCountryCallingCode, isPossiblePhoneNumber, Metadata } from "libphonenumber-js/min"
+import {
+  getCountries,
+  getCountryCallingCode,
+  isPossiblePhoneNumber,
+  Metadata,
+  parsePhoneNumberFromString
+} from "libphonenumber-js/min"
 import type { PhoneNumberId, WorkspaceId } from "../Id.ts"
 import type { Instant } from "../Time.ts"
 import * as SenderBlock from "./SenderBlock.ts"
@@ -74,11 +80,77 @@ export const possiblePattern = (): string => {
   return `^\\+(?:${[...codes].map(([rest, group]) => `(?:${group.join("|")})(?:${rest})`).join("|")})$`
 }
 
-/** Whether a text is `+` and digits without separators, and possible in its country's numbering plan (contract §3). */
-export const isE164 = (text: string): boolean => /^\+[1-9][0-9]{1,14}$/.test(text) && isPossible(text)
+/** The national prefixes of the countries with a calling code. */
+interface Prefixes {
+  /** As people write them. */
+  readonly written: ReadonlySet<string>
+  /** What the library removes from the beginning of a national number. */
+  readonly removed: ReadonlyArray<RegExp>
+}
+
+/** By calling code, without the codes whose countries have no national prefix. */
+const prefixes = getCountries().reduce((all, country) => {
+  const metadata = new Metadata()
+  metadata.selectNumberingPlan(country)
+  const plan = metadata.numberingPlan! as typeof metadata.numberingPlan & {
+    nationalPrefix: () => string | 0 | undefined
+    nationalPrefixForParsing: () => string | undefined
+  }
+  // where there is none, the metadata may have the number 0 in its place
+  const written = plan.nationalPrefix() || undefined
+  const removed = plan.nationalPrefixForParsing()
+  if (!removed) return all
+  const code = getCountryCallingCode(country)
+  const known = all.get(code)
+  return all.set(code, {
+    written: new Set([...known?.written ?? [], ...written === undefined ? [] : [written]]),
+    removed: [...known?.removed ?? [], new RegExp(`^(?:${removed})`)]
+  })
+}, new Map<string, Prefixes>())
+
+const prefixesOf = (text: string): readonly [code: string, Prefixes] | undefined => {
+  for (let end = 2; end <= 4; end++) {
+    const code = text.slice(1, end)
+    const found = prefixes.get(code)
+    if (found !== undefined) return [code, found]
+  }
+  return undefined
+}
+
+/** The national prefixes that people may write after the calling code of a number, such as the 0 in `+44 (0)20 …`. */
+export const nationalPrefixesOf = (
+  number: string
+): ReadonlyArray<{ readonly code: string; readonly prefix: string }> => {
+  const found = prefixesOf(number)
+  return found === undefined ? [] : [...found[1].written].map((prefix) => ({ code: `+${found[0]}`, prefix }))
+}
+
+/**
+ * The number that libphonenumber-js reads from a plus and digits, without a national prefix after the calling code:
+ * `+447…` for `+4407…`. Italy's zero belongs to the number. A text that is no possible number is returned as it is. The
+ * library is asked only if the number begins with what may be a prefix, as that takes as long as much of a send.
+ */
+export const canonicalOf = (text: string): string => {
+  const found = prefixesOf(text)
+  if (found === undefined) return text
+  const national = text.slice(1 + found[0].length)
+  if (found[1].removed.every((prefix) => !prefix.exec(national)?.[0])) return text
+  const parsed = parsePhoneNumberFromString(text)
+  if (parsed === undefined || parsed.number === text || !isPossible(parsed.number)) return text
+  // what is left may begin with a prefix again
+  return canonicalOf(parsed.number)
+}
+
+/**
+ * Whether a text is `+` and digits without separators, possible in its country's numbering plan, and without a national
+ * prefix (contract §3).
+ */
+export const isE164 = (text: string): boolean =>
+  /^\+[1-9][0-9]{1,14}$/.test(text) && isPossible(text) && canonicalOf(text) === text
 
 /** What {@link isE164} requires. */
-export const e164Expected = "must be a phone number in E.164 format: + and digits only, possible in its country"
+export const e164Expected =
+  "must be a phone number in E.164 format: + and digits only, possible in its country, without a national prefix"
 
 /** A phone number for which {@link isE164} holds. */
 export const E164 = Schema.String.check(

@@ -23,7 +23,7 @@ const concurrency = 2
 const saltLength = 16
 const hashLength = 32
 
-const unpadded = (bytes: Uint8Array) => Base64.encode(bytes).replace(/=+$/, "")
+const unpadded = (bytes: Uint8Array) => Base64.encode(bytes).replace(/={1,2}$/, "")
 
 /** Hashes and verifies passwords, a few at a time. */
 export class Passwords extends Context.Service<Passwords, {

@@ -3,6 +3,7 @@
  * body. Pure.
  */
 import { Option, Result, Schema } from "effect"
+import { isDeeper } from "../PlainJson.ts"
 
 /** A candidate for the signed body, and the explanation if it is the one. */
 export interface RewrittenBody {
@@ -14,21 +15,12 @@ export interface RewrittenBody {
 /** Our events nest four deep. Deeper input is not an event, and could exhaust the stack or the memory. */
 const maxDepth = 32
 
-/** How deep brackets nest, outside of strings. */
-const depthOf = (text: string): number => {
-  let depth = 0
-  let most = 0
-  // an unterminated string also counts as one; otherwise its end would be searched for from every quote in it
-  for (const [bracket] of text.replace(/"(?:[^"\\]|\\.)*"?/gs, "").matchAll(/[[\]{}]/g)) {
-    depth += bracket === "[" || bracket === "{" ? 1 : -1
-    most = Math.max(most, depth)
-  }
-  return most
-}
+const utf8 = new TextEncoder()
 
 const decode = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Json))
 
-const parse = (text: string): Option.Option<Schema.Json> => depthOf(text) > maxDepth ? Option.none() : decode(text)
+const parse = (text: string): Option.Option<Schema.Json> =>
+  isDeeper(utf8.encode(text), maxDepth) ? Option.none() : decode(text)
 
 const rawBytes = "verify the bytes as they arrived, before anything parses them"
 

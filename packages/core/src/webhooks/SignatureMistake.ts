@@ -109,9 +109,9 @@ const written = (scheme: Scheme, signature: string, made: Uint8Array): Way<null>
   // no encoding of these bytes is that long, and stripping the padding of a huge text for every recipe would take long
   if (signature.length > 2 * made.length) return undefined
   const base64 = Base64.encode(made)
-  const plainBase64 = signature.replaceAll("-", "+").replaceAll("_", "/").replace(/=+$/, "")
+  const plainBase64 = signature.replaceAll("-", "+").replaceAll("_", "/").replace(/(?<!=)=+$/, "")
   const isHex = signature.toLowerCase() === Hex.encode(made)
-  const isBase64 = plainBase64 === base64.replace(/=+$/, "")
+  const isBase64 = plainBase64 === base64.replace(/(?<!=)=+$/, "")
   if (!isHex && !isBase64) return undefined
   if (signature === (scheme === "service" ? Hex.encode(made) : base64)) return right(null)
   if (scheme === "standard") {

@@ -233,10 +233,13 @@ const refusedUrl = (message: string) => new InvalidBody({ reason: "invalid_field
  * password or port 0, and at most {@link maxUrlLength} characters. `ReceiverGuard` checks its address.
  */
 export const parseUrl = (text: string, options: { readonly allowInsecure: boolean }): URL | InvalidBody => {
-  if (text.length > maxUrlLength) return refusedUrl(`url must be at most ${maxUrlLength} characters`)
   // parsers drop surrounding white space and inner line breaks, but the URL is stored as given
   if (/^ |\p{Cc}| $/u.test(text) || !URL.canParse(text)) return refusedUrl("url must be an absolute URL")
   const url = new URL(text)
+  // the written URL is stored, in which a character may have become nine
+  if (url.href.length > maxUrlLength) {
+    return refusedUrl(`url must be at most ${maxUrlLength} characters, with characters outside ASCII encoded`)
+  }
   if (url.protocol !== "https:" && !(options.allowInsecure && url.protocol === "http:")) {
     return refusedUrl(options.allowInsecure ? "url must be an https or http URL" : "url must be an https URL")
   }

@@ -164,6 +164,7 @@ describe("a recipient", () => {
       const [line, message] of [
         ["{", "the line is not JSON"],
         ["[]", "Expected object"],
+        ["{\"to\":\"+15551234567\",\"to\":\"0612345678\"}", "to must be given once"],
         [
           "{\"to\":\"0612345678\"}",
           "to: must be a phone number in E.164 format, or the provider's user id of a customer, such as " +

@@ -6,7 +6,6 @@ import {
   follow,
   idOf,
   keyFor,
-  keyOf,
   keysOf,
   leave,
   meet,
@@ -14,8 +13,10 @@ import {
   named,
   prefer,
   preferenceOf,
-  preferenceOfChoice
+  preferenceOfChoice,
+  rename
 } from "../../src/contacts/Contact.ts"
+import { keysIn } from "../../src/contacts/CustomerNames.ts"
 import { between, checks, upTo } from "../checks.ts"
 import { contact, id } from "../samples.ts"
 
@@ -24,56 +25,8 @@ const words = {
   opt_in: ["START", "UNSTOP"]
 } as const
 
-/** Lines with two number forms each: long and short. */
-const lines: ReadonlyArray<readonly [country: string, long: string, short: string]> = [
-  ["Brazil", "+5511987654321", "+551187654321"],
-  ["Brazil", "+5599961234567", "+559961234567"],
-  ["Mexico", "+5215512345678", "+525512345678"],
-  ["Argentina", "+5491123456789", "+541123456789"]
-]
-
-/** Numbers of countries with and without variants. */
-const Number = Schema.Union([
-  Schema.String.check(Schema.isPattern(/^\+55[1-9]{2}9?[2-9][0-9]{7}$/)),
-  Schema.String.check(Schema.isPattern(/^\+521?[0-9]{10}$/)),
-  Schema.String.check(Schema.isPattern(/^\+549?[0-9]{10}$/)),
-  Schema.String.check(Schema.isPattern(/^\+[1-9][0-9]{6,13}$/))
-])
-
-describe("the keys of a contact", () => {
-  it.each(lines)("both forms of a line in %s have the same key: %s and %s", (_, long, short) => {
-    assert.strictEqual(keyOf(long), keyOf(short))
-  })
-
-  it.each([
-    ["a fixed line of Brazil has no ninth digit", "+551132345678"],
-    ["what begins with 9 and a digit of fixed lines is a mobile of its own", "+5511932345678"],
-    ["a number of Brazil that is too short", "+55118765432"],
-    ["a number of Mexico", "+525512345678"],
-    ["a number of Argentina", "+541123456789"],
-    ["a country whose code begins alike", "+5219876543"],
-    ["anywhere else", "+12025550123"]
-  ])("is the number itself: %s", (_, number) => {
-    assert.strictEqual(keyOf(number), number)
-  })
-
-  it.prop("a key is its own key", { number: Number }, ({ number }) => {
-    assert.strictEqual(keyOf(keyOf(number)), keyOf(number))
-  }, checks)
-
-  it.prop("a key is the number itself, or that number with or without the one digit", {
-    number: Number
-  }, ({ number }) => {
-    const key = keyOf(number)
-    const others = [
-      key.replace(/^\+52/, "+521"),
-      key.replace(/^\+54/, "+549"),
-      key.replace(/^(\+55[1-9]{2})9([6-9][0-9]{7})$/, "$1$2")
-    ]
-    assert.include([key, ...others], number)
-  }, checks)
-
-  it("the key is the provider's user id if no number is known, else the number", () => {
+describe("the key of a contact", () => {
+  it("is the provider's user id if no number is known, else the key of the number", () => {
     assert.strictEqual(keyFor({ phone: null, userId: "US.1" }), "US.1")
     assert.strictEqual(keyFor({ phone: "+551187654321", userId: "BR.1" }), "+5511987654321")
     assert.strictEqual(keyFor({ phone: "+551187654321", userId: null }), "+5511987654321")
@@ -155,9 +108,13 @@ const byPhone: Customer = { phone, userId: null }
 const byUser: Customer = { phone: null, userId }
 const byBoth: Customer = { phone, userId }
 
+/** Finds one of these contacts by a name. */
+const among = (...contacts: ReadonlyArray<Contact>) => (name: string): Contact | undefined =>
+  contacts.find((one) => one.key === name || keysIn(one.customer).includes(name))
+
 /** A contact as it is after the customer was named so at a time. */
 const metAs = (customer: Customer, at: number, fields: Partial<Contact> = {}): Contact => ({
-  ...meet(number, customer, { byKey: undefined, byUser: undefined }, at).contact,
+  ...meet(number, customer, among(), at).contact,
   ...fields
 })
 
@@ -165,20 +122,20 @@ const idWith = (name: string) => `${number.id}:${name}`
 
 describe("a customer who is named by number and user id together", () => {
   it("is a new contact, which has the number in its id", () => {
-    const { contact, gone, left } = meet(number, byBoth, { byKey: undefined, byUser: undefined }, 5)
+    const { contact, gone, left } = meet(number, byBoth, among(), 5)
     assert.deepStrictEqual([contact.customer, contact.key, idOf(contact)], [byBoth, phone, idWith(phone)])
-    assert.deepStrictEqual([gone, left], [undefined, undefined])
+    assert.deepStrictEqual([gone, left], [[], []])
   })
 
   it("stays the contact that the user id had, with its id, when the number becomes known", () => {
     const before = metAs(byUser, 5, { lastInboundAt: 5 })
     // an older report brings the number
-    const { contact, gone } = meet(number, byBoth, { byKey: undefined, byUser: before }, 3)
+    const { contact, gone } = meet(number, byBoth, among(before), 3)
     assert.deepStrictEqual([contact.customer, contact.key, contact.lastInboundAt], [byBoth, phone, 5])
-    assert.deepStrictEqual([idOf(contact), gone], [idOf(before), before])
+    assert.deepStrictEqual([idOf(contact), gone], [idOf(before), [before]])
     // whatever comes later
     for (const customer of [byBoth, byUser, byPhone]) {
-      const { contact: later } = meet(number, customer, { byKey: contact, byUser: contact }, 9)
+      const { contact: later } = meet(number, customer, among(contact), 9)
       assert.deepStrictEqual(later, contact)
     }
   })
@@ -186,10 +143,10 @@ describe("a customer who is named by number and user id together", () => {
   it.each([[5, 7, userId], [7, 5, phone], [5, 5, phone]])(
     "keeps the older of two ids: the user id's since %i, the number's since %i",
     (ofUser, ofPhone, name) => {
-      const known = { byUser: metAs(byUser, ofUser), byKey: metAs(byPhone, ofPhone) }
-      assert.strictEqual(idOf(meet(number, byBoth, known, 9).contact), idWith(name))
+      const known = [metAs(byUser, ofUser), metAs(byPhone, ofPhone)] as const
+      assert.strictEqual(idOf(meet(number, byBoth, among(...known), 9).contact), idWith(name))
       // a contact of an older version is older than all others
-      const ofOld = { ...known, byUser: { ...known.byUser, knownSince: null } }
+      const ofOld = among({ ...known[0], knownSince: null }, known[1])
       assert.strictEqual(idOf(meet(number, byBoth, ofOld, 9).contact), idWith(userId))
     }
   )
@@ -197,11 +154,11 @@ describe("a customer who is named by number and user id together", () => {
   it("takes along an id that is made of their user id, and no id that is made of a number that they leave", () => {
     const from = "+12025550199"
     const old = metAs({ phone: from, userId }, 5, { lastInboundAt: 5 })
-    const moved = meet(number, byBoth, { byKey: undefined, byUser: old }, 9)
-    assert.deepStrictEqual([moved.contact, moved.left].map((one) => idOf(one!)), [idWith(phone), idWith(from)])
-    assert.deepStrictEqual(moved.left!.customer, { phone: from, userId: null })
-    const first = meet(number, byBoth, { byKey: undefined, byUser: { ...old, isUserFirst: true } }, 9)
-    assert.deepStrictEqual([first.contact, first.left].map((one) => idOf(one!)), [idWith(userId), idWith(from)])
+    const moved = meet(number, byBoth, among(old), 9)
+    assert.deepStrictEqual([moved.contact, ...moved.left].map(idOf), [idWith(phone), idWith(from)])
+    assert.deepStrictEqual(moved.left[0]!.customer, { phone: from, userId: null })
+    const first = meet(number, byBoth, among({ ...old, isUserFirst: true }), 9)
+    assert.deepStrictEqual([first.contact, ...first.left].map(idOf), [idWith(userId), idWith(from)])
   })
 
   it("an id leads back to the number's id and the customer's name", () => {
@@ -209,6 +166,73 @@ describe("a customer who is named by number and user id together", () => {
       const one = metAs(customer, 5)
       assert.deepStrictEqual(named(idOf(one)), { phoneNumberId: number.id, name: one.key })
     }
+  })
+
+  it("gives a number that comes with somebody else's user id to them, with its opt-out and without the window", () => {
+    const before = metAs(byBoth, 1, { lastInboundAt: 5, optedOut: true, preferenceAt: 4 })
+    const { contact, gone, left } = meet(number, { phone, userId: "US.2" }, among(before), 9)
+    assert.deepStrictEqual([contact.key, contact.customer], [phone, { phone, userId: "US.2" }])
+    assert.deepStrictEqual([contact.lastInboundAt, contact.optedOut, contact.preferenceAt], [null, true, 4])
+    assert.deepStrictEqual(left, [{ ...before, key: userId, customer: byUser, isUserFirst: true }])
+    assert.deepStrictEqual(gone, [])
+    // an older notice does not take the number from the one who has written since
+    assert.deepStrictEqual(meet(number, { phone, userId: "US.2" }, among(before), 4).contact, before)
+    // the new owner may be known already, by another number
+    const other = metAs({ phone: "+12025550199", userId: "US.2" }, 2, { lastInboundAt: 3 })
+    const both = meet(number, { phone, userId: "US.2" }, among(before, other), 9)
+    assert.deepStrictEqual([both.contact.customer, both.contact.lastInboundAt, both.contact.optedOut], [
+      { phone, userId: "US.2" },
+      3,
+      true
+    ])
+    assert.deepStrictEqual(
+      both.left.map(({ customer, key, lastInboundAt }) => [key, customer, lastInboundAt]),
+      [[userId, byUser, 5], ["+12025550199", { phone: "+12025550199", userId: null }, null]]
+    )
+  })
+
+  it("has every number that the provider reports for the one that was written to, and keeps the older key", () => {
+    const forms = { phone: "+2290197123456", userId: null, aliases: ["+22997123456"] }
+    const { contact } = meet(number, forms, among(), 5)
+    assert.deepStrictEqual([contact.key, contact.customer], ["+2290197123456", forms])
+    assert.deepStrictEqual(keysOf("+22997123456", contact), ["+2290197123456", "+22997123456"])
+    const inbound = metAs({ phone: "+22997123456", userId: null }, 3, { lastInboundAt: 3 })
+    const sent = metAs({ phone: "+2290197123456", userId: "BJ.1" }, 4, { optedOut: true, preferenceAt: 4 })
+    const joined = meet(number, forms, among(inbound, sent), 9)
+    assert.deepStrictEqual(joined.contact, {
+      ...inbound,
+      customer: { phone: "+22997123456", userId: "BJ.1", aliases: ["+2290197123456"] },
+      optedOut: true,
+      preferenceAt: 4
+    })
+    assert.deepStrictEqual([joined.gone, joined.left], [[sent], []])
+  })
+
+  it("is found by the parent of the user id, and a parent that was written to alone becomes one of the names", () => {
+    const parent = "US.ENT.9"
+    const told = { phone: null, userId, aliases: [parent] }
+    const alone = metAs({ phone: null, userId: parent }, 3, { optedOut: true, preferenceAt: 3 })
+    const { contact, gone } = meet(number, told, among(alone), 5)
+    assert.deepStrictEqual([contact.key, contact.customer, contact.optedOut], [userId, told, true])
+    assert.deepStrictEqual(gone, [alone])
+    assert.deepStrictEqual(meet(number, { phone: null, userId: parent }, among(contact), 7).contact, contact)
+    const numbered = meet(number, byBoth, among(contact), 7)
+    assert.deepStrictEqual(numbered.contact.customer, { phone, userId, aliases: [parent] })
+  })
+
+  it("keeps the number, the window and the id before when only the user id changes", () => {
+    const before = metAs(byBoth, 3, { lastInboundAt: 3 })
+    const renamed = rename(before, { phone: null, userId: "US.2" }, undefined)
+    assert.deepStrictEqual(renamed, {
+      contact: { ...before, customer: { phone, userId: "US.2", aliases: [userId] } },
+      gone: []
+    })
+    const nameless = metAs(byUser, 3, { lastInboundAt: 3 })
+    const other = metAs({ phone: null, userId: "US.2" }, 4, { optedOut: true, preferenceAt: 4 })
+    const merged = rename(nameless, { phone: null, userId: "US.2" }, other)
+    assert.deepStrictEqual(merged?.contact.customer, { phone: null, userId: "US.2", aliases: [userId] })
+    assert.deepStrictEqual([merged?.contact.lastInboundAt, merged?.contact.optedOut], [3, true])
+    assert.deepStrictEqual(merged?.gone, [nameless])
   })
 
   it("has the same keys whatever a send names", () => {

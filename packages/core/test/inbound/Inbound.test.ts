@@ -228,6 +228,36 @@ it.effect(
   )
 )
 
+describe("the recipient in a status", () => {
+  it.effect(
+    "is the customer of our message, whatever it is called there, who is opted out and gets the names",
+    upstream(() =>
+      Effect.gen(function*() {
+        const { message, messageId, number, workspace } = yield* sent
+        const { content: { to } } = yield* message
+        const { providerNumberId } = number
+        const told = (more: object) =>
+          ({ ...status(messageId, "failed", start), providerNumberId, ...more }) as InboundItem
+        const contact = (name: string) =>
+          Effect.map(
+            ContactStore.use((store) => store.get(workspace.id, number.id, name)),
+            Option.map(({ customer, optedOut }) => [customer, optedOut])
+          )
+        yield* receive(told({ recipient: { phone: to, userId: "US.1" } }))
+        assert.deepStrictEqual(yield* contact("US.1"), Option.some([{ phone: to, userId: "US.1" }, false]))
+        yield* receive(told({ preference: "opt_out" }))
+        const known = { phone: to, userId: "US.1" }
+        assert.deepStrictEqual(yield* contact(to), Option.some([known, true]))
+        yield* receive(told({ recipient: { phone: "+22997123456", userId: null } }))
+        assert.deepStrictEqual(
+          yield* contact("+22997123456"),
+          Option.some([{ ...known, aliases: ["+22997123456"] }, true])
+        )
+      })
+    )
+  )
+})
+
 describe("customers' messages", () => {
   it.effect(
     "a customer's message opens the window of the number, and records an event",

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { keyOf } from "../../src/contacts/Contact.ts"
+import { keyOf } from "../../src/contacts/CustomerNames.ts"
 import * as Limits from "../../src/limits/Limits.ts"
 import { monthOf } from "../../src/limits/Quota.ts"
 import { abandon, type Tried } from "../../src/messages/AbandonStep.ts"

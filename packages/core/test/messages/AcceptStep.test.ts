@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { type Contact, keyOf, keysOf, placeOf } from "../../src/contacts/Contact.ts"
+import { type Contact, keysOf, placeOf } from "../../src/contacts/Contact.ts"
+import { keyOf } from "../../src/contacts/CustomerNames.ts"
 import { reasonOf } from "../../src/Errors.ts"
 import type { MessageId, WorkspaceId } from "../../src/Id.ts"
 import { pairBucket, phoneNumberBucket, standard, workspaceBucket } from "../../src/limits/Limits.ts"
@@ -114,7 +115,8 @@ class World {
           }
         })
       ),
-      twin: undefined,
+      isKnownName: false,
+      twins: [],
       bound: this.bounds.get(nameOf(command)),
       quotaUsed: (month) => this.quotas.get(`${workspaceId} ${month}`) ?? 0
     }
@@ -296,7 +298,8 @@ describe("accepting sends", () => {
         contact: undefined,
         pairs: [],
         bound: undefined,
-        twin: undefined,
+        isKnownName: false,
+        twins: [],
         quotaUsed: () => 0
       })
     }, [refused])

@@ -16,6 +16,7 @@ const good: Circumstances = {
   template: template(),
   contact: undefined,
   quota: null,
+  isKnownName: false,
   quotaUsed: 0,
   messagingLimit: null,
   customersCounted: 0,

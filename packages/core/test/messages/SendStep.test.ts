@@ -49,12 +49,13 @@ class World {
   }
 
   applyReport(batch: ReadonlyArray<ApplyReport>): ReadonlyArray<boolean> {
-    return this.write(applyReport({
+    const reported = this.write(applyReport({
       now: (asked) => asked,
       send: (id) => this.sends.get(id),
       named: (name) => this.names.get(name),
       number: (name) => name === "number" ? id("pn") : undefined
     }, batch))
+    return reported.map((one) => one !== undefined)
   }
 
   sweep(batch: ReadonlyArray<Sweep>): ReadonlyArray<Swept> {

@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Curl from "@wac/testbed/Curl"
 import { RecordingReceiver } from "@wac/testkit"
 import { Effect } from "effect"
 import { execFile } from "node:child_process"
@@ -17,7 +18,7 @@ const bodies = [
   "x".repeat(100_000)
 ]
 
-describe("a curl command", () => {
+describe("a curl command", Curl.needed, () => {
   for (const body of bodies) {
     it.live(`the command posts exactly ${JSON.stringify(body.slice(0, 40))}`, () =>
       Effect.gen(function*() {

@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Curl from "@wac/testbed/Curl"
 import { RecordingReceiver, StubTransport } from "@wac/testkit"
 import { SIGNATURE_HEADER, verify } from "@wac/verifier"
 import { DateTime, Duration, Effect, Layer, Option, Redacted } from "effect"
@@ -83,7 +84,8 @@ describe("the curl command of a delivery", () => {
         const later = yield* Webhooks.use((webhooks) => webhooks.curl({ workspaceId: own.workspace.id, deliveryId }))
         assert.lengthOf(later.match(/v1=/g)!, 1)
       }).pipe(Effect.scoped)
-    )
+    ),
+    Curl.needed
   )
 
   it.effect(

@@ -2,18 +2,22 @@
  * The body of a request before it is parsed: its type and its size (contract §2 and §3 *Order of checks*).
  */
 import { Traits } from "@wac/api"
-import { Deadlines, Errors } from "@wac/core"
+import { Deadlines, Errors, PlainJson } from "@wac/core"
 import { ByteSize, Context, Duration, Effect, type Scope } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
 import { isUtf8 } from "node:buffer"
 import { MIMEType } from "node:util"
 import { Exchange } from "../Exchange.ts"
+import * as InvalidInput from "../InvalidInput.ts"
 import * as BodyBytes from "./BodyBytes.ts"
 
 /** The maximum size of a body (contract §2). */
 const maxSize = ByteSize.kibibytes(64)
 const limit = ByteSize.toNumberUnsafe(maxSize)
+
+/** How deep a body may nest: free JSON, and the levels of our own around it. */
+const maxDepth = 64
 
 /** The time limit from the first read of the body; even over the slowest line, 64 KiB arrive within it. */
 const timeout = Duration.seconds(30)
@@ -45,16 +49,23 @@ export const refusal = (
   }
 }
 
-/** Whether a `Content-Type` is JSON in UTF-8; parameters that JSON does not define are ignored (RFC 9110 §8.3.1). */
-const isJson = (contentType: string | undefined): boolean => {
-  if (contentType === undefined) return false
+/**
+ * What a `Content-Type` says against JSON in UTF-8; `undefined` if nothing. Parameters that JSON does not define are
+ * ignored (RFC 9110 §8.3.1).
+ */
+const wrongType = (contentType: string | undefined): string | undefined => {
+  const notJson = "the body must be JSON: Content-Type: application/json"
+  if (contentType === undefined) return notJson
   // nearly every client sends this; parsing it takes as long as reading the body
-  if (contentType === "application/json") return true
+  if (contentType === "application/json") return undefined
   try {
     const { essence, params } = new MIMEType(contentType)
-    return essence === "application/json" && (params.get("charset") ?? "utf-8").toLowerCase() === "utf-8"
+    if (essence !== "application/json") return notJson
+    return (params.get("charset") ?? "utf-8").toLowerCase() === "utf-8"
+      ? undefined
+      : "the body must be in UTF-8, so Content-Type must have no other charset"
   } catch {
-    return false
+    return notJson
   }
 }
 
@@ -120,20 +131,30 @@ const read = (
   if (!takesBody(endpoint)) return Effect.succeed({ bytes: new Uint8Array(), request })
   const types = Context.get(endpoint.annotations, Traits.TakesFile)
   if (types.length > 0) return file(types, request)
-  if (!isJson(request.headers["content-type"])) {
-    return Effect.fail(unsupported("Content-Type", "the body must be JSON: Content-Type: application/json"))
-  }
+  const wrong = wrongType(request.headers["content-type"])
+  if (wrong !== undefined) return Effect.fail(unsupported("Content-Type", wrong))
   if (isCompressed(request)) return Effect.fail(compressed)
   return Effect.matchEffect(BodyBytes.read(request, { limit, deadline }), {
     onSuccess: (bytes) =>
       isUtf8(bytes)
-        ? Effect.map(Exchange, (exchange) => {
+        ? Effect.flatMap(Exchange, (exchange) => {
           exchange.body = bytes
-          return { bytes, request: having(request, bytes) }
+          // before anything walks through the JSON that calls itself for each level
+          return PlainJson.isDeeper(bytes, maxDepth)
+            ? Effect.flatMap(json, tooDeep)
+            : Effect.succeed({ bytes, request: having(request, bytes) })
         })
         : Effect.fail(malformed("the body is not UTF-8")),
     onFailure: (missing) => Effect.fail(refusal(missing, maxSize, timeout))
   })
+}
+
+const utf8 = new TextDecoder()
+
+/** Fails if an object in the body has a field twice. A body that is not JSON is for its decoder to refuse. */
+export const onlyOnce = (bytes: Uint8Array): Effect.Effect<void, Errors.InvalidBody> => {
+  const refusal = bytes.length === 0 ? undefined : InvalidInput.repeated(utf8.decode(bytes))
+  return refusal === undefined ? Effect.void : Effect.fail(refusal)
 }
 
 /** A copy of the request with a body that was already read, so its stream has ended. */
@@ -143,6 +164,13 @@ const having = (
 ): HttpServerRequest.HttpServerRequest =>
   // a copy and not an heir: what is made a prototype is slow from then on
   Object.defineProperty(request.modify({}), "arrayBuffer", { value: Effect.succeed(buffer) })
+
+/** Names the part of a body that is too deep. */
+const tooDeep = (json: unknown): Effect.Effect<never, Errors.InvalidBody> => {
+  const { issue, path } = PlainJson.violationOf(json, maxDepth)!
+  const param = InvalidInput.paramOf(path)
+  return Effect.fail(new Errors.InvalidBody({ reason: "invalid_field", param, message: `${param}: ${issue}` }))
+}
 
 /** The body of the exchange as JSON, for error messages; fails with `malformed_json` if it is not JSON. */
 export const json: Effect.Effect<unknown, Errors.InvalidBody> = Effect.flatMap(Exchange, ({ body }) => {

@@ -103,6 +103,7 @@ export const layer = Layer.effect(
       if (!Traits.has(endpoint, Traits.Sends)) yield* spend(principal)
       const keyless = IdempotencyHeader.refusal(endpoint, request.headers)
       if (keyless !== undefined) return yield* keyless
+      if ("bytes" in read) yield* RequestBody.onlyOnce(read.bytes)
       return { principal, request: read.request }
     })
 

@@ -7,7 +7,7 @@ const escaped = (text: string): string => text.replaceAll("&", "&amp;").replaceA
 
 /** A sentence of the reference, without links to the project's documentation, which is not served here. */
 const words = (text: string): string =>
-  escaped(text).replaceAll(/\[([^\]]+)\]\([^)]+\)/g, "$1").replaceAll(/`([^`]+)`/g, "<code>$1</code>")
+  escaped(text).replaceAll(/\[([^[\]]+)\]\([^()]+\)/g, "$1").replaceAll(/`([^`]+)`/g, "<code>$1</code>")
 
 const section = (item: ErrorReference.Item): string => {
   const anchor = ErrorReference.anchorOf(item)

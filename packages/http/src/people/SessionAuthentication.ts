@@ -61,6 +61,7 @@ export const layer = Layer.effect(
       const read = yield* readBody(endpoint, request)
       const keyless = IdempotencyHeader.refusal(endpoint, headers)
       if (keyless !== undefined) return yield* keyless
+      yield* RequestBody.onlyOnce(read.bytes)
       const exchange = yield* Exchange
       exchange.actors = [session.value]
       return { session: session.value, request: read.request }

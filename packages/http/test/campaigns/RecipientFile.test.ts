@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Recipient } from "@wac/core"
 import { Effect, Exit, Option, Stream } from "effect"
+import { vi } from "vitest"
 import * as RecipientFile from "../../src/campaigns/RecipientFile.ts"
 
 const [a, b] = ["+12025550001", "+12025550002"]
@@ -115,6 +116,18 @@ describe("a file of recipients", () => {
       ])
     }))
 
+  it.effect("free JSON that is too deep or not plain text is a problem of its line alone", () =>
+    Effect.gen(function*() {
+      const row = (data: string) => `{"to":"${a}","buttons":[{"index":0,"flowToken":"t","flowData":${data}}]}`
+      const deep = `${"{\"a\":".repeat(6_000)}1${"}".repeat(6_000)}`
+      const odd = [deep, `{"a":"\\u0000"}`, `{"a":["\\ud800"]}`, `{"\\u0000":1}`, `{"a":{"\\udfff":1}}`]
+      const file = [...odd.map(row), row(`{"a":{"b":["x"]}}`)].join("\n")
+      assert.deepStrictEqual(yield* read(file, "application/x-ndjson", 65_536), [
+        ...odd.map(() => "malformed" as const),
+        { to: a, buttons: [{ index: 0, flowToken: "t", flowData: { a: { b: ["x"] } } }] }
+      ])
+    }))
+
   it.effect("a file that cannot be read further is refused with the line", () =>
     Effect.gen(function*() {
       const noNumbers = yield* refusal(`name\nAda\n`, "text/csv")
@@ -148,5 +161,81 @@ describe("a file of recipients", () => {
       const broken = Stream.concat(Stream.make(utf8(`{"to":"${a}"}\n`)), Stream.fail("reset"))
       const exit = yield* Effect.exit(Stream.runCollect(RecipientFile.rows(broken, "application/x-ndjson")))
       assert.isTrue(Exit.isFailure(exit))
+    }))
+})
+
+describe("reading a file of recipients gives other work its turn", () => {
+  const short = `to,a,b\n${"x\n".repeat(30_000)}`
+  const commas = `to,a\n${`${",".repeat(60_000)}\n`.repeat(10)}`
+  const good = `to,a\n${`${a},1\n`.repeat(10_000)}`
+  const lines = `{"to":"${a}"}\n`.repeat(5_000)
+  const variables = Object.fromEntries(Array.from({ length: 4_000 }, (_, i) => [`v${i}`, "1"]))
+  const many = `${JSON.stringify({ to: a, variables })}\n`.repeat(20)
+  const files: ReadonlyArray<readonly [what: string, type: RecipientFile.FileType, file: string]> = [
+    ["rows that are too short", "text/csv", short],
+    ["rows of very many values", "text/csv", commas],
+    ["good rows", "text/csv", good],
+    ["good lines", "application/x-ndjson", lines],
+    ["lines of too many variables", "application/x-ndjson", many],
+    ["lines that are not JSON", "application/x-ndjson", "x\n".repeat(30_000)]
+  ]
+
+  /** The most rows that come between two turns of the event loop, and the most bytes of them that are read. */
+  const mostAtOnce = (file: string, type: RecipientFile.FileType) =>
+    Effect.promise(async () => {
+      let turns = 0
+      let going = true
+      const next = () => {
+        turns++
+        if (going) setImmediate(next)
+      }
+      setImmediate(next)
+      const counts = new Map<number, { rows: number; bytes: number }>()
+      const at = () => {
+        const count = counts.get(turns) ?? { rows: 0, bytes: 0 }
+        counts.set(turns, count)
+        return count
+      }
+      // a piece that counts when it is taken out of the body, as one that the parser reads
+      const subarray = Uint8Array.prototype.subarray
+      const body = Object.assign(utf8(file), {
+        subarray: function(this: Uint8Array, from?: number, to?: number) {
+          const piece = subarray.call(this, from, to)
+          at().bytes += piece.length
+          return piece
+        }
+      })
+      await Effect.runPromise(
+        Stream.runForEach(RecipientFile.rows(Stream.make(body), type), () => Effect.sync(() => void at().rows++))
+      )
+      going = false
+      const all = [...counts.values()]
+      return {
+        total: all.reduce((sum, { rows }) => sum + rows, 0),
+        rows: Math.max(...all.map(({ rows }) => rows)),
+        bytes: Math.max(...all.map(({ bytes }) => bytes))
+      }
+    })
+
+  it.effect.each(files)(
+    "%s: a few rows and some kilobytes are read in one turn",
+    ([, type, file]) =>
+      Effect.gen(function*() {
+        const { bytes, rows, total } = yield* mostAtOnce(file, type)
+        assert.isAbove(total, 5)
+        assert.isAtMost(rows, 2 * RecipientFile.rowsAtOnce)
+        assert.isAtMost(bytes, RecipientFile.bytesAtOnce)
+      })
+  )
+
+  it.effect.each(files)("%s: no row costs an exception", ([, type, file]) =>
+    Effect.promise(async () => {
+      const capture = vi.spyOn(Error, "captureStackTrace")
+      try {
+        await Effect.runPromise(Stream.runDrain(RecipientFile.rows(Stream.make(utf8(file)), type)))
+        assert.isBelow(capture.mock.calls.length, 10)
+      } finally {
+        capture.mockRestore()
+      }
     }))
 })

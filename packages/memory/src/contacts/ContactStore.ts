@@ -1,28 +1,30 @@
 /**
  * `ContactStore` in memory: each method is one synchronous step over `State`, decided by `ContactStep`.
  */
-import { Contact, ContactStep, ContactStore, type Id, Page } from "@wac/core"
+import { Contact, ContactStep, ContactStore, CustomerNames, type Id, Page } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { record } from "../events/Journal.ts"
-import { forgetContact, inboundName, type KeptContact, type Memory, State, userName } from "../State.ts"
+import { customerName, forgetContact, inboundName, type KeptContact, type Memory, State } from "../State.ts"
 
 const contactAt = (memory: Memory, place: KeptContact["id"] | undefined): Contact.Contact | undefined =>
   place === undefined ? undefined : memory.contacts.get(place)?.contact
 
-/** The contact of a number under a key. */
-const contactOf = (
-  memory: Memory,
-  phoneNumberId: Contact.Contact["phoneNumberId"],
-  key: Contact.Contact["key"]
-): Contact.Contact | undefined => contactAt(memory, Contact.placeOf({ phoneNumberId, key }))
-
-/** The contact of a number under a key or a user id. */
+/** The contact of a number by a name of its customer (`CustomerNames.keyOf`). */
 export const contactNamed = (
   memory: Memory,
   phoneNumberId: Contact.Contact["phoneNumberId"],
   name: string
-): Contact.Contact | undefined =>
-  contactOf(memory, phoneNumberId, name) ?? contactAt(memory, memory.contactByUser.get(userName(phoneNumberId, name)))
+): Contact.Contact | undefined => contactAt(memory, memory.contactByName.get(customerName(phoneNumberId, name)))
+
+/** Every contact of a workspace by a name of its customer (`CustomerNames.keyOf`). */
+const contactsNamed = (memory: Memory, workspaceId: Id.WorkspaceId, name: string): ReadonlyArray<Contact.Contact> =>
+  memory.phoneNumbers.all(workspaceId).flatMap(({ id }) => contactNamed(memory, id, name) ?? [])
+
+/** Whether the workspace knows a customer by this very name. */
+export const isKnownName = (memory: Memory, workspaceId: Id.WorkspaceId, name: string): boolean =>
+  contactsNamed(memory, workspaceId, CustomerNames.keyOf(name)).some((contact) =>
+    CustomerNames.isKnownBy(contact)(name)
+  )
 
 /** What the steps load. */
 const loaded = (memory: Memory): ContactStep.LoadedInbound => ({
@@ -31,8 +33,7 @@ const loaded = (memory: Memory): ContactStep.LoadedInbound => ({
     const id = memory.phoneNumberByProviderId.get(providerNumberId)
     return id && memory.phoneNumbers.get(id)
   },
-  byKey: (number, key) => contactOf(memory, number, key),
-  byUser: (number, userId) => contactAt(memory, memory.contactByUser.get(userName(number, userId))),
+  contact: (number, name) => contactNamed(memory, number, name),
   isRemembered: (number, providerMessageId) => memory.inbound.get(inboundName(number, providerMessageId)) !== undefined
 })
 
@@ -44,14 +45,15 @@ const rowOf = (contact: Contact.Contact): KeptContact => ({
 
 const write = (memory: Memory, { gone, kept }: ContactStep.Writes): void => {
   for (const contact of [...gone, ...kept]) {
-    const before = contactOf(memory, contact.phoneNumberId, contact.key)
+    const before = contactAt(memory, Contact.placeOf(contact))
     if (before !== undefined) forgetContact(memory, rowOf(before))
   }
   for (const contact of kept) {
-    const { customer: { userId }, phoneNumberId } = contact
     const row = rowOf(contact)
     memory.contacts.set(row)
-    if (userId !== null) memory.contactByUser.set(userName(phoneNumberId, userId), row.id)
+    for (const name of Contact.keysOf(contact.key, contact)) {
+      memory.contactByName.set(customerName(contact.phoneNumberId, name), row.id)
+    }
   }
 }
 
@@ -75,6 +77,12 @@ const setPreference = (memory: Memory, command: ContactStep.SetPreference): bool
 
 const move = (memory: Memory, command: ContactStep.Move): boolean => {
   const { answers: [answer], writes } = ContactStep.move(loaded(memory), [command])
+  write(memory, writes)
+  return answer!
+}
+
+const tell = (memory: Memory, command: ContactStep.Tell): boolean => {
+  const { answers: [answer], writes } = ContactStep.tell(loaded(memory), [command])
   write(memory, writes)
   return answer!
 }
@@ -106,6 +114,8 @@ export const layer = Layer.effect(
       recordInbound: (command) => Effect.sync(() => recordInbound(memory, command)),
       setPreference: (command) => Effect.sync(() => setPreference(memory, command)),
       move: (command) => Effect.sync(() => move(memory, command)),
+      tell: (command) => Effect.sync(() => tell(memory, command)),
+      named: (workspaceId, name) => Effect.sync(() => contactsNamed(memory, workspaceId, name)),
       get: (workspaceId, phoneNumberId, name) =>
         Effect.sync(() =>
           Option.filter(

@@ -2,6 +2,7 @@
  * `CustomerStore` in memory: each method is one synchronous step over `State`, which covers its place at once.
  */
 import {
+  Contact,
   CustomerRecords,
   CustomerStore,
   Delivery,
@@ -19,9 +20,9 @@ import type { Consignment } from "../webhooks/Outbox.ts"
 
 type Step = CustomerStore.Step
 
-const contactsOf = (memory: Memory, workspaceId: Id.WorkspaceId, { keys, texts }: CustomerRecords.Names) =>
-  memory.contacts.all(workspaceId).filter(({ contact: { customer: { userId }, key } }) =>
-    keys.includes(key) || (userId !== null && texts.includes(userId))
+const contactsOf = (memory: Memory, workspaceId: Id.WorkspaceId, { keys }: CustomerRecords.Names) =>
+  memory.contacts.all(workspaceId).filter(({ contact }) =>
+    Contact.keysOf(contact.key, contact).some((name) => keys.includes(name))
   )
 
 const deliveriesOf = (memory: Memory, { names, workspaceId }: Step): ReadonlyArray<Consignment> =>

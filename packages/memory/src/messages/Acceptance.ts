@@ -6,6 +6,7 @@ import {
   AbandonStep,
   AcceptStep,
   Contact,
+  CustomerNames,
   type Idempotency,
   Limits,
   type Message,
@@ -16,7 +17,7 @@ import {
   type Time,
   type Workspace
 } from "@wac/core"
-import { contactNamed } from "../contacts/ContactStore.ts"
+import { contactNamed, isKnownName } from "../contacts/ContactStore.ts"
 import { WrittenTo } from "../limits/WrittenTo.ts"
 import { type Memory, type Send, templateName } from "../State.ts"
 import { awaitDeadline, forget, nameOf, quotaCounter, sendOf, write as writeSends } from "./Sends.ts"
@@ -27,7 +28,7 @@ const found = (memory: Memory, command: MessageStore.AcceptSend): AcceptStep.Fou
   const now = memory.now(command.now)
   const workspace = memory.workspaces.get(request.workspaceId)
   const number = senderOf(memory, request.workspaceId, command.provider, content.from)
-  const contact = number && contactNamed(memory, number.id, Contact.keyOf(content.to))
+  const contact = number && contactNamed(memory, number.id, CustomerNames.keyOf(content.to))
   const keys = Contact.keysOf(content.to, contact)
   const writtenTo = number === undefined ?
     [] :
@@ -44,6 +45,7 @@ const found = (memory: Memory, command: MessageStore.AcceptSend): AcceptStep.Fou
     },
     template: templateOf(memory, number, content),
     contact,
+    isKnownName: isKnownName(memory, request.workspaceId, content.to),
     pairs: writtenTo.flatMap(([phoneNumberId, customers]) =>
       keys.map((customer) => {
         const bucket = Limits.pairBucket(phoneNumberId, customer)
@@ -63,23 +65,21 @@ const found = (memory: Memory, command: MessageStore.AcceptSend): AcceptStep.Fou
         quotaMonth: send.quotaMonth,
         isBusy: false
       },
-    twin: command.campaignId === null ? undefined : twinOf(memory, request, keys),
+    twins: command.campaignId === null ? [] : twinsOf(memory, request, keys),
     quotaUsed: (month) => memory.quotaUsed.get(quotaCounter(request.workspaceId, month)) ?? 0
   }
 }
 
-/** The message under the other key of a campaign's customer. */
-const twinOf = (
+/** The messages under the other keys of a campaign's customer. */
+const twinsOf = (
   memory: Memory,
   request: MessageStore.KeyedRequest,
   keys: ReadonlyArray<Contact.Contact["key"]>
-): Message.Message | undefined => {
-  const other = keys.find((key) => key !== request.key)
-  const send = other === undefined
-    ? undefined
-    : memory.sends.get(nameOf({ ...request, key: other as Idempotency.IdempotencyKey }))
-  return send && memory.messages.get(send.binding.messageId)
-}
+): ReadonlyArray<Message.Message> =>
+  keys.filter((key) => key !== request.key).flatMap((key) => {
+    const send = memory.sends.get(nameOf({ ...request, key: key as Idempotency.IdempotencyKey }))
+    return send === undefined ? [] : memory.messages.get(send.binding.messageId) ?? []
+  })
 
 const write = (memory: Memory, writes: AcceptStep.Writes, now: Time.Instant): void => {
   const fill = (bucket: string, fullAt: Time.Instant) => memory.buckets.set(bucket, fullAt, now)
@@ -138,7 +138,7 @@ const foundTried = (memory: Memory, command: MessageStore.AbandonSend): AbandonS
   const send = sendOf(memory, kept.binding.messageId)!
   const { to } = command.message
   const number = memory.phoneNumbers.get(send.message.phoneNumberId)
-  const contact = number && contactNamed(memory, number.id, Contact.keyOf(to))
+  const contact = number && contactNamed(memory, number.id, CustomerNames.keyOf(to))
   const pairOf = (customer: Contact.Contact["key"]): AbandonStep.TriedPair => ({
     customer,
     fullAt: number && fullAt(memory, Limits.pairBucket(number.id, customer)),

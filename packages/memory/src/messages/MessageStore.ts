@@ -3,7 +3,7 @@
  */
 import {
   Campaign,
-  Contact,
+  CustomerNames,
   Id,
   Idempotency,
   Message,
@@ -49,7 +49,7 @@ const named = (
   const message = memory.messages.of(workspaceId, messageId)
   if (message !== undefined) {
     const { content, phoneNumberId, providerMessageId } = message
-    return { messageId, phoneNumberId, providerMessageId, customer: Contact.keyOf(content.to) }
+    return { messageId, phoneNumberId, providerMessageId, customer: CustomerNames.keyOf(content.to) }
   }
   const inbound = memory.inboundById.get(messageId)
   return inbound?.number.workspaceId !== workspaceId ? undefined : {

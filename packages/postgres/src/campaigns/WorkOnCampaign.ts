@@ -5,7 +5,7 @@
 import { CampaignWorkStep, Recipient, Variant } from "@wac/core"
 import * as Clocks from "../Clocks.ts"
 import { plain } from "../Column.ts"
-import { contact, contactNamed, contactOf } from "../contacts/ContactStep.ts"
+import { aliasesOf, contact, contactNamed, contactOf } from "../contacts/ContactStep.ts"
 import type { StepOptions } from "../Database.ts"
 import { record } from "../events/Recording.ts"
 import { keepSends } from "../messages/KeepSends.ts"
@@ -57,7 +57,9 @@ const rowsText = `select r.place, r.content, m.is_known, ${contact.names("n")}
   cross join lateral (
     select exists (
       select from messages m
-      where m.workspace_id = $5 and m.route = $6 and m.key = any (array[r.customer, n.key, n.user_id])
+      where m.workspace_id = $5 and m.route = $6 and m.key = any (array[r.customer, n.key, n.user_id] || ${
+  aliasesOf("n")
+})
     ) as is_known
   ) m
   where r.campaign_id = $1 and r.place > $2 order by r.place limit $3`

@@ -1,7 +1,7 @@
 /**
  * The steps of contacts (core's `ContactStep`) in PostgreSQL: what they load and write.
  */
-import { Contact, ContactStep, type Step } from "@wac/core"
+import { Contact, ContactStep, CustomerNames, type Step } from "@wac/core"
 import { plain } from "../Column.ts"
 import { columns } from "../Columns.ts"
 import type { StepOptions } from "../Database.ts"
@@ -35,6 +35,7 @@ export const contact = columns({
   key: "text",
   phone: "text",
   userId: "text",
+  aliases: "json",
   isUserFirst: "boolean",
   knownSince: "bigint",
   lastInboundAt: "bigint",
@@ -42,17 +43,35 @@ export const contact = columns({
   preferenceAt: "bigint"
 })
 
-/** The contact of a number under a key or a user id. A contact without a number has its user id as key. */
-export const contactNamed = (number: string, name: string): string =>
+/**
+ * The contact of a number by a name of its customer (`CustomerNames.keyOf`): a key, a user id, or a further name. Without
+ * `ids`, the name is no user id. A contact without a number has its user id as key.
+ */
+export const contactNamed = (number: string, name: string, { ids = true } = {}): string =>
   `select n.* from contacts n where n.phone_number_id = ${number} and n.key = ${name}
-    union all
-    select n.* from contacts n where n.phone_number_id = ${number} and n.user_id = ${name} and n.key <> ${name}`
+    union all${
+    ids
+      ? `
+    select n.* from contacts n where n.phone_number_id = ${number} and n.user_id = ${name} and n.key <> ${name}
+    union all`
+      : ""
+  }
+    select n.* from contact_names further cross join lateral (
+      select n.* from contacts n where n.phone_number_id = further.phone_number_id and n.key = further.key offset 0
+    ) n
+    where further.phone_number_id = ${number} and further.name = ${name}`
 
-const byKeyText = `select ${contact.names("n")} from ${asked} ${number}
-  cross join lateral (select n.* from contacts n where n.phone_number_id = p.id and n.key = a.name offset 0) n`
+/** Whether a workspace has a contact by a name, on whatever number. */
+export const isKnownName = (workspace: string, name: string): string =>
+  `exists (
+    select from phone_numbers o cross join lateral (${contactNamed("o.id", name)}) c where o.workspace_id = ${workspace}
+  )`
 
-const byUserText = `select ${contact.names("n")} from ${asked} ${number}
-  cross join lateral (select n.* from contacts n where n.phone_number_id = p.id and n.user_id = a.name offset 0) n`
+/** The further names of a contact, as an array. */
+export const aliasesOf = (contact: string): string => `array(select json_array_elements_text(${contact}.aliases))`
+
+const namedText = `select p.id as number, a.name as asked, ${contact.names("n")} from ${asked} ${number}
+  cross join lateral (${contactNamed("p.id", "a.name")}) n`
 
 const rememberedText = `select i.phone_number_id, i.provider_message_id from ${asked} ${number}
   cross join lateral (
@@ -68,17 +87,13 @@ interface Named {
 
 const load = (named: ReadonlyArray<Named>): ReadonlyArray<Statement> => {
   const numbers = [texts([...new Set(named.map(({ providerNumberId }) => providerNumberId))])]
-  const byKey = named.flatMap(({ customer: { phone }, providerNumberId }) =>
-    phone === null ? [] : [[providerNumberId, Contact.keyOf(phone)] as const]
-  )
-  const byUser = named.flatMap(({ customer: { userId }, providerNumberId }) =>
-    userId === null ? [] : [[providerNumberId, userId] as const]
+  const names = named.flatMap(({ customer, providerNumberId }) =>
+    CustomerNames.keysIn(customer).map((name) => [providerNumberId, name] as const)
   )
   return [
     { text: lockText, params: numbers },
     { text: numbersText, params: numbers },
-    { text: byKeyText, params: pairs(byKey) },
-    { text: byUserText, params: pairs(byUser) }
+    { text: namedText, params: pairs(names) }
   ]
 }
 
@@ -87,13 +102,20 @@ const pairs = (rows: ReadonlyArray<readonly [string, string]>) => [
   texts(rows.map(([, second]) => second))
 ]
 
+/** The customer of a contact's row. */
+export const customerOf = (row: Row): Contact.Customer =>
+  CustomerNames.withAliases(
+    { phone: row["phone"], userId: row["user_id"] } as Contact.Customer,
+    plain<ReadonlyArray<string> | null>(row, "aliases") ?? []
+  )
+
 /** The contact of a row. */
 export const contactOf = (row: Row): Contact.Contact => {
-  const { phone, userId, ...stored } = contact.read(row)
-  return { ...stored, customer: { phone, userId } } as Contact.Contact
+  const { aliases: _, phone: __, userId: ___, ...stored } = contact.read(row)
+  return { ...stored, customer: customerOf(row) } as Contact.Contact
 }
 
-const read = ([, numberRows, keyRows, userRows]: ReadonlyArray<Rows>, now: Step.Known["now"]): ContactStep.Loaded => {
+const read = ([, numberRows, nameRows]: ReadonlyArray<Rows>, now: Step.Known["now"]): ContactStep.Loaded => {
   const numbers = new Map(numberRows!.map((row) => [
     plain<string>(row, "provider_number_id"),
     {
@@ -102,14 +124,17 @@ const read = ([, numberRows, keyRows, userRows]: ReadonlyArray<Rows>, now: Step.
       phoneNumber: plain(row, "phone_number")
     } as ContactStep.Number
   ]))
-  const found = [...keyRows!, ...userRows!].map(contactOf)
-  const byKey = new Map(found.map((contact) => [Contact.placeOf(contact), contact]))
-  const byUser = new Map(found.map((contact) => [`${contact.phoneNumberId} ${contact.customer.userId}`, contact]))
+  const contacts = new Map<string, Contact.Contact>()
+  const names = new Map<string, string>()
+  for (const row of nameRows!) {
+    const found = contactOf(row)
+    contacts.set(Contact.placeOf(found), found)
+    names.set(`${plain<string>(row, "number")} ${plain<string>(row, "asked")}`, Contact.placeOf(found))
+  }
   return {
     now,
     number: (providerNumberId) => numbers.get(providerNumberId),
-    byKey: (phoneNumberId, key) => byKey.get(Contact.placeOf({ phoneNumberId, key })),
-    byUser: (phoneNumberId, userId) => byUser.get(`${phoneNumberId} ${userId}`)
+    contact: (phoneNumberId, name) => contacts.get(names.get(`${phoneNumberId} ${name}`) ?? "")
   }
 }
 
@@ -122,24 +147,45 @@ const releaseText = `update contacts n set user_id = null from unnest($1::text[]
 
 const keepText = `${contact.insert("contacts as n")}
   on conflict (phone_number_id, key) do update set ${
-  contact.pick("phone", "userId", "isUserFirst", "knownSince", "lastInboundAt", "optedOut", "preferenceAt").set(
-    "excluded"
-  )
+  contact.pick("phone", "userId", "aliases", "isUserFirst", "knownSince", "lastInboundAt", "optedOut", "preferenceAt")
+    .set(
+      "excluded"
+    )
 }`
 
 const named = (contacts: ReadonlyArray<Contact.Contact>) =>
   pairs(contacts.map(({ key, phoneNumberId }) => [phoneNumberId, key]))
 
-const write = ({ gone, kept }: ContactStep.Writes): ReadonlyArray<Statement> => {
+const dropText = `delete from contact_names a using unnest($1::text[], $2::text[]) d (phone_number_id, name)
+  where a.phone_number_id = d.phone_number_id and a.name = d.name`
+
+const addText = `insert into contact_names as a (phone_number_id, name, key)
+  select * from unnest($1::text[], $2::text[], $3::text[])
+  on conflict (phone_number_id, name) do update set key = excluded.key`
+
+const namesOf = (aliases: ReadonlyArray<ContactStep.Alias>) =>
+  pairs(aliases.map(({ contact: { phoneNumberId }, name }) => [phoneNumberId, name]))
+
+const write = ({ added, dropped, gone, kept }: ContactStep.Writes): ReadonlyArray<Statement> => {
   // a user id may move from one contact to another
   const isMoved = kept.length > 1 && kept.some(({ customer: { userId } }) => userId !== null)
   const numbered = isMoved ? kept.filter(({ customer: { phone } }) => phone !== null) : []
   return [
+    ...dropped.length === 0 ? [] : [{ text: dropText, params: namesOf(dropped) }],
     ...gone.length === 0 ? [] : [{ text: removeText, params: named(gone) }],
     ...numbered.length === 0 ? [] : [{ text: releaseText, params: named(numbered) }],
     ...kept.length === 0 ? [] : [{
       text: keepText,
-      params: contact.params(kept.map(({ customer, ...stored }) => ({ ...stored, ...customer })))
+      params: contact.params(kept.map(({ customer: { aliases = null, phone, userId }, ...stored }) => ({
+        ...stored,
+        phone,
+        userId,
+        aliases
+      })))
+    }],
+    ...added.length === 0 ? [] : [{
+      text: addText,
+      params: [...namesOf(added), texts(added.map(({ contact: { key } }) => key))]
     }]
   ]
 }
@@ -210,5 +256,13 @@ export const move: StepOptions<ContactStep.Move, ContactStep.Loaded, boolean, Co
     ])),
   read,
   decide: ContactStep.move,
+  write
+}
+
+/** `ContactStore.tell`. */
+export const tell: StepOptions<ContactStep.Tell, ContactStep.Loaded, boolean, ContactStep.Writes> = {
+  load,
+  read,
+  decide: ContactStep.tell,
   write
 }

@@ -9,6 +9,10 @@ import * as ContactStep from "./ContactStep.ts"
 
 const getText = `select ${contact.names("c")} from (${contactNamed("$2", "$3")}) c where c.workspace_id = $1`
 
+const namedText = `select ${contact.names("c")} from phone_numbers p
+  cross join lateral (${contactNamed("p.id", "$2")}) c
+  where p.workspace_id = $1 order by p.id`
+
 /**
  * Uses the index `contacts_list`, whose condition is `key > ''`, from any position, for a workspace or for one number.
  */
@@ -25,12 +29,16 @@ export const layer = Layer.effect(
     const { query, stepped } = yield* Database
     const recordInbound = yield* stepped("ContactStore.recordInbound", ContactStep.recordInbound)
     const setPreference = yield* stepped("ContactStore.setPreference", ContactStep.setPreference)
+    const tell = yield* stepped("ContactStore.tell", ContactStep.tell)
     const move = yield* stepped("ContactStore.move", ContactStep.move)
 
     return ContactStore.ContactStore.of({
       recordInbound,
       setPreference,
       move,
+      tell,
+      named: (workspaceId, name) =>
+        Effect.map(query("ContactStore.named", namedText, [workspaceId, name]), (rows) => rows.map(contactOf)),
       get: (workspaceId, phoneNumberId, name) =>
         Effect.map(
           query("ContactStore.get", getText, [workspaceId, phoneNumberId, name]),

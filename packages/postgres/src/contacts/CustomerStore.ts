@@ -18,11 +18,14 @@ const size = 1000
 /** Bodies of posts, which are larger. */
 const posts = 200
 
-const contactsText = `select ${contact.names("n")} from phone_numbers p
+const contactsText = `select distinct on (n.phone_number_id, n.key) ${contact.names("n")} from phone_numbers p
   cross join lateral (
     select n.* from contacts n where n.phone_number_id = p.id and n.key = any ($2::text[])
-    union
-    select n.* from contacts n where n.phone_number_id = p.id and n.user_id = any ($3::text[])
+    union all
+    select n.* from contacts n where n.phone_number_id = p.id and n.user_id = any ($2::text[])
+    union all
+    select n.* from contact_names a join contacts n on n.phone_number_id = a.phone_number_id and n.key = a.key
+    where a.phone_number_id = p.id and a.name = any ($2::text[])
   ) n
   where p.workspace_id = $1 order by n.phone_number_id, n.key`
 
@@ -239,9 +242,9 @@ export const layer = Layer.effect(
     const { planned, query, stepped } = yield* Database
     const eraseMessages = yield* stepped("CustomerStore.erase", EraseMessages.eraseMessages)
 
-    const contacts: CustomerStore.CustomerStore["Service"]["contacts"] = (workspaceId, { keys, texts: all }) =>
+    const contacts: CustomerStore.CustomerStore["Service"]["contacts"] = (workspaceId, { keys }) =>
       Effect.map(
-        query("CustomerStore.contacts", contactsText, [workspaceId, texts(keys), texts(all)]),
+        query("CustomerStore.contacts", contactsText, [workspaceId, texts(keys)]),
         (rows) => rows.map(contactOf)
       )
 

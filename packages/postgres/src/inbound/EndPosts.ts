@@ -63,8 +63,8 @@ export const end: DirectOptions<End, boolean> = {
       }))
     )
   }],
-  read: ([rows], ends) => {
+  read: ([rows]) => {
     const places = new Set(rows!.map((row) => plain<number>(row, "place")))
-    return ends.map((_, i) => places.has(i))
+    return (_, place) => places.has(place)
   }
 }

@@ -14,8 +14,8 @@ const pairBucket = (of: { readonly number: string; readonly customer: string }):
     .join(" || ")
 
 /**
- * The buckets of a customer with a number, as `b`, under both keys that the customer may have (`Contact.keysOf`): `n` is
- * the contact, if there is one. Two lookups, since for an array of keys PostgreSQL makes a bitmap, which takes longer.
+ * The buckets of a customer with a number, as `b`, under all keys that the customer may have (`Contact.keysOf`): `n` is
+ * the contact, if there is one. A lookup for each, since for an array of keys PostgreSQL makes a bitmap, which takes longer.
  */
 export const pairs = (number: string, customer: string): string =>
   `(
@@ -23,4 +23,9 @@ export const pairs = (number: string, customer: string): string =>
       union all
       select b.* from buckets b
       where n.user_id <> n.key and b.key = ${pairBucket({ number, customer: "n.user_id" })}
+      union all
+      select b.* from json_array_elements_text(n.aliases) a (name)
+      cross join lateral (
+        select b.* from buckets b where b.key = ${pairBucket({ number, customer: "a.name" })} offset 0
+      ) b
     ) b`

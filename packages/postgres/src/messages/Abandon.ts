@@ -2,10 +2,19 @@
  * Abandons sends (core's `AbandonStep`): what is loaded and written. As for *accept*, the lock of a workspace guards
  * everything that its sends spend.
  */
-import { AbandonStep, Contact, type Id, Limits, type MessageStore, type Time, type Workspace } from "@wac/core"
+import {
+  AbandonStep,
+  Contact,
+  CustomerNames,
+  type Id,
+  Limits,
+  type MessageStore,
+  type Time,
+  type Workspace
+} from "@wac/core"
 import { Array } from "effect"
 import { instantOrNull, plain } from "../Column.ts"
-import { contactNamed } from "../contacts/ContactStep.ts"
+import { contactNamed, customerOf } from "../contacts/ContactStep.ts"
 import type { StepOptions } from "../Database.ts"
 import { pairs } from "../limits/Pairs.ts"
 import { numberOf } from "../numbers/StoredNumber.ts"
@@ -32,8 +41,9 @@ const numbersText = `select distinct on (p.id) p.id, to_json(p) as number, p.buc
   from ${bound("t.phone_number_id")}
   cross join lateral (select p.* from phone_numbers p where p.id = t.phone_number_id offset 0) p`
 
-/** A row for each bucket of a customer, under both keys that the customer may have (`Contact.keysOf`). */
-const pairsText = `select k.customer as name, t.phone_number_id, n.key, n.phone, n.user_id, b.key as bucket, b.full_at,
+/** A row for each bucket of a customer, under all keys that the customer may have (`Contact.keysOf`). */
+const pairsText =
+  `select k.customer as name, t.phone_number_id, n.key, n.phone, n.user_id, n.aliases, b.key as bucket, b.full_at,
     b.counted_at
   from ${bound("t.phone_number_id")}
   left join lateral (${contactNamed("t.phone_number_id", "k.customer")}) n on true
@@ -48,7 +58,7 @@ const pairsOf = (
   const [row] = rows
   const contact = row === undefined || row["key"] === null ? undefined : {
     key: plain<string>(row, "key"),
-    customer: { phone: row["phone"], userId: row["user_id"] } as Contact.Customer
+    customer: customerOf(row)
   }
   const pairOf = (customer: string): AbandonStep.TriedPair => {
     const pair = rows.find(({ bucket }) => bucket === Limits.pairBucket(number, customer))
@@ -69,7 +79,7 @@ const load = (commands: ReadonlyArray<MessageStore.AbandonSend>): ReadonlyArray<
     texts(commands.map(({ request }) => request.workspaceId)),
     texts(commands.map(({ request }) => request.route)),
     texts(commands.map(({ request }) => request.key)),
-    texts(commands.map(({ message }) => Contact.keyOf(message.to)))
+    texts(commands.map(({ message }) => CustomerNames.keyOf(message.to)))
   ]
   return [
     { text: workspacesText, params: [texts([...new Set(commands.map(({ request }) => request.workspaceId))])] },
@@ -101,7 +111,7 @@ const read: StepOptions<MessageStore.AbandonSend, AbandonStep.Loaded, void, Aban
       if (send === undefined || workspace === undefined) return undefined
       const number = numbers.get(send.message.phoneNumberId)
       const { phoneNumberId } = send.message
-      const ofCustomer = pairs[Limits.pairBucket(phoneNumberId, Contact.keyOf(message.to))] ?? []
+      const ofCustomer = pairs[Limits.pairBucket(phoneNumberId, CustomerNames.keyOf(message.to))] ?? []
       return {
         send,
         workspace: { tier: plain<Workspace.Workspace["tier"]>(workspace, "tier") },

@@ -4,8 +4,8 @@
  */
 import {
   AcceptStep,
-  Addressee,
   Contact,
+  CustomerNames,
   type Id,
   Limits,
   type MessageStore,
@@ -16,7 +16,7 @@ import {
 } from "@wac/core"
 import { Array } from "effect"
 import { instant, instantOrNull, plain } from "../Column.ts"
-import { contact, contactNamed, contactOf } from "../contacts/ContactStep.ts"
+import { aliasesOf, contact, contactNamed, contactOf, isKnownName } from "../contacts/ContactStep.ts"
 import type { StepOptions } from "../Database.ts"
 import { pairs } from "../limits/Pairs.ts"
 import { sender } from "../numbers/Sender.ts"
@@ -81,7 +81,9 @@ const kindsText = `select a.id is not null as is_known, a.revoked_at, a.expires_
 interface Rare {
   /** A send to a user id, whose contact may have another key. */
   readonly isToUser: boolean
-  /** A send of a campaign, which may have another message to the customer. */
+  /** A send to a name that is valid only if the workspace knows it. */
+  readonly isToKnown: boolean
+  /** A send of a campaign, which may have other messages to the customer. */
   readonly isOfCampaign: boolean
 }
 
@@ -89,7 +91,7 @@ interface Rare {
  * What is loaded for each send; for most there is nothing. A send has a row for each bucket of the customer. An
  * unclaimed message is locked unless another transaction holds it: it may be claimed again, or lose its key.
  */
-const sendsText = ({ isOfCampaign, isToUser }: Rare): string =>
+const sendsText = ({ isOfCampaign, isToKnown, isToUser }: Rare): string =>
   `with k as materialized (
     select k.place, k.workspace_id, k.route, p.id as number_id, (
       select array_agg(o.id) from phone_numbers o where o.limit_pool = p.limit_pool and o.id <> p.id
@@ -103,7 +105,9 @@ const sendsText = ({ isOfCampaign, isToUser }: Rare): string =>
       select json_agg(json_build_array(o.id, b.key, b.counted_at)) from unnest(k.others) o (id)
       cross join lateral ${pairs("o.id", "s.customer")} where b.counted_at is not null
     ) end as elsewhere,
-    ${isOfCampaign ? "to_json(t.t) as twin, " : ""}to_json(coalesce(l.l, m.m)) as bound, l.l is null as is_busy
+    ${isOfCampaign ? "t.t as twins, " : ""}${
+    isToKnown ? `${isKnownName("k.workspace_id", "s.customer")} as is_known_name, ` : ""
+  }to_json(coalesce(l.l, m.m)) as bound, l.l is null as is_busy
   from unnest($5::integer[], $6::text[], $7::text[]) with ordinality s (kind, key, customer, place)
   join k on k.place = s.kind
   left join lateral (
@@ -113,23 +117,21 @@ const sendsText = ({ isOfCampaign, isToUser }: Rare): string =>
     select l from messages l where l.id = (m.m).id and l.claim_token is null for update skip locked
   ) l on true
   left join lateral (
-    ${
-    isToUser
-      ? contactNamed("k.number_id", "s.customer")
-      : "select n.* from contacts n where n.phone_number_id = k.number_id and n.key = s.customer offset 0"
-  }
+    ${contactNamed("k.number_id", "s.customer", { ids: isToUser })}
   ) n on true
   left join lateral ${pairs("k.number_id", "s.customer")} on true${
     isOfCampaign
       ? `
   left join lateral (
-    select t from messages t
-    where t.workspace_id = k.workspace_id and t.route = k.route and t.key = any (array[n.key, n.user_id])
-      and t.key <> s.key offset 0
+    select json_agg(t) as t from messages t
+    where t.workspace_id = k.workspace_id and t.route = k.route
+      and t.key = any (array[n.key, n.user_id] || ${aliasesOf("n")}) and t.key <> s.key
   ) t on true`
       : ""
   }
-  where (m.m).id is not null or n.key is not null or b.full_at is not null or k.others is not null`
+  where (m.m).id is not null or n.key is not null or b.full_at is not null or k.others is not null${
+    isToKnown ? " or true" : ""
+  }`
 
 /** The properties that sends of a kind share. */
 interface Kind {
@@ -188,7 +190,8 @@ const load = (commands: ReadonlyArray<MessageStore.AcceptSend>): ReadonlyArray<S
     },
     {
       text: sendsText({
-        isToUser: commands.some(({ message }) => Addressee.isUserId(message.to)),
+        isToUser: commands.some(({ message }) => CustomerNames.isUserId(message.to)),
+        isToKnown: commands.some(({ message }) => CustomerNames.judge(message.to)._tag === "IfKnown"),
         isOfCampaign: commands.some(({ campaignId }) => campaignId !== null)
       }),
       params: [
@@ -198,7 +201,7 @@ const load = (commands: ReadonlyArray<MessageStore.AcceptSend>): ReadonlyArray<S
         texts(kinds.map(({ request }) => request.route)),
         integers(places.map((place) => place + 1)),
         texts(commands.map(({ request }) => request.key)),
-        texts(commands.map(({ message }) => Contact.keyOf(message.to)))
+        texts(commands.map(({ message }) => CustomerNames.keyOf(message.to)))
       ]
     }
   ]
@@ -244,9 +247,9 @@ const ofKind = (row: Row): OfKind => {
   }
 }
 
-type OfSend = Pick<AcceptStep.Found, "contact" | "pairs" | "bound" | "twin">
+type OfSend = Pick<AcceptStep.Found, "contact" | "isKnownName" | "pairs" | "bound" | "twins">
 
-const nothing: OfSend = { contact: undefined, pairs: [], bound: undefined, twin: undefined }
+const nothing: OfSend = { contact: undefined, isKnownName: false, pairs: [], bound: undefined, twins: [] }
 
 /** A customer's count against the messaging limit by another number: the number, the pair's bucket, and the time. */
 type Elsewhere = ReadonlyArray<readonly [Id.PhoneNumberId, string, Time.Instant]>
@@ -269,9 +272,10 @@ const ofSend = ({ message: { to } }: MessageStore.AcceptSend, rows: ReadonlyArra
     ...noted
   })
   const bound = plain<StoredSend | null>(row, "bound")
-  const twin = plain<StoredSend | null | undefined>(row, "twin") ?? null
+  const twins = plain<ReadonlyArray<StoredSend> | null | undefined>(row, "twins") ?? []
   return {
     contact,
+    isKnownName: plain<boolean | undefined>(row, "is_known_name") === true,
     pairs: [
       ...rows.flatMap((row) =>
         row["bucket"] === null ? [] : [pairOf(plain(row, "number_id"), plain(row, "bucket"), {
@@ -285,7 +289,7 @@ const ofSend = ({ message: { to } }: MessageStore.AcceptSend, rows: ReadonlyArra
       )
     ],
     bound: bound === null ? undefined : boundOf(bound, plain(row, "is_busy")),
-    twin: twin === null ? undefined : messageOf(twin)
+    twins: twins.map(messageOf)
   }
 }
 

@@ -28,7 +28,12 @@ const numbersText =
 const distinct = (values: ReadonlyArray<string | null>) => texts([...new Set(values)].filter((value) => value !== null))
 
 /** `MessageStore.applyReport`. */
-export const applyReport: StepOptions<MessageStore.ApplyReport, SendStep.LoadedReports, boolean, Sends.Writes> = {
+export const applyReport: StepOptions<
+  MessageStore.ApplyReport,
+  SendStep.LoadedReports,
+  MessageStore.Reported | undefined,
+  Sends.Writes
+> = {
   load: (commands) => {
     const names = distinct(commands.map(({ report }) => report.providerMessageId))
     return [

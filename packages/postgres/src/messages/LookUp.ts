@@ -33,12 +33,14 @@ export const lookUp: DirectOptions<LookUp, Idempotency.Verdict> = {
     },
     { text: `select ${Clocks.now}::double precision as now` }
   ],
-  read: ([rows, times], commands) => {
+  isReading: true,
+  read: ([rows, times]) => {
     const at = plain<Time.Instant>(times![0]!, "now")
-    const sends = new Map(rows!.map((row) => [plain<number>(row, "place"), sendOf(plain<StoredSend>(row, "send"))]))
-    return commands.map(({ now, request }, place) => {
-      const send = sends.get(place)
+    const sends = new Map(rows!.map((row) => [plain<number>(row, "place"), plain<StoredSend>(row, "send")]))
+    return ({ now, request }, place) => {
+      const stored = sends.get(place)
+      const send = stored && sendOf(stored)
       return Idempotency.judge(send?.binding ?? undefined, send?.message, request.fingerprint, now ?? at)
-    })
+    }
   }
 }

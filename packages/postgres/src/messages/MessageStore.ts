@@ -2,13 +2,14 @@
  * `MessageStore` in PostgreSQL: combines the operations of this folder (`Abandon`, `Accept`, `ApplyReport`, `LookUp`,
  * `Settle`, `Sweep`) and adds the short statements.
  */
-import { Contact, Id, type Message, MessageStore, Page, type Referred, type Time } from "@wac/core"
+import { CustomerNames, Id, type Message, MessageStore, Page, type Referred, type Time } from "@wac/core"
 import { Duration, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import * as Asked from "../Asked.ts"
 import * as Clocks from "../Clocks.ts"
 import { plain } from "../Column.ts"
 import { Database } from "../Database.ts"
+import { texts } from "../Parameter.ts"
 import type { Row } from "../Statement.ts"
 import * as Abandon from "./Abandon.ts"
 import * as Accept from "./Accept.ts"
@@ -38,7 +39,7 @@ const namedOf = (messageId: Id.MessageId, row: Row): Referred.Named => {
   return {
     messageId,
     phoneNumberId: plain(row, "phone_number_id"),
-    customer: phone === null ? plain<string | null>(row, "customer") ?? "" : Contact.keyOf(phone),
+    customer: phone === null ? plain<string | null>(row, "customer") ?? "" : CustomerNames.keyOf(phone),
     providerMessageId: plain(row, "provider_message_id")
   }
 }
@@ -104,7 +105,7 @@ export const listText = (isByReference: boolean): string => {
     order by m.workspace_id desc${isByReference ? `${reference} desc` : ""}, m.id desc`
   return `with found as materialized (
     select m.* from (select m.* ${newest} limit ${MessageStore.lookedAt}) m
-    where coalesce(m.status = $6, true) and coalesce(m.content->>'to' = $7, true)
+    where coalesce(m.status = $6, true) and coalesce(m.content->>'to' = any ($7::text[]), true)
       and coalesce(m.created_at >= $8::bigint, true) and coalesce(m.created_at < $9::bigint, true)
     order by m.workspace_id desc, m.id desc limit $2
   )
@@ -129,7 +130,7 @@ export const listParams = (
     after === null || below < after ? below : after,
     [status, to, since, until].some((given) => given !== undefined),
     status ?? null,
-    to ?? null,
+    to === undefined ? null : texts(to),
     since ?? null,
     until ?? null,
     ...clientReference === undefined ? [] : [clientReference]

@@ -102,9 +102,9 @@ export const outright: DirectOptions<MessageStore.SettleSend, boolean> = {
       ]
     }]
   },
-  read: ([settled], commands) => {
+  read: ([settled]) => {
     const places = new Set(settled?.map((row) => plain<number>(row, "place")))
-    return commands.map((_, place) => places.has(place))
+    return (_, place) => places.has(place)
   }
 }
 

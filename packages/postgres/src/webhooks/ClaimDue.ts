@@ -22,7 +22,7 @@ import { instant, instantOrNull, plain } from "../Column.ts"
 import { settled } from "../events/Places.ts"
 import { texts } from "../Parameter.ts"
 import type { Rows, Statement } from "../Statement.ts"
-import { secretOf, type StoredSecret } from "./StoredWebhook.ts"
+import { secretOf, secretsText, type StoredSecret } from "./StoredWebhook.ts"
 
 /** Serializes claims. Committing asynchronously is safe: if a server crash loses a claim, its attempt is made again. */
 const lockText = `select set_config('synchronous_commit', 'off', true), set_config('enable_bitmapscan', 'off', true),
@@ -419,10 +419,7 @@ const claimText = `with recursive ${lineText}, ${turnsText}, claimed as material
     ) as deliveries,
     (
       select coalesce(
-        json_agg(json_build_object('id', w.id, 'url', w.url, 'secrets', (
-          select coalesce(json_agg(to_json(s) order by s.position), '[]') from webhook_secrets s
-          where s.webhook_id = w.id
-        ))),
+        json_agg(json_build_object('id', w.id, 'url', w.url, 'secrets', (${secretsText}))),
         '[]'
       )
       from (select distinct c.webhook_id from claimed c) c

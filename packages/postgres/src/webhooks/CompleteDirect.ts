@@ -119,9 +119,9 @@ export const outright: DirectOptions<OutrightCommand, Recorded> = {
       ]
     ]
   },
-  read: ([, written, freed], commands) => {
+  read: ([, written, freed]) => {
     const isSooner = (freed ?? []).length > 0 || written!.some((row) => plain<boolean | null>(row, "is_sooner"))
     const places = new Set(written!.map((row) => plain<number>(row, "place")))
-    return commands.map((_, place) => places.has(place) ? isSooner ? "hint" : "recorded" : "no")
+    return (_, place) => places.has(place) ? isSooner ? "hint" : "recorded" : "no"
   }
 }

@@ -9,7 +9,7 @@ import { columns, type Fields } from "../Columns.ts"
 import { booleans, bytes, instants, integers, texts } from "../Parameter.ts"
 import type { Row, Statement } from "../Statement.ts"
 
-/** A row of `webhook_secrets` in JSON. Bytes are `\\x` and hexadecimal. */
+/** A row of `webhook_secrets` as {@link secretsText} writes it. */
 export interface StoredSecret {
   readonly key_id: string
   readonly nonce: string
@@ -22,7 +22,21 @@ export const secretOf = ({ ciphertext, expires_at, key_id, nonce }: StoredSecret
   expiresAt: expires_at
 })
 
-const bytesOf = (text: string): Uint8Array => Result.getOrThrow(Hex.decode(text.slice(2)))
+const bytesOf = (text: string): Uint8Array => Result.getOrThrow(Hex.decode(text))
+
+/**
+ * Selects the secrets of the webhook `w` as a JSON array. Bytes are encoded here, because `to_json` writes them as the
+ * session's `bytea_output` says.
+ */
+export const secretsText = `select coalesce(
+    json_agg(
+      json_build_object(
+        'key_id', s.key_id, 'nonce', encode(s.nonce, 'hex'), 'ciphertext', encode(s.ciphertext, 'hex'),
+        'expires_at', s.expires_at
+      ) order by s.position
+    ),
+    '[]'
+  ) from webhook_secrets s where s.webhook_id = w.id`
 
 const own = columns(
   {
@@ -41,9 +55,7 @@ const own = columns(
 /** The columns that {@link webhookOf} reads, of the webhook `w`. */
 export const webhookColumns = `to_json(w) as webhook,
   (select to_json(h) from webhook_health h where h.webhook_id = w.id) as health,
-  (
-    select coalesce(json_agg(to_json(s) order by s.position), '[]') from webhook_secrets s where s.webhook_id = w.id
-  ) as secrets`
+  (${secretsText}) as secrets`
 
 /** The webhook of a row of {@link webhookColumns}. */
 export const webhookOf = (row: Row): Webhook.Webhook => ({

@@ -108,11 +108,11 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("two processes", (
       })
       const recording = yield* elsewhere(waiter)
       yield* DeliveryFixture.record(own, 1)
-      yield* Fiber.join(recording).pipe(Effect.timeout("2 seconds"))
+      yield* Fiber.join(recording)
       const claimed = yield* claimOne(own, { now: own.start })
       const releasing = yield* elsewhere(waiter)
       yield* DeliveryStore.DeliveryStore.use(({ release }) => release(claimed.token, [claimed.delivery]))
-      yield* Fiber.join(releasing).pipe(Effect.timeout("2 seconds"))
+      yield* Fiber.join(releasing)
     }))
 
   it.effect("an attempt wakes waiting processes if it makes something due, not if it only schedules its retry", () =>
@@ -135,7 +135,7 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("two processes", (
       assert.deepStrictEqual([again.delivery.id, again.delivery.attemptCount], [first.delivery.id, 1])
       // its follower is due with its end
       yield* complete(again, { startedAt: own.start + minute, outcome: "delivered" })
-      yield* Fiber.join(waiting).pipe(Effect.timeout("5 seconds"))
+      yield* Fiber.join(waiting)
     }))
 
   it.effect("deliveries recorded while an older transaction was open are claimed, and so are that transaction's", () =>
@@ -164,9 +164,9 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("two processes", (
       yield* DeliveryFixture.record(own, 20)
       const now = own.start + second
       const completion = yield* open(client`select from webhook_health where webhook_id = ${webhook.id} for update`)
-      const first = yield* claim(own, { now, limit: 3 }).pipe(Effect.timeout("1 second"))
+      const first = yield* claim(own, { now, limit: 3 })
       assert.strictEqual(first.deliveries.length, 3)
-      const second_ = yield* claim(own, { now, limit: 3 }).pipe(Effect.timeout("1 second"))
+      const second_ = yield* claim(own, { now, limit: 3 })
       assert.strictEqual(second_.deliveries.length, 3)
       // webhooks that it could not put in line are looked at again soon
       assert.isAbove(second_.nextDueAt!, now)
@@ -264,7 +264,7 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("two processes", (
       const first = yield* claimOne(own, { now: own.start })
       const now = own.start + DeliveryFixture.lease
       const recording = yield* open(client`delete from delivery_claims where delivery_id = ${first.delivery.id}`)
-      const early = yield* claim(own, { now }).pipe(Effect.timeout("1 second"))
+      const early = yield* claim(own, { now })
       assert.deepStrictEqual(early.deliveries, [])
       assert.isNotNull(early.nextDueAt)
       yield* recording.commit

@@ -11,7 +11,10 @@ const brazilWithoutNinth = 31
 
 /**
  * The id under which WhatsApp knows a number, which may differ from it: a Brazilian mobile without its ninth digit,
- * a Mexican number with the 1 and an Argentinian one with the 9 that mobiles once had.
+ * a Mexican number with the 1 and an Argentinian one with the 9 that mobiles once had. Where a country has made its
+ * numbers longer, accounts keep the shorter one: Benin's without the 01 of 2024, Ivory Coast's without the two digits of
+ * 2021. The answer to a send tells it beside the number as it was given (github.com/nyaruka/courier/pull/433, and for
+ * Mexico github.com/david-lev/pywa/issues/155, github.com/chatwoot/chatwoot/issues/14926).
  */
 const waIdOf = (digits: string): string => {
   const brazil = /^55(\d\d)9(\d{8})$/.exec(digits)
@@ -20,6 +23,10 @@ const waIdOf = (digits: string): string => {
   if (mexico !== null) return `521${mexico[1]}`
   const argentina = /^54([1-8]\d{9})$/.exec(digits)
   if (argentina !== null) return `549${argentina[1]}`
+  const benin = /^22901(\d{8})$/.exec(digits)
+  if (benin !== null) return `229${benin[1]}`
+  const ivoryCoast = /^225(?:01|05|07|21|25|27)(\d{8})$/.exec(digits)
+  if (ivoryCoast !== null) return `225${ivoryCoast[1]}`
   return digits
 }
 

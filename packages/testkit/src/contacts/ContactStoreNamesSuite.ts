@@ -2,7 +2,15 @@
  * Conformance of `ContactStore`: customers with several names, their preferences, and the order of provider reports.
  */
 import { assert } from "@effect/vitest"
-import { type Contact, ContactStore, EventStore, Limits, MessageStore } from "@wac/core"
+import {
+  type Contact,
+  ContactStore,
+  CustomerNames,
+  EventStore,
+  Limits,
+  MessageStore,
+  PhoneNumberStore
+} from "@wac/core"
 import { Effect, Option } from "effect"
 import * as Fixture from "../Fixture.ts"
 import * as MessageFixture from "../messages/MessageFixture.ts"
@@ -48,6 +56,15 @@ const move = (own: Fixture.World, from: Contact.Customer | string, to: Contact.C
       at
     })
   )
+
+const tell = (own: Fixture.World, who: Contact.Customer, at = own.start) =>
+  ContactStore.ContactStore.use((store) =>
+    store.tell({ now: Math.max(at, own.start), providerNumberId: own.number.providerNumberId, customer: who, at })
+  )
+
+/** One line of Benin, as numbers are since 2024, and as the provider names it. */
+const written = "+2290197123456"
+const answered = "+22997123456"
 
 const both = (phone: string, userId: string): Contact.Customer => ({ phone, userId })
 const user = (userId: string): Contact.Customer => ({ phone: null, userId })
@@ -231,6 +248,170 @@ export const tests = (it: Fixture.It): void => {
         [own.start - 1, true]
       )
     }))
+
+  it.effect("a number with a national prefix is the customer of the number without it", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      yield* inbound(own, { customer: "+4407123456789", at: own.start - 1, preference: "opt_out" })
+      assert.strictEqual((yield* known(own, "+447123456789")).customer.phone, "+4407123456789")
+      const { accepted } = yield* accept(own, { message: text("+447123456789") })
+      assert.strictEqual(describe(accepted), "forbidden/opted_out")
+      const refused = yield* accept(own, { message: text("+4407123456789") })
+      assert.strictEqual(describe(refused.accepted), "invalid_body/invalid_field")
+    }))
+
+  it.effect("accept takes a name that the workspace has given a customer, from each of its numbers, and no other", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const told = (to: string, from?: string) =>
+        Effect.map(
+          accept(own, { message: { ...text(to), ...(from === undefined ? {} : { from }) } }),
+          ({ accepted }) => describe(accepted)
+        )
+      for (const to of [answered, "foo_bar"]) assert.strictEqual(yield* told(to), "invalid_body/invalid_field")
+      yield* inbound(own, { customer: answered, at: own.start })
+      yield* inbound(own, { customer: user("foo_bar"), at: own.start })
+      const second = yield* Fixture.phoneNumber(own.workspace.id, { isDefault: false })
+      yield* PhoneNumberStore.PhoneNumberStore.use((numbers) => numbers.add(second))
+      for (const to of [answered, "foo_bar"]) {
+        assert.strictEqual(yield* told(to), "Claimed")
+        assert.strictEqual(yield* told(to, second.phoneNumber), "forbidden/outside_service_window")
+      }
+      const other = yield* world({ start: own.start })
+      const elsewhere = yield* accept(other, { message: text(answered) })
+      assert.strictEqual(describe(elsewhere.accepted), "invalid_body/invalid_field")
+    }))
+
+  it.effect("numbers that the provider reports together are one customer, with window, opt-out and what was spent", () =>
+    Effect.gen(function*() {
+      const own = yield* world({ number: { messagingLimit: 1 } })
+      const limits: Limits.Limits = { ...Limits.standard, pair: { everySeconds: 60, burst: 3 } }
+      const sending = (message: ReturnType<typeof template> | ReturnType<typeof text>) =>
+        Effect.map(accept(own, { message, limits }), ({ accepted }) => describe(accepted))
+      assert.strictEqual(yield* sending(template({ to: written })), "Claimed")
+      yield* inbound(own, { customer: answered, at: own.start })
+      assert.strictEqual(yield* sending(text(answered)), "Claimed")
+      assert.strictEqual(yield* sending(text(written)), "forbidden/outside_service_window")
+      assert.isTrue(yield* tell(own, { phone: written, userId: null, aliases: [answered] }))
+      assert.strictEqual(yield* sending(text(written)), "Claimed")
+      assert.strictEqual(yield* sending(text(answered)), "rate_limited/pair")
+      for (const name of [written, answered]) {
+        const { customer, lastInboundAt } = yield* known(own, name)
+        assert.deepStrictEqual([customer.phone, lastInboundAt], [answered, own.start])
+        const store = yield* ContactStore.ContactStore
+        assert.deepStrictEqual(yield* store.named(own.workspace.id, name), [yield* known(own, written)])
+      }
+      yield* prefer(own, written, "opt_out", own.start + 1)
+      assert.strictEqual(yield* sending(text(answered)), "forbidden/opted_out")
+      assert.isFalse(
+        yield* tell({ ...own, number: { ...own.number, providerNumberId: "nobody" } }, both(customer(1), "US.1"))
+      )
+    }))
+
+  it.effect("a number and a user id that are reported together merge two contacts, whichever was opted out", () =>
+    Effect.gen(function*() {
+      for (const first of [customer(1), user("US.1")]) {
+        const own = yield* world()
+        yield* prefer(own, first, "opt_out", own.start - 2)
+        yield* tell(own, both(customer(1), "US.1"), own.start - 1)
+        yield* tell(own, both(customer(1), "US.1"), own.start - 1)
+        const one = yield* known(own, customer(1))
+        assert.deepStrictEqual(one, yield* known(own, "US.1"))
+        assert.deepStrictEqual([one.customer, one.optedOut], [both(customer(1), "US.1"), true])
+        const { items } = yield* ContactStore.ContactStore.use((store) =>
+          store.list(own.workspace.id, {}, { limit: 10, after: null })
+        )
+        assert.deepStrictEqual(items, [one])
+      }
+    }))
+
+  it.effect("a number that comes with another user id goes to them with its opt-out, and without the window", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      yield* inbound(own, { customer: both(customer(1), "US.1"), at: own.start - hour, preference: "opt_out" })
+      yield* inbound(own, { customer: both(customer(2), "US.2"), at: own.start - 2 * hour })
+      yield* tell(own, both(customer(1), "US.2"))
+      const seen = (name: string) =>
+        Effect.map(known(own, name), ({ customer, lastInboundAt, optedOut }) => [customer, lastInboundAt, optedOut])
+      assert.deepStrictEqual(yield* seen("US.1"), [user("US.1"), own.start - hour, true])
+      assert.deepStrictEqual(yield* seen("US.2"), [both(customer(1), "US.2"), own.start - 2 * hour, true])
+      assert.deepStrictEqual(yield* seen(customer(1)), yield* seen("US.2"))
+      assert.deepStrictEqual(yield* seen(customer(2)), [{ phone: customer(2), userId: null }, null, false])
+      // to somebody who is new
+      yield* tell(own, both(customer(1), "US.3"), own.start + 1)
+      assert.deepStrictEqual(yield* seen(customer(1)), [both(customer(1), "US.3"), null, true])
+      assert.deepStrictEqual(yield* seen("US.2"), [user("US.2"), own.start - 2 * hour, true])
+    }))
+
+  it.effect("a new user id takes the place of the one before, by which the customer is still found", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      yield* inbound(own, { customer: both(customer(1), "US.1"), at: own.start - 1, preference: "opt_out" })
+      for (const _ of [1, 2]) {
+        assert.isTrue(yield* move(own, user("US.1"), user("US.2")))
+        const one = yield* known(own, "US.2")
+        assert.deepStrictEqual(one.customer, { ...both(customer(1), "US.2"), aliases: ["US.1"] })
+        assert.deepStrictEqual([one.lastInboundAt, one.optedOut], [own.start - 1, true])
+        for (const name of [customer(1), "US.1"]) assert.deepStrictEqual(yield* known(own, name), one)
+      }
+      // the id may have been heard of before the change was
+      yield* inbound(own, { customer: user("US.5"), at: own.start - 9 })
+      yield* inbound(own, { customer: user("US.6"), at: own.start - 3 })
+      yield* move(own, user("US.5"), user("US.6"))
+      const merged = yield* known(own, "US.5")
+      assert.deepStrictEqual([merged.customer.userId, merged.lastInboundAt], ["US.6", own.start - 3])
+      assert.deepStrictEqual(yield* known(own, "US.6"), merged)
+    }))
+
+  it.effect("a customer is found and can be written to by the parent of the user id", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const parent = "US.ENT.9"
+      yield* inbound(own, { customer: { ...user("US.1"), aliases: [parent] }, at: own.start, preference: "opt_in" })
+      assert.deepStrictEqual(yield* known(own, parent), yield* known(own, "US.1"))
+      assert.strictEqual(describe((yield* accept(own, { message: text(parent) })).accepted), "Claimed")
+      yield* prefer(own, user(parent), "opt_out", own.start + 1)
+      assert.strictEqual(describe((yield* accept(own, { message: text("US.1") })).accepted), "forbidden/opted_out")
+    }))
+
+  it.effect.each(Array.from({ length: 4 }, (_, i) => ({ seed: i + 1 })))(
+    "after random reports of names each name leads to one contact, and none that opted out is forgotten, seed $seed",
+    ({ seed }) =>
+      Effect.gen(function*() {
+        const random = SeededRandom.make(seed)
+        const own = yield* world()
+        const phones = [customer(1), customer(2), written]
+        const ids = ["US.1", "US.2", "US.3", "US.ENT.9"]
+        const seen = new Set<string>()
+        const stopped = new Set<string>()
+        for (let i = 0; i < 60; i++) {
+          const phone = random.pick([...phones, null])
+          const aliases = [...(phone === written ? [answered] : []), ...(random.below(4) === 0 ? ["US.ENT.9"] : [])]
+          const userId = random.pick([...ids, null])
+          if (phone === null && userId === null) continue
+          const who = CustomerNames.withAliases(
+            phone === null ? user(userId!) : { phone, userId },
+            aliases.filter((name) => name !== userId)
+          )
+          const kind = random.below(4)
+          if (kind === 0) {
+            yield* prefer(own, who, "opt_out", own.start + i)
+            for (const name of CustomerNames.keysIn(who)) stopped.add(name)
+          } else if (kind === 1) yield* inbound(own, { customer: who, at: own.start + i, now: own.start + i })
+          else yield* tell(own, who, own.start + i)
+          for (const name of CustomerNames.keysIn(who)) seen.add(name)
+        }
+        for (const name of seen) {
+          const contact = yield* known(own, name)
+          const { items } = yield* ContactStore.ContactStore.use((store) =>
+            store.list(own.workspace.id, {}, { limit: 100, after: null })
+          )
+          const having = items.filter((one) => CustomerNames.isKnownBy(one)(name))
+          assert.deepStrictEqual(having, [contact], name)
+          if (stopped.has(name)) assert.isTrue(contact.optedOut, name)
+        }
+      })
+  )
 
   it.effect.each(Array.from({ length: 8 }, (_, i) => ({ seed: i + 1 })))(
     "messages and preferences give the same result in any order and number, seed $seed",

@@ -261,7 +261,7 @@ export const report = (
 ) =>
   Effect.gen(function*() {
     const ids = yield* Fixture.eventIds
-    return yield* MessageStore.MessageStore.use((store) =>
+    const reported = yield* MessageStore.MessageStore.use((store) =>
       store.applyReport({
         now: given.now ?? given.at,
         providerNumberId: given.providerNumberId ?? null,
@@ -275,6 +275,7 @@ export const report = (
         ids
       })
     )
+    return reported !== undefined
   })
 
 /** How a customer's message differs from the default. */

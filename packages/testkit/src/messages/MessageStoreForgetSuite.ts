@@ -75,7 +75,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* found(own, old.messageId), { ...before!, content: Message.withoutBody(content) })
       assert.deepStrictEqual((yield* found(own, waiting.messageId))?.content, content)
       assert.deepStrictEqual((yield* found(own, young.messageId))?.content, content)
-      const { items } = yield* store.list(own.workspace.id, { clientReference: "order-7", to: content.to }, {
+      const { items } = yield* store.list(own.workspace.id, { clientReference: "order-7", to: [content.to] }, {
         limit: 10,
         after: null
       })

@@ -115,16 +115,17 @@ export const tests = (it: Fixture.It): void => {
       }
     }))
 
-  it.effect("list finds messages by recipient as given, by status, and by both", () =>
+  it.effect("list finds messages by any of several names of the recipient, by status, and by both", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const ids = yield* some(own, 7)
-      const to = customer(1)
+      const to = [customer(1)]
       assert.deepStrictEqual(idsOf(yield* follow(own, { to }, 1)), [ids[4]!, ids[1]!])
       yield* MessageFixture.report({ status: "read", at: own.start + second, reference: ids[1]! })
       assert.deepStrictEqual(idsOf(yield* follow(own, { to, status: "read" })), [ids[1]!])
       assert.deepStrictEqual(yield* follow(own, { to, status: "failed" }), [])
-      assert.deepStrictEqual(yield* follow(own, { to: "+1" }), [])
+      assert.deepStrictEqual(idsOf(yield* follow(own, { to: ["+1", ...to] })), [ids[4]!, ids[1]!])
+      assert.deepStrictEqual(yield* follow(own, { to: ["+1"] }), [])
     }))
 
   it.effect("list finds the one message with a provider id", () =>
@@ -135,7 +136,7 @@ export const tests = (it: Fixture.It): void => {
       const [message] = yield* follow(own)
       const providerMessageId = message!.providerMessageId!
       assert.deepStrictEqual(idsOf(yield* follow(own, { providerMessageId })), [ids[2]!])
-      assert.deepStrictEqual(idsOf(yield* follow(own, { providerMessageId, to: message!.content.to })), [ids[2]!])
+      assert.deepStrictEqual(idsOf(yield* follow(own, { providerMessageId, to: [message!.content.to] })), [ids[2]!])
       assert.deepStrictEqual(yield* follow(own, { providerMessageId, status: "failed" }), [])
       assert.deepStrictEqual(yield* follow(own, { providerMessageId: "unknown" }), [])
       assert.deepStrictEqual(yield* follow(other, { providerMessageId }), [])

@@ -15,7 +15,7 @@ import {
   RateLimitStore,
   WorkspaceStore
 } from "@wac/core"
-import { Effect, Option } from "effect"
+import { Effect, Exit, Option } from "effect"
 import * as Fixture from "../Fixture.ts"
 import * as MessageFixture from "./MessageFixture.ts"
 
@@ -316,5 +316,28 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual(yield* told({ message: promo }), "rate_limited/workspace")
       const contact = Option.getOrThrow(yield* contacts.get(workspace.id, own.number.id, customer(1)))
       assert.strictEqual(contact.lastInboundAt, start - 2 * day + 1)
+    }))
+
+  it.effect("a command at which something throws fails alone, and writes nothing", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const store = yield* MessageStore.MessageStore
+      const sends = yield* Effect.replicateEffect(MessageFixture.send(own), 20)
+      const bad = [0, 7, 8]
+      const commands = sends.map((command, i): MessageStore.AcceptSend =>
+        bad.includes(i)
+          ? Object.defineProperty({ ...command }, "message", {
+            enumerable: true,
+            get: () => {
+              throw new RangeError("Maximum call stack size exceeded")
+            }
+          })
+          : command
+      )
+      const exits = yield* Effect.forEach(commands, (command) => Effect.exit(store.accept(command)), {
+        concurrency: "unbounded"
+      })
+      assert.deepStrictEqual(exits.map(Exit.isSuccess), sends.map((_, i) => !bad.includes(i)))
+      for (const i of bad) yield* assertNothingLeft(sends[i]!)
     }))
 }

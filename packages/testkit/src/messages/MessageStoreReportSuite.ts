@@ -42,7 +42,7 @@ export const tests = (it: Fixture.It): void => {
       const tell = (status: Message.Report["status"], after: number, more: Partial<Message.Report>) =>
         Effect.gen(function*() {
           const at = own.start + after * second
-          assert.isTrue(
+          assert.isDefined(
             yield* store.applyReport({
               now: at,
               providerNumberId: own.number.providerNumberId,
@@ -94,7 +94,11 @@ export const tests = (it: Fixture.It): void => {
         report: { status: "delivered", at, providerMessageId, error: null },
         ids
       })
-      assert.isTrue(known)
+      assert.deepStrictEqual(known, {
+        to: command.message.to,
+        phoneNumberId: own.number.id,
+        workspaceId: own.workspace.id
+      })
       assert.deepStrictEqual(yield* messageOf(command), {
         ...before,
         status: "delivered",

@@ -3,8 +3,8 @@
  */
 import { assert } from "@effect/vitest"
 import {
-  Contact,
   ContactStore,
+  CustomerNames,
   MessageStore,
   type PhoneNumber,
   type PhoneNumberStep,
@@ -114,7 +114,7 @@ export const tests = (it: Fixture.It): void => {
         store.list(workspace.id, {}, { limit: 10, after: null })
       )
       assert.deepStrictEqual(contacts.items.map((contact) => [contact.phoneNumberId, contact.key]), [
-        [next.id, Contact.keyOf(MessageFixture.customer(2))]
+        [next.id, CustomerNames.keyOf(MessageFixture.customer(2))]
       ])
       const templates = yield* TemplateStore.TemplateStore.use((store) =>
         store.list(workspace.id, {}, { limit: 10, after: null })

@@ -4,6 +4,7 @@
 import { ErrorBody, Timestamp } from "@wac/api"
 import {
   Addressee,
+  CustomerNames,
   Errors,
   type Id,
   Inbound as Service,
@@ -192,7 +193,7 @@ const readOne = Input.reader(Schema.Union([
     // a number that somebody writes from is accepted even if its country's numbering plan does not allow it
     from: Schema.String.check(
       Schema.makeFilter((from: string) =>
-        /^\+[1-9][0-9]{1,14}$/.test(from) || Addressee.isUserId(from) ||
+        /^\+[1-9][0-9]{1,14}$/.test(from) || CustomerNames.userIdPattern.test(from) ||
         "must be a phone number in E.164 format, or a user id such as US.13491208655302741918"
       )
     ),
@@ -273,7 +274,7 @@ const itemOf = (told: Read, now: number, takesFiles: boolean): InboundItem.Inbou
   const at = told.at === undefined ? now : DateTime.toEpochMillis(told.at)
   if (told.type === "message") {
     const { context, from, fromUserId, providerMessageId, providerNumberId } = told
-    const { phone, userId } = Addressee.customerOf(from)
+    const { phone, userId } = CustomerNames.customerOf(from)
     const type = types.find((type) => told[type] !== undefined)!
     const content = cleaned(told[type] as Schema.Json)
     return {

@@ -8,7 +8,10 @@ import { createHash } from "node:crypto"
 /** Loaded on demand, so that hosts without files do not load it. */
 const fileType = Effect.promise(() => import("file-type"))
 
-/** The time limit for recognizing a type: some formats nest, and a file may be made to take long. */
+/**
+ * The time limit for recognizing a type: some formats nest, and a file may be made to take long. Loading the library is
+ * no part of it, or else the first file would have no known type on a busy machine.
+ */
 const timeout = "2 seconds"
 
 export const layer = Layer.succeed(
@@ -19,12 +22,12 @@ export const layer = Layer.succeed(
       return { take: (bytes) => void hash.update(bytes), digest: () => hash.digest("hex") }
     },
     typeOf: (head) =>
-      fileType.pipe(
-        Effect.flatMap(({ fileTypeFromBuffer }) => Effect.promise(() => fileTypeFromBuffer(head))),
-        Effect.map((type) => type?.mime as string | undefined),
-        // a file that it cannot parse is of no known type
-        Effect.catchCause(() => Effect.undefined),
-        Effect.timeoutOrElse({ duration: timeout, orElse: () => Effect.undefined })
-      )
+      Effect.flatMap(fileType, ({ fileTypeFromBuffer }) =>
+        Effect.promise(() => fileTypeFromBuffer(head)).pipe(
+          Effect.map((type) => type?.mime as string | undefined),
+          // a file that it cannot parse is of no known type
+          Effect.catchCause(() => Effect.undefined),
+          Effect.timeoutOrElse({ duration: timeout, orElse: () => Effect.undefined })
+        ))
   })
 )

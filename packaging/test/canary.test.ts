@@ -1,0 +1,119 @@
+/**
+ * Tests that fail on purpose, run by `npm test` with the configuration of this workspace: whatever runs in the test
+ * processes, such as a global set-up, must not hide their failure.
+ */
+import { execFile } from "node:child_process"
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { promisify } from "node:util"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { projects } from "../../vitest.workspace.ts"
+import { root } from "../Published.ts"
+
+/** What makes one run differ from another: how its processes are shared, and what runs in the main process. */
+const kindOf = ({ test }: (typeof projects)[number]): string =>
+  `${test?.isolate === true ? "isolated" : "shared"}, global set-up: ${JSON.stringify(test?.globalSetup ?? "none")}`
+
+/** One project of each kind. */
+const examples = [...new Map(projects.map((project) => [kindOf(project), String(project.test?.name)])).values()]
+
+const faults: Readonly<Record<string, { readonly code: string; readonly reported: ReadonlyArray<string> }>> = {
+  "a failed test": {
+    code: `it("fails", () => assert.equal(1, 2))`,
+    reported: ["1 failed"]
+  },
+  "a rejection that nobody awaits": {
+    code: `it("passes", async () => { void Promise.reject(new Error("unawaited")); await setTimeout(20) })`,
+    reported: ["unawaited", "1 passed"]
+  },
+  "an error thrown outside of tests": {
+    code: `it("passes", async () => { setImmediate(() => { throw new Error("outside") }); await setTimeout(20) })`,
+    reported: ["outside", "1 passed"]
+  }
+}
+
+/** Global set-ups that take long and start nothing in the main process: one fault is enough for them. */
+const isDear = (project: string): boolean => project === "packaging"
+
+/** Faults of a file rather than of a kind of project. */
+const ofFile: typeof faults = {
+  "a file that does not load": {
+    code: `throw new Error("unloadable")`,
+    reported: ["unloadable"]
+  },
+  "a failed hook": {
+    code: `afterAll(() => { throw new Error("hook") }); it("passes", () => {})`,
+    reported: ["hook"]
+  },
+  "a failed test beside a PostgreSQL server that nobody stops": {
+    code: `it("fails", async () => { await PostgresServer.start("fsync=off"); assert.equal(1, 2) })`,
+    reported: ["1 failed"]
+  }
+}
+
+const prelude = `
+import * as PostgresServer from "@wac/testbed/PostgresServer"
+import { setTimeout } from "node:timers/promises"
+import { afterAll, assert, it } from "vitest"
+`
+
+let folder: string
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "wac-canary-"))
+  symlinkSync(join(root, "node_modules"), join(folder, "node_modules"), "dir")
+  // the configuration in force, but for the files that it runs
+  writeFileSync(
+    join(folder, "vitest.config.ts"),
+    `
+import config from ${JSON.stringify(join(root, "vitest.config.ts"))}
+import { projects } from ${JSON.stringify(join(root, "vitest.workspace.ts"))}
+const dir = process.env.CANARY
+export default {
+  ...config,
+  test: { ...config.test, projects: projects.map((_) => ({ ..._, test: { ..._.test, dir, include: ["canary.test.ts"] } })) }
+}
+`
+  )
+})
+afterAll(() => rmSync(folder, { recursive: true }))
+
+let runs = 0
+
+/** Runs one file of a project by `npm test`. */
+const run = async (project: string, code: string): Promise<{ readonly status: number; readonly output: string }> => {
+  const dir = join(folder, `${++runs}`)
+  mkdirSync(dir)
+  writeFileSync(join(dir, "canary.test.ts"), `${prelude}${code}\n`)
+  const args = ["test", "--silent", "--", "--config", join(folder, "vitest.config.ts"), "--project", project]
+  const env = { ...process.env, CANARY: dir, NO_COLOR: "1" }
+  // this run's own variables would make it a worker of ours, and further servers would only cost time
+  for (const name of Object.keys(env)) {
+    if (name.startsWith("VITEST") || name === "NODE_OPTIONS" || name === "TEST_POSTGRES_BIN") delete env[name as never]
+  }
+  return promisify(execFile)("npm", args, { cwd: root, env }).then(
+    ({ stderr, stdout }) => ({ status: 0, output: stdout + stderr }),
+    ({ code, stderr, stdout }) => ({ status: code, output: stdout + stderr })
+  )
+}
+
+const isRed = async (project: string, { code, reported }: (typeof faults)[string]) => {
+  const { output, status } = await run(project, code)
+  for (const text of reported) assert.include(output, text)
+  assert.notStrictEqual(status, 0, output)
+}
+
+describe("the status of npm test", () => {
+  it("is 0 if every test passes", async () => {
+    const { output, status } = await run("core", `it("passes", () => assert.equal(1, 1))`)
+    assert.include(output, "1 passed")
+    assert.strictEqual(status, 0, output)
+  })
+
+  describe.each(examples)("in the project %s", (project) => {
+    const all = Object.keys(faults)
+    it.each(isDear(project) ? all.slice(0, 1) : all)("is not 0 after %s", (name) => isRed(project, faults[name]!))
+  })
+
+  it.each(Object.keys(ofFile))("is not 0 after %s", (name) => isRed("core", ofFile[name]!))
+})
