@@ -138,7 +138,7 @@ const invite = Command.make(
       `${publicUrl.href.replace(/\/$/, "")}/dashboard/invitation#token=${Redacted.value(token)}`
     const { invitation, token } = yield* Members.Members.use((members) =>
       members.invite(
-        { email: "the operator", role: "owner", workspaceId: id, workspaceName: name },
+        { operator: true, workspaceId: id, workspaceName: name },
         { email, role },
         linkOf
       )

@@ -430,7 +430,8 @@ export const byOperation: { readonly [id in OperationId]: Example } = {
           role: session.role,
           status: "active",
           createdAt: "2026-01-02T03:00:00.000Z",
-          expiresAt: null
+          expiresAt: null,
+          invitedBy: null
         },
         {
           id: "inv_01K8ZPZ0Q7F9G1H5J6K8M0N2VW",
@@ -438,7 +439,8 @@ export const byOperation: { readonly [id in OperationId]: Example } = {
           role: "developer",
           status: "invited",
           createdAt: "2026-01-02T03:04:05.678Z",
-          expiresAt: "2026-01-09T03:04:05.678Z"
+          expiresAt: "2026-01-09T03:04:05.678Z",
+          invitedBy: { userId: session.userId, email: session.email }
         }
       ],
       hasMore: false,
@@ -461,7 +463,8 @@ export const byOperation: { readonly [id in OperationId]: Example } = {
       role: "admin",
       status: "active",
       createdAt: "2026-01-02T03:00:00.000Z",
-      expiresAt: null
+      expiresAt: null,
+      invitedBy: null
     }
   },
   "members.remove": {},

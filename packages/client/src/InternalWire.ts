@@ -426,6 +426,8 @@ export interface Member {
   readonly createdAt: string
   /** When the invitation expires; `null` for a member. */
   readonly expiresAt: string | null
+  /** Who made the invitation; `null` for a member, and for an invitation by the operator's command. */
+  readonly invitedBy: { readonly userId: string; readonly email: string } | null
 }
 
 /** The person to invite. */

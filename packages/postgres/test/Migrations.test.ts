@@ -84,6 +84,31 @@ for (const { layer: clientLayer, name } of clients) {
         assert.deepStrictEqual({ ...(yield* client`select x, y from one`)[0] }, { x: 1, y: 7 })
       }))
 
+    it.effect("an invitation of before gets its maker from the audit, and stays without one if the audit knows none", () =>
+      Effect.gen(function*() {
+        const client = yield* emptied
+        const before = Migrations.all.findIndex(({ name }) => name === "invitation makers")
+        yield* Migrations.run(Migrations.all.slice(0, before))
+        yield* client`insert into workspaces (id, name, created_at) values ('ws', 'one', 0)`
+        yield* client`insert into people (user_id, email, created_at) values ('usr', 'a@example.com', 0)`
+        yield* client`insert into invitations (id, workspace_id, email, role, token_hash, created_at, expires_at)
+          select id, 'ws', id || '@example.com', 'owner', id, 0, 1
+          from unnest(array['member', 'operator', 'host', 'unknown']) id`
+        yield* client`insert into audit (workspace_id, id, action, target, user_id, email, at) values
+          ('ws', '1', 'member.invite', 'member', 'usr', 'a@example.com', 0),
+          ('ws', '2', 'member.invite', 'operator', null, null, 0),
+          ('ws', '3', 'member.invite', 'host', 'somebody', 'host@example.com', 0),
+          ('ws', '4', 'member.remove', 'unknown', 'usr', 'a@example.com', 0)`
+        yield* Migrations.run(Migrations.all.slice(0, before + 1))
+        const rows = yield* client`select id, by_user_id, by_email, by_role from invitations order by id`
+        assert.deepStrictEqual(rows.map((row) => Object.values(row)), [
+          ["host", null, null, null],
+          ["member", "usr", "a@example.com", null],
+          ["operator", null, null, "owner"],
+          ["unknown", null, null, null]
+        ])
+      }))
+
     it.effect("a newer schema is refused", () =>
       Effect.gen(function*() {
         yield* emptied

@@ -27,6 +27,8 @@ const impossible: { readonly [constraint: string]: readonly [table: string, ...c
   people_email: ["people", { email: "A@example.com" }],
   members_role: ["members", { role: "guest" }],
   invitations_role: ["invitations", { role: "guest" }],
+  invitations_by: ["invitations", { by_user_id: "usr" }, { by_email: "a@example.com" }],
+  invitations_by_role: ["invitations", { by_role: "guest" }],
   portals_role: ["portals", { role: "guest" }],
   sessions_ends: ["sessions", { idle_until: 6 }],
   phone_numbers_block: [
@@ -232,6 +234,7 @@ const domains: { readonly [domain: string]: { readonly has: ReadonlyArray<unknow
 const listed: ReadonlyArray<readonly [table: string, column: string, has: ReadonlyArray<string>, Row]> = [
   ["members", "role", Member.Role.literals, {}],
   ["invitations", "role", Member.Role.literals, {}],
+  ["invitations", "by_role", Member.Role.literals, {}],
   ["portals", "role", Member.Role.literals, {}],
   ["templates", "parameter_format", words<Template.Template["parameterFormat"]>({ positional: true, named: true }), {}],
   ["replays", "status", Replay.statuses, {}],

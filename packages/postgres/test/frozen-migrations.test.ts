@@ -26,7 +26,8 @@ const record: ReadonlyArray<readonly [name: string, sha256: string]> = [
   ["prices", "5be171b3ca5baf0c3dc1865d5d29cbe01601fc69ce08e9fe5822998f8bde48ab"],
   ["variants", "fd119a2773b065559412c865f29bcae5283f4c8a65aaa5ef14ee92ae00f22c72"],
   ["customer names", "3198750b4dbee2c5044b3b6c97242cbf8e0603376fb67e3fb2468c3f7ef4e2a4"],
-  ["contact names", "2ebccdca30ab02f8602b7de92aeb09ddb6ca70072d9c6f5e847a02deea9b0987"]
+  ["contact names", "2ebccdca30ab02f8602b7de92aeb09ddb6ca70072d9c6f5e847a02deea9b0987"],
+  ["invitation makers", "1df54406d05d5b5e9132ab81c409686a75af3e896c9a8ff1ab62cd6c41bc7455"]
 ]
 
 const present = Migrations.all.map(({ name, sql }) => [name, createHash("sha256").update(sql).digest("hex")] as const)

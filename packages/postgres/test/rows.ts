@@ -32,6 +32,7 @@ export const possible: { readonly [table: string]: Row } = {
     workspace_id: "ws",
     email: "b@example.com",
     role: "member",
+    by_role: "owner",
     token_hash: "h",
     created_at: 0,
     expires_at: 1

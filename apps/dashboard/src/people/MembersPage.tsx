@@ -164,7 +164,11 @@ export const MembersPage = () => {
                         {member.email}
                         {member.id === session.userId ? <span className="text-muted">{" "}(you)</span> : null}
                         {member.status === "invited"
-                          ? <span className="block text-[13px] font-normal text-muted sm:hidden">Invited</span>
+                          ? (
+                            <span className="block text-[13px] font-normal text-muted">
+                              Invited by {member.invitedBy?.email ?? "the operator"}
+                            </span>
+                          )
                           : null}
                       </Cell>
                       <Cell>
@@ -213,7 +217,8 @@ export const MembersPage = () => {
           onConfirm={() => remove.mutate(removed.id)}
         >
           {removed.status === "active"
-            ? "The person’s sessions in this workspace end. What they have created stays, API keys too."
+            ? "The person’s sessions in this workspace and the invitations that they made end, and alerts are no longer " +
+              "mailed to them. What else they have created stays, API keys too."
             : "The link of the invitation ends."}
         </Confirm>
       )}

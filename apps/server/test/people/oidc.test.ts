@@ -171,6 +171,7 @@ it.live("invitations, links and passwords do not bypass the issuer", () =>
       workspaceId: workspace!.id,
       email: "eve@example.com",
       role: "owner",
+      by: { person: null, role: "owner" },
       tokenHash: createHash("sha256").update(token).digest("hex"),
       createdAt: checks.now(),
       expiresAt: checks.now() + 60_000

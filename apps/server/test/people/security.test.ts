@@ -5,7 +5,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as checks from "../checks.ts"
 import { type Answer, call, ownPage, ready } from "../harness.ts"
-import { accept, invite, password } from "./joining.ts"
+import { accept, cookieOf, type Headers, invite, join, password } from "./joining.ts"
 import { mailbox, tokenIn } from "./mailbox.ts"
 
 const invalidCredentials = (param: string) => ({ code: "unauthorized", reason: "invalid_credentials", param })
@@ -21,6 +21,80 @@ const said = ({ body, status }: Answer) => {
   const { doc_url: _, request_id: __, ...error } = body.error
   return [status, error]
 }
+
+describe.concurrent("an invitation's maker", () => {
+  const change = (url: string, by: Headers, id: string, role: string) =>
+    call(`${url}/internal/members/${id}`, { method: "PATCH", headers: by, body: { role } })
+  const remove = (url: string, by: Headers, id: string) =>
+    call(`${url}/internal/members/${id}`, { method: "DELETE", headers: by })
+  const listed = (url: string, by: Headers) =>
+    Effect.map(
+      call(`${url}/internal/members`, { headers: by }),
+      ({ body }) =>
+        body.data.filter(({ status }: { readonly status: string }) => status === "invited").map((
+          { email, invitedBy }: { readonly email: string; readonly invitedBy: { readonly email: string } | null }
+        ) => [email, invitedBy?.email])
+    )
+
+  it.live("an owner who was removed cannot return by an invitation that they made before", () =>
+    Effect.gen(function*() {
+      const { session, url } = yield* ready({ environment: checks.unlimited })
+      const second = yield* join(url, session, "second@example.com", "owner")
+      const made = yield* invite(url, second.headers, "sock@example.com", "owner")
+      assert.deepStrictEqual(yield* listed(url, session), [["sock@example.com", "second@example.com"]])
+      assert.strictEqual((yield* change(url, session, second.id, "member")).status, 200)
+      assert.deepStrictEqual(yield* listed(url, session), [])
+      assert.strictEqual((yield* remove(url, session, second.id)).status, 204)
+      const accepted = yield* accept(url, tokenIn(made.body.inviteUrl), password)
+      checks.assertError(accepted, 401, invalidCredentials("token"))
+    }).pipe(Effect.scoped))
+
+  it.live("an admin who was removed leaves no invitation behind, and a return as admin revives none", () =>
+    Effect.gen(function*() {
+      const { session, url } = yield* ready({ environment: checks.unlimited })
+      const admin = yield* join(url, session, "admin@example.com", "admin")
+      const made = yield* invite(url, admin.headers, "sock@example.com", "admin")
+      const kept = yield* invite(url, session, "kept@example.com", "admin")
+      assert.strictEqual((yield* remove(url, session, admin.id)).status, 204)
+      const again = yield* invite(url, session, "admin@example.com", "admin")
+      assert.strictEqual((yield* accept(url, tokenIn(again.body.inviteUrl), password)).status, 200)
+      checks.assertError(yield* accept(url, tokenIn(made.body.inviteUrl), password), 401, invalidCredentials("token"))
+      assert.strictEqual((yield* accept(url, tokenIn(kept.body.inviteUrl), password)).status, 200)
+    }).pipe(Effect.scoped))
+
+  it.live("an admin neither withdraws nor replaces an owner's invitation", () =>
+    Effect.gen(function*() {
+      const { session, url } = yield* ready({ environment: checks.unlimited })
+      const admin = yield* join(url, session, "admin@example.com", "admin")
+      const roleNotAllowed = { code: "forbidden", reason: "role_not_allowed" }
+      for (const [email, role] of [["sue@example.com", "owner"], ["tom@example.com", "member"]] as const) {
+        const made = yield* invite(url, session, email, role)
+        checks.assertError(yield* remove(url, admin.headers, made.body.id), 403, roleNotAllowed)
+        checks.assertError(yield* invite(url, admin.headers, email, "member"), 403, roleNotAllowed)
+        const accepted = yield* accept(url, tokenIn(made.body.inviteUrl), password)
+        assert.deepStrictEqual([accepted.status, accepted.body.role], [200, role])
+        assert.isDefined(cookieOf(accepted))
+      }
+      const own = yield* invite(url, admin.headers, "uma@example.com", "member")
+      assert.strictEqual((yield* invite(url, admin.headers, "uma@example.com", "developer")).status, 201)
+      checks.assertError(yield* remove(url, admin.headers, own.body.id), 404, { code: "not_found" })
+    }).pipe(Effect.scoped))
+
+  it.live("a removed member is not notified of alerts any more", () =>
+    Effect.gen(function*() {
+      const { session, url } = yield* ready({ environment: checks.unlimited })
+      const admin = yield* join(url, session, "admin@example.com", "admin")
+      const set = (body?: unknown) =>
+        call(`${url}/internal/alerts/settings`, {
+          headers: session,
+          ...(body === undefined ? {} : { method: "PUT", body })
+        })
+      const emails = ["Admin@example.com", "ops@example.com"]
+      assert.strictEqual((yield* set({ emails, url: null })).status, 200)
+      assert.strictEqual((yield* remove(url, session, admin.id)).status, 204)
+      assert.deepStrictEqual((yield* set()).body.emails, ["ops@example.com"])
+    }).pipe(Effect.scoped))
+})
 
 describe.concurrent("invitations", () => {
   it.live("accepting invitations does not allow faster password guesses than signing in", () =>

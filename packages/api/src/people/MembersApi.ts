@@ -21,7 +21,10 @@ export const Member = Schema.Struct({
   role: Core.Role,
   status: Schema.Literals(["active", "invited"]),
   createdAt: Timestamp,
-  expiresAt: Schema.NullOr(Timestamp).annotate({ description: "When the invitation expires; null for a member" })
+  expiresAt: Schema.NullOr(Timestamp).annotate({ description: "When the invitation expires; null for a member" }),
+  invitedBy: Schema.NullOr(Schema.Struct({ userId: Schema.String, email: Schema.String })).annotate({
+    description: "Who made the invitation; null for a member, and for an invitation by the operator's command"
+  })
 }).annotate({ identifier: "Member" })
 
 /** The person to invite. */
@@ -52,7 +55,7 @@ export class MembersApi extends HttpApiGroup.make("members").add(
     error: reading
   }).annotate(Access, session("admin")).annotateMerge(OpenApi.annotations({
     summary: "List members",
-    description: "All members, oldest first, followed by the pending invitations."
+    description: "All members, oldest first, followed by the pending invitations and who made each."
   })),
   HttpApiEndpoint.post("invite", "/internal/members", {
     payload: InviteMember,
@@ -61,7 +64,8 @@ export class MembersApi extends HttpApiGroup.make("members").add(
   }).annotate(Access, session("admin")).annotate(Audited, "member.invite").annotateMerge(OpenApi.annotations({
     summary: "Invite a person",
     description: "The link works once, within 7 days, and replaces an earlier link to the same address. It is also " +
-      "mailed if mail is set up. Only an owner can invite owners. 404 if people sign in at an issuer."
+      "mailed if mail is set up. It ends with its maker: if they are removed, or may not give the role any more. Only " +
+      "an owner can invite owners, and replace an owner's invitation. 404 if people sign in at an issuer."
   })),
   HttpApiEndpoint.patch("change", "/internal/members/:id", {
     ...one,
@@ -79,7 +83,9 @@ export class MembersApi extends HttpApiGroup.make("members").add(
   }).annotate(Access, session("admin")).annotate(Audited, "member.remove").annotateMerge(OpenApi.annotations({
     summary: "Remove a member, or withdraw an invitation",
     description:
-      "Ends the member's sessions in the workspace. Only an owner can remove owners. The last owner cannot be removed."
+      "Ends the member's sessions in the workspace and the invitations that they made, and takes their address out of " +
+      "the alert settings. Only an owner can remove owners, and withdraw an owner's invitation. The last owner cannot " +
+      "be removed."
   }))
 ).middleware(SessionAuthentication).annotateMerge(
   OpenApi.annotations({ title: "Members (dashboard)", description: "The people who can use the workspace." })

@@ -3,12 +3,21 @@
  * that expire.
  */
 import { Duration } from "effect"
+import { Forbidden } from "../Errors.ts"
 import type { InvitationId, UserId, WorkspaceId } from "../Id.ts"
 import type { Instant } from "../Time.ts"
-import type { Role } from "./Member.ts"
+import { invitationRefusal, type Member, type Role } from "./Member.ts"
 
 /** How long an invitation's link is valid. */
 export const lifetime = Duration.days(7)
+
+/** Who made an invitation. */
+export interface Maker {
+  /** `null`: the operator, by a command. */
+  readonly person: Pick<Member, "userId" | "email"> | null
+  /** The role of the operator or of a host's person, who are not members; `null` for people who must be members. */
+  readonly role: Role | null
+}
 
 /** An invitation to a workspace. Only the hash of its link's token is stored. */
 export interface Invitation {
@@ -17,9 +26,42 @@ export interface Invitation {
   /** In lower case. */
   readonly email: string
   readonly role: Role
+  /** `null` in rows of older versions, which did not store it. */
+  readonly by: Maker | null
   readonly tokenHash: string
   readonly createdAt: Instant
   readonly expiresAt: Instant
+}
+
+/** The present role of a member of the invitation's workspace; `undefined` if they are not a member. */
+export type RoleOf = (userId: UserId) => Role | undefined
+
+/** The role that the maker has now; `null` if they are not a member any more, or unknown. Pure. */
+export const authority = (by: Maker | null, roleOf: RoleOf): Role | null =>
+  by === null ? null : by.role ?? (by.person === null ? null : roleOf(by.person.userId) ?? null)
+
+/** Whether the maker may still give the invitation's role. If not, the invitation is worth nothing. Pure. */
+export const stands = ({ by, role }: Pick<Invitation, "by" | "role">, roleOf: RoleOf): boolean =>
+  invitationRefusal(authority(by, roleOf), role) === undefined
+
+/**
+ * The error for withdrawing or replacing an invitation; `undefined` if allowed. Only owners manage invitations for
+ * owners and invitations that an owner or the operator made. `by` is the role of the person who asks, `null` if they are
+ * not a member (any more). Pure.
+ */
+export const managementRefusal = (
+  by: Role | null,
+  invitation: Pick<Invitation, "by" | "role">,
+  roleOf: RoleOf
+): Forbidden | undefined => {
+  const refusal = invitationRefusal(by, "member")
+  if (refusal !== undefined || by === "owner") return refusal
+  return invitation.role === "owner" || authority(invitation.by, roleOf) === "owner"
+    ? new Forbidden({
+      reason: "role_not_allowed",
+      message: "only an owner can withdraw or replace an owner's invitation"
+    })
+    : undefined
 }
 
 /** How long a password reset link is valid. */

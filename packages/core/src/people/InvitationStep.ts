@@ -1,13 +1,85 @@
 /**
- * The decisions of using a link. An invitation works once, until it expires, and makes its person a member. A password
+ * The decisions of making, withdrawing and using links. An invitation works once, until it expires, as long as its maker
+ * may give its role, and makes its person a member. A password
  * reset link works once, until it expires, and ends the person's other links. Pure.
  */
-import type { UserId, WorkspaceId } from "../Id.ts"
+import type { Forbidden } from "../Errors.ts"
+import type { InvitationId, UserId, WorkspaceId } from "../Id.ts"
 import type { Decide, Known } from "../Step.ts"
 import * as StorageTime from "../StorageTime.ts"
 import type { Instant } from "../Time.ts"
-import type { Invitation, PasswordReset } from "./Invitation.ts"
-import type { Member, Person } from "./Member.ts"
+import { authority, type Invitation, type Maker, managementRefusal, type PasswordReset, stands } from "./Invitation.ts"
+import { invitationRefusal, type Member, type Person, type Role } from "./Member.ts"
+
+/** What the steps load of members, under locks: the role of an admin or owner of a workspace. */
+export interface LoadedManagers extends Known {
+  readonly roleOf: (workspaceId: WorkspaceId, userId: UserId) => Role | undefined
+}
+
+/** What *create* loads, under locks. */
+export interface LoadedPending extends LoadedManagers {
+  /** The workspace's present invitation for an address, expired or not. */
+  readonly pending: (workspaceId: WorkspaceId, email: string) => Invitation | undefined
+}
+
+/** Decides `InvitationStore.create`. The answer is the error of a refusal. */
+export const create: Decide<
+  Invitation & { readonly by: Maker },
+  LoadedPending,
+  Forbidden | undefined,
+  ReadonlyArray<Invitation>
+> = (loaded, commands) => {
+  const created = new Map<string, Invitation>()
+  const answers = commands.map((asked) => {
+    const { by, email, role, workspaceId } = asked
+    const now = loaded.now(asked.createdAt)
+    const roleOf = (userId: UserId) => loaded.roleOf(workspaceId, userId)
+    const own = authority(by, roleOf)
+    const address = `${workspaceId} ${email}`
+    const pending = created.get(address) ?? loaded.pending(workspaceId, email)
+    const refusal = invitationRefusal(own, role) ??
+      // what is worth nothing any more can be replaced by anybody who may invite
+      (pending === undefined || pending.expiresAt <= now || !stands(pending, roleOf)
+        ? undefined
+        : managementRefusal(own, pending, roleOf))
+    if (refusal === undefined) created.set(address, StorageTime.createdAt(asked, now, "expiresAt"))
+    return refusal
+  })
+  return { answers, writes: [...created.values()] }
+}
+
+/** Withdraws an invitation. */
+export interface Withdraw {
+  readonly workspaceId: WorkspaceId
+  readonly id: InvitationId
+  readonly by: Maker
+}
+
+/** The result of withdrawing an invitation. */
+export type Withdrawn =
+  | { readonly _tag: "Withdrawn"; readonly invitation: Invitation }
+  | { readonly _tag: "Unknown" }
+  | { readonly _tag: "Refused"; readonly error: Forbidden }
+
+/** What *withdraw* loads, under locks. */
+export interface LoadedById extends LoadedManagers {
+  readonly invitation: (workspaceId: WorkspaceId, id: InvitationId) => Invitation | undefined
+}
+
+/** Decides `InvitationStore.withdraw`. */
+export const withdraw: Decide<Withdraw, LoadedById, Withdrawn, ReadonlyArray<Invitation>> = (loaded, commands) => {
+  const withdrawn = new Map<InvitationId, Invitation>()
+  const answers = commands.map(({ by, id, workspaceId }): Withdrawn => {
+    const invitation = withdrawn.has(id) ? undefined : loaded.invitation(workspaceId, id)
+    if (invitation === undefined) return { _tag: "Unknown" }
+    const roleOf = (userId: UserId) => loaded.roleOf(workspaceId, userId)
+    const error = managementRefusal(authority(by, roleOf), invitation, roleOf)
+    if (error !== undefined) return { _tag: "Refused", error }
+    withdrawn.set(id, invitation)
+    return { _tag: "Withdrawn", invitation }
+  })
+  return { answers, writes: [...withdrawn.values()] }
+}
 
 /** Accepts an invitation. */
 export interface Accept {
@@ -22,13 +94,13 @@ export interface Accept {
 /** The result of accepting an invitation. */
 export type Accepted =
   | { readonly _tag: "Accepted"; readonly userId: UserId; readonly workspaceId: WorkspaceId }
-  /** The invitation is unknown, accepted, withdrawn or expired. */
+  /** The invitation is unknown, accepted, withdrawn or expired, or its maker may not give its role any more. */
   | { readonly _tag: "Gone" }
   /** The invitation is for a new person, who needs a password. */
   | { readonly _tag: "PasswordNeeded" }
 
 /** What the step loads, under locks. */
-export interface Loaded extends Known {
+export interface Loaded extends LoadedManagers {
   readonly invitation: (tokenHash: string) => Invitation | undefined
   readonly person: (email: string) => Pick<Person, "userId" | "email"> | undefined
   readonly isMember: (workspaceId: WorkspaceId, userId: UserId) => boolean
@@ -52,6 +124,7 @@ export const accept: Decide<Accept, Loaded, Accepted, Writes> = (loaded, command
     const invitation = accepted.has(tokenHash) ? undefined : loaded.invitation(tokenHash)
     if (invitation === undefined || invitation.expiresAt <= now) return { _tag: "Gone" }
     const { email, role, workspaceId } = invitation
+    if (!stands(invitation, (userId) => loaded.roleOf(workspaceId, userId))) return { _tag: "Gone" }
     const known = people.get(email) ?? loaded.person(email)
     if (known === undefined) {
       if (passwordHash === null) return { _tag: "PasswordNeeded" }

@@ -1,26 +1,33 @@
 /**
- * Port: invitations to workspaces, and password reset links. `InvitationStep` decides *accept* and *redeemReset*.
+ * Port: invitations to workspaces, and password reset links. `InvitationStep` decides *create*,
+ * *withdraw*, *accept* and *redeemReset*.
  */
 import { Context, type Effect, type Option } from "effect"
-import type { InvitationId, UserId, WorkspaceId } from "../Id.ts"
+import type { Forbidden } from "../Errors.ts"
+import type { UserId, WorkspaceId } from "../Id.ts"
 import type { StoreError } from "../StoreError.ts"
 import type { Instant } from "../Time.ts"
-import type { Invitation, PasswordReset } from "./Invitation.ts"
-import type { Accept, Accepted } from "./InvitationStep.ts"
+import type { Invitation, Maker, PasswordReset } from "./Invitation.ts"
+import type { Accept, Accepted, Withdraw, Withdrawn } from "./InvitationStep.ts"
 
 export class InvitationStore extends Context.Service<InvitationStore, {
-  /** Stores an invitation, replaces any other of the workspace for the same address, and deletes some expired ones. */
-  readonly create: (invitation: Invitation) => Effect.Effect<void, StoreError>
+  /**
+   * Stores an invitation, replaces any other of the workspace for the same address, and deletes some expired ones.
+   * Returns the error if its maker may not give its role, or may not replace the other one; then nothing changes.
+   */
+  readonly create: (
+    invitation: Invitation & { readonly by: Maker }
+  ) => Effect.Effect<Forbidden | undefined, StoreError>
   /** The workspace's unexpired invitations, newest first. */
   readonly list: (workspaceId: WorkspaceId, now: Instant) => Effect.Effect<ReadonlyArray<Invitation>, StoreError>
   /** Finds an invitation by its token's hash, expired or not. */
   readonly find: (tokenHash: string) => Effect.Effect<Option.Option<Invitation>, StoreError>
-  /** Withdraws an invitation. Returns `none` if the workspace does not have it. */
-  readonly remove: (
-    workspaceId: WorkspaceId,
-    id: InvitationId
-  ) => Effect.Effect<Option.Option<Invitation>, StoreError>
-  /** Accepts an invitation. If requests race, exactly one succeeds. */
+  /** Withdraws an invitation. */
+  readonly withdraw: (command: Withdraw) => Effect.Effect<Withdrawn, StoreError>
+  /**
+   * Accepts an invitation, if its maker may still give its role, whatever changes their role meanwhile. If requests race, exactly one
+   * succeeds.
+   */
   readonly accept: (command: Accept) => Effect.Effect<Accepted, StoreError>
   /** Stores a password reset link, and deletes some expired ones. */
   readonly createReset: (reset: PasswordReset) => Effect.Effect<void, StoreError>

@@ -37,6 +37,12 @@ export const roleRefusal = (role: Role, needed: Role): Forbidden | undefined =>
     ? undefined
     : new Forbidden({ reason: "role_not_allowed", message: `this requires the role ${needed}; yours is ${role}` })
 
+/** The error for managing members with a role, `null` if the person is not a member (any more). */
+const managerRefusal = (by: Role | null): Forbidden | undefined =>
+  by === null
+    ? new Forbidden({ reason: "role_not_allowed", message: "you are not a member any more" })
+    : roleRefusal(by, "admin")
+
 /**
  * The error for changing a member's role or, with `null`, removing them; `undefined` if allowed. Only owners manage
  * owners, and the last owner stays one. `by` is the role of the person who asks, `null` if they are not a member (any
@@ -48,9 +54,8 @@ export const changeRefusal = (
   role: Role | null,
   owners: number
 ): Forbidden | undefined => {
-  if (by === null) return new Forbidden({ reason: "role_not_allowed", message: "you are not a member any more" })
-  const refusal = roleRefusal(by, "admin")
-  if (refusal !== undefined) return refusal
+  const refusal = managerRefusal(by)
+  if (by === null || refusal !== undefined) return refusal
   if (by !== "owner" && (member.role === "owner" || role === "owner")) {
     return new Forbidden({ reason: "role_not_allowed", message: "only an owner can manage owners" })
   }
@@ -59,8 +64,11 @@ export const changeRefusal = (
     : undefined
 }
 
-/** The error for inviting somebody to a role; `undefined` if allowed. */
-export const invitationRefusal = (by: Role, role: Role): Forbidden | undefined =>
-  by !== "owner" && role === "owner"
+/**
+ * The error for inviting somebody to a role; `undefined` if allowed. `by` is the role of the person who invites, `null`
+ * if they are not a member (any more). Pure.
+ */
+export const invitationRefusal = (by: Role | null, role: Role): Forbidden | undefined =>
+  managerRefusal(by) ?? (by !== "owner" && role === "owner"
     ? new Forbidden({ reason: "role_not_allowed", message: "only an owner can invite owners" })
-    : undefined
+    : undefined)

@@ -3,10 +3,11 @@
  * person's memberships if an issuer states them. Pure.
  */
 import type { Forbidden } from "../Errors.ts"
-import type { UserId, WorkspaceId } from "../Id.ts"
+import type { InvitationId, UserId, WorkspaceId } from "../Id.ts"
 import type { Decide, Known } from "../Step.ts"
 import type { Instant } from "../Time.ts"
-import { changeRefusal, type Member, type Person, type Role } from "./Member.ts"
+import type { Invitation } from "./Invitation.ts"
+import { changeRefusal, invitationRefusal, type Member, type Person, type Role } from "./Member.ts"
 
 /** Changes a member's role or removes them. */
 export interface Change {
@@ -28,17 +29,23 @@ export type Changed =
 export interface Loaded extends Known {
   /** Every member of a workspace. */
   readonly members: (workspaceId: WorkspaceId) => ReadonlyArray<Member>
+  /** The invitations to a workspace that a person made. */
+  readonly invitations: (workspaceId: WorkspaceId, userId: UserId) => ReadonlyArray<Pick<Invitation, "id" | "role">>
 }
 
 /** What the step writes. */
 export interface Writes {
   readonly roles: ReadonlyArray<Pick<Member, "workspaceId" | "userId" | "role">>
-  readonly removed: ReadonlyArray<Pick<Member, "workspaceId" | "userId">>
+  /** Their address also leaves the workspace's alert settings. */
+  readonly removed: ReadonlyArray<Pick<Member, "workspaceId" | "userId" | "email">>
+  /** Invitations that end because their maker may not give their role any more. */
+  readonly ended: ReadonlyArray<InvitationId>
 }
 
 /** Decides `MemberStore.change`. */
 export const change: Decide<Change, Loaded, Changed, Writes> = (loaded, commands) => {
   const workspaces = new Map<WorkspaceId, Map<UserId, Member>>()
+  const ended = new Set<InvitationId>()
   const changed = new Map<string, { readonly member: Member; readonly role: Role | null }>()
   const answers = commands.map(({ by, role, userId, workspaceId }): Changed => {
     const members = workspaces.get(workspaceId) ??
@@ -50,6 +57,10 @@ export const change: Decide<Change, Loaded, Changed, Writes> = (loaded, commands
     const error = changeRefusal(members.get(by.userId)?.role ?? by.role, member, role, owners)
     if (error !== undefined) return { _tag: "Refused", error }
     changed.set(`${workspaceId} ${userId}`, { member, role })
+    // ended even if the role returns: the person who returns did not make them
+    for (const invitation of loaded.invitations(workspaceId, userId)) {
+      if (invitationRefusal(role, invitation.role) !== undefined) ended.add(invitation.id)
+    }
     if (role === null) members.delete(userId)
     else members.set(userId, { ...member, role })
     return { _tag: "Changed", before: member, member: role === null ? null : { ...member, role } }
@@ -61,9 +72,10 @@ export const change: Decide<Change, Loaded, Changed, Writes> = (loaded, commands
       roles: all.flatMap(({ member: { userId, workspaceId }, role }) =>
         role === null ? [] : [{ workspaceId, userId, role }]
       ),
-      removed: all.flatMap(({ member: { userId, workspaceId }, role }) =>
-        role === null ? [{ workspaceId, userId }] : []
-      )
+      removed: all.flatMap(({ member: { email, userId, workspaceId }, role }) =>
+        role === null ? [{ workspaceId, userId, email }] : []
+      ),
+      ended: [...ended]
     }
   }
 }

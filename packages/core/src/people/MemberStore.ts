@@ -43,6 +43,9 @@ export class MemberStore extends Context.Service<MemberStore, {
    * other workspaces, in one step. A new person has no password. Returns the person.
    */
   readonly assign: (command: Assign) => Effect.Effect<UserId, StoreError>
-  /** Changes a member's role, or removes them and ends their sessions in the workspace, in one step. */
+  /**
+   * Changes a member's role, or removes them, ends their sessions in the workspace and takes their address out of its
+   * alert settings, in one step. Invitations that they made and may not make any more end too.
+   */
   readonly change: (command: Change) => Effect.Effect<Changed, StoreError>
 }>()("@wac/core/people/MemberStore") {}

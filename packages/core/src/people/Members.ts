@@ -15,7 +15,7 @@ import { InvitationStore } from "./InvitationStore.ts"
 import { CurrentIssuer } from "./Issuer.ts"
 import { accountBucket, addressBucket, normalizeEmail } from "./LocalAuthenticator.ts"
 import * as Mail from "./Mail.ts"
-import * as Member from "./Member.ts"
+import type * as Member from "./Member.ts"
 import { MemberStore } from "./MemberStore.ts"
 import { Passwords } from "./Password.ts"
 import type { Session } from "./Session.ts"
@@ -29,6 +29,18 @@ export interface Invited {
   /** Part of the link. It is shown only once. */
   readonly token: Redacted.Redacted
 }
+
+/** Who invites, and to which workspace: a session, or the operator by a command. */
+export type Inviting =
+  | Session
+  | (Pick<Session, "workspaceId" | "workspaceName"> & { readonly operator: true })
+
+/** Who made an invitation. A person with a session is a member, or was removed since the request began. */
+const makerOf = (by: Inviting): Invitation.Maker =>
+  "operator" in by ? { person: null, role: "owner" } : {
+    person: { userId: by.userId, email: by.email },
+    role: by.id === null ? by.role : null
+  }
 
 /** The request to accept an invitation. */
 export interface Acceptance {
@@ -61,14 +73,14 @@ const atIssuer = () =>
 const unknown = () => new NotFound({ message: "the workspace has no such member" })
 
 export class Members extends Context.Service<Members, {
-  /** Members, oldest first, and pending invitations. */
+  /** Members, oldest first, and pending invitations whose makers may still give their roles. */
   readonly list: (workspaceId: Id.WorkspaceId) => Effect.Effect<{
     readonly members: ReadonlyArray<Member.Member>
     readonly invitations: ReadonlyArray<Invitation.Invitation>
   }, StoreError>
   /** Invites somebody, replaces an earlier invitation, and mails the link if mail is configured. */
   readonly invite: (
-    by: Pick<Session, "email" | "role" | "workspaceId" | "workspaceName">,
+    by: Inviting,
     invited: { readonly email: string; readonly role: Member.Role },
     linkOf: (token: Redacted.Redacted) => string
   ) => Effect.Effect<Invited, Forbidden | InvalidBody | NotFound | StoreError>
@@ -143,8 +155,10 @@ export class Members extends Context.Service<Members, {
       const remove = Effect.fnUntraced(function*(by: Session, id: string) {
         const invitation = Option.getOrUndefined(Id.parse(Id.InvitationId, id))
         if (invitation !== undefined) {
-          const removed = yield* invitations.remove(by.workspaceId, invitation)
-          return Option.isNone(removed) ? yield* unknown() : undefined
+          const { workspaceId } = by
+          const withdrawn = yield* invitations.withdraw({ workspaceId, id: invitation, by: makerOf(by) })
+          if (withdrawn._tag === "Refused") return yield* withdrawn.error
+          return withdrawn._tag === "Unknown" ? yield* unknown() : undefined
         }
         const userId = Option.getOrUndefined(Id.parse(Id.UserId, id))
         if (userId === undefined) return yield* unknown()
@@ -199,15 +213,16 @@ export class Members extends Context.Service<Members, {
       return Members.of({
         list: Effect.fnUntraced(function*(workspaceId) {
           const now = yield* Clock.currentTimeMillis
-          return yield* Effect.all({
+          const all = yield* Effect.all({
             members: members.ofWorkspace(workspaceId),
             invitations: invitations.list(workspaceId, now)
           }, { concurrency: "unbounded" })
+          const roles = new Map(all.members.map(({ role, userId }) => [userId, role]))
+          const valid = all.invitations.filter((one) => Invitation.stands(one, (userId) => roles.get(userId)))
+          return { members: all.members, invitations: valid }
         }),
         invite: Effect.fn("Members.invite")(function*(by, { role, ...given }, linkOf) {
           if (issuer !== undefined) return yield* atIssuer()
-          const refusal = Member.invitationRefusal(by.role, role)
-          if (refusal !== undefined) return yield* refusal
           const email = normalizeEmail(given.email)
           const present = yield* members.ofWorkspace(by.workspaceId)
           if (present.some((member) => member.email === email)) {
@@ -219,21 +234,23 @@ export class Members extends Context.Service<Members, {
           }
           const now = yield* Clock.currentTimeMillis
           const token = Redacted.make(yield* Base62.random(random, tokenLength))
-          const invitation: Invitation.Invitation = {
+          const invitation = {
             id: yield* Id.generate(random, "inv"),
             workspaceId: by.workspaceId,
             email,
             role,
+            by: makerOf(by),
             tokenHash: yield* hashOf(token),
             createdAt: now,
             expiresAt: now + Duration.toMillis(Invitation.lifetime)
           }
-          yield* invitations.create(invitation)
+          const refusal = yield* invitations.create(invitation)
+          if (refusal !== undefined) return yield* refusal
           yield* mail(
             by.workspaceId,
             Mail.invitation({
               to: email,
-              by: by.email,
+              by: "operator" in by ? "the operator" : by.email,
               role,
               workspaceName: by.workspaceName,
               link: linkOf(token),

@@ -18,17 +18,19 @@ const member = ({ createdAt, email, role, userId }: Member.Member) => ({
   role,
   status: "active" as const,
   createdAt: Time.iso(createdAt),
-  expiresAt: null
+  expiresAt: null,
+  invitedBy: null
 })
 
 /** An invited person. */
-const invited = ({ createdAt, email, expiresAt, id, role }: Invitation.Invitation) => ({
+const invited = ({ by, createdAt, email, expiresAt, id, role }: Invitation.Invitation) => ({
   id,
   email,
   role,
   status: "invited" as const,
   createdAt: Time.iso(createdAt),
-  expiresAt: Time.iso(expiresAt)
+  expiresAt: Time.iso(expiresAt),
+  invitedBy: by?.person ?? null
 })
 
 const membersLayer = HandlerGroup.layer(

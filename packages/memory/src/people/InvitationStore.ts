@@ -1,17 +1,39 @@
 /**
  * `InvitationStore` in memory: each method is one synchronous step over `State`, decided by `InvitationStep`.
  */
-import { type Id, type Invitation, InvitationStep, InvitationStore, StorageTime, type Time } from "@wac/core"
+import {
+  type Errors,
+  type Id,
+  type Invitation,
+  InvitationStep,
+  InvitationStore,
+  type Member,
+  StorageTime,
+  type Time
+} from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { type Memory, State } from "../State.ts"
 import { keepMember, setPassword } from "./MemberStore.ts"
 
-const create = (memory: Memory, invitation: Invitation.Invitation): void => {
-  for (const { email, tokenHash, workspaceId } of memory.invitations.values()) {
-    if (workspaceId === invitation.workspaceId && email === invitation.email) memory.invitations.delete(tokenHash)
+const managers = (memory: Memory): InvitationStep.LoadedManagers => ({
+  now: memory.now,
+  roleOf: (workspaceId: Id.WorkspaceId, userId: Id.UserId): Member.Role | undefined =>
+    memory.members.get(workspaceId)?.get(userId)?.role
+})
+
+const create = (
+  memory: Memory,
+  invitation: Invitation.Invitation & { readonly by: Invitation.Maker }
+): Errors.Forbidden | undefined => {
+  const pending = (workspaceId: Id.WorkspaceId, email: string) =>
+    [...memory.invitations.values()].find((one) => one.workspaceId === workspaceId && one.email === email)
+  const { answers, writes } = InvitationStep.create({ ...managers(memory), pending }, [invitation])
+  for (const made of writes) {
+    const replaced = pending(made.workspaceId, made.email)
+    if (replaced !== undefined) memory.invitations.delete(replaced.tokenHash)
+    memory.invitations.set(made.tokenHash, made, made.createdAt)
   }
-  const now = memory.now(invitation.createdAt)
-  memory.invitations.set(invitation.tokenHash, StorageTime.createdAt(invitation, now, "expiresAt"), now)
+  return answers[0]
 }
 
 const list = (
@@ -24,15 +46,19 @@ const list = (
     .sort((a, b) => a.id < b.id ? 1 : -1)
 }
 
-const remove = (memory: Memory, workspaceId: Id.WorkspaceId, id: Id.InvitationId) => {
-  const found = [...memory.invitations.values()].find((one) => one.id === id && one.workspaceId === workspaceId)
-  if (found !== undefined) memory.invitations.delete(found.tokenHash)
-  return Option.fromUndefinedOr(found)
+const withdraw = (memory: Memory, command: InvitationStep.Withdraw): InvitationStep.Withdrawn => {
+  const { answers, writes } = InvitationStep.withdraw({
+    ...managers(memory),
+    invitation: (workspaceId, id) =>
+      [...memory.invitations.values()].find((one) => one.id === id && one.workspaceId === workspaceId)
+  }, [command])
+  for (const { tokenHash } of writes) memory.invitations.delete(tokenHash)
+  return answers[0]!
 }
 
 const accept = (memory: Memory, command: InvitationStep.Accept): InvitationStep.Accepted => {
   const { answers, writes } = InvitationStep.accept({
-    now: memory.now,
+    ...managers(memory),
     invitation: (tokenHash) => memory.invitations.get(tokenHash),
     person: (email) => [...memory.people.values()].find((person) => person.email === email),
     isMember: (workspaceId, userId) => memory.members.get(workspaceId)?.has(userId) === true
@@ -62,7 +88,7 @@ export const layer = Layer.effect(
       create: (invitation) => Effect.sync(() => create(memory, invitation)),
       list: (workspaceId, now) => Effect.sync(() => list(memory, workspaceId, now)),
       find: (tokenHash) => Effect.sync(() => Option.fromUndefinedOr(memory.invitations.get(tokenHash))),
-      remove: (workspaceId, id) => Effect.sync(() => remove(memory, workspaceId, id)),
+      withdraw: (command) => Effect.sync(() => withdraw(memory, command)),
       accept: (command) => Effect.sync(() => accept(memory, command)),
       createReset: (reset) =>
         Effect.sync(() => {

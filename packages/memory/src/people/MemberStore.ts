@@ -60,17 +60,32 @@ export const setPassword = (
   return Option.some(endSessions(memory, userId, ({ tokenHash }) => tokenHash !== keep))
 }
 
+/** Takes an address out of a workspace's alert settings. */
+const stopAlerts = (memory: Memory, workspaceId: Id.WorkspaceId, email: string): void => {
+  const settings = memory.alertSettings.get(workspaceId)
+  if (settings === undefined) return
+  memory.alertSettings.set(workspaceId, { ...settings, emails: settings.emails.filter((each) => each !== email) })
+}
+
 const change = (memory: Memory, command: MemberStep.Change): MemberStep.Changed => {
   const { answers, writes } = MemberStep.change({
     now: memory.now,
-    members: (workspaceId) => ofWorkspace(memory, workspaceId)
+    members: (workspaceId) => ofWorkspace(memory, workspaceId),
+    invitations: (workspaceId, userId) =>
+      [...memory.invitations.values()].filter((one) =>
+        one.workspaceId === workspaceId && one.by?.person?.userId === userId
+      )
   }, [command])
   for (const { role, userId, workspaceId } of writes.roles) {
     keepMember(memory, { ...memory.members.get(workspaceId)!.get(userId)!, role })
   }
-  for (const { userId, workspaceId } of writes.removed) {
+  for (const { email, userId, workspaceId } of writes.removed) {
     memory.members.get(workspaceId)!.delete(userId)
     endSessions(memory, userId, (session) => session.workspaceId === workspaceId)
+    stopAlerts(memory, workspaceId, email)
+  }
+  for (const { id, tokenHash } of memory.invitations.values()) {
+    if (writes.ended.includes(id)) memory.invitations.delete(tokenHash)
   }
   return answers[0]!
 }

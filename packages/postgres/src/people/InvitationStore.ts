@@ -1,7 +1,16 @@
 /**
  * `InvitationStore` in PostgreSQL: combines the operations of this folder (`SetPassword`) and adds the short statements.
  */
-import { type Id, type Invitation, InvitationStep, InvitationStore, type Step, StorageTime } from "@wac/core"
+import {
+  type Errors,
+  type Id,
+  type Invitation,
+  InvitationStep,
+  InvitationStore,
+  type Member,
+  type Step,
+  StorageTime
+} from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { asked } from "../Asked.ts"
 import * as Clocks from "../Clocks.ts"
@@ -11,13 +20,21 @@ import { instants, texts } from "../Parameter.ts"
 import type { Row } from "../Statement.ts"
 import { setPasswords } from "./SetPassword.ts"
 
-const columns = "i.id, i.workspace_id, i.email, i.role, i.token_hash, i.created_at, i.expires_at"
+const columns = `i.id, i.workspace_id, i.email, i.role, i.by_user_id, i.by_email, i.by_role, i.token_hash, i.created_at,
+  i.expires_at`
+
+const makerOf = (row: Row): Invitation.Maker | null => {
+  const [userId, role] = [plain<Id.UserId | null>(row, "by_user_id"), plain<Member.Role | null>(row, "by_role")]
+  if (userId === null && role === null) return null
+  return { person: userId === null ? null : { userId, email: plain(row, "by_email") }, role }
+}
 
 const invitationOf = (row: Row): Invitation.Invitation => ({
   id: plain(row, "id"),
   workspaceId: plain(row, "workspace_id"),
   email: plain(row, "email"),
   role: plain(row, "role"),
+  by: makerOf(row),
   tokenHash: plain(row, "token_hash"),
   createdAt: instant(row, "created_at"),
   expiresAt: instant(row, "expires_at")
@@ -34,23 +51,104 @@ const createText = `with over as (
       select i.id from invitations i where i.expires_at <= $6 order by i.expires_at limit ${forgotten}
     ))
   )
-  insert into invitations as i (id, workspace_id, email, role, token_hash, created_at, expires_at)
-  values ($1, $2, $3, $4, $5, $6, $7)
+  insert into invitations as i (id, workspace_id, email, role, token_hash, created_at, expires_at, by_user_id, by_email,
+    by_role)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
   on conflict (workspace_id, email) do update set id = excluded.id, role = excluded.role,
-    token_hash = excluded.token_hash, created_at = excluded.created_at, expires_at = excluded.expires_at`
+    token_hash = excluded.token_hash, created_at = excluded.created_at, expires_at = excluded.expires_at,
+    by_user_id = excluded.by_user_id, by_email = excluded.by_email, by_role = excluded.by_role`
 
-const create: StepOptions<Invitation.Invitation, Kept, void, ReadonlyArray<Invitation.Invitation>> = {
-  load: () => [],
-  read: (_, now) => ({ now }),
-  decide: ({ now }, commands) => ({
-    answers: commands.map(() => undefined),
-    writes: commands.map((invitation) => StorageTime.createdAt(invitation, now(invitation.createdAt), "expiresAt"))
-  }),
+/**
+ * Everybody who may make invitations to some workspaces. Every step locks them before invitations: a change of members,
+ * which locks them too, comes before the step or after it.
+ */
+const managersText = (workspaces: string): string =>
+  `select m.workspace_id, m.user_id, m.role from members m
+  where m.workspace_id in (${workspaces}) and m.role in ('admin', 'owner')
+  order by m.workspace_id, m.user_id for share of m`
+
+const managersOf = (rows: ReadonlyArray<Row>): Pick<InvitationStep.LoadedManagers, "roleOf"> => {
+  const roles = new Map(
+    rows.map((row) => [`${plain<string>(row, "workspace_id")} ${plain<string>(row, "user_id")}`, row])
+  )
+  return {
+    roleOf: (workspaceId, userId) => {
+      const row = roles.get(`${workspaceId} ${userId}`)
+      return row && plain<Member.Role>(row, "role")
+    }
+  }
+}
+
+const pendingText = `select ${columns} from invitations i
+  join unnest($1::text[], $2::text[]) s (workspace_id, email) on s.workspace_id = i.workspace_id and s.email = i.email
+  order by i.id for update of i`
+
+/** `InvitationStore.create`. */
+const create: StepOptions<
+  Invitation.Invitation & { readonly by: Invitation.Maker },
+  InvitationStep.LoadedPending,
+  Errors.Forbidden | undefined,
+  ReadonlyArray<Invitation.Invitation>
+> = {
+  load: (commands) => {
+    const workspaces = texts(commands.map(({ workspaceId }) => workspaceId))
+    return [
+      { text: managersText("select unnest($1::text[])"), params: [workspaces] },
+      { text: pendingText, params: [workspaces, texts(commands.map(({ email }) => email))] }
+    ]
+  },
+  read: ([managers, rows], now) => {
+    const pending = new Map(
+      rows!.map(invitationOf).map((one) => [`${one.workspaceId} ${one.email}`, one])
+    )
+    return { now, ...managersOf(managers!), pending: (workspaceId, email) => pending.get(`${workspaceId} ${email}`) }
+  },
+  decide: InvitationStep.create,
   write: (invitations) =>
     invitations.map((one) => ({
       text: createText,
-      params: [one.id, one.workspaceId, one.email, one.role, one.tokenHash, one.createdAt, one.expiresAt]
+      params: [
+        one.id,
+        one.workspaceId,
+        one.email,
+        one.role,
+        one.tokenHash,
+        one.createdAt,
+        one.expiresAt,
+        one.by?.person?.userId ?? null,
+        one.by?.person?.email ?? null,
+        one.by?.role ?? null
+      ]
     }))
+}
+
+/** `InvitationStore.withdraw`. */
+const withdraw: StepOptions<
+  InvitationStep.Withdraw,
+  InvitationStep.LoadedById,
+  InvitationStep.Withdrawn,
+  ReadonlyArray<Invitation.Invitation>
+> = {
+  load: (commands) => [
+    {
+      text: managersText("select unnest($1::text[])"),
+      params: [texts(commands.map(({ workspaceId }) => workspaceId))]
+    },
+    {
+      text: `select ${columns} from invitations i where i.id = any ($1::text[]) order by i.id for update`,
+      params: [texts(commands.map(({ id }) => id))]
+    }
+  ],
+  read: ([managers, rows], now) => {
+    const invitations = new Map(rows!.map(invitationOf).map((one) => [`${one.workspaceId} ${one.id}`, one]))
+    return { now, ...managersOf(managers!), invitation: (workspaceId, id) => invitations.get(`${workspaceId} ${id}`) }
+  },
+  decide: InvitationStep.withdraw,
+  write: (withdrawn) =>
+    withdrawn.length === 0 ? [] : [{
+      text: "delete from invitations i where i.id = any ($1::text[])",
+      params: [texts(withdrawn.map(({ id }) => id))]
+    }]
 }
 
 const invitationsText = `select ${columns} from invitations i where i.token_hash = any ($1::text[])
@@ -79,9 +177,16 @@ const accept: StepOptions<
 > = {
   load: (commands) => {
     const params = [texts([...new Set(commands.map(({ tokenHash }) => tokenHash))])]
-    return [{ text: invitationsText, params }, { text: peopleText, params }]
+    return [
+      {
+        text: managersText("select i.workspace_id from invitations i where i.token_hash = any ($1::text[])"),
+        params
+      },
+      { text: invitationsText, params },
+      { text: peopleText, params }
+    ]
   },
-  read: ([invitationRows, peopleRows], now) => {
+  read: ([managers, invitationRows, peopleRows], now) => {
     const invitations = new Map(invitationRows!.map((row) => [plain<string>(row, "token_hash"), invitationOf(row)]))
     const people = new Map(peopleRows!.map((row) => {
       const email = plain<string>(row, "email")
@@ -93,6 +198,7 @@ const accept: StepOptions<
     )
     return {
       now,
+      ...managersOf(managers!),
       invitation: (tokenHash) => invitations.get(tokenHash),
       person: (email) => people.get(email),
       isMember: (workspaceId, userId) => members.has(`${workspaceId} ${userId}`)
@@ -183,6 +289,7 @@ export const layer = Layer.effect(
     const { query, stepped } = yield* Database
     const askedAt = yield* asked
     const creating = yield* stepped("InvitationStore.create", create)
+    const withdrawing = yield* stepped("InvitationStore.withdraw", withdraw)
     const accepting = yield* stepped("InvitationStore.accept", accept)
     const creatingReset = yield* stepped("InvitationStore.createReset", createReset)
     const redeeming = yield* stepped("InvitationStore.redeemReset", redeem)
@@ -203,15 +310,7 @@ export const layer = Layer.effect(
           query("InvitationStore.find", `select ${columns} from invitations i where i.token_hash = $1`, [tokenHash]),
           ([row]) => Option.map(Option.fromUndefinedOr(row), invitationOf)
         ),
-      remove: (workspaceId, id) =>
-        Effect.map(
-          query(
-            "InvitationStore.remove",
-            `delete from invitations i where i.id = $2 and i.workspace_id = $1 returning ${columns}`,
-            [workspaceId, id]
-          ),
-          ([row]) => Option.map(Option.fromUndefinedOr(row), invitationOf)
-        ),
+      withdraw: withdrawing,
       accept: accepting,
       createReset: creatingReset,
       redeemReset: (tokenHash, passwordHash, now) =>

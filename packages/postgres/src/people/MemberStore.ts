@@ -60,6 +60,16 @@ const removeText = `delete from members m using unnest($1::text[], $2::text[]) s
 const endText = `delete from sessions e using unnest($1::text[], $2::text[]) s (workspace_id, user_id)
   where e.workspace_id = s.workspace_id and e.user_id = s.user_id`
 
+const stopAlertsText = `update alert_settings a set emails = array_remove(a.emails, s.email)
+  from unnest($1::text[], $2::text[], $3::text[]) s (workspace_id, user_id, email)
+  where a.workspace_id = s.workspace_id and s.email = any (a.emails)`
+
+/** The invitations that the people of the commands made. Read after the members' rows are locked, as every step does. */
+const madeText = `select i.id, i.workspace_id, i.by_user_id, i.role from invitations i
+  where i.workspace_id = any ($1::text[]) and i.by_user_id = any ($2::text[])`
+
+const endedText = "delete from invitations i where i.id = any ($1::text[])"
+
 const names = (members: ReadonlyArray<Pick<Member.Member, "workspaceId" | "userId">>) => [
   texts(members.map(({ workspaceId }) => workspaceId)),
   texts(members.map(({ userId }) => userId))
@@ -67,26 +77,40 @@ const names = (members: ReadonlyArray<Pick<Member.Member, "workspaceId" | "userI
 
 /** `MemberStore.change`. */
 const change: StepOptions<MemberStep.Change, MemberStep.Loaded, MemberStep.Changed, MemberStep.Writes> = {
-  load: (commands) => [{
-    text: lockText,
-    params: [texts([...new Set(commands.map(({ workspaceId }) => workspaceId))])]
-  }],
-  read: ([rows], now) => {
+  load: (commands) => {
+    const workspaces = texts([...new Set(commands.map(({ workspaceId }) => workspaceId))])
+    return [
+      { text: lockText, params: [workspaces] },
+      { text: madeText, params: [workspaces, texts(commands.map(({ userId }) => userId))] }
+    ]
+  },
+  read: ([rows, made], now) => {
     const members = new Map<Id.WorkspaceId, Array<Member.Member>>()
     for (const row of rows!) {
       const member = memberOf(row)
       members.set(member.workspaceId, [...members.get(member.workspaceId) ?? [], member])
     }
-    return { now, members: (workspaceId) => members.get(workspaceId) ?? [] }
+    return {
+      now,
+      members: (workspaceId) => members.get(workspaceId) ?? [],
+      invitations: (workspaceId, userId) =>
+        made!.filter((row) => row["workspace_id"] === workspaceId && row["by_user_id"] === userId)
+          .map((row) => ({ id: plain<Id.InvitationId>(row, "id"), role: plain<Member.Role>(row, "role") }))
+    }
   },
   decide: MemberStep.change,
-  write: ({ removed, roles }) => [
+  write: ({ ended, removed, roles }) => [
     ...roles.length === 0
       ? []
       : [{ text: rolesText, params: [...names(roles), texts(roles.map(({ role }) => role))] }],
     ...removed.length === 0
       ? []
-      : [{ text: removeText, params: names(removed) }, { text: endText, params: names(removed) }]
+      : [
+        { text: removeText, params: names(removed) },
+        { text: endText, params: names(removed) },
+        { text: stopAlertsText, params: [...names(removed), texts(removed.map(({ email }) => email))] }
+      ],
+    ...ended.length === 0 ? [] : [{ text: endedText, params: [texts(ended)] }]
   ]
 }
 

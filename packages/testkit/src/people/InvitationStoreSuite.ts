@@ -2,7 +2,7 @@
  * Conformance of `InvitationStore`.
  */
 import { assert } from "@effect/vitest"
-import { type Id, InvitationStore, MemberStore, SessionStore } from "@wac/core"
+import { AlertStore, type Id, InvitationStore, type Member, MemberStore, SessionStore } from "@wac/core"
 import { Effect, Option } from "effect"
 import * as Fixture from "../Fixture.ts"
 import * as People from "./PeopleFixture.ts"
@@ -44,10 +44,120 @@ export const tests = (it: Fixture.It): void => {
       const [own, other] = [yield* world(), yield* world()]
       const invitation = yield* People.invitation(own)
       yield* store.create(invitation)
-      assert.deepStrictEqual(yield* store.remove(other.workspace.id, invitation.id), Option.none())
-      assert.deepStrictEqual(yield* store.remove(own.workspace.id, invitation.id), Option.some(invitation))
-      assert.deepStrictEqual(yield* store.remove(own.workspace.id, invitation.id), Option.none())
+      const withdraw = (workspaceId: Id.WorkspaceId) =>
+        store.withdraw({ workspaceId, id: invitation.id, by: People.operator })
+      assert.deepStrictEqual(yield* withdraw(other.workspace.id), { _tag: "Unknown" })
+      assert.deepStrictEqual(yield* withdraw(own.workspace.id), { _tag: "Withdrawn", invitation })
+      assert.deepStrictEqual(yield* withdraw(own.workspace.id), { _tag: "Unknown" })
       assert.deepStrictEqual(yield* store.accept(yield* People.acceptance(invitation)), { _tag: "Gone" })
+    }))
+
+  it.effect("an invitation ends when its maker is removed or may not give its role any more", () =>
+    Effect.gen(function*() {
+      const store = yield* InvitationStore.InvitationStore
+      const members = yield* MemberStore.MemberStore
+      const alerts = yield* AlertStore.AlertStore
+      const own = yield* world()
+      const workspaceId = own.workspace.id
+      const [one, two] = [yield* People.joined(own, { role: "owner" }), yield* People.joined(own, { role: "owner" })]
+      const by = People.maker(two)
+      const roles = ["owner", "admin", "member"] as const
+      const made = yield* Effect.forEach(roles, (role) => People.invitation(own, { role, by }))
+      const others = yield* People.invitation(own, { role: "owner", by: People.maker(one) })
+      for (const invitation of [...made, others]) assert.isUndefined(yield* store.create(invitation))
+      const change = (userId: Id.UserId, role: Member.Role | null) =>
+        members.change({ workspaceId, userId, role, by: { userId: one.userId, role: null } })
+      const pending = Effect.map(store.list(workspaceId, own.start), (all) => all.map(({ id }) => id))
+      yield* change(two.userId, "admin")
+      assert.sameMembers(yield* pending, [made[1]!.id, made[2]!.id, others.id])
+      yield* alerts.configure(workspaceId, { emails: [one.email, two.email], url: null })
+      yield* change(two.userId, null)
+      assert.deepStrictEqual(yield* pending, [others.id])
+      assert.deepStrictEqual((yield* alerts.settings(workspaceId)).emails, [one.email])
+      for (const invitation of made) {
+        assert.deepStrictEqual(yield* store.accept(yield* People.acceptance(invitation)), { _tag: "Gone" })
+      }
+      // a person who is no member makes none
+      assert.strictEqual((yield* store.create(yield* People.invitation(own, { by })))?.reason, "role_not_allowed")
+      const sock = yield* store.accept(yield* People.acceptance(others))
+      assert.strictEqual(sock._tag, "Accepted")
+    }))
+
+  it.effect("an invitation is judged by its maker's role when it is accepted, however their role was lost", () =>
+    Effect.gen(function*() {
+      const store = yield* InvitationStore.InvitationStore
+      const members = yield* MemberStore.MemberStore
+      const own = yield* world()
+      const admin = yield* People.joined(own, { role: "admin" })
+      const made = yield* People.invitation(own, { role: "developer", by: People.maker(admin) })
+      assert.isUndefined(yield* store.create(made))
+      const forOwner = yield* People.invitation(own, { role: "owner", by: People.maker(admin) })
+      assert.strictEqual((yield* store.create(forOwner))?.reason, "role_not_allowed")
+      assert.deepStrictEqual(yield* store.find(forOwner.tokenHash), Option.none())
+      const assign = (role: Member.Role) =>
+        members.assign({
+          userId: admin.userId,
+          email: admin.email,
+          now: own.start,
+          roles: [{ workspaceId: own.workspace.id, role }]
+        })
+      yield* assign("developer")
+      assert.deepStrictEqual(yield* store.accept(yield* People.acceptance(made)), { _tag: "Gone" })
+      yield* assign("admin")
+      assert.strictEqual((yield* store.accept(yield* People.acceptance(made)))._tag, "Accepted")
+    }))
+
+  it.effect("only an owner withdraws or replaces an invitation that is for an owner or that an owner made", () =>
+    Effect.gen(function*() {
+      const store = yield* InvitationStore.InvitationStore
+      const own = yield* world()
+      const workspaceId = own.workspace.id
+      const [owner, admin] = [
+        People.maker(yield* People.joined(own, { role: "owner" })),
+        People.maker(yield* People.joined(own, { role: "admin" }))
+      ]
+      for (const [by, role] of [[owner, "owner"], [owner, "member"], [People.operator, "member"]] as const) {
+        const made = yield* People.invitation(own, { by, role })
+        assert.isUndefined(yield* store.create(made))
+        const refused = yield* store.withdraw({ workspaceId, id: made.id, by: admin })
+        assert.strictEqual(refused._tag, "Refused")
+        const instead = yield* People.invitation(own, { email: made.email, by: admin })
+        assert.strictEqual((yield* store.create(instead))?.reason, "role_not_allowed")
+        assert.deepStrictEqual(yield* store.find(made.tokenHash), Option.some(made))
+        const renewed = yield* People.invitation(own, { email: made.email, by: owner })
+        assert.isUndefined(yield* store.create(renewed))
+        assert.strictEqual((yield* store.withdraw({ workspaceId, id: renewed.id, by: owner }))._tag, "Withdrawn")
+      }
+      const made = yield* People.invitation(own, { by: admin })
+      assert.isUndefined(yield* store.create(made))
+      assert.isUndefined(yield* store.create(yield* People.invitation(own, { email: made.email, by: admin })))
+    }))
+
+  it.effect("an invitation that races with its maker's removal leaves no member that the maker may not invite", () =>
+    Effect.gen(function*() {
+      const store = yield* InvitationStore.InvitationStore
+      const members = yield* MemberStore.MemberStore
+      const own = yield* world()
+      const workspaceId = own.workspace.id
+      const owner = yield* People.joined(own, { role: "owner" })
+      for (let round = 0; round < 5; round++) {
+        const other = yield* People.joined(own, { role: "owner" })
+        const made = yield* People.invitation(own, { role: "owner", by: People.maker(other) })
+        const [late, command] = [
+          yield* People.invitation(own, { role: "admin", by: People.maker(other) }),
+          yield* People.acceptance(made)
+        ]
+        yield* store.create(made)
+        const [accepted] = yield* Effect.all([
+          store.accept(command),
+          members.change({ workspaceId, userId: other.userId, role: null, by: { userId: owner.userId, role: null } }),
+          store.create(late)
+        ], { concurrency: "unbounded" })
+        const all = yield* members.ofWorkspace(workspaceId)
+        assert.strictEqual(all.some(({ userId }) => userId === command.userId), accepted._tag === "Accepted")
+        // whichever came first, none is left behind
+        assert.deepStrictEqual(yield* store.list(workspaceId, own.start), [])
+      }
     }))
 
   it.effect("accepting an invitation makes a new person and a member, once", () =>

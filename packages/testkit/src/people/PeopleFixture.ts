@@ -12,14 +12,27 @@ export const passwordHash = "$argon2id$v=19$m=19456,t=2,p=1$c2FsdHNhbHQ$aGFzaGhh
 /** The hash of a unique token. */
 export const tokenHash = Effect.map(Fixture.word, (word) => word.replaceAll("-", "").repeat(2))
 
-/** An invitation to a workspace, valid for a week from the workspace's start, not stored. */
-export const invitation = (own: Fixture.World, fields: Partial<Invitation.Invitation> = {}) =>
+/** An invitation whose maker is known. */
+export type Made = Invitation.Invitation & { readonly by: Invitation.Maker }
+
+/** The operator, by a command. */
+export const operator: Invitation.Maker = { person: null, role: "owner" }
+
+/** A member as the maker of an invitation. */
+export const maker = ({ email, userId }: Pick<Member.Member, "userId" | "email">): Invitation.Maker => ({
+  person: { userId, email },
+  role: null
+})
+
+/** An operator's invitation to a workspace, valid for a week from the workspace's start, not stored. */
+export const invitation = (own: Fixture.World, fields: Partial<Made> = {}) =>
   Effect.gen(function*() {
-    const made: Invitation.Invitation = {
+    const made: Made = {
       id: yield* Fixture.id("inv"),
       workspaceId: own.workspace.id,
       email: `${yield* Fixture.word}@example.com`,
       role: "developer",
+      by: operator,
       tokenHash: yield* tokenHash,
       createdAt: own.start,
       expiresAt: own.start + 7 * Fixture.day,
@@ -42,7 +55,7 @@ export const acceptance = (
   }))
 
 /** Makes a new person a member of a workspace. */
-export const joined = (own: Fixture.World, fields: Partial<Invitation.Invitation> = {}) =>
+export const joined = (own: Fixture.World, fields: Partial<Made> = {}) =>
   Effect.gen(function*() {
     const store = yield* InvitationStore.InvitationStore
     const invited = yield* invitation(own, fields)
