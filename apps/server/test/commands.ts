@@ -37,7 +37,7 @@ export interface Page {
 
 const npmOfSources = `
 demo() { command node --conditions=source "$ROOT/apps/server/src/demo.ts"; }
-serve() { command node --conditions=source "$ROOT/apps/server/src/wac.ts" start; }
+serve() { LOG_FORMAT=$LOG command node --conditions=source "$ROOT/apps/server/src/wac.ts" start; }
 node() { command node --conditions=source "$@"; }
 npm() {
   case "$*" in
@@ -60,7 +60,7 @@ npx() {
 /** Everything is npm's own, but that what stays in the foreground is sent to the background. */
 const npmOfClone = `
 demo() { command npm run demo; }
-serve() { command npm start; }
+serve() { LOG_FORMAT=$LOG command npm start; }
 npm() {
   case "$*" in
     ci) [ "$(cat node_modules/.installed-by 2>/dev/null)" = "$(node --version)" ] ||
@@ -108,6 +108,8 @@ show() {
 }
 start() {
   stop
+  # a reader has a terminal, on which the server shows what to do next
+  LOG=${LOG_FORMAT-pretty}
   set -m; serve >server.log 2>&1 & set +m
   server=$!
   listening "http://127.0.0.1:$PORT/readyz"
