@@ -15,7 +15,7 @@ import { manifestOf, root, server } from "../Published.ts"
 export type Variables = Readonly<Record<string, string>>
 
 /** What a command did. */
-export interface Ended {
+interface Ended {
   readonly code: number | null
   readonly stdout: string
   readonly stderr: string

@@ -34,7 +34,7 @@ export const until = async <A>(what: string, look: () => A | undefined | Promise
 }
 
 /** A request that came. */
-export interface Posted {
+interface Posted {
   readonly path: string
   readonly headers: NodeJS.Dict<string | Array<string>>
   readonly body: string
