@@ -109,7 +109,7 @@ show() {
 start() {
   stop
   # a reader has a terminal, on which the server shows what to do next
-  LOG=${LOG_FORMAT - pretty}
+  LOG=\${LOG_FORMAT-pretty}
   set -m; serve >server.log 2>&1 & set +m
   server=$!
   listening "http://127.0.0.1:$PORT/readyz"
