@@ -181,6 +181,7 @@ const impossible: { readonly [constraint: string]: readonly [table: string, ...c
   templates_workspace_id_fkey: ["templates", { id: "other", workspace_id: "nobody's" }],
   contacts_workspace_id_fkey: ["contacts", { workspace_id: "nobody's", key: "+2", phone: "+2", user_id: null }],
   contacts_phone_number_id_fkey: ["contacts", { phone_number_id: "nobody's" }],
+  contact_names_phone_number_id_key_fkey: ["contact_names", { name: "+4", key: "+5" }],
   inbound_messages_phone_number_id_fkey: ["inbound_messages", { phone_number_id: "nobody's" }],
   webhooks_workspace_id_fkey: ["webhooks", { id: "other", workspace_id: "nobody's" }],
   webhook_health_webhook_id_fkey: ["webhook_health", { webhook_id: "nobody's" }],

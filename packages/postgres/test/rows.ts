@@ -94,6 +94,7 @@ export const possible: { readonly [table: string]: Row } = {
     told: {}
   },
   contacts: { workspace_id: "ws", phone_number_id: "pn", key: "+1", phone: "+1", user_id: "u" },
+  contact_names: { phone_number_id: "pn", name: "+3", key: "+1" },
   inbound_messages: {
     workspace_id: "ws",
     phone_number_id: "pn",
