@@ -37,6 +37,11 @@ const sendable: { readonly [name: string]: (value: Json, place: number) => Json 
         oneOf(file.media === undefined ? { ...file, link: "https://files.example/" } : file, ["link", "media"])
     ])
   ),
+  // which numbers exist and which names the workspace knows, no pattern says
+  to: (name: Json) => {
+    if (typeof name !== "string") return name
+    return name.startsWith("+") ? "+15551234567" : /^[A-Za-z]/.test(name) ? "US.13491208655302741918" : name
+  },
   // which addresses parse, no pattern says
   link: () => "https://files.example/a",
   url: (url: Json) => typeof url === "string" && url.startsWith("http") ? "https://shop.example/" : url,

@@ -84,6 +84,7 @@ describe("unset variables", () => {
     masterKey: undefined,
     previousMasterKey: undefined,
     owner: undefined,
+    setupFile: ".data/setup-link",
     limits: Limits.standard,
     inboundMedia: "keep",
     rateCardFile: undefined,
@@ -139,7 +140,10 @@ describe("accepted values", () => {
     [{ PORT: "65535" }, { port: 65_535, publicUrl: "http://127.0.0.1:65535/" }],
     [{ HOST: "0.0.0.0", PORT: "80" }, { host: "0.0.0.0", port: 80, publicUrl: "http://0.0.0.0/" }],
     [{ HOST: "::1" }, { host: "::1", publicUrl: "http://[::1]:8080/" }],
-    [{ DATABASE_URL: "memory:", PROVIDER: "sandbox", RATE_LIMIT_STORE: "storage" }, { storage: { _tag: "Memory" } }],
+    [{ DATABASE_URL: "memory:", PROVIDER: "sandbox", RATE_LIMIT_STORE: "storage" }, {
+      storage: { _tag: "Memory" },
+      setupFile: undefined
+    }],
     [{ PROVIDER: "whatsapp", ...whatsApp }, { provider: whatsAppConfig }],
     [
       {
@@ -157,10 +161,14 @@ describe("accepted values", () => {
         rateLimitRedis: `${scheme}://:pw@cache:6380/1`
       }] as const
     ),
-    [{ DATABASE_URL: "pglite:/var/lib/wac" }, { storage: { _tag: "Embedded", directory: "/var/lib/wac" } }],
+    [{ DATABASE_URL: "pglite:/var/lib/wac" }, {
+      storage: { _tag: "Embedded", directory: "/var/lib/wac" },
+      setupFile: "/var/lib/wac/setup-link"
+    }],
     ...["postgres", "postgresql"].map((scheme) =>
       [{ DATABASE_URL: `${scheme}://wac:pw@db:5433/wac`, WAC_MASTER_KEY: key(1) }, {
         storage: { _tag: "Server", url: `${scheme}://wac:pw@db:5433/wac` },
+        setupFile: undefined,
         masterKey: key(1)
       }] as const
     ),
@@ -176,6 +184,7 @@ describe("accepted values", () => {
           url: "postgres://wac:pw@db1:5433,db2/wac",
           listenUrl: "postgres://wac:pw@[::1]:5432/wac"
         },
+        setupFile: undefined,
         masterKey: key(1)
       }
     ],
@@ -426,6 +435,8 @@ describe("refused values", () => {
 })
 
 describe("the public address", () => {
+  const onTerminal = { DATABASE_URL: "memory:", LOG_FORMAT: "pretty", LOG_LEVEL: "error" }
+
   it.live.each([
     ["https://wac.example", "https://wac.example"],
     ["https://example.com/wac/", "https://example.com/wac"]
@@ -433,7 +444,7 @@ describe("the public address", () => {
     Effect.gen(function*() {
       // with PORT 0 only the port is shown that was found
       const port = yield* Effect.promise(FreePort.find)
-      const { guide } = yield* run({ PORT: `${port}`, DATABASE_URL: "memory:", LOG_LEVEL: "error", PUBLIC_URL })
+      const { guide } = yield* run({ ...onTerminal, PORT: `${port}`, PUBLIC_URL })
       assert.strictEqual(guide?.publicUrl, shown)
     }).pipe(Effect.scoped))
 
@@ -441,7 +452,7 @@ describe("the public address", () => {
     Effect.gen(function*() {
       const port = `${yield* Effect.promise(FreePort.find)}`
       for (const PORT of ["0", port]) {
-        const { guide } = yield* run({ HOST: "0.0.0.0", PORT, DATABASE_URL: "memory:", LOG_LEVEL: "error" })
+        const { guide } = yield* run({ ...onTerminal, HOST: "0.0.0.0", PORT })
         const listening = guide?.listening ?? ""
         assert.match(listening, /^http:\/\/0\.0\.0\.0:/)
         assert.strictEqual(guide?.publicUrl, listening.replace("0.0.0.0", "localhost"))

@@ -39,8 +39,8 @@ export const userIdPattern = /^[A-Z]{2}\.(ENT\.)?[A-Za-z0-9]{1,128}$/
 /** Any text in the form of a phone number: a plus and 7 to 15 digits. */
 export const numberPattern = /^\+[1-9][0-9]{6,14}$/
 
-/** A name that is no number and no user id in the usual form, but may be one that the provider gave. */
-export const foreignPattern = /^[A-Za-z]\S{1,199}$/
+/** A name that is no number and no user id in the usual form, but may be one that the provider gave: visible ASCII. */
+export const foreignPattern = /^[A-Za-z][!-~]{1,199}$/
 
 /** Whether a name is a phone number in any form. */
 export const isNumber = (name: string): boolean => name.startsWith("+")
