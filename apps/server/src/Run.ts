@@ -96,7 +96,7 @@ export const run = Effect.fnUntraced(function*(
     if (config.logFormat === "pretty") return { guide: { ...facts, signIn } }
     if (signIn._tag === "Owner") return { summary: { ...facts, signIn } }
     const path = yield* SetupFile.keep(config.setupFile, `${publicUrl}/setup#${signIn.token}`)
-    yield* Effect.logInfo(`there is no workspace yet: open the link in the file ${path} to create the owner`)
+    yield* Effect.logWarning(`there is no workspace yet: open the link in the file ${path} to create the owner`)
     return { summary: { ...facts, signIn: { _tag: "SetupFile" as const, path } } }
   }).pipe(Effect.provideContext(services))
   yield* Effect.forkScoped(Effect.delay(Documentation.prepare, documentationAfter))

@@ -34,7 +34,12 @@ class Uploads extends Context.Service<Uploads, Effect.Success<typeof make>>()(
 
 const make = Effect.gen(function*() {
   const database = yield* Effect.flatMap(postgres, freshDatabase)
-  const server = yield* start({ DATABASE_URL: database, WAC_MASTER_KEY: masterKey(), LOG_LEVEL: "warn" })
+  const server = yield* start({
+    DATABASE_URL: database,
+    WAC_MASTER_KEY: masterKey(),
+    LOG_FORMAT: "pretty",
+    LOG_LEVEL: "warn"
+  })
   const { key, session } = yield* signedIn(server)
 
   /** Uploads a file piece by piece, as fast as the server takes it, and after its answer too. */

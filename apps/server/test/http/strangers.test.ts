@@ -82,7 +82,10 @@ describe("strangers", () => {
   it.live(`${connections} connections of strangers cost less than 100 MB of memory, whatever they request`, () =>
     Effect.gen(function*() {
       const scope = yield* Scope.make()
-      const server = yield* Scope.provide(start({ DATABASE_URL: "memory:", LOG_LEVEL: "warn" }), scope)
+      const server = yield* Scope.provide(
+        start({ DATABASE_URL: "memory:", LOG_FORMAT: "pretty", LOG_LEVEL: "warn" }),
+        scope
+      )
       const allowed: { readonly [path: string]: ReadonlyArray<number> } = {
         "/internal/session": [401, 429],
         "/v1/messages": [401]
