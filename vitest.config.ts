@@ -6,6 +6,7 @@ export default defineConfig({
   plugins: [leftOut()],
   test: {
     projects,
+    setupFiles: process.env["VITEST_COSTS"] === undefined ? [] : [`${import.meta.dirname}/vitest.costs.ts`],
     pool: "forks",
     // The files of a project share their processes: loading a package takes longer than most of its tests. So a test
     // closes what it opens. Projects that need a process per file say so in vitest.workspace.ts.
