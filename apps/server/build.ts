@@ -2,73 +2,22 @@
  * Builds the package that is the server, `dist`: the program in a few files with what it uses of its libraries, the
  * dashboard, and a manifest with what must be installed besides. Why it is bundled: `docs/decisions/0028-wac.md`.
  */
-import { build, type Metafile, type Plugin } from "esbuild"
+import { build, type Metafile } from "esbuild"
 import { execFileSync } from "node:child_process"
 import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
-import { createRequire } from "node:module"
 import { basename, join } from "node:path"
 import { pathToFileURL } from "node:url"
+import { bundled, installed, libraries, type Manifest, manifestIn, optional, root } from "./bundle.ts"
 
-const root = join(import.meta.dirname, "../..")
 const to = join(import.meta.dirname, "dist")
 
-interface Manifest {
-  readonly name: string
-  readonly version: string
-  readonly license?: string
-  readonly dependencies?: Readonly<Record<string, string>>
-  readonly peerDependencies?: Readonly<Record<string, string>>
-  readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional?: boolean }>>
-  readonly [field: string]: unknown
-}
-
-const manifestIn = (folder: string): Manifest => JSON.parse(readFileSync(join(folder, "package.json"), "utf8"))
-
 const own = manifestIn(import.meta.dirname)
-const libraries = readdirSync(join(root, "packages")).map((name) => manifestIn(join(root, "packages", name)))
-
-/** Has files of its own beside its code, so it is installed. */
-const installed = ["@electric-sql/pglite"]
-
-/** What the operator may install for a feature. */
-const optional: Readonly<Record<string, string>> = Object.fromEntries(
-  libraries.flatMap(({ peerDependencies = {}, peerDependenciesMeta = {} }) =>
-    Object.entries(peerDependencies).filter(([name]) => peerDependenciesMeta[name]?.optional === true)
-  )
-)
-
-/** Names what a module passes on from CommonJS by `export *`, which esbuild would lose where it splits. */
-const named: Plugin = {
-  name: "named",
-  setup: ({ onLoad }) => {
-    onLoad({ filter: /@effect[\\/]platform-node[\\/].*\.js$/ }, async ({ path }) => {
-      const { resolve } = createRequire(path)
-      const contents = readFileSync(path, "utf8")
-      const stars = [...contents.matchAll(/^export \* from ("[^."][^"]*");?$/gm)]
-      if (stars.length === 0) return undefined
-      const lines = await Promise.all(stars.map(async ([line, quoted]) => {
-        const names = Object.keys(await import(pathToFileURL(resolve(JSON.parse(quoted!))).href))
-          .filter((name) => name !== "default" && name !== "module.exports")
-        return [line, `export { ${names.join(", ")} } from ${quoted}`] as const
-      }))
-      return { contents: lines.reduce((text, [line, replacement]) => text.replace(line, () => replacement), contents) }
-    })
-  }
-}
 
 const bundle = () =>
   build({
-    absWorkingDir: root,
+    ...bundled,
     entryPoints: ["apps/server/src/wac.ts"],
     outdir: join(to, "dist"),
-    bundle: true,
-    // what a run does not use is not loaded
-    splitting: true,
-    platform: "node",
-    format: "esm",
-    target: "node22",
-    conditions: ["source"],
-    external: [...installed, ...Object.keys(optional)],
     // names stay, for stacks; V8 keeps the text of what it has loaded, so its blanks cost memory
     minifySyntax: true,
     minifyWhitespace: true,
@@ -76,14 +25,7 @@ const bundle = () =>
     sourcesContent: false,
     legalComments: "none",
     metafile: true,
-    plugins: [named],
-    logLevel: "warning",
-    // the check of Node's version in `wac/effect`, which `wac.ts` makes before anything else
-    logOverride: { "ignored-bare-import": "silent" },
-    // for what is written in CommonJS
-    banner: {
-      js: "const require = process.getBuiltinModule(\"module\").createRequire(import.meta.url);"
-    }
+    logLevel: "warning"
   })
 
 /**

@@ -8,16 +8,15 @@ import * as FreePort from "@wac/testbed/FreePort"
 import { spawn } from "node:child_process"
 import * as fs from "node:fs/promises"
 import * as path from "node:path"
+import * as programs from "./programs.ts"
 
 /** Where a reader is, and with which Node. */
 export interface Reader {
   /** The folder in which the page's commands run. */
   readonly directory: string
-  /** The repository that `npm start` starts the server of. */
-  readonly repository: string
   /** The folder with the `node` that is first on the `PATH`. */
   readonly node: string
-  /** Whether npm is the real one, as in a clone; otherwise what its scripts run is run from the sources as they are. */
+  /** Whether npm is the real one, as in a clone; otherwise what its scripts run are the bundled programs. */
   readonly isClone: boolean
 }
 
@@ -35,9 +34,9 @@ export interface Page {
   readonly database: string | undefined
 }
 
-const npmOfSources = `
-demo() { command node --conditions=source "$ROOT/apps/server/src/demo.ts"; }
-serve() { LOG_FORMAT=$LOG command node --conditions=source "$ROOT/apps/server/src/wac.ts" start; }
+const npmOfPrograms = `
+demo() { command node "$PROGRAMS/demo.js"; }
+serve() { LOG_FORMAT=$LOG command node "$PROGRAMS/wac.js" start; }
 node() { command node --conditions=source "$@"; }
 npm() {
   case "$*" in
@@ -51,7 +50,7 @@ npm() {
 npx() {
   case "$*" in
     "wac start") start ;;
-    "wac "*) shift; command node --conditions=source "$ROOT/apps/server/src/wac.ts" "$@" ;;
+    "wac "*) shift; command node "$PROGRAMS/wac.js" "$@" ;;
     *) echo "npx $* is not known here" >&2; return 1 ;;
   esac
 }
@@ -83,7 +82,7 @@ npx() {
 const prelude = (isClone: boolean) => `
 set -euo pipefail
 curl() { command curl --silent --show-error --fail-with-body "$@"; }
-${isClone ? npmOfClone : npmOfSources}
+${isClone ? npmOfClone : npmOfPrograms}
 # Ends a program that was started with what it started.
 end() {
   kill -- "-$1" 2>/dev/null || true
@@ -135,7 +134,7 @@ const machine = (): NodeJS.ProcessEnv =>
   )
 
 /** Runs a page's commands; resolves to what they wrote, and rejects with the end of it if one fails. */
-export const run = async ({ directory, isClone, node, repository }: Reader, page: Page, signal: AbortSignal) => {
+export const run = async ({ directory, isClone, node }: Reader, page: Page, signal: AbortSignal) => {
   await fs.mkdir(directory, { recursive: true })
   const [port, receiver] = [await FreePort.find(), await FreePort.find()]
   const here = (text: string) =>
@@ -164,7 +163,7 @@ export const run = async ({ directory, isClone, node, repository }: Reader, page
     env: {
       ...(isClone ? machine() : { HOME: directory }),
       PATH: `${node}:${process.env["PATH"]}`,
-      ROOT: repository.replace(/\/$/, ""),
+      ...(isClone ? {} : { PROGRAMS: await programs.folder() }),
       PORT: String(port),
       // the default, PostgreSQL in the process, takes seconds to begin with
       ...(isClone ? {} : { DATABASE_URL: page.database ?? "memory:" }),

@@ -9,7 +9,6 @@ import { Context, Duration, Effect, Latch, Layer, Redacted, Scope } from "effect
 import * as checks from "./checks.ts"
 import { call, hello, receiver, send, setWebhook } from "./harness.ts"
 import {
-  bundledSteered,
   freshDatabase,
   kill,
   masterKey,
@@ -87,7 +86,6 @@ export const make = Effect.gen(function*() {
   const ask = <Row extends object>(text: string, ...params: ReadonlyArray<unknown>) =>
     Effect.orDie(client.unsafe<Row>(text, params))
   const provider = yield* upstream
-  const main = yield* bundledSteered
   const stillAt = checks.now()
   const env = { WAC_MASTER_KEY: masterKey(), TEST_STILL_AT: String(stillAt) }
   let ahead = 0
@@ -98,7 +96,7 @@ export const make = Effect.gen(function*() {
     yield* ask(`create role ${name} superuser login password 'password'`)
     const url = new URL(database)
     url.username = name
-    const started = yield* startSteered({ ...env, DATABASE_URL: url.href }, provider.url, ahead, main)
+    const started = yield* startSteered({ ...env, DATABASE_URL: url.href }, provider.url, ahead)
     return { ...started, name } satisfies Named
   }).pipe(Scope.provide(scope))
 

@@ -12,6 +12,7 @@ import { readFile, rm } from "node:fs/promises"
 import * as path from "node:path"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
+import * as programs from "./programs.ts"
 
 const root = fileURLToPath(new URL("../../../", import.meta.url))
 
@@ -37,7 +38,7 @@ export const run = (
   Effect.promise(async () => {
     const { asOwner = false, directory = ".", env, replaced } = options
     const here = replaced.reduce((text, [inGuide, here]) => text.replaceAll(inGuide, here), commands)
-    const wac = `npx() { shift; ${process.execPath} --conditions=source "${root}apps/server/src/wac.ts" "$@"; }`
+    const wac = `npx() { shift; ${process.execPath} "${await programs.path("wac")}" "$@"; }`
     // what stays in the background keeps no pipe of ours open
     const output = path.join(await Daemon.directory("wac-guide-"), "output")
     const script = `${wac}\n{\n${here}\n} >${output} 2>&1`

@@ -8,7 +8,6 @@ import * as Clone from "@wac/testbed/Clone"
 import * as PostgresProxy from "@wac/testbed/PostgresProxy"
 import * as PostgresServer from "@wac/testbed/PostgresServer"
 import { Effect, Redacted, type Scope } from "effect"
-import { build } from "esbuild"
 import { type ChildProcess, spawn } from "node:child_process"
 import { randomBytes } from "node:crypto"
 import { mkdtemp, readFile, rm } from "node:fs/promises"
@@ -17,6 +16,7 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import * as checks from "./checks.ts"
 import { createKey, environment, reached, signIn } from "./harness.ts"
+import * as programs from "./programs.ts"
 import type { Done, Order } from "./steered.ts"
 
 const root = fileURLToPath(new URL("../../..", import.meta.url))
@@ -82,27 +82,28 @@ export interface Running {
   readonly ended: Promise<{ readonly code: number | null; readonly signal: string | null }>
 }
 
-/** The command line, of which `npm start` runs `start`. */
-const standard = "apps/server/src/wac.ts"
+/** A bundled program, or the command line of another version in a folder of its own. */
+export type Main = programs.Name | { readonly source: string }
 
-/** The command line, of this version or of another in a folder of its own. */
-const isCommandLine = (main: string): boolean => main.endsWith(standard)
+/** Whether a program is an operator's command line. Others take orders from the test. */
+const isCommandLine = (main: Main): boolean => typeof main !== "string" || main === "wac"
 
 /** Starts a process, by default the server, with nothing of this process's own environment but what it needs. */
 export const launch = (
   env: Record<string, string>,
-  main: string = standard,
+  main: Main = "wac",
   args: ReadonlyArray<string> = isCommandLine(main) ? ["start"] : []
 ): Effect.Effect<Running, never, Scope.Scope> => Effect.flatMap(reached(env), (env) => spawned(env, main, args))
 
 const spawned = (
   env: Readonly<Record<string, string>>,
-  main: string,
+  main: Main,
   args: ReadonlyArray<string>
 ): Effect.Effect<Running, never, Scope.Scope> =>
   Effect.acquireRelease(
-    Effect.sync(() => {
-      const child = spawn(process.execPath, ["--conditions=source", main, ...args], {
+    Effect.promise(async () => {
+      const program = typeof main === "string" ? [await programs.path(main)] : ["--conditions=source", main.source]
+      const child = spawn(process.execPath, [...program, ...args], {
         cwd: root,
         env: {
           PATH: process.env["PATH"]!,
@@ -150,18 +151,18 @@ export const listening = (running: Running): Effect.Effect<Listening> =>
 /** Starts the service, by default of this version, and waits until it listens. */
 export const start = (
   env: Record<string, string>,
-  main: string = standard
+  main?: Main
 ): Effect.Effect<Listening, never, Scope.Scope> => Effect.flatMap(launch(env, main), listening)
 
-/** The previous version, which `packaging/previous-version` names: its command line, in a folder of its own. */
-export const previousVersion = Effect.gen(function*() {
+/** The previous version, which `packaging/previous-version` names. */
+export const previousVersion: Effect.Effect<Main, never, Scope.Scope> = Effect.gen(function*() {
   const folder = yield* Effect.acquireRelease(
     Effect.promise(() => mkdtemp(join(tmpdir(), "wac-previous-"))),
     (folder) => Effect.promise(() => rm(folder, { recursive: true, force: true }))
   )
   const commit = yield* Effect.promise(() => readFile(join(root, "packaging/previous-version"), "utf8"))
   yield* Effect.promise(() => Clone.copyCommit(root, commit.trim(), folder))
-  return join(folder, standard)
+  return { source: join(folder, "apps/server/src/wac.ts") }
 })
 
 /** A process whose provider and clock are the test's. */
@@ -169,42 +170,15 @@ export interface Steered extends Listening {
   readonly order: (order: Order) => Effect.Effect<void>
 }
 
-const steered = "apps/server/test/steered.ts"
-
-/** The program of steered processes in one file, for tests that start many: it starts in a third of the time. */
-export const bundledSteered = Effect.gen(function*() {
-  const directory = yield* Effect.acquireRelease(
-    Effect.promise(() => mkdtemp(join(tmpdir(), "wac-steered-"))),
-    (directory) => Effect.promise(() => rm(directory, { recursive: true, force: true }))
-  )
-  const outfile = join(directory, "steered.mjs")
-  yield* Effect.promise(() =>
-    build({
-      absWorkingDir: root,
-      entryPoints: [steered],
-      outfile,
-      bundle: true,
-      platform: "node",
-      format: "esm",
-      conditions: ["source"],
-      // for what is written in CommonJS
-      banner: { js: "const require = process.getBuiltinModule(\"module\").createRequire(import.meta.url);" },
-      logLevel: "silent"
-    })
-  )
-  return outfile
-})
-
 /** Starts the service with the provider at `upstream`, and its clock so many milliseconds ahead. */
 export const startSteered = Effect.fnUntraced(
   function*(
     env: Record<string, string>,
     upstream: string,
-    ahead = 0,
-    main = steered
+    ahead = 0
   ): Effect.fn.Return<Steered, never, Scope.Scope> {
     const started = yield* Effect.flatMap(
-      launch({ ...env, TEST_UPSTREAM: upstream, TEST_AHEAD: String(ahead) }, main),
+      launch({ ...env, TEST_UPSTREAM: upstream, TEST_AHEAD: String(ahead) }, "steered"),
       listening
     )
     const { child, ended, output } = started
@@ -252,7 +226,7 @@ export const withKey = (value: string) => ({ "idempotency-key": value })
 /** Carries out an operator's command line in a process of its own, to its end. */
 export const carryOut = (env: Record<string, string>, ...args: ReadonlyArray<string>) =>
   Effect.scoped(Effect.gen(function*() {
-    const { ended, output } = yield* launch(env, standard, args)
+    const { ended, output } = yield* launch(env, "wac", args)
     const { code } = yield* Effect.promise(() => ended)
     return { code, ...output }
   }))

@@ -38,3 +38,12 @@ export const make = (seed: number): SeededRandom => {
     }
   }
 }
+
+/** How many of a property's random runs are made. */
+export type Runs = "all" | "few"
+
+/** The seeds of a property's runs, from `first` (1 by default) on. */
+export const seeds = (
+  { first = 1, ...count }: { readonly first?: number; readonly all: number; readonly few: number },
+  runs: Runs
+): ReadonlyArray<{ readonly seed: number }> => Array.from({ length: count[runs] }, (_, i) => ({ seed: first + i }))

@@ -41,6 +41,7 @@ import * as SessionStoreSuite from "./people/SessionStoreSuite.ts"
 import * as RequestStoreSuite from "./requests/RequestStoreSuite.ts"
 import * as PepperStoreSuite from "./secrets/PepperStoreSuite.ts"
 import * as SealedSecretStoreSuite from "./secrets/SealedSecretStoreSuite.ts"
+import type * as SeededRandom from "./SeededRandom.ts"
 import * as StorageTimeSuite from "./StorageTimeSuite.ts"
 import * as TemplateStoreSuite from "./templates/TemplateStoreSuite.ts"
 import * as UsageStoreSuite from "./usage/UsageStoreSuite.ts"
@@ -72,7 +73,7 @@ const tests = (it: Fixture.It): void => {
 interface Suite {
   /** The part of the port that they test. If omitted, the port itself. */
   readonly topic?: string
-  readonly tests?: (it: Fixture.It) => void
+  readonly tests?: (it: Fixture.It, runs: SeededRandom.Runs) => void
   readonly testsOfEmpty?: (it: Fixture.FoundedIt<WorkspaceStoreSuite.Founded>) => void
 }
 
@@ -145,6 +146,11 @@ const suites: { readonly [port in Ports.Name]: readonly [Suite, ...ReadonlyArray
 export interface Options {
   /** The ports whose suites run. Defaults to all. For a port that wraps another storage's. */
   readonly ports?: ReadonlyArray<Ports.Name>
+  /**
+   * How many of the random sequences run that are compared with a model. Defaults to all. Few are enough for another
+   * server of a storage that runs all elsewhere.
+   */
+  readonly runs?: SeededRandom.Runs
 }
 
 const isName = (name: string): name is Ports.Name => name in suites
@@ -175,14 +181,16 @@ const run = <R, E>(
  * production, and tested with its own clock.
  */
 export const suite = <E>(name: string, storage: Layer.Layer<Ports.Ports, E>, options: Options = {}): void => {
-  const { ports = Object.keys(suites).filter(isName) } = options
+  const { ports = Object.keys(suites).filter(isName), runs = "all" } = options
   const chosen = ports.flatMap((port) =>
     suites[port].map(({ topic, ...suite }: Suite) => ({
       ...suite,
       title: topic === undefined ? port : `${port}: ${topic}`
     }))
   )
-  const ofAny = chosen.flatMap(({ tests, title }) => tests === undefined ? [] : [[title, tests] as const])
+  const ofAny = chosen.flatMap(({ tests, title }) =>
+    tests === undefined ? [] : [[title, (it: Fixture.It) => tests(it, runs)] as const]
+  )
   const ofEmpty = chosen.flatMap(({ testsOfEmpty, title }) =>
     testsOfEmpty === undefined ? [] : [[title, testsOfEmpty] as const]
   )

@@ -181,7 +181,7 @@ describe("the documentation", () => {
       const node = path.dirname(process.execPath)
       yield* Effect.forEach(pages(), (document) => {
         const directory = path.join(scratch, document.replaceAll(/\W+/g, "-"))
-        return readOne(document, { directory, repository: root, node, isClone: false })
+        return readOne(document, { directory, node, isClone: false })
       }, { concurrency: 2, discard: true })
     }).pipe(Effect.scoped), needed)
 
@@ -202,7 +202,7 @@ describe("the documentation", () => {
                 leftovers.map((name) => fs.rm(path.join(directory, name), { recursive: true, force: true }))
               )
             )
-            yield* readOne(document, { directory, repository: directory, node, isClone: true })
+            yield* readOne(document, { directory, node, isClone: true })
           }
         }).pipe(Effect.scoped),
       { ...neededInClone, timeout: 3_600_000 }

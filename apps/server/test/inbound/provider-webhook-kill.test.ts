@@ -10,19 +10,18 @@ import { StubProviderWebhook } from "@wac/testkit"
 import { Context, Duration, Effect, Exit, Fiber, Layer } from "effect"
 import * as checks from "../checks.ts"
 import { call, hello, send } from "../harness.ts"
-import { bundledSteered, kill, masterKey, proxied, signedIn, sql, startSteered } from "../processes.ts"
+import { kill, masterKey, proxied, signedIn, sql, startSteered } from "../processes.ts"
 import { nameOf, upstream } from "../upstream.ts"
 
 /** Where processes are started, with a workspace and its key in the database. */
 const stage = Effect.gen(function*() {
   const { database, proxy } = yield* proxied
   const provider = yield* upstream
-  const program = yield* bundledSteered
   const env = { DATABASE_URL: proxy.url, WAC_MASTER_KEY: masterKey() }
   let ahead = 0
   /** Starts a process, at a time that never goes back. */
   const startLater = (duration: Duration.Duration) =>
-    Effect.suspend(() => startSteered(env, provider.url, ahead += Duration.toMillis(duration), program))
+    Effect.suspend(() => startSteered(env, provider.url, ahead += Duration.toMillis(duration)))
   const { key } = yield* Effect.scoped(Effect.flatMap(startLater(Duration.zero), signedIn))
   return { database, proxy, key, startLater }
 })

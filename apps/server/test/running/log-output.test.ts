@@ -9,6 +9,7 @@ import { mostWaiting, toFile, toReader } from "../../src/LogOutput.ts"
 import { until } from "../checks.ts"
 import { call, environment } from "../harness.ts"
 import * as processes from "../processes.ts"
+import * as programs from "../programs.ts"
 
 const env = { ...environment, DATABASE_URL: "memory:", LOG_LEVEL: "debug" }
 
@@ -46,9 +47,10 @@ describe("a server's output", () => {
         const port = yield* Effect.promise(() => FreePort.find())
         const url = `http://127.0.0.1:${port}`
         const child = yield* Effect.acquireRelease(
-          Effect.sync(() => {
+          Effect.promise(async () => {
+            const wac = await programs.path("wac")
             const full = openSync("/dev/full", "w")
-            const child = spawn(process.execPath, ["--conditions=source", "apps/server/src/wac.ts", "start"], {
+            const child = spawn(process.execPath, [wac, "start"], {
               cwd: fileURLToPath(new URL("../../../..", import.meta.url)),
               env: { PATH: process.env["PATH"]!, ...env, PORT: `${port}`, HOST: "127.0.0.1" },
               stdio: ["ignore", full, full]

@@ -126,7 +126,7 @@ describe("a process that runs for long", () => {
             DATABASE_URL: database,
             WAC_MASTER_KEY: masterKey(),
             LOG_LEVEL: "info"
-          }, "apps/server/test/ageing.ts"),
+          }, "ageing"),
           listening
         )
         const order = (order: Order) =>

@@ -17,6 +17,7 @@ import {
   carryOut,
   freshDatabase,
   launch,
+  type Main,
   masterKey,
   postgres,
   previousVersion,
@@ -95,7 +96,7 @@ describe("an upgrade under load, and the way back", Clone.needed, () => {
         let targets: ReadonlyArray<Target & { readonly scope: Scope.Closeable }> = []
 
         /** A further process, to which the provider posts from now on. */
-        const add = Effect.fnUntraced(function*(version?: string) {
+        const add = Effect.fnUntraced(function*(version?: Main) {
           const scope = yield* Effect.acquireRelease(Scope.make(), (scope) => Scope.close(scope, Exit.void))
           const added = yield* start({ ...env, LOG_LEVEL: "info" }, version).pipe(
             Effect.flatMap(target),
@@ -139,7 +140,7 @@ describe("an upgrade under load, and the way back", Clone.needed, () => {
         const campaign = yield* startCampaign(first.url, session)
 
         /** A new process, which knows what others were asked; then the oldest is stopped. */
-        const replace = Effect.fnUntraced(function*(version?: string) {
+        const replace = Effect.fnUntraced(function*(version?: Main) {
           const added = yield* add(version)
           for (const { body, id, key, text } of sent.slice(-repeated)) {
             const again = yield* Effect.promise(() => answer(() => added, key, body))
@@ -238,7 +239,7 @@ const newestVersion = (database: string) =>
   )
 
 /** What a version writes that does not start. */
-const refusal = Effect.fnUntraced(function*(env: Record<string, string>, version: string) {
+const refusal = Effect.fnUntraced(function*(env: Record<string, string>, version: Main) {
   const { ended, output } = yield* launch(env, version)
   assert.deepStrictEqual(yield* Effect.promise(() => ended), { code: 1, signal: null })
   return output.stderr

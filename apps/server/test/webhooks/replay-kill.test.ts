@@ -7,7 +7,7 @@ import { DeliveryAttempt, Id, Time, Webhook } from "@wac/core"
 import { Duration, Effect, Latch } from "effect"
 import * as checks from "../checks.ts"
 import { call, hello, receiver, send, setWebhook } from "../harness.ts"
-import { bundledSteered, kill, masterKey, proxied, signedIn, sql, startSteered } from "../processes.ts"
+import { kill, masterKey, proxied, signedIn, sql, startSteered } from "../processes.ts"
 import { upstream } from "../upstream.ts"
 
 /** Of the range: more than a job may have waiting at once, so that it takes many steps. */
@@ -45,10 +45,9 @@ describe("a replay job", () => {
       Effect.gen(function*() {
         const { database, proxy } = yield* proxied
         const provider = yield* upstream
-        const main = yield* bundledSteered
         const env = { DATABASE_URL: proxy.url, WAC_MASTER_KEY: masterKey() }
         let ahead = 0
-        const start = Effect.suspend(() => startSteered(env, provider.url, ahead, main))
+        const start = Effect.suspend(() => startSteered(env, provider.url, ahead))
 
         let process = yield* start
         const { key, session } = yield* signedIn(process)

@@ -4,7 +4,7 @@
 import { assert } from "@effect/vitest"
 import { CloudApi } from "@wac/simulator"
 import { Duration, Effect } from "effect"
-import { bundledSteered, kill, masterKey, proxied, signedIn, startSteered, type Steered } from "../processes.ts"
+import { kill, masterKey, proxied, signedIn, startSteered, type Steered } from "../processes.ts"
 import { generous, path, silent } from "./whatsapp.ts"
 
 /**
@@ -13,12 +13,11 @@ import { generous, path, silent } from "./whatsapp.ts"
  */
 export const processesOn = Effect.fnUntraced(function*(database: string, settings: CloudApi.Options["settings"]) {
   const api = yield* Effect.orDie(CloudApi.make({ settings: { retryAfter: [200], ...settings } }))
-  const main = yield* bundledSteered
   const env = { ...api.environment, DATABASE_URL: database, WAC_MASTER_KEY: masterKey() }
   let ahead = 0
   /** A process that upstream posts to from now on; `env` may lead it another way to the database. */
   const start = Effect.fnUntraced(function*(over: { readonly [name: string]: string } = {}) {
-    const process = yield* startSteered({ ...env, ...over }, "http://127.0.0.1:9", ahead, main)
+    const process = yield* startSteered({ ...env, ...over }, "http://127.0.0.1:9", ahead)
     const { problem } = yield* api.courier.subscribe(process.url + path, api.identity.verifyToken)
     assert.isUndefined(problem)
     return process

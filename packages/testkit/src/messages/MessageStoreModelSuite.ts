@@ -12,8 +12,8 @@ import * as MessageFixture from "./MessageFixture.ts"
 
 const { hour, minute, second, world } = Fixture
 
-const seeds = Array.from({ length: 25 }, (_, i) => ({ seed: i + 1 }))
-const racingSeeds = Array.from({ length: 10 }, (_, i) => ({ seed: 1000 + i }))
+const seeds = { all: 25, few: 6 }
+const racingSeeds = { first: 1000, all: 10, few: 5 }
 
 /** Commands per seed, and the range of their times, within which no key expires. */
 const length = 60
@@ -50,9 +50,10 @@ const property = (
   })
 
 /** Registers the tests. */
-export const tests = (it: Fixture.It): void => {
-  it.effect.each(seeds)("the storage agrees with the model, seed $seed", (given) => property(given, run), options)
-  it.effect.each(racingSeeds)("racing commands keep the laws, seed $seed", (given) => property(given, race), options)
+export const tests = (it: Fixture.It, runs: SeededRandom.Runs): void => {
+  const [ordered, racing] = [SeededRandom.seeds(seeds, runs), SeededRandom.seeds(racingSeeds, runs)]
+  it.effect.each(ordered)("the storage agrees with the model, seed $seed", (given) => property(given, run), options)
+  it.effect.each(racing)("racing commands keep the laws, seed $seed", (given) => property(given, race), options)
 }
 
 const run = (seed: number, history: Array<string>): Fixture.Play<void> =>
