@@ -10,13 +10,16 @@ import { inject } from "vitest"
 import { PostgresStorage } from "../src/index.ts"
 import { freshDatabase, pooled, storageIn } from "./servers.ts"
 
+const sequences = Extent.of(500, 100_000)
+
 for (const { name, url } of inject("postgresServers")) {
   StorageSuite.suite(
     name,
-    Layer.unwrap(Effect.map(freshDatabase(url), (url) => storageIn(url)))
+    Layer.unwrap(Effect.map(freshDatabase(url), (url) => storageIn(url))),
+    { sequences }
   )
 }
-StorageSuite.suite("PGlite", PostgresStorage.layerEmbedded({}))
+StorageSuite.suite("PGlite", PostgresStorage.layerEmbedded({}), { sequences })
 
 // where a pooler is everywhere, the suites above run behind it
 describe.each(PgBouncer.isEverywhere ? [] : ["PgBouncer"])("behind %s", PgBouncer.needed, (pooler) => {

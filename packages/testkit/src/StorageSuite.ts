@@ -26,6 +26,7 @@ import * as MessageStoreLimitsSuite from "./messages/MessageStoreLimitsSuite.ts"
 import * as MessageStoreListSuite from "./messages/MessageStoreListSuite.ts"
 import * as MessageStoreModelSuite from "./messages/MessageStoreModelSuite.ts"
 import * as MessageStoreNamesSuite from "./messages/MessageStoreNamesSuite.ts"
+import * as MessageStoreOrdersSuite from "./messages/MessageStoreOrdersSuite.ts"
 import * as MessageStoreRefusalSuite from "./messages/MessageStoreRefusalSuite.ts"
 import * as MessageStoreReportSuite from "./messages/MessageStoreReportSuite.ts"
 import * as MessageStoreSenderSuite from "./messages/MessageStoreSenderSuite.ts"
@@ -68,11 +69,16 @@ const tests = (it: Fixture.It): void => {
     }))
 }
 
+/** How far some tests go. */
+interface Extent {
+  readonly sequences: number
+}
+
 /** Tests of a port: on any storage, or on one that was empty when its first workspace was created. */
 interface Suite {
   /** The part of the port that they test. If omitted, the port itself. */
   readonly topic?: string
-  readonly tests?: (it: Fixture.It) => void
+  readonly tests?: (it: Fixture.It, extent: Extent) => void
   readonly testsOfEmpty?: (it: Fixture.FoundedIt<WorkspaceStoreSuite.Founded>) => void
 }
 
@@ -106,7 +112,8 @@ const suites: { readonly [port in Ports.Name]: readonly [Suite, ...ReadonlyArray
     { topic: "read marks", tests: ReadMarksSuite.tests },
     { topic: "lists", tests: MessageStoreListSuite.tests },
     { topic: "what is deleted by its age", tests: MessageStoreForgetSuite.tests },
-    { topic: "random commands", tests: MessageStoreModelSuite.tests }
+    { topic: "random commands", tests: MessageStoreModelSuite.tests },
+    { topic: "reports in any order", tests: MessageStoreOrdersSuite.tests }
   ],
   WebhookStore: [
     { tests: WebhookStoreSuite.tests },
@@ -145,6 +152,8 @@ const suites: { readonly [port in Ports.Name]: readonly [Suite, ...ReadonlyArray
 export interface Options {
   /** The ports whose suites run. Defaults to all. For a port that wraps another storage's. */
   readonly ports?: ReadonlyArray<Ports.Name>
+  /** How many random sequences of reports about messages are played. Defaults to 500. */
+  readonly sequences?: number
 }
 
 const isName = (name: string): name is Ports.Name => name in suites
@@ -152,14 +161,15 @@ const isName = (name: string): name is Ports.Name => name in suites
 const run = <R, E>(
   name: string,
   services: Layer.Layer<R, E>,
-  suites: ReadonlyArray<readonly [title: string, tests: (it: Vitest.MethodsNonLive<R>) => void]>
+  suites: ReadonlyArray<readonly [title: string, tests: (it: Vitest.MethodsNonLive<R>, extent: Extent) => void]>,
+  extent: Extent
 ): void => {
   // a suite without a test fails
   if (suites.length === 0) return
   layer(services, { excludeTestServices: true })(name, (it) => {
     for (const [title, tests] of suites) {
       describe(title, () => {
-        tests(it)
+        tests(it, extent)
       })
     }
   })
@@ -175,7 +185,7 @@ const run = <R, E>(
  * production, and tested with its own clock.
  */
 export const suite = <E>(name: string, storage: Layer.Layer<Ports.Ports, E>, options: Options = {}): void => {
-  const { ports = Object.keys(suites).filter(isName) } = options
+  const { ports = Object.keys(suites).filter(isName), sequences = 500 } = options
   const chosen = ports.flatMap((port) =>
     suites[port].map(({ topic, ...suite }: Suite) => ({
       ...suite,
@@ -187,15 +197,16 @@ export const suite = <E>(name: string, storage: Layer.Layer<Ports.Ports, E>, opt
     testsOfEmpty === undefined ? [] : [[title, testsOfEmpty] as const]
   )
   const services = Layer.merge(Layer.provide(storage, Fixture.timeOfAsker), Fixture.layer)
-  run(name, services, ofAny)
+  run(name, services, ofAny, { sequences })
   run(
     `${name}, empty at first`,
     WorkspaceStoreSuite.layerFounded.pipe(Layer.provideMerge(Layer.fresh(services))),
-    ofEmpty
+    ofEmpty,
+    { sequences }
   )
   if (options.ports !== undefined) return
   const asInProduction = WorkspaceStoreSuite.layerFounded.pipe(
     Layer.provideMerge(Layer.fresh(Layer.merge(storage, Fixture.layer)))
   )
-  run(`${name}, by its own clock`, asInProduction, [["StorageTime", StorageTimeSuite.tests]])
+  run(`${name}, by its own clock`, asInProduction, [["StorageTime", StorageTimeSuite.tests]], { sequences })
 }
