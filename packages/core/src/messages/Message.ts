@@ -284,9 +284,12 @@ export const isErased = ({ content }: Pick<Message, "content">): boolean => cont
 export const isDeliveryUnknown = (message: Pick<Message, "status" | "error">): boolean =>
   message.status === "failed" && message.error?.reason === deliveryUnknown.reason
 
+const isConclusion = ({ reason }: MessageError): boolean =>
+  reason === deliveryUnknown.reason || reason === notSent.reason
+
 /** Whether we concluded this failure from silence. Any report of the provider is better than such a conclusion. */
-export const isConcluded = (message: Pick<Message, "status" | "error">): boolean =>
-  isDeliveryUnknown(message) || (message.status === "failed" && message.error?.reason === notSent.reason)
+export const isConcluded = ({ error, status }: Pick<Message, "status" | "error">): boolean =>
+  status === "failed" && error !== null && isConclusion(error)
 
 const ladder = ["sent", "delivered", "read"] as const
 const timeField = { sent: "sentAt", delivered: "deliveredAt", read: "readAt" } as const
@@ -323,6 +326,13 @@ const step = <To extends Report["status"]>({ pricing, status }: Report, to: To, 
   ...(pricing === undefined || to !== status ? {} : { pricing })
 })
 
+/** The error of a reported failure. A report concludes nothing, so it has none of the reasons of our conclusions. */
+const reportedError = ({ error }: Report): MessageError | null => {
+  if (error === null || !isConclusion(error)) return error
+  const { reason: _, ...rest } = error
+  return rest
+}
+
 /** The rank that a report has to exceed to change the status. */
 const leastRank = (message: Message): number => isConcluded(message) ? ranks.unknown : rankOf(message.status)
 
@@ -351,7 +361,7 @@ export const apply = (message: Message, report: Report, now: Instant): Moved => 
   if (target === "failed") {
     if (ranks.failed <= leastRank(named)) return { message: named, transitions: [] }
     return {
-      message: { ...named, status: "failed", statusAt: now, failedAt: at, error: report.error },
+      message: { ...named, status: "failed", statusAt: now, failedAt: at, error: reportedError(report) },
       // the workspace already has the event of a failure that we concluded; only the reason is more precise now
       transitions: hasFailed ? [] : [step(report, "failed", at)]
     }

@@ -159,6 +159,19 @@ describe("one report", () => {
       changed: {},
       transitions: []
     },
+    ...[deliveryUnknown, notSent].map((error) => ({
+      what: `failed, with our own reason ${error.reason}: reported all the same, so no conclusion`,
+      before: {},
+      report: report("failed", t1, { error }),
+      changed: {
+        status: "failed" as const,
+        statusAt: now,
+        failedAt: t1,
+        error: { code: error.code, message: error.message },
+        providerMessageId: "wamid.1"
+      },
+      transitions: [{ to: "failed" as const, at: t1 }]
+    })),
     {
       what: "sent, of one that failed: only its time",
       before: { status: "failed", failedAt: t1, error: refused, sequence: 1, providerMessageId: "wamid.1" },
