@@ -4,7 +4,7 @@
  * its own. A failure names the seed and the sequence.
  */
 import { assert } from "@effect/vitest"
-import { Event, EventStore, type Id, Message, MessageStore, UsageStore } from "@wac/core"
+import { type Event, EventStore, type Id, Message, MessageStore, UsageStore } from "@wac/core"
 import { Effect, Option } from "effect"
 import * as Fixture from "../Fixture.ts"
 import * as SeededRandom from "../SeededRandom.ts"
