@@ -1069,6 +1069,36 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual(FailureRate.rateOf((yield* get(campaign)).snapshots, paused.counts), undefined)
     }))
 
+  it.effect("a resumed campaign whose earlier failures were corrected pauses itself again for later ones", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const count = 120
+      const campaign = yield* running(own, 4 * count, { maxFailureRate: 0.5 })
+      const failed = (recipients: ReadonlyArray<CampaignWorkStep.Claimed>, now: Time.Instant) =>
+        Effect.forEach(recipients, (recipient) =>
+          Effect.gen(function*() {
+            const { messageId } = yield* sent(own, recipient, now)
+            yield* MessageFixture.report({ status: "failed", at: now, reference: messageId })
+            return messageId
+          }), { concurrency: 16 })
+      const first = yield* failed(yield* workAll(own, own.start, count), own.start)
+      assert.strictEqual(first.length, count)
+      assert.deepStrictEqual(yield* workAll(own, own.start + second), [])
+      assert.deepInclude(yield* get(campaign), { status: "paused", pausedFor: "failure_rate" })
+      yield* changed(campaign, own.start + minute, { _tag: "Resume" })
+      yield* Effect.forEach(
+        first,
+        (reference) => MessageFixture.report({ status: "delivered", at: own.start + minute, reference }),
+        { concurrency: 16 }
+      )
+      const more = yield* workAll(own, own.start + minute, count)
+      assert.isNotEmpty(more)
+      assert.deepInclude((yield* get(campaign)).counts, { failed: 0, delivered: count })
+      yield* failed(more, own.start + minute)
+      yield* workAll(own, own.start + minute + second, count)
+      assert.deepInclude(yield* get(campaign), { status: "paused", pausedFor: "failure_rate" })
+    }))
+
   it.effect("a recipient that our own rules stop is skipped with the reason, and only once", () =>
     Effect.gen(function*() {
       const own = yield* world()
