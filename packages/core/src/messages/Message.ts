@@ -320,7 +320,7 @@ const withAsides = (message: Message, { at, isPlayed, pricing }: Report): Messag
     playedAt: isPlayed === true ? message.playedAt ?? Math.max(at, message.createdAt) : message.playedAt
   }
 
-const step = <To extends Report["status"]>({ pricing, status }: Report, to: To, at: Instant): Transition => ({
+const step = ({ pricing, status }: Report, to: Transition["to"], at: Instant): Transition => ({
   to,
   at,
   ...(pricing === undefined || to !== status ? {} : { pricing })
@@ -347,7 +347,7 @@ const toldRank = ({ sequence, status }: Message): number =>
  * Applies a report. These laws hold for any order and number of reports: the status becomes the best one that was
  * reported, so its rank never falls, except from a failure that {@link isConcluded}; each of `sent`, `delivered` and
  * `read` is taken once and in order (skipped statuses come first, with the later time, and no time is before that of the
- * previous status); what follows on a failure corrects it; any other report only fills in a time. Pricing and playing are
+ * previous status); a change after a failure corrects it; any other report only fills in a time. Pricing and playing are
  * stored regardless of the status.
  */
 export const apply = (message: Message, report: Report, now: Instant): Moved => {
