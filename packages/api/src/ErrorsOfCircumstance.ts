@@ -241,7 +241,8 @@ export const serverError: { readonly [R in Reasons["server_error"]]: Entry } = {
     when:
       "The provider did not confirm within 10 minutes whether it accepted the message, so the message counts as failed.",
     remedy:
-      "Decide which is worse for the customer: to miss the message, or to get it twice. A new key sends it again.",
+      "Decide which is worse for the customer: to miss the message, or to get it twice. A new key sends it again. " +
+      "If a late report says that the message was sent, the events of that report have `corrects`.",
     retry: "No, unless the provider reports late.",
     example: { message: "the provider never confirmed whether it accepted the message; it was not sent again" }
   },

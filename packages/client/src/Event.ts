@@ -27,25 +27,34 @@ export interface MessageData {
   }
 }
 
+/** What an event of progress says. */
+export interface MessageProgressData extends MessageData {
+  /**
+   * Present if the message had been reported as failed before: that was not so. Take back what followed from
+   * `message.failed`, such as another channel that you fell back to.
+   */
+  readonly corrects?: "failed"
+}
+
 /** The provider accepted the message. Times are ISO 8601, UTC. */
-export interface MessageSentData extends MessageData {
+export interface MessageSentData extends MessageProgressData {
   readonly status: "sent"
   readonly sent_at: string
 }
 
 /** The message arrived at the recipient's phone. */
-export interface MessageDeliveredData extends MessageData {
+export interface MessageDeliveredData extends MessageProgressData {
   readonly status: "delivered"
   readonly delivered_at: string
 }
 
 /** The recipient read the message. */
-export interface MessageReadData extends MessageData {
+export interface MessageReadData extends MessageProgressData {
   readonly status: "read"
   readonly read_at: string
 }
 
-/** The message will not arrive. */
+/** The message will not arrive, as far as is known: a later event with `corrects` says that it did. */
 export interface MessageFailedData extends MessageData {
   readonly status: "failed"
   readonly failed_at: string

@@ -180,6 +180,8 @@ export interface Memory {
   readonly messageByProviderId: Map<string, Id.MessageId>
   readonly sends: Map<string, Send>
   readonly sendOf: Map<Id.MessageId, Send>
+  /** The months whose quota was given back, by message. They outlive the keys. */
+  readonly returnedMonths: Map<Id.MessageId, string>
   readonly deadlines: Heap<Deadline>
   /** Notified when a deadline becomes the earliest. */
   readonly deadlineHint: Hint
@@ -291,6 +293,7 @@ const make = (now: Memory["now"]): Memory => ({
   messageByProviderId: new Map(),
   sends: new Map(),
   sendOf: new Map(),
+  returnedMonths: new Map(),
   deadlines: new Heap((a, b) => a.at < b.at),
   deadlineHint: new Hint(),
   buckets: Buckets.make(),

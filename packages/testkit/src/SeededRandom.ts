@@ -39,11 +39,23 @@ export const make = (seed: number): SeededRandom => {
   }
 }
 
-/** How many of a property's random runs are made. */
-export type Runs = "all" | "few"
+/** How many of a property's random runs are made: few, all, or for some as many as take minutes. */
+export type Runs = "few" | "all" | "long"
+
+/** The number of runs by what is asked for. */
+export interface Counts {
+  readonly few: number
+  readonly all: number
+  /** If omitted, `all`. */
+  readonly long?: number
+}
+
+/** How many runs to make. */
+export const count = ({ all, few, long = all }: Counts, runs: Runs): number => ({ few, all, long })[runs]
 
 /** The seeds of a property's runs, from `first` (1 by default) on. */
 export const seeds = (
-  { first = 1, ...count }: { readonly first?: number; readonly all: number; readonly few: number },
+  { first = 1, ...counts }: Counts & { readonly first?: number },
   runs: Runs
-): ReadonlyArray<{ readonly seed: number }> => Array.from({ length: count[runs] }, (_, i) => ({ seed: first + i }))
+): ReadonlyArray<{ readonly seed: number }> =>
+  Array.from({ length: count(counts, runs) }, (_, i) => ({ seed: first + i }))

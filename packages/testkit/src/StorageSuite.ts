@@ -26,6 +26,7 @@ import * as MessageStoreLimitsSuite from "./messages/MessageStoreLimitsSuite.ts"
 import * as MessageStoreListSuite from "./messages/MessageStoreListSuite.ts"
 import * as MessageStoreModelSuite from "./messages/MessageStoreModelSuite.ts"
 import * as MessageStoreNamesSuite from "./messages/MessageStoreNamesSuite.ts"
+import * as MessageStoreOrdersSuite from "./messages/MessageStoreOrdersSuite.ts"
 import * as MessageStoreRefusalSuite from "./messages/MessageStoreRefusalSuite.ts"
 import * as MessageStoreReportSuite from "./messages/MessageStoreReportSuite.ts"
 import * as MessageStoreSenderSuite from "./messages/MessageStoreSenderSuite.ts"
@@ -107,7 +108,8 @@ const suites: { readonly [port in Ports.Name]: readonly [Suite, ...ReadonlyArray
     { topic: "read marks", tests: ReadMarksSuite.tests },
     { topic: "lists", tests: MessageStoreListSuite.tests },
     { topic: "what is deleted by its age", tests: MessageStoreForgetSuite.tests },
-    { topic: "random commands", tests: MessageStoreModelSuite.tests }
+    { topic: "random commands", tests: MessageStoreModelSuite.tests },
+    { topic: "reports in any order", tests: MessageStoreOrdersSuite.tests }
   ],
   WebhookStore: [
     { tests: WebhookStoreSuite.tests },
@@ -147,8 +149,8 @@ export interface Options {
   /** The ports whose suites run. Defaults to all. For a port that wraps another storage's. */
   readonly ports?: ReadonlyArray<Ports.Name>
   /**
-   * How many of the random sequences run that are compared with a model. Defaults to all. Few are enough for another
-   * server of a storage that runs all elsewhere.
+   * How many random sequences are compared with a model. Defaults to all. Few are enough for another server of a storage
+   * that runs all elsewhere; long takes minutes.
    */
   readonly runs?: SeededRandom.Runs
 }

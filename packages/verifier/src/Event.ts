@@ -26,20 +26,29 @@ export interface MessageData {
   }
 }
 
+/** What an event of progress says. */
+export interface MessageProgressData extends MessageData {
+  /**
+   * Present if the message had been reported as failed before: that was not so. Take back what followed from
+   * `message.failed`, such as another channel that you fell back to.
+   */
+  readonly corrects?: "failed"
+}
+
 /** The provider accepted the message. Times are ISO 8601, UTC. */
-export interface MessageSentData extends MessageData {
+export interface MessageSentData extends MessageProgressData {
   readonly status: "sent"
   readonly sent_at: string
 }
 
 /** The message arrived at the recipient's phone. */
-export interface MessageDeliveredData extends MessageData {
+export interface MessageDeliveredData extends MessageProgressData {
   readonly status: "delivered"
   readonly delivered_at: string
 }
 
 /** The recipient read the message. */
-export interface MessageReadData extends MessageData {
+export interface MessageReadData extends MessageProgressData {
   readonly status: "read"
   readonly read_at: string
 }
@@ -53,7 +62,7 @@ export interface MessageError {
   readonly provider?: { readonly code: string; readonly message: string }
 }
 
-/** The message will not arrive. */
+/** The message will not arrive, as far as is known: a later event with `corrects` says that it did. */
 export interface MessageFailedData extends MessageData {
   readonly status: "failed"
   readonly failed_at: string
@@ -150,9 +159,16 @@ interface DataOf<Data> {
   readonly combined: Data
   readonly a: Without<
     Data,
-    `${string}_at` | "provider_message_id" | "sequence" | "client_reference" | "late" | "pricing" | "profile"
+    | `${string}_at`
+    | "provider_message_id"
+    | "sequence"
+    | "client_reference"
+    | "late"
+    | "pricing"
+    | "profile"
+    | "corrects"
   >
-  readonly b: Without<Data, "status" | "sequence" | "client_reference" | "late" | "pricing" | "profile">
+  readonly b: Without<Data, "status" | "sequence" | "client_reference" | "late" | "pricing" | "profile" | "corrects">
 }
 
 interface EnvelopeA<Type, Data> {

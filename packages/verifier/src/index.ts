@@ -16,6 +16,7 @@ export type {
   MessageEchoedData,
   MessageError,
   MessageFailedData,
+  MessageProgressData,
   MessageReadData,
   MessageReceivedData,
   MessageSentData,

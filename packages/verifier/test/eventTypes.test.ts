@@ -13,6 +13,7 @@ describe("an event's type", () => {
         expectTypeOf(event.tenant_id).toBeString()
         return expectTypeOf(event.data.status).toEqualTypeOf<"delivered">()
       case "message.read":
+        expectTypeOf(event.data.corrects).toEqualTypeOf<"failed" | undefined>()
         return expectTypeOf(event.data.read_at).toBeString()
       case "message.failed":
         expectTypeOf(event.data.error.reason).toEqualTypeOf<string | undefined>()

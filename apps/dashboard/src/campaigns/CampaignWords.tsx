@@ -36,7 +36,7 @@ export const outcomes: Record<CampaignOutcome, readonly [name: string, definitio
   sent: ["Sent", "The provider accepted the message."],
   delivered: ["Delivered", "It arrived at the phone."],
   read: ["Read", "The customer read it."],
-  failed: ["Failed", "It will not arrive."],
+  failed: ["Failed", "It did not arrive, as far as the provider has reported."],
   held: ["Held", "The provider assesses it before it delivers it."],
   unknown: ["Unknown", "The provider did not confirm the outcome. It is not sent again."],
   skipped: ["Skipped", "It was never sent."]

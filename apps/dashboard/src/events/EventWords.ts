@@ -5,7 +5,7 @@ const words: { readonly [Type in EventType]: readonly [name: string, meaning: st
   "message.sent": ["Message sent", "The provider accepted a message"],
   "message.delivered": ["Message delivered", "A message arrived at the phone"],
   "message.read": ["Message read", "A message was read"],
-  "message.failed": ["Message failed", "A message will not arrive"],
+  "message.failed": ["Message failed", "A message did not arrive, as far as is known"],
   "message.received": ["Customer reply", "A customer wrote"],
   "message.echoed": ["Message echoed", "A person wrote to a customer from the phone itself"],
   "campaign.completed": ["Campaign completed", "A campaign ended"],
@@ -22,7 +22,7 @@ export const meaningOf = (type: EventType): string => words[type][1]
 /** The customer or the thing that an event is about. */
 export const subjectOf = ({ data, type }: Event): string => {
   if (type === "message.received") return "from" in data ? `from ${data.from}` : ""
-  if ("to" in data) return `to ${data.to}`
+  if ("to" in data) return `to ${data.to}${"corrects" in data ? ", which was reported as failed" : ""}`
   if ("name" in data) return String(data.name)
   return ""
 }

@@ -31,6 +31,6 @@ export const messageMeanings: Record<MessageStatus, string> = {
   sent: "The provider accepted it, and has not reported that it arrived.",
   delivered: "It arrived at the phone.",
   read: "The recipient read it.",
-  failed: "It will not arrive.",
+  failed: "It did not arrive, as far as the provider has reported.",
   skipped: "Its campaign never sent it."
 }

@@ -10,18 +10,41 @@ import { DeliveryState } from "../webhooks/DeliveryWords.tsx"
 interface Step {
   readonly name: string
   /** The event that reports it. */
-  readonly type: string | undefined
+  readonly reported: Life | undefined
   readonly at: string
   readonly icon: IconName
   readonly isBad?: boolean
 }
 
-/** What has happened, in the order of time. Pure. */
+/** Failures that were reported and that a later report corrected. Pure. */
+const correctedOf = (life: ReadonlyArray<Life>): ReadonlyArray<Step> => {
+  const lastCorrection = Math.max(
+    ...life.map(({ event: { data, type } }) =>
+      (type === "message.sent" || type === "message.delivered" || type === "message.read") &&
+        data.corrects !== undefined
+        ? data.sequence
+        : 0
+    )
+  )
+  return life.flatMap((reported) =>
+    reported.event.type === "message.failed" && reported.event.data.sequence < lastCorrection
+      ? [{
+        name: "Reported as failed, which a later report corrected",
+        reported,
+        at: reported.event.data.failed_at,
+        icon: "cross"
+      }]
+      : []
+  )
+}
+
+/** What has happened, in the order of time. `life` is newest first. Pure. */
 const stepsOf = (
   { createdAt, deliveredAt, failedAt, readAt, sentAt }: Pick<
     MessageDetail,
     "createdAt" | "deliveredAt" | "failedAt" | "readAt" | "sentAt"
-  >
+  >,
+  life: ReadonlyArray<Life>
 ): ReadonlyArray<Step> => {
   const steps: ReadonlyArray<readonly [string, string | undefined, string | null, IconName, boolean]> = [
     ["Requested, and allowed by rules and limits", undefined, createdAt, "key", false],
@@ -31,7 +54,10 @@ const stepsOf = (
     ["Failed", "message.failed", failedAt, "cross", true]
   ]
   return steps
-    .flatMap(([name, type, at, icon, isBad]) => at === null ? [] : [{ name, type, at, icon, isBad }])
+    .flatMap(([name, type, at, icon, isBad]): ReadonlyArray<Step> =>
+      at === null ? [] : [{ name, reported: life.find(({ event }) => event.type === type), at, icon, isBad }]
+    )
+    .concat(correctedOf(life))
     // stable: steps of the same millisecond keep the order above
     .toSorted((one, other) => Date.parse(one.at) - Date.parse(other.at))
 }
@@ -65,14 +91,13 @@ type Life = { readonly event: Event; readonly delivery: Delivery | undefined }
 export const Timeline = (
   { life, message }: { readonly message: MessageDetail; readonly life: ReadonlyArray<Life> }
 ) => {
-  const steps = stepsOf(message)
+  const steps = stepsOf(message, life)
   return (
     <ol className="space-y-0">
-      {steps.map(({ at, icon, isBad, name, type }, i) => {
+      {steps.map(({ at, icon, isBad, name, reported }, i) => {
         const before = steps[i - 1]
-        const reported = life.find(({ event }) => event.type === type)
         return (
-          <li key={name} className="relative flex gap-3 pb-5 last:pb-0">
+          <li key={`${name} ${at}`} className="relative flex gap-3 pb-5 last:pb-0">
             {i < steps.length - 1
               ? <span aria-hidden="true" className="absolute top-7 bottom-0 left-3 w-px bg-line" />
               : null}

@@ -390,6 +390,45 @@ describe.concurrent("every page, light, dark and on a phone", () => {
     await person.end()
   })
 
+  it("shows a failure that a later report corrected as corrected, and the message as delivered", async () => {
+    const person = await signedIn(browser, filled)
+    const { page } = person
+    // the sandbox reports nothing after a failure
+    await page.route(`**/internal/messages/${filled.failed}`, async (route) => {
+      const response = await route.fetch()
+      const message = await response.json()
+      const corrected = { status: "delivered", deliveredAt: message.failedAt, failedAt: null, error: null }
+      await route.fulfill({ response, json: { ...message, ...corrected } })
+    })
+    await page.route("**/internal/events?*", async (route) => {
+      const response = await route.fetch()
+      const list = await response.json()
+      const failure = list.data.find(({ type }: { readonly type: string }) => type === "message.failed")
+      const { error: _, failed_at, ...data } = failure.data
+      const correction = {
+        ...failure,
+        id: "evt_corrected",
+        type: "message.delivered",
+        data: { ...data, status: "delivered", delivered_at: failed_at, corrects: "failed", sequence: data.sequence + 1 }
+      }
+      await route.fulfill({ response, json: { ...list, data: [correction, ...list.data] } })
+    })
+    await person.open(`/messages/${filled.failed}`)
+    const steps = page.getByRole("listitem").filter({ hasText: "after the step before" })
+    await steps.filter({ hasText: "Reported as failed, which a later report corrected" }).getByRole("link", {
+      name: "message.failed",
+      exact: true
+    }).waitFor()
+    await steps.filter({ hasText: "Arrived at the phone" }).getByRole("link", {
+      name: "message.delivered",
+      exact: true
+    })
+      .waitFor()
+    assert.strictEqual(await page.getByText("What to do about it").count(), 0)
+    person.assertSound()
+    await person.end()
+  })
+
   it("is sound and accessible in what people come to on their way: results, secrets, mistakes and menus", async () => {
     const ways = await inScope(workspace.filled)
     const person = await signedIn(browser, ways)

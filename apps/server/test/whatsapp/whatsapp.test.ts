@@ -485,4 +485,26 @@ layer(
       const events = yield* world.toldOf(to, 3)
       assert.deepStrictEqual(typesOf(events), ["message.sent", "message.delivered", "message.read"])
     }))
+
+  it.effect("a message that WhatsApp reports as failed and then as played was read, and its events say so", () =>
+    Effect.gen(function*() {
+      const world = yield* World
+      const to = "+15005550002"
+      const { message_id, provider_message_id } = (yield* send(world, template(to))).body
+      yield* checks.until(checks.stored(world, message_id), ({ body }) => body.status === "failed")
+      for (const status of ["sent", "played", "failed", "delivered"]) {
+        yield* Effect.orDie(world.api.tell({ message: provider_message_id, status }))
+        yield* world.quiet
+      }
+      const events = (yield* world.toldOf(to, 4)).map(({ data, type }) => [type, data.sequence, data.corrects])
+      assert.deepStrictEqual(events, [
+        ["message.sent", 1, undefined],
+        ["message.failed", 2, undefined],
+        ["message.delivered", 3, "failed"],
+        ["message.read", 4, "failed"]
+      ])
+      const { body } = yield* checks.stored(world, message_id)
+      assert.deepInclude(body, { status: "read", failed_at: null, error: null })
+      assert.match(body.played_at, checks.timeShape)
+    }))
 })

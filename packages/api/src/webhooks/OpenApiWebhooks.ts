@@ -8,7 +8,7 @@ const names = (fields: ReadonlyArray<string>) => Object.fromEntries(fields.map((
 const times = (fields: ReadonlyArray<string>) =>
   Object.fromEntries(fields.map((name) => [name, { $ref: "#/components/schemas/Timestamp" }]))
 
-const ofMessage = (time: string) => ({
+const ofMessage = (time: string, more: { readonly [field: string]: object } = {}) => ({
   type: "object",
   properties: {
     ...names(["message_id", "to", "status", "client_reference"]),
@@ -16,16 +16,23 @@ const ofMessage = (time: string) => ({
     provider_message_id: { type: ["string", "null"] },
     pricing: { $ref: "#/components/schemas/Pricing" },
     sequence: { type: "integer", format: "int32", minimum: 1, maximum: 2_147_483_647 },
-    ...times([time])
+    ...times([time]),
+    ...more
   },
   required: ["message_id", "provider_message_id", "to", "status", "sequence", time]
 })
 
+const corrects = {
+  type: "string",
+  enum: ["failed"],
+  description: "Present if the message had been reported as failed before, which was not so."
+}
+
 /** The fields of `data` for each type, in combined form. */
 const eventData: { readonly [Type in Event.EventType]: object } = {
-  "message.sent": ofMessage("sent_at"),
-  "message.delivered": ofMessage("delivered_at"),
-  "message.read": ofMessage("read_at"),
+  "message.sent": ofMessage("sent_at", { corrects }),
+  "message.delivered": ofMessage("delivered_at", { corrects }),
+  "message.read": ofMessage("read_at", { corrects }),
   "message.failed": ofMessage("failed_at"),
   "message.received": {
     type: "object",

@@ -2,7 +2,7 @@
  * How many recipients of a campaign share an outcome, its reason, and a variant (contract §11). Counts are sums of
  * these, so that whoever changes a recipient's message only adds differences. Pure.
  */
-import { hasEnded, type Message } from "../messages/Message.ts"
+import type { Message } from "../messages/Message.ts"
 import * as CampaignCounts from "./CampaignCounts.ts"
 import type { Variant } from "./Variant.ts"
 
@@ -21,7 +21,7 @@ export type Counted = Pick<Message, "status" | "isHeld" | "error" | "variant">
 
 /** Why the recipient of a message failed or was skipped; `null` for every other outcome. */
 export const reasonOf = ({ error, status }: Pick<Message, "status" | "error">): string | null =>
-  hasEnded(status) ? error?.reason ?? error?.code ?? null : null
+  status === "failed" || status === "skipped" ? error?.reason ?? error?.code ?? null : null
 
 const tallyOf = (message: Counted, recipients: number): Tally => ({
   outcome: CampaignCounts.outcomeOf(message),

@@ -28,19 +28,24 @@ export const taken = ({ failed, queued: _, skipped: __, ...others }: CampaignCou
   failed
 })
 
-/** Adds a snapshot if enough outcomes have come since the last one. */
+/**
+ * Adds a snapshot if enough outcomes have come since the last one. Where later reports corrected failures, the earlier
+ * snapshots forget them, so that they do not make up for failures to come.
+ */
 export const observe = (snapshots: Snapshots, counts: CampaignCounts): Snapshots => {
   const now = taken(counts)
-  return now.ended - (snapshots.at(-1)?.ended ?? 0) < step ? snapshots : [...snapshots, now].slice(-(span / step + 1))
+  const corrected = snapshots.map(({ ended, failed }) => ({ ended, failed: Math.min(failed, now.failed) }))
+  return now.ended - (snapshots.at(-1)?.ended ?? 0) < step ? corrected : [...corrected, now].slice(-(span / step + 1))
 }
 
 /**
- * The share of failures since the oldest snapshot, at most 1; `undefined` for fewer than 100 outcomes, which tell too
- * little. Failures of earlier recipients that are reported together may outnumber the outcomes since.
+ * The share of failures since the oldest snapshot, from 0 to 1; `undefined` for fewer than 100 outcomes, which tell too
+ * little. Failures of earlier recipients that are reported together may outnumber the outcomes since, and corrections of
+ * earlier failures the failures.
  */
 export const rateOf = (snapshots: Snapshots, counts: CampaignCounts): number | undefined => {
   const now = taken(counts)
   const oldest = snapshots[0] ?? { ended: 0, failed: 0 }
   const ended = now.ended - oldest.ended
-  return ended < step ? undefined : Math.min(1, (now.failed - oldest.failed) / ended)
+  return ended < step ? undefined : Math.min(1, Math.max(0, now.failed - oldest.failed) / ended)
 }

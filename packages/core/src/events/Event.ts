@@ -73,6 +73,7 @@ export const ofTransition = (
     status: transition.to,
     [`${transition.to}_at`]: iso(transition.at),
     ...(transition.to === "failed" ? { error: { ...message.error } as EventData } : {}),
+    ...(transition.corrects === undefined ? {} : { corrects: transition.corrects }),
     ...(transition.pricing === undefined ? {} : { pricing: { ...transition.pricing } }),
     ...(message.content.clientReference === undefined ? {} : { client_reference: message.content.clientReference }),
     sequence: event.sequence
@@ -154,9 +155,17 @@ export const ofTransitions = (
 })
 
 /** Fields of `data` that variant A omits, besides every `…_at`. */
-const notInA = new Set(["provider_message_id", "sequence", "client_reference", "late", "pricing", "profile"])
+const notInA = new Set([
+  "provider_message_id",
+  "sequence",
+  "client_reference",
+  "late",
+  "pricing",
+  "profile",
+  "corrects"
+])
 /** Fields of `data` that variant B omits. */
-const notInB = new Set(["status", "sequence", "client_reference", "late", "pricing", "profile"])
+const notInB = new Set(["status", "sequence", "client_reference", "late", "pricing", "profile", "corrects"])
 
 /** An event in combined form, with the fields in the order in which they are sent. */
 export const combined = ({ createdAt, data, id, type, workspaceId }: Event) => ({

@@ -7,7 +7,7 @@ import { Digest } from "effect/crypto"
 import { DomainError, InvalidBody, ServerError } from "../Errors.ts"
 import { ApiKeyId, MessageId, RequestId, WorkspaceId } from "../Id.ts"
 import type { Instant } from "../Time.ts"
-import { hasEnded, isDeliveryUnknown, type Message, ranks } from "./Message.ts"
+import { isDeliveryUnknown, type Message, rankOf, ranks } from "./Message.ts"
 
 /** How long a key is kept after its answer. */
 export const retention = Duration.hours(24)
@@ -152,8 +152,7 @@ export const judge = (
  * failed later.
  */
 export const settledByReport = (message: Message): Answer | null =>
-  message.providerMessageId !== null && !isDeliveryUnknown(message) &&
-    (hasEnded(message.status) || ranks[message.status] >= ranks.sent)
+  message.providerMessageId !== null && !isDeliveryUnknown(message) && rankOf(message.status) >= ranks.sent
     ? sent(message, message.providerMessageId)
     : null
 

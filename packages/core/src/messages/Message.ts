@@ -146,18 +146,17 @@ export interface Pricing {
 }
 
 /**
- * The ranks of the statuses. A status never moves to a lower rank. `queued` is for campaigns; `failed` and `skipped`
- * have no rank.
+ * The ranks of the statuses. The best report wins: what reached a device was delivered, whatever else was reported about
+ * it. `queued` is for campaigns.
  */
-export const ranks = { queued: 0, sending: 1, unknown: 2, sent: 3, delivered: 4, read: 5 } as const
+export const ranks = { queued: 0, sending: 1, unknown: 2, sent: 3, failed: 4, delivered: 5, read: 6 } as const
 
-/** One of {@link ranks}, `failed`, or `skipped`: a campaign's message that was never sent (contract §11). */
-export const MessageStatus = Schema.Literals([...Struct.keys(ranks), "failed", "skipped"])
+/** One of {@link ranks}, or `skipped`: a campaign's message that was never sent (contract §11). */
+export const MessageStatus = Schema.Literals([...Struct.keys(ranks), "skipped"])
 export type MessageStatus = typeof MessageStatus.Type
 
-/** Whether a status has no rank. It is final, except for {@link isDeliveryUnknown}. */
-export const hasEnded = (status: MessageStatus): status is "failed" | "skipped" =>
-  status === "failed" || status === "skipped"
+/** The rank of a status. `skipped` is final, so it is above all others. */
+export const rankOf = (status: MessageStatus): number => status === "skipped" ? Infinity : ranks[status]
 
 /** The statuses in which nothing more is to be sent. Reports may still change one to another. */
 export const over = ["sent", "delivered", "read", "failed", "skipped"] as const satisfies ReadonlyArray<MessageStatus>
@@ -254,6 +253,8 @@ export interface Transition {
   readonly at: Instant
   /** The pricing in the report that caused the change. */
   readonly pricing?: Pricing
+  /** The status that the workspace was notified of and that was not true, if this change corrects one. */
+  readonly corrects?: "failed"
 }
 
 /** A message after a report, with its transitions; there are none if the report brought nothing new. */
@@ -279,9 +280,16 @@ export const deliveryUnknown: MessageError = {
 /** Whether the message's customer was erased (contract §7), so that it no longer says what was sent, and to whom. */
 export const isErased = ({ content }: Pick<Message, "content">): boolean => content.to === ""
 
-/** Whether we concluded this failure from silence. Only such a failure can be changed by a later report. */
+/** Whether the message failed because no report confirmed within {@link unknownTimeout} that it was sent. */
 export const isDeliveryUnknown = (message: Pick<Message, "status" | "error">): boolean =>
   message.status === "failed" && message.error?.reason === deliveryUnknown.reason
+
+const isConclusion = ({ reason }: MessageError): boolean =>
+  reason === deliveryUnknown.reason || reason === notSent.reason
+
+/** Whether we concluded this failure from silence. Any report of the provider is better than such a conclusion. */
+export const isConcluded = ({ error, status }: Pick<Message, "status" | "error">): boolean =>
+  status === "failed" && error !== null && isConclusion(error)
 
 const ladder = ["sent", "delivered", "read"] as const
 const timeField = { sent: "sentAt", delivered: "deliveredAt", read: "readAt" } as const
@@ -300,7 +308,7 @@ const timeOf = ({ createdAt, deliveredAt, sentAt }: Message, { at, status }: Rep
 
 /** A message is held from the provider's answer to the next report. */
 const withHold = (message: Message, { isHeld: holds = false }: Report): Message => {
-  const isHeld = holds && !hasEnded(message.status) && ranks[message.status] < ranks.sent
+  const isHeld = holds && rankOf(message.status) < ranks.sent
   return message.isHeld === isHeld ? message : { ...message, isHeld }
 }
 
@@ -312,17 +320,35 @@ const withAsides = (message: Message, { at, isPlayed, pricing }: Report): Messag
     playedAt: isPlayed === true ? message.playedAt ?? Math.max(at, message.createdAt) : message.playedAt
   }
 
-const step = <To extends Report["status"]>({ pricing, status }: Report, to: To, at: Instant) => ({
+const step = ({ pricing, status }: Report, to: Transition["to"], at: Instant): Transition => ({
   to,
   at,
   ...(pricing === undefined || to !== status ? {} : { pricing })
 })
 
+/** The error of a reported failure. A report concludes nothing, so it has none of the reasons of our conclusions. */
+const reportedError = ({ error }: Report): MessageError | null => {
+  if (error === null || !isConclusion(error)) return error
+  const { reason: _, ...rest } = error
+  return rest
+}
+
+/** The rank that a report has to exceed to change the status. */
+const leastRank = (message: Message): number => isConcluded(message) ? ranks.unknown : rankOf(message.status)
+
 /**
- * Applies a report. These laws hold for any order and number of reports: the rank never falls; each status is taken
- * once and in order (skipped statuses come first, with the later time, and no time is before that of the previous
- * status); a late report of a lower status only fills in its time; `failed` is reached only from below `delivered`, and
- * left only if the failure was {@link isDeliveryUnknown}. Pricing and playing are stored regardless of the status.
+ * The highest rank of the ladder that events have reported. A failed message may have a time of sending that a late
+ * report filled in without an event, but its failure is always an event.
+ */
+const toldRank = ({ sequence, status }: Message): number =>
+  status !== "failed" ? rankOf(status) : sequence > 1 ? ranks.sent : ranks.unknown
+
+/**
+ * Applies a report. These laws hold for any order and number of reports: the status becomes the best one that was
+ * reported, so its rank never falls, except from a failure that {@link isConcluded}; each of `sent`, `delivered` and
+ * `read` is taken once and in order (skipped statuses come first, with the later time, and no time is before that of the
+ * previous status); a change after a failure corrects it; any other report only fills in a time. Pricing and playing are
+ * stored regardless of the status.
  */
 export const apply = (message: Message, report: Report, now: Instant): Moved => {
   const at = timeOf(message, report)
@@ -330,28 +356,30 @@ export const apply = (message: Message, report: Report, now: Instant): Moved => 
   const named: Message = told.providerMessageId === null && report.providerMessageId !== null
     ? { ...told, providerMessageId: report.providerMessageId }
     : told
-  const reopened: Message = isDeliveryUnknown(named)
-    ? { ...named, status: "unknown", failedAt: null, error: null }
-    : named
   const target = report.status
+  const hasFailed = named.status === "failed"
   if (target === "failed") {
-    if (hasEnded(reopened.status) || ranks[reopened.status] >= ranks.delivered) {
-      return { message: named, transitions: [] }
-    }
+    if (ranks.failed <= leastRank(named)) return { message: named, transitions: [] }
     return {
-      message: { ...reopened, status: "failed", statusAt: now, failedAt: at, error: report.error },
-      // the workspace already has the event of the failure; only the reason is more precise now
-      transitions: reopened === named ? [step(report, "failed", at)] : []
+      message: { ...named, status: "failed", statusAt: now, failedAt: at, error: reportedError(report) },
+      // the workspace already has the event of a failure that we concluded; only the reason is more precise now
+      transitions: hasFailed ? [] : [step(report, "failed", at)]
     }
   }
-  if (hasEnded(reopened.status) || ranks[target] <= ranks[reopened.status]) {
+  if (ranks[target] <= leastRank(named)) {
     const field = timeField[target]
     return { message: named[field] === null ? { ...named, [field]: at } : named, transitions: [] }
   }
-  const from = ranks[reopened.status]
+  const from = toldRank(named)
   const transitions = ladder
     .filter((step) => ranks[step] > from && ranks[step] <= ranks[target])
-    .map((to) => step(report, to, reopened[timeField[to]] ?? at))
-  const times = Object.fromEntries(transitions.map(({ at, to }) => [timeField[to], at]))
-  return { message: { ...reopened, ...times, status: target, statusAt: now }, transitions }
+    .map((to): Transition => ({
+      ...step(report, to, named[timeField[to]] ?? at),
+      ...(hasFailed ? { corrects: "failed" } : {})
+    }))
+  const times = Object.fromEntries(transitions.map(({ at, to }) => [`${to}At`, at]))
+  return {
+    message: { ...named, ...times, status: target, statusAt: now, failedAt: null, error: null },
+    transitions
+  }
 }

@@ -231,7 +231,7 @@ export class MessageStore extends Context.Service<MessageStore, {
   /**
    * Settles a claimed send: status, provider's identifier, stored answer, event and its delivery, all or nothing, and
    * only under the claim's owner token. Returns false and changes nothing if the claim was lost. `Refused` gives the
-   * quota back. Earlier reports stay in force: a status never moves back. Safe to repeat.
+   * quota back, unless an earlier report is better. The best report stays in force. Safe to repeat.
    */
   readonly settle: (command: SettleSend) => Effect.Effect<boolean, StoreError>
   /**
@@ -245,8 +245,8 @@ export class MessageStore extends Context.Service<MessageStore, {
   /** Judges a key without spending anything. Requests that join a running send learn its outcome this way. */
   readonly lookUp: (request: KeyedRequest, now: Instant) => Effect.Effect<Verdict, StoreError>
   /**
-   * Applies a report with `Message.apply` and writes its events. A message that the report settles can be answered from
-   * then on. Returns undefined if the number has no message with this reference or identifier. Reports may come in any
+   * Applies a report with `Message.apply` and writes its events. A report that corrects a failure spends the quota again
+   * that the failure gave back. A message that the report settles can be answered from then on. Returns undefined if the number has no message with this reference or identifier. Reports may come in any
    * order and number, also before *settle*. Safe to repeat.
    */
   readonly applyReport: (command: ApplyReport) => Effect.Effect<Reported | undefined, StoreError>

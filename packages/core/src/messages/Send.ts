@@ -17,6 +17,16 @@ export interface Send {
   readonly binding: Idempotency.Binding | null
   /** The month whose quota the message has spent; `null` if the quota was given back. */
   readonly quotaMonth: string | null
+  /** The month whose quota was given back, which a correction spends again; `null` if there is none. */
+  readonly returnedMonth: string | null
+}
+
+/** How the number of messages that count against a month's quota changes. */
+export interface QuotaChange {
+  readonly workspaceId: WorkspaceId
+  readonly month: string
+  /** The messages to add; negative if they no longer count. */
+  readonly messages: number
 }
 
 /** A send after a transition. */
@@ -25,8 +35,7 @@ export interface Moved {
   readonly events: ReadonlyArray<Event.Event>
   /** The provider's identifier that the message takes, unless another message already has it. */
   readonly name: string | null
-  /** The quota to give back. */
-  readonly quota: { readonly workspaceId: WorkspaceId; readonly month: string } | null
+  readonly quota: QuotaChange | null
 }
 
 /** Whether the outcome of the send is known from the provider. */
@@ -56,7 +65,7 @@ export const silences: ReadonlyArray<{
 ]
 
 /** When silence or the key's age next changes the send; `null` if never. */
-export const deadlineOf = ({ binding, message }: Send): Instant | null => {
+export const deadlineOf = ({ binding, message }: Pick<Send, "binding" | "message">): Instant | null => {
   if (binding === null) return null
   const silence = silences.find(({ ofCampaigns, status }) =>
     status === message.status && (ofCampaigns || message.campaignId === null)
@@ -91,7 +100,23 @@ export const giveQuotaBack = ({ send, ...moved }: Moved): Moved => {
   const { message: { workspaceId }, quotaMonth: month } = send
   return month === null
     ? { ...moved, send }
-    : { ...moved, send: { ...send, quotaMonth: null }, quota: { workspaceId, month } }
+    : {
+      ...moved,
+      send: { ...send, quotaMonth: null, returnedMonth: month },
+      quota: { workspaceId, month, messages: -1 }
+    }
+}
+
+/** Spends again what {@link giveQuotaBack} gave back. */
+const spendQuotaAgain = ({ send, ...moved }: Moved): Moved => {
+  const { message: { workspaceId }, returnedMonth: month } = send
+  return month === null
+    ? { ...moved, send }
+    : {
+      ...moved,
+      send: { ...send, quotaMonth: month, returnedMonth: null },
+      quota: { workspaceId, month, messages: 1 }
+    }
 }
 
 const move = (send: Send, { message, transitions }: Message.Moved, ids: EventIds, now: Instant): Moved => {
@@ -101,10 +126,11 @@ const move = (send: Send, { message, transitions }: Message.Moved, ids: EventIds
 
 const apply = (send: Send, report: Message.Report, ids: EventIds, now: Instant): Moved => {
   const { providerMessageId } = report
-  return {
+  const moved = {
     ...move(send, Message.apply(send.message, report, now), ids, now),
     name: providerMessageId === send.message.providerMessageId ? null : providerMessageId
   }
+  return send.message.status === "failed" && moved.send.message.status !== "failed" ? spendQuotaAgain(moved) : moved
 }
 
 const bind = (moved: Moved, change: Partial<Idempotency.Binding>): Moved => {
@@ -128,14 +154,15 @@ export const settle = (send: Send, end: SendEnd, ids: EventIds, now: Instant): M
       const answer = isNamedElse ? Idempotency.sent(message, providerMessageId) : null
       return bind(moved, { claim: null, answer, expiresAt: expiryOf(message, now) })
     }
-    case "Refused":
-      return giveQuotaBack(
-        bind(apply(send, end.report, ids, now), {
-          claim: null,
-          answer: end.answer,
-          expiresAt: expiryOf(message, now)
-        })
-      )
+    case "Refused": {
+      const moved = bind(apply(send, end.report, ids, now), {
+        claim: null,
+        answer: end.answer,
+        expiresAt: expiryOf(message, now)
+      })
+      // an earlier report may be better
+      return moved.send.message.status === "failed" ? giveQuotaBack(moved) : moved
+    }
     case "NotSent":
       return unchanged(unclaim(leaveSending(send, "sending", now), now, { lastFailure: end.answer }))
     case "Unknown":

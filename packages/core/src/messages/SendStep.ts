@@ -72,7 +72,8 @@ export const outright = ({ claimToken, end, ids, message }: SettleSend, now: Ins
       lastFailure: null,
       expiresAt: null
     },
-    quotaMonth: null
+    quotaMonth: null,
+    returnedMonth: null
   }
   const { events: [event], send } = Send.settle(claimed, end, ids, now)
   return {

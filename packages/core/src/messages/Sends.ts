@@ -25,12 +25,8 @@ export interface Writes {
   readonly sends: ReadonlyArray<Send.Send>
   /** The provider's identifiers of messages. The first message with an identifier keeps it. */
   readonly names: ReadonlyArray<{ readonly providerMessageId: string; readonly messageId: MessageId }>
-  /** How many messages give their quota back. */
-  readonly quotas: ReadonlyArray<{
-    readonly workspaceId: WorkspaceId
-    readonly month: string
-    readonly messages: number
-  }>
+  /** How quotas change, each at most once. */
+  readonly quotas: ReadonlyArray<Send.QuotaChange>
   /** Deadlines of sends that had a later one before, or none. */
   readonly deadlines: ReadonlyArray<Deadline>
   /** Messages to delete completely. */
@@ -57,7 +53,7 @@ export class Sends {
   private readonly loaded: Pick<Loaded, "send">
   private readonly after = new Map<MessageId, Send.Send>()
   private readonly names = new Map<string, MessageId>()
-  private readonly quotas = new Map<string, { workspaceId: WorkspaceId; month: string; messages: number }>()
+  private readonly quotas = new Map<string, Send.QuotaChange>()
   private readonly removed = new Set<MessageId>()
   private readonly events: Array<Event.Recorded> = []
 
@@ -79,15 +75,15 @@ export class Sends {
     const { id } = send.message
     this.after.set(id, send)
     if (name !== null && !this.names.has(name)) this.names.set(name, id)
-    this.giveBack(quota)
+    this.count(quota)
     events.forEach((event, i) => this.events.push({ event, deliveryId: ids.deliveries[i]! }))
   }
 
-  /** Deletes a send and gives back its quota. */
+  /** Deletes a send. */
   remove({ quota, send }: Pick<Send.Moved, "send" | "quota">): void {
     this.after.delete(send.message.id)
     this.removed.add(send.message.id)
-    this.giveBack(quota)
+    this.count(quota)
   }
 
   writes(): Writes {
@@ -95,7 +91,7 @@ export class Sends {
     return {
       sends,
       names: [...this.names].map(([providerMessageId, messageId]) => ({ providerMessageId, messageId })),
-      quotas: [...this.quotas.values()],
+      quotas: [...this.quotas.values()].filter(({ messages }) => messages !== 0),
       deadlines: sends.flatMap((send) => {
         const { id, workspaceId } = send.message
         const before = Send.deadlineOf(this.loaded.send(id)!)
@@ -128,9 +124,9 @@ export class Sends {
     return [...tallies].map(([campaignId, changes]) => ({ campaignId, changes }))
   }
 
-  private giveBack(quota: Send.Moved["quota"]): void {
+  private count(quota: Send.Moved["quota"]): void {
     if (quota === null) return
     const name = `${quota.workspaceId} ${quota.month}`
-    this.quotas.set(name, { ...quota, messages: (this.quotas.get(name)?.messages ?? 0) + 1 })
+    this.quotas.set(name, { ...quota, messages: (this.quotas.get(name)?.messages ?? 0) + quota.messages })
   }
 }

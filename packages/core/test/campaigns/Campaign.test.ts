@@ -115,6 +115,23 @@ describe("the failure rate", () => {
     assert.isAtLeast(FailureRate.rateOf(snapshots, counts)!, 0.4)
   })
 
+  it("failures that are corrected do not count, and do not make up for later ones", () => {
+    const failed: CampaignCounts.CampaignCounts = { ...CampaignCounts.none, sent: 700, failed: 300 }
+    // a person resumed the campaign
+    let snapshots: FailureRate.Snapshots = [FailureRate.taken(failed)]
+    const corrected = { ...failed, delivered: 300, failed: 0 }
+    snapshots = FailureRate.observe(snapshots, corrected)
+    const early = { ...corrected, sent: 800 }
+    assert.strictEqual(FailureRate.rateOf(snapshots, early), 0)
+    snapshots = FailureRate.observe(snapshots, early)
+    assert.strictEqual(FailureRate.rateOf(snapshots, { ...early, failed: 100 }), 0.5)
+  })
+
+  it("is at least 0, however many earlier failures are corrected together", () => {
+    const counts: CampaignCounts.CampaignCounts = { ...CampaignCounts.none, sent: 1_000, delivered: 500 }
+    assert.strictEqual(FailureRate.rateOf([{ ended: 1_000, failed: 500 }], counts), 0)
+  })
+
   it("is at most 1, however many failures of earlier recipients are reported together", () => {
     const counts: CampaignCounts.CampaignCounts = { ...CampaignCounts.none, sent: 9_000, failed: 1_000 }
     assert.strictEqual(FailureRate.rateOf([{ ended: 9_800, failed: 0 }], counts), 1)

@@ -11,6 +11,7 @@ const send = (n: number, message: Partial<Send["message"]>, send: Partial<Omit<S
   message: samples.message({ id: samples.id("msg", n), ...message }),
   binding: samples.binding({ messageId: samples.id("msg", n), claim: null }),
   quotaMonth: null,
+  returnedMonth: null,
   ...send
 })
 
@@ -23,8 +24,8 @@ describe("erase", () => {
     assert.strictEqual(erased, 4)
     assert.strictEqual(writes.removed.length, 4)
     assert.deepStrictEqual(writes.quotas.map(({ messages, month }) => [month, messages]), [
-      ["2026-01", 2],
-      ["2026-02", 1]
+      ["2026-01", -2],
+      ["2026-02", -1]
     ])
   })
 

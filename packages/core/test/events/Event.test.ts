@@ -179,6 +179,21 @@ describe("the body of an event", () => {
     })
   })
 
+  it("a correction says so in combined form, and the variants of the specification stay as they are", () => {
+    const corrected = ofTransition(sentMessage, { to: "delivered", at, corrects: "failed" }, {
+      id: id("evt"),
+      createdAt: start,
+      sequence: 2
+    })
+    const plain = progress("delivered")
+    const { data, ...around } = JSON.parse(plain.combined)
+    assert.deepStrictEqual(JSON.parse(body(corrected, "combined")), {
+      ...around,
+      data: { ...data, corrects: "failed" }
+    })
+    assert.deepStrictEqual([body(corrected, "a"), body(corrected, "b")], [plain.a, plain.b])
+  })
+
   it("an error omits unknown fields", () => {
     const failed = message({ error: { code: "server_error", message: "no" } })
     const { data } = ofTransition(failed, { to: "failed", at }, { id: id("evt"), createdAt: start, sequence: 1 })

@@ -38,6 +38,7 @@ const tried = (n: number, lastTry: Partial<Tried["lastTry"]> = {}): Tried => ({
   message: message({ id: id("msg", n) }),
   binding: binding({ messageId: id("msg", n), claim: { token: claimOf(n), leaseUntil: start + 30 * second } }),
   quotaMonth: monthOf(start),
+  returnedMonth: null,
   lastTry: { statusAtBefore: null, counted: { at: start, before: null }, ...lastTry }
 })
 
@@ -71,7 +72,7 @@ class World {
       this.sends.set(send.message.id, { ...send, lastTry: this.sends.get(send.message.id)!.lastTry })
     }
     for (const id of writes.removed) this.sends.delete(id)
-    for (const { messages } of writes.quotas) this.quota -= messages
+    for (const { messages } of writes.quotas) this.quota += messages
     for (const { fullAt } of writes.workspaces) this.workspaceFullAt = fullAt
     for (const { customers, fullAt } of writes.numbers) {
       this.numberFullAt = fullAt

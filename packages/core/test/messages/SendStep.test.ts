@@ -23,7 +23,8 @@ const claimed = (n: number): Send.Send => ({
     messageId: id("msg", n),
     claim: { token: claimOf(n), leaseUntil: start + 30 * second }
   }),
-  quotaMonth: monthOf(start)
+  quotaMonth: monthOf(start),
+  returnedMonth: null
 })
 
 const ids = (n: number, count = 2): EventIds => ({
@@ -67,7 +68,7 @@ class World {
     for (const { messageId, providerMessageId } of writes.names) {
       if (!this.names.has(providerMessageId)) this.names.set(providerMessageId, messageId)
     }
-    for (const { messages } of writes.quotas) this.quota -= messages
+    for (const { messages } of writes.quotas) this.quota += messages
     this.events.push(...writes.events)
     this.deadlines.push(...writes.deadlines)
     return answers
@@ -175,7 +176,8 @@ describe("the outcome of a send", () => {
     const stored: Send.Send = {
       message: command.message,
       binding: binding({ messageId: command.message.id, claim: { token: claimOf(1), leaseUntil: start + second } }),
-      quotaMonth: null
+      quotaMonth: null,
+      returnedMonth: null
     }
     const { writes } = settle({ now: (asked) => asked, send: () => stored }, [command])
     const decided = outright(command, start)!
@@ -218,6 +220,54 @@ describe("a report", () => {
       [1, 2, 3].map((n) => world.sends.get(id("msg", n))!.message.status),
       ["delivered", "read", "sending"]
     )
+  })
+})
+
+describe("a correction", () => {
+  const after = (world: World) => {
+    const { message, quotaMonth } = world.sends.get(id("msg", 1))!
+    return [message.status, quotaMonth === null ? "given back" : "spent", world.quota]
+  }
+
+  it("a refused message that was delivered spends its quota again, once, and keeps its stored answer", () => {
+    const world = new World()
+    world.settle([ending(1, "Refused")])
+    assert.deepStrictEqual(after(world), ["failed", "given back", messages - 1])
+    world.applyReport([reporting(1, "sent")])
+    assert.deepStrictEqual(after(world), ["failed", "given back", messages - 1])
+    world.applyReport([reporting(1, "delivered"), reporting(1, "delivered"), reporting(1, "read")])
+    assert.deepStrictEqual(after(world), ["read", "spent", messages])
+    assert.deepStrictEqual(world.sends.get(id("msg", 1))!.binding!.answer, refusal)
+    assert.deepStrictEqual(world.events.map(({ event: { data, type } }) => [type, data["corrects"]]), [
+      ["message.failed", undefined],
+      ["message.sent", "failed"],
+      ["message.delivered", "failed"],
+      ["message.read", undefined]
+    ])
+  })
+
+  it("a refusal of a message that was delivered gives no quota back", () => {
+    const world = new World()
+    world.applyReport([reporting(1, "delivered")])
+    world.settle([ending(1, "Refused")])
+    assert.deepStrictEqual(after(world), ["delivered", "spent", messages])
+  })
+
+  it("a message that nobody retried and that was sent after all spends its quota again", () => {
+    const world = new World()
+    world.settle([ending(1, "NotSent")])
+    world.sweep([{ now: start + day, ids: ids(1, messages) }])
+    assert.deepStrictEqual(after(world), ["failed", "given back", messages - 1])
+    world.applyReport([reporting(1, "sent", { now: start + 40 * day })])
+    assert.deepStrictEqual(after(world), ["sent", "spent", messages])
+    assert.strictEqual(world.sends.get(id("msg", 1))!.quotaMonth, monthOf(start))
+  })
+
+  it("a failure that was reported and corrected leaves the quota spent", () => {
+    const world = new World()
+    world.settle([ending(1, "Accepted")])
+    world.applyReport([reporting(1, "failed"), reporting(1, "delivered")])
+    assert.deepStrictEqual(after(world), ["delivered", "spent", messages])
   })
 })
 
@@ -288,6 +338,15 @@ describe("random sequences of sends", () => {
     assert.deepStrictEqual(together.answers, apart.answers)
     for (const what of ["sends", "names", "quota", "events"] as const) {
       assert.deepStrictEqual(together.world[what], apart.world[what], what)
+    }
+  }, checks)
+
+  it.prop("the quota counts what may have been sent, and everything that was", given, (_) => {
+    const { world } = carriedOut(timed(_.commands), _.sizes)
+    const sends = [...world.sends.values()]
+    assert.strictEqual(world.quota, sends.filter(({ quotaMonth }) => quotaMonth !== null).length)
+    for (const { message: { status }, quotaMonth } of sends) {
+      if (status !== "failed") assert.strictEqual(quotaMonth, monthOf(start), status)
     }
   }, checks)
 

@@ -9,7 +9,7 @@ const free: Pricing = { ...paid, billable: false }
 
 /** The message after its customer was erased. */
 const erased = (message: Message): Message =>
-  erase([{ message, binding: null, quotaMonth: null }]).writes.sends[0]!.message
+  erase([{ message, binding: null, quotaMonth: null, returnedMonth: null }]).writes.sends[0]!.message
 
 /** How the counts change when the price is told. */
 const told = (before: Message, pricing: Pricing) =>

@@ -22,7 +22,14 @@ import { Effect, Layer, Option } from "effect"
 import { contactNamed } from "../contacts/ContactStore.ts"
 import { record } from "../events/Journal.ts"
 import { keep as keepSend, senderOf, templateOf } from "../messages/Acceptance.ts"
-import { forget, loaded as loadedSends, nameOf, sendOf, write as writeSends } from "../messages/Sends.ts"
+import {
+  forget,
+  loaded as loadedSends,
+  nameOf,
+  remove as removeMessage,
+  sendOf,
+  write as writeSends
+} from "../messages/Sends.ts"
 import { type KeptCampaign, type Memory, State } from "../State.ts"
 
 /** The key of a campaign's message. */
@@ -201,7 +208,7 @@ const remove = (memory: Memory, kept: KeptCampaign | undefined): boolean => {
   if (kept === undefined || !Campaign.takesRows(kept.job.campaign)) return false
   for (const id of kept.queue.keys()) {
     forget(memory, memory.sendOf.get(id)!)
-    memory.messages.delete(memory.messages.get(id)!)
+    removeMessage(memory, memory.messages.get(id)!)
   }
   memory.campaigns.delete(kept)
   return true

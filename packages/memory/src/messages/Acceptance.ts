@@ -118,7 +118,7 @@ const write = (memory: Memory, writes: AcceptStep.Writes, now: Time.Instant): vo
     send.quotaMonth = quotaMonth
     send.lastTry = lastTry
     send.binding = { ...send.binding, claim }
-    awaitDeadline(memory, send, { message, binding: send.binding, quotaMonth })
+    awaitDeadline(memory, send, { message, binding: send.binding })
   }
 }
 

@@ -18,7 +18,7 @@ import { Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { inboundName, type Memory, State } from "../State.ts"
 import { abandon, accept } from "./Acceptance.ts"
-import { due, forget, isDue, loaded, nameOf, sendOf, write } from "./Sends.ts"
+import { due, forget, isDue, loaded, nameOf, remove, sendOf, write } from "./Sends.ts"
 
 /** The number of sends in one step of a sweep. */
 const sweepBatch = 64
@@ -88,7 +88,7 @@ const forgetMessages = (memory: Memory, before: Time.Instant): boolean => {
     if (message.id >= lowest || !Message.isOver(message)) continue
     if (send !== undefined && (message.campaignId === null || !hasEnded(message.campaignId))) continue
     if (send !== undefined) forget(memory, send)
-    memory.messages.delete(message)
+    remove(memory, message)
     const { providerMessageId: name } = message
     if (name !== null && memory.messageByProviderId.get(name) === message.id) memory.messageByProviderId.delete(name)
   }

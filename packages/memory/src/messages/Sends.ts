@@ -23,7 +23,12 @@ export const nameOf = ({ key, route, workspaceId }: Omit<MessageStore.KeyedReque
 export const sendOf = (memory: Memory, id: Message.Message["id"]): Send.Send | undefined => {
   const message = memory.messages.get(id)
   const kept = memory.sendOf.get(id)
-  return message && { message, binding: kept?.binding ?? null, quotaMonth: kept?.quotaMonth ?? null }
+  return message && {
+    message,
+    binding: kept?.binding ?? null,
+    quotaMonth: kept?.quotaMonth ?? null,
+    returnedMonth: memory.returnedMonths.get(id) ?? null
+  }
 }
 
 /** What the steps load. */
@@ -35,7 +40,11 @@ export const loaded = (memory: Memory): SendStep.LoadedReports => ({
 })
 
 /** Schedules the sweep for the send's deadline. */
-export const awaitDeadline = (memory: Memory, { name }: Kept, send: Send.Send): void => {
+export const awaitDeadline = (
+  memory: Memory,
+  { name }: Kept,
+  send: Pick<Send.Send, "binding" | "message">
+): void => {
   const at = Send.deadlineOf(send)
   if (at === null) return
   memory.deadlines.push({ at, name })
@@ -57,9 +66,17 @@ export const rekey = (memory: Memory, { messageId, ...key }: MessageErasure.Eras
   awaitDeadline(memory, kept, sendOf(memory, messageId)!)
 }
 
+/** Deletes a message without its key. */
+export const remove = (memory: Memory, message: Message.Message): void => {
+  memory.messages.delete(message)
+  memory.returnedMonths.delete(message.id)
+}
+
 const keep = (memory: Memory, send: Send.Send): void => {
-  const { binding, message, quotaMonth } = send
+  const { binding, message, quotaMonth, returnedMonth } = send
   memory.messages.set(message)
+  if (returnedMonth === null) memory.returnedMonths.delete(message.id)
+  else memory.returnedMonths.set(message.id, returnedMonth)
   const kept = memory.sendOf.get(message.id)
   if (kept === undefined) return
   if (binding === null) return forget(memory, kept)
@@ -78,7 +95,7 @@ export const write = (
   }
   for (const { messages, month, workspaceId } of quotas) {
     const counter = quotaCounter(workspaceId, month)
-    memory.quotaUsed.set(counter, (memory.quotaUsed.get(counter) ?? 0) - messages)
+    memory.quotaUsed.set(counter, (memory.quotaUsed.get(counter) ?? 0) + messages)
   }
   for (const { campaignId, changes } of tallies) {
     const kept = memory.campaigns.get(campaignId)
@@ -95,7 +112,7 @@ export const write = (
   for (const id of dequeued) memory.campaigns.get(memory.messages.get(id)!.campaignId!)?.queue.delete(id)
   for (const id of removed) {
     forget(memory, memory.sendOf.get(id)!)
-    memory.messages.delete(memory.messages.get(id)!)
+    remove(memory, memory.messages.get(id)!)
   }
   record(memory, events.map(({ event }) => event), events.map(({ deliveryId }) => deliveryId))
 }

@@ -15,15 +15,15 @@ const keepText = `update messages m set status = s.status, status_at = s.status_
     read_at = s.read_at, failed_at = s.failed_at, error = s.error, delivery_unknown = s.delivery_unknown,
     sequence = s.sequence, quota_month = s.quota_month, claim_token = s.claim_token, lease_until = s.lease_until,
     answer = s.answer, last_failure = s.last_failure, expires_at = s.expires_at, pricing = s.pricing,
-    played_at = s.played_at, is_held = s.is_held,
+    played_at = s.played_at, is_held = s.is_held, returned_month = s.returned_month,
     route = case when s.is_bound then m.route end, key = case when s.is_bound then m.key end,
     fingerprint = case when s.is_bound then m.fingerprint end
   from unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[],
     $9::json[], $10::boolean[], $11::integer[], $12::text[], $13::text[], $14::bigint[], $15::json[], $16::json[],
-    $17::bigint[], $18::boolean[], $19::json[], $20::bigint[], $21::boolean[])
+    $17::bigint[], $18::boolean[], $19::json[], $20::bigint[], $21::boolean[], $22::text[])
     s (id, status, status_at, provider_message_id, sent_at, delivered_at, read_at, failed_at, error, delivery_unknown,
       sequence, quota_month, claim_token, lease_until, answer, last_failure, expires_at, is_bound, pricing, played_at,
-      is_held)
+      is_held, returned_month)
   where m.id = s.id`
 
 const keep = (sends: ReadonlyArray<Send.Send>): Statement => {
@@ -52,7 +52,8 @@ const keep = (sends: ReadonlyArray<Send.Send>): Statement => {
       booleans(bindings.map((binding) => binding !== null)),
       jsons(messages.map(({ pricing }) => pricing)),
       instants(messages.map(({ playedAt }) => playedAt)),
-      booleans(messages.map(({ isHeld }) => isHeld))
+      booleans(messages.map(({ isHeld }) => isHeld)),
+      texts(sends.map(({ returnedMonth }) => returnedMonth))
     ]
   }
 }
@@ -63,11 +64,11 @@ const nameText = `insert into message_names (provider_message_id, message_id)
   on conflict do nothing`
 
 /** Several quotas are updated in the order of their keys. */
-const giveBackText = `update quota_usage q set used = q.used - g.messages
+const quotasText = `update quota_usage q set used = q.used + c.messages
   from (
-    select * from unnest($1::text[], $2::text[], $3::integer[]) g (workspace_id, month, messages) order by 1, 2
-  ) g
-  where q.workspace_id = g.workspace_id and q.month = g.month`
+    select * from unnest($1::text[], $2::text[], $3::integer[]) c (workspace_id, month, messages) order by 1, 2
+  ) c
+  where q.workspace_id = c.workspace_id and q.month = c.month`
 
 const deadlineText = `insert into message_deadlines (workspace_id, due_at, message_ids)
   select d.workspace_id, d.due_at, array[d.message_id]
@@ -100,7 +101,7 @@ export const keepSends = (
     ]
   }],
   ...quotas.length === 0 ? [] : [{
-    text: giveBackText,
+    text: quotasText,
     params: [
       texts(quotas.map(({ workspaceId }) => workspaceId)),
       texts(quotas.map(({ month }) => month)),

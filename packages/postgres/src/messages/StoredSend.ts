@@ -49,7 +49,8 @@ const bindingOf = (row: StoredSend): Idempotency.Binding =>
 export const sendOf = (row: StoredSend): Send.Send => ({
   message: messageOf(row),
   binding: row["key"] === null ? null : bindingOf(row),
-  quotaMonth: row["quota_month"] as string | null
+  quotaMonth: row["quota_month"] as string | null,
+  returnedMonth: row["returned_month"] as string | null
 })
 
 /** What a key is bound to. */

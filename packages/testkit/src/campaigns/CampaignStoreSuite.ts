@@ -636,6 +636,70 @@ export const tests = (it: Fixture.It): void => {
       assert.deepInclude(compared.read, { a: 0, b: 1 / ofB })
     }))
 
+  it.effect("a correction moves a recipient from the failures to what was true, in every count, once", () =>
+    Effect.gen(function*() {
+      const customers = yield* CustomerStore.CustomerStore
+      const own = yield* world()
+      const campaign = yield* draft(own, {
+        templateB: { name: "order", language: "en_US", bodyParams: ["{{number}}", "here"] }
+      })
+      yield* add(campaign, rows(40))
+      yield* changed(campaign, own.start, { _tag: "Check" })
+      yield* workAll(own, own.start)
+      yield* changed(campaign, own.start, { _tag: "Start" })
+      const claimed: Array<CampaignWorkStep.Claimed> = []
+      for (let at = own.start; claimed.length < 40; at += 500) claimed.push(...yield* workAll(own, at))
+      const of = (variant: Variant.Variant) => claimed.filter((recipient) => recipient.message.variant === variant)
+      const failedBy = (recipient: CampaignWorkStep.Claimed, n: number) =>
+        Effect.gen(function*() {
+          const { command } = yield* claim(own, recipient, own.start)
+          if (n % 2 === 0) {
+            yield* MessageFixture.settle(command, yield* MessageFixture.refusedIt(own.start), own.start)
+          } else {
+            yield* MessageFixture.settle(command, yield* MessageFixture.tookIt, own.start)
+            yield* MessageFixture.report({ status: "failed", at: own.start, reference: command.messageId })
+          }
+        })
+      yield* Effect.forEach(claimed, failedBy, { concurrency: 8 })
+      const [ofA, ofB] = [of("a"), of("b")]
+      const all = yield* get(campaign)
+      assert.deepStrictEqual(all.counts, counts({ failed: 40 }))
+      assert.deepStrictEqual(CampaignTally.reasonsOf(all.tallies), [
+        { outcome: "failed", reason: "undeliverable", recipients: 40 }
+      ])
+      // the customers of some are erased before their failure is corrected
+      for (const { message } of ofB.slice(0, 2)) {
+        yield* customers.erase({
+          workspaceId: own.workspace.id,
+          names: CustomerRecords.namesOf(message.content.to, []),
+          place: "messages",
+          after: null,
+          now: own.start
+        })
+      }
+      const tell = (recipients: ReadonlyArray<CampaignWorkStep.Claimed>, status: Message.Report["status"]) =>
+        Effect.forEach(
+          [...recipients, ...recipients],
+          ({ message: { id } }) => MessageFixture.report({ status, at: own.start + second, reference: id }),
+          { concurrency: 8, discard: true }
+        )
+      yield* tell(claimed, "sent")
+      yield* tell(ofA.slice(0, 3), "delivered")
+      yield* tell(ofB.slice(0, 4), "read")
+      yield* tell(claimed, "failed")
+      const { counts: after, tallies } = yield* get(campaign)
+      assert.deepStrictEqual(after, counts({ failed: 33, delivered: 3, read: 4 }))
+      assert.deepStrictEqual(CampaignTally.reasonsOf(tallies), [
+        { outcome: "failed", reason: "undeliverable", recipients: 33 }
+      ])
+      const compared = Comparison.of(tallies)
+      assert.deepStrictEqual(compared.counts, {
+        a: counts({ failed: ofA.length - 3, delivered: 3 }),
+        b: counts({ failed: ofB.length - 4, read: 4 })
+      })
+      assert.deepInclude(compared.delivered, { a: 3 / ofA.length, b: 4 / ofB.length })
+    }))
+
   it.effect("a campaign pauses itself if either variant's template is no longer approved", () =>
     Effect.gen(function*() {
       const own = yield* world()
@@ -1003,6 +1067,36 @@ export const tests = (it: Fixture.It): void => {
       yield* changed(campaign, own.start + minute, { _tag: "Resume" })
       assert.isNotEmpty(yield* workAll(own, own.start + minute))
       assert.strictEqual(FailureRate.rateOf((yield* get(campaign)).snapshots, paused.counts), undefined)
+    }))
+
+  it.effect("a resumed campaign whose earlier failures were corrected pauses itself again for later ones", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const count = 120
+      const campaign = yield* running(own, 4 * count, { maxFailureRate: 0.5 })
+      const failed = (recipients: ReadonlyArray<CampaignWorkStep.Claimed>, now: Time.Instant) =>
+        Effect.forEach(recipients, (recipient) =>
+          Effect.gen(function*() {
+            const { messageId } = yield* sent(own, recipient, now)
+            yield* MessageFixture.report({ status: "failed", at: now, reference: messageId })
+            return messageId
+          }), { concurrency: 16 })
+      const first = yield* failed(yield* workAll(own, own.start, count), own.start)
+      assert.strictEqual(first.length, count)
+      assert.deepStrictEqual(yield* workAll(own, own.start + second), [])
+      assert.deepInclude(yield* get(campaign), { status: "paused", pausedFor: "failure_rate" })
+      yield* changed(campaign, own.start + minute, { _tag: "Resume" })
+      yield* Effect.forEach(
+        first,
+        (reference) => MessageFixture.report({ status: "delivered", at: own.start + minute, reference }),
+        { concurrency: 16 }
+      )
+      const more = yield* workAll(own, own.start + minute, count)
+      assert.isNotEmpty(more)
+      assert.deepInclude((yield* get(campaign)).counts, { failed: 0, delivered: count })
+      yield* failed(more, own.start + minute)
+      yield* workAll(own, own.start + minute + second, count)
+      assert.deepInclude(yield* get(campaign), { status: "paused", pausedFor: "failure_rate" })
     }))
 
   it.effect("a recipient that our own rules stop is skipped with the reason, and only once", () =>

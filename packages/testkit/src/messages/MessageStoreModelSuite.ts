@@ -146,11 +146,8 @@ const run = (seed: number, history: Array<string>): Fixture.Play<void> =>
       const present = held.get(key)
       const live = present !== undefined && present.binding.claim?.token === command.claimToken
       const stale = random.below(6) === 0
-      const unreported = present?.message.status === "sending" && present.message.providerMessageId === null
       const tag = random.pick<MessageStore.SendEnd["_tag"]>(
-        unreported
-          ? ["Accepted", "Refused", "NotSent", "NotSent", "Unknown", "Unknown"]
-          : ["Accepted", "NotSent", "Unknown"]
+        ["Accepted", "Refused", "NotSent", "NotSent", "Unknown", "Unknown"]
       )
       const end = yield* endOf(tag, key)
       const claimToken = stale ? yield* Fixture.word : command.claimToken
@@ -184,8 +181,7 @@ const run = (seed: number, history: Array<string>): Fixture.Play<void> =>
 
     const report = Effect.fnUntraced(function*(key: string) {
       const present = held.get(key)
-      // a provider that refused, or was never called, reports nothing
-      if (present === undefined || present.calls.includes("Refused")) return
+      if (present === undefined) return
       const status = random.pick(["sent", "sent", "delivered", "delivered", "read", "read", "failed"] as const)
       const named = yield* providerId(key)
       const providerMessageId = random.below(5) === 0 ? null : named
@@ -295,21 +291,25 @@ const run = (seed: number, history: Array<string>): Fixture.Play<void> =>
     assert.strictEqual(items.length, [...expected.values()].flat().length)
   })
 
-/** A status never falls, except from the one failure that yields to reports. */
+/** A status never falls, except from a failure that was concluded from silence. */
 const assertNoStepBack = (before: Message.Message | undefined, after: Message.Message) => {
   if (before === undefined || before.status === after.status) return
-  const rank = ({ status }: Message.Message) =>
-    Message.hasEnded(status) ? Message.ranks.delivered : Message.ranks[status]
-  if (Message.isDeliveryUnknown(before)) return
-  assert.isAtLeast(rank(after), rank(before), `${before.status} became ${after.status}`)
-  assert.notStrictEqual(before.status, "failed", `failed became ${after.status}`)
+  if (Message.isConcluded(before)) return
+  assert.isAtLeast(
+    Message.rankOf(after.status),
+    Message.rankOf(before.status),
+    `${before.status} became ${after.status}`
+  )
 }
 
 /** Whether an event reports a failure that we concluded from silence. The real outcome may follow. */
 const isConclusion = ({ data }: Event.Event) =>
   Predicate.hasProperty(data["error"], "reason") && data["error"].reason === Message.deliveryUnknown.reason
 
-/** Checks one message's events: a sequence without a gap, no step twice, the steps in order. */
+/**
+ * Checks one message's events: a sequence without a gap, no step twice, the steps in order, and `corrects` from a failure
+ * on, in each event of its correction.
+ */
 const assertLawful = (events: ReadonlyArray<Event.Event>) => {
   assert.isAtMost(events.filter(isConclusion).length, 1)
   const types = events.filter((event) => !isConclusion(event)).map(({ type }) => type)
@@ -317,6 +317,13 @@ const assertLawful = (events: ReadonlyArray<Event.Event>) => {
   assert.strictEqual(new Set(types).size, types.length, `told twice: ${types.join(", ")}`)
   const ladder = types.filter((type) => type !== "message.failed")
   assert.deepStrictEqual(ladder, ["message.sent", "message.delivered", "message.read"].slice(0, ladder.length))
+  for (const [i, { data, type }] of events.entries()) {
+    const before = events[i - 1]
+    const isFirst = before?.type === "message.failed"
+    const isFurther = before?.data["corrects"] === "failed" && before.createdAt === events[i]!.createdAt
+    if (data["corrects"] === undefined) assert.isFalse(isFirst, `${type} after a failure corrects nothing`)
+    else assert.isTrue(type !== "message.failed" && (isFirst || isFurther), `${type} corrects nothing`)
+  }
 }
 
 /** Rounds of commands that race for one key. Asserts only what holds in any order. */

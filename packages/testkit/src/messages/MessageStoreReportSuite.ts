@@ -2,7 +2,7 @@
  * Conformance of `MessageStore.applyReport`.
  */
 import { assert } from "@effect/vitest"
-import { type Event, Message, MessageStore, Time } from "@wac/core"
+import { type Event, Message, MessageStore, Quota, Time, UsageStore } from "@wac/core"
 import { Effect } from "effect"
 import * as Fixture from "../Fixture.ts"
 import * as DeliveryFixture from "../webhooks/DeliveryFixture.ts"
@@ -279,33 +279,127 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual((yield* messageOf(command)).status, "read")
     }))
 
-  it.effect("failed is final, and is not reached from delivered", () =>
+  it.effect("delivered and read correct a failure, and say so; sent only fills in its time", () =>
     Effect.gen(function*() {
       const own = yield* world()
-      const failed = yield* sent(own)
-      yield* report({ status: "failed", at: own.start + 1, reference: failed.messageId })
-      for (const status of ["sent", "delivered", "read", "failed"] as const) {
-        assert.isTrue(yield* report({ status, at: own.start + 2, reference: failed.messageId }))
+      yield* putWebhook(own)
+      const { command, messageId } = yield* sent(own)
+      const tell = (status: Message.Report["status"], after: number) =>
+        Effect.gen(function*() {
+          assert.isTrue(yield* report({ status, at: own.start + after, reference: messageId }))
+          const { deliveredAt, error, failedAt, readAt, sequence, status: now } = yield* messageOf(command)
+          return { now, deliveredAt, readAt, failedAt, error, sequence }
+        })
+      const failed = {
+        now: "failed",
+        deliveredAt: null,
+        readAt: null,
+        failedAt: own.start + 1,
+        error: MessageFixture.refusedError,
+        sequence: 2
+      } as const
+      assert.deepStrictEqual(yield* tell("failed", 1), failed)
+      assert.deepStrictEqual(yield* tell("sent", 2), failed)
+      assert.deepStrictEqual(yield* tell("failed", 3), failed)
+      const read = {
+        now: "read",
+        deliveredAt: own.start + 4,
+        readAt: own.start + 4,
+        failedAt: null,
+        error: null,
+        sequence: 4
+      } as const
+      assert.deepStrictEqual(yield* tell("read", 4), read)
+      for (const status of ["failed", "sent", "delivered", "read"] as const) {
+        assert.deepStrictEqual(yield* tell(status, 5), read)
       }
-      const message = yield* messageOf(failed.command)
-      assert.deepStrictEqual(
-        [message.status, message.failedAt, message.error, message.sequence],
-        ["failed", own.start + 1, MessageFixture.refusedError, 2]
-      )
-      const delivered = yield* sent(own)
-      yield* report({ status: "delivered", at: own.start + 3, reference: delivered.messageId })
-      assert.isTrue(yield* report({ status: "failed", at: own.start + 4, reference: delivered.messageId }))
-      const other = yield* messageOf(delivered.command)
-      assert.deepStrictEqual(
-        [other.status, other.failedAt, other.error, other.sequence],
-        ["delivered", null, null, 2]
-      )
-      assert.deepStrictEqual(steps(yield* eventsOf(own)), [
-        ["sent", 1],
-        ["failed", 2],
-        ["sent", 1],
-        ["delivered", 2]
+      const told = (yield* eventsOf(own)).map(({ data, type }) => [type.slice(8), data["corrects"], data["error"]])
+      assert.deepStrictEqual(told, [
+        ["sent", undefined, undefined],
+        ["failed", undefined, { ...MessageFixture.refusedError }],
+        ["delivered", "failed", undefined],
+        ["read", "failed", undefined]
       ])
+      assert.strictEqual((yield* DeliveryFixture.views(own)).length, 4)
+    }))
+
+  it.effect("a failure that comes below the status changes nothing", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const { command, messageId } = yield* sent(own)
+      yield* report({ status: "delivered", at: own.start + 3, reference: messageId })
+      const before = yield* messageOf(command)
+      assert.isTrue(yield* report({ status: "failed", at: own.start + 4, reference: messageId }))
+      assert.deepStrictEqual(yield* messageOf(command), before)
+      assert.deepStrictEqual(steps(yield* eventsOf(own)), [["sent", 1], ["delivered", 2]])
+    }))
+
+  it.effect("a message that failed before it was sent, and arrived, was sent first", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const { command } = yield* claimed(own)
+      yield* settle(command, yield* MessageFixture.refusedIt(own.start))
+      const at = own.start + minute
+      yield* report({ status: "delivered", at, reference: command.messageId })
+      const { deliveredAt, error, failedAt, sentAt, status } = yield* messageOf(command)
+      assert.deepStrictEqual([status, sentAt, deliveredAt, failedAt, error], ["delivered", at, at, null, null])
+      assert.deepStrictEqual((yield* eventsOf(own)).map(({ data, type }) => [type.slice(8), data["corrects"]]), [
+        ["failed", undefined],
+        ["sent", "failed"],
+        ["delivered", "failed"]
+      ])
+    }))
+
+  it.effect("a correction leaves the stored answer, and spends the quota again, once and in its month", () =>
+    Effect.gen(function*() {
+      const usage = yield* UsageStore.UsageStore
+      const store = yield* MessageStore.MessageStore
+      const own = yield* world()
+      const month = Quota.monthOf(own.start)
+      const used = Effect.map(
+        usage.months(own.workspace.id),
+        (months) => months.map(({ month, used }) => [month, used])
+      )
+      const refused = (yield* claimed(own)).command
+      const end = yield* MessageFixture.refusedIt(own.start)
+      yield* settle(refused, end)
+      assert.deepStrictEqual(yield* used, [[month, 0]])
+      for (const status of ["sent", "read", "delivered", "failed"] as const) {
+        yield* report({ status, at: own.start + hour, now: own.start + hour, reference: refused.messageId })
+      }
+      assert.deepStrictEqual(yield* lookUp(refused, own.start + hour), { _tag: "Answered", answer: end.answer })
+      assert.deepStrictEqual(yield* used, [[month, 1]])
+
+      const waiting = (yield* claimed(own)).command
+      yield* settle(waiting, yield* MessageFixture.notSent)
+      yield* store.sweep(own.start + day)
+      assert.strictEqual((yield* messageOf(waiting)).error?.reason, "not_sent")
+      assert.deepStrictEqual(yield* used, [[month, 1]])
+      // the keys are deleted by then
+      const later = own.start + 20 * day
+      yield* store.sweep(later)
+      for (const { messageId } of [refused, waiting]) {
+        yield* report({ status: "sent", at: later, reference: messageId })
+        yield* report({ status: "failed", at: later, reference: messageId })
+        yield* report({ status: "delivered", at: later, reference: messageId })
+      }
+      assert.deepStrictEqual(yield* used, [[month, 2]])
+      assert.deepStrictEqual([(yield* messageOf(refused)).status, (yield* messageOf(waiting)).status], [
+        "read",
+        "delivered"
+      ])
+    }))
+
+  it.effect("a refusal after a report that the message arrived changes nothing, and gives no quota back", () =>
+    Effect.gen(function*() {
+      const usage = yield* UsageStore.UsageStore
+      const own = yield* world()
+      const { command } = yield* claimed(own)
+      yield* report({ status: "delivered", at: own.start, reference: command.messageId })
+      const before = yield* messageOf(command)
+      assert.isTrue(yield* settle(command, yield* MessageFixture.refusedIt(own.start)))
+      assert.deepStrictEqual(yield* messageOf(command), before)
+      assert.deepStrictEqual(yield* usage.months(own.workspace.id), [{ month: Quota.monthOf(own.start), used: 1 }])
     }))
 
   it.effect("a report settles an unknown outcome, and the key has an answer from then on, for 24 hours", () =>
@@ -368,7 +462,7 @@ export const tests = (it: Fixture.It): void => {
       }
     }))
 
-  it.effect("only delivery_unknown yields to a later report", () =>
+  it.effect("delivery_unknown yields to a later report", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const command = yield* givenUp(own)
@@ -384,7 +478,8 @@ export const tests = (it: Fixture.It): void => {
         [message.status, message.failedAt, message.error, message.sentAt, message.deliveredAt, message.sequence],
         ["delivered", null, null, at, at, 3]
       )
-      assert.deepStrictEqual(steps(yield* eventsOf(own)), [["failed", 1], ["sent", 2], ["delivered", 3]])
+      const told = (yield* eventsOf(own)).map(({ data, sequence, type }) => [type.slice(8), sequence, data["corrects"]])
+      assert.deepStrictEqual(told, [["failed", 1, undefined], ["sent", 2, "failed"], ["delivered", 3, "failed"]])
       assert.strictEqual((yield* lookUp(command, at))._tag, "Answered")
     }))
 
@@ -401,9 +496,13 @@ export const tests = (it: Fixture.It): void => {
         ["failed", at, MessageFixture.refusedError, 1]
       )
       assert.deepStrictEqual(steps(yield* eventsOf(own)), [["failed", 1]])
-      // from here on it is final
-      yield* report({ status: "delivered", at: at + 1, reference: command.messageId })
+      // from here on only a report that it arrived is better
+      yield* report({ status: "sent", at: at + 1, reference: command.messageId })
       assert.strictEqual((yield* messageOf(command)).status, "failed")
+      yield* report({ status: "delivered", at: at + 2, reference: command.messageId })
+      assert.strictEqual((yield* messageOf(command)).status, "delivered")
+      const told = (yield* eventsOf(own)).map(({ data, sequence, type }) => [type.slice(8), sequence, data["corrects"]])
+      assert.deepStrictEqual(told, [["failed", 1, undefined], ["sent", 2, "failed"], ["delivered", 3, "failed"]])
     }))
 
   it.effect("racing reports record each step once, in order, without a gap", () =>

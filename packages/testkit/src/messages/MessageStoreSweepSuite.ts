@@ -145,9 +145,20 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* lookUp(command, end), { _tag: "Unbound" })
       const again = yield* claimed(own, { key: command.request.key, fingerprint: "another body", now: end })
       assert.notStrictEqual(again.command.messageId, command.messageId)
-      // this failure is final
-      yield* report({ status: "delivered", at: end, reference: command.messageId })
-      assert.strictEqual((yield* messageOf(command)).status, "failed")
+      // a report is better than this conclusion, and the key stays free
+      yield* report({ status: "sent", at: end, reference: command.messageId })
+      assert.deepStrictEqual(yield* messageOf(command), {
+        ...before,
+        status: "sent",
+        statusAt: end,
+        sentAt: end,
+        sequence: 2
+      })
+      assert.deepStrictEqual((yield* eventsOf(own)).map(({ data, type }) => [type, data["corrects"]]), [
+        ["message.failed", undefined],
+        ["message.sent", "failed"]
+      ])
+      assert.strictEqual((yield* lookUp(again.command, end))._tag, "Running")
     }))
 
   it.effect("the 24 hours count from the end of the last try, and not while one runs", () =>

@@ -2,7 +2,16 @@
  * Conformance of `UsageStore`.
  */
 import { assert } from "@effect/vitest"
-import { type Activity, type Message, MessageStore, Priced, Quota, UsageStore } from "@wac/core"
+import {
+  type Activity,
+  CustomerRecords,
+  CustomerStore,
+  type Message,
+  MessageStore,
+  Priced,
+  Quota,
+  UsageStore
+} from "@wac/core"
 import { Effect } from "effect"
 import * as Fixture from "../Fixture.ts"
 import * as MessageFixture from "../messages/MessageFixture.ts"
@@ -98,6 +107,53 @@ export const tests = (it: Fixture.It): void => {
       yield* report("read", free)
       assert.deepStrictEqual(yield* all, [counted(free)])
       assert.deepStrictEqual(yield* store.priced(own.workspace.id, own.start + hour), [])
+    }))
+
+  it.effect("a corrected message counts once under its price, even if its customer is erased", () =>
+    Effect.gen(function*() {
+      const store = yield* UsageStore.UsageStore
+      const messages = yield* MessageStore.MessageStore
+      const customers = yield* CustomerStore.CustomerStore
+      const own = yield* world()
+      const failed = Effect.gen(function*() {
+        const { command } = yield* MessageFixture.claimed(own)
+        yield* MessageFixture.settle(command, yield* MessageFixture.refusedIt(own.start))
+        return command
+      })
+      const erased = yield* failed
+      const { to } = erased.message
+      yield* customers.erase({
+        workspaceId: own.workspace.id,
+        names: CustomerRecords.namesOf(to, []),
+        place: "messages",
+        after: null,
+        now: own.start
+      })
+      const kept = yield* failed
+      const pricing = { billable: true, model: "PMP", type: "regular", category: "utility" }
+      const counted = { category: pricing.category, type: pricing.type, billable: true, messages: 1 }
+      for (const { messageId } of [erased, kept]) {
+        for (const status of ["failed", "delivered", "failed", "read", "delivered"] as const) {
+          yield* messages.applyReport({
+            now: own.start + hour,
+            providerNumberId: null,
+            reference: messageId,
+            report: {
+              status,
+              at: own.start + hour,
+              providerMessageId: null,
+              error: status === "failed" ? MessageFixture.refusedError : null,
+              ...(status === "failed" ? {} : { pricing })
+            },
+            ids: yield* Fixture.eventIds
+          })
+        }
+      }
+      assert.sameDeepMembers([...yield* store.priced(own.workspace.id, own.start - hour)], [
+        { workspaceId: own.workspace.id, hour: own.start - own.start % hour, market: Priced.noMarket, ...counted },
+        { workspaceId: own.workspace.id, hour: own.start - own.start % hour, market: Priced.marketOf(to), ...counted }
+      ])
+      assert.deepStrictEqual((yield* store.months(own.workspace.id)).map(({ used }) => used), [2])
     }))
 
   it.effect("months report what sends have used of the quota, newest first", () =>

@@ -36,19 +36,24 @@ interface OfMessage {
   readonly pricing?: Pricing
 }
 
+interface OfProgress extends OfMessage {
+  /** Present if the message had been reported as failed before, which was not so. */
+  readonly corrects?: "failed"
+}
+
 /** The provider accepted the message. */
-export type MessageSent = Recording<"message.sent", OfMessage & { readonly status: "sent"; readonly sent_at: string }>
+export type MessageSent = Recording<"message.sent", OfProgress & { readonly status: "sent"; readonly sent_at: string }>
 
 /** The message is on the recipient's device. */
 export type MessageDelivered = Recording<
   "message.delivered",
-  OfMessage & { readonly status: "delivered"; readonly delivered_at: string }
+  OfProgress & { readonly status: "delivered"; readonly delivered_at: string }
 >
 
 /** The recipient has read the message. */
-export type MessageRead = Recording<"message.read", OfMessage & { readonly status: "read"; readonly read_at: string }>
+export type MessageRead = Recording<"message.read", OfProgress & { readonly status: "read"; readonly read_at: string }>
 
-/** The message will never arrive. */
+/** The message will not arrive, as far as is known: a later event with `corrects` says that it did. */
 export type MessageFailed = Recording<
   "message.failed",
   OfMessage & {

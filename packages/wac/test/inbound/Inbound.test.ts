@@ -95,6 +95,39 @@ describe("a customer's message from a test or a provider", () => {
     assert.deepStrictEqual(events, [["message.sent", false], ["message.delivered", false], ["message.read", true]])
   })
 
+  it("a report that a failed message was read corrects it, and listeners are told so", async () => {
+    const { clock, wac } = await start()
+    const heard: Array<unknown> = []
+    for (const type of ["message.sent", "message.delivered", "message.read"] as const) {
+      wac.on(type, ({ data, type }) => void heard.push([type, data.corrects]))
+    }
+    const { messageId } = await wac.messages.send(
+      { to: "+15005550002", type: "template", template: { name: "hello_world", language: "en_US" } },
+      fresh()
+    )
+    await clock.advance("1 second")
+    assert.deepInclude(await wac.messages.get(messageId), {
+      status: "failed",
+      failedAt: "2026-01-01T00:00:00.200Z"
+    })
+    const read = { type: "status", messageId, status: "read" } as const
+    await wac.inbound.receive([read, { ...read, status: "failed" }, read])
+    await clock.advance("1 second")
+    const at = "2026-01-01T00:00:01.000Z"
+    assert.deepInclude(await wac.messages.get(messageId), {
+      status: "read",
+      deliveredAt: at,
+      readAt: at,
+      failedAt: null,
+      error: null
+    })
+    assert.sameDeepMembers(heard, [
+      ["message.sent", undefined],
+      ["message.delivered", "failed"],
+      ["message.read", "failed"]
+    ])
+  })
+
   it("a button or button reply that means stop opts the customer out, like the text STOP", async () => {
     const stops: ReadonlyArray<OneContent> = [
       { text: { body: " stop " } },
