@@ -219,7 +219,7 @@ export const make = (grounds: Grounds): Messages => {
 
   const word: Messages["word"] = (message, status, at, problem) => {
     if (status === "delivered" || status === "read") bill.reached(message)
-    const { conversation, numericTimestamps, omitContacts } = settings()
+    const { conversation, numericTimestamps, omitBillable, omitContacts } = settings()
     const name = `${message.wamid} ${status}`
     const numeric = dice.hits(numericTimestamps, "numeric", name)
     return Updates.status(account, message.number, {
@@ -230,6 +230,7 @@ export const make = (grounds: Grounds): Messages => {
       reference: message.reference,
       category: message.category,
       isFree: message.isFree,
+      billable: !dice.hits(omitBillable, "billable", name),
       problem,
       conversation: conversation
         ? {

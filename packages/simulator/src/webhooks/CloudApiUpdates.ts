@@ -57,6 +57,8 @@ export interface StatusFacts {
   readonly reference: string | undefined
   readonly category: string
   readonly isFree: boolean
+  /** Whether the price says `billable`, which upstream has deprecated (whatsapp-api-js, `ServerPricing`). */
+  readonly billable: boolean
   readonly problem: Errors.Problem | undefined
   /** With the `conversation` of versions before 24, until this time. */
   readonly conversation: { readonly id: string; readonly until: string | number } | undefined
@@ -86,7 +88,7 @@ export const status = (account: string, number: BusinessNumber, facts: StatusFac
         }),
         pricing: priced
           ? {
-            billable: !facts.isFree,
+            ...(facts.billable ? { billable: !facts.isFree } : {}),
             pricing_model: "PMP",
             type: facts.isFree ? "free_customer_service" : "regular",
             category: facts.category
