@@ -98,7 +98,7 @@ export const read = (
     },
     // the status itself carries the opt-out, to the customer of our message
     ...(status === "failed"
-      ? errors.flatMap((error) => Consequences.of(error, { ...origin, at, customer: undefined }))
+      ? errors.flatMap((error) => Consequences.of(error, { ...origin, at, customer: undefined, status: undefined }))
       : [])
   ]
 }
