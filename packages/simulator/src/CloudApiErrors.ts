@@ -70,7 +70,11 @@ const table: { readonly [code: number]: Row } = {
     title: "Business eligibility payment issue",
     details: "Message failed to send because there were one or more errors related to your payment method."
   },
-  131043: { http: 400, title: "Message expired", details: "Message was not sent during its Time To Live (TTL) duration." },
+  131043: {
+    http: 400,
+    title: "Message expired",
+    details: "Message was not sent during its Time To Live (TTL) duration."
+  },
   131045: { http: 500, title: "Incorrect certificate", details: "Message failed to send due to a registration error." },
   131047: {
     http: 400,

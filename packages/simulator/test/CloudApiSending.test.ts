@@ -78,20 +78,35 @@ it.effect("refuses with the documented code, status and shape, in order", () =>
       [132018, 400, order(text("a"), text("two\nlines")), /new-line/],
       [132018, 400, order(text("a"), text("a\ttab")), /tab/],
       [132018, 400, order(text("a"), text("five     spaces")), /4 consecutive spaces/],
-      [132018, 400, template("track_parcel", [
-        bodyOf(text("a")),
-        { type: "button", sub_type: "url", index: "0", parameters: [text("a\nb")] }
-      ]), /new-line/],
-      [132018, 400, template("login_code", [
-        bodyOf(text("1".repeat(16))),
-        { type: "button", sub_type: "url", index: "0", parameters: [text("1".repeat(16))] }
-      ]), /Parameter at index 0 exceeds the parameter length limit 15/],
+      [
+        132018,
+        400,
+        template("track_parcel", [
+          bodyOf(text("a")),
+          { type: "button", sub_type: "url", index: "0", parameters: [text("a\nb")] }
+        ]),
+        /new-line/
+      ],
+      [
+        132018,
+        400,
+        template("login_code", [
+          bodyOf(text("1".repeat(16))),
+          { type: "button", sub_type: "url", index: "0", parameters: [text("1".repeat(16))] }
+        ]),
+        /Parameter at index 0 exceeds the parameter length limit 15/
+      ],
       [132012, 400, order(text("a"), { type: "image", image: { id: "1" } }), /expected TEXT, received IMAGE/],
       [132005, 400, order(text("a"), text("x".repeat(1024)))],
-      [132005, 400, template("named_header", [
-        { type: "header", parameters: [text("x".repeat(60), "order_id")] },
-        bodyOf(text("a", "first_name"))
-      ]), /header/],
+      [
+        132005,
+        400,
+        template("named_header", [
+          { type: "header", parameters: [text("x".repeat(60), "order_id")] },
+          bodyOf(text("a", "first_name"))
+        ]),
+        /header/
+      ],
       [100, 400, named(text("a"), text("b"), text("c")), /Parameter name/],
       [132012, 400, named(text("a", "first_name"), text("b", "day"), text("c", "minute")), /minute/],
       [132012, 400, template("picture_offer", [bodyOf(text("a"))]), /expected IMAGE, received UNKNOWN/],

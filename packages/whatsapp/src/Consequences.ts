@@ -18,7 +18,8 @@ export interface Subject {
 }
 
 /** Whether the error says that the recipient wants no marketing messages. */
-export const isOptOut = (error: GraphError): boolean => Classification.meaningOf(error, undefined).consequence?._tag === "OptOut"
+export const isOptOut = (error: GraphError): boolean =>
+  Classification.meaningOf(error, undefined).consequence?._tag === "OptOut"
 
 /** The items to be applied; none when nothing follows, or when nobody knows for whom. */
 export const of = (

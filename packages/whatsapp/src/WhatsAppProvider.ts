@@ -68,7 +68,9 @@ const failureOf = ({ _tag }: CloudApi.Answer) => _tag === "Answered" ? "provider
 const reasonOf = (answer: CloudApi.Answer, error: GraphError | undefined): string => {
   if (answer._tag !== "Answered") return `it could not be reached (${answer.why})`
   if (error === undefined) return `it answered with status ${answer.status}, and nothing that can be read`
-  return `${Classification.meaningOf(error, answer.status).title} (${error.code}${error.message === "" ? "" : `: ${error.message}`})`
+  return `${Classification.meaningOf(error, answer.status).title} (${error.code}${
+    error.message === "" ? "" : `: ${error.message}`
+  })`
 }
 
 /**

@@ -22,22 +22,26 @@ describe("reading an error", () => {
     }, { code: 131047, subcode: undefined, isTransient: false, message: "Re-engagement message" }],
     ["one with its data as a string", { code: 100, message: "Invalid parameter", error_data: "Name is taken" }, {
       code: 100,
-      subcode: undefined, isTransient: false,
+      subcode: undefined,
+      isTransient: false,
       message: "Invalid parameter: Name is taken"
     }],
     ["an old one, numbers as strings", { code: "131026", title: "Undeliverable", details: "Not on WhatsApp" }, {
       code: 131026,
-      subcode: undefined, isTransient: false,
+      subcode: undefined,
+      isTransient: false,
       message: "Undeliverable: Not on WhatsApp"
     }],
     ["a title that is a sentence", { code: 131049, title: "It was not delivered.", error_data: { details: "Wait." } }, {
       code: 131049,
-      subcode: undefined, isTransient: false,
+      subcode: undefined,
+      isTransient: false,
       message: "It was not delivered: Wait."
     }],
     ["words that are none", { code: 1, message: 7, title: null, error_data: { details: ["x"] }, error_subcode: "x" }, {
       code: 1,
-      subcode: undefined, isTransient: false,
+      subcode: undefined,
+      isTransient: false,
       message: ""
     }],
     ["one that passes", { code: 1, message: "Later", is_transient: true }, {

@@ -91,8 +91,11 @@ const isOfConversation = (
 ): boolean => named.phoneNumberId === sender.id && Contact.keysOf(message.content.to, contact).includes(named.customer)
 
 /** Adds the field of a file to the provider's refusal of it, which is the same for every message with that file. */
-const naming = (error: DomainError, param: string): DomainError =>
-  error._tag === "InvalidBody" && error.param === undefined ? new InvalidBody({ ...error, param }) : error
+const naming = (error: DomainError, param: string): DomainError => {
+  if (error._tag !== "InvalidBody" || error.param !== undefined) return error
+  const { message, provider, reason } = error
+  return new InvalidBody({ reason, message, param, ...(provider === undefined ? {} : { provider }) })
+}
 
 /** Resolves what a claimed send refers to. Fails with the reason if a reference is invalid. */
 export const resolve = (

@@ -60,13 +60,16 @@ const refused = (kind: Media.FileKind, mimeType: string, size: number, isAnimate
     { kind, param: `${kind}.media`, isVoice: false }
   )
 
-it.each(types)("as %s or as a document, a file of the type %s may have %i bytes and no more", (made, mimeType, most) => {
-  for (const kind of ["image", "audio", "video", "document", "sticker"] as const) {
-    const isTaken = kind === made || kind === "document"
-    assert.strictEqual(refused(kind, mimeType, most) === undefined, isTaken, kind)
-    assert.deepInclude(refused(kind, mimeType, most + 1), { reason: "invalid_field", param: `${kind}.media` })
+it.each(types)(
+  "as %s or as a document, a file of the type %s may have %i bytes and no more",
+  (made, mimeType, most) => {
+    for (const kind of ["image", "audio", "video", "document", "sticker"] as const) {
+      const isTaken = kind === made || kind === "document"
+      assert.strictEqual(refused(kind, mimeType, most) === undefined, isTaken, kind)
+      assert.deepInclude(refused(kind, mimeType, most + 1), { reason: "invalid_field", param: `${kind}.media` })
+    }
   }
-})
+)
 
 it.each(["image/gif", "image/heic", "video/webm", "video/quicktime", "application/zip", "image/svg+xml"])(
   "a file of the type %s, which the provider takes for nothing, is not taken as a document either",
