@@ -15,7 +15,7 @@ interface Row {
  * developers.facebook.com/documentation/business-messaging/whatsapp/support/error-codes; of 17, 102 and 341
  * developers.facebook.com/docs/graph-api/guides/error-handling; of 80008
  * developers.facebook.com/docs/graph-api/reference/whats-app-business-account/message_templates; of 131043 the older
- * table in MarcosNicolau/whatsapp-business-sdk; of 132018 netflie/whatsapp-cloud-api#201 and
+ * table in github.com/MarcosNicolau/whatsapp-business-sdk; of 132018 github.com/netflie/whatsapp-cloud-api/issues/201 and
  * support.beeoneten.com (132018); of 134100 to 134103
  * developers.facebook.com/docs/whatsapp/marketing-messages-lite-api/support.
  */

@@ -17,7 +17,7 @@ const megabyte = 1024 * kilobyte
 
 /**
  * The types that upstream takes, and their greatest sizes in bytes, whatever kind of message they are uploaded for. Sources:
- * the list in the error of fbsamples/whatsapp-api-examples#10; the sizes in
+ * the list in the error of github.com/fbsamples/whatsapp-api-examples/issues/10; the sizes in
  * docs.aws.amazon.com/social-messaging/latest/userguide/supported-media-types.html.
  */
 const largest: ReadonlyArray<readonly [types: ReadonlyArray<string>, bytes: number]> = [

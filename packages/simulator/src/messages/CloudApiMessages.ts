@@ -165,6 +165,7 @@ export const make = (grounds: Grounds): Messages => {
     if (!limits.throughput(number.id, now, perSecond)) return Errors.refusal({ code: 130429 })
     if (settings().pairLimit && !limits.pair(number.id, who, now)) return Errors.refusal({ code: 131056 })
 
+    // text outside the window fails only later: github.com/shridarpatil/frappe_whatsapp/issues/133
     const outside = !customers.windowOpen(number.id, who, now)
     const { window } = settings()
     const messagingLimit = Numbers.messagingLimit(number)

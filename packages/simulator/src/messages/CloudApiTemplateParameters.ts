@@ -18,17 +18,21 @@ const placeholdersOf = (text: string): ReadonlyArray<string> => [
 const problem = (code: number, details: string): Errors.Refusal => Errors.refusal({ code, details })
 
 /**
- * The longest texts with their parameters filled in, in characters. Sources: Nexmo/nexmo-developer#2806; Twilio's error
- * 63021, "Length of the parameters and the template text exceeds the allowed length of 1024 for WhatsApp".
+ * The longest texts with their parameters filled in, in characters. Sources:
+ * github.com/Nexmo/nexmo-developer/pull/2806; twilio.com/docs/api/errors/63021, "Length of the parameters and the template text exceeds the allowed length of 1024 for WhatsApp".
  */
 const longest = { header: 60, body: 1024 } as const
 
 /** The longest code: `(#132018) body: Parameter at index 1 exceeds the parameter length limit 15`, in public code. */
 const longestCode = 15
 
-/** What upstream refuses in any text parameter. Sources: netflie/whatsapp-cloud-api#201, dimagi/open-chat-studio#4277. */
+/**
+ * What upstream refuses in any text parameter. Sources: github.com/netflie/whatsapp-cloud-api/issues/201,
+ * github.com/dimagi/open-chat-studio/pull/4277.
+ */
 const forbiddenWhiteSpace = /[\n\r\t]| {5}/
 
+/** That it must not be empty: github.com/shridarpatil/frappe_whatsapp/issues/169. */
 const textProblem = (parameter: Loose): Errors.Refusal | undefined => {
   if (typeof parameter.text !== "string" || parameter.text === "") {
     return problem(131008, "Parameter of type text is missing text value")
@@ -116,14 +120,19 @@ const inHeader = (
     )
 }
 
-/** Whether a button takes a value with each message: a web address with a placeholder, a code. */
+/**
+ * Whether a button takes a value with each message: a web address with a placeholder, a code. Sources:
+ * github.com/shridarpatil/whatomate/issues/501, github.com/PipedreamHQ/pipedream/issues/5899.
+ */
 const needsValue = (button: Loose): boolean =>
   button.type === "COPY_CODE" || (typeof button.url === "string" && placeholdersOf(button.url).length > 0)
 
 /**
  * Buttons that a send must name, and the code that it gets otherwise. A component without parameters is enough. Sources:
- * juspay/clairvoyance#1128, chatwoot/chatwoot#14714 and Bindambc/whatsapp-business-java-api#221 of flows,
- * Azure-Samples/communication-services-dotnet-quickstarts#169 of catalogues.
+ * of flows github.com/juspay/clairvoyance/pull/1128, github.com/chatwoot/chatwoot/pull/14714 and
+ * github.com/Bindambc/whatsapp-business-java-api/issues/221; of catalogues
+ * github.com/Azure-Samples/communication-services-dotnet-quickstarts/issues/169. A quick reply may be left out
+ * (github.com/ChatbotXIO/ChatbotX/pull/1006).
  */
 const unnamed: ReadonlyMap<unknown, number> = new Map([["FLOW", 131009], ["CATALOG", 131008]])
 

@@ -81,7 +81,7 @@ export const initial: ReadonlyArray<Template> = [
     body("{{1}} is your code."),
     {
       type: "BUTTONS",
-      // created as OTP, and listed so
+      // created as OTP, and listed so: developers.facebook.com/docs/whatsapp/business-management-api/authentication-templates/copy-code-button-authentication-templates
       buttons: [{
         type: "URL",
         text: "Copy code",
@@ -116,6 +116,7 @@ export const shown = (template: Template, fields: ReadonlyArray<string> | undefi
     ? template
     : Object.fromEntries(Object.entries(template).filter(([name]) => name === "id" || fields.includes(name)))
 
+/** Source: github.com/chatwoot/chatwoot/issues/6651. */
 const defaultPage = 25
 const longestPage = 1000
 
