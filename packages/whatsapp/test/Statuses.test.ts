@@ -51,7 +51,7 @@ describe("a status", () => {
     }
   })
 
-  it.each<[billable: unknown, type: string | undefined, expected: boolean | null]>([
+  it.each<[billable: Json | undefined, type: string | undefined, expected: boolean | null]>([
     [undefined, "regular", true],
     [undefined, "REGULAR", true],
     [undefined, "free_customer_service", false],
@@ -66,7 +66,8 @@ describe("a status", () => {
     [true, "free_entry_point", true]
   ])("has a price with the billable %j and the type %j, so %j", (billable, type, expected) => {
     const category = "marketing"
-    assert.deepStrictEqual(told({ pricing: { billable, type, pricing_model: "PMP", category } }), [
+    const given = { ...(billable === undefined ? {} : { billable }), ...(type === undefined ? {} : { type }) }
+    assert.deepStrictEqual(told({ pricing: { ...given, pricing_model: "PMP", category } }), [
       item({ pricing: { billable: expected, model: "PMP", type: type ?? "regular", category } })
     ])
   })

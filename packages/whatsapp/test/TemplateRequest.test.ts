@@ -97,7 +97,7 @@ describe("what is posted of a template", () => {
   it("with the button of a form and of a catalogue where no value is given for it, and without a quick reply", () => {
     const buttons = [{ index: 1, urlSuffix: "sale" }, { index: 2, code: "SALE10" }]
     const posted = componentsOf("picture_and_buttons", { buttons }) as ReadonlyArray<{ readonly type: string }>
-    assert.deepStrictEqual(posted.filter(({ type }) => type === "button"), [
+    assert.deepStrictEqual<unknown>(posted.filter(({ type }) => type === "button"), [
       button(1, "url", text("sale")),
       button(2, "copy_code", { type: "coupon_code", coupon_code: "SALE10" }),
       { type: "button", sub_type: "flow", index: "3" },

@@ -280,7 +280,7 @@ layer(world, { excludeTestServices: true })("every code", (it) => {
     readonly [
       refused: { readonly http: number; readonly transient?: boolean },
       status: number,
-      error: object,
+      error: { readonly code: string; readonly reason: string },
       wait: string | null
     ]
   > = [
