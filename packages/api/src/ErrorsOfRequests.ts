@@ -47,8 +47,9 @@ export const invalidBody: { readonly [R in Reasons["invalid_body"]]: Entry } = {
   },
   template_params_mismatch: {
     when:
-      "The parameters do not fit the template's placeholders, or the provider refused them; `param` names the first.",
-    remedy: "Compare them with the template's `variables` and `components` in `GET /v1/templates`.",
+      "The parameters do not fit the template's placeholders, break the provider's rules for values (no line break, tab or more than four spaces in a row; at most 1,024 characters, 60 in a text header, 15 for a code), or the provider refused them; `param` names the first.",
+    remedy:
+      "Compare them with the template's `variables` and `components` in `GET /v1/templates`, and put line breaks into the template.",
     retry: retries.no,
     example: {
       message: "the template order_update in en_US takes 2 values, but got 1",

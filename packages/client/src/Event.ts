@@ -20,7 +20,8 @@ export interface MessageData {
   readonly sequence: number
   /** The message's price as the provider reports it, only in the event of the report that contained it. */
   readonly pricing?: {
-    readonly billable: boolean
+    /** Whether it is charged; `null` if the provider says nothing of it. */
+    readonly billable: boolean | null
     readonly model: string
     readonly type: string
     readonly category: string

@@ -770,7 +770,8 @@ export interface UsageLine {
   readonly category: string
   /** As the provider reported it, such as `regular` or `free_customer_service`. */
   readonly type: string
-  readonly billable: boolean
+  /** `null` if the provider says nothing of it; then `cost` is what the messages cost if they are charged. */
+  readonly billable: boolean | null
   readonly messages: number
   /** `null` if nothing is charged, or if the operator has loaded no rate for it. */
   readonly cost: {

@@ -98,7 +98,8 @@ export type MessageType = "template" | FreeFormType
 
 /** What the provider reported about the price of a message. */
 export interface Pricing {
-  readonly billable: boolean
+  /** Whether it is charged; `null` if the provider says nothing of it. */
+  readonly billable: boolean | null
   readonly model: string
   readonly type: string
   readonly category: string

@@ -28,7 +28,8 @@ const record: ReadonlyArray<readonly [name: string, sha256: string]> = [
   ["customer names", "3198750b4dbee2c5044b3b6c97242cbf8e0603376fb67e3fb2468c3f7ef4e2a4"],
   ["contact names", "2ebccdca30ab02f8602b7de92aeb09ddb6ca70072d9c6f5e847a02deea9b0987"],
   ["invitation makers", "1df54406d05d5b5e9132ab81c409686a75af3e896c9a8ff1ab62cd6c41bc7455"],
-  ["corrections", "b09b6a3bd8650ec01254ed62bda45f7c49fae9e074e315d46d58b2ff8a9e1c2c"]
+  ["corrections", "b09b6a3bd8650ec01254ed62bda45f7c49fae9e074e315d46d58b2ff8a9e1c2c"],
+  ["untold prices", "d0b27dcf13e08b2b48cc917755c859445eb748d4cfe825bef51ec8cb44b2caa4"]
 ]
 
 const present = Migrations.all.map(({ name, sql }) => [name, createHash("sha256").update(sql).digest("hex")] as const)

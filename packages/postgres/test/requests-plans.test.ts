@@ -31,6 +31,9 @@ const fill = [
   from generate_series(1, 2) w, generate_series(1, 2000) h, unnest('{sendsAccepted,sendsFailed}'::text[]) a`,
   `insert into priced_messages (workspace_id, hour, shard, market, category, type, billable, messages)
   select ${sqlId("ws", "w")}, h, s, m, 'marketing', 'regular', true, 1
+  from generate_series(1, 2) w, generate_series(1, 2000) h, generate_series(0, 1) s, unnest('{DE,FR}'::text[]) m`,
+  `insert into untold_prices (workspace_id, hour, shard, market, category, type, messages)
+  select ${sqlId("ws", "w")}, h, s, m, 'marketing', 'unheard_of', 1
   from generate_series(1, 2) w, generate_series(1, 2000) h, generate_series(0, 1) s, unnest('{DE,FR}'::text[]) m`
 ]
 
@@ -41,7 +44,7 @@ for (const { layer: database, name } of databases) {
       yield* client`set local statement_timeout = 0`
       for (const statement of fill) yield* client.unsafe(statement)
     }))
-    for (const table of ["requests", "request_tallies", "usage_counts", "priced_messages"]) {
+    for (const table of ["requests", "request_tallies", "usage_counts", "priced_messages", "untold_prices"]) {
       yield* client`vacuum (analyze) ${client(table)}`
     }
   }))
@@ -70,7 +73,9 @@ for (const { layer: database, name } of databases) {
       Effect.gen(function*() {
         assert.isAtMost(yield* reads("request_tallies", talliesText, [id("ws", 1), 291]), 100)
         assert.isAtMost(yield* reads("usage_counts", UsageStore.countsText, [id("ws", 1), 1991]), 20)
-        assert.isAtMost(yield* reads("priced_messages", pricedText, [id("ws", 1), 1991]), 40)
+        for (const table of ["priced_messages", "untold_prices"]) {
+          assert.isAtMost(yield* reads(table, pricedText, [id("ws", 1), 1991]), 40)
+        }
       }))
 
     it.effect("deleting old rows reads only those rows", () =>
@@ -79,6 +84,7 @@ for (const { layer: database, name } of databases) {
         assert.isAtMost(yield* reads("requests", forgetText, [id("req", 11), 0, 1000]), 2 * 2 * 10)
         assert.isAtMost(yield* reads("usage_counts", UsageStore.forgetText, [11, 1000]), 2 * 2 * 20)
         assert.isAtMost(yield* reads("priced_messages", UsageStore.forgetPricedText, [11, 1000]), 2 * 2 * 40)
+        assert.isAtMost(yield* reads("untold_prices", UsageStore.forgetUntoldText, [11, 1000]), 2 * 2 * 40)
       }))
   })
 }

@@ -246,6 +246,15 @@ export const possible: { readonly [table: string]: Row } = {
     billable: true,
     messages: 1
   },
+  untold_prices: {
+    workspace_id: "ws",
+    hour: 0,
+    shard: 0,
+    market: "US",
+    category: "utility",
+    type: "unheard_of",
+    messages: 1
+  },
   usage_counts: { workspace_id: "ws", hour: 0, activity: "sendsAccepted", count: 1 },
   inbound_posts: { provider: "whatsapp", digest, size: 1, received_at: 1, due_at: 1 },
   inbound_post_bodies: { provider: "whatsapp", digest, body: "\\x00" }

@@ -10,7 +10,15 @@ interface Row {
   readonly details?: string
 }
 
-/** As documented in December 2025. Codes without a documented HTTP status have 400. */
+/**
+ * As documented in December 2025; codes without a documented HTTP status have 400. Sources:
+ * developers.facebook.com/documentation/business-messaging/whatsapp/support/error-codes; of 17, 102 and 341
+ * developers.facebook.com/docs/graph-api/guides/error-handling; of 80008
+ * developers.facebook.com/docs/graph-api/reference/whats-app-business-account/message_templates; of 131043 the older
+ * table in github.com/MarcosNicolau/whatsapp-business-sdk; of 132018 github.com/netflie/whatsapp-cloud-api/issues/201 and
+ * support.beeoneten.com (132018); of 134100 to 134103
+ * developers.facebook.com/docs/whatsapp/marketing-messages-lite-api/support.
+ */
 const table: { readonly [code: number]: Row } = {
   0: { http: 401, title: "AuthException", details: "We were unable to authenticate the app user." },
   1: { http: 400, title: "API Unknown", details: "Invalid request or possible server error." },
@@ -18,16 +26,23 @@ const table: { readonly [code: number]: Row } = {
   3: { http: 500, title: "API Method", details: "Capability or permissions issue." },
   4: { http: 400, title: "API Too Many Calls", details: "The app has reached its API call rate limit." },
   10: { http: 403, title: "Permission Denied", details: "Permission is either not granted or has been removed." },
+  17: { http: 400, title: "User request limit reached", details: "The user has reached their API call rate limit." },
   33: { http: 400, title: "Parameter value is not valid", details: "The business phone number has been deleted." },
   100: { http: 400, title: "Invalid parameter" },
+  102: { http: 401, title: "API Session", details: "The session is not valid any more." },
   190: { http: 401, title: "Access token has expired", details: "Your access token has expired." },
   200: { http: 403, title: "API Permission", details: "Permission is either not granted or has been removed." },
+  341: { http: 400, title: "Application request limit reached" },
   368: { http: 403, title: "Temporarily blocked for policies violations" },
   613: { http: 429, title: "Calls to this api have exceeded the rate limit." },
   80007: {
     http: 400,
     title: "Rate limit issues",
     details: "The WhatsApp Business Account has reached its rate limit."
+  },
+  80008: {
+    http: 400,
+    title: "There have been too many calls to this WhatsApp Business account. Wait a bit and try again."
   },
   130429: { http: 400, title: "Rate limit hit", details: "Cloud API message throughput has been reached." },
   130472: {
@@ -54,6 +69,11 @@ const table: { readonly [code: number]: Row } = {
     http: 400,
     title: "Business eligibility payment issue",
     details: "Message failed to send because there were one or more errors related to your payment method."
+  },
+  131043: {
+    http: 400,
+    title: "Message expired",
+    details: "Message was not sent during its Time To Live (TTL) duration."
   },
   131045: { http: 500, title: "Incorrect certificate", details: "Message failed to send due to a registration error." },
   131047: {
@@ -105,6 +125,7 @@ const table: { readonly [code: number]: Row } = {
     title: "Template is disabled",
     details: "Template has been paused too many times due to low quality and is now permanently disabled."
   },
+  132018: { http: 400, title: "There's an issue with the parameters in your template" },
   132068: { http: 400, title: "Flow is blocked", details: "Flow is in blocked state." },
   132069: { http: 400, title: "Flow is throttled", details: "Flow is in throttled state." },
   133000: { http: 500, title: "Incomplete Deregistration" },
@@ -117,6 +138,10 @@ const table: { readonly [code: number]: Row } = {
   133015: { http: 400, title: "Please wait a few minutes before attempting to register this phone number" },
   133016: { http: 400, title: "Account register deregister rate limit exceeded" },
   134011: { http: 400, title: "WhatsApp Payments terms of service has not been accepted" },
+  134100: { http: 400, title: "Only marketing messages supported" },
+  134101: { http: 400, title: "Template is syncing", details: "Wait up to 10 minutes before sending." },
+  134102: { http: 400, title: "Template unavailable for use" },
+  134103: { http: 400, title: "Marketing Messages API is not available for this account" },
   135000: { http: 400, title: "Generic user error", details: "Message failed to send because of an unknown error." },
   2494100: { http: 400, title: "Account is in maintenance mode" }
 }
@@ -127,6 +152,8 @@ export interface Problem {
   readonly details?: string | undefined
   readonly http?: number | undefined
   readonly title?: string | undefined
+  /** What the answer says of whether a later call may be taken (`is_transient`); left out, nothing. */
+  readonly transient?: boolean | undefined
 }
 
 /** A refused call: the problem, or a body of another shape. */
@@ -147,6 +174,7 @@ export const refusal = (problem: Problem): Refusal => ({
       message: `(#${problem.code}) ${titleOf(problem)}`,
       type: "OAuthException",
       code: problem.code,
+      ...(problem.transient === undefined ? {} : { is_transient: problem.transient }),
       error_data: { messaging_product: "whatsapp", details: detailsOf(problem) },
       fbtrace_id
     }

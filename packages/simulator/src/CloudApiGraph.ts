@@ -66,7 +66,15 @@ const ok = (body: Schema.Json): Answer => ({ http: 200, body, code: null })
 
 /** The error of a fault as an answer. */
 export const refuseWith = (fault: Fault, traceId: string): Answer =>
-  refuse(Errors.refusal({ code: fault.code ?? 131000, details: fault.details, http: fault.http }), traceId)
+  refuse(
+    Errors.refusal({
+      code: fault.code ?? 131000,
+      details: fault.details,
+      http: fault.http,
+      transient: fault.transient
+    }),
+    traceId
+  )
 
 const refuse = (refusal: Errors.Refusal, traceId: string): Answer => {
   const body = refusal.body(traceId)

@@ -91,6 +91,10 @@ it.live("spoils an answer as it is told", () =>
     assert.ok(typeof unknown.outcome === "object")
     assert.strictEqual(unknown.outcome.http, 418)
     assert.strictEqual(JSON.parse(unknown.outcome.text).error.error_data.details, "odd")
+    assert.notProperty(JSON.parse(unknown.outcome.text).error, "is_transient")
+    const transient = yield* spoilt({ kind: "error", code: 987654, transient: true })
+    assert.ok(typeof transient.outcome === "object")
+    assert.strictEqual(JSON.parse(transient.outcome.text).error.is_transient, true)
 
     const truncated = yield* spoilt({ kind: "truncated_json" })
     assert.strictEqual(truncated.processed, 1)

@@ -75,13 +75,44 @@ it.effect("refuses with the documented code, status and shape, in order", () =>
       [132000, 400, order(text("a")), /body: number of localizable_params \(1\).*\(2\)/],
       [132000, 400, template("hello_world", [bodyOf(text("a"))]), /\(1\).*\(0\)/],
       [131008, 400, order(text("a"), text("")), /missing text value/],
-      [100, 400, order(text("a"), text("two\nlines")), /new-line/],
+      [132018, 400, order(text("a"), text("two\nlines")), /new-line/],
+      [132018, 400, order(text("a"), text("a\ttab")), /tab/],
+      [132018, 400, order(text("a"), text("five     spaces")), /4 consecutive spaces/],
+      [
+        132018,
+        400,
+        template("track_parcel", [
+          bodyOf(text("a")),
+          { type: "button", sub_type: "url", index: "0", parameters: [text("a\nb")] }
+        ]),
+        /new-line/
+      ],
+      [
+        132018,
+        400,
+        template("login_code", [
+          bodyOf(text("1".repeat(16))),
+          { type: "button", sub_type: "url", index: "0", parameters: [text("1".repeat(16))] }
+        ]),
+        /Parameter at index 0 exceeds the parameter length limit 15/
+      ],
       [132012, 400, order(text("a"), { type: "image", image: { id: "1" } }), /expected TEXT, received IMAGE/],
       [132005, 400, order(text("a"), text("x".repeat(1024)))],
+      [
+        132005,
+        400,
+        template("named_header", [
+          { type: "header", parameters: [text("x".repeat(60), "order_id")] },
+          bodyOf(text("a", "first_name"))
+        ]),
+        /header/
+      ],
       [100, 400, named(text("a"), text("b"), text("c")), /Parameter name/],
       [132012, 400, named(text("a", "first_name"), text("b", "day"), text("c", "minute")), /minute/],
       [132012, 400, template("picture_offer", [bodyOf(text("a"))]), /expected IMAGE, received UNKNOWN/],
       [131008, 400, template("track_parcel", [bodyOf(text("a"))]), /Button at index 0 of type URL/],
+      [131009, 400, template("book_visit", [bodyOf(text("a"))]), /Button at index 0 of type FLOW/],
+      [131008, 400, template("see_catalog", [bodyOf(text("a"))]), /Button at index 0 of type CATALOG/],
       [131062, 400, {
         ...template("login_code", [
           bodyOf(text("1")),
@@ -137,6 +168,12 @@ it.effect("takes parameters by name and in headers and buttons", () =>
         template("named_header", [
           { type: "header", parameters: [text("42", "order_id")] },
           bodyOf(text("Ana", "first_name"))
+        ]),
+        template("book_visit", [bodyOf(text("Ana    B.")), { type: "button", sub_type: "flow", index: "0" }]),
+        template("see_catalog", [bodyOf(text("Ana")), { type: "button", sub_type: "catalog", index: "0" }]),
+        template("login_code", [
+          bodyOf(text("1".repeat(15))),
+          { type: "button", sub_type: "url", index: "0", parameters: [text("1".repeat(15))] }
         ]),
         template("picture_offer", [image, bodyOf(text("Ana"))]),
         template("track_parcel", [bodyOf(text("7")), button]),
@@ -246,4 +283,33 @@ it.effect("lists templates by pages of 25 with cursors, whole or by field, and n
     assert.deepStrictEqual(limit.json, { whatsapp_business_manager_messaging_limit: "TIER_UNLIMITED", id })
     assert.strictEqual((yield* call(api, `/v25.0/${id}?fields=refuses`)).json.error.code, 100)
     assert.strictEqual((yield* call(api, `/v25.0/${api.identity.account}/phone_numbers`)).json.data.length, 2)
+  }))
+
+it.effect("takes uploads of the types that upstream lists, each up to the size of its type", () =>
+  Effect.gen(function*() {
+    const api = yield* CloudApi.make()
+    const upload = (type: string, bytes: number) =>
+      Effect.promise(async () => {
+        const form = new FormData()
+        form.set("messaging_product", "whatsapp")
+        form.set("type", type)
+        form.set("file", new Blob([new Uint8Array(bytes)], { type }))
+        const response = await fetch(`${api.url}/v25.0/${api.identity.numbers[0].id}/media`, {
+          method: "POST",
+          headers: { authorization: `Bearer ${api.identity.accessToken}` },
+          body: form
+        })
+        const { error, id } = await response.json() as { error?: { code: number; message: string }; id?: string }
+        return error ?? id
+      })
+    const image = 5 * 1024 * 1024
+    for (const [type, bytes] of [["image/png", image], ["application/pdf", image + 1], ["text/plain", 1]] as const) {
+      assert.isString(yield* upload(type, bytes), type)
+    }
+    assert.deepInclude(yield* upload("image/png", image + 1), { code: 131053 })
+    for (const type of ["image/gif", "video/webm", "image/heic", "application/zip"]) {
+      const refused = yield* upload(type, 1)
+      assert.ok(typeof refused === "object" && refused.code === 100, type)
+      assert.match(refused.message, /one of the following types: audio\/aac, .*video\/3gpp\. Received file of type/)
+    }
   }))

@@ -55,6 +55,15 @@ it.effect("tells sent, delivered and read in time, with the reference, the price
     assert.deepStrictEqual(value.contacts, [{ profile: { name: "Sim Customer" }, wa_id: "16505551234" }])
   }))
 
+it.effect("leaves out whether a message is billable, as upstream may, and tells the rest of its price", () =>
+  Effect.gen(function*() {
+    const { api, receiver } = yield* subscribed({ settings: { omitBillable: 1 } })
+    yield* call(api, path(api), template("hello_world"))
+    yield* later(api, "250 millis")
+    const [told] = statusesOf(yield* receiver.requests)
+    assert.deepStrictEqual(told.pricing, { pricing_model: "PMP", type: "regular", category: "utility" })
+  }))
+
 it.effect("signs the raw bytes, ASCII alone, with the secret of the app", () =>
   Effect.gen(function*() {
     const { api, receiver } = yield* subscribed({ identity: { appSecret: "s3cret" } })

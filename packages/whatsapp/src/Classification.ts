@@ -8,12 +8,16 @@ import type { GraphError } from "./GraphError.ts"
 
 type DecidedError = Errors.InvalidBody | Errors.Forbidden | Errors.RateLimited | Errors.ServerError
 
-/** What the code means, that of an unknown one included. */
-export const meaningOf = (error: GraphError): ErrorCodes.ErrorCode => ErrorCodes.of(error) ?? ErrorCodes.unknown
+/** What an error means. `status`: that of the answer that it is in; a report has none. */
+export const meaningOf = (error: GraphError, status: number | undefined): ErrorCodes.ErrorCode =>
+  ErrorCodes.of(error) ?? ErrorCodes.undocumented({ status, isTransient: error.isTransient })
 
 /** The error in our own words. `regainAfter`: what the answer says of when calls will be taken again. */
-const decide = (error: GraphError, regainAfter: Duration.Duration = Duration.zero): DecidedError => {
-  const { title, verdict } = meaningOf(error)
+const decide = (
+  error: GraphError,
+  { title, verdict }: Pick<ErrorCodes.ErrorCode, "title" | "verdict">,
+  regainAfter: Duration.Duration = Duration.zero
+): DecidedError => {
   const described = { message: title, provider: { code: String(error.code), message: error.message } }
   switch (verdict.code) {
     case "invalid_body":
@@ -38,25 +42,31 @@ const decide = (error: GraphError, regainAfter: Duration.Duration = Duration.zer
 const paramOf = ({ param }: { readonly param?: string }) => param === undefined ? {} : { param }
 
 /** What a message that failed with it is stored with. */
-export const messageErrorOf = (error: GraphError): Message.MessageError => Message.errorOf(decide(error))
+export const messageErrorOf = (error: GraphError): Message.MessageError =>
+  Message.errorOf(decide(error, meaningOf(error, undefined)))
 
-/** An answer to a send that holds an error. */
+/** An answer that holds an error. */
 export interface RefusedAnswer {
   readonly status: number
   readonly error: GraphError
-  readonly regainAfter?: Duration.Duration
+  readonly regainAfter?: Duration.Duration | undefined
 }
 
 /**
- * The outcome of a send that was answered with an error. One that is not documented counts as refused for good when
- * the status says that the request was at fault, and as unknown otherwise: it never counts as not sent, so that
- * nothing is sent twice for what we do not understand.
+ * The outcome of a send that was answered with an error. One that is not documented has an unknown outcome when the
+ * status does not say that the request was not taken, so that nothing is sent twice for what we do not understand.
  */
 export const outcomeOf = ({ error, regainAfter, status }: RefusedAnswer): Provider.ProviderOutcome => {
   const isKnown = ErrorCodes.of(error) !== undefined
   if (!isKnown && (status < 400 || status > 499)) return { _tag: "Unknown" }
-  const decided = decide(error, regainAfter)
+  const decided = decide(error, meaningOf(error, status), regainAfter)
   return decided._tag === "InvalidBody" || decided._tag === "Forbidden"
     ? { _tag: "Refused", error: decided }
     : { _tag: "NotSent", error: decided }
+}
+
+/** The error of an upload that was answered with one. Nothing is sent by an upload, so it always says what to do. */
+export const uploadErrorOf = ({ error, regainAfter, status }: RefusedAnswer): DecidedError => {
+  const { inUpload, title, verdict } = meaningOf(error, status)
+  return decide(error, { title, verdict: inUpload ?? verdict }, regainAfter)
 }

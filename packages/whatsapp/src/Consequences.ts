@@ -12,18 +12,21 @@ export interface Subject {
   readonly customer: Contact.Customer | undefined
   /** The template that the message named; a report does not say it. */
   readonly template?: Pick<Template.Template, "name" | "language"> | undefined
+  /** The HTTP status of the answer; undefined for a report. */
+  readonly status: number | undefined
   readonly at: Time.Instant
 }
 
 /** Whether the error says that the recipient wants no marketing messages. */
-export const isOptOut = (error: GraphError): boolean => Classification.meaningOf(error).consequence?._tag === "OptOut"
+export const isOptOut = (error: GraphError): boolean =>
+  Classification.meaningOf(error, undefined).consequence?._tag === "OptOut"
 
 /** The items to be applied; none when nothing follows, or when nobody knows for whom. */
 export const of = (
   error: GraphError,
-  { accountId, at, customer, numberId, template }: Subject
+  { accountId, at, customer, numberId, status, template }: Subject
 ): ReadonlyArray<InboundItem.InboundItem> => {
-  const { consequence, title } = Classification.meaningOf(error)
+  const { consequence, title } = Classification.meaningOf(error, status)
   switch (consequence?._tag) {
     case "OptOut":
       return numberId === undefined || customer === undefined

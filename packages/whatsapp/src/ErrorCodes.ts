@@ -1,8 +1,9 @@
 /**
  * Meta's error codes, each once: what it means to a caller (contract §2) and what else follows from it.
  *
- * Keyed on the code alone. Meta's HTTP statuses for the same code have changed over the years, and the same codes
- * come in answers to a send and, later, in reports of its failure.
+ * A documented code is keyed on the code alone. Meta's HTTP statuses for the same code have changed over the years, and
+ * the same codes come in answers to a send and, later, in reports of its failure. What is not documented is judged by
+ * the rest of the answer (contract §13).
  */
 import type { SenderBlock } from "@wac/core"
 import { Duration } from "effect"
@@ -64,6 +65,8 @@ export interface ErrorCode {
   /** In words, after Meta's own title. */
   readonly title: string
   readonly verdict: Verdict
+  /** What it means in the answer to an upload, where it means something else there. */
+  readonly inUpload?: Verdict
   readonly consequence?: Consequence
 }
 
@@ -73,6 +76,8 @@ const aSecond = Duration.seconds(1)
 const pairInterval = Duration.seconds(6)
 /** A throughput upgrade takes up to a minute; limits of calls are counted over longer. */
 const aMinute = Duration.minutes(1)
+/** A template is synced with the marketing messages API for up to ten minutes. */
+const syncing = Duration.minutes(10)
 /** A throttled flow has ten messages an hour. */
 const flowInterval = Duration.minutes(6)
 /** What upstream lifts after hours or days; the longest that we ask a caller to wait. */
@@ -138,11 +143,12 @@ const template = (title: string, verdict: Verdict, consequence?: Consequence): E
   verdict,
   ...(consequence === undefined ? {} : { consequence })
 })
-const media = (title: string): ErrorCode => ({ class: "media", title, verdict: broken })
+const media = (title: string): ErrorCode => ({ class: "media", title, verdict: broken, inUpload: invalid })
 
 /** Every documented code. */
 export const byCode: ReadonlyMap<number, ErrorCode> = new Map<number, ErrorCode>([
   [0, auth("the provider does not accept the access token")],
+  [102, auth("the provider says that the session has ended")],
   [190, auth("the provider says that the access token has expired")],
 
   [3, permission("the provider lets this app or token not do that")],
@@ -158,8 +164,11 @@ export const byCode: ReadonlyMap<number, ErrorCode> = new Map<number, ErrorCode>
   }],
 
   [4, throttle("the provider takes no more calls of this app for now", aMinute)],
+  [17, throttle("the provider takes no more calls of this user for now", aMinute)],
+  [341, throttle("the provider takes no more calls of this app for now", aMinute)],
   [613, throttle("the provider takes no more calls for now", aMinute)],
   [80007, throttle("the provider takes no more calls for this account for now", aMinute)],
+  [80008, throttle("the provider takes no more calls for this account for now", aMinute)],
   [130429, throttle("the provider takes no more messages from this number for now", aSecond)],
   [131056, {
     class: "throttle",
@@ -191,6 +200,7 @@ export const byCode: ReadonlyMap<number, ErrorCode> = new Map<number, ErrorCode>
   [133009, config("the two-step PIN was guessed too fast")],
   [133015, config("the number was deleted just now; wait before registering it again")],
   [134011, config("the terms of WhatsApp payments must be accepted first")],
+  [134103, config("the account may not use the provider's marketing messages")],
 
   [100, param("a parameter is not valid")],
   [131008, param("a required parameter is missing")],
@@ -201,6 +211,7 @@ export const byCode: ReadonlyMap<number, ErrorCode> = new Map<number, ErrorCode>
   [131021, recipient("the recipient is the sender")],
   [131026, recipient("the message cannot be delivered to this recipient")],
   [131030, recipient("the recipient is not on the list of this test number")],
+  [131043, recipient("the message could not be delivered before its time to live was over")],
   [131062, recipient("the message cannot be sent to a user id")],
   [130472, recipient("the recipient takes part in an experiment of the provider's", policy)],
   [131049, recipient("the provider holds back marketing that this recipient is likely not to want", policy)],
@@ -229,7 +240,11 @@ export const byCode: ReadonlyMap<number, ErrorCode> = new Map<number, ErrorCode>
   [132012, template("a value has not the form that the template asks for", mismatch, stale)],
   [132015, template("the template is paused", notApproved, { _tag: "TemplateStatus", status: "paused" })],
   [132016, template("the template is disabled", notApproved, { _tag: "TemplateStatus", status: "disabled" })],
-  [132068, template("the template's flow is blocked", notApproved)]
+  [132018, template("a value breaks the rules for values of templates", mismatch)],
+  [132068, template("the template's flow is blocked", notApproved)],
+  [134100, template("the provider takes marketing templates only in this way", notApproved)],
+  [134101, template("the provider does not have the template ready yet", { ...unavailable, retryAfter: syncing })],
+  [134102, template("the template cannot be used for marketing messages now", notApproved)]
 ])
 
 const anyPermission = permission("the access token lacks a permission of the provider's")
@@ -243,9 +258,29 @@ export const of = (error: { readonly code: number; readonly subcode?: number | u
     ? anyPermission
     : byCode.get(error.code === 100 && error.subcode === 33 ? 33 : error.code)
 
-/** Of a code that is not documented: refused by Meta, for a reason that only its own words tell. */
-export const unknown: ErrorCode = {
+/** What is known of an error besides its code. */
+export interface Signs {
+  /** The HTTP status of the answer; undefined in a report. */
+  readonly status: number | undefined
+  /** Whether Meta says that a later call may be taken. */
+  readonly isTransient: boolean
+}
+
+const refusal: ErrorCode = {
   class: "unknown",
   title: "the provider refused the message for a reason of its own",
   verdict: policy
+}
+const throttled = throttle("the provider takes no more calls for now", aMinute)
+const unauthorized = auth("the provider does not accept the access token")
+const passing = server("the provider says that it cannot do this for now")
+
+/**
+ * What a code that is not documented means: what the status says, then what Meta says of its duration. Only what is
+ * left is a refusal for good.
+ */
+export const undocumented = ({ isTransient, status }: Signs): ErrorCode => {
+  if (status === 429) return throttled
+  if (status === 401) return unauthorized
+  return isTransient || (status ?? 0) >= 500 ? passing : refusal
 }

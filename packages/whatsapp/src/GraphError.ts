@@ -9,6 +9,8 @@ import { Predicate } from "effect"
 export interface GraphError {
   readonly code: number
   readonly subcode: number | undefined
+  /** Whether Meta says that a later call may be taken. */
+  readonly isTransient: boolean
   /** Meta's words, as {@link wordsOf} lets them through. */
   readonly message: string
 }
@@ -62,5 +64,6 @@ export const read = (error: unknown, hidden: ReadonlyArray<string> = []): GraphE
   const details = text(field(data, "details"), data, field(error, "details"), field(error, "error_user_msg"))
   const words = [title, details].filter((words, i, all) => words !== undefined && all.indexOf(words) === i)
   const message = wordsOf(words.join(": ").replace(/\.: /, ": "), hidden)
-  return { code, subcode: integer(field(error, "error_subcode")), message }
+  const isTransient = field(error, "is_transient") === true
+  return { code, subcode: integer(field(error, "error_subcode")), isTransient, message }
 }

@@ -32,11 +32,11 @@ const itemsOf = (
   token: string,
   at: number
 ): ReadonlyArray<InboundItem.InboundItem> => {
+  const { status } = answer
   const error = SendResponse.errorOf(answer.json, [token])
   if (error !== undefined) {
-    return Classification.meaningOf(error).class === "auth"
-      ? Consequences.of(error, { accountId: providerAccountId, numberId: providerNumberId, customer: undefined, at })
-      : []
+    const subject = { accountId: providerAccountId, numberId: providerNumberId, customer: undefined, status, at }
+    return Classification.meaningOf(error, status).class === "auth" ? Consequences.of(error, subject) : []
   }
   const { change, phoneNumber } = NumberInfo.read(answer.json, at)
   if (phoneNumber === undefined) return []

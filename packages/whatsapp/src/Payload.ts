@@ -63,6 +63,12 @@ export const number: Read<number | undefined> = (json) => {
   return Predicate.isNumber(value) ? value : undefined
 }
 
+/** True or false, or one of them as text. */
+export const flag: Read<boolean | undefined> = (json) => {
+  const word = Predicate.isString(json) ? json.trim().toLowerCase() : json
+  return word === true || word === "true" ? true : word === false || word === "false" ? false : undefined
+}
+
 /** A time in seconds since the epoch, or in milliseconds: as seconds, 1e11 is three thousand years away. */
 export const instant: Read<Time.Instant | undefined> = (json) => {
   const value = number(json)

@@ -65,5 +65,5 @@ export const outcomeOf = (
   }
   return error === undefined
     ? { _tag: "Unknown" }
-    : Classification.outcomeOf({ status, error, ...(regainAfter === undefined ? {} : { regainAfter }) })
+    : Classification.outcomeOf({ status, error, regainAfter })
 }

@@ -26,18 +26,27 @@ const Status = Payload.shape({
 const played = "played"
 
 const Pricing = Payload.shape({
-  billable: (json: Payload.Json | undefined) => json === true,
+  billable: Payload.flag,
   pricing_model: Payload.word,
   type: Payload.word,
   category: Payload.word
 })
+
+/** Whether a type of price is charged; Meta has deprecated the field that says so. */
+const isBilled = (type: string | undefined): boolean | null =>
+  type === "regular" ? true : type?.startsWith("free_") === true ? false : null
 
 /** What Meta says of the price; nothing where it names no category. Before they had types, all were regular. */
 const pricingOf = (json: Payload.Json | undefined): Message.Pricing | undefined => {
   const { billable, category, pricing_model, type } = Pricing(json)
   return category === undefined
     ? undefined
-    : { billable, model: pricing_model ?? "CBP", type: type ?? "regular", category }
+    : {
+      billable: billable ?? isBilled(type?.toLowerCase()),
+      model: pricing_model ?? "CBP",
+      type: type ?? "regular",
+      category
+    }
 }
 
 const reported: ReadonlyMap<string, Message.Report["status"]> = new Map([
@@ -98,7 +107,7 @@ export const read = (
     },
     // the status itself carries the opt-out, to the customer of our message
     ...(status === "failed"
-      ? errors.flatMap((error) => Consequences.of(error, { ...origin, at, customer: undefined }))
+      ? errors.flatMap((error) => Consequences.of(error, { ...origin, at, customer: undefined, status: undefined }))
       : [])
   ]
 }

@@ -80,10 +80,28 @@ const buttonOf = (
   return button(index, "flow", { type: "action", action })
 }
 
+/** A button that a send names though it gives it no value; Meta then takes what the template says. */
+const bare = (index: number, subType: string): Json => ({ type: "button", sub_type: subType, index: `${index}` })
+
 /**
- * Given ones, and those that the template fills itself: the button that hands over a code takes it too, which is the value
- * of the body, in Meta's words "twice in the payload"; a form is opened by its button, which has to be there.
+ * What stands for a button that is given no value; undefined where it may be left out. The button that hands over a code
+ * takes it too, which is the value of the body, in Meta's words "twice in the payload". Meta refuses a template whose form
+ * or catalogue is not named.
  */
+const unasked = (
+  index: number,
+  slot: TemplateSlots.ButtonSlot,
+  value: TemplateContent.TemplateValue | undefined
+): Json | undefined => {
+  if (slot.kind === "handover") {
+    return typeof value === "string" ? button(index, "url", { type: "text", text: value }) : undefined
+  }
+  if (slot.kind !== "value") return undefined
+  if (slot.field === "flowToken") return bare(index, "flow")
+  return slot.field === "thumbnailProductRetailerId" ? bare(index, "catalog") : undefined
+}
+
+/** Given ones, and those that the template fills itself. */
 const buttons = (
   slots: ReadonlyArray<TemplateSlots.ButtonSlot>,
   given: ReadonlyArray<TemplateContent.TemplateButton> = [],
@@ -91,8 +109,8 @@ const buttons = (
 ): ReadonlyArray<Json> => {
   const byIndex = new Map(given.map((one) => [one.index, buttonOf(one, slots[one.index])]))
   for (const [index, slot] of slots.entries()) {
-    if (byIndex.has(index) || typeof value !== "string") continue
-    if (slot.kind === "handover") byIndex.set(index, button(index, "url", { type: "text", text: value }))
+    const own = byIndex.has(index) ? undefined : unasked(index, slot, value)
+    if (own !== undefined) byIndex.set(index, own)
   }
   return [...byIndex].sort(([a], [b]) => a - b).map(([, one]) => one)
 }

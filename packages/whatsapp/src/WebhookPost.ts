@@ -29,7 +29,7 @@ const Value = Payload.shape(known)
 const outOfBand = (json: Payload.Json, origin: Origin): Items => {
   const error = GraphError.read(json)
   if (error === undefined) return [skipped("error")]
-  const consequences = Consequences.of(error, { ...origin, at: origin.told, customer: undefined })
+  const consequences = Consequences.of(error, { ...origin, at: origin.told, customer: undefined, status: undefined })
   return consequences.length === 0 ? [skipped("error", `${error.code}`)] : consequences
 }
 

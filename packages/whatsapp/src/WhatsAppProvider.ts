@@ -68,7 +68,9 @@ const failureOf = ({ _tag }: CloudApi.Answer) => _tag === "Answered" ? "provider
 const reasonOf = (answer: CloudApi.Answer, error: GraphError | undefined): string => {
   if (answer._tag !== "Answered") return `it could not be reached (${answer.why})`
   if (error === undefined) return `it answered with status ${answer.status}, and nothing that can be read`
-  return `${Classification.meaningOf(error).title} (${error.code}${error.message === "" ? "" : `: ${error.message}`})`
+  return `${Classification.meaningOf(error, answer.status).title} (${error.code}${
+    error.message === "" ? "" : `: ${error.message}`
+  })`
 }
 
 /**
@@ -130,6 +132,7 @@ export const layer = (
             numberId: sender.providerNumberId,
             customer: CustomerNames.customerOf(message.to),
             template: message.type === "template" ? message.template : undefined,
+            status: answer.status,
             at
           }))
         }
@@ -208,10 +211,8 @@ export const layer = (
           const expiresAt = (yield* Clock.currentTimeMillis) + Duration.toMillis(uploadedFor)
           return { providerMediaId: id, expiresAt }
         }
-        const outcome = answer._tag === "Answered" ? SendResponse.outcomeOf(answer, error) : undefined
-        // nothing was sent, so what is not known of an upload is no unknown outcome
-        return yield* outcome?._tag === "Refused" || outcome?._tag === "NotSent"
-          ? outcome.error
+        return yield* answer._tag === "Answered" && error !== undefined
+          ? Classification.uploadErrorOf({ ...answer, error })
           : new Errors.ServerError({
             reason: failureOf(answer),
             message: `the provider did not take the file: ${reasonOf(answer, error)}`
@@ -258,7 +259,8 @@ export const layer = (
           const json = jsonOf(answer, error)
           if (json !== undefined) return json
           // of the others, some speak of the number of the path, which is the account's here
-          if (error !== undefined && Classification.meaningOf(error).class === "auth") {
+          const status = answer._tag === "Answered" ? answer.status : undefined
+          if (error !== undefined && Classification.meaningOf(error, status).class === "auth") {
             const { providerAccountId, providerNumberId } = sender
             const at = yield* Clock.currentTimeMillis
             tell(
@@ -266,6 +268,7 @@ export const layer = (
                 accountId: providerAccountId,
                 numberId: providerNumberId,
                 customer: undefined,
+                status,
                 at
               })
             )

@@ -2,11 +2,18 @@ import { assert, describe, it } from "@effect/vitest"
 import { Message, type Provider } from "@wac/core"
 import { Duration } from "effect"
 import * as Classification from "../src/Classification.ts"
+import * as Consequences from "../src/Consequences.ts"
 import * as ErrorCodes from "../src/ErrorCodes.ts"
 import type { GraphError } from "../src/GraphError.ts"
 
-const error = (code: number): GraphError => ({ code, subcode: undefined, message: "in Meta's words" })
-const answered = (code: number, status = 400) => Classification.outcomeOf({ status, error: error(code) })
+const error = (code: number, isTransient = false): GraphError => ({
+  code,
+  subcode: undefined,
+  isTransient,
+  message: "in Meta's words"
+})
+const answered = (code: number, status = 400, isTransient = false) =>
+  Classification.outcomeOf({ status, error: error(code, isTransient) })
 
 const errorOf = (outcome: Provider.ProviderOutcome) => {
   assert.include(["Refused", "NotSent"], outcome._tag)
@@ -30,16 +37,41 @@ describe("an answer to a send", () => {
     }
   })
 
-  it("never counts as not sent for a code that is not known", () => {
+  it("refuses for good with a code that is not known only if neither the status nor Meta say that it will pass", () => {
     for (const code of [5, 300, 131_999, 900_000, -1]) {
-      for (const status of [400, 401, 404, 422, 429, 499]) {
+      for (const status of [400, 403, 404, 422, 499]) {
         assert.strictEqual(answered(code, status)._tag, "Refused")
         assert.strictEqual(errorOf(answered(code, status)).reason, "provider_policy")
+        const passing = answered(code, status, true)
+        assert.strictEqual(passing._tag, "NotSent")
+        assert.deepInclude(errorOf(passing), { code: "server_error", reason: "provider_unavailable" })
       }
-      for (const status of [200, 302, 500, 502, 503, 504]) {
-        assert.deepStrictEqual(answered(code, status), { _tag: "Unknown" })
+      for (const isTransient of [false, true]) {
+        const throttled = answered(code, 429, isTransient)
+        assert.strictEqual(throttled._tag, "NotSent")
+        assert.deepInclude(errorOf(throttled), {
+          code: "rate_limited",
+          reason: "provider",
+          retryAfter: Duration.minutes(1)
+        })
+        const unauthorized = answered(code, 401, isTransient)
+        assert.strictEqual(unauthorized._tag, "NotSent")
+        assert.deepInclude(errorOf(unauthorized), { code: "server_error", reason: "provider_error" })
+        // it may have been taken
+        for (const status of [200, 302, 500, 502, 503, 504]) {
+          assert.deepStrictEqual(answered(code, status, isTransient), { _tag: "Unknown" })
+        }
       }
     }
+  })
+
+  it("blocks the number with a status that says that the token is not accepted, as the code for it does", () => {
+    const subject = { accountId: "1", numberId: "2", customer: undefined, at: 0 }
+    const changes = (code: number, status: number | undefined) =>
+      Consequences.of(error(code), { ...subject, status }).map(({ _tag }) => _tag)
+    assert.deepStrictEqual(changes(999_999, 401), ["Number"])
+    assert.deepStrictEqual(changes(190, 401), ["Number"])
+    for (const status of [400, 429, undefined]) assert.deepStrictEqual(changes(999_999, status), [])
   })
 
   it("names the field at fault", () => {
@@ -60,6 +92,23 @@ describe("an answer to a send", () => {
   })
 })
 
+describe("an answer to an upload", () => {
+  it("says that the file is not taken, which no retry changes, and otherwise what an answer to a send says", () => {
+    const refused = Classification.uploadErrorOf({ status: 400, error: error(131053) })
+    assert.deepInclude(refused, { code: "invalid_body", reason: "invalid_field" })
+    for (const code of codes.filter((code) => code !== 131053 && code !== 131052)) {
+      assert.deepStrictEqual(Classification.uploadErrorOf({ status: 400, error: error(code) }), errorOf(answered(code)))
+    }
+  })
+
+  it("has no unknown outcome: nothing is sent by it", () => {
+    assert.deepInclude(Classification.uploadErrorOf({ status: 500, error: error(999_999) }), {
+      code: "server_error",
+      reason: "provider_unavailable"
+    })
+  })
+})
+
 describe("a report of a failure", () => {
   it("says the same as an answer with the same code", () => {
     for (const code of [...codes, 131_999]) {
@@ -68,5 +117,6 @@ describe("a report of a failure", () => {
         Message.errorOf(errorOf(answered(code)))
       )
     }
+    assert.strictEqual(Classification.messageErrorOf(error(131_999, true)).reason, "provider_unavailable")
   })
 })

@@ -12,33 +12,49 @@ describe("reading an error", () => {
       error_data: { messaging_product: "whatsapp", details: "Too many messages were sent." },
       error_subcode: 2494055,
       fbtrace_id: "Az8or2yhqkZfEZ"
-    }, { code: 130429, subcode: 2494055, message: "Rate limit hit: Too many messages were sent." }],
+    }, { code: 130429, subcode: 2494055, isTransient: false, message: "Rate limit hit: Too many messages were sent." }],
     ["a webhook's, which says it three times", {
       code: 131047,
       title: "Re-engagement message",
       message: "Re-engagement message",
       error_data: { details: "Re-engagement message" },
       href: "https://developers.facebook.com/"
-    }, { code: 131047, subcode: undefined, message: "Re-engagement message" }],
+    }, { code: 131047, subcode: undefined, isTransient: false, message: "Re-engagement message" }],
     ["one with its data as a string", { code: 100, message: "Invalid parameter", error_data: "Name is taken" }, {
       code: 100,
       subcode: undefined,
+      isTransient: false,
       message: "Invalid parameter: Name is taken"
     }],
     ["an old one, numbers as strings", { code: "131026", title: "Undeliverable", details: "Not on WhatsApp" }, {
       code: 131026,
       subcode: undefined,
+      isTransient: false,
       message: "Undeliverable: Not on WhatsApp"
     }],
     ["a title that is a sentence", { code: 131049, title: "It was not delivered.", error_data: { details: "Wait." } }, {
       code: 131049,
       subcode: undefined,
+      isTransient: false,
       message: "It was not delivered: Wait."
     }],
     ["words that are none", { code: 1, message: 7, title: null, error_data: { details: ["x"] }, error_subcode: "x" }, {
       code: 1,
       subcode: undefined,
+      isTransient: false,
       message: ""
+    }],
+    ["one that passes", { code: 1, message: "Later", is_transient: true }, {
+      code: 1,
+      subcode: undefined,
+      isTransient: true,
+      message: "Later"
+    }],
+    ["one that says so in another way", { code: 1, message: "Later", is_transient: "true" }, {
+      code: 1,
+      subcode: undefined,
+      isTransient: false,
+      message: "Later"
     }],
     ["no code", { message: "Something" }, undefined],
     ["a code that is none", { code: 1.5 }, undefined],

@@ -42,6 +42,12 @@ describe("fields", () => {
     }
   })
 
+  it("that are true or false may be text", () => {
+    for (const json of [true, "true", " True "]) assert.isTrue(Payload.flag(json))
+    for (const json of [false, "false", "FALSE"]) assert.isFalse(Payload.flag(json))
+    for (const json of [undefined, null, 0, 1, "", "yes", [true], {}]) assert.isUndefined(Payload.flag(json))
+  })
+
   it("that are times are seconds or milliseconds, as text or numbers", () => {
     for (const json of ["1744609253", 1744609253, "1744609253000", 1744609253000, " 1744609253 "]) {
       assert.strictEqual(Payload.instant(json), 1744609253000)

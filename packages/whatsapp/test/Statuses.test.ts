@@ -43,12 +43,33 @@ describe("a status", () => {
     assert.deepStrictEqual(told({ pricing }), [
       item({ pricing: { billable: false, model: "PMP", type: "free_customer_service", category: "utility" } })
     ])
-    assert.deepStrictEqual(told({ pricing: { pricing_model: null, category: "marketing" } }), [
+    assert.deepStrictEqual(told({ pricing: { billable: false, pricing_model: null, category: "marketing" } }), [
       item({ pricing: { billable: false, model: "CBP", type: "regular", category: "marketing" } })
     ])
     for (const none of [null, 7, [], {}, { billable: true }]) {
       assert.deepStrictEqual(told({ pricing: none }), [item({})])
     }
+  })
+
+  it.each<[billable: Json | undefined, type: string | undefined, expected: boolean | null]>([
+    [undefined, "regular", true],
+    [undefined, "REGULAR", true],
+    [undefined, "free_customer_service", false],
+    [undefined, "free_entry_point", false],
+    [undefined, "unheard_of", null],
+    [undefined, undefined, null],
+    [null, "regular", true],
+    [1, "unheard_of", null],
+    ["true", "unheard_of", true],
+    ["false", "regular", false],
+    [false, "regular", false],
+    [true, "free_entry_point", true]
+  ])("has a price with the billable %j and the type %j, so %j", (billable, type, expected) => {
+    const category = "marketing"
+    const given = { ...(billable === undefined ? {} : { billable }), ...(type === undefined ? {} : { type }) }
+    assert.deepStrictEqual(told({ pricing: { ...given, pricing_model: "PMP", category } }), [
+      item({ pricing: { billable: expected, model: "PMP", type: type ?? "regular", category } })
+    ])
   })
 
   it("of a word that we do not know is passed over", () => {

@@ -93,4 +93,40 @@ describe("what is posted of a template", () => {
     assert.deepStrictEqual(componentsOf("code"), expected)
     assert.deepStrictEqual(componentsOf("code", { buttons: [{ index: 0, code: "4711" }] }), expected)
   })
+
+  it("with the button of a form and of a catalogue where no value is given for it, and without a quick reply", () => {
+    const buttons = [{ index: 1, urlSuffix: "sale" }, { index: 2, code: "SALE10" }]
+    const posted = componentsOf("picture_and_buttons", { buttons }) as ReadonlyArray<{ readonly type: string }>
+    assert.deepStrictEqual<unknown>(posted.filter(({ type }) => type === "button"), [
+      button(1, "url", text("sale")),
+      button(2, "copy_code", { type: "coupon_code", coupon_code: "SALE10" }),
+      { type: "button", sub_type: "flow", index: "3" },
+      { type: "button", sub_type: "catalog", index: "4" }
+    ])
+  })
+
+  it("with the button of a form in a card, though the value of the card's body is no text", () => {
+    const components = [
+      { type: "BODY", text: "{{1}}" },
+      { type: "BUTTONS", buttons: [{ type: "FLOW", text: "Book" }] }
+    ]
+    const carousel = { type: "CAROUSEL", cards: [{ components }, { components }] }
+    const known = { ...template, components: [{ type: "BODY", text: "Ours" }, carousel], variables: [] }
+    const bodyParams = [{ date_time: { fallback_value: "today" } }]
+    const body = SendRequest.bodyOf(send({
+      to,
+      type: "template",
+      template: { name: known.name, language: "en_US", cards: [{ bodyParams }, { bodyParams }] }
+    }, { template: known }))
+    assert.deepStrictEqual((body["template"] as { readonly components: unknown }).components, [{
+      type: "carousel",
+      cards: [0, 1].map((card_index) => ({
+        card_index,
+        components: [
+          { type: "body", parameters: [{ type: "date_time", date_time: { fallback_value: "today" } }] },
+          { type: "button", sub_type: "flow", index: "0" }
+        ]
+      }))
+    }])
+  })
 })

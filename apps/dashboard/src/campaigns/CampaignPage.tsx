@@ -166,7 +166,7 @@ const Steps = ({ campaign }: { readonly campaign: Campaign }) => {
 /** What is to be expected, in a sentence for each. */
 const Expected = ({ forecast }: { readonly forecast: CampaignForecast }) => {
   const { costs, days, limitedCustomers, lines, messagingLimit, seconds } = forecast
-  const unrated = lines.filter(({ billable, cost }) => billable && cost === null)
+  const unrated = lines.filter(({ billable, cost }) => billable !== false && cost === null)
   return (
     <>
       <Fact name="Takes, at its pace">{lengthOf(Math.max(1000, seconds * 1000))}</Fact>

@@ -25,7 +25,7 @@ export const Prices = () => (
                   <Cell>{type}</Cell>
                   <Cell className="tabular-nums">{grouped(messages)}</Cell>
                   <Cell className="tabular-nums">
-                    {cost !== null ? `${cost.amount} ${cost.currency}` : billable ? "No rate" : "Free"}
+                    {cost !== null ? `${cost.amount} ${cost.currency}` : billable === false ? "Free" : "No rate"}
                   </Cell>
                   <Cell>{cost === null ? null : cost.ratesFrom}</Cell>
                 </Row>

@@ -124,6 +124,40 @@ layer(World.layer({ environment: slow, api: { settings: generous } }), checks.li
         assert.isTrue(processed.every((count) => count <= 1))
       }))
 
+    it.effect("the check reports each row whose values the provider would refuse, and the others are sent", () =>
+      Effect.gen(function*() {
+        const { callsTo, session, url } = yield* World
+        const values = ["Line one\nLine two", "five     spaces", "a\ttab", "x".repeat(1024), "four    spaces"]
+        const rows = values.map((value) => ({ to: anyone(), variables: { value } }))
+        // the last but one is too long only together with what the campaign adds
+        const template = { name: "order_update", language: "en_US", bodyParams: ["{{value}}", "No. {{value}}"] }
+        const created = yield* call(`${url}/internal/campaigns`, {
+          headers: session,
+          body: { name: "Values", template }
+        })
+        const at = `${url}/internal/campaigns/${created.body.id}`
+        const act = (verb: string) => call(`${at}/${verb}`, { method: "POST", headers: session })
+        const until = (status: string) =>
+          checks.until(call(at, { headers: session }), ({ body }) => body.status === status)
+        yield* call(`${at}/recipients`, {
+          method: "PUT",
+          headers: { ...session, "content-type": "application/x-ndjson" },
+          body: rows.map((row) => `${JSON.stringify(row)}\n`).join("")
+        })
+        yield* act("check")
+        assert.deepInclude((yield* until("ready")).body, { rows: 5, checked: 5, problems: 4 })
+        const report = yield* call(`${at}/recipients?limit=100`, { headers: session })
+        assert.deepStrictEqual(
+          report.body.data.map(({ problem }: { readonly problem: { readonly message: string } | null }) =>
+            problem?.message.split(":")[0]
+          ),
+          [...Array.from({ length: 3 }, () => "template.bodyParams[0]"), "template.bodyParams[1]", undefined]
+        )
+        yield* act("start")
+        yield* until("completed")
+        for (const [i, { to }] of rows.entries()) assert.lengthOf(yield* callsTo(to), i === 4 ? 1 : 0)
+      }))
+
     it.effect("held messages are counted as held, and those that fail later with their reasons", () =>
       Effect.gen(function*() {
         const { api } = yield* World

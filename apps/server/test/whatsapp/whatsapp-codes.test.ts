@@ -276,6 +276,40 @@ layer(world, { excludeTestServices: true })("every code", (it) => {
       assert.lengthOf(yield* world.callsTo(to), 1)
     }))
 
+  const undocumented: ReadonlyArray<
+    readonly [
+      refused: { readonly http: number; readonly transient?: boolean },
+      status: number,
+      error: { readonly code: string; readonly reason: string },
+      wait: string | null
+    ]
+  > = [
+    [{ http: 429 }, 429, { code: "rate_limited", reason: "provider" }, "60"],
+    [{ http: 400, transient: true }, 502, { code: "server_error", reason: "provider_unavailable" }, null],
+    [{ http: 401 }, 502, { code: "server_error", reason: "provider_error" }, null]
+  ]
+  it.effect.each(undocumented)("an undocumented code with %j was not taken, and a retry with the key is sent", (
+    [refused, status, error, wait]
+  ) =>
+    Effect.gen(function*() {
+      const world = yield* World
+      yield* world.pass("1 minute")
+      const to = anyone()
+      const trial = yield* sending(to)
+      yield* world.api.behave(to, { refuse: { code: 999_999, times: 1, ...refused } })
+      const answer = yield* trial
+      checks.assertError(answer, status, { ...error, provider: { code: "999999", message: "Unknown error" } })
+      assert.strictEqual(answer.headers.get("retry-after"), wait)
+      if (refused.http === 401) {
+        yield* world.untilNumber(({ status }) => status === "blocked")
+        yield* world.pass("1 minute")
+      }
+      const again = yield* trial
+      assert.strictEqual(again.status, 200, again.text)
+      assert.isFalse(isReplayed(again))
+      assert.strictEqual(yield* world.api.processed(again.body.message_id), 1)
+    }))
+
   it.effect("a code for a message that was not sent makes it fail if no retry comes within a day", () =>
     Effect.gen(function*() {
       const world = yield* World

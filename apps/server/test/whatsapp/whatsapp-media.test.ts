@@ -143,6 +143,47 @@ layer(
       assert.strictEqual((yield* world.callsTo(to)).length, calls)
     }))
 
+  it.effect("a file that is too large for its type is refused as a document before the provider is asked", () =>
+    Effect.gen(function*() {
+      const world = yield* World
+      const to = "+16505560500"
+      yield* writes(to)
+      const calls = (yield* world.callsTo(to)).length
+      const before = yield* world.api.uploads
+      const media = yield* stored(Buffer.concat([png, Buffer.alloc(5_300_000)]), "large.png")
+      for (let i = 0; i < 2; i++) {
+        const refused = yield* send(world, { to, type: "document", document: { media } }, {
+          "idempotency-key": "large"
+        })
+        checks.assertError(refused, 400, {
+          code: "invalid_body",
+          reason: "invalid_field",
+          param: "document.media"
+        })
+      }
+      assert.strictEqual(yield* world.api.uploads, before)
+      assert.strictEqual((yield* world.callsTo(to)).length, calls)
+      const small = yield* stored(png, "small.png")
+      assert.strictEqual((yield* send(world, { to, type: "document", document: { media: small } })).status, 200)
+    }))
+
+  it.effect("a file that the provider does not take is refused for good, with its field", () =>
+    Effect.gen(function*() {
+      const world = yield* World
+      const to = "+16505560600"
+      const media = yield* stored(Buffer.concat([png, Buffer.from("broken")]), "broken.png")
+      yield* writes(to)
+      for (const [code, message] of [[131053, "Media upload error"], [100, "Invalid parameter"]] as const) {
+        yield* world.api.fault({ target: "reads", next: [{ kind: "error", code }] })
+        checks.assertError(yield* send(world, image(to, media)), 400, {
+          code: "invalid_body",
+          reason: "invalid_field",
+          param: "image.media",
+          provider: { code: `${code}`, message }
+        })
+      }
+    }))
+
   it.effect("an upload that the provider loses sends nothing, and a retry with the key succeeds", () =>
     Effect.gen(function*() {
       const world = yield* World

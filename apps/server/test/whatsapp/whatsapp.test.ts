@@ -163,10 +163,33 @@ layer(
           code: "invalid_body",
           reason: "template_params_mismatch",
           param: "template.bodyParams"
-        }]
+        }],
+        // upstream's rules for values
+        ...[
+          [template(to, "order_update", ["a\nb", "1"]), "template.bodyParams[0]"],
+          [template(to, "order_update", ["Ana", "five     spaces"]), "template.bodyParams[1]"],
+          [template(to, "order_update", ["Ana", "x".repeat(1025)]), "template.bodyParams[1]"],
+          [template(to, "login_code", ["1".repeat(16)]), "template.bodyParams[0]"]
+        ].map(([body, param]) =>
+          [body, 400, { code: "invalid_body", reason: "template_params_mismatch", param: param as string }] as const
+        )
       ]
       for (const [body, status, error] of refusals) checks.assertError(yield* send(world, body), status, error)
       assert.lengthOf(yield* world.callsTo(to), length)
+    }))
+
+  it.effect("a template with the button of a form or a catalogue is sent without a value for it", () =>
+    Effect.gen(function*() {
+      const world = yield* World
+      const to = "+16505550013"
+      for (const [i, [name, subType]] of [["book_visit", "flow"], ["see_catalog", "catalog"]].entries()) {
+        yield* accepted(world, template(to, name, ["Ana"]))
+        const sent = JSON.parse((yield* world.callsTo(to))[i]!.body)
+        assert.deepStrictEqual(sent.template.components, [
+          { type: "body", parameters: [{ type: "text", text: "Ana" }] },
+          { type: "button", sub_type: subType, index: "0" }
+        ])
+      }
     }))
 
   it.effect("an authentication template to a user id is refused before upstream is asked, and the key stays free", () =>

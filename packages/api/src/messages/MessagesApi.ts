@@ -70,7 +70,7 @@ const Failure = Schema.Struct({
 })
 
 const Pricing = Schema.Struct({
-  billable: Schema.Boolean,
+  billable: Schema.NullOr(Schema.Boolean).annotate({ description: "null if the provider says nothing of it" }),
   model: Schema.String,
   type: Schema.String,
   category: Schema.String

@@ -26,7 +26,9 @@ export const UsageLine = Schema.Struct({
   type: Schema.String.annotate({
     description: "As the provider reported it, such as `regular` or `free_customer_service`"
   }),
-  billable: Schema.Boolean,
+  billable: Schema.NullOr(Schema.Boolean).annotate({
+    description: "null if the provider says nothing of it; then `cost` is what the messages cost if they are charged"
+  }),
   messages: Schema.Int,
   cost: Schema.NullOr(Schema.Struct({
     currency: Schema.String,

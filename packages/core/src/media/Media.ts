@@ -133,15 +133,30 @@ export type FileKind = "image" | "audio" | "video" | "document" | "sticker"
 const kilobyte = 1024
 const megabyte = 1024 * kilobyte
 
-/** The provider's types and maximum sizes. Documents may have any type. */
-const taken: { readonly [Kind in FileKind]: { readonly types: ReadonlyArray<string> | null; readonly size: number } } =
-  {
-    image: { types: ["image/jpeg", "image/png"], size: 5 * megabyte },
-    audio: { types: ["audio/aac", "audio/amr", "audio/mpeg", "audio/mp4", "audio/ogg"], size: 16 * megabyte },
-    video: { types: ["video/mp4", "video/3gpp"], size: 16 * megabyte },
-    document: { types: null, size: 100 * megabyte },
-    sticker: { types: ["image/webp"], size: 500 * kilobyte }
-  }
+/** The provider's types by the kind that they are made for, and their maximum sizes. It takes no others. */
+const made: { readonly [Kind in FileKind]: { readonly types: ReadonlyArray<string>; readonly size: number } } = {
+  image: { types: ["image/jpeg", "image/png"], size: 5 * megabyte },
+  audio: { types: ["audio/aac", "audio/amr", "audio/mpeg", "audio/mp4", "audio/ogg"], size: 16 * megabyte },
+  video: { types: ["video/mp4", "video/3gpp"], size: 16 * megabyte },
+  document: {
+    types: [
+      "application/pdf",
+      "text/plain",
+      "application/msword",
+      "application/vnd.ms-excel",
+      "application/vnd.ms-powerpoint",
+      "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+      "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+      "application/vnd.openxmlformats-officedocument.presentationml.presentation"
+    ],
+    size: 100 * megabyte
+  },
+  sticker: { types: ["image/webp"], size: 500 * kilobyte }
+}
+
+/** A document may be a file of any kind. The provider limits its size by its type all the same. */
+const taken = (kind: FileKind): ReadonlyArray<typeof made[FileKind]> =>
+  kind === "document" ? Object.values(made) : [made[kind]]
 
 const stillSticker = 100 * kilobyte
 
@@ -154,16 +169,18 @@ export const refusal = (
   { isVoice, kind, param }: { readonly kind: FileKind; readonly param: string; readonly isVoice: boolean }
 ): InvalidBody | undefined => {
   const invalid = (message: string) => new InvalidBody({ reason: "invalid_field", param, message })
-  const { size: most, types } = taken[kind]
-  if (types !== null && !types.includes(mimeType)) {
-    return invalid(`${kind} files must be ${types.join(", ")}; this file is ${mimeType}`)
+  const all = taken(kind)
+  const found = all.find(({ types }) => types.includes(mimeType))
+  if (found === undefined) {
+    return invalid(`${kind} files must be ${all.flatMap(({ types }) => types).join(", ")}; this file is ${mimeType}`)
   }
   // the provider only plays Ogg files that contain Opus
   if ((isVoice || mimeType === "audio/ogg") && !isOpus) {
     return invalid("voice messages and Ogg files must be encoded as Opus")
   }
-  const limit = kind === "sticker" && !isAnimated ? stillSticker : most
-  return size <= limit ? undefined : invalid(`${kind} files may have at most ${limit} bytes; this file has ${size}`)
+  const limit = kind === "sticker" && !isAnimated ? stillSticker : found.size
+  const what = kind === "document" ? mimeType : kind
+  return size <= limit ? undefined : invalid(`${what} files may have at most ${limit} bytes; this file has ${size}`)
 }
 
 /** The error for an id that names no file of the workspace. */

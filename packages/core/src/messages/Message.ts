@@ -136,7 +136,8 @@ export const errorOf = (error: DomainError): MessageError => {
 
 /** The provider's price of a message, with the provider's own values. */
 export interface Pricing {
-  readonly billable: boolean
+  /** Whether it is charged; `null` if the provider says neither that nor a type from which it follows. */
+  readonly billable: boolean | null
   /** The pricing model; `PMP` is per message. */
   readonly model: string
   /** Such as `regular`, `free_customer_service` or `free_entry_point`. */

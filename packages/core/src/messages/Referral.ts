@@ -90,6 +90,13 @@ const isOfConversation = (
   { contact, message, sender }: Pick<ClaimedSend, "contact" | "message" | "sender">
 ): boolean => named.phoneNumberId === sender.id && Contact.keysOf(message.content.to, contact).includes(named.customer)
 
+/** Adds the field of a file to the provider's refusal of it, which is the same for every message with that file. */
+const naming = (error: DomainError, param: string): DomainError => {
+  if (error._tag !== "InvalidBody" || error.param !== undefined) return error
+  const { message, provider, reason } = error
+  return new InvalidBody({ reason, message, param, ...(provider === undefined ? {} : { provider }) })
+}
+
 /** Resolves what a claimed send refers to. Fails with the reason if a reference is invalid. */
 export const resolve = (
   claimed: Pick<ClaimedSend, "contact" | "message" | "sender">,
@@ -130,7 +137,11 @@ export const resolve = (
       if (media === undefined) return yield* Media.missing(file.param)
       const refusal = Media.refusal(media, file)
       if (refusal !== undefined) return yield* refusal
-      mediaIds.set(file.id, yield* library.providerIdOf(claimed.sender, media).pipe(orUnavailable))
+      const uploaded = library.providerIdOf(claimed.sender, media).pipe(
+        orUnavailable,
+        Effect.mapError((error) => naming(error, file.param))
+      )
+      mediaIds.set(file.id, yield* uploaded)
     }
     return { quoted: providerMessageId, mediaIds }
   })

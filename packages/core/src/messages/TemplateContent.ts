@@ -8,7 +8,7 @@ import { Language } from "../templates/Template.ts"
 import * as FileContent from "./FileContent.ts"
 import { LocationContent } from "./LocationContent.ts"
 
-/** As long as the longest body of a template. */
+/** As long as the longest body of a template; `TemplateValues` has the provider's rules for what is in its place. */
 const Word = PlainText.between(1, 32_768)
 
 /** An amount that the provider formats for the customer's language; `amount_1000` is the amount times 1,000. */
@@ -77,8 +77,8 @@ export const TemplateButton = Schema.Struct({
   urlSuffix: Schema.optionalKey(PlainText.between(1, 2000)),
   /** Returned when the customer taps the quick reply. */
   payload: Schema.optionalKey(PlainText.between(1, 256)),
-  /** The code to copy. */
-  code: Schema.optionalKey(PlainText.between(1, 20)),
+  /** The code to copy; the template says how long it may be. */
+  code: Schema.optionalKey(PlainText.between(1, 1024)),
   flowToken: Schema.optionalKey(PlainText.between(1, 1024)),
   flowData: Schema.optionalKey(PlainJsonObject),
   /** The product whose image is shown. */

@@ -1,6 +1,6 @@
 /**
- * Checks that the values of a send fit its template (contract §9), and names the field that is missing, superfluous or
- * of the wrong type. Pure.
+ * Checks that the values of a send fit its template (contract §9), and names the field that is missing, superfluous, of
+ * the wrong type, or against the provider's rules for values (contract §13). Pure.
  */
 import type { Template } from "../templates/Template.ts"
 import * as TemplateSlots from "../templates/TemplateSlots.ts"
@@ -12,12 +12,9 @@ import type {
   TemplateHeader,
   TemplateValue
 } from "./TemplateContent.ts"
+import * as TemplateValues from "./TemplateValues.ts"
 
-/** A field that does not fit, and the reason. */
-export interface Misfit {
-  readonly param: string
-  readonly message: string
-}
+type Misfit = TemplateValues.Misfit
 
 /** The values of a body, in the order of its placeholders. */
 export const valuesOf = (names: ReadonlyArray<string>, given: BodyParams = []): ReadonlyArray<TemplateValue> =>
@@ -112,12 +109,13 @@ export const misfit = (
   given: TemplateContent
 ): Misfit | undefined => {
   if (template.unfillable === null && isPlain(given)) {
-    return body(template.variables, given.bodyParams, "template.bodyParams")
+    return body(template.variables, given.bodyParams, "template.bodyParams") ?? TemplateValues.misfit(template, given)
   }
   const slots = TemplateSlots.of(template)
   return slots.impossible === null
     ? card(slots, given, "template.") ??
       cards(slots.cards, given.cards, "template.cards") ??
-      offer(slots.offer, given.limitedTimeOffer !== undefined)
+      offer(slots.offer, given.limitedTimeOffer !== undefined) ??
+      TemplateValues.misfit(template, given)
     : { param: "template.name", message: `cannot be sent through this service: ${slots.impossible}` }
 }

@@ -16,7 +16,8 @@ export interface Priced {
   readonly category: string
   /** As the provider told it, such as `regular` or `free_customer_service`. */
   readonly type: string
-  readonly billable: boolean
+  /** Whether they are charged; `null` if that is not known. */
+  readonly billable: boolean | null
 }
 
 /** How many messages of an hour have a price. */

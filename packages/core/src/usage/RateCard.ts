@@ -117,11 +117,11 @@ const decimal = (amount: bigint): string => {
   return `${amount / millionth}.${fraction}`
 }
 
-/** Sums counts by price, and what they cost. */
+/** Sums counts by price, and what they cost. Only what is known to be free costs nothing. */
 export const bill = (card: RateCard, counts: ReadonlyArray<Omit<Priced.Count, "workspaceId">>): Bill => {
   const lines = new Map<string, { readonly priced: Priced.Priced; readonly rate: Rate | undefined; messages: number }>()
   for (const { billable, category, hour, market, messages, type } of counts) {
-    const rate = billable ? rateAt(card, { category, market }, hour) : undefined
+    const rate = billable === false ? undefined : rateAt(card, { category, market }, hour)
     const name = JSON.stringify([market, category, type, billable, rate?.currency, rate?.price, rate?.validFrom])
     const known = lines.get(name)
     if (known !== undefined) known.messages += messages

@@ -58,6 +58,20 @@ describe("rate cards", () => {
     assert.deepStrictEqual(totals, [{ currency: "USD", amount: "1.0555" }])
   })
 
+  it("messages of which nobody knows whether they are charged are never billed as free, nor with the others", () => {
+    const { lines, totals } = bill([rate({ price: 100_000 })], [
+      count({ messages: 1 }),
+      count({ billable: null, type: "unheard_of", messages: 3 }),
+      count({ billable: null, type: "unheard_of", category: "utility", messages: 2 })
+    ])
+    assert.deepStrictEqual(lines.map(({ billable, cost, messages }) => [messages, billable, cost?.amount]), [
+      [3, null, "0.30"],
+      [2, null, undefined],
+      [1, true, "0.10"]
+    ])
+    assert.deepStrictEqual(totals, [{ currency: "USD", amount: "0.40" }])
+  })
+
   it.each([["+4915112345678", "DE"], ["+14155550123", "US"], ["+870773111632", "ZZ"], ["BR.1", "BR"]] as const)(
     "the market of %s is %s",
     (to, market) => {

@@ -24,26 +24,23 @@ const monthsText = `select q.month, q.used from quota_usage q
 /** Rows deleted at once for a workspace. */
 const forgottenAtOnce = 1000
 
-/** A range of the key for each workspace. */
-export const forgetText = `with gone as (
-    delete from usage_counts u where u.ctid = any (array(
-      select u.ctid from workspaces w cross join lateral (
-        select u.ctid from usage_counts u where u.workspace_id = w.id and u.hour < $1 order by u.hour limit $2
-      ) u
-    ))
-    returning u.workspace_id
-  )
-  select exists (select from gone g group by g.workspace_id having count(*) = $2) as is_more`
-
-export const forgetPricedText = `with gone as (
-    delete from priced_messages c where c.ctid = any (array(
+/** Deletes a range of the key for each workspace. */
+const forgetCountsText = (table: string) =>
+  `with gone as (
+    delete from ${table} c where c.ctid = any (array(
       select c.ctid from workspaces w cross join lateral (
-        select c.ctid from priced_messages c where c.workspace_id = w.id and c.hour < $1 order by c.hour limit $2
+        select c.ctid from ${table} c where c.workspace_id = w.id and c.hour < $1 order by c.hour limit $2
       ) c
     ))
     returning c.workspace_id
   )
   select exists (select from gone g group by g.workspace_id having count(*) = $2) as is_more`
+
+export const forgetText = forgetCountsText("usage_counts")
+
+export const forgetPricedText = forgetCountsText("priced_messages")
+
+export const forgetUntoldText = forgetCountsText("untold_prices")
 
 const pricedOf = (row: Row): Priced.Count => ({
   workspaceId: plain(row, "workspace_id"),
@@ -85,7 +82,7 @@ export const layer = Layer.effect(
       forget: (before) =>
         Effect.map(
           Effect.forEach(
-            [forgetText, forgetPricedText],
+            [forgetText, forgetPricedText, forgetUntoldText],
             (text) => query("UsageStore.forget", text, [before, forgottenAtOnce])
           ),
           (all) => all.some(([row]) => plain<boolean>(row!, "is_more"))

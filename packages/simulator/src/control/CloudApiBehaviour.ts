@@ -9,6 +9,7 @@ export const Behaviour = Schema.Struct({
     code: Schema.Int,
     details: Schema.optionalKey(Schema.String),
     http: Schema.optionalKey(Schema.Int),
+    transient: Schema.optionalKey(Schema.Boolean),
     times: Schema.optionalKey(Schema.Int)
   })),
   /** The call gets this fault. */

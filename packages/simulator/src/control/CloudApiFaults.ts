@@ -52,6 +52,8 @@ export const Fault = Schema.Struct({
   /** The code of `error`. Default 131000. */
   code: Schema.optionalKey(Schema.Int),
   details: Schema.optionalKey(Schema.String),
+  /** The `is_transient` of `error`. Default: not told. */
+  transient: Schema.optionalKey(Schema.Boolean),
   /** After how many minutes access returns, by the usage header of `error`. Default 0. */
   regain: Schema.optionalKey(Schema.Int),
   /** The size of `huge_body` in bytes. Default 8 MiB. */
@@ -87,6 +89,7 @@ export const ofEveryKind: readonly [Fault, ...ReadonlyArray<Fault>] = [
   { kind: "error", code: 130429 },
   { kind: "error", code: 131026 },
   { kind: "error", code: 999_999 },
+  { kind: "error", code: 999_999, http: 429 },
   { kind: "error", code: 999_999, http: 500 }
 ]
 

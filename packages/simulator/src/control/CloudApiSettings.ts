@@ -43,6 +43,8 @@ export const Settings = Schema.Struct({
   numericTimestamps: Rate,
   /** The rate of messages and statuses without `contacts`. */
   omitContacts: Rate,
+  /** The rate of prices without `billable`, which upstream has deprecated. */
+  omitBillable: Rate,
   /** Whether each customer also has a business-scoped user id. */
   userIds: Schema.Boolean,
   /** The maximum number of messages per number and second; more get 130429. Null: by the number's throughput level. */
@@ -86,6 +88,7 @@ export const initial: Settings = {
   conversation: false,
   numericTimestamps: 0,
   omitContacts: 0,
+  omitBillable: 0,
   userIds: false,
   throughput: null,
   pairLimit: true,

@@ -15,14 +15,29 @@ const addressLives = Duration.toMillis(Duration.minutes(5))
 const kilobyte = 1024
 const megabyte = 1024 * kilobyte
 
-/** The types that upstream takes, and their greatest sizes in bytes. */
-const largest: ReadonlyArray<readonly [type: RegExp, bytes: number]> = [
-  [/^image\/(jpeg|png)$/, 5 * megabyte],
-  [/^image\/webp$/, 500 * kilobyte],
-  [/^audio\/(aac|mp4|mpeg|amr|ogg|opus)$/, 16 * megabyte],
-  [/^video\/(mp4|3gpp)$/, 16 * megabyte],
-  [/^(text\/plain|application\/(pdf|msword|vnd\.[a-z.-]+))$/, 100 * megabyte]
+/**
+ * The types that upstream takes, and their greatest sizes in bytes, whatever kind of message they are uploaded for. Sources:
+ * the list in the error of github.com/fbsamples/whatsapp-api-examples/issues/10; the sizes in
+ * docs.aws.amazon.com/social-messaging/latest/userguide/supported-media-types.html.
+ */
+const largest: ReadonlyArray<readonly [types: ReadonlyArray<string>, bytes: number]> = [
+  [["audio/aac", "audio/mp4", "audio/mpeg", "audio/amr", "audio/ogg", "audio/opus"], 16 * megabyte],
+  [[
+    "application/vnd.ms-powerpoint",
+    "application/msword",
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+    "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    "application/pdf",
+    "text/plain",
+    "application/vnd.ms-excel"
+  ], 100 * megabyte],
+  [["image/jpeg", "image/png"], 5 * megabyte],
+  [["image/webp"], 500 * kilobyte],
+  [["video/mp4", "video/3gpp"], 16 * megabyte]
 ]
+
+const supported = largest.flatMap(([types]) => types).join(", ")
 
 /** A file, uploaded by a number of ours or sent by a customer. */
 export interface File {
@@ -113,10 +128,10 @@ export const make = (): Media => {
       }
       if (form.file === undefined) return Errors.badParameter("(#100) The parameter file is required.")
       const type = form.type ?? form.file.type
-      const limit = largest.find(([types]) => types.test(type))?.[1]
+      const limit = largest.find(([types]) => types.includes(type))?.[1]
       if (limit === undefined) {
         return Errors.badParameter(
-          `Param file must be a file with one of the supported types. Received file of type '${type}'.`
+          `Param file must be a file with one of the following types: ${supported}. Received file of type '${type}'.`
         )
       }
       if (form.file.bytes.length === 0 || form.file.bytes.length > limit) {

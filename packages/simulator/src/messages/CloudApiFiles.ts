@@ -39,7 +39,7 @@ const isUnreachable = (link: string): boolean => URL.canParse(link) && new URL(l
 
 /**
  * Why a message with this file fails after it was accepted: upstream cannot fetch its link, or the uploaded file is of a
- * type that the kind does not take. `typeOf` returns the type of an uploaded file.
+ * type that the kind does not take. Source: github.com/chatwoot/chatwoot/issues/12260. `typeOf` returns the type of an uploaded file.
  */
 export const problemOf = (
   { id, link, name }: Named,

@@ -1,17 +1,26 @@
 /** The limits of the simulated Cloud API. Only a message that is accepted spends anything. */
 
-/** How long a pair of number and customer waits for each message, and how many it may send at once. */
+/**
+ * How long a pair of number and customer waits for each message, and how many it may send at once. Source:
+ * github.com/yvfl/api-whatsapp-docs, docs/about_the_platform.md.
+ */
 const pairEvery = 6000
 const pairBurst = 45
 const second = 1000
 const day = 24 * 3600 * 1000
 
 export interface Limits {
-  /** Whether this number may send one more message now, at the most this many in a second. */
+  /**
+   * Whether this number may send one more message now, at the most this many in a second. Source:
+   * developers.facebook.com/documentation/business-messaging/whatsapp/throughput.
+   */
   readonly throughput: (number: string, now: number, perSecond: number) => boolean
   /** Whether this number may write to this customer now. */
   readonly pair: (number: string, customer: string, now: number) => boolean
-  /** Whether one more customer may be written to outside a window now, at the most this many in 24 hours. */
+  /**
+   * Whether one more customer may be written to outside a window now, at the most this many in 24 hours. Source:
+   * github.com/yvfl/api-whatsapp-docs, docs/mensagens/limites_de_mensagens/messaging_limits.md.
+   */
   readonly customers: (customer: string, now: number, most: number) => boolean
   /** Writes down an accepted message. */
   readonly spend: (number: string, customer: string, now: number, outsideWindow: boolean) => void

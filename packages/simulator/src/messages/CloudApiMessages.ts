@@ -165,6 +165,7 @@ export const make = (grounds: Grounds): Messages => {
     if (!limits.throughput(number.id, now, perSecond)) return Errors.refusal({ code: 130429 })
     if (settings().pairLimit && !limits.pair(number.id, who, now)) return Errors.refusal({ code: 131056 })
 
+    // text outside the window fails only later: github.com/shridarpatil/frappe_whatsapp/issues/133
     const outside = !customers.windowOpen(number.id, who, now)
     const { window } = settings()
     const messagingLimit = Numbers.messagingLimit(number)
@@ -219,7 +220,7 @@ export const make = (grounds: Grounds): Messages => {
 
   const word: Messages["word"] = (message, status, at, problem) => {
     if (status === "delivered" || status === "read") bill.reached(message)
-    const { conversation, numericTimestamps, omitContacts } = settings()
+    const { conversation, numericTimestamps, omitBillable, omitContacts } = settings()
     const name = `${message.wamid} ${status}`
     const numeric = dice.hits(numericTimestamps, "numeric", name)
     return Updates.status(account, message.number, {
@@ -230,6 +231,7 @@ export const make = (grounds: Grounds): Messages => {
       reference: message.reference,
       category: message.category,
       isFree: message.isFree,
+      billable: !dice.hits(omitBillable, "billable", name),
       problem,
       conversation: conversation
         ? {

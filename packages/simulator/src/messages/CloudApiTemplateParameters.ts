@@ -17,20 +17,37 @@ const placeholdersOf = (text: string): ReadonlyArray<string> => [
 
 const problem = (code: number, details: string): Errors.Refusal => Errors.refusal({ code, details })
 
-/** The longest body with its parameters filled in, in characters. */
-const longestBody = 1024
+/**
+ * The longest texts with their parameters filled in, in characters. Sources:
+ * github.com/Nexmo/nexmo-developer/pull/2806; twilio.com/docs/api/errors/63021, "Length of the parameters and the template text exceeds the allowed length of 1024 for WhatsApp".
+ */
+const longest = { header: 60, body: 1024 } as const
 
-/** What upstream refuses in any text parameter. */
-const forbiddenWhiteSpace = /[\n\t]| {5}/
+/** The longest code: `(#132018) body: Parameter at index 1 exceeds the parameter length limit 15`, in public code. */
+const longestCode = 15
 
+/**
+ * What upstream refuses in any text parameter. Sources: github.com/netflie/whatsapp-cloud-api/issues/201,
+ * github.com/dimagi/open-chat-studio/pull/4277.
+ */
+const forbiddenWhiteSpace = /[\n\r\t]| {5}/
+
+/** That it must not be empty: github.com/shridarpatil/frappe_whatsapp/issues/169. */
 const textProblem = (parameter: Loose): Errors.Refusal | undefined => {
   if (typeof parameter.text !== "string" || parameter.text === "") {
     return problem(131008, "Parameter of type text is missing text value")
   }
   return forbiddenWhiteSpace.test(parameter.text)
-    ? problem(100, "Param text cannot have new-line/tab characters or more than 4 consecutive spaces")
+    ? problem(132018, "Param text cannot have new-line/tab characters or more than 4 consecutive spaces")
     : undefined
 }
+
+const lengthOf = (text: string): number => [...text].length
+
+const codeProblem = (label: string, index: number, code: string): Errors.Refusal | undefined =>
+  lengthOf(code) <= longestCode
+    ? undefined
+    : problem(132018, `${label}: Parameter at index ${index} exceeds the parameter length limit ${longestCode}`)
 
 const textTypes = new Set(["text", "currency", "date_time"])
 
@@ -64,6 +81,10 @@ const inText = (
     }
     const bad = parameter.type === "text" ? textProblem(parameter) : undefined
     if (bad !== undefined) return bad
+    if (template.category === "AUTHENTICATION") {
+      const long = codeProblem(label, i, filledWith(parameter))
+      if (long !== undefined) return long
+    }
     if (template.parameter_format === "NAMED") {
       const name = parameter.parameter_name
       if (typeof name !== "string" || name === "") return problem(100, "Parameter name is missing or empty")
@@ -75,9 +96,9 @@ const inText = (
       filled[placeholders[i]!] = filledWith(parameter)
     }
   }
-  const length = text.replace(/\{\{\s*(\w+)\s*\}\}/g, (_, name: string) => filled[name] ?? "").length
-  return label === "body" && length > longestBody
-    ? problem(132005, `body: the text with its parameters is longer than ${longestBody} characters`)
+  const length = lengthOf(text.replace(/\{\{\s*(\w+)\s*\}\}/g, (_, name: string) => filled[name] ?? ""))
+  return length > longest[label]
+    ? problem(132005, `${label}: the text with its parameters is longer than ${longest[label]} characters`)
     : undefined
 }
 
@@ -99,9 +120,28 @@ const inHeader = (
     )
 }
 
-/** Whether a button takes a value with each message: a web address with a placeholder, a code. */
+/**
+ * Whether a button takes a value with each message: a web address with a placeholder, a code. Sources:
+ * github.com/shridarpatil/whatomate/issues/501, github.com/PipedreamHQ/pipedream/issues/5899.
+ */
 const needsValue = (button: Loose): boolean =>
   button.type === "COPY_CODE" || (typeof button.url === "string" && placeholdersOf(button.url).length > 0)
+
+/**
+ * Buttons that a send must name, and the code that it gets otherwise. A component without parameters is enough. Sources:
+ * of flows github.com/juspay/clairvoyance/pull/1128, github.com/chatwoot/chatwoot/pull/14714 and
+ * github.com/Bindambc/whatsapp-business-java-api/issues/221; of catalogues
+ * github.com/Azure-Samples/communication-services-dotnet-quickstarts/issues/169. A quick reply may be left out
+ * (github.com/ChatbotXIO/ChatbotX/pull/1006).
+ */
+const unnamed: ReadonlyMap<unknown, number> = new Map([["FLOW", 131009], ["CATALOG", 131008]])
+
+const buttonValueProblem = (parameter: Loose, index: number): Errors.Refusal | undefined =>
+  parameter.type === "text"
+    ? textProblem(parameter)
+    : typeof parameter.coupon_code === "string"
+    ? codeProblem("buttons", index, parameter.coupon_code)
+    : undefined
 
 const inButtons = (
   buttons: ReadonlyArray<Loose>,
@@ -109,9 +149,16 @@ const inButtons = (
 ): Errors.Refusal | undefined => {
   for (const [i, button] of buttons.entries()) {
     const own = given.find((component) => String(component.index) === String(i))
-    if (needsValue(button) && listOf(own?.parameters).length === 0) {
+    const code = own === undefined ? unnamed.get(button.type) : undefined
+    if (code !== undefined) {
+      return problem(code, `buttons: Button at index ${i} of type ${String(button.type)} has no component`)
+    }
+    const parameters = listOf(own?.parameters)
+    if (needsValue(button) && parameters.length === 0) {
       return problem(131008, `buttons: Button at index ${i} of type ${String(button.type)} requires a parameter`)
     }
+    const bad = parameters.map((parameter) => buttonValueProblem(parameter, i)).find((found) => found !== undefined)
+    if (bad !== undefined) return bad
   }
   const stray = given.find((component) => buttons[Number(component.index)] === undefined)
   return stray === undefined

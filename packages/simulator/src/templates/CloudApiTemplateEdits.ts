@@ -34,6 +34,7 @@ const samplesIn = (example: Schema.Json | undefined, names: ReadonlyArray<string
   return Array.isArray(list[0]) ? list[0].length : list.length
 }
 
+/** Source: help.chakrahq.com, "Template Errors", 2388040 and 2388047. */
 const longest: { readonly [type: string]: readonly [characters: number, subcode: number] } = {
   HEADER: [60, 2388047],
   BODY: [1024, 2388072],

@@ -81,7 +81,7 @@ export const initial: ReadonlyArray<Template> = [
     body("{{1}} is your code."),
     {
       type: "BUTTONS",
-      // created as OTP, and listed so
+      // created as OTP, and listed so: developers.facebook.com/docs/whatsapp/business-management-api/authentication-templates/copy-code-button-authentication-templates
       buttons: [{
         type: "URL",
         text: "Copy code",
@@ -96,7 +96,18 @@ export const initial: ReadonlyArray<Template> = [
   ...Array.from(
     { length: plain },
     (_, i) => made(`notice_${String(i + 1).padStart(2, "0")}`, "UTILITY", [body("A notice to {{1}}.")])
-  )
+  ),
+  made("book_visit", "UTILITY", [
+    body("Hi {{1}}, book a visit."),
+    {
+      type: "BUTTONS",
+      buttons: [{ type: "FLOW", text: "Book", flow_id: 1, flow_action: "NAVIGATE", navigate_screen: "START" }]
+    }
+  ]),
+  made("see_catalog", "MARKETING", [
+    body("New for {{1}}."),
+    { type: "BUTTONS", buttons: [{ type: "CATALOG", text: "View catalog" }] }
+  ])
 ].map((template, i) => ({ id: String(1_689_556_908_000_000 + i), ...template }))
 
 /** These fields of a template and its id, or all. */
@@ -105,6 +116,7 @@ export const shown = (template: Template, fields: ReadonlyArray<string> | undefi
     ? template
     : Object.fromEntries(Object.entries(template).filter(([name]) => name === "id" || fields.includes(name)))
 
+/** Source: github.com/chatwoot/chatwoot/issues/6651. */
 const defaultPage = 25
 const longestPage = 1000
 

@@ -42,6 +42,7 @@ export interface Courier {
   readonly deliver: (body: Uint8Array, signature: string | undefined) => Effect.Effect<Attempt>
   /** Posts the bodies of these posts again, once each, in this order; by default all. */
   readonly redeliver: (posts?: ReadonlyArray<number>) => Effect.Effect<void>
+  /** Over the raw bytes. Source: github.com/yvfl/api-whatsapp-docs, docs/webhooks/create_webhook_endpoint.md. */
   readonly sign: (body: Uint8Array) => string
   /** The latest updates, oldest first. */
   readonly told: () => ReadonlyArray<Updates.Update>
@@ -53,7 +54,7 @@ export interface Courier {
 
 /** The result of a post without a callback URL. It is not retried. */
 const nobody = "nobody has subscribed"
-/** How long posts are retried. */
+/** How long posts are retried. Source: github.com/yvfl/api-whatsapp-docs, docs/webhooks/visao_geral/overview.md. */
 const lasting = 7 * 24 * 3600 * 1000
 /** The number of attempts and posts that are kept. */
 const kept = 20_000

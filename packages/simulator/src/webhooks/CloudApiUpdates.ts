@@ -57,13 +57,18 @@ export interface StatusFacts {
   readonly reference: string | undefined
   readonly category: string
   readonly isFree: boolean
+  /** Whether the price says `billable`, which upstream has deprecated (whatsappapijs.web.app, `ServerPricing`). */
+  readonly billable: boolean
   readonly problem: Errors.Problem | undefined
   /** With the `conversation` of versions before 24, until this time. */
   readonly conversation: { readonly id: string; readonly until: string | number } | undefined
   readonly contacts: boolean
 }
 
-/** A word of a message. A failed one names no contacts, and prices come with `sent` and `delivered`. */
+/**
+ * A word of a message. A failed one names no contacts, and prices come with `sent` and `delivered`. Source:
+ * developers.facebook.com/documentation/business-messaging/whatsapp/webhooks/reference/messages/status.
+ */
 export const status = (account: string, number: BusinessNumber, facts: StatusFacts): Update => {
   const failed = facts.status === "failed"
   const priced = facts.status === "sent" || facts.status === "delivered"
@@ -86,7 +91,7 @@ export const status = (account: string, number: BusinessNumber, facts: StatusFac
         }),
         pricing: priced
           ? {
-            billable: !facts.isFree,
+            ...(facts.billable ? { billable: !facts.isFree } : {}),
             pricing_model: "PMP",
             type: facts.isFree ? "free_customer_service" : "regular",
             category: facts.category

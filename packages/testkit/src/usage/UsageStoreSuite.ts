@@ -103,9 +103,16 @@ export const tests = (it: Fixture.It): void => {
       yield* report("sent", price)
       yield* report("delivered", price)
       assert.deepStrictEqual(yield* all, [counted(price)])
+      const untold = { ...price, billable: null, type: "unheard_of" }
+      yield* report("delivered", untold)
+      assert.deepStrictEqual(yield* all, [counted(untold)])
       const free = { ...price, billable: false, type: "free_customer_service" }
       yield* report("read", free)
       assert.deepStrictEqual(yield* all, [counted(free)])
+      yield* report("read", untold)
+      assert.deepStrictEqual(yield* all, [counted(untold)])
+      while (yield* store.forget(own.start + hour)) { /* until nothing is left */ }
+      assert.deepStrictEqual(yield* all, [])
       assert.deepStrictEqual(yield* store.priced(own.workspace.id, own.start + hour), [])
     }))
 

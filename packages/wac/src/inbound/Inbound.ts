@@ -179,7 +179,7 @@ const readOne = Input.reader(Schema.Union([
       provider: Schema.optionalKey(Errors.ProviderDetail)
     })),
     pricing: Schema.optionalKey(Schema.Struct({
-      billable: Schema.Boolean,
+      billable: Schema.NullOr(Schema.Boolean),
       model: PlainText.PlainText,
       type: PlainText.PlainText,
       category: PlainText.PlainText

@@ -112,7 +112,8 @@ export interface Message {
 
 /** The provider's price of a message, with the provider's own values. */
 export interface Pricing {
-  readonly billable: boolean
+  /** Whether it is charged; `null` if the provider says nothing of it. */
+  readonly billable: boolean | null
   readonly model: string
   readonly type: string
   readonly category: string
