@@ -27,6 +27,7 @@ import * as variants from "./migrations/0017_variants.ts"
 import * as customerNames from "./migrations/0018_customer_names.ts"
 import * as contactNames from "./migrations/0019_contact_names.ts"
 import * as invitationMakers from "./migrations/0020_invitation_makers.ts"
+import * as identities from "./migrations/0023_identities.ts"
 import { OpenError } from "./OpenError.ts"
 import { describe, isPassing } from "./SqlFailure.ts"
 
@@ -63,7 +64,8 @@ export const all: ReadonlyArray<Migration> = [
   { name: "variants", sql: variants.sql, additive: true },
   { name: "customer names", sql: customerNames.sql, additive: true },
   { name: "contact names", sql: contactNames.sql, additive: true },
-  { name: "invitation makers", sql: invitationMakers.sql, additive: true }
+  { name: "invitation makers", sql: invitationMakers.sql, additive: true },
+  { name: "identities", sql: identities.sql, additive: true }
 ]
 
 /** The advisory lock that serializes migrations. The number is arbitrary but must stay the same. */

@@ -27,7 +27,8 @@ const record: ReadonlyArray<readonly [name: string, sha256: string]> = [
   ["variants", "fd119a2773b065559412c865f29bcae5283f4c8a65aaa5ef14ee92ae00f22c72"],
   ["customer names", "3198750b4dbee2c5044b3b6c97242cbf8e0603376fb67e3fb2468c3f7ef4e2a4"],
   ["contact names", "2ebccdca30ab02f8602b7de92aeb09ddb6ca70072d9c6f5e847a02deea9b0987"],
-  ["invitation makers", "1df54406d05d5b5e9132ab81c409686a75af3e896c9a8ff1ab62cd6c41bc7455"]
+  ["invitation makers", "1df54406d05d5b5e9132ab81c409686a75af3e896c9a8ff1ab62cd6c41bc7455"],
+  ["identities", "d79a839e7cf11ae492048f0e98bf7f4abd3816d0b78d1f4840facb01f75e2df1"]
 ]
 
 const present = Migrations.all.map(({ name, sql }) => [name, createHash("sha256").update(sql).digest("hex")] as const)

@@ -10,15 +10,16 @@ import * as Id from "../Id.ts"
 import * as RateLimit from "../limits/RateLimit.ts"
 import { RateLimitStore } from "../limits/RateLimitStore.ts"
 import type { StoreError } from "../StoreError.ts"
+import * as EmailAddress from "./EmailAddress.ts"
 import * as Invitation from "./Invitation.ts"
 import { InvitationStore } from "./InvitationStore.ts"
 import { CurrentIssuer } from "./Issuer.ts"
-import { accountBucket, addressBucket, normalizeEmail } from "./LocalAuthenticator.ts"
+import { accountBucket, addressBucket } from "./LocalAuthenticator.ts"
 import * as Mail from "./Mail.ts"
 import { tokenLength } from "./Members.ts"
 import { type Account, type Membership, MemberStore } from "./MemberStore.ts"
 import { Passwords } from "./Password.ts"
-import type { Session } from "./Session.ts"
+import { membershipsOf, type Session } from "./Session.ts"
 import { SessionStore, type StoredSession } from "./SessionStore.ts"
 
 const elsewhere = () => new NotFound({ message: "people sign in at the application that embeds this service" })
@@ -32,7 +33,7 @@ const resetBucket = (email: string) => ({
 })
 
 export class Accounts extends Context.Service<Accounts, {
-  /** The workspaces that a person is a member of. For a host's person, only the current workspace. */
+  /** The workspaces that a session may use. For a host's person, only the current workspace. */
   readonly workspaces: (session: Session) => Effect.Effect<ReadonlyArray<Membership>, StoreError>
   /** The person's live sessions, newest first. */
   readonly sessions: (session: Session) => Effect.Effect<ReadonlyArray<StoredSession>, StoreError>
@@ -103,7 +104,7 @@ export class Accounts extends Context.Service<Accounts, {
           }
           const now = yield* Clock.currentTimeMillis
           yield* spend(addressBucket(address), now)
-          const email = normalizeEmail(given)
+          const email = EmailAddress.normalize(given)
           // runs in the background, so that the response takes equally long for an unknown address
           yield* FiberSet.run(
             mailing,
@@ -128,7 +129,7 @@ export class Accounts extends Context.Service<Accounts, {
             members.findByUserId(session.userId),
             Option.match({
               onNone: () => [],
-              onSome: ({ memberships }) => memberships
+              onSome: ({ memberships }) => membershipsOf(session, memberships)
             })
           ),
         sessions: ({ userId }) => Effect.flatMap(Clock.currentTimeMillis, (now) => sessions.list(userId, now)),
@@ -139,8 +140,10 @@ export class Accounts extends Context.Service<Accounts, {
         }),
         moveTo: Effect.fn("Accounts.moveTo")(function*(session, token, text) {
           if (token === undefined || session.id === null) return yield* elsewhere()
-          const found = yield* members.findByUserId(session.userId)
-          const membership = Option.getOrUndefined(found)?.memberships.find(({ workspace }) => workspace.id === text)
+          const found = Option.getOrUndefined(yield* members.findByUserId(session.userId))
+          const membership = membershipsOf(session, found?.memberships ?? []).find(({ workspace }) =>
+            workspace.id === text
+          )
           if (membership === undefined) {
             return yield* new NotFound({ message: "you are not a member of this workspace" })
           }

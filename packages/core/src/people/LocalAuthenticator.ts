@@ -7,19 +7,20 @@ import { Digest, SecureRandom } from "effect/crypto"
 import * as Base62 from "../Base62.ts"
 import { NotFound, Unauthorized } from "../Errors.ts"
 import * as Id from "../Id.ts"
-import type { SessionId, UserId } from "../Id.ts"
+import type { UserId } from "../Id.ts"
 import * as RateLimit from "../limits/RateLimit.ts"
 import { RateLimitStore } from "../limits/RateLimitStore.ts"
 import * as PlainText from "../PlainText.ts"
 import { Vault } from "../secrets/Vault.ts"
 import { Authenticator, type Opening, type SignIn } from "./Authenticator.ts"
 import * as DeviceCookie from "./DeviceCookie.ts"
+import * as EmailAddress from "./EmailAddress.ts"
 import { CurrentIssuer } from "./Issuer.ts"
 import type { Person } from "./Member.ts"
 import { type Account, type Membership, MemberStore } from "./MemberStore.ts"
 import { Passwords } from "./Password.ts"
 import * as Session from "./Session.ts"
-import { SessionStore } from "./SessionStore.ts"
+import { SessionStore, type StoredSession } from "./SessionStore.ts"
 import { networkOf } from "./SourceAddress.ts"
 
 /** 43 base62 characters: 256 bits. */
@@ -44,7 +45,7 @@ export const addressBucket = (address: string) => ({
 export const accountBucket = (email: string) => ({ key: `login:account:${email}`, policy: accountPolicy })
 
 const sessionOf = (
-  id: SessionId,
+  { id, roles }: Pick<StoredSession, "id" | "roles">,
   { email, userId }: Person,
   { role, workspace }: Membership
 ): Session.Session => ({
@@ -53,11 +54,9 @@ const sessionOf = (
   email,
   role,
   workspaceId: workspace.id,
-  workspaceName: workspace.name
+  workspaceName: workspace.name,
+  roles
 })
-
-/** Normalizes an e-mail address: comparison ignores case and surrounding white space. */
-export const normalizeEmail = (email: string): string => email.trim().toLowerCase()
 
 export const layer = Layer.effect(
   Authenticator,
@@ -78,13 +77,19 @@ export const layer = Layer.effect(
 
     /**
      * Opens a session in a workspace of the person, by default the one that they joined first. Returns `undefined` if
-     * their password has changed meanwhile or they are a member of none.
+     * their password has changed meanwhile or they are a member of none. Where people sign in at an issuer, every
+     * session has roles of its own.
      */
     const begin = Effect.fnUntraced(function*(
       { memberships, person }: Account,
-      { address, agent, current, nonce, workspaceId }: Opening & { readonly nonce: string | undefined }
+      { address, agent, current, nonce, roles: brought, workspaceId }: Opening & { readonly nonce: string | undefined }
     ) {
-      const membership = memberships.find(({ workspace }) => workspaceId === undefined || workspace.id === workspaceId)
+      const roles = issuer === undefined
+        ? null
+        : brought ?? new Map(memberships.map(({ role, workspace }) => [workspace.id, role]))
+      const membership = Session.membershipsOf({ roles }, memberships).find(({ workspace }) =>
+        workspaceId === undefined || workspace.id === workspaceId
+      )
       if (membership === undefined) return undefined
       const now = yield* Clock.currentTimeMillis
       const token = Redacted.make(yield* Base62.random(random, tokenLength))
@@ -94,6 +99,7 @@ export const layer = Layer.effect(
         tokenHash: yield* hashOf(token),
         userId: person.userId,
         workspaceId: membership.workspace.id,
+        roles,
         address: address ?? null,
         agent: agent === undefined ? null : PlainText.cleaned(agent).slice(0, maxAgentLength),
         createdAt: now,
@@ -105,7 +111,7 @@ export const layer = Layer.effect(
       })
       if (!begun) return undefined
       const device = yield* DeviceCookie.make(vault, random, person, nonce)
-      return { token, device, session: sessionOf(id, person, membership) }
+      return { token, device, session: sessionOf({ id, roles }, person, membership) }
     })
 
     /**
@@ -122,7 +128,7 @@ export const layer = Layer.effect(
       if (issuer !== undefined) {
         return yield* new NotFound({ message: "people sign in at the issuer: open /internal/oidc/sign-in" })
       }
-      const email = normalizeEmail(attempt.email)
+      const email = EmailAddress.normalize(attempt.email)
       const now = yield* Clock.currentTimeMillis
       const nonce = yield* trusted(email, attempt.device)
       // a device that has signed in before has its own bucket, so strangers' failures at any address do not count
@@ -159,11 +165,19 @@ export const layer = Layer.effect(
       const now = yield* Clock.currentTimeMillis
       const stored = yield* sessions.use(yield* hashOf(token), now, idleUntil(now))
       if (Option.isNone(stored)) return Option.none()
-      const { id, userId, workspaceId } = stored.value
+      const { roles, userId, workspaceId } = stored.value
+      // of a version that did not store them, or of a time when people had passwords here: whose roles these would be
+      // is unknown
+      if (issuer !== undefined && roles === null) return Option.none()
       // the role is looked up at every use, so that lowering it needs no new sign-in
       return Option.flatMap(yield* members.findByUserId(userId), ({ memberships, person }) => {
-        const membership = memberships.find(({ workspace }) => workspace.id === workspaceId)
-        return Option.map(Option.fromUndefinedOr(membership), (membership) => sessionOf(id, person, membership))
+        const membership = Session.membershipsOf(stored.value, memberships).find(({ workspace }) =>
+          workspace.id === workspaceId
+        )
+        return Option.map(
+          Option.fromUndefinedOr(membership),
+          (membership) => sessionOf(stored.value, person, membership)
+        )
       })
     })
 

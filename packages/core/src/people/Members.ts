@@ -10,10 +10,11 @@ import * as Id from "../Id.ts"
 import * as RateLimit from "../limits/RateLimit.ts"
 import { RateLimitStore } from "../limits/RateLimitStore.ts"
 import type { StoreError } from "../StoreError.ts"
+import * as EmailAddress from "./EmailAddress.ts"
 import * as Invitation from "./Invitation.ts"
 import { InvitationStore } from "./InvitationStore.ts"
 import { CurrentIssuer } from "./Issuer.ts"
-import { accountBucket, addressBucket, normalizeEmail } from "./LocalAuthenticator.ts"
+import { accountBucket, addressBucket } from "./LocalAuthenticator.ts"
 import * as Mail from "./Mail.ts"
 import type * as Member from "./Member.ts"
 import { MemberStore } from "./MemberStore.ts"
@@ -140,7 +141,11 @@ export class Members extends Context.Service<Members, {
           userId,
           role,
           // a person with a session is a member, or was removed since the request began
-          by: { userId: by.userId, role: by.id === null ? by.role : null }
+          by: {
+            userId: by.userId,
+            role: by.id === null ? by.role : null,
+            limit: by.roles === null ? undefined : by.role
+          }
         })
         switch (changed._tag) {
           case "Unknown":
@@ -223,7 +228,7 @@ export class Members extends Context.Service<Members, {
         }),
         invite: Effect.fn("Members.invite")(function*(by, { role, ...given }, linkOf) {
           if (issuer !== undefined) return yield* atIssuer()
-          const email = normalizeEmail(given.email)
+          const email = EmailAddress.normalize(given.email)
           const present = yield* members.ofWorkspace(by.workspaceId)
           if (present.some((member) => member.email === email)) {
             return yield* new InvalidBody({

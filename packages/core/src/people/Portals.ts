@@ -68,7 +68,8 @@ export class Portals extends Context.Service<Portals, {
           email: visitor,
           role,
           workspaceId,
-          workspaceName: workspace.name
+          workspaceName: workspace.name,
+          roles: null
         }))
       })
 

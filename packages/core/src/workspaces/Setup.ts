@@ -10,7 +10,8 @@ import * as RateLimit from "../limits/RateLimit.ts"
 import { RateLimitStore } from "../limits/RateLimitStore.ts"
 import { Provider, type ProviderError, toServerError } from "../messages/Provider.ts"
 import * as PhoneNumber from "../numbers/PhoneNumber.ts"
-import { addressBucket, normalizeEmail } from "../people/LocalAuthenticator.ts"
+import * as EmailAddress from "../people/EmailAddress.ts"
+import { addressBucket } from "../people/LocalAuthenticator.ts"
 import { Passwords } from "../people/Password.ts"
 import type { StoreError } from "../StoreError.ts"
 import { Templates } from "../templates/Templates.ts"
@@ -81,7 +82,7 @@ export class Setup extends Context.Service<Setup, {
           owner: {
             userId,
             workspaceId,
-            email: normalizeEmail(owner.email),
+            email: EmailAddress.normalize(owner.email),
             passwordHash: yield* passwords.hash(owner.password),
             role: "owner",
             createdAt

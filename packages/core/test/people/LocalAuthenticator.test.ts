@@ -108,7 +108,8 @@ describe("signing in", () => {
             email: "ada@example.com",
             role: "owner",
             workspaceId: workspace!.id,
-            workspaceName: "Acme"
+            workspaceName: "Acme",
+            roles: null
           })
           assert.deepStrictEqual(yield* session(signedIn.token), Option.some(signedIn.session))
         }

@@ -94,8 +94,10 @@ export const tests = (it: Fixture.It): void => {
       const forOwner = yield* People.invitation(own, { role: "owner", by: People.maker(admin) })
       assert.strictEqual((yield* store.create(forOwner))?.reason, "role_not_allowed")
       assert.deepStrictEqual(yield* store.find(forOwner.tokenHash), Option.none())
+      const identity = yield* People.identity
       const assign = (role: Member.Role) =>
         members.assign({
+          identity,
           userId: admin.userId,
           email: admin.email,
           now: own.start,
@@ -256,6 +258,7 @@ export const tests = (it: Fixture.It): void => {
         tokenHash: yield* People.tokenHash,
         userId,
         workspaceId: own.workspace.id,
+        roles: null,
         address: null,
         agent: null,
         createdAt: own.start,
