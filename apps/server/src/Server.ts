@@ -12,6 +12,7 @@ import { Otlp } from "effect/observability"
 import { Composition } from "wac/effect"
 import { FirstOwner } from "./FirstOwner.ts"
 import * as LogOutput from "./LogOutput.ts"
+import * as ProcessMetrics from "./ProcessMetrics.ts"
 import type { ServerConfig } from "./ServerConfig.ts"
 
 /** Ignores offers to upgrade the protocol, which Java's client sends: accepting one would lose the request's body. */
@@ -136,7 +137,8 @@ const layerOn = (
     Layer.provide(Layer.succeed(Dashboard.IsServed, true)),
     Layer.provide(Layer.succeed(Dashboard.PortalOrigins, config.portalOrigins)),
     Layer.provide(Layer.succeed(HttpApp.TrustedProxies, config.trustedProxies)),
-    Layer.provide(Layer.succeed(MetricsPage.MetricsToken, config.metricsToken))
+    Layer.provide(Layer.succeed(MetricsPage.MetricsToken, config.metricsToken)),
+    Layer.provide(Layer.effect(Metrics.MoreObserved, ProcessMetrics.observer))
   )
   // every request's context starts with the services around the server and is copied several times, so few are around it
   const serving = HttpRouter.serve(app, {

@@ -3,7 +3,7 @@
  *
  * They live in the running instance's registry. `/metrics` shows them, and OTLP exports them.
  */
-import { Clock, type Context, Duration, Effect, Metric } from "effect"
+import { Clock, Context, Duration, Effect, Metric } from "effect"
 import type { InboundItem } from "./inbound/InboundItem.ts"
 import type { Problem } from "./inbound/InboundPost.ts"
 import { InboundPostStore, type PostBacklog } from "./inbound/InboundPostStore.ts"
@@ -231,20 +231,27 @@ const exportedFromZero: Effect.Effect<void> = Effect.gen(function*() {
   yield* Metric.update(sendsWith("unknown", "outcome_unknown"), 0)
 })
 
+/** Measures more than the backlog before the metrics are read, such as the process. By default it measures nothing. */
+export const MoreObserved = Context.Reference<Effect.Effect<void>>("@wac/core/Metrics/MoreObserved", {
+  defaultValue: () => Effect.void
+})
+
 /**
- * Builds an effect that measures the backlog over all workspaces. Run it before reading the metrics. A gauge keeps its
+ * Builds an effect that measures the backlog over all workspaces, and {@link MoreObserved}. Run it before reading the metrics. A gauge keeps its
  * last value if storage does not respond within a second: the other metrics matter most while storage is down.
  */
 export const observer: Effect.Effect<Effect.Effect<void>, never, DeliveryStore | InboundPostStore> = Effect.gen(
   function*() {
     const deliveries = yield* DeliveryStore
     const posts = yield* InboundPostStore
+    const more = yield* MoreObserved
     yield* exportedFromZero
     return Effect.flatMap(Clock.currentTimeMillis, (now) =>
       Effect.forEach(
         [
           Effect.flatMap(deliveries.backlog(now), (report) => observeBacklog(report, now)),
-          Effect.flatMap(posts.backlog, (report) => observePosts(report, now))
+          Effect.flatMap(posts.backlog, (report) => observePosts(report, now)),
+          more
         ],
         (observe) => Effect.ignore(Effect.timeout(observe, patience)),
         { concurrency: "unbounded", discard: true }

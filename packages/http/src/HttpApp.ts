@@ -176,7 +176,8 @@ const surrounding = HttpRouter.middleware(
       const { method } = request
       const route = routes.templateOf(request.url) ?? "unknown"
       const durationMs = Number(now - arrivedAt.monotonic) / 1e6
-      count({ method, route, status, at: arrivedAt.at, durationMs, span })
+      const reason = exchange.error === undefined ? undefined : Errors.reasonOf(exchange.error)
+      count({ method, route, status, reason, at: arrivedAt.at, durationMs, span })
       record({ method, route, status, durationMs, exchange, at: arrivedAt.at })
       return log({ method, route, status, durationMs, exchange })
     }

@@ -6,7 +6,7 @@ import { LatencyHistogram } from "@wac/core"
 import { type Context, Metric, type Tracer } from "effect"
 
 const requests = Metric.counter("wac_http_requests_total", {
-  description: "Completed HTTP requests, by method, template of the route and status",
+  description: "Completed HTTP requests, by method, template of the route and status, and by reason if it is 5xx",
   incremental: true
 })
 
@@ -24,6 +24,8 @@ export interface CompletedRequest {
   readonly method: string
   readonly route: string
   readonly status: number
+  /** The machine-readable reason of its error. Only failed requests are counted by it: refusals have many. */
+  readonly reason: string | undefined
   /** When it arrived. */
   readonly at: number
   readonly durationMs: number
@@ -36,16 +38,23 @@ export const make = (context: Context.Context<never>): (request: CompletedReques
   // each is made once: as many as there are routes, times the statuses that one can have
   const counters = new Map<string, ReturnType<typeof counterOf>>()
   const timers = new Map<string, ReturnType<typeof timerOf>>()
-  const counterOf = (method: string, route: string, status: number) =>
-    Metric.withAttributes(requests, { method, route, status: `${status}` })
+  const counterOf = (method: string, route: string, status: number, reason: string | undefined) =>
+    Metric.withAttributes(requests, {
+      method,
+      route,
+      status: `${status}`,
+      ...(reason === undefined ? {} : { reason })
+    })
   const timerOf = (method: string, route: string) => seconds.withLabels({ method, route })
   return ({ at, durationMs, route, span, status, ...given }) => {
+    const reason = status < 500 ? undefined : given.reason
     const method = methods.has(given.method) ? given.method : "other"
     const name = `${method} ${route}`
     let timer = timers.get(name)
     if (timer === undefined) timers.set(name, timer = timerOf(method, route))
-    let counter = counters.get(`${name} ${status}`)
-    if (counter === undefined) counters.set(`${name} ${status}`, counter = counterOf(method, route, status))
+    const end = `${name} ${status} ${reason}`
+    let counter = counters.get(end)
+    if (counter === undefined) counters.set(end, counter = counterOf(method, route, status, reason))
     counter.updateUnsafe(1, context)
     timer.record({ seconds: durationMs / 1000, at, span }, context)
   }

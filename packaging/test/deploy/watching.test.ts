@@ -39,13 +39,13 @@ const queries: ReadonlyArray<string> = dashboard.panels.flatMap(
 
 /** The series of every metric that the sources declare. */
 const series: ReadonlySet<string> = new Set(
-  readdirSync(join(root, "packages"))
-    .flatMap((name) =>
-      readdirSync(join(root, "packages", name, "src"), { recursive: true, encoding: "utf8" })
+  [...readdirSync(join(root, "packages")).map((name) => join("packages", name, "src")), "apps/server/src"]
+    .flatMap((folder) =>
+      readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
         .filter((file) => file.endsWith(".ts"))
-        .map((file) => read(join("packages", name, "src", file)))
+        .map((file) => read(join(folder, file)))
     )
-    .flatMap((source) => [...source.matchAll(/(Metric\.(?:counter|gauge)|LatencyHistogram\.make)\(\s*"(wac_\w+)"/g)])
+    .flatMap((source) => [...source.matchAll(/(Metric\.(?:counter|gauge)|LatencyHistogram\.make)\(\s*"(\w+)"/g)])
     .flatMap(([, maker, name]) =>
       maker === "LatencyHistogram.make" ? ["bucket", "sum", "count"].map((part) => `${name}_${part}`) : [name!]
     )
@@ -53,7 +53,7 @@ const series: ReadonlySet<string> = new Set(
 
 /** The names of our series in an expression. */
 const namesIn = (expression: string): ReadonlyArray<string> =>
-  [...expression.matchAll(/\bwac[_:][\w:]+/g)].map(([name]) => name)
+  [...expression.matchAll(/\b(?:wac[_:]|process_|nodejs_)[\w:]+/g)].map(([name]) => name)
 
 const known = (name: string): boolean => series.has(name) || recorded.includes(name)
 

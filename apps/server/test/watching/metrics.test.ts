@@ -2,6 +2,7 @@
  * What an operator watches, and who may look.
  */
 import { assert, describe, it } from "@effect/vitest"
+import { Version } from "@wac/http"
 import { RecordingReceiver } from "@wac/testkit"
 import { Effect } from "effect"
 import { assertError, until } from "../checks.ts"
@@ -74,10 +75,14 @@ describe.concurrent("metrics", () => {
       assert.strictEqual(sends("outcome=\"unknown\",reason=\"outcome_unknown\""), 1)
       assert.strictEqual(sends("outcome=\"refused\",reason=\"outside_service_window\""), 1)
       const route = (method: string, path: string) => `method="${method}",route="${path}"`
-      const requests = (method: string, path: string, status: number) =>
-        value(`wac_http_requests_total{${route(method, path)},status="${status}"}`)
+      const requests = (method: string, path: string, status: number, reason?: string) =>
+        value(
+          `wac_http_requests_total{${route(method, path)},status="${status}"${
+            reason === undefined ? "" : `,reason="${reason}"`
+          }}`
+        )
       assert.strictEqual(requests("POST", "/v1/messages", 200), 3)
-      assert.strictEqual(requests("POST", "/v1/messages", 504), 1)
+      assert.strictEqual(requests("POST", "/v1/messages", 504, "outcome_unknown"), 1)
       assert.strictEqual(requests("GET", "/internal/api-keys/:id", 404), 2)
       assert.strictEqual(requests("other", "unknown", 404), 3)
       assert.strictEqual(value(`wac_http_request_duration_seconds_count{${route("POST", "/v1/messages")}}`), 7)
@@ -109,6 +114,36 @@ describe.concurrent("metrics", () => {
           "wac_log_lines_dropped_total"
         ]
       ) assert.strictEqual(valueOf(answer, series), 0, series)
+    }))
+
+  it.live("metrics show the process under the usual names, and the running version", () =>
+    Effect.gen(function*() {
+      const server = yield* ready()
+      const before = yield* metrics(server)
+      const value = (answer: Answer, series: string) => valueOf(answer, series) ?? Number.NaN
+      assert.closeTo(value(before, "process_start_time_seconds"), performance.timeOrigin / 1000, 0.001)
+      for (
+        const series of [
+          "process_resident_memory_bytes",
+          "nodejs_heap_size_used_bytes",
+          "nodejs_heap_size_total_bytes",
+          "process_cpu_seconds_total"
+        ]
+      ) assert.isAbove(value(before, series), 0, series)
+      const versions = `version="${Version.version}",node="${process.versions.node}"`
+      assert.strictEqual(value(before, `wac_build_info{${versions}}`), 1)
+      // the event loop is held for 300 ms
+      yield* Effect.sync(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300))
+      const { system, user } = process.cpuUsage()
+      const after = yield* until(
+        metrics(server),
+        (answer) => value(answer, "nodejs_eventloop_lag_max_seconds") >= 0.2
+      )
+      assert.isAtLeast(value(after, "process_cpu_seconds_total"), (system + user) / 1e6)
+      assert.isAtLeast(
+        (process.cpuUsage().system + process.cpuUsage().user) / 1e6,
+        value(after, "process_cpu_seconds_total")
+      )
     }))
 
   it.live("without METRICS_TOKEN, /metrics answers local programs and is 404 for requests that a proxy forwarded", () =>
