@@ -28,6 +28,11 @@ export interface Opening {
   readonly address?: string | undefined
   /** The `User-Agent` header. */
   readonly agent?: string | undefined
+  /**
+   * The value of the device cookie. At a sign-in on a device that has signed in to this account before, strangers'
+   * failures do not count.
+   */
+  readonly device?: Redacted.Redacted | undefined
 }
 
 /** A sign-in attempt. */
@@ -36,11 +41,6 @@ export interface SignIn extends Opening {
   readonly password: Redacted.Redacted
   /** The client's address, by which failures are limited. */
   readonly address: string
-  /**
-   * The value of the device cookie. On a device that has signed in to this account before, strangers' failures do not
-   * count.
-   */
-  readonly device?: Redacted.Redacted | undefined
 }
 
 /** A newly opened session, and the token for its cookie. */

@@ -6,14 +6,13 @@ import { Clock, Context, Duration, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { type Forbidden, NotFound, type RateLimited, type ServerError, Unauthorized } from "../Errors.ts"
 import * as Id from "../Id.ts"
-import * as RateLimit from "../limits/RateLimit.ts"
 import { RateLimitStore } from "../limits/RateLimitStore.ts"
 import { Vault } from "../secrets/Vault.ts"
 import type { StoreError } from "../StoreError.ts"
 import { WorkspaceStore } from "../workspaces/WorkspaceStore.ts"
 import { CurrentIssuer, rolesOf, verifiedEmail } from "./Issuer.ts"
 import * as IssuerState from "./IssuerState.ts"
-import { addressBucket } from "./LocalAuthenticator.ts"
+import * as LoginLimits from "./LoginLimits.ts"
 import { MemberStore } from "./MemberStore.ts"
 import type { Roles } from "./Session.ts"
 
@@ -84,13 +83,8 @@ export class IssuerSignIn extends Context.Service<IssuerSignIn, {
           const now = yield* Clock.currentTimeMillis
           const state = yield* IssuerState.open(vault, kept ?? "", now)
           if (state === undefined) return yield* expired()
-          const buckets = [addressBucket(address)]
-          // spent before the issuer is asked and returned if it confirmed the person, so that concurrent forgeries
-          // cannot exceed the limit
-          const readings = yield* limits.spend(buckets, now)
-          yield* RateLimit.observe(readings)
-          const refusal = RateLimit.refusal(readings)
-          if (refusal !== undefined) return yield* refusal
+          const buckets = [LoginLimits.ofAddress(address)]
+          yield* LoginLimits.spend(limits, buckets, now)
           const claims = yield* complete(callback, state)
           yield* limits.giveBack(buckets, now)
           const all = yield* workspaces.list

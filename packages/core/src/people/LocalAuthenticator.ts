@@ -8,7 +8,6 @@ import * as Base62 from "../Base62.ts"
 import { NotFound, Unauthorized } from "../Errors.ts"
 import * as Id from "../Id.ts"
 import type { UserId } from "../Id.ts"
-import * as RateLimit from "../limits/RateLimit.ts"
 import { RateLimitStore } from "../limits/RateLimitStore.ts"
 import * as PlainText from "../PlainText.ts"
 import { Vault } from "../secrets/Vault.ts"
@@ -16,33 +15,18 @@ import { Authenticator, type Opening, type SignIn } from "./Authenticator.ts"
 import * as DeviceCookie from "./DeviceCookie.ts"
 import * as EmailAddress from "./EmailAddress.ts"
 import { CurrentIssuer } from "./Issuer.ts"
+import * as LoginLimits from "./LoginLimits.ts"
 import type { Person } from "./Member.ts"
 import { type Account, type Membership, MemberStore } from "./MemberStore.ts"
 import { Passwords } from "./Password.ts"
 import * as Session from "./Session.ts"
 import { SessionStore, type StoredSession } from "./SessionStore.ts"
-import { networkOf } from "./SourceAddress.ts"
 
 /** 43 base62 characters: 256 bits. */
 const tokenLength = 43
 
 /** How much of `User-Agent` is stored, so that people can recognize their sessions. */
 const maxAgentLength = 256
-
-/** Failures per account: 10, then one a minute. A person who mistypes never reaches it; a guesser does. */
-const accountPolicy: RateLimit.Policy = { name: "login", interval: 60_000, capacity: 10 }
-
-/** Failures per address, which many people may share. */
-const addressPolicy: RateLimit.Policy = { name: "login", interval: 6_000, capacity: 50 }
-
-/** The bucket of an address, for wrong passwords and wrong set-up tokens. */
-export const addressBucket = (address: string) => ({
-  key: `login:address:${networkOf(address)}`,
-  policy: addressPolicy
-})
-
-/** The bucket of an account, for wrong passwords. */
-export const accountBucket = (email: string) => ({ key: `login:account:${email}`, policy: accountPolicy })
 
 const sessionOf = (
   { id, roles }: Pick<StoredSession, "id" | "roles">,
@@ -82,7 +66,7 @@ export const layer = Layer.effect(
      */
     const begin = Effect.fnUntraced(function*(
       { memberships, person }: Account,
-      { address, agent, current, nonce, roles: brought, workspaceId }: Opening & { readonly nonce: string | undefined }
+      { address, agent, current, device: present, roles: brought, workspaceId }: Opening
     ) {
       const roles = issuer === undefined
         ? null
@@ -110,18 +94,8 @@ export const layer = Layer.effect(
         passwordHash: person.passwordHash ?? undefined
       })
       if (!begun) return undefined
-      const device = yield* DeviceCookie.make(vault, random, person, nonce)
+      const device = yield* DeviceCookie.make(vault, random, person, present)
       return { token, device, session: sessionOf({ id, roles }, person, membership) }
-    })
-
-    /**
-     * The nonce of a device that has signed in to the account under its present password; `undefined` for any other.
-     */
-    const trusted = Effect.fnUntraced(function*(email: string, device: Redacted.Redacted | undefined) {
-      const nonce = device === undefined ? undefined : DeviceCookie.nonceOf(device)
-      if (device === undefined || nonce === undefined) return undefined
-      const found = Option.getOrUndefined(yield* members.findByEmail(email))
-      return found !== undefined && (yield* DeviceCookie.isOf(vault, found.person, device)) ? nonce : undefined
     })
 
     const signIn = Effect.fn("LocalAuthenticator.signIn")(function*(attempt: SignIn) {
@@ -130,21 +104,16 @@ export const layer = Layer.effect(
       }
       const email = EmailAddress.normalize(attempt.email)
       const now = yield* Clock.currentTimeMillis
-      const nonce = yield* trusted(email, attempt.device)
+      const found = Option.getOrUndefined(yield* members.findByEmail(email))
+      const nonce = found && (yield* DeviceCookie.nonceOf(vault, found.person, attempt.device))
       // a device that has signed in before has its own bucket, so strangers' failures at any address do not count
       // against it
       const buckets = nonce === undefined
-        ? [accountBucket(email), addressBucket(attempt.address)]
-        : [{ key: DeviceCookie.bucket(nonce), policy: DeviceCookie.policy }]
-      // spent before the password is checked and returned if it was right, so that concurrent guesses cannot exceed the
-      // limit
-      const readings = yield* limits.spend(buckets, now)
-      yield* RateLimit.observe(readings)
-      const refusal = RateLimit.refusal(readings)
-      if (refusal !== undefined) return yield* refusal
-      const found = Option.getOrUndefined(yield* members.findByEmail(email))
+        ? [yield* LoginLimits.ofAccount(vault, email, found?.person), LoginLimits.ofAddress(attempt.address)]
+        : [LoginLimits.ofDevice(nonce)]
+      yield* LoginLimits.spend(limits, buckets, now)
       const right = yield* passwords.verify(attempt.password, found?.person.passwordHash ?? undefined)
-      const begun = found === undefined || !right ? undefined : yield* begin(found, { ...attempt, nonce })
+      const begun = found === undefined || !right ? undefined : yield* begin(found, attempt)
       if (begun === undefined) {
         return yield* new Unauthorized({
           reason: "invalid_credentials",
@@ -157,7 +126,7 @@ export const layer = Layer.effect(
 
     const open = Effect.fn("LocalAuthenticator.open")(function*(userId: UserId, opening: Opening = {}) {
       const found = Option.getOrUndefined(yield* members.findByUserId(userId))
-      const begun = found === undefined ? undefined : yield* begin(found, { ...opening, nonce: undefined })
+      const begun = found === undefined ? undefined : yield* begin(found, opening)
       return begun ?? (yield* new NotFound({ message: "there is no such member" }))
     })
 

@@ -19,11 +19,7 @@ const SignInHandlers = HandlerGroup.layer(
       handlers.handleAll({
         signIn: Effect.fnUntraced(
           function*({ payload }) {
-            const opened = yield* authenticator.signIn({
-              ...payload,
-              ...yield* SignIn.opening,
-              device: yield* cookie.device
-            })
+            const opened = yield* authenticator.signIn({ ...payload, ...yield* SignIn.opening })
             return yield* SignIn.signedIn(opened)
           },
           Effect.provideService(SessionCookie, cookie),

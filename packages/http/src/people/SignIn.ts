@@ -17,7 +17,12 @@ export const addressOf = Effect.map(
 export const opening = Effect.gen(function*() {
   const { headers } = yield* HttpServerRequest.HttpServerRequest
   const cookie = yield* SessionCookie
-  return { address: yield* addressOf, agent: headers["user-agent"], current: yield* cookie.read }
+  return {
+    address: yield* addressOf,
+    agent: headers["user-agent"],
+    current: yield* cookie.read,
+    device: yield* cookie.device
+  }
 })
 
 /** A session as the dashboard shows it. */
