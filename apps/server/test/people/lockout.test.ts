@@ -124,3 +124,52 @@ it.live("links that are valid work, however many failures their client's address
     assert.strictEqual((yield* reset(tokenIn(text))).status, 204)
     yield* Effect.orDie(portals.open(link.token, "127.0.0.1"))
   }).pipe(Effect.scoped))
+
+describe.concurrent("refused sign-ins", () => {
+  const refusals = (url: string, session: { readonly [name: string]: string }) =>
+    Effect.map(
+      call(`${url}/internal/audit?limit=100`, { headers: session }),
+      ({ body }) =>
+        (body.data as ReadonlyArray<{ readonly [field: string]: unknown }>).filter(({ action }) =>
+          action === "session.refuse"
+        )
+    )
+  const countOf = (text: string, cause: string): number =>
+    Number(new RegExp(`^wac_sign_ins_refused_total\\{cause="${cause}"\\} (\\d+)$`, "m").exec(text)?.[1])
+
+  it.live("are counted by cause, and are in the audit of the account's workspaces, without the password", () =>
+    Effect.gen(function*() {
+      const { session, url } = yield* ready({ environment: checks.unlimited })
+      const metrics = Effect.map(call(`${url}/metrics`), ({ text }) => text)
+      const before = yield* metrics
+      for (const cause of ["invalid_credentials", "login", "role_not_allowed"]) {
+        assert.strictEqual(countOf(before, cause), 0, cause)
+      }
+      yield* attempt(url, { email: "nobody@example.com", password: "a wrong guess" })
+      yield* lock(url, owner.email)
+      const entries = yield* checks.until(refusals(url, session), (found) => found.length === 11)
+      const { body: { userId } } = yield* call(`${url}/internal/session`, { headers: session })
+      const causes = entries.map(({ detail }) => (detail as { readonly cause: string }).cause)
+      assert.sameMembers(causes, ["login", ...Array(10).fill("invalid_credentials")])
+      for (const { address, by, requestId, target } of entries) {
+        assert.deepStrictEqual([by, target, address], [{ userId, email: owner.email }, userId, "127.0.0.1"])
+        assert.match(String(requestId), checks.idShape("req"))
+      }
+      assert.notInclude(JSON.stringify(entries), "guess")
+      const after = yield* metrics
+      assert.deepStrictEqual([countOf(after, "invalid_credentials"), countOf(after, "login")], [11, 1])
+    }).pipe(Effect.scoped))
+
+  it.live("fill the audit no further than twenty of a cause at once, and all are counted", () =>
+    Effect.gen(function*() {
+      const { session, url } = yield* ready({ environment: checks.unlimited })
+      yield* lock(url, owner.email)
+      for (let i = 0; i < 30; i++) yield* attempt(url, { email: owner.email, password: "a wrong guess" })
+      yield* checks.until(
+        Effect.map(call(`${url}/metrics`), ({ text }) => countOf(text, "login")),
+        (count) => count === 31
+      )
+      const entries = yield* checks.until(refusals(url, session), (found) => found.length >= 30)
+      assert.lengthOf(entries, 30)
+    }).pipe(Effect.scoped))
+})

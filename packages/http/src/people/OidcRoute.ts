@@ -2,7 +2,7 @@
  * The addresses for the redirect to an OpenID Connect issuer and back (contract §12 `AUTH=oidc`). Without an issuer
  * they do not exist.
  */
-import { Audit, Authenticator, type Errors, Issuer, IssuerSignIn, StoreError } from "@wac/core"
+import { Audit, Authenticator, type Errors, Issuer, IssuerSignIn, RefusedSignIns, StoreError } from "@wac/core"
 import { Effect } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import * as ErrorResponse from "../ErrorResponse.ts"
@@ -52,6 +52,7 @@ export const layer = HttpRouter.use((router) =>
     const signIn = yield* IssuerSignIn.IssuerSignIn
     const authenticator = yield* Authenticator.Authenticator
     const audit = yield* Audit.Audit
+    const refusedSignIns = yield* RefusedSignIns.RefusedSignIns
     const cookie = yield* SessionCookie
     const base = (yield* PublicUrl).href.replace(/\/$/, "")
     const redirectUri = Effect.map(MountPath, (mount) => `${base}${mount}${callback}`)
@@ -90,11 +91,10 @@ export const layer = HttpRouter.use((router) =>
       Effect.gen(function*() {
         const place = new URL(yield* redirectUri)
         place.search = new URL((yield* HttpServerRequest.HttpServerRequest).url, place).search
-        const confirmed = yield* signIn.complete({
-          callback: place,
-          kept: yield* cookie.kept,
-          address: yield* SignIn.addressOf
-        })
+        const returned = { callback: place, kept: yield* cookie.kept, address: yield* SignIn.addressOf }
+        const confirmed = yield* SignIn.recorded(undefined, signIn.complete(returned)).pipe(
+          Effect.provideService(RefusedSignIns.RefusedSignIns, refusedSignIns)
+        )
         yield* opened(confirmed)
         yield* cookie.keep("")
         // checked again: what a browser brings is not trusted, even with a valid MAC
