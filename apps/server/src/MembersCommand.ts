@@ -1,10 +1,10 @@
 /**
- * The commands `members list | invite | reset-password | portal-link`: let the operator list and invite people, give a
- * new password to a person who has lost theirs, and make a link to the portal. They work on `DATABASE_URL` directly,
- * while servers run on it.
+ * The commands `members list | invite | reset-password | unlink | portal-link`: let the operator list and invite
+ * people, give a new password to a person who has lost theirs, let a person sign in with another identity at the issuer,
+ * and make a link to the portal. They work on `DATABASE_URL` directly, while servers run on it.
  */
 import { SessionApi } from "@wac/api"
-import { Base62, LocalAuthenticator, Member, Members, MemberStore, Password, Portals, Time } from "@wac/core"
+import { type Audit, Base62, EmailAddress, Member, Members, MemberStore, Password, Portals, Time } from "@wac/core"
 import { Effect, Layer, Option, Redacted, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { SecureRandom } from "effect/crypto"
@@ -42,7 +42,7 @@ const list = Command.make(
 const memberOf = Effect.fnUntraced(function*(email: Option.Option<string>) {
   const store = yield* MemberStore.MemberStore
   if (Option.isSome(email)) {
-    const found = yield* store.findByEmail(LocalAuthenticator.normalizeEmail(email.value))
+    const found = yield* store.findByEmail(EmailAddress.normalize(email.value))
     return Option.isSome(found)
       ? found.value.person
       : yield* new OperatorCommand.CannotDo({
@@ -56,6 +56,17 @@ const memberOf = Effect.fnUntraced(function*(email: Option.Option<string>) {
       ? "there are no members yet: set up the first workspace"
       : "there are several members: name one by e-mail address (`wac members list`)"
   })
+})
+
+/** Records what was done to a person in each of their workspaces. */
+const audited = Effect.fnUntraced(function*(
+  { userId }: Pick<Member.Person, "userId">,
+  change: Pick<Audit.Change, "action" | "detail">
+) {
+  const account = yield* MemberStore.MemberStore.use((store) => store.findByUserId(userId))
+  for (const { workspace } of Option.match(account, { onNone: () => [], onSome: ({ memberships }) => memberships })) {
+    yield* OperatorCommand.audited(workspace.id, { ...change, target: userId })
+  }
 })
 
 const readPassword = Schema.decodeUnknownEffect(Password.Password)
@@ -95,14 +106,7 @@ const resetPassword = Command.make(
     if (Option.isNone(ended)) {
       return yield* new OperatorCommand.CannotDo({ message: `${member.email} no longer exists` })
     }
-    const account = yield* MemberStore.MemberStore.use((store) => store.findByUserId(member.userId))
-    for (const { workspace } of Option.match(account, { onNone: () => [], onSome: ({ memberships }) => memberships })) {
-      yield* OperatorCommand.audited(workspace.id, {
-        action: "password.reset",
-        target: member.userId,
-        detail: { email: member.email }
-      })
-    }
+    yield* audited(member, { action: "password.reset", detail: { email: member.email } })
     const made = Option.isNone(passwordFrom) ? Redacted.value(password) : undefined
     yield* OperatorCommand.printed(
       { email: member.email, sessionsEnded: ended.value, password: made },
@@ -111,6 +115,26 @@ const resetPassword = Command.make(
     )
   })
 ).pipe(Command.withDescription("Give a member a new password, and end all of their sessions"))
+
+const unlink = Command.make(
+  "unlink",
+  {
+    email: Argument.String("email").pipe(
+      Argument.withDescription("The member; may be omitted if there is only one"),
+      Argument.optional
+    )
+  },
+  Effect.fnUntraced(function*({ email }) {
+    const member = yield* memberOf(email)
+    const unlinked = yield* MemberStore.MemberStore.use((store) => store.unlink(member.userId))
+    yield* audited(member, { action: "member.change", detail: { email: member.email, identity: "unlinked" } })
+    yield* OperatorCommand.printed(
+      { email: member.email, identitiesUnlinked: unlinked },
+      `${member.email} has no identity at an issuer any more (there were ${unlinked}), and no sessions; the next person ` +
+        "who signs in with this address, verified by the issuer, gets the account"
+    )
+  })
+).pipe(Command.withDescription("Let a member sign in with another identity at the issuer, and end their sessions"))
 
 const invite = Command.make(
   "invite",
@@ -167,6 +191,7 @@ export const members = Command.make("members").pipe(
       OperatorCommand.unopened
     ),
     Command.provide(Command.provide(resetPassword, Password.Passwords.layer), OperatorCommand.unopened),
+    Command.provide(unlink, OperatorCommand.unopened),
     Command.provide(Command.provide(portalLink, Portals.Portals.layer), OperatorCommand.unopened)
   ])
 )

@@ -1,7 +1,7 @@
 /**
  * An OpenID Connect issuer (contract §12 `AUTH=oidc`): the code flow with PKCE, state and nonce.
  */
-import { Errors, Issuer } from "@wac/core"
+import { Errors, Issuer, PlainText } from "@wac/core"
 import { Effect, Layer, Redacted } from "effect"
 import * as client from "openid-client"
 
@@ -13,6 +13,9 @@ export interface Options {
   /** The name of the claim with a person's roles. */
   readonly roleClaim: string
 }
+
+/** Characters of an identifier, as the standard allows (OpenID Connect Core 1.0, §2). */
+const maxSubject = 255
 
 /** Seconds that the issuer may take for one response. */
 const timeout = 10
@@ -82,15 +85,18 @@ const make = ({ clientId, clientSecret, issuer, roleClaim }: Options): Issuer.Is
       const ofToken = tokens.claims()
       if (ofToken === undefined) return yield* refused()
       // issuers differ in where they put claims that do not concern the sign-in itself
-      const ofPerson = config.serverMetadata().userinfo_endpoint === undefined
+      const ofPerson: Readonly<Record<string, unknown>> = config.serverMetadata().userinfo_endpoint === undefined
         ? {}
         : yield* asked(() => client.fetchUserInfo(config, tokens.access_token, ofToken.sub))
-      const claims: Record<string, unknown> = { ...ofPerson, ...ofToken }
-      const { email, email_verified: verified } = claims
+      const { iss, sub } = ofToken
+      if (sub.length > maxSubject || PlainText.issueOf(sub) !== undefined) return yield* refused()
+      // an address counts only with the statement beside it
+      const { email, email_verified: emailVerified } = "email_verified" in ofToken ? ofToken : ofPerson
       return {
-        email: typeof email === "string" ? email : undefined,
-        emailVerified: typeof verified === "boolean" ? verified : undefined,
-        roles: claims[roleClaim]
+        identity: { issuer: iss, subject: sub },
+        email,
+        emailVerified,
+        roles: roleClaim in ofToken ? ofToken[roleClaim] : ofPerson[roleClaim]
       }
     })
   }

@@ -286,7 +286,8 @@ export const invited = (
     email: "host@example.com",
     role: "owner" as const,
     workspaceId,
-    workspaceName: "other"
+    workspaceName: "other",
+    roles: null
   }
   return Context.get(services, Members.Members).invite(host, { email, role }, () => "").pipe(
     Effect.map(({ token }) => Redacted.value(token)),

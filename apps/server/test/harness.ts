@@ -35,7 +35,8 @@ export const hostAuthenticator = Authenticator.layerHost((headers) =>
         email: `${role}@example.com`,
         role: role as Member.Role,
         workspaceId: Id.WorkspaceId.make(workspaceId!),
-        workspaceName: "test"
+        workspaceName: "test",
+        roles: null
       })
       : Option.none()
   })

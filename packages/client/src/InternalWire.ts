@@ -644,6 +644,7 @@ export type AuditAction =
   | "replay.cancel"
   | "replay.create"
   | "session.end"
+  | "session.refuse"
   | "session.sign_in"
   | "session.sign_out"
   | "session.switch"

@@ -115,6 +115,15 @@ export const sendEnded = (outcome: SendOutcome, reason?: string): Effect.Effect<
   return Metric.update(counter, 1)
 }
 
+const signInsRefused = Metric.counter("wac_sign_ins_refused_total", {
+  description: "Refused sign-ins, by cause: the reason of the error",
+  incremental: true
+})
+
+/** Counts a refused sign-in. `cause` is the reason of its error. */
+export const signInRefused = (cause: string): Effect.Effect<void> =>
+  Metric.update(Metric.withAttributes(signInsRefused, { cause }), 1)
+
 const dropped = Metric.counter("wac_records_dropped_total", {
   description: "Records for the dashboard that were dropped so that nothing waits for them, by kind",
   incremental: true
@@ -226,6 +235,9 @@ const exportedFromZero: Effect.Effect<void> = Effect.gen(function*() {
   }
   for (const problem of Object.keys(postLabels.problem)) {
     yield* Metric.update(Metric.withAttributes(postProblems, { problem }), 0)
+  }
+  for (const cause of ["invalid_credentials", "login", "role_not_allowed"]) {
+    yield* Metric.update(Metric.withAttributes(signInsRefused, { cause }), 0)
   }
   yield* Metric.update(sendsWith("sent", undefined), 0)
   yield* Metric.update(sendsWith("unknown", "outcome_unknown"), 0)

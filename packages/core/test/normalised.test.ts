@@ -4,7 +4,7 @@
  */
 import { assert, it } from "@effect/vitest"
 import { Option, Schema } from "effect"
-import { normalizeEmail } from "../src/people/LocalAuthenticator.ts"
+import * as EmailAddress from "../src/people/EmailAddress.ts"
 import * as PlainText from "../src/PlainText.ts"
 import { maxUrlLength, parseUrl } from "../src/webhooks/Webhook.ts"
 
@@ -15,7 +15,7 @@ const stored: { readonly [field: string]: (given: string) => string | undefined 
     return url instanceof URL ? url.href : undefined
   },
   "a name": (given) => Option.getOrUndefined(Schema.decodeUnknownOption(PlainText.trimmed(100))(given)),
-  "an e-mail address": normalizeEmail
+  "an e-mail address": EmailAddress.normalize
 }
 
 /** Texts that grow or shrink when they are normalised, around the limits. */

@@ -22,6 +22,7 @@ import {
   type MediaStep,
   type MediaStore,
   type Member,
+  type MemberStep,
   type Message,
   type PhoneNumber,
   type PhoneNumberStep,
@@ -139,6 +140,8 @@ export interface Memory {
   /** Credentials of numbers that have their own. */
   readonly credentials: Map<Id.PhoneNumberId, PhoneNumberStep.SealedCredentials>
   readonly people: Map<Id.UserId, Member.Person>
+  /** By issuer and subject. */
+  readonly identities: Map<string, MemberStep.Link>
   /** In the order of joining. */
   readonly members: Map<Id.WorkspaceId, Map<Id.UserId, Member.Member>>
   /** By the token's hash. */
@@ -264,6 +267,7 @@ const make = (now: Memory["now"]): Memory => ({
   toldAt: new Map(),
   credentials: new Map(),
   people: new Map(),
+  identities: new Map(),
   members: new Map(),
   invitations: new ForgetfulMap(({ expiresAt }, now) => expiresAt <= now),
   passwordResets: new ForgetfulMap(({ expiresAt }, now) => expiresAt <= now),

@@ -29,6 +29,7 @@ import * as contactNames from "./migrations/0019_contact_names.ts"
 import * as invitationMakers from "./migrations/0020_invitation_makers.ts"
 import * as corrections from "./migrations/0021_corrections.ts"
 import * as untoldPrices from "./migrations/0022_untold_prices.ts"
+import * as identities from "./migrations/0023_identities.ts"
 import { OpenError } from "./OpenError.ts"
 import { describe, isPassing } from "./SqlFailure.ts"
 
@@ -67,7 +68,8 @@ export const all: ReadonlyArray<Migration> = [
   { name: "contact names", sql: contactNames.sql, additive: true },
   { name: "invitation makers", sql: invitationMakers.sql, additive: true },
   { name: "corrections", sql: corrections.sql, additive: true },
-  { name: "untold prices", sql: untoldPrices.sql, additive: true }
+  { name: "untold prices", sql: untoldPrices.sql, additive: true },
+  { name: "identities", sql: identities.sql, additive: true }
 ]
 
 /** The advisory lock that serializes migrations. The number is arbitrary but must stay the same. */

@@ -31,6 +31,7 @@ const impossible: { readonly [constraint: string]: readonly [table: string, ...c
   invitations_by_role: ["invitations", { by_role: "guest" }],
   portals_role: ["portals", { role: "guest" }],
   sessions_ends: ["sessions", { idle_until: 6 }],
+  sessions_roles: ["sessions", { roles: "owner" }],
   phone_numbers_block: [
     "phone_numbers",
     { block_scope: null },
@@ -142,6 +143,7 @@ const impossible: { readonly [constraint: string]: readonly [table: string, ...c
 
   alerts_open: ["alerts", { id: "other" }],
   people_email_key: ["people", { user_id: "other" }],
+  identities_user_id_issuer_key: ["identities", { subject: "2" }],
   portals_id_key: ["portals", { token_hash: "other" }],
   sessions_id_key: ["sessions", { token_hash: "other" }],
   invitations_token_hash_key: ["invitations", { id: "other", email: "c@example.com" }],
@@ -162,6 +164,7 @@ const impossible: { readonly [constraint: string]: readonly [table: string, ...c
   alert_settings_workspace_id_fkey: ["alert_settings", { workspace_id: "nobody's" }],
   members_workspace_id_fkey: ["members", { workspace_id: "nobody's" }],
   members_user_id_fkey: ["members", { user_id: "nobody" }],
+  identities_user_id_fkey: ["identities", { subject: "2", user_id: "nobody" }],
   sessions_user_id_fkey: ["sessions", { id: "other", token_hash: "other", user_id: "nobody" }],
   invitations_workspace_id_fkey: [
     "invitations",

@@ -17,12 +17,14 @@ export const possible: { readonly [table: string]: Row } = {
   peppers: { key_id: "k", nonce, ciphertext },
   workspaces: { id: "ws", name: "one", created_at: 0, monthly_quota: 7 },
   people: { user_id: "usr", email: "a@example.com", password_hash: "h", created_at: 0 },
+  identities: { issuer: "https://issuer.example", subject: "1", user_id: "usr", created_at: 0 },
   members: { user_id: "usr", workspace_id: "ws", role: "owner", created_at: 0 },
   sessions: {
     id: "ses",
     token_hash: "h",
     user_id: "usr",
     workspace_id: "ws",
+    roles: {},
     created_at: 0,
     idle_until: 5,
     absolute_until: 5

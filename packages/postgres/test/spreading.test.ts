@@ -26,6 +26,7 @@ const global = {
   forgotten_bodies: "one row: how far a background task has come",
   heartbeats: "one row: the newest heartbeat of all processes",
   people: "a person may be a member of several workspaces",
+  identities: "of a person",
   password_resets: "of a person"
 }
 

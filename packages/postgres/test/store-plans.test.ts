@@ -51,6 +51,9 @@ const fill = [
   `insert into workspaces (id, name, created_at) select 'ws ' || i, 'one', 0 from generate_series(1, ${stored}) i`,
   `insert into people (user_id, email, password_hash, created_at)
   select 'usr ' || i, 'a' || i || '@example.com', 'h', 0 from generate_series(1, ${stored}) i`,
+  `insert into identities (issuer, subject, user_id, created_at)
+  select 'https://issuer.example', 'sub ' || i, 'usr ' || i, 0 from generate_series(1, ${stored}) i
+  where i <> ${some}`,
   `insert into members (user_id, workspace_id, role, created_at)
   select 'usr ' || i, 'ws ' || i, 'owner', 0 from generate_series(1, ${stored}) i`,
   `insert into sessions (token_hash, user_id, created_at, idle_until, absolute_until, id, workspace_id)
@@ -87,6 +90,7 @@ const fill = [
 const tables = [
   "workspaces",
   "people",
+  "identities",
   "members",
   "sessions",
   "invitations",
@@ -107,6 +111,7 @@ const keyIds = (count: number) => Array.from({ length: count }, (_, i) => `key $
 const session: Sessions.StoredSession = {
   id: "ses new" as Id.SessionId,
   workspaceId: "ws 0" as Id.WorkspaceId,
+  roles: null,
   address: null,
   agent: null,
   tokenHash: "new",
@@ -174,18 +179,30 @@ const steps = Effect.gen(function*() {
       members.findByUserId(`usr ${some}` as Id.UserId),
       { people: 1, members: 1, workspaces: 1 }
     ],
-    // the person for the conflict, the lock, the memberships and the foreign key; what ends
-    "the roles that an issuer states": [
+    // the person for the conflict, their name, the lock, the memberships and the foreign keys; what ends
+    "the first roles that an issuer states": [
       carryOut(assign, [{
+        identity: { issuer: "https://issuer.example", subject: "sub new" },
         userId: "usr new" as Id.UserId,
         email: `a${some}@example.com`,
         now,
         roles: [{ workspaceId: "ws 0" as Id.WorkspaceId, role: "member" }]
       }]),
-      { people: 4, members: 2, sessions: 1, workspaces: 1 }
+      { people: 7, members: 2, sessions: 1, workspaces: 1 }
+    ],
+    "the next roles that an issuer states": [
+      carryOut(assign, [{
+        identity: { issuer: "https://issuer.example", subject: `sub ${some + 1}` },
+        userId: "usr new" as Id.UserId,
+        email: `a${some}@example.com`,
+        now,
+        roles: [{ workspaceId: "ws 0" as Id.WorkspaceId, role: "member" }]
+      }]),
+      { people: 2, identities: 5, members: 2, sessions: 1, workspaces: 1 }
     ],
     "the members of a workspace": [members.ofWorkspace(workspace), { people: 1, members: 1 }],
     "an invitation": [invitations.find(`hash ${some}`), { invitations: 1 }],
+    "a password reset link": [invitations.hasReset(`hash ${some}`, now), { password_resets: 1 }],
     "a workspace's invitations": [invitations.list(workspace, 0), { invitations: 1 }],
     "a workspace": [workspaces.get(workspace), { workspaces: 1 }],
     "a message": [messages.get(workspace, `msg ${some}` as Id.MessageId), { messages: 1 }],

@@ -201,6 +201,7 @@ property({ length: 80, checkEvery: 20 }, (random, note) =>
       const session: SessionStore.StoredSession = {
         id: yield* Fixture.id("ses"),
         workspaceId: worlds[0]!.workspace.id,
+        roles: null,
         address: null,
         agent: null,
         tokenHash: yield* Fixture.word,

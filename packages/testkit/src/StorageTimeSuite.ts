@@ -180,6 +180,7 @@ export const tests = (it: Fixture.FoundedIt<Founded>): void => {
         yield* store.create({
           id: yield* Fixture.id("ses"),
           workspaceId: workspace.id,
+          roles: null,
           address: null,
           agent: null,
           tokenHash,

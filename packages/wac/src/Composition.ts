@@ -38,6 +38,7 @@ import {
   RateCard,
   Readiness,
   ReadMarks,
+  RefusedSignIns,
   ReplayRunner,
   Replays,
   RequestRecorder,
@@ -255,6 +256,7 @@ const services = <E, EAdapters, EInFront>(
     Members.Members.layer,
     Portals.Portals.layer,
     IssuerSignIn.IssuerSignIn.layer,
+    RefusedSignIns.RefusedSignIns.layer,
     Accounts.Accounts.layer,
     authenticator
   ).pipe(

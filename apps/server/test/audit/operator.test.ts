@@ -24,7 +24,8 @@ it.live("each operator command that changes something is in its workspace's audi
         ["export +14155550177", ""],
         ["erase +14155550177", ""],
         ["members list", ""],
-        ["members reset-password --password-from -", password]
+        ["members reset-password --password-from -", password],
+        ["members unlink", ""]
       ] as const
     ) assert.strictEqual((yield* wac(variables)(line, { input })).code, 0, line)
 
@@ -58,7 +59,8 @@ it.live("each operator command that changes something is in its workspace's audi
           files: "0"
         }
       ],
-      ["password.reset", null, { email: environment.WAC_OWNER_EMAIL }]
+      ["password.reset", null, { email: environment.WAC_OWNER_EMAIL }],
+      ["member.change", null, { email: environment.WAC_OWNER_EMAIL, identity: "unlinked" }]
     ])
     for (const secret of [token, password, "14155550177"]) assert.notInclude(audit.text, secret)
   }).pipe(Effect.scoped, Effect.orDie))

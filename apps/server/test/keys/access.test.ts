@@ -505,6 +505,7 @@ describe("our own sessions", () => {
         Context.get(services, SessionStore.SessionStore).create({
           id: Id.SessionId.make(`ses_${checks.nobody}`),
           workspaceId,
+          roles: null,
           address: null,
           agent: null,
           tokenHash: createHash("sha256").update(expired).digest("hex"),

@@ -59,7 +59,7 @@ class World extends Context.Service<World, {
       const by = { id: null, userId: Id.UserId.make(`usr_${checks.nobody}`), email: "operator@example.com" }
       const invited = yield* Effect.orDie(
         Context.get(services, Members.Members).invite(
-          { ...by, role: "owner", workspaceId: theirs.id, workspaceName: "theirs" },
+          { ...by, role: "owner", workspaceId: theirs.id, workspaceName: "theirs", roles: null },
           { email: "theirs@example.com", role: "owner" },
           () => ""
         )

@@ -7,8 +7,8 @@ import { Provider } from "oidc-provider"
 
 const secret = "a client's secret"
 
-/** What the issuer says of people, by name. */
-export type People = { [name: string]: { email?: string; email_verified?: boolean; wac_roles?: unknown } }
+/** The issuer's claims about people, by name. Real issuers send `email_verified` in every form, or not at all. */
+export type People = { [name: string]: { email?: string; email_verified?: unknown; wac_roles?: unknown } }
 
 /** An issuer on loopback, in the present scope. Clients are whoever it is told of. */
 export const issuer = Effect.fnUntraced(function*(people: People) {
@@ -39,7 +39,11 @@ export const issuer = Effect.fnUntraced(function*(people: People) {
   // any port of ours
   provider.Client.prototype.redirectUriAllowed = (uri: string) => redirectUris.includes(uri)
   server.on("request", provider.callback())
-  return { url, redirectUris }
+  const tokenRequests = { count: 0 }
+  server.on("request", ({ url }) => {
+    if (url === "/token") tokenRequests.count++
+  })
+  return { url, redirectUris, tokenRequests }
 })
 
 /** The settings of a service whose people sign in there. */

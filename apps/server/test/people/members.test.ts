@@ -59,6 +59,20 @@ it.live("resetting a password works while a server runs, without its master key,
     assert.strictEqual(yield* signInWith(url, chosen), 200)
   }).pipe(Effect.scoped, Effect.orDie))
 
+it.live("unlinking a member while a server runs ends their sessions, so that another identity can have the account", () =>
+  Effect.gen(function*() {
+    const DATABASE_URL = yield* Effect.flatMap(postgres, freshDatabase)
+    const members = wac({ DATABASE_URL }, "members")
+    const { url } = yield* start({ environment: { DATABASE_URL, WAC_MASTER_KEY: masterKey() } })
+    const headers = yield* signIn(url)
+    const unlinked = yield* members("unlink Owner@Example.com")
+    assert.deepStrictEqual([unlinked.code, unlinked.stderr], [0, ""])
+    assert.include(unlinked.stdout, `${owner} has no identity at an issuer any more (there were 0), and no sessions`)
+    assert.strictEqual((yield* call(`${url}/internal/session`, { headers })).status, 401)
+    const unknown = yield* members("unlink nobody@example.com")
+    assert.match(String(unknown.code), /there is no member nobody@example\.com/)
+  }).pipe(Effect.scoped, Effect.orDie))
+
 it.live("with the wrong master key, the numbers command fails with one line that names the variable", () =>
   Effect.gen(function*() {
     const DATABASE_URL = yield* Effect.flatMap(postgres, freshDatabase)

@@ -145,7 +145,7 @@ layer(checks.Served.layer({ environment: { WAC_WORKSPACE_NAME: "Acme" } }), chec
       for (const [token, times, status] of cases) {
         const tokenHash = createHash("sha256").update(token).digest("hex")
         const id = Id.SessionId.make(`ses_${checks.nobody.slice(0, -1)}${status === 200 ? 0 : token.length}`)
-        const own = { id, userId: Id.UserId.make(userId), workspaceId, address: null, agent: null }
+        const own = { id, userId: Id.UserId.make(userId), workspaceId, roles: null, address: null, agent: null }
         yield* Effect.orDie(store.create({ ...own, tokenHash, ...times }))
         assert.strictEqual((yield* whoAmI(url, { cookie: `wac_session=${token}` })).status, status, token)
         checks.assertError(yield* whoAmI(url, { cookie: `wac_session=${tokenHash}` }), 401, missingSession)

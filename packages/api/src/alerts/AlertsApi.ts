@@ -1,7 +1,7 @@
 /**
  * `/internal/alerts` (contract §12 *Alerts*).
  */
-import { Alert as Core } from "@wac/core"
+import { Alert as Core, EmailAddress } from "@wac/core"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Access, session } from "../Access.ts"
@@ -9,7 +9,6 @@ import { Audited } from "../audit/Audited.ts"
 import { SessionAuthentication } from "../Caller.ts"
 import { reading, writing } from "../ErrorBody.ts"
 import { internalListOf, noQuery, pageQuery } from "../Lists.ts"
-import { Email } from "../people/SessionApi.ts"
 import { Timestamp } from "../Timestamp.ts"
 import { IsPaged } from "../Traits.ts"
 import { Url } from "../webhooks/WebhookApi.ts"
@@ -26,7 +25,7 @@ export const Alert = Schema.Struct({
 
 /** The recipients of alerts besides the dashboard. */
 export const AlertSettings = Schema.Struct({
-  emails: Schema.Array(Email).check(Schema.isMaxLength(Core.maxEmails)).annotate({
+  emails: Schema.Array(EmailAddress.EmailAddress).check(Schema.isMaxLength(Core.maxEmails)).annotate({
     description: "Addresses that get a mail, if mail is set up"
   }),
   url: Schema.NullOr(Url).annotate({

@@ -1,7 +1,7 @@
 /**
  * `/internal/members` and `/internal/invitations` (contract §12 *Members*).
  */
-import { Member as Core, Password, PlainText } from "@wac/core"
+import { EmailAddress, Member as Core, Password, PlainText } from "@wac/core"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Access, anybody, session } from "../Access.ts"
@@ -12,7 +12,7 @@ import { internalListOf, noQuery } from "../Lists.ts"
 import { byId } from "../Parameters.ts"
 import { Timestamp } from "../Timestamp.ts"
 import { SignsIn } from "../Traits.ts"
-import { Email, Session } from "./SessionApi.ts"
+import { Session } from "./SessionApi.ts"
 
 /** A member of the workspace, or an invited person. */
 export const Member = Schema.Struct({
@@ -28,7 +28,9 @@ export const Member = Schema.Struct({
 }).annotate({ identifier: "Member" })
 
 /** The person to invite. */
-export const InviteMember = Schema.Struct({ email: Email, role: Core.Role }).annotate({ identifier: "InviteMember" })
+export const InviteMember = Schema.Struct({ email: EmailAddress.EmailAddress, role: Core.Role }).annotate({
+  identifier: "InviteMember"
+})
 
 /** An invitation. Only this response contains its link. */
 export const InvitedMember = Schema.Struct({

@@ -1,7 +1,7 @@
 /**
  * `/internal/session` and `/internal/setup` (contract §5 and §6).
  */
-import { Member, Password, PlainText, Workspace } from "@wac/core"
+import { EmailAddress, Member, Password, PlainText, Workspace } from "@wac/core"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Access, anybody, OpenToPortal, session } from "../Access.ts"
@@ -20,11 +20,6 @@ export const Session = Schema.Struct({
   workspaceName: Schema.String
 }).annotate({ identifier: "Session" })
 
-/** An e-mail address. */
-export const Email = PlainText.between(3, 254).check(
-  Schema.isPattern(/^[^\s@]+@[^\s@]+$/u, { message: "must be an e-mail address" })
-)
-
 /** The credentials with which a person signs in. */
 export const SignIn = Schema.Struct({
   email: PlainText.between(1, 254),
@@ -35,7 +30,7 @@ export const SignIn = Schema.Struct({
 /** The request to create the first workspace and its owner; the token is from the link in the log. */
 export const SetUp = Schema.Struct({
   token: Schema.RedactedFromValue(PlainText.between(1, 256)),
-  email: Email,
+  email: EmailAddress.EmailAddress,
   password: Password.Password,
   workspaceName: PlainText.trimmed(Workspace.maxNameLength)
 }).annotate({ identifier: "SetUp" })

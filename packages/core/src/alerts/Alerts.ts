@@ -5,7 +5,7 @@ import { Context, Effect, Layer } from "effect"
 import type { InvalidBody } from "../Errors.ts"
 import type { WorkspaceId } from "../Id.ts"
 import type { Page, PageRequest } from "../Page.ts"
-import { normalizeEmail } from "../people/LocalAuthenticator.ts"
+import * as EmailAddress from "../people/EmailAddress.ts"
 import type { StoreError } from "../StoreError.ts"
 import { ReceiverGuard } from "../webhooks/ReceiverGuard.ts"
 import * as Webhook from "../webhooks/Webhook.ts"
@@ -20,7 +20,7 @@ export class Alerts extends Context.Service<Alerts, {
     page: PageRequest
   ) => Effect.Effect<Page<Alert>, StoreError>
   readonly settings: (workspaceId: WorkspaceId) => Effect.Effect<Settings, StoreError>
-  /** Replaces the settings. Mail addresses are normalized; a URL must pass the receiver guard. */
+  /** Replaces the settings. E-mail addresses are normalized; a URL must pass the receiver guard. */
   readonly configure: (
     workspaceId: WorkspaceId,
     settings: Settings
@@ -41,7 +41,7 @@ export class Alerts extends Context.Service<Alerts, {
             yield* guard.check(parsed)
           }
           // as it was judged: the URL that was given may be far longer
-          const settings = { emails: [...new Set(emails.map(normalizeEmail))], url: parsed?.href ?? null }
+          const settings = { emails: [...new Set(emails.map(EmailAddress.normalize))], url: parsed?.href ?? null }
           yield* store.configure(workspaceId, settings)
           return settings
         })

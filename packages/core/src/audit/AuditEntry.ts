@@ -34,6 +34,7 @@ export const actions = [
   "replay.cancel",
   "replay.create",
   "session.end",
+  "session.refuse",
   "session.sign_in",
   "session.sign_out",
   "session.switch",
@@ -64,7 +65,10 @@ export interface AuditEntry {
   readonly action: Action
   /** The id of the changed object. */
   readonly target: string | null
-  /** `null` if an operator's command made the change. */
+  /**
+   * `null` if an operator's command made the change. Of a refused sign-in, the account that it named: whoever tried is
+   * unknown.
+   */
   readonly by: { readonly userId: UserId; readonly email: string } | null
   readonly at: Instant
   readonly address: string | null

@@ -9,16 +9,19 @@ import { NotFound, type RateLimited, Unauthorized } from "../Errors.ts"
 import * as Id from "../Id.ts"
 import * as RateLimit from "../limits/RateLimit.ts"
 import { RateLimitStore } from "../limits/RateLimitStore.ts"
+import { Vault } from "../secrets/Vault.ts"
 import type { StoreError } from "../StoreError.ts"
+import * as DeviceCookie from "./DeviceCookie.ts"
+import * as EmailAddress from "./EmailAddress.ts"
 import * as Invitation from "./Invitation.ts"
 import { InvitationStore } from "./InvitationStore.ts"
 import { CurrentIssuer } from "./Issuer.ts"
-import { accountBucket, addressBucket, normalizeEmail } from "./LocalAuthenticator.ts"
+import * as LoginLimits from "./LoginLimits.ts"
 import * as Mail from "./Mail.ts"
 import { tokenLength } from "./Members.ts"
 import { type Account, type Membership, MemberStore } from "./MemberStore.ts"
 import { Passwords } from "./Password.ts"
-import type { Session } from "./Session.ts"
+import { membershipsOf, type Session } from "./Session.ts"
 import { SessionStore, type StoredSession } from "./SessionStore.ts"
 
 const elsewhere = () => new NotFound({ message: "people sign in at the application that embeds this service" })
@@ -32,7 +35,7 @@ const resetBucket = (email: string) => ({
 })
 
 export class Accounts extends Context.Service<Accounts, {
-  /** The workspaces that a person is a member of. For a host's person, only the current workspace. */
+  /** The workspaces that a session may use. For a host's person, only the current workspace. */
   readonly workspaces: (session: Session) => Effect.Effect<ReadonlyArray<Membership>, StoreError>
   /** The person's live sessions, newest first. */
   readonly sessions: (session: Session) => Effect.Effect<ReadonlyArray<StoredSession>, StoreError>
@@ -44,12 +47,16 @@ export class Accounts extends Context.Service<Accounts, {
     token: Redacted.Redacted | undefined,
     workspaceId: string
   ) => Effect.Effect<Session, NotFound | StoreError>
-  /** Changes the person's password and ends their other sessions. Wrong passwords are limited as for signing in. */
+  /**
+   * Changes the person's password and ends their other sessions. Wrong passwords are limited per session. Returns the
+   * device cookie's new value.
+   */
   readonly changePassword: (
     session: Session,
     token: Redacted.Redacted | undefined,
-    passwords: { readonly current: Redacted.Redacted; readonly next: Redacted.Redacted }
-  ) => Effect.Effect<void, Unauthorized | RateLimited | NotFound | StoreError>
+    passwords: { readonly current: Redacted.Redacted; readonly next: Redacted.Redacted },
+    device: Redacted.Redacted | undefined
+  ) => Effect.Effect<Redacted.Redacted, Unauthorized | RateLimited | NotFound | StoreError>
   /**
    * Mails a password reset link if the address has an account. The result does not reveal whether it has. Limited per
    * address and, silently, per account. Fails with {@link NotFound} if no mailer is configured.
@@ -60,13 +67,17 @@ export class Accounts extends Context.Service<Accounts, {
     linkOf: (token: Redacted.Redacted) => string
   ) => Effect.Effect<void, RateLimited | NotFound | StoreError>
   /**
-   * Sets a new password by a reset link, and ends all of the person's sessions. Wrong tokens are limited per address.
+   * Sets a new password by a reset link, and ends all of the person's sessions. Tokens that are not valid are limited
+   * per address. The device counts as the person's from then on.
    */
   readonly reset: (
     token: Redacted.Redacted,
     password: Redacted.Redacted,
-    address: string
-  ) => Effect.Effect<Account, Unauthorized | RateLimited | NotFound | StoreError>
+    client: { readonly address: string; readonly device: Redacted.Redacted | undefined }
+  ) => Effect.Effect<
+    { readonly account: Account; readonly device: Redacted.Redacted },
+    Unauthorized | RateLimited | NotFound | StoreError
+  >
 }>()("@wac/core/people/Accounts") {
   static readonly layer = Layer.effect(
     Accounts,
@@ -76,6 +87,7 @@ export class Accounts extends Context.Service<Accounts, {
       const invitations = yield* InvitationStore
       const passwords = yield* Passwords
       const limits = yield* RateLimitStore
+      const vault = yield* Vault
       const random = yield* SecureRandom.SecureRandom
       const digest = yield* Digest.Digest
       const mailer = yield* Mail.Mailer
@@ -84,13 +96,6 @@ export class Accounts extends Context.Service<Accounts, {
 
       const hashOf = (token: Redacted.Redacted) =>
         digest.digestHex(Digest.sha256, new TextEncoder().encode(Redacted.value(token)))
-
-      const spend = Effect.fnUntraced(function*(bucket: ReturnType<typeof addressBucket>, now: number) {
-        const readings = yield* limits.spend([bucket], now)
-        yield* RateLimit.observe(readings)
-        const refusal = RateLimit.refusal(readings)
-        if (refusal !== undefined) return yield* refusal
-      })
 
       const requestReset = Effect.fn("Accounts.requestReset")(
         function*(given: string, address: string, linkOf: (token: Redacted.Redacted) => string) {
@@ -102,8 +107,8 @@ export class Accounts extends Context.Service<Accounts, {
             })
           }
           const now = yield* Clock.currentTimeMillis
-          yield* spend(addressBucket(address), now)
-          const email = normalizeEmail(given)
+          yield* LoginLimits.spend(limits, [LoginLimits.ofAddress(address)], now)
+          const email = EmailAddress.normalize(given)
           // runs in the background, so that the response takes equally long for an unknown address
           yield* FiberSet.run(
             mailing,
@@ -128,7 +133,7 @@ export class Accounts extends Context.Service<Accounts, {
             members.findByUserId(session.userId),
             Option.match({
               onNone: () => [],
-              onSome: ({ memberships }) => memberships
+              onSome: ({ memberships }) => membershipsOf(session, memberships)
             })
           ),
         sessions: ({ userId }) => Effect.flatMap(Clock.currentTimeMillis, (now) => sessions.list(userId, now)),
@@ -139,8 +144,10 @@ export class Accounts extends Context.Service<Accounts, {
         }),
         moveTo: Effect.fn("Accounts.moveTo")(function*(session, token, text) {
           if (token === undefined || session.id === null) return yield* elsewhere()
-          const found = yield* members.findByUserId(session.userId)
-          const membership = Option.getOrUndefined(found)?.memberships.find(({ workspace }) => workspace.id === text)
+          const found = Option.getOrUndefined(yield* members.findByUserId(session.userId))
+          const membership = membershipsOf(session, found?.memberships ?? []).find(({ workspace }) =>
+            workspace.id === text
+          )
           if (membership === undefined) {
             return yield* new NotFound({ message: "you are not a member of this workspace" })
           }
@@ -148,13 +155,15 @@ export class Accounts extends Context.Service<Accounts, {
           yield* sessions.move(yield* hashOf(token), workspace.id)
           return { ...session, role, workspaceId: workspace.id, workspaceName: workspace.name }
         }),
-        changePassword: Effect.fn("Accounts.changePassword")(function*(session, token, { current, next }) {
+        changePassword: Effect.fn("Accounts.changePassword")(function*(session, token, { current, next }, device) {
           if (issuer !== undefined) return yield* atIssuer()
           const person = Option.getOrUndefined(yield* members.findByUserId(session.userId))?.person
-          if (person === undefined || token === undefined || person.passwordHash === null) return yield* elsewhere()
+          if (person === undefined || token === undefined || person.passwordHash === null || session.id === null) {
+            return yield* elsewhere()
+          }
           const now = yield* Clock.currentTimeMillis
-          const bucket = accountBucket(person.email)
-          yield* spend(bucket, now)
+          const buckets = [LoginLimits.ofSession(session.id)]
+          yield* LoginLimits.spend(limits, buckets, now)
           if (!(yield* passwords.verify(current, person.passwordHash))) {
             return yield* new Unauthorized({
               reason: "invalid_credentials",
@@ -162,16 +171,21 @@ export class Accounts extends Context.Service<Accounts, {
               message: "the current password is wrong"
             })
           }
-          yield* limits.giveBack([bucket], now)
+          yield* limits.giveBack(buckets, now)
           yield* members.setPassword(person.userId, yield* passwords.hash(next), yield* hashOf(token))
+          return yield* DeviceCookie.make(vault, random, person, device)
         }),
         requestReset,
-        reset: Effect.fn("Accounts.reset")(function*(token, password, address) {
+        reset: Effect.fn("Accounts.reset")(function*(token, password, { address, device }) {
           if (issuer !== undefined) return yield* atIssuer()
           const now = yield* Clock.currentTimeMillis
-          const bucket = addressBucket(address)
-          yield* spend(bucket, now)
-          const redeemed = yield* invitations.redeemReset(yield* hashOf(token), yield* passwords.hash(password), now)
+          const tokenHash = yield* hashOf(token)
+          // a valid link is never limited: nobody can guess it
+          const isValid = yield* invitations.hasReset(tokenHash, now)
+          if (!isValid) yield* LoginLimits.spend(limits, [LoginLimits.ofAddress(address)], now)
+          const redeemed = isValid
+            ? yield* invitations.redeemReset(tokenHash, yield* passwords.hash(password), now)
+            : Option.none()
           const account: Option.Option<Account> = Option.isNone(redeemed)
             ? Option.none()
             : yield* members.findByUserId(redeemed.value)
@@ -182,8 +196,10 @@ export class Accounts extends Context.Service<Accounts, {
               message: "the link is no longer valid: ask for another"
             })
           }
-          yield* limits.giveBack([bucket], now)
-          return account.value
+          return {
+            account: account.value,
+            device: yield* DeviceCookie.make(vault, random, account.value.person, device)
+          }
         })
       })
     })

@@ -6,7 +6,7 @@ import { Context, Effect, Layer, type Option, type Redacted } from "effect"
 import { NotFound, type RateLimited, type Unauthorized } from "../Errors.ts"
 import type { UserId, WorkspaceId } from "../Id.ts"
 import type { StoreError } from "../StoreError.ts"
-import type { Session } from "./Session.ts"
+import type { Roles, Session } from "./Session.ts"
 
 /** The parts of a request that can authenticate a person. */
 export interface Credentials {
@@ -22,10 +22,17 @@ export interface Opening {
   readonly current?: Redacted.Redacted | undefined
   /** The workspace. Defaults to the one that the person joined first. */
   readonly workspaceId?: WorkspaceId | undefined
+  /** The roles that an issuer has assigned. They are the session's own: a later sign-in does not raise them. */
+  readonly roles?: Roles | undefined
   /** The client's address. */
   readonly address?: string | undefined
   /** The `User-Agent` header. */
   readonly agent?: string | undefined
+  /**
+   * The value of the device cookie. At a sign-in on a device that has signed in to this account before, strangers'
+   * failures do not count.
+   */
+  readonly device?: Redacted.Redacted | undefined
 }
 
 /** A sign-in attempt. */
@@ -34,11 +41,6 @@ export interface SignIn extends Opening {
   readonly password: Redacted.Redacted
   /** The client's address, by which failures are limited. */
   readonly address: string
-  /**
-   * The value of the device cookie. On a device that has signed in to this account before, strangers' failures do not
-   * count.
-   */
-  readonly device?: Redacted.Redacted | undefined
 }
 
 /** A newly opened session, and the token for its cookie. */

@@ -2,24 +2,30 @@
  * Signing in at an OpenID Connect issuer (contract §12 `AUTH=oidc`). At each sign-in the issuer decides who the person
  * is and which roles they have. Holds the port and the rule for role claims.
  */
-import { Context, type Effect } from "effect"
+import { Context, type Effect, Schema } from "effect"
 import type { ServerError, Unauthorized } from "../Errors.ts"
 import type { WorkspaceId } from "../Id.ts"
+import * as EmailAddress from "./EmailAddress.ts"
+import type { IssuerState } from "./IssuerState.ts"
 import { Role } from "./Member.ts"
 
-/** What the browser keeps while its person is at the issuer. Useless to anybody else. */
-export interface Kept {
-  readonly state: string
-  readonly nonce: string
-  readonly codeVerifier: string
+/** The checks of the flow, which the browser keeps while its person is at the issuer. */
+export type Kept = Pick<IssuerState, "state" | "nonce" | "codeVerifier">
+
+/** A person at an issuer. Nothing else, such as an address, says who somebody is (OpenID Connect Core 1.0, §5.7). */
+export interface Identity {
+  /** The claim `iss`. */
+  readonly issuer: string
+  /** The claim `sub`: at most 255 characters. */
+  readonly subject: string
 }
 
-/** The issuer's claims about a person. */
+/** The issuer's claims about a person. Only the identity is checked. */
 export interface Claims {
-  readonly email: string | undefined
-  /** `false` if the issuer has not verified the address. */
-  readonly emailVerified: boolean | undefined
-  /** The role claim, unchecked. */
+  readonly identity: Identity
+  readonly email: unknown
+  /** Stated beside this `email`, in the same token or response. */
+  readonly emailVerified: unknown
   readonly roles: unknown
 }
 
@@ -35,6 +41,15 @@ export interface Issuer {
 export const CurrentIssuer = Context.Reference<Issuer | undefined>("@wac/core/people/Issuer/CurrentIssuer", {
   defaultValue: () => undefined
 })
+
+const isEmail = Schema.is(EmailAddress.EmailAddress)
+
+/**
+ * The normalized address by which an issuer's person may be recognized at their first sign-in; `null` unless the issuer
+ * states, as a boolean, that it has verified the address, and the address looks like no other. Pure.
+ */
+export const verifiedEmail = ({ email, emailVerified }: Pick<Claims, "email" | "emailVerified">): string | null =>
+  emailVerified === true && isEmail(email) ? EmailAddress.normalize(email) : null
 
 /** A person's role in a workspace. */
 export interface Assigned {

@@ -1,31 +1,63 @@
 /**
- * Completes a sign-in at an issuer: verifies the browser's return and writes the person's roles as the issuer's claims
- * state them.
+ * Completes a sign-in at an issuer: verifies the browser's return, recognizes the person and writes their roles as the
+ * issuer's claims state them. Spends rate limits.
  */
-import { Clock, Context, Effect, Layer, Option } from "effect"
+import { Clock, Context, Duration, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { Forbidden, NotFound, type ServerError, type Unauthorized } from "../Errors.ts"
+import { type Forbidden, NotFound, type RateLimited, type ServerError, Unauthorized } from "../Errors.ts"
 import * as Id from "../Id.ts"
+import { RateLimitStore } from "../limits/RateLimitStore.ts"
+import { Vault } from "../secrets/Vault.ts"
 import type { StoreError } from "../StoreError.ts"
 import { WorkspaceStore } from "../workspaces/WorkspaceStore.ts"
-import { CurrentIssuer, type Kept, rolesOf } from "./Issuer.ts"
-import { normalizeEmail } from "./LocalAuthenticator.ts"
+import { CurrentIssuer, rolesOf, verifiedEmail } from "./Issuer.ts"
+import * as IssuerState from "./IssuerState.ts"
+import * as LoginLimits from "./LoginLimits.ts"
 import { MemberStore } from "./MemberStore.ts"
+import type { Roles } from "./Session.ts"
 
-const refused = (message: string) => new Forbidden({ reason: "role_not_allowed", message })
+/** A browser's return from the issuer. */
+export interface Returned {
+  /** Our address, with the issuer's parameters. */
+  readonly callback: URL
+  /** The value that `begin` gave the browser to keep. */
+  readonly kept: string | undefined
+  /** The client's address, by which failures are limited. */
+  readonly address: string
+}
+
+/** A person whom the issuer has confirmed. */
+export interface Confirmed {
+  readonly userId: Id.UserId
+  /** The roles of this sign-in. They belong to the session that it opens. */
+  readonly roles: Roles
+  /** The page to which they return, as `begin` got it. */
+  readonly page: string
+}
+
+const expired = () =>
+  new Unauthorized({
+    reason: "invalid_credentials",
+    message: "the sign-in took too long or was started in another browser: start again"
+  })
 
 export class IssuerSignIn extends Context.Service<IssuerSignIn, {
-  /** `Issuer.begin`; fails with {@link NotFound} if people sign in elsewhere. */
-  readonly begin: (
-    redirectUri: string
-  ) => Effect.Effect<{ readonly url: URL; readonly kept: Kept }, ServerError | NotFound>
   /**
-   * Verifies the browser's return and replaces the person's roles by those that the issuer states. Returns the person.
+   * The URL to send the browser to, and the value that it keeps meanwhile, for {@link IssuerState.lifetime}. Fails with
+   * {@link NotFound} if people sign in elsewhere.
+   */
+  readonly begin: (
+    redirectUri: string,
+    page: string
+  ) => Effect.Effect<{ readonly url: URL; readonly kept: string }, ServerError | NotFound>
+  /**
+   * Verifies the browser's return and replaces the person's roles by those that the issuer states. If it states none,
+   * the person's sessions end. The issuer is asked only about sign-ins that this service began, and failures are limited
+   * per address, together with wrong passwords.
    */
   readonly complete: (
-    callback: URL,
-    kept: Kept
-  ) => Effect.Effect<Id.UserId, Forbidden | Unauthorized | ServerError | NotFound | StoreError>
+    returned: Returned
+  ) => Effect.Effect<Confirmed, Forbidden | Unauthorized | RateLimited | ServerError | NotFound | StoreError>
 }>()("@wac/core/people/IssuerSignIn") {
   static readonly layer = Layer.effect(
     IssuerSignIn,
@@ -33,28 +65,43 @@ export class IssuerSignIn extends Context.Service<IssuerSignIn, {
       const issuer = yield* CurrentIssuer
       const members = yield* MemberStore
       const workspaces = yield* WorkspaceStore
+      const limits = yield* RateLimitStore
+      const vault = yield* Vault
       const random = yield* SecureRandom.SecureRandom
       const given = Effect.mapError(
         Effect.fromOption(Option.fromUndefinedOr(issuer)),
         () => new NotFound({ message: "this service has no sign-in at an issuer" })
       )
       return IssuerSignIn.of({
-        begin: (redirectUri) => Effect.flatMap(given, ({ begin }) => begin(redirectUri)),
-        complete: Effect.fn("IssuerSignIn.complete")(function*(callback, kept) {
+        begin: Effect.fn("IssuerSignIn.begin")(function*(redirectUri, page) {
+          const { kept, url } = yield* Effect.flatMap(given, ({ begin }) => begin(redirectUri))
+          const until = (yield* Clock.currentTimeMillis) + Duration.toMillis(IssuerState.lifetime)
+          return { url, kept: yield* IssuerState.seal(vault, { ...kept, page, until }) }
+        }),
+        complete: Effect.fn("IssuerSignIn.complete")(function*({ address, callback, kept }) {
           const { complete } = yield* given
-          const { email, emailVerified, roles } = yield* complete(callback, kept)
-          if (email === undefined || emailVerified === false) {
-            return yield* refused("the issuer does not confirm your e-mail address")
-          }
+          const now = yield* Clock.currentTimeMillis
+          const state = yield* IssuerState.open(vault, kept ?? "", now)
+          if (state === undefined) return yield* expired()
+          const buckets = [LoginLimits.ofAddress(address)]
+          yield* LoginLimits.spend(limits, buckets, now)
+          const claims = yield* complete(callback, state)
+          yield* limits.giveBack(buckets, now)
           const all = yield* workspaces.list
-          const assigned = rolesOf(roles, all.map(({ id }) => id))
-          if (assigned.length === 0) return yield* refused("the issuer does not assign you a role in any workspace")
-          return yield* members.assign({
+          const roles = rolesOf(claims.roles, all.map(({ id }) => id))
+          const recognized = yield* members.assign({
+            identity: claims.identity,
             userId: yield* Id.generate(random, "usr"),
-            email: normalizeEmail(email),
+            email: verifiedEmail(claims),
             now: yield* Clock.currentTimeMillis,
-            roles: assigned
+            roles
           })
+          if (recognized._tag === "Refused") return yield* recognized.error
+          return {
+            userId: recognized.userId,
+            roles: new Map(roles.map(({ role, workspaceId }) => [workspaceId, role])),
+            page: state.page
+          }
         })
       })
     })

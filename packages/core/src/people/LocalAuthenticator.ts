@@ -7,20 +7,20 @@ import { Digest, SecureRandom } from "effect/crypto"
 import * as Base62 from "../Base62.ts"
 import { NotFound, Unauthorized } from "../Errors.ts"
 import * as Id from "../Id.ts"
-import type { SessionId, UserId } from "../Id.ts"
-import * as RateLimit from "../limits/RateLimit.ts"
+import type { UserId } from "../Id.ts"
 import { RateLimitStore } from "../limits/RateLimitStore.ts"
 import * as PlainText from "../PlainText.ts"
 import { Vault } from "../secrets/Vault.ts"
 import { Authenticator, type Opening, type SignIn } from "./Authenticator.ts"
 import * as DeviceCookie from "./DeviceCookie.ts"
+import * as EmailAddress from "./EmailAddress.ts"
 import { CurrentIssuer } from "./Issuer.ts"
+import * as LoginLimits from "./LoginLimits.ts"
 import type { Person } from "./Member.ts"
 import { type Account, type Membership, MemberStore } from "./MemberStore.ts"
 import { Passwords } from "./Password.ts"
 import * as Session from "./Session.ts"
-import { SessionStore } from "./SessionStore.ts"
-import { networkOf } from "./SourceAddress.ts"
+import { SessionStore, type StoredSession } from "./SessionStore.ts"
 
 /** 43 base62 characters: 256 bits. */
 const tokenLength = 43
@@ -28,23 +28,8 @@ const tokenLength = 43
 /** How much of `User-Agent` is stored, so that people can recognize their sessions. */
 const maxAgentLength = 256
 
-/** Failures per account: 10, then one a minute. A person who mistypes never reaches it; a guesser does. */
-const accountPolicy: RateLimit.Policy = { name: "login", interval: 60_000, capacity: 10 }
-
-/** Failures per address, which many people may share. */
-const addressPolicy: RateLimit.Policy = { name: "login", interval: 6_000, capacity: 50 }
-
-/** The bucket of an address, for wrong passwords and wrong set-up tokens. */
-export const addressBucket = (address: string) => ({
-  key: `login:address:${networkOf(address)}`,
-  policy: addressPolicy
-})
-
-/** The bucket of an account, for wrong passwords. */
-export const accountBucket = (email: string) => ({ key: `login:account:${email}`, policy: accountPolicy })
-
 const sessionOf = (
-  id: SessionId,
+  { id, roles }: Pick<StoredSession, "id" | "roles">,
   { email, userId }: Person,
   { role, workspace }: Membership
 ): Session.Session => ({
@@ -53,11 +38,9 @@ const sessionOf = (
   email,
   role,
   workspaceId: workspace.id,
-  workspaceName: workspace.name
+  workspaceName: workspace.name,
+  roles
 })
-
-/** Normalizes an e-mail address: comparison ignores case and surrounding white space. */
-export const normalizeEmail = (email: string): string => email.trim().toLowerCase()
 
 export const layer = Layer.effect(
   Authenticator,
@@ -78,13 +61,19 @@ export const layer = Layer.effect(
 
     /**
      * Opens a session in a workspace of the person, by default the one that they joined first. Returns `undefined` if
-     * their password has changed meanwhile or they are a member of none.
+     * their password has changed meanwhile or they are a member of none. Where people sign in at an issuer, every
+     * session has roles of its own.
      */
     const begin = Effect.fnUntraced(function*(
       { memberships, person }: Account,
-      { address, agent, current, nonce, workspaceId }: Opening & { readonly nonce: string | undefined }
+      { address, agent, current, device: present, roles: brought, workspaceId }: Opening
     ) {
-      const membership = memberships.find(({ workspace }) => workspaceId === undefined || workspace.id === workspaceId)
+      const roles = issuer === undefined
+        ? null
+        : brought ?? new Map(memberships.map(({ role, workspace }) => [workspace.id, role]))
+      const membership = Session.membershipsOf({ roles }, memberships).find(({ workspace }) =>
+        workspaceId === undefined || workspace.id === workspaceId
+      )
       if (membership === undefined) return undefined
       const now = yield* Clock.currentTimeMillis
       const token = Redacted.make(yield* Base62.random(random, tokenLength))
@@ -94,6 +83,7 @@ export const layer = Layer.effect(
         tokenHash: yield* hashOf(token),
         userId: person.userId,
         workspaceId: membership.workspace.id,
+        roles,
         address: address ?? null,
         agent: agent === undefined ? null : PlainText.cleaned(agent).slice(0, maxAgentLength),
         createdAt: now,
@@ -104,41 +94,26 @@ export const layer = Layer.effect(
         passwordHash: person.passwordHash ?? undefined
       })
       if (!begun) return undefined
-      const device = yield* DeviceCookie.make(vault, random, person, nonce)
-      return { token, device, session: sessionOf(id, person, membership) }
-    })
-
-    /**
-     * The nonce of a device that has signed in to the account under its present password; `undefined` for any other.
-     */
-    const trusted = Effect.fnUntraced(function*(email: string, device: Redacted.Redacted | undefined) {
-      const nonce = device === undefined ? undefined : DeviceCookie.nonceOf(device)
-      if (device === undefined || nonce === undefined) return undefined
-      const found = Option.getOrUndefined(yield* members.findByEmail(email))
-      return found !== undefined && (yield* DeviceCookie.isOf(vault, found.person, device)) ? nonce : undefined
+      const device = yield* DeviceCookie.make(vault, random, person, present)
+      return { token, device, session: sessionOf({ id, roles }, person, membership) }
     })
 
     const signIn = Effect.fn("LocalAuthenticator.signIn")(function*(attempt: SignIn) {
       if (issuer !== undefined) {
         return yield* new NotFound({ message: "people sign in at the issuer: open /internal/oidc/sign-in" })
       }
-      const email = normalizeEmail(attempt.email)
+      const email = EmailAddress.normalize(attempt.email)
       const now = yield* Clock.currentTimeMillis
-      const nonce = yield* trusted(email, attempt.device)
+      const found = Option.getOrUndefined(yield* members.findByEmail(email))
+      const nonce = found && (yield* DeviceCookie.nonceOf(vault, found.person, attempt.device))
       // a device that has signed in before has its own bucket, so strangers' failures at any address do not count
       // against it
       const buckets = nonce === undefined
-        ? [accountBucket(email), addressBucket(attempt.address)]
-        : [{ key: DeviceCookie.bucket(nonce), policy: DeviceCookie.policy }]
-      // spent before the password is checked and returned if it was right, so that concurrent guesses cannot exceed the
-      // limit
-      const readings = yield* limits.spend(buckets, now)
-      yield* RateLimit.observe(readings)
-      const refusal = RateLimit.refusal(readings)
-      if (refusal !== undefined) return yield* refusal
-      const found = Option.getOrUndefined(yield* members.findByEmail(email))
+        ? [yield* LoginLimits.ofAccount(vault, email, found?.person), LoginLimits.ofAddress(attempt.address)]
+        : [LoginLimits.ofDevice(nonce)]
+      yield* LoginLimits.spend(limits, buckets, now)
       const right = yield* passwords.verify(attempt.password, found?.person.passwordHash ?? undefined)
-      const begun = found === undefined || !right ? undefined : yield* begin(found, { ...attempt, nonce })
+      const begun = found === undefined || !right ? undefined : yield* begin(found, attempt)
       if (begun === undefined) {
         return yield* new Unauthorized({
           reason: "invalid_credentials",
@@ -151,7 +126,7 @@ export const layer = Layer.effect(
 
     const open = Effect.fn("LocalAuthenticator.open")(function*(userId: UserId, opening: Opening = {}) {
       const found = Option.getOrUndefined(yield* members.findByUserId(userId))
-      const begun = found === undefined ? undefined : yield* begin(found, { ...opening, nonce: undefined })
+      const begun = found === undefined ? undefined : yield* begin(found, opening)
       return begun ?? (yield* new NotFound({ message: "there is no such member" }))
     })
 
@@ -159,11 +134,19 @@ export const layer = Layer.effect(
       const now = yield* Clock.currentTimeMillis
       const stored = yield* sessions.use(yield* hashOf(token), now, idleUntil(now))
       if (Option.isNone(stored)) return Option.none()
-      const { id, userId, workspaceId } = stored.value
+      const { roles, userId, workspaceId } = stored.value
+      // of a version that did not store them, or of a time when people had passwords here: whose roles these would be
+      // is unknown
+      if (issuer !== undefined && roles === null) return Option.none()
       // the role is looked up at every use, so that lowering it needs no new sign-in
       return Option.flatMap(yield* members.findByUserId(userId), ({ memberships, person }) => {
-        const membership = memberships.find(({ workspace }) => workspace.id === workspaceId)
-        return Option.map(Option.fromUndefinedOr(membership), (membership) => sessionOf(id, person, membership))
+        const membership = Session.membershipsOf(stored.value, memberships).find(({ workspace }) =>
+          workspace.id === workspaceId
+        )
+        return Option.map(
+          Option.fromUndefinedOr(membership),
+          (membership) => sessionOf(stored.value, person, membership)
+        )
       })
     })
 

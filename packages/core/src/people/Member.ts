@@ -16,7 +16,7 @@ export type Role = typeof Role.Type
 /** A person who can sign in, whatever workspaces they are a member of. */
 export interface Person {
   readonly userId: UserId
-  /** In lower case; unique. */
+  /** Normalized; unique. */
   readonly email: string
   /** PHC string of an argon2id hash; `null` if the person signs in at an issuer (OpenID Connect). */
   readonly passwordHash: string | null
@@ -30,6 +30,10 @@ export interface Member extends Pick<Person, "userId" | "email"> {
   /** When the person became a member. */
   readonly createdAt: Instant
 }
+
+/** The lower one of two roles. Pure. */
+export const lower = (one: Role, other: Role): Role =>
+  Role.literals.indexOf(one) < Role.literals.indexOf(other) ? one : other
 
 /** The error for a role below `needed`; `undefined` if the role is enough. */
 export const roleRefusal = (role: Role, needed: Role): Forbidden | undefined =>

@@ -2,12 +2,13 @@
  * The decisions of changing members: who may manage whom, that a workspace keeps an owner, and what remains of a
  * person's memberships if an issuer states them. Pure.
  */
-import type { Forbidden } from "../Errors.ts"
+import { Forbidden } from "../Errors.ts"
 import type { InvitationId, UserId, WorkspaceId } from "../Id.ts"
 import type { Decide, Known } from "../Step.ts"
 import type { Instant } from "../Time.ts"
 import type { Invitation } from "./Invitation.ts"
-import { changeRefusal, invitationRefusal, type Member, type Person, type Role } from "./Member.ts"
+import type { Identity } from "./Issuer.ts"
+import { changeRefusal, invitationRefusal, lower, type Member, type Person, type Role } from "./Member.ts"
 
 /** Changes a member's role or removes them. */
 export interface Change {
@@ -16,7 +17,12 @@ export interface Change {
   /** `null` removes the member and ends their sessions in the workspace. */
   readonly role: Role | null
   /** The acting person. `role` is that of a host's person, who is not a member; `null` for people who must be members. */
-  readonly by: { readonly userId: UserId; readonly role: Role | null }
+  readonly by: {
+    readonly userId: UserId
+    readonly role: Role | null
+    /** The highest role in which the person acts, whatever role they have: that of their session. */
+    readonly limit?: Role | undefined
+  }
 }
 
 /** The result of changing or removing a member. */
@@ -54,7 +60,9 @@ export const change: Decide<Change, Loaded, Changed, Writes> = (loaded, commands
     const member = members.get(userId)
     if (member === undefined) return { _tag: "Unknown" }
     const owners = [...members.values()].filter(({ role }) => role === "owner").length
-    const error = changeRefusal(members.get(by.userId)?.role ?? by.role, member, role, owners)
+    const present = members.get(by.userId)?.role ?? by.role
+    const acting = present === null || by.limit === undefined ? present : lower(present, by.limit)
+    const error = changeRefusal(acting, member, role, owners)
     if (error !== undefined) return { _tag: "Refused", error }
     changed.set(`${workspaceId} ${userId}`, { member, role })
     // ended even if the role returns: the person who returns did not make them
@@ -82,18 +90,36 @@ export const change: Decide<Change, Loaded, Changed, Writes> = (loaded, commands
 
 /** Replaces a person's memberships by those that an issuer states. */
 export interface Assign {
-  /** The id for the person if the address has no account yet. */
+  readonly identity: Identity
+  /** The id for the person if neither the identity nor the address has an account yet. */
   readonly userId: UserId
-  /** In lower case. */
-  readonly email: string
+  /** Normalized; `null` if the issuer has not verified it. Counts only until the identity has an account. */
+  readonly email: string | null
   readonly now: Instant
   /** Each workspace at most once. */
   readonly roles: ReadonlyArray<{ readonly workspaceId: WorkspaceId; readonly role: Role }>
 }
 
+/** The person of an identity, or why they may not sign in. */
+export type Recognized =
+  | { readonly _tag: "Recognized"; readonly userId: UserId }
+  | { readonly _tag: "Refused"; readonly error: Forbidden }
+
+/** An identity and its person, who has one at most at each issuer. */
+export interface Link extends Identity {
+  readonly userId: UserId
+  readonly createdAt: Instant
+}
+
 /** What *assign* loads, under locks. */
 export interface LoadedPeople extends Known {
-  readonly person: (email: string) => Pick<Person, "userId"> | undefined
+  /** The person of an identity. */
+  readonly identified: (identity: Identity) => Pick<Person, "userId" | "email"> | undefined
+  /** The person of an address, and whether they have an identity at an issuer. */
+  readonly addressed: (
+    email: string,
+    issuer: string
+  ) => Pick<Person, "userId" | "email"> & { readonly isLinked: boolean } | undefined
   /** Every membership of a person. */
   readonly memberships: (userId: UserId) => ReadonlyArray<Pick<Member, "workspaceId" | "createdAt">>
 }
@@ -111,37 +137,82 @@ export interface Assigned {
 export interface AssignWrites {
   /** New people. */
   readonly people: ReadonlyArray<Person>
+  /** New identities. */
+  readonly links: ReadonlyArray<Link>
   /** Each person at most once. */
   readonly assigned: ReadonlyArray<Assigned>
 }
 
-/** Decides `MemberStore.assign`. The answer is the person. */
-export const assign: Decide<Assign, LoadedPeople, UserId, AssignWrites> = (loaded, commands) => {
+const refused = (message: string): Recognized => ({
+  _tag: "Refused",
+  error: new Forbidden({ reason: "role_not_allowed", message })
+})
+
+const keyOf = ({ issuer, subject }: Identity): string => JSON.stringify([issuer, subject])
+
+/**
+ * Decides `MemberStore.assign`. An identity that is known is its person, whatever its address is. An unknown one becomes
+ * the person of its verified address, unless they have another identity at the issuer, which then is somebody else. If
+ * no role is left, the person loses all memberships and sessions, and nobody is created.
+ */
+export const assign: Decide<Assign, LoadedPeople, Recognized, AssignWrites> = (loaded, commands) => {
   const people = new Map<string, Person>()
+  const links = new Map<string, Link & Pick<Person, "email">>()
   const assigned = new Map<UserId, Assigned>()
-  const answers = commands.map(({ email, now: asked, roles, userId: given }) => {
-    const now = loaded.now(asked)
-    const known = people.get(email) ?? loaded.person(email)
-    const userId = known?.userId ?? given
-    if (known === undefined) people.set(email, { userId, email, passwordHash: null, createdAt: now })
-    const before = assigned.get(userId)
-    // whoever stays a member has joined when they joined
-    const joined = new Map(
-      (before?.members ?? loaded.memberships(userId)).map(({ createdAt, workspaceId }) => [workspaceId, createdAt])
-    )
-    const stated = new Set(roles.map(({ workspaceId }) => workspaceId))
-    assigned.set(userId, {
-      userId,
-      members: roles.map(({ role, workspaceId }) => ({
+  const answers = commands.map((command): Recognized => {
+    const { identity, roles } = command
+    const now = loaded.now(command.now)
+    const key = keyOf(identity)
+    let person = links.get(key) ?? loaded.identified(identity)
+    if (person === undefined) {
+      const { email } = command
+      if (email === null) return refused("the issuer does not confirm an e-mail address of yours that is yours alone")
+      const known = people.get(email) ?? loaded.addressed(email, identity.issuer)
+      const isTaken = known !== undefined && ("isLinked" in known && known.isLinked ||
+        [...links.values()].some(({ issuer, userId }) => issuer === identity.issuer && userId === known.userId))
+      if (isTaken) {
+        return refused("the account of your e-mail address belongs to another person at the issuer: ask the operator")
+      }
+      if (known !== undefined || roles.length > 0) {
+        person = { userId: known?.userId ?? command.userId, email }
+        if (known === undefined) people.set(email, { ...person, passwordHash: null, createdAt: now })
+        links.set(key, { ...identity, ...person, createdAt: now })
+      }
+    }
+    if (person !== undefined) {
+      const { email, userId } = person
+      const before = assigned.get(userId)
+      // whoever stays a member has joined when they joined
+      const joined = new Map(
+        (before?.members ?? loaded.memberships(userId)).map(({ createdAt, workspaceId }) => [workspaceId, createdAt])
+      )
+      const stated = new Set(roles.map(({ workspaceId }) => workspaceId))
+      assigned.set(userId, {
         userId,
-        workspaceId,
-        email,
-        role,
-        createdAt: joined.get(workspaceId) ?? now
-      })),
-      continued: (before?.continued ?? [...stated]).filter((workspaceId) => stated.has(workspaceId))
-    })
-    return userId
+        members: roles.map(({ role, workspaceId }) => ({
+          userId,
+          workspaceId,
+          email,
+          role,
+          createdAt: joined.get(workspaceId) ?? now
+        })),
+        continued: (before?.continued ?? [...stated]).filter((workspaceId) => stated.has(workspaceId))
+      })
+      if (roles.length > 0) return { _tag: "Recognized", userId }
+    }
+    return refused("the issuer does not assign you a role in any workspace")
   })
-  return { answers, writes: { people: [...people.values()], assigned: [...assigned.values()] } }
+  return {
+    answers,
+    writes: {
+      people: [...people.values()],
+      links: [...links.values()].map(({ createdAt, issuer, subject, userId }) => ({
+        issuer,
+        subject,
+        userId,
+        createdAt
+      })),
+      assigned: [...assigned.values()]
+    }
+  }
 }

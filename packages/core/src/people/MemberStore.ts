@@ -6,7 +6,7 @@ import type { UserId, WorkspaceId } from "../Id.ts"
 import type { StoreError } from "../StoreError.ts"
 import type { Workspace } from "../workspaces/Workspace.ts"
 import type { Member, Person, Role } from "./Member.ts"
-import type { Assign, Change, Changed } from "./MemberStep.ts"
+import type { Assign, Change, Changed, Recognized } from "./MemberStep.ts"
 
 /** A workspace that a person is a member of. */
 export interface Membership {
@@ -21,7 +21,7 @@ export interface Account {
 }
 
 export class MemberStore extends Context.Service<MemberStore, {
-  /** Finds a person by e-mail address, which must be in lower case. */
+  /** Finds a person by e-mail address, which must be normalized. */
   readonly findByEmail: (email: string) => Effect.Effect<Option.Option<Account>, StoreError>
   readonly findByUserId: (userId: UserId) => Effect.Effect<Option.Option<Account>, StoreError>
   /** Every member of every workspace, oldest first. */
@@ -39,10 +39,16 @@ export class MemberStore extends Context.Service<MemberStore, {
     keep?: string
   ) => Effect.Effect<Option.Option<number>, StoreError>
   /**
-   * Makes the person of an address a member of exactly these workspaces with these roles, and ends their sessions in
-   * other workspaces, in one step. A new person has no password. Returns the person.
+   * Recognizes a person at an issuer, and makes them a member of exactly these workspaces with these roles, and ends
+   * their sessions in other workspaces, in one step. Without roles, all of their sessions end, and the answer is a
+   * refusal. A new person has no password.
    */
-  readonly assign: (command: Assign) => Effect.Effect<UserId, StoreError>
+  readonly assign: (command: Assign) => Effect.Effect<Recognized, StoreError>
+  /**
+   * Forgets who a person is at issuers and ends their sessions, in one step: their account goes to the next identity
+   * that has their verified address. Returns how many identities there were.
+   */
+  readonly unlink: (userId: UserId) => Effect.Effect<number, StoreError>
   /**
    * Changes a member's role, or removes them, ends their sessions in the workspace and takes their address out of its
    * alert settings, in one step. Invitations that they made and may not make any more end too.

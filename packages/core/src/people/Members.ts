@@ -7,13 +7,13 @@ import { Digest, SecureRandom } from "effect/crypto"
 import * as Base62 from "../Base62.ts"
 import { type Forbidden, InvalidBody, NotFound, type RateLimited, Unauthorized } from "../Errors.ts"
 import * as Id from "../Id.ts"
-import * as RateLimit from "../limits/RateLimit.ts"
 import { RateLimitStore } from "../limits/RateLimitStore.ts"
 import type { StoreError } from "../StoreError.ts"
+import * as EmailAddress from "./EmailAddress.ts"
 import * as Invitation from "./Invitation.ts"
 import { InvitationStore } from "./InvitationStore.ts"
 import { CurrentIssuer } from "./Issuer.ts"
-import { accountBucket, addressBucket, normalizeEmail } from "./LocalAuthenticator.ts"
+import * as LoginLimits from "./LoginLimits.ts"
 import * as Mail from "./Mail.ts"
 import type * as Member from "./Member.ts"
 import { MemberStore } from "./MemberStore.ts"
@@ -93,8 +93,8 @@ export class Members extends Context.Service<Members, {
   /** Removes a member, or withdraws an invitation. */
   readonly remove: (by: Session, id: string) => Effect.Effect<void, Forbidden | NotFound | StoreError>
   /**
-   * Makes a person a member by their invitation. Wrong tokens and passwords are limited per address, and passwords also
-   * per account, as at sign-in. Without a password, the result does not reveal whether the address has an account.
+   * Makes a person a member by their invitation. Tokens that are not valid are limited per address, and passwords with a
+   * valid token per invited address. Without a password, the result does not reveal whether the address has an account.
    */
   readonly accept: (
     acceptance: Acceptance
@@ -127,20 +127,17 @@ export class Members extends Context.Service<Members, {
             Effect.logWarning(`a mail could not be sent: ${message}`))
         )
 
-      const spend = Effect.fnUntraced(function*(buckets: ReadonlyArray<ReturnType<typeof addressBucket>>, now: number) {
-        const readings = yield* limits.spend(buckets, now)
-        yield* RateLimit.observe(readings)
-        const refusal = RateLimit.refusal(readings)
-        if (refusal !== undefined) return yield* refusal
-      })
-
       const change = Effect.fnUntraced(function*(by: Session, userId: Id.UserId, role: Member.Role | null) {
         const changed = yield* members.change({
           workspaceId: by.workspaceId,
           userId,
           role,
           // a person with a session is a member, or was removed since the request began
-          by: { userId: by.userId, role: by.id === null ? by.role : null }
+          by: {
+            userId: by.userId,
+            role: by.id === null ? by.role : null,
+            limit: by.roles === null ? undefined : by.role
+          }
         })
         switch (changed._tag) {
           case "Unknown":
@@ -169,21 +166,19 @@ export class Members extends Context.Service<Members, {
         if (issuer !== undefined) return yield* atIssuer()
         const now = yield* Clock.currentTimeMillis
         const tokenHash = yield* hashOf(token)
-        const buckets = [addressBucket(address)]
-        // spent before anything is checked and returned if all was right, so that concurrent guesses cannot exceed the
-        // limit
-        yield* spend(buckets, now)
         const invitation = Option.getOrUndefined(yield* invitations.find(tokenHash))
-        if (invitation === undefined) return yield* gone()
-        const known = Option.getOrUndefined(yield* members.findByEmail(invitation.email))?.person
-        if (password === undefined && (known === undefined || known.userId !== session?.userId)) {
-          yield* limits.giveBack(buckets, now)
-          return yield* passwordNeeded()
+        if (invitation === undefined) {
+          yield* LoginLimits.spend(limits, [LoginLimits.ofAddress(address)], now)
+          return yield* gone()
         }
-        if (known !== undefined && known.userId !== session?.userId && password !== undefined) {
-          const account = accountBucket(known.email)
-          yield* spend([account], now)
-          buckets.push(account)
+        const known = Option.getOrUndefined(yield* members.findByEmail(invitation.email))?.person
+        const isOwn = known !== undefined && known.userId === session?.userId
+        if (password === undefined && !isOwn) return yield* passwordNeeded()
+        // a session of the invited person is proof, and needs no password
+        const buckets = [LoginLimits.ofInvited(invitation.email)]
+        const giveBack = isOwn ? Effect.void : limits.giveBack(buckets, now)
+        if (!isOwn) yield* LoginLimits.spend(limits, buckets, now)
+        if (known !== undefined && !isOwn && password !== undefined) {
           if (!(yield* passwords.verify(password, known.passwordHash ?? undefined))) {
             return yield* new Unauthorized({
               reason: "invalid_credentials",
@@ -202,10 +197,10 @@ export class Members extends Context.Service<Members, {
           case "Gone":
             return yield* gone()
           case "PasswordNeeded":
-            yield* limits.giveBack(buckets, now)
+            yield* giveBack
             return yield* passwordNeeded()
           case "Accepted":
-            yield* limits.giveBack(buckets, now)
+            yield* giveBack
             return { userId: accepted.userId, workspaceId: accepted.workspaceId, email: invitation.email }
         }
       })
@@ -223,7 +218,7 @@ export class Members extends Context.Service<Members, {
         }),
         invite: Effect.fn("Members.invite")(function*(by, { role, ...given }, linkOf) {
           if (issuer !== undefined) return yield* atIssuer()
-          const email = normalizeEmail(given.email)
+          const email = EmailAddress.normalize(given.email)
           const present = yield* members.ofWorkspace(by.workspaceId)
           if (present.some((member) => member.email === email)) {
             return yield* new InvalidBody({

@@ -7,12 +7,11 @@ import { Digest, SecureRandom } from "effect/crypto"
 import * as Base62 from "../Base62.ts"
 import { NotFound, type RateLimited, Unauthorized } from "../Errors.ts"
 import * as Id from "../Id.ts"
-import * as RateLimit from "../limits/RateLimit.ts"
 import { RateLimitStore } from "../limits/RateLimitStore.ts"
 import type { StoreError } from "../StoreError.ts"
 import type { Instant } from "../Time.ts"
 import { WorkspaceStore } from "../workspaces/WorkspaceStore.ts"
-import { addressBucket } from "./LocalAuthenticator.ts"
+import * as LoginLimits from "./LoginLimits.ts"
 import type { Role } from "./Member.ts"
 import { tokenLength } from "./Members.ts"
 import * as Portal from "./Portal.ts"
@@ -68,7 +67,8 @@ export class Portals extends Context.Service<Portals, {
           email: visitor,
           role,
           workspaceId,
-          workspaceName: workspace.name
+          workspaceName: workspace.name,
+          roles: null
         }))
       })
 
@@ -86,13 +86,6 @@ export class Portals extends Context.Service<Portals, {
         }),
         open: Effect.fn("Portals.open")(function*(link, address) {
           const now = yield* Clock.currentTimeMillis
-          const buckets = [addressBucket(address)]
-          // spent before anything is checked and returned if all was right, so that concurrent guesses cannot exceed
-          // the limit
-          const readings = yield* limits.spend(buckets, now)
-          yield* RateLimit.observe(readings)
-          const refusal = RateLimit.refusal(readings)
-          if (refusal !== undefined) return yield* refusal
           const token = yield* newToken
           const opened = yield* store.open({
             now,
@@ -102,13 +95,14 @@ export class Portals extends Context.Service<Portals, {
           })
           const session = Option.isNone(opened) ? Option.none<Session>() : yield* sessionOf(opened.value)
           if (Option.isNone(session)) {
+            // a valid link is never limited: nobody can guess it
+            yield* LoginLimits.spend(limits, [LoginLimits.ofAddress(address)], now)
             return yield* new Unauthorized({
               reason: "invalid_credentials",
               param: "token",
               message: "the link has already been used or has expired: ask for another"
             })
           }
-          yield* limits.giveBack(buckets, now)
           return { session: session.value, token }
         }),
         session: Effect.fnUntraced(function*(token) {

@@ -4,7 +4,11 @@
 import { Duration } from "effect"
 import type { SessionId, UserId, WorkspaceId } from "../Id.ts"
 import type { Instant } from "../Time.ts"
-import type { Role } from "./Member.ts"
+import { lower, type Role } from "./Member.ts"
+import type { Membership } from "./MemberStore.ts"
+
+/** The roles that an issuer assigned at a sign-in, by workspace. */
+export type Roles = ReadonlyMap<WorkspaceId, Role>
 
 export interface Session {
   /** `null` if the host or an issuer keeps the session. */
@@ -14,7 +18,22 @@ export interface Session {
   readonly role: Role
   readonly workspaceId: WorkspaceId
   readonly workspaceName: string
+  /** The roles that the session's own sign-in brought; `null` if the session follows the person's memberships. */
+  readonly roles: Roles | null
 }
+
+/**
+ * What a session may use of its person's memberships: those that its own sign-in brought, with the lower one of both
+ * roles. So a later sign-in lowers the roles of earlier sessions, and never raises them. Pure.
+ */
+export const membershipsOf = (
+  { roles }: Pick<Session, "roles">,
+  memberships: ReadonlyArray<Membership>
+): ReadonlyArray<Membership> =>
+  roles === null ? memberships : memberships.flatMap(({ role, workspace }) => {
+    const own = roles.get(workspace.id)
+    return own === undefined ? [] : [{ workspace, role: lower(own, role) }]
+  })
 
 /** A session ends after this long without use. */
 export const idleTimeout = Duration.hours(12)

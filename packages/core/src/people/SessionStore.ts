@@ -5,7 +5,7 @@ import { Context, type Effect, type Option } from "effect"
 import type { SessionId, UserId, WorkspaceId } from "../Id.ts"
 import type { StoreError } from "../StoreError.ts"
 import type { Instant } from "../Time.ts"
-import type { Ends } from "./Session.ts"
+import type { Ends, Roles } from "./Session.ts"
 
 /** A stored session. */
 export interface StoredSession extends Ends {
@@ -14,6 +14,8 @@ export interface StoredSession extends Ends {
   readonly userId: UserId
   /** The session's current workspace. */
   readonly workspaceId: WorkspaceId
+  /** The roles that the sign-in brought; `null` if it brought none of its own. */
+  readonly roles: Roles | null
   /** The client's address at sign-in, so that the person can recognize the session. */
   readonly address: string | null
   /** The `User-Agent` at sign-in. */

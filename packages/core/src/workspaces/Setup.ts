@@ -6,11 +6,11 @@ import { Mac, SecureRandom } from "effect/crypto"
 import * as Base62 from "../Base62.ts"
 import { type RateLimited, type ServerError, Unauthorized } from "../Errors.ts"
 import * as Id from "../Id.ts"
-import * as RateLimit from "../limits/RateLimit.ts"
 import { RateLimitStore } from "../limits/RateLimitStore.ts"
 import { Provider, type ProviderError, toServerError } from "../messages/Provider.ts"
 import * as PhoneNumber from "../numbers/PhoneNumber.ts"
-import { addressBucket, normalizeEmail } from "../people/LocalAuthenticator.ts"
+import * as EmailAddress from "../people/EmailAddress.ts"
+import * as LoginLimits from "../people/LoginLimits.ts"
 import { Passwords } from "../people/Password.ts"
 import type { StoreError } from "../StoreError.ts"
 import { Templates } from "../templates/Templates.ts"
@@ -81,7 +81,7 @@ export class Setup extends Context.Service<Setup, {
           owner: {
             userId,
             workspaceId,
-            email: normalizeEmail(owner.email),
+            email: EmailAddress.normalize(owner.email),
             passwordHash: yield* passwords.hash(owner.password),
             role: "owner",
             createdAt
@@ -110,19 +110,14 @@ export class Setup extends Context.Service<Setup, {
         done ? Effect.succeed(true) : Effect.map(workspaces.list, (all) => done = all.length > 0)
       )
 
-      const spend = Effect.fnUntraced(function*(address: string) {
-        const readings = yield* limits.spend([addressBucket(address)], yield* Clock.currentTimeMillis)
-        yield* RateLimit.observe(readings)
-        const refusal = RateLimit.refusal(readings)
-        if (refusal !== undefined) return yield* refusal
-      })
-
       return Setup.of({
         token: Effect.map(isDone, (done) => done ? undefined : Redacted.make(own)),
         isDone,
         redeem: Effect.fn("Setup.redeem")(function*(token: Redacted.Redacted, owner: Owner, address: string) {
           const isRight = Mac.timingSafeEqual(encode(Redacted.value(token)), encode(own))
-          if (!isRight) yield* spend(address)
+          if (!isRight) {
+            yield* LoginLimits.spend(limits, [LoginLimits.ofAddress(address)], yield* Clock.currentTimeMillis)
+          }
           if (yield* isDone) return yield* used()
           if (!isRight) {
             return yield* refused("the set-up link is not valid: the service logs a new link at each start")

@@ -1,5 +1,7 @@
 import { assert, it } from "@effect/vitest"
-import { isLive, used } from "../../src/people/Session.ts"
+import { Role } from "../../src/people/Member.ts"
+import { isLive, membershipsOf, used } from "../../src/people/Session.ts"
+import { id } from "../samples.ts"
 
 const session = { idleUntil: 100, absoluteUntil: 150 }
 
@@ -24,4 +26,24 @@ it("a use moves the idle end forward, never back, and never beyond the absolute 
 it("an ended session has no use, which would revive it", () => {
   assert.isUndefined(used(session, 100, 140))
   assert.isUndefined(used({ ...session, idleUntil: 150 }, 150, 200))
+})
+
+it("a session uses what its sign-in brought and the person still has, in the lower of both roles", () => {
+  const workspaceOf = (n: number) => ({
+    id: id("ws", n),
+    name: `${n}`,
+    createdAt: 0,
+    tier: null,
+    monthlyQuota: null,
+    suspended: false
+  })
+  for (const brought of Role.literals) {
+    for (const role of Role.literals) {
+      const memberships = [{ workspace: workspaceOf(1), role }, { workspace: workspaceOf(2), role: "owner" as const }]
+      const roles = new Map([[id("ws", 1), brought], [id("ws", 3), "owner" as const]])
+      const least = Role.literals.find((one) => one === brought || one === role)!
+      assert.deepStrictEqual(membershipsOf({ roles }, memberships), [{ workspace: workspaceOf(1), role: least }])
+      assert.deepStrictEqual(membershipsOf({ roles: null }, memberships), memberships)
+    }
+  }
 })

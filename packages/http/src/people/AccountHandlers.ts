@@ -52,10 +52,13 @@ const accountLayer = HandlerGroup.layer(
           yield* accounts.endSession(yield* Caller.CurrentSession, params.id)
         }, StoreError.orUnavailable),
         changePassword: Effect.fnUntraced(function*({ payload }) {
-          yield* accounts.changePassword(yield* Caller.CurrentSession, yield* cookie.read, {
-            current: payload.current,
-            next: payload.new
-          })
+          const device = yield* accounts.changePassword(
+            yield* Caller.CurrentSession,
+            yield* cookie.read,
+            { current: payload.current, next: payload.new },
+            yield* cookie.device
+          )
+          yield* cookie.setDevice(device)
         }, StoreError.orUnavailable)
       }))
   })
@@ -64,6 +67,7 @@ const accountLayer = HandlerGroup.layer(
 const resetLayer = HandlerGroup.layer(
   Effect.gen(function*() {
     const accounts = yield* Accounts.Accounts
+    const cookie = yield* SessionCookie
     const linkTo = yield* PersonalLink.make
     return HttpApiBuilder.group(Api, "passwordReset", (handlers) =>
       handlers.handleAll({
@@ -71,11 +75,11 @@ const resetLayer = HandlerGroup.layer(
           yield* accounts.requestReset(payload.email, yield* SignIn.addressOf, yield* linkTo("password-reset"))
         }, StoreError.orUnavailable),
         reset: Effect.fnUntraced(function*({ payload }) {
-          const { memberships, person } = yield* accounts.reset(
-            payload.token,
-            payload.password,
-            yield* SignIn.addressOf
-          )
+          const { account: { memberships, person }, device } = yield* accounts.reset(payload.token, payload.password, {
+            address: yield* SignIn.addressOf,
+            device: yield* cookie.device
+          })
+          yield* cookie.setDevice(device)
           const exchange = yield* Exchange
           exchange.actors = memberships.map(({ workspace }) => ({ ...person, workspaceId: workspace.id }))
         }, StoreError.orUnavailable)

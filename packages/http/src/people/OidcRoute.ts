@@ -2,8 +2,8 @@
  * The addresses for the redirect to an OpenID Connect issuer and back (contract §12 `AUTH=oidc`). Without an issuer
  * they do not exist.
  */
-import { Audit, Authenticator, Errors, Issuer, IssuerSignIn, type Session, StoreError } from "@wac/core"
-import { Effect, Schema } from "effect"
+import { Audit, Authenticator, type Errors, Issuer, IssuerSignIn, RefusedSignIns, StoreError } from "@wac/core"
+import { Effect } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import * as ErrorResponse from "../ErrorResponse.ts"
 import { Exchange } from "../Exchange.ts"
@@ -21,13 +21,6 @@ const callback = "/internal/oidc/callback"
 /** The addresses, if there is an issuer. */
 export const paths: ReadonlyArray<string> = [begin, callback]
 
-/** The state of a sign-in, as stored in the cookie. */
-const Kept = Schema.fromJsonString(
-  Schema.Struct({ state: Schema.String, nonce: Schema.String, codeVerifier: Schema.String, page: Schema.String })
-)
-const encodeKept = Schema.encodeSync(Kept)
-const decodeKept = Schema.decodeUnknownEffect(Kept)
-
 /** The parameter of the dashboard's address to which the person returns. */
 const pageParameter = "page"
 
@@ -41,12 +34,6 @@ const pageOf = (asked: string | null, dashboard: string): string => {
   const url = new URL(asked, origin)
   return url.origin === origin && url.pathname.startsWith(`${dashboard}/`) ? url.pathname + url.search : dashboard
 }
-
-const expired = () =>
-  new Errors.Unauthorized({
-    reason: "invalid_credentials",
-    message: "the sign-in took too long or was started in another browser: start again"
-  })
 
 /** A refusal: a person is redirected to the dashboard, which shows the reason, and a program gets the error. */
 const refused = (error: Errors.DomainError) =>
@@ -65,6 +52,7 @@ export const layer = HttpRouter.use((router) =>
     const signIn = yield* IssuerSignIn.IssuerSignIn
     const authenticator = yield* Authenticator.Authenticator
     const audit = yield* Audit.Audit
+    const refusedSignIns = yield* RefusedSignIns.RefusedSignIns
     const cookie = yield* SessionCookie
     const base = (yield* PublicUrl).href.replace(/\/$/, "")
     const redirectUri = Effect.map(MountPath, (mount) => `${base}${mount}${callback}`)
@@ -75,9 +63,9 @@ export const layer = HttpRouter.use((router) =>
     )
 
     /** Opens a session for the person who came back, and records it in the audit. */
-    const opened = Effect.fnUntraced(function*(userId: Session.Session["userId"]) {
+    const opened = Effect.fnUntraced(function*({ roles, userId }: IssuerSignIn.Confirmed) {
       const opening = yield* SignIn.opening
-      const signedIn = yield* authenticator.open(userId, opening)
+      const signedIn = yield* authenticator.open(userId, { ...opening, roles })
       yield* SignIn.signedIn(signedIn)
       const { ownId } = yield* Exchange
       yield* audit.record([signedIn.session], {
@@ -92,8 +80,8 @@ export const layer = HttpRouter.use((router) =>
       begin,
       Effect.gen(function*() {
         const page = pageOf((yield* query).get(pageParameter), `${yield* MountPath}/dashboard`)
-        const { kept, url } = yield* signIn.begin(yield* redirectUri)
-        yield* cookie.keep(encodeURIComponent(encodeKept({ ...kept, page })))
+        const { kept, url } = yield* signIn.begin(yield* redirectUri, page)
+        yield* cookie.keep(kept)
         return HttpServerResponse.redirect(url, { status: 302 })
       }).pipe(Effect.catch((error) => refused(error)))
     )
@@ -101,15 +89,16 @@ export const layer = HttpRouter.use((router) =>
       "GET",
       callback,
       Effect.gen(function*() {
-        const value = yield* cookie.kept
-        const { page, ...kept } = yield* Effect.try({ try: () => decodeURIComponent(value ?? ""), catch: expired })
-          .pipe(
-            Effect.flatMap((text) => Effect.mapError(decodeKept(text), expired))
-          )
         const place = new URL(yield* redirectUri)
         place.search = new URL((yield* HttpServerRequest.HttpServerRequest).url, place).search
-        yield* opened(yield* signIn.complete(place, kept))
+        const returned = { callback: place, kept: yield* cookie.kept, address: yield* SignIn.addressOf }
+        const confirmed = yield* SignIn.recorded(undefined, signIn.complete(returned)).pipe(
+          Effect.provideService(RefusedSignIns.RefusedSignIns, refusedSignIns)
+        )
+        yield* opened(confirmed)
         yield* cookie.keep("")
+        // checked again: what a browser brings is not trusted, even with a valid MAC
+        const page = pageOf(confirmed.page, `${yield* MountPath}/dashboard`)
         return HttpServerResponse.redirect(page, { status: 302 })
       }).pipe(
         Effect.provideService(SessionCookie, cookie),

@@ -1,8 +1,8 @@
 /**
  * The cookies of a dashboard session and of its device (contract §5).
  */
-import { DeviceCookie, Session } from "@wac/core"
-import { Context, Duration, Effect, Layer, Redacted } from "effect"
+import { DeviceCookie, IssuerState, Session } from "@wac/core"
+import { Context, Effect, Layer, Redacted } from "effect"
 import { type Cookies, HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { PublicUrl } from "../PublicUrl.ts"
 
@@ -63,7 +63,7 @@ export class SessionCookie extends Context.Service<SessionCookie, {
             Effect.orDie(
               HttpServerResponse.setCookie(response, keptName, value, {
                 ...options,
-                maxAge: value === "" ? 0 : Duration.minutes(10)
+                maxAge: value === "" ? 0 : IssuerState.lifetime
               })
             )
           ),

@@ -2,7 +2,7 @@
  * `/internal/session` and `/internal/setup`.
  */
 import { Api, Caller } from "@wac/api"
-import { Authenticator, Portals, Setup, StoreError } from "@wac/core"
+import { Authenticator, Portals, RefusedSignIns, Setup, StoreError } from "@wac/core"
 import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import * as HandlerGroup from "../HandlerGroup.ts"
@@ -15,15 +15,15 @@ const SignInHandlers = HandlerGroup.layer(
     const setup = yield* Setup.Setup
     const authenticator = yield* Authenticator.Authenticator
     const cookie = yield* SessionCookie
+    const refused = yield* RefusedSignIns.RefusedSignIns
     return HttpApiBuilder.group(Api, "signIn", (handlers) =>
       handlers.handleAll({
         signIn: Effect.fnUntraced(
           function*({ payload }) {
-            const opened = yield* authenticator.signIn({
-              ...payload,
-              ...yield* SignIn.opening,
-              device: yield* cookie.device
-            })
+            const opened = yield* SignIn.recorded(
+              payload.email,
+              authenticator.signIn({ ...payload, ...yield* SignIn.opening })
+            ).pipe(Effect.provideService(RefusedSignIns.RefusedSignIns, refused))
             return yield* SignIn.signedIn(opened)
           },
           Effect.provideService(SessionCookie, cookie),

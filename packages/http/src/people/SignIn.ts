@@ -1,8 +1,8 @@
 /**
  * What a request that signs a person in contains, and what its response carries.
  */
-import type { Authenticator, Session } from "@wac/core"
-import { Effect, Option } from "effect"
+import { type Authenticator, RefusedSignIns, type Session } from "@wac/core"
+import { Effect, Option, Predicate } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { Exchange } from "../Exchange.ts"
 import { SessionCookie } from "./SessionCookie.ts"
@@ -17,8 +17,29 @@ export const addressOf = Effect.map(
 export const opening = Effect.gen(function*() {
   const { headers } = yield* HttpServerRequest.HttpServerRequest
   const cookie = yield* SessionCookie
-  return { address: yield* addressOf, agent: headers["user-agent"], current: yield* cookie.read }
+  return {
+    address: yield* addressOf,
+    agent: headers["user-agent"],
+    current: yield* cookie.read,
+    device: yield* cookie.device
+  }
 })
+
+const isRefusal = (error: unknown): error is RefusedSignIns.Refused["error"] =>
+  refusals.some((tag) => Predicate.isTagged(error, tag))
+
+const refusals = ["Unauthorized", "Forbidden", "RateLimited"]
+
+/** Records a sign-in if it is refused. `email` is the account that it names, if it names one. */
+export const recorded = <A, E, R>(email: string | undefined, signIn: Effect.Effect<A, E, R>) =>
+  Effect.tapError(signIn, (error) =>
+    Effect.gen(function*() {
+      if (!isRefusal(error)) return
+      const { ownId } = yield* Exchange
+      const address = yield* addressOf
+      const refused = yield* RefusedSignIns.RefusedSignIns
+      yield* refused.record({ error, email, address, requestId: ownId })
+    }))
 
 /** A session as the dashboard shows it. */
 export const shown = ({ email, role, userId, workspaceId, workspaceName }: Session.Session) => ({

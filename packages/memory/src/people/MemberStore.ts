@@ -1,7 +1,7 @@
 /**
  * `MemberStore` in memory: each method is one synchronous step over `State`, decided by `MemberStep`.
  */
-import { type Id, type Member, MemberStep, MemberStore } from "@wac/core"
+import { type Id, type Issuer, type Member, MemberStep, MemberStore } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { type Memory, State } from "../State.ts"
 
@@ -90,19 +90,39 @@ const change = (memory: Memory, command: MemberStep.Change): MemberStep.Changed 
   return answers[0]!
 }
 
-const assign = (memory: Memory, command: MemberStep.Assign): Id.UserId => {
+const linkOf = ({ issuer, subject }: Issuer.Identity): string => JSON.stringify([issuer, subject])
+
+const assign = (memory: Memory, command: MemberStep.Assign): MemberStep.Recognized => {
   const { answers, writes } = MemberStep.assign({
     now: memory.now,
-    person: (email) => [...memory.people.values()].find((person) => person.email === email),
+    identified: (identity) => {
+      const link = memory.identities.get(linkOf(identity))
+      return link && memory.people.get(link.userId)
+    },
+    addressed: (email, issuer) => {
+      const person = [...memory.people.values()].find((person) => person.email === email)
+      const isLinked = [...memory.identities.values()].some((link) =>
+        link.issuer === issuer && link.userId === person?.userId
+      )
+      return person && { ...person, isLinked }
+    },
     memberships: (userId) => memberships(memory, userId)
   }, [command])
   for (const person of writes.people) memory.people.set(person.userId, person)
+  for (const link of writes.links) memory.identities.set(linkOf(link), link)
   for (const { continued, members, userId } of writes.assigned) {
     for (const others of memory.members.values()) others.delete(userId)
     for (const member of members) keepMember(memory, member)
     endSessions(memory, userId, ({ workspaceId }) => !continued.includes(workspaceId))
   }
   return answers[0]!
+}
+
+const unlink = (memory: Memory, userId: Id.UserId): number => {
+  const links = [...memory.identities].filter(([, link]) => link.userId === userId)
+  for (const [key] of links) memory.identities.delete(key)
+  endSessions(memory, userId, () => true)
+  return links.length
 }
 
 export const layer = Layer.effect(
@@ -123,6 +143,7 @@ export const layer = Layer.effect(
       ofWorkspace: (workspaceId) => Effect.sync(() => ofWorkspace(memory, workspaceId)),
       setPassword: (userId, passwordHash, keep) => Effect.sync(() => setPassword(memory, userId, passwordHash, keep)),
       assign: (command) => Effect.sync(() => assign(memory, command)),
+      unlink: (userId) => Effect.sync(() => unlink(memory, userId)),
       change: (command) => Effect.sync(() => change(memory, command))
     }))
 )

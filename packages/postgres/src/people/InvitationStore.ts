@@ -313,6 +313,15 @@ export const layer = Layer.effect(
       withdraw: withdrawing,
       accept: accepting,
       createReset: creatingReset,
+      hasReset: (tokenHash, now) =>
+        Effect.map(
+          query(
+            "InvitationStore.hasReset",
+            `select from password_resets r where r.token_hash = $1 and r.expires_at > ${Clocks.at("$2")}`,
+            [tokenHash, askedAt(now) ?? null]
+          ),
+          (rows) => rows.length > 0
+        ),
       redeemReset: (tokenHash, passwordHash, now) =>
         Effect.map(redeeming({ tokenHash, passwordHash, now }), Option.fromUndefinedOr)
     })

@@ -70,6 +70,13 @@ const madeText = `select i.id, i.workspace_id, i.by_user_id, i.role from invitat
 
 const endedText = "delete from invitations i where i.id = any ($1::text[])"
 
+const unlinkText = `with ended as (
+    delete from sessions s where s.user_id = $1
+  ), gone as (
+    delete from identities i where i.user_id = $1 returning i.subject
+  )
+  select count(*)::integer as count from gone`
+
 const names = (members: ReadonlyArray<Pick<Member.Member, "workspaceId" | "userId">>) => [
   texts(members.map(({ workspaceId }) => workspaceId)),
   texts(members.map(({ userId }) => userId))
@@ -149,6 +156,8 @@ export const layer = Layer.effect(
       setPassword: (userId, passwordHash, keep) =>
         Effect.map(setting({ userId, passwordHash, keep }), Option.fromUndefinedOr),
       assign: assigning,
+      unlink: (userId) =>
+        Effect.map(query("MemberStore.unlink", unlinkText, [userId]), ([row]) => plain<number>(row!, "count")),
       change: changing
     })
   })

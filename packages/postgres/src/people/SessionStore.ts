@@ -1,7 +1,7 @@
 /**
  * `SessionStore` in PostgreSQL: the statements of its methods.
  */
-import { SessionStore } from "@wac/core"
+import { type Id, type Member, type Session, SessionStore } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { asked } from "../Asked.ts"
 import * as Clocks from "../Clocks.ts"
@@ -9,11 +9,16 @@ import { instant, plain } from "../Column.ts"
 import { Database } from "../Database.ts"
 import type { Row } from "../Statement.ts"
 
+/** A JSON object, which the constraint of the column holds to one. */
+const rolesOf = (stored: { readonly [workspaceId: string]: Member.Role } | null): Session.Roles | null =>
+  stored && new Map(Object.entries(stored).map(([workspaceId, role]) => [workspaceId as Id.WorkspaceId, role]))
+
 const sessionOf = (row: Row): SessionStore.StoredSession => ({
   id: plain(row, "id"),
   tokenHash: plain(row, "token_hash"),
   userId: plain(row, "user_id"),
   workspaceId: plain(row, "workspace_id"),
+  roles: rolesOf(plain(row, "roles")),
   address: plain(row, "address"),
   agent: plain(row, "agent"),
   createdAt: instant(row, "created_at"),
@@ -21,7 +26,7 @@ const sessionOf = (row: Row): SessionStore.StoredSession => ({
   absoluteUntil: instant(row, "absolute_until")
 })
 
-const columns = "id, token_hash, user_id, workspace_id, address, agent, created_at, idle_until, absolute_until"
+const columns = "id, token_hash, user_id, workspace_id, roles, address, agent, created_at, idle_until, absolute_until"
 
 const forgottenAtOnce = 1000
 
@@ -53,8 +58,9 @@ export const layer = Layer.effect(
               delete from sessions where token_hash = $6 and exists (select from present)
             ), kept as (
               insert into sessions (token_hash, user_id, created_at, idle_until, absolute_until, id, workspace_id,
-                address, agent)
-              select $1, p.user_id, p.now, p.now + $4::bigint, p.now + $5::bigint, $8, $9, $10, $11 from present p
+                address, agent, roles)
+              select $1, p.user_id, p.now, p.now + $4::bigint, p.now + $5::bigint, $8, $9, $10, $11, $12::text::jsonb
+              from present p
               on conflict (token_hash) do nothing
             )
             select user_id from present`,
@@ -69,7 +75,8 @@ export const layer = Layer.effect(
               session.id,
               session.workspaceId,
               session.address,
-              session.agent
+              session.agent,
+              session.roles && JSON.stringify(Object.fromEntries(session.roles))
             ]
           ),
           (rows) => rows.length > 0

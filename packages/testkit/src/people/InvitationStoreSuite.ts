@@ -94,8 +94,10 @@ export const tests = (it: Fixture.It): void => {
       const forOwner = yield* People.invitation(own, { role: "owner", by: People.maker(admin) })
       assert.strictEqual((yield* store.create(forOwner))?.reason, "role_not_allowed")
       assert.deepStrictEqual(yield* store.find(forOwner.tokenHash), Option.none())
+      const identity = yield* People.identity
       const assign = (role: Member.Role) =>
         members.assign({
+          identity,
           userId: admin.userId,
           email: admin.email,
           now: own.start,
@@ -256,6 +258,7 @@ export const tests = (it: Fixture.It): void => {
         tokenHash: yield* People.tokenHash,
         userId,
         workspaceId: own.workspace.id,
+        roles: null,
         address: null,
         agent: null,
         createdAt: own.start,
@@ -263,6 +266,9 @@ export const tests = (it: Fixture.It): void => {
         absoluteUntil: own.start + hour
       }
       yield* sessions.create(session)
+      assert.isTrue(yield* store.hasReset(one, own.start + hour - 1))
+      assert.isFalse(yield* store.hasReset(one, own.start + hour))
+      assert.isFalse(yield* store.hasReset("f".repeat(64), own.start))
       assert.deepStrictEqual(yield* store.redeemReset(one, "$new", own.start + hour), Option.none())
       assert.deepStrictEqual(yield* store.redeemReset("f".repeat(64), "$new", own.start), Option.none())
       assert.strictEqual((yield* sessions.list(userId, own.start)).length, 1)
@@ -273,6 +279,7 @@ export const tests = (it: Fixture.It): void => {
       const found = Option.getOrThrow(yield* members.findByUserId(userId))
       assert.strictEqual(found.person.passwordHash, "$new")
       assert.deepStrictEqual(yield* sessions.list(userId, own.start), [])
+      assert.isFalse(yield* store.hasReset(one, own.start))
       assert.deepStrictEqual(yield* store.redeemReset(two, "$newer", own.start), Option.none())
     }))
 

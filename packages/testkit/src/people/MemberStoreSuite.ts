@@ -49,6 +49,7 @@ export const tests = (it: Fixture.It): void => {
             tokenHash: yield* People.tokenHash,
             userId: member.userId,
             workspaceId,
+            roles: null,
             address: null,
             agent: null,
             createdAt: own.start,
@@ -71,56 +72,97 @@ export const tests = (it: Fixture.It): void => {
     Effect.gen(function*() {
       const members = yield* MemberStore.MemberStore
       const [own, other, third] = [yield* world(), yield* world(), yield* world()]
-      const command = {
-        userId: yield* Fixture.id("usr"),
-        email: `${yield* Fixture.word}@example.com`,
-        now: own.start,
+      const email = `${yield* Fixture.word}@example.com`
+      const command = yield* People.assignment([own], {
+        email,
         roles: [
-          { workspaceId: own.workspace.id, role: "member" as const },
-          { workspaceId: other.workspace.id, role: "owner" as const }
+          { workspaceId: own.workspace.id, role: "member" },
+          { workspaceId: other.workspace.id, role: "owner" }
         ]
-      }
+      })
       const raced = yield* Effect.replicateEffect(
         Effect.flatMap(Fixture.id("usr"), (userId) => members.assign({ ...command, userId })),
         5,
         { concurrency: "unbounded" }
       )
-      const userId = raced[0]!
-      assert.deepStrictEqual(new Set(raced), new Set([userId]))
+      const userId = People.recognized(raced[0]!)
+      assert.deepStrictEqual(new Set(raced.map(People.recognized)), new Set([userId]))
       const account = Effect.map(members.findByUserId(userId), Option.getOrThrow)
-      assert.deepInclude((yield* account).person, { email: command.email, passwordHash: null })
+      assert.deepInclude((yield* account).person, { email, passwordHash: null })
       const roles = [
         { workspaceId: own.workspace.id, role: "admin" as const },
         { workspaceId: third.workspace.id, role: "developer" as const }
       ]
-      assert.strictEqual(yield* members.assign({ ...command, now: own.start + 1, roles }), userId)
+      const again = yield* members.assign({ ...command, now: own.start + 1, roles })
+      assert.strictEqual(People.recognized(again), userId)
       assert.sameDeepMembers([...(yield* account).memberships], [
         { role: "admin", workspace: own.workspace },
         { role: "developer", workspace: third.workspace }
       ])
     }))
 
-  it.effect("assign ends the sessions in workspaces that it takes away", () =>
+  it.effect("assign recognizes a known identity whatever its address is, and changes nothing for the address's person", () =>
+    Effect.gen(function*() {
+      const members = yield* MemberStore.MemberStore
+      const own = yield* world()
+      const [one, other] = [yield* People.assignment([own]), yield* People.assignment([own])]
+      const [userId, otherId] = [
+        People.recognized(yield* members.assign(one)),
+        People.recognized(yield* members.assign(other))
+      ]
+      for (const email of [other.email, `${yield* Fixture.word}@example.com`, null]) {
+        const roles = [{ workspaceId: own.workspace.id, role: "admin" as const }]
+        assert.strictEqual(People.recognized(yield* members.assign({ ...one, email, roles })), userId)
+      }
+      const { memberships, person } = Option.getOrThrow(yield* members.findByUserId(userId))
+      assert.strictEqual(person.email, one.email)
+      assert.deepStrictEqual(memberships.map(({ role }) => role), ["admin"])
+      const untouched = Option.getOrThrow(yield* members.findByUserId(otherId))
+      assert.deepStrictEqual(untouched.memberships.map(({ role }) => role), ["member"])
+    }))
+
+  it.effect("assign links an identity to the person of its address once at each issuer, however many sign-ins race", () =>
+    Effect.gen(function*() {
+      const members = yield* MemberStore.MemberStore
+      const own = yield* world()
+      const { email, userId } = yield* People.joined(own)
+      const raced = yield* Effect.replicateEffect(
+        Effect.flatMap(People.assignment([own], { email }), members.assign),
+        5,
+        { concurrency: "unbounded" }
+      )
+      const linked = raced.filter(({ _tag }) => _tag === "Recognized")
+      assert.deepStrictEqual(linked.map(People.recognized), [userId])
+      const { subject } = yield* People.identity
+      const moved = yield* People.assignment([own], {
+        email,
+        identity: { issuer: "https://another-issuer.example", subject }
+      })
+      assert.strictEqual(People.recognized(yield* members.assign(moved)), userId)
+      // of the password, which people may have had before
+      assert.strictEqual(
+        Option.getOrThrow(yield* members.findByUserId(userId)).person.passwordHash,
+        People.passwordHash
+      )
+    }))
+
+  it.effect("an account whose identities are forgotten goes to the next one with its address, without its sessions", () =>
     Effect.gen(function*() {
       const members = yield* MemberStore.MemberStore
       const sessions = yield* SessionStore.SessionStore
-      const [own, other] = [yield* world(), yield* world()]
-      const assign = Effect.fnUntraced(function*(...workspaces: ReadonlyArray<Fixture.World>) {
-        return yield* members.assign({
-          userId: yield* Fixture.id("usr"),
-          email,
-          now: own.start,
-          roles: workspaces.map(({ workspace }) => ({ workspaceId: workspace.id, role: "member" as const }))
-        })
-      })
-      const email = `${yield* Fixture.word}@example.com`
-      const userId = yield* assign(own, other)
-      for (const { workspace } of [own, other]) {
+      const own = yield* world()
+      const before = yield* People.assignment([own])
+      const after = { ...before, identity: yield* People.identity, userId: yield* Fixture.id("usr") }
+      const other = yield* People.assignment([own])
+      const userId = People.recognized(yield* members.assign(before))
+      const otherId = People.recognized(yield* members.assign(other))
+      for (const person of [userId, otherId]) {
         yield* sessions.create({
           id: yield* Fixture.id("ses"),
           tokenHash: yield* People.tokenHash,
-          userId,
-          workspaceId: workspace.id,
+          userId: person,
+          workspaceId: own.workspace.id,
+          roles: new Map([[own.workspace.id, "member"]]),
           address: null,
           agent: null,
           createdAt: own.start,
@@ -128,26 +170,88 @@ export const tests = (it: Fixture.It): void => {
           absoluteUntil: own.start + hour
         })
       }
-      yield* assign(other)
-      assert.deepStrictEqual(
-        (yield* sessions.list(userId, own.start)).map(({ workspaceId }) => workspaceId),
-        [other.workspace.id]
+      assert.strictEqual((yield* members.assign(after))._tag, "Refused")
+      assert.strictEqual(yield* members.unlink(userId), 1)
+      assert.strictEqual(yield* members.unlink(userId), 0)
+      assert.deepStrictEqual(yield* sessions.list(userId, own.start), [])
+      assert.lengthOf(yield* sessions.list(otherId, own.start), 1)
+      assert.strictEqual(People.recognized(yield* members.assign(after)), userId)
+      assert.strictEqual((yield* members.assign(before))._tag, "Refused")
+      assert.strictEqual(People.recognized(yield* members.assign(other)), otherId)
+    }))
+
+  it.effect("assign creates one person for an identity, even if sign-ins with different addresses race", () =>
+    Effect.gen(function*() {
+      const members = yield* MemberStore.MemberStore
+      const own = yield* world()
+      const identity = yield* People.identity
+      const raced = yield* Effect.replicateEffect(
+        Effect.flatMap(People.assignment([own], { identity }), members.assign),
+        5,
+        { concurrency: "unbounded" }
       )
+      assert.strictEqual(new Set(raced.map(People.recognized)).size, 1)
+      assert.lengthOf(yield* members.ofWorkspace(own.workspace.id), 1)
+    }))
+
+  it.effect("assign refuses an unknown identity without a verified address or without roles, and creates nobody", () =>
+    Effect.gen(function*() {
+      const members = yield* MemberStore.MemberStore
+      const own = yield* world()
+      const unverified = yield* People.assignment([own], { email: null })
+      const without = yield* People.assignment([])
+      for (const command of [unverified, without]) {
+        assert.strictEqual((yield* members.assign(command))._tag, "Refused")
+        assert.deepStrictEqual(yield* members.findByUserId(command.userId), Option.none())
+      }
+      assert.deepStrictEqual(yield* members.findByEmail(without.email!), Option.none())
+      // the identity is still unknown
+      const roles = [{ workspaceId: own.workspace.id, role: "member" as const }]
+      assert.strictEqual(People.recognized(yield* members.assign({ ...without, roles })), without.userId)
+    }))
+
+  it.effect("assign ends the sessions in workspaces that it takes away, and without roles all of them", () =>
+    Effect.gen(function*() {
+      const members = yield* MemberStore.MemberStore
+      const sessions = yield* SessionStore.SessionStore
+      const [own, other] = [yield* world(), yield* world()]
+      const command = yield* People.assignment([own, other])
+      const userId = People.recognized(yield* members.assign(command))
+      for (const { workspace } of [own, other]) {
+        yield* sessions.create({
+          id: yield* Fixture.id("ses"),
+          tokenHash: yield* People.tokenHash,
+          userId,
+          workspaceId: workspace.id,
+          roles: null,
+          address: null,
+          agent: null,
+          createdAt: own.start,
+          idleUntil: own.start + hour,
+          absoluteUntil: own.start + hour
+        })
+      }
+      const left = Effect.map(
+        sessions.list(userId, own.start),
+        (all) => all.map(({ workspaceId }) => workspaceId)
+      )
+      yield* members.assign({ ...command, roles: command.roles.slice(1) })
+      assert.deepStrictEqual(yield* left, [other.workspace.id])
+      assert.strictEqual((yield* members.assign({ ...command, email: null, roles: [] }))._tag, "Refused")
+      assert.deepStrictEqual(yield* left, [])
+      assert.deepStrictEqual(Option.getOrThrow(yield* members.findByUserId(userId)).memberships, [])
     }))
 
   it.effect("assign, changes of the person's memberships and new passwords do not fail when they race", () =>
     Effect.gen(function*() {
       const members = yield* MemberStore.MemberStore
       const [own, other] = [yield* world(), yield* world()]
-      const email = `${yield* Fixture.word}@example.com`
-      const assign = (...workspaces: ReadonlyArray<Fixture.World>) =>
-        Effect.flatMap(Fixture.id("usr"), (userId) =>
-          members.assign({
-            userId,
-            email,
-            now: own.start,
-            roles: workspaces.map(({ workspace }) => ({ workspaceId: workspace.id, role: "member" as const }))
-          }))
+      const { email, identity } = yield* People.assignment([own])
+      const assign = (...worlds: ReadonlyArray<Fixture.World>) =>
+        Effect.flatMap(
+          People.assignment(worlds, { email, identity }),
+          (command) => Effect.map(members.assign(command), People.recognized)
+        )
       const userId = yield* assign(own, other)
       const by = People.asker("owner", yield* Fixture.id("usr"))
       for (let round = 0; round < 10; round++) {
@@ -186,6 +290,14 @@ export const tests = (it: Fixture.It): void => {
         assert.strictEqual((yield* change(owners[0]!.userId, role, admin))._tag, "Refused")
       }
       assert.strictEqual((yield* change(admin.userId, "owner", admin))._tag, "Refused")
+      // in a session whose sign-in brought less than the person's present role
+      const limited = yield* members.change({
+        workspaceId: own.workspace.id,
+        userId: admin.userId,
+        role: "owner",
+        by: { userId: owners[0]!.userId, role: null, limit: "admin" }
+      })
+      assert.strictEqual(limited._tag, "Refused")
       assert.strictEqual((yield* change(admin.userId, "owner", owners[0]!))._tag, "Changed")
     }))
 

@@ -2,7 +2,15 @@
  * People for the suites, who become members by invitation.
  */
 import { assert } from "@effect/vitest"
-import { type Id, type Invitation, type InvitationStep, InvitationStore, type Member } from "@wac/core"
+import {
+  type Id,
+  type Invitation,
+  type InvitationStep,
+  InvitationStore,
+  type Issuer,
+  type Member,
+  type MemberStep
+} from "@wac/core"
 import { Effect } from "effect"
 import * as Fixture from "../Fixture.ts"
 
@@ -67,6 +75,30 @@ export const joined = (own: Fixture.World, fields: Partial<Made> = {}) =>
     const member: Member.Member = { userId, workspaceId, email, role, createdAt }
     return member
   })
+
+/** A person at an issuer. */
+export const identity = Effect.map(Fixture.word, (subject): Issuer.Identity => ({
+  issuer: "https://issuer.example",
+  subject
+}))
+
+/** A new person's sign-in at an issuer, with a role in each of these workspaces. */
+export const assignment = (worlds: ReadonlyArray<Fixture.World>, fields: Partial<MemberStep.Assign> = {}) =>
+  Effect.gen(function*() {
+    const command: MemberStep.Assign = {
+      identity: yield* identity,
+      userId: yield* Fixture.id("usr"),
+      email: `${yield* Fixture.word}@example.com`,
+      now: worlds[0]?.start ?? 0,
+      roles: worlds.map(({ workspace }) => ({ workspaceId: workspace.id, role: "member" })),
+      ...fields
+    }
+    return command
+  })
+
+/** The person whom *assign* recognized. */
+export const recognized = (answer: MemberStep.Recognized): Id.UserId =>
+  answer._tag === "Recognized" ? answer.userId : assert.fail(answer.error.message)
 
 /** A person who requests a change. */
 export const asker = (

@@ -6,6 +6,7 @@ import { MemberStore, Session, SessionStore } from "@wac/core"
 import { Effect, Option } from "effect"
 import * as Fixture from "../Fixture.ts"
 import { type Founded, founder } from "../workspaces/WorkspaceStoreSuite.ts"
+import * as People from "./PeopleFixture.ts"
 
 const { day, hour } = Fixture
 
@@ -18,6 +19,7 @@ const created = Effect.gen(function*() {
   const session: SessionStore.StoredSession = {
     id: yield* Fixture.id("ses"),
     workspaceId: workspace.id,
+    roles: new Map([[workspace.id, "developer"], [yield* Fixture.id("ws"), "owner"]]),
     address: "203.0.113.7",
     agent: "Mozilla/5.0 “x”",
     tokenHash: (yield* Fixture.word).replaceAll("-", "").repeat(2),
@@ -40,6 +42,19 @@ export const testsOfEmpty = (it: Fixture.FoundedIt<Founded>): void => {
       assert.deepStrictEqual(yield* store.use(one.tokenHash, start, one.idleUntil), Option.some(one))
       assert.deepStrictEqual(yield* store.use(two.tokenHash, start, two.idleUntil), Option.some(two))
       assert.deepStrictEqual(yield* store.use("f".repeat(64), start, start + hour), Option.none())
+    }))
+
+  it.effect("a session keeps the roles of its own sign-in, or none", () =>
+    Effect.gen(function*() {
+      const store = yield* SessionStore.SessionStore
+      const one = yield* created
+      for (const roles of [null, new Map(), one.roles]) {
+        const session = { ...one, id: yield* Fixture.id("ses"), tokenHash: yield* People.tokenHash, roles }
+        assert.isTrue(yield* store.create(session))
+        assert.deepStrictEqual(yield* store.use(session.tokenHash, start, session.idleUntil), Option.some(session))
+        assert.deepInclude(yield* store.list(session.userId, start), session)
+        yield* store.remove(session.tokenHash)
+      }
     }))
 
   it.effect("use moves the idle end forward, never back", () =>

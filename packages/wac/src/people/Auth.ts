@@ -110,7 +110,8 @@ const hosted = ({ session }: HostAuth, defaultWorkspace: () => Id.WorkspaceId, d
           email: found.email,
           role: found.role,
           workspaceId: workspace.id,
-          workspaceName: workspace.name
+          workspaceName: workspace.name,
+          roles: null
         }))
       })))
   )

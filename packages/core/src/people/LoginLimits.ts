@@ -1,0 +1,69 @@
+/**
+ * The limits on failures of people who prove who they are (contract §5). Strangers spend from the buckets of the account
+ * and of their address. A session, a valid link and a known device are proof, and have buckets of their own: nobody else
+ * can empty them.
+ */
+import { Effect } from "effect"
+import type { SessionId } from "../Id.ts"
+import * as RateLimit from "../limits/RateLimit.ts"
+import type { RateLimitStore } from "../limits/RateLimitStore.ts"
+import type { Vault } from "../secrets/Vault.ts"
+import type { Person } from "./Member.ts"
+import { networkOf } from "./SourceAddress.ts"
+
+/** Ten failures, then one a minute. A person who mistypes never reaches it; a guesser does. */
+const policy: RateLimit.Policy = { name: "login", interval: 60_000, capacity: 10 }
+
+/** Failures per address, which many people may share. */
+const addressPolicy: RateLimit.Policy = { name: "login", interval: 6_000, capacity: 50 }
+
+/** A bucket of failures. */
+export interface Bucket {
+  readonly key: string
+  readonly policy: RateLimit.Policy
+}
+
+/** The failures of an address: wrong passwords, and tokens that are not valid. */
+export const ofAddress = (address: string): Bucket => ({
+  key: `login:address:${networkOf(address)}`,
+  policy: addressPolicy
+})
+
+/**
+ * The failures of strangers at an account, whether or not it exists. A new password begins with a full bucket, so that
+ * whoever resets it can sign in.
+ */
+export const ofAccount = Effect.fnUntraced(function*(
+  vault: Vault["Service"],
+  email: string,
+  person: Pick<Person, "passwordHash"> | undefined
+) {
+  const hash = person?.passwordHash ?? null
+  // the key's rows are not secret
+  const key = hash === null ? email : `${email} ${(yield* vault.fingerprint(`account ${hash}`)).slice(0, 16)}`
+  return { key: `login:account:${key}`, policy } satisfies Bucket
+})
+
+/** The failures on a device that has signed in to the account. */
+export const ofDevice = (nonce: string): Bucket => ({ key: `login:device:${nonce}`, policy })
+
+/** The failures in a session: wrong present passwords. */
+export const ofSession = (id: SessionId): Bucket => ({ key: `login:session:${id}`, policy })
+
+/** The failures of the holders of valid invitations for an address. */
+export const ofInvited = (email: string): Bucket => ({ key: `login:invited:${email}`, policy })
+
+/**
+ * Spends a failure from each bucket, or fails if one is empty. Spent before anything is checked and given back if all
+ * was right, so that concurrent guesses cannot exceed the limit.
+ */
+export const spend = Effect.fnUntraced(function*(
+  limits: RateLimitStore["Service"],
+  buckets: ReadonlyArray<Bucket>,
+  now: number
+) {
+  const readings = yield* limits.spend(buckets, now)
+  yield* RateLimit.observe(readings)
+  const refusal = RateLimit.refusal(readings)
+  if (refusal !== undefined) return yield* refusal
+})

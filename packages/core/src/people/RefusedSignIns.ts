@@ -1,0 +1,68 @@
+/**
+ * Records sign-ins that were refused: counts them by cause, and writes them to the audit of the account's workspaces. In
+ * the background, so that the time of a response does not reveal whether there is an account.
+ */
+import { Clock, Context, Effect, FiberSet, Layer, Option } from "effect"
+import { Audit } from "../audit/Audit.ts"
+import type { Forbidden, RateLimited, Unauthorized } from "../Errors.ts"
+import type { RequestId } from "../Id.ts"
+import * as RateLimit from "../limits/RateLimit.ts"
+import { RateLimitStore } from "../limits/RateLimitStore.ts"
+import * as Metrics from "../Metrics.ts"
+import * as EmailAddress from "./EmailAddress.ts"
+import { MemberStore } from "./MemberStore.ts"
+
+/** A sign-in that was refused. */
+export interface Refused {
+  readonly error: Unauthorized | Forbidden | RateLimited
+  /** As it was given; `undefined` if the attempt names no account. */
+  readonly email: string | undefined
+  /** The client's address. */
+  readonly address: string
+  readonly requestId: RequestId
+}
+
+/**
+ * Entries in the audit per account and cause: 20, then one in ten minutes. Whoever repeats an attempt without end fills
+ * no year of audit, and a flood of one cause hides no other.
+ */
+const policy: RateLimit.Policy = { name: "login", interval: 600_000, capacity: 20 }
+
+export class RefusedSignIns extends Context.Service<RefusedSignIns, {
+  /** Records a refused sign-in. Never fails: if the storage does, it is only counted. */
+  readonly record: (refused: Refused) => Effect.Effect<void>
+}>()("@wac/core/people/RefusedSignIns") {
+  static readonly layer = Layer.effect(
+    RefusedSignIns,
+    Effect.gen(function*() {
+      const members = yield* MemberStore
+      const limits = yield* RateLimitStore
+      const audit = yield* Audit
+      const recording = yield* FiberSet.make()
+
+      const audited = Effect.fnUntraced(
+        function*({ address, error: { reason: cause }, requestId }: Refused, email: string) {
+          const found = Option.getOrUndefined(yield* members.findByEmail(EmailAddress.normalize(email)))
+          if (found === undefined) return
+          const { memberships, person: { email: own, userId } } = found
+          const bucket = { key: `login:audit:${userId}:${cause}`, policy }
+          const readings = yield* limits.spend([bucket], yield* Clock.currentTimeMillis)
+          if (RateLimit.refusal(readings) !== undefined) return
+          yield* audit.record(
+            memberships.map(({ workspace }) => ({ userId, email: own, workspaceId: workspace.id })),
+            { action: "session.refuse", target: userId, detail: { cause }, address, requestId }
+          )
+        }
+      )
+
+      return RefusedSignIns.of({
+        record: Effect.fnUntraced(function*(refused) {
+          yield* Metrics.signInRefused(refused.error.reason)
+          if (refused.email !== undefined) {
+            yield* FiberSet.run(recording, Effect.ignore(audited(refused, refused.email)))
+          }
+        })
+      })
+    })
+  ).pipe(Layer.provide(Audit.layer))
+}
