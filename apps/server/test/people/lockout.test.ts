@@ -4,7 +4,7 @@
 import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import { assert, describe, it } from "@effect/vitest"
 import { MemberStore, Password, Portals } from "@wac/core"
-import { Context, Duration, Effect, Option, Redacted } from "effect"
+import { Context, Duration, Effect, Layer, Option, Redacted } from "effect"
 import * as checks from "../checks.ts"
 import { type Answer, call, environment, ownPage, ready } from "../harness.ts"
 import { accept, cookieOf, invite, join, password } from "./joining.ts"
@@ -78,8 +78,7 @@ describe.concurrent("while strangers guess a password", () => {
       const members = Context.get(services, MemberStore.MemberStore)
       const { person } = Option.getOrThrow(yield* Effect.orDie(members.findByEmail(owner.email)))
       const hash = yield* Password.Passwords.use((passwords) => passwords.hash(Redacted.make(password))).pipe(
-        Effect.provide(Password.Passwords.layer),
-        Effect.provide(NodeCrypto.layer)
+        Effect.provide(Layer.provide(Password.Passwords.layer, NodeCrypto.layer))
       )
       yield* Effect.orDie(members.setPassword(person.userId, hash))
       assert.strictEqual((yield* attempt(url, { ...owner, password })).status, 200)
