@@ -249,8 +249,9 @@ export const MoreObserved = Context.Reference<Effect.Effect<void>>("@wac/core/Me
 })
 
 /**
- * Builds an effect that measures the backlog over all workspaces, and {@link MoreObserved}. Run it before reading the metrics. A gauge keeps its
- * last value if storage does not respond within a second: the other metrics matter most while storage is down.
+ * Builds an effect that measures the backlog over all workspaces, and {@link MoreObserved}. Run it before reading the
+ * metrics. A gauge keeps its last value if storage does not respond within a second: the other metrics matter most while
+ * storage is down.
  */
 export const observer: Effect.Effect<Effect.Effect<void>, never, DeliveryStore | InboundPostStore> = Effect.gen(
   function*() {

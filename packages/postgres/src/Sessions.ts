@@ -92,7 +92,11 @@ export const setLocally = (settings: Readonly<Record<string, string>>): Statemen
   params: Object.entries(settings).flat()
 })
 
-const begin: Statement = { text: "begin" }
+/**
+ * Each statement sees what was committed before it: who has waited for a lock must see what its holder wrote. A database
+ * or a role may have another default.
+ */
+const begin: Statement = { text: "begin isolation level read committed" }
 const commit: Statement = { text: "commit" }
 const rollback: Statement = { text: "rollback" }
 
