@@ -130,7 +130,7 @@ const look = async (
     .map((text) => `${name}: ${text}`)
 }
 
-describe.concurrent("every page, light, dark and on a phone", () => {
+describe("every page, light, dark and on a phone", () => {
   it("is sound and accessible when it shows what has happened", async () => {
     const person = await signedIn(browser, filled)
     const wrong: Array<string> = []
