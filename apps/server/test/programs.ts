@@ -5,7 +5,7 @@
 import { build } from "esbuild"
 import { createHash } from "node:crypto"
 import { existsSync, readdirSync, statSync } from "node:fs"
-import { copyFile, mkdir, mkdtemp, readdir, rename, rm, stat, symlink } from "node:fs/promises"
+import { chmod, copyFile, mkdir, mkdtemp, readdir, rename, rm, stat, symlink } from "node:fs/promises"
 import { join } from "node:path"
 import { bundled, root } from "../bundle.ts"
 
@@ -63,6 +63,8 @@ const bundle = async (): Promise<string> => {
     await build({ ...bundled, entryPoints: Object.values(sources), entryNames: "[name]", outdir, logLevel: "warning" })
     await copyFile(join(root, "apps/server/package.json"), join(own, "package.json"))
     await symlink(join(root, "packages/http/dist/dashboard"), join(outdir, "dashboard"))
+    // some commands of guides run as the user that owns PostgreSQL's data
+    await chmod(own, 0o755)
     // processes that bundle at the same time do not disturb each other: a folder gets its name when it is complete
     await rename(own, folder).catch(async (error: NodeJS.ErrnoException) => {
       await rm(own, { recursive: true, force: true })

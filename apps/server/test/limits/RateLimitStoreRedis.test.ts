@@ -9,6 +9,7 @@ import { Context, Effect, Layer, Redacted } from "effect"
 import * as RateLimitStoreRedis from "../../src/RateLimitStoreRedis.ts"
 import * as checks from "../checks.ts"
 import { call, environment, hello, ownPage, ready, send, start } from "../harness.ts"
+import { freshDatabase, masterKey, postgres } from "../processes.ts"
 import { needed, redisServer } from "../RedisServer.ts"
 
 const inFront = (url: string) =>
@@ -65,7 +66,10 @@ describe("rate limits in Redis", needed, () => {
     () =>
       Effect.gen(function*() {
         const redis = yield* redisServer
-        const options = { environment: { RATE_LIMIT_STORE: redis.url } }
+        const DATABASE_URL = yield* Effect.flatMap(postgres, freshDatabase)
+        const options = {
+          environment: { RATE_LIMIT_STORE: redis.url, DATABASE_URL, WAC_MASTER_KEY: masterKey() }
+        }
         const a = yield* ready(options)
         const b = yield* start(options)
         for (let i = 0; i < 10; i++) {
