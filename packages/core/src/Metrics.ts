@@ -4,6 +4,7 @@
  * They live in the running instance's registry. `/metrics` shows them, and OTLP exports them.
  */
 import { Clock, Context, Duration, Effect, Metric } from "effect"
+import type { Forbidden, RateLimited, Unauthorized } from "./Errors.ts"
 import type { InboundItem } from "./inbound/InboundItem.ts"
 import type { Problem } from "./inbound/InboundPost.ts"
 import { InboundPostStore, type PostBacklog } from "./inbound/InboundPostStore.ts"
@@ -120,8 +121,11 @@ const signInsRefused = Metric.counter("wac_sign_ins_refused_total", {
   incremental: true
 })
 
-/** Counts a refused sign-in. `cause` is the reason of its error. */
-export const signInRefused = (cause: string): Effect.Effect<void> =>
+/** Why a sign-in was refused: the reason of its error. */
+type SignInRefusal = (Unauthorized | Forbidden | RateLimited)["reason"]
+
+/** Counts a refused sign-in. */
+export const signInRefused = (cause: SignInRefusal): Effect.Effect<void> =>
   Metric.update(Metric.withAttributes(signInsRefused, { cause }), 1)
 
 const dropped = Metric.counter("wac_records_dropped_total", {
@@ -236,9 +240,9 @@ const exportedFromZero: Effect.Effect<void> = Effect.gen(function*() {
   for (const problem of Object.keys(postLabels.problem)) {
     yield* Metric.update(Metric.withAttributes(postProblems, { problem }), 0)
   }
-  for (const cause of ["invalid_credentials", "login", "role_not_allowed"]) {
-    yield* Metric.update(Metric.withAttributes(signInsRefused, { cause }), 0)
-  }
+  // a wrong password, one too many, and no role left at an issuer
+  const refusals: ReadonlyArray<SignInRefusal> = ["invalid_credentials", "login", "role_not_allowed"]
+  for (const cause of refusals) yield* Metric.update(Metric.withAttributes(signInsRefused, { cause }), 0)
   yield* Metric.update(sendsWith("sent", undefined), 0)
   yield* Metric.update(sendsWith("unknown", "outcome_unknown"), 0)
 })

@@ -245,9 +245,10 @@ export class MessageStore extends Context.Service<MessageStore, {
   /** Judges a key without spending anything. Requests that join a running send learn its outcome this way. */
   readonly lookUp: (request: KeyedRequest, now: Instant) => Effect.Effect<Verdict, StoreError>
   /**
-   * Applies a report with `Message.apply` and writes its events. A report that corrects a failure spends the quota again
-   * that the failure gave back. A message that the report settles can be answered from then on. Returns undefined if the number has no message with this reference or identifier. Reports may come in any
-   * order and number, also before *settle*. Safe to repeat.
+   * Applies a report with `Message.apply` and writes its events. A report that corrects a failure spends again the quota
+   * that the failure gave back. A message that the report settles can be answered from then on. Returns undefined if the
+   * number has no message with this reference or identifier. Reports may come in any order and number, also before
+   * *settle*. Safe to repeat.
    */
   readonly applyReport: (command: ApplyReport) => Effect.Effect<Reported | undefined, StoreError>
   /**

@@ -36,9 +36,8 @@ export const seal = Effect.fnUntraced(function*(vault: Vault["Service"], state: 
 
 /** The state in a value; `undefined` if the value is not one of {@link seal}, or its time is over. */
 export const open = Effect.fnUntraced(function*(vault: Vault["Service"], value: string, now: Instant) {
-  const match = /^([0-9A-Za-z_-]+)\.([0-9a-f]{64})$/.exec(value)
-  if (match === null) return undefined
-  const [, body, given] = match as unknown as [string, string, string]
+  const [, body, given] = /^([0-9A-Za-z_-]+)\.([0-9a-f]{64})$/.exec(value) ?? []
+  if (body === undefined || given === undefined) return undefined
   const bytes = (text: string) => new TextEncoder().encode(text)
   if (!Mac.timingSafeEqual(bytes(given), bytes(yield* mac(vault, body)))) return undefined
   const state = Option.flatMap(Option.getSuccess(Base64Url.decodeString(body)), decode)
