@@ -1,7 +1,7 @@
 /**
  * A PgBouncer in front of a test's PostgreSQL server.
  */
-import { writeFileSync } from "node:fs"
+import { copyFileSync, writeFileSync } from "node:fs"
 import { rm } from "node:fs/promises"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -46,11 +46,13 @@ export const start = async (
   const { hostname, password, port: serverPort, username } = new URL(server)
   const directory = await Daemon.directory("wac-pgbouncer-")
   const port = await FreePort.find()
+  // the clone may be closed to the user that runs the pooler
+  copyFileSync(deployed, join(directory, "deployed.ini"))
   writeFileSync(join(directory, "userlist.txt"), `"${username}" "${decodeURIComponent(password)}"\n`)
   writeFileSync(
     join(directory, "pgbouncer.ini"),
     // a second section [pgbouncer] would reset all settings, so these continue the section at the end of the file
-    `%include ${deployed}
+    `%include ${join(directory, "deployed.ini")}
 listen_port = ${port}
 auth_file = ${join(directory, "userlist.txt")}
 pool_mode = ${mode}
