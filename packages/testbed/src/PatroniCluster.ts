@@ -4,16 +4,14 @@
  */
 import { existsSync, readFileSync, rmSync } from "node:fs"
 import { join } from "node:path"
-import { fileURLToPath } from "node:url"
 import * as Daemon from "./Daemon.ts"
+import { deployed } from "./Deployed.ts"
 import * as FreePort from "./FreePort.ts"
 import { leash } from "./Leash.ts"
 import * as Program from "./Program.ts"
 
 /** What a cluster consists of. */
 export const programs = ["patroni", "etcd", "haproxy", "pg_rewind"]
-
-const deployed = (file: string) => fileURLToPath(new URL(`../../../deploy/${file}`, import.meta.url))
 
 /** A member as Patroni reports it. */
 interface Member {

@@ -1,11 +1,11 @@
 /**
  * A PgBouncer in front of a test's PostgreSQL server.
  */
-import { copyFileSync, writeFileSync } from "node:fs"
+import { writeFileSync } from "node:fs"
 import { rm } from "node:fs/promises"
 import { join } from "node:path"
-import { fileURLToPath } from "node:url"
 import * as Daemon from "./Daemon.ts"
+import { deployed } from "./Deployed.ts"
 import * as FreePort from "./FreePort.ts"
 import * as Program from "./Program.ts"
 
@@ -25,9 +25,6 @@ export const needed = Program.needed({
  */
 export const isEverywhere = process.env["TEST_POOLER"] === "pgbouncer"
 
-/** What operators start from; a test changes only addresses, users and the mode. */
-const deployed = fileURLToPath(new URL("../../../deploy/pgbouncer/pgbouncer.ini", import.meta.url))
-
 export interface PgBouncer {
   /** The server's URL through the pooler. */
   readonly url: string
@@ -46,13 +43,11 @@ export const start = async (
   const { hostname, password, port: serverPort, username } = new URL(server)
   const directory = await Daemon.directory("wac-pgbouncer-")
   const port = await FreePort.find()
-  // the clone may be closed to the user that runs the pooler
-  copyFileSync(deployed, join(directory, "deployed.ini"))
   writeFileSync(join(directory, "userlist.txt"), `"${username}" "${decodeURIComponent(password)}"\n`)
   writeFileSync(
     join(directory, "pgbouncer.ini"),
-    // a second section [pgbouncer] would reset all settings, so these continue the section at the end of the file
-    `%include ${join(directory, "deployed.ini")}
+    // operators start from this file; a test changes only addresses, users and the mode. A second section [pgbouncer] would reset all settings, so these continue the section at the end of the file
+    `%include ${deployed("pgbouncer/pgbouncer.ini")}
 listen_port = ${port}
 auth_file = ${join(directory, "userlist.txt")}
 pool_mode = ${mode}

@@ -6,7 +6,7 @@
 import * as Clone from "@wac/testbed/Clone"
 import * as Extent from "@wac/testbed/Extent"
 import * as FreePort from "@wac/testbed/FreePort"
-import { isOpen } from "@wac/testbed/PostgresBinaries"
+import { isOpen } from "@wac/testbed/OpenDirectory"
 import { DockerfileParser } from "dockerfile-ast"
 import { validate } from "dockerfile-utils"
 import { execFileSync, spawn } from "node:child_process"

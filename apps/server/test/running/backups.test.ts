@@ -4,6 +4,7 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Daemon from "@wac/testbed/Daemon"
+import { deployed } from "@wac/testbed/Deployed"
 import * as FreePort from "@wac/testbed/FreePort"
 import * as Program from "@wac/testbed/Program"
 import { RecordingReceiver } from "@wac/testkit"
@@ -28,7 +29,7 @@ const managed = Effect.gen(function*() {
   const data = join(directory, "data")
   const env = {
     PGDATA: data,
-    PGBACKREST_CONFIG: join(import.meta.dirname, "../../../../deploy/pgbackrest/pgbackrest.conf"),
+    PGBACKREST_CONFIG: deployed("pgbackrest/pgbackrest.conf"),
     PGBACKREST_PG1_PATH: data,
     PGBACKREST_PG1_PORT: `${port}`,
     PGBACKREST_PG1_SOCKET_PATH: directory,
@@ -151,9 +152,12 @@ describe("a backup", needed, () => {
         ([row]) => row?.recovering === false
       )
       const { get, variables } = yield* copy("wac")
-      const told = yield* follow(confirm, {
-        DATABASE_URL: variables.DATABASE_URL,
-        WAC_MASTER_KEY: variables.WAC_MASTER_KEY
+      const told = yield* guide.run(confirm, {
+        replaced: [],
+        env: {
+          DATABASE_URL: variables.DATABASE_URL,
+          WAC_MASTER_KEY: variables.WAC_MASTER_KEY
+        }
       })
       assert.include(told, "Soon")
       const done = yield* checks.until(get, ({ body }) => body.status === "completed")

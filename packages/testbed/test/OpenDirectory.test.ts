@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { assert, it } from "vitest"
-import { isOpen, openCopy } from "../src/PostgresBinaries.ts"
+import { isOpen, openCopy } from "../src/OpenDirectory.ts"
 
 it("a copy of programs from a closed directory can be entered by every user", () => {
   const closed = mkdtempSync(join(tmpdir(), "wac-closed-"))
