@@ -184,13 +184,12 @@ describe("a recipient", () => {
         ["{\"to\":\"+15551234567\",\"to\":\"0612345678\"}", "to must be given once"],
         [
           "{\"to\":\"0612345678\"}",
-          "to: must be a phone number in E.164 format, or the provider's user id of a customer, such as " +
-          "US.13491208655302741918"
+          "to: has no country code: write it with + and the country code, or name the country of the file's numbers"
         ],
         ["{\"to\":\"+15551234567\",\"buttons\":[{\"index\":\"0612345678\"}]}", "buttons[0].index: Expected number"]
       ] as const
     ) {
-      const row = Recipient.parseLine(line)
+      const row = Recipient.parseLine(line, { line: 7, country: undefined })
       assert.strictEqual("problem" in row ? row.problem.message : "", message, line)
       assert.notInclude("problem" in row ? row.problem.message : "", "0612345678")
     }
