@@ -559,7 +559,12 @@ export const byOperation: { readonly [id in OperationId]: Example } = {
         },
         {
           row: 2,
-          problem: { reason: "duplicate", message: "an earlier row has the same customer" },
+          problem: {
+            reason: "duplicate",
+            message: "an earlier row has the same customer",
+            line: 3,
+            value: "+1 (555) 123-4567"
+          },
           messageId: null,
           to: null,
           variant: null,

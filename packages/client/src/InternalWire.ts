@@ -404,6 +404,10 @@ export interface CampaignRow {
   readonly problem: {
     readonly reason: "malformed" | "duplicate" | "opted_out" | "phone_number_required" | "template_params_mismatch"
     readonly message: string
+    /** The line of its file in which the row begins; `null` if it came from no file. */
+    readonly line: number | null
+    /** What the file has in the place of what is wrong, else of the customer's name. */
+    readonly value: string | null
   } | null
   readonly messageId: string | null
   readonly to: string | null

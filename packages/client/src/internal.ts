@@ -14,6 +14,7 @@ import type {
   InternalMessageQuery,
   InternalRoutes,
   RequestQuery,
+  UploadQuery,
   UsageQuery
 } from "./InternalRoutes.ts"
 import type * as Wire from "./InternalWire.ts"
@@ -168,12 +169,13 @@ export interface InternalClient {
     /** Only a campaign that was not started. */
     readonly remove: (id: string, options?: CallOptions) => Returned<"DELETE /internal/campaigns/:id">
     /**
-     * Adds the recipients of a file, NDJSON or CSV with a header row. It may take 30 minutes, unless `timeout` says
-     * otherwise. Uploading a file again adds no recipient: each customer counts once.
+     * Adds the recipients of a file, NDJSON or CSV with a header row, or replaces those that the campaign has. If the
+     * file is refused, the campaign stays as it was. It may take 30 minutes, unless `timeout` says otherwise.
      */
     readonly upload: (
       id: string,
       file: RecipientFile,
+      query?: UploadQuery,
       options?: CallOptions
     ) => Returned<"PUT /internal/campaigns/:id/recipients">
     /** Checks the recipients in the background. */
@@ -345,8 +347,8 @@ export const createInternalClient = (options: InternalClientOptions): InternalCl
       create: (body, options) => call("POST /internal/campaigns", { body, once: true }, options),
       edit: (id, body, options) => call("PATCH /internal/campaigns/:id", { id, body }, options),
       remove: (id, options) => call("DELETE /internal/campaigns/:id", { id }, options),
-      upload: (id, { bytes, type }, options) =>
-        call("PUT /internal/campaigns/:id/recipients", { id, content: { bytes, type }, once: true }, {
+      upload: (id, { bytes, type }, query, options) =>
+        call("PUT /internal/campaigns/:id/recipients", { id, query, content: { bytes, type }, once: true }, {
           timeout: uploadTimeout,
           ...options
         }),

@@ -121,8 +121,8 @@ export interface KeptCampaign {
   readonly id: Id.CampaignId
   readonly workspaceId: Id.WorkspaceId
   job: CampaignStep.Job
-  /** In the order of their upload. */
-  readonly rows: Array<{
+  /** By their places, in the order of their upload. */
+  readonly rows: Map<number, {
     readonly row: Recipient.Row
     messageId: Id.MessageId | null
     problem: Recipient.Problem | null

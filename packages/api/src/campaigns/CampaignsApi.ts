@@ -1,7 +1,16 @@
 /**
  * `/internal/campaigns` (contract §11): one template to many customers, each once.
  */
-import { Campaign as Model, CampaignCounts, Message, PlainText, QuietHours, Recipient, Variant } from "@wac/core"
+import {
+  Campaign as Model,
+  CampaignCounts,
+  Message,
+  PlainText,
+  QuietHours,
+  Recipient,
+  Variant,
+  WrittenName
+} from "@wac/core"
 import { Record, Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Access, session } from "../Access.ts"
@@ -164,7 +173,14 @@ export const CampaignRow = Schema.Struct({
   /** Its place in the uploads, from 1. */
   row: Schema.Int,
   /** Why it is not sent to; `null` if it is, or was not checked yet. */
-  problem: Schema.NullOr(Recipient.Problem),
+  problem: Schema.NullOr(Schema.Struct({
+    ...Recipient.Problem.fields,
+    /** The line of its file in which the row begins; `null` if it came from no file. */
+    line: Schema.NullOr(Schema.Int),
+    value: Schema.NullOr(Schema.String).annotate({
+      description: "What the file has in the place of what is wrong, else of the customer's name"
+    })
+  })),
   messageId: Schema.NullOr(Schema.String),
   to: Schema.NullOr(Schema.String),
   /** The variant of the template that its customer gets; `null` in a campaign without variants. */
@@ -194,6 +210,21 @@ export const rowFilter = {
 
 /** The media types of an upload of recipients. */
 export const uploadTypes = ["application/x-ndjson", "text/csv"] as const
+
+/** What an upload says about its file. */
+export const uploadQuery = {
+  defaultCountry: Schema.optionalKey(WrittenName.DefaultCountry),
+  replace: Schema.optionalKey(
+    Schema.Boolean.annotate({
+      description: "Whether the file replaces all rows that the campaign has; if not, it adds to them"
+    })
+  ),
+  toColumn: Schema.optionalKey(
+    PlainText.between(1, 64).annotate({
+      description: "The column of a CSV file with the phone numbers or user ids; defaults to `to`"
+    })
+  )
+}
 
 const one = { params: byId, query: noQuery }
 
@@ -239,7 +270,8 @@ export class CampaignsApi extends HttpApiGroup.make("campaigns").add(
     description: "Only possible before it is started. Its recipients are deleted too."
   })),
   HttpApiEndpoint.put("upload", "/internal/campaigns/:id/recipients", {
-    ...one,
+    params: byId,
+    query: uploadQuery,
     payload: HttpApiSchema.StreamUint8Array({ contentType: uploadTypes }),
     success: Campaign,
     error: writing
@@ -247,10 +279,10 @@ export class CampaignsApi extends HttpApiGroup.make("campaigns").add(
     OpenApi.annotations({
       summary: "Upload recipients",
       description:
-        "Adds the rows of a file to a campaign that was not started: NDJSON, with `to` and what differs from " +
-        "the campaign's template in each line, or CSV, with a column `to`, a column for each variable, and " +
-        "`timeZone` if quiet hours need it. Rows that " +
-        "cannot be read are reported when the campaign is checked."
+        "Adds the rows of a file to a campaign that was not started, or replaces those that it has: NDJSON, with `to` " +
+        "and what differs from the campaign's template in each line, or CSV as spreadsheets write it, with a column " +
+        "of phone numbers or user ids, a column for each variable, and `timeZone` if quiet hours need it. If the file " +
+        "is refused, the campaign stays as it was. Rows that cannot be read are reported when the campaign is checked."
     })
   ),
   HttpApiEndpoint.post("check", "/internal/campaigns/:id/check", { ...one, success: Campaign, error: reading })

@@ -85,9 +85,15 @@ export const routeOf = (id: CampaignId): string => `campaign ${id}`
 /** Stands for the body of a campaign's messages, which checking froze. */
 export const fingerprint = "campaign"
 
-/** The customer as the row names them: the key of their message. */
-export const customerOf = (row: Row): Contact.Contact["key"] | null =>
-  "recipient" in row ? CustomerNames.keyOf(row.recipient.to) : null
+/**
+ * The customer as the row names them: the key of their message. A row that is no recipient may name one too, and is
+ * erased with them.
+ */
+export const customerOf = (row: Row): Contact.Contact["key"] | null => {
+  if ("recipient" in row) return CustomerNames.keyOf(row.recipient.to)
+  const named = row.value === undefined ? undefined : WrittenName.read(row.value, undefined)
+  return named !== undefined && "to" in named && CustomerNames.isNumber(named.to) ? CustomerNames.keyOf(named.to) : null
+}
 
 /** The time zone that a row gives. */
 export const timeZoneOf = (row: Row): string | null => "recipient" in row ? row.recipient.timeZone ?? null : null
@@ -178,7 +184,8 @@ export const misread = (message: string, value: unknown, line?: number): Row => 
 /** A row that is no recipient, with its field that the message begins with, else the customer's name. */
 const misreadOf = (json: unknown, message: string, line?: number): Row => {
   const [field = "to"] = /^\w+(?=:)/.exec(message) ?? []
-  const text = (name: string) => Predicate.hasProperty(json, name) && typeof json[name] === "string" ? json[name] : undefined
+  const text = (name: string) =>
+    Predicate.hasProperty(json, name) && typeof json[name] === "string" ? json[name] : undefined
   return misread(message, text(field) ?? text("to"), line)
 }
 

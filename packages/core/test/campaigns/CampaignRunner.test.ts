@@ -74,7 +74,7 @@ const ready = (count: number, plan: Partial<NewCampaign> = {}) =>
       share: 0.9,
       ...plan
     })
-    yield* campaigns.upload(workspace.id, id, rows(count))
+    yield* campaigns.upload(workspace.id, id, rows(count), "add")
     yield* campaigns.change(workspace.id, id, { _tag: "Check" })
     yield* advance(2 * second)
     assert.strictEqual((yield* get(workspace.id, id)).status, "ready")
@@ -282,7 +282,7 @@ describe("the campaign runner", () => {
           name: "All",
           template: { name: "plain", language: "en_US" }
         })
-        yield* campaigns.upload(workspace.id, id, rows(5))
+        yield* campaigns.upload(workspace.id, id, rows(5), "add")
         yield* campaigns.change(workspace.id, id, { _tag: "Check" })
         yield* advance(2 * second)
         yield* campaigns.change(workspace.id, id, { _tag: "Start" })

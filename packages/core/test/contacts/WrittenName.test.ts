@@ -67,8 +67,10 @@ describe("a customer's name in a file", () => {
       ["9170123456", "IN", "+919170123456"],
       ["551187654444", "BR", "+551187654444"]
     ] as const
-  )("without a plus, %s is of the country %s", (text, country, expected) =>
-    assert.strictEqual(read(text, country), expected))
+  )(
+    "without a plus, %s is of the country %s",
+    (text, country, expected) => assert.strictEqual(read(text, country), expected)
+  )
 
   it("is not guessed without a country", () => {
     assert.include(issue("12025550123"), "has no country code")

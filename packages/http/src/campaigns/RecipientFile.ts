@@ -102,31 +102,34 @@ const columnsOf = ({ values }: FileRecord, reading: Reading): Columns => {
   if (to < 0) {
     throw refused("invalid_field", `the first row must have a column named ${cut(reading.toColumn ?? defaultColumn)}`)
   }
-  const twice = names.find((name, i) => name !== "" && (names.indexOf(name) < i || (i !== to && isNamed(name, reading))))
+  const twice = names.find((name, i) =>
+    name !== "" && (names.indexOf(name) < i || (i !== to && isNamed(name, reading)))
+  )
   if (twice !== undefined) throw refused("invalid_field", `the file has the column ${cut(twice)} twice`)
   return { names, to, timeZone: names.findIndex((name, i) => i !== to && name === zoneColumn) }
 }
 
 /** Reads the rows below a header. */
-const rowOf = ({ names, timeZone, to }: Columns, { defaultCountry }: Reading) => ({ line, values }: FileRecord): Recipient.Row => {
-  const cells = cellsOf(values, names.length)
-  const named = values[to]
-  if (cells.length > names.length) {
-    return Recipient.misread("the row has more values than the first row has columns", named, line)
+const rowOf =
+  ({ names, timeZone, to }: Columns, { defaultCountry }: Reading) => ({ line, values }: FileRecord): Recipient.Row => {
+    const cells = cellsOf(values, names.length)
+    const named = values[to]
+    if (cells.length > names.length) {
+      return Recipient.misread("the row has more values than the first row has columns", named, line)
+    }
+    const zone = cells[timeZone]?.trim() ?? ""
+    const variables = cells.flatMap((cell, i): ReadonlyArray<readonly [string, string]> =>
+      i === to || i === timeZone || names[i] === "" || cell === "" ? [] : [[names[i]!, cell]]
+    )
+    if (variables.some(([, text]) => text.includes(undecodable))) {
+      return Recipient.misread("the row is not UTF-8", named, line)
+    }
+    return Recipient.parseWritten({
+      to: named ?? "",
+      ...(zone === "" ? {} : { timeZone: zone }),
+      ...(variables.length === 0 ? {} : { variables: Object.fromEntries(variables) })
+    }, { line, country: defaultCountry })
   }
-  const zone = cells[timeZone]?.trim() ?? ""
-  const variables = cells.flatMap((cell, i): ReadonlyArray<readonly [string, string]> =>
-    i === to || i === timeZone || names[i] === "" || cell === "" ? [] : [[names[i]!, cell]]
-  )
-  if (variables.some(([, text]) => text.includes(undecodable))) {
-    return Recipient.misread("the row is not UTF-8", named, line)
-  }
-  return Recipient.parseWritten({
-    to: named ?? "",
-    ...(zone === "" ? {} : { timeZone: zone }),
-    ...(variables.length === 0 ? {} : { variables: Object.fromEntries(variables) })
-  }, { line, country: defaultCountry })
-}
 
 /** Each line is a record of one value. */
 const lineOf = ({ defaultCountry }: Reading) => ({ line, values }: FileRecord): Recipient.Row => {
@@ -147,10 +150,10 @@ const lineBreaks = /\r\n?|\n/g
 const parserOf = (options: Options, firstLine: number): Parser => {
   // csv-parse tells the last line of a record, and takes CRLF in a value for two line breaks
   let surplus = 1 - firstLine
-  const parser = parse({
+  const all: Options = {
     ...form,
     ...options,
-    on_record: (values: ReadonlyArray<string>, { lines }): FileRecord => {
+    on_record: (values, { lines }) => {
       Object.assign(parser.info, { records: 0 })
       let breaks = 0
       for (const value of values) {
@@ -159,9 +162,12 @@ const parserOf = (options: Options, firstLine: number): Parser => {
           if (found.length > 1) surplus++
         }
       }
-      return { values, line: lines - surplus - breaks }
+      const record: FileRecord = { values, line: lines - surplus - breaks }
+      // its type knows records of the default shape only
+      return record as never
     }
-  })
+  }
+  const parser = parse(all)
   return parser
 }
 
@@ -235,7 +241,11 @@ async function* recordsOf(
 }
 
 /** Reads rows from records, with a turn of the event loop between some of them. The first record may be a header. */
-async function* read(records: AsyncIterable<FileRecord>, type: FileType, reading: Reading): AsyncGenerator<Recipient.Row> {
+async function* read(
+  records: AsyncIterable<FileRecord>,
+  type: FileType,
+  reading: Reading
+): AsyncGenerator<Recipient.Row> {
   let rowsOf = type === "text/csv" ? undefined : lineOf(reading)
   let seen = 0
   for await (const record of records) {

@@ -95,7 +95,8 @@ describe("a file of recipients", () => {
 
   it.effect("empty columns and rows that spreadsheets leave are not read, and empty values at the end of a row may be missing", () =>
     Effect.gen(function*() {
-      const file = `,,\r\nto,name,order,,\r\n${a},Ada,7,,\r\n,,,,\r\n${b},,,\r\n ${b}\r\n\r\n;\r\n,,,,\r\n,,\r\n`
+      const file =
+        `,,\r\nto,name,order,,\r\n${a},Ada,7,,\r\n,,,,\r\n${b},,,\r\n ${b},,,, ,,,\r\n\r\n;\r\n,,,,\r\n,,\r\n`
       for (const size of [1, 7, 10_000]) {
         assert.deepStrictEqual(yield* read(file, csv, size), [
           { to: a, variables: { name: "Ada", order: "7" } },
@@ -339,7 +340,9 @@ describe("the same table", () => {
       return [...values.slice(0, end).map(quoted), ...Array.from({ length: empty }, () => "")].join(delimiter)
     }
     const empty = Array.from({ length: how.emptyRows }, () => delimiter.repeat(emptyColumns + 1))
-    const text = [...(how.isSeparatorNamed ? [`sep=${delimiter}`] : []), ...table.map(line), ...empty, ""].join(lineBreak)
+    const text = [...(how.isSeparatorNamed ? [`sep=${delimiter}`] : []), ...table.map(line), ...empty, ""].join(
+      lineBreak
+    )
     return how.encoding === "utf-8"
       ? utf8(text)
       : how.encoding === "utf-8 with its mark"
@@ -359,7 +362,10 @@ describe("the same table", () => {
     },
     ({ cells, emptyColumns, emptyRows, size }) =>
       Effect.gen(function*() {
-        const table = [["to", "first", "last; name"], ...cells.map(([first, last], i) => [i % 2 === 0 ? a : b, first, last])]
+        const table = [
+          ["to", "first", "last; name"],
+          ...cells.map(([first, last], i) => [i % 2 === 0 ? a : b, first, last])
+        ]
         const expected = cells.map(([first, last], i) => {
           const variables = {
             ...(first === "" ? {} : { first }),
@@ -440,7 +446,10 @@ describe("reading a file of recipients gives other work its turn", () => {
         }
       })
       await Effect.runPromise(
-        Stream.runForEach(RecipientFile.rows(Stream.make(body), type, reading), () => Effect.sync(() => void at().rows++))
+        Stream.runForEach(
+          RecipientFile.rows(Stream.make(body), type, reading),
+          () => Effect.sync(() => void at().rows++)
+        )
       )
       going = false
       const all = [...counts.values()]

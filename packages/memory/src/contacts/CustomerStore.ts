@@ -10,6 +10,7 @@ import {
   Limits,
   Message,
   MessageErasure,
+  Recipient,
   type Time
 } from "@wac/core"
 import { Effect, Layer } from "effect"
@@ -36,9 +37,10 @@ const messagesOf = (memory: Memory, { names, workspaceId }: Step) =>
 
 const rowsOf = (memory: Memory, { names: { texts }, workspaceId }: Step) =>
   memory.campaigns.all(workspaceId).flatMap((campaign) =>
-    campaign.rows.flatMap(({ row }, i) =>
-      "recipient" in row && texts.includes(row.recipient.to) ? [{ campaign, i, row }] : []
-    )
+    [...campaign.rows].flatMap(([place, { row }]) => {
+      const customer = Recipient.customerOf(row)
+      return customer !== null && texts.includes(customer) ? [{ campaign, place, row }] : []
+    })
   )
 
 const postsOf = (memory: Memory, { names, workspaceId }: Step): ReadonlyArray<KeptPost> => {
@@ -60,10 +62,10 @@ const find = (memory: Memory, step: Step): ReadonlyArray<CustomerStore.Found> =>
     case "messages":
       return messagesOf(memory, step).map(({ id }) => ({ place, id }))
     case "campaignRows":
-      return rowsOf(memory, step).map(({ campaign, i, row }) => ({
+      return rowsOf(memory, step).map(({ campaign, place: number, row }) => ({
         place,
         campaignId: campaign.id,
-        number: i + 1,
+        number,
         row
       }))
     case "inboundMessages":
@@ -117,12 +119,12 @@ const eraseMessages = (memory: Memory, { names, workspaceId }: Step): CustomerSt
 
 const eraseRows = (memory: Memory, step: Step): CustomerStore.Erased => {
   const found = rowsOf(memory, step)
-  for (const { campaign, i } of found) replaceRow(campaign, i)
+  for (const { campaign, place } of found) replaceRow(campaign, place)
   return erased(found.length)
 }
 
-const replaceRow = ({ rows }: KeptCampaign, i: number): void => {
-  rows[i] = { ...rows[i]!, row: CustomerRecords.erasedRow }
+const replaceRow = ({ rows }: KeptCampaign, place: number): void => {
+  rows.set(place, { ...rows.get(place)!, row: CustomerRecords.erasedRow })
 }
 
 const eraseInbound = (memory: Memory, { names: { keys }, workspaceId }: Step): CustomerStore.Erased => {

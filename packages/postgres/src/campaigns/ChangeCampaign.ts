@@ -61,6 +61,38 @@ const keepRows = (added: CampaignStep.AddWrites["added"]): ReadonlyArray<Stateme
   }]
 }
 
+const droppedText =
+  `delete from campaign_rows r using unnest($1::text[], $2::integer[], $3::integer[]) d (id, after, upto)
+  where r.campaign_id = d.id and r.place > d.after and (d.upto is null or r.place <= d.upto)`
+
+/** Nobody sends these messages, as their campaign is not started. */
+const unqueuedText = `with m as (
+    delete from messages m where m.id = any (array(
+      select r.message_id from campaign_rows r where r.campaign_id = any ($1::text[]) and r.message_id is not null
+    ))
+  ), q as (
+    delete from campaign_queue q where q.campaign_id = any ($1::text[])
+  )
+  delete from campaign_tallies t where t.campaign_id = any ($1::text[])`
+
+const dropRows = ({ dropped, replaced }: CampaignStep.AddWrites): ReadonlyArray<Statement> => {
+  const places = [...dropped, ...replaced]
+  return [
+    ...replaced.length === 0 ? [] : [{
+      text: unqueuedText,
+      params: [texts(replaced.map(({ campaignId }) => campaignId))]
+    }],
+    ...places.length === 0 ? [] : [{
+      text: droppedText,
+      params: [
+        texts(places.map(({ campaignId }) => campaignId)),
+        integers(places.map(({ after }) => after)),
+        integers(places.map(({ to }) => to))
+      ]
+    }]
+  ]
+}
+
 /** `CampaignStore.addRows`. */
 export const addRows: StepOptions<
   CampaignStep.AddRows,
@@ -73,5 +105,5 @@ export const addRows: StepOptions<
   load: (commands) => loadJobs(commands),
   read: ([, rows], now) => ({ now, job: jobsIn(rows!) }),
   decide: CampaignStep.addRows,
-  write: ({ added, jobs }) => [...keepJobs(jobs), ...keepRows(added)]
+  write: (writes) => [...keepJobs(writes.jobs), ...dropRows(writes), ...keepRows(writes.added)]
 }

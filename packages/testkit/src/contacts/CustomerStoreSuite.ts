@@ -209,7 +209,7 @@ export const tests = (it: Fixture.It): void => {
         template: { name: "plain", language: "en_US" }
       }))
       const rows = [brazilian, other].map((to) => ({ recipient: { to } }))
-      yield* store.addRows({ workspaceId, id, rows })
+      yield* store.addRows({ workspaceId, id, rows, upload: "whole", isFirst: true, end: "add" })
       yield* store.change({ workspaceId, id, now: own.start, change: { _tag: "Check" } })
       const work = Effect.gen(function*() {
         return yield* store.work({
