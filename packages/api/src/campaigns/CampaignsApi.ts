@@ -259,7 +259,9 @@ export class CampaignsApi extends HttpApiGroup.make("campaigns").add(
     error: writing
   }).annotate(Access, developers).annotate(Audited, "campaign.change").annotateMerge(OpenApi.annotations({
     summary: "Change a campaign",
-    description: "Templates, sender and holdout cannot change once recipients have been checked."
+    description:
+      "Templates, sender and holdout can change until the campaign is started; then its recipients must be " +
+      "checked again."
   })),
   HttpApiEndpoint.delete("remove", "/internal/campaigns/:id", {
     ...one,

@@ -208,19 +208,19 @@ export const misuploaded = (campaign: Campaign): Forbidden =>
 const wrong = (campaign: Campaign, what: string): Result.Result<never, Forbidden> =>
   Result.fail(misplaced(campaign, what))
 
-/** Fields that stay open to change after recipients were checked. */
+/** Fields that can change without another check of the recipients. */
 const adjustable = new Set<string>(["name", "notAfter", "quietHours", "share", "maxFailureRate", "startAt"])
 
 const edit = (campaign: Campaign, plan: Partial<Plan>): Result.Result<Campaign, Forbidden> => {
-  const { status } = campaign
   if (hasEnded(campaign)) return wrong(campaign, "be changed")
   const frozen = Object.keys(plan).find((field) => !adjustable.has(field))
-  // checked rows hold the messages that will be sent
-  if (frozen !== undefined && (status !== "draft" || campaign.checked > 0)) {
+  if (frozen !== undefined && !takesRows(campaign)) {
     return wrong(campaign, `change its ${frozen}: its recipients were checked with it`)
   }
   if (plan.startAt !== undefined && campaign.startedAt !== null) return wrong(campaign, "be started at another time")
-  return Result.succeed({ ...campaign, ...plan })
+  // checked rows hold the messages that will be sent
+  const after = frozen === undefined ? campaign : withoutCheck(campaign)
+  return Result.succeed({ ...after, ...plan })
 }
 
 /** The statuses that a campaign never leaves. */
@@ -248,12 +248,17 @@ export const withUpload = (campaign: Campaign, rows: number): Campaign =>
     upload: null
   }
 
-/** As {@link withUpload}, for a file in place of all rows before. Nothing of those was sent. */
-export const withFile = (campaign: Campaign, rows: number): Campaign => ({
+/** The campaign before its rows were checked. Nothing was sent to any. */
+export const withoutCheck = (campaign: Campaign): Campaign => ({
   ...campaign,
   ...unchecked,
   status: "draft",
-  pausedFor: null,
+  pausedFor: null
+})
+
+/** As {@link withUpload}, for a file in place of all rows before. Nothing of those was sent. */
+export const withFile = (campaign: Campaign, rows: number): Campaign => ({
+  ...withoutCheck(campaign),
   replaced: lastPlace(campaign),
   rows,
   upload: null

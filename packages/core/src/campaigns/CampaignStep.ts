@@ -40,12 +40,24 @@ const workAtOf = ({ completedAt, startAt, status }: Campaign.Campaign, now: Inst
     ? startAt ?? now
     : null
 
+/** What a change writes. */
+export interface ChangeWrites extends Writes {
+  /** Campaigns whose rows are no longer checked: their queued messages are deleted. They have no others. */
+  readonly unchecked: ReadonlyArray<CampaignId>
+}
+
 /** Decides `CampaignStore.change`. The answer is the campaign, why it cannot change, or `undefined` if there is none. */
-export const change: Decide<Change, LoadedJobs, Result.Result<Campaign.Campaign, Forbidden> | undefined, Writes> = (
+export const change: Decide<
+  Change,
+  LoadedJobs,
+  Result.Result<Campaign.Campaign, Forbidden> | undefined,
+  ChangeWrites
+> = (
   loaded,
   commands
 ) => {
   const jobs = new Map<CampaignId, Job>()
+  const unchecked = new Set<CampaignId>()
   const answers = commands.map((command) => {
     const job = jobs.get(command.id) ?? loaded.job(command)
     if (job === undefined) return undefined
@@ -54,11 +66,12 @@ export const change: Decide<Change, LoadedJobs, Result.Result<Campaign.Campaign,
       ? Result.succeed(Campaign.pauseFor(job.campaign, command.change.reason))
       : Campaign.change(job.campaign, command.change, now)
     if (Result.isSuccess(changed)) {
+      if (changed.success.checked < job.campaign.checked) unchecked.add(command.id)
       jobs.set(command.id, { campaign: changed.success, workAt: workAtOf(changed.success, now) })
     }
     return changed
   })
-  return { answers, writes: { jobs: [...jobs.values()] } }
+  return { answers, writes: { jobs: [...jobs.values()], unchecked: [...unchecked] } }
 }
 
 /** What becomes of the rows of an upload: they are added to the campaign's, replace those, or are dropped. */

@@ -40,11 +40,25 @@ const keyed = (campaign: Campaign.Campaign, customer: Contact.Contact["key"]) =>
   fingerprint: Recipient.fingerprint
 })
 
+/** Removes the queued messages of a campaign that has sent none. */
+const unqueue = (memory: Memory, { queue }: KeptCampaign): void => {
+  for (const id of queue.keys()) {
+    forget(memory, memory.sendOf.get(id)!)
+    removeMessage(memory, memory.messages.get(id)!)
+  }
+  queue.clear()
+}
+
 const change = (memory: Memory, command: CampaignStep.Change) => {
   const { answers: [changed], writes } = CampaignStep.change({
     now: memory.now,
     job: ({ id, workspaceId }) => memory.campaigns.of(workspaceId, id)?.job
   }, [command])
+  for (const id of writes.unchecked) {
+    const kept = memory.campaigns.get(id)!
+    unqueue(memory, kept)
+    for (const row of kept.rows.values()) Object.assign(row, { messageId: null, problem: null })
+  }
   for (const job of writes.jobs) write(memory, job)
   return changed
 }
@@ -184,15 +198,6 @@ const end = (memory: Memory, command: CampaignRecipientStep.EndRecipient): void 
     if (waiting !== undefined) queue!.set(messageId, { ...waiting, dueAt, tries: waiting.tries + tries })
   }
   writeSends(memory, writes.sends)
-}
-
-/** Removes the queued messages of a campaign that has sent none. */
-const unqueue = (memory: Memory, { queue }: KeptCampaign): void => {
-  for (const id of queue.keys()) {
-    forget(memory, memory.sendOf.get(id)!)
-    removeMessage(memory, memory.messages.get(id)!)
-  }
-  queue.clear()
 }
 
 const addRows = (memory: Memory, command: CampaignStep.AddRows): boolean => {

@@ -70,7 +70,7 @@ export interface NewCampaign {
 /** A change of a campaign. Omitted fields stay; `null` restores a default. */
 export interface CampaignChange {
   readonly name?: string
-  /** Only before recipients were checked with it, as `templateB` and `from`. */
+  /** Only before the campaign is started, as `templateB`, `from` and `holdout`. Its recipients must be checked again. */
   readonly template?: TemplateContent
   readonly templateB?: TemplateContent | null
   readonly from?: string | null
