@@ -144,8 +144,15 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("camp
           headers: { ...session, "content-type": "text/csv" },
           body: file
         })
-      checks.assertError(yield* put("Phone\n1\n", "replace=true"), 400, { code: "invalid_body" })
-      checks.assertError(yield* put("to\n1\n", "defaultCountry=ZZ"), 400, { code: "invalid_query", reason: "invalid_field", param: "defaultCountry" })
+      checks.assertError(yield* put("Phone\n1\n", "replace=true"), 400, {
+        code: "invalid_body",
+        reason: "invalid_field"
+      })
+      checks.assertError(yield* put("to\n1\n", "defaultCountry=ZZ"), 400, {
+        code: "invalid_body",
+        reason: "invalid_field",
+        param: "defaultCountry"
+      })
       assert.deepStrictEqual((yield* get).body, ready)
       const file = "Phone;Name\r\n(202) 555-0143;Ana\r\n2025550143;Ann\r\n1.20255E+10;Ben\r\n"
       const replaced = yield* put(file, "replace=true&defaultCountry=US&toColumn=Phone")
@@ -191,7 +198,7 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("camp
       const ofB = listed.body.data.filter(({ variant }: { readonly variant: string }) => variant === "b")
       assert.strictEqual(ofB.length, b.total)
       const report = yield* call(`${at}/recipients`, { headers: { ...session, accept: "text/csv" } })
-      assert.lengthOf(report.text.split("\n").filter((line) => line.endsWith(",b")), b.total)
+      assert.lengthOf(report.text.split("\n").filter((line) => line.includes(",b,")), b.total)
     }))
 
   it.effect("a file of another type, or one that cannot be read, is refused, and what came before it stays", () =>
