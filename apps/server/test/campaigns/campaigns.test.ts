@@ -159,7 +159,7 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("camp
       assert.strictEqual(replaced.status, 200, replaced.text)
       assert.deepInclude(replaced.body, { status: "draft", rows: 3, checked: 0, problems: 0, forecast: null })
       assert.strictEqual(replaced.body.counts.total, 0)
-      const template = { ...ready.template, bodyParams: ["{{Name}}", "1042"] }
+      const template = { name: "order_update", language: "en_US", bodyParams: ["{{Name}}", "1042"] }
       const edited = yield* call(at, { method: "PATCH", headers: session, body: { name: "Others", template } })
       assert.deepInclude(edited.body, { name: "Others", template, rows: 3 })
       yield* act("check")
