@@ -42,7 +42,7 @@ export const cellOf = (text: string): string => {
 const invisible = /[\p{Cf}\uFE00-\uFE0F]/gu
 
 /** Every sign that people put between the digits of a number. */
-const separators = /[\s\p{Pd}\u2212().\/\u00B7\u2022'\u2019]/gu
+const separators = /[\s\p{Pd}\u2212()./\u00B7\u2022'\u2019]/gu
 
 /** Digits of any script as ASCII: in Unicode, the ten digits of a script follow each other. */
 const asciiDigits = (text: string): string =>
