@@ -31,7 +31,7 @@ export const exampleOf = ({ variables }: TemplateDetail, fillings: Fillings, hea
   }))
 
 /** The whole of a value that a column fills. */
-const columnPattern = /^\{\{\s*([^{}]+?)\s*\}\}$/
+const columnPattern = /^\{\{([^{}]+)\}\}$/
 
 /** What fills the placeholders of a campaign's template. */
 export const fillingsOf = ({ variables }: TemplateDetail, { bodyParams }: Campaign["template"]): Fillings =>
@@ -40,7 +40,7 @@ export const fillingsOf = ({ variables }: TemplateDetail, { bodyParams }: Campai
       ? bodyParams[i]
       : (bodyParams as { readonly [name: string]: unknown } | undefined)?.[variable]
     const text = typeof value === "string" ? value : ""
-    const column = columnPattern.exec(text)?.[1]
+    const column = columnPattern.exec(text)?.[1]?.trim()
     return [variable, column === undefined ? { column, text } : { column, text: "" }]
   }))
 
