@@ -9,6 +9,7 @@ import type { InboundItem } from "./inbound/InboundItem.ts"
 import type { Problem } from "./inbound/InboundPost.ts"
 import { InboundPostStore, type PostBacklog } from "./inbound/InboundPostStore.ts"
 import * as LatencyHistogram from "./LatencyHistogram.ts"
+import * as Span from "./Span.ts"
 import type { Instant } from "./Time.ts"
 import type { AttemptOutcome } from "./webhooks/Delivery.ts"
 import { type BacklogReport, backlogSizes, DeliveryStore } from "./webhooks/DeliveryStore.ts"
@@ -57,7 +58,7 @@ export const attempted = (
 ): Effect.Effect<void> =>
   Effect.contextWith((context: Context.Context<never>) => {
     attemptsBy[attempt.outcome].updateUnsafe(1, context)
-    const [at, span] = [attempt.startedAt, LatencyHistogram.collectedSpan(context)]
+    const [at, span] = [attempt.startedAt, Span.collected(context)]
     attemptSeconds.record({ seconds: attempt.durationMs / 1000, at, span }, context)
     if (waited !== null) firstAttemptSeconds.record({ seconds: waited / 1000, at, span }, context)
     return Effect.void
@@ -108,12 +109,18 @@ const sendsWith = (outcome: SendOutcome, reason: string | undefined) =>
 // created once for each pair of outcome and reason
 const sendsBy = new Map<string, ReturnType<typeof sendsWith>>()
 
-/** Counts a finished send. `reason` is the machine-readable reason of its error, if it has one. */
+/**
+ * Counts a finished send, and notes its outcome in its span. `reason` is the machine-readable reason of its error, if it
+ * has one.
+ */
 export const sendEnded = (outcome: SendOutcome, reason?: string): Effect.Effect<void> => {
   const name = `${outcome} ${reason}`
   const counter = sendsBy.get(name) ?? sendsWith(outcome, reason)
   sendsBy.set(name, counter)
-  return Metric.update(counter, 1)
+  return Effect.andThen(
+    Span.annotate(() => ({ "wac.send.outcome": outcome, "error.type": reason })),
+    Metric.update(counter, 1)
+  )
 }
 
 const signInsRefused = Metric.counter("wac_sign_ins_refused_total", {
