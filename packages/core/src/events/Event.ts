@@ -63,7 +63,7 @@ export interface Recorded {
 export const ofTransition = (
   message: Message,
   transition: Transition,
-  event: { readonly id: EventId; readonly createdAt: Instant; readonly sequence: number; readonly trace: string | null }
+  event: { readonly id: EventId; readonly createdAt: Instant; readonly sequence: number; readonly trace?: string | null }
 ): Event => ({
   id: event.id,
   workspaceId: message.workspaceId,
@@ -83,7 +83,7 @@ export const ofTransition = (
     ...(message.content.clientReference === undefined ? {} : { client_reference: message.content.clientReference }),
     sequence: event.sequence
   },
-  trace: event.trace
+  trace: event.trace ?? null
 })
 
 /**
@@ -97,7 +97,7 @@ export const ofInbound = (
     readonly id: EventId
     readonly messageId: MessageId
     readonly createdAt: Instant
-    readonly trace: string | null
+    readonly trace?: string | null
   }
 ): Event => ({
   id: event.id,
@@ -116,7 +116,7 @@ export const ofInbound = (
     [message.isEcho === true ? "sent_at" : "received_at"]: iso(message.at),
     late: isLate(message, event.createdAt)
   },
-  trace: event.trace
+  trace: event.trace ?? null
 })
 
 /** The sender and the recipient. The customer is named as a send may name them. */
@@ -133,7 +133,7 @@ const partiesOf = ({ customer: { phone, userId }, isEcho, profile }: InboundMess
 /** Builds the event of a webhook test. It has no order. */
 export const ofTest = (
   webhook: { readonly id: WebhookId; readonly workspaceId: WorkspaceId },
-  event: { readonly id: EventId; readonly createdAt: Instant; readonly trace: string | null }
+  event: { readonly id: EventId; readonly createdAt: Instant; readonly trace?: string | null }
 ): Event => ({
   id: event.id,
   workspaceId: webhook.workspaceId,
@@ -142,7 +142,7 @@ export const ofTest = (
   orderKey: null,
   sequence: null,
   data: { webhook_id: webhook.id, tested_at: iso(event.createdAt) },
-  trace: event.trace
+  trace: event.trace ?? null
 })
 
 /**
