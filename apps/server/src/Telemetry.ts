@@ -126,7 +126,8 @@ export const layer = (config: Config | undefined): Layer.Layer<never> => {
 }
 
 /** Names the spans of requests by their routes; without a tracer they have no reader. */
-export const spanNames = (config: Config | undefined) => config?.signals.traces === true ? HttpApp.spanNames : Layer.empty
+export const spanNames = (config: Config | undefined) =>
+  config?.signals.traces === true ? HttpApp.spanNames : Layer.empty
 
 /** The log as JSON, with the ids of the trace that a line belongs to. */
 export const consoleJson: Logger.Logger<unknown, void> = Logger.withConsoleLog(

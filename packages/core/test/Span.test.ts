@@ -28,7 +28,12 @@ describe("a span", () => {
       )
       assert.strictEqual(answer, 1)
       assert.deepStrictEqual(
-        spans.map(({ attributes, kind, links, name }) => ({ name, kind, links, attributes: Object.fromEntries(attributes) })),
+        spans.map(({ attributes, kind, links, name }) => ({
+          name,
+          kind,
+          links,
+          attributes: Object.fromEntries(attributes)
+        })),
         [{ name: "often", kind: "client", links: [], attributes: { id: "msg_1", end: "good" } }]
       )
     }).pipe(traced)

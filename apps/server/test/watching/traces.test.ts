@@ -43,12 +43,15 @@ const postsOf = ({ requests }: RecordingReceiver.RecordingReceiver, signal: "tra
   Effect.map(requests, (all) => all.filter(({ target }) => target === `/v1/${signal}`))
 
 const spansOf = (collector: RecordingReceiver.RecordingReceiver): Effect.Effect<ReadonlyArray<Span>> =>
-  Effect.map(postsOf(collector, "traces"), (posts) =>
-    posts.flatMap((post) =>
-      JSON.parse(textOf(post)).resourceSpans[0].scopeSpans[0].spans.map((
-        span: Omit<Span, "with"> & { readonly attributes: Attributes }
-      ) => ({ ...span, with: plain(span.attributes) }))
-    ))
+  Effect.map(
+    postsOf(collector, "traces"),
+    (posts) =>
+      posts.flatMap((post) =>
+        JSON.parse(textOf(post)).resourceSpans[0].scopeSpans[0].spans.map((
+          span: Omit<Span, "with"> & { readonly attributes: Attributes }
+        ) => ({ ...span, with: plain(span.attributes) }))
+      )
+  )
 
 /** The trace context of a caller. */
 const caller = { traceId: "4bf92f3577b34da6a3ce929d0e0e4736", spanId: "00f067aa0ba902b7" }
@@ -69,7 +72,9 @@ const traced = <A>(
   environment: { readonly [name: string]: string },
   trial: (
     given: {
-      readonly server: Effect.Success<ReturnType<typeof ready>> & Effect.Success<ReturnType<typeof moving<object, never, never>>>
+      readonly server:
+        & Effect.Success<ReturnType<typeof ready>>
+        & Effect.Success<ReturnType<typeof moving<object, never, never>>>
       readonly customer: Effect.Success<typeof receiver>
       readonly collector: RecordingReceiver.RecordingReceiver
     }
@@ -184,10 +189,13 @@ describe("a trace", () => {
 
   it.live("shows why a send failed, in one word and without the message of its error", () =>
     Effect.gen(function*() {
-      const { result: answer, spans } = yield* traced({}, ({ server }) => send(server, hello(outcomeUnknown), { traceparent }))
+      const { result: answer, spans } = yield* traced({}, ({ server }) =>
+        send(server, hello(outcomeUnknown), { traceparent }))
       assert.strictEqual(answer.status, 504)
       const { message } = answer.body.error
-      const failed = spans.filter(({ traceId }) => traceId === caller.traceId)
+      const failed = spans.filter(({ traceId }) =>
+        traceId === caller.traceId
+      )
       assert.sameMembers(failed.map(({ name }) => name), ["POST /v1/messages", "Messages.send", "send sandbox"])
       for (const { events, status, with: attributes } of failed) {
         assert.strictEqual(attributes["error.type"], "http.route" in attributes ? "504" : "outcome_unknown")
@@ -220,33 +228,40 @@ describe("the variables of OpenTelemetry", () => {
 
   it.live("OTEL_TRACES_SAMPLER: a trace that is not sampled is not exported, and receivers learn that it is not", () =>
     Effect.gen(function*() {
-      const { result, traces, lines } = yield* traced({ OTEL_TRACES_SAMPLER: "always_off" }, ({ customer, server }) =>
-        Effect.andThen(send(server, hello(sentOnce), { traceparent }), customer.take(1)))
+      const { result, traces, lines } = yield* traced(
+        { OTEL_TRACES_SAMPLER: "always_off" },
+        ({ customer, server }) => Effect.andThen(send(server, hello(sentOnce), { traceparent }), customer.take(1))
+      )
       assert.deepStrictEqual(traces, [])
       assert.match(result[0]!.headers["traceparent"]!, /^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/)
       assert.deepStrictEqual(lines.filter((line) => "trace_id" in line), [])
     }).pipe(Effect.scoped))
 
-  it.live.each(["1", "0"])("a caller's trace decides whether its send and deliveries are collected: flag %s", (flag) =>
-    Effect.gen(function*() {
-      const { spans } = yield* traced(
-        { OTEL_TRACES_SAMPLER: "parentbased_always_off" },
-        ({ customer, server }) =>
-          Effect.andThen(
-            send(server, hello(sentOnce), { traceparent: traceparent.replace(/.$/, flag) }),
-            customer.take(1)
-          )
-      )
-      assert.deepStrictEqual(
-        [...new Set(spans.map(({ name }) => name))].sort(),
-        flag === "1" ? ["Messages.send", "POST /v1/messages", "POST webhook", "send sandbox"] : []
-      )
-    }).pipe(Effect.scoped))
+  it.live.each(["1", "0"])(
+    "a caller's trace decides whether its send and deliveries are collected: flag %s",
+    (flag) =>
+      Effect.gen(function*() {
+        const { spans } = yield* traced(
+          { OTEL_TRACES_SAMPLER: "parentbased_always_off" },
+          ({ customer, server }) =>
+            Effect.andThen(
+              send(server, hello(sentOnce), { traceparent: traceparent.replace(/.$/, flag) }),
+              customer.take(1)
+            )
+        )
+        assert.deepStrictEqual(
+          [...new Set(spans.map(({ name }) => name))].sort(),
+          flag === "1" ? ["Messages.send", "POST /v1/messages", "POST webhook", "send sandbox"] : []
+        )
+      }).pipe(Effect.scoped)
+  )
 
   it.live("OTEL_TRACES_EXPORTER=none exports the other signals, and receivers get no traceparent", () =>
     Effect.gen(function*() {
-      const { all, result, traces } = yield* traced({ OTEL_TRACES_EXPORTER: "none" }, ({ customer, server }) =>
-        Effect.andThen(send(server, hello(sentOnce)), customer.take(1)))
+      const { all, result, traces } = yield* traced(
+        { OTEL_TRACES_EXPORTER: "none" },
+        ({ customer, server }) => Effect.andThen(send(server, hello(sentOnce)), customer.take(1))
+      )
       assert.deepStrictEqual(traces, [])
       assert.sameMembers([...new Set(all.map(({ target }) => target))], ["/v1/metrics", "/v1/logs"])
       assert.notProperty(result[0]!.headers, "traceparent")

@@ -63,7 +63,12 @@ export interface Recorded {
 export const ofTransition = (
   message: Message,
   transition: Transition,
-  event: { readonly id: EventId; readonly createdAt: Instant; readonly sequence: number; readonly trace?: string | null }
+  event: {
+    readonly id: EventId
+    readonly createdAt: Instant
+    readonly sequence: number
+    readonly trace?: string | null
+  }
 ): Event => ({
   id: event.id,
   workspaceId: message.workspaceId,
