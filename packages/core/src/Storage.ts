@@ -7,6 +7,18 @@ import type { Problem, StoreError } from "./StoreError.ts"
 /** `writable`, or why not: `read_only` if the database is a standby or is set to refuse writes. */
 export type Access = "writable" | Problem
 
+/** The size of the database, and the connections to its server. */
+export interface Measured {
+  readonly bytes: number
+  /** The connections of all programs, by state. */
+  readonly connections: { readonly [state in ConnectionState]: number }
+  /** The maximum number of connections; `null` if there is none. */
+  readonly maxConnections: number | null
+}
+
+/** `other` are connections of which nothing more is known. */
+export type ConnectionState = "active" | "idle" | "idle_in_transaction" | "other"
+
 export class Storage extends Context.Service<Storage, {
   /** The storage's name in the terminal and the log. Holds no credentials. */
   readonly name: string
@@ -17,4 +29,6 @@ export class Storage extends Context.Service<Storage, {
    * operation has failed because of a {@link Problem}, a write is tried. Fails if the storage is unreachable.
    */
   readonly ping: Effect.Effect<Access, StoreError>
+  /** Measures the database; it may be a minute old. A storage without a database leaves this out. */
+  readonly measured?: Effect.Effect<Measured, StoreError>
 }>()("@wac/core/Storage") {}

@@ -3,6 +3,7 @@
  */
 import { Storage, StoreError } from "@wac/core"
 import { Effect, Layer } from "effect"
+import { plain } from "./Column.ts"
 import { Database } from "./Database.ts"
 import * as WriteProbe from "./WriteProbe.ts"
 
@@ -11,6 +12,22 @@ const deadline = "1 second"
 
 /** Anybody can ask whether the service is ready, so writes are tried at most this often. */
 const triedEvery = "1 second"
+
+/** The size of a database is the sum over its files, so it is not asked for at every reading of metrics. */
+const measuredEvery = "1 minute"
+
+const measuredText = `select pg_database_size(current_database())::float8 as bytes,
+    current_setting('max_connections')::integer as max_connections,
+    (
+      select json_object_agg(k.state, k.count) from (
+        select case
+            when a.state in ('active', 'idle') then a.state
+            when a.state like 'idle in transaction%' then 'idle_in_transaction'
+            else 'other'
+          end as state, count(*)
+        from pg_stat_activity a where a.backend_type = 'client backend' group by 1
+      ) k
+    ) as connections`
 
 /** `name` is shown to operators and holds no credentials. */
 export const layer = (name: string, durable: boolean): Layer.Layer<Storage.Storage, never, Database> =>
@@ -32,9 +49,24 @@ export const layer = (name: string, durable: boolean): Layer.Layer<Storage.Stora
         yield* Effect.logInfo("storage can be written again")
         return "writable"
       })
+      const measured = yield* Effect.cachedWithTTL(
+        Effect.map(query("Storage.measured", measuredText, []), ([row]): Storage.Measured => ({
+          bytes: plain(row!, "bytes"),
+          connections: {
+            active: 0,
+            idle: 0,
+            idle_in_transaction: 0,
+            other: 0,
+            ...plain<Partial<Storage.Measured["connections"]> | null>(row!, "connections")
+          },
+          maxConnections: plain(row!, "max_connections")
+        })),
+        measuredEvery
+      )
       return Storage.Storage.of({
         name,
         durable,
+        measured,
         ping: isWritable.pipe(
           Effect.timeoutOrElse({
             duration: deadline,

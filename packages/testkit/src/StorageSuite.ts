@@ -67,6 +67,13 @@ const tests = (it: Fixture.It): void => {
       assert.isNotEmpty(storage.name)
       assert.notMatch(storage.name, /:\/\/[^/]*@/)
       assert.isBoolean(storage.durable)
+      if (storage.measured !== undefined) {
+        const { bytes, connections, maxConnections } = yield* storage.measured
+        assert.isAbove(bytes, 0)
+        assert.sameMembers(Object.keys(connections), ["active", "idle", "idle_in_transaction", "other"])
+        for (const count of Object.values(connections)) assert.isAtLeast(count, 0)
+        if (maxConnections !== null) assert.isAbove(maxConnections, 0)
+      }
     }))
 }
 
