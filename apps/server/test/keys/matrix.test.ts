@@ -238,7 +238,6 @@ layer(World.layer, checks.live)("every route", (it) => {
             "../../../../docs/reference/access.md"
           )
         )
-      }),
-    60_000
+      })
   )
 })
