@@ -12,7 +12,7 @@ import { HttpClient } from "effect/http"
 import { OtlpExporter, OtlpLogger, OtlpMetrics, OtlpSerialization, OtlpTracer } from "effect/observability"
 
 /** Decides which traces are collected. */
-export interface Sampler {
+interface Sampler {
   /** Whether a trace that began elsewhere is collected as it was there. */
   readonly isParentBased: boolean
   /** The share of the other traces, from 0 to 1. */
