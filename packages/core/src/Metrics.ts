@@ -231,12 +231,22 @@ const maxConnections = Metric.gauge("wac_database_connections_max", {
   description: "The database server's limit of connections"
 })
 
+const pools = Metric.gauge("wac_database_pool", {
+  description:
+    "Connections of this process by pool, in use and idle (open or not yet), and operations that wait for one"
+})
+
 const observeStorage = (measured: Measured): Effect.Effect<void> =>
   Effect.gen(function*() {
     yield* Metric.update(databaseBytes, measured.bytes)
     if (measured.maxConnections !== null) yield* Metric.update(maxConnections, measured.maxConnections)
     for (const [state, count] of Object.entries(measured.connections)) {
       yield* Metric.update(Metric.withAttributes(databaseConnections, { state }), count)
+    }
+    for (const [pool, { idle, inUse, waiting }] of Object.entries(measured.pools)) {
+      for (const [state, count] of Object.entries({ in_use: inUse, idle, waiting })) {
+        yield* Metric.update(Metric.withAttributes(pools, { pool, state }), count)
+      }
     }
   })
 

@@ -14,6 +14,18 @@ export interface Measured {
   readonly connections: { readonly [state in ConnectionState]: number }
   /** The maximum number of connections; `null` if there is none. */
   readonly maxConnections: number | null
+  /** The connections of this process. */
+  readonly pools: { readonly [pool in Pool]: PoolState }
+}
+
+/** Connections for steps, which lock and write, and for single statements. */
+export type Pool = "steps" | "statements"
+
+/** How many connections of a pool are in use, how many could be, and how many operations wait for one. */
+export interface PoolState {
+  readonly inUse: number
+  readonly idle: number
+  readonly waiting: number
 }
 
 /** `other` are connections of which nothing more is known. */
@@ -29,6 +41,6 @@ export class Storage extends Context.Service<Storage, {
    * operation has failed because of a {@link Problem}, a write is tried. Fails if the storage is unreachable.
    */
   readonly ping: Effect.Effect<Access, StoreError>
-  /** Measures the database; it may be a minute old. A storage without a database leaves this out. */
+  /** Measures the database. All but the pools may be a minute old. A storage without a database leaves this out. */
   readonly measured?: Effect.Effect<Measured, StoreError>
 }>()("@wac/core/Storage") {}

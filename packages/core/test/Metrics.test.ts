@@ -30,7 +30,8 @@ const gauges = Effect.map(Metric.snapshot, (snapshot) =>
 const measured: Measured = {
   bytes: 9_000_000,
   connections: { active: 3, idle: 8, idle_in_transaction: 1, other: 2 },
-  maxConnections: 100
+  maxConnections: 100,
+  pools: { steps: { inUse: 5, idle: 0, waiting: 7 }, statements: { inUse: 1, idle: 4, waiting: 0 } }
 }
 
 const told = {
@@ -40,6 +41,12 @@ const told = {
   "wac_database_connections{state=\"idle_in_transaction\"}": 1,
   "wac_database_connections{state=\"other\"}": 2,
   "wac_database_connections_max": 100,
+  "wac_database_pool{pool=\"steps\",state=\"in_use\"}": 5,
+  "wac_database_pool{pool=\"steps\",state=\"idle\"}": 0,
+  "wac_database_pool{pool=\"steps\",state=\"waiting\"}": 7,
+  "wac_database_pool{pool=\"statements\",state=\"in_use\"}": 1,
+  "wac_database_pool{pool=\"statements\",state=\"idle\"}": 4,
+  "wac_database_pool{pool=\"statements\",state=\"waiting\"}": 0,
   "wac_webhook_oldest_due_age_seconds": 90,
   "wac_webhook_deliveries_pending": 7,
   "wac_webhooks{state=\"failing\"}": 3,

@@ -5,6 +5,7 @@ import { Storage, StoreError } from "@wac/core"
 import { Effect, Layer } from "effect"
 import { plain } from "./Column.ts"
 import { Database } from "./Database.ts"
+import * as PoolUse from "./PoolUse.ts"
 import * as WriteProbe from "./WriteProbe.ts"
 
 /** Short, because readiness probes ask again soon. */
@@ -34,7 +35,7 @@ export const layer = (name: string, durable: boolean): Layer.Layer<Storage.Stora
   Layer.effect(
     Storage.Storage,
     Effect.gen(function*() {
-      const { lastProblem, query } = yield* Database
+      const { lastProblem, pools, query } = yield* Database
       const operation = "Storage.ping"
       const ask = (text: string) => query(operation, text, [])
       const tried = yield* Effect.cachedWithTTL(WriteProbe.run(ask, ({ problem }) => problem), triedEvery)
@@ -50,7 +51,7 @@ export const layer = (name: string, durable: boolean): Layer.Layer<Storage.Stora
         return "writable"
       })
       const measured = yield* Effect.cachedWithTTL(
-        Effect.map(query("Storage.measured", measuredText, []), ([row]): Storage.Measured => ({
+        Effect.map(query("Storage.measured", measuredText, []), ([row]): Omit<Storage.Measured, "pools"> => ({
           bytes: plain(row!, "bytes"),
           connections: {
             active: 0,
@@ -66,7 +67,10 @@ export const layer = (name: string, durable: boolean): Layer.Layer<Storage.Stora
       return Storage.Storage.of({
         name,
         durable,
-        measured,
+        measured: Effect.map(measured, (measured) => ({
+          ...measured,
+          pools: { steps: PoolUse.stateOf(pools.steps), statements: PoolUse.stateOf(pools.statements) }
+        })),
         ping: isWritable.pipe(
           Effect.timeoutOrElse({
             duration: deadline,

@@ -54,7 +54,7 @@ describe("a span that failed", () => {
   })
   const tracer = Telemetry.guarded({ isParentBased: true, ratio: 1 }, inner)
 
-  it.effect.each([
+  const failures: ReadonlyArray<readonly [what: string, effect: Effect.Effect<never, unknown>, type: string]> = [
     [
       "an expected error",
       Effect.fail({ _tag: "Refused", reason: "opted_out", message: "+14155550123 said STOP" }),
@@ -63,7 +63,9 @@ describe("a span that failed", () => {
     ["an error without a reason", Effect.fail({ _tag: "Refused", message: "+14155550123" }), "Refused"],
     ["a defect", Effect.die(new TypeError("+14155550123 is not a function")), "TypeError"],
     ["a word", Effect.die("+14155550123"), "string"]
-  ])("has the kind of %s and not its message", ([, effect, type]) =>
+  ]
+
+  it.effect.each(failures)("has the kind of %s and not its message", ([, effect, type]) =>
     Effect.gen(function*() {
       yield* Effect.exit(
         Effect.withSpan(effect, "failing", { attributes: { "url.full": "/c/+14155550123", "url.path": "/c", kept: 1 } })
