@@ -10,6 +10,9 @@ import { fileURLToPath, pathToFileURL } from "node:url"
 import { promisify } from "node:util"
 import { type Browser, chromium } from "playwright-core"
 
+// Vitest, which loads this for a set-up, has no `import.meta.resolve`
+const require = createRequire(import.meta.url)
+
 /** The names of Chromium and of Chrome, which is built from it. */
 const names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"]
 
@@ -57,8 +60,7 @@ const unpacked = async (): Promise<Program> => {
         "Chromium or Chrome, or put the path of one into TEST_CHROMIUM"
     )
   }
-  // Vitest, which loads this for a set-up, has no `import.meta.resolve`
-  const module = pathToFileURL(createRequire(import.meta.url).resolve("@sparticuz/chromium"))
+  const module = pathToFileURL(require.resolve("@sparticuz/chromium"))
   const { version }: { readonly version: string } = JSON.parse(
     readFileSync(new URL("../package.json", module), "utf8")
   )
