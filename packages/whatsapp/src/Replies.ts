@@ -208,7 +208,7 @@ export const read = (
       at,
       ...said,
       context: contextOf(message),
-      preference: InboundMessage.preferenceIn(said.type, said.content),
+      preference: undefined,
       ...(profile === undefined ? {} : { profile })
     }
   }

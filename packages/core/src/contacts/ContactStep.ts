@@ -11,6 +11,7 @@ import type { Decide, Known } from "../Step.ts"
 import type { Instant } from "../Time.ts"
 import * as Contact from "./Contact.ts"
 import * as CustomerNames from "./CustomerNames.ts"
+import type * as OptOutWords from "./OptOutWords.ts"
 import * as ServiceWindow from "./ServiceWindow.ts"
 
 /** Records a customer's message. */
@@ -61,6 +62,8 @@ export interface Number {
   readonly id: PhoneNumberId
   readonly workspaceId: WorkspaceId
   readonly phoneNumber: E164
+  /** The words of its workspace by which customers opt out. */
+  readonly words: OptOutWords.Settings
 }
 
 /** What the steps load: every contact of the customers in the commands, under locks on their numbers. */
@@ -186,7 +189,7 @@ export const recordInbound: Decide<RecordInbound, LoadedInbound, Recorded, Inbou
   const answers = commands.map(({ ids, message, messageId, now: asked }): Recorded => {
     const number = loaded.number(message.providerNumberId)
     if (number === undefined) return "unknown_number"
-    const { customer, preference, providerMessageId } = message
+    const { customer, providerMessageId } = message
     const name = `${number.id} ${providerMessageId}`
     if (remembered.has(name) || loaded.isRemembered(number.id, providerMessageId)) return "duplicate"
     const now = loaded.now(asked)
@@ -194,6 +197,7 @@ export const recordInbound: Decide<RecordInbound, LoadedInbound, Recorded, Inbou
     if (message.isEcho !== true) {
       const openedAt = ServiceWindow.openedAt(message.at, now)
       const met = contacts.meet(number, customer, openedAt)
+      const preference = InboundMessage.preferenceOf(message, number.words)
       const heard = InboundMessage.opensWindow(message) ? Contact.hear(met, customer.phone, openedAt) : met
       contacts.keep(preference === undefined ? heard : Contact.prefer(heard, preference, openedAt))
     }

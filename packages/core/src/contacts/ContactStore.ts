@@ -6,6 +6,7 @@ import type { PhoneNumberId, WorkspaceId } from "../Id.ts"
 import type { Page, PageRequest } from "../Page.ts"
 import type { StoreError } from "../StoreError.ts"
 import type { Contact } from "./Contact.ts"
+import type * as OptOutWords from "./OptOutWords.ts"
 import type { Move, Recorded, RecordInbound, SetPreference, Tell } from "./ContactStep.ts"
 
 /** Which contacts to list: all, or those of one number. */
@@ -37,6 +38,10 @@ export class ContactStore extends Context.Service<ContactStore, {
    * has the number. Safe to repeat.
    */
   readonly tell: (command: Tell) => Effect.Effect<boolean, StoreError>
+  /** The workspace's words by which customers opt out. */
+  readonly words: (workspaceId: WorkspaceId) => Effect.Effect<OptOutWords.Settings, StoreError>
+  /** Replaces the words. They count for messages that are recorded from then on. */
+  readonly setWords: (workspaceId: WorkspaceId, words: OptOutWords.Settings) => Effect.Effect<void, StoreError>
   /** Every contact of the workspace by one of its customer's names (`CustomerNames.keyOf`), on whatever number. */
   readonly named: (workspaceId: WorkspaceId, name: string) => Effect.Effect<ReadonlyArray<Contact>, StoreError>
   /** A contact of a number, by one of its customer's names (`CustomerNames.keyOf`). */

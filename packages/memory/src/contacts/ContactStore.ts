@@ -1,7 +1,7 @@
 /**
  * `ContactStore` in memory: each method is one synchronous step over `State`, decided by `ContactStep`.
  */
-import { Contact, ContactStep, ContactStore, CustomerNames, type Id, Page } from "@wac/core"
+import { Contact, ContactStep, ContactStore, CustomerNames, type Id, OptOutWords, Page } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { record } from "../events/Journal.ts"
 import { customerName, forgetContact, inboundName, type KeptContact, type Memory, State } from "../State.ts"
@@ -26,12 +26,16 @@ export const isKnownName = (memory: Memory, workspaceId: Id.WorkspaceId, name: s
     CustomerNames.isKnownBy(contact)(name)
   )
 
+const wordsOf = (memory: Memory, workspaceId: Id.WorkspaceId): OptOutWords.Settings =>
+  memory.optOutWords.get(workspaceId) ?? OptOutWords.noSettings
+
 /** What the steps load. */
 const loaded = (memory: Memory): ContactStep.LoadedInbound => ({
   now: memory.now,
   number: (providerNumberId) => {
     const id = memory.phoneNumberByProviderId.get(providerNumberId)
-    return id && memory.phoneNumbers.get(id)
+    const number = id && memory.phoneNumbers.get(id)
+    return number && { ...number, words: wordsOf(memory, number.workspaceId) }
   },
   contact: (number, name) => contactNamed(memory, number, name),
   isRemembered: (number, providerMessageId) => memory.inbound.get(inboundName(number, providerMessageId)) !== undefined
@@ -115,6 +119,8 @@ export const layer = Layer.effect(
       setPreference: (command) => Effect.sync(() => setPreference(memory, command)),
       move: (command) => Effect.sync(() => move(memory, command)),
       tell: (command) => Effect.sync(() => tell(memory, command)),
+      words: (workspaceId) => Effect.sync(() => wordsOf(memory, workspaceId)),
+      setWords: (workspaceId, words) => Effect.sync(() => void memory.optOutWords.set(workspaceId, words)),
       named: (workspaceId, name) => Effect.sync(() => contactsNamed(memory, workspaceId, name)),
       get: (workspaceId, phoneNumberId, name) =>
         Effect.sync(() =>

@@ -1,7 +1,7 @@
 /**
  * The steps of contacts (core's `ContactStep`) in PostgreSQL: what they load and write.
  */
-import { Contact, ContactStep, CustomerNames, type Step } from "@wac/core"
+import { Contact, ContactStep, CustomerNames, OptOutWords, type Step } from "@wac/core"
 import { plain } from "../Column.ts"
 import { columns } from "../Columns.ts"
 import type { StepOptions } from "../Database.ts"
@@ -19,7 +19,17 @@ const lockText = `select pg_advisory_xact_lock(hashtext('contacts'), l.name)
   ) l`
 
 const numbersText =
-  "select p.id, p.workspace_id, p.phone_number, p.provider_number_id from phone_numbers p where p.provider_number_id = any ($1::text[])"
+  `select p.id, p.workspace_id, p.phone_number, p.provider_number_id, w.stop_words, w.start_words, w.removed
+  from phone_numbers p left join opt_out_words w on w.workspace_id = p.workspace_id
+  where p.provider_number_id = any ($1::text[])`
+
+/** The words of a row of `opt_out_words`, or of the columns of a missing one. */
+export const wordsOf = (row: Row | undefined): OptOutWords.Settings =>
+  row === undefined || row["removed"] === null ? OptOutWords.noSettings : {
+    stopWords: plain(row, "stop_words"),
+    startWords: plain(row, "start_words"),
+    removed: plain(row, "removed")
+  }
 
 /** The names of a customer, each with the number that they wrote to. */
 const asked = "unnest($1::text[], $2::text[]) a (provider_number_id, name)"
@@ -121,7 +131,8 @@ const read = ([, numberRows, nameRows]: ReadonlyArray<Rows>, now: Step.Known["no
     {
       id: plain(row, "id"),
       workspaceId: plain(row, "workspace_id"),
-      phoneNumber: plain(row, "phone_number")
+      phoneNumber: plain(row, "phone_number"),
+      words: wordsOf(row)
     } as ContactStep.Number
   ]))
   const contacts = new Map<string, Contact.Contact>()

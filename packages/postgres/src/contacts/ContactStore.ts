@@ -4,10 +4,18 @@
 import { Contact, ContactStore, Page } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { Database } from "../Database.ts"
-import { contact, contactNamed, contactOf } from "./ContactStep.ts"
+import { texts } from "../Parameter.ts"
+import { contact, contactNamed, contactOf, wordsOf } from "./ContactStep.ts"
 import * as ContactStep from "./ContactStep.ts"
 
 const getText = `select ${contact.names("c")} from (${contactNamed("$2", "$3")}) c where c.workspace_id = $1`
+
+const wordsText = "select w.stop_words, w.start_words, w.removed from opt_out_words w where w.workspace_id = $1"
+
+const setWordsText = `insert into opt_out_words (workspace_id, stop_words, start_words, removed)
+  values ($1, $2::text[], $3::text[], $4::text[])
+  on conflict (workspace_id) do update set stop_words = excluded.stop_words, start_words = excluded.start_words,
+    removed = excluded.removed`
 
 const namedText = `select ${contact.names("c")} from phone_numbers p
   cross join lateral (${contactNamed("p.id", "$2")}) c
@@ -37,6 +45,16 @@ export const layer = Layer.effect(
       setPreference,
       move,
       tell,
+      words: (workspaceId) => Effect.map(query("ContactStore.words", wordsText, [workspaceId]), ([row]) => wordsOf(row)),
+      setWords: (workspaceId, { removed, startWords, stopWords }) =>
+        Effect.asVoid(
+          query("ContactStore.setWords", setWordsText, [
+            workspaceId,
+            texts(stopWords),
+            texts(startWords),
+            texts(removed)
+          ])
+        ),
       named: (workspaceId, name) =>
         Effect.map(query("ContactStore.named", namedText, [workspaceId, name]), (rows) => rows.map(contactOf)),
       get: (workspaceId, phoneNumberId, name) =>
