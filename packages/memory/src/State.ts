@@ -35,6 +35,7 @@ import {
   Session,
   type SessionStore,
   StorageTime,
+  type Suppression,
   type Template,
   type Time,
   type Workspace
@@ -214,6 +215,8 @@ export interface Memory {
   readonly campaignHint: Hint
   readonly alerts: Table<Alert.Alert>
   readonly alertSettings: Map<Id.WorkspaceId, Alert.Settings>
+  /** By workspace and hash. */
+  readonly suppressions: Map<string, ReadonlyArray<Suppression.Suppression>>
   readonly optOutWords: Map<Id.WorkspaceId, OptOutWords.Settings>
   readonly changeListeners: Set<(change: Change.Change) => void>
   readonly audit: Table<AuditEntry.AuditEntry>
@@ -317,6 +320,7 @@ const make = (now: Memory["now"]): Memory => ({
   campaignHint: new Hint(),
   alerts: new Table(),
   alertSettings: new Map(),
+  suppressions: new Map(),
   optOutWords: new Map(),
   changeListeners: new Set(),
   audit: new Table(),

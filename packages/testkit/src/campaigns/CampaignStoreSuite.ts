@@ -195,6 +195,7 @@ const link = (own: Fixture.World, n: number) =>
     store.setPreference({
       now: own.start,
       providerNumberId: own.number.providerNumberId,
+      hashes: MessageFixture.hashesOf({ phone: customer(n), userId: userId(n) }),
       customer: { phone: customer(n), userId: userId(n) },
       preference: "opt_in",
       at: own.start
@@ -246,6 +247,7 @@ export const tests = (it: Fixture.It): void => {
       yield* contacts.setPreference({
         now: own.start,
         providerNumberId: own.number.providerNumberId,
+        hashes: MessageFixture.hashesOf({ phone: optedOut, userId: null }),
         customer: { phone: optedOut, userId: null },
         preference: "opt_out",
         at: own.start
@@ -672,6 +674,7 @@ export const tests = (it: Fixture.It): void => {
         yield* customers.erase({
           workspaceId: own.workspace.id,
           names: CustomerRecords.namesOf(message.content.to, []),
+          hashes: [],
           place: "messages",
           after: null,
           now: own.start
@@ -901,6 +904,7 @@ export const tests = (it: Fixture.It): void => {
       const { erased } = yield* customers.erase({
         workspaceId: own.workspace.id,
         names: CustomerRecords.namesOf(recipient!.message.content.to, []),
+        hashes: [],
         place: "messages",
         after: null,
         now: own.start

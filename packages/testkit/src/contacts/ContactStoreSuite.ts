@@ -63,7 +63,10 @@ export const tests = (it: Fixture.It): void => {
       const pressed = { type: "button", content: { text: "Cancel", payload: "x" } }
       yield* inbound(own, { customer: customer(5), content: pressed })
       assert.isFalse(Option.getOrThrow(yield* contactOf(own, customer(5))).optedOut)
-      yield* inbound(own, { customer: customer(5), content: { type: "button", content: { text: "PARAR", payload: "x" } } })
+      yield* inbound(own, {
+        customer: customer(5),
+        content: { type: "button", content: { text: "PARAR", payload: "x" } }
+      })
       assert.isTrue(Option.getOrThrow(yield* contactOf(own, customer(5))).optedOut)
     }))
 
