@@ -78,6 +78,7 @@ const contactOf = Effect.fnUntraced(function*(own: Own) {
     Context.get(own.services, ContactStore.ContactStore).setPreference({
       now: 2,
       at: 1,
+      hashes: { [phone]: "hash" },
       providerNumberId,
       customer: { phone, userId: null },
       preference: "opt_in"

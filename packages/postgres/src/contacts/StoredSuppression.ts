@@ -22,7 +22,7 @@ export const names = (table: string): string => suppression.names(table)
 
 /** The opt-outs under a hash: an expression for a `cross join lateral`. */
 export const under = (workspace: string, hash: string): string =>
-  `(select s.* from suppressions s where s.workspace_id = ${workspace} and s.hash = ${hash} offset 0)`
+  `(select own.* from suppressions own where own.workspace_id = ${workspace} and own.hash = ${hash} offset 0)`
 
 /** Loads the opt-outs under hashes, given workspaces and hashes. */
 export const loadText = `select ${names("s")} from unnest($1::text[], $2::text[]) a (workspace_id, hash)

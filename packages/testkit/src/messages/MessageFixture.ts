@@ -300,7 +300,7 @@ export const named = (customer: PhoneNumber.E164 | Contact.Customer): Contact.Cu
   typeof customer === "string" ? { phone: customer, userId: null } : customer
 
 /** What stands for the hash of a name. */
-export const hashOf = (name: string): string => `hash of ${name}`
+export const hashOf = (name: string): string => `hash of ${JSON.stringify(name)}`
 
 /** The hashes of customers' names. */
 export const hashesOf = (...customers: ReadonlyArray<Contact.Customer>): Suppression.Hashes =>
