@@ -291,11 +291,14 @@ property({ length: 70, checkEvery: 5 }, (random, note) =>
           ids: yield* Fixture.eventIds
         }
       })))
-      yield* ask(commands.map((command) => ContactStore.ContactStore.use((store) => store.recordInbound({
-          ...command,
-          hashes: MessageFixture.hashesOf(command.message.customer)
-        })
-      )))
+      yield* ask(commands.map((command) =>
+        ContactStore.ContactStore.use((store) =>
+          store.recordInbound({
+            ...command,
+            hashes: MessageFixture.hashesOf(command.message.customer)
+          })
+        )
+      ))
     })
 
     const prefer = Effect.suspend(() =>
@@ -307,7 +310,8 @@ property({ length: 70, checkEvery: 5 }, (random, note) =>
           preference: random.pick(["opt_out", "opt_in"] as const),
           at: now + random.pick([0, -minute, -hour, hour])
         }
-        return ContactStore.ContactStore.use((store) => store.setPreference({ ...command, hashes: MessageFixture.hashesOf(command.customer) })
+        return ContactStore.ContactStore.use((store) =>
+          store.setPreference({ ...command, hashes: MessageFixture.hashesOf(command.customer) })
         )
       }))
     )
@@ -321,7 +325,8 @@ property({ length: 70, checkEvery: 5 }, (random, note) =>
           to: someone(),
           at: now + random.pick([0, -minute, -hour, hour])
         }
-        return ContactStore.ContactStore.use((store) => store.move({ ...command, hashes: MessageFixture.hashesOf(command.from, command.to) })
+        return ContactStore.ContactStore.use((store) =>
+          store.move({ ...command, hashes: MessageFixture.hashesOf(command.from, command.to) })
         )
       }))
     )

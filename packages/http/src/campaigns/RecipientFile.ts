@@ -73,7 +73,7 @@ const headerOf = (names: ReadonlyArray<string>): Array<string> => {
 }
 
 /** Spreadsheets and people write numbers with separators, and our own report begins them with an apostrophe. */
-const digitsOf = (text: string): string => text.trim().replace(/^'(?=\+)/, "").replaceAll(/[\s().-]/g, "")
+export const digitsOf = (text: string): string => text.trim().replace(/^'(?=\+)/, "").replaceAll(/[\s().-]/g, "")
 
 /** Reads the rows below a header. */
 const rowOf = (columns: ReadonlyArray<string>) => {
@@ -111,9 +111,10 @@ const parserOf = (type: FileType): Parser => {
   const options: Options = {
     ...form,
     ...(type === "text/csv" ? {} : { quote: false, delimiter: "\u0000" }),
-    on_record: (record) => {
+    on_record: (values, { lines }) => {
       Object.assign(parser.info, { records: 0 })
-      return record
+      // what is returned is passed on as it is, whatever the type says
+      return { values, line: lines } satisfies Placed as never
     }
   }
   const parser = parse(options)
@@ -130,17 +131,29 @@ async function* pieces(bytes: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Arr
   }
 }
 
-/** Reads rows from records, with a turn of the event loop between some of them. The first record may be a header. */
-async function* read(records: AsyncIterable<CsvRecord>, type: FileType): AsyncIterable<Recipient.Row> {
-  let rowsOf = type === "text/csv" ? undefined : lineOf
+/** A record, and the line that it ends in. */
+export interface Placed {
+  readonly values: CsvRecord
+  readonly line: number
+}
+
+/** Reads records, with a turn of the event loop between some of them. */
+async function* read<A>(records: AsyncIterable<Placed>, of: (record: Placed) => A | undefined): AsyncIterable<A> {
   let rows = 0
   for await (const record of records) {
-    if (rowsOf === undefined) {
-      rowsOf = rowOf(headerOf(record))
-      continue
-    }
-    yield rowsOf(record)
+    const row = of(record)
+    if (row !== undefined) yield row
     if (++rows % rowsAtOnce === 0) await turn()
+  }
+}
+
+/** Reads rows; the first record may be a header. */
+const rowsOf = (type: FileType) => () => {
+  let rowIn = type === "text/csv" ? undefined : lineOf
+  return ({ values }: Placed): Recipient.Row | undefined => {
+    if (rowIn !== undefined) return rowIn(values)
+    rowIn = rowOf(headerOf(values))
+    return undefined
   }
 }
 
@@ -154,14 +167,21 @@ export type FileType = "application/x-ndjson" | "text/csv"
 export const rows = <E>(
   bytes: Stream.Stream<Uint8Array, E>,
   type: FileType
-): Stream.Stream<Recipient.Row, Errors.InvalidBody> =>
+): Stream.Stream<Recipient.Row, Errors.InvalidBody> => placed(bytes, type, rowsOf(type))
+
+/** What a fresh reader of records makes of those of a file; what it makes `undefined` of is left out. */
+export const placed = <A, E>(
+  bytes: Stream.Stream<Uint8Array, E>,
+  type: FileType,
+  reader: () => (record: Placed) => A | undefined
+): Stream.Stream<A, Errors.InvalidBody> =>
   Stream.suspend(() => {
     const source = Readable.from(pieces(Stream.toAsyncIterable(bytes)))
     const parser = parserOf(type)
     source.on("error", (error) => parser.destroy(error))
     source.pipe(parser)
     return Stream.ensuring(
-      Stream.fromAsyncIterable(read(parser as AsyncIterable<CsvRecord>, type), failure),
+      Stream.fromAsyncIterable(read(parser as AsyncIterable<Placed>, reader()), failure),
       Effect.sync(() => {
         source.destroy()
         parser.destroy()

@@ -2,7 +2,7 @@
  * `/internal/contacts`.
  */
 import { Api, Caller } from "@wac/api"
-import { Contact, Contacts, StoreError, Time } from "@wac/core"
+import { Contact, Contacts, OptOuts, StoreError, Time } from "@wac/core"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import * as HandlerGroup from "../HandlerGroup.ts"
@@ -23,6 +23,15 @@ export const shown = ({ contact, windowOpenUntil }: Contacts.ContactState) => ({
 export const layer = HandlerGroup.layer(
   Effect.gen(function*() {
     const contacts = yield* Contacts.Contacts
+    const optOuts = yield* OptOuts.OptOuts
+    const choose = (preference: Contact.Preference) =>
+      Effect.fnUntraced(function*({ params: { id } }: { readonly params: { readonly id: string } }) {
+        const { workspaceId } = yield* Caller.CurrentSession
+        const { contact: { key, phoneNumberId } } = yield* contacts.get(workspaceId, id)
+        yield* optOuts.choose(workspaceId, { name: key, phoneNumberId, preference, source: "person" })
+        return shown(yield* contacts.get(workspaceId, id))
+      }, StoreError.orUnavailable)
+
     return HttpApiBuilder.group(Api, "contacts", (handlers) =>
       handlers.handleAll({
         list: Effect.fnUntraced(function*({ query: { cursor: _cursor, limit: _limit, ...filter }, query }) {
@@ -32,7 +41,9 @@ export const layer = HandlerGroup.layer(
         get: Effect.fnUntraced(function*({ params }) {
           const { workspaceId } = yield* Caller.CurrentSession
           return shown(yield* contacts.get(workspaceId, params.id))
-        }, StoreError.orUnavailable)
+        }, StoreError.orUnavailable),
+        optOut: choose("opt_out"),
+        optIn: choose("opt_in")
       }))
   })
 )
