@@ -41,6 +41,7 @@ export const byPath = (
   "/v1/media/:id": ids.file,
   "/internal/messages/:id": ids.message,
   "/internal/contacts/:id": ids.contact,
+  "/internal/contacts/:id/opt-out": ids.contact,
   "/internal/api-keys/:id": ids.key,
   "/internal/events/:id": ids.event,
   "/internal/webhook/deliveries/:id": ids.delivery,
