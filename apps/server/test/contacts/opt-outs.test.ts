@@ -90,6 +90,12 @@ it.live("a person imports a list of opt-outs, exports it, and opts a contact in"
       (await fetch(url, { headers: { ...server.session, accept: "text/csv" } })).text()
     )
     assert.match(file, /^name,phoneNumberId,optedOutAt,source\r\n'\+15551239001,,2/)
+    const audit = yield* call(`${server.url}/internal/audit`, { headers: server.session })
+    assert.deepInclude(audit.body.data[0], {
+      action: "contact.import_opt_outs",
+      target: null,
+      detail: { added: "0", already: "1", refused: "0" }
+    })
     // what was exported can be imported
     assert.deepInclude((yield* put("text/csv", file)).body, { added: 0, already: 4, refused: [] })
   }).pipe(Effect.scoped))

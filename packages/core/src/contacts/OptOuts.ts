@@ -78,6 +78,8 @@ export class OptOuts extends Context.Service<OptOuts, {
     workspaceId: WorkspaceId,
     lines: Stream.Stream<Line, E>
   ) => Effect.Effect<Imported, E | InvalidBody | StoreError>
+  /** A keyed hash of a customer, by which the audit names them as it does when they are erased. */
+  readonly hashOf: (name: string) => Effect.Effect<string>
   /** The names that are opted out and known, in pieces. */
   readonly export: (workspaceId: WorkspaceId) => Stream.Stream<ReadonlyArray<OptOut>, StoreError>
   /** How many further names are opted out, of customers who were erased. */
@@ -190,6 +192,7 @@ export class OptOuts extends Context.Service<OptOuts, {
           )
           return { ...counts, refused }
         }),
+        hashOf: (name) => vault.fingerprint(`customer ${CustomerNames.keyOf(name)}`),
         export: (workspaceId) =>
           Stream.paginate(null as string | null, (after) =>
             Effect.map(

@@ -5,6 +5,7 @@ import { Api, Caller } from "@wac/api"
 import { Contact, Contacts, OptOuts, StoreError, Time } from "@wac/core"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
+import { Exchange } from "../Exchange.ts"
 import * as HandlerGroup from "../HandlerGroup.ts"
 import * as Paging from "../Paging.ts"
 
@@ -29,6 +30,9 @@ export const layer = HandlerGroup.layer(
         const { workspaceId } = yield* Caller.CurrentSession
         const { contact: { key, phoneNumberId } } = yield* contacts.get(workspaceId, id)
         yield* optOuts.choose(workspaceId, { name: key, phoneNumberId, preference, source: "person" })
+        const exchange = yield* Exchange
+        // the audit outlives what is known of the customer
+        exchange.changed = { target: yield* optOuts.hashOf(key) }
         return shown(yield* contacts.get(workspaceId, id))
       }, StoreError.orUnavailable)
 

@@ -9,6 +9,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import * as PacedBody from "../bodies/PacedBody.ts"
 import * as RequestBody from "../bodies/RequestBody.ts"
 import type * as RecipientFile from "../campaigns/RecipientFile.ts"
+import { Exchange } from "../Exchange.ts"
 import * as HandlerGroup from "../HandlerGroup.ts"
 import * as NameFile from "./NameFile.ts"
 
@@ -113,7 +114,13 @@ const people = HandlerGroup.layer(
           const { workspaceId } = yield* Caller.CurrentSession
           const type = RequestBody.essenceOf(request.headers["content-type"]) as RecipientFile.FileType
           const lines = NameFile.lines(PacedBody.read(request), type)
-          return yield* PacedBody.inTime(optOuts.import(workspaceId, lines))
+          const imported = yield* PacedBody.inTime(optOuts.import(workspaceId, lines))
+          const exchange = yield* Exchange
+          const { added, already, refused } = imported
+          exchange.changed = {
+            detail: { added: `${added}`, already: `${already}`, refused: `${refused.length}` }
+          }
+          return imported
         }, StoreError.orUnavailable)
       }))
   })
