@@ -49,7 +49,7 @@ const optOutOne = Command.make(
   "opt-out",
   {
     customer,
-    end: Flag.Boolean("end").pipe(Flag.withDescription("Opt the customer in instead")),
+    end: Flag.Boolean("end").pipe(Flag.withDescription("Opt the customer in instead"), Flag.withDefault(false)),
     workspace: WorkspaceChoice.flag
   },
   Effect.fnUntraced(function*({ customer, end, workspace }) {

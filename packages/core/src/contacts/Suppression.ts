@@ -5,7 +5,7 @@
  */
 import type { PhoneNumberId, WorkspaceId } from "../Id.ts"
 import type { Instant } from "../Time.ts"
-import * as Contact from "./Contact.ts"
+import type * as Contact from "./Contact.ts"
 import * as CustomerNames from "./CustomerNames.ts"
 
 /** Who opted the customer out: the customer, the provider, an API key, a member, or a list that was imported. */

@@ -4,7 +4,7 @@
  */
 import { assert } from "@effect/vitest"
 import {
-  Contact,
+  type Contact,
   ContactStore,
   CustomerNames,
   CustomerRecords,

@@ -9,7 +9,7 @@ import {
   type Id,
   Inbound as Service,
   type InboundItem,
-  InboundMessage,
+  type InboundMessage,
   PlainText,
   Provider
 } from "@wac/core"
