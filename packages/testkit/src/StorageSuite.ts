@@ -68,6 +68,14 @@ const tests = (it: Fixture.It): void => {
       assert.isNotEmpty(storage.name)
       assert.notMatch(storage.name, /:\/\/[^/]*@/)
       assert.isBoolean(storage.durable)
+      if (storage.measured !== undefined) {
+        const { bytes, connections, maxConnections, pools } = yield* storage.measured
+        assert.isAbove(bytes, 0)
+        assert.sameMembers(Object.keys(connections), ["active", "idle", "idle_in_transaction", "other"])
+        for (const count of Object.values(connections)) assert.isAtLeast(count, 0)
+        if (maxConnections !== null) assert.isAbove(maxConnections, 0)
+        for (const { idle, inUse } of Object.values(pools)) assert.isAbove(idle + inUse, 0)
+      }
     }))
 }
 

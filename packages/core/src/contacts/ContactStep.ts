@@ -329,7 +329,12 @@ export const recordInbound: Decide<RecordInbound, LoadedInbound, Recorded, Inbou
       messageId,
       until: InboundMessage.rememberedUntil(message, now)
     })
-    const event = Event.ofInbound(message, number, { id: ids.events[0]!, messageId, createdAt: now })
+    const event = Event.ofInbound(message, number, {
+      id: ids.events[0]!,
+      messageId,
+      createdAt: now,
+      trace: ids.trace ?? null
+    })
     events.push({ event, deliveryId: ids.deliveries[0]! })
     return "recorded"
   })

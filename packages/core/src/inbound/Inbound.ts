@@ -14,6 +14,7 @@ import { MediaStore } from "../media/MediaStore.ts"
 import { type EventIds, MessageStore, type Reported } from "../messages/MessageStore.ts"
 import { PhoneNumberStore } from "../numbers/PhoneNumberStore.ts"
 import { Vault } from "../secrets/Vault.ts"
+import * as Span from "../Span.ts"
 import type { StoreError } from "../StoreError.ts"
 import { TemplateRequests } from "../templates/TemplateRequests.ts"
 import { TemplateStore } from "../templates/TemplateStore.ts"
@@ -61,7 +62,8 @@ export class Inbound extends Context.Service<Inbound, {
       const idsFor = (count: number): Effect.Effect<EventIds> =>
         Effect.all({
           events: Effect.replicateEffect(Id.generate(random, "evt"), count),
-          deliveries: Effect.replicateEffect(Id.generate(random, "dlv"), count)
+          deliveries: Effect.replicateEffect(Id.generate(random, "dlv"), count),
+          trace: Span.stored
         })
 
       /** Our id of the file in a message; undefined if it has none, or its number is unknown. */
@@ -184,10 +186,19 @@ export class Inbound extends Context.Service<Inbound, {
         }
       })
 
+      const withSpan = yield* Span.ifTraced("Inbound.apply")
+      const traced = (item: InboundItem) =>
+        withSpan(apply(item), () => ({
+          attributes: {
+            "wac.inbound.item": item._tag,
+            "wac.message.id": item._tag === "Status" ? item.reference ?? undefined : undefined
+          }
+        }))
+
       return Inbound.of({
-        apply,
+        apply: traced,
         receive: Effect.fn("Inbound.receive")(function*(items) {
-          const passedOver = yield* Effect.forEach(items, apply)
+          const passedOver = yield* Effect.forEach(items, traced)
           yield* PassedOver.tell("the provider's report", passedOver.filter((one) => one !== undefined))
         })
       })

@@ -31,6 +31,8 @@ export interface KeyedRequest {
 export interface EventIds {
   readonly events: ReadonlyArray<EventId>
   readonly deliveries: ReadonlyArray<DeliveryId>
+  /** `Event.trace` of these events. */
+  readonly trace?: string | null
 }
 
 /** The command to accept a send. It is judged at the storage's time (`StorageTime`); the lease keeps its length. */

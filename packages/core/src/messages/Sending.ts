@@ -28,6 +28,7 @@ import { CurrentLimits } from "../limits/Limits.ts"
 import { SendableMedia } from "../media/SendableMedia.ts"
 import * as Metrics from "../Metrics.ts"
 import { Vault } from "../secrets/Vault.ts"
+import * as Span from "../Span.ts"
 import { Stopping } from "../Stopping.ts"
 import { orUnavailable, type StoreError } from "../StoreError.ts"
 import type { Instant } from "../Time.ts"
@@ -122,6 +123,7 @@ export class Sending extends Context.Service<Sending, {
       const random = yield* SecureRandom.SecureRandom
       const vault = yield* Vault
 
+      const traced = yield* Span.ifTraced(`send ${provider.name}`, "client")
       const deadlines = yield* Deadlines.make
       const inFlight = yield* FiberSet.make()
       const stopping = yield* Stopping
@@ -186,7 +188,11 @@ export class Sending extends Context.Service<Sending, {
             message,
             claimToken,
             end,
-            ids: { events: [yield* Id.generate(random, "evt")], deliveries: [yield* Id.generate(random, "dlv")] }
+            ids: {
+              events: [yield* Id.generate(random, "evt")],
+              deliveries: [yield* Id.generate(random, "dlv")],
+              trace: yield* Span.stored
+            }
           })
           return yield* settle.pipe(
             Effect.catchCause((cause) => Effect.as(FiberSet.run(lost, settleLater(message.id, settle, cause)), false))
@@ -268,7 +274,20 @@ export class Sending extends Context.Service<Sending, {
             yield* Metrics.sendEnded("refused", reasonOf(refers.failure))
             return { _tag: "Withdrawn", error: refers.failure }
           }
-          const asked = yield* Effect.exit(Effect.interruptible(ask(claimed, refers.success)))
+          yield* Span.annotate(() => ({ "wac.message.id": claimed.message.id }))
+          const call = Effect.tap(
+            Effect.interruptible(ask(claimed, refers.success)),
+            (outcome) => Span.annotate(() => attributesOf(outcome))
+          )
+          const asked = yield* Effect.exit(traced(call, () => ({
+            attributes: {
+              "messaging.system": provider.name,
+              "messaging.operation.name": "send",
+              "messaging.operation.type": "send",
+              "wac.message.id": claimed.message.id,
+              "wac.message.type": message.type
+            }
+          })))
           // the interruption comes from stopping the process and is not the adapter's fault
           if (Exit.isFailure(asked) && !Cause.hasInterruptsOnly(asked.cause)) {
             yield* Effect.logError("the provider's adapter failed", asked.cause)
@@ -322,6 +341,19 @@ const countOf = (outcome: ProviderOutcome): Effect.Effect<void> => {
       return Metrics.sendEnded("not_sent", reasonOf(outcome.error))
     case "Unknown":
       return Metrics.sendEnded("unknown", "outcome_unknown")
+  }
+}
+
+/** What a span shows of the provider's answer. Its message may name a customer; its code and reason do not. */
+const attributesOf = (outcome: ProviderOutcome): Span.Attributes => {
+  switch (outcome._tag) {
+    case "Accepted":
+      return {}
+    case "Unknown":
+      return { "error.type": "outcome_unknown" }
+    case "Refused":
+    case "NotSent":
+      return { "error.type": reasonOf(outcome.error), "wac.provider.code": outcome.error.provider?.code }
   }
 }
 
