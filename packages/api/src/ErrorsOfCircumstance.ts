@@ -59,7 +59,8 @@ export const forbidden: { readonly [R in Reasons["forbidden"]]: Entry } = {
   },
   opted_out: {
     when: "The customer has opted out, for example with STOP. Only templates other than marketing are still sent.",
-    remedy: "Respect the opt-out. It ends when the customer sends START.",
+    remedy: "Respect the opt-out. It ends when the customer sends START, or when you opt them in with their consent " +
+      "(`DELETE /v1/contacts/{name}/opt-out`).",
     retry: retries.changed,
     example: { message: "the recipient has opted out", param: "to" }
   },

@@ -21,6 +21,11 @@ export const byId = { id: shown({ maxLength: 200, pattern }) }
 /** The id of a contact: the id of the phone number, and the customer's number or user id at the provider. */
 export const byContactId = { id: shown({ maxLength: 255, pattern: pattern.replace("$", ":.+$") }) }
 
+/** A name of a customer in a path. */
+export const byName = {
+  name: shown({ maxLength: 200, pattern: "^(\\+[1-9][0-9]{6,14}|[A-Za-z][!-~]{1,199})$" }, "Any name of the customer")
+}
+
 const keyForm = {
   minLength: 1,
   maxLength: 255,

@@ -45,6 +45,11 @@ export const TakesFile = Context.Reference<ReadonlyArray<string>>("@wac/api/Trai
   defaultValue: () => []
 })
 
+/** The body may be left out, which is the same as `{}`. */
+export const BodyIsOptional = Context.Reference<boolean>("@wac/api/Traits/BodyIsOptional", {
+  defaultValue: () => false
+})
+
 /** The body is one file, as `multipart/form-data`. It is streamed, and its signature is checked at its end. */
 export const Uploads = Context.Reference<boolean>("@wac/api/Traits/Uploads", { defaultValue: () => false })
 

@@ -192,6 +192,15 @@ export interface InternalRoutes {
     readonly response: Wire.InternalPage<Wire.Contact>
   }
   readonly "GET /internal/contacts/:id": { readonly response: Wire.Contact }
+  readonly "PUT /internal/contacts/:id/opt-out": { readonly response: Wire.Contact }
+  readonly "DELETE /internal/contacts/:id/opt-out": { readonly response: Wire.Contact }
+  readonly "GET /internal/settings/opt-out": { readonly response: Wire.OptOutSettings }
+  readonly "PUT /internal/settings/opt-out": {
+    readonly body: Wire.OptOutWords
+    readonly response: Wire.OptOutSettings
+  }
+  readonly "GET /internal/suppressions": { readonly response: Wire.Suppressions }
+  readonly "PUT /internal/suppressions": { readonly response: Wire.ImportedOptOuts }
   readonly "GET /internal/phone-numbers": {
     readonly query: ListQuery
     readonly response: Wire.InternalPage<Wire.PhoneNumber>

@@ -618,6 +618,67 @@ export interface AlertSettings {
   readonly url: string | null
 }
 
+/** What a workspace changes of the words by which customers opt out. */
+export interface OptOutWords {
+  /** Words that opt out, besides the defaults. */
+  readonly stopWords: ReadonlyArray<string>
+  /** Words that opt in, besides the defaults. */
+  readonly startWords: ReadonlyArray<string>
+  /** Defaults that do not count. */
+  readonly removed: ReadonlyArray<string>
+}
+
+/** The words of a workspace, and the defaults. */
+export interface OptOutSettings extends OptOutWords {
+  readonly defaults: ReadonlyArray<{
+    /** ISO 639. */
+    readonly language: string
+    readonly stopWords: ReadonlyArray<string>
+    readonly startWords: ReadonlyArray<string>
+  }>
+}
+
+/** Who opted a customer out. */
+export type OptOutSource = "customer" | "provider" | "api" | "person" | "import"
+
+/** For which number a customer is opted out or in. */
+export interface ChooseOptOut {
+  /** If omitted, every number of the workspace. */
+  readonly phoneNumberId?: string
+}
+
+/** What holds for a customer after a choice. */
+export interface OptOut {
+  /** As it was given. */
+  readonly contact: string
+  readonly optedOut: boolean
+  /** `null` if the customer is not opted out. */
+  readonly optedOutAt: string | null
+  /** `null` if the customer is not opted out. */
+  readonly source: OptOutSource | null
+}
+
+/** The result of an import of opt-outs. */
+export interface ImportedOptOuts {
+  readonly added: number
+  readonly already: number
+  readonly refused: ReadonlyArray<{ readonly line: number; readonly value: string; readonly reason: string }>
+}
+
+/** The names that are opted out. */
+export interface Suppressions {
+  /** How many further names are opted out, of customers who were erased. */
+  readonly others: number
+  readonly names: ReadonlyArray<{
+    readonly name: string
+    /** `null` for every number of the workspace. */
+    readonly phoneNumberId: string | null
+    readonly optedOutAt: string
+    /** `null` if the customer or the provider opted them out. */
+    readonly source: OptOutSource | null
+  }>
+}
+
 /** The actions in the audit: the resource and the change. */
 export type AuditAction =
   | "alert_settings.change"
@@ -632,6 +693,9 @@ export type AuditAction =
   | "campaign.resume"
   | "campaign.start"
   | "campaign.upload"
+  | "contact.import_opt_outs"
+  | "contact.opt_in"
+  | "contact.opt_out"
   | "customer.erase"
   | "delivery.retry"
   | "member.change"
@@ -642,6 +706,7 @@ export type AuditAction =
   | "number.add"
   | "number.change"
   | "number.remove"
+  | "opt_out_words.change"
   | "password.change"
   | "password.reset"
   | "portal.open"

@@ -207,6 +207,22 @@ export interface InternalClient {
     /** In the order of their ids. */
     readonly list: (query?: ContactQuery, options?: CallOptions) => InternalList<Wire.Contact>
     readonly get: (id: string, options?: CallOptions) => Returned<"GET /internal/contacts/:id">
+    /** Opts a customer out for the contact's number. */
+    readonly optOut: (id: string, options?: CallOptions) => Returned<"PUT /internal/contacts/:id/opt-out">
+    /** Ends the opt-out for the contact's number. */
+    readonly optIn: (id: string, options?: CallOptions) => Returned<"DELETE /internal/contacts/:id/opt-out">
+  }
+  readonly optOuts: {
+    /** The words by which customers opt out. */
+    readonly words: (options?: CallOptions) => Returned<"GET /internal/settings/opt-out">
+    readonly setWords: (words: Wire.OptOutWords, options?: CallOptions) => Returned<"PUT /internal/settings/opt-out">
+    /** All names that are opted out. */
+    readonly export: (options?: CallOptions) => Returned<"GET /internal/suppressions">
+    /** Opts out every name of a file, for all numbers. */
+    readonly import: (
+      file: RecipientFile,
+      options?: CallOptions
+    ) => Returned<"PUT /internal/suppressions">
   }
   readonly phoneNumbers: {
     /** Newest first. */
@@ -379,7 +395,16 @@ export const createInternalClient = (options: InternalClientOptions): InternalCl
     },
     contacts: {
       list: list((query?: ContactQuery, options?) => call("GET /internal/contacts", { query }, options)),
-      get: (id, options) => call("GET /internal/contacts/:id", { id }, options)
+      get: (id, options) => call("GET /internal/contacts/:id", { id }, options),
+      optOut: (id, options) => call("PUT /internal/contacts/:id/opt-out", { id }, options),
+      optIn: (id, options) => call("DELETE /internal/contacts/:id/opt-out", { id }, options)
+    },
+    optOuts: {
+      words: (options) => call("GET /internal/settings/opt-out", {}, options),
+      setWords: (body, options) => call("PUT /internal/settings/opt-out", { body }, options),
+      export: (options) => call("GET /internal/suppressions", {}, options),
+      import: ({ bytes, type }, options) =>
+        call("PUT /internal/suppressions", { content: { bytes, type } }, { timeout: uploadTimeout, ...options })
     },
     phoneNumbers: {
       list: list((query?: ListQuery, options?) => call("GET /internal/phone-numbers", { query }, options))

@@ -15,6 +15,7 @@ import * as CampaignsHandlers from "./campaigns/CampaignsHandlers.ts"
 import * as StreamHandlers from "./changes/StreamHandlers.ts"
 import * as UnfinishedRequest from "./connections/UnfinishedRequest.ts"
 import * as ContactsHandlers from "./contacts/ContactsHandlers.ts"
+import * as OptOutsHandlers from "./contacts/OptOutsHandlers.ts"
 import * as ErrorResponse from "./ErrorResponse.ts"
 import * as EventsHandlers from "./events/EventsHandlers.ts"
 import * as Exchange from "./Exchange.ts"
@@ -76,6 +77,7 @@ const routes = Layer.mergeAll(
       PhoneNumbersHandlers.layer,
       CampaignsHandlers.layer,
       ContactsHandlers.layer,
+      OptOutsHandlers.layer,
       WebhookHandlers.layer,
       DeliveriesHandlers.layer,
       ReplaysHandlers.layer,

@@ -24,6 +24,7 @@ import {
   type Member,
   type MemberStep,
   type Message,
+  type OptOutWords,
   type PhoneNumber,
   type PhoneNumberStep,
   type PortalStep,
@@ -34,6 +35,7 @@ import {
   Session,
   type SessionStore,
   StorageTime,
+  type Suppression,
   type Template,
   type Time,
   type Workspace
@@ -213,6 +215,9 @@ export interface Memory {
   readonly campaignHint: Hint
   readonly alerts: Table<Alert.Alert>
   readonly alertSettings: Map<Id.WorkspaceId, Alert.Settings>
+  /** By workspace and hash. */
+  readonly suppressions: Map<string, ReadonlyArray<Suppression.Suppression>>
+  readonly optOutWords: Map<Id.WorkspaceId, OptOutWords.Settings>
   readonly changeListeners: Set<(change: Change.Change) => void>
   readonly audit: Table<AuditEntry.AuditEntry>
   readonly requests: Table<ApiRequest.ApiRequest>
@@ -315,6 +320,8 @@ const make = (now: Memory["now"]): Memory => ({
   campaignHint: new Hint(),
   alerts: new Table(),
   alertSettings: new Map(),
+  suppressions: new Map(),
+  optOutWords: new Map(),
   changeListeners: new Set(),
   audit: new Table(),
   requests: new Table(),

@@ -45,6 +45,8 @@ const impossible: { readonly [constraint: string]: readonly [table: string, ...c
   buckets_counted_at: ["buckets", { phone_number_id: null }],
   api_keys_scopes: ["api_keys", { scopes: ["messages:send", "all"] }],
   templates_parameter_format: ["templates", { parameter_format: "none" }],
+  suppressions_source: ["suppressions", { source: "nobody" }],
+  suppressions_name: ["suppressions", { at: null }, { source: null }],
   contacts_customer: ["contacts", { phone: null, user_id: null }],
   contacts_preference: ["contacts", { opted_out: true }],
   media_state: ["media", { id: "other", provider_media_id: "q", state: "lost" }],
@@ -161,6 +163,8 @@ const impossible: { readonly [constraint: string]: readonly [table: string, ...c
   events_order_key_sequence_key: ["events", { id: "other" }],
   webhooks_workspace_id_key: ["webhooks", { id: "other" }],
 
+  suppressions_workspace_id_fkey: ["suppressions", { workspace_id: "nobody's" }],
+  opt_out_words_workspace_id_fkey: ["opt_out_words", { workspace_id: "nobody's" }],
   alert_settings_workspace_id_fkey: ["alert_settings", { workspace_id: "nobody's" }],
   members_workspace_id_fkey: ["members", { workspace_id: "nobody's" }],
   members_user_id_fkey: ["members", { user_id: "nobody" }],

@@ -96,6 +96,16 @@ export const possible: { readonly [table: string]: Row } = {
     told: {}
   },
   contacts: { workspace_id: "ws", phone_number_id: "pn", key: "+1", phone: "+1", user_id: "u" },
+  suppressions: {
+    workspace_id: "ws",
+    hash: "h",
+    phone_number_id: "",
+    opted_out: true,
+    name: "+1",
+    source: "api",
+    at: 1
+  },
+  opt_out_words: { workspace_id: "ws", stop_words: [], start_words: [], removed: [] },
   contact_names: { phone_number_id: "pn", name: "+3", key: "+1" },
   inbound_messages: {
     workspace_id: "ws",

@@ -9,6 +9,7 @@ import * as AuditStoreSuite from "./audit/AuditStoreSuite.ts"
 import * as CampaignStoreSuite from "./campaigns/CampaignStoreSuite.ts"
 import * as ChangeStoreSuite from "./changes/ChangeStoreSuite.ts"
 import * as ContactStoreNamesSuite from "./contacts/ContactStoreNamesSuite.ts"
+import * as ContactStoreOptOutSuite from "./contacts/ContactStoreOptOutSuite.ts"
 import * as ContactStoreSuite from "./contacts/ContactStoreSuite.ts"
 import * as CustomerStoreSuite from "./contacts/CustomerStoreSuite.ts"
 import * as EventStoreSuite from "./events/EventStoreSuite.ts"
@@ -92,7 +93,8 @@ const suites: { readonly [port in Ports.Name]: readonly [Suite, ...ReadonlyArray
   ApiKeyStore: [{ tests: ApiKeyStoreSuite.tests }],
   ContactStore: [
     { tests: ContactStoreSuite.tests },
-    { topic: "customers under several names", tests: ContactStoreNamesSuite.tests }
+    { topic: "customers under several names", tests: ContactStoreNamesSuite.tests },
+    { topic: "opt-outs of names", tests: ContactStoreOptOutSuite.tests }
   ],
   CustomerStore: [{ tests: CustomerStoreSuite.tests }],
   InboundPostStore: [{ tests: InboundPostStoreSuite.tests }],

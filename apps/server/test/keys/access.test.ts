@@ -134,6 +134,8 @@ describe("the API definition", () => {
       "POST /internal/messages": "session: developer",
       "GET /internal/messages": "session: member",
       "GET /internal/messages/:id": "session: member",
+      "PUT /v1/contacts/:name/opt-out": "key: messages:send",
+      "DELETE /v1/contacts/:name/opt-out": "key: messages:send",
       "POST /v1/media": "key: messages:send",
       "GET /v1/media/:id": "key: messages:send",
       "DELETE /v1/media/:id": "key: messages:send",
@@ -187,6 +189,12 @@ describe("the API definition", () => {
       "POST /internal/campaigns/:id/cancel": "session: developer",
       "GET /internal/contacts": "session: member",
       "GET /internal/contacts/:id": "session: member",
+      "PUT /internal/contacts/:id/opt-out": "session: developer",
+      "DELETE /internal/contacts/:id/opt-out": "session: developer",
+      "GET /internal/settings/opt-out": "session: admin",
+      "PUT /internal/settings/opt-out": "session: admin",
+      "GET /internal/suppressions": "session: developer",
+      "PUT /internal/suppressions": "session: developer",
       "GET /internal/webhook": "session: member, portal",
       "PUT /internal/webhook": "session: developer, portal",
       "DELETE /internal/webhook": "session: developer, portal",
@@ -369,7 +377,7 @@ layer(Hosted.layer, checks.live)("callers", (it) => {
 
     it("the workspace has a resource for each route with an id", () => {
       assert.deepStrictEqual(
-        [...new Set(routes.filter(({ path }) => path.includes(":")).map(({ path }) => path))].sort(),
+        [...new Set(routes.filter(({ path }) => path.includes(":id")).map(({ path }) => path))].sort(),
         Object.keys(
           Things.byPath({
             message: "",
@@ -429,9 +437,9 @@ layer(Hosted.layer, checks.live)("callers", (it) => {
 
         for (const route of routes.filter(({ access }) => access?._tag !== "Public")) {
           const caller = callerFor(route, theirs)
-          for (const id of route.path.includes(":") ? ids : [checks.nobody]) {
+          for (const id of route.path.includes(":id") ? ids : [checks.nobody]) {
             const answer = yield* ask(url, route, caller, id)
-            if (route.path.includes(":")) checks.assertError(answer, 404, { code: "not_found" })
+            if (route.path.includes(":id")) checks.assertError(answer, 404, { code: "not_found" })
             for (const own of [...ids, "127.0.0.1:1/"]) assert.notInclude(answer.text, own, route.name)
           }
         }
@@ -461,7 +469,7 @@ layer(Hosted.layer, checks.live)("callers", (it) => {
         const hosted = yield* Hosted
         const { theirs, url } = hosted
         const { thing } = yield* Things.make(ownOf(hosted))
-        for (const route of routes.filter(({ path }) => path.includes(":"))) {
+        for (const route of routes.filter(({ path }) => path.includes(":id"))) {
           const caller = callerFor(route, theirs)
           const [foreign, unknown] = [
             yield* ask(url, route, caller, thing[route.path]),

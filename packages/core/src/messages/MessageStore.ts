@@ -47,6 +47,8 @@ export interface AcceptSend {
    */
   readonly campaignId: CampaignId | null
   readonly message: OutboundMessage
+  /** Of the recipient's name (`Suppression.secretOf`). */
+  readonly hash: string
   /** The message's id, if this is the first try under the key. */
   readonly messageId: MessageId
   /** The owner token of the claim, if the claim is granted. */

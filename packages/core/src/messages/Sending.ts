@@ -20,12 +20,14 @@ import { SecureRandom } from "effect/crypto"
 import type { Customer } from "../contacts/Contact.ts"
 import { ContactStore } from "../contacts/ContactStore.ts"
 import * as CustomerNames from "../contacts/CustomerNames.ts"
+import * as NameHashes from "../contacts/NameHashes.ts"
 import * as Deadlines from "../Deadlines.ts"
 import { type DomainError, reasonOf, type ServerError } from "../Errors.ts"
 import * as Id from "../Id.ts"
 import { CurrentLimits } from "../limits/Limits.ts"
 import { SendableMedia } from "../media/SendableMedia.ts"
 import * as Metrics from "../Metrics.ts"
+import { Vault } from "../secrets/Vault.ts"
 import * as Span from "../Span.ts"
 import { Stopping } from "../Stopping.ts"
 import { orUnavailable, type StoreError } from "../StoreError.ts"
@@ -119,6 +121,7 @@ export class Sending extends Context.Service<Sending, {
       const record = yield* UsageRecorder
       const library = yield* SendableMedia
       const random = yield* SecureRandom.SecureRandom
+      const vault = yield* Vault
 
       const traced = yield* Span.ifTraced(`send ${provider.name}`, "client")
       const deadlines = yield* Deadlines.make
@@ -205,13 +208,16 @@ export class Sending extends Context.Service<Sending, {
        * about the message repeat them, so a failure costs nothing.
        */
       const learn = (
-        { contact, message: { content: { to } }, sender: { providerNumberId } }: ClaimedSend,
+        { contact, message: { content: { to } }, sender: { providerNumberId, workspaceId } }: ClaimedSend,
         recipient: Customer | undefined,
         now: Instant
       ): Effect.Effect<void> => {
         const customer = CustomerNames.addressed(to, recipient)
         if (!CustomerNames.isTelling(customer) || CustomerNames.isKnownAs(contact, customer)) return Effect.void
-        return Effect.ignore(contacts.tell({ now, providerNumberId, customer, at: now }))
+        return NameHashes.of(vault, workspaceId, CustomerNames.keysIn(customer)).pipe(
+          Effect.flatMap((hashes) => contacts.tell({ now, hashes, providerNumberId, customer, at: now })),
+          Effect.ignore
+        )
       }
 
       const settle = Effect.fnUntraced(
@@ -299,10 +305,13 @@ export class Sending extends Context.Service<Sending, {
         const now = yield* Clock.currentTimeMillis
         const askedAt = yield* Clock.monotonicTimeNanos
         const claimToken = yield* random.uuidV4({})
+        const name = CustomerNames.keyOf(send.message.to)
+        const { [name]: hash } = yield* NameHashes.of(vault, keyed.workspaceId, [name])
         const accepted = yield* store.accept({
           ...send,
           now,
           request: keyed,
+          hash: hash!,
           messageId: yield* Id.generate(random, "msg"),
           claimToken,
           leaseUntil: now + Duration.toMillis(Idempotency.lease),

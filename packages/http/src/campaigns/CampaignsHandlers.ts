@@ -16,6 +16,7 @@ import { type DateTime, DateTime as DateTimes, Effect, Stream, Struct } from "ef
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import * as PacedBody from "../bodies/PacedBody.ts"
+import type { FileType } from "../bodies/RecordFile.ts"
 import * as RequestBody from "../bodies/RequestBody.ts"
 import { Exchange } from "../Exchange.ts"
 import * as HandlerGroup from "../HandlerGroup.ts"
@@ -129,7 +130,7 @@ export const layer = HandlerGroup.layer(
         }, StoreError.orUnavailable),
         upload: Effect.fnUntraced(function*({ params, query, request }) {
           const { workspaceId } = yield* Caller.CurrentSession
-          const type = RequestBody.essenceOf(request.headers["content-type"]) as RecipientFile.FileType
+          const type = RequestBody.essenceOf(request.headers["content-type"]) as FileType
           const { replace = false, ...reading } = query
           const rows = RecipientFile.rows(PacedBody.read(request), type, reading)
           const end = replace ? "replace" : "add"

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import type { Recipient } from "@wac/core"
 import { Effect, Exit, Option, Schema, Stream } from "effect"
 import { vi } from "vitest"
+import * as RecordFile from "../../src/bodies/RecordFile.ts"
 import * as RecipientFile from "../../src/campaigns/RecipientFile.ts"
 
 const [a, b] = ["+12025550001", "+12025550002"]
@@ -11,7 +12,7 @@ const utf8 = (text: string) => new TextEncoder().encode(text)
 /** Reads a file that arrives in pieces of some bytes. */
 const rowsOf = (
   file: string | Uint8Array,
-  type: RecipientFile.FileType,
+  type: RecordFile.FileType,
   size = 7,
   reading: RecipientFile.Reading = {}
 ) => {
@@ -405,7 +406,7 @@ describe("reading a file of recipients gives other work its turn", () => {
   const lines = `{"to":"${a}"}\n`.repeat(5_000)
   const variables = Object.fromEntries(Array.from({ length: 4_000 }, (_, i) => [`v${i}`, "1"]))
   const many = `${JSON.stringify({ to: a, variables })}\n`.repeat(20)
-  const files: ReadonlyArray<readonly [what: string, type: RecipientFile.FileType, file: string | Uint8Array]> = [
+  const files: ReadonlyArray<readonly [what: string, type: RecordFile.FileType, file: string | Uint8Array]> = [
     ["rows that are too short", "text/csv", short],
     ["rows of very many values", "text/csv", wide],
     ["rows without values", "text/csv", blank],
@@ -421,7 +422,7 @@ describe("reading a file of recipients gives other work its turn", () => {
   const reading = { defaultCountry: "DE" }
 
   /** The most rows that come between two turns of the event loop, and the most bytes of them that are read. */
-  const mostAtOnce = (file: string | Uint8Array, type: RecipientFile.FileType) =>
+  const mostAtOnce = (file: string | Uint8Array, type: RecordFile.FileType) =>
     Effect.promise(async () => {
       let turns = 0
       let going = true
@@ -466,8 +467,8 @@ describe("reading a file of recipients gives other work its turn", () => {
       Effect.gen(function*() {
         const { bytes, rows, total } = yield* mostAtOnce(file, type)
         assert.isAbove(total, 5)
-        assert.isAtMost(rows, 2 * RecipientFile.rowsAtOnce)
-        assert.isAtMost(bytes, RecipientFile.bytesAtOnce)
+        assert.isAtMost(rows, 2 * RecordFile.recordsAtOnce)
+        assert.isAtMost(bytes, RecordFile.bytesAtOnce)
       })
   )
 

@@ -11,6 +11,7 @@ import {
   Message,
   MessageErasure,
   Recipient,
+  Suppression,
   type Time
 } from "@wac/core"
 import { Effect, Layer } from "effect"
@@ -18,6 +19,7 @@ import { WrittenTo } from "../limits/WrittenTo.ts"
 import { rekey, sendOf, write as writeSends } from "../messages/Sends.ts"
 import { forgetContact, type KeptCampaign, type KeptPost, type Memory, State } from "../State.ts"
 import type { Consignment } from "../webhooks/Outbox.ts"
+import { suppressionsOf, writeSuppressions } from "./ContactStore.ts"
 
 type Step = CustomerStore.Step
 
@@ -146,7 +148,10 @@ const erasePosts = (memory: Memory, step: Step): CustomerStore.Erased => {
   return { ...erased(found.length - waiting.length), busy: waiting.length }
 }
 
-const eraseContacts = (memory: Memory, { names, workspaceId }: Step): CustomerStore.Erased => {
+const eraseContacts = (
+  memory: Memory,
+  { hashes, names, workspaceId }: CustomerStore.EraseStep
+): CustomerStore.Erased => {
   for (const { id } of memory.phoneNumbers.all(workspaceId)) {
     for (const key of names.keys) {
       memory.buckets.delete(Limits.pairBucket(id, key))
@@ -155,11 +160,14 @@ const eraseContacts = (memory: Memory, { names, workspaceId }: Step): CustomerSt
     }
   }
   const found = contactsOf(memory, workspaceId, names)
+  const stored = hashes.flatMap((hash) => suppressionsOf(memory, workspaceId, hash))
+  const contacts = found.map(({ contact }) => contact)
+  writeSuppressions(memory, Suppression.erased(workspaceId, hashes, contacts, stored))
   for (const row of found) forgetContact(memory, row)
   return erased(found.length)
 }
 
-const erase = (memory: Memory, step: Step, now: Time.Instant): CustomerStore.Erased => {
+const erase = (memory: Memory, step: CustomerStore.EraseStep, now: Time.Instant): CustomerStore.Erased => {
   switch (step.place) {
     case "deliveries":
       return eraseDeliveries(memory, step, now)
@@ -185,6 +193,6 @@ export const layer = Layer.effect(
       contacts: (workspaceId, names) =>
         Effect.sync(() => contactsOf(memory, workspaceId, names).map(({ contact }) => contact)),
       find: (step) => Effect.sync(() => ({ found: find(memory, step), next: null })),
-      erase: ({ now, ...step }) => Effect.sync(() => erase(memory, step, memory.now(now)))
+      erase: (step) => Effect.sync(() => erase(memory, step, memory.now(step.now)))
     }))
 )

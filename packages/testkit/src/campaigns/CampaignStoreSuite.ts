@@ -209,6 +209,7 @@ const link = (own: Fixture.World, n: number) =>
     store.setPreference({
       now: own.start,
       providerNumberId: own.number.providerNumberId,
+      hashes: MessageFixture.hashesOf({ phone: customer(n), userId: userId(n) }),
       customer: { phone: customer(n), userId: userId(n) },
       preference: "opt_in",
       at: own.start
@@ -390,6 +391,7 @@ export const tests = (it: Fixture.It): void => {
       yield* contacts.setPreference({
         now: own.start,
         providerNumberId: own.number.providerNumberId,
+        hashes: MessageFixture.hashesOf({ phone: optedOut, userId: null }),
         customer: { phone: optedOut, userId: null },
         preference: "opt_out",
         at: own.start
@@ -813,6 +815,7 @@ export const tests = (it: Fixture.It): void => {
         yield* customers.erase({
           workspaceId: own.workspace.id,
           names: CustomerRecords.namesOf(message.content.to, []),
+          hashes: [],
           place: "messages",
           after: null,
           now: own.start
@@ -1042,6 +1045,7 @@ export const tests = (it: Fixture.It): void => {
       const { erased } = yield* customers.erase({
         workspaceId: own.workspace.id,
         names: CustomerRecords.namesOf(recipient!.message.content.to, []),
+        hashes: [],
         place: "messages",
         after: null,
         now: own.start

@@ -53,6 +53,7 @@ const eraseIn = (own: Fixture.World, names: CustomerRecords.Names, place: Custom
       const step: CustomerStore.Erased = yield* store.erase({
         workspaceId: own.workspace.id,
         names,
+        hashes: names.keys.map(MessageFixture.hashOf),
         place,
         after,
         now: own.start
