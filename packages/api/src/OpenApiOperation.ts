@@ -151,6 +151,12 @@ const responsesOf = (
     return answer === undefined ? [] : [[key, { ...answer, headers }]]
   })
 
+/** The scope that an endpoint requires of API keys. */
+const scoped = (endpoint: HttpApiEndpoint.Top, { description }: OpenApi.OpenAPISpecOperation) => {
+  const access = Context.getOrUndefined(endpoint.annotations, Access)
+  return access?._tag === "ApiKey" ? { description: `${description} Requires the scope \`${access.scope}\`.` } : {}
+}
+
 /** The operation of an endpoint, completed. */
 export const complete = (
   endpoint: HttpApiEndpoint.Top,
@@ -161,6 +167,7 @@ export const complete = (
   const isPaged = Traits.has(endpoint, Traits.IsPaged)
   return {
     ...operation,
+    ...scoped(endpoint, operation),
     parameters: [
       ...operation.parameters.map((parameter) =>
         isIdempotencyKey(parameter)

@@ -44,6 +44,9 @@ const impossible: { readonly [constraint: string]: readonly [table: string, ...c
   ],
   buckets_counted_at: ["buckets", { phone_number_id: null }],
   api_keys_scopes: ["api_keys", { scopes: ["messages:send", "all"] }],
+  api_keys_further_scopes: ["api_keys", { further_scopes: ["messages:read", "all"] }, {
+    further_scopes: ["messages:send"]
+  }],
   templates_parameter_format: ["templates", { parameter_format: "none" }],
   contacts_customer: ["contacts", { phone: null, user_id: null }],
   contacts_preference: ["contacts", { opted_out: true }],

@@ -71,6 +71,7 @@ export const possible: { readonly [table: string]: Row } = {
     name: "one",
     prefix: "wac_live_abcd",
     scopes: ["messages:send"],
+    further_scopes: ["messages:read"],
     token_hash: "h",
     secret_key_id: "k",
     secret_nonce: nonce,

@@ -170,6 +170,7 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("the 
           access?._tag === "ApiKey" ? [{ apiKey: [] }] : access?._tag === "Session" ? [{ session: [] }] : [],
           name
         )
+        if (access?._tag === "ApiKey") assert.include(operation.description, `the scope \`${access.scope}\``, name)
         assert.strictEqual(operation.requestBody !== undefined, payload.size > 0, name)
         assert.strictEqual(
           operation.parameters.find((parameter: Json) =>

@@ -41,6 +41,12 @@ export const CreateApiKey = Schema.Struct({
   ),
   requireSignature: Schema.optionalKey(
     Schema.Boolean.annotate({ description: "Whether mutating requests with the key must be signed" })
+  ),
+  scopes: Schema.optionalKey(
+    Schema.Array(ApiScope.ApiScope).check(Schema.isMaxLength(100)).annotate({
+      description: "What the key may do, in any order; `messages:send` is always added. If omitted: " +
+        ApiScope.defaults.map((scope) => `\`${scope}\``).join(", ")
+    })
   )
 }).annotate({ identifier: "CreateApiKey" })
 

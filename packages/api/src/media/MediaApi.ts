@@ -36,7 +36,7 @@ export class MediaApi extends HttpApiGroup.make("media").add(
     payload: UploadMedia.pipe(HttpApiSchema.asMultipartStream(limits)),
     success: StoredMedia.pipe(HttpApiSchema.status(201)),
     error: writing
-  }).annotate(Access, apiKey("messages:send")).annotate(NeedsIdempotencyKey, true).annotate(Uploads, true)
+  }).annotate(Access, apiKey("media:write")).annotate(NeedsIdempotencyKey, true).annotate(Uploads, true)
     .annotate(TakesFile, ["multipart/form-data"])
     .annotateMerge(
       OpenApi.annotations({
@@ -54,7 +54,7 @@ export class MediaApi extends HttpApiGroup.make("media").add(
       HttpApiSchema.asText({ contentType: "application/octet-stream" })
     ),
     error: asking
-  }).annotate(Access, apiKey("messages:send")).annotate(ServesFile, true).annotateMerge(
+  }).annotate(Access, apiKey("messages:read")).annotate(ServesFile, true).annotateMerge(
     OpenApi.annotations({
       summary: "Download a file",
       description: "A file of the workspace, uploaded or from a customer, with its own `Content-Type`. Supports " +
@@ -66,7 +66,7 @@ export class MediaApi extends HttpApiGroup.make("media").add(
     query: noQuery,
     success: HttpApiSchema.NoContent,
     error: asking
-  }).annotate(Access, apiKey("messages:send")).annotateMerge(
+  }).annotate(Access, apiKey("media:write")).annotateMerge(
     OpenApi.annotations({
       summary: "Delete a file",
       description: "Deletes a file of the workspace. Messages that were sent with it keep it."

@@ -193,7 +193,7 @@ export class MessagesApi extends HttpApiGroup.make("messages").add(
     query: { ...publicFilter, ...pageQuery },
     success: listOf(StoredMessage),
     error: reading
-  }).annotate(Access, apiKey("messages:send")).annotate(IsPaged, true).annotateMerge(OpenApi.annotations({
+  }).annotate(Access, apiKey("messages:read")).annotate(IsPaged, true).annotateMerge(OpenApi.annotations({
     summary: "List messages",
     description: `All messages of the workspace with their current state, newest first. ${pageMayBeShort}`
   })),
@@ -202,7 +202,7 @@ export class MessagesApi extends HttpApiGroup.make("messages").add(
     query: noQuery,
     success: StoredMessage,
     error: reading
-  }).annotate(Access, apiKey("messages:send")).annotateMerge(
+  }).annotate(Access, apiKey("messages:read")).annotateMerge(
     OpenApi.annotations({
       summary: "Get a message",
       description: "Any message of the workspace with its current state."
