@@ -134,7 +134,8 @@ export interface RotateSecret {
 
 /** The new secret. Only this response contains it. */
 export interface RotatedSecret {
-  readonly signingSecret: string
+  /** Missing from a repeated response. */
+  readonly signingSecret?: string
   readonly previousExpiresAt: string
 }
 
@@ -441,7 +442,8 @@ export interface InviteMember {
 /** An invitation. Only this response contains its link. */
 export interface InvitedMember {
   readonly id: string
-  readonly inviteUrl: string
+  /** Missing from a repeated response. */
+  readonly inviteUrl?: string
   readonly expiresAt: string
 }
 

@@ -31,6 +31,7 @@ import * as corrections from "./migrations/0021_corrections.ts"
 import * as untoldPrices from "./migrations/0022_untold_prices.ts"
 import * as identities from "./migrations/0023_identities.ts"
 import * as keyScopes from "./migrations/0025_key_scopes.ts"
+import * as keptAnswers from "./migrations/0026_kept_answers.ts"
 import { OpenError } from "./OpenError.ts"
 import { describe, isPassing } from "./SqlFailure.ts"
 
@@ -71,7 +72,8 @@ export const all: ReadonlyArray<Migration> = [
   { name: "corrections", sql: corrections.sql, additive: true },
   { name: "untold prices", sql: untoldPrices.sql, additive: true },
   { name: "identities", sql: identities.sql, additive: true },
-  { name: "key scopes", sql: keyScopes.sql, additive: true }
+  { name: "key scopes", sql: keyScopes.sql, additive: true },
+  { name: "kept answers", sql: keptAnswers.sql, additive: true }
 ]
 
 /** The advisory lock that serializes migrations. The number is arbitrary but must stay the same. */

@@ -31,7 +31,8 @@ const record: ReadonlyArray<readonly [name: string, sha256: string]> = [
   ["corrections", "b09b6a3bd8650ec01254ed62bda45f7c49fae9e074e315d46d58b2ff8a9e1c2c"],
   ["untold prices", "d0b27dcf13e08b2b48cc917755c859445eb748d4cfe825bef51ec8cb44b2caa4"],
   ["identities", "d79a839e7cf11ae492048f0e98bf7f4abd3816d0b78d1f4840facb01f75e2df1"],
-  ["key scopes", "7b5d35c1f360c1e01e8109c8fe4a01b767bccdcedfd1e47ec214f5fec94d3cbb"]
+  ["key scopes", "7b5d35c1f360c1e01e8109c8fe4a01b767bccdcedfd1e47ec214f5fec94d3cbb"],
+  ["kept answers", "b4489c0f758cd736558f143f71194a79134cee0c4a2f3981a4ae917edd31366b"]
 ]
 
 const present = Migrations.all.map(({ name, sql }) => [name, createHash("sha256").update(sql).digest("hex")] as const)

@@ -1,9 +1,10 @@
 /** A new campaign: a template, a file of customers, and what of the file fills the template. */
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { Link, useNavigate } from "@tanstack/react-router"
-import type { Campaign, TemplateDetail } from "@wac/client/internal"
+import type { Campaign, CreateCampaign, TemplateDetail } from "@wac/client/internal"
 import { useRef, useState } from "react"
 import { phoneNumbersQuery } from "../numbers/Queries.ts"
+import { useOnce } from "../session/Once.ts"
 import { api } from "../session/Service.ts"
 import { useRefusal } from "../session/Session.tsx"
 import { Preview } from "../templates/Preview.tsx"
@@ -69,6 +70,7 @@ const Form = ({ templates }: { readonly templates: ReadonlyArray<TemplateDetail>
     }
   }
 
+  const once = useOnce<CreateCampaign>()
   const create = useMutation({
     mutationFn: async () => {
       const plan = {
@@ -83,7 +85,7 @@ const Form = ({ templates }: { readonly templates: ReadonlyArray<TemplateDetail>
         ...(Number(holdout) === 0 ? {} : { holdout: Number(holdout) / 100 })
       }
       made.current = made.current === undefined
-        ? await api.campaigns.create(plan)
+        ? await api.campaigns.create(plan, { idempotencyKey: once([plan], () => plan).idempotencyKey })
         : await api.campaigns.edit(made.current.id, { templateB: null, ...plan })
       const { id } = made.current
       if (file !== undefined && head !== undefined) {

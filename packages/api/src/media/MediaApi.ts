@@ -10,7 +10,7 @@ import { asking, writing } from "../ErrorBody.ts"
 import { noQuery } from "../Lists.ts"
 import { byId, idempotencyKey } from "../Parameters.ts"
 import { Timestamp } from "../Timestamp.ts"
-import { NeedsIdempotencyKey, ServesFile, TakesFile, Uploads } from "../Traits.ts"
+import { BindsIdempotencyKey, NeedsIdempotencyKey, ServesFile, TakesFile, Uploads } from "../Traits.ts"
 
 /** A file of the workspace. */
 export const StoredMedia = Schema.Struct({
@@ -36,7 +36,8 @@ export class MediaApi extends HttpApiGroup.make("media").add(
     payload: UploadMedia.pipe(HttpApiSchema.asMultipartStream(limits)),
     success: StoredMedia.pipe(HttpApiSchema.status(201)),
     error: writing
-  }).annotate(Access, apiKey("media:write")).annotate(NeedsIdempotencyKey, true).annotate(Uploads, true)
+  }).annotate(Access, apiKey("media:write")).annotate(NeedsIdempotencyKey, true).annotate(BindsIdempotencyKey, true)
+    .annotate(Uploads, true)
     .annotate(TakesFile, ["multipart/form-data"])
     .annotateMerge(
       OpenApi.annotations({
