@@ -12,9 +12,9 @@ export default defineConfig({
     // closes what it opens. Projects that need a process per file say so in vitest.workspace.ts.
     isolate: false,
     maxWorkers: "100%",
-    // for what hangs, on the slowest machine; no test waits for them
-    testTimeout: 240_000,
-    hookTimeout: 240_000,
+    // for what hangs, on the slowest machine; no test waits for them, or says less
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
     teardownTimeout: 10_000,
     allowOnly: false
   }

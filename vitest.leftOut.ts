@@ -63,15 +63,11 @@ class LeftOutReporter implements Reporter {
 }
 
 /** Adds the reporter to the ones of the configuration or the command line. */
-export const leftOut = (): Vite.Plugin => {
-  let seen: Vitest | undefined
-  return {
-    name: "wac:left-out",
-    // called once per project
-    configureVitest({ vitest }) {
-      if (seen === vitest) return
-      seen = vitest
-      vitest.config.reporters.push(new LeftOutReporter(vitest))
-    }
+export const leftOut = (): Vite.Plugin => ({
+  name: "wac:left-out",
+  // called once per project, each of which may have loaded this module for itself
+  configureVitest({ vitest: { config: { reporters } }, vitest }) {
+    const isAdded = reporters.some((reporter) => reporter.constructor.name === LeftOutReporter.name)
+    if (!isAdded) reporters.push(new LeftOutReporter(vitest))
   }
-}
+})

@@ -3,9 +3,9 @@
  * processes, such as a global set-up, must not hide their failure.
  */
 import { execFile } from "node:child_process"
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { delimiter, join } from "node:path"
 import { promisify } from "node:util"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { projects } from "../../vitest.workspace.ts"
@@ -53,6 +53,7 @@ const ofFile: typeof faults = {
 }
 
 const prelude = `
+import * as Chromium from "@wac/testbed/Chromium"
 import * as PostgresServer from "@wac/testbed/PostgresServer"
 import { setTimeout } from "node:timers/promises"
 import { afterAll, assert, it } from "vitest"
@@ -80,16 +81,30 @@ afterAll(() => rmSync(folder, { recursive: true }))
 
 let runs = 0
 
+/** A folder with the given programs of this machine alone, for a `PATH`. */
+const only = (...programs: ReadonlyArray<string>): string => {
+  const bin = mkdtempSync(join(folder, "bin-"))
+  for (const program of programs) {
+    const found = process.env["PATH"]!.split(delimiter).map((_) => join(_, program)).find((path) => existsSync(path))
+    symlinkSync(realpathSync(found!), join(bin, program))
+  }
+  return bin
+}
+
 /** Runs one file of a project by `npm test`. */
-const run = async (project: string, code: string): Promise<{ readonly status: number; readonly output: string }> => {
+const run = async (
+  project: string,
+  code: string,
+  machine: { readonly PATH?: string } = {}
+): Promise<{ readonly status: number; readonly output: string }> => {
   const dir = join(folder, `${++runs}`)
   mkdirSync(dir)
   writeFileSync(join(dir, "canary.test.ts"), `${prelude}${code}\n`)
   const args = ["test", "--silent", "--", "--config", join(folder, "vitest.config.ts"), "--project", project]
-  const env = { ...process.env, CANARY: dir, NO_COLOR: "1" }
+  const env: NodeJS.ProcessEnv = { ...process.env, CANARY: dir, NO_COLOR: "1", ...machine }
   // this run's own variables would make it a worker of ours, and further servers would only cost time
   for (const name of Object.keys(env)) {
-    if (name.startsWith("VITEST") || name === "NODE_OPTIONS" || name === "TEST_POSTGRES_BIN") delete env[name as never]
+    if (name.startsWith("VITEST") || name === "NODE_OPTIONS" || name === "TEST_POSTGRES_BIN") delete env[name]
   }
   return promisify(execFile)("npm", args, { cwd: root, env }).then(
     ({ stderr, stdout }) => ({ status: 0, output: stdout + stderr }),
@@ -108,6 +123,13 @@ describe("the status of npm test", () => {
     const { output, status } = await run("core", `it("passes", () => assert.equal(1, 1))`)
     assert.include(output, "1 passed")
     assert.strictEqual(status, 0, output)
+  })
+
+  it("is 0 where the machine has neither a browser nor anything else but Node, npm and a shell", async () => {
+    const opened = `it("opens the browser", async () => { await (await Chromium.launch()).close() })`
+    const { output, status } = await run("server", opened, { PATH: only("sh", "env", "node", "npm") })
+    assert.strictEqual(status, 0, output)
+    assert.include(output, "1 passed")
   })
 
   describe.each(examples)("in the project %s", (project) => {

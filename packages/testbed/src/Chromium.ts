@@ -4,10 +4,14 @@
 import { execFile } from "node:child_process"
 import { accessSync, constants, existsSync, readFileSync } from "node:fs"
 import { mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises"
+import { createRequire } from "node:module"
 import { delimiter, join } from "node:path"
-import { fileURLToPath } from "node:url"
+import { fileURLToPath, pathToFileURL } from "node:url"
 import { promisify } from "node:util"
 import { type Browser, chromium } from "playwright-core"
+
+// Vitest, which loads this for a set-up, has no `import.meta.resolve`
+const require = createRequire(import.meta.url)
 
 /** The names of Chromium and of Chrome, which is built from it. */
 const names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"]
@@ -56,7 +60,7 @@ const unpacked = async (): Promise<Program> => {
         "Chromium or Chrome, or put the path of one into TEST_CHROMIUM"
     )
   }
-  const module = import.meta.resolve("@sparticuz/chromium")
+  const module = pathToFileURL(require.resolve("@sparticuz/chromium"))
   const { version }: { readonly version: string } = JSON.parse(
     readFileSync(new URL("../package.json", module), "utf8")
   )
@@ -66,7 +70,7 @@ const unpacked = async (): Promise<Program> => {
     await mkdir(cache, { recursive: true })
     const own = await mkdtemp(`${folder}-`)
     try {
-      const unpack = `import(${JSON.stringify(module)}).then((_) => _.default.executablePath())`
+      const unpack = `import(${JSON.stringify(module.href)}).then((_) => _.default.executablePath())`
       // the package unpacks into the temporary directory of its process, and its libraries only for hosts of this kind
       const env = { TMPDIR: own, AWS_EXECUTION_ENV: "AWS_Lambda_nodejs24.x" }
       await promisify(execFile)(process.execPath, ["--eval", unpack], { env })

@@ -18,7 +18,7 @@ const run = async (file: string, ...args: ReadonlyArray<string>) => {
     `import { leftOut } from ${JSON.stringify(join(root, "vitest.leftOut.ts"))}
 export default {
   plugins: [leftOut()],
-  test: { projects: [{ extends: true, test: { name: "one" } }, { extends: true, test: { name: "other" } }] }
+  test: { projects: ["one", "other"].map((name) => ({ extends: true, root: import.meta.dirname, test: { name } })) }
 }`
   )
   writeFileSync(
@@ -51,6 +51,7 @@ describe("a run that lacks a program", () => {
     const { code, stderr } = await run(passing + lacking, ...reporters)
     assert.strictEqual(code, 0)
     assert.include(stderr, list)
+    assert.lengthOf(stderr.match(/left out/g)!, 1)
   })
 
   it("lists only the tests that the command line asks for", async () => {

@@ -453,6 +453,5 @@ it(
     await third.close()
     const other = await failure(createWac({ ...options, masterKey: new Uint8Array(32).fill(7) }))
     assert.deepInclude(other, { code: "invalid_body", param: "masterKey" })
-  },
-  240_000
+  }
 )

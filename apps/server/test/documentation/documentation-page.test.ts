@@ -225,8 +225,7 @@ layer(checks.Served.layer(), checks.live)("the documentation", (it) => {
             }),
           ({ dom }) => Effect.sync(() => dom.window.close())
         )
-      }),
-    180_000
+      })
   )
 })
 

@@ -266,7 +266,6 @@ layer(World.layer, checks.live)("every route", (it) => {
             "../../../../docs/reference/access.md"
           )
         )
-      }),
-    60_000
+      })
   )
 })

@@ -36,8 +36,7 @@ describe("a server's output", () => {
         server.child.stderr!.destroy()
         yield* losesLines(server.url)
         yield* processes.stop(server)
-      }),
-    60_000
+      })
   )
 
   it.live(
@@ -69,8 +68,7 @@ describe("a server's output", () => {
         yield* losesLines(url)
         child.kill("SIGTERM")
         assert.deepStrictEqual(yield* Effect.promise(() => ended), { code: 0, signal: null })
-      }),
-    60_000
+      })
   )
 
   it.live("SIGHUP does not end a server, and SIGQUIT stops it like SIGTERM", () =>
@@ -81,7 +79,7 @@ describe("a server's output", () => {
       server.child.kill("SIGQUIT")
       assert.deepStrictEqual(yield* Effect.promise(() => server.ended), { code: 0, signal: null })
       assert.match(server.output.stdout, /stopping: requests/)
-    }), 60_000)
+    }))
 
   it("lines beyond 1 MiB that a slow reader has not read are dropped, so memory is bounded", () => {
     const stuck = new Writable({ write: () => {} })

@@ -67,8 +67,7 @@ describe("with LOG_FORMAT=json", () => {
           assert.notInclude(output.stdout, token)
           assert.notInclude(output.stdout, token.slice(-12))
         }
-      }),
-    240_000
+      })
   )
 
   it.live("a file whose link was not used is removed when the server stops", () =>
@@ -77,5 +76,5 @@ describe("with LOG_FORMAT=json", () => {
       assert.isTrue(existsSync(path))
       yield* processes.stop(running)
       assert.isFalse(existsSync(path))
-    }), 120_000)
+    }))
 })

@@ -57,8 +57,7 @@ describe("a storage that cannot be written", () => {
         yield* processes.sql(database, "grant insert on messages to sender")
         yield* isReadyAgain(url)
         assert.strictEqual((yield* send(server, hello())).status, 200)
-      }),
-    120_000
+      })
   )
 
   it.live(
@@ -75,7 +74,6 @@ describe("a storage that cannot be written", () => {
           ({ text }) => text.includes("does not contain the schema")
         )
         checks.assertError(ready, 503, unavailable)
-      }),
-    120_000
+      })
   )
 })

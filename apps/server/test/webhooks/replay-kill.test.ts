@@ -100,7 +100,6 @@ describe("a replay job", () => {
         const repeated = [...arrivals.values()].reduce((sum, count) => sum + count - 1, 0)
         assert.isAtMost(repeated, points.length * Webhook.maxDraining)
         assert.isAtMost(Math.max(...arrivals.values()), 1 + points.length)
-      }).pipe(Effect.scoped),
-    540_000
+      }).pipe(Effect.scoped)
   )
 })

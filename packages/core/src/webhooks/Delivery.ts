@@ -262,8 +262,8 @@ export const place = (
 /**
  * The delivery and its webhook after an attempt. Success ends the delivery and the webhook's failing state. Failure
  * schedules the next attempt. After a round's last failure, if no attempt to the webhook has succeeded since the round
- * began, the webhook is paused and the event stays pending (held); if one has, only this event is exhausted. For tests
- * see {@link isTest}.
+ * began, the webhook is paused and the event stays pending (held); if one has, only this event is exhausted. A delivery
+ * that was skipped while the attempt was in flight stays skipped, unless it succeeded. For tests see {@link isTest}.
  */
 export const afterAttempt = <State extends Pick<Webhook.Webhook, "health" | "pausedAt" | "resumedAt">>(
   delivery: Delivery,
@@ -287,13 +287,15 @@ export const afterAttempt = <State extends Pick<Webhook.Webhook, "health" | "pau
     nextAttemptAt: null,
     completedAt: endedAt
   })
-  if (failed && isTest(delivery)) return { delivery: ended("exhausted"), webhook }
+  const isSkipped = delivery.status === "skipped"
+  if (failed && isTest(delivery)) return { delivery: isSkipped ? attempted : ended("exhausted"), webhook }
   const health = Webhook.afterAttempt(webhook.health, {
     at: endedAt,
     durationMs: attempt.durationMs,
     failure: failed ? attempt.message : null
   })
   if (!failed) return { delivery: ended("delivered"), webhook: { ...webhook, health } }
+  if (isSkipped) return { delivery: attempted, webhook: { ...webhook, health } }
   const firstStartedAt = attempted.firstAttemptAt!
   const nextAttemptAt = RetrySchedule.next(
     {

@@ -59,7 +59,7 @@ export interface Loaded extends Known {
 export interface LoadedClaims extends Loaded {
   /** The webhook's state; `undefined` if it was removed. `pausedAt` may be a moment old. */
   readonly webhook: (id: WebhookId) => State | undefined
-  /** The delivery, if the token holds its claim. */
+  /** The delivery, if the token holds its claim; as `skipped` if a resume or a removal has skipped it. */
   readonly claimed: (name: ClaimedName, token: string) => Delivery.Delivery | undefined
 }
 
@@ -117,6 +117,9 @@ export interface Retried {
   readonly webhook: Webhook.Webhook
 }
 
+/** The state of a webhook of which nothing is known. */
+const unknown = { health: Webhook.unknownHealth, pausedAt: null, resumedAt: null }
+
 /** The deliveries as the commands decided so far have left them. */
 class Changed {
   private readonly loaded: Loaded
@@ -152,9 +155,9 @@ class Changed {
 }
 
 /**
- * Decides `DeliveryStore.complete`: applies `Delivery.afterAttempt` to the delivery and its webhook if the token still
- * holds the claim. The next delivery of an order becomes due if its predecessor has ended. The answer is whether the
- * claim was still held.
+ * Decides `DeliveryStore.complete`: applies `Delivery.afterAttempt` to the delivery and its webhook, if that was not
+ * removed, if the token still holds the claim. The next delivery of an order becomes due if its predecessor has ended.
+ * The answer is whether the claim was still held.
  */
 export const complete: Decide<Complete, LoadedClaims, boolean, CompleteWrites> = (loaded, commands) => {
   const changed = new Changed(loaded)
@@ -165,13 +168,13 @@ export const complete: Decide<Complete, LoadedClaims, boolean, CompleteWrites> =
     const claim = `${name.id} ${token}`
     const before = ended.has(claim) ? undefined : changed.now(loaded.claimed(name, token))
     const webhook = webhooks.get(name.webhookId) ?? loaded.webhook(name.webhookId)
-    if (before === undefined || webhook === undefined) return false
+    if (before === undefined) return false
     ended.add(claim)
-    const after = Delivery.afterAttempt(before, webhook, attempt, jitter)
+    const after = Delivery.afterAttempt(before, webhook ?? { ...unknown, id: name.webhookId }, attempt, jitter)
     changed.keep(after.delivery)
-    webhooks.set(webhook.id, after.webhook)
+    if (webhook !== undefined) webhooks.set(webhook.id, after.webhook)
     attempts.push({ deliveryId: before.id, attempt })
-    if (!Delivery.isOpen(after.delivery)) changed.follow(webhook.id, after.delivery.orderKey, loaded.now(now))
+    if (!Delivery.isOpen(after.delivery)) changed.follow(name.webhookId, after.delivery.orderKey, loaded.now(now))
     return true
   })
   return {
@@ -212,7 +215,6 @@ export interface Outright {
 export const outright = ({ attempt, delivery }: Pick<Complete, "attempt" | "delivery">): Outright | undefined => {
   // a round's later attempts depend on whether the webhook has been resumed since
   if (attempt.outcome !== "delivered" || !Delivery.isUntried(delivery)) return undefined
-  const unknown = { health: Webhook.unknownHealth, pausedAt: null, resumedAt: null }
   const after = Delivery.afterAttempt(delivery, unknown, attempt, 0)
   const { lastSuccessAt, slowAt } = after.webhook.health
   return slowAt === null ? { delivery: after.delivery, endedAt: lastSuccessAt! } : undefined

@@ -44,11 +44,11 @@ export class WebhookStore extends Context.Service<WebhookStore, {
   readonly pause: (workspaceId: WorkspaceId, now: Instant) => Effect.Effect<Option.Option<Webhook>, StoreError>
   /**
    * Resumes the webhook (`Webhook.resume`) by writing its own state only, however much is held. Held deliveries that
-   * are not to be replayed are `skipped` from then on, including one in flight (its record is refused).
-   * `DeliveryStore.tidySkipped` frees what waits behind them. Since clocks differ, more may be replayed near `since`,
+   * are not to be replayed are `skipped` from then on, including one in flight, whose attempt is still recorded
+   * (`Delivery.afterAttempt`). `DeliveryStore.tidySkipped` frees what waits behind them. Since clocks differ, more may be replayed near `since`,
    * but never less. `None` if there is no webhook; an active one is left as it is.
    */
   readonly resume: (command: Resume) => Effect.Effect<Option.Option<Webhook>, StoreError>
-  /** Removes the webhook. Its open deliveries become `skipped`. False if there was none. */
+  /** Removes the webhook. Its open deliveries become `skipped`, as in `resume`. False if there was none. */
   readonly remove: (workspaceId: WorkspaceId, now: Instant) => Effect.Effect<boolean, StoreError>
 }>()("@wac/core/webhooks/WebhookStore") {}

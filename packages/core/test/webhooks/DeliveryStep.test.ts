@@ -87,14 +87,32 @@ const second_ = delivery({ id: id("dlv", 2), sequence: 2, nextAttemptAt: null })
 const third = delivery({ id: id("dlv", 3), sequence: 3, nextAttemptAt: null })
 
 describe("recording attempts", () => {
-  it("an attempt with a lost claim, or to a removed webhook, changes nothing", () => {
+  it("an attempt with a lost claim changes nothing", () => {
     const lost = new World([webhook()], [first])
     assert.deepStrictEqual(lost.complete([completion(first)]), [true])
     assert.deepStrictEqual(lost.complete([completion(first)]), [false])
     assert.lengthOf(lost.attempts, 1)
-    const removed = new World([], [first])
-    assert.deepStrictEqual(removed.complete([completion(first)]), [false])
-    assert.deepStrictEqual(removed.deliveries.get(first.id), first)
+  })
+
+  it.each(
+    [
+      { ...good, status: "delivered", completedAt: start + 50 },
+      { outcome: "status", statusCode: 503, status: "skipped", completedAt: start + 10 }
+    ] as const
+  )("an attempt at a delivery that was skipped meanwhile is recorded: $outcome", (_) => {
+    const { completedAt, status, ...fields } = _
+    const skipped = { ...first, status: "skipped", nextAttemptAt: null, completedAt: start + 10 } as const
+    for (const webhooks of [[], [webhook()]]) {
+      const world = new World(webhooks, [skipped])
+      const command = completion(skipped, { ...fields, startedAt: start, durationMs: 50 })
+      assert.deepStrictEqual(world.complete([command]), [true])
+      const after = world.deliveries.get(first.id)!
+      assert.deepStrictEqual(
+        [after.status, after.attemptCount, after.completedAt, after.nextAttemptAt],
+        [status, 1, completedAt, null]
+      )
+      assert.lengthOf(world.attempts, 1)
+    }
   })
 
   it("a claim ends with its first record, even within a batch", () => {

@@ -199,7 +199,7 @@ describe("a changed body", () => {
       const long = JSON.stringify({ text: "é".repeat(32_000) })
       const header = `t=${t},v1=${Array.from({ length: 8 }, () => v1()).join(",v1=")}`
       assert.deepStrictEqual(yield* wrong({ header, body: long, secrets }), signature("signature_mismatch"))
-    }), 10_000)
+    }))
 
   const endless: ReadonlyArray<readonly [what: string, evidence: Partial<Evidence>]> = [
     ["white space", { header: `a:${" ".repeat(900)}b${" ".repeat(1800)}\u2028c` }],
@@ -214,6 +214,6 @@ describe("a changed body", () => {
         // a repeated scan from every position would take several seconds of the processor
         const { system, user } = process.cpuUsage(begun)
         assert.isBelow((system + user) / 1000, 1000)
-      }), 60_000)
+      }))
   }
 })

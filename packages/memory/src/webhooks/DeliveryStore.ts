@@ -99,7 +99,7 @@ const complete = (memory: Memory, command: DeliveryStep.Complete): boolean => {
   const { outbox } = consignment
   const { answers: [answer], writes } = DeliveryStep.complete({
     ...loaded(memory, outbox),
-    webhook: () => outbox.webhook,
+    webhook: () => memory.outboxes.get(outbox.webhook.workspaceId) === outbox ? outbox.webhook : undefined,
     claimed: (_, token) => consignment.lease?.token === token ? consignment.delivery : undefined
   }, [command])
   for (const state of writes.webhooks) outbox.keepWebhook({ ...outbox.webhook, ...state })

@@ -100,7 +100,7 @@ export class Outbox {
       if (!this.#leased.has(consignment)) this.#enqueue(consignment)
     } else {
       this.open.delete(consignment)
-      consignment.place = null
+      if (!this.#leased.has(consignment)) consignment.place = null
     }
   }
 

@@ -54,10 +54,9 @@ const pause = (memory: Memory, command: WebhookStep.Named): Webhook.Webhook | un
   return webhook
 }
 
-/** Ends deliveries as skipped. */
+/** Ends deliveries as skipped. Claims stay, for the attempts in flight. */
 const skip = (memory: Memory, outbox: Outbox, consignments: ReadonlyArray<Consignment>, at: Time.Instant): void => {
   const skipped = DeliveryStep.skip(deliveriesLoaded(memory, outbox), consignments.map(({ delivery }) => delivery), at)
-  for (const consignment of consignments) outbox.unclaim(consignment)
   keepAll(memory, skipped.deliveries)
 }
 

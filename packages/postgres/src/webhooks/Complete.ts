@@ -11,7 +11,7 @@ import { instants, texts } from "../Parameter.ts"
 import type { Row, Statement } from "../Statement.ts"
 import { ordersOf } from "./DeliveryOrder.ts"
 import { lockHealthOf } from "./Health.ts"
-import { delivery, deliveryOf, outcome, storedOutcome } from "./StoredDelivery.ts"
+import { delivery, deliveryOf, outcome, shownOf, skippedAt, storedOutcome } from "./StoredDelivery.ts"
 import { healthColumns, healthOf, healthParams, healthTypes } from "./StoredWebhook.ts"
 
 /** The result of a record. */
@@ -59,7 +59,7 @@ const claim = `unnest($1::text[], $2::text[], $3::text[]) g (webhook_id, deliver
     select d.* from deliveries d where d.workspace_id = k.workspace_id and d.id = g.delivery_id offset 0
   ) d`
 
-const claimedText = `select g.token, ${delivery.names("d")} from ${claim}`
+const claimedText = `select g.token, ${delivery.names("d")}, ${skippedAt("d")} from ${claim}`
 
 const orderText = `select distinct on (n.workspace_id, n.id) ${delivery.names("n")} from ${claim}
   cross join lateral (select w.skipped_until from webhooks w where w.id = g.webhook_id offset 0) w
@@ -221,7 +221,7 @@ export const complete: StepOptions<DeliveryStep.Complete, Loaded, Recorded, Writ
   read: ([, webhooks, claimed, orders], now) => {
     const states = new Map(webhooks!.map((row) => [plain<Id.WebhookId>(row, "id"), stateOf(row)]))
     const deliveries = new Map(claimed!.map((row) => {
-      const delivery = deliveryOf(row)
+      const delivery = shownOf(row)
       return [`${delivery.id} ${plain<string>(row, "token")}`, delivery]
     }))
     return {

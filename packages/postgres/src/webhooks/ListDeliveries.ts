@@ -2,12 +2,12 @@
  * Pages of deliveries, as people see them. Status and message have indexes; any other filter scans a bounded number of
  * the remaining deliveries.
  */
-import { Delivery, DeliveryStore, Id, MessageStore, Page, type Time } from "@wac/core"
+import { type Delivery, DeliveryStore, Id, MessageStore, Page } from "@wac/core"
 import { Duration } from "effect"
 import { plain } from "../Column.ts"
 import { texts } from "../Parameter.ts"
 import type { Row, Rows } from "../Statement.ts"
-import { delivery, deliveryOf } from "./StoredDelivery.ts"
+import { delivery, shownOf } from "./StoredDelivery.ts"
 
 /** The columns that {@link viewOf} reads. */
 export const shown = (more = ""): string =>
@@ -21,9 +21,7 @@ export const shown = (more = ""): string =>
 
 /** The view of a row. */
 export const viewOf = (row: Row): DeliveryStore.DeliveryView => {
-  const stored = deliveryOf(row)
-  const skippedAt = plain<Time.Instant | null>(row, "skipped_at")
-  const delivery = skippedAt === null ? stored : Delivery.end(stored, "skipped", skippedAt)
+  const delivery = shownOf(row)
   return DeliveryStore.viewOf(delivery, { id: delivery.webhookId, pausedAt: plain(row, "paused_at") })
 }
 

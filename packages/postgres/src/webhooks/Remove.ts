@@ -1,6 +1,6 @@
 /**
  * Removes webhooks (core's `WebhookStep.remove`). Their deliveries stay as they are; `webhook_skips` states that the
- * pending ones are skipped.
+ * pending ones are skipped. Claims stay, for the attempts in flight.
  */
 import { Delivery, WebhookStep } from "@wac/core"
 import type { StepOptions } from "../Database.ts"
@@ -36,7 +36,6 @@ export const remove: StepOptions<WebhookStep.Named, WebhookStep.Loaded, boolean,
     return [
       { text: "delete from webhooks w where w.id = any ($1::text[])", params: [ids] },
       { text: skipsText, params: [ids, at] },
-      { text: "delete from delivery_claims k where k.webhook_id = any ($1::text[])", params: [ids] },
       {
         text: testsText,
         params: skippedTests.params(

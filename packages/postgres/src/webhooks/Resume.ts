@@ -1,6 +1,7 @@
 /**
  * Resumes webhooks (core's `WebhookStep.resume`). Held deliveries that are not to be replayed are skipped by position:
- * up to one in the order of writing. So the cost does not depend on their number.
+ * up to one in the order of writing. So the cost does not depend on their number. Claims stay, for the attempts in
+ * flight.
  */
 import { type Id, type Time, type Webhook, WebhookStep } from "@wac/core"
 import { Duration } from "effect"
@@ -55,12 +56,6 @@ const skipText = `update webhooks w set skipped_until = s.until, replayed_from =
 
 const skipsText = `insert into webhook_skips (webhook_id, until, skipped_at, created_before)
   select * from unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[])`
-
-/** Releases the claims of skipped deliveries. A test is never held. */
-const unclaimText = `delete from delivery_claims k
-  using unnest($1::text[], $2::bigint[]) s (webhook_id, until), deliveries d
-  where k.webhook_id = s.webhook_id and d.workspace_id = k.workspace_id and d.id = k.delivery_id
-    and d.status = 'pending' and d.position <= s.until`
 
 const readyText = `update webhook_health h set ready_at = least(h.ready_at, r.at), changes = h.changes + 1
   from unnest($1::text[], $2::bigint[]) r (webhook_id, at) where h.webhook_id = r.webhook_id`
@@ -137,8 +132,7 @@ export const resume: StepOptions<
             instants(skips.map(({ at }) => at)),
             instants(skips.map(({ createdBefore }) => createdBefore))
           ]
-        },
-        { text: unclaimText, params: [skipped, until] }
+        }
       ],
       { text: readyText, params: [ids, instants(resumed.map(({ at }) => at))] },
       { text: "select pg_notify('wac_deliveries', 'resumed')" }

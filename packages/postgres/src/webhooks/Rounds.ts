@@ -2,15 +2,14 @@
  * Starts new rounds of deliveries (core's `DeliveryStep.retry`, and steps of replays). The caller must hold the
  * webhook's health, so that an attempt is recorded either before or after.
  */
-import { Delivery, DeliveryStep, type Id } from "@wac/core"
-import { plain } from "../Column.ts"
+import { type Delivery, DeliveryStep, type Id } from "@wac/core"
 import type { StepOptions } from "../Database.ts"
 import { announce } from "../events/Places.ts"
 import { texts } from "../Parameter.ts"
 import type { Statement } from "../Statement.ts"
 import { ordersOf } from "./DeliveryOrder.ts"
 import { lockHealth } from "./Health.ts"
-import { delivery, deliveryOf } from "./StoredDelivery.ts"
+import { delivery, deliveryOf, shownOf, skippedAt } from "./StoredDelivery.ts"
 import { loadPresent, readPresent } from "./WebhookStep.ts"
 
 /** The columns that `Delivery.newRound` changes. */
@@ -49,12 +48,7 @@ export const writeRounds = ({ begun, freed }: DeliveryStep.RoundWrites): Readonl
     { text: "select pg_notify('wac_deliveries', 'asked for again')" }
   ]
 
-/** A delivery that a resume has skipped, if that is not written yet, ended when it was skipped. */
-const deliveryText = `select ${delivery.names("d")}, (
-    select s.skipped_at from webhook_skips s
-    where d.status = 'pending' and s.webhook_id = d.webhook_id and s.until >= d.position
-    order by s.until limit 1
-  )::double precision as skipped_at
+const deliveryText = `select ${delivery.names("d")}, ${skippedAt("d")}
   from unnest($1::text[], $2::text[]) g (workspace_id, id)
   cross join lateral (
     select d.* from deliveries d where d.workspace_id = g.workspace_id and d.id = g.id offset 0
@@ -93,12 +87,8 @@ export const retry: StepOptions<
   },
   read: ([, present, found, orders], now) => {
     const deliveries = new Map(found!.map((row): [Id.DeliveryId, Delivery.Delivery] => {
-      const delivery = deliveryOf(row)
-      const skippedAt = plain<number | null>(row, "skipped_at")
-      return [
-        delivery.id,
-        skippedAt === null ? delivery : Delivery.end(delivery, "skipped", skippedAt)
-      ]
+      const delivery = shownOf(row)
+      return [delivery.id, delivery]
     }))
     return {
       ...readPresent(present!, now),

@@ -1,8 +1,9 @@
 /**
  * Deliveries and their attempts as they are stored.
  */
-import { Delivery, Replay } from "@wac/core"
+import { Delivery, Replay, type Time } from "@wac/core"
 import { Duration } from "effect"
+import { plain } from "../Column.ts"
 import { columns, type Fields } from "../Columns.ts"
 import type { Row } from "../Statement.ts"
 
@@ -39,6 +40,21 @@ export const testTriggers = listOf(Delivery.testTriggers)
 export const deliveryOf = (row: Row): Delivery.Delivery => {
   const { status, ...stored } = delivery.read(row)
   return { ...stored, status: status === "testing" ? "pending" : status } as Delivery.Delivery
+}
+
+/** When a resume or a removal skipped a delivery, if that is not written yet. */
+export const skippedAt = (table: string): string =>
+  `(
+    select s.skipped_at from webhook_skips s
+    where ${table}.status = 'pending' and s.webhook_id = ${table}.webhook_id and s.until >= ${table}.position
+    order by s.until limit 1
+  )::double precision as skipped_at`
+
+/** The delivery of a row with {@link skippedAt}: ended when it was skipped. */
+export const shownOf = (row: Row): Delivery.Delivery => {
+  const stored = deliveryOf(row)
+  const at = plain<Time.Instant | null>(row, "skipped_at")
+  return at === null ? stored : Delivery.end(stored, "skipped", at)
 }
 
 /** The fields of an attempt that describe its outcome. */

@@ -96,7 +96,9 @@ interface Writes {
 
 const written = delivery.pick("workspaceId", "id", "status", "nextAttemptAt", "completedAt")
 
-const unclaimText = "delete from delivery_claims k where k.webhook_id = $1 and k.delivery_id = any ($2::text[])"
+/** What is still claimed is being attempted. */
+const unclaimText = `delete from delivery_claims k
+  where k.webhook_id = $1 and k.delivery_id = any ($2::text[]) and k.lease_until <= $3`
 
 const writeText = `update deliveries d set ${written.set("u", "workspaceId", "id")}
   from ${written.rows("u")} where d.workspace_id = u.workspace_id and d.id = u.id`
@@ -118,7 +120,7 @@ const write = ({ now, skip, skipped }: Writes): ReadonlyArray<Statement> => {
   if (skipped.length > 0) {
     const keys = [...new Set(skipped.map(({ orderKey }) => orderKey))].filter((key) => key !== null)
     return [
-      { text: unclaimText, params: [webhookId, texts(skipped.map(({ id }) => id))] },
+      { text: unclaimText, params: [webhookId, texts(skipped.map(({ id }) => id)), now] },
       {
         text: writeText,
         params: written.params(skipped.map((one) => ({ ...one, ...Delivery.ending("skipped", skippedAt) })))

@@ -271,24 +271,6 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("two processes", (
       yield* claimOne(own, { now })
     }))
 
-  it.effect("an attempt whose webhook was removed during the claim is not recorded", () =>
-    Effect.gen(function*() {
-      const client = yield* PgClient.PgClient
-      const own = yield* world()
-      yield* putWebhook(own)
-      yield* DeliveryFixture.record(own, 1)
-      const claimed = yield* claimOne(own, { now: own.start })
-      const { id, webhookId } = claimed.delivery
-      yield* WebhookStore.WebhookStore.use(({ remove }) => remove(own.workspace.id, own.start))
-      // as a claim that had begun before the removal
-      yield* client`insert into delivery_claims (webhook_id, delivery_id, workspace_id, token, lease_until)
-        values (${webhookId}, ${id}, ${own.workspace.id}, ${claimed.token}, ${own.start + minute})`
-      const { recorded } = yield* complete(claimed, { startedAt: own.start })
-      assert.isFalse(recorded)
-      const { attempts, delivery } = yield* view(own, id)
-      assert.deepStrictEqual([delivery.status, delivery.attemptCount, attempts], ["skipped", 0, []])
-    }))
-
   it.effect("a receiver's response is stored, whatever it contains", () =>
     Effect.gen(function*() {
       const own = yield* world()

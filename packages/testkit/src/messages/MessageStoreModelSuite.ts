@@ -19,9 +19,6 @@ const racingSeeds = { first: 1000, all: 10, few: 5 }
 const length = 60
 const horizon = 20 * hour
 
-/** A property over a database makes many round trips. */
-const options = { timeout: 120_000 }
-
 /** What the storage should hold under one key. */
 interface Held {
   readonly binding: Idempotency.Binding
@@ -52,8 +49,8 @@ const property = (
 /** Registers the tests. */
 export const tests = (it: Fixture.It, runs: SeededRandom.Runs): void => {
   const [ordered, racing] = [SeededRandom.seeds(seeds, runs), SeededRandom.seeds(racingSeeds, runs)]
-  it.effect.each(ordered)("the storage agrees with the model, seed $seed", (given) => property(given, run), options)
-  it.effect.each(racing)("racing commands keep the laws, seed $seed", (given) => property(given, race), options)
+  it.effect.each(ordered)("the storage agrees with the model, seed $seed", (given) => property(given, run))
+  it.effect.each(racing)("racing commands keep the laws, seed $seed", (given) => property(given, race))
 }
 
 const run = (seed: number, history: Array<string>): Fixture.Play<void> =>

@@ -109,7 +109,7 @@ export const tests = (it: Fixture.It, runs: SeededRandom.Runs): void => {
         }
       }),
     // a database makes several round trips for each sequence
-    { timeout: 60_000 + sequences * 30 }
+    { timeout: 600_000 + sequences * 30 }
   )
 }
 

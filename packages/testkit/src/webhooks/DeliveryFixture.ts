@@ -47,6 +47,16 @@ export const claim = (
     }
   })
 
+/** Writes the status of all skipped deliveries. */
+export const tidy = (now: number, limit: number) =>
+  Effect.gen(function*() {
+    const store = yield* DeliveryStore.DeliveryStore
+    for (let written = 1; written > 0;) {
+      written = yield* store.tidySkipped(now, limit)
+      assert.isAtMost(written, limit)
+    }
+  })
+
 /** A claimed delivery with the token of its claim. */
 export interface Owned extends DeliveryStore.ClaimedDelivery {
   readonly token: string

@@ -167,7 +167,7 @@ export const tests = (it: Fixture.It): void => {
       assert.isTrue((yield* complete(kept, { startedAt: own.start + second })).recorded)
     }))
 
-  it.effect("a removal skips a test in progress", () =>
+  it.effect("a removal skips a test in progress, whose attempt is recorded", () =>
     Effect.gen(function*() {
       const own = yield* world()
       yield* putWebhook(own)
@@ -179,9 +179,10 @@ export const tests = (it: Fixture.It): void => {
         "skipped",
         own.start + second
       ])
-      assert.isFalse((yield* complete(test, { startedAt: own.start })).recorded)
+      assert.isTrue((yield* complete(test, { startedAt: own.start, outcome: "status" })).recorded)
       assert.deepStrictEqual((yield* claim(own, { now: own.start + hour })).deliveries, [])
-      assert.strictEqual((yield* view(own, test.delivery.id)).status, "skipped")
+      const late = yield* view(own, test.delivery.id)
+      assert.deepStrictEqual([late.status, late.delivery.attemptCount], ["skipped", 1])
     }))
 
   it.effect("a test in progress is neither held nor skipped by a resume", () =>

@@ -219,7 +219,7 @@ export const tests = (it: Fixture.It): void => {
         completedAt: now + 2 * pause
       })
       assert.strictEqual(yield* work(now + day, 400), 0)
-    }), 120_000)
+    }))
 
   it.effect("processes that work concurrently replay each delivery once per job", () =>
     Effect.gen(function*() {

@@ -9,7 +9,7 @@ import * as Fixture from "../Fixture.ts"
 import * as MessageFixture from "../messages/MessageFixture.ts"
 import * as DeliveryFixture from "./DeliveryFixture.ts"
 
-const { claim, complete, eventsOf, record, tryOne, views } = DeliveryFixture
+const { claim, complete, eventsOf, record, tidy, tryOne, views } = DeliveryFixture
 const { day, hour, minute, putWebhook, second, world } = Fixture
 
 const pause = ({ workspace }: Fixture.World, now: number) =>
@@ -20,16 +20,6 @@ const resume = ({ workspace }: Fixture.World, now: number, replay: WebhookStep.R
 
 const stateOf = ({ workspace }: Fixture.World) =>
   Effect.map(WebhookStore.WebhookStore.use((store) => store.get(workspace.id)), Option.getOrThrow)
-
-/** Writes the status of all skipped deliveries. */
-const tidy = (now: number, limit: number) =>
-  Effect.gen(function*() {
-    const store = yield* DeliveryStore.DeliveryStore
-    for (let written = 1; written > 0;) {
-      written = yield* store.tidySkipped(now, limit)
-      assert.isAtMost(written, limit)
-    }
-  })
 
 const statuses = (own: Fixture.World) => Effect.map(views(own), (shown) => shown.map(({ status }) => status))
 
@@ -81,7 +71,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual((yield* claim(own, { now: own.start + day })).deliveries, [])
     }))
 
-  it.effect("a resume with none skips everything held, including attempts in flight, but nothing later", () =>
+  it.effect("a resume with none skips everything held, but nothing later, and attempts in flight are recorded", () =>
     Effect.gen(function*() {
       const own = yield* world()
       yield* putWebhook(own)
@@ -108,7 +98,10 @@ export const tests = (it: Fixture.It): void => {
       })
       yield* check
       const claimed = { delivery: inFlight.deliveries[0]!.delivery, token: inFlight.token }
-      assert.isFalse((yield* complete(claimed, { startedAt: own.start + 1, outcome: "delivered" })).recorded)
+      const { attempt, recorded } = yield* complete(claimed, { startedAt: own.start + 1, outcome: "status" })
+      assert.isTrue(recorded)
+      const late = yield* DeliveryFixture.view(own, claimed.delivery.id)
+      assert.deepStrictEqual([late.status, late.delivery.attemptCount, late.attempts], ["skipped", 1, [attempt]])
       assert.deepStrictEqual(eventsOf(yield* claim(own, { now: at + 1 })), later)
       yield* tidy(at + minute, 4)
       yield* check

@@ -8,8 +8,8 @@ import * as Fixture from "../Fixture.ts"
 import * as MessageFixture from "../messages/MessageFixture.ts"
 import * as DeliveryFixture from "./DeliveryFixture.ts"
 
-const { claim, complete, record, tryOne, views } = DeliveryFixture
-const { day, hour, minute, putWebhook, second, webhook, world } = Fixture
+const { claim, complete, record, tidy, tryOne, views } = DeliveryFixture
+const { day, hour, putWebhook, second, webhook, world } = Fixture
 
 const stateOf = (
   { workspace }: Fixture.World
@@ -212,7 +212,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual((yield* stateOf(other)).webhook, theirs)
     }))
 
-  it.effect("remove skips open deliveries, including attempts in flight, and leaves ended ones", () =>
+  it.effect("remove skips open deliveries, leaves ended ones, and attempts in flight are recorded", () =>
     Effect.gen(function*() {
       const store = yield* WebhookStore.WebhookStore
       const own = yield* world()
@@ -220,11 +220,11 @@ export const tests = (it: Fixture.It): void => {
       yield* record(own, 1)
       yield* tryOne(own, { startedAt: own.start, outcome: "delivered" })
       yield* record(own, 2, own.start + second)
-      const inFlight = yield* claim(own, { now: own.start + second, limit: 1 })
+      const inFlight = yield* claim(own, { now: own.start + second + 1, limit: 2 })
       // its second event waits for the first one's end
       const { messageId } = yield* MessageFixture.sent(own, { now: own.start + 2 * second })
       yield* MessageFixture.report({ status: "delivered", at: own.start + 2 * second, reference: messageId })
-      const at = own.start + minute
+      const at = own.start + 5 * second
 
       assert.isTrue(yield* store.remove(own.workspace.id, at))
       assert.deepStrictEqual(yield* store.get(own.workspace.id), Option.none())
@@ -248,10 +248,23 @@ export const tests = (it: Fixture.It): void => {
       )
       assert.deepStrictEqual((yield* claim(own, { now: own.start + day })).deliveries, [])
 
-      const claimed = { delivery: inFlight.deliveries[0]!.delivery, token: inFlight.token }
-      const late = yield* complete(claimed, { startedAt: own.start + second, outcome: "delivered" })
-      assert.isFalse(late.recorded)
-      assert.strictEqual((yield* DeliveryFixture.view(own, claimed.delivery.id)).status, "skipped")
+      // what the receiver answered is recorded: success delivers, failure is not tried again
+      yield* tidy(at + second, 4)
+      const ends = [["delivered", own.start + second + DeliveryFixture.durationMs], ["skipped", at]] as const
+      for (const [i, [status, completedAt]] of ends.entries()) {
+        const claimed = { delivery: inFlight.deliveries[i]!.delivery, token: inFlight.token }
+        const outcome = status === "delivered" ? "delivered" : "status"
+        const { attempt, recorded } = yield* complete(claimed, { startedAt: own.start + second, outcome })
+        assert.isTrue(recorded)
+        assert.isFalse((yield* complete(claimed, { startedAt: own.start + second, outcome })).recorded)
+        const late = yield* DeliveryFixture.view(own, claimed.delivery.id)
+        assert.deepStrictEqual(
+          [late.status, late.delivery.attemptCount, late.delivery.completedAt, late.delivery.nextAttemptAt],
+          [status, 1, completedAt, null]
+        )
+        assert.deepStrictEqual(late.attempts, [attempt])
+      }
+      assert.deepStrictEqual((yield* claim(own, { now: own.start + 2 * day })).deliveries, [])
     }))
 
   it.effect("a webhook set after a removal is a new one, and gets later events only", () =>
