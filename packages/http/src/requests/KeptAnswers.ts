@@ -49,7 +49,7 @@ const responseOf = ({ body, status }: KeptAnswer.Answer): HttpServerResponse.Htt
     : HttpServerResponse.text(body, { status, contentType: "application/json" })
 
 /** Surrounds the handling of a session's request to an endpoint. */
-export type Around = <E, R>(
+type Around = <E, R>(
   endpoint: HttpApiEndpoint.Top,
   session: Session.Session,
   request: HttpServerRequest.HttpServerRequest,
