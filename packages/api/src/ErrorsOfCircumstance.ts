@@ -6,9 +6,9 @@ import { type Entry, type Reasons, retries } from "./ErrorEntry.ts"
 export const forbidden: { readonly [R in Reasons["forbidden"]]: Entry } = {
   missing_scope: {
     when: "The key lacks the scope that the endpoint requires.",
-    remedy: "Create a key with that scope.",
+    remedy: "Create a key with the scope that the message names.",
     retry: retries.no,
-    example: { message: "the API key lacks the scope messages:send" }
+    example: { message: "the API key lacks the scope messages:read" }
   },
   role_not_allowed: {
     when: "Your role in the workspace does not allow this.",

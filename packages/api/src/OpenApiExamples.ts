@@ -105,7 +105,7 @@ const unreviewed = {
 const listedKey = {
   id: message.api_key_id,
   name: "order service",
-  scopes: ["messages:send"],
+  scopes: ["messages:send", "messages:read", "media:write"],
   lastUsedAt: "2026-01-02T03:04:00.000Z"
 }
 

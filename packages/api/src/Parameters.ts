@@ -36,5 +36,7 @@ const keyForm = {
 /** The form of an Idempotency-Key. */
 export const idempotencyKeyJsonSchema = { type: "string", ...keyForm } as const
 
+const sameAgain = "1 to 255 visible ASCII characters; the same again changes nothing a second time"
+
 /** The header of an endpoint that requires an Idempotency-Key (`Traits.NeedsIdempotencyKey`). */
-export const idempotencyKey = (description: string) => ({ "idempotency-key": shown(keyForm, description) })
+export const idempotencyKey = (description = sameAgain) => ({ "idempotency-key": shown(keyForm, description) })

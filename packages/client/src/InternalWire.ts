@@ -43,7 +43,7 @@ export interface SetUp {
 }
 
 /** What a key may do. */
-export type ApiScope = "messages:send"
+export type ApiScope = "messages:send" | "messages:read" | "media:write" | "contacts:write" | "campaigns:write"
 
 /** A key in the list. */
 export interface ListedApiKey {
@@ -70,6 +70,8 @@ export interface CreateApiKey {
   readonly expiresAt?: string
   /** Whether requests that change something must be signed. */
   readonly requireSignature?: boolean
+  /** What the key may do; `messages:send` is always added. If omitted: sending, reading messages and writing media. */
+  readonly scopes?: ReadonlyArray<ApiScope>
 }
 
 /** A new key. A repetition of the request returns it without the two secrets. */
@@ -132,7 +134,8 @@ export interface RotateSecret {
 
 /** The new secret. Only this response contains it. */
 export interface RotatedSecret {
-  readonly signingSecret: string
+  /** Missing from a repeated response. */
+  readonly signingSecret?: string
   readonly previousExpiresAt: string
 }
 
@@ -443,7 +446,8 @@ export interface InviteMember {
 /** An invitation. Only this response contains its link. */
 export interface InvitedMember {
   readonly id: string
-  readonly inviteUrl: string
+  /** Missing from a repeated response. */
+  readonly inviteUrl?: string
   readonly expiresAt: string
 }
 

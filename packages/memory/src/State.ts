@@ -19,6 +19,7 @@ import {
   type InboundPost,
   type InboundPostStore,
   type Invitation,
+  KeptAnswer,
   type MediaStep,
   type MediaStore,
   type Member,
@@ -155,6 +156,7 @@ export interface Memory {
   readonly apiKeys: Table<ApiKey.ApiKey>
   readonly apiKeyByTokenHash: Map<string, Id.ApiKeyId>
   readonly issuances: ForgetfulMap<string, Issuance>
+  readonly keptAnswers: ForgetfulMap<string, KeptAnswer.Binding>
   readonly templates: Table<Template.Template>
   readonly templateByName: Map<string, Id.TemplateId>
   readonly templateTold: Map<Id.TemplateId, Template.Told>
@@ -281,6 +283,7 @@ const make = (now: Memory["now"]): Memory => ({
   apiKeys: new Table(),
   apiKeyByTokenHash: new Map(),
   issuances: new ForgetfulMap((issuance, now) => Idempotency.isExpired(issuance, now)),
+  keptAnswers: new ForgetfulMap((binding, now) => KeptAnswer.isFree(binding, now)),
   templates: new Table(),
   templateByName: new Map(),
   templateTold: new Map(),

@@ -40,6 +40,7 @@ import * as InvitationStoreSuite from "./people/InvitationStoreSuite.ts"
 import * as MemberStoreSuite from "./people/MemberStoreSuite.ts"
 import * as PortalStoreSuite from "./people/PortalStoreSuite.ts"
 import * as SessionStoreSuite from "./people/SessionStoreSuite.ts"
+import * as KeptAnswerStoreSuite from "./requests/KeptAnswerStoreSuite.ts"
 import * as RequestStoreSuite from "./requests/RequestStoreSuite.ts"
 import * as PepperStoreSuite from "./secrets/PepperStoreSuite.ts"
 import * as SealedSecretStoreSuite from "./secrets/SealedSecretStoreSuite.ts"
@@ -142,6 +143,7 @@ const suites: { readonly [port in Ports.Name]: readonly [Suite, ...ReadonlyArray
   CampaignStore: [{ tests: CampaignStoreSuite.tests }],
   ChangeStore: [{ tests: ChangeStoreSuite.tests }],
   AuditStore: [{ tests: AuditStoreSuite.tests }],
+  KeptAnswerStore: [{ tests: KeptAnswerStoreSuite.tests }],
   RequestStore: [{ tests: RequestStoreSuite.tests }],
   UsageStore: [{ tests: UsageStoreSuite.tests }],
   EventStore: [{ tests: EventStoreSuite.tests }],

@@ -1,9 +1,10 @@
 /** A campaign that is not started, new or changed: a template, a file of customers, and what fills the template. */
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { Link, useNavigate, useParams } from "@tanstack/react-router"
-import type { Campaign, TemplateDetail } from "@wac/client/internal"
+import type { Campaign, CreateCampaign, TemplateDetail } from "@wac/client/internal"
 import { useRef, useState } from "react"
 import { phoneNumbersQuery } from "../numbers/Queries.ts"
+import { useOnce } from "../session/Once.ts"
 import { api } from "../session/Service.ts"
 import { useRefusal } from "../session/Session.tsx"
 import { Preview } from "../templates/Preview.tsx"
@@ -107,6 +108,9 @@ const Form = (
     }
   }
 
+  const once = useOnce<CreateCampaign>()
+  /** How many files were refused: what is made after one is another campaign. */
+  const refusals = useRef(0)
   const create = useMutation({
     mutationFn: async () => {
       const plan = {
@@ -127,11 +131,14 @@ const Form = (
           ...(country === "" ? {} : { defaultCountry: country.toUpperCase() })
         })
       if (made.current === undefined) {
-        const { id } = await api.campaigns.create(plan)
+        const { id } = await api.campaigns.create(plan, {
+          idempotencyKey: once([plan, refusals.current], () => plan).idempotencyKey
+        })
         try {
           made.current = await upload(id)
         } catch (error) {
           // of a file that is refused, nothing is left
+          refusals.current++
           await api.campaigns.remove(id).catch(() => undefined)
           throw error
         }

@@ -4,7 +4,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as checks from "../checks.ts"
-import { call, ready, send } from "../harness.ts"
+import { call, createKey, ready, send } from "../harness.ts"
 
 const customer = "+15551239001"
 
@@ -20,7 +20,8 @@ it.live("a program opts a customer out whom nobody knows, and in again; both can
   Effect.gen(function*() {
     const server = yield* ready({ environment: checks.unlimited })
     const at = (name: string) => `${server.url}/v1/contacts/${encodeURIComponent(name)}/opt-out`
-    const headers = { authorization: `Bearer ${server.key.apiKey}` }
+    const { apiKey } = yield* createKey(server.url, server.session, { name: "consent", scopes: ["contacts:write"] })
+    const headers = { authorization: `Bearer ${apiKey}` }
     const choose = (method: string, body?: unknown, name = customer) =>
       call(at(name), { method, headers, ...(body === undefined ? {} : { body }) })
     const out = yield* choose("PUT")

@@ -706,7 +706,15 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("erro
       ["POST /internal/api-keys", { name: "x", expiresAt: 1 }, "invalid_field", "expiresAt"],
       ["POST /internal/api-keys", { name: "x", expiresAt: null }, "invalid_field", "expiresAt"],
       ["POST /internal/api-keys", { name: "x", requireSignature: "yes" }, "invalid_field", "requireSignature"],
-      ["POST /internal/api-keys", { name: "x", scopes: ["messages:send"] }, "unknown_field", "scopes"],
+      ["POST /internal/api-keys", { name: "x", scopes: ["all"] }, "invalid_field", "scopes[0]"],
+      [
+        "POST /internal/api-keys",
+        { name: "x", scopes: ["messages:read", "messages:write"] },
+        "invalid_field",
+        "scopes[1]"
+      ],
+      ["POST /internal/api-keys", { name: "x", scopes: "messages:send" }, "invalid_field", "scopes"],
+      ["POST /internal/api-keys", { name: "x", scopes: null }, "invalid_field", "scopes"],
       ["POST /internal/api-keys", { name: "x", require_signature: true }, "unknown_field", "require_signature"],
       ["PUT /internal/webhook", {}, "missing_field", "url"],
       ["PUT /internal/webhook", { url: 1 }, "invalid_field", "url"],
@@ -861,7 +869,7 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("erro
       const server = yield* checks.Served
       const { url } = server
       const signed = yield* createKey(url, server.session, { name: "signed", requireSignature: true })
-      const scopeless = yield* checks.scopelessKey(server.services, yield* checks.workspaceOf(server))
+      const scopeless = yield* checks.keyWithScopes(server.services, yield* checks.workspaceOf(server), [])
       const bearer = ({ apiKey }: { readonly apiKey: string }) => ({ authorization: `Bearer ${apiKey}` })
       const key = { "idempotency-key": crypto.randomUUID() }
       const type = { "content-type": "text/plain" }
@@ -1013,7 +1021,7 @@ describe.concurrent("every reason of the contract", () => {
       // forbidden
       forbidden(
         yield* send(
-          { key: yield* checks.scopelessKey(server.services, yield* checks.workspaceOf(server)), url },
+          { key: yield* checks.keyWithScopes(server.services, yield* checks.workspaceOf(server), []), url },
           hello()
         ),
         "missing_scope"

@@ -4,7 +4,7 @@
  */
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Access, Api, Traits } from "@wac/api"
-import { Id, Member, SessionStore, Time } from "@wac/core"
+import { ApiScope, Id, Member, SessionStore, Time } from "@wac/core"
 import { Context, Effect, Layer } from "effect"
 import { createHash } from "node:crypto"
 import * as checks from "../checks.ts"
@@ -128,17 +128,17 @@ describe("the API definition", () => {
     // whoever adds a route says here what it is meant to be
     assert.deepStrictEqual(Object.fromEntries(routes.map((route) => [route.name, wordOf(route)])), {
       "POST /v1/messages": "key: messages:send",
-      "GET /v1/messages": "key: messages:send",
+      "GET /v1/messages": "key: messages:read",
       "POST /v1/messages/:id/read": "key: messages:send",
-      "GET /v1/messages/:id": "key: messages:send",
+      "GET /v1/messages/:id": "key: messages:read",
       "POST /internal/messages": "session: developer",
       "GET /internal/messages": "session: member",
       "GET /internal/messages/:id": "session: member",
-      "PUT /v1/contacts/:name/opt-out": "key: messages:send",
-      "DELETE /v1/contacts/:name/opt-out": "key: messages:send",
-      "POST /v1/media": "key: messages:send",
-      "GET /v1/media/:id": "key: messages:send",
-      "DELETE /v1/media/:id": "key: messages:send",
+      "PUT /v1/contacts/:name/opt-out": "key: contacts:write",
+      "DELETE /v1/contacts/:name/opt-out": "key: contacts:write",
+      "POST /v1/media": "key: media:write",
+      "GET /v1/media/:id": "key: messages:read",
+      "DELETE /v1/media/:id": "key: media:write",
       "GET /v1/templates": "key: messages:send",
       "GET /internal/templates": "session: member",
       "POST /internal/templates": "session: developer",
@@ -210,7 +210,7 @@ describe("the API definition", () => {
       "GET /internal/webhook/replays": "session: member, portal",
       "GET /internal/webhook/replays/:id": "session: member, portal",
       "DELETE /internal/webhook/replays/:id": "session: developer, portal",
-      "GET /v1/events": "key: messages:send",
+      "GET /v1/events": "key: messages:read",
       "GET /internal/events": "session: member",
       "GET /internal/events/:id": "session: member",
       "GET /healthz": "anybody",
@@ -311,7 +311,7 @@ layer(Hosted.layer, checks.live)("callers", (it) => {
   describe.each(ofKeys)("$name", (route) => {
     it.effect("the route accepts only live keys with the scope", () =>
       Effect.gen(function*() {
-        const { deadKeys, ours, theirs, url } = yield* Hosted
+        const { deadKeys, ours, services, theirs, url } = yield* Hosted
         const sessions: ReadonlyArray<{ readonly [name: string]: string }> = [
           {},
           ownPage,
@@ -331,14 +331,34 @@ layer(Hosted.layer, checks.live)("callers", (it) => {
           if (route.method !== "GET") continue
           assert.strictEqual((yield* ask(url, { ...route, method: "HEAD" }, headers)).status, 401)
         }
-        for (const { key } of [ours, theirs]) assertLetIn(yield* ask(url, route, bearer(key.apiKey)), route.name)
+        for (const { id } of [ours, theirs]) {
+          const { apiKey } = yield* checks.keyWithScopes(services, id, ApiScope.all)
+          assertLetIn(yield* ask(url, route, bearer(apiKey)), route.name)
+        }
       }))
   })
 
-  it.effect("a key without the scope is refused at every route", () =>
+  describe.each(ApiScope.all)("a key with the scope %s alone", (scope) => {
+    it.effect("opens the routes of this scope and no others", () =>
+      Effect.gen(function*() {
+        const { ours, services, url } = yield* Hosted
+        const { apiKey } = yield* checks.keyWithScopes(services, ours.id, [scope])
+        for (const route of ofKeys) {
+          const answer = yield* ask(url, route, bearer(apiKey))
+          const needed = route.access?._tag === "ApiKey" ? route.access.scope : undefined
+          if (needed === scope) assertLetIn(answer, route.name)
+          else {
+            checks.assertError(answer, 403, { code: "forbidden", reason: "missing_scope" })
+            assert.include(answer.body.error.message, `the scope ${needed}`)
+          }
+        }
+      }))
+  })
+
+  it.effect("a key without a scope is refused at every route", () =>
     Effect.gen(function*() {
       const { ours, services, url } = yield* Hosted
-      const { apiKey } = yield* checks.scopelessKey(services, ours.id)
+      const { apiKey } = yield* checks.keyWithScopes(services, ours.id, [])
       for (const route of ofKeys) {
         checks.assertError(yield* ask(url, route, bearer(apiKey)), 403, { code: "forbidden", reason: "missing_scope" })
       }

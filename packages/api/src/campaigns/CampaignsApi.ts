@@ -18,9 +18,9 @@ import { Audited } from "../audit/Audited.ts"
 import { SessionAuthentication } from "../Caller.ts"
 import { reading, writing } from "../ErrorBody.ts"
 import { internalListOf, noQuery, pageQuery } from "../Lists.ts"
-import { byId } from "../Parameters.ts"
+import { byId, idempotencyKey } from "../Parameters.ts"
 import { TimeGiven, Timestamp } from "../Timestamp.ts"
-import { IsPaged, TakesFile } from "../Traits.ts"
+import { IsPaged, NeedsIdempotencyKey, TakesFile } from "../Traits.ts"
 import { UsageLine } from "../usage/UsageApi.ts"
 
 const plan = {
@@ -233,13 +233,15 @@ const developers = session("developer")
 export class CampaignsApi extends HttpApiGroup.make("campaigns").add(
   HttpApiEndpoint.post("create", "/internal/campaigns", {
     query: noQuery,
+    headers: idempotencyKey(),
     payload: CreateCampaign,
     success: Campaign.pipe(HttpApiSchema.status(201)),
     error: writing
-  }).annotate(Access, developers).annotate(Audited, "campaign.create").annotateMerge(OpenApi.annotations({
-    summary: "Create a campaign",
-    description: "A draft without recipients. Nothing is sent until it is checked and started."
-  })),
+  }).annotate(Access, developers).annotate(Audited, "campaign.create").annotate(NeedsIdempotencyKey, true)
+    .annotateMerge(OpenApi.annotations({
+      summary: "Create a campaign",
+      description: "A draft without recipients. Nothing is sent until it is checked and started."
+    })),
   HttpApiEndpoint.get("list", "/internal/campaigns", {
     query: pageQuery,
     success: internalListOf(Campaign),

@@ -35,7 +35,7 @@ export const OptOut = Schema.Struct({
 }).annotate({ identifier: "OptOut" })
 
 /** The scope of a key that may opt customers out and in. */
-const writers = apiKey("messages:send")
+const writers = apiKey("contacts:write")
 
 const one = { params: byName, query: noQuery, payload: ChooseOptOut, success: OptOut, error: writing }
 
