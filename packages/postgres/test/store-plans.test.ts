@@ -202,7 +202,7 @@ const steps = Effect.gen(function*() {
     ],
     "the members of a workspace": [members.ofWorkspace(workspace), { people: 1, members: 1 }],
     "an invitation": [invitations.find(`hash ${some}`), { invitations: 1 }],
-    "a password reset link": [invitations.hasReset(`hash ${some}`, now), { password_resets: 1 }],
+    "a password reset link": [invitations.findReset(`hash ${some}`, now), { password_resets: 1 }],
     "a workspace's invitations": [invitations.list(workspace, 0), { invitations: 1 }],
     "a workspace": [workspaces.get(workspace), { workspaces: 1 }],
     "a message": [messages.get(workspace, `msg ${some}` as Id.MessageId), { messages: 1 }],

@@ -5,7 +5,7 @@
 import { Clock, Context, Duration, Effect, FiberSet, Layer, Option, Redacted } from "effect"
 import { Digest, SecureRandom } from "effect/crypto"
 import * as Base62 from "../Base62.ts"
-import { NotFound, type RateLimited, Unauthorized } from "../Errors.ts"
+import { type InvalidBody, NotFound, type RateLimited, Unauthorized } from "../Errors.ts"
 import * as Id from "../Id.ts"
 import * as RateLimit from "../limits/RateLimit.ts"
 import { RateLimitStore } from "../limits/RateLimitStore.ts"
@@ -56,7 +56,7 @@ export class Accounts extends Context.Service<Accounts, {
     token: Redacted.Redacted | undefined,
     passwords: { readonly current: Redacted.Redacted; readonly next: Redacted.Redacted },
     device: Redacted.Redacted | undefined
-  ) => Effect.Effect<Redacted.Redacted, Unauthorized | RateLimited | NotFound | StoreError>
+  ) => Effect.Effect<Redacted.Redacted, InvalidBody | Unauthorized | RateLimited | NotFound | StoreError>
   /**
    * Mails a password reset link if the address has an account. The result does not reveal whether it has. Limited per
    * address and, silently, per account. Fails with {@link NotFound} if no mailer is configured.
@@ -76,7 +76,7 @@ export class Accounts extends Context.Service<Accounts, {
     client: { readonly address: string; readonly device: Redacted.Redacted | undefined }
   ) => Effect.Effect<
     { readonly account: Account; readonly device: Redacted.Redacted },
-    Unauthorized | RateLimited | NotFound | StoreError
+    InvalidBody | Unauthorized | RateLimited | NotFound | StoreError
   >
 }>()("@wac/core/people/Accounts") {
   static readonly layer = Layer.effect(
@@ -172,7 +172,8 @@ export class Accounts extends Context.Service<Accounts, {
             })
           }
           yield* limits.giveBack(buckets, now)
-          yield* members.setPassword(person.userId, yield* passwords.hash(next), yield* hashOf(token))
+          const hash = yield* passwords.choose(next, { email: person.email, param: "new" })
+          yield* members.setPassword(person.userId, hash, yield* hashOf(token))
           return yield* DeviceCookie.make(vault, random, person, device)
         }),
         requestReset,
@@ -181,11 +182,14 @@ export class Accounts extends Context.Service<Accounts, {
           const now = yield* Clock.currentTimeMillis
           const tokenHash = yield* hashOf(token)
           // a valid link is never limited: nobody can guess it
-          const isValid = yield* invitations.hasReset(tokenHash, now)
-          if (!isValid) yield* LoginLimits.spend(limits, [LoginLimits.ofAddress(address)], now)
-          const redeemed = isValid
-            ? yield* invitations.redeemReset(tokenHash, yield* passwords.hash(password), now)
-            : Option.none()
+          const userId = yield* invitations.findReset(tokenHash, now)
+          const known = Option.isNone(userId) ? Option.none() : yield* members.findByUserId(userId.value)
+          if (Option.isNone(known)) yield* LoginLimits.spend(limits, [LoginLimits.ofAddress(address)], now)
+          const redeemed = Option.isNone(known) ? Option.none() : yield* invitations.redeemReset(
+            tokenHash,
+            yield* passwords.choose(password, { email: known.value.person.email, param: "password" }),
+            now
+          )
           const account: Option.Option<Account> = Option.isNone(redeemed)
             ? Option.none()
             : yield* members.findByUserId(redeemed.value)

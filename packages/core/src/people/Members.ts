@@ -191,7 +191,9 @@ export class Members extends Context.Service<Members, {
           now,
           tokenHash,
           userId: yield* Id.generate(random, "usr"),
-          passwordHash: known === undefined && password !== undefined ? yield* passwords.hash(password) : null
+          passwordHash: known === undefined && password !== undefined
+            ? yield* passwords.choose(password, { email: invitation.email, param: "password" })
+            : null
         })
         switch (accepted._tag) {
           case "Gone":
