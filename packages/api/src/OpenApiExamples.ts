@@ -403,6 +403,7 @@ export const byOperation: { readonly [id in OperationId]: Example } = {
     }
   },
   "account.switchWorkspace": { request: { workspaceId: session.workspaceId }, response: session },
+  "account.confirmSession": { request: { password: "correct horse battery" } },
   "account.sessions": {
     response: {
       data: [{

@@ -106,6 +106,10 @@ export interface InternalRoutes {
     readonly body: Wire.SwitchWorkspace
     readonly response: Wire.Session
   }
+  readonly "POST /internal/session/confirm": {
+    readonly body: Wire.ConfirmSession
+    readonly response: undefined
+  }
   readonly "GET /internal/sessions": { readonly response: Wire.InternalPage<Wire.OwnSession> }
   readonly "DELETE /internal/sessions/:id": { readonly response: undefined }
   readonly "PUT /internal/password": { readonly body: Wire.ChangePassword; readonly response: undefined }

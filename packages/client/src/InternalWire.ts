@@ -470,6 +470,10 @@ export interface OwnWorkspace {
 }
 
 /** The workspace to switch to. */
+export interface ConfirmSession {
+  readonly password: string
+}
+
 export interface SwitchWorkspace {
   readonly workspaceId: string
 }

@@ -101,6 +101,11 @@ export interface InternalClient {
       workspace: Wire.SwitchWorkspace,
       options?: CallOptions
     ) => Returned<"POST /internal/session/workspace">
+    /** Makes the session fresh for 10 minutes, as a sign-in does. */
+    readonly confirmSession: (
+      proof: Wire.ConfirmSession,
+      options?: CallOptions
+    ) => Returned<"POST /internal/session/confirm">
     readonly sessions: (options?: CallOptions) => Returned<"GET /internal/sessions">
     readonly endSession: (id: string, options?: CallOptions) => Returned<"DELETE /internal/sessions/:id">
     /** Ends the person's other sessions. */
@@ -304,6 +309,7 @@ export const createInternalClient = (options: InternalClientOptions): InternalCl
     account: {
       workspaces: (options) => call("GET /internal/workspaces", {}, options),
       switchWorkspace: (body, options) => call("POST /internal/session/workspace", { body }, options),
+      confirmSession: (body, options) => call("POST /internal/session/confirm", { body }, options),
       sessions: (options) => call("GET /internal/sessions", {}, options),
       endSession: (id, options) => call("DELETE /internal/sessions/:id", { id }, options),
       changePassword: (body, options) => call("PUT /internal/password", { body, once: true }, options),

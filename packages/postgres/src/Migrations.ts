@@ -30,6 +30,7 @@ import * as invitationMakers from "./migrations/0020_invitation_makers.ts"
 import * as corrections from "./migrations/0021_corrections.ts"
 import * as untoldPrices from "./migrations/0022_untold_prices.ts"
 import * as identities from "./migrations/0023_identities.ts"
+import * as provenSessions from "./migrations/0029_proven_sessions.ts"
 import { OpenError } from "./OpenError.ts"
 import { describe, isPassing } from "./SqlFailure.ts"
 
@@ -69,7 +70,8 @@ export const all: ReadonlyArray<Migration> = [
   { name: "invitation makers", sql: invitationMakers.sql, additive: true },
   { name: "corrections", sql: corrections.sql, additive: true },
   { name: "untold prices", sql: untoldPrices.sql, additive: true },
-  { name: "identities", sql: identities.sql, additive: true }
+  { name: "identities", sql: identities.sql, additive: true },
+  { name: "proven sessions", sql: provenSessions.sql, additive: true }
 ]
 
 /** The advisory lock that serializes migrations. The number is arbitrary but must stay the same. */

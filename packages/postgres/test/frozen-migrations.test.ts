@@ -30,7 +30,8 @@ const record: ReadonlyArray<readonly [name: string, sha256: string]> = [
   ["invitation makers", "1df54406d05d5b5e9132ab81c409686a75af3e896c9a8ff1ab62cd6c41bc7455"],
   ["corrections", "b09b6a3bd8650ec01254ed62bda45f7c49fae9e074e315d46d58b2ff8a9e1c2c"],
   ["untold prices", "d0b27dcf13e08b2b48cc917755c859445eb748d4cfe825bef51ec8cb44b2caa4"],
-  ["identities", "d79a839e7cf11ae492048f0e98bf7f4abd3816d0b78d1f4840facb01f75e2df1"]
+  ["identities", "d79a839e7cf11ae492048f0e98bf7f4abd3816d0b78d1f4840facb01f75e2df1"],
+  ["proven sessions", "b4d936a173ede8aeeb724c0db7336989053eb8176593303afef8fb1c08ffc264"]
 ]
 
 const present = Migrations.all.map(({ name, sql }) => [name, createHash("sha256").update(sql).digest("hex")] as const)

@@ -152,6 +152,8 @@ const steps = Effect.gen(function*() {
     }],
     "a revocation": [keys.revoke(workspace, keyIds(1)[0]!, now), { api_keys: 2, api_key_uses: 1, workspaces: 1 }],
     "a session's use": [sessions.use(`hash ${some}`, now, now + 1), { sessions: 2, people: 1 }],
+    "whether a session is fresh": [sessions.isFresh(`hash ${some}`, now), { sessions: 1 }],
+    "a proof of presence": [sessions.prove(`hash ${some}`, now), { sessions: 2, people: 1 }],
     // the person, and once more for the foreign key
     "a new session": [sessions.create(session), { sessions: 1, people: 2 }],
     "a person's sessions": [sessions.list(`usr ${some}` as Id.UserId, now), { sessions: 1 }],

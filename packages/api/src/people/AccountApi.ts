@@ -28,6 +28,13 @@ export const SwitchWorkspace = Schema.Struct({ workspaceId: PlainText.between(1,
   identifier: "SwitchWorkspace"
 })
 
+/** The person's password, as proof that they are present. */
+export const ConfirmSession = Schema.Struct({ password: Schema.RedactedFromValue(PlainText.between(1, 256)) }).annotate(
+  {
+    identifier: "ConfirmSession"
+  }
+)
+
 /** A session of the person. */
 export const OwnSession = Schema.Struct({
   id: Schema.String,
@@ -72,6 +79,17 @@ export class AccountApi extends HttpApiGroup.make("account").add(
     OpenApi.annotations({
       summary: "Switch to another of your workspaces",
       description: "The session continues in that workspace, with your role there."
+    })
+  ),
+  HttpApiEndpoint.post("confirmSession", "/internal/session/confirm", {
+    payload: ConfirmSession,
+    success: HttpApiSchema.NoContent,
+    error: writing
+  }).annotate(Access, session("member")).annotate(Audited, null).annotate(ChecksSecret, true).annotateMerge(
+    OpenApi.annotations({
+      summary: "Confirm that you are present",
+      description:
+        "For 10 minutes, the session is fresh again, as after a sign-in. Wrong passwords are limited per session."
     })
   ),
   HttpApiEndpoint.get("sessions", "/internal/sessions", {

@@ -48,6 +48,15 @@ export class Accounts extends Context.Service<Accounts, {
     workspaceId: string
   ) => Effect.Effect<Session, NotFound | StoreError>
   /**
+   * Makes the session fresh by the person's password. Wrong passwords are limited per session, together with those of
+   * `changePassword`.
+   */
+  readonly confirm: (
+    session: Session,
+    token: Redacted.Redacted | undefined,
+    password: Redacted.Redacted
+  ) => Effect.Effect<void, Unauthorized | RateLimited | NotFound | StoreError>
+  /**
    * Changes the person's password and ends their other sessions. Wrong passwords are limited per session. Returns the
    * device cookie's new value.
    */
@@ -96,6 +105,32 @@ export class Accounts extends Context.Service<Accounts, {
 
       const hashOf = (token: Redacted.Redacted) =>
         digest.digestHex(Digest.sha256, new TextEncoder().encode(Redacted.value(token)))
+
+      /** Checks the present password of a session's person. `param` is the field that the error names. */
+      const prove = Effect.fnUntraced(function*(
+        session: Session,
+        token: Redacted.Redacted | undefined,
+        password: Redacted.Redacted,
+        param: string
+      ) {
+        if (issuer !== undefined) return yield* atIssuer()
+        const person = Option.getOrUndefined(yield* members.findByUserId(session.userId))?.person
+        if (person === undefined || token === undefined || person.passwordHash === null || session.id === null) {
+          return yield* elsewhere()
+        }
+        const now = yield* Clock.currentTimeMillis
+        const buckets = [LoginLimits.ofSession(session.id)]
+        yield* LoginLimits.spend(limits, buckets, now)
+        if (!(yield* passwords.verify(password, person.passwordHash))) {
+          return yield* new Unauthorized({
+            reason: "invalid_credentials",
+            param,
+            message: "the current password is wrong"
+          })
+        }
+        yield* limits.giveBack(buckets, now)
+        return { person, token }
+      })
 
       const requestReset = Effect.fn("Accounts.requestReset")(
         function*(given: string, address: string, linkOf: (token: Redacted.Redacted) => string) {
@@ -155,23 +190,12 @@ export class Accounts extends Context.Service<Accounts, {
           yield* sessions.move(yield* hashOf(token), workspace.id)
           return { ...session, role, workspaceId: workspace.id, workspaceName: workspace.name }
         }),
-        changePassword: Effect.fn("Accounts.changePassword")(function*(session, token, { current, next }, device) {
-          if (issuer !== undefined) return yield* atIssuer()
-          const person = Option.getOrUndefined(yield* members.findByUserId(session.userId))?.person
-          if (person === undefined || token === undefined || person.passwordHash === null || session.id === null) {
-            return yield* elsewhere()
-          }
-          const now = yield* Clock.currentTimeMillis
-          const buckets = [LoginLimits.ofSession(session.id)]
-          yield* LoginLimits.spend(limits, buckets, now)
-          if (!(yield* passwords.verify(current, person.passwordHash))) {
-            return yield* new Unauthorized({
-              reason: "invalid_credentials",
-              param: "current",
-              message: "the current password is wrong"
-            })
-          }
-          yield* limits.giveBack(buckets, now)
+        confirm: Effect.fn("Accounts.confirm")(function*(session, token, password) {
+          const proven = yield* prove(session, token, password, "password")
+          yield* sessions.prove(yield* hashOf(proven.token), yield* Clock.currentTimeMillis)
+        }),
+        changePassword: Effect.fn("Accounts.changePassword")(function*(session, given, { current, next }, device) {
+          const { person, token } = yield* prove(session, given, current, "current")
           const hash = yield* passwords.choose(next, { email: person.email, param: "new" })
           yield* members.setPassword(person.userId, hash, yield* hashOf(token))
           return yield* DeviceCookie.make(vault, random, person, device)

@@ -8,6 +8,7 @@ import { Base64 } from "effect/encoding"
 import { InvalidBody } from "../Errors.ts"
 import * as PlainText from "../PlainText.ts"
 import { commonPasswords } from "./CommonPasswords.ts"
+import * as EmailAddress from "./EmailAddress.ts"
 
 const minLength = 8
 
@@ -30,8 +31,8 @@ const normalize = (password: Redacted.Redacted): string => Redacted.value(passwo
 
 /**
  * The error for a password that may not be chosen: too short in composed characters, one of the most common ones, or the
- * person's own address; `undefined` if it may. Compares exact text in NFC. Passwords that are only verified need no
- * rule. Pure.
+ * person's own address; `undefined` if it may. Common passwords are compared by their exact text in NFC, and addresses as
+ * addresses. Passwords that are only verified need no rule. Pure.
  */
 export const refusal = (password: Redacted.Redacted, { email, param }: Choice): InvalidBody | undefined => {
   const text = normalize(password)
@@ -39,7 +40,7 @@ export const refusal = (password: Redacted.Redacted, { email, param }: Choice): 
     ? `must have at least ${minLength} characters`
     : commonPasswords.has(text)
     ? "must not be one of the most common passwords"
-    : text === email.normalize("NFC")
+    : EmailAddress.normalize(text) === email
     ? "must not be the person's own e-mail address"
     : undefined
   return message === undefined ? undefined : new InvalidBody({ reason: "invalid_field", param, message })

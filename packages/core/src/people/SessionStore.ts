@@ -26,11 +26,16 @@ export interface StoredSession extends Ends {
 export class SessionStore extends Context.Service<SessionStore, {
   /**
    * Stores a new session and ends the session `of` that it replaces, in one step. With `passwordHash`, the session is
-   * stored only if that is still the person's password hash; if not, returns false and changes nothing.
+   * stored only if that is still the person's password hash; if not, returns false and changes nothing. With `provenAt`,
+   * the person proved their presence at that time; by default, when the session is created.
    */
   readonly create: (
     session: StoredSession,
-    instead?: { readonly of?: string | undefined; readonly passwordHash?: string | undefined }
+    instead?: {
+      readonly of?: string | undefined
+      readonly passwordHash?: string | undefined
+      readonly provenAt?: Instant | undefined
+    }
   ) => Effect.Effect<boolean, StoreError>
   /** Finds a live session, and moves `idleUntil` forward as `Session.used` says. */
   readonly use: (
@@ -38,6 +43,10 @@ export class SessionStore extends Context.Service<SessionStore, {
     now: Instant,
     idleUntil: Instant
   ) => Effect.Effect<Option.Option<StoredSession>, StoreError>
+  /** Whether a session is fresh, as `Session.isFresh` says. False for an unknown session. */
+  readonly isFresh: (tokenHash: string, now: Instant) => Effect.Effect<boolean, StoreError>
+  /** Records that a session's person proved their presence at `now`. An unknown session is ignored. */
+  readonly prove: (tokenHash: string, now: Instant) => Effect.Effect<void, StoreError>
   /** A person's live sessions, newest first. */
   readonly list: (userId: UserId, now: Instant) => Effect.Effect<ReadonlyArray<StoredSession>, StoreError>
   /** Ends a person's session. False if it does not exist or belongs to someone else. */

@@ -37,6 +37,9 @@ const accountLayer = HandlerGroup.layer(
           const session = yield* Caller.CurrentSession
           return SignIn.shown(yield* accounts.moveTo(session, yield* cookie.read, payload.workspaceId))
         }, StoreError.orUnavailable),
+        confirmSession: Effect.fnUntraced(function*({ payload }) {
+          yield* accounts.confirm(yield* Caller.CurrentSession, yield* cookie.read, payload.password)
+        }, StoreError.orUnavailable),
         sessions: Effect.fnUntraced(function*() {
           const session = yield* Caller.CurrentSession
           return whole((yield* accounts.sessions(session)).map((one) => ({

@@ -1,0 +1,115 @@
+/**
+ * Proof of presence (contract §17): what needs a fresh session, how it becomes fresh, and which passwords are refused.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { Access, Api } from "@wac/api"
+import { Context, Effect } from "effect"
+import * as checks from "../checks.ts"
+import { type Answer, call, ownPage, ready } from "../harness.ts"
+import { moving } from "../movable.ts"
+import { cookieOf, type Headers, invite } from "./joining.ts"
+import { tokenIn } from "./mailbox.ts"
+
+const owner = { email: "owner@example.com", password: "correct horse battery" }
+
+const notFresh = { code: "forbidden", reason: "fresh_session_required" }
+
+/** What contract §17 names, with bodies that are accepted. */
+const guarded: { readonly [route: string]: unknown } = {
+  "POST /internal/api-keys": { name: "a key" },
+  "PUT /internal/webhook": { url: "https://example.com/hook" },
+  "POST /internal/webhook/rotate-secret": {},
+  "POST /internal/members": { email: "ben@example.com", role: "member" },
+  "PATCH /internal/members/:id": { role: "member" },
+  "DELETE /internal/members/:id": undefined,
+  "PUT /internal/alerts/settings": { emails: [], url: null }
+}
+
+let count = 0
+
+const ask = (url: string, headers: Headers, route: string): Effect.Effect<Answer> => {
+  const [method, path] = route.split(" ")
+  const body = guarded[route]
+  return call(`${url}${path!.replace(":id", `usr_${checks.nobody}`)}`, {
+    method: method!,
+    headers: { ...headers, "idempotency-key": `presence-${count += 1}` },
+    ...(body === undefined ? {} : { body })
+  })
+}
+
+describe.concurrent("a fresh session", () => {
+  it("new keys, rotated secrets, members, and the webhook's and the alerts' address need one, and nothing else does", () => {
+    const needing = Object.values(Api.groups).flatMap((group) =>
+      Object.values(group.endpoints).flatMap(({ annotations, method, path }) =>
+        Context.get(annotations, Access.NeedsFreshSession) ? [`${method} ${path}`] : []
+      )
+    )
+    assert.sameMembers(needing, Object.keys(guarded))
+  })
+
+  it.live("ten minutes after the sign-in, what needs one is refused until the person confirms their password", () =>
+    Effect.gen(function*() {
+      const { pass, session, url } = yield* moving(ready({ environment: checks.unlimited }))
+      const confirm = (password: string) =>
+        call(`${url}/internal/session/confirm`, { headers: session, body: { password } })
+      const refusals = Effect.forEach(
+        Object.keys(guarded),
+        (route) => Effect.map(ask(url, session, route), ({ body }) => body?.error?.reason)
+      )
+      assert.notInclude(yield* refusals, notFresh.reason)
+      yield* pass("10 minutes")
+      for (const route of Object.keys(guarded)) checks.assertError(yield* ask(url, session, route), 403, notFresh)
+      // the session itself goes on
+      assert.strictEqual((yield* call(`${url}/internal/api-keys`, { headers: session })).status, 200)
+      checks.assertError(yield* confirm("wrong password"), 401, {
+        code: "unauthorized",
+        reason: "invalid_credentials",
+        param: "password"
+      })
+      checks.assertError(yield* ask(url, session, "POST /internal/api-keys"), 403, notFresh)
+      assert.strictEqual((yield* confirm(owner.password)).status, 204)
+      assert.notInclude(yield* refusals, notFresh.reason)
+      yield* pass("9 minutes")
+      assert.strictEqual((yield* ask(url, session, "POST /internal/api-keys")).status, 201)
+      yield* pass("1 minute")
+      checks.assertError(yield* ask(url, session, "POST /internal/api-keys"), 403, notFresh)
+      const again = yield* call(`${url}/internal/session`, { headers: ownPage, body: owner })
+      assert.strictEqual((yield* ask(url, cookieOf(again), "POST /internal/api-keys")).status, 201)
+      // guesses are limited as in changing the password
+      let refused: Answer | undefined
+      for (let n = 0; n < 12 && refused?.status !== 429; n++) refused = yield* confirm(`guess number ${n}`)
+      checks.assertError(refused!, 429, { code: "rate_limited", reason: "login" })
+    }).pipe(Effect.scoped))
+})
+
+describe.concurrent("a password that is set", () => {
+  it.live("a common password and the person's own address are refused in a change, and the old one stays", () =>
+    Effect.gen(function*() {
+      const { session, url } = yield* ready({ environment: checks.unlimited })
+      const change = (next: string) =>
+        call(`${url}/internal/password`, {
+          method: "PUT",
+          headers: session,
+          body: { current: owner.password, new: next }
+        })
+      for (const next of ["password", "123456789", owner.email]) {
+        checks.assertInvalid(yield* change(next), "invalid_field", "new")
+      }
+      assert.strictEqual((yield* call(`${url}/internal/session`, { headers: ownPage, body: owner })).status, 200)
+    }).pipe(Effect.scoped))
+
+  it.live("an invited person cannot choose a common password or their own address, and the invitation stays valid", () =>
+    Effect.gen(function*() {
+      const { session, url } = yield* ready({ environment: checks.unlimited })
+      const invited = yield* invite(url, session, "ben@example.com", "member")
+      const accept = (password: string) =>
+        call(`${url}/internal/invitations/accept`, {
+          headers: ownPage,
+          body: { token: tokenIn(invited.body.inviteUrl), password }
+        })
+      for (const password of ["password", "ben@example.com"]) {
+        checks.assertInvalid(yield* accept(password), "invalid_field", "password")
+      }
+      assert.strictEqual((yield* accept("a horse of another colour")).status, 200)
+    }).pipe(Effect.scoped))
+})
