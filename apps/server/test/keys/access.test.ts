@@ -157,6 +157,7 @@ describe("the API definition", () => {
       "POST /internal/portal": "anybody",
       "GET /internal/workspaces": "session: member",
       "POST /internal/session/workspace": "session: member",
+      "POST /internal/session/confirm": "session: member",
       "GET /internal/sessions": "session: member",
       "DELETE /internal/sessions/:id": "session: member",
       "PUT /internal/password": "session: member",
@@ -225,6 +226,7 @@ describe("the API definition", () => {
   const own = new Set([
     "DELETE /internal/session",
     "POST /internal/session/workspace",
+    "POST /internal/session/confirm",
     "DELETE /internal/sessions/:id",
     "PUT /internal/password"
   ])

@@ -33,6 +33,8 @@ const fresh = { "cache-control": "no-cache" }
 
 /** Only scripts and styles from this service run, and no string can become markup or script. */
 const policyFor = (frameAncestors: string) => ({
+  // a page that shows the portal in a frame may itself forbid what other origins have not opened
+  ...(frameAncestors === noFrame ? {} : { "cross-origin-resource-policy": "cross-origin" }),
   "content-security-policy": [
     "default-src 'none'",
     "script-src 'self'",
