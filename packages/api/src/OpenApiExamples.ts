@@ -419,6 +419,7 @@ export const byOperation: { readonly [id in OperationId]: Example } = {
     }
   },
   "account.endSession": {},
+  "account.endOtherSessions": {},
   "account.changePassword": { request: { current: "correct horse battery", new: "another horse battery" } },
   "passwordReset.request": { request: { email: session.email } },
   "passwordReset.reset": { request: { token: "…", password: "another horse battery" } },
@@ -469,6 +470,7 @@ export const byOperation: { readonly [id in OperationId]: Example } = {
     }
   },
   "members.remove": {},
+  "members.endSessions": {},
   "invitations.accept": { request: { token: "…", password: "correct horse battery" }, response: session },
   "portal.open": { request: { token: "…" }, response: session },
   "phoneNumbers.list": {

@@ -111,6 +111,8 @@ export interface InternalRoutes {
     readonly response: undefined
   }
   readonly "GET /internal/sessions": { readonly response: Wire.InternalPage<Wire.OwnSession> }
+  readonly "DELETE /internal/sessions": { readonly response: undefined }
+  readonly "DELETE /internal/members/:id/sessions": { readonly response: undefined }
   readonly "DELETE /internal/sessions/:id": { readonly response: undefined }
   readonly "PUT /internal/password": { readonly body: Wire.ChangePassword; readonly response: undefined }
   readonly "POST /internal/password/reset-request": {

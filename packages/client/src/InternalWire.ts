@@ -648,6 +648,7 @@ export type AuditAction =
   | "replay.cancel"
   | "replay.create"
   | "session.end"
+  | "session.end_all"
   | "session.refuse"
   | "session.sign_in"
   | "session.sign_out"

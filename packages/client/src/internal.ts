@@ -85,6 +85,8 @@ export interface InternalClient {
     ) => Returned<"PATCH /internal/members/:id">
     /** Removes a member, or withdraws an invitation. */
     readonly remove: (id: string, options?: CallOptions) => Returned<"DELETE /internal/members/:id">
+    /** Ends all sessions of a member. */
+    readonly endSessions: (id: string, options?: CallOptions) => Returned<"DELETE /internal/members/:id/sessions">
     /** Becomes a member, and signs in. */
     readonly accept: (
       invitation: Wire.AcceptInvitation,
@@ -107,6 +109,8 @@ export interface InternalClient {
       options?: CallOptions
     ) => Returned<"POST /internal/session/confirm">
     readonly sessions: (options?: CallOptions) => Returned<"GET /internal/sessions">
+    /** Ends all sessions of the person except the client's. */
+    readonly endOtherSessions: (options?: CallOptions) => Returned<"DELETE /internal/sessions">
     readonly endSession: (id: string, options?: CallOptions) => Returned<"DELETE /internal/sessions/:id">
     /** Ends the person's other sessions. */
     readonly changePassword: (
@@ -301,6 +305,7 @@ export const createInternalClient = (options: InternalClientOptions): InternalCl
       invite: (body, options) => call("POST /internal/members", { body, once: true }, options),
       change: (id, body, options) => call("PATCH /internal/members/:id", { id, body }, options),
       remove: (id, options) => call("DELETE /internal/members/:id", { id }, options),
+      endSessions: (id, options) => call("DELETE /internal/members/:id/sessions", { id }, options),
       accept: (body, options) => call("POST /internal/invitations/accept", { body, once: true }, options)
     },
     portal: {
@@ -311,6 +316,7 @@ export const createInternalClient = (options: InternalClientOptions): InternalCl
       switchWorkspace: (body, options) => call("POST /internal/session/workspace", { body }, options),
       confirmSession: (body, options) => call("POST /internal/session/confirm", { body }, options),
       sessions: (options) => call("GET /internal/sessions", {}, options),
+      endOtherSessions: (options) => call("DELETE /internal/sessions", {}, options),
       endSession: (id, options) => call("DELETE /internal/sessions/:id", { id }, options),
       changePassword: (body, options) => call("PUT /internal/password", { body, once: true }, options),
       requestPasswordReset: (body, options) =>

@@ -157,6 +157,7 @@ const steps = Effect.gen(function*() {
     // the person, and once more for the foreign key
     "a new session": [sessions.create(session), { sessions: 1, people: 2 }],
     "a person's sessions": [sessions.list(`usr ${some}` as Id.UserId, now), { sessions: 1 }],
+    "the end of all sessions of a person": [sessions.endAll(`usr ${some}` as Id.UserId, "hash"), { sessions: 2 }],
     "the end of a session by its id": [
       sessions.end(`usr ${some}` as Id.UserId, `ses ${some}` as Id.SessionId),
       { sessions: 2 }

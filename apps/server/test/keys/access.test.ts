@@ -158,6 +158,8 @@ describe("the API definition", () => {
       "GET /internal/workspaces": "session: member",
       "POST /internal/session/workspace": "session: member",
       "POST /internal/session/confirm": "session: member",
+      "DELETE /internal/sessions": "session: member",
+      "DELETE /internal/members/:id/sessions": "session: admin",
       "GET /internal/sessions": "session: member",
       "DELETE /internal/sessions/:id": "session: member",
       "PUT /internal/password": "session: member",
@@ -227,6 +229,7 @@ describe("the API definition", () => {
     "DELETE /internal/session",
     "POST /internal/session/workspace",
     "POST /internal/session/confirm",
+    "DELETE /internal/sessions",
     "DELETE /internal/sessions/:id",
     "PUT /internal/password"
   ])

@@ -7,7 +7,7 @@ import { Context, Effect } from "effect"
 import * as checks from "../checks.ts"
 import { type Answer, call, ownPage, ready } from "../harness.ts"
 import { moving } from "../movable.ts"
-import { cookieOf, type Headers, invite } from "./joining.ts"
+import { cookieOf, type Headers, invite, join } from "./joining.ts"
 import { tokenIn } from "./mailbox.ts"
 
 const owner = { email: "owner@example.com", password: "correct horse battery" }
@@ -79,6 +79,51 @@ describe.concurrent("a fresh session", () => {
       let refused: Answer | undefined
       for (let n = 0; n < 12 && refused?.status !== 429; n++) refused = yield* confirm(`guess number ${n}`)
       checks.assertError(refused!, 429, { code: "rate_limited", reason: "login" })
+    }).pipe(Effect.scoped))
+})
+
+describe.concurrent("ending sessions", () => {
+  const isLive = (url: string, headers: Headers) =>
+    Effect.map(call(`${url}/internal/session`, { headers }), ({ status }) => status === 200)
+  const signIn = (url: string, person: typeof owner) =>
+    Effect.map(call(`${url}/internal/session`, { headers: ownPage, body: person }), cookieOf)
+  const ben = { email: "ben@example.com", password: "a horse of another colour" }
+
+  it.live("a person ends all of their other sessions in one step, and nobody else's", () =>
+    Effect.gen(function*() {
+      const { session, url } = yield* ready({ environment: checks.unlimited })
+      const { headers: bens } = yield* join(url, session, ben.email, "member")
+      const others = yield* Effect.replicateEffect(signIn(url, owner), 2)
+      const ended = yield* call(`${url}/internal/sessions`, { method: "DELETE", headers: session })
+      assert.strictEqual(ended.status, 204, ended.text)
+      assert.isTrue(yield* isLive(url, session))
+      assert.isTrue(yield* isLive(url, bens))
+      for (const other of others) assert.isFalse(yield* isLive(url, other))
+      const { body } = yield* call(`${url}/internal/audit?limit=1`, { headers: session })
+      assert.deepInclude(body.data[0], { action: "session.end_all", target: null })
+    }).pipe(Effect.scoped))
+
+  it.live("an admin ends all sessions of another member, but not an owner's", () =>
+    Effect.gen(function*() {
+      const { session, url } = yield* ready({ environment: checks.unlimited })
+      const { userId: ownersId } = (yield* call(`${url}/internal/session`, { headers: session })).body
+      const { headers: admin } = yield* join(url, session, "ada@example.com", "admin")
+      const { headers: bens, id } = yield* join(url, session, ben.email, "developer")
+      const again = yield* signIn(url, ben)
+      const end = (by: Headers, id: string) =>
+        call(`${url}/internal/members/${id}/sessions`, { method: "DELETE", headers: by })
+      const refused = { code: "forbidden", reason: "role_not_allowed" }
+      checks.assertError(yield* end(bens, id), 403, refused)
+      checks.assertError(yield* end(admin, ownersId), 403, refused)
+      checks.assertError(yield* end(admin, `usr_${checks.nobody}`), 404, { code: "not_found" })
+      assert.isTrue(yield* isLive(url, session))
+      assert.strictEqual((yield* end(admin, id)).status, 204)
+      for (const headers of [bens, again]) assert.isFalse(yield* isLive(url, headers))
+      assert.isTrue(yield* isLive(url, admin))
+      const { body } = yield* call(`${url}/internal/audit?limit=1`, { headers: session })
+      assert.deepInclude(body.data[0], { action: "session.end_all", target: id })
+      // they can sign in again
+      assert.isTrue(yield* isLive(url, yield* signIn(url, ben)))
     }).pipe(Effect.scoped))
 })
 

@@ -109,6 +109,14 @@ export class AccountApi extends HttpApiGroup.make("account").add(
     summary: "End one of your sessions",
     description: "Takes effect immediately."
   })),
+  HttpApiEndpoint.delete("endOtherSessions", "/internal/sessions", {
+    query: noQuery,
+    success: HttpApiSchema.NoContent,
+    error: reading
+  }).annotate(Access, session("member")).annotate(Audited, "session.end_all").annotateMerge(OpenApi.annotations({
+    summary: "End all of your other sessions",
+    description: "Takes effect immediately. The session of the request stays."
+  })),
   HttpApiEndpoint.put("changePassword", "/internal/password", {
     payload: ChangePassword,
     success: HttpApiSchema.NoContent,

@@ -91,7 +91,17 @@ export class MembersApi extends HttpApiGroup.make("members").add(
         "Ends the member's sessions in the workspace and the invitations that they made, and takes their address out of " +
         "the alert settings. Only an owner can remove owners, and withdraw an owner's invitation. The last owner cannot " +
         "be removed."
-    }))
+    })),
+  HttpApiEndpoint.delete("endSessions", "/internal/members/:id/sessions", {
+    ...one,
+    success: HttpApiSchema.NoContent,
+    error: reading
+  }).annotate(Access, session("admin")).annotate(Audited, "session.end_all").annotateMerge(OpenApi.annotations({
+    summary: "End all sessions of a member",
+    description:
+      "Also their sessions in other workspaces, because a session can switch to this one. The session of the " +
+      "request stays. Only an owner can end owners' sessions."
+  }))
 ).middleware(SessionAuthentication).annotateMerge(
   OpenApi.annotations({ title: "Members (dashboard)", description: "The people who can use the workspace." })
 ) {}

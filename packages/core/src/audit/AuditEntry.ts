@@ -34,6 +34,7 @@ export const actions = [
   "replay.cancel",
   "replay.create",
   "session.end",
+  "session.end_all",
   "session.refuse",
   "session.sign_in",
   "session.sign_out",

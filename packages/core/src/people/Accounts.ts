@@ -41,6 +41,11 @@ export class Accounts extends Context.Service<Accounts, {
   readonly sessions: (session: Session) => Effect.Effect<ReadonlyArray<StoredSession>, StoreError>
   /** Ends one of the person's sessions. */
   readonly endSession: (session: Session, id: string) => Effect.Effect<void, NotFound | StoreError>
+  /** Ends all of the person's sessions except the token's. */
+  readonly endOtherSessions: (
+    session: Session,
+    token: Redacted.Redacted | undefined
+  ) => Effect.Effect<void, NotFound | StoreError>
   /** Moves the token's session to another of the person's workspaces. */
   readonly moveTo: (
     session: Session,
@@ -176,6 +181,10 @@ export class Accounts extends Context.Service<Accounts, {
           const id = Option.getOrUndefined(Id.parse(Id.SessionId, text))
           const isEnded = id !== undefined && (yield* sessions.end(userId, id))
           if (!isEnded) return yield* new NotFound({ message: "you have no such session" })
+        }),
+        endOtherSessions: Effect.fn("Accounts.endOtherSessions")(function*({ id, userId }, token) {
+          if (token === undefined || id === null) return yield* elsewhere()
+          yield* sessions.endAll(userId, yield* hashOf(token))
         }),
         moveTo: Effect.fn("Accounts.moveTo")(function*(session, token, text) {
           if (token === undefined || session.id === null) return yield* elsewhere()

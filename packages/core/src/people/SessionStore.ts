@@ -51,6 +51,8 @@ export class SessionStore extends Context.Service<SessionStore, {
   readonly list: (userId: UserId, now: Instant) => Effect.Effect<ReadonlyArray<StoredSession>, StoreError>
   /** Ends a person's session. False if it does not exist or belongs to someone else. */
   readonly end: (userId: UserId, id: SessionId) => Effect.Effect<boolean, StoreError>
+  /** Ends all of a person's sessions, except the one whose token has the hash `keep`. Returns how many ended. */
+  readonly endAll: (userId: UserId, keep?: string | undefined) => Effect.Effect<number, StoreError>
   /** Moves a session to another workspace. */
   readonly move: (tokenHash: string, workspaceId: WorkspaceId) => Effect.Effect<void, StoreError>
   /** Deletes a bounded number of sessions whose `absoluteUntil` was before a time. Returns whether more may be left. */

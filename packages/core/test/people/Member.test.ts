@@ -1,6 +1,6 @@
 import { assert, it } from "@effect/vitest"
 import { issued, missing } from "../../src/keys/ApiScope.ts"
-import { changeRefusal, Role, roleRefusal } from "../../src/people/Member.ts"
+import { changeRefusal, Role, roleRefusal, sessionsRefusal } from "../../src/people/Member.ts"
 
 it("a role may do what lower roles may, and nothing that needs a higher one", () => {
   const order = ["member", "developer", "admin", "owner"] as const
@@ -41,4 +41,13 @@ it("every key is issued with messages:send, and lacks it only if it was taken aw
   assert.deepStrictEqual(issued, ["messages:send"])
   assert.isUndefined(missing(issued, "messages:send"))
   assert.strictEqual(missing([], "messages:send")?.reason, "missing_scope")
+})
+
+it("admins and owners end members' sessions, and only owners end owners'", () => {
+  for (const by of Role.literals) {
+    for (const role of Role.literals) {
+      const isAllowed = by === "owner" || (by === "admin" && role !== "owner")
+      assert.strictEqual(sessionsRefusal(by, { role }) === undefined, isAllowed, `${by} ${role}`)
+    }
+  }
 })

@@ -54,6 +54,9 @@ const accountLayer = HandlerGroup.layer(
         endSession: Effect.fnUntraced(function*({ params }) {
           yield* accounts.endSession(yield* Caller.CurrentSession, params.id)
         }, StoreError.orUnavailable),
+        endOtherSessions: Effect.fnUntraced(function*() {
+          yield* accounts.endOtherSessions(yield* Caller.CurrentSession, yield* cookie.read)
+        }, StoreError.orUnavailable),
         changePassword: Effect.fnUntraced(function*({ payload }) {
           const device = yield* accounts.changePassword(
             yield* Caller.CurrentSession,

@@ -61,6 +61,14 @@ export const layer = Layer.effect(
           if (own !== undefined) memory.sessions.delete(own.tokenHash)
           return own !== undefined
         }),
+      endAll: (userId, keep) =>
+        Effect.sync(() => {
+          const theirs = [...memory.sessions.values()].filter((session) =>
+            session.userId === userId && session.tokenHash !== keep
+          )
+          for (const { tokenHash } of theirs) memory.sessions.delete(tokenHash)
+          return theirs.length
+        }),
       move: (tokenHash, workspaceId) =>
         Effect.sync(() => {
           const session = memory.sessions.get(tokenHash)

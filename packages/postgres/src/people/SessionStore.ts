@@ -132,6 +132,15 @@ export const layer = Layer.effect(
           query("SessionStore.end", "delete from sessions where user_id = $1 and id = $2 returning id", [userId, id]),
           (rows) => rows.length > 0
         ),
+      endAll: (userId, keep) =>
+        Effect.map(
+          query(
+            "SessionStore.endAll",
+            "delete from sessions where user_id = $1 and token_hash is distinct from $2 returning id",
+            [userId, keep ?? null]
+          ),
+          (rows) => rows.length
+        ),
       move: (tokenHash, workspaceId) =>
         Effect.asVoid(
           query("SessionStore.move", "update sessions set workspace_id = $2 where token_hash = $1", [

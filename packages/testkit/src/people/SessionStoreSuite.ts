@@ -85,6 +85,19 @@ export const testsOfEmpty = (it: Fixture.FoundedIt<Founded>): void => {
       assert.isFalse(yield* store.isFresh(session.tokenHash, start + minute))
     }))
 
+  it.effect("all sessions of a person end in one step, except one that is named", () =>
+    Effect.gen(function*() {
+      const store = yield* SessionStore.SessionStore
+      const { tokenHash, userId } = yield* created
+      yield* created
+      const before = (yield* store.list(userId, start)).length
+      assert.strictEqual(yield* store.endAll(userId, tokenHash), before - 1)
+      assert.deepStrictEqual((yield* store.list(userId, start)).map((session) => session.tokenHash), [tokenHash])
+      assert.strictEqual(yield* store.endAll(yield* Fixture.id("usr")), 0)
+      assert.strictEqual(yield* store.endAll(userId), 1)
+      assert.deepStrictEqual(yield* store.list(userId, start), [])
+    }))
+
   it.effect("use moves the idle end forward, never back", () =>
     Effect.gen(function*() {
       const store = yield* SessionStore.SessionStore
