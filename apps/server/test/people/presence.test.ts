@@ -8,7 +8,7 @@ import * as checks from "../checks.ts"
 import { type Answer, call, ownPage, ready } from "../harness.ts"
 import { moving } from "../movable.ts"
 import { cookieOf, type Headers, invite, join } from "./joining.ts"
-import { tokenIn } from "./mailbox.ts"
+import { mailbox, tokenIn } from "./mailbox.ts"
 
 const owner = { email: "owner@example.com", password: "correct horse battery" }
 
@@ -156,5 +156,74 @@ describe.concurrent("a password that is set", () => {
         checks.assertInvalid(yield* accept(password), "invalid_field", "password")
       }
       assert.strictEqual((yield* accept("a horse of another colour")).status, 200)
+    }).pipe(Effect.scoped))
+})
+
+describe.concurrent("a notice", () => {
+  const mailed = Effect.gen(function*() {
+    const mail = yield* mailbox
+    const server = yield* ready({ environment: { ...checks.unlimited, SMTP_URL: mail.url } })
+    return { ...server, mail }
+  })
+
+  it.live("a person is mailed about a sign-in on a new device, and not about the next one there", () =>
+    Effect.gen(function*() {
+      const { mail, url } = yield* mailed
+      const { text } = yield* mail.notice(owner.email, "You signed in on a new device")
+      assert.match(text, /from the address (127\.0\.0\.1|::1|::ffff:127\.0\.0\.1)/)
+      const first = yield* call(`${url}/internal/session`, { headers: ownPage, body: owner })
+      const device = first.headers.getSetCookie().find((cookie) => cookie.startsWith("wac_device="))!.split(";")[0]!
+      const count = () => mail.notices.filter(({ text }) => text.includes("on a new device")).length
+      yield* checks.until(Effect.sync(count), (found) => found === 2)
+      const again = yield* call(`${url}/internal/session`, { headers: { ...ownPage, cookie: device }, body: owner })
+      assert.strictEqual(again.status, 200)
+      // mail is sent in the order of what it is about: after a further sign-in there is one more
+      yield* call(`${url}/internal/session`, { headers: ownPage, body: owner })
+      yield* checks.until(Effect.sync(count), (found) => found >= 3)
+      assert.strictEqual(count(), 3)
+    }).pipe(Effect.scoped))
+
+  it.live("a person is mailed when their password is changed", () =>
+    Effect.gen(function*() {
+      const { mail, session, url } = yield* mailed
+      const next = "a horse of another colour"
+      const changed = yield* call(`${url}/internal/password`, {
+        method: "PUT",
+        headers: session,
+        body: { current: owner.password, new: next }
+      })
+      assert.strictEqual(changed.status, 204)
+      const { text } = yield* mail.notice(owner.email, "Your password was changed")
+      for (const password of [owner.password, next]) assert.notInclude(text, password)
+    }).pipe(Effect.scoped))
+
+  it.live("owners are mailed about a new key, a changed webhook and a new owner, without a secret", () =>
+    Effect.gen(function*() {
+      const { mail, session, url } = yield* mailed
+      const { id } = yield* join(url, session, "ben@example.com", "developer")
+      const made = yield* ask(url, session, "POST /internal/api-keys")
+      yield* checks.until(
+        Effect.sync(() => mail.notices.filter(({ text }) => text.includes("A new API key in wac"))),
+        (mails) => mails.length === 2
+      )
+      yield* call(`${url}/internal/webhook`, {
+        method: "PUT",
+        headers: session,
+        body: { url: "https://example.com/hook?token=s3cret" }
+      })
+      yield* mail.notice(owner.email, "A changed webhook in wac")
+      for (const { text } of mail.notices) {
+        for (const secret of [made.body.apiKey, made.body.signingSecret, "s3cret"]) assert.notInclude(text, secret)
+      }
+      assert.isEmpty(mail.notices.filter(({ to }) => !to.includes(owner.email)))
+      yield* call(`${url}/internal/members/${id}`, { method: "PATCH", headers: session, body: { role: "owner" } })
+      for (const to of [owner.email, "ben@example.com"]) {
+        assert.include((yield* mail.notice(to, "A new owner in wac")).text, "ben@example.com")
+      }
+      yield* join(url, session, "cem@example.com", "owner")
+      yield* checks.until(
+        Effect.sync(() => mail.notices.filter(({ text }) => text.includes("cem@example.com"))),
+        (mails) => mails.length >= 2
+      )
     }).pipe(Effect.scoped))
 })

@@ -52,6 +52,8 @@ export interface SignedIn {
   readonly token: Redacted.Redacted
   /** The device cookie's new value. */
   readonly device: Redacted.Redacted
+  /** Whether the device had not signed in to the account before. */
+  readonly isNewDevice: boolean
 }
 
 export class Authenticator extends Context.Service<Authenticator, {

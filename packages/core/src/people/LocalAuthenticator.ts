@@ -95,8 +95,9 @@ export const layer = Layer.effect(
         provenAt
       })
       if (!begun) return undefined
+      const isNewDevice = (yield* DeviceCookie.nonceOf(vault, person, present)) === undefined
       const device = yield* DeviceCookie.make(vault, random, person, present)
-      return { token, device, session: sessionOf({ id, roles }, person, membership) }
+      return { token, device, isNewDevice, session: sessionOf({ id, roles }, person, membership) }
     })
 
     const signIn = Effect.fn("LocalAuthenticator.signIn")(function*(attempt: SignIn) {

@@ -90,7 +90,10 @@ const invitationsLayer = HandlerGroup.layer(
               session: Option.getOrUndefined(session),
               address: opening.address
             })
-            return yield* SignIn.signedIn(yield* authenticator.open(userId, { ...opening, workspaceId }))
+            const opened = yield* authenticator.open(userId, { ...opening, workspaceId })
+            const exchange = yield* Exchange
+            exchange.changed = { target: userId, detail: { email: opened.session.email, role: opened.session.role } }
+            return yield* SignIn.signedIn(opened)
           },
           Effect.provideService(SessionCookie, cookie),
           StoreError.orUnavailable

@@ -2,7 +2,7 @@
  * The addresses for the redirect to an OpenID Connect issuer and back (contract §12 `AUTH=oidc`). Without an issuer
  * they do not exist.
  */
-import { Audit, Authenticator, type Errors, Issuer, IssuerSignIn, RefusedSignIns, StoreError } from "@wac/core"
+import { Audit, Authenticator, type Errors, Issuer, IssuerSignIn, Notices, RefusedSignIns, StoreError } from "@wac/core"
 import { Effect } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import * as ErrorResponse from "../ErrorResponse.ts"
@@ -55,6 +55,7 @@ export const layer = HttpRouter.use((router) =>
     const signIn = yield* IssuerSignIn.IssuerSignIn
     const authenticator = yield* Authenticator.Authenticator
     const audit = yield* Audit.Audit
+    const notices = yield* Notices.Notices
     const refusedSignIns = yield* RefusedSignIns.RefusedSignIns
     const cookie = yield* SessionCookie
     const base = (yield* PublicUrl).href.replace(/\/$/, "")
@@ -69,6 +70,7 @@ export const layer = HttpRouter.use((router) =>
     const opened = Effect.fnUntraced(function*({ provenAt, roles, userId }: IssuerSignIn.Confirmed) {
       const opening = yield* SignIn.opening
       const signedIn = yield* authenticator.open(userId, { ...opening, provenAt, roles })
+      yield* SignIn.noticed(notices, signedIn)
       yield* SignIn.signedIn(signedIn)
       const { ownId } = yield* Exchange
       yield* audit.record([signedIn.session], {
