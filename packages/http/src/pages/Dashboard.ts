@@ -122,10 +122,12 @@ const indexFile = (
   policy: { readonly [name: string]: string }
 ): StaticFile.StaticFile => {
   const text = indexFor(index, mount, about)
-  const before = indexes.get(text)
+  // services of one process may differ in what may frame their pages
+  const key = `${policy["content-security-policy"]} ${text}`
+  const before = indexes.get(key)
   if (before !== undefined) return before
   const made = StaticFile.make({ text, contentType: "text/html; charset=utf-8", headers: { ...fresh, ...policy } })
-  indexes.set(text, made)
+  indexes.set(key, made)
   if (indexes.size > maxIndexes) indexes.delete(indexes.keys().next().value!)
   return made
 }

@@ -92,7 +92,7 @@ const invitationsLayer = HandlerGroup.layer(
             })
             const opened = yield* authenticator.open(userId, { ...opening, workspaceId })
             const exchange = yield* Exchange
-            exchange.changed = { target: userId, detail: { email: opened.session.email, role: opened.session.role } }
+            exchange.changed = { detail: { email: opened.session.email, role: opened.session.role } }
             return yield* SignIn.signedIn(opened)
           },
           Effect.provideService(SessionCookie, cookie),
