@@ -12,8 +12,8 @@ import * as Mail from "./Mail.ts"
 import type { Person } from "./Member.ts"
 import { MemberStore } from "./MemberStore.ts"
 
-/** Limits the notices to one person: 10 at once, then one per 10 minutes. */
-const personPolicy: RateLimit.Policy = { name: "login", interval: 600_000, capacity: 10 }
+/** Limits the notices to one person about their account or one workspace: 10 at once, then one per 10 minutes. */
+const policy: RateLimit.Policy = { name: "login", interval: 600_000, capacity: 10 }
 
 /** What a notice is about: the actor's own account, or their workspace, whose owners get it. */
 type Matter =
@@ -75,7 +75,6 @@ export class Notices extends Context.Service<Notices, {
       const members = yield* MemberStore
       const workspaces = yield* WorkspaceStore
       const limits = yield* RateLimitStore
-      const send = yield* Mail.ofWorkspace
       const mailing = yield* FiberSet.make()
 
       /** In the background: a response does not wait for the mail. */
@@ -85,8 +84,9 @@ export class Notices extends Context.Service<Notices, {
           Effect.catch(notice, ({ message }) => Effect.logWarning(`a mail could not be sent: ${message}`))
         ))
 
-      const toPerson = Effect.fnUntraced(function*(mail: Mail.Mail) {
-        const bucket = { key: `notice:account:${mail.to}`, policy: personPolicy }
+      /** `about` is the account or the workspace: a flood of notices about one hides none about the other. */
+      const send = Effect.fnUntraced(function*(about: string, mail: Mail.Mail) {
+        const bucket = { key: `notice:${about}:${mail.to}`, policy }
         const readings = yield* limits.spend([bucket], yield* Clock.currentTimeMillis)
         if (RateLimit.refusal(readings) === undefined) yield* mailer.send(mail)
       })
@@ -111,12 +111,12 @@ export class Notices extends Context.Service<Notices, {
           const at = yield* Clock.currentTimeMillis
           // an account is the same in each of its workspaces
           yield* matter._tag === "Password"
-            ? run(toPerson(Mail.passwordNotice({ to: actor.email, at, address })))
+            ? run(send("account", Mail.passwordNotice({ to: actor.email, at, address })))
             : run(Effect.forEach(actors, (each) => toOwners(each, { ...matter, at, address }), { discard: true }))
         }),
         ofDevice: Effect.fnUntraced(function*({ email: to }, address) {
           const at = yield* Clock.currentTimeMillis
-          yield* run(toPerson(Mail.deviceNotice({ to, at, address })))
+          yield* run(send("account", Mail.deviceNotice({ to, at, address })))
         })
       })
     })
