@@ -166,7 +166,7 @@ const features: ReadonlyArray<Feature> = [
       await stop()
       const told = (path: string) =>
         around.collector.posts.filter((post) => post.path === path).map(({ body }) => body).join()
-      assert.include(told("/v1/traces"), "\"name\":\"POST")
+      assert.include(told("/v1/traces"), "\"name\":\"POST /internal/session\"")
       assert.include(told("/v1/metrics"), "wac_")
       assert.include(told("/v1/logs"), "storage is memory")
     }

@@ -30,6 +30,10 @@ import * as invitationMakers from "./migrations/0020_invitation_makers.ts"
 import * as corrections from "./migrations/0021_corrections.ts"
 import * as untoldPrices from "./migrations/0022_untold_prices.ts"
 import * as identities from "./migrations/0023_identities.ts"
+import * as optOuts from "./migrations/0024_opt_outs.ts"
+import * as keyScopes from "./migrations/0025_key_scopes.ts"
+import * as keptAnswers from "./migrations/0026_kept_answers.ts"
+import * as eventTraces from "./migrations/0027_event_traces.ts"
 import * as provenSessions from "./migrations/0029_proven_sessions.ts"
 import { OpenError } from "./OpenError.ts"
 import { describe, isPassing } from "./SqlFailure.ts"
@@ -71,6 +75,10 @@ export const all: ReadonlyArray<Migration> = [
   { name: "corrections", sql: corrections.sql, additive: true },
   { name: "untold prices", sql: untoldPrices.sql, additive: true },
   { name: "identities", sql: identities.sql, additive: true },
+  { name: "opt outs", sql: optOuts.sql, additive: true },
+  { name: "key scopes", sql: keyScopes.sql, additive: true },
+  { name: "kept answers", sql: keptAnswers.sql, additive: true },
+  { name: "event traces", sql: eventTraces.sql, additive: true },
   { name: "proven sessions", sql: provenSessions.sql, additive: true }
 ]
 

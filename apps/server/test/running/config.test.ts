@@ -92,7 +92,7 @@ describe("unset variables", () => {
     receiverRules: { allowInsecure: false, allowedCidrs: 0 },
     logFormat: "json",
     logLevel: "Info",
-    otlpEndpoint: undefined,
+    telemetry: undefined,
     alertUrl: undefined,
     isRestored: false,
     oidc: undefined,
@@ -128,7 +128,16 @@ describe("unset variables", () => {
         "TRUST_PROXY",
         "LOG_FORMAT",
         "LOG_LEVEL",
-        "OTEL_EXPORTER_OTLP_ENDPOINT"
+        "OTEL_EXPORTER_OTLP_ENDPOINT",
+        "OTEL_EXPORTER_OTLP_HEADERS",
+        "OTEL_SERVICE_NAME",
+        "OTEL_RESOURCE_ATTRIBUTES",
+        "OTEL_TRACES_SAMPLER",
+        "OTEL_TRACES_SAMPLER_ARG",
+        "OTEL_TRACES_EXPORTER",
+        "OTEL_METRICS_EXPORTER",
+        "OTEL_LOGS_EXPORTER",
+        "OTEL_SDK_DISABLED"
       ]
       const empty = Object.fromEntries(names.map((name) => [name, ""]))
       assert.deepStrictEqual(plain(yield* fromEnvironment(empty)), defaults)
@@ -266,7 +275,36 @@ describe("accepted values", () => {
     [{ SECURITY_CONTACT: "mailto:security@example.com" }, { securityContact: "mailto:security@example.com" }],
     [{ SECURITY_CONTACT: "https://example.com/report" }, { securityContact: "https://example.com/report" }],
     [{ METRICS_TOKEN: "a.b-c==" }, { metricsToken: Redacted.make("a.b-c==") }],
-    [{ OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:4318" }, { otlpEndpoint: "http://127.0.0.1:4318/" }]
+    [{ OTEL_SERVICE_NAME: "messages", OTEL_TRACES_SAMPLER: "always_off" }, {}],
+    [{ OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:4318", OTEL_SDK_DISABLED: "true" }, {}],
+    [{ OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:4318" }, {
+      telemetry: {
+        endpoint: "http://127.0.0.1:4318/",
+        headers: Redacted.make({}),
+        serviceName: "wac",
+        attributes: {},
+        sampler: { isParentBased: true, ratio: 1 },
+        signals: { traces: true, metrics: true, logs: true }
+      }
+    }],
+    [{
+      OTEL_EXPORTER_OTLP_ENDPOINT: "https://collector.example.com/otlp",
+      OTEL_EXPORTER_OTLP_HEADERS: "api-key=a%20b%3D , x-scope=1,",
+      OTEL_RESOURCE_ATTRIBUTES: "service.name=other,team=a=b",
+      OTEL_TRACES_SAMPLER: "traceidratio",
+      OTEL_TRACES_SAMPLER_ARG: "0.25",
+      OTEL_METRICS_EXPORTER: "none",
+      OTEL_LOGS_EXPORTER: "none"
+    }, {
+      telemetry: {
+        endpoint: "https://collector.example.com/otlp",
+        headers: Redacted.make({ "api-key": "a b=", "x-scope": "1" }),
+        serviceName: "other",
+        attributes: { "service.name": "other", team: "a=b" },
+        sampler: { isParentBased: false, ratio: 0.25 },
+        signals: { traces: true, metrics: false, logs: false }
+      }
+    }]
   ]
 
   it.effect.each(cases)("%j", ([environment, part]) =>
@@ -382,7 +420,15 @@ describe("refused values", () => {
     ["LOG_FORMAT", ["xml", "JSON", secret]],
     ["LOG_LEVEL", ["loud", "INFO", "off", secret]],
     ["METRICS_TOKEN", ["two words", "a\tb"]],
-    ["OTEL_EXPORTER_OTLP_ENDPOINT", [secret, "grpc://collector:4317"]]
+    ["OTEL_EXPORTER_OTLP_ENDPOINT", [secret, "grpc://collector:4317"]],
+    ["OTEL_EXPORTER_OTLP_HEADERS", [secret, "a b=1", "a=%zz", "a=%0d%0ab", "=1"]],
+    ["OTEL_RESOURCE_ATTRIBUTES", [secret, "a=%zz"]],
+    ["OTEL_TRACES_SAMPLER", [secret, "jaeger_remote"]],
+    ["OTEL_TRACES_SAMPLER_ARG", [secret, "1.1", "-1"]],
+    ["OTEL_TRACES_EXPORTER", [secret, "zipkin"]],
+    ["OTEL_METRICS_EXPORTER", [secret, "prometheus"]],
+    ["OTEL_LOGS_EXPORTER", [secret, "console"]],
+    ["OTEL_SDK_DISABLED", [secret, "yes"]]
   ]
 
   it.effect.each([
