@@ -707,6 +707,7 @@ export type AuditAction =
   | "customer.erase"
   | "delivery.retry"
   | "member.change"
+  | "member.end_sessions"
   | "member.invite"
   | "member.join"
   | "member.remove"

@@ -121,7 +121,7 @@ describe.concurrent("ending sessions", () => {
       for (const headers of [bens, again]) assert.isFalse(yield* isLive(url, headers))
       assert.isTrue(yield* isLive(url, admin))
       const { body } = yield* call(`${url}/internal/audit?limit=1`, { headers: session })
-      assert.deepInclude(body.data[0], { action: "session.end_all", target: id })
+      assert.deepInclude(body.data[0], { action: "member.end_sessions", target: id })
       // they can sign in again
       assert.isTrue(yield* isLive(url, yield* signIn(url, ben)))
     }).pipe(Effect.scoped))

@@ -102,7 +102,7 @@ export class MembersApi extends HttpApiGroup.make("members").add(
     ...one,
     success: HttpApiSchema.NoContent,
     error: reading
-  }).annotate(Access, session("admin")).annotate(Audited, "session.end_all").annotateMerge(OpenApi.annotations({
+  }).annotate(Access, session("admin")).annotate(Audited, "member.end_sessions").annotateMerge(OpenApi.annotations({
     summary: "End all sessions of a member",
     description:
       "Also their sessions in other workspaces, because a session can switch to this one. The session of the " +

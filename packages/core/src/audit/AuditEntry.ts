@@ -24,6 +24,7 @@ export const actions = [
   "customer.erase",
   "delivery.retry",
   "member.change",
+  "member.end_sessions",
   "member.invite",
   "member.join",
   "member.remove",
