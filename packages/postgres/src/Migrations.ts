@@ -34,7 +34,7 @@ import * as optOuts from "./migrations/0024_opt_outs.ts"
 import * as keyScopes from "./migrations/0025_key_scopes.ts"
 import * as keptAnswers from "./migrations/0026_kept_answers.ts"
 import * as eventTraces from "./migrations/0027_event_traces.ts"
-import * as provenSessions from "./migrations/0029_proven_sessions.ts"
+import * as provenSessions from "./migrations/0028_proven_sessions.ts"
 import { OpenError } from "./OpenError.ts"
 import { describe, isPassing } from "./SqlFailure.ts"
 
