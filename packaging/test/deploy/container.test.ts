@@ -168,7 +168,12 @@ describe("the container file", () => {
       const port = await FreePort.find()
       const running = { PATH, ...env, HOST: "127.0.0.1", PORT: `${port}` }
       const [program, ...args] = [...JSON.parse(placed(argsOf("ENTRYPOINT")[0]!)), ...JSON.parse(argsOf("CMD")[0]!)]
-      const child = spawn(program, args, { cwd: app, env: running, stdio: ["ignore", "pipe", "pipe"], ...as })
+      const child = spawn(program, args, {
+        cwd: placed(argsOf("WORKDIR").at(-1)!),
+        env: running,
+        stdio: ["ignore", "pipe", "pipe"],
+        ...as
+      })
       const ended = once(child, "close")
       onTestFinished(() => {
         if (child.exitCode === null && child.signalCode === null) child.kill("SIGKILL")
