@@ -22,7 +22,7 @@ const unit = join(root, "deploy/systemd/wac.service")
 describe("the systemd unit", () => {
   it("starts the published command, and gives it longer to stop than it takes", () => {
     const text = readFileSync(unit, "utf8")
-    assert.match(text, /^ExecStart=\/opt\/wac\/node_modules\/\.bin\/wac start$/m)
+    assert.match(text, /^ExecStart=\/opt\/wac\/current\/node_modules\/\.bin\/wac start$/m)
     assert.isAtLeast(Number(/^TimeoutStopSec=(\d+)s$/m.exec(text)![1]), 11)
   })
 
