@@ -10,6 +10,7 @@ import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, inject, it } from "vitest"
 import * as Variable from "../../apps/server/src/Variable.ts"
+import { type Answer, call, did, owner, ownPage, people, send, signedIn } from "./Caller.ts"
 import { installNodes } from "./Nodes.ts"
 import * as PackedServer from "./PackedServer.ts"
 import * as Surroundings from "./Surroundings.ts"
@@ -34,8 +35,6 @@ afterAll(async () => {
   others?.remove()
 })
 
-const owner = { email: "owner@example.com", password: "a horse in the garden" }
-
 /** What every trial has, unless it sets something else. */
 const base = {
   DATABASE_URL: "memory:",
@@ -45,56 +44,6 @@ const base = {
   WEBHOOK_ALLOW_INSECURE: "true",
   WEBHOOK_ALLOW_CIDRS: "127.0.0.0/8"
 }
-
-const ownPage = { "sec-fetch-site": "same-origin" }
-
-interface Answer {
-  readonly status: number
-  readonly headers: Headers
-  readonly text: string
-  readonly body: ReturnType<typeof JSON.parse>
-}
-
-const call = async (url: string, init: RequestInit & { readonly json?: unknown } = {}): Promise<Answer> => {
-  const { json, ...given } = init
-  const response = await fetch(url, {
-    redirect: "manual",
-    ...(json === undefined ? {} : { method: "POST", body: JSON.stringify(json) }),
-    ...given,
-    headers: { ...(json === undefined ? {} : { "content-type": "application/json" }), ...given.headers }
-  })
-  const text = await response.text()
-  const isJson = response.headers.get("content-type")?.startsWith("application/json") === true
-  return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : undefined }
-}
-
-/** A call that must succeed. */
-const did = async (...args: Parameters<typeof call>): Promise<Answer> => {
-  const answer = await call(...args)
-  assert.isBelow(answer.status, 300, `${args[0]}: ${answer.text}`)
-  return answer
-}
-
-/** A signed-in owner. */
-const signedIn = async (url: string) => {
-  const { headers } = await did(`${url}/internal/session`, { headers: ownPage, json: owner })
-  return { ...ownPage, cookie: headers.getSetCookie()[0]!.split(";")[0]! }
-}
-
-/** An owner, and a caller with a key of theirs. */
-const people = async (url: string) => {
-  const session = await signedIn(url)
-  const { body } = await did(`${url}/internal/api-keys`, {
-    headers: { ...session, "idempotency-key": crypto.randomUUID() },
-    json: { name: "trial" }
-  })
-  return { session, authorization: `Bearer ${body.apiKey}` }
-}
-
-const hello = { to: "+15551234567", type: "template", template: { name: "hello_world", language: "en_US" } }
-
-const send = (url: string, authorization: string) =>
-  did(`${url}/v1/messages`, { headers: { authorization, "idempotency-key": crypto.randomUUID() }, json: hello })
 
 /** One pixel. */
 const png = Buffer.from(
