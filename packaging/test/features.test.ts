@@ -1,17 +1,23 @@
 /**
  * Every optional feature of the packed server, which is a bundle: what it loads lazily exists only there. A variable that
- * no trial here sets fails.
+ * no trial here sets fails. Beside it the packed façade, by a host that uses every option and export.
  */
 import * as Extent from "@wac/testbed/Extent"
+import * as PostgresServer from "@wac/testbed/PostgresServer"
 import type { Options } from "@wac/testbed/Program"
 import { verify } from "@wac/verifier"
+import { execFile } from "node:child_process"
 import { randomBytes } from "node:crypto"
-import { writeFileSync } from "node:fs"
+import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { afterAll, assert, beforeAll, describe, inject, it } from "vitest"
+import { promisify } from "node:util"
+import { afterAll, assert, beforeAll, describe, inject, it, onTestFinished } from "vitest"
 import * as Variable from "../../apps/server/src/Variable.ts"
 import { type Answer, call, did, owner, ownPage, people, send, signedIn } from "./Caller.ts"
+import type { Around } from "./facadeTrial.ts"
 import { installNodes } from "./Nodes.ts"
+import { install } from "./Packages.ts"
 import * as PackedServer from "./PackedServer.ts"
 import * as Surroundings from "./Surroundings.ts"
 
@@ -251,8 +257,10 @@ it("a trial sets every variable that the server reads", () => {
   assert.deepStrictEqual(Object.keys(Variable.kinds).filter((name) => !isSet(name)), [])
 })
 
+const nodeOf = (version: (typeof versions)[number]) => version === "this" ? process.execPath : others!.nodes[version]
+
 describe.each(versions)("the packed server on Node %s", (version) => {
-  const node = () => version === "this" ? process.execPath : others!.nodes[version]
+  const node = () => nodeOf(version)
 
   for (const { name, options = {}, trial, variables } of features) {
     it(name, options, async () => {
@@ -278,5 +286,36 @@ describe.each(versions)("the packed server on Node %s", (version) => {
     const { code, stderr } = await packed.run(node(), ["start"], { ...base, PORT: "0", WAC_RATE_CARD: "bad.csv" })
     assert.strictEqual(code, 1)
     assert.match(stderr, /^wac: WAC_RATE_CARD: /)
+  })
+})
+
+describe.each(versions)("the packed façade on Node %s", (version) => {
+  it("a host can use every option, every export and every part of an instance", async () => {
+    const project = mkdtempSync(join(tmpdir(), "wac-facade-"))
+    onTestFinished(() => rmSync(project, { recursive: true }))
+    writeFileSync(join(project, "package.json"), "{\"type\":\"module\"}")
+    install(inject("packed"), project, ["wac"])
+    copyFileSync(join(import.meta.dirname, "facadeTrial.ts"), join(project, "host.ts"))
+    const postgres = await PostgresServer.start("fsync=off")
+    onTestFinished(postgres.remove)
+    const { environment } = around.whatsApp
+    const AROUND: Around = {
+      postgres: postgres.url,
+      directory: join(project, "embedded"),
+      store: { url: `s3://${around.s3.bucket}/facade`, endpoint: around.s3.endpoint },
+      whatsApp: {
+        accessToken: environment["WHATSAPP_ACCESS_TOKEN"]!,
+        appSecret: environment["WHATSAPP_APP_SECRET"]!,
+        baseUrl: environment["WHATSAPP_BASE_URL"]!,
+        businessAccountId: environment["WHATSAPP_BUSINESS_ACCOUNT_ID"]!,
+        phoneNumberId: environment["WHATSAPP_PHONE_NUMBER_ID"]!,
+        verifyToken: environment["WHATSAPP_VERIFY_TOKEN"]!
+      }
+    }
+    await promisify(execFile)(nodeOf(version), ["host.ts"], {
+      cwd: project,
+      env: { PATH: process.env["PATH"], AROUND: JSON.stringify(AROUND) }
+    })
+    assert.isNotEmpty((await around.s3.keys()).filter((key) => key.startsWith("facade/")))
   })
 })
