@@ -32,12 +32,10 @@ const versions = Extent.of<ReadonlyArray<typeof oldest | "this">>(["this"], ["th
 
 beforeAll(async () => {
   packed = PackedServer.install(inject("packed"))
-  around = await Surroundings.start()
   if (versions.includes(oldest)) others = await installNodes([oldest])
 })
 afterAll(async () => {
   await packed.remove()
-  await around.close()
   others?.remove()
 })
 
@@ -251,71 +249,79 @@ const features: ReadonlyArray<Feature> = [
   }
 ]
 
-it("a trial sets every variable that the server reads", () => {
-  const set = new Set([base, ...features.map(({ variables }) => variables())].flatMap(Object.keys))
-  const isSet = (name: string) => set.has(name) || set.has(`${name}_FILE`)
-  assert.deepStrictEqual(Object.keys(Variable.kinds).filter((name) => !isSet(name)), [])
-})
-
 const nodeOf = (version: (typeof versions)[number]) => version === "this" ? process.execPath : others!.nodes[version]
 
-describe.each(versions)("the packed server on Node %s", (version) => {
-  const node = () => nodeOf(version)
-
-  for (const { name, options = {}, trial, variables } of features) {
-    it(name, options, async () => {
-      const environment = { ...base, ...variables() }
-      const start = () => packed.start(node(), environment)
-      const servers = [await start()]
-      try {
-        await trial(servers[0]!, async () => {
-          servers.push(await start())
-          return servers.at(-1)!
-        })
-      } finally {
-        for (const { stop } of servers) await stop()
-      }
-    })
-  }
-
-  it("a rate card that cannot be read ends the start with its variable", async () => {
-    writeFileSync(
-      join(packed.directory, "bad.csv"),
-      "market,category,currency,price,valid from\nDE,,USD,1,2026-01-01\n"
-    )
-    const { code, stderr } = await packed.run(node(), ["start"], { ...base, PORT: "0", WAC_RATE_CARD: "bad.csv" })
-    assert.strictEqual(code, 1)
-    assert.match(stderr, /^wac: WAC_RATE_CARD: /)
+describe.each(versions)("on Node %s", (version) => {
+  // each has its own, in which nothing is left of the one before
+  beforeAll(async () => {
+    around = await Surroundings.start()
   })
-})
+  afterAll(() => around.close())
 
-describe.each(versions)("the packed façade on Node %s", (version) => {
-  it("a host can use every option, every export and every part of an instance", async () => {
-    const project = mkdtempSync(join(tmpdir(), "wac-facade-"))
-    onTestFinished(() => rmSync(project, { recursive: true }))
-    writeFileSync(join(project, "package.json"), "{\"type\":\"module\"}")
-    install(inject("packed"), project, ["wac"])
-    copyFileSync(join(import.meta.dirname, "facadeTrial.ts"), join(project, "host.ts"))
-    const postgres = await PostgresServer.start("fsync=off")
-    onTestFinished(postgres.remove)
-    const { environment } = around.whatsApp
-    const AROUND: Around = {
-      postgres: postgres.url,
-      directory: join(project, "embedded"),
-      store: { url: `s3://${around.s3.bucket}/facade`, endpoint: around.s3.endpoint },
-      whatsApp: {
-        accessToken: environment["WHATSAPP_ACCESS_TOKEN"]!,
-        appSecret: environment["WHATSAPP_APP_SECRET"]!,
-        baseUrl: environment["WHATSAPP_BASE_URL"]!,
-        businessAccountId: environment["WHATSAPP_BUSINESS_ACCOUNT_ID"]!,
-        phoneNumberId: environment["WHATSAPP_PHONE_NUMBER_ID"]!,
-        verifyToken: environment["WHATSAPP_VERIFY_TOKEN"]!
-      }
+  it("a trial sets every variable that the server reads", () => {
+    const set = new Set([base, ...features.map(({ variables }) => variables())].flatMap(Object.keys))
+    const isSet = (name: string) => set.has(name) || set.has(`${name}_FILE`)
+    assert.deepStrictEqual(Object.keys(Variable.kinds).filter((name) => !isSet(name)), [])
+  })
+
+  describe("the packed server", () => {
+    const node = () => nodeOf(version)
+
+    for (const { name, options = {}, trial, variables } of features) {
+      it(name, options, async () => {
+        const environment = { ...base, ...variables() }
+        const start = () => packed.start(node(), environment)
+        const servers = [await start()]
+        try {
+          await trial(servers[0]!, async () => {
+            servers.push(await start())
+            return servers.at(-1)!
+          })
+        } finally {
+          for (const { stop } of servers) await stop()
+        }
+      })
     }
-    await promisify(execFile)(nodeOf(version), ["host.ts"], {
-      cwd: project,
-      env: { PATH: process.env["PATH"], AROUND: JSON.stringify(AROUND) }
+
+    it("a rate card that cannot be read ends the start with its variable", async () => {
+      writeFileSync(
+        join(packed.directory, "bad.csv"),
+        "market,category,currency,price,valid from\nDE,,USD,1,2026-01-01\n"
+      )
+      const { code, stderr } = await packed.run(node(), ["start"], { ...base, PORT: "0", WAC_RATE_CARD: "bad.csv" })
+      assert.strictEqual(code, 1)
+      assert.match(stderr, /^wac: WAC_RATE_CARD: /)
     })
-    assert.isNotEmpty((await around.s3.keys()).filter((key) => key.startsWith("facade/")))
+  })
+
+  describe("the packed façade", () => {
+    it("a host can use every option, every export and every part of an instance", async () => {
+      const project = mkdtempSync(join(tmpdir(), "wac-facade-"))
+      onTestFinished(() => rmSync(project, { recursive: true }))
+      writeFileSync(join(project, "package.json"), "{\"type\":\"module\"}")
+      install(inject("packed"), project, ["wac"])
+      copyFileSync(join(import.meta.dirname, "facadeTrial.ts"), join(project, "host.ts"))
+      const postgres = await PostgresServer.start("fsync=off")
+      onTestFinished(postgres.remove)
+      const { environment } = around.whatsApp
+      const AROUND: Around = {
+        postgres: postgres.url,
+        directory: join(project, "embedded"),
+        store: { url: `s3://${around.s3.bucket}/facade`, endpoint: around.s3.endpoint },
+        whatsApp: {
+          accessToken: environment["WHATSAPP_ACCESS_TOKEN"]!,
+          appSecret: environment["WHATSAPP_APP_SECRET"]!,
+          baseUrl: environment["WHATSAPP_BASE_URL"]!,
+          businessAccountId: environment["WHATSAPP_BUSINESS_ACCOUNT_ID"]!,
+          phoneNumberId: environment["WHATSAPP_PHONE_NUMBER_ID"]!,
+          verifyToken: environment["WHATSAPP_VERIFY_TOKEN"]!
+        }
+      }
+      await promisify(execFile)(nodeOf(version), ["host.ts"], {
+        cwd: project,
+        env: { PATH: process.env["PATH"], AROUND: JSON.stringify(AROUND) }
+      })
+      assert.isNotEmpty((await around.s3.keys()).filter((key) => key.startsWith("facade/")))
+    })
   })
 })
