@@ -130,7 +130,9 @@ const world = Effect.fnUntraced(function*({ processes }: Plan, cluster: Database
 
   /** A campaign that is checked and ready, and how many rows were uploaded and checked in a second. */
   const ready = Effect.fnUntraced(function*(recipients: number) {
-    const { body } = yield* dashboard.ask("POST", "/internal/campaigns", { name: "bench", template })
+    const { body } = yield* dashboard.ask("POST", "/internal/campaigns", { name: "bench", template }, {
+      "idempotency-key": crypto.randomUUID()
+    })
     const path = `/internal/campaigns/${body["id"]}`
     const begun = performance.now()
     yield* dashboard.upload(`${path}/recipients`, "application/x-ndjson", file(recipients))

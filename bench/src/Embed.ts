@@ -142,6 +142,7 @@ const core = Effect.gen(function*() {
         name: "bench",
         expiresAt: null,
         requireSignature: false,
+        scopes: undefined,
         idempotencyKey: Idempotency.IdempotencyKey.make("bench")
       })
     )

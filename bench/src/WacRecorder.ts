@@ -75,6 +75,7 @@ export const open = async (options: Options) => {
         Effect.flatMap(
           contacts.recordInbound({
             now: at,
+            hashes: {},
             message,
             messageId,
             ids: { events: [id], deliveries: [WebhookEvent.id("dlv")] }

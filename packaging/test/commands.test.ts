@@ -115,6 +115,8 @@ describe.each(versions)("the packed server on Node %s", (version) => {
     await wac("campaigns list")
     await wac("campaigns confirm")
 
+    await wac("contacts opt-out +15551234567")
+
     await wac("export +15551234567")
     await wac("erase +15551234567")
 

@@ -112,15 +112,28 @@ interface Feature {
 const features: ReadonlyArray<Feature> = [
   {
     name: "telemetry reaches a collector",
-    variables: () => ({ OTEL_EXPORTER_OTLP_ENDPOINT: around.collector.url }),
+    variables: () => ({
+      OTEL_EXPORTER_OTLP_ENDPOINT: around.collector.url,
+      OTEL_EXPORTER_OTLP_HEADERS: "x-tenant=trial",
+      OTEL_SERVICE_NAME: "a-service",
+      OTEL_RESOURCE_ATTRIBUTES: "team=a-team",
+      OTEL_TRACES_SAMPLER: "parentbased_traceidratio",
+      OTEL_TRACES_SAMPLER_ARG: "1",
+      OTEL_TRACES_EXPORTER: "otlp",
+      OTEL_METRICS_EXPORTER: "otlp",
+      OTEL_LOGS_EXPORTER: "otlp",
+      OTEL_SDK_DISABLED: "false"
+    }),
     trial: async ({ stop, url }) => {
       await signedIn(url)
       // what was not told yet is told when the server stops
       await stop()
       const told = (path: string) =>
         around.collector.posts.filter((post) => post.path === path).map(({ body }) => body).join()
-      assert.include(told("/v1/traces"), "\"name\":\"POST")
+      assert.include(told("/v1/traces"), "\"name\":\"POST /internal/session\"")
       assert.include(told("/v1/metrics"), "wac_")
+      for (const word of ["a-service", "a-team"]) assert.include(told("/v1/traces"), word)
+      assert.isTrue(around.collector.posts.every(({ headers }) => headers["x-tenant"] === "trial"))
       assert.include(told("/v1/logs"), "storage is memory")
     }
   },

@@ -1,10 +1,10 @@
 /**
- * The commands `export` and `erase`: everything that is stored of one customer of a workspace. They work on
+ * The commands `export` and `erase`: everything that is stored of one customer of a workspace; and `contacts`. They work on
  * `DATABASE_URL` directly, while servers run on it.
  */
-import { Customers } from "@wac/core"
+import { Customers, OptOuts } from "@wac/core"
 import { Console, Effect, Schema, Stream } from "effect"
-import { Argument, Command } from "effect/cli"
+import { Argument, Command, Flag } from "effect/cli"
 import * as OperatorCommand from "./OperatorCommand.ts"
 import * as WorkspaceChoice from "./WorkspaceChoice.ts"
 
@@ -40,10 +40,40 @@ const eraseOne = Command.make(
         : `erased: ${found.map(([place, count]) => `${place} ${count}`).join(", ")}`
     )
   })
-).pipe(Command.withDescription("Erase everything that is stored of a customer; an opt-out too"))
+).pipe(Command.withDescription("Erase everything that is stored of a customer; an opt-out stays, as a keyed hash"))
 
 const provided = <Name extends string, Input, E, R>(command: Command.Command<Name, Input, {}, E, R>) =>
   Command.provide(Command.provide(command, Customers.Customers.layer), OperatorCommand.kept)
+
+const optOutOne = Command.make(
+  "opt-out",
+  {
+    customer,
+    end: Flag.Boolean("end").pipe(Flag.withDescription("Opt the customer in instead"), Flag.withDefault(false)),
+    workspace: WorkspaceChoice.flag
+  },
+  Effect.fnUntraced(function*({ customer, end, workspace }) {
+    const { id } = yield* WorkspaceChoice.chosen(workspace)
+    const optOuts = yield* OptOuts.OptOuts
+    const preference = end ? "opt_in" : "opt_out"
+    const { isNew } = yield* optOuts.choose(id, { name: customer, preference, source: "person" })
+    const action = end ? "contact.opt_in" : "contact.opt_out"
+    yield* OperatorCommand.audited(id, { action, target: yield* optOuts.hashOf(customer) })
+    const state = end ? "opted in" : "opted out"
+    yield* OperatorCommand.printed(
+      { contact: customer, optedOut: !end, isNew },
+      isNew ? `the customer is ${state}` : `the customer was ${end ? "not opted out" : "opted out"} before`
+    )
+  })
+).pipe(Command.withDescription("Opt a customer out for every number of a workspace, or in with --end"))
+
+/** The customers of a workspace. */
+export const contacts = Command.make("contacts").pipe(
+  Command.withDescription("Customers' wishes"),
+  Command.withSubcommands([
+    Command.provide(Command.provide(optOutOne, OptOuts.OptOuts.layer), OperatorCommand.kept)
+  ])
+)
 
 /** {@link exportOne} on the storage. */
 export const exportCustomer = provided(exportOne)

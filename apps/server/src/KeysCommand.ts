@@ -1,7 +1,7 @@
 /**
  * The commands `keys list | create | revoke`: the API keys of a workspace.
  */
-import { type ApiKey, ApiKeys, Id, Idempotency, Page, PlainText, Time } from "@wac/core"
+import { type ApiKey, ApiKeys, ApiScope, Id, Idempotency, Page, PlainText, Time } from "@wac/core"
 import { Clock, Duration, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { SecureRandom } from "effect/crypto"
@@ -13,6 +13,7 @@ const toJson = (key: ApiKey.ApiKey) => ({
   id: key.id,
   name: key.name,
   prefix: key.prefix,
+  scopes: key.scopes,
   requireSignature: key.requireSignature,
   createdAt: Time.iso(key.createdAt),
   expiresAt: Time.isoOrNull(key.expiresAt),
@@ -23,7 +24,7 @@ const describe = (key: ApiKey.ApiKey): string =>
   `${key.id}  ${key.prefix}…  ${key.name}  ` +
   `${key.lastUsedAt === null ? "never used" : `last used ${Time.iso(key.lastUsedAt)}`}` +
   (key.expiresAt === null ? "" : `, expires ${Time.iso(key.expiresAt)}`) +
-  (key.requireSignature ? ", requires signatures" : "")
+  (key.requireSignature ? ", requires signatures" : "") + `, ${key.scopes.join(" ")}`
 
 const list = Command.make(
   "list",
@@ -61,9 +62,17 @@ const create = Command.make(
     requireSignature: Flag.Boolean("require-signature").pipe(
       Flag.withDescription("Refuse requests with this key that are not signed"),
       Flag.withDefault(false)
+    ),
+    scopes: Flag.Literals("scope", ApiScope.all).pipe(
+      Flag.withDescription(
+        `What the key may do, one flag for each; messages:send is always added. If omitted: ${
+          ApiScope.defaults.join(", ")
+        }`
+      ),
+      Flag.between(0, ApiScope.all.length)
     )
   },
-  Effect.fnUntraced(function*({ expiresInDays, name, requireSignature, workspace }) {
+  Effect.fnUntraced(function*({ expiresInDays, name, requireSignature, scopes, workspace }) {
     const { id: workspaceId } = yield* WorkspaceChoice.chosen(workspace)
     const random = yield* SecureRandom.SecureRandom
     const now = yield* Clock.currentTimeMillis
@@ -76,6 +85,7 @@ const create = Command.make(
         onSome: (days) => now + Duration.toMillis(Duration.days(days))
       }),
       requireSignature,
+      scopes: scopes.length === 0 ? undefined : scopes,
       // every run of the command creates a key
       idempotencyKey: yield* Effect.fromResult(Idempotency.parseKey(yield* random.uuidV4({})))
     })

@@ -1,26 +1,25 @@
 /**
  * The server: the composition of `wac` behind an HTTP server, with the operator's log and telemetry.
  */
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { AlertRunner, CampaignRunner, Metrics, Stopping } from "@wac/core"
 import { ClientErrors, ConnectionServer, Dashboard, EarlyRequests, HttpApp, MetricsPage, PublicUrl } from "@wac/http"
 import { WhatsApp } from "@wac/whatsapp"
-import { Duration, Effect, Layer, Logger, Metric, References, Schedule } from "effect"
-import { HttpRouter, HttpServer, UrlParams } from "effect/http"
-import { Otlp } from "effect/observability"
+import { Effect, Layer, Logger, Metric, References, Schedule } from "effect"
+import { HttpRouter, HttpServer } from "effect/http"
 import { Composition } from "wac/effect"
 import { FirstOwner } from "./FirstOwner.ts"
 import * as LogOutput from "./LogOutput.ts"
 import * as ProcessMetrics from "./ProcessMetrics.ts"
 import type { ServerConfig } from "./ServerConfig.ts"
+import * as Telemetry from "./Telemetry.ts"
 
 /** Ignores offers to upgrade the protocol, which Java's client sends: accepting one would lose the request's body. */
 const onlyHttp = { shouldUpgradeCallback: () => false }
 
 const logging = (config: ServerConfig) =>
   Layer.mergeAll(
-    Logger.layer([config.logFormat === "pretty" ? Logger.consolePretty() : Logger.consoleJson]),
+    Logger.layer([config.logFormat === "pretty" ? Logger.consolePretty() : Telemetry.consoleJson]),
     Layer.effectDiscard(Effect.gen(function*() {
       const output = yield* LogOutput.Output
       const drop = yield* Metrics.logLineDropper
@@ -31,38 +30,16 @@ const logging = (config: ServerConfig) =>
     Layer.succeed(References.MinimumLogLevel, config.logLevel)
   )
 
-/** How often metrics are sent to a collector. */
-const metricsEvery = Duration.seconds(10)
-
-/**
- * A query's values may be a customer's number or the token of the provider's handshake, so traces contain only the
- * names.
- */
-const redactedNames = [/^/]
-
-/** Traces, metrics and logs for a collector (contract §8 `OTEL_EXPORTER_OTLP_ENDPOINT`). */
-const telemetry = ({ otlpEndpoint }: ServerConfig) =>
-  otlpEndpoint === undefined
-    ? Layer.empty
-    : Otlp.layerJson({
-      baseUrl: otlpEndpoint,
-      resource: { serviceName: "wac" },
-      metricsExportInterval: metricsEvery
-    }).pipe(
-      Layer.provide(NodeHttpClient.layerUndici),
-      Layer.merge(Layer.succeed(UrlParams.CurrentRedactedNames, redactedNames))
-    )
-
 /**
  * Updates the gauges of waiting work as often as metrics are sent; otherwise only a read of `/metrics` updates them.
  */
-const observation = ({ otlpEndpoint }: ServerConfig) =>
-  otlpEndpoint === undefined
+const observation = ({ telemetry }: ServerConfig) =>
+  telemetry?.signals.metrics !== true
     ? Layer.empty
     : Layer.effectDiscard(
       Effect.flatMap(
         Metrics.observer,
-        (observe) => Effect.forkScoped(Effect.repeat(observe, Schedule.spaced(metricsEvery)))
+        (observe) => Effect.forkScoped(Effect.repeat(observe, Schedule.spaced(Telemetry.metricsEvery)))
       )
     )
 
@@ -145,7 +122,13 @@ const layerOn = (
     disableLogger: true,
     disableListenLog: true,
     routerConfig: HttpApp.routerConfig
-  })
+  }).pipe(
+    Layer.provide(
+      Telemetry.spanNames(config.telemetry).pipe(
+        Layer.provide([composition, issuer, Layer.succeed(Dashboard.IsServed, true)])
+      )
+    )
+  )
   return draining(server).pipe(
     Layer.provideMerge(serving),
     Layer.provideMerge(
@@ -159,7 +142,7 @@ const layerOn = (
       )
     ),
     Layer.provideMerge(Layer.sync(Stopping.Stopping, Stopping.make)),
-    Layer.provideMerge(telemetry(config)),
+    Layer.provideMerge(Telemetry.layer(config.telemetry)),
     Layer.provideMerge(logging(config)),
     Layer.provideMerge(Layer.sync(Metric.MetricRegistry, () => new Map()))
   )

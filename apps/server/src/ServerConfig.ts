@@ -13,6 +13,7 @@ import { IpNetwork } from "effect/net"
 import { join } from "node:path"
 import type { Composition } from "wac/effect"
 import type * as OidcIssuer from "./OidcIssuer.ts"
+import type * as Telemetry from "./Telemetry.ts"
 import { BadVariable, type Environment } from "./Variable.ts"
 import * as Variable from "./Variable.ts"
 
@@ -67,7 +68,8 @@ export interface ServerConfig extends Composition.Config {
   readonly metricsToken: Redacted.Redacted | undefined
   readonly logFormat: "pretty" | "json"
   readonly logLevel: "Trace" | "Debug" | "Info" | "Warn" | "Error"
-  readonly otlpEndpoint: string | undefined
+  /** The collector of traces, metrics and logs; `undefined` if there is none. */
+  readonly telemetry: Telemetry.Config | undefined
 }
 
 /** The variables that are read. */
@@ -449,13 +451,79 @@ const receiverRules = Effect.gen(function*() {
   }
 })
 
+/** Pairs as OpenTelemetry writes them: `name=value`, separated by commas, with values that are percent-encoded. */
+const pairs = Effect.fnUntraced(function*(variable: Variable.Name, isName: RegExp) {
+  const expected = "NAME=VALUE, separated by commas, with values that are percent-encoded"
+  const text = yield* read(variable, Schema.String, expected, "")
+  const entries = text.split(",").map((pair) => pair.trim()).filter((pair) => pair !== "").map((pair) => {
+    const [, name = "", value = ""] = /^([^=]*?)\s*=\s*(.*)$/.exec(pair) ?? []
+    return Result.map(
+      Result.try(() => decodeURIComponent(value)),
+      (value) => [name, value] as const
+    ).pipe(Result.filterOrFail(([name, value]) => isName.test(name) && !/[\r\n\0]/.test(value), () => undefined))
+  })
+  return Object.fromEntries(
+    yield* Effect.mapError(Effect.fromResult(Result.all(entries)), () => new BadVariable({ variable, expected }))
+  )
+})
+
+const samplers = {
+  always_on: { isParentBased: false, ratio: 1 },
+  always_off: { isParentBased: false, ratio: 0 },
+  traceidratio: { isParentBased: false, ratio: undefined },
+  parentbased_always_on: { isParentBased: true, ratio: 1 },
+  parentbased_always_off: { isParentBased: true, ratio: 0 },
+  parentbased_traceidratio: { isParentBased: true, ratio: undefined }
+} as const
+
+/** Which traces are collected. */
+const sampler = Effect.gen(function*() {
+  const names = Struct.keys(samplers)
+  const name = yield* read("OTEL_TRACES_SAMPLER", Schema.Literals(names), names.join(", "), "parentbased_always_on")
+  const share = yield* read(
+    "OTEL_TRACES_SAMPLER_ARG",
+    Schema.NumberFromString.check(Schema.isBetween({ minimum: 0, maximum: 1 })),
+    "a number from 0 to 1",
+    1
+  )
+  const { isParentBased, ratio = share } = samplers[name]
+  return { isParentBased, ratio }
+})
+
+/** Whether a signal is exported. */
+const exported = (variable: Variable.Name) =>
+  Effect.map(
+    read(variable, Schema.Literals(["otlp", "none"]), "otlp or none", "otlp"),
+    (exporter) => exporter === "otlp"
+  )
+
+/** The collector (contract §8 `OTEL_…`). */
+const telemetry = Effect.gen(function*() {
+  const endpoint = yield* optional("OTEL_EXPORTER_OTLP_ENDPOINT", WebAddress, "an http or https URL")
+  const isDisabled = (yield* read("OTEL_SDK_DISABLED", Flag, "true or false", "false")) === "true"
+  const attributes = yield* pairs("OTEL_RESOURCE_ATTRIBUTES", /^[\x21-\x7e]+$/)
+  const serviceName = yield* optional("OTEL_SERVICE_NAME", Schema.NonEmptyString, "a name")
+  const headers = yield* pairs("OTEL_EXPORTER_OTLP_HEADERS", /^[-!#$%&'*+.^_`|~A-Za-z0-9]+$/)
+  const config = {
+    headers: Redacted.make(headers),
+    serviceName: serviceName ?? attributes["service.name"] ?? "wac",
+    attributes,
+    sampler: yield* sampler,
+    signals: {
+      traces: yield* exported("OTEL_TRACES_EXPORTER"),
+      metrics: yield* exported("OTEL_METRICS_EXPORTER"),
+      logs: yield* exported("OTEL_LOGS_EXPORTER")
+    }
+  }
+  return endpoint === undefined || isDisabled ? undefined : { ...config, endpoint: endpoint.href }
+})
+
 /** When customers' files are downloaded (contract §8). */
 const InboundMedia = Schema.Literals(["keep", "on_demand"])
 
 const config = Effect.gen(function*() {
   const opened = yield* kept
   const { host, port } = yield* listening
-  const otlpEndpoint = yield* optional("OTEL_EXPORTER_OTLP_ENDPOINT", WebAddress, "an http or https URL")
   const publicUrl = yield* publicAddress
   const level = yield* read("LOG_LEVEL", LogLevel, LogLevel.literals.join(", "), "info")
   return {
@@ -487,7 +555,7 @@ const config = Effect.gen(function*() {
       process.stdout.isTTY ? "pretty" : "json"
     ),
     logLevel: effectLevels[level],
-    otlpEndpoint: otlpEndpoint?.href
+    telemetry: yield* telemetry
   } satisfies ServerConfig
 })
 

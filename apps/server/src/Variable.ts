@@ -69,7 +69,16 @@ export const kinds = {
   METRICS_TOKEN: "secret",
   LOG_FORMAT: "plain",
   LOG_LEVEL: "plain",
-  OTEL_EXPORTER_OTLP_ENDPOINT: "plain"
+  OTEL_EXPORTER_OTLP_ENDPOINT: "plain",
+  OTEL_EXPORTER_OTLP_HEADERS: "secret",
+  OTEL_SERVICE_NAME: "plain",
+  OTEL_RESOURCE_ATTRIBUTES: "plain",
+  OTEL_TRACES_SAMPLER: "plain",
+  OTEL_TRACES_SAMPLER_ARG: "plain",
+  OTEL_TRACES_EXPORTER: "plain",
+  OTEL_METRICS_EXPORTER: "plain",
+  OTEL_LOGS_EXPORTER: "plain",
+  OTEL_SDK_DISABLED: "plain"
 } as const
 
 type Kinds = typeof kinds

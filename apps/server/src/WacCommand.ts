@@ -5,7 +5,7 @@ import { Version } from "@wac/http"
 import { Effect, Predicate } from "effect"
 import { CliConfig, Command, GlobalFlag } from "effect/cli"
 import { campaigns } from "./CampaignsCommand.ts"
-import { eraseCustomer, exportCustomer } from "./CustomersCommand.ts"
+import { contacts, eraseCustomer, exportCustomer } from "./CustomersCommand.ts"
 import { doctor } from "./DoctorCommand.ts"
 import { keys } from "./KeysCommand.ts"
 import { members } from "./MembersCommand.ts"
@@ -31,6 +31,7 @@ const wac = Command.make("wac").pipe(
     webhook,
     campaigns,
     doctor,
+    contacts,
     exportCustomer,
     eraseCustomer
   ]),

@@ -236,7 +236,7 @@ const demo = Effect.gen(function*() {
 
   const created = yield* call("campaign", `${publicUrl}/internal/campaigns`, {
     method: "POST",
-    headers: session,
+    headers: { ...session, "idempotency-key": "demo-campaign" },
     // a slow one, so that its progress can be seen
     body: { name: "Demo", template: { ...template, bodyParams: ["{{name}}", "{{order}}"] }, share: 0.05 }
   }, 201)

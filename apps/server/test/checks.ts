@@ -3,8 +3,10 @@
  */
 import { assert } from "@effect/vitest"
 import {
+  ApiKey,
   ApiKeys,
   ApiKeyStore,
+  type ApiScope,
   Id,
   Idempotency,
   type Member,
@@ -273,6 +275,7 @@ export const anotherWorkspace = Effect.fnUntraced(
       name: "test",
       expiresAt: null,
       requireSignature: false,
+      scopes: undefined,
       idempotencyKey: Idempotency.IdempotencyKey.make(crypto.randomUUID())
     })
     const key = {
@@ -339,19 +342,20 @@ export const recording = (
   return { calls, adapters: { provider: layer } }
 }
 
-/** A key that no dashboard makes: one without any scope. */
-export const scopelessKey = Effect.fnUntraced(
-  function*(services: Ready["services"], workspaceId: Id.WorkspaceId) {
-    const token = wellFormed("0".repeat(30))
-    yield* Effect.gen(function*() {
+/** A key that no dashboard makes: one that may not even send. */
+export const keyWithScopes = Effect.fnUntraced(
+  function*(services: Ready["services"], workspaceId: Id.WorkspaceId, scopes: ReadonlyArray<ApiScope.ApiScope>) {
+    const token = yield* Effect.gen(function*() {
       const vault = yield* Vault.Vault
-      const id = Id.ApiKeyId.make(`key_${nobody}`)
+      const random = yield* SecureRandom.SecureRandom
+      const token = yield* ApiKey.generateToken(random)
+      const id = yield* Id.generate(random, "key")
       yield* (yield* ApiKeyStore.ApiKeyStore).issue({
         id,
         workspaceId,
-        name: "scopeless",
-        prefix: token.slice(0, 13),
-        scopes: [],
+        name: "scopes",
+        prefix: ApiKey.prefixOf(token),
+        scopes,
         tokenHash: yield* vault.fingerprint(token),
         signingSecret: yield* vault.seal("whsec_", id),
         requireSignature: false,
@@ -359,8 +363,9 @@ export const scopelessKey = Effect.fnUntraced(
         expiresAt: null,
         revokedAt: null,
         lastUsedAt: null
-      }, { key: Idempotency.IdempotencyKey.make("scopeless"), fingerprint: "" })
-    }).pipe(Effect.provideContext(services))
+      }, { key: Idempotency.IdempotencyKey.make(id), fingerprint: "" })
+      return token
+    }).pipe(Effect.provide(SecureRandom.layerWebCrypto), Effect.provideContext(services))
     return { apiKey: token }
   },
   Effect.orDie

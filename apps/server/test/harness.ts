@@ -82,7 +82,13 @@ export interface Answer {
   readonly body: ReturnType<typeof JSON.parse>
 }
 
-/** One request. `body` that is no string is sent as JSON, with its content type. */
+/** What makes another thing each time, so that it requires an Idempotency-Key. */
+const making = /\/internal\/(campaigns|members|templates|webhook\/replays)$/
+
+/**
+ * One request. `body` that is no string is sent as JSON, with its content type. What makes another thing each time gets
+ * an Idempotency-Key of its own.
+ */
 export const call = (
   url: string,
   options: {
@@ -93,9 +99,14 @@ export const call = (
 ): Effect.Effect<Answer> =>
   Effect.promise(async (signal) => {
     const { body, headers, method } = options
+    const makes = body !== undefined && (method ?? "POST") === "POST" && making.test(url)
     const response = await fetch(url, {
       method: method ?? (body === undefined ? "GET" : "POST"),
-      headers: { ...(body === undefined ? {} : { "content-type": "application/json" }), ...headers },
+      headers: {
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+        ...(makes ? { "idempotency-key": crypto.randomUUID() } : {}),
+        ...headers
+      },
       ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
       redirect: "manual",
       signal

@@ -1,7 +1,7 @@
 /**
  * The whole HTTP API. The server, clients, the OpenAPI document and the tests over all routes are derived from it.
  */
-import { HttpApi, OpenApi } from "effect/http-api"
+import { HttpApi, type HttpApiGroup, OpenApi } from "effect/http-api"
 import { ErrorBoundary } from "./Caller.ts"
 import { Endpoints } from "./Endpoints.ts"
 import { complete } from "./OpenApiDocument.ts"
@@ -9,8 +9,12 @@ import { complete } from "./OpenApiDocument.ts"
 /** Refuses unknown fields: a misspelt `bodyparams` must not send an incomplete message (contract §2). */
 const strict = { onExcessProperty: "error" } as const
 
-/** All groups of endpoints. Request bodies with unknown fields are refused. */
-export class Api extends Endpoints
+type Of = (typeof Endpoints)["groups"]
+
+/** By name, since written out it is longer than the compiler writes. */
+type Groups = HttpApiGroup.AddMiddleware<Of[keyof Of], ErrorBoundary>
+
+const api: HttpApi.HttpApi<"wac", Groups> = Endpoints
   .annotate(HttpApi.PayloadParseOptions, strict)
   .annotate(HttpApi.QueryParseOptions, strict)
   .middleware(ErrorBoundary)
@@ -23,4 +27,6 @@ export class Api extends Endpoints
       "does not support the request's method, the response is 405 with `Allow` and the code `not_found`.",
     transform: (document) => complete(document as OpenApi.OpenAPISpec)
   }))
-{}
+
+/** All groups of endpoints. Request bodies with unknown fields are refused. */
+export class Api extends api {}

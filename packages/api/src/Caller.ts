@@ -4,7 +4,7 @@
 import type { ApiKeys, Session } from "@wac/core"
 import { Context } from "effect"
 import { HttpApiMiddleware, HttpApiSecurity, OpenApi } from "effect/http-api"
-import { always, authenticated } from "./ErrorBody.ts"
+import { always, authenticated, kept } from "./ErrorBody.ts"
 
 /** The calling API key and its workspace. */
 export class Caller extends Context.Service<Caller, ApiKeys.Principal>()("@wac/api/Caller") {}
@@ -35,7 +35,7 @@ export class SessionAuthentication
   extends HttpApiMiddleware.Service<SessionAuthentication, { provides: CurrentSession }>()(
     "@wac/api/Caller/SessionAuthentication",
     {
-      error: authenticated,
+      error: kept,
       security: {
         session: HttpApiSecurity.apiKey({ in: "cookie", key: "wac_session" }).pipe(
           HttpApiSecurity.annotate(

@@ -7,6 +7,7 @@ import { AuditApi } from "./audit/AuditApi.ts"
 import { CampaignsApi } from "./campaigns/CampaignsApi.ts"
 import { StreamApi } from "./changes/StreamApi.ts"
 import { ContactsApi } from "./contacts/ContactsApi.ts"
+import { OptOutsApi, SuppressionsApi } from "./contacts/OptOutsApi.ts"
 import { EventsApi, EventsDashboardApi } from "./events/EventsApi.ts"
 import { HealthApi } from "./HealthApi.ts"
 import { ApiKeysApi } from "./keys/ApiKeysApi.ts"
@@ -44,6 +45,8 @@ export class Endpoints extends HttpApi.make("wac")
     PhoneNumbersApi,
     CampaignsApi,
     ContactsApi,
+    OptOutsApi,
+    SuppressionsApi,
     WebhookApi,
     DeliveriesApi,
     ReplaysApi,

@@ -166,6 +166,9 @@ export const always = [invalidBody, internal, unavailable] as const
 /** The errors of an endpoint that requires authentication. */
 export const authenticated = [...always, unauthorized, forbidden, rateLimited] as const
 
+/** The errors of an endpoint whose answers are kept under Idempotency-Keys. */
+export const kept = [...authenticated, conflict, gatewayTimeout] as const
+
 /** Errors of an endpoint that reads no body. */
 export const reading = [...authenticated, notFound] as const
 

@@ -6,9 +6,9 @@ import { type Entry, type Reasons, retries } from "./ErrorEntry.ts"
 export const forbidden: { readonly [R in Reasons["forbidden"]]: Entry } = {
   missing_scope: {
     when: "The key lacks the scope that the endpoint requires.",
-    remedy: "Create a key with that scope.",
+    remedy: "Create a key with the scope that the message names.",
     retry: retries.no,
-    example: { message: "the API key lacks the scope messages:send" }
+    example: { message: "the API key lacks the scope messages:read" }
   },
   role_not_allowed: {
     when: "Your role in the workspace does not allow this.",
@@ -59,7 +59,8 @@ export const forbidden: { readonly [R in Reasons["forbidden"]]: Entry } = {
   },
   opted_out: {
     when: "The customer has opted out, for example with STOP. Only templates other than marketing are still sent.",
-    remedy: "Respect the opt-out. It ends when the customer sends START.",
+    remedy: "Respect the opt-out. It ends when the customer sends START, or when you opt them in with their consent " +
+      "(`DELETE /v1/contacts/{name}/opt-out`).",
     retry: retries.changed,
     example: { message: "the recipient has opted out", param: "to" }
   },

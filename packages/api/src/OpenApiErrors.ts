@@ -17,6 +17,7 @@ type Endpoint = HttpApiEndpoint.Top
 const meets = (endpoint: Endpoint, { code, reason, status }: Item): boolean => {
   const caller = Context.getOrUndefined(endpoint.annotations, Access)?._tag
   const hasBody = endpoint.payload.size > 0
+  const useOfKey = Traits.useOfKey(endpoint)
   const sends = Traits.has(endpoint, Traits.Sends)
   const signsIn = Traits.has(endpoint, Traits.SignsIn)
   const checksSecret = signsIn || Traits.has(endpoint, Traits.ChecksSecret)
@@ -24,8 +25,9 @@ const meets = (endpoint: Endpoint, { code, reason, status }: Item): boolean => {
     case "invalid_body":
       switch (reason) {
         case "missing_idempotency_key":
-        case "invalid_idempotency_key":
           return Traits.has(endpoint, Traits.NeedsIdempotencyKey)
+        case "invalid_idempotency_key":
+          return useOfKey !== "none"
         case "template_params_mismatch":
         case "undeliverable":
           return sends
@@ -68,11 +70,14 @@ const meets = (endpoint: Endpoint, { code, reason, status }: Item): boolean => {
         ? caller === "ApiKey"
         : reason === "login" && checksSecret
     case "server_error":
-      // only a send waits for another send, or is refused before it starts
+      // what binds a key waits for another request with it, and may not learn what became of it
+      if (useOfKey === "kept" && (reason === "in_progress" || reason === "outcome_unknown")) return true
+      if (status === 504) return sends
+      // only a send is refused before it starts
       return status !== 503 || reason === "storage_unavailable" || sends ||
         (reason === "overloaded" && Traits.has(endpoint, Traits.Streams))
     case "idempotency_conflict":
-      return Traits.has(endpoint, Traits.NeedsIdempotencyKey)
+      return useOfKey !== "none"
     case "not_found":
       if (reason === "media_expired") return Traits.has(endpoint, Traits.ServesFile)
       return endpoint.path.includes(":") || Traits.has(endpoint, Traits.NeedsWebhook) ||

@@ -68,6 +68,13 @@ const contact = {
   preferenceAt: null
 }
 
+const optOutWords = {
+  stopWords: ["genug"],
+  startWords: [],
+  removed: ["end"],
+  defaults: [{ language: "en", stopWords: ["stop", "unsubscribe"], startWords: ["start"] }]
+}
+
 const template = {
   id: "tpl_01K8ZPZ1P6E8F0G4H5J7K9M1TV",
   name: "order_update",
@@ -98,7 +105,7 @@ const unreviewed = {
 const listedKey = {
   id: message.api_key_id,
   name: "order service",
-  scopes: ["messages:send"],
+  scopes: ["messages:send", "messages:read", "media:write"],
   lastUsedAt: "2026-01-02T03:04:00.000Z"
 }
 
@@ -327,6 +334,40 @@ export const byOperation: { readonly [id in OperationId]: Example } = {
   },
   "contacts.list": { response: { data: [contact], ...internalPage } },
   "contacts.get": { response: contact },
+  "contacts.optOut": { response: { ...contact, optedOut: true, preferenceAt: "2026-01-02T03:04:05.000Z" } },
+  "contacts.optIn": { response: contact },
+  "optOuts.set": {
+    request: {},
+    response: {
+      contact: "+15551234567",
+      opted_out: true,
+      opted_out_at: "2026-01-02T03:04:05.000Z",
+      source: "api"
+    }
+  },
+  "optOuts.end": {
+    request: {},
+    response: { contact: "+15551234567", opted_out: false, opted_out_at: null, source: null }
+  },
+  "suppressions.words": { response: optOutWords },
+  "suppressions.setWords": {
+    request: { stopWords: ["genug"], startWords: [], removed: ["end"] },
+    response: optOutWords
+  },
+  "suppressions.export": {
+    response: {
+      others: 2,
+      names: [{
+        name: "+15551234567",
+        phoneNumberId: null,
+        optedOutAt: "2026-01-02T03:04:05.000Z",
+        source: "import"
+      }]
+    }
+  },
+  "suppressions.import": {
+    response: { added: 1204, already: 1, refused: [{ line: 7, value: "12", reason: "name must be a phone number" }] }
+  },
   "templates.list": {
     response: {
       data: [{
@@ -559,7 +600,12 @@ export const byOperation: { readonly [id in OperationId]: Example } = {
         },
         {
           row: 2,
-          problem: { reason: "duplicate", message: "an earlier row has the same customer" },
+          problem: {
+            reason: "duplicate",
+            message: "an earlier row has the same customer",
+            line: 3,
+            value: "+1 (555) 123-4567"
+          },
           messageId: null,
           to: null,
           variant: null,

@@ -66,19 +66,20 @@ const headersOf = (endpoint: HttpApiEndpoint.Top, status: number) => {
   return {
     ...reference("Request-Id"),
     ...(spendsALimit ? { ...reference("RateLimit-Policy"), ...reference("RateLimit") } : {}),
-    ...(Traits.has(endpoint, Traits.NeedsIdempotencyKey) ? reference("Idempotent-Replayed") : {}),
+    ...(Traits.useOfKey(endpoint) === "none" ? {} : reference("Idempotent-Replayed")),
     ...(status === 429 || status === 503 ? reference("Retry-After") : {}),
     ...(status === 401 ? reference("WWW-Authenticate") : {}),
     ...(signsIn && status < 300 ? reference("Set-Cookie") : {})
   }
 }
 
-/** For a POST that does not require the header: clients may send one with every POST (specification §4). */
-const spareIdempotencyKey = {
+/** For a POST that does not require the header. */
+const optionalIdempotencyKey = {
   name: Idempotency.header.toLowerCase(),
   in: "header",
   required: false,
-  description: "Accepted as with every POST, but not required and not stored.",
+  description: "If sent, a repetition within 24 hours with the same key and body gets the same response again, and " +
+    "changes nothing.",
   schema: idempotencyKeyJsonSchema
 } as const
 
@@ -151,6 +152,12 @@ const responsesOf = (
     return answer === undefined ? [] : [[key, { ...answer, headers }]]
   })
 
+/** The scope that an endpoint requires of API keys. */
+const scoped = (endpoint: HttpApiEndpoint.Top, { description }: OpenApi.OpenAPISpecOperation) => {
+  const access = Context.getOrUndefined(endpoint.annotations, Access)
+  return access?._tag === "ApiKey" ? { description: `${description} Requires the scope \`${access.scope}\`.` } : {}
+}
+
 /** The operation of an endpoint, completed. */
 export const complete = (
   endpoint: HttpApiEndpoint.Top,
@@ -161,6 +168,7 @@ export const complete = (
   const isPaged = Traits.has(endpoint, Traits.IsPaged)
   return {
     ...operation,
+    ...scoped(endpoint, operation),
     parameters: [
       ...operation.parameters.map((parameter) =>
         isIdempotencyKey(parameter)
@@ -169,7 +177,7 @@ export const complete = (
           ? { ...parameter, schema: numbers[parameter.name] as typeof parameter.schema }
           : parameter
       ),
-      ...(endpoint.method === "POST" && !needsKey ? [spareIdempotencyKey] : []),
+      ...(Traits.useOfKey(endpoint) !== "none" && !needsKey ? [optionalIdempotencyKey] : []),
       ...(Traits.takesSignature(endpoint) ? [signature] : [])
     ],
     ...(operation.requestBody === undefined

@@ -21,6 +21,11 @@ export const byId = { id: shown({ maxLength: 200, pattern }) }
 /** The id of a contact: the id of the phone number, and the customer's number or user id at the provider. */
 export const byContactId = { id: shown({ maxLength: 255, pattern: pattern.replace("$", ":.+$") }) }
 
+/** A name of a customer in a path. */
+export const byName = {
+  name: shown({ maxLength: 200, pattern: "^(\\+[1-9][0-9]{6,14}|[A-Za-z][!-~]{1,199})$" }, "Any name of the customer")
+}
+
 const keyForm = {
   minLength: 1,
   maxLength: 255,
@@ -31,5 +36,7 @@ const keyForm = {
 /** The form of an Idempotency-Key. */
 export const idempotencyKeyJsonSchema = { type: "string", ...keyForm } as const
 
+const sameAgain = "1 to 255 visible ASCII characters; the same again changes nothing a second time"
+
 /** The header of an endpoint that requires an Idempotency-Key (`Traits.NeedsIdempotencyKey`). */
-export const idempotencyKey = (description: string) => ({ "idempotency-key": shown(keyForm, description) })
+export const idempotencyKey = (description = sameAgain) => ({ "idempotency-key": shown(keyForm, description) })

@@ -12,6 +12,18 @@ export const NeedsIdempotencyKey = Context.Reference<boolean>("@wac/api/Traits/N
 })
 
 /**
+ * The operation itself binds the key in its own step, as sends do, so its answer is not kept beside it (contract §14).
+ */
+export const BindsIdempotencyKey = Context.Reference<boolean>("@wac/api/Traits/BindsIdempotencyKey", {
+  defaultValue: () => false
+})
+
+/** The fields of the response that are secrets: only the first response shows them, not a repetition under its key. */
+export const ShownOnce = Context.Reference<ReadonlyArray<string>>("@wac/api/Traits/ShownOnce", {
+  defaultValue: () => []
+})
+
+/**
  * The endpoint sends a message: *accept* spends the workspace's token together with the limits of the number and the
  * recipient, so authentication does not spend one.
  */
@@ -45,6 +57,11 @@ export const TakesFile = Context.Reference<ReadonlyArray<string>>("@wac/api/Trai
   defaultValue: () => []
 })
 
+/** The body may be left out, which is the same as `{}`. */
+export const BodyIsOptional = Context.Reference<boolean>("@wac/api/Traits/BodyIsOptional", {
+  defaultValue: () => false
+})
+
 /** The body is one file, as `multipart/form-data`. It is streamed, and its signature is checked at its end. */
 export const Uploads = Context.Reference<boolean>("@wac/api/Traits/Uploads", { defaultValue: () => false })
 
@@ -53,6 +70,17 @@ export const ServesFile = Context.Reference<boolean>("@wac/api/Traits/ServesFile
 
 /** Whether the endpoint changes something. */
 export const mutates = ({ method }: HttpApiEndpoint.Top): boolean => method !== "GET"
+
+/**
+ * What becomes of an Idempotency-Key: the operation binds it, or the answer is kept under it for 24 hours. Only POSTs
+ * take one, and of those that anybody may call none: one-time tokens and passwords guard them.
+ */
+export const useOfKey = (endpoint: HttpApiEndpoint.Top): "none" | "bound" | "kept" =>
+  endpoint.method !== "POST" || Context.getOrUndefined(endpoint.annotations, Access)?._tag === "Public"
+    ? "none"
+    : has(endpoint, BindsIdempotencyKey)
+    ? "bound"
+    : "kept"
 
 /** Whether requests can be signed (specification §5): those with API keys that change something. */
 export const takesSignature = (endpoint: HttpApiEndpoint.Top): boolean =>

@@ -109,7 +109,7 @@ const routesCalled = async (
       const [name, method] of Object.entries(group) as Array<[string, (...args: ReadonlyArray<unknown>) => unknown]>
     ) {
       const isOfMembers = group === client["members"]
-      const takesId = /^(get|markRead|revoke|retry|cancel|endSession)$/.test(name) &&
+      const takesId = /^(get|markRead|revoke|retry|cancel|endSession|optOut|optIn)$/.test(name) &&
           !["session", "webhook", "usage"].some((one) => group === client[one]) ||
         isOfMembers && (name === "change" || name === "remove") ||
         group === client["templates"] && (name === "edit" || name === "remove") ||
@@ -118,6 +118,7 @@ const routesCalled = async (
       if (name === "recipients") await (method("the-id") as Client.List<unknown, unknown>).toArray()
       else if (name === "upload" && group === client["media"]) await method({ bytes: new Uint8Array(), filename: "a" })
       else if (name === "upload") await method("the-id", { bytes: new Blob(), type: "text/csv" })
+      else if (name === "import") await method({ bytes: new Blob(), type: "text/csv" })
       else if (name === "list") await (method() as Client.List<unknown, unknown>).toArray()
       else await (takesId ? method("the-id", {}) : method.length > 1 ? method({}) : method())
     }
@@ -127,8 +128,8 @@ const routesCalled = async (
 
 /** EventSource reads it. */
 const streaming = ["GET /internal/stream"] as const
-/** The client's type of it has a file, which is no JSON. */
-type Upload = "PUT /internal/campaigns/:id/recipients"
+/** The client's type of them has a file, which is no JSON. */
+type Upload = "PUT /internal/campaigns/:id/recipients" | "PUT /internal/suppressions"
 type Other = (typeof streaming)[number] | Upload
 
 describe("the client's types", () => {
@@ -186,7 +187,7 @@ describe("the client's methods", () => {
     const called = await routesCalled((fetch) =>
       createClient({ baseUrl: "https://wac.example.com/v1", apiKey: "wac_live_x", fetch }) as never
     )
-    assert.deepStrictEqual(called, routesOf("/v1/"))
+    assert.deepStrictEqual(called, routesOf("/v1/").map((route) => route.replace(":name", ":id")))
   })
 
   it("the client's methods call exactly the endpoints under /internal", async () => {

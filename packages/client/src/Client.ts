@@ -10,7 +10,18 @@ import { formOf } from "./MediaForm.ts"
 import { signatureOf } from "./RequestSignature.ts"
 import type { EventQuery, MessageQuery, Routes, TemplateQuery } from "./Routes.ts"
 import { type CallOptions, transportOf, type TransportOptions } from "./Transport.ts"
-import type { MarkRead, Media, Message, Page, ReadMessage, SendMessage, SentMessage, Template } from "./Wire.ts"
+import type {
+  ChooseOptOut,
+  MarkRead,
+  Media,
+  Message,
+  OptOut,
+  Page,
+  ReadMessage,
+  SendMessage,
+  SentMessage,
+  Template
+} from "./Wire.ts"
 
 /** The client's address, credentials and settings. */
 export interface ClientOptions extends TransportOptions {
@@ -74,6 +85,15 @@ export interface Client {
     readonly open: (id: string, options?: OpenOptions) => Promise<Response>
     /** Deletes a file. */
     readonly remove: (id: string, options?: CallOptions) => Promise<void>
+  }
+  readonly contacts: {
+    /**
+     * Opts a customer out, under every name that they have: no free-form text and no marketing is sent until START from
+     * the customer, or `optIn`. The name is a number in E.164 format, or a user id; the customer need not be known.
+     */
+    readonly optOut: (name: string, forNumber?: ChooseOptOut, options?: CallOptions) => Promise<Answered<OptOut>>
+    /** Ends the opt-out of a customer, whoever set it. Have the customer's consent. */
+    readonly optIn: (name: string, forNumber?: ChooseOptOut, options?: CallOptions) => Promise<Answered<OptOut>>
   }
   readonly templates: {
     /** Templates of every status, newest first. */
@@ -150,6 +170,10 @@ export const createClient = (options: ClientOptions): Client => {
         return response!
       },
       remove: (id, options) => call("DELETE /v1/media/:id", { id }, options)
+    },
+    contacts: {
+      optOut: (id, body = {}, options) => call("PUT /v1/contacts/:name/opt-out", { id, body }, options),
+      optIn: (id, body = {}, options) => call("DELETE /v1/contacts/:name/opt-out", { id, body }, options)
     },
     templates: {
       list: list((query?: TemplateQuery, options?) => call("GET /v1/templates", { query }, options))

@@ -49,6 +49,16 @@ export interface DeliveryQuery extends ListQuery {
   readonly until?: string | Date
 }
 
+/** What an upload says about its file of recipients. */
+export interface UploadQuery {
+  /** The country of the numbers without a country code, in ISO 3166-1 alpha-2. */
+  readonly defaultCountry?: string
+  /** Whether the file replaces all rows that the campaign has; if not, it adds to them. */
+  readonly replace?: boolean
+  /** The column of a CSV file with the phone numbers or user ids; defaults to `to`. */
+  readonly toColumn?: string
+}
+
 /** The filter of a campaign's rows. */
 export interface CampaignRowQuery extends ListQuery {
   /** Only recipients with this outcome, or the rows that are not sent to. */
@@ -164,7 +174,7 @@ export interface InternalRoutes {
   readonly "POST /internal/campaigns/:id/pause": { readonly response: Wire.Campaign }
   readonly "POST /internal/campaigns/:id/resume": { readonly response: Wire.Campaign }
   readonly "POST /internal/campaigns/:id/cancel": { readonly response: Wire.Campaign }
-  readonly "PUT /internal/campaigns/:id/recipients": { readonly response: Wire.Campaign }
+  readonly "PUT /internal/campaigns/:id/recipients": { readonly query: UploadQuery; readonly response: Wire.Campaign }
   readonly "GET /internal/campaigns/:id/recipients": {
     readonly query: CampaignRowQuery
     readonly response: Wire.InternalPage<Wire.CampaignRow>
@@ -182,6 +192,15 @@ export interface InternalRoutes {
     readonly response: Wire.InternalPage<Wire.Contact>
   }
   readonly "GET /internal/contacts/:id": { readonly response: Wire.Contact }
+  readonly "PUT /internal/contacts/:id/opt-out": { readonly response: Wire.Contact }
+  readonly "DELETE /internal/contacts/:id/opt-out": { readonly response: Wire.Contact }
+  readonly "GET /internal/settings/opt-out": { readonly response: Wire.OptOutSettings }
+  readonly "PUT /internal/settings/opt-out": {
+    readonly body: Wire.OptOutWords
+    readonly response: Wire.OptOutSettings
+  }
+  readonly "GET /internal/suppressions": { readonly response: Wire.Suppressions }
+  readonly "PUT /internal/suppressions": { readonly response: Wire.ImportedOptOuts }
   readonly "GET /internal/phone-numbers": {
     readonly query: ListQuery
     readonly response: Wire.InternalPage<Wire.PhoneNumber>

@@ -43,7 +43,7 @@ export interface SetUp {
 }
 
 /** What a key may do. */
-export type ApiScope = "messages:send"
+export type ApiScope = "messages:send" | "messages:read" | "media:write" | "contacts:write" | "campaigns:write"
 
 /** A key in the list. */
 export interface ListedApiKey {
@@ -70,6 +70,8 @@ export interface CreateApiKey {
   readonly expiresAt?: string
   /** Whether requests that change something must be signed. */
   readonly requireSignature?: boolean
+  /** What the key may do; `messages:send` is always added. If omitted: sending, reading messages and writing media. */
+  readonly scopes?: ReadonlyArray<ApiScope>
 }
 
 /** A new key. A repetition of the request returns it without the two secrets. */
@@ -132,7 +134,8 @@ export interface RotateSecret {
 
 /** The new secret. Only this response contains it. */
 export interface RotatedSecret {
-  readonly signingSecret: string
+  /** Missing from a repeated response. */
+  readonly signingSecret?: string
   readonly previousExpiresAt: string
 }
 
@@ -404,6 +407,10 @@ export interface CampaignRow {
   readonly problem: {
     readonly reason: "malformed" | "duplicate" | "opted_out" | "phone_number_required" | "template_params_mismatch"
     readonly message: string
+    /** The line of its file in which the row begins; `null` if it came from no file. */
+    readonly line: number | null
+    /** What the file has in the place of what is wrong, else of the customer's name. */
+    readonly value: string | null
   } | null
   readonly messageId: string | null
   readonly to: string | null
@@ -439,7 +446,8 @@ export interface InviteMember {
 /** An invitation. Only this response contains its link. */
 export interface InvitedMember {
   readonly id: string
-  readonly inviteUrl: string
+  /** Missing from a repeated response. */
+  readonly inviteUrl?: string
   readonly expiresAt: string
 }
 
@@ -614,6 +622,67 @@ export interface AlertSettings {
   readonly url: string | null
 }
 
+/** What a workspace changes of the words by which customers opt out. */
+export interface OptOutWords {
+  /** Words that opt out, besides the defaults. */
+  readonly stopWords: ReadonlyArray<string>
+  /** Words that opt in, besides the defaults. */
+  readonly startWords: ReadonlyArray<string>
+  /** Defaults that do not count. */
+  readonly removed: ReadonlyArray<string>
+}
+
+/** The words of a workspace, and the defaults. */
+export interface OptOutSettings extends OptOutWords {
+  readonly defaults: ReadonlyArray<{
+    /** ISO 639. */
+    readonly language: string
+    readonly stopWords: ReadonlyArray<string>
+    readonly startWords: ReadonlyArray<string>
+  }>
+}
+
+/** Who opted a customer out. */
+export type OptOutSource = "customer" | "provider" | "api" | "person" | "import"
+
+/** For which number a customer is opted out or in. */
+export interface ChooseOptOut {
+  /** If omitted, every number of the workspace. */
+  readonly phoneNumberId?: string
+}
+
+/** What holds for a customer after a choice. */
+export interface OptOut {
+  /** As it was given. */
+  readonly contact: string
+  readonly optedOut: boolean
+  /** `null` if the customer is not opted out. */
+  readonly optedOutAt: string | null
+  /** `null` if the customer is not opted out. */
+  readonly source: OptOutSource | null
+}
+
+/** The result of an import of opt-outs. */
+export interface ImportedOptOuts {
+  readonly added: number
+  readonly already: number
+  readonly refused: ReadonlyArray<{ readonly line: number; readonly value: string; readonly reason: string }>
+}
+
+/** The names that are opted out. */
+export interface Suppressions {
+  /** How many further names are opted out, of customers who were erased. */
+  readonly others: number
+  readonly names: ReadonlyArray<{
+    readonly name: string
+    /** `null` for every number of the workspace. */
+    readonly phoneNumberId: string | null
+    readonly optedOutAt: string
+    /** `null` if the customer or the provider opted them out. */
+    readonly source: OptOutSource | null
+  }>
+}
+
 /** The actions in the audit: the resource and the change. */
 export type AuditAction =
   | "alert_settings.change"
@@ -628,6 +697,9 @@ export type AuditAction =
   | "campaign.resume"
   | "campaign.start"
   | "campaign.upload"
+  | "contact.import_opt_outs"
+  | "contact.opt_in"
+  | "contact.opt_out"
   | "customer.erase"
   | "delivery.retry"
   | "member.change"
@@ -638,6 +710,7 @@ export type AuditAction =
   | "number.add"
   | "number.change"
   | "number.remove"
+  | "opt_out_words.change"
   | "password.change"
   | "password.reset"
   | "portal.open"

@@ -4,10 +4,12 @@
  */
 import type { Event, EventType } from "./Event.ts"
 import type {
+  ChooseOptOut,
   MarkRead,
   Media,
   Message,
   MessageStatus,
+  OptOut,
   Page,
   ReadMessage,
   SendMessage,
@@ -61,6 +63,8 @@ export interface Routes {
   readonly "POST /v1/media": { readonly response: Media }
   readonly "GET /v1/media/:id": { readonly response: undefined }
   readonly "DELETE /v1/media/:id": { readonly response: undefined }
+  readonly "PUT /v1/contacts/:name/opt-out": { readonly body: ChooseOptOut; readonly response: OptOut }
+  readonly "DELETE /v1/contacts/:name/opt-out": { readonly body: ChooseOptOut; readonly response: OptOut }
   readonly "GET /v1/templates": { readonly query: TemplateQuery; readonly response: Page<Template> }
   readonly "GET /v1/events": { readonly query: EventQuery; readonly response: Page<Event> }
 }

@@ -61,7 +61,7 @@ interface Route {
 /** One call of a route, whose key is method and path: `GET /v1/messages/:id`. */
 type Call<R extends Route> =
   & {
-    /** In place of `:id`. */
+    /** In place of `:id`, or of another name in the path. */
     readonly id?: string
     readonly idempotencyKey?: string
     /** A body that is not JSON. Its request may take as long as the whole call. */
@@ -187,7 +187,7 @@ export const transportOf = <Routes extends { readonly [Key in keyof Routes]: Rou
     const { signal } = callOptions
     const deadline = clock.now() + timeout
     const [method, path] = route.split(" ") as [string, string]
-    const url = new URL(`${root}${path.replace(":id", () => encodeURIComponent(id))}${queryOf(query)}`, base)
+    const url = new URL(`${root}${path.replace(/:[a-z]+/, () => encodeURIComponent(id))}${queryOf(query)}`, base)
     const content = form?.bytes ?? (body === undefined ? undefined : JSON.stringify(body))
     // files of people in a session are not signed
     const signed = content instanceof Blob ? undefined : content

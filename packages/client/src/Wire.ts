@@ -76,6 +76,23 @@ export interface Media {
   readonly expires_at: string
 }
 
+/** For which number a customer is opted out or in. */
+export interface ChooseOptOut {
+  /** The id of a phone number of the workspace; if omitted, all of its numbers. */
+  readonly phone_number_id?: string
+}
+
+/** What holds for a customer after a choice. */
+export interface OptOut {
+  /** The name as it was given. */
+  readonly contact: string
+  readonly opted_out: boolean
+  /** `null` if the customer is not opted out. */
+  readonly opted_out_at: string | null
+  /** Who opted the customer out; `null` if nobody did. */
+  readonly source: "customer" | "provider" | "api" | "person" | "import" | null
+}
+
 /** What the upstream provider said. */
 export interface ProviderDetail {
   readonly code: string

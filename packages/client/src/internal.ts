@@ -14,6 +14,7 @@ import type {
   InternalMessageQuery,
   InternalRoutes,
   RequestQuery,
+  UploadQuery,
   UsageQuery
 } from "./InternalRoutes.ts"
 import type * as Wire from "./InternalWire.ts"
@@ -41,9 +42,9 @@ export interface InternalClientOptions extends TransportOptions {
   readonly portal?: string
 }
 
-/** What creating a key and sending a message take. */
+/** What changes take. */
 export interface CreateOptions extends CallOptions {
-  /** 1 to 255 visible ASCII characters; the same again never creates or sends twice. One is made by default. */
+  /** 1 to 255 visible ASCII characters; the same again never changes anything twice. One is made by default. */
   readonly idempotencyKey?: string
 }
 
@@ -77,7 +78,7 @@ export interface InternalClient {
     /** All members, oldest first, and then the invitations that were not accepted yet. */
     readonly list: (query?: {}, options?: CallOptions) => InternalList<Wire.Member>
     /** The link is in this response only. */
-    readonly invite: (person: Wire.InviteMember, options?: CallOptions) => Returned<"POST /internal/members">
+    readonly invite: (person: Wire.InviteMember, options?: CreateOptions) => Returned<"POST /internal/members">
     readonly change: (
       id: string,
       member: Wire.ChangeMember,
@@ -99,7 +100,7 @@ export interface InternalClient {
     readonly workspaces: (options?: CallOptions) => Returned<"GET /internal/workspaces">
     readonly switchWorkspace: (
       workspace: Wire.SwitchWorkspace,
-      options?: CallOptions
+      options?: CreateOptions
     ) => Returned<"POST /internal/session/workspace">
     readonly sessions: (options?: CallOptions) => Returned<"GET /internal/sessions">
     readonly endSession: (id: string, options?: CallOptions) => Returned<"DELETE /internal/sessions/:id">
@@ -132,34 +133,34 @@ export interface InternalClient {
     readonly remove: (options?: CallOptions) => Returned<"DELETE /internal/webhook">
     readonly rotateSecret: (
       rotation?: Wire.RotateSecret,
-      options?: CallOptions
+      options?: CreateOptions
     ) => Returned<"POST /internal/webhook/rotate-secret">
-    readonly test: (options?: CallOptions) => Returned<"POST /internal/webhook/test">
-    readonly pause: (options?: CallOptions) => Returned<"POST /internal/webhook/pause">
-    readonly resume: (resume?: Wire.ResumeWebhook, options?: CallOptions) => Returned<"POST /internal/webhook/resume">
+    readonly test: (options?: CreateOptions) => Returned<"POST /internal/webhook/test">
+    readonly pause: (options?: CreateOptions) => Returned<"POST /internal/webhook/pause">
+    readonly resume: (resume?: Wire.ResumeWebhook, options?: CreateOptions) => Returned<"POST /internal/webhook/resume">
     readonly verify: (
       delivery: Wire.VerifyDelivery,
-      options?: CallOptions
+      options?: CreateOptions
     ) => Returned<"POST /internal/webhook/verify">
   }
   readonly deliveries: {
     /** Newest first. */
     readonly list: (query?: DeliveryQuery, options?: CallOptions) => InternalList<Wire.Delivery>
     readonly get: (id: string, options?: CallOptions) => Returned<"GET /internal/webhook/deliveries/:id">
-    readonly retry: (id: string, options?: CallOptions) => Returned<"POST /internal/webhook/deliveries/:id/retry">
+    readonly retry: (id: string, options?: CreateOptions) => Returned<"POST /internal/webhook/deliveries/:id/retry">
   }
   readonly replays: {
     /** Newest first. */
     readonly list: (query?: ListQuery, options?: CallOptions) => InternalList<Wire.Replay>
     readonly get: (id: string, options?: CallOptions) => Returned<"GET /internal/webhook/replays/:id">
-    readonly create: (replay: Wire.CreateReplay, options?: CallOptions) => Returned<"POST /internal/webhook/replays">
+    readonly create: (replay: Wire.CreateReplay, options?: CreateOptions) => Returned<"POST /internal/webhook/replays">
     readonly cancel: (id: string, options?: CallOptions) => Returned<"DELETE /internal/webhook/replays/:id">
   }
   readonly campaigns: {
     /** Newest first. */
     readonly list: (query?: ListQuery, options?: CallOptions) => InternalList<Wire.Campaign>
     readonly get: (id: string, options?: CallOptions) => Returned<"GET /internal/campaigns/:id">
-    readonly create: (campaign: Wire.CreateCampaign, options?: CallOptions) => Returned<"POST /internal/campaigns">
+    readonly create: (campaign: Wire.CreateCampaign, options?: CreateOptions) => Returned<"POST /internal/campaigns">
     readonly edit: (
       id: string,
       change: Wire.EditCampaign,
@@ -168,20 +169,21 @@ export interface InternalClient {
     /** Only a campaign that was not started. */
     readonly remove: (id: string, options?: CallOptions) => Returned<"DELETE /internal/campaigns/:id">
     /**
-     * Adds the recipients of a file, NDJSON or CSV with a header row. It may take 30 minutes, unless `timeout` says
-     * otherwise. Uploading a file again adds no recipient: each customer counts once.
+     * Adds the recipients of a file, NDJSON or CSV with a header row, or replaces those that the campaign has. If the
+     * file is refused, the campaign stays as it was. It may take 30 minutes, unless `timeout` says otherwise.
      */
     readonly upload: (
       id: string,
       file: RecipientFile,
+      query?: UploadQuery,
       options?: CallOptions
     ) => Returned<"PUT /internal/campaigns/:id/recipients">
     /** Checks the recipients in the background. */
-    readonly check: (id: string, options?: CallOptions) => Returned<"POST /internal/campaigns/:id/check">
-    readonly start: (id: string, options?: CallOptions) => Returned<"POST /internal/campaigns/:id/start">
-    readonly pause: (id: string, options?: CallOptions) => Returned<"POST /internal/campaigns/:id/pause">
-    readonly resume: (id: string, options?: CallOptions) => Returned<"POST /internal/campaigns/:id/resume">
-    readonly cancel: (id: string, options?: CallOptions) => Returned<"POST /internal/campaigns/:id/cancel">
+    readonly check: (id: string, options?: CreateOptions) => Returned<"POST /internal/campaigns/:id/check">
+    readonly start: (id: string, options?: CreateOptions) => Returned<"POST /internal/campaigns/:id/start">
+    readonly pause: (id: string, options?: CreateOptions) => Returned<"POST /internal/campaigns/:id/pause">
+    readonly resume: (id: string, options?: CreateOptions) => Returned<"POST /internal/campaigns/:id/resume">
+    readonly cancel: (id: string, options?: CreateOptions) => Returned<"POST /internal/campaigns/:id/cancel">
     /** The rows, in the order of their upload. */
     readonly recipients: (
       id: string,
@@ -205,6 +207,22 @@ export interface InternalClient {
     /** In the order of their ids. */
     readonly list: (query?: ContactQuery, options?: CallOptions) => InternalList<Wire.Contact>
     readonly get: (id: string, options?: CallOptions) => Returned<"GET /internal/contacts/:id">
+    /** Opts a customer out for the contact's number. */
+    readonly optOut: (id: string, options?: CallOptions) => Returned<"PUT /internal/contacts/:id/opt-out">
+    /** Ends the opt-out for the contact's number. */
+    readonly optIn: (id: string, options?: CallOptions) => Returned<"DELETE /internal/contacts/:id/opt-out">
+  }
+  readonly optOuts: {
+    /** The words by which customers opt out. */
+    readonly words: (options?: CallOptions) => Returned<"GET /internal/settings/opt-out">
+    readonly setWords: (words: Wire.OptOutWords, options?: CallOptions) => Returned<"PUT /internal/settings/opt-out">
+    /** All names that are opted out. */
+    readonly export: (options?: CallOptions) => Returned<"GET /internal/suppressions">
+    /** Opts out every name of a file, for all numbers. */
+    readonly import: (
+      file: RecipientFile,
+      options?: CallOptions
+    ) => Returned<"PUT /internal/suppressions">
   }
   readonly phoneNumbers: {
     /** Newest first. */
@@ -214,7 +232,7 @@ export interface InternalClient {
     /** Newest first. */
     readonly list: (query?: TemplateQuery, options?: CallOptions) => InternalList<Wire.TemplateDetail>
     /** Creates a template at the provider, which reviews it. Never retried: it might be created twice. */
-    readonly create: (template: Wire.CreateTemplate, options?: CallOptions) => Returned<"POST /internal/templates">
+    readonly create: (template: Wire.CreateTemplate, options?: CreateOptions) => Returned<"POST /internal/templates">
     /** Replaces what is given. The provider reviews the template again. */
     readonly edit: (
       id: string,
@@ -224,7 +242,7 @@ export interface InternalClient {
     /** Deletes this template, and none of the same name in another language. */
     readonly remove: (id: string, options?: CallOptions) => Returned<"DELETE /internal/templates/:id">
     /** Makes the templates those that the provider lists now. */
-    readonly sync: (options?: CallOptions) => Returned<"POST /internal/templates/sync">
+    readonly sync: (options?: CreateOptions) => Returned<"POST /internal/templates/sync">
   }
   readonly requests: {
     /** Of the last 7 days, newest first; each page has all of them added up by reason. */
@@ -274,6 +292,12 @@ export const createInternalClient = (options: InternalClientOptions): InternalCl
     }
   }, options)
 
+  /** A change, under a key of its own unless one is given, so that repeating it after a lost response does no harm. */
+  const keyed: typeof call = (route, values, options: CreateOptions = {}) => {
+    const { idempotencyKey = crypto.randomUUID(), ...others } = options
+    return call(route, { ...values, idempotencyKey }, others)
+  }
+
   const list = <Item, Query extends object, Page extends Wire.InternalPage<Item> = Wire.InternalPage<Item>>(
     get: (query: Query | undefined, options: CallOptions | undefined) => Promise<Answered<Page>>
   ) =>
@@ -293,7 +317,7 @@ export const createInternalClient = (options: InternalClientOptions): InternalCl
     },
     members: {
       list: list((_query?: {}, options?) => call("GET /internal/members", {}, options)),
-      invite: (body, options) => call("POST /internal/members", { body, once: true }, options),
+      invite: (body, options) => keyed("POST /internal/members", { body }, options),
       change: (id, body, options) => call("PATCH /internal/members/:id", { id, body }, options),
       remove: (id, options) => call("DELETE /internal/members/:id", { id }, options),
       accept: (body, options) => call("POST /internal/invitations/accept", { body, once: true }, options)
@@ -303,7 +327,7 @@ export const createInternalClient = (options: InternalClientOptions): InternalCl
     },
     account: {
       workspaces: (options) => call("GET /internal/workspaces", {}, options),
-      switchWorkspace: (body, options) => call("POST /internal/session/workspace", { body }, options),
+      switchWorkspace: (body, options) => keyed("POST /internal/session/workspace", { body }, options),
       sessions: (options) => call("GET /internal/sessions", {}, options),
       endSession: (id, options) => call("DELETE /internal/sessions/:id", { id }, options),
       changePassword: (body, options) => call("PUT /internal/password", { body, once: true }, options),
@@ -314,47 +338,46 @@ export const createInternalClient = (options: InternalClientOptions): InternalCl
     apiKeys: {
       list: list((query?: ListQuery, options?) => call("GET /internal/api-keys", { query }, options)),
       get: (id, options) => call("GET /internal/api-keys/:id", { id }, options),
-      create: (body, { idempotencyKey = crypto.randomUUID(), ...options } = {}) =>
-        call("POST /internal/api-keys", { body, idempotencyKey }, options),
+      create: (body, options) => keyed("POST /internal/api-keys", { body }, options),
       revoke: (id, options) => call("DELETE /internal/api-keys/:id", { id }, options)
     },
     webhook: {
       get: (options) => call("GET /internal/webhook", {}, options),
       put: (body, options) => call("PUT /internal/webhook", { body }, options),
       remove: (options) => call("DELETE /internal/webhook", {}, options),
-      rotateSecret: (body = {}, options) => call("POST /internal/webhook/rotate-secret", { body, once: true }, options),
-      test: (options) => call("POST /internal/webhook/test", { once: true }, options),
-      pause: (options) => call("POST /internal/webhook/pause", {}, options),
-      resume: (body = {}, options) => call("POST /internal/webhook/resume", { body, once: true }, options),
-      verify: (body, options) => call("POST /internal/webhook/verify", { body }, options)
+      rotateSecret: (body = {}, options) => keyed("POST /internal/webhook/rotate-secret", { body }, options),
+      test: (options) => keyed("POST /internal/webhook/test", {}, options),
+      pause: (options) => keyed("POST /internal/webhook/pause", {}, options),
+      resume: (body = {}, options) => keyed("POST /internal/webhook/resume", { body }, options),
+      verify: (body, options) => keyed("POST /internal/webhook/verify", { body }, options)
     },
     deliveries: {
       list: list((query?: DeliveryQuery, options?) => call("GET /internal/webhook/deliveries", { query }, options)),
       get: (id, options) => call("GET /internal/webhook/deliveries/:id", { id }, options),
-      retry: (id, options) => call("POST /internal/webhook/deliveries/:id/retry", { id, once: true }, options)
+      retry: (id, options) => keyed("POST /internal/webhook/deliveries/:id/retry", { id }, options)
     },
     replays: {
       list: list((query?: ListQuery, options?) => call("GET /internal/webhook/replays", { query }, options)),
       get: (id, options) => call("GET /internal/webhook/replays/:id", { id }, options),
-      create: (body, options) => call("POST /internal/webhook/replays", { body, once: true }, options),
+      create: (body, options) => keyed("POST /internal/webhook/replays", { body }, options),
       cancel: (id, options) => call("DELETE /internal/webhook/replays/:id", { id }, options)
     },
     campaigns: {
       list: list((query?: ListQuery, options?) => call("GET /internal/campaigns", { query }, options)),
       get: (id, options) => call("GET /internal/campaigns/:id", { id }, options),
-      create: (body, options) => call("POST /internal/campaigns", { body, once: true }, options),
+      create: (body, options) => keyed("POST /internal/campaigns", { body }, options),
       edit: (id, body, options) => call("PATCH /internal/campaigns/:id", { id, body }, options),
       remove: (id, options) => call("DELETE /internal/campaigns/:id", { id }, options),
-      upload: (id, { bytes, type }, options) =>
-        call("PUT /internal/campaigns/:id/recipients", { id, content: { bytes, type }, once: true }, {
+      upload: (id, { bytes, type }, query, options) =>
+        call("PUT /internal/campaigns/:id/recipients", { id, query, content: { bytes, type }, once: true }, {
           timeout: uploadTimeout,
           ...options
         }),
-      check: (id, options) => call("POST /internal/campaigns/:id/check", { id }, options),
-      start: (id, options) => call("POST /internal/campaigns/:id/start", { id }, options),
-      pause: (id, options) => call("POST /internal/campaigns/:id/pause", { id }, options),
-      resume: (id, options) => call("POST /internal/campaigns/:id/resume", { id }, options),
-      cancel: (id, options) => call("POST /internal/campaigns/:id/cancel", { id }, options),
+      check: (id, options) => keyed("POST /internal/campaigns/:id/check", { id }, options),
+      start: (id, options) => keyed("POST /internal/campaigns/:id/start", { id }, options),
+      pause: (id, options) => keyed("POST /internal/campaigns/:id/pause", { id }, options),
+      resume: (id, options) => keyed("POST /internal/campaigns/:id/resume", { id }, options),
+      cancel: (id, options) => keyed("POST /internal/campaigns/:id/cancel", { id }, options),
       recipients: (id, query, options) =>
         list<Wire.CampaignRow, CampaignRowQuery>((query, options) =>
           call("GET /internal/campaigns/:id/recipients", { id, query }, options)
@@ -370,24 +393,32 @@ export const createInternalClient = (options: InternalClientOptions): InternalCl
       get: (id, options) => call("GET /internal/events/:id", { id }, options)
     },
     messages: {
-      send: (body, { idempotencyKey = crypto.randomUUID(), ...options } = {}) =>
-        call("POST /internal/messages", { body, idempotencyKey }, options),
+      send: (body, options) => keyed("POST /internal/messages", { body }, options),
       list: list((query?: InternalMessageQuery, options?) => call("GET /internal/messages", { query }, options)),
       get: (id, options) => call("GET /internal/messages/:id", { id }, options)
     },
     contacts: {
       list: list((query?: ContactQuery, options?) => call("GET /internal/contacts", { query }, options)),
-      get: (id, options) => call("GET /internal/contacts/:id", { id }, options)
+      get: (id, options) => call("GET /internal/contacts/:id", { id }, options),
+      optOut: (id, options) => call("PUT /internal/contacts/:id/opt-out", { id }, options),
+      optIn: (id, options) => call("DELETE /internal/contacts/:id/opt-out", { id }, options)
+    },
+    optOuts: {
+      words: (options) => call("GET /internal/settings/opt-out", {}, options),
+      setWords: (body, options) => call("PUT /internal/settings/opt-out", { body }, options),
+      export: (options) => call("GET /internal/suppressions", {}, options),
+      import: ({ bytes, type }, options) =>
+        call("PUT /internal/suppressions", { content: { bytes, type } }, { timeout: uploadTimeout, ...options })
     },
     phoneNumbers: {
       list: list((query?: ListQuery, options?) => call("GET /internal/phone-numbers", { query }, options))
     },
     templates: {
       list: list((query?: TemplateQuery, options?) => call("GET /internal/templates", { query }, options)),
-      create: (body, options) => call("POST /internal/templates", { body, once: true }, options),
+      create: (body, options) => keyed("POST /internal/templates", { body }, options),
       edit: (id, body, options) => call("PATCH /internal/templates/:id", { id, body, once: true }, options),
       remove: (id, options) => call("DELETE /internal/templates/:id", { id }, options),
-      sync: (options) => call("POST /internal/templates/sync", {}, options)
+      sync: (options) => keyed("POST /internal/templates/sync", {}, options)
     },
     requests: {
       list: list((query?: RequestQuery, options?) => call("GET /internal/requests", { query }, options))

@@ -2,7 +2,7 @@
  * Histograms of durations. Where traces are collected, each bucket remembers the latest trace that fell into it, its
  * exemplar, which leads an operator from a slow bucket to what happened. They are kept beside the registry of metrics.
  */
-import { Context, Metric, Tracer } from "effect"
+import { Context, Metric, type Tracer } from "effect"
 import type { Instant } from "./Time.ts"
 
 /** A trace that fell into a bucket. */
@@ -32,13 +32,6 @@ export interface LatencyHistogram {
 const kept = new WeakMap<object, Map<string, Map<number, Exemplar>>>()
 
 const registryOf = (context: Context.Context<never>): object => Context.get(context, Metric.MetricRegistry)
-
-/** The span of the context that a collector gets; `undefined` if none does. */
-export const collectedSpan = (context: Context.Context<never>): Tracer.AnySpan | undefined => {
-  if (Context.getOrUndefined(context, Tracer.Tracer) === undefined) return undefined
-  const span = Context.getOrUndefined(context, Tracer.ParentSpan)
-  return span?.sampled === true ? span : undefined
-}
 
 /** A histogram with these upper bounds of its buckets, in ascending order. */
 export const make = (

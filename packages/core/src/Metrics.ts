@@ -9,6 +9,8 @@ import type { InboundItem } from "./inbound/InboundItem.ts"
 import type { Problem } from "./inbound/InboundPost.ts"
 import { InboundPostStore, type PostBacklog } from "./inbound/InboundPostStore.ts"
 import * as LatencyHistogram from "./LatencyHistogram.ts"
+import * as Span from "./Span.ts"
+import { type Measured, Storage } from "./Storage.ts"
 import type { Instant } from "./Time.ts"
 import type { AttemptOutcome } from "./webhooks/Delivery.ts"
 import { type BacklogReport, backlogSizes, DeliveryStore } from "./webhooks/DeliveryStore.ts"
@@ -57,7 +59,7 @@ export const attempted = (
 ): Effect.Effect<void> =>
   Effect.contextWith((context: Context.Context<never>) => {
     attemptsBy[attempt.outcome].updateUnsafe(1, context)
-    const [at, span] = [attempt.startedAt, LatencyHistogram.collectedSpan(context)]
+    const [at, span] = [attempt.startedAt, Span.collected(context)]
     attemptSeconds.record({ seconds: attempt.durationMs / 1000, at, span }, context)
     if (waited !== null) firstAttemptSeconds.record({ seconds: waited / 1000, at, span }, context)
     return Effect.void
@@ -108,12 +110,18 @@ const sendsWith = (outcome: SendOutcome, reason: string | undefined) =>
 // created once for each pair of outcome and reason
 const sendsBy = new Map<string, ReturnType<typeof sendsWith>>()
 
-/** Counts a finished send. `reason` is the machine-readable reason of its error, if it has one. */
+/**
+ * Counts a finished send, and notes its outcome in its span. `reason` is the machine-readable reason of its error, if it
+ * has one.
+ */
 export const sendEnded = (outcome: SendOutcome, reason?: string): Effect.Effect<void> => {
   const name = `${outcome} ${reason}`
   const counter = sendsBy.get(name) ?? sendsWith(outcome, reason)
   sendsBy.set(name, counter)
-  return Metric.update(counter, 1)
+  return Effect.andThen(
+    Span.annotate(() => ({ "wac.send.outcome": outcome, "error.type": reason })),
+    Metric.update(counter, 1)
+  )
 }
 
 const signInsRefused = Metric.counter("wac_sign_ins_refused_total", {
@@ -213,6 +221,57 @@ const observePosts = (
     }
   })
 
+const databaseBytes = Metric.gauge("wac_database_size_bytes", { description: "Size of the database on disk" })
+
+const databaseConnections = Metric.gauge("wac_database_connections", {
+  description: "Connections to the database server, of all programs, by state"
+})
+
+const maxConnections = Metric.gauge("wac_database_connections_max", {
+  description: "The database server's limit of connections"
+})
+
+const pools = Metric.gauge("wac_database_pool", {
+  description:
+    "Connections of this process by pool, in use and idle (open or not yet), and operations that wait for one"
+})
+
+const observeStorage = (measured: Measured): Effect.Effect<void> =>
+  Effect.gen(function*() {
+    yield* Metric.update(databaseBytes, measured.bytes)
+    if (measured.maxConnections !== null) yield* Metric.update(maxConnections, measured.maxConnections)
+    for (const [state, count] of Object.entries(measured.connections)) {
+      yield* Metric.update(Metric.withAttributes(databaseConnections, { state }), count)
+    }
+    for (const [pool, { idle, inUse, waiting }] of Object.entries(measured.pools)) {
+      for (const [state, count] of Object.entries({ in_use: inUse, idle, waiting })) {
+        yield* Metric.update(Metric.withAttributes(pools, { pool, state }), count)
+      }
+    }
+  })
+
+const retentionCompleted = Metric.gauge("wac_retention_completed_timestamp_seconds", {
+  description:
+    "When all expired records of a kind had last been deleted, in seconds since the Unix epoch; at first, the start"
+})
+
+const retentionFailures = Metric.counter("wac_retention_failures_total", {
+  description: "Failed deletions of expired records, by kind",
+  incremental: true
+})
+
+/** Exports a kind of record whose retention begins to be watched now. */
+export const retentionBegan = (kind: string, now: Instant): Effect.Effect<void> =>
+  Effect.andThen(retentionEnded(kind, now), Metric.update(Metric.withAttributes(retentionFailures, { kind }), 0))
+
+/** Notes that no expired record of a kind is left. */
+export const retentionEnded = (kind: string, now: Instant): Effect.Effect<void> =>
+  Metric.update(Metric.withAttributes(retentionCompleted, { kind }), now / 1000)
+
+/** Counts a failed deletion of a kind. */
+export const retentionFailed = (kind: string): Effect.Effect<void> =>
+  Metric.update(Metric.withAttributes(retentionFailures, { kind }), 1)
+
 /**
  * The time limit for storage queries. It is well within Prometheus's 10 s scrape timeout, even if storage does not
  * respond.
@@ -253,25 +312,28 @@ export const MoreObserved = Context.Reference<Effect.Effect<void>>("@wac/core/Me
 })
 
 /**
- * Builds an effect that measures the backlog over all workspaces, and {@link MoreObserved}. Run it before reading the
+ * Builds an effect that measures the backlog over all workspaces, the storage, and {@link MoreObserved}. Run it before reading the
  * metrics. A gauge keeps its last value if storage does not respond within a second: the other metrics matter most while
  * storage is down.
  */
-export const observer: Effect.Effect<Effect.Effect<void>, never, DeliveryStore | InboundPostStore> = Effect.gen(
-  function*() {
-    const deliveries = yield* DeliveryStore
-    const posts = yield* InboundPostStore
-    const more = yield* MoreObserved
-    yield* exportedFromZero
-    return Effect.flatMap(Clock.currentTimeMillis, (now) =>
-      Effect.forEach(
-        [
-          Effect.flatMap(deliveries.backlog(now), (report) => observeBacklog(report, now)),
-          Effect.flatMap(posts.backlog, (report) => observePosts(report, now)),
-          more
-        ],
-        (observe) => Effect.ignore(Effect.timeout(observe, patience)),
-        { concurrency: "unbounded", discard: true }
-      ))
-  }
-)
+export const observer: Effect.Effect<Effect.Effect<void>, never, DeliveryStore | InboundPostStore | Storage> = Effect
+  .gen(
+    function*() {
+      const deliveries = yield* DeliveryStore
+      const posts = yield* InboundPostStore
+      const { measured } = yield* Storage
+      const more = yield* MoreObserved
+      yield* exportedFromZero
+      return Effect.flatMap(Clock.currentTimeMillis, (now) =>
+        Effect.forEach(
+          [
+            Effect.flatMap(deliveries.backlog(now), (report) => observeBacklog(report, now)),
+            Effect.flatMap(posts.backlog, (report) => observePosts(report, now)),
+            measured === undefined ? Effect.void : Effect.flatMap(measured, observeStorage),
+            more
+          ],
+          (observe) => Effect.ignore(Effect.timeout(observe, patience)),
+          { concurrency: "unbounded", discard: true }
+        ))
+    }
+  )

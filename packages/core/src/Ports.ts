@@ -21,6 +21,7 @@ import { InvitationStore } from "./people/InvitationStore.ts"
 import { MemberStore } from "./people/MemberStore.ts"
 import { PortalStore } from "./people/PortalStore.ts"
 import { SessionStore } from "./people/SessionStore.ts"
+import { KeptAnswerStore } from "./requests/KeptAnswerStore.ts"
 import { RequestStore } from "./requests/RequestStore.ts"
 import { PepperStore } from "./secrets/PepperStore.ts"
 import { SealedSecretStore } from "./secrets/SealedSecretStore.ts"
@@ -45,6 +46,7 @@ export const all = {
   EventStore,
   InboundPostStore,
   InvitationStore,
+  KeptAnswerStore,
   MediaBytes,
   MediaStore,
   MemberStore,

@@ -8,6 +8,7 @@ import { AlertStore } from "./alerts/AlertStore.ts"
 import { AuditStore } from "./audit/AuditStore.ts"
 import { EventStore } from "./events/EventStore.ts"
 import { MessageStore } from "./messages/MessageStore.ts"
+import * as Metrics from "./Metrics.ts"
 import { PortalStore } from "./people/PortalStore.ts"
 import { SessionStore } from "./people/SessionStore.ts"
 import { RequestStore } from "./requests/RequestStore.ts"
@@ -26,6 +27,7 @@ const pause = Duration.millis(50)
 
 /** A kind of record, how long it is kept, and the deletion of a bounded number of older ones. */
 interface Kept {
+  readonly kind: string
   readonly retention: Duration.Duration
   readonly forget: (before: Instant) => Effect.Effect<boolean, StoreError>
 }
@@ -35,6 +37,7 @@ const kinds = Effect.gen(function*() {
   const retention = yield* Retention.CurrentRetention
   const messages = yield* MessageStore
   const configured = (kind: Retention.Kind, forget: Kept["forget"]): Kept => ({
+    kind,
     retention: Retention.keptFor(retention, kind),
     forget
   })
@@ -45,10 +48,10 @@ const kinds = Effect.gen(function*() {
     ...retention.bodies < retention.messages ? [configured("bodies", messages.forgetBodies)] : [],
     configured("requests", (yield* RequestStore).forget),
     configured("audit", (yield* AuditStore).forget),
-    { retention: Alert.retention, forget: (yield* AlertStore).forget },
-    { retention: Duration.zero, forget: (yield* SessionStore).forget },
-    { retention: Duration.zero, forget: (yield* PortalStore).forget },
-    { retention: Activity.retention, forget: (yield* UsageStore).forget }
+    { kind: "alerts", retention: Alert.retention, forget: (yield* AlertStore).forget },
+    { kind: "sessions", retention: Duration.zero, forget: (yield* SessionStore).forget },
+    { kind: "portal_links", retention: Duration.zero, forget: (yield* PortalStore).forget },
+    { kind: "usage", retention: Activity.retention, forget: (yield* UsageStore).forget }
   ]
   return all
 })
@@ -57,14 +60,26 @@ const kinds = Effect.gen(function*() {
 export const round = Effect.gen(function*() {
   yield* Effect.forEach(
     yield* kinds,
-    ({ forget, retention }) =>
+    ({ forget, kind, retention }) =>
       Effect.flatMap(Clock.currentTimeMillis, (now) => forget(now - Duration.toMillis(retention))).pipe(
         Effect.tap((isMore) => isMore ? Effect.sleep(pause) : Effect.void),
         Effect.repeat({ while: (isMore) => isMore }),
-        Effect.catchCause((cause) => Effect.logWarning("deleting expired data failed; the next round follows", cause))
+        Effect.andThen(Effect.flatMap(Clock.currentTimeMillis, (now) => Metrics.retentionEnded(kind, now))),
+        Effect.catchCause((cause) =>
+          Effect.andThen(
+            Metrics.retentionFailed(kind),
+            Effect.logWarning("deleting expired data failed; the next round follows", cause)
+          )
+        )
       ),
     { discard: true }
   )
+})
+
+/** Exports the kinds before their first deletion, so that one that never succeeds is noticed. */
+const began = Effect.gen(function*() {
+  const now = yield* Clock.currentTimeMillis
+  for (const { kind } of yield* kinds) yield* Metrics.retentionBegan(kind, now)
 })
 
 /** Runs as long as its scope. Any number of processes may run it. */
@@ -72,6 +87,7 @@ export const layer = Layer.effectDiscard(
   round.pipe(
     Effect.andThen(Effect.sleep(every)),
     Effect.forever,
+    (rounds) => Effect.andThen(began, rounds),
     Effect.forkScoped
   )
 )

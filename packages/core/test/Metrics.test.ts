@@ -3,6 +3,7 @@ import { Effect, Layer, Metric } from "effect"
 import { TestClock } from "effect/testing"
 import { InboundPostStore, type PostBacklog } from "../src/inbound/InboundPostStore.ts"
 import * as Metrics from "../src/Metrics.ts"
+import { type Measured, Storage } from "../src/Storage.ts"
 import { StoreError } from "../src/StoreError.ts"
 import { type BacklogReport, DeliveryStore } from "../src/webhooks/DeliveryStore.ts"
 import { second } from "./checks.ts"
@@ -26,7 +27,26 @@ const gauges = Effect.map(Metric.snapshot, (snapshot) =>
     return [[labels.length === 0 ? metric.id : `${metric.id}{${labels}}`, metric.state.value]]
   })))
 
+const measured: Measured = {
+  bytes: 9_000_000,
+  connections: { active: 3, idle: 8, idle_in_transaction: 1, other: 2 },
+  maxConnections: 100,
+  pools: { steps: { inUse: 5, idle: 0, waiting: 7 }, statements: { inUse: 1, idle: 4, waiting: 0 } }
+}
+
 const told = {
+  "wac_database_size_bytes": 9_000_000,
+  "wac_database_connections{state=\"active\"}": 3,
+  "wac_database_connections{state=\"idle\"}": 8,
+  "wac_database_connections{state=\"idle_in_transaction\"}": 1,
+  "wac_database_connections{state=\"other\"}": 2,
+  "wac_database_connections_max": 100,
+  "wac_database_pool{pool=\"steps\",state=\"in_use\"}": 5,
+  "wac_database_pool{pool=\"steps\",state=\"idle\"}": 0,
+  "wac_database_pool{pool=\"steps\",state=\"waiting\"}": 7,
+  "wac_database_pool{pool=\"statements\",state=\"in_use\"}": 1,
+  "wac_database_pool{pool=\"statements\",state=\"idle\"}": 4,
+  "wac_database_pool{pool=\"statements\",state=\"waiting\"}": 0,
   "wac_webhook_oldest_due_age_seconds": 90,
   "wac_webhook_deliveries_pending": 7,
   "wac_webhooks{state=\"failing\"}": 3,
@@ -52,7 +72,13 @@ const observing = (
     yield* TestClock.setTime(start)
     yield* test(yield* Metrics.observer)
   }).pipe(
-    Effect.provide(Layer.merge(
+    Effect.provide(Layer.mergeAll(
+      Layer.succeed(Storage, {
+        name: "a database",
+        durable: true,
+        ping: Effect.succeed("writable" as const),
+        measured: Effect.succeed(measured)
+      }),
       Layer.mock(DeliveryStore, { backlog: () => tells.deliveries }),
       Layer.mock(InboundPostStore, { backlog: tells.posts })
     )),

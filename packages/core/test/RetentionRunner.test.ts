@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { MemoryStorage } from "@wac/memory"
-import { Duration, Effect, Layer } from "effect"
+import { Duration, Effect, Layer, Metric } from "effect"
 import { TestClock } from "effect/testing"
 import { AuditStore } from "../src/audit/AuditStore.ts"
 import { EventStore } from "../src/events/EventStore.ts"
@@ -14,8 +14,28 @@ import type { Instant } from "../src/Time.ts"
 import { DeliveryStore } from "../src/webhooks/DeliveryStore.ts"
 import { day } from "./checks.ts"
 
-/** The ages beyond which each kind is deleted in the first round, in days. */
-const agesOf = (retention: Retention.Retention) =>
+/** A metric by the kind of record. */
+const byKind = (name: string) =>
+  Effect.map(
+    Metric.snapshot,
+    (metrics) =>
+      new Map(metrics.flatMap((metric) =>
+        metric.id !== name || (metric.type !== "Gauge" && metric.type !== "Counter")
+          ? []
+          : [
+            [
+              metric.attributes?.["kind"],
+              Number(metric.type === "Gauge" ? metric.state.value : metric.state.count)
+            ] as const
+          ]
+      ))
+  )
+
+/**
+ * The ages beyond which each kind is deleted in the first round, in days, and what the metrics report after it. The log
+ * of requests cannot be deleted.
+ */
+const firstRound = (retention: Retention.Retention) =>
   Effect.gen(function*() {
     const ages: Array<readonly [kind: string, days: number]> = []
     const now = Duration.toMillis(Duration.days(1000))
@@ -54,8 +74,15 @@ const agesOf = (retention: Retention.Retention) =>
       Layer.provide(Layer.succeed(Retention.CurrentRetention, retention))
     ))
     yield* TestClock.adjust("1 second")
-    return ages.map(([kind, days]) => [kind, Math.round(days)])
-  }).pipe(Effect.scoped)
+    return {
+      ages: ages.map(([kind, days]) => [kind, Math.round(days)] as const),
+      began: now / 1000,
+      completed: yield* byKind("wac_retention_completed_timestamp_seconds"),
+      failures: yield* byKind("wac_retention_failures_total")
+    }
+  }).pipe(Effect.scoped, Effect.provideService(Metric.MetricRegistry, new Map()))
+
+const agesOf = (retention: Retention.Retention) => Effect.map(firstRound(retention), ({ ages }) => ages)
 
 describe("the deletion of old records", () => {
   it.effect("each kind is deleted at its own age, step by step, and a kind that fails leaves the others alone", () =>
@@ -68,6 +95,16 @@ describe("the deletion of old records", () => {
         ["messages", 400],
         ["audit", 100]
       ])
+    }))
+
+  it.effect("each kind reports when none was left, and a kind that fails still reports the start", () =>
+    Effect.gen(function*() {
+      const { began, completed, failures } = yield* firstRound(Retention.standard)
+      // two pauses between the steps of the events before it
+      assert.isAbove(completed.get("audit")!, began)
+      assert.strictEqual(completed.get("requests"), began)
+      assert.deepStrictEqual([failures.get("requests"), failures.get("audit")], [1, 0])
+      assert.includeMembers([...completed.keys()], ["attempts", "events", "messages", "sessions", "usage"])
     }))
 
   it.effect("what messages said is deleted by itself only if it is kept for a shorter time than they are", () =>

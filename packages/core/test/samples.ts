@@ -155,6 +155,7 @@ export const event = (fields: Partial<Event> = {}): Event => ({
   orderKey: id("msg"),
   sequence: 1,
   data: {},
+  trace: null,
   ...fields
 })
 

@@ -127,6 +127,7 @@ export const issueKey = (
           name: fields.name ?? "a key",
           expiresAt: fields.expiresAt ?? null,
           requireSignature: false,
+          scopes: undefined,
           idempotencyKey: key(idempotencyKey)
         }))
     )

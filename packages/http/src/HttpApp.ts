@@ -2,7 +2,7 @@
  * The whole HTTP side.
  */
 import { Api, ErrorAddress } from "@wac/api"
-import { ApiKeys, Errors, Id, Idempotency, LatencyHistogram, RateLimit, RequestRecorder, Stopping } from "@wac/core"
+import { ApiKeys, Errors, Id, Idempotency, RateLimit, RequestRecorder, Span, Stopping } from "@wac/core"
 import { Cause, Clock, Context, Effect, Layer, LogLevel, type Tracer, type Types } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { HttpMiddleware, HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -15,6 +15,7 @@ import * as CampaignsHandlers from "./campaigns/CampaignsHandlers.ts"
 import * as StreamHandlers from "./changes/StreamHandlers.ts"
 import * as UnfinishedRequest from "./connections/UnfinishedRequest.ts"
 import * as ContactsHandlers from "./contacts/ContactsHandlers.ts"
+import * as OptOutsHandlers from "./contacts/OptOutsHandlers.ts"
 import * as ErrorResponse from "./ErrorResponse.ts"
 import * as EventsHandlers from "./events/EventsHandlers.ts"
 import * as Exchange from "./Exchange.ts"
@@ -76,6 +77,7 @@ const routes = Layer.mergeAll(
       PhoneNumbersHandlers.layer,
       CampaignsHandlers.layer,
       ContactsHandlers.layer,
+      OptOutsHandlers.layer,
       WebhookHandlers.layer,
       DeliveriesHandlers.layer,
       ReplaysHandlers.layer,
@@ -201,7 +203,12 @@ const surrounding = HttpRouter.middleware(
           ErrorAddress.pageOf(publicUrl, yield* MountPath)
         )
         const response = yield* Effect.updateContext(answered, observing(exchange))
-        const span = LatencyHistogram.collectedSpan(yield* Effect.context<never>())
+        const span = Span.collected(yield* Effect.context<never>())
+        yield* Span.annotate(() => ({
+          "wac.request.id": exchange.ownId,
+          "wac.api_key.id": exchange.caller?.key.id,
+          "wac.error.reason": exchange.error === undefined ? undefined : Errors.reasonOf(exchange.error)
+        }))
         yield* note(request, exchange, response, arrivedAt, clock.monotonicTimeNanosUnsafe(), span)
         return HttpServerResponse.setHeaders(response, {
           ...PageHeaders.of(response),
@@ -213,6 +220,18 @@ const surrounding = HttpRouter.middleware(
     }
   }),
   { global: true }
+)
+
+/** The methods of routes. A stranger's request may have any other word. */
+const nameOf = (method: string): string => HttpMetrics.methods.has(method) ? method : "HTTP"
+
+/** Names the span of a request by its method and its route's template, as OpenTelemetry's conventions do. */
+export const spanNames = Layer.effect(
+  HttpMiddleware.SpanNameGenerator,
+  Effect.map(Routes.make, ({ templateOf }) => ({ method, url }: HttpServerRequest.HttpServerRequest) => {
+    const route = templateOf(url)
+    return route === undefined ? nameOf(method) : `${nameOf(method)} ${route}`
+  })
 )
 
 /** Paths match exactly: a path with different case or an additional slash is different, as in a proxy's rules. */

@@ -17,7 +17,7 @@ const seconds = LatencyHistogram.make("wac_http_request_duration_seconds", {
 })
 
 /** The methods with their own label; every other method, which no route accepts, is `other`. */
-const methods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
+export const methods: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
 
 /** A completed request. `route` is `unknown` if no route has its path. */
 export interface CompletedRequest {

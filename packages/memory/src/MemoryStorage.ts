@@ -23,6 +23,7 @@ import * as MemberStore from "./people/MemberStore.ts"
 import * as PortalStore from "./people/PortalStore.ts"
 import * as SessionStore from "./people/SessionStore.ts"
 import * as Polling from "./Polling.ts"
+import * as KeptAnswerStore from "./requests/KeptAnswerStore.ts"
 import * as RequestStore from "./requests/RequestStore.ts"
 import * as PepperStore from "./secrets/PepperStore.ts"
 import * as SealedSecretStore from "./secrets/SealedSecretStore.ts"
@@ -58,6 +59,7 @@ export const layer: Layer.Layer<Ports.Ports> = Layer.mergeAll(
   PortalStore.layer,
   RateLimitStore.layer,
   ReplayStore.layer,
+  KeptAnswerStore.layer,
   RequestStore.layer,
   SealedSecretStore.layer,
   SessionStore.layer,

@@ -19,11 +19,13 @@ import {
   type InboundPost,
   type InboundPostStore,
   type Invitation,
+  KeptAnswer,
   type MediaStep,
   type MediaStore,
   type Member,
   type MemberStep,
   type Message,
+  type OptOutWords,
   type PhoneNumber,
   type PhoneNumberStep,
   type PortalStep,
@@ -34,6 +36,7 @@ import {
   Session,
   type SessionStore,
   StorageTime,
+  type Suppression,
   type Template,
   type Time,
   type Workspace
@@ -121,8 +124,8 @@ export interface KeptCampaign {
   readonly id: Id.CampaignId
   readonly workspaceId: Id.WorkspaceId
   job: CampaignStep.Job
-  /** In the order of their upload. */
-  readonly rows: Array<{
+  /** By their places, in the order of their upload. */
+  readonly rows: Map<number, {
     readonly row: Recipient.Row
     messageId: Id.MessageId | null
     problem: Recipient.Problem | null
@@ -153,6 +156,7 @@ export interface Memory {
   readonly apiKeys: Table<ApiKey.ApiKey>
   readonly apiKeyByTokenHash: Map<string, Id.ApiKeyId>
   readonly issuances: ForgetfulMap<string, Issuance>
+  readonly keptAnswers: ForgetfulMap<string, KeptAnswer.Binding>
   readonly templates: Table<Template.Template>
   readonly templateByName: Map<string, Id.TemplateId>
   readonly templateTold: Map<Id.TemplateId, Template.Told>
@@ -213,6 +217,9 @@ export interface Memory {
   readonly campaignHint: Hint
   readonly alerts: Table<Alert.Alert>
   readonly alertSettings: Map<Id.WorkspaceId, Alert.Settings>
+  /** By workspace and hash. */
+  readonly suppressions: Map<string, ReadonlyArray<Suppression.Suppression>>
+  readonly optOutWords: Map<Id.WorkspaceId, OptOutWords.Settings>
   readonly changeListeners: Set<(change: Change.Change) => void>
   readonly audit: Table<AuditEntry.AuditEntry>
   readonly requests: Table<ApiRequest.ApiRequest>
@@ -276,6 +283,7 @@ const make = (now: Memory["now"]): Memory => ({
   apiKeys: new Table(),
   apiKeyByTokenHash: new Map(),
   issuances: new ForgetfulMap((issuance, now) => Idempotency.isExpired(issuance, now)),
+  keptAnswers: new ForgetfulMap((binding, now) => KeptAnswer.isFree(binding, now)),
   templates: new Table(),
   templateByName: new Map(),
   templateTold: new Map(),
@@ -315,6 +323,8 @@ const make = (now: Memory["now"]): Memory => ({
   campaignHint: new Hint(),
   alerts: new Table(),
   alertSettings: new Map(),
+  suppressions: new Map(),
+  optOutWords: new Map(),
   changeListeners: new Set(),
   audit: new Table(),
   requests: new Table(),

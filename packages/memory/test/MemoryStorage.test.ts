@@ -49,7 +49,8 @@ const addWebhook = (memory: Memory, name: string, due: number): void => {
       createdAt: 0,
       orderKey: null,
       sequence: null,
-      data: {}
+      data: {},
+      trace: null
     }
     record(memory, [event], [`dlv_${name}${i}` as Id.DeliveryId])
   }

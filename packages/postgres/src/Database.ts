@@ -3,13 +3,14 @@
  * callers' commands, and notifications from other processes.
  */
 import { PgClient } from "@effect/sql-pg"
-import { RepeatedFailure, type Step, StorageTime, StoreError, type Time } from "@wac/core"
+import { RepeatedFailure, type Step, type Storage, StorageTime, StoreError, type Time } from "@wac/core"
 import { Context, Data, Effect, Exit, FiberSet, Layer, type Queue, Result, Schedule, type Scope } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Batch from "./Batch.ts"
 import * as Clocks from "./Clocks.ts"
 import { Deadline } from "./Deadline.ts"
 import { Notifications } from "./Notifications.ts"
+import * as PoolUse from "./PoolUse.ts"
 import { LostBeforeCommit, type Next, Sessions, ThrownBeforeCommit } from "./Sessions.ts"
 import * as SqlFailure from "./SqlFailure.ts"
 import type { Row, Rows, Statement } from "./Statement.ts"
@@ -113,6 +114,8 @@ export class Database extends Context.Service<Database, {
   readonly listen: (channel: string) => Effect.Effect<Queue.Dequeue<string>, never, Scope.Scope>
   /** The last problem with which an operation failed. Whoever sees that the database can be written again clears it. */
   readonly lastProblem: { current: StoreError.Problem | undefined }
+  /** The use of this process's connections: those for steps, and those for single statements. */
+  readonly pools: { readonly [pool in Storage.Pool]: PoolUse.PoolUse }
 }>()("@wac/postgres/Database") {
   static readonly layer: Layer.Layer<Database, never, PgClient.PgClient | Sessions | Notifications> = Layer.effect(
     Database,
@@ -175,7 +178,10 @@ const clock: Statement = { text: `select ${Clocks.now}::double precision as now`
 
 const make = Effect.gen(function*() {
   const client = yield* PgClient.PgClient
-  const { pipelined, transaction } = yield* Sessions
+  const { pipelined, pool: steps, transaction } = yield* Sessions
+  // a client over a pool has the pool's configuration
+  const { maxConnections }: PgClient.PgPoolConfig = client.config
+  const statements = PoolUse.make(maxConnections)
   const { listen } = yield* Notifications
   const fork = yield* FiberSet.makeRuntime<never>()
   const deadline = yield* Deadline
@@ -200,7 +206,7 @@ const make = Effect.gen(function*() {
     )
 
   const run = (text: string, params: ReadonlyArray<unknown>): Effect.Effect<ReadonlyArray<Row>, SqlError> =>
-    settled(client.unsafe<Row>(text, params))
+    settled(statements.counting(client.unsafe<Row>(text, params)))
 
   const timely = <A, E>(statement: Effect.Effect<A, E>): Effect.Effect<A, E | "late"> =>
     Effect.contextWith((context: Context.Context<never>) =>
@@ -342,6 +348,7 @@ const make = Effect.gen(function*() {
     direct: (operation, options) => batches(operation, directly(options), options.size),
     stepped: (operation, options) => batches(operation, stepping(options), options.size),
     listen,
-    lastProblem
+    lastProblem,
+    pools: { steps, statements }
   })
 })

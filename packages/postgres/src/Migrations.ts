@@ -30,6 +30,10 @@ import * as invitationMakers from "./migrations/0020_invitation_makers.ts"
 import * as corrections from "./migrations/0021_corrections.ts"
 import * as untoldPrices from "./migrations/0022_untold_prices.ts"
 import * as identities from "./migrations/0023_identities.ts"
+import * as optOuts from "./migrations/0024_opt_outs.ts"
+import * as keyScopes from "./migrations/0025_key_scopes.ts"
+import * as keptAnswers from "./migrations/0026_kept_answers.ts"
+import * as eventTraces from "./migrations/0027_event_traces.ts"
 import { OpenError } from "./OpenError.ts"
 import { describe, isPassing } from "./SqlFailure.ts"
 
@@ -69,7 +73,11 @@ export const all: ReadonlyArray<Migration> = [
   { name: "invitation makers", sql: invitationMakers.sql, additive: true },
   { name: "corrections", sql: corrections.sql, additive: true },
   { name: "untold prices", sql: untoldPrices.sql, additive: true },
-  { name: "identities", sql: identities.sql, additive: true }
+  { name: "identities", sql: identities.sql, additive: true },
+  { name: "opt outs", sql: optOuts.sql, additive: true },
+  { name: "key scopes", sql: keyScopes.sql, additive: true },
+  { name: "kept answers", sql: keptAnswers.sql, additive: true },
+  { name: "event traces", sql: eventTraces.sql, additive: true }
 ]
 
 /** The advisory lock that serializes migrations. The number is arbitrary but must stay the same. */

@@ -28,6 +28,7 @@ import * as PortalStore from "./people/PortalStore.ts"
 import * as SessionStore from "./people/SessionStore.ts"
 import * as PgliteClient from "./PgliteClient.ts"
 import * as PostgresClient from "./PostgresClient.ts"
+import * as KeptAnswerStore from "./requests/KeptAnswerStore.ts"
 import * as RequestStore from "./requests/RequestStore.ts"
 import * as PepperStore from "./secrets/PepperStore.ts"
 import * as SealedSecretStore from "./secrets/SealedSecretStore.ts"
@@ -62,6 +63,7 @@ export const layer = Layer.mergeAll(
   PortalStore.layer,
   RateLimitStore.layer,
   ReplayStore.layer,
+  KeptAnswerStore.layer,
   RequestStore.layer,
   SealedSecretStore.layer,
   SessionStore.layer,

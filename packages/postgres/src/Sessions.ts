@@ -6,6 +6,7 @@
 import { type PgConnection, PgPool } from "@effect/sql-pg"
 import { Cause, Context, Data, Effect, Layer } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
+import * as PoolUse from "./PoolUse.ts"
 import * as Primary from "./Primary.ts"
 import { isLostConnection, isOfClient, isOfServer } from "./SqlFailure.ts"
 import type { Rows, Statement } from "./Statement.ts"
@@ -53,6 +54,8 @@ export class Sessions extends Context.Service<Sessions, {
   readonly pipelined: (
     statements: ReadonlyArray<Statement>
   ) => Effect.Effect<ReadonlyArray<Rows>, SqlError | ThrownBeforeCommit>
+  /** The use of the connections. */
+  readonly pool: PoolUse.PoolUse
 }>()("@wac/postgres/Sessions") {
   /** Over connections of their own. `local` are settings that each transaction makes for itself. */
   static readonly layer = (
@@ -106,6 +109,8 @@ const spoil = "this takes the place of a statement that could not be encoded"
 const make = Effect.fnUntraced(function*(config: PgPool.Config, local: Readonly<Record<string, string>>) {
   // a connection is used exclusively but pipelined; a reserved one would not be pipelined
   const pool = yield* PgPool.make(Primary.extended(config, { multiplex: true, multiplexConcurrency: 1 }))
+
+  const use = PoolUse.make(config.maxConnections)
 
   const hasSettings = Object.keys(local).length > 0
   const opening = hasSettings ? [begin, setLocally(local)] : [begin]
@@ -182,15 +187,16 @@ const make = Effect.fnUntraced(function*(config: PgPool.Config, local: Readonly<
   })
 
   const using = <A, E>(step: (connection: PgConnection.PgConnection) => Effect.Effect<A, E>) =>
-    pool.use((connection) =>
+    use.counting(pool.use((connection) =>
       Effect.onError(
         step(connection),
         // interrupted in the middle: responses under way on this connection have no reader any more
         ({ reasons }) => reasons.every(Cause.isFailReason) ? Effect.void : pool.invalidate(connection)
       )
-    )
+    ))
 
   return Sessions.of({
+    pool: use,
     transaction: (load, next) => using((connection) => carryOut(connection, load, next)),
     pipelined: (statements) =>
       using((connection) =>

@@ -3,7 +3,9 @@
  */
 import { Storage, StoreError } from "@wac/core"
 import { Effect, Layer } from "effect"
+import { plain } from "./Column.ts"
 import { Database } from "./Database.ts"
+import * as PoolUse from "./PoolUse.ts"
 import * as WriteProbe from "./WriteProbe.ts"
 
 /** Short, because readiness probes ask again soon. */
@@ -12,12 +14,28 @@ const deadline = "1 second"
 /** Anybody can ask whether the service is ready, so writes are tried at most this often. */
 const triedEvery = "1 second"
 
+/** The size of a database is the sum over its files, so it is not asked for at every reading of metrics. */
+const measuredEvery = "1 minute"
+
+const measuredText = `select pg_database_size(current_database())::float8 as bytes,
+    current_setting('max_connections')::integer as max_connections,
+    (
+      select json_object_agg(k.state, k.count) from (
+        select case
+            when a.state in ('active', 'idle') then a.state
+            when a.state like 'idle in transaction%' then 'idle_in_transaction'
+            else 'other'
+          end as state, count(*)
+        from pg_stat_activity a where a.backend_type = 'client backend' group by 1
+      ) k
+    ) as connections`
+
 /** `name` is shown to operators and holds no credentials. */
 export const layer = (name: string, durable: boolean): Layer.Layer<Storage.Storage, never, Database> =>
   Layer.effect(
     Storage.Storage,
     Effect.gen(function*() {
-      const { lastProblem, query } = yield* Database
+      const { lastProblem, pools, query } = yield* Database
       const operation = "Storage.ping"
       const ask = (text: string) => query(operation, text, [])
       const tried = yield* Effect.cachedWithTTL(WriteProbe.run(ask, ({ problem }) => problem), triedEvery)
@@ -32,9 +50,27 @@ export const layer = (name: string, durable: boolean): Layer.Layer<Storage.Stora
         yield* Effect.logInfo("storage can be written again")
         return "writable"
       })
+      const measured = yield* Effect.cachedWithTTL(
+        Effect.map(query("Storage.measured", measuredText, []), ([row]): Omit<Storage.Measured, "pools"> => ({
+          bytes: plain(row!, "bytes"),
+          connections: {
+            active: 0,
+            idle: 0,
+            idle_in_transaction: 0,
+            other: 0,
+            ...plain<Partial<Storage.Measured["connections"]> | null>(row!, "connections")
+          },
+          maxConnections: plain(row!, "max_connections")
+        })),
+        measuredEvery
+      )
       return Storage.Storage.of({
         name,
         durable,
+        measured: Effect.map(measured, (measured) => ({
+          ...measured,
+          pools: { steps: PoolUse.stateOf(pools.steps), statements: PoolUse.stateOf(pools.statements) }
+        })),
         ping: isWritable.pipe(
           Effect.timeoutOrElse({
             duration: deadline,

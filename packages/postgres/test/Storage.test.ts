@@ -3,12 +3,14 @@ import { Storage, StoreError } from "@wac/core"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { Database } from "../src/Database.ts"
+import * as PoolUse from "../src/PoolUse.ts"
 import * as PostgresStorage from "../src/Storage.ts"
 
 /** A database of which only the disk matters: reads succeed, and making a table needs room. */
 const database = (disk: { isFull: boolean }, lastProblem: { current: StoreError.Problem | undefined }) =>
   Layer.mock(Database, {
     lastProblem,
+    pools: { steps: PoolUse.make(), statements: PoolUse.make() },
     query: (operation, text) =>
       text.startsWith("create")
         ? disk.isFull

@@ -44,7 +44,13 @@ const impossible: { readonly [constraint: string]: readonly [table: string, ...c
   ],
   buckets_counted_at: ["buckets", { phone_number_id: null }],
   api_keys_scopes: ["api_keys", { scopes: ["messages:send", "all"] }],
+  api_keys_further_scopes: ["api_keys", { further_scopes: ["messages:read", "all"] }, {
+    further_scopes: ["messages:send"]
+  }],
+  kept_answers_answer: ["kept_answers", { status: 200 }, { body: "{}" }],
   templates_parameter_format: ["templates", { parameter_format: "none" }],
+  suppressions_source: ["suppressions", { source: "nobody" }],
+  suppressions_name: ["suppressions", { at: null }, { source: null }],
   contacts_customer: ["contacts", { phone: null, user_id: null }],
   contacts_preference: ["contacts", { opted_out: true }],
   media_state: ["media", { id: "other", provider_media_id: "q", state: "lost" }],
@@ -161,6 +167,8 @@ const impossible: { readonly [constraint: string]: readonly [table: string, ...c
   events_order_key_sequence_key: ["events", { id: "other" }],
   webhooks_workspace_id_key: ["webhooks", { id: "other" }],
 
+  suppressions_workspace_id_fkey: ["suppressions", { workspace_id: "nobody's" }],
+  opt_out_words_workspace_id_fkey: ["opt_out_words", { workspace_id: "nobody's" }],
   alert_settings_workspace_id_fkey: ["alert_settings", { workspace_id: "nobody's" }],
   members_workspace_id_fkey: ["members", { workspace_id: "nobody's" }],
   members_user_id_fkey: ["members", { user_id: "nobody" }],
@@ -180,6 +188,7 @@ const impossible: { readonly [constraint: string]: readonly [table: string, ...c
   api_keys_workspace_id_fkey: ["api_keys", { id: "other", token_hash: "other", workspace_id: "nobody's" }],
   api_key_uses_api_key_id_fkey: ["api_key_uses", { api_key_id: "nobody's" }],
   api_key_requests_workspace_id_fkey: ["api_key_requests", { workspace_id: "nobody's" }],
+  kept_answers_workspace_id_fkey: ["kept_answers", { workspace_id: "nobody's" }],
   api_key_requests_api_key_id_fkey: ["api_key_requests", { idempotency_key: "other", api_key_id: "nobody's" }],
   templates_workspace_id_fkey: ["templates", { id: "other", workspace_id: "nobody's" }],
   contacts_workspace_id_fkey: ["contacts", { workspace_id: "nobody's", key: "+2", phone: "+2", user_id: null }],

@@ -30,7 +30,11 @@ const record: ReadonlyArray<readonly [name: string, sha256: string]> = [
   ["invitation makers", "1df54406d05d5b5e9132ab81c409686a75af3e896c9a8ff1ab62cd6c41bc7455"],
   ["corrections", "b09b6a3bd8650ec01254ed62bda45f7c49fae9e074e315d46d58b2ff8a9e1c2c"],
   ["untold prices", "d0b27dcf13e08b2b48cc917755c859445eb748d4cfe825bef51ec8cb44b2caa4"],
-  ["identities", "d79a839e7cf11ae492048f0e98bf7f4abd3816d0b78d1f4840facb01f75e2df1"]
+  ["identities", "d79a839e7cf11ae492048f0e98bf7f4abd3816d0b78d1f4840facb01f75e2df1"],
+  ["opt outs", "e0e52dff430af9abb1af8c9fb7a3c0c2b5297d3254b1d9514f7e07c967511690"],
+  ["key scopes", "7b5d35c1f360c1e01e8109c8fe4a01b767bccdcedfd1e47ec214f5fec94d3cbb"],
+  ["kept answers", "b4489c0f758cd736558f143f71194a79134cee0c4a2f3981a4ae917edd31366b"],
+  ["event traces", "9c74e3842358f8d257debf8f380ba46e7bb54215c36c4a8a8456df4fd063b71c"]
 ]
 
 const present = Migrations.all.map(({ name, sql }) => [name, createHash("sha256").update(sql).digest("hex")] as const)

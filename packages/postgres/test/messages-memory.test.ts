@@ -291,7 +291,14 @@ property({ length: 70, checkEvery: 5 }, (random, note) =>
           ids: yield* Fixture.eventIds
         }
       })))
-      yield* ask(commands.map((command) => ContactStore.ContactStore.use((store) => store.recordInbound(command))))
+      yield* ask(commands.map((command) =>
+        ContactStore.ContactStore.use((store) =>
+          store.recordInbound({
+            ...command,
+            hashes: MessageFixture.hashesOf(command.message.customer)
+          })
+        )
+      ))
     })
 
     const prefer = Effect.suspend(() =>
@@ -303,7 +310,9 @@ property({ length: 70, checkEvery: 5 }, (random, note) =>
           preference: random.pick(["opt_out", "opt_in"] as const),
           at: now + random.pick([0, -minute, -hour, hour])
         }
-        return ContactStore.ContactStore.use((store) => store.setPreference(command))
+        return ContactStore.ContactStore.use((store) =>
+          store.setPreference({ ...command, hashes: MessageFixture.hashesOf(command.customer) })
+        )
       }))
     )
 
@@ -316,7 +325,9 @@ property({ length: 70, checkEvery: 5 }, (random, note) =>
           to: someone(),
           at: now + random.pick([0, -minute, -hour, hour])
         }
-        return ContactStore.ContactStore.use((store) => store.move(command))
+        return ContactStore.ContactStore.use((store) =>
+          store.move({ ...command, hashes: MessageFixture.hashesOf(command.from, command.to) })
+        )
       }))
     )
 

@@ -72,6 +72,7 @@ property({ length: 70, checkEvery: 14 }, (random, note) =>
       for (let i = 0; i < count; i++) {
         const command = {
           now: ++now,
+          hashes: {},
           message: {
             providerNumberId: number.providerNumberId,
             providerMessageId: `wamid.${yield* Fixture.word}`,

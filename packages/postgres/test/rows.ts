@@ -71,6 +71,7 @@ export const possible: { readonly [table: string]: Row } = {
     name: "one",
     prefix: "wac_live_abcd",
     scopes: ["messages:send"],
+    further_scopes: ["messages:read"],
     token_hash: "h",
     secret_key_id: "k",
     secret_nonce: nonce,
@@ -80,6 +81,16 @@ export const possible: { readonly [table: string]: Row } = {
   },
   api_key_uses: { api_key_id: "key", last_used_at: 1 },
   api_key_requests: { workspace_id: "ws", idempotency_key: "i", fingerprint: "f", api_key_id: "key", expires_at: 1 },
+  kept_answers: {
+    workspace_id: "ws",
+    caller: "usr",
+    route: "r",
+    key: "k",
+    fingerprint: "f",
+    token: "t",
+    lease_until: 1,
+    expires_at: 1
+  },
   templates: {
     id: "tpl",
     workspace_id: "ws",
@@ -96,6 +107,16 @@ export const possible: { readonly [table: string]: Row } = {
     told: {}
   },
   contacts: { workspace_id: "ws", phone_number_id: "pn", key: "+1", phone: "+1", user_id: "u" },
+  suppressions: {
+    workspace_id: "ws",
+    hash: "h",
+    phone_number_id: "",
+    opted_out: true,
+    name: "+1",
+    source: "api",
+    at: 1
+  },
+  opt_out_words: { workspace_id: "ws", stop_words: [], start_words: [], removed: [] },
   contact_names: { phone_number_id: "pn", name: "+3", key: "+1" },
   inbound_messages: {
     workspace_id: "ws",

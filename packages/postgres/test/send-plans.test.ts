@@ -43,6 +43,7 @@ const sends = (first: number, count: number): ReadonlyArray<MessageStore.AcceptS
     apiKeyId: "key" as Id.ApiKeyId,
     campaignId: null,
     message: { type: "template", to: customer(first + i), template: { name: "t", language: "en" } },
+    hash: `hash ${first + i}`,
     messageId: `msg ${first + i}` as Id.MessageId,
     claimToken: "mine",
     leaseUntil: now + 1000,

@@ -4,6 +4,7 @@
 import {
   type ApiKey,
   ApiKeyStore,
+  ApiScope,
   Event,
   type Id,
   type Idempotency,
@@ -167,7 +168,7 @@ property({ length: 80, checkEvery: 20 }, (random, note) =>
 
     const issue = Effect.gen(function*() {
       const key = yield* Fixture.apiKey(someWorkspace(), now, {
-        scopes: random.pick([["messages:send"], []] as const),
+        scopes: random.pick([["messages:send"], [], ApiScope.defaults, ApiScope.all] as const),
         signingSecret: sealed(),
         requireSignature: random.below(2) === 0,
         expiresAt: random.pick([null, now + minute, now + day])

@@ -101,7 +101,7 @@ export const layer: Layer.Layer<Provider.Provider, never, Inbound.Inbound | Secu
       Effect.catchCause((cause) => Effect.logError("a report of the sandbox could not be applied", cause))
     )
 
-    const send = Effect.fn("SandboxProvider.send")(function*(
+    const send = Effect.fnUntraced(function*(
       { message, messageId, sender, template }: Provider.ProviderSend
     ) {
       const { answerAfter, outcome, tellings } = Behaviour.of(message.to)

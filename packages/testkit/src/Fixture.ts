@@ -107,10 +107,14 @@ export const idAt = <Prefix extends keyof Id.ByPrefix>(prefix: Prefix, at: Time.
 /** A fresh opaque word for tokens, keys and names. */
 export const word = SecureRandom.SecureRandom.use((random) => random.uuidV4())
 
-/** As many identifiers as one step can need. */
+/** The span that recorded an event. */
+export const trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+
+/** As many identifiers as one step can need, for events that a collected span records. */
 export const eventIds: Effect.Effect<MessageStore.EventIds, never, SecureRandom.SecureRandom> = Effect.all({
   events: Effect.replicateEffect(id("evt"), Event.maxPerReport),
-  deliveries: Effect.replicateEffect(id("dlv"), Event.maxPerReport)
+  deliveries: Effect.replicateEffect(id("dlv"), Event.maxPerReport),
+  trace: Effect.succeed(trace)
 })
 
 /** Bytes that look like a sealed secret. No test opens it. */

@@ -9,6 +9,7 @@ import * as AuditStoreSuite from "./audit/AuditStoreSuite.ts"
 import * as CampaignStoreSuite from "./campaigns/CampaignStoreSuite.ts"
 import * as ChangeStoreSuite from "./changes/ChangeStoreSuite.ts"
 import * as ContactStoreNamesSuite from "./contacts/ContactStoreNamesSuite.ts"
+import * as ContactStoreOptOutSuite from "./contacts/ContactStoreOptOutSuite.ts"
 import * as ContactStoreSuite from "./contacts/ContactStoreSuite.ts"
 import * as CustomerStoreSuite from "./contacts/CustomerStoreSuite.ts"
 import * as EventStoreSuite from "./events/EventStoreSuite.ts"
@@ -39,6 +40,7 @@ import * as InvitationStoreSuite from "./people/InvitationStoreSuite.ts"
 import * as MemberStoreSuite from "./people/MemberStoreSuite.ts"
 import * as PortalStoreSuite from "./people/PortalStoreSuite.ts"
 import * as SessionStoreSuite from "./people/SessionStoreSuite.ts"
+import * as KeptAnswerStoreSuite from "./requests/KeptAnswerStoreSuite.ts"
 import * as RequestStoreSuite from "./requests/RequestStoreSuite.ts"
 import * as PepperStoreSuite from "./secrets/PepperStoreSuite.ts"
 import * as SealedSecretStoreSuite from "./secrets/SealedSecretStoreSuite.ts"
@@ -67,6 +69,14 @@ const tests = (it: Fixture.It): void => {
       assert.isNotEmpty(storage.name)
       assert.notMatch(storage.name, /:\/\/[^/]*@/)
       assert.isBoolean(storage.durable)
+      if (storage.measured !== undefined) {
+        const { bytes, connections, maxConnections, pools } = yield* storage.measured
+        assert.isAbove(bytes, 0)
+        assert.sameMembers(Object.keys(connections), ["active", "idle", "idle_in_transaction", "other"])
+        for (const count of Object.values(connections)) assert.isAtLeast(count, 0)
+        if (maxConnections !== null) assert.isAbove(maxConnections, 0)
+        for (const { idle, inUse } of Object.values(pools)) assert.isAbove(idle + inUse, 0)
+      }
     }))
 }
 
@@ -84,7 +94,8 @@ const suites: { readonly [port in Ports.Name]: readonly [Suite, ...ReadonlyArray
   ApiKeyStore: [{ tests: ApiKeyStoreSuite.tests }],
   ContactStore: [
     { tests: ContactStoreSuite.tests },
-    { topic: "customers under several names", tests: ContactStoreNamesSuite.tests }
+    { topic: "customers under several names", tests: ContactStoreNamesSuite.tests },
+    { topic: "opt-outs of names", tests: ContactStoreOptOutSuite.tests }
   ],
   CustomerStore: [{ tests: CustomerStoreSuite.tests }],
   InboundPostStore: [{ tests: InboundPostStoreSuite.tests }],
@@ -132,6 +143,7 @@ const suites: { readonly [port in Ports.Name]: readonly [Suite, ...ReadonlyArray
   CampaignStore: [{ tests: CampaignStoreSuite.tests }],
   ChangeStore: [{ tests: ChangeStoreSuite.tests }],
   AuditStore: [{ tests: AuditStoreSuite.tests }],
+  KeptAnswerStore: [{ tests: KeptAnswerStoreSuite.tests }],
   RequestStore: [{ tests: RequestStoreSuite.tests }],
   UsageStore: [{ tests: UsageStoreSuite.tests }],
   EventStore: [{ tests: EventStoreSuite.tests }],

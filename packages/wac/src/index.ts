@@ -50,7 +50,7 @@ export type {
   ReceivedInteractive,
   ReceivedMedia
 } from "./inbound/ReceivedContent.ts"
-export type { ApiKey, ApiKeys, CreatedApiKey, ListedApiKey, NewApiKey } from "./keys/ApiKeys.ts"
+export type { ApiKey, ApiKeys, ApiScope, CreatedApiKey, ListedApiKey, NewApiKey } from "./keys/ApiKeys.ts"
 export type { Listing, Page, PageQuery } from "./Listing.ts"
 export type { Log, LogEntry } from "./Log.ts"
 export type { Media, NewFile, OpenedFile, StoredFile } from "./media/Media.ts"

@@ -45,6 +45,7 @@ it("statuses equal the core's", () => {
   expectTypeOf<NonNullable<Wac.ProviderTemplate["parameterFormat"]>>().toEqualTypeOf<Template.ParameterFormat>()
   expectTypeOf<Wac.Role>().toEqualTypeOf<Member.Role>()
   expectTypeOf<Wac.ApiKey["scopes"][number]>().toEqualTypeOf<ApiScope.ApiScope>()
+  expectTypeOf<NonNullable<Wac.NewApiKey["scopes"]>[number]>().toEqualTypeOf<ApiScope.ApiScope>()
 })
 
 it("events and envelopes equal the core's, and received contents equal the verifier's", () => {

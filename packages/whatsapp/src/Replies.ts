@@ -1,7 +1,7 @@
 /**
  * What customers write (`messages` of a post). What each content holds is in the table of the package's README.
  */
-import { CustomerNames, type InboundItem, InboundMessage } from "@wac/core"
+import { CustomerNames, type InboundItem, type InboundMessage } from "@wac/core"
 import { Predicate } from "effect"
 import * as Customers from "./Customers.ts"
 import * as GraphError from "./GraphError.ts"
@@ -208,7 +208,7 @@ export const read = (
       at,
       ...said,
       context: contextOf(message),
-      preference: InboundMessage.preferenceIn(said.type, said.content),
+      preference: undefined,
       ...(profile === undefined ? {} : { profile })
     }
   }

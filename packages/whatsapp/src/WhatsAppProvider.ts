@@ -167,8 +167,7 @@ export const layer = (
       const send = (command: Provider.ProviderSend): Effect.Effect<Provider.ProviderOutcome> =>
         accessOf(command.sender).pipe(
           Effect.flatMap((access) => sendAs(access, command)),
-          Effect.catch((error) => Effect.succeed<Provider.ProviderOutcome>({ _tag: "NotSent", error })),
-          Effect.withSpan("WhatsAppProvider.send", {}, { captureStackTrace: false })
+          Effect.catch((error) => Effect.succeed<Provider.ProviderOutcome>({ _tag: "NotSent", error }))
         )
 
       const markRead: NonNullable<Provider.Provider["Service"]["markRead"]> = Effect.fn("WhatsAppProvider.markRead")(

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { InboundMessage } from "@wac/core"
+import { InboundMessage, OptOutWords } from "@wac/core"
 import type { ReceivedContentByType as Told } from "@wac/verifier"
 import {
   ana,
@@ -31,8 +31,8 @@ const received = (
 
 /** Type, content and wish of it. */
 const said = (fields: { readonly [name: string]: Json }) => {
-  const { content, preference, type } = received(fields)
-  return [type, content, preference]
+  const message = received(fields)
+  return [message.type, message.content, InboundMessage.preferenceOf(message, OptOutWords.noSettings)]
 }
 
 describe("a message", () => {

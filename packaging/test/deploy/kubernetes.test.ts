@@ -167,6 +167,31 @@ describe.each(["single", "cluster"])("the overlay %s", (overlay) => {
   })
 })
 
+describe("the component watching", () => {
+  it("scrapes the pods of the service with the token that /metrics requires", () => {
+    const [monitor] = build(join(folder, "components/watching"))
+    const service = build(join(folder, "base")).find(({ kind }) => kind === "Service")!
+    const { labels } = parse(readFileSync(join(folder, "base/kustomization.yaml"), "utf8"))
+    assert.include(monitor, { apiVersion: "monitoring.coreos.com/v1", kind: "ServiceMonitor" })
+    assert.deepEqual(monitor!.spec.selector.matchLabels, labels[0].pairs)
+    const [endpoint] = monitor!.spec.endpoints
+    assert.include(service.spec.ports.map(({ name }: Part) => name), endpoint.port)
+    assert.deepInclude(endpoint, {
+      path: "/metrics",
+      authorization: { type: "Bearer", credentials: { name: "wac", key: "METRICS_TOKEN" } }
+    })
+    // the rules find the processes by this job, which is the service's name
+    assert.include(
+      readFileSync(join(root, "deploy/prometheus/rules.yml"), "utf8"),
+      `up{job="${service.metadata.name}"}`
+    )
+  })
+
+  it("nothing advertises a scrape without the token", () => {
+    assert.notInclude(readFileSync(join(folder, "base/deployment.yaml"), "utf8"), "prometheus.io/scrape")
+  })
+})
+
 describe("the compose file", () => {
   const path = join(root, "deploy/compose/compose.yaml")
   const { secrets, services, volumes } = parse(readFileSync(path, "utf8"))

@@ -145,6 +145,9 @@ const Steps = ({ campaign }: { readonly campaign: Campaign }) => {
       {can("running", "scheduled") ? button("pause", "Pause") : null}
       {can("paused") ? button("resume", "Resume", "primary") : null}
       {can("scheduled", "running", "paused") ? button("cancel", "Cancel", "danger") : null}
+      {can("draft", "ready") && refusal === undefined
+        ? <Link to="/campaigns/$id/edit" params={{ id }} className={buttonClass()}>Change</Link>
+        : null}
       {can("draft", "ready") ? button("remove", "Delete", "danger") : null}
       {asked === undefined ? <Failure error={act.error} /> : (
         <Confirm

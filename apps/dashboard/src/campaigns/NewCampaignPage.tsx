@@ -1,9 +1,10 @@
-/** A new campaign: a template, a file of customers, and what of the file fills the template. */
+/** A campaign that is not started, new or changed: a template, a file of customers, and what fills the template. */
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
-import { Link, useNavigate } from "@tanstack/react-router"
-import type { Campaign, TemplateDetail } from "@wac/client/internal"
+import { Link, useNavigate, useParams } from "@tanstack/react-router"
+import type { Campaign, CreateCampaign, TemplateDetail } from "@wac/client/internal"
 import { useRef, useState } from "react"
 import { phoneNumbersQuery } from "../numbers/Queries.ts"
+import { useOnce } from "../session/Once.ts"
 import { api } from "../session/Service.ts"
 import { useRefusal } from "../session/Session.tsx"
 import { Preview } from "../templates/Preview.tsx"
@@ -12,13 +13,22 @@ import { Button, buttonClass } from "../ui/Button.tsx"
 import { Failure, Notice } from "../ui/Failure.tsx"
 import { elsewhere, Field } from "../ui/Field.tsx"
 import { Empty, Loaded } from "../ui/Loaded.tsx"
-import { fromLocal } from "../ui/Moment.ts"
+import { fromLocal, toLocal } from "../ui/Moment.ts"
 import { Page, Section } from "../ui/Page.tsx"
 import { timeZone } from "../ui/Time.tsx"
+import { campaignQuery } from "./Queries.ts"
 import { fileOf, type Head, headOf, numbersOf } from "./RecipientFile.ts"
-import { contentOf, exampleOf, type Fillings, guessed, TemplateValues } from "./TemplateValues.tsx"
+import {
+  columnsOf,
+  contentOf,
+  exampleOf,
+  type Fillings,
+  fillingsOf,
+  guessed,
+  TemplateValues
+} from "./TemplateValues.tsx"
 
-const idOf = ({ language, name }: TemplateDetail): string => `${name} ${language}`
+const idOf = ({ language, name }: Pick<TemplateDetail, "name" | "language">): string => `${name} ${language}`
 
 /** A template to choose. */
 const TemplateOption = ({ template }: { readonly template: TemplateDetail }) => (
@@ -28,28 +38,57 @@ const TemplateOption = ({ template }: { readonly template: TemplateDetail }) => 
   </option>
 )
 
-const Form = ({ templates }: { readonly templates: ReadonlyArray<TemplateDetail> }) => {
+/** A template as the campaign has it, with what this form cannot fill. */
+const filledAs = (
+  before: Campaign["template"] | null | undefined,
+  template: TemplateDetail,
+  fillings: Fillings
+): Campaign["template"] => ({
+  ...(before && idOf(before) === idOf(template) ? before : {}),
+  ...contentOf(template, fillings)
+})
+
+const timeOf = (at: string | null | undefined): string => at == null ? "" : toLocal(at)
+
+const percentOf = (share: number): string => `${Math.round(share * 100)}`
+
+const Form = (
+  { campaign, templates }: {
+    readonly templates: ReadonlyArray<TemplateDetail>
+    /** The campaign to change; a new one if omitted. */
+    readonly campaign?: Campaign
+  }
+) => {
+  const before = templates.find((template) => campaign !== undefined && idOf(template) === idOf(campaign.template))
+  const beforeB = templates.find((template) => campaign?.templateB && idOf(template) === idOf(campaign.templateB))
   const client = useQueryClient()
   const navigate = useNavigate()
   const refusal = useRefusal("developer")
   const numbers = useQuery(phoneNumbersQuery)
-  const [name, setName] = useState("")
-  const [chosen, setChosen] = useState(idOf(templates[0]!))
-  const [from, setFrom] = useState("")
+  const [name, setName] = useState(campaign?.name ?? "")
+  const [chosen, setChosen] = useState(idOf(before ?? templates[0]!))
+  const [from, setFrom] = useState(campaign?.from ?? "")
   const [file, setFile] = useState<File>()
   const [head, setHead] = useState<Head>()
   const [unread, setUnread] = useState<string>()
   const [numberColumn, setNumberColumn] = useState("")
-  const [fillings, setFillings] = useState<Fillings>({})
-  const [chosenB, setChosenB] = useState("")
-  const [fillingsB, setFillingsB] = useState<Fillings>({})
-  const [startAt, setStartAt] = useState("")
-  const [notAfter, setNotAfter] = useState("")
-  const [share, setShare] = useState("50")
-  const [quiet, setQuiet] = useState({ from: "", to: "" })
-  const [holdout, setHoldout] = useState("0")
-  // a second try goes on with the campaign that the first has made
-  const made = useRef<Campaign>(undefined)
+  const [country, setCountry] = useState("")
+  const [fillings, setFillings] = useState<Fillings>(
+    campaign && before ? fillingsOf(before, campaign.template) : {}
+  )
+  const [chosenB, setChosenB] = useState(beforeB === undefined ? "" : idOf(beforeB))
+  const [fillingsB, setFillingsB] = useState<Fillings>(
+    campaign?.templateB && beforeB ? fillingsOf(beforeB, campaign.templateB) : {}
+  )
+  const [startAt, setStartAt] = useState(timeOf(campaign?.startAt))
+  const [notAfter, setNotAfter] = useState(timeOf(campaign?.notAfter))
+  const [share, setShare] = useState(percentOf(campaign?.share ?? 0.5))
+  const [quiet, setQuiet] = useState<{ readonly from: string; readonly to: string }>(
+    campaign?.quietHours ?? { from: "", to: "" }
+  )
+  const [holdout, setHoldout] = useState(percentOf(campaign?.holdout ?? 0))
+  // a second try goes on with the campaign that the first has made and filled
+  const made = useRef<Campaign>(campaign)
   const template = templates.find((template) => idOf(template) === chosen)!
   const templateB = templates.find((template) => idOf(template) === chosenB)
 
@@ -69,12 +108,15 @@ const Form = ({ templates }: { readonly templates: ReadonlyArray<TemplateDetail>
     }
   }
 
+  const once = useOnce<CreateCampaign>()
+  /** How many files were refused: what is made after one is another campaign. */
+  const refusals = useRef(0)
   const create = useMutation({
     mutationFn: async () => {
       const plan = {
         name: name.trim(),
-        template: contentOf(template, fillings),
-        ...(templateB === undefined ? {} : { templateB: contentOf(templateB, fillingsB) }),
+        template: filledAs(campaign?.template, template, fillings),
+        ...(templateB === undefined ? {} : { templateB: filledAs(campaign?.templateB, templateB, fillingsB) }),
         ...(from === "" ? {} : { from }),
         ...(startAt === "" ? {} : { startAt: fromLocal(startAt)! }),
         ...(notAfter === "" ? {} : { notAfter: fromLocal(notAfter)! }),
@@ -82,21 +124,47 @@ const Form = ({ templates }: { readonly templates: ReadonlyArray<TemplateDetail>
         ...(quiet.from === "" || quiet.to === "" ? {} : { quietHours: quiet }),
         ...(Number(holdout) === 0 ? {} : { holdout: Number(holdout) / 100 })
       }
-      made.current = made.current === undefined
-        ? await api.campaigns.create(plan)
-        : await api.campaigns.edit(made.current.id, { templateB: null, ...plan })
-      const { id } = made.current
-      if (file !== undefined && head !== undefined) {
-        await api.campaigns.upload(id, fileOf(file, head, numberColumn))
+      const upload = (id: string) =>
+        file === undefined || head === undefined ? undefined : api.campaigns.upload(id, fileOf(file, head), {
+          replace: true,
+          ...(head.columns.length === 0 ? {} : { toColumn: numberColumn }),
+          ...(country === "" ? {} : { defaultCountry: country.toUpperCase() })
+        })
+      if (made.current === undefined) {
+        const { id } = await api.campaigns.create(plan, {
+          idempotencyKey: once([plan, refusals.current], () => plan).idempotencyKey
+        })
+        try {
+          made.current = await upload(id)
+        } catch (error) {
+          // of a file that is refused, nothing is left
+          refusals.current++
+          await api.campaigns.remove(id).catch(() => undefined)
+          throw error
+        }
         await api.campaigns.check(id)
+        return id
       }
+      const { id } = made.current
+      await upload(id)
+      await api.campaigns.edit(id, {
+        templateB: null,
+        from: null,
+        startAt: null,
+        notAfter: null,
+        quietHours: null,
+        holdout: 0,
+        ...plan
+      })
+      await api.campaigns.check(id)
       return id
     },
     onSuccess: (id) => navigate({ to: "/campaigns/$id", params: { id } }),
     onSettled: () => client.invalidateQueries({ queryKey: ["campaigns"] })
   })
   const { error } = create
-  const columns = head?.columns ?? []
+  const columns = head?.columns ?? (campaign === undefined ? [] : columnsOf(fillings, fillingsB))
+  const unready = unread ?? (file !== undefined && head === undefined ? "The file is being read." : undefined)
   return (
     <div className="grid items-start gap-6 lg:grid-cols-[minmax(0,1fr)_22rem]">
       <Section title="Campaign">
@@ -104,7 +172,7 @@ const Form = ({ templates }: { readonly templates: ReadonlyArray<TemplateDetail>
           className="space-y-5"
           onSubmit={(event) => {
             event.preventDefault()
-            if (!create.isPending && refusal === undefined) create.mutate()
+            if (!create.isPending && refusal === undefined && unready === undefined) create.mutate()
           }}
         >
           <Field label="Name" hint="For you; customers do not see it." error={error} param="name">
@@ -152,13 +220,15 @@ const Form = ({ templates }: { readonly templates: ReadonlyArray<TemplateDetail>
           )}
           <Field
             label="Customers"
-            hint="A CSV file with a row of column names, or a file with a recipient in JSON in each line (.ndjson)."
+            hint={campaign === undefined
+              ? "A CSV file with a row of column names, or a file with a recipient in JSON in each line (.ndjson)."
+              : "Another file replaces all rows that the campaign has. Empty: they stay."}
           >
             {(control) => (
               <input
                 {...control}
                 type="file"
-                required
+                required={campaign === undefined}
                 accept=".csv,.ndjson,.jsonl,text/csv,application/x-ndjson"
                 className="field py-1.5"
                 onChange={(event) => void choose(event.target.files?.[0])}
@@ -166,7 +236,27 @@ const Form = ({ templates }: { readonly templates: ReadonlyArray<TemplateDetail>
             )}
           </Field>
           {unread === undefined ? null : <Notice tone="bad" role="alert">{unread}</Notice>}
-          {columns.length === 0 ? null : (
+          {head === undefined ? null : (
+            <Field
+              label="Country of numbers without a country code"
+              hint="Two letters, such as DE. Empty: such numbers are left out."
+              error={error}
+              param="defaultCountry"
+            >
+              {(control) => (
+                <input
+                  {...control}
+                  autoComplete="off"
+                  maxLength={2}
+                  pattern="[A-Za-z]{2}"
+                  className="field max-w-32 uppercase"
+                  value={country}
+                  onChange={(event) => setCountry(event.target.value)}
+                />
+              )}
+            </Field>
+          )}
+          {head === undefined || columns.length === 0 ? null : (
             <Field label="Column with the phone numbers or user ids">
               {(control) => (
                 <select
@@ -311,7 +401,8 @@ const Form = ({ templates }: { readonly templates: ReadonlyArray<TemplateDetail>
               "from",
               "startAt",
               "notAfter",
-              "share"
+              "share",
+              "defaultCountry"
             )}
           />
           <div className="flex flex-wrap gap-2">
@@ -319,11 +410,13 @@ const Form = ({ templates }: { readonly templates: ReadonlyArray<TemplateDetail>
               look="primary"
               type="submit"
               isPending={create.isPending}
-              refusal={refusal ?? template.unfillable ?? undefined}
+              refusal={refusal ?? template.unfillable ?? unready}
             >
-              {create.isPending ? "Uploading…" : "Upload and check"}
+              {create.isPending ? "Uploading…" : campaign === undefined ? "Upload and check" : "Save and check"}
             </Button>
-            <Link to="/campaigns" className={buttonClass()}>Cancel</Link>
+            {campaign === undefined
+              ? <Link to="/campaigns" className={buttonClass()}>Cancel</Link>
+              : <Link to="/campaigns/$id" params={{ id: campaign.id }} className={buttonClass()}>Cancel</Link>}
           </div>
           <p className="text-[13px] text-muted">
             Nothing is sent until you have seen the report and start the campaign.
@@ -345,10 +438,12 @@ const Form = ({ templates }: { readonly templates: ReadonlyArray<TemplateDetail>
   )
 }
 
-export const NewCampaignPage = () => {
+const FormPage = (
+  { campaign, title }: { readonly title: string; readonly campaign?: Campaign }
+) => {
   const templates = useQuery(approvedQuery)
   return (
-    <Page title="New campaign" lead="One template to many customers. Every row is checked before anything is sent.">
+    <Page title={title} lead="One template to many customers. Every row is checked before anything is sent.">
       {templates.data === undefined || templates.data.length === 0
         ? (
           <div className="card">
@@ -362,7 +457,24 @@ export const NewCampaignPage = () => {
             </Loaded>
           </div>
         )
-        : <Form templates={templates.data} />}
+        : <Form templates={templates.data} {...(campaign === undefined ? {} : { campaign })} />}
     </Page>
   )
+}
+
+export const NewCampaignPage = () => <FormPage title="New campaign" />
+
+/** Changes a campaign that is not started, or gives it another file. */
+export const EditCampaignPage = () => {
+  const { id } = useParams({ from: "/campaigns/$id/edit" })
+  const query = useQuery(campaignQuery(id))
+  return query.data === undefined
+    ? (
+      <Page title="Change the campaign">
+        <div className="card">
+          <Loaded query={query}>{() => null}</Loaded>
+        </div>
+      </Page>
+    )
+    : <FormPage key={id} title="Change the campaign" campaign={query.data} />
 }

@@ -109,7 +109,7 @@ export const Recipients = ({ campaign }: { readonly campaign: Campaign }) => {
                         <Cell className="text-muted tabular-nums">{grouped(row.row)}</Cell>
                         <Cell className="tabular-nums">
                           {row.messageId === null
-                            ? row.to ?? "–"
+                            ? row.to ?? row.problem?.value ?? "–"
                             : (
                               <Link to="/messages/$id" params={{ id: row.messageId }} className={rowLink}>
                                 {row.to}
@@ -122,6 +122,7 @@ export const Recipients = ({ campaign }: { readonly campaign: Campaign }) => {
                         </Cell>
                         <Cell className="hidden break-words text-muted sm:table-cell">
                           {why === null ? "" : asSentence(why.message)}
+                          {row.problem?.line == null ? "" : ` Line ${grouped(row.problem.line)} of the file.`}
                         </Cell>
                       </Row>
                     )

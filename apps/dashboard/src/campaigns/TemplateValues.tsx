@@ -30,6 +30,25 @@ export const exampleOf = ({ variables }: TemplateDetail, fillings: Fillings, hea
     return [variable, column === undefined ? text : head?.example[column] ?? ""]
   }))
 
+/** The whole of a value that a column fills. */
+const columnPattern = /^\{\{([^{}]+)\}\}$/
+
+/** What fills the placeholders of a campaign's template. */
+export const fillingsOf = ({ variables }: TemplateDetail, { bodyParams }: Campaign["template"]): Fillings =>
+  Object.fromEntries(variables.map((variable, i) => {
+    const value = Array.isArray(bodyParams)
+      ? bodyParams[i]
+      : (bodyParams as { readonly [name: string]: unknown } | undefined)?.[variable]
+    const text = typeof value === "string" ? value : ""
+    const column = columnPattern.exec(text)?.[1]?.trim()
+    return [variable, column === undefined ? { column, text } : { column, text: "" }]
+  }))
+
+/** The columns that fill placeholders. */
+export const columnsOf = (...fillings: ReadonlyArray<Fillings>): ReadonlyArray<string> => [
+  ...new Set(fillings.flatMap((filling) => Object.values(filling)).flatMap(({ column }) => column ?? []))
+]
+
 /** Columns that are called like a placeholder probably fill it. */
 export const guessed = (columns: ReadonlyArray<string>): Fillings =>
   Object.fromEntries(columns.map((column) => [column, { column, text: "" }]))

@@ -1,11 +1,12 @@
 /** One contact: its window, its wishes, and what was sent to it. */
-import { useQuery } from "@tanstack/react-query"
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { Link, useParams } from "@tanstack/react-router"
 import type { Contact, EventOf, ListedMessage } from "@wac/client/internal"
 import { MessageState } from "../messages/MessageWords.tsx"
 import { api, firstPage } from "../session/Service.ts"
-import { live } from "../session/Session.tsx"
-import { buttonClass } from "../ui/Button.tsx"
+import { live, useRefusal } from "../session/Session.tsx"
+import { Button, buttonClass } from "../ui/Button.tsx"
+import { Failure } from "../ui/Failure.tsx"
 import { Empty, Loaded } from "../ui/Loaded.tsx"
 import { Fact, Facts, Page, Section } from "../ui/Page.tsx"
 import { Id } from "../ui/Table.tsx"
@@ -97,6 +98,24 @@ const Conversation = ({ contact }: { readonly contact: Contact }) => {
   )
 }
 
+/** Opts the customer out, or in again. */
+const OptOutButton = ({ contact: { id, optedOut } }: { readonly contact: Contact }) => {
+  const client = useQueryClient()
+  const refusal = useRefusal("developer")
+  const choose = useMutation({
+    mutationFn: () => optedOut ? api.contacts.optIn(id) : api.contacts.optOut(id),
+    onSettled: () => client.invalidateQueries()
+  })
+  return (
+    <span className="mt-1 block">
+      <Button small refusal={refusal} isPending={choose.isPending} onClick={() => choose.mutate()}>
+        {optedOut ? "Opt in" : "Opt out"}
+      </Button>
+      <Failure error={choose.error} />
+    </span>
+  )
+}
+
 export const ContactPage = () => {
   const { id } = useParams({ from: "/contacts/$id" })
   const query = useQuery({
@@ -127,6 +146,7 @@ export const ContactPage = () => {
                 </Fact>
                 <Fact name="Opted out">
                   <OptOut optedOut={contact.optedOut} />
+                  <OptOutButton contact={contact} />
                   {contact.preferenceAt === null ? null : (
                     <span className="block text-[13px] text-muted">
                       said <Time at={contact.preferenceAt} />

@@ -1,6 +1,6 @@
 /** Creating a key: its form, and the one time that its secrets are shown. */
 import { useMutation, useQueryClient } from "@tanstack/react-query"
-import type { CreateApiKey, CreatedApiKey } from "@wac/client/internal"
+import type { ApiScope, CreateApiKey, CreatedApiKey } from "@wac/client/internal"
 import { useState } from "react"
 import { useOnce } from "../session/Once.ts"
 import { address, api } from "../session/Service.ts"
@@ -10,6 +10,7 @@ import { Dialog } from "../ui/Dialog.tsx"
 import { Failure, Notice } from "../ui/Failure.tsx"
 import { Check, elsewhere, Field } from "../ui/Field.tsx"
 import { timeZone } from "../ui/Time.tsx"
+import { choices, preset } from "./ScopeWords.ts"
 import { sendCurl } from "./SendCurl.ts"
 
 const day = 24 * 60 * 60 * 1000
@@ -33,13 +34,15 @@ const Form = (
   const [lifetime, setLifetime] = useState("")
   const [at, setAt] = useState("")
   const [requireSignature, setRequireSignature] = useState(false)
+  const [scopes, setScopes] = useState<ReadonlyArray<ApiScope>>(preset)
   const once = useOnce<CreateApiKey>()
   const create = useMutation({
     mutationFn: () => {
-      const { idempotencyKey, request } = once([name, lifetime, at, requireSignature], () => {
+      const { idempotencyKey, request } = once([name, lifetime, at, requireSignature, scopes.join()], () => {
         const expiresAt = expiryOf(lifetime, at)
         return {
           name,
+          scopes,
           ...(expiresAt === undefined ? {} : { expiresAt }),
           ...(requireSignature ? { requireSignature } : {})
         }
@@ -99,6 +102,20 @@ const Form = (
           </Field>
         )
         : null}
+      <fieldset className="space-y-2">
+        <legend className="mb-1 font-medium">Besides sending messages, the key may</legend>
+        {choices.map(([scope, name, hint]) => (
+          <Check
+            key={scope}
+            checked={scopes.includes(scope)}
+            onChange={(isChosen) =>
+              setScopes((chosen) => isChosen ? [...chosen, scope].sort() : chosen.filter((other) => other !== scope))}
+          >
+            {name}
+            <span className="block text-[13px] text-muted">{hint}</span>
+          </Check>
+        ))}
+      </fieldset>
       <Check checked={requireSignature} onChange={setRequireSignature}>
         Require signed requests
         <span className="block text-[13px] text-muted">

@@ -1,7 +1,8 @@
 /** Who may work in the workspace, and as what. */
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
-import type { InvitedMember, Member, Role } from "@wac/client/internal"
+import type { InvitedMember, InviteMember, Member, Role } from "@wac/client/internal"
 import { useState } from "react"
+import { useOnce } from "../session/Once.ts"
 import { api } from "../session/Service.ts"
 import { live, useRefusal, useSession } from "../session/Session.tsx"
 import { useOpened } from "../shell/Opened.ts"
@@ -32,8 +33,12 @@ const InviteDialog = ({ onClose }: { readonly onClose: () => void }) => {
   const session = useSession()
   const [email, setEmail] = useState("")
   const [role, setRole] = useState<Role>("developer")
+  const once = useOnce<InviteMember>()
   const invite = useMutation<InvitedMember>({
-    mutationFn: () => api.members.invite({ email: email.trim(), role }),
+    mutationFn: () => {
+      const { idempotencyKey, request } = once([email, role], () => ({ email: email.trim(), role }))
+      return api.members.invite(request, { idempotencyKey })
+    },
     onSettled: () => client.invalidateQueries()
   })
   const { data: invited, error } = invite
@@ -80,7 +85,13 @@ const InviteDialog = ({ onClose }: { readonly onClose: () => void }) => {
               Give this link to {email.trim()}. It is shown this once, works once, and ends{" "}
               <Time at={invited.expiresAt} />. It was also mailed if this service sends mail.
             </p>
-            <Secret label="Link" value={invited.inviteUrl} />
+            {invited.inviteUrl === undefined
+              ? (
+                <Notice tone="warn" role="alert">
+                  The response with the link was lost, and it is not shown again. Invite the person again for another.
+                </Notice>
+              )
+              : <Secret label="Link" value={invited.inviteUrl} />}
             <div className="flex justify-end">
               <Button look="primary" onClick={onClose}>Done</Button>
             </div>

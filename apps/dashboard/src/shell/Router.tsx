@@ -119,6 +119,11 @@ const tree = root.addChildren([
   }),
   createRoute({
     getParentRoute: () => root,
+    path: "/campaigns/$id/edit",
+    component: lazyRouteComponent(() => import("../campaigns/NewCampaignPage.tsx"), "EditCampaignPage")
+  }),
+  createRoute({
+    getParentRoute: () => root,
     path: "/campaigns/$id",
     validateSearch: (search) => given(search, "outcome", "reason", "cursor"),
     component: lazyRouteComponent(() => import("../campaigns/CampaignPage.tsx"), "CampaignPage")

@@ -1,7 +1,8 @@
 /** Delivering a range of events again, with its progress. */
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
-import type { Replay, ReplayedStatus } from "@wac/client/internal"
+import type { CreateReplay, Replay, ReplayedStatus } from "@wac/client/internal"
 import { useState } from "react"
+import { useOnce } from "../session/Once.ts"
 import { api, firstPage } from "../session/Service.ts"
 import { live, useRefusal } from "../session/Session.tsx"
 import { useOpened } from "../shell/Opened.ts"
@@ -42,13 +43,16 @@ const StartDialog = ({ onClose }: { readonly onClose: () => void }) => {
   const [since, setSince] = useState("")
   const [until, setUntil] = useState("")
   const [status, setStatus] = useState<ReplayedStatus | "">("")
+  const once = useOnce<CreateReplay>()
   const create = useMutation({
-    mutationFn: () =>
-      api.replays.create({
+    mutationFn: () => {
+      const { idempotencyKey, request } = once([since, until, status], () => ({
         since: new Date(since).toISOString(),
         ...(until === "" ? {} : { until: new Date(until).toISOString() }),
         ...(status === "" ? {} : { status })
-      }),
+      }))
+      return api.replays.create(request, { idempotencyKey })
+    },
     onSuccess: onClose,
     onSettled: () => client.invalidateQueries()
   })

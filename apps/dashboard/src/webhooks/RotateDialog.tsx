@@ -5,17 +5,22 @@ import { useState } from "react"
 import { api } from "../session/Service.ts"
 import { Button } from "../ui/Button.tsx"
 import { Dialog } from "../ui/Dialog.tsx"
-import { Failure } from "../ui/Failure.tsx"
+import { Failure, Notice } from "../ui/Failure.tsx"
 import { Choices } from "../ui/Field.tsx"
 
 export const RotateDialog = (
-  { onClose, onRotated }: { readonly onClose: () => void; readonly onRotated: (secret: RotatedSecret) => void }
+  { onClose, onRotated }: {
+    readonly onClose: () => void
+    readonly onRotated: (secret: Required<RotatedSecret>) => void
+  }
 ) => {
   const client = useQueryClient()
   const [overlap, setOverlap] = useState("86400")
   const rotate = useMutation({
     mutationFn: () => api.webhook.rotateSecret({ overlapSeconds: Number(overlap) }),
-    onSuccess: onRotated,
+    onSuccess: ({ previousExpiresAt, signingSecret }) => {
+      if (signingSecret !== undefined) onRotated({ previousExpiresAt, signingSecret })
+    },
     onSettled: () => client.invalidateQueries()
   })
   return (
@@ -36,6 +41,13 @@ export const RotateDialog = (
           ]}
         />
         <Failure error={rotate.error} />
+        {rotate.data !== undefined && rotate.data.signingSecret === undefined
+          ? (
+            <Notice tone="warn" role="alert">
+              The secret was rotated, but the response that shows it was lost. Rotate again for another.
+            </Notice>
+          )
+          : null}
         <div className="flex flex-wrap justify-end gap-2">
           <Button onClick={onClose}>Cancel</Button>
           <Button look="primary" isPending={rotate.isPending} onClick={() => rotate.mutate()}>Rotate secret</Button>

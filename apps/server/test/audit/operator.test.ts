@@ -23,6 +23,8 @@ it.live("each operator command that changes something is in its workspace's audi
         ["numbers remove +14155550123", ""],
         ["export +14155550177", ""],
         ["erase +14155550177", ""],
+        ["contacts opt-out +14155550177", ""],
+        ["contacts opt-out +14155550177 --end", ""],
         ["members list", ""],
         ["members reset-password --password-from -", password],
         ["members unlink", ""]
@@ -59,6 +61,8 @@ it.live("each operator command that changes something is in its workspace's audi
           files: "0"
         }
       ],
+      ["contact.opt_out", null, null],
+      ["contact.opt_in", null, null],
       ["password.reset", null, { email: environment.WAC_OWNER_EMAIL }],
       ["member.change", null, { email: environment.WAC_OWNER_EMAIL, identity: "unlinked" }]
     ])

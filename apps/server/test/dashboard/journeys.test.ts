@@ -627,6 +627,48 @@ it("a campaign is made of a file, checked, started after a question, and followe
   await page.getByRole("heading", { name: "Order news" }).waitFor()
 })
 
+it("a refused file leaves no campaign, and one that is not started takes another file and other columns", async () => {
+  const { page } = person
+  const choose = (name: string, file: Uint8Array) =>
+    page.getByLabel("Customers").setInputFiles({ name, mimeType: "text/csv", buffer: Buffer.from(file) })
+  await person.open("/campaigns/new")
+  await page.getByLabel("Name", { exact: true }).fill("Parcels")
+  await page.getByLabel("Template", { exact: true }).selectOption({ label: "order_update · en_US" })
+  await page.getByLabel("Text for 1").fill("friend")
+  await page.getByLabel("Text for 2").fill("1042")
+  await choose("customers.xlsx", Buffer.from("PK\u0003\u0004and more"))
+  await page.getByRole("alert").getByText("The file is a spreadsheet’s own format").waitFor()
+  await choose("twice.csv", Buffer.from("Phone;Order;Order\r\n+15551230001;1;2\r\n"))
+  await page.getByRole("alert").getByText("The file is a spreadsheet’s own format").waitFor({ state: "hidden" })
+  await button(page, "Upload and check").click()
+  await page.getByText(/the file has the column Order twice/i).waitFor()
+  await page.getByRole("link", { name: "Campaigns", exact: true }).first().click()
+  await page.getByRole("heading", { name: "Campaigns" }).waitFor()
+  assert.strictEqual(await page.getByText("Parcels").count(), 0)
+
+  await person.open("/campaigns/new")
+  await page.getByLabel("Name", { exact: true }).fill("Parcels")
+  await page.getByLabel("Template", { exact: true }).selectOption({ label: "order_update · en_US" })
+  await choose("wrong.csv", Buffer.from("\uFEFFto\tName\tOrder\r\n+15551230001\tAna\t77\r\n", "utf16le"))
+  await page.getByLabel("Placeholder 1").selectOption({ label: "Column Name" })
+  await page.getByLabel("Placeholder 2").selectOption({ label: "Column Order" })
+  await button(page, "Upload and check").click()
+  await page.getByText("Ready", { exact: true }).waitFor()
+
+  await page.getByRole("link", { name: "Change", exact: true }).click()
+  await page.getByLabel("Name", { exact: true }).fill("Parcels of May")
+  assert.strictEqual(await page.getByLabel("Placeholder 1").inputValue(), "cName")
+  await choose("right.csv", Buffer.from("to;Phone;Order\r\nx;(555) 123-0002;78\r\ny;1.55512E+10;79\r\n"))
+  await page.getByLabel("Column with the phone numbers").selectOption({ label: "Phone" })
+  await page.getByLabel("Country of numbers").fill("us")
+  await page.getByLabel("Placeholder 1").selectOption({ label: "Column to" })
+  await button(page, "Save and check").click()
+  await page.getByRole("heading", { name: "Parcels of May" }).waitFor()
+  await page.getByText("Ready", { exact: true }).waitFor()
+  await page.getByRole("row", { name: /1\.55512E\+10.*its last digits are lost.*Line 3 of the file/ }).waitFor()
+  await page.getByRole("link", { name: "+15551230002" }).waitFor()
+})
+
 /** Makes a campaign of the customers with two variants of its template, has it checked, and asks to start it. */
 const checkVariants = async (name: string, count: number, share: string) => {
   const { page } = person

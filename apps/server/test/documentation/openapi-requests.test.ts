@@ -377,10 +377,15 @@ layer(checks.Served.layer({ environment: { ...checks.unlimited, WEBHOOK_ALLOW_IN
               const body = operation.requestBody?.content["application/json"] === undefined ? {} : {
                 body: (meaningful[id] ?? ((body: Json) => body))(exampleOf(operation))
               }
+              // what is no file is refused before its query is read
+              const [file] = Object.keys(operation.requestBody?.content ?? {})
+              const upload = file === undefined || file === "application/json"
+                ? {}
+                : { body: "{}", headers: { "content-type": file } }
               for (const value of yield* sample(parameter.schema)) {
                 asked += 1
                 if (parameter.in === "query") {
-                  const answer = yield* ask({ query: [parameter.name, String(value)] })
+                  const answer = yield* ask({ ...upload, query: [parameter.name, String(value)] })
                   if (opaque.has(parameter.name)) assert.include([200, 400], answer.status, name)
                   else assert.isFalse(isRefused(answer), `${name} ${JSON.stringify(value)} ${answer.text}`)
                   if (seen.has(name)) continue
@@ -390,7 +395,7 @@ layer(checks.Served.layer({ environment: { ...checks.unlimited, WEBHOOK_ALLOW_IN
                       typeof miss === "object" || (isText ? typeof miss !== "string" : isAllowed(Number(miss)))
                     ) continue
                     if (isAllowed(miss)) continue
-                    const refused = yield* ask({ query: [parameter.name, String(miss)] })
+                    const refused = yield* ask({ ...upload, query: [parameter.name, String(miss)] })
                     assert.isTrue(
                       isRefused(refused),
                       `${name} ${JSON.stringify(miss)} ${refused.status} ${refused.text}`

@@ -161,7 +161,8 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("the 
         operationsOf(whole).map(([name]) => name).sort(),
         endpoints.map(({ method, path }) => `${method} ${templateOf(path)}`).sort()
       )
-      for (const { annotations, method, path, payload } of endpoints) {
+      for (const endpoint of endpoints) {
+        const { annotations, method, path, payload } = endpoint
         const operation = whole.paths[templateOf(path)][method.toLowerCase()]
         const access = Context.getOrUndefined(annotations, Access.Access)
         const name = `${method} ${path}`
@@ -170,12 +171,13 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("the 
           access?._tag === "ApiKey" ? [{ apiKey: [] }] : access?._tag === "Session" ? [{ session: [] }] : [],
           name
         )
+        if (access?._tag === "ApiKey") assert.include(operation.description, `the scope \`${access.scope}\``, name)
         assert.strictEqual(operation.requestBody !== undefined, payload.size > 0, name)
         assert.strictEqual(
           operation.parameters.find((parameter: Json) =>
             parameter.in === "header" && parameter.name === "idempotency-key"
           )?.required,
-          method === "POST" ? Context.get(annotations, Traits.NeedsIdempotencyKey) : undefined,
+          Traits.useOfKey(endpoint) === "none" ? undefined : Traits.has(endpoint, Traits.NeedsIdempotencyKey),
           name
         )
         for (const [status, response] of Object.entries<Json>(operation.responses)) {

@@ -256,8 +256,11 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("erro
       "/internal/webhook/rotate-secret"
     ])
 
-    /** Those of whose fields any one is enough. */
-    const needsOne = new Set(["/internal/templates/:id"])
+    /** Those to which nothing is the same as an object without fields. */
+    const mayBeLeftOut = new Set(["/v1/contacts/:name/opt-out"])
+
+    /** Those of whose fields any one is enough, and those whose path itself is no customer's name. */
+    const isInvalid = new Set(["/internal/templates/:id", ...mayBeLeftOut])
 
     const callerOf = ({ key, session }: checks.Ready, path: string): { readonly [name: string]: string } => ({
       ...(path.startsWith("/v1") ? { authorization: `Bearer ${key.apiKey}` } : session),
@@ -269,7 +272,7 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("erro
       const documented = Object.entries(paths).flatMap(([path, operations]) =>
         Object.entries(operations).filter(([, operation]) =>
           "requestBody" in operation && operation.requestBody?.content["application/json"] !== undefined
-        ).map(([method]) => `${method.toUpperCase()} ${path.replace("{id}", ":id")}`)
+        ).map(([method]) => `${method.toUpperCase()} ${path.replace(/\{(\w+)\}/, ":$1")}`)
       )
       assert.include(documented, "POST /v1/messages")
       assert.sameMembers(taking.map(({ method, path }) => `${method} ${path}`), documented)
@@ -322,7 +325,7 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("erro
           // one byte less is judged by what it holds; there is no webhook to resume, or whose secret could change
           const whole = yield* ask(spaced({}, 65_536))
           if (mayBeEmpty.has(path)) checks.assertError(whole, 404, { code: "not_found" })
-          else assert.strictEqual(whole.body.error.reason, needsOne.has(path) ? "invalid_field" : "missing_field")
+          else assert.strictEqual(whole.body.error.reason, isInvalid.has(path) ? "invalid_field" : "missing_field")
 
           for (
             const type of [
@@ -338,8 +341,11 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("erro
           ) {
             checks.assertInvalid(yield* ask("{", { "content-type": type }), "malformed_json")
           }
+          const empty = yield* ask("")
+          if (mayBeLeftOut.has(path)) checks.assertInvalid(empty, "invalid_field", "name")
+          else checks.assertInvalid(empty, "malformed_json")
           for (
-            const broken of ["", "{", "}", "{\"a\":}", "{'a':1}", "{\"a\":1,}", "nothing", "{} {}", "{\"a\":\"\n\"}"]
+            const broken of ["{", "}", "{\"a\":}", "{'a':1}", "{\"a\":1,}", "nothing", "{} {}", "{\"a\":\"\n\"}"]
           ) {
             checks.assertInvalid(yield* ask(broken), "malformed_json")
           }
@@ -700,7 +706,15 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("erro
       ["POST /internal/api-keys", { name: "x", expiresAt: 1 }, "invalid_field", "expiresAt"],
       ["POST /internal/api-keys", { name: "x", expiresAt: null }, "invalid_field", "expiresAt"],
       ["POST /internal/api-keys", { name: "x", requireSignature: "yes" }, "invalid_field", "requireSignature"],
-      ["POST /internal/api-keys", { name: "x", scopes: ["messages:send"] }, "unknown_field", "scopes"],
+      ["POST /internal/api-keys", { name: "x", scopes: ["all"] }, "invalid_field", "scopes[0]"],
+      [
+        "POST /internal/api-keys",
+        { name: "x", scopes: ["messages:read", "messages:write"] },
+        "invalid_field",
+        "scopes[1]"
+      ],
+      ["POST /internal/api-keys", { name: "x", scopes: "messages:send" }, "invalid_field", "scopes"],
+      ["POST /internal/api-keys", { name: "x", scopes: null }, "invalid_field", "scopes"],
       ["POST /internal/api-keys", { name: "x", require_signature: true }, "unknown_field", "require_signature"],
       ["PUT /internal/webhook", {}, "missing_field", "url"],
       ["PUT /internal/webhook", { url: 1 }, "invalid_field", "url"],
@@ -855,7 +869,7 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("erro
       const server = yield* checks.Served
       const { url } = server
       const signed = yield* createKey(url, server.session, { name: "signed", requireSignature: true })
-      const scopeless = yield* checks.scopelessKey(server.services, yield* checks.workspaceOf(server))
+      const scopeless = yield* checks.keyWithScopes(server.services, yield* checks.workspaceOf(server), [])
       const bearer = ({ apiKey }: { readonly apiKey: string }) => ({ authorization: `Bearer ${apiKey}` })
       const key = { "idempotency-key": crypto.randomUUID() }
       const type = { "content-type": "text/plain" }
@@ -1007,7 +1021,7 @@ describe.concurrent("every reason of the contract", () => {
       // forbidden
       forbidden(
         yield* send(
-          { key: yield* checks.scopelessKey(server.services, yield* checks.workspaceOf(server)), url },
+          { key: yield* checks.keyWithScopes(server.services, yield* checks.workspaceOf(server), []), url },
           hello()
         ),
         "missing_scope"

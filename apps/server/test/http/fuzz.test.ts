@@ -126,7 +126,7 @@ const document = OpenApi.fromApi(Api)
 /** Bodies that would be taken, by where: no endpoint that takes one is without its example in the document. */
 const good = new Map(
   endpoints.filter(({ payload }) => payload.size > 0).map(({ method, path }) => {
-    const { requestBody } = document.paths[path.replace(":id", "{id}") as "/"]![method.toLowerCase() as "post"]!
+    const { requestBody } = document.paths[path.replace(/:(\w+)/, "{$1}") as "/"]![method.toLowerCase() as "post"]!
     const { example } = requestBody!.content["application/json"] as { readonly example?: object }
     return [path, better[path] ?? [example!]] as const
   })

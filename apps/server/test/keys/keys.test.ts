@@ -2,7 +2,7 @@
  * API keys: issuing, listing, revoking, expiring, and the signatures of requests made with them (contract §5).
  */
 import { assert, describe, layer } from "@effect/vitest"
-import { ApiKeys, ApiKeyStore, type Id, type Sealed, SealedSecretStore, Time } from "@wac/core"
+import { ApiKeys, ApiKeyStore, ApiScope, type Id, type Sealed, SealedSecretStore, Time } from "@wac/core"
 import { requestPayload, type RequestPayloadInput, sign } from "@wac/verifier"
 import { Context, Deferred, Effect, Fiber, Layer, Option } from "effect"
 import { vi } from "vitest"
@@ -76,7 +76,7 @@ layer(Fixture.layer, checks.live)("API keys", (it) => {
         checks.assertHeaders(answer)
         assert.isNull(answer.headers.get("idempotent-replayed"))
         const { apiKey, createdAt, id, prefix, signingSecret, ...rest } = answer.body
-        assert.deepStrictEqual(rest, { name: "deploy", scopes: ["messages:send"] })
+        assert.deepStrictEqual(rest, { name: "deploy", scopes: [...ApiScope.defaults] })
         assert.match(id, checks.idShape("key"))
         assert.match(apiKey, /^wac_live_[0-9A-Za-z]{36}$/)
         assert.strictEqual(prefix, apiKey.slice(0, "wac_live_".length + 4))
@@ -85,6 +85,60 @@ layer(Fixture.layer, checks.live)("API keys", (it) => {
         assert.isAtLeast(Date.parse(createdAt), before)
         assert.isAtMost(Date.parse(createdAt), checks.now())
         assert.strictEqual((yield* templates(server.url, answer.body)).status, 200)
+      }))
+
+    it.effect("a key has the scopes that were asked for, and may always send", () =>
+      Effect.gen(function*() {
+        const server = yield* Fixture
+        const choices: ReadonlyArray<readonly [asked: ReadonlyArray<string>, has: ReadonlyArray<string>]> = [
+          [[], ["messages:send"]],
+          [["messages:read"], ["messages:send", "messages:read"]],
+          [["campaigns:write", "contacts:write", "campaigns:write"], [
+            "messages:send",
+            "contacts:write",
+            "campaigns:write"
+          ]],
+          [[...ApiScope.all].reverse(), ApiScope.all]
+        ]
+        for (const [scopes, expected] of choices) {
+          const answer = yield* create(server, { name: "scoped", scopes })
+          assert.deepStrictEqual([answer.status, answer.body.scopes], [201, expected])
+          assert.deepStrictEqual((yield* get(server, answer.body.id)).body.scopes, expected)
+          const listed = (yield* list(server)).body.data[0]
+          assert.deepStrictEqual([listed.id, listed.scopes], [answer.body.id, expected])
+        }
+      }))
+
+    it.effect("a key that may only send reads no message, event or file, and stores no file", () =>
+      Effect.gen(function*() {
+        const server = yield* Fixture
+        const { body } = yield* create(server, { name: "send", scopes: [] })
+        const headers = { authorization: `Bearer ${body.apiKey}` }
+        for (const path of ["messages", `messages/msg_${checks.nobody}`, "events", `media/med_${checks.nobody}`]) {
+          checks.assertError(yield* call(`${server.url}/v1/${path}`, { headers }), 403, {
+            code: "forbidden",
+            reason: "missing_scope"
+          })
+        }
+        assert.strictEqual((yield* templates(server.url, body)).status, 200)
+        assert.strictEqual((yield* send({ url: server.url, key: body }, hello())).status, 200)
+      }))
+
+    it.effect("a repeated request with the same scopes in another order gets the same key, other scopes are a conflict", () =>
+      Effect.gen(function*() {
+        const server = yield* Fixture
+        const key = crypto.randomUUID()
+        const first = yield* create(server, { name: "again", scopes: ["contacts:write", "messages:read"] }, key)
+        const again = yield* create(
+          server,
+          { name: "again", scopes: ["messages:read", "contacts:write", "messages:send"] },
+          key
+        )
+        assert.deepStrictEqual([again.status, again.body.id], [201, first.body.id])
+        checks.assertError(yield* create(server, { name: "again", scopes: [] }, key), 409, {
+          code: "idempotency_conflict",
+          reason: "payload_mismatch"
+        })
       }))
 
     it.effect("a key's secrets are shown only once", () =>
@@ -184,7 +238,7 @@ layer(Fixture.layer, checks.live)("API keys", (it) => {
         assert.deepStrictEqual(answer.body.data[0], {
           id: kept.id,
           name: "kept",
-          scopes: ["messages:send"],
+          scopes: [...ApiScope.defaults],
           lastUsedAt: null
         })
         const ids = yield* allIds(server)
@@ -230,7 +284,7 @@ layer(Fixture.layer, checks.live)("API keys", (it) => {
         assert.deepStrictEqual(answer.body, {
           id: created.id,
           name: "full",
-          scopes: ["messages:send"],
+          scopes: [...ApiScope.defaults],
           lastUsedAt: null,
           prefix: created.prefix,
           createdAt: created.createdAt,

@@ -41,6 +41,7 @@ export const byPath = (
   "/v1/media/:id": ids.file,
   "/internal/messages/:id": ids.message,
   "/internal/contacts/:id": ids.contact,
+  "/internal/contacts/:id/opt-out": ids.contact,
   "/internal/api-keys/:id": ids.key,
   "/internal/events/:id": ids.event,
   "/internal/webhook/deliveries/:id": ids.delivery,
@@ -78,6 +79,7 @@ const contactOf = Effect.fnUntraced(function*(own: Own) {
     Context.get(own.services, ContactStore.ContactStore).setPreference({
       now: 2,
       at: 1,
+      hashes: { [phone]: "hash" },
       providerNumberId,
       customer: { phone, userId: null },
       preference: "opt_in"

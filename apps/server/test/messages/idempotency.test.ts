@@ -331,6 +331,7 @@ layer(checks.Served.layer({ environment: checks.unlimited, adapters: provider.ad
                 apiKeyId: Id.ApiKeyId.make(server.key.id),
                 campaignId: null,
                 message,
+                hash: "hash",
                 messageId: Id.MessageId.make(`msg_${checks.nobody}`),
                 claimToken: "elsewhere",
                 leaseUntil: checks.now() + 30_000,

@@ -58,9 +58,9 @@ const plain = (config: ServerConfig): { readonly [field: string]: unknown } => (
 /** All of the configuration as plain data, with its secrets. */
 const revealed = (config: ServerConfig): object =>
   JSON.parse(JSON.stringify(
-    [plain(config), config.oidc?.clientSecret, config.mail?.url, config.metricsToken].map((part) =>
-      Redacted.isRedacted(part) ? Redacted.value(part) : part ?? null
-    )
+    [plain(config), config.oidc?.clientSecret, config.mail?.url, config.metricsToken, config.telemetry?.headers].map((
+      part
+    ) => Redacted.isRedacted(part) ? Redacted.value<unknown>(part) : part ?? null)
   ))
 
 /** What WhatsApp needs. */
@@ -104,7 +104,7 @@ describe("unset variables", () => {
     receiverRules: { allowInsecure: false, allowedCidrs: 0 },
     logFormat: "json",
     logLevel: "Info",
-    otlpEndpoint: undefined,
+    telemetry: undefined,
     alertUrl: undefined,
     isRestored: false,
     oidc: undefined,
@@ -250,7 +250,36 @@ describe("accepted values", () => {
       portalOrigins: ["https://app.example.com", "http://localhost:3000"]
     }],
     [{ METRICS_TOKEN: "a.b-c==" }, { metricsToken: Redacted.make("a.b-c==") }],
-    [{ OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:4318" }, { otlpEndpoint: "http://127.0.0.1:4318/" }]
+    [{ OTEL_SERVICE_NAME: "messages", OTEL_TRACES_SAMPLER: "always_off" }, {}],
+    [{ OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:4318", OTEL_SDK_DISABLED: "true" }, {}],
+    [{ OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:4318" }, {
+      telemetry: {
+        endpoint: "http://127.0.0.1:4318/",
+        headers: Redacted.make({}),
+        serviceName: "wac",
+        attributes: {},
+        sampler: { isParentBased: true, ratio: 1 },
+        signals: { traces: true, metrics: true, logs: true }
+      }
+    }],
+    [{
+      OTEL_EXPORTER_OTLP_ENDPOINT: "https://collector.example.com/otlp",
+      OTEL_EXPORTER_OTLP_HEADERS: "api-key=a%20b%3D , x-scope=1,",
+      OTEL_RESOURCE_ATTRIBUTES: "service.name=other,team=a=b",
+      OTEL_TRACES_SAMPLER: "traceidratio",
+      OTEL_TRACES_SAMPLER_ARG: "0.25",
+      OTEL_METRICS_EXPORTER: "none",
+      OTEL_LOGS_EXPORTER: "none"
+    }, {
+      telemetry: {
+        endpoint: "https://collector.example.com/otlp",
+        headers: Redacted.make({ "api-key": "a b=", "x-scope": "1" }),
+        serviceName: "other",
+        attributes: { "service.name": "other", team: "a=b" },
+        sampler: { isParentBased: false, ratio: 0.25 },
+        signals: { traces: true, metrics: false, logs: false }
+      }
+    }]
   ]
 
   it.effect.each(cases)("%j", ([environment, part]) =>
@@ -366,7 +395,15 @@ describe("refused values", () => {
     ["LOG_FORMAT", ["xml", "JSON", secret]],
     ["LOG_LEVEL", ["loud", "INFO", "off", secret]],
     ["METRICS_TOKEN", ["two words", "a\tb"]],
-    ["OTEL_EXPORTER_OTLP_ENDPOINT", [secret, "grpc://collector:4317"]]
+    ["OTEL_EXPORTER_OTLP_ENDPOINT", [secret, "grpc://collector:4317"]],
+    ["OTEL_EXPORTER_OTLP_HEADERS", [secret, "a b=1", "a=%zz", "a=%0d%0ab", "=1"]],
+    ["OTEL_RESOURCE_ATTRIBUTES", [secret, "a=%zz"]],
+    ["OTEL_TRACES_SAMPLER", [secret, "jaeger_remote"]],
+    ["OTEL_TRACES_SAMPLER_ARG", [secret, "1.1", "-1"]],
+    ["OTEL_TRACES_EXPORTER", [secret, "zipkin"]],
+    ["OTEL_METRICS_EXPORTER", [secret, "prometheus"]],
+    ["OTEL_LOGS_EXPORTER", [secret, "console"]],
+    ["OTEL_SDK_DISABLED", [secret, "yes"]]
   ]
 
   it.effect.each([
@@ -476,7 +513,8 @@ describe("secrets from files", () => {
       OIDC_CLIENT_ID: "wac"
     }],
     SMTP_URL: ["smtp://wac:hunter2@mail"],
-    METRICS_TOKEN: ["hunter2"]
+    METRICS_TOKEN: ["hunter2"],
+    OTEL_EXPORTER_OTLP_HEADERS: ["authorization=hunter2", { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:4318" }]
   }
   const cases = Object.entries(secrets).map(([name, [value, beside = {}]]) =>
     [

@@ -109,7 +109,7 @@ describe("exemplars", () => {
         ),
         (traces) => histograms.every((name) => tracesIn(answer.text, name).every((id) => traces.includes(id)))
       )
-      assert.include(collected, "DeliveryAttempt.attempt")
+      assert.include(collected, "POST webhook")
     }))
 
   it.live("without a collector there are no exemplars, and other scrapers get Prometheus' own format", () =>

@@ -67,10 +67,9 @@ it.live("a collector gets requests, the backlog and the log, without secrets or 
 
     // what was not told yet is told when the server stops
     const [traces, metrics, logs] = yield* Effect.all([told("traces"), told("metrics"), told("logs")])
-    for (const name of ["POST", "GET", "Messages.send", "DeliveryAttempt.attempt"]) {
+    for (const name of ["POST /v1/messages", "GET /internal/messages", "Messages.send", "POST webhook"]) {
       assert.include(traces.join(), `"name":"${name}"`)
     }
-    assert.include(traces.join(), "token=REDACTED&challenge=REDACTED")
     // other outcomes are exported from zero
     const attempts = pointsOf(metrics, "wac_webhook_attempts_total").map(({ asDouble }) => asDouble)
     assert.deepStrictEqual(attempts.filter((count) => count !== 0), [1])

@@ -1,7 +1,16 @@
 /**
  * `/internal/campaigns` (contract §11): one template to many customers, each once.
  */
-import { Campaign as Model, CampaignCounts, Message, PlainText, QuietHours, Recipient, Variant } from "@wac/core"
+import {
+  Campaign as Model,
+  CampaignCounts,
+  Message,
+  PlainText,
+  QuietHours,
+  Recipient,
+  Variant,
+  WrittenName
+} from "@wac/core"
 import { Record, Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Access, session } from "../Access.ts"
@@ -9,9 +18,9 @@ import { Audited } from "../audit/Audited.ts"
 import { SessionAuthentication } from "../Caller.ts"
 import { reading, writing } from "../ErrorBody.ts"
 import { internalListOf, noQuery, pageQuery } from "../Lists.ts"
-import { byId } from "../Parameters.ts"
+import { byId, idempotencyKey } from "../Parameters.ts"
 import { TimeGiven, Timestamp } from "../Timestamp.ts"
-import { IsPaged, TakesFile } from "../Traits.ts"
+import { IsPaged, NeedsIdempotencyKey, TakesFile } from "../Traits.ts"
 import { UsageLine } from "../usage/UsageApi.ts"
 
 const plan = {
@@ -164,7 +173,14 @@ export const CampaignRow = Schema.Struct({
   /** Its place in the uploads, from 1. */
   row: Schema.Int,
   /** Why it is not sent to; `null` if it is, or was not checked yet. */
-  problem: Schema.NullOr(Recipient.Problem),
+  problem: Schema.NullOr(Schema.Struct({
+    ...Recipient.Problem.fields,
+    /** The line of its file in which the row begins; `null` if it came from no file. */
+    line: Schema.NullOr(Schema.Int),
+    value: Schema.NullOr(Schema.String).annotate({
+      description: "What the file has in the place of what is wrong, else of the customer's name"
+    })
+  })),
   messageId: Schema.NullOr(Schema.String),
   to: Schema.NullOr(Schema.String),
   /** The variant of the template that its customer gets; `null` in a campaign without variants. */
@@ -195,6 +211,21 @@ export const rowFilter = {
 /** The media types of an upload of recipients. */
 export const uploadTypes = ["application/x-ndjson", "text/csv"] as const
 
+/** What an upload says about its file. */
+export const uploadQuery = {
+  defaultCountry: Schema.optionalKey(WrittenName.DefaultCountry),
+  replace: Schema.optionalKey(
+    Schema.Boolean.annotate({
+      description: "Whether the file replaces all rows that the campaign has; if not, it adds to them"
+    })
+  ),
+  toColumn: Schema.optionalKey(
+    PlainText.between(1, 64).annotate({
+      description: "The column of a CSV file with the phone numbers or user ids; defaults to `to`"
+    })
+  )
+}
+
 const one = { params: byId, query: noQuery }
 
 const developers = session("developer")
@@ -202,13 +233,15 @@ const developers = session("developer")
 export class CampaignsApi extends HttpApiGroup.make("campaigns").add(
   HttpApiEndpoint.post("create", "/internal/campaigns", {
     query: noQuery,
+    headers: idempotencyKey(),
     payload: CreateCampaign,
     success: Campaign.pipe(HttpApiSchema.status(201)),
     error: writing
-  }).annotate(Access, developers).annotate(Audited, "campaign.create").annotateMerge(OpenApi.annotations({
-    summary: "Create a campaign",
-    description: "A draft without recipients. Nothing is sent until it is checked and started."
-  })),
+  }).annotate(Access, developers).annotate(Audited, "campaign.create").annotate(NeedsIdempotencyKey, true)
+    .annotateMerge(OpenApi.annotations({
+      summary: "Create a campaign",
+      description: "A draft without recipients. Nothing is sent until it is checked and started."
+    })),
   HttpApiEndpoint.get("list", "/internal/campaigns", {
     query: pageQuery,
     success: internalListOf(Campaign),
@@ -228,7 +261,9 @@ export class CampaignsApi extends HttpApiGroup.make("campaigns").add(
     error: writing
   }).annotate(Access, developers).annotate(Audited, "campaign.change").annotateMerge(OpenApi.annotations({
     summary: "Change a campaign",
-    description: "Templates, sender and holdout cannot change once recipients have been checked."
+    description:
+      "Templates, sender and holdout can change until the campaign is started; then its recipients must be " +
+      "checked again."
   })),
   HttpApiEndpoint.delete("remove", "/internal/campaigns/:id", {
     ...one,
@@ -239,7 +274,8 @@ export class CampaignsApi extends HttpApiGroup.make("campaigns").add(
     description: "Only possible before it is started. Its recipients are deleted too."
   })),
   HttpApiEndpoint.put("upload", "/internal/campaigns/:id/recipients", {
-    ...one,
+    params: byId,
+    query: uploadQuery,
     payload: HttpApiSchema.StreamUint8Array({ contentType: uploadTypes }),
     success: Campaign,
     error: writing
@@ -247,10 +283,10 @@ export class CampaignsApi extends HttpApiGroup.make("campaigns").add(
     OpenApi.annotations({
       summary: "Upload recipients",
       description:
-        "Adds the rows of a file to a campaign that was not started: NDJSON, with `to` and what differs from " +
-        "the campaign's template in each line, or CSV, with a column `to`, a column for each variable, and " +
-        "`timeZone` if quiet hours need it. Rows that " +
-        "cannot be read are reported when the campaign is checked."
+        "Adds the rows of a file to a campaign that was not started, or replaces those that it has: NDJSON, with `to` " +
+        "and what differs from the campaign's template in each line, or CSV as spreadsheets write it, with a column " +
+        "of phone numbers or user ids, a column for each variable, and `timeZone` if quiet hours need it. If the file " +
+        "is refused, the campaign stays as it was. Rows that cannot be read are reported when the campaign is checked."
     })
   ),
   HttpApiEndpoint.post("check", "/internal/campaigns/:id/check", { ...one, success: Campaign, error: reading })

@@ -5,6 +5,7 @@ import { Id } from "@wac/core"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Access, session } from "../Access.ts"
+import { Audited } from "../audit/Audited.ts"
 import { SessionAuthentication } from "../Caller.ts"
 import { reading } from "../ErrorBody.ts"
 import { internalListOf, noQuery, pageQuery } from "../Lists.ts"
@@ -55,6 +56,25 @@ export class ContactsApi extends HttpApiGroup.make("contacts").add(
     summary: "Get a contact",
     description: "The current state of a customer for one phone number. The id may also be made of any other number " +
       "or user id of the customer."
+  })),
+  HttpApiEndpoint.put("optOut", "/internal/contacts/:id/opt-out", {
+    params: byContactId,
+    query: noQuery,
+    success: Contact,
+    error: reading
+  }).annotate(Access, session("developer")).annotate(Audited, "contact.opt_out").annotateMerge(OpenApi.annotations({
+    summary: "Opt a contact out",
+    description: "No free-form text and no marketing template is sent to the customer from this number, until START " +
+      "from the customer or until they are opted in."
+  })),
+  HttpApiEndpoint.delete("optIn", "/internal/contacts/:id/opt-out", {
+    params: byContactId,
+    query: noQuery,
+    success: Contact,
+    error: reading
+  }).annotate(Access, session("developer")).annotate(Audited, "contact.opt_in").annotateMerge(OpenApi.annotations({
+    summary: "Opt a contact in",
+    description: "Ends the opt-out of the customer for this number, whoever set it."
   }))
 ).middleware(SessionAuthentication).annotateMerge(OpenApi.annotations({
   title: "Contacts (dashboard)",

@@ -48,7 +48,7 @@ export class EventsApi extends HttpApiGroup.make("events").add(
     success: listOf(RecordedEvent),
     error: reading
   })
-    .annotate(Access, apiKey("messages:send")).annotate(IsPaged, true).annotateMerge(OpenApi.annotations({
+    .annotate(Access, apiKey("messages:read")).annotate(IsPaged, true).annotateMerge(OpenApi.annotations({
       summary: "List events",
       description:
         "Oldest first, with the ids and bodies that webhooks deliver, so that a receiver can reconcile after " +

@@ -11,7 +11,7 @@ import { reading, writing } from "../ErrorBody.ts"
 import { internalListOf, noQuery, pageQuery } from "../Lists.ts"
 import { byId, idempotencyKey } from "../Parameters.ts"
 import { TimeGiven, Timestamp } from "../Timestamp.ts"
-import { IsPaged, NeedsIdempotencyKey } from "../Traits.ts"
+import { BindsIdempotencyKey, IsPaged, NeedsIdempotencyKey } from "../Traits.ts"
 
 /** A key in the list: exactly these four fields. */
 export const ListedApiKey = Schema.Struct({
@@ -41,6 +41,12 @@ export const CreateApiKey = Schema.Struct({
   ),
   requireSignature: Schema.optionalKey(
     Schema.Boolean.annotate({ description: "Whether mutating requests with the key must be signed" })
+  ),
+  scopes: Schema.optionalKey(
+    Schema.Array(ApiScope.ApiScope).check(Schema.isMaxLength(100)).annotate({
+      description: "What the key may do, in any order; `messages:send` is always added. If omitted: " +
+        ApiScope.defaults.map((scope) => `\`${scope}\``).join(", ")
+    })
   )
 }).annotate({ identifier: "CreateApiKey" })
 
@@ -81,6 +87,7 @@ export class ApiKeysApi extends HttpApiGroup.make("apiKeys").add(
     success: CreatedApiKey.pipe(HttpApiSchema.status(201)),
     error: writing
   }).annotate(Access, session("developer")).annotate(Audited, "api_key.create").annotate(NeedsIdempotencyKey, true)
+    .annotate(BindsIdempotencyKey, true)
     .annotateMerge(
       OpenApi.annotations({
         summary: "Create an API key",

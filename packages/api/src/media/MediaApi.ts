@@ -10,7 +10,7 @@ import { asking, writing } from "../ErrorBody.ts"
 import { noQuery } from "../Lists.ts"
 import { byId, idempotencyKey } from "../Parameters.ts"
 import { Timestamp } from "../Timestamp.ts"
-import { NeedsIdempotencyKey, ServesFile, TakesFile, Uploads } from "../Traits.ts"
+import { BindsIdempotencyKey, NeedsIdempotencyKey, ServesFile, TakesFile, Uploads } from "../Traits.ts"
 
 /** A file of the workspace. */
 export const StoredMedia = Schema.Struct({
@@ -36,7 +36,8 @@ export class MediaApi extends HttpApiGroup.make("media").add(
     payload: UploadMedia.pipe(HttpApiSchema.asMultipartStream(limits)),
     success: StoredMedia.pipe(HttpApiSchema.status(201)),
     error: writing
-  }).annotate(Access, apiKey("messages:send")).annotate(NeedsIdempotencyKey, true).annotate(Uploads, true)
+  }).annotate(Access, apiKey("media:write")).annotate(NeedsIdempotencyKey, true).annotate(BindsIdempotencyKey, true)
+    .annotate(Uploads, true)
     .annotate(TakesFile, ["multipart/form-data"])
     .annotateMerge(
       OpenApi.annotations({
@@ -54,7 +55,7 @@ export class MediaApi extends HttpApiGroup.make("media").add(
       HttpApiSchema.asText({ contentType: "application/octet-stream" })
     ),
     error: asking
-  }).annotate(Access, apiKey("messages:send")).annotate(ServesFile, true).annotateMerge(
+  }).annotate(Access, apiKey("messages:read")).annotate(ServesFile, true).annotateMerge(
     OpenApi.annotations({
       summary: "Download a file",
       description: "A file of the workspace, uploaded or from a customer, with its own `Content-Type`. Supports " +
@@ -66,7 +67,7 @@ export class MediaApi extends HttpApiGroup.make("media").add(
     query: noQuery,
     success: HttpApiSchema.NoContent,
     error: asking
-  }).annotate(Access, apiKey("messages:send")).annotateMerge(
+  }).annotate(Access, apiKey("media:write")).annotateMerge(
     OpenApi.annotations({
       summary: "Delete a file",
       description: "Deletes a file of the workspace. Messages that were sent with it keep it."

@@ -11,7 +11,7 @@ import { asking, reading, sending } from "../ErrorBody.ts"
 import { internalListOf, listOf, noQuery, pageQuery } from "../Lists.ts"
 import { byId, idempotencyKey } from "../Parameters.ts"
 import { TimeGiven, Timestamp } from "../Timestamp.ts"
-import { IsPaged, NeedsIdempotencyKey, Sends } from "../Traits.ts"
+import { BindsIdempotencyKey, IsPaged, NeedsIdempotencyKey, Sends } from "../Traits.ts"
 
 const names = { clientReference: "client_reference" } as const
 
@@ -167,33 +167,35 @@ export class MessagesApi extends HttpApiGroup.make("messages").add(
     payload: SendMessage,
     success: SentMessage,
     error: sending
-  }).annotate(Access, apiKey("messages:send")).annotate(NeedsIdempotencyKey, true).annotate(Sends, true).annotateMerge(
-    OpenApi.annotations({
-      summary: "Send a message",
-      description:
-        "Sends an approved template, or a message of any other kind within 24 hours after the recipient last wrote. " +
-        `A retry with the same ${Idempotency.header} is never sent twice.`
-    })
-  ),
+  }).annotate(Access, apiKey("messages:send")).annotate(NeedsIdempotencyKey, true).annotate(BindsIdempotencyKey, true)
+    .annotate(Sends, true).annotateMerge(
+      OpenApi.annotations({
+        summary: "Send a message",
+        description:
+          "Sends an approved template, or a message of any other kind within 24 hours after the recipient last wrote. " +
+          `A retry with the same ${Idempotency.header} is never sent twice.`
+      })
+    ),
   HttpApiEndpoint.post("read", "/v1/messages/:id/read", {
     params: byId,
     headers: idempotencyKey("1 to 255 visible ASCII characters; the same again for a retry of the same request"),
     payload: MarkRead,
     success: ReadMessage,
     error: asking
-  }).annotate(Access, apiKey("messages:send")).annotate(NeedsIdempotencyKey, true).annotateMerge(
-    OpenApi.annotations({
-      summary: "Mark a customer's message as read",
-      description:
-        "The customer sees that it was read and, if `typing` is true, a typing indicator for up to 25 seconds. " +
-        "Counts against neither the quota nor the messaging limit. If the provider fails, a retry asks it again."
-    })
-  ),
+  }).annotate(Access, apiKey("messages:send")).annotate(NeedsIdempotencyKey, true).annotate(BindsIdempotencyKey, true)
+    .annotateMerge(
+      OpenApi.annotations({
+        summary: "Mark a customer's message as read",
+        description:
+          "The customer sees that it was read and, if `typing` is true, a typing indicator for up to 25 seconds. " +
+          "Counts against neither the quota nor the messaging limit. If the provider fails, a retry asks it again."
+      })
+    ),
   HttpApiEndpoint.get("list", "/v1/messages", {
     query: { ...publicFilter, ...pageQuery },
     success: listOf(StoredMessage),
     error: reading
-  }).annotate(Access, apiKey("messages:send")).annotate(IsPaged, true).annotateMerge(OpenApi.annotations({
+  }).annotate(Access, apiKey("messages:read")).annotate(IsPaged, true).annotateMerge(OpenApi.annotations({
     summary: "List messages",
     description: `All messages of the workspace with their current state, newest first. ${pageMayBeShort}`
   })),
@@ -202,7 +204,7 @@ export class MessagesApi extends HttpApiGroup.make("messages").add(
     query: noQuery,
     success: StoredMessage,
     error: reading
-  }).annotate(Access, apiKey("messages:send")).annotateMerge(
+  }).annotate(Access, apiKey("messages:read")).annotateMerge(
     OpenApi.annotations({
       summary: "Get a message",
       description: "Any message of the workspace with its current state."
@@ -222,6 +224,7 @@ export class MessagesDashboardApi extends HttpApiGroup.make("messagesDashboard")
     success: SentFromDashboard,
     error: sending
   }).annotate(Access, session("developer")).annotate(Audited, "message.send").annotate(NeedsIdempotencyKey, true)
+    .annotate(BindsIdempotencyKey, true)
     .annotate(Sends, true).annotateMerge(
       OpenApi.annotations({
         summary: "Send a message from the dashboard",

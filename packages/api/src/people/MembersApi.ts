@@ -9,9 +9,9 @@ import { Audited } from "../audit/Audited.ts"
 import { SessionAuthentication } from "../Caller.ts"
 import { reading, writing } from "../ErrorBody.ts"
 import { internalListOf, noQuery } from "../Lists.ts"
-import { byId } from "../Parameters.ts"
+import { byId, idempotencyKey } from "../Parameters.ts"
 import { Timestamp } from "../Timestamp.ts"
-import { SignsIn } from "../Traits.ts"
+import { NeedsIdempotencyKey, ShownOnce, SignsIn } from "../Traits.ts"
 import { Session } from "./SessionApi.ts"
 
 /** A member of the workspace, or an invited person. */
@@ -35,7 +35,9 @@ export const InviteMember = Schema.Struct({ email: EmailAddress.EmailAddress, ro
 /** An invitation. Only this response contains its link. */
 export const InvitedMember = Schema.Struct({
   id: Schema.String,
-  inviteUrl: Schema.String,
+  inviteUrl: Schema.optionalKey(
+    Schema.String.annotate({ description: "Missing from a repeated response: invite again for another link" })
+  ),
   expiresAt: Timestamp
 }).annotate({ identifier: "InvitedMember" })
 
@@ -60,15 +62,17 @@ export class MembersApi extends HttpApiGroup.make("members").add(
     description: "All members, oldest first, followed by the pending invitations and who made each."
   })),
   HttpApiEndpoint.post("invite", "/internal/members", {
+    headers: idempotencyKey(),
     payload: InviteMember,
     success: InvitedMember.pipe(HttpApiSchema.status(201)),
     error: writing
-  }).annotate(Access, session("admin")).annotate(Audited, "member.invite").annotateMerge(OpenApi.annotations({
-    summary: "Invite a person",
-    description: "The link works once, within 7 days, and replaces an earlier link to the same address. It is also " +
-      "mailed if mail is set up. It ends with its maker: if they are removed, or may not give the role any more. Only " +
-      "an owner can invite owners, and replace an owner's invitation. 404 if people sign in at an issuer."
-  })),
+  }).annotate(Access, session("admin")).annotate(Audited, "member.invite").annotate(NeedsIdempotencyKey, true)
+    .annotate(ShownOnce, ["inviteUrl"]).annotateMerge(OpenApi.annotations({
+      summary: "Invite a person",
+      description: "The link works once, within 7 days, and replaces an earlier link to the same address. It is also " +
+        "mailed if mail is set up. It ends with its maker: if they are removed, or may not give the role any more. Only " +
+        "an owner can invite owners, and replace an owner's invitation. 404 if people sign in at an issuer."
+    })),
   HttpApiEndpoint.patch("change", "/internal/members/:id", {
     ...one,
     payload: ChangeMember,

@@ -9,9 +9,9 @@ import { Audited } from "../audit/Audited.ts"
 import { ApiKeyAuthentication, SessionAuthentication } from "../Caller.ts"
 import { asking, reading, readingProvider } from "../ErrorBody.ts"
 import { internalListOf, listOf, noQuery, pageQuery } from "../Lists.ts"
-import { byId } from "../Parameters.ts"
+import { byId, idempotencyKey } from "../Parameters.ts"
 import { Timestamp } from "../Timestamp.ts"
-import { IsPaged } from "../Traits.ts"
+import { IsPaged, NeedsIdempotencyKey } from "../Traits.ts"
 
 /** A template of any status. `variables` are the body's placeholders in the order of `bodyParams`. */
 export const Template = Schema.Struct({
@@ -97,15 +97,17 @@ export class TemplatesDashboardApi extends HttpApiGroup.make("templatesDashboard
   })),
   HttpApiEndpoint.post("create", "/internal/templates", {
     query: noQuery,
+    headers: idempotencyKey(),
     payload: CreateTemplate,
     success: ShownTemplate.pipe(HttpApiSchema.status(201)),
     error: asking
-  }).annotate(Access, session("developer")).annotate(Audited, "template.create").annotateMerge(OpenApi.annotations({
-    summary: "Create a template",
-    description:
-      "Creates it at the provider, which reviews it and reports the result later. Components have the provider's own " +
-      "names. What the provider would refuse by its published limits is refused here, with the field in `param`."
-  })),
+  }).annotate(Access, session("developer")).annotate(Audited, "template.create").annotate(NeedsIdempotencyKey, true)
+    .annotateMerge(OpenApi.annotations({
+      summary: "Create a template",
+      description:
+        "Creates it at the provider, which reviews it and reports the result later. Components have the provider's own " +
+        "names. What the provider would refuse by its published limits is refused here, with the field in `param`."
+    })),
   HttpApiEndpoint.patch("edit", "/internal/templates/:id", {
     ...one,
     payload: EditTemplate,

@@ -9,9 +9,9 @@ import { Audited } from "../audit/Audited.ts"
 import { SessionAuthentication } from "../Caller.ts"
 import { reading, writing } from "../ErrorBody.ts"
 import { internalListOf, noQuery, pageQuery } from "../Lists.ts"
-import { byId } from "../Parameters.ts"
+import { byId, idempotencyKey } from "../Parameters.ts"
 import { TimeGiven, Timestamp } from "../Timestamp.ts"
-import { IsPaged, NeedsWebhook } from "../Traits.ts"
+import { IsPaged, NeedsIdempotencyKey, NeedsWebhook } from "../Traits.ts"
 
 const Ended = Schema.Literals(Job.statuses)
 
@@ -45,11 +45,12 @@ const one = { params: byId, query: noQuery }
 
 export class ReplaysApi extends HttpApiGroup.make("replays").add(
   HttpApiEndpoint.post("create", "/internal/webhook/replays", {
+    headers: idempotencyKey(),
     payload: CreateReplay,
     success: Replay.pipe(HttpApiSchema.status(201)),
     error: writing
   }).annotate(Access, session("developer")).annotate(Audited, "replay.create").annotate(NeedsWebhook, true)
-    .annotateMerge(OpenApi.annotations({
+    .annotate(NeedsIdempotencyKey, true).annotateMerge(OpenApi.annotations({
       summary: "Replay events",
       description: "Delivers the webhook's events of a time range again, oldest first, at a bounded rate."
     })),

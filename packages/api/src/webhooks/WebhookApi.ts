@@ -10,7 +10,7 @@ import { SessionAuthentication } from "../Caller.ts"
 import { reading, writing } from "../ErrorBody.ts"
 import { noQuery } from "../Lists.ts"
 import { TimeGiven, Timestamp } from "../Timestamp.ts"
-import { NeedsWebhook } from "../Traits.ts"
+import { NeedsWebhook, ShownOnce } from "../Traits.ts"
 import { Attempt } from "./DeliveriesApi.ts"
 
 const label = "[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?"
@@ -88,7 +88,9 @@ export const RotateSecret = Schema.Struct({
 
 /** The new secret. Only this response contains it. */
 export const RotatedSecret = Schema.Struct({
-  signingSecret: Schema.String,
+  signingSecret: Schema.optionalKey(
+    Schema.String.annotate({ description: "Missing from a repeated response: rotate again for another secret" })
+  ),
   previousExpiresAt: Timestamp
 }).annotate({ identifier: "RotatedSecret" })
 
@@ -161,7 +163,7 @@ export class WebhookApi extends HttpApiGroup.make("webhook").add(
     success: RotatedSecret,
     error: writing
   }).annotate(Access, session("developer")).annotate(Audited, "webhook.rotate_secret").annotate(NeedsWebhook, true)
-    .annotateMerge(OpenApi.annotations({
+    .annotate(ShownOnce, ["signingSecret"]).annotateMerge(OpenApi.annotations({
       summary: "Rotate the signing secret",
       description:
         "During the overlap, every delivery is signed with both secrets, so receivers can switch at any time."

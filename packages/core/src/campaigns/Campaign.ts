@@ -113,6 +113,10 @@ export interface Campaign extends Plan {
   readonly completedAt: Instant | null
   /** How many rows of recipients were uploaded. */
   readonly rows: number
+  /** How many rows were replaced by later ones. The places of {@link rows} follow theirs. */
+  readonly replaced: number
+  /** The rows of a file that has not come completely; their places follow those of {@link rows}. Else `null`. */
+  readonly upload: { readonly id: string; readonly rows: number } | null
   /** How many of them were checked. */
   readonly checked: number
   /** How many of the checked rows are not sent to, and say why. */
@@ -142,6 +146,17 @@ export const counted = (
   tallies: ReadonlyArray<CampaignTally.Tally>
 ): Pick<Campaign, "counts" | "tallies"> => ({ counts: CampaignTally.countsOf(tallies), tallies })
 
+/** What is known of the rows of a campaign before they are checked. */
+const unchecked = {
+  checked: 0,
+  problems: 0,
+  categories: null,
+  limitedCustomers: 0,
+  expected: [],
+  forecast: null,
+  ...counted([])
+} satisfies Partial<Campaign>
+
 /** A new campaign: a draft without recipients. Fields that the plan omits have their defaults. */
 export const make = (
   created: Pick<Campaign, "id" | "workspaceId" | "createdAt">,
@@ -165,13 +180,9 @@ export const make = (
   startedAt: null,
   completedAt: null,
   rows: 0,
-  checked: 0,
-  problems: 0,
-  categories: null,
-  limitedCustomers: 0,
-  expected: [],
-  forecast: null,
-  ...counted([]),
+  replaced: 0,
+  upload: null,
+  ...unchecked,
   snapshots: FailureRate.beginning,
   nextSlot: 0
 })
@@ -185,22 +196,31 @@ export type Change =
 export const misplaced = ({ status }: Pick<Campaign, "status">, what: string): Forbidden =>
   new Forbidden({ reason: "campaign_state", message: `a campaign with status ${status} cannot ${what}` })
 
+/** Why a campaign did not take a part of an upload. */
+export const misuploaded = (campaign: Campaign): Forbidden =>
+  takesRows(campaign)
+    ? new Forbidden({
+      reason: "campaign_state",
+      message: "another upload of recipients to the campaign has begun: wait for its end, and upload the file again"
+    })
+    : misplaced(campaign, "take more recipients")
+
 const wrong = (campaign: Campaign, what: string): Result.Result<never, Forbidden> =>
   Result.fail(misplaced(campaign, what))
 
-/** Fields that stay open to change after recipients were checked. */
+/** Fields that can change without another check of the recipients. */
 const adjustable = new Set<string>(["name", "notAfter", "quietHours", "share", "maxFailureRate", "startAt"])
 
 const edit = (campaign: Campaign, plan: Partial<Plan>): Result.Result<Campaign, Forbidden> => {
-  const { status } = campaign
   if (hasEnded(campaign)) return wrong(campaign, "be changed")
   const frozen = Object.keys(plan).find((field) => !adjustable.has(field))
-  // checked rows hold the messages that will be sent
-  if (frozen !== undefined && (status !== "draft" || campaign.checked > 0)) {
+  if (frozen !== undefined && !takesRows(campaign)) {
     return wrong(campaign, `change its ${frozen}: its recipients were checked with it`)
   }
   if (plan.startAt !== undefined && campaign.startedAt !== null) return wrong(campaign, "be started at another time")
-  return Result.succeed({ ...campaign, ...plan })
+  // checked rows hold the messages that will be sent
+  const after = frozen === undefined ? campaign : withoutCheck(campaign)
+  return Result.succeed({ ...after, ...plan })
 }
 
 /** The statuses that a campaign never leaves. */
@@ -213,11 +233,35 @@ export const hasEnded = ({ status }: Pick<Campaign, "status">): boolean =>
 /** Whether rows of recipients may be added. */
 export const takesRows = ({ status }: Pick<Campaign, "status">): boolean => status === "draft" || status === "ready"
 
-/** The campaign after rows were added: those have to be checked before it can start. */
-export const withRows = (campaign: Campaign, rows: number): Campaign => ({
+/** The place of the last of its rows. */
+export const lastPlace = ({ replaced, rows }: Pick<Campaign, "replaced" | "rows">): number => replaced + rows
+
+/** The place of the last row that was checked. */
+export const lastChecked = ({ checked, replaced }: Pick<Campaign, "checked" | "replaced">): number => replaced + checked
+
+/** The campaign once a file has come completely: its rows have to be checked before it can start. */
+export const withUpload = (campaign: Campaign, rows: number): Campaign =>
+  rows === 0 ? { ...campaign, upload: null } : {
+    ...campaign,
+    status: "draft",
+    rows: campaign.rows + rows,
+    upload: null
+  }
+
+/** The campaign before its rows were checked. Nothing was sent to any. */
+export const withoutCheck = (campaign: Campaign): Campaign => ({
   ...campaign,
+  ...unchecked,
   status: "draft",
-  rows: campaign.rows + rows
+  pausedFor: null
+})
+
+/** As {@link withUpload}, for a file in place of all rows before. Nothing of those was sent. */
+export const withFile = (campaign: Campaign, rows: number): Campaign => ({
+  ...withoutCheck(campaign),
+  replaced: lastPlace(campaign),
+  rows,
+  upload: null
 })
 
 /** Begins to send, or waits for the time to begin. */

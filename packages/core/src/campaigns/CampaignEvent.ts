@@ -18,5 +18,6 @@ export const ofCompleted = (
   createdAt: event.createdAt,
   orderKey: null,
   sequence: null,
-  data: { campaign_id: id, name, status, total: CampaignCounts.total(counts), ...counts }
+  data: { campaign_id: id, name, status, total: CampaignCounts.total(counts), ...counts },
+  trace: null
 })

@@ -40,12 +40,24 @@ const workAtOf = ({ completedAt, startAt, status }: Campaign.Campaign, now: Inst
     ? startAt ?? now
     : null
 
+/** What a change writes. */
+export interface ChangeWrites extends Writes {
+  /** Campaigns whose rows are no longer checked: their queued messages are deleted. They have no others. */
+  readonly unchecked: ReadonlyArray<CampaignId>
+}
+
 /** Decides `CampaignStore.change`. The answer is the campaign, why it cannot change, or `undefined` if there is none. */
-export const change: Decide<Change, LoadedJobs, Result.Result<Campaign.Campaign, Forbidden> | undefined, Writes> = (
+export const change: Decide<
+  Change,
+  LoadedJobs,
+  Result.Result<Campaign.Campaign, Forbidden> | undefined,
+  ChangeWrites
+> = (
   loaded,
   commands
 ) => {
   const jobs = new Map<CampaignId, Job>()
+  const unchecked = new Set<CampaignId>()
   const answers = commands.map((command) => {
     const job = jobs.get(command.id) ?? loaded.job(command)
     if (job === undefined) return undefined
@@ -54,18 +66,28 @@ export const change: Decide<Change, LoadedJobs, Result.Result<Campaign.Campaign,
       ? Result.succeed(Campaign.pauseFor(job.campaign, command.change.reason))
       : Campaign.change(job.campaign, command.change, now)
     if (Result.isSuccess(changed)) {
+      if (changed.success.checked < job.campaign.checked) unchecked.add(command.id)
       jobs.set(command.id, { campaign: changed.success, workAt: workAtOf(changed.success, now) })
     }
     return changed
   })
-  return { answers, writes: { jobs: [...jobs.values()] } }
+  return { answers, writes: { jobs: [...jobs.values()], unchecked: [...unchecked] } }
 }
 
-/** Adds uploaded rows to a campaign. */
+/** What becomes of the rows of an upload: they are added to the campaign's, replace those, or are dropped. */
+export type UploadEnd = "add" | "replace" | "drop"
+
+/** A part of an upload of rows to a campaign. The rows count once the upload has ended. */
 export interface AddRows {
   readonly workspaceId: Campaign.Campaign["workspaceId"]
   readonly id: CampaignId
   readonly rows: ReadonlyArray<Recipient.Row>
+  /** The upload, unique. */
+  readonly upload: string
+  /** Whether this is its first part, which ends any other upload to the campaign. */
+  readonly isFirst: boolean
+  /** `null` if more parts follow. */
+  readonly end: UploadEnd | null
 }
 
 /** What adding rows loads: campaigns, locked. */
@@ -73,8 +95,19 @@ export interface LoadedCampaigns extends Known {
   readonly job: (command: AddRows) => Job | undefined
 }
 
+/** Rows of a campaign at the places after `after` to `to`; to the last if `null`. */
+export interface Places {
+  readonly campaignId: CampaignId
+  readonly after: number
+  readonly to: number | null
+}
+
 /** Campaigns to write, and their new rows with the place of the first. */
 export interface AddWrites extends Writes {
+  /** Rows to delete, before others are added. */
+  readonly dropped: ReadonlyArray<Places>
+  /** Rows to delete with their queued messages; the campaigns have no others. */
+  readonly replaced: ReadonlyArray<Places>
   readonly added: ReadonlyArray<{
     readonly campaignId: CampaignId
     readonly from: number
@@ -82,17 +115,38 @@ export interface AddWrites extends Writes {
   }>
 }
 
-/** Decides `CampaignStore.addRows`. The answer is whether the campaign took the rows. */
+/** Decides `CampaignStore.addRows`. The answer is whether the campaign took the part. */
 export const addRows: Decide<AddRows, LoadedCampaigns, boolean, AddWrites> = (loaded, commands) => {
   const jobs = new Map<CampaignId, Job>()
+  const dropped: Array<Places> = []
+  const replaced: Array<Places> = []
   const added: Array<AddWrites["added"][number]> = []
   const answers = commands.map((command) => {
-    const { id, rows } = command
+    const { end, id, isFirst, rows, upload } = command
     const job = jobs.get(id) ?? loaded.job(command)
-    if (job === undefined || !Campaign.takesRows(job.campaign)) return false
-    added.push({ campaignId: id, from: job.campaign.rows + 1, rows })
-    jobs.set(id, { campaign: Campaign.withRows(job.campaign, rows.length), workAt: null })
+    if (job === undefined) return false
+    const { campaign, workAt } = job
+    const isGoingOn = campaign.upload?.id === upload
+    const last = Campaign.lastPlace(campaign)
+    if (end === "drop") {
+      if (!isGoingOn) return false
+      dropped.push({ campaignId: id, after: last, to: null })
+      jobs.set(id, { campaign: { ...campaign, upload: null }, workAt })
+      return true
+    }
+    if (!Campaign.takesRows(campaign) || (!isFirst && !isGoingOn)) return false
+    if (isFirst && campaign.upload !== null) dropped.push({ campaignId: id, after: last, to: null })
+    const before = isFirst ? 0 : campaign.upload!.rows
+    const uploaded = before + rows.length
+    added.push({ campaignId: id, from: last + before + 1, rows })
+    if (end === "replace") replaced.push({ campaignId: id, after: campaign.replaced, to: last })
+    const after = end === null
+      ? { ...campaign, upload: { id: upload, rows: uploaded } }
+      : end === "add"
+      ? Campaign.withUpload(campaign, uploaded)
+      : Campaign.withFile(campaign, uploaded)
+    jobs.set(id, { campaign: after, workAt: null })
     return true
   })
-  return { answers, writes: { jobs: [...jobs.values()], added } }
+  return { answers, writes: { jobs: [...jobs.values()], dropped, replaced, added } }
 }

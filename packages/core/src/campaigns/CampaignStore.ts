@@ -25,8 +25,9 @@ export class CampaignStore extends Context.Service<CampaignStore, {
     command: Change
   ) => Effect.Effect<Option.Option<Result.Result<Campaign, Forbidden>>, StoreError>
   /**
-   * Adds uploaded rows to a campaign that takes some (`Campaign.takesRows`), all or none. False if it does not, or is
-   * not there.
+   * Adds a part of an upload to a campaign that takes rows (`Campaign.takesRows`), all or none. The parts of an upload
+   * count together, once it has ended, or not at all. False if the campaign does not take any, is not there, or another
+   * upload to it has begun since.
    */
   readonly addRows: (command: AddRows) => Effect.Effect<boolean, StoreError>
   /**

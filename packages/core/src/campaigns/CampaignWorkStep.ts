@@ -225,7 +225,7 @@ const checkRows = (
   const { share, startAt } = campaign
   const after: Campaign.Campaign = {
     ...campaign,
-    checked: checked.at(-1)?.place ?? campaign.checked,
+    checked: campaign.checked + checked.length,
     problems: campaign.problems + problems,
     categories: categoriesOf(templates),
     limitedCustomers,

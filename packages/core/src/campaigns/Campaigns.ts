@@ -9,6 +9,7 @@ import * as Lookup from "../Lookup.ts"
 import type { Page, PageRequest } from "../Page.ts"
 import type { StoreError } from "../StoreError.ts"
 import * as Campaign from "./Campaign.ts"
+import type * as CampaignStep from "./CampaignStep.ts"
 import { CampaignStore } from "./CampaignStore.ts"
 import { type CheckedRow, isSelected, type RowFilter } from "./CheckedRow.ts"
 import type * as Recipient from "./Recipient.ts"
@@ -24,6 +25,10 @@ const batch = 500
 
 /** The place after which a page begins; a cursor of another list begins at the first row. */
 const placeOf = (after: string | null): number => Number(/:(\d{1,9})$/.exec(after ?? "")?.[1] ?? 0)
+
+/** Rows with their places among those that the campaign has. */
+const placed = <E>(rows: Effect.Effect<ReadonlyArray<CheckedRow>, E>, replaced: number) =>
+  Effect.map(rows, (found) => found.map((row) => ({ ...row, place: row.place - replaced })))
 
 /** What a new campaign needs. Fields that are omitted have the defaults of contract §11. */
 export type NewCampaign = Pick<Campaign.Plan, "name" | "template"> & Partial<Campaign.Plan>
@@ -46,13 +51,15 @@ export class Campaigns extends Context.Service<Campaigns, {
     change: Campaign.Change
   ) => Effect.Effect<Campaign.Campaign, NotFound | Forbidden | StoreError>
   /**
-   * Adds rows to a campaign that is not started. Memory use does not depend on their number. If the stream fails, the
-   * rows before stay. Returns the campaign with all rows that it has.
+   * Adds rows to a campaign that is not started, or replaces all rows that it has. Memory use does not depend on their
+   * number. If the stream fails, or another upload begins meanwhile, the campaign stays as it was. Returns the campaign
+   * with all rows that it has.
    */
   readonly upload: <E, R>(
     workspaceId: Id.WorkspaceId,
     id: string,
-    rows: Stream.Stream<Recipient.Row, E, R>
+    rows: Stream.Stream<Recipient.Row, E, R>,
+    end: Exclude<CampaignStep.UploadEnd, "drop">
   ) => Effect.Effect<Campaign.Campaign, NotFound | Forbidden | StoreError | E, R>
   /** Deletes a campaign that is not started, with its recipients. */
   readonly remove: (workspaceId: Id.WorkspaceId, id: string) => Effect.Effect<void, NotFound | Forbidden | StoreError>
@@ -98,20 +105,34 @@ export class Campaigns extends Context.Service<Campaigns, {
           const changed = yield* find(text, (id) => store.change({ workspaceId, id, now, change }))
           return yield* Effect.fromResult(changed)
         }),
-        upload: (workspaceId, text, rows) =>
+        upload: (workspaceId, text, rows, end) =>
           Effect.gen(function*() {
             const campaign = yield* get(workspaceId, text)
             const { id } = campaign
             if (!Campaign.takesRows(campaign)) return yield* Campaign.misplaced(campaign, "take more recipients")
-            yield* Stream.runForEach(Stream.grouped(rows, batch), (rows) =>
-              Effect.flatMap(
-                store.addRows({ workspaceId, id, rows }),
-                (isAdded) =>
-                  isAdded
-                    ? Effect.void
-                    : Effect.flatMap(get(workspaceId, text), (campaign) =>
-                      Effect.fail(Campaign.misplaced(campaign, "take more recipients")))
-              ))
+            const upload = yield* random.ulid
+            // the part that comes next, as the last one says that the upload is complete
+            let next: ReadonlyArray<Recipient.Row> | undefined
+            let isFirst = true
+            const put = (rows: ReadonlyArray<Recipient.Row>, end: CampaignStep.UploadEnd | null) =>
+              Effect.gen(function*() {
+                const isAdded = yield* store.addRows({ workspaceId, id, rows, upload, isFirst, end })
+                if (!isAdded) return yield* Campaign.misuploaded(yield* get(workspaceId, text))
+                isFirst = false
+              })
+            const parts = Stream.runForEach(Stream.grouped(rows, batch), (rows) =>
+              Effect.suspend(() => {
+                const before = next
+                next = rows
+                return before === undefined ? Effect.void : put(before, null)
+              }))
+            yield* Effect.onError(
+              Effect.andThen(parts, Effect.suspend(() => put(next ?? [], end))),
+              () =>
+                isFirst
+                  ? Effect.void
+                  : Effect.ignore(store.addRows({ workspaceId, id, rows: [], upload, isFirst: false, end: "drop" }))
+            )
             return yield* get(workspaceId, text)
           }),
         remove: Effect.fn("Campaigns.remove")(function*(workspaceId, text) {
@@ -121,7 +142,7 @@ export class Campaigns extends Context.Service<Campaigns, {
           }
         }),
         rows: Effect.fn("Campaigns.rows")(function*(workspaceId, text, filter, page) {
-          const { id, rows } = yield* get(workspaceId, text)
+          const { id, replaced, rows } = yield* get(workspaceId, text)
           const first = placeOf(page.after)
           const isFiltered = Object.values(filter).some((wanted) => wanted !== undefined)
           const last = Math.min(rows, first + (isFiltered ? lookedAt : page.limit))
@@ -129,7 +150,7 @@ export class Campaigns extends Context.Service<Campaigns, {
           let reached = first
           while (reached < last && items.length < page.limit) {
             const limit = Math.min(isFiltered ? lookedAtOnce : page.limit, last - reached)
-            const found = yield* store.rows(workspaceId, id, { limit, after: reached })
+            const found = yield* placed(store.rows(workspaceId, id, { limit, after: replaced + reached }), replaced)
             const selected = found.filter((row) => isSelected(row, filter)).slice(0, page.limit - items.length)
             items.push(...selected)
             // a full page ends at its last row, and the next one goes on behind it
@@ -138,15 +159,20 @@ export class Campaigns extends Context.Service<Campaigns, {
           return { items, next: reached < rows ? `${id}:${reached}` : null }
         }),
         allRows: Effect.fn("Campaigns.allRows")(function*(workspaceId, text, filter) {
-          const { id, rows } = yield* get(workspaceId, text)
+          const { id, replaced, rows } = yield* get(workspaceId, text)
           return Stream.paginate(
             0,
-            (after) =>
-              Effect.map(store.rows(workspaceId, id, { limit: lookedAtOnce, after }), (found) =>
-                [
-                  [found.filter((row) => isSelected(row, filter))],
-                  after + lookedAtOnce < rows ? Option.some(after + lookedAtOnce) : Option.none()
-                ] as const)
+            (after) => {
+              const limit = Math.min(lookedAtOnce, rows - after)
+              return Effect.map(
+                placed(store.rows(workspaceId, id, { limit, after: replaced + after }), replaced),
+                (found) =>
+                  [
+                    [found.filter((row) => isSelected(row, filter))],
+                    after + limit < rows ? Option.some(after + limit) : Option.none()
+                  ] as const
+              )
+            }
           )
         })
       })

@@ -14,6 +14,10 @@ export interface CheckedRow {
   /** The message to it; `null` for a row that was not checked yet, or has a problem. */
   readonly message: Message | null
   readonly problem: Problem | null
+  /** The line of its file in which the row begins; `null` if it came from no file. */
+  readonly line: number | null
+  /** What the file has in the place of the field that is wrong, else of the customer's name. */
+  readonly value: string | null
 }
 
 /** Which rows to list; all if empty. */

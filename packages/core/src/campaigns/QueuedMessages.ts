@@ -11,6 +11,7 @@ import type { IdempotencyKey } from "../messages/Idempotency.ts"
 import type { Message } from "../messages/Message.ts"
 import { type KeyedRequest, MessageStore } from "../messages/MessageStore.ts"
 import { Sending } from "../messages/Sending.ts"
+import * as Span from "../Span.ts"
 import type { StoreError } from "../StoreError.ts"
 import * as Recipient from "./Recipient.ts"
 
@@ -60,6 +61,7 @@ export class QueuedMessages extends Context.Service<QueuedMessages, {
       const store = yield* MessageStore
       const sending = yield* Sending
       const random = yield* SecureRandom.SecureRandom
+      const withSpan = yield* Span.ifTraced("QueuedMessages.send")
 
       /** A message whose outcome is unknown has ended once that is its status; until then the sweep has to look at it. */
       const unknownOrBusy = ({ id, workspaceId }: Message): Effect.Effect<QueuedEnd, StoreError> =>
@@ -83,7 +85,13 @@ export class QueuedMessages extends Context.Service<QueuedMessages, {
               yield* sending.end(accepted, hold, { _tag: "NotSent", answer })
               return { _tag: "TooLate" } as const
             }
-            const outcome = yield* sending.carryOut(accepted, hold, requestId)
+            const outcome = yield* withSpan(sending.carryOut(accepted, hold, requestId), () => ({
+              attributes: {
+                "wac.workspace.id": message.workspaceId,
+                "wac.campaign.id": campaignId ?? undefined,
+                "wac.message.id": message.id
+              }
+            }))
             return outcome._tag === "Withdrawn"
               ? { _tag: "Refused", error: outcome.error } as const
               : outcome._tag === "NotSent"

@@ -6,6 +6,7 @@ import { Option, Predicate, Schema, Struct } from "effect"
 import { Addressee } from "../contacts/Addressee.ts"
 import type * as Contact from "../contacts/Contact.ts"
 import * as CustomerNames from "../contacts/CustomerNames.ts"
+import * as WrittenName from "../contacts/WrittenName.ts"
 import * as FieldPath from "../FieldPath.ts"
 import type { CampaignId } from "../Id.ts"
 import type { OutboundOf } from "../messages/Message.ts"
@@ -55,8 +56,28 @@ export type ProblemReason = typeof ProblemReason.Type
 export const Problem = Schema.Struct({ reason: ProblemReason, message: Schema.String })
 export type Problem = typeof Problem.Type
 
+/** Where a row comes from, for people who look for it in their file. */
+export interface Origin {
+  /** The line of the file in which the row begins, from 1; omitted if it came from no file. */
+  readonly line?: number
+  /**
+   * What the file has in the place of the field that is wrong, else of the customer's name; at most
+   * {@link maxValue} characters. Omitted if that is the recipient's `to`.
+   */
+  readonly value?: string
+}
+
 /** An uploaded row: a recipient, or why it is none. */
-export type Row = { readonly recipient: Recipient } | { readonly problem: Problem }
+export type Row = Origin & ({ readonly recipient: Recipient } | { readonly problem: Problem })
+
+/** The maximum length of {@link Origin.value} in UTF-16 code units. A longer one is cut. */
+export const maxValue = 100
+
+/** The line of a row, and the value in it that names the customer or is wrong. */
+export const originOf = (row: Row): { readonly line: number | null; readonly value: string | null } => ({
+  line: row.line ?? null,
+  value: row.value ?? ("recipient" in row ? row.recipient.to : null)
+})
 
 /** The route under which a campaign's messages have their idempotency keys; the key is the customer. */
 export const routeOf = (id: CampaignId): string => `campaign ${id}`
@@ -64,9 +85,15 @@ export const routeOf = (id: CampaignId): string => `campaign ${id}`
 /** Stands for the body of a campaign's messages, which checking froze. */
 export const fingerprint = "campaign"
 
-/** The customer as the row names them: the key of their message. */
-export const customerOf = (row: Row): Contact.Contact["key"] | null =>
-  "recipient" in row ? CustomerNames.keyOf(row.recipient.to) : null
+/**
+ * The customer as the row names them: the key of their message. A row that is no recipient may name one too, and is
+ * erased with them.
+ */
+export const customerOf = (row: Row): Contact.Contact["key"] | null => {
+  if ("recipient" in row) return CustomerNames.keyOf(row.recipient.to)
+  const named = row.value === undefined ? undefined : WrittenName.read(row.value, undefined)
+  return named !== undefined && "to" in named && CustomerNames.isNumber(named.to) ? CustomerNames.keyOf(named.to) : null
+}
 
 /** The time zone that a row gives. */
 export const timeZoneOf = (row: Row): string | null => "recipient" in row ? row.recipient.timeZone ?? null : null
@@ -120,7 +147,7 @@ export const check = (
   row: Row,
   { contact, isKnown, template }: Circumstances
 ): { readonly message: OutboundOf<"template"> } | { readonly problem: Problem } => {
-  if ("problem" in row) return row
+  if ("problem" in row) return { problem: row.problem }
   const problem = (reason: ProblemReason, message: string) => ({ problem: { reason, message } })
   const misnamed = CustomerNames.refusal(row.recipient.to, contact)
   if (misnamed !== undefined) return problem("malformed", misnamed.message)
@@ -142,8 +169,24 @@ export const check = (
 
 const decode = Schema.decodeUnknownResult(Recipient)
 
-const tooMany: Row = {
-  problem: { reason: "malformed", message: `variables: expected at most ${maxVariables} variables` }
+const tooMany = `variables: expected at most ${maxVariables} variables`
+
+const valueOf = (value: unknown): Pick<Origin, "value"> =>
+  typeof value === "string" ? { value: PlainText.cleaned(value.slice(0, maxValue)) } : {}
+
+/** A row that is no recipient. `value` is what the message is about, if that is text. */
+export const misread = (message: string, value: unknown, line?: number): Row => ({
+  problem: { reason: "malformed", message },
+  ...(line === undefined ? {} : { line }),
+  ...valueOf(value)
+})
+
+/** A row that is no recipient, with its field that the message begins with, else the customer's name. */
+const misreadOf = (json: unknown, message: string, line?: number): Row => {
+  const [field = "to"] = /^\w+(?=:)/.exec(message) ?? []
+  const text = (name: string) =>
+    Predicate.hasProperty(json, name) && typeof json[name] === "string" ? json[name] : undefined
+  return misread(message, text(field) ?? text("to"), line)
 }
 
 const hasTooMany = (json: unknown): boolean => {
@@ -159,14 +202,14 @@ const maxDepth = PlainJson.maxDepth + 8
  * write in brackets, loses the prefix.
  */
 export const parse = (json: unknown): Row => {
-  if (hasTooMany(json)) return tooMany
+  if (hasTooMany(json)) return misreadOf(json, tooMany)
   // decoding leaves out fields whose names are not plain text
   const violation = PlainJson.violationOf(json, maxDepth)
-  if (violation !== undefined) return { problem: { reason: "malformed", message: `a value ${violation.issue}` } }
+  if (violation !== undefined) return misreadOf(json, `a value ${violation.issue}`)
   const decoded = decode(json)
   return decoded._tag === "Success"
     ? { recipient: { ...decoded.success, to: canonicalOf(decoded.success.to) } }
-    : { problem: { reason: "malformed", message: describe(decoded.failure) } }
+    : misreadOf(json, describe(decoded.failure))
 }
 
 /** A path of Schema's as people write it: `["template"]["cards"][0]` becomes `template.cards[0]`. */
@@ -179,14 +222,33 @@ const describe = (error: Schema.SchemaError): string => {
   return where === undefined ? expected : `${pathOf(where.replace(/^at /, ""))}: ${expected}`
 }
 
-/** Reads a row from a line of JSON. */
-export const parseLine = (line: string): Row =>
-  Option.match(Option.liftThrowable(JSON.parse)(line), {
-    onNone: () => ({ problem: { reason: "malformed", message: "the line is not JSON" } }),
+/** What the reader of a file knows of a row. */
+export interface InFile {
+  /** The line in which the row begins, from 1. */
+  readonly line: number
+  /** The country of numbers without a country code. */
+  readonly country: string | undefined
+}
+
+/** As {@link parse}, for a row of a file, whose customer is named as {@link WrittenName.read} reads it. */
+export const parseWritten = (json: unknown, { country, line }: InFile): Row => {
+  const written = Predicate.hasProperty(json, "to") ? json.to : undefined
+  const named = typeof written === "string" ? WrittenName.read(written, country) : undefined
+  if (named !== undefined && "issue" in named) return misread(`to: ${named.issue}`, written, line)
+  const row = parse(named === undefined ? json : { ...json as object, to: named.to })
+  return "recipient" in row
+    ? { ...row, line, ...(row.recipient.to === written ? {} : valueOf(written)) }
+    : misreadOf(json, row.problem.message, line)
+}
+
+/** Reads a row of a file from a line of JSON. */
+export const parseLine = (text: string, inFile: InFile): Row =>
+  Option.match(Option.liftThrowable(JSON.parse)(text), {
+    onNone: () => misread("the line is not JSON", text, inFile.line),
     onSome: (json) => {
-      const repeated = RepeatedField.find(line)
+      const repeated = RepeatedField.find(text)
       return repeated === undefined
-        ? parse(json)
-        : { problem: { reason: "malformed", message: `${FieldPath.of(repeated)} must be given once` } }
+        ? parseWritten(json, inFile)
+        : misread(`${FieldPath.of(repeated)} must be given once`, text, inFile.line)
     }
   })

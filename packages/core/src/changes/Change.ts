@@ -39,6 +39,7 @@ const ofThing: { readonly [thing: string]: ReadonlyArray<Topic> } = {
   alert_settings: ["alerts"],
   api_key: ["apiKeys"],
   campaign: ["campaigns"],
+  contact: ["contacts"],
   delivery: ["deliveries"],
   member: ["members"],
   message: ["messages"],

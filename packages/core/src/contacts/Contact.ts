@@ -68,30 +68,6 @@ export const keysOf = (
   return [key, ...[...(userId === null ? [] : [userId]), ...aliases].filter((name) => name !== key)]
 }
 
-const optOutWords = new Set(["STOP", "STOPALL", "UNSUBSCRIBE", "CANCEL", "END", "QUIT"])
-const optInWords = new Set(["START", "UNSTOP"])
-
-/**
- * The choice that an inbound text expresses. The text must be exactly one of the words, in any case; surrounding white
- * space is ignored.
- */
-export const preferenceOf = (text: string): Preference | undefined => {
-  const word = text.trim().toUpperCase()
-  return optOutWords.has(word) ? "opt_out" : optInWords.has(word) ? "opt_in" : undefined
-}
-
-/** `STOP PROMOTIONS` is the label of the provider's own opt-out button. */
-const optOutLabels = new Set(["STOP", "STOPALL", "UNSUBSCRIBE", "STOP PROMOTIONS"])
-
-/**
- * The choice that a pressed button expresses, by its label or value. On buttons, CANCEL, END and QUIT usually refer to
- * an order, an appointment or a form, so they do not opt out.
- */
-export const preferenceOfChoice = (label: string): Preference | undefined => {
-  const word = label.trim().toUpperCase()
-  return optOutLabels.has(word) ? "opt_out" : optInWords.has(word) ? "opt_in" : undefined
-}
-
 /** Finds the contact of a phone number by one of its customer's names: a key of a number, or a user id. */
 export type Find = (name: string) => Contact | undefined
 

@@ -11,11 +11,15 @@ import type { Decide, Known } from "../Step.ts"
 import type { Instant } from "../Time.ts"
 import * as Contact from "./Contact.ts"
 import * as CustomerNames from "./CustomerNames.ts"
+import type * as OptOutWords from "./OptOutWords.ts"
 import * as ServiceWindow from "./ServiceWindow.ts"
+import * as Suppression from "./Suppression.ts"
 
 /** Records a customer's message. */
 export interface RecordInbound {
   readonly now: Instant
+  /** Of every name in the command. */
+  readonly hashes: Suppression.Hashes
   readonly message: InboundMessage.InboundMessage
   /** The identifier of the message in its event. */
   readonly messageId: MessageId
@@ -33,6 +37,8 @@ export type Recorded =
 /** Records a customer's preference. */
 export interface SetPreference {
   readonly now: Instant
+  /** Of every name in the command. */
+  readonly hashes: Suppression.Hashes
   readonly providerNumberId: string
   readonly customer: Contact.Customer
   readonly preference: Contact.Preference
@@ -42,6 +48,8 @@ export interface SetPreference {
 /** Reports the names of a customer, told together by something other than a message of theirs. */
 export interface Tell {
   readonly now: Instant
+  /** Of every name in the command. */
+  readonly hashes: Suppression.Hashes
   readonly providerNumberId: string
   readonly customer: Contact.Customer
   readonly at: Instant
@@ -50,17 +58,47 @@ export interface Tell {
 /** Moves a customer to another number or user id. */
 export interface Move {
   readonly now: Instant
+  /** Of every name in the command. */
+  readonly hashes: Suppression.Hashes
   readonly providerNumberId: string
   readonly from: Contact.Customer
   readonly to: Contact.Customer
   readonly at: Instant
 }
 
+/** Opts a customer out or in, on behalf of a person or a program. */
+export interface Choose {
+  readonly now: Instant
+  readonly workspaceId: WorkspaceId
+  /** `null` for every number of the workspace. */
+  readonly phoneNumberId: PhoneNumberId | null
+  /** The name that was given, as `CustomerNames.keyOf` has it. */
+  readonly name: string
+  /** Of every name of the customer that is known. */
+  readonly hashes: Suppression.Hashes
+  readonly preference: Contact.Preference
+  readonly source: Suppression.Source
+}
+
+/** The result of a choice. */
+export type Chosen =
+  | {
+    readonly _tag: "Chosen"
+    /** The opt-out that holds for the given name; undefined if none does. */
+    readonly optOut: { readonly at: Instant; readonly source: Suppression.Source } | undefined
+    /** Whether the choice changed something for the given name. */
+    readonly isNew: boolean
+  }
+  /** The customer has more names: choose again for all of them. */
+  | { readonly _tag: "MoreNames"; readonly names: ReadonlyArray<string> }
+
 /** The number that a customer wrote to. It may be a moment old. */
 export interface Number {
   readonly id: PhoneNumberId
   readonly workspaceId: WorkspaceId
   readonly phoneNumber: E164
+  /** The words of its workspace by which customers opt out. */
+  readonly words: OptOutWords.Settings
 }
 
 /** What the steps load: every contact of the customers in the commands, under locks on their numbers. */
@@ -69,6 +107,14 @@ export interface Loaded extends Known {
   readonly number: (providerNumberId: string) => Number | undefined
   /** The contact of a number by one of the names of its customer (`CustomerNames.keysIn`). */
   readonly contact: (number: PhoneNumberId, name: string) => Contact.Contact | undefined
+  /** The opt-outs of a workspace under a hash of a name. */
+  readonly suppressions: (workspaceId: WorkspaceId, hash: string) => ReadonlyArray<Suppression.Suppression>
+}
+
+/** What choices load besides. */
+export interface LoadedChoices extends Loaded {
+  /** The numbers of a workspace. */
+  readonly numbersOf: (workspaceId: WorkspaceId) => ReadonlyArray<PhoneNumberId>
 }
 
 /** What recording messages loads besides. */
@@ -90,6 +136,8 @@ export interface Writes {
   /** Aliases that no longer lead to these contacts; to be removed before the others are added. */
   readonly dropped: ReadonlyArray<Alias>
   readonly added: ReadonlyArray<Alias>
+  /** Opt-outs to write and to delete, each at most once. */
+  readonly suppressions: Suppression.Changes
 }
 
 /** A message to remember, so that duplicates are recognized and later messages can refer to it. */
@@ -107,12 +155,21 @@ export interface InboundWrites extends Writes {
   readonly events: ReadonlyArray<Event.Recorded>
 }
 
+/** The hashes of a customer's own names, of those in a command. */
+const hashesOf = (hashes: Suppression.Hashes, customer: Contact.Customer): Suppression.Hashes =>
+  Object.fromEntries(CustomerNames.keysIn(customer).map((name) => [name, hashes[name]!]))
+
 /** The contacts as the commands decided so far have left them. */
 class Changed {
   private readonly loaded: Loaded
   /** By `Contact.placeOf`. */
   private readonly kept = new Map<string, Contact.Contact>()
   private readonly gone = new Map<string, Contact.Contact>()
+  /** Opt-outs that differ from what was loaded, by workspace and place; `undefined` ones are gone. */
+  private readonly suppressed = new Map<
+    string,
+    { readonly before: Suppression.Suppression; readonly isGone: boolean }
+  >()
   /** Contacts as they were loaded, by their places. */
   private readonly before = new Map<string, Contact.Contact>()
 
@@ -120,7 +177,7 @@ class Changed {
     this.loaded = loaded
   }
 
-  find(number: Number, name: string): Contact.Contact | undefined {
+  find(number: Pick<Number, "id">, name: string): Contact.Contact | undefined {
     for (const contact of this.kept.values()) {
       if (contact.phoneNumberId === number.id && CustomerNames.isKnownBy(contact)(name)) return contact
     }
@@ -145,13 +202,74 @@ class Changed {
     this.gone.set(place, contact)
   }
 
-  /** {@link Contact.meet}, and keeps the result. */
-  meet(number: Number, customer: Contact.Customer, at: Instant): Contact.Contact {
+  /** The opt-outs under a hash, as they are now. */
+  suppressions(workspaceId: WorkspaceId, hash: string): ReadonlyArray<Suppression.Suppression> {
+    const changed = [...this.suppressed.values()].filter(({ before }) =>
+      before.workspaceId === workspaceId && before.hash === hash
+    )
+    const places = new Set(changed.map(({ before }) => Suppression.placeOf(before)))
+    return [
+      ...this.loaded.suppressions(workspaceId, hash).filter((one) => !places.has(Suppression.placeOf(one))),
+      ...changed.flatMap(({ before, isGone }) => isGone ? [] : [before])
+    ]
+  }
+
+  suppress({ gone, kept }: Suppression.Changes): void {
+    const note = (one: Suppression.Suppression, isGone: boolean) =>
+      this.suppressed.set(`${one.workspaceId} ${Suppression.placeOf(one)}`, { before: one, isGone })
+    for (const one of gone) note(one, true)
+    for (const one of kept) note(one, false)
+  }
+
+  /**
+   * {@link Contact.meet}, and keeps the result. The contact is opted out if one of the names is, and so are the names that
+   * are told with it: for every number if that one is.
+   */
+  meet(number: Number, customer: Contact.Customer, at: Instant, hashes: Suppression.Hashes): Contact.Contact {
+    const found = this.share(number, hashes).flatMap(({ name, stored }) => {
+      const one = Suppression.inForce(stored, number.id)
+      const known = this.find(number, name)
+      return one === undefined || known !== undefined && Suppression.isOutdated(one, known) ? [] : [one]
+    })
     const { contact, gone, left } = Contact.meet(number, customer, (name) => this.find(number, name), at)
     for (const one of gone) this.drop(one)
     for (const one of left) this.keep(one)
-    this.keep(contact)
-    return contact
+    const suppressed = found.reduce((contact, one) => Suppression.applied(contact, one, at), contact)
+    this.keep(suppressed)
+    return suppressed
+  }
+
+  /** Names that are told together share their opt-outs; returns what was stored under each. */
+  share({ workspaceId }: Number, hashes: Suppression.Hashes): ReadonlyArray<Suppression.Named> {
+    const names = Object.entries(hashes).map(([name, hash]) => ({
+      name,
+      hash,
+      stored: this.suppressions(workspaceId, hash)
+    }))
+    this.suppress({ kept: Suppression.shared(names), gone: [] })
+    return names
+  }
+
+  /** Applies a preference of a customer at time `at`, which may end opt-outs of the names. */
+  prefer(
+    number: Number,
+    contact: Contact.Contact,
+    preference: Contact.Preference,
+    at: Instant,
+    hashes: Suppression.Hashes
+  ): void {
+    const preferred = Contact.prefer(contact, preference, at)
+    this.keep(preferred)
+    if (preferred.optedOut || preference === "opt_out") return
+    for (const hash of Object.values(hashes)) {
+      this.suppress(
+        Suppression.ended(
+          this.suppressions(number.workspaceId, hash),
+          number.id,
+          ({ name }) => name === null || name.at <= at
+        )
+      )
+    }
   }
 
   writes(): Writes {
@@ -166,7 +284,12 @@ class Changed {
         ? aliasesOf(contact).filter(({ name }) => still?.includes(name) !== true)
         : []
     })
-    return { kept, gone: [...this.gone.values()], dropped, added }
+    const suppressed = [...this.suppressed.values()]
+    const suppressions = {
+      kept: suppressed.flatMap(({ before, isGone }) => isGone ? [] : [before]),
+      gone: suppressed.flatMap(({ before, isGone }) => isGone ? [before] : [])
+    }
+    return { kept, gone: [...this.gone.values()], dropped, added, suppressions }
   }
 }
 
@@ -183,19 +306,21 @@ export const recordInbound: Decide<RecordInbound, LoadedInbound, Recorded, Inbou
   const contacts = new Changed(loaded)
   const remembered = new Map<string, Remembered>()
   const events: Array<Event.Recorded> = []
-  const answers = commands.map(({ ids, message, messageId, now: asked }): Recorded => {
+  const answers = commands.map(({ hashes, ids, message, messageId, now: asked }): Recorded => {
     const number = loaded.number(message.providerNumberId)
     if (number === undefined) return "unknown_number"
-    const { customer, preference, providerMessageId } = message
+    const { customer, providerMessageId } = message
     const name = `${number.id} ${providerMessageId}`
     if (remembered.has(name) || loaded.isRemembered(number.id, providerMessageId)) return "duplicate"
     const now = loaded.now(asked)
     // an echo was written by the business, so it says nothing about the customer
     if (message.isEcho !== true) {
       const openedAt = ServiceWindow.openedAt(message.at, now)
-      const met = contacts.meet(number, customer, openedAt)
+      const met = contacts.meet(number, customer, openedAt, hashes)
+      const preference = InboundMessage.preferenceOf(message, number.words)
       const heard = InboundMessage.opensWindow(message) ? Contact.hear(met, customer.phone, openedAt) : met
-      contacts.keep(preference === undefined ? heard : Contact.prefer(heard, preference, openedAt))
+      if (preference === undefined) contacts.keep(heard)
+      else contacts.prefer(number, heard, preference, openedAt, hashes)
     }
     remembered.set(name, {
       number,
@@ -204,7 +329,12 @@ export const recordInbound: Decide<RecordInbound, LoadedInbound, Recorded, Inbou
       messageId,
       until: InboundMessage.rememberedUntil(message, now)
     })
-    const event = Event.ofInbound(message, number, { id: ids.events[0]!, messageId, createdAt: now })
+    const event = Event.ofInbound(message, number, {
+      id: ids.events[0]!,
+      messageId,
+      createdAt: now,
+      trace: ids.trace ?? null
+    })
     events.push({ event, deliveryId: ids.deliveries[0]! })
     return "recorded"
   })
@@ -217,11 +347,11 @@ export const recordInbound: Decide<RecordInbound, LoadedInbound, Recorded, Inbou
  */
 export const setPreference: Decide<SetPreference, Loaded, boolean, Writes> = (loaded, commands) => {
   const contacts = new Changed(loaded)
-  const answers = commands.map(({ customer, now, preference, providerNumberId, ...told }): boolean => {
+  const answers = commands.map(({ customer, hashes, now, preference, providerNumberId, ...told }): boolean => {
     const number = loaded.number(providerNumberId)
     if (number === undefined) return false
     const at = Math.min(told.at, loaded.now(now))
-    contacts.keep(Contact.prefer(contacts.meet(number, customer, at), preference, at))
+    contacts.prefer(number, contacts.meet(number, customer, at, hashes), preference, at, hashes)
     return true
   })
   return { answers, writes: contacts.writes() }
@@ -235,12 +365,20 @@ export const setPreference: Decide<SetPreference, Loaded, boolean, Writes> = (lo
  */
 export const move: Decide<Move, Loaded, boolean, Writes> = (loaded, commands) => {
   const contacts = new Changed(loaded)
-  const answers = commands.map(({ from, now, providerNumberId, to, ...told }): boolean => {
+  const answers = commands.map(({ from, hashes, now, providerNumberId, to, ...told }): boolean => {
     const number = loaded.number(providerNumberId)
     if (number === undefined) return false
     const at = Math.min(told.at, loaded.now(now))
     const before = CustomerNames.keysIn(from).map((name) => contacts.find(number, name)).find(Predicate.isNotUndefined)
-    if (before === undefined || Contact.hasWritten(before, at)) return true
+    if (before === undefined) {
+      // of an erased customer only opt-outs are known
+      if (contacts.share(number, hashes).some(({ stored }) => stored.length > 0)) {
+        contacts.meet(number, to, at, hashesOf(hashes, to))
+      }
+      return true
+    }
+    if (Contact.hasWritten(before, at)) return true
+    contacts.share(number, hashes)
     if (to.phone === null) {
       const renamed = Contact.rename(before, to, contacts.find(number, to.userId))
       if (renamed !== undefined) {
@@ -249,7 +387,7 @@ export const move: Decide<Move, Loaded, boolean, Writes> = (loaded, commands) =>
         return true
       }
     }
-    const contact = contacts.meet(number, to, at)
+    const contact = contacts.meet(number, to, at, hashesOf(hashes, to))
     // `meet` may itself have changed the contact
     const left = contacts.find(number, before.key)
     if (left === undefined || left.key === contact.key) return true
@@ -266,11 +404,55 @@ export const move: Decide<Move, Loaded, boolean, Writes> = (loaded, commands) =>
  */
 export const tell: Decide<Tell, Loaded, boolean, Writes> = (loaded, commands) => {
   const contacts = new Changed(loaded)
-  const answers = commands.map(({ at, customer, now, providerNumberId }): boolean => {
+  const answers = commands.map(({ at, customer, hashes, now, providerNumberId }): boolean => {
     const number = loaded.number(providerNumberId)
     if (number === undefined) return false
-    contacts.meet(number, customer, Math.min(at, loaded.now(now)))
+    contacts.meet(number, customer, Math.min(at, loaded.now(now)), hashes)
     return true
   })
+  return { answers, writes: contacts.writes() }
+}
+
+/**
+ * Decides `ContactStore.choose`: the opt-out of every name of the customer begins or ends (`Suppression.begun`,
+ * `Suppression.ended`), and the contacts that exist follow.
+ */
+export const choose: Decide<Choose, LoadedChoices, Chosen, Writes> = (loaded, commands) => {
+  const contacts = new Changed(loaded)
+  const answers = commands.map(
+    ({ hashes, name, now: asked, phoneNumberId, preference, source, workspaceId }): Chosen => {
+      const now = loaded.now(asked)
+      const names = Object.keys(hashes)
+      const known = [
+        ...new Set(
+          loaded.numbersOf(workspaceId).flatMap((id) => names.flatMap((name) => contacts.find({ id }, name) ?? []))
+        )
+      ]
+      const more = Suppression.missing(hashes, known)
+      if (more.length > 0) return { _tag: "MoreNames", names: more }
+      const holds = () => Suppression.inForce(contacts.suppressions(workspaceId, hashes[name]!), phoneNumberId)
+      const theirs = known.filter((one) => phoneNumberId === null || one.phoneNumberId === phoneNumberId)
+      const isOut = holds() !== undefined
+      const isOutAnywhere = phoneNumberId === null &&
+        contacts.suppressions(workspaceId, hashes[name]!).some(({ optedOut }) => optedOut)
+      const isNew = preference === "opt_out"
+        ? !isOut
+        : isOut || isOutAnywhere || theirs.some(({ optedOut }) => optedOut)
+      for (const [key, hash] of Object.entries(hashes)) {
+        const stored = contacts.suppressions(workspaceId, hash)
+        const wanted = { workspaceId, phoneNumberId, hash, optedOut: true, name: { key, at: now, source } }
+        contacts.suppress(
+          preference === "opt_out" ? Suppression.begun(stored, wanted) : Suppression.ended(stored, phoneNumberId)
+        )
+      }
+      for (const contact of theirs) {
+        const optedOut = preference === "opt_out"
+        if (contact.optedOut === optedOut) continue
+        contacts.keep({ ...contact, optedOut, preferenceAt: Math.max(contact.preferenceAt ?? now, now) })
+      }
+      const optOut = holds()?.name ?? undefined
+      return { _tag: "Chosen", optOut: optOut && { at: optOut.at, source: optOut.source }, isNew }
+    }
+  )
   return { answers, writes: contacts.writes() }
 }

@@ -5,12 +5,26 @@ import { Context, type Effect, type Option } from "effect"
 import type { PhoneNumberId, WorkspaceId } from "../Id.ts"
 import type { Page, PageRequest } from "../Page.ts"
 import type { StoreError } from "../StoreError.ts"
+import type { Instant } from "../Time.ts"
 import type { Contact } from "./Contact.ts"
-import type { Move, Recorded, RecordInbound, SetPreference, Tell } from "./ContactStep.ts"
+import type { Choose, Chosen, Move, Recorded, RecordInbound, SetPreference, Tell } from "./ContactStep.ts"
+import type * as OptOutWords from "./OptOutWords.ts"
+import type { Source } from "./Suppression.ts"
 
 /** Which contacts to list: all, or those of one number. */
 export interface ContactFilter {
   readonly phoneNumberId?: PhoneNumberId
+}
+
+/** An opt-out with a name. */
+export interface OptOut {
+  /** A number or a user id. */
+  readonly name: string
+  /** `null` for every number of the workspace. */
+  readonly phoneNumberId: PhoneNumberId | null
+  readonly at: Instant
+  /** `null` in a contact: its customer or the provider. */
+  readonly source: Source | null
 }
 
 export class ContactStore extends Context.Service<ContactStore, {
@@ -37,6 +51,22 @@ export class ContactStore extends Context.Service<ContactStore, {
    * has the number. Safe to repeat.
    */
   readonly tell: (command: Tell) => Effect.Effect<boolean, StoreError>
+  /**
+   * Opts a customer out or in under every name that they have, for one number or for every number; a contact need not
+   * exist. Safe to repeat: what holds already stays as it is.
+   */
+  readonly choose: (command: Choose) => Effect.Effect<Chosen, StoreError>
+  /**
+   * Opt-outs with a name: first those that a person or a program set, then those in contacts that these do not cover.
+   * Following the pages misses none that held throughout.
+   */
+  readonly optOuts: (workspaceId: WorkspaceId, page: PageRequest) => Effect.Effect<Page<OptOut>, StoreError>
+  /** How many names are opted out by their hash alone, because their customers were erased. */
+  readonly countErased: (workspaceId: WorkspaceId) => Effect.Effect<number, StoreError>
+  /** The workspace's words by which customers opt out. */
+  readonly words: (workspaceId: WorkspaceId) => Effect.Effect<OptOutWords.Settings, StoreError>
+  /** Replaces the words. They count for messages that are recorded from then on. */
+  readonly setWords: (workspaceId: WorkspaceId, words: OptOutWords.Settings) => Effect.Effect<void, StoreError>
   /** Every contact of the workspace by one of its customer's names (`CustomerNames.keyOf`), on whatever number. */
   readonly named: (workspaceId: WorkspaceId, name: string) => Effect.Effect<ReadonlyArray<Contact>, StoreError>
   /** A contact of a number, by one of its customer's names (`CustomerNames.keyOf`). */

@@ -42,6 +42,9 @@ export const numberPattern = /^\+[1-9][0-9]{6,14}$/
 /** A name that is no number and no user id in the usual form, but may be one that the provider gave: visible ASCII. */
 export const foreignPattern = /^[A-Za-z][!-~]{1,199}$/
 
+/** Whether a text may be a name of a customer at all. */
+export const isName = (text: string): boolean => numberPattern.test(text) || foreignPattern.test(text)
+
 /** Whether a name is a phone number in any form. */
 export const isNumber = (name: string): boolean => name.startsWith("+")
 

@@ -18,6 +18,13 @@ export interface Step {
   readonly after: string | null
 }
 
+/** A step that erases. */
+export interface EraseStep extends Step {
+  readonly now: Instant
+  /** The hashes of the names, under which an opt-out is kept (`Suppression.erased`). */
+  readonly hashes: ReadonlyArray<string>
+}
+
 /** A record of the customer: itself, or the id by which its own port finds it. */
 export type Found =
   | { readonly place: "deliveries"; readonly id: DeliveryId }
@@ -50,9 +57,9 @@ export class CustomerStore extends Context.Service<CustomerStore, {
   /**
    * Erases what the step finds of the customer: deliveries with their attempts, events, rows of contacts with their rate
    * limits; of messages, rows of campaigns and provider posts, what they said (`MessageErasure`). Customers'
-   * messages stay known by the provider's id, so that none is recorded again. Safe to repeat.
+   * messages stay known by the provider's id, so that none is recorded again. An opt-out stays under the hashes. Safe to repeat.
    */
-  readonly erase: (step: Step & { readonly now: Instant }) => Effect.Effect<Erased, StoreError>
+  readonly erase: (step: EraseStep) => Effect.Effect<Erased, StoreError>
 }>()("@wac/core/contacts/CustomerStore") {}
 
 /** A step that found nothing to erase. */

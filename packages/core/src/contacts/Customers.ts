@@ -15,10 +15,10 @@ import { MediaStore } from "../media/MediaStore.ts"
 import { MessageStore } from "../messages/MessageStore.ts"
 import { Vault } from "../secrets/Vault.ts"
 import type { StoreError } from "../StoreError.ts"
-import type { Instant } from "../Time.ts"
 import { DeliveryStore } from "../webhooks/DeliveryStore.ts"
 import * as CustomerRecords from "./CustomerRecords.ts"
-import { CustomerStore, type Erased, type Found, type Step } from "./CustomerStore.ts"
+import { CustomerStore, type Erased, type EraseStep, type Found } from "./CustomerStore.ts"
+import * as NameHashes from "./NameHashes.ts"
 
 /** A record of a customer: its kind, and everything that is stored of it. Times are in milliseconds since 1970. */
 export interface CustomerRecord {
@@ -48,7 +48,7 @@ export class Customers extends Context.Service<Customers, {
   /**
    * Erases all of that. Messages that still wait in a campaign are skipped first. Fails with `in_progress` if a send to
    * the customer does not end. Writes an entry in the audit that holds only counts and a keyed hash of the customer. An
-   * opt-out is erased too: do not write to the customer again. Safe to repeat.
+   * opt-out stays: of each name that was opted out, a keyed hash is kept. Safe to repeat.
    */
   readonly erase: (workspaceId: WorkspaceId, customer: string) => Effect.Effect<Erasure, ServerError | StoreError>
 }>()("@wac/core/contacts/Customers") {
@@ -136,13 +136,18 @@ export class Customers extends Context.Service<Customers, {
 
       /** Erases what is there of the customer in one place. */
       const eraseIn = Effect.fnUntraced(
-        function*(workspaceId: WorkspaceId, names: CustomerRecords.Names, place: CustomerRecords.Place) {
+        function*(
+          workspaceId: WorkspaceId,
+          names: CustomerRecords.Names,
+          hashes: ReadonlyArray<string>,
+          place: CustomerRecords.Place
+        ) {
           let erased = 0
           let files = 0
           let after: string | null = null
           for (let waited = 0;;) {
             const now = yield* Clock.currentTimeMillis
-            const step: Step & { readonly now: Instant } = { workspaceId, names, place, after, now }
+            const step: EraseStep = { workspaceId, names, hashes, place, after, now }
             const { busy, erased: count, files: named, next, queued }: Erased = yield* store.erase(step)
             for (const id of named) files += yield* removeFile(workspaceId, id)
             for (const messageId of queued) {
@@ -170,6 +175,7 @@ export class Customers extends Context.Service<Customers, {
           ),
         erase: Effect.fn("Customers.erase")(function*(workspaceId, customer) {
           const names = yield* namesOf(workspaceId, customer)
+          const hashes = Object.values(yield* NameHashes.of(vault, workspaceId, names.keys))
           const counts: { -readonly [place in keyof Erasure]: number } = {
             deliveries: 0,
             events: 0,
@@ -184,7 +190,7 @@ export class Customers extends Context.Service<Customers, {
           for (let round = 0, found = 1; found > 0 && round < maxRounds; round++) {
             found = 0
             for (const place of CustomerRecords.places) {
-              const { erased, files } = yield* eraseIn(workspaceId, names, place)
+              const { erased, files } = yield* eraseIn(workspaceId, names, hashes, place)
               counts[place] += erased
               counts.files += files
               found += erased

@@ -42,6 +42,11 @@ export interface Event {
   readonly orderKey: MessageId | null
   readonly sequence: number | null
   readonly data: EventData
+  /**
+   * The span that recorded it, as a `traceparent`, for the spans of its deliveries to link to. `null` if no collector
+   * got that span. It is never sent or listed.
+   */
+  readonly trace: string | null
 }
 
 /** An event as a step writes it. */
@@ -58,7 +63,12 @@ export interface Recorded {
 export const ofTransition = (
   message: Message,
   transition: Transition,
-  event: { readonly id: EventId; readonly createdAt: Instant; readonly sequence: number }
+  event: {
+    readonly id: EventId
+    readonly createdAt: Instant
+    readonly sequence: number
+    readonly trace?: string | null
+  }
 ): Event => ({
   id: event.id,
   workspaceId: message.workspaceId,
@@ -77,7 +87,8 @@ export const ofTransition = (
     ...(transition.pricing === undefined ? {} : { pricing: { ...transition.pricing } }),
     ...(message.content.clientReference === undefined ? {} : { client_reference: message.content.clientReference }),
     sequence: event.sequence
-  }
+  },
+  trace: event.trace ?? null
 })
 
 /**
@@ -87,7 +98,12 @@ export const ofTransition = (
 export const ofInbound = (
   message: InboundMessage,
   to: { readonly workspaceId: WorkspaceId; readonly phoneNumber: E164 },
-  event: { readonly id: EventId; readonly messageId: MessageId; readonly createdAt: Instant }
+  event: {
+    readonly id: EventId
+    readonly messageId: MessageId
+    readonly createdAt: Instant
+    readonly trace?: string | null
+  }
 ): Event => ({
   id: event.id,
   workspaceId: to.workspaceId,
@@ -104,7 +120,8 @@ export const ofInbound = (
     ...(message.context === null ? {} : { context: message.context }),
     [message.isEcho === true ? "sent_at" : "received_at"]: iso(message.at),
     late: isLate(message, event.createdAt)
-  }
+  },
+  trace: event.trace ?? null
 })
 
 /** The sender and the recipient. The customer is named as a send may name them. */
@@ -121,7 +138,7 @@ const partiesOf = ({ customer: { phone, userId }, isEcho, profile }: InboundMess
 /** Builds the event of a webhook test. It has no order. */
 export const ofTest = (
   webhook: { readonly id: WebhookId; readonly workspaceId: WorkspaceId },
-  event: { readonly id: EventId; readonly createdAt: Instant }
+  event: { readonly id: EventId; readonly createdAt: Instant; readonly trace?: string | null }
 ): Event => ({
   id: event.id,
   workspaceId: webhook.workspaceId,
@@ -129,7 +146,8 @@ export const ofTest = (
   createdAt: event.createdAt,
   orderKey: null,
   sequence: null,
-  data: { webhook_id: webhook.id, tested_at: iso(event.createdAt) }
+  data: { webhook_id: webhook.id, tested_at: iso(event.createdAt) },
+  trace: event.trace ?? null
 })
 
 /**
@@ -139,18 +157,23 @@ export const ofTest = (
 export const maxPerReport = 3
 
 /**
- * Builds the events of a message's steps and advances the message's sequence. `ids` holds at least one fresh identifier
- * for each step.
+ * Builds the events of a message's steps and advances the message's sequence. `ids.events` holds at least one fresh
+ * identifier for each step.
  */
 export const ofTransitions = (
   message: Message,
   transitions: ReadonlyArray<Transition>,
-  ids: ReadonlyArray<EventId>,
+  ids: { readonly events: ReadonlyArray<EventId>; readonly trace?: string | null },
   createdAt: Instant
 ): { readonly message: Message; readonly events: ReadonlyArray<Event> } => ({
   message: { ...message, sequence: message.sequence + transitions.length },
   events: transitions.map((transition, i) =>
-    ofTransition(message, transition, { id: ids[i]!, createdAt, sequence: message.sequence + i + 1 })
+    ofTransition(message, transition, {
+      id: ids.events[i]!,
+      createdAt,
+      sequence: message.sequence + i + 1,
+      trace: ids.trace ?? null
+    })
   )
 })
 

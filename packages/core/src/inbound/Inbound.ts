@@ -6,12 +6,15 @@ import { Clock, Context, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { ContactStore } from "../contacts/ContactStore.ts"
 import * as CustomerNames from "../contacts/CustomerNames.ts"
+import * as NameHashes from "../contacts/NameHashes.ts"
 import * as Event from "../events/Event.ts"
 import * as Id from "../Id.ts"
 import { InboundFiles } from "../media/MediaLibrary.ts"
 import { MediaStore } from "../media/MediaStore.ts"
 import { type EventIds, MessageStore, type Reported } from "../messages/MessageStore.ts"
 import { PhoneNumberStore } from "../numbers/PhoneNumberStore.ts"
+import { Vault } from "../secrets/Vault.ts"
+import * as Span from "../Span.ts"
 import type { StoreError } from "../StoreError.ts"
 import { TemplateRequests } from "../templates/TemplateRequests.ts"
 import { TemplateStore } from "../templates/TemplateStore.ts"
@@ -43,11 +46,24 @@ export class Inbound extends Context.Service<Inbound, {
       const media = yield* MediaStore
       const inboundFiles = yield* InboundFiles
       const random = yield* SecureRandom.SecureRandom
+      const vault = yield* Vault
+
+      /** The hashes of customers' names in the workspace of a number; none if no workspace has the number. */
+      const hashesOf = Effect.fnUntraced(function*(
+        providerNumberId: string,
+        ...customers: ReadonlyArray<CustomerNames.Customer>
+      ) {
+        const [number] = yield* numbers.named({ providerNumberId })
+        return number === undefined
+          ? {}
+          : yield* NameHashes.of(vault, number.workspaceId, customers.flatMap(CustomerNames.keysIn))
+      })
 
       const idsFor = (count: number): Effect.Effect<EventIds> =>
         Effect.all({
           events: Effect.replicateEffect(Id.generate(random, "evt"), count),
-          deliveries: Effect.replicateEffect(Id.generate(random, "dlv"), count)
+          deliveries: Effect.replicateEffect(Id.generate(random, "dlv"), count),
+          trace: Span.stored
         })
 
       /** Our id of the file in a message; undefined if it has none, or its number is unknown. */
@@ -80,6 +96,7 @@ export class Inbound extends Context.Service<Inbound, {
         const mediaId = yield* expectFile(message, now)
         return yield* contacts.recordInbound({
           now,
+          hashes: yield* hashesOf(message.providerNumberId, message.customer),
           message: mediaId === undefined ? known : InboundMessage.withMedia(known, mediaId),
           messageId: yield* Id.generate(random, "msg"),
           ids: yield* idsFor(1)
@@ -100,7 +117,8 @@ export class Inbound extends Context.Service<Inbound, {
           : CustomerNames.addressed(reported.to, recipient)
         if (providerNumberId === null || customer === undefined) return
         if (preference !== undefined) {
-          yield* contacts.setPreference({ now, providerNumberId, customer, preference, at })
+          const hashes = yield* hashesOf(providerNumberId, customer)
+          yield* contacts.setPreference({ now, hashes, providerNumberId, customer, preference, at })
         } else if (CustomerNames.isTelling(customer)) {
           // most reports say nothing new, and reading takes no lock
           const contact = reported === undefined ? Option.none() : yield* contacts.get(
@@ -109,7 +127,8 @@ export class Inbound extends Context.Service<Inbound, {
             CustomerNames.keyOf(reported.to)
           )
           if (CustomerNames.isKnownAs(Option.getOrUndefined(contact), customer)) return
-          yield* contacts.tell({ now, providerNumberId, customer, at })
+          const hashes = yield* hashesOf(providerNumberId, customer)
+          yield* contacts.tell({ now, hashes, providerNumberId, customer, at })
         }
       })
 
@@ -132,11 +151,19 @@ export class Inbound extends Context.Service<Inbound, {
               : undefined
           }
           case "Preference": {
-            const known = yield* contacts.setPreference({ ...item, now })
+            const known = yield* contacts.setPreference({
+              ...item,
+              now,
+              hashes: yield* hashesOf(item.providerNumberId, item.customer)
+            })
             return known ? undefined : strange("a customer's preference for an unknown number")
           }
           case "CustomerMoved": {
-            const known = yield* contacts.move({ ...item, now })
+            const known = yield* contacts.move({
+              ...item,
+              now,
+              hashes: yield* hashesOf(item.providerNumberId, item.from, item.to)
+            })
             return known ? undefined : strange("a customer's number change for an unknown number")
           }
           case "Number": {
@@ -159,10 +186,19 @@ export class Inbound extends Context.Service<Inbound, {
         }
       })
 
+      const withSpan = yield* Span.ifTraced("Inbound.apply")
+      const traced = (item: InboundItem) =>
+        withSpan(apply(item), () => ({
+          attributes: {
+            "wac.inbound.item": item._tag,
+            "wac.message.id": item._tag === "Status" ? item.reference ?? undefined : undefined
+          }
+        }))
+
       return Inbound.of({
-        apply,
+        apply: traced,
         receive: Effect.fn("Inbound.receive")(function*(items) {
-          const passedOver = yield* Effect.forEach(items, apply)
+          const passedOver = yield* Effect.forEach(items, traced)
           yield* PassedOver.tell("the provider's report", passedOver.filter((one) => one !== undefined))
         })
       })

@@ -2,7 +2,8 @@
  * A customer's message to one of our numbers: its shape, its preference and how long it counts. Pure.
  */
 import { Duration, Predicate, type Schema } from "effect"
-import { type Customer, type Preference, preferenceOf, preferenceOfChoice } from "../contacts/Contact.ts"
+import type { Customer, Preference } from "../contacts/Contact.ts"
+import * as OptOutWords from "../contacts/OptOutWords.ts"
 import type { MediaId, MessageId } from "../Id.ts"
 import type { Instant } from "../Time.ts"
 
@@ -43,7 +44,7 @@ export interface InboundMessage {
   readonly isEcho?: boolean
   /** Absent in an echo, and if the provider sends none. */
   readonly profile?: Profile
-  /** The preference that the message expresses, if any. */
+  /** The preference that the provider reports with the message; undefined if the message's own words decide. */
   readonly preference: Preference | undefined
 }
 
@@ -52,16 +53,23 @@ const textIn = (fields: unknown, name: string): string | undefined => {
   return typeof text === "string" ? text : undefined
 }
 
-/** The preference that a message of this type expresses: a text by its words, a button by its label or its value. */
-export const preferenceIn = (type: string, content: Schema.Json): Preference | undefined => {
-  if (type === "text") return preferenceOf(textIn(content, "body") ?? "")
+/**
+ * The preference that a message expresses: the one that the provider reports; else a text by the workspace's words, and a
+ * button by its label or its value.
+ */
+export const preferenceOf = (
+  { content, preference, type }: Pick<InboundMessage, "content" | "preference" | "type">,
+  words: OptOutWords.Settings
+): Preference | undefined => {
+  if (preference !== undefined) return preference
+  if (type === "text") return OptOutWords.preferenceOf(words, textIn(content, "body") ?? "", "typed")
   const reply = Predicate.hasProperty(content, "button_reply") ? content["button_reply"] : undefined
   const labels = type === "button"
     ? [textIn(content, "text"), textIn(content, "payload")]
     : type === "interactive"
     ? [textIn(reply, "title"), textIn(reply, "id")]
     : []
-  return labels.map((label) => label === undefined ? undefined : preferenceOfChoice(label))
+  return labels.map((label) => label === undefined ? undefined : OptOutWords.preferenceOf(words, label, "button"))
     .find(Predicate.isNotUndefined)
 }
 
@@ -140,7 +148,7 @@ export const ofText = (
   type: "text",
   content: { body },
   context: null,
-  preference: preferenceOf(body)
+  preference: undefined
 })
 
 /**

@@ -39,6 +39,8 @@ export interface IssueKey {
   readonly name: string
   readonly expiresAt: Instant | null
   readonly requireSignature: boolean
+  /** `messages:send` is always added; without a choice, the key has `ApiScope.defaults`. */
+  readonly scopes: ReadonlyArray<ApiScope.ApiScope> | undefined
   readonly idempotencyKey: IdempotencyKey
 }
 
@@ -174,6 +176,7 @@ export class ApiKeys extends Context.Service<ApiKeys, {
             message: "expiresAt must be in the future"
           })
         }
+        const scopes = ApiScope.granted(command.scopes)
         const id = yield* Id.generate(random, "key")
         const token = yield* ApiKey.generateToken(random)
         const signingSecret = yield* Signature.generateSecret(random)
@@ -182,7 +185,7 @@ export class ApiKeys extends Context.Service<ApiKeys, {
           workspaceId: command.workspaceId,
           name: command.name,
           prefix: ApiKey.prefixOf(token),
-          scopes: ApiScope.issued,
+          scopes,
           tokenHash: yield* vault.fingerprint(token),
           signingSecret: yield* vault.seal(signingSecret, id),
           requireSignature: command.requireSignature,
@@ -195,7 +198,9 @@ export class ApiKeys extends Context.Service<ApiKeys, {
           fingerprint: yield* fingerprint(digest, {
             name: command.name,
             expiresAt: command.expiresAt,
-            requireSignature: command.requireSignature
+            requireSignature: command.requireSignature,
+            // left out where it says nothing, so that a retry of a request to the version before has the same fingerprint
+            scopes: ApiScope.isDefault(scopes) ? undefined : scopes
           })
         })
         switch (issued._tag) {

@@ -1,15 +1,34 @@
 /**
- * Scopes of API keys (specification §5). Pure.
+ * Scopes of API keys (specification §5, contract §14). Pure.
  */
 import { Schema } from "effect"
 import { Forbidden } from "../Errors.ts"
 
-/** `messages:send` authorizes everything on the public API so far. Every key has it. */
-export const ApiScope = Schema.Literals(["messages:send"])
+/** What keys may be allowed to do. Which endpoint requires which scope is declared at the endpoint. */
+export const ApiScope = Schema.Literals([
+  "messages:send",
+  "messages:read",
+  "media:write",
+  "contacts:write",
+  "campaigns:write"
+])
 export type ApiScope = typeof ApiScope.Type
 
-/** The scopes of a new key. */
-export const issued: ReadonlyArray<ApiScope> = ["messages:send"]
+/** All scopes, in the order in which keys list theirs. */
+export const all: ReadonlyArray<ApiScope> = ApiScope.literals
+
+/** The scopes of a key that was created without a choice. */
+export const defaults: ReadonlyArray<ApiScope> = ["messages:send", "messages:read", "media:write"]
+
+/**
+ * The scopes of a new key for which `asked` was asked: each once, in the order of {@link all}, and always
+ * `messages:send`. Without a choice, the {@link defaults}.
+ */
+export const granted = (asked: ReadonlyArray<ApiScope> | undefined): ReadonlyArray<ApiScope> =>
+  asked === undefined ? defaults : all.filter((scope) => scope === "messages:send" || asked.includes(scope))
+
+/** Whether granted scopes are those of a key without a choice. */
+export const isDefault = (scopes: ReadonlyArray<ApiScope>): boolean => scopes.join() === defaults.join()
 
 /** The error for a key that lacks `scope`; `undefined` if it has it. */
 export const missing = (scopes: ReadonlyArray<ApiScope>, scope: ApiScope): Forbidden | undefined =>

@@ -3,6 +3,7 @@
  * what it spends. Pure: it works on loaded data and returns what to write.
  */
 import * as Contact from "../contacts/Contact.ts"
+import type { Suppression } from "../contacts/Suppression.ts"
 import type { MessageId, PhoneNumberId, WorkspaceId } from "../Id.ts"
 import * as ApiKey from "../keys/ApiKey.ts"
 import * as Bucket from "../limits/Bucket.ts"
@@ -81,6 +82,8 @@ export interface Found {
   readonly template: Template | undefined
   /** The customer, as a contact of the sender. */
   readonly contact: Contact.Contact | undefined
+  /** The workspace's opt-outs under the hash of the recipient's name; they may be a moment old. */
+  readonly suppressions: ReadonlyArray<Suppression>
   /**
    * What was noted under every key of the customer: by the sender, and by each number that shares the messaging limit
    * and for which the customer counts. Usually empty or of the sender alone.
@@ -272,6 +275,7 @@ class Batch {
       sender: found.sender?.number,
       template,
       contact,
+      suppressions: found.suppressions,
       isKnownName: found.isKnownName,
       // a message that has already spent its quota needs no more
       quota: again !== undefined && again.quotaMonth !== null

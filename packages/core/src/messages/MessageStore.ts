@@ -31,6 +31,8 @@ export interface KeyedRequest {
 export interface EventIds {
   readonly events: ReadonlyArray<EventId>
   readonly deliveries: ReadonlyArray<DeliveryId>
+  /** `Event.trace` of these events. */
+  readonly trace?: string | null
 }
 
 /** The command to accept a send. It is judged at the storage's time (`StorageTime`); the lease keeps its length. */
@@ -45,6 +47,8 @@ export interface AcceptSend {
    */
   readonly campaignId: CampaignId | null
   readonly message: OutboundMessage
+  /** Of the recipient's name (`Suppression.secretOf`). */
+  readonly hash: string
   /** The message's id, if this is the first try under the key. */
   readonly messageId: MessageId
   /** The owner token of the claim, if the claim is granted. */

@@ -198,7 +198,18 @@ export class Messages extends Context.Service<Messages, {
       })
 
       const withSpan = yield* Span.ifTraced("Messages.send")
-      return Messages.of({ send: (request) => withSpan(send(request)), get, list })
+      return Messages.of({
+        send: (request) =>
+          withSpan(send(request), () => ({
+            attributes: {
+              "wac.workspace.id": request.workspaceId,
+              "wac.request.id": request.requestId,
+              "wac.api_key.id": request.apiKeyId ?? undefined
+            }
+          })),
+        get,
+        list
+      })
     })
   ).pipe(Layer.provide(Sending.layer))
 }

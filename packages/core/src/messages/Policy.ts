@@ -6,6 +6,7 @@ import type { Addressee } from "../contacts/Addressee.ts"
 import type { Contact } from "../contacts/Contact.ts"
 import * as CustomerNames from "../contacts/CustomerNames.ts"
 import * as ServiceWindow from "../contacts/ServiceWindow.ts"
+import * as Suppression from "../contacts/Suppression.ts"
 import { Forbidden, InvalidBody, type ServerError } from "../Errors.ts"
 import * as MessagingLimit from "../limits/MessagingLimit.ts"
 import * as Quota from "../limits/Quota.ts"
@@ -29,6 +30,8 @@ export interface Circumstances {
   /** The template with the message's name and language. */
   readonly template: Template | undefined
   readonly contact: Contact | undefined
+  /** What is stored of opt-outs under the recipient's name. */
+  readonly suppressions: ReadonlyArray<Suppression.Suppression>
   /** Whether the workspace knows a customer by this very `to`; only asked for a name that is not valid by itself. */
   readonly isKnownName: boolean
   /** Messages per month; `null` means no limit. */
@@ -101,8 +104,9 @@ export const addresseeRefusal = (to: Addressee, template: Template | undefined):
     })
     : undefined
 
-const optOutRefusal = ({ contact, message, template }: Circumstances) =>
-  contact?.optedOut === true && (isFreeForm(message) || (template !== undefined && isMarketing(template)))
+const optOutRefusal = ({ contact, message, sender, suppressions, template }: Circumstances) =>
+  sender !== undefined && Suppression.isOptedOut(contact, suppressions, sender.id) &&
+    (isFreeForm(message) || (template !== undefined && isMarketing(template)))
     ? new Forbidden({ reason: "opted_out", param: "to", message: "the recipient has opted out" })
     : undefined
 

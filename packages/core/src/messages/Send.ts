@@ -120,7 +120,7 @@ const spendQuotaAgain = ({ send, ...moved }: Moved): Moved => {
 }
 
 const move = (send: Send, { message, transitions }: Message.Moved, ids: EventIds, now: Instant): Moved => {
-  const told = Event.ofTransitions(message, transitions, ids.events, now)
+  const told = Event.ofTransitions(message, transitions, ids, now)
   return { ...unchanged({ ...send, message: told.message }), events: told.events }
 }
 

@@ -20,12 +20,15 @@ import { SecureRandom } from "effect/crypto"
 import type { Customer } from "../contacts/Contact.ts"
 import { ContactStore } from "../contacts/ContactStore.ts"
 import * as CustomerNames from "../contacts/CustomerNames.ts"
+import * as NameHashes from "../contacts/NameHashes.ts"
 import * as Deadlines from "../Deadlines.ts"
 import { type DomainError, reasonOf, type ServerError } from "../Errors.ts"
 import * as Id from "../Id.ts"
 import { CurrentLimits } from "../limits/Limits.ts"
 import { SendableMedia } from "../media/SendableMedia.ts"
 import * as Metrics from "../Metrics.ts"
+import { Vault } from "../secrets/Vault.ts"
+import * as Span from "../Span.ts"
 import { Stopping } from "../Stopping.ts"
 import { orUnavailable, type StoreError } from "../StoreError.ts"
 import type { Instant } from "../Time.ts"
@@ -118,7 +121,9 @@ export class Sending extends Context.Service<Sending, {
       const record = yield* UsageRecorder
       const library = yield* SendableMedia
       const random = yield* SecureRandom.SecureRandom
+      const vault = yield* Vault
 
+      const traced = yield* Span.ifTraced(`send ${provider.name}`, "client")
       const deadlines = yield* Deadlines.make
       const inFlight = yield* FiberSet.make()
       const stopping = yield* Stopping
@@ -183,7 +188,11 @@ export class Sending extends Context.Service<Sending, {
             message,
             claimToken,
             end,
-            ids: { events: [yield* Id.generate(random, "evt")], deliveries: [yield* Id.generate(random, "dlv")] }
+            ids: {
+              events: [yield* Id.generate(random, "evt")],
+              deliveries: [yield* Id.generate(random, "dlv")],
+              trace: yield* Span.stored
+            }
           })
           return yield* settle.pipe(
             Effect.catchCause((cause) => Effect.as(FiberSet.run(lost, settleLater(message.id, settle, cause)), false))
@@ -199,13 +208,16 @@ export class Sending extends Context.Service<Sending, {
        * about the message repeat them, so a failure costs nothing.
        */
       const learn = (
-        { contact, message: { content: { to } }, sender: { providerNumberId } }: ClaimedSend,
+        { contact, message: { content: { to } }, sender: { providerNumberId, workspaceId } }: ClaimedSend,
         recipient: Customer | undefined,
         now: Instant
       ): Effect.Effect<void> => {
         const customer = CustomerNames.addressed(to, recipient)
         if (!CustomerNames.isTelling(customer) || CustomerNames.isKnownAs(contact, customer)) return Effect.void
-        return Effect.ignore(contacts.tell({ now, providerNumberId, customer, at: now }))
+        return NameHashes.of(vault, workspaceId, CustomerNames.keysIn(customer)).pipe(
+          Effect.flatMap((hashes) => contacts.tell({ now, hashes, providerNumberId, customer, at: now })),
+          Effect.ignore
+        )
       }
 
       const settle = Effect.fnUntraced(
@@ -262,7 +274,20 @@ export class Sending extends Context.Service<Sending, {
             yield* Metrics.sendEnded("refused", reasonOf(refers.failure))
             return { _tag: "Withdrawn", error: refers.failure }
           }
-          const asked = yield* Effect.exit(Effect.interruptible(ask(claimed, refers.success)))
+          yield* Span.annotate(() => ({ "wac.message.id": claimed.message.id }))
+          const call = Effect.tap(
+            Effect.interruptible(ask(claimed, refers.success)),
+            (outcome) => Span.annotate(() => attributesOf(outcome))
+          )
+          const asked = yield* Effect.exit(traced(call, () => ({
+            attributes: {
+              "messaging.system": provider.name,
+              "messaging.operation.name": "send",
+              "messaging.operation.type": "send",
+              "wac.message.id": claimed.message.id,
+              "wac.message.type": message.type
+            }
+          })))
           // the interruption comes from stopping the process and is not the adapter's fault
           if (Exit.isFailure(asked) && !Cause.hasInterruptsOnly(asked.cause)) {
             yield* Effect.logError("the provider's adapter failed", asked.cause)
@@ -280,10 +305,13 @@ export class Sending extends Context.Service<Sending, {
         const now = yield* Clock.currentTimeMillis
         const askedAt = yield* Clock.monotonicTimeNanos
         const claimToken = yield* random.uuidV4({})
+        const name = CustomerNames.keyOf(send.message.to)
+        const { [name]: hash } = yield* NameHashes.of(vault, keyed.workspaceId, [name])
         const accepted = yield* store.accept({
           ...send,
           now,
           request: keyed,
+          hash: hash!,
           messageId: yield* Id.generate(random, "msg"),
           claimToken,
           leaseUntil: now + Duration.toMillis(Idempotency.lease),
@@ -313,6 +341,19 @@ const countOf = (outcome: ProviderOutcome): Effect.Effect<void> => {
       return Metrics.sendEnded("not_sent", reasonOf(outcome.error))
     case "Unknown":
       return Metrics.sendEnded("unknown", "outcome_unknown")
+  }
+}
+
+/** What a span shows of the provider's answer. Its message may name a customer; its code and reason do not. */
+const attributesOf = (outcome: ProviderOutcome): Span.Attributes => {
+  switch (outcome._tag) {
+    case "Accepted":
+      return {}
+    case "Unknown":
+      return { "error.type": "outcome_unknown" }
+    case "Refused":
+    case "NotSent":
+      return { "error.type": reasonOf(outcome.error), "wac.provider.code": outcome.error.provider?.code }
   }
 }
 

@@ -14,7 +14,7 @@ import type { StoreError } from "../StoreError.ts"
 import { UsageRecorder } from "../usage/UsageRecorder.ts"
 import type { Attempt } from "./Delivery.ts"
 import { type ClaimedDelivery, DeliveryStore } from "./DeliveryStore.ts"
-import { WebhookTransport } from "./WebhookTransport.ts"
+import { type WebhookAnswer, WebhookTransport } from "./WebhookTransport.ts"
 
 /** Specification §8: covers DNS lookup, connection, request and response together. */
 export const timeout = Duration.seconds(5)
@@ -36,6 +36,34 @@ const waitedFor = ({ delivery, isBacklog, standing }: ClaimedDelivery, attempt: 
   attempt.number === 1 && delivery.nextAttemptAt === delivery.createdAt && !isBacklog && standing === "healthy"
     ? attempt.startedAt - delivery.createdAt
     : null
+
+/** The span of an attempt. The receiver's path and query may hold a secret, so only its host is in it. */
+const beginningOf = ({ delivery, event, url }: ClaimedDelivery): Span.Details => {
+  const { hostname, port, protocol } = new URL(url)
+  return {
+    from: event.trace,
+    attributes: {
+      "http.request.method": "POST",
+      "http.request.resend_count": delivery.attemptCount === 0 ? undefined : delivery.attemptCount,
+      "server.address": hostname.replace(/^\[(.*)\]$/, "$1"),
+      "server.port": port === "" ? protocol === "https:" ? 443 : 80 : Number(port),
+      "url.scheme": protocol.slice(0, -1),
+      "wac.workspace.id": delivery.workspaceId,
+      "wac.webhook.id": delivery.webhookId,
+      "wac.delivery.id": delivery.id,
+      "wac.delivery.trigger": delivery.trigger,
+      "wac.event.id": event.id,
+      "wac.event.type": event.type,
+      "wac.message.id": event.orderKey ?? undefined
+    }
+  }
+}
+
+const endOf = ({ outcome, statusCode }: WebhookAnswer): Span.Attributes => ({
+  "http.response.status_code": statusCode ?? undefined,
+  "wac.attempt.outcome": outcome,
+  "error.type": outcome === "delivered" ? undefined : outcome === "status" ? `${statusCode}` : outcome
+})
 
 export class DeliveryAttempt extends Context.Service<DeliveryAttempt, {
   /**
@@ -66,8 +94,10 @@ export class DeliveryAttempt extends Context.Service<DeliveryAttempt, {
           const begun = clock.currentTimeMillisUnsafe()
           const opened: Array<string> = []
           for (const { sealed } of secrets) opened.push(yield* vault.open(sealed, delivery.webhookId))
-          const headers = yield* Signature.deliveryHeaders({ eventId: event.id, body, secrets: opened, now: begun })
+          const signed = yield* Signature.deliveryHeaders({ eventId: event.id, body, secrets: opened, now: begun })
+          const headers = { ...signed, ...(yield* Span.headers) }
           const answer = yield* transport.post({ url, headers, body, timeout })
+          yield* Span.annotate(() => endOf(answer))
           const endedAt = startedAt + Math.max(0, clock.currentTimeMillisUnsafe() - begun)
           const ended: Attempt = {
             ...answer,
@@ -97,8 +127,10 @@ export class DeliveryAttempt extends Context.Service<DeliveryAttempt, {
         }
       )
 
-      const withSpan = yield* Span.ifTraced("DeliveryAttempt.attempt")
-      return DeliveryAttempt.of({ attempt: (claimed, token) => withSpan(attempt(claimed, token)) })
+      const withSpan = yield* Span.ifTraced("POST webhook", "client")
+      return DeliveryAttempt.of({
+        attempt: (claimed, token) => withSpan(attempt(claimed, token), () => beginningOf(claimed))
+      })
     })
   )
 }

@@ -10,6 +10,7 @@ import { EventStore } from "../events/EventStore.ts"
 import * as Id from "../Id.ts"
 import * as Signature from "../keys/Signature.ts"
 import { Vault } from "../secrets/Vault.ts"
+import * as Span from "../Span.ts"
 import type { StoreError } from "../StoreError.ts"
 import type { Instant } from "../Time.ts"
 import { shown, type ShownAttempt } from "./AttemptRequest.ts"
@@ -186,7 +187,11 @@ export class Webhooks extends Context.Service<Webhooks, {
         const token = yield* random.uuidV4({})
         const claimed = yield* deliveries.beginTest({
           now,
-          event: Event.ofTest(webhook, { id: yield* Id.generate(random, "evt"), createdAt: now }),
+          event: Event.ofTest(webhook, {
+            id: yield* Id.generate(random, "evt"),
+            createdAt: now,
+            trace: yield* Span.stored
+          }),
           deliveryId: yield* Id.generate(random, "dlv"),
           trigger,
           token,

@@ -46,11 +46,26 @@ describe("a campaign", () => {
     assert.isTrue(Result.isFailure(Campaign.change(campaign({ rows: 0 }), { _tag: "Check" }, 0)))
   })
 
-  it("what its recipients were checked with stays, and its pace and its end can change until it is over", () => {
+  it("what its recipients are checked with can change until it starts, which asks for another check", () => {
+    const plan = { template: { name: "x", language: "en_US" }, name: "B" }
+    const known = { rows: 9, checked: 9, problems: 2, limitedCustomers: 3, categories: ["utility"], replaced: 4 }
+    const edit = (status: Campaign.CampaignStatus) =>
+      Campaign.change(campaign({ ...known, status }), { _tag: "Edit", plan }, 0)
+    for (const status of ["draft", "ready"] as const) {
+      assert.deepStrictEqual(Result.getOrThrow(edit(status)), campaign({ rows: 9, replaced: 4, ...plan }))
+    }
+    for (const status of ["checking", "scheduled", "running", "paused"] as const) {
+      assert.isTrue(Result.isFailure(edit(status)), status)
+    }
+  })
+
+  it("its name, pace and end can change until it is over", () => {
     const edit = (fields: Partial<Campaign.Campaign>, plan: Partial<Campaign.Plan>) =>
       Result.isSuccess(Campaign.change(campaign(fields), { _tag: "Edit", plan }, 0))
     assert.isTrue(edit({}, { from: "+12025550123" }))
-    assert.isFalse(edit({ checked: 1 }, { from: "+12025550123" }))
+    const ready = campaign({ status: "ready", checked: 1 })
+    const named = Campaign.change(ready, { _tag: "Edit", plan: { name: "B" } }, 0)
+    assert.deepStrictEqual(Result.getOrThrow(named), { ...ready, name: "B" })
     assert.isFalse(edit({ status: "running", checked: 1 }, { template: { name: "x", language: "en_US" } }))
     assert.isTrue(edit({ status: "running", startedAt: 1 }, { share: 0.1, notAfter: 9, maxFailureRate: 1, name: "B" }))
     assert.isFalse(edit({ status: "running", startedAt: 1 }, { startAt: 9 }))
@@ -184,13 +199,12 @@ describe("a recipient", () => {
         ["{\"to\":\"+15551234567\",\"to\":\"0612345678\"}", "to must be given once"],
         [
           "{\"to\":\"0612345678\"}",
-          "to: must be a phone number in E.164 format, or the provider's user id of a customer, such as " +
-          "US.13491208655302741918"
+          "to: has no country code: write it with + and the country code, or name the country of the file's numbers"
         ],
         ["{\"to\":\"+15551234567\",\"buttons\":[{\"index\":\"0612345678\"}]}", "buttons[0].index: Expected number"]
       ] as const
     ) {
-      const row = Recipient.parseLine(line)
+      const row = Recipient.parseLine(line, { line: 7, country: undefined })
       assert.strictEqual("problem" in row ? row.problem.message : "", message, line)
       assert.notInclude("problem" in row ? row.problem.message : "", "0612345678")
     }

@@ -12,18 +12,11 @@ import {
   merge,
   named,
   prefer,
-  preferenceOf,
-  preferenceOfChoice,
   rename
 } from "../../src/contacts/Contact.ts"
 import { keysIn } from "../../src/contacts/CustomerNames.ts"
 import { between, checks, upTo } from "../checks.ts"
 import { contact, id } from "../samples.ts"
-
-const words = {
-  opt_out: ["STOP", "STOPALL", "UNSUBSCRIBE", "CANCEL", "END", "QUIT"],
-  opt_in: ["START", "UNSTOP"]
-} as const
 
 describe("the key of a contact", () => {
   it("is the provider's user id if no number is known, else the key of the number", () => {
@@ -31,74 +24,6 @@ describe("the key of a contact", () => {
     assert.strictEqual(keyFor({ phone: "+551187654321", userId: "BR.1" }), "+5511987654321")
     assert.strictEqual(keyFor({ phone: "+551187654321", userId: null }), "+5511987654321")
   })
-})
-
-describe("the preference in a button's label", () => {
-  it.each(
-    [
-      ...["STOP", "Stop", "stopall", "Unsubscribe", "Stop promotions", " STOP PROMOTIONS "]
-        .map((label) => [label, "opt_out"] as const),
-      ...["START", "Unstop"].map((label) => [label, "opt_in"] as const),
-      ...["Cancel", "END", "Quit", "Cancel order", "Stop order", "Yes", "", "toString"]
-        .map((label) => [label, undefined] as const)
-    ]
-  )("%j: %s", (label, preference) => {
-    assert.strictEqual(preferenceOfChoice(label), preference)
-  })
-})
-
-describe("the preference in a customer's text", () => {
-  for (const preference of ["opt_out", "opt_in"] as const) {
-    it.each(words[preference])(`%s means ${preference}, in any case, with white space around it`, (word) => {
-      const capitalised = word.charAt(0) + word.slice(1).toLowerCase()
-      for (
-        const text of [word, word.toLowerCase(), capitalised, ` ${word}`, `${word}\n`, `\t${word.toLowerCase()} \r\n`]
-      ) {
-        assert.strictEqual(preferenceOf(text), preference, JSON.stringify(text))
-      }
-    })
-  }
-
-  it.each([
-    "",
-    " ",
-    "STOP.",
-    "STOP!",
-    "\"STOP\"",
-    "STOP STOP",
-    "please stop",
-    "Stop sending me this",
-    "don't stop",
-    "S T O P",
-    "STOP ALL",
-    "STOP-ALL",
-    "STOPP",
-    "NONSTOP",
-    "unsubscribe me",
-    "the end",
-    "ended",
-    "restart",
-    "start now",
-    "YES",
-    "HELP",
-    "PARAR",
-    "👋",
-    "ＳＴＯＰ",
-    "toString",
-    "__proto__"
-  ])("%j: nothing", (text) => {
-    assert.isUndefined(preferenceOf(text))
-  })
-
-  it.prop("only exactly a word counts", {
-    before: Schema.String,
-    word: Schema.Literals([...words.opt_out, ...words.opt_in]),
-    after: Schema.String
-  }, (_) => {
-    const text = _.before + _.word + _.after
-    const all: ReadonlyArray<string> = [...words.opt_out, ...words.opt_in]
-    assert.strictEqual(preferenceOf(text) !== undefined, all.includes(text.trim().toUpperCase()))
-  }, checks)
 })
 
 const number = { id: id("pn"), workspaceId: id("ws") }

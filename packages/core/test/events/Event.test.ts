@@ -175,7 +175,8 @@ describe("the body of an event", () => {
         status: "sent",
         sent_at: atIso,
         sequence: 1
-      }
+      },
+      trace: null
     })
   })
 
@@ -265,7 +266,7 @@ describe("the events of a message's transitions", () => {
     const before = message({ sequence: 4 })
     const moved = apply(before, report("read", at), start)
     const ids = [id("evt", 1), id("evt", 2), id("evt", 3), id("evt", 4)]
-    const { events, message: after } = ofTransitions(moved.message, moved.transitions, ids, start)
+    const { events, message: after } = ofTransitions(moved.message, moved.transitions, { events: ids }, start)
     assert.strictEqual(after.sequence, 7)
     assert.deepStrictEqual(
       events.map((
@@ -285,6 +286,6 @@ describe("the events of a message's transitions", () => {
 
   it("there are no events if nothing changed", () => {
     const given = message({ sequence: 4 })
-    assert.deepStrictEqual(ofTransitions(given, [], [], start), { message: given, events: [] })
+    assert.deepStrictEqual(ofTransitions(given, [], { events: [] }, start), { message: given, events: [] })
   })
 })

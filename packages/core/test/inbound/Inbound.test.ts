@@ -297,7 +297,8 @@ describe("customers' messages", () => {
             text: { body: "Hello" },
             received_at: iso(start + 300),
             late: false
-          }
+          },
+          trace: null
         })
       })
     )

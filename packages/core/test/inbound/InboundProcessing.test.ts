@@ -271,7 +271,7 @@ const run = (seed: number, history: Array<string>) =>
         ({ events, message }, { now, report }) => {
           const moved = Message.apply(message, report, now)
           const ids = moved.transitions.map((_, i) => `evt_${i}` as EventId)
-          const told = Event.ofTransitions(moved.message, moved.transitions, ids, now)
+          const told = Event.ofTransitions(moved.message, moved.transitions, { events: ids }, now)
           return { message: told.message, events: [...events, ...told.events] }
         },
         { message: before, events: [] as ReadonlyArray<Event.Event> }

@@ -70,6 +70,7 @@ const command = (workspaceId: WorkspaceId, fields: Partial<IssueKey> = {}): Issu
   name: "a key",
   expiresAt: null,
   requireSignature: false,
+  scopes: undefined,
   idempotencyKey: key("k"),
   ...fields
 })
@@ -118,7 +119,7 @@ describe("issuing", () => {
           workspaceId: workspace.id,
           name: "deploy",
           prefix: prefixOf(token),
-          scopes: ["messages:send"],
+          scopes: ["messages:send", "messages:read", "media:write"],
           requireSignature: true,
           createdAt: start,
           expiresAt: start + hour,

@@ -26,6 +26,7 @@ const send = (n: number, customer = n): AcceptSend => ({
   apiKeyId: id("key"),
   campaignId: null,
   message: { ...templated([]), to: customerOf(customer) },
+  hash: `hash ${customer}`,
   messageId: id("msg", n),
   claimToken: claimOf(n),
   leaseUntil: start + 30 * second,

@@ -103,6 +103,7 @@ class World {
       sender: number && this.sender(number, now),
       template: template({ variables: [] }),
       contact,
+      suppressions: [],
       pairs: pool.flatMap((phoneNumberId) =>
         keysOf(to, contact).map((key) => {
           const at = this.counted.get(placeOf({ phoneNumberId, key }))
@@ -158,6 +159,7 @@ const send = (
   apiKeyId: id("key"),
   campaignId: null,
   message: message ?? { ...templated([]), to: customerOf(n) },
+  hash: `hash ${n}`,
   messageId: id("msg", n),
   claimToken: `t${n}`,
   leaseUntil: now + 30 * second,
@@ -296,6 +298,7 @@ describe("accepting sends", () => {
         sender: { number: world.numbers[0]!, fullAt: 0, customers: new Map(), isExact: true },
         template: undefined,
         contact: undefined,
+        suppressions: [],
         pairs: [],
         bound: undefined,
         isKnownName: false,

@@ -356,6 +356,7 @@ const elsewhere = (request: SendRequest) =>
       apiKeyId: request.apiKeyId,
       campaignId: null,
       message: request.message,
+      hash: "hash",
       messageId,
       claimToken: "elsewhere",
       leaseUntil: now + 30 * second,

@@ -15,6 +15,7 @@ const good: Circumstances = {
   sender: sender(),
   template: template(),
   contact: undefined,
+  suppressions: [],
   quota: null,
   isKnownName: false,
   quotaUsed: 0,

@@ -1,5 +1,4 @@
 import { assert, it } from "@effect/vitest"
-import { issued, missing } from "../../src/keys/ApiScope.ts"
 import { changeRefusal, Role, roleRefusal } from "../../src/people/Member.ts"
 
 it("a role may do what lower roles may, and nothing that needs a higher one", () => {
@@ -35,10 +34,4 @@ it("admins and owners manage members, only owners manage owners, and the last ow
     assert.isTrue(refused("owner", "owner", role, 1), `${role}`)
   }
   assert.isFalse(refused("owner", "owner", "owner", 1))
-})
-
-it("every key is issued with messages:send, and lacks it only if it was taken away", () => {
-  assert.deepStrictEqual(issued, ["messages:send"])
-  assert.isUndefined(missing(issued, "messages:send"))
-  assert.strictEqual(missing([], "messages:send")?.reason, "missing_scope")
 })

@@ -59,7 +59,7 @@ describe("an attempt", () => {
         yield* advance("1 second")
         yield* stop
       })
-      const attempts = () => spans.filter((name) => name === "DeliveryAttempt.attempt").length
+      const attempts = () => spans.filter((name) => name === "POST webhook").length
       return Effect.gen(function*() {
         yield* delivered
         assert.strictEqual(attempts(), 0)

@@ -16,6 +16,7 @@ import { type DateTime, DateTime as DateTimes, Effect, Stream, Struct } from "ef
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import * as PacedBody from "../bodies/PacedBody.ts"
+import type { FileType } from "../bodies/RecordFile.ts"
 import * as RequestBody from "../bodies/RequestBody.ts"
 import { Exchange } from "../Exchange.ts"
 import * as HandlerGroup from "../HandlerGroup.ts"
@@ -63,10 +64,10 @@ export const shown = (campaign: Campaign.Campaign): typeof CampaignsApi.Campaign
 export const shownRow = (
   row: CheckedRow.CheckedRow
 ): typeof CampaignsApi.CampaignRow.Type => {
-  const { message, place, problem } = row
+  const { line, message, place, problem, value } = row
   return {
     row: place,
-    problem,
+    problem: problem && { ...problem, line, value },
     messageId: message && message.id,
     to: message && message.content.to,
     variant: message && message.variant,
@@ -127,11 +128,13 @@ export const layer = HandlerGroup.layer(
           const { workspaceId } = yield* Caller.CurrentSession
           yield* campaigns.remove(workspaceId, params.id)
         }, StoreError.orUnavailable),
-        upload: Effect.fnUntraced(function*({ params, request }) {
+        upload: Effect.fnUntraced(function*({ params, query, request }) {
           const { workspaceId } = yield* Caller.CurrentSession
-          const type = RequestBody.essenceOf(request.headers["content-type"]) as RecipientFile.FileType
-          const rows = RecipientFile.rows(PacedBody.read(request), type)
-          return shown(yield* PacedBody.inTime(campaigns.upload(workspaceId, params.id, rows)))
+          const type = RequestBody.essenceOf(request.headers["content-type"]) as FileType
+          const { replace = false, ...reading } = query
+          const rows = RecipientFile.rows(PacedBody.read(request), type, reading)
+          const end = replace ? "replace" : "add"
+          return shown(yield* PacedBody.inTime(campaigns.upload(workspaceId, params.id, rows, end)))
         }, StoreError.orUnavailable),
         check: change({ _tag: "Check" }),
         start: change({ _tag: "Start" }),

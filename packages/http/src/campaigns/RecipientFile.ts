@@ -1,151 +1,111 @@
 /**
- * Files of recipients (contract §11): NDJSON, one recipient a line, or CSV with a header row. Read as a stream, so that
- * memory use does not depend on their size.
+ * Files of recipients (contract §11): NDJSON, one recipient a line, or CSV with a header row.
  */
-import { Errors, Recipient } from "@wac/core"
-import { CsvError, type Options, parse, type Parser } from "csv-parse"
-import { Effect, Stream } from "effect"
-import { Readable } from "node:stream"
-import { setImmediate as turn } from "node:timers/promises"
+import { type Errors, Recipient, WrittenName } from "@wac/core"
+import type { Stream } from "effect"
+import { type FileRecord, type FileType, read, refused, undecodable } from "../bodies/RecordFile.ts"
 
-/** The maximum size of a row in bytes. A longer one ends the upload, so that a file without line breaks is no danger. */
-const maxRow = 65_536
-
-/**
- * How many bytes are parsed, and how many rows read, before other work of the process gets its turn: a few
- * milliseconds.
- */
-export const bytesAtOnce = 8192
-export const rowsAtOnce = 100
-
-/** The column of the recipients' phone numbers. */
-const toColumn = "to"
+/** The column of the recipients' names, unless the upload tells another. */
+const defaultColumn = "to"
 
 /** The column of the recipients' time zones. Every column that is neither is a variable of its name. */
 const zoneColumn = "timeZone"
 
-const form = {
-  bom: true,
-  max_record_size: maxRow,
-  // files are joined from others
-  record_delimiter: ["\r\n", "\n", "\r"] as Array<string>,
-  relax_column_count: true,
-  skip_empty_lines: true
-} as const
-
-type CsvRecord = ReadonlyArray<string>
-
-const refused = (reason: "invalid_field" | "too_large" | "malformed_json", message: string) =>
-  new Errors.InvalidBody({ reason, message })
-
-/** Why the file could not be read. Says where, but repeats nothing of the file. */
-const failure = (error: unknown): Errors.InvalidBody => {
-  if (Errors.isDomainError(error) && error._tag === "InvalidBody") return error
-  if (error instanceof CsvError) {
-    const line = "lines" in error && typeof error.lines === "number" ? `line ${error.lines}: ` : ""
-    return error.code === "CSV_MAX_RECORD_SIZE"
-      ? refused("too_large", `${line}a row is larger than ${maxRow} bytes`)
-      : refused("invalid_field", `${line}the file is not CSV: a quoted value does not end, or has text after it`)
-  }
-  return refused("malformed_json", "the body did not arrive completely")
+/** What the person who uploads a file says about it. */
+export interface Reading {
+  /** The country of numbers without a country code. */
+  readonly defaultCountry?: string
+  /** The column of CSV with the customers' numbers or user ids; `to` if omitted. */
+  readonly toColumn?: string
 }
-
-const problem = (message: string): Recipient.Row => ({ problem: { reason: "malformed", message } })
-
-/** What a decoder writes for bytes that are not UTF-8. */
-const undecodable = "\uFFFD"
 
 /** Columns for every variable, the phone number and the time zone. */
 const maxColumns = Recipient.maxVariables + 2
 
-const headerOf = (names: ReadonlyArray<string>): Array<string> => {
-  if (names.length > maxColumns) throw refused("too_large", `the file has more than ${maxColumns} columns`)
-  const columns = names.map((name) => name.trim())
-  if (columns.some((name) => name.includes(undecodable))) {
+/** The text of cells. Spreadsheets write empty ones at the end of rows, or leave out some of those. */
+const cellsOf = (values: ReadonlyArray<string>, columns: number): ReadonlyArray<string> => {
+  let end = values.length
+  while (end > columns && values[end - 1]!.trim() === "") end--
+  return values.slice(0, end).map(WrittenName.cellOf)
+}
+
+const isBlank = ({ values }: FileRecord): boolean => values.every((value) => value.trim() === "")
+
+const isNamed = (column: string, { toColumn }: Reading): boolean =>
+  toColumn === undefined ? column.toLowerCase() === defaultColumn : column === toColumn.trim()
+
+/** A name of the file in a message. */
+const cut = (name: string): string => name.slice(0, 64).toWellFormed()
+
+/** The columns of a file. Those that have no name are not read. */
+interface Columns {
+  readonly names: ReadonlyArray<string>
+  readonly to: number
+  /** -1 if there is none. */
+  readonly timeZone: number
+}
+
+const columnsOf = ({ values }: FileRecord, reading: Reading): Columns => {
+  if (values.length > maxColumns && cellsOf(values, maxColumns).length > maxColumns) {
+    throw refused("too_large", `the file has more than ${maxColumns} columns`)
+  }
+  const names = cellsOf(values, 0).map((name) => name.trim())
+  if (names.some((name) => name.includes(undecodable) || name.includes("\u0000"))) {
     throw refused("invalid_field", "the first row is not UTF-8: save the file as CSV in UTF-8")
   }
-  const numbers = columns.findIndex((name) => name.toLowerCase() === toColumn)
-  if (numbers < 0) throw refused("invalid_field", `the first row must have a column named ${toColumn}`)
-  columns[numbers] = toColumn
-  const twice = columns.find((name, i) => columns.indexOf(name) < i)
-  if (twice !== undefined) throw refused("invalid_field", `the file has the column ${twice.slice(0, 64)} twice`)
-  return columns
+  const to = names.findIndex((name) => isNamed(name, reading))
+  if (to < 0) {
+    throw refused("invalid_field", `the first row must have a column named ${cut(reading.toColumn ?? defaultColumn)}`)
+  }
+  const twice = names.find((name, i) =>
+    name !== "" && (names.indexOf(name) < i || (i !== to && isNamed(name, reading)))
+  )
+  if (twice !== undefined) throw refused("invalid_field", `the file has the column ${cut(twice)} twice`)
+  return { names, to, timeZone: names.findIndex((name, i) => i !== to && name === zoneColumn) }
 }
-
-/** Spreadsheets and people write numbers with separators, and our own report begins them with an apostrophe. */
-const digitsOf = (text: string): string => text.trim().replace(/^'(?=\+)/, "").replaceAll(/[\s().-]/g, "")
 
 /** Reads the rows below a header. */
-const rowOf = (columns: ReadonlyArray<string>) => {
-  const [numbers, zones] = [columns.indexOf(toColumn), columns.indexOf(zoneColumn)]
-  return (record: CsvRecord): Recipient.Row => {
-    if (record.length !== columns.length) {
-      return problem("the row does not have as many values as the first row has columns")
+const rowOf =
+  ({ names, timeZone, to }: Columns, { defaultCountry }: Reading) => ({ line, values }: FileRecord): Recipient.Row => {
+    const cells = cellsOf(values, names.length)
+    const named = values[to]
+    if (cells.length > names.length) {
+      return Recipient.misread("the row has more values than the first row has columns", named, line)
     }
-    const timeZone = record[zones]?.trim() ?? ""
-    const variables = columns.flatMap((name, i): ReadonlyArray<readonly [string, string]> =>
-      i === numbers || i === zones || name === "" || record[i] === "" ? [] : [[name, record[i]!]]
+    const zone = cells[timeZone]?.trim() ?? ""
+    const variables = cells.flatMap((cell, i): ReadonlyArray<readonly [string, string]> =>
+      i === to || i === timeZone || names[i] === "" || cell === "" ? [] : [[names[i]!, cell]]
     )
-    if (variables.some(([, text]) => text.includes(undecodable))) return problem("the row is not UTF-8")
-    return Recipient.parse({
-      to: digitsOf(record[numbers]!),
-      ...(timeZone === "" ? {} : { timeZone }),
+    if (variables.some(([, text]) => text.includes(undecodable))) {
+      return Recipient.misread("the row is not UTF-8", named, line)
+    }
+    return Recipient.parseWritten({
+      to: named ?? "",
+      ...(zone === "" ? {} : { timeZone: zone }),
       ...(variables.length === 0 ? {} : { variables: Object.fromEntries(variables) })
-    })
+    }, { line, country: defaultCountry })
   }
-}
 
 /** Each line is a record of one value. */
-const lineOf = (record: CsvRecord): Recipient.Row => {
-  const line = record.join("")
-  // UTF-16 has the byte that the parser takes for a separator
-  return record.length > 1 || line.includes(undecodable) ? problem("the line is not UTF-8") : Recipient.parseLine(line)
+const lineOf = ({ defaultCountry }: Reading) => ({ line, values }: FileRecord): Recipient.Row => {
+  const text = values.join("")
+  // UTF-16 without its mark has the byte that the parser takes for a separator
+  return values.length > 1 || text.includes(undecodable)
+    ? Recipient.misread("the line is not UTF-8", undefined, line)
+    : Recipient.parseLine(text, { line, country: defaultCountry })
 }
 
-/**
- * A parser whose records are arrays of any length. Even with `relax_column_count`, csv-parse makes an error with a stack
- * and copies of its options and the record for each record that is not as long as the first, which takes some thirty
- * times as long as parsing it. Before the first record it compares with nothing.
- */
-const parserOf = (type: FileType): Parser => {
-  const options: Options = {
-    ...form,
-    ...(type === "text/csv" ? {} : { quote: false, delimiter: "\u0000" }),
-    on_record: (record) => {
-      Object.assign(parser.info, { records: 0 })
-      return record
+/** Reads rows from records. The first record of CSV is its header. */
+const reader = (type: FileType, reading: Reading) =>
+  async function*(records: AsyncIterable<FileRecord>): AsyncGenerator<Recipient.Row> {
+    let rowsOf = type === "text/csv" ? undefined : lineOf(reading)
+    for await (const record of records) {
+      if (isBlank(record)) continue
+      if (rowsOf === undefined) rowsOf = rowOf(columnsOf(record, reading), reading)
+      else yield rowsOf(record)
     }
+    if (rowsOf === undefined) throw refused("invalid_field", "the file is empty")
   }
-  const parser = parse(options)
-  return parser
-}
-
-/** Passes bytes on in small pieces, with a turn of the event loop between them. */
-async function* pieces(bytes: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
-  for await (const some of bytes) {
-    for (let at = 0; at < some.length; at += bytesAtOnce) {
-      yield some.subarray(at, at + bytesAtOnce)
-      await turn()
-    }
-  }
-}
-
-/** Reads rows from records, with a turn of the event loop between some of them. The first record may be a header. */
-async function* read(records: AsyncIterable<CsvRecord>, type: FileType): AsyncIterable<Recipient.Row> {
-  let rowsOf = type === "text/csv" ? undefined : lineOf
-  let rows = 0
-  for await (const record of records) {
-    if (rowsOf === undefined) {
-      rowsOf = rowOf(headerOf(record))
-      continue
-    }
-    yield rowsOf(record)
-    if (++rows % rowsAtOnce === 0) await turn()
-  }
-}
-
-/** The media types of files. */
-export type FileType = "application/x-ndjson" | "text/csv"
 
 /**
  * The rows of a file. A row that is no recipient is a row with a problem; a file that cannot be read further ends the
@@ -153,18 +113,7 @@ export type FileType = "application/x-ndjson" | "text/csv"
  */
 export const rows = <E>(
   bytes: Stream.Stream<Uint8Array, E>,
-  type: FileType
+  type: FileType,
+  reading: Reading = {}
 ): Stream.Stream<Recipient.Row, Errors.InvalidBody> =>
-  Stream.suspend(() => {
-    const source = Readable.from(pieces(Stream.toAsyncIterable(bytes)))
-    const parser = parserOf(type)
-    source.on("error", (error) => parser.destroy(error))
-    source.pipe(parser)
-    return Stream.ensuring(
-      Stream.fromAsyncIterable(read(parser as AsyncIterable<CsvRecord>, type), failure),
-      Effect.sync(() => {
-        source.destroy()
-        parser.destroy()
-      })
-    )
-  })
+  read(bytes, type, (column) => isNamed(column, reading), reader(type, reading))

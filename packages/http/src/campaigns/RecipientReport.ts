@@ -15,11 +15,13 @@ const columns = [
   "delivered_at",
   "read_at",
   "failed_at",
-  "variant"
+  "variant",
+  "line",
+  "value"
 ] as const
 
 const cellsOf = (row: CheckedRow.CheckedRow): Readonly<Record<(typeof columns)[number], string | number | null>> => {
-  const { message, place, problem } = row
+  const { line, message, place, problem, value } = row
   return {
     row: place,
     to: message && message.content.to,
@@ -31,7 +33,9 @@ const cellsOf = (row: CheckedRow.CheckedRow): Readonly<Record<(typeof columns)[n
     delivered_at: Time.isoOrNull(message && message.deliveredAt),
     read_at: Time.isoOrNull(message && message.readAt),
     failed_at: Time.isoOrNull(message && message.failedAt),
-    variant: message && message.variant
+    variant: message && message.variant,
+    line,
+    value: problem && value
   }
 }
 

@@ -2,9 +2,10 @@
  * `/internal/contacts`.
  */
 import { Api, Caller } from "@wac/api"
-import { Contact, Contacts, StoreError, Time } from "@wac/core"
+import { Contact, Contacts, OptOuts, StoreError, Time } from "@wac/core"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
+import { Exchange } from "../Exchange.ts"
 import * as HandlerGroup from "../HandlerGroup.ts"
 import * as Paging from "../Paging.ts"
 
@@ -23,6 +24,18 @@ export const shown = ({ contact, windowOpenUntil }: Contacts.ContactState) => ({
 export const layer = HandlerGroup.layer(
   Effect.gen(function*() {
     const contacts = yield* Contacts.Contacts
+    const optOuts = yield* OptOuts.OptOuts
+    const choose = (preference: Contact.Preference) =>
+      Effect.fnUntraced(function*({ params: { id } }: { readonly params: { readonly id: string } }) {
+        const { workspaceId } = yield* Caller.CurrentSession
+        const { contact: { key, phoneNumberId } } = yield* contacts.get(workspaceId, id)
+        yield* optOuts.choose(workspaceId, { name: key, phoneNumberId, preference, source: "person" })
+        const exchange = yield* Exchange
+        // the audit outlives what is known of the customer
+        exchange.changed = { target: yield* optOuts.hashOf(key) }
+        return shown(yield* contacts.get(workspaceId, id))
+      }, StoreError.orUnavailable)
+
     return HttpApiBuilder.group(Api, "contacts", (handlers) =>
       handlers.handleAll({
         list: Effect.fnUntraced(function*({ query: { cursor: _cursor, limit: _limit, ...filter }, query }) {
@@ -32,7 +45,9 @@ export const layer = HandlerGroup.layer(
         get: Effect.fnUntraced(function*({ params }) {
           const { workspaceId } = yield* Caller.CurrentSession
           return shown(yield* contacts.get(workspaceId, params.id))
-        }, StoreError.orUnavailable)
+        }, StoreError.orUnavailable),
+        optOut: choose("opt_out"),
+        optIn: choose("opt_in")
       }))
   })
 )

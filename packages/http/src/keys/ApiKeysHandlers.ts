@@ -60,6 +60,7 @@ export const layer = HandlerGroup.layer(
             name: payload.name,
             expiresAt: payload.expiresAt === undefined ? null : DateTime.toEpochMillis(payload.expiresAt),
             requireSignature: payload.requireSignature ?? false,
+            scopes: payload.scopes,
             idempotencyKey: yield* Effect.fromResult(Idempotency.parseKey(headers["idempotency-key"]))
           })
           const exchange = yield* Exchange

@@ -7,9 +7,11 @@ import { Result } from "effect"
 import type { Headers } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
 
-/** The error for a request without a well-formed key if the endpoint requires one; otherwise `undefined`. */
+/** The error for a malformed key, and for a missing one if the endpoint requires it; otherwise `undefined`. */
 export const refusal = (endpoint: HttpApiEndpoint.Top, headers: Headers.Headers): Errors.InvalidBody | undefined => {
-  if (!Traits.has(endpoint, Traits.NeedsIdempotencyKey)) return undefined
-  const key = Idempotency.parseKey(headers["idempotency-key"])
+  const header = headers["idempotency-key"]
+  const isOptional = header === undefined && !Traits.has(endpoint, Traits.NeedsIdempotencyKey)
+  if (isOptional || Traits.useOfKey(endpoint) === "none") return undefined
+  const key = Idempotency.parseKey(header)
   return Result.isFailure(key) ? key.failure : undefined
 }

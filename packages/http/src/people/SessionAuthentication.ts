@@ -10,6 +10,7 @@ import * as RequestBody from "../bodies/RequestBody.ts"
 import * as KnownCallers from "../connections/KnownCallers.ts"
 import { Exchange } from "../Exchange.ts"
 import * as IdempotencyHeader from "../messages/IdempotencyHeader.ts"
+import * as KeptAnswers from "../requests/KeptAnswers.ts"
 import * as CrossSite from "./CrossSite.ts"
 import { PortalCookie } from "./PortalCookie.ts"
 import { SessionCookie } from "./SessionCookie.ts"
@@ -26,6 +27,7 @@ export const layer = Layer.effect(
     const portalCookie = yield* PortalCookie
     const crossSite = yield* CrossSite.CrossSite
     const readBody = yield* RequestBody.reader
+    const around = yield* KeptAnswers.make
 
     /** The session of a workspace's portal. */
     const portalSession = Effect.fnUntraced(function*(workspaceId: string) {
@@ -72,7 +74,7 @@ export const layer = Layer.effect(
         Effect.flatMap(
           StoreError.orUnavailable(authenticate(endpoint)),
           ({ request, session }) =>
-            Effect.updateContext(httpEffect, (context: Context.Context<never>) =>
+            Effect.updateContext(around(endpoint, session, request, httpEffect), (context: Context.Context<never>) =>
               context.pipe(
                 Context.add(Caller.CurrentSession, session),
                 Context.add(HttpServerRequest.HttpServerRequest, request)

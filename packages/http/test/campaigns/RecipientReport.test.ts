@@ -29,9 +29,21 @@ describe("the report on recipients", () => {
   it("each row has a line with what became of its recipient", () => {
     const error = { code: "forbidden", reason: "opted_out", message: "the customer said \"no\",\nand left" }
     const [sent, skipped, malformed] = read(written([
-      { place: 1, message: message({ isHeld: true }), problem: null },
-      { place: 2, message: message({ status: "skipped", sentAt: null, error }), problem: null },
-      { place: 3, message: null, problem: { reason: "malformed", message: "the line is not JSON" } }
+      { place: 1, message: message({ isHeld: true }), problem: null, line: 2, value: "+15550001" },
+      {
+        place: 2,
+        message: message({ status: "skipped", sentAt: null, error }),
+        problem: null,
+        line: null,
+        value: null
+      },
+      {
+        place: 3,
+        message: null,
+        problem: { reason: "malformed", message: "the line is not JSON" },
+        line: 4,
+        value: "=1+1"
+      }
     ]))
     assert.deepStrictEqual(sent, {
       row: "1",
@@ -44,7 +56,9 @@ describe("the report on recipients", () => {
       delivered_at: "",
       read_at: "",
       failed_at: "",
-      variant: "b"
+      variant: "b",
+      line: "2",
+      value: ""
     })
     assert.deepInclude(skipped, { outcome: "skipped", reason: "opted_out", message: error.message })
     assert.deepInclude(malformed, {
@@ -52,7 +66,9 @@ describe("the report on recipients", () => {
       variant: "",
       outcome: "",
       reason: "malformed",
-      message: "the line is not JSON"
+      message: "the line is not JSON",
+      line: "4",
+      value: "'=1+1"
     })
     assert.strictEqual(RecipientReport.lines([]), "")
   })
@@ -71,14 +87,16 @@ describe("the report on recipients", () => {
     ]
     for (const text of formulas) {
       const error = { code: "forbidden", reason: "opted_out", message: text }
-      const [row] = read(written([{ place: 1, message: message({ status: "failed", error }), problem: null }]))
+      const [row] = read(
+        written([{ place: 1, message: message({ status: "failed", error }), problem: null, line: null, value: null }])
+      )
       assert.strictEqual(row!["message"], `'${text}`)
     }
   })
 
   it.effect("its numbers can be uploaded again", () =>
     Effect.gen(function*() {
-      const csv = written([{ place: 1, message: message({}), problem: null }])
+      const csv = written([{ place: 1, message: message({}), problem: null, line: null, value: null }])
       const [row] = yield* Stream.runCollect(
         RecipientFile.rows(Stream.make(new TextEncoder().encode(csv)), "text/csv")
       )

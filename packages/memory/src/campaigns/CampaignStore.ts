@@ -40,11 +40,25 @@ const keyed = (campaign: Campaign.Campaign, customer: Contact.Contact["key"]) =>
   fingerprint: Recipient.fingerprint
 })
 
+/** Removes the queued messages of a campaign that has sent none. */
+const unqueue = (memory: Memory, { queue }: KeptCampaign): void => {
+  for (const id of queue.keys()) {
+    forget(memory, memory.sendOf.get(id)!)
+    removeMessage(memory, memory.messages.get(id)!)
+  }
+  queue.clear()
+}
+
 const change = (memory: Memory, command: CampaignStep.Change) => {
   const { answers: [changed], writes } = CampaignStep.change({
     now: memory.now,
     job: ({ id, workspaceId }) => memory.campaigns.of(workspaceId, id)?.job
   }, [command])
+  for (const id of writes.unchecked) {
+    const kept = memory.campaigns.get(id)!
+    unqueue(memory, kept)
+    for (const row of kept.rows.values()) Object.assign(row, { messageId: null, problem: null })
+  }
   for (const job of writes.jobs) write(memory, job)
   return changed
 }
@@ -109,6 +123,12 @@ const loaded = (memory: Memory, kept: KeptCampaign, command: CampaignWorkStep.Wo
   }
 }
 
+/** The places of the next rows to check. */
+const placesIn = (campaign: Campaign.Campaign, limit: number): ReadonlyArray<number> => {
+  const after = Campaign.lastChecked(campaign)
+  return Array.from({ length: Math.min(limit, Campaign.lastPlace(campaign) - after) }, (_, i) => after + i + 1)
+}
+
 /** The next rows to check. */
 const unchecked = (
   memory: Memory,
@@ -116,12 +136,13 @@ const unchecked = (
   sender: PhoneNumber.PhoneNumber | undefined,
   limit: number
 ): ReadonlyArray<CampaignWorkStep.Placed> =>
-  rows.slice(campaign.checked, campaign.checked + limit).map(({ row }, i) => {
+  placesIn(campaign, limit).map((place) => {
+    const { row } = rows.get(place)!
     const customer = Recipient.customerOf(row)
     const contact = sender === undefined || customer === null ? undefined : contactNamed(memory, sender.id, customer)
     const keys = customer === null ? [] : Contact.keysOf(customer, contact)
     return {
-      place: campaign.checked + i + 1,
+      place,
       row,
       contact,
       isKnown: keys.some((key) => memory.sends.has(nameOf(keyed(campaign, key))))
@@ -150,7 +171,7 @@ const work = (memory: Memory, command: CampaignWorkStep.Work): CampaignWorkStep.
   const { answers: [worked], writes } = decided
   write(memory, writes.job)
   for (const { customer, message, place, problem, timeZone } of writes.checked) {
-    const row = kept.rows[place - 1]!
+    const row = kept.rows.get(place)!
     row.problem = problem
     row.messageId = message && message.id
     if (message !== null) queue(memory, kept, message, customer!, timeZone)
@@ -180,12 +201,19 @@ const end = (memory: Memory, command: CampaignRecipientStep.EndRecipient): void 
 }
 
 const addRows = (memory: Memory, command: CampaignStep.AddRows): boolean => {
-  const { answers: [isTaken], writes: { added, jobs } } = CampaignStep.addRows({
+  const { answers: [isTaken], writes: { added, dropped, jobs, replaced } } = CampaignStep.addRows({
     now: memory.now,
     job: ({ id, workspaceId }) => memory.campaigns.of(workspaceId, id)?.job
   }, [command])
-  for (const { campaignId, rows } of added) {
-    for (const row of rows) memory.campaigns.get(campaignId)!.rows.push({ row, messageId: null, problem: null })
+  for (const { campaignId } of replaced) unqueue(memory, memory.campaigns.get(campaignId)!)
+  for (const { after, campaignId, to } of [...dropped, ...replaced]) {
+    const { rows } = memory.campaigns.get(campaignId)!
+    for (const place of rows.keys()) if (place > after && (to === null || place <= to)) rows.delete(place)
+  }
+  for (const { campaignId, from, rows } of added) {
+    rows.forEach((row, i) =>
+      memory.campaigns.get(campaignId)!.rows.set(from + i, { row, messageId: null, problem: null })
+    )
   }
   for (const job of jobs) write(memory, job)
   return isTaken!
@@ -206,10 +234,7 @@ const beat = (memory: Memory, command: Heartbeat.Beat): Heartbeat.Beaten => {
 
 const remove = (memory: Memory, kept: KeptCampaign | undefined): boolean => {
   if (kept === undefined || !Campaign.takesRows(kept.job.campaign)) return false
-  for (const id of kept.queue.keys()) {
-    forget(memory, memory.sendOf.get(id)!)
-    removeMessage(memory, memory.messages.get(id)!)
-  }
+  unqueue(memory, kept)
   memory.campaigns.delete(kept)
   return true
 }
@@ -224,7 +249,7 @@ export const layer = Layer.effect(
             id: campaign.id,
             workspaceId: campaign.workspaceId,
             job: { campaign, workAt: null },
-            rows: [],
+            rows: new Map(),
             queue: new Map()
           })
         ),
@@ -251,13 +276,19 @@ export const layer = Layer.effect(
       beat: (command) => Effect.sync(() => beat(memory, command)),
       end: (command) => Effect.sync(() => end(memory, command)),
       rows: (workspaceId, id, { after, limit }) =>
-        Effect.sync(() =>
-          (memory.campaigns.of(workspaceId, id)?.rows ?? []).slice(after, after + limit)
-            .map(({ messageId, problem }, i) => ({
-              place: after + i + 1,
+        Effect.sync(() => {
+          const rows = memory.campaigns.of(workspaceId, id)?.rows
+          return Array.from({ length: limit }, (_, i) => after + i + 1).flatMap((place) => {
+            const found = rows?.get(place)
+            if (found === undefined) return []
+            const { messageId, problem, row } = found
+            return [{
+              place,
               problem,
+              ...Recipient.originOf(row),
               message: messageId === null ? null : memory.messages.get(messageId) ?? null
-            }))
-        )
+            }]
+          })
+        })
     }))
 )

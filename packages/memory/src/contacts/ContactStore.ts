@@ -1,7 +1,16 @@
 /**
  * `ContactStore` in memory: each method is one synchronous step over `State`, decided by `ContactStep`.
  */
-import { Contact, ContactStep, ContactStore, CustomerNames, type Id, Page } from "@wac/core"
+import {
+  Contact,
+  ContactStep,
+  ContactStore,
+  CustomerNames,
+  type Id,
+  OptOutWords,
+  Page,
+  type Suppression
+} from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { record } from "../events/Journal.ts"
 import { customerName, forgetContact, inboundName, type KeptContact, type Memory, State } from "../State.ts"
@@ -26,14 +35,38 @@ export const isKnownName = (memory: Memory, workspaceId: Id.WorkspaceId, name: s
     CustomerNames.isKnownBy(contact)(name)
   )
 
+const wordsOf = (memory: Memory, workspaceId: Id.WorkspaceId): OptOutWords.Settings =>
+  memory.optOutWords.get(workspaceId) ?? OptOutWords.noSettings
+
+/** The opt-outs of a workspace under a hash of a name. */
+export const suppressionsOf = (
+  memory: Memory,
+  workspaceId: Id.WorkspaceId,
+  hash: string
+): ReadonlyArray<Suppression.Suppression> => memory.suppressions.get(`${workspaceId} ${hash}`) ?? []
+
+/** Writes and removes opt-outs. */
+export const writeSuppressions = (memory: Memory, { gone, kept }: Suppression.Changes): void => {
+  const replace = (one: Suppression.Suppression, by: ReadonlyArray<Suppression.Suppression>) => {
+    const others = suppressionsOf(memory, one.workspaceId, one.hash).filter(({ phoneNumberId }) =>
+      phoneNumberId !== one.phoneNumberId
+    )
+    memory.suppressions.set(`${one.workspaceId} ${one.hash}`, [...others, ...by])
+  }
+  for (const one of gone) replace(one, [])
+  for (const one of kept) replace(one, [one])
+}
+
 /** What the steps load. */
 const loaded = (memory: Memory): ContactStep.LoadedInbound => ({
   now: memory.now,
   number: (providerNumberId) => {
     const id = memory.phoneNumberByProviderId.get(providerNumberId)
-    return id && memory.phoneNumbers.get(id)
+    const number = id && memory.phoneNumbers.get(id)
+    return number && { ...number, words: wordsOf(memory, number.workspaceId) }
   },
   contact: (number, name) => contactNamed(memory, number, name),
+  suppressions: (workspaceId, hash) => suppressionsOf(memory, workspaceId, hash),
   isRemembered: (number, providerMessageId) => memory.inbound.get(inboundName(number, providerMessageId)) !== undefined
 })
 
@@ -43,7 +76,8 @@ const rowOf = (contact: Contact.Contact): KeptContact => ({
   contact
 })
 
-const write = (memory: Memory, { gone, kept }: ContactStep.Writes): void => {
+const write = (memory: Memory, { gone, kept, suppressions }: ContactStep.Writes): void => {
+  writeSuppressions(memory, suppressions)
   for (const contact of [...gone, ...kept]) {
     const before = contactAt(memory, Contact.placeOf(contact))
     if (before !== undefined) forgetContact(memory, rowOf(before))
@@ -87,6 +121,44 @@ const tell = (memory: Memory, command: ContactStep.Tell): boolean => {
   return answer!
 }
 
+const choose = (memory: Memory, command: ContactStep.Choose): ContactStep.Chosen => {
+  const numbersOf = (workspaceId: Id.WorkspaceId) => memory.phoneNumbers.all(workspaceId).map(({ id }) => id)
+  const { answers: [answer], writes } = ContactStep.choose({ ...loaded(memory), numbersOf }, [command])
+  write(memory, writes)
+  return answer!
+}
+
+const compare = (a: string, b: string): number => a < b ? -1 : a > b ? 1 : 0
+
+const optOuts = (memory: Memory, workspaceId: Id.WorkspaceId, page: Page.PageRequest) => {
+  const stored = [...memory.suppressions.values()].flat().flatMap(({ name, optedOut, phoneNumberId, ...one }) =>
+    one.workspaceId === workspaceId && optedOut && name !== null
+      ? [{ name: name.key, phoneNumberId, at: name.at, source: name.source }]
+      : []
+  )
+  const covered = new Set(stored.map(({ name, phoneNumberId }) => customerName((phoneNumberId ?? "") as never, name)))
+  const isCovered = ({ customer, key, phoneNumberId }: Contact.Contact) =>
+    ["", phoneNumberId].some((number) =>
+      [key, customer.userId ?? key].some((name) => covered.has(customerName(number as never, name)))
+    )
+  const ofContacts = memory.contacts.all(workspaceId).flatMap(({ contact }) =>
+    contact.optedOut && !isCovered(contact)
+      ? [{ name: contact.key, phoneNumberId: contact.phoneNumberId, at: contact.preferenceAt!, source: null }]
+      : []
+  )
+  const all = [...stored.map((one) => ({ part: "a", one })), ...ofContacts.map((one) => ({ part: "b", one }))]
+    .map(({ one, part }) => ({
+      one,
+      place: JSON.stringify(
+        part === "a" ? [part, one.name, one.phoneNumberId ?? ""] : [part, one.phoneNumberId!, one.name]
+      )
+    }))
+    .sort((a, b) => compare(a.place, b.place))
+    .filter(({ place }) => page.after === null || place > page.after)
+  const { items, next } = Page.fromOverread(all.slice(0, page.limit + 1), page, ({ place }) => place)
+  return { items: items.map(({ one }) => one), next }
+}
+
 const list = (
   memory: Memory,
   workspaceId: Id.WorkspaceId,
@@ -115,6 +187,18 @@ export const layer = Layer.effect(
       setPreference: (command) => Effect.sync(() => setPreference(memory, command)),
       move: (command) => Effect.sync(() => move(memory, command)),
       tell: (command) => Effect.sync(() => tell(memory, command)),
+      choose: (command) => Effect.sync(() => choose(memory, command)),
+      optOuts: (workspaceId, page) => Effect.sync(() => optOuts(memory, workspaceId, page)),
+      countErased: (workspaceId) =>
+        Effect.sync(() =>
+          new Set(
+            [...memory.suppressions.values()].flat().filter((one) =>
+              one.workspaceId === workspaceId && one.optedOut && one.name === null
+            ).map(({ hash }) => hash)
+          ).size
+        ),
+      words: (workspaceId) => Effect.sync(() => wordsOf(memory, workspaceId)),
+      setWords: (workspaceId, words) => Effect.sync(() => void memory.optOutWords.set(workspaceId, words)),
       named: (workspaceId, name) => Effect.sync(() => contactsNamed(memory, workspaceId, name)),
       get: (workspaceId, phoneNumberId, name) =>
         Effect.sync(() =>

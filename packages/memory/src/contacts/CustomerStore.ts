@@ -10,6 +10,8 @@ import {
   Limits,
   Message,
   MessageErasure,
+  Recipient,
+  Suppression,
   type Time
 } from "@wac/core"
 import { Effect, Layer } from "effect"
@@ -17,6 +19,7 @@ import { WrittenTo } from "../limits/WrittenTo.ts"
 import { rekey, sendOf, write as writeSends } from "../messages/Sends.ts"
 import { forgetContact, type KeptCampaign, type KeptPost, type Memory, State } from "../State.ts"
 import type { Consignment } from "../webhooks/Outbox.ts"
+import { suppressionsOf, writeSuppressions } from "./ContactStore.ts"
 
 type Step = CustomerStore.Step
 
@@ -36,9 +39,10 @@ const messagesOf = (memory: Memory, { names, workspaceId }: Step) =>
 
 const rowsOf = (memory: Memory, { names: { texts }, workspaceId }: Step) =>
   memory.campaigns.all(workspaceId).flatMap((campaign) =>
-    campaign.rows.flatMap(({ row }, i) =>
-      "recipient" in row && texts.includes(row.recipient.to) ? [{ campaign, i, row }] : []
-    )
+    [...campaign.rows].flatMap(([place, { row }]) => {
+      const customer = Recipient.customerOf(row)
+      return customer !== null && texts.includes(customer) ? [{ campaign, place, row }] : []
+    })
   )
 
 const postsOf = (memory: Memory, { names, workspaceId }: Step): ReadonlyArray<KeptPost> => {
@@ -60,10 +64,10 @@ const find = (memory: Memory, step: Step): ReadonlyArray<CustomerStore.Found> =>
     case "messages":
       return messagesOf(memory, step).map(({ id }) => ({ place, id }))
     case "campaignRows":
-      return rowsOf(memory, step).map(({ campaign, i, row }) => ({
+      return rowsOf(memory, step).map(({ campaign, place: number, row }) => ({
         place,
         campaignId: campaign.id,
-        number: i + 1,
+        number,
         row
       }))
     case "inboundMessages":
@@ -117,12 +121,12 @@ const eraseMessages = (memory: Memory, { names, workspaceId }: Step): CustomerSt
 
 const eraseRows = (memory: Memory, step: Step): CustomerStore.Erased => {
   const found = rowsOf(memory, step)
-  for (const { campaign, i } of found) replaceRow(campaign, i)
+  for (const { campaign, place } of found) replaceRow(campaign, place)
   return erased(found.length)
 }
 
-const replaceRow = ({ rows }: KeptCampaign, i: number): void => {
-  rows[i] = { ...rows[i]!, row: CustomerRecords.erasedRow }
+const replaceRow = ({ rows }: KeptCampaign, place: number): void => {
+  rows.set(place, { ...rows.get(place)!, row: CustomerRecords.erasedRow })
 }
 
 const eraseInbound = (memory: Memory, { names: { keys }, workspaceId }: Step): CustomerStore.Erased => {
@@ -144,7 +148,10 @@ const erasePosts = (memory: Memory, step: Step): CustomerStore.Erased => {
   return { ...erased(found.length - waiting.length), busy: waiting.length }
 }
 
-const eraseContacts = (memory: Memory, { names, workspaceId }: Step): CustomerStore.Erased => {
+const eraseContacts = (
+  memory: Memory,
+  { hashes, names, workspaceId }: CustomerStore.EraseStep
+): CustomerStore.Erased => {
   for (const { id } of memory.phoneNumbers.all(workspaceId)) {
     for (const key of names.keys) {
       memory.buckets.delete(Limits.pairBucket(id, key))
@@ -153,11 +160,14 @@ const eraseContacts = (memory: Memory, { names, workspaceId }: Step): CustomerSt
     }
   }
   const found = contactsOf(memory, workspaceId, names)
+  const stored = hashes.flatMap((hash) => suppressionsOf(memory, workspaceId, hash))
+  const contacts = found.map(({ contact }) => contact)
+  writeSuppressions(memory, Suppression.erased(workspaceId, hashes, contacts, stored))
   for (const row of found) forgetContact(memory, row)
   return erased(found.length)
 }
 
-const erase = (memory: Memory, step: Step, now: Time.Instant): CustomerStore.Erased => {
+const erase = (memory: Memory, step: CustomerStore.EraseStep, now: Time.Instant): CustomerStore.Erased => {
   switch (step.place) {
     case "deliveries":
       return eraseDeliveries(memory, step, now)
@@ -183,6 +193,6 @@ export const layer = Layer.effect(
       contacts: (workspaceId, names) =>
         Effect.sync(() => contactsOf(memory, workspaceId, names).map(({ contact }) => contact)),
       find: (step) => Effect.sync(() => ({ found: find(memory, step), next: null })),
-      erase: ({ now, ...step }) => Effect.sync(() => erase(memory, step, memory.now(now)))
+      erase: (step) => Effect.sync(() => erase(memory, step, memory.now(step.now)))
     }))
 )

@@ -17,7 +17,7 @@ import {
   type Time,
   type Workspace
 } from "@wac/core"
-import { contactNamed, isKnownName } from "../contacts/ContactStore.ts"
+import { contactNamed, isKnownName, suppressionsOf } from "../contacts/ContactStore.ts"
 import { WrittenTo } from "../limits/WrittenTo.ts"
 import { type Memory, type Send, templateName } from "../State.ts"
 import { awaitDeadline, forget, nameOf, quotaCounter, sendOf, write as writeSends } from "./Sends.ts"
@@ -45,6 +45,7 @@ const found = (memory: Memory, command: MessageStore.AcceptSend): AcceptStep.Fou
     },
     template: templateOf(memory, number, content),
     contact,
+    suppressions: suppressionsOf(memory, request.workspaceId, command.hash),
     isKnownName: isKnownName(memory, request.workspaceId, content.to),
     pairs: writtenTo.flatMap(([phoneNumberId, customers]) =>
       keys.map((customer) => {

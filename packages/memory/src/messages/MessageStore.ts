@@ -93,7 +93,7 @@ const forgetMessages = (memory: Memory, before: Time.Instant): boolean => {
     if (name !== null && memory.messageByProviderId.get(name) === message.id) memory.messageByProviderId.delete(name)
   }
   for (const { id, job, rows } of memory.campaigns.values()) {
-    if (id < Id.lowestAt("cmp", before) && Campaign.hasEnded(job.campaign)) rows.length = 0
+    if (id < Id.lowestAt("cmp", before) && Campaign.hasEnded(job.campaign)) rows.clear()
   }
   return false
 }

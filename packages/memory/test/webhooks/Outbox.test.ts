@@ -27,7 +27,8 @@ const add = (outbox: Outbox, createdAt: number, orderKey: string | null = null):
     createdAt,
     orderKey: orderKey as Id.MessageId | null,
     sequence: orderKey === null ? null : serial,
-    data: {}
+    data: {},
+    trace: null
   }
   const consignment = outbox.add(event, `dlv_${serial}` as Id.DeliveryId)
   added.set(consignment.id, consignment)

@@ -1,7 +1,7 @@
 /**
  * `CampaignStore` in PostgreSQL: combines the operations of this folder and adds the short statements.
  */
-import { Campaign, CampaignStore, type CheckedRow, Page } from "@wac/core"
+import { Campaign, CampaignStore, type CheckedRow, Page, Recipient } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { asked } from "../Asked.ts"
 import { plain } from "../Column.ts"
@@ -25,7 +25,7 @@ const removeText = `with c as materialized (${lockText}), m as (
   )
   delete from campaigns g using c where g.id = c.id returning g.id`
 
-const rowsText = `select r.place, r.problem, to_json(m.m) as message
+const rowsText = `select r.place, r.content, r.problem, to_json(m.m) as message
   from campaign_rows r
   join campaigns c on c.id = r.campaign_id and c.workspace_id = $1
   left join lateral (select m from messages m where m.id = r.message_id offset 0) m on true
@@ -37,6 +37,7 @@ const checkedRowOf = (row: Row): CheckedRow.CheckedRow => {
   return {
     place: plain(row, "place"),
     problem: plain(row, "problem"),
+    ...Recipient.originOf(plain(row, "content")),
     message: message === null ? null : messageOf(message)
   }
 }

@@ -30,17 +30,37 @@ const jobsIn = (rows: Rows) => {
   }
 }
 
+/** Nobody sends these messages, as their campaign is not started. */
+const unqueuedText = `with m as (
+    delete from messages m where m.id = any (array(
+      select r.message_id from campaign_rows r where r.campaign_id = any ($1::text[]) and r.message_id is not null
+    ))
+  ), q as (
+    delete from campaign_queue q where q.campaign_id = any ($1::text[])
+  )
+  delete from campaign_tallies t where t.campaign_id = any ($1::text[])`
+
+/** The statement that deletes the queued messages of campaigns, and their counts. */
+const unqueue = (ids: ReadonlyArray<Id.CampaignId>): ReadonlyArray<Statement> =>
+  ids.length === 0 ? [] : [{ text: unqueuedText, params: [texts(ids)] }]
+
+const uncheckedText = `update campaign_rows r set message_id = null, problem = null
+  where r.campaign_id = any ($1::text[]) and (r.message_id is not null or r.problem is not null)`
+
+const uncheck = (ids: ReadonlyArray<Id.CampaignId>): ReadonlyArray<Statement> =>
+  ids.length === 0 ? [] : [...unqueue(ids), { text: uncheckedText, params: [texts(ids)] }]
+
 /** `CampaignStore.change`. */
 export const change: StepOptions<
   CampaignStep.Change,
   CampaignStep.LoadedJobs,
   Result.Result<Campaign.Campaign, Errors.Forbidden> | undefined,
-  CampaignStep.Writes
+  CampaignStep.ChangeWrites
 > = {
   load: (commands) => loadJobs(commands),
   read: ([, rows], now) => ({ now, job: jobsIn(rows!) }),
   decide: CampaignStep.change,
-  write: ({ jobs }) => keepJobs(jobs)
+  write: ({ jobs, unchecked }) => [...keepJobs(jobs), ...uncheck(unchecked)]
 }
 
 const rowsText = `insert into campaign_rows (campaign_id, place, content, customer)
@@ -61,6 +81,25 @@ const keepRows = (added: CampaignStep.AddWrites["added"]): ReadonlyArray<Stateme
   }]
 }
 
+const droppedText =
+  `delete from campaign_rows r using unnest($1::text[], $2::integer[], $3::integer[]) d (id, after, upto)
+  where r.campaign_id = d.id and r.place > d.after and (d.upto is null or r.place <= d.upto)`
+
+const dropRows = ({ dropped, replaced }: CampaignStep.AddWrites): ReadonlyArray<Statement> => {
+  const places = [...dropped, ...replaced]
+  return [
+    ...unqueue(replaced.map(({ campaignId }) => campaignId)),
+    ...places.length === 0 ? [] : [{
+      text: droppedText,
+      params: [
+        texts(places.map(({ campaignId }) => campaignId)),
+        integers(places.map(({ after }) => after)),
+        integers(places.map(({ to }) => to))
+      ]
+    }]
+  ]
+}
+
 /** `CampaignStore.addRows`. */
 export const addRows: StepOptions<
   CampaignStep.AddRows,
@@ -73,5 +112,5 @@ export const addRows: StepOptions<
   load: (commands) => loadJobs(commands),
   read: ([, rows], now) => ({ now, job: jobsIn(rows!) }),
   decide: CampaignStep.addRows,
-  write: ({ added, jobs }) => [...keepJobs(jobs), ...keepRows(added)]
+  write: (writes) => [...keepJobs(writes.jobs), ...dropRows(writes), ...keepRows(writes.added)]
 }

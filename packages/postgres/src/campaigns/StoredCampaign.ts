@@ -12,18 +12,22 @@ export const campaignColumns = `c.id, c.workspace_id, c.state, c.work_at, ${tall
 
 /** The fields that an earlier version, which may run beside this one, does not write. */
 type Stored =
-  & Omit<Campaign.Campaign, "expected" | "forecast" | "templateB" | "categories">
-  & Partial<Pick<Campaign.Campaign, "expected" | "templateB" | "categories">>
+  & Omit<Campaign.Campaign, "expected" | "forecast" | "templateB" | "categories" | "replaced" | "upload">
+  & Partial<Pick<Campaign.Campaign, "expected" | "templateB" | "categories" | "replaced" | "upload">>
   & { readonly forecast: Omit<Forecast.Forecast, "lines" | "costs"> & Partial<Forecast.Forecast> | null }
 
 /** The campaign of a row with {@link campaignColumns}. */
 export const campaignOf = (row: Row): Campaign.Campaign => {
-  const { categories = null, expected = [], forecast, templateB = null, ...state } = plain<Stored>(row, "state")
+  const { categories = null, expected = [], forecast, replaced = 0, templateB = null, upload = null, ...state } = plain<
+    Stored
+  >(row, "state")
   return {
     ...state,
     expected,
     templateB,
     categories,
+    replaced,
+    upload,
     forecast: forecast && { lines: [], costs: [], ...forecast },
     ...Campaign.counted(talliesOf(row))
   }

@@ -2,7 +2,7 @@
  * A piece of a campaign's work (core's `CampaignWorkStep.work`). Lock order: the campaign, then its queue and messages.
  * Those that others hold are skipped.
  */
-import { CampaignWorkStep, Recipient, Variant } from "@wac/core"
+import { Campaign, CampaignWorkStep, Recipient, Variant } from "@wac/core"
 import * as Clocks from "../Clocks.ts"
 import { plain } from "../Column.ts"
 import { aliasesOf, contact, contactNamed, contactOf } from "../contacts/ContactStep.ts"
@@ -62,7 +62,7 @@ const rowsText = `select r.place, r.content, m.is_known, ${contact.names("n")}
 })
     ) as is_known
   ) m
-  where r.campaign_id = $1 and r.place > $2 order by r.place limit $3`
+  where r.campaign_id = $1 and r.place > $2 and r.place <= $7 order by r.place limit $3`
 
 /**
  * Whoever ends a recipient locks its message before its place in the queue. This locks the place first, so it waits for
@@ -99,11 +99,12 @@ const loadNeed = ({ loaded: { command, due: { job: { campaign }, sender } }, nee
       text: rowsText,
       params: [
         campaign.id,
-        campaign.checked,
+        Campaign.lastChecked(campaign),
         need.limit,
         sender?.id ?? null,
         campaign.workspaceId,
-        Recipient.routeOf(campaign.id)
+        Recipient.routeOf(campaign.id),
+        Campaign.lastPlace(campaign)
       ]
     }
     : { text: queueText, params: [campaign.id, command.asked ?? null, need.limit] }

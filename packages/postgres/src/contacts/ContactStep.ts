@@ -1,13 +1,14 @@
 /**
  * The steps of contacts (core's `ContactStep`) in PostgreSQL: what they load and write.
  */
-import { Contact, ContactStep, CustomerNames, type Step } from "@wac/core"
+import { Contact, ContactStep, CustomerNames, OptOutWords, type Step, type Suppression } from "@wac/core"
 import { plain } from "../Column.ts"
 import { columns } from "../Columns.ts"
 import type { StepOptions } from "../Database.ts"
 import { record } from "../events/Recording.ts"
 import { texts } from "../Parameter.ts"
 import type { Row, Rows, Statement } from "../Statement.ts"
+import * as StoredSuppression from "./StoredSuppression.ts"
 
 /**
  * Serializes writers of a number's contacts, so that the ways to find a customer (key, provider's user id) stay
@@ -19,7 +20,17 @@ const lockText = `select pg_advisory_xact_lock(hashtext('contacts'), l.name)
   ) l`
 
 const numbersText =
-  "select p.id, p.workspace_id, p.phone_number, p.provider_number_id from phone_numbers p where p.provider_number_id = any ($1::text[])"
+  `select p.id, p.workspace_id, p.phone_number, p.provider_number_id, w.stop_words, w.start_words, w.removed
+  from phone_numbers p left join opt_out_words w on w.workspace_id = p.workspace_id
+  where p.provider_number_id = any ($1::text[])`
+
+/** The words of a row of `opt_out_words`, or of the columns of a missing one. */
+export const wordsOf = (row: Row | undefined): OptOutWords.Settings =>
+  row === undefined || row["removed"] === null ? OptOutWords.noSettings : {
+    stopWords: plain(row, "stop_words"),
+    startWords: plain(row, "start_words"),
+    removed: plain(row, "removed")
+  }
 
 /** The names of a customer, each with the number that they wrote to. */
 const asked = "unnest($1::text[], $2::text[]) a (provider_number_id, name)"
@@ -79,10 +90,17 @@ const rememberedText = `select i.phone_number_id, i.provider_message_id from ${a
     where i.phone_number_id = p.id and i.provider_message_id = a.name offset 0
   ) i`
 
+const suppressionsText = `select ${StoredSuppression.names("s")} from ${asked}
+  cross join lateral (
+    select p.workspace_id from phone_numbers p where p.provider_number_id = a.provider_number_id offset 0
+  ) p
+  cross join lateral ${StoredSuppression.under("p.workspace_id", "a.name")} s`
+
 /** A customer of a number, as a command names them. */
 interface Named {
   readonly providerNumberId: string
   readonly customer: Contact.Customer
+  readonly hashes: Suppression.Hashes
 }
 
 const load = (named: ReadonlyArray<Named>): ReadonlyArray<Statement> => {
@@ -93,7 +111,15 @@ const load = (named: ReadonlyArray<Named>): ReadonlyArray<Statement> => {
   return [
     { text: lockText, params: numbers },
     { text: numbersText, params: numbers },
-    { text: namedText, params: pairs(names) }
+    { text: namedText, params: pairs(names) },
+    {
+      text: suppressionsText,
+      params: pairs(
+        named.flatMap(({ hashes, providerNumberId }) =>
+          Object.values(hashes).map((hash) => [providerNumberId, hash] as const)
+        )
+      )
+    }
   ]
 }
 
@@ -115,26 +141,36 @@ export const contactOf = (row: Row): Contact.Contact => {
   return { ...stored, customer: customerOf(row) } as Contact.Contact
 }
 
-const read = ([, numberRows, nameRows]: ReadonlyArray<Rows>, now: Step.Known["now"]): ContactStep.Loaded => {
+/** Finds the contacts of rows by number and name. */
+const contactsIn = (rows: Rows): ContactStep.Loaded["contact"] => {
+  const contacts = new Map<string, Contact.Contact>()
+  const names = new Map<string, string>()
+  for (const row of rows) {
+    const found = contactOf(row)
+    contacts.set(Contact.placeOf(found), found)
+    names.set(`${plain<string>(row, "number")} ${plain<string>(row, "asked")}`, Contact.placeOf(found))
+  }
+  return (phoneNumberId, name) => contacts.get(names.get(`${phoneNumberId} ${name}`) ?? "")
+}
+
+const read = (
+  [, numberRows, nameRows, suppressionRows]: ReadonlyArray<Rows>,
+  now: Step.Known["now"]
+): ContactStep.Loaded => {
   const numbers = new Map(numberRows!.map((row) => [
     plain<string>(row, "provider_number_id"),
     {
       id: plain(row, "id"),
       workspaceId: plain(row, "workspace_id"),
-      phoneNumber: plain(row, "phone_number")
+      phoneNumber: plain(row, "phone_number"),
+      words: wordsOf(row)
     } as ContactStep.Number
   ]))
-  const contacts = new Map<string, Contact.Contact>()
-  const names = new Map<string, string>()
-  for (const row of nameRows!) {
-    const found = contactOf(row)
-    contacts.set(Contact.placeOf(found), found)
-    names.set(`${plain<string>(row, "number")} ${plain<string>(row, "asked")}`, Contact.placeOf(found))
-  }
   return {
     now,
     number: (providerNumberId) => numbers.get(providerNumberId),
-    contact: (phoneNumberId, name) => contacts.get(names.get(`${phoneNumberId} ${name}`) ?? "")
+    contact: contactsIn(nameRows!),
+    suppressions: StoredSuppression.found(suppressionRows!)
   }
 }
 
@@ -166,7 +202,7 @@ const addText = `insert into contact_names as a (phone_number_id, name, key)
 const namesOf = (aliases: ReadonlyArray<ContactStep.Alias>) =>
   pairs(aliases.map(({ contact: { phoneNumberId }, name }) => [phoneNumberId, name]))
 
-const write = ({ added, dropped, gone, kept }: ContactStep.Writes): ReadonlyArray<Statement> => {
+const write = ({ added, dropped, gone, kept, suppressions }: ContactStep.Writes): ReadonlyArray<Statement> => {
   // a user id may move from one contact to another
   const isMoved = kept.length > 1 && kept.some(({ customer: { userId } }) => userId !== null)
   const numbered = isMoved ? kept.filter(({ customer: { phone } }) => phone !== null) : []
@@ -186,7 +222,8 @@ const write = ({ added, dropped, gone, kept }: ContactStep.Writes): ReadonlyArra
     ...added.length === 0 ? [] : [{
       text: addText,
       params: [...namesOf(added), texts(added.map(({ contact: { key } }) => key))]
-    }]
+    }],
+    ...StoredSuppression.write(suppressions)
   ]
 }
 
@@ -220,7 +257,7 @@ export const recordInbound: StepOptions<
   ContactStep.InboundWrites
 > = {
   load: (commands) => [
-    ...load(commands.map(({ message }) => message)),
+    ...load(commands.map(({ hashes, message }) => ({ ...message, hashes }))),
     {
       text: rememberedText,
       params: pairs(commands.map(({ message }) => [message.providerNumberId, message.providerMessageId]))
@@ -250,9 +287,9 @@ export const setPreference: StepOptions<ContactStep.SetPreference, ContactStep.L
 /** `ContactStore.move`. */
 export const move: StepOptions<ContactStep.Move, ContactStep.Loaded, boolean, ContactStep.Writes> = {
   load: (commands) =>
-    load(commands.flatMap(({ from, providerNumberId, to }) => [
-      { providerNumberId, customer: from },
-      { providerNumberId, customer: to }
+    load(commands.flatMap(({ from, hashes, providerNumberId, to }) => [
+      { providerNumberId, customer: from, hashes },
+      { providerNumberId, customer: to, hashes: {} }
     ])),
   read,
   decide: ContactStep.move,
@@ -264,5 +301,50 @@ export const tell: StepOptions<ContactStep.Tell, ContactStep.Loaded, boolean, Co
   load,
   read,
   decide: ContactStep.tell,
+  write
+}
+
+const lockAllText = `select pg_advisory_xact_lock(hashtext('contacts'), l.name)
+  from (
+    select distinct hashtext(p.id) as name from phone_numbers p where p.workspace_id = any ($1::text[]) order by 1
+  ) l`
+
+const chosenText = `select p.id as number, a.name as asked, ${contact.names("n")}
+  from unnest($1::text[], $2::text[]) a (workspace_id, name)
+  cross join lateral (select p.id from phone_numbers p where p.workspace_id = a.workspace_id offset 0) p
+  cross join lateral (${contactNamed("p.id", "a.name")}) n`
+
+/** `ContactStore.choose`. */
+export const choose: StepOptions<
+  ContactStep.Choose,
+  ContactStep.LoadedChoices,
+  ContactStep.Chosen,
+  ContactStep.Writes
+> = {
+  load: (commands) => {
+    const workspaces = [texts([...new Set(commands.map(({ workspaceId }) => workspaceId))])]
+    const of = (list: (hashes: Suppression.Hashes) => ReadonlyArray<string>) =>
+      pairs(commands.flatMap(({ hashes, workspaceId }) => list(hashes).map((one) => [workspaceId, one] as const)))
+    return [
+      { text: lockAllText, params: workspaces },
+      {
+        text: "select p.id, p.workspace_id from phone_numbers p where p.workspace_id = any ($1::text[])",
+        params: workspaces
+      },
+      { text: chosenText, params: of(Object.keys) },
+      { text: StoredSuppression.loadText, params: of(Object.values) }
+    ]
+  },
+  read: ([, numberRows, nameRows, suppressionRows], now) => ({
+    now,
+    number: () => undefined,
+    numbersOf: (workspaceId) =>
+      numberRows!.flatMap((row) =>
+        plain<string>(row, "workspace_id") === workspaceId ? [plain<Contact.Contact["phoneNumberId"]>(row, "id")] : []
+      ),
+    contact: contactsIn(nameRows!),
+    suppressions: StoredSuppression.found(suppressionRows!)
+  }),
+  decide: ContactStep.choose,
   write
 }

@@ -3,11 +3,49 @@
  */
 import { Contact, ContactStore, Page } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
+import { instant, plain } from "../Column.ts"
 import { Database } from "../Database.ts"
-import { contact, contactNamed, contactOf } from "./ContactStep.ts"
+import { texts } from "../Parameter.ts"
+import type { Row } from "../Statement.ts"
+import { contact, contactNamed, contactOf, wordsOf } from "./ContactStep.ts"
 import * as ContactStep from "./ContactStep.ts"
 
 const getText = `select ${contact.names("c")} from (${contactNamed("$2", "$3")}) c where c.workspace_id = $1`
+
+/** Those with a name, along the index of names. */
+const storedText = (isAfter: boolean): string =>
+  `select s.name, nullif(s.phone_number_id, '') as phone_number_id, s.at, s.source from suppressions s
+  where s.workspace_id = $1 and s.name is not null and s.opted_out${
+    isAfter ? " and (s.name, s.phone_number_id) > ($3, $4)" : ""
+  }
+  order by s.name, s.phone_number_id limit $2`
+
+/** Those of contacts, but for those that {@link storedText} lists. */
+const uncoveredText = (isAfter: boolean): string =>
+  `select c.key as name, c.phone_number_id, c.preference_at as at, null as source from contacts c
+  where c.workspace_id = $1 and c.key > ''${isAfter ? " and (c.phone_number_id, c.key) > ($3, $4)" : ""}
+    and c.opted_out and not exists (
+      select from suppressions s where s.workspace_id = $1 and s.name in (c.key, c.user_id) and s.opted_out
+        and s.phone_number_id in ('', c.phone_number_id)
+    )
+  order by c.phone_number_id, c.key limit $2`
+
+const erasedText = `select count(distinct s.hash)::integer as names from suppressions s
+  where s.workspace_id = $1 and s.opted_out and s.name is null`
+
+const optOutOf = (row: Row): ContactStore.OptOut => ({
+  name: plain(row, "name"),
+  phoneNumberId: plain(row, "phone_number_id"),
+  at: instant(row, "at"),
+  source: plain(row, "source")
+})
+
+const wordsText = "select w.stop_words, w.start_words, w.removed from opt_out_words w where w.workspace_id = $1"
+
+const setWordsText = `insert into opt_out_words (workspace_id, stop_words, start_words, removed)
+  values ($1, $2::text[], $3::text[], $4::text[])
+  on conflict (workspace_id) do update set stop_words = excluded.stop_words, start_words = excluded.start_words,
+    removed = excluded.removed`
 
 const namedText = `select ${contact.names("c")} from phone_numbers p
   cross join lateral (${contactNamed("p.id", "$2")}) c
@@ -30,6 +68,7 @@ export const layer = Layer.effect(
     const recordInbound = yield* stepped("ContactStore.recordInbound", ContactStep.recordInbound)
     const setPreference = yield* stepped("ContactStore.setPreference", ContactStep.setPreference)
     const tell = yield* stepped("ContactStore.tell", ContactStep.tell)
+    const choose = yield* stepped("ContactStore.choose", ContactStep.choose)
     const move = yield* stepped("ContactStore.move", ContactStep.move)
 
     return ContactStore.ContactStore.of({
@@ -37,6 +76,52 @@ export const layer = Layer.effect(
       setPreference,
       move,
       tell,
+      choose,
+      optOuts: Effect.fnUntraced(function*(workspaceId, page) {
+        const after = page.after === null ? undefined : JSON.parse(page.after) as readonly [string, string, string]
+        const part = (
+          name: string,
+          text: (isAfter: boolean) => string,
+          place: readonly [string, string] | undefined,
+          limit: number
+        ) =>
+          Effect.map(
+            query("ContactStore.optOuts", text(place !== undefined), [workspaceId, limit, ...place ?? []]),
+            (rows) => rows.map((row) => ({ part: name, optOut: optOutOf(row) }))
+          )
+        const limit = page.limit + 1
+        const named = after?.[0] === "b" ? [] : yield* part("a", storedText, after && [after[1], after[2]], limit)
+        const others = named.length === limit
+          ? []
+          : yield* part("b", uncoveredText, after?.[0] === "b" ? [after[1], after[2]] : undefined, limit - named.length)
+        const { items, next } = Page.fromOverread(
+          [...named, ...others],
+          page,
+          ({ optOut, part }) =>
+            JSON.stringify(
+              part === "a"
+                ? [part, optOut.name, optOut.phoneNumberId ?? ""]
+                : [part, optOut.phoneNumberId!, optOut.name]
+            )
+        )
+        return { items: items.map(({ optOut }) => optOut), next }
+      }),
+      countErased: (workspaceId) =>
+        Effect.map(
+          query("ContactStore.countErased", erasedText, [workspaceId]),
+          ([row]) => plain<number>(row!, "names")
+        ),
+      words: (workspaceId) =>
+        Effect.map(query("ContactStore.words", wordsText, [workspaceId]), ([row]) => wordsOf(row)),
+      setWords: (workspaceId, { removed, startWords, stopWords }) =>
+        Effect.asVoid(
+          query("ContactStore.setWords", setWordsText, [
+            workspaceId,
+            texts(stopWords),
+            texts(startWords),
+            texts(removed)
+          ])
+        ),
       named: (workspaceId, name) =>
         Effect.map(query("ContactStore.named", namedText, [workspaceId, name]), (rows) => rows.map(contactOf)),
       get: (workspaceId, phoneNumberId, name) =>

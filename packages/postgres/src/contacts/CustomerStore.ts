@@ -2,7 +2,7 @@
  * `CustomerStore` in PostgreSQL: walks over the tables of a workspace along their keys, a page at a time. No index is
  * kept for this: every send would pay for it.
  */
-import { CustomerRecords, CustomerStore, type Id, Limits, type Recipient } from "@wac/core"
+import { CustomerRecords, CustomerStore, type Id, type Recipient } from "@wac/core"
 import { Effect, Layer } from "effect"
 import { instant, plain } from "../Column.ts"
 import { Database } from "../Database.ts"
@@ -10,6 +10,7 @@ import { texts } from "../Parameter.ts"
 import type { Row, Rows, Statement } from "../Statement.ts"
 import { lockHealth } from "../webhooks/Health.ts"
 import { contact, contactOf } from "./ContactStep.ts"
+import * as EraseContacts from "./EraseContacts.ts"
 import * as EraseMessages from "./EraseMessages.ts"
 
 /** Rows looked at in one step. */
@@ -167,51 +168,6 @@ const paramsOf = (walk: Walk, { after, names, workspaceId }: CustomerStore.Step)
   return [workspaceId, texts(given), ...after === null ? walk.first : JSON.parse(after) as ReadonlyArray<unknown>]
 }
 
-/** Locks in the order of all steps: the workspace, then contacts, then numbers with their buckets. */
-const eraseContacts = (
-  { names, workspaceId }: CustomerStore.Step
-): ReadonlyArray<Statement> => {
-  const params = [workspaceId, texts(names.keys)]
-  const pair = Limits.pairBucket("%1$s" as Id.PhoneNumberId, "%2$s")
-  return [
-    { text: "select w.id from workspaces w where w.id = $1 for no key update", params: [workspaceId] },
-    {
-      text: `select pg_advisory_xact_lock(hashtext('contacts'), l.name) from (
-          select distinct hashtext(p.id) as name from phone_numbers p where p.workspace_id = $1 order by 1
-        ) l`,
-      params: [workspaceId]
-    },
-    {
-      text: "select p.id from phone_numbers p where p.workspace_id = $1 order by p.id for no key update",
-      params: [workspaceId]
-    },
-    {
-      text: `with buckets_gone as (
-          delete from buckets b where b.key = any (array(
-            select format('${pair}', p.id, k.key) from phone_numbers p cross join unnest($2::text[]) k (key)
-            where p.workspace_id = $1
-          ))
-          returning b.phone_number_id, b.counted_at
-        )
-        update phone_numbers p set customers_counted = greatest(p.customers_counted - g.customers, 0)
-        from (
-          select g.phone_number_id, count(*)::integer as customers from buckets_gone g
-          where g.counted_at is not null group by 1
-        ) g
-        where p.id = g.phone_number_id`,
-      params
-    },
-    {
-      text: `with gone as (
-          delete from contacts n using phone_numbers p
-          where p.workspace_id = $1 and n.phone_number_id = p.id and n.key = any ($2::text[]) returning 1
-        )
-        select count(*)::integer as erased from gone`,
-      params
-    }
-  ]
-}
-
 const foundOf = (place: Exclude<CustomerRecords.Place, "messages" | "contacts" | "inboundMessages">, row: Row) => {
   switch (place) {
     case "deliveries":
@@ -240,6 +196,7 @@ export const layer = Layer.effect(
   CustomerStore.CustomerStore,
   Effect.gen(function*() {
     const { planned, query, stepped } = yield* Database
+    const eraseContacts = yield* stepped("CustomerStore.erase", EraseContacts.eraseContacts)
     const eraseMessages = yield* stepped("CustomerStore.erase", EraseMessages.eraseMessages)
 
     const contacts: CustomerStore.CustomerStore["Service"]["contacts"] = (workspaceId, { keys }) =>
@@ -278,14 +235,11 @@ export const layer = Layer.effect(
           next: plain<string | null>(row, "next")
         }
       }),
-      erase: Effect.fnUntraced(function*({ now: _, ...step }) {
+      erase: Effect.fnUntraced(function*(step) {
         const { place, workspaceId } = step
         const operation = "CustomerStore.erase"
         if (place === "messages") return yield* eraseMessages(step)
-        if (place === "contacts") {
-          const row = yield* walked(operation, eraseContacts(step))
-          return { ...CustomerStore.nothing, erased: plain<number>(row, "erased") }
-        }
+        if (place === "contacts") return yield* eraseContacts(step)
         const walk = walks[place]
         const row = yield* walked(operation, [
           ...place === "deliveries" ? [lockHealth([workspaceId], "no key update")] : [],

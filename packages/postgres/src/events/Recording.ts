@@ -38,8 +38,8 @@ export const recording = (source: string, waiting = "false"): string =>
   ), told as materialized (
     select e.*, nextval('positions') as position from announced, ${source}
   ), events as (
-    insert into events (id, workspace_id, type, created_at, order_key, sequence, data, position)
-    select e.id, e.workspace_id, e.type, e.created_at, e.order_key, e.sequence, e.data, e.position from told e
+    insert into events (id, workspace_id, type, created_at, order_key, sequence, data, trace, position)
+    select e.id, e.workspace_id, e.type, e.created_at, e.order_key, e.sequence, e.data, e.trace, e.position from told e
   ), wanted as materialized (
     select e.*, w.id as webhook_id, w.envelope, w.paused_at, ${waiting} as waits
     from told e
@@ -65,8 +65,9 @@ export const wake = `(select pg_notify('wac_deliveries', 'recorded') from wanted
 const recordText = (waiting?: string): string =>
   `with ${
     recording(
-      `unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::integer[], $8::json[])
-      with ordinality e (id, delivery_id, workspace_id, type, created_at, order_key, sequence, data, place)`,
+      `unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::integer[], $8::json[],
+        $9::text[])
+      with ordinality e (id, delivery_id, workspace_id, type, created_at, order_key, sequence, data, trace, place)`,
       waiting
     )
   }
@@ -104,7 +105,8 @@ export const record = (recorded: ReadonlyArray<Event.Recorded>): ReadonlyArray<S
       instants(events.map(({ createdAt }) => createdAt)),
       texts(events.map(({ orderKey }) => orderKey)),
       integers(events.map(({ sequence }) => sequence)),
-      jsons(events.map(({ data }) => data))
+      jsons(events.map(({ data }) => data)),
+      texts(events.map(({ trace }) => trace))
     ]
   }
   return followers.length === 0 ? [insert] : [{

@@ -14,7 +14,8 @@ export const event = columns(
     createdAt: "bigint",
     orderKey: "text",
     sequence: "integer",
-    data: "json"
+    data: "json",
+    trace: "text"
   } satisfies Fields<Event.Event>
 )
 

@@ -1,7 +1,7 @@
 /**
  * `ApiKeyStore` in PostgreSQL: the statements of its methods.
  */
-import { type ApiKey, ApiKeyStore, type Id, Idempotency, Page, type StoreError, type Time } from "@wac/core"
+import { type ApiKey, ApiKeyStore, ApiScope, type Id, Idempotency, Page, type StoreError, type Time } from "@wac/core"
 import { Clock, Duration, Effect, Layer, Option, Queue } from "effect"
 import { asked } from "../Asked.ts"
 import * as Clocks from "../Clocks.ts"
@@ -10,16 +10,27 @@ import { Database } from "../Database.ts"
 import type { Row } from "../Statement.ts"
 import { workspaceColumns, workspaceOf } from "../workspaces/WorkspaceStore.ts"
 
-const columns = `k.id, k.workspace_id, k.name, k.prefix, k.scopes, k.token_hash, k.secret_key_id, k.secret_nonce,
+const columns =
+  `k.id, k.workspace_id, k.name, k.prefix, k.scopes, k.further_scopes, k.token_hash, k.secret_key_id, k.secret_nonce,
   k.secret_ciphertext, k.require_signature, k.created_at, k.expires_at, k.revoked_at,
   (select u.last_used_at from api_key_uses u where u.api_key_id = k.id) as last_used_at`
+
+/** What a key may do beyond `messages:send`, which has a column of its own. */
+const further = (scopes: ReadonlyArray<ApiScope.ApiScope>): ReadonlyArray<ApiScope.ApiScope> =>
+  scopes.filter((scope) => scope !== "messages:send")
+
+/** A key of the version before has the scopes that keys have without a choice. */
+const scopesOf = (row: Row): ReadonlyArray<ApiScope.ApiScope> => [
+  ...plain<ReadonlyArray<ApiScope.ApiScope>>(row, "scopes"),
+  ...plain<ReadonlyArray<ApiScope.ApiScope> | null>(row, "further_scopes") ?? further(ApiScope.defaults)
+]
 
 const keyOf = (row: Row): ApiKey.ApiKey => ({
   id: plain(row, "id"),
   workspaceId: plain(row, "workspace_id"),
   name: plain(row, "name"),
   prefix: plain(row, "prefix"),
-  scopes: plain(row, "scopes"),
+  scopes: scopesOf(row),
   tokenHash: plain(row, "token_hash"),
   signingSecret: {
     keyId: plain(row, "secret_key_id"),
@@ -52,8 +63,8 @@ const issue = `
     returning fingerprint, api_key_id
   ), created as (
     insert into api_keys (id, workspace_id, name, prefix, scopes, token_hash, secret_key_id, secret_nonce,
-      secret_ciphertext, require_signature, created_at, expires_at, revoked_at)
-    select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13
+      secret_ciphertext, require_signature, created_at, expires_at, revoked_at, further_scopes)
+    select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $18
     from bound where api_key_id = $1
     on conflict (id) do nothing
     returning id
@@ -85,7 +96,7 @@ export const layer = Layer.effect(
             key.workspaceId,
             key.name,
             key.prefix,
-            key.scopes,
+            key.scopes.filter((scope) => scope === "messages:send"),
             key.tokenHash,
             keyId,
             nonce,
@@ -97,7 +108,8 @@ export const layer = Layer.effect(
             idempotency.key,
             idempotency.fingerprint,
             Duration.toMillis(Idempotency.retention),
-            askedAt(key.createdAt) ?? null
+            askedAt(key.createdAt) ?? null,
+            further(key.scopes)
           ])
           if (plain<boolean>(row!, "created")) {
             yield* Effect.ignore(forget(key.createdAt))

@@ -17,6 +17,7 @@ import {
 import { Array } from "effect"
 import { instant, instantOrNull, plain } from "../Column.ts"
 import { aliasesOf, contact, contactNamed, contactOf, isKnownName } from "../contacts/ContactStep.ts"
+import * as StoredSuppression from "../contacts/StoredSuppression.ts"
 import type { StepOptions } from "../Database.ts"
 import { pairs } from "../limits/Pairs.ts"
 import { sender } from "../numbers/Sender.ts"
@@ -100,7 +101,9 @@ const sendsText = ({ isOfCampaign, isToKnown, isToUser }: Rare): string =>
       with ordinality k (workspace_id, provider, sender, route, place)
     ${sender("p.id, p.limit_pool", senderOfKind)}
   )
-  select s.place, k.number_id, b.key as bucket, b.full_at, b.counted_at, b.marketing_at, ${contact.names("n")},
+  select s.place, o.suppressions, k.number_id, b.key as bucket, b.full_at, b.counted_at, b.marketing_at, ${
+    contact.names("n")
+  },
     case when k.others is not null then (
       select json_agg(json_build_array(o.id, b.key, b.counted_at)) from unnest(k.others) o (id)
       cross join lateral ${pairs("o.id", "s.customer")} where b.counted_at is not null
@@ -108,7 +111,8 @@ const sendsText = ({ isOfCampaign, isToKnown, isToUser }: Rare): string =>
     ${isOfCampaign ? "t.t as twins, " : ""}${
     isToKnown ? `${isKnownName("k.workspace_id", "s.customer")} as is_known_name, ` : ""
   }to_json(coalesce(l.l, m.m)) as bound, l.l is null as is_busy
-  from unnest($5::integer[], $6::text[], $7::text[]) with ordinality s (kind, key, customer, place)
+  from unnest($5::integer[], $6::text[], $7::text[], $8::text[])
+    with ordinality s (kind, key, customer, hash, place)
   join k on k.place = s.kind
   left join lateral (
     select m from messages m where m.workspace_id = k.workspace_id and m.route = k.route and m.key = s.key offset 0
@@ -119,6 +123,9 @@ const sendsText = ({ isOfCampaign, isToKnown, isToUser }: Rare): string =>
   left join lateral (
     ${contactNamed("k.number_id", "s.customer", { ids: isToUser })}
   ) n on true
+  left join lateral (
+    select json_agg(o) as suppressions from ${StoredSuppression.under("k.workspace_id", "s.hash")} o
+  ) o on true
   left join lateral ${pairs("k.number_id", "s.customer")} on true${
     isOfCampaign
       ? `
@@ -129,9 +136,8 @@ const sendsText = ({ isOfCampaign, isToKnown, isToUser }: Rare): string =>
   ) t on true`
       : ""
   }
-  where (m.m).id is not null or n.key is not null or b.full_at is not null or k.others is not null${
-    isToKnown ? " or true" : ""
-  }`
+  where (m.m).id is not null or n.key is not null or b.full_at is not null or k.others is not null
+    or o.suppressions is not null${isToKnown ? " or true" : ""}`
 
 /** The properties that sends of a kind share. */
 interface Kind {
@@ -201,7 +207,8 @@ const load = (commands: ReadonlyArray<MessageStore.AcceptSend>): ReadonlyArray<S
         texts(kinds.map(({ request }) => request.route)),
         integers(places.map((place) => place + 1)),
         texts(commands.map(({ request }) => request.key)),
-        texts(commands.map(({ message }) => CustomerNames.keyOf(message.to)))
+        texts(commands.map(({ message }) => CustomerNames.keyOf(message.to))),
+        texts(commands.map(({ hash }) => hash))
       ]
     }
   ]
@@ -247,9 +254,16 @@ const ofKind = (row: Row): OfKind => {
   }
 }
 
-type OfSend = Pick<AcceptStep.Found, "contact" | "isKnownName" | "pairs" | "bound" | "twins">
+type OfSend = Pick<AcceptStep.Found, "contact" | "suppressions" | "isKnownName" | "pairs" | "bound" | "twins">
 
-const nothing: OfSend = { contact: undefined, isKnownName: false, pairs: [], bound: undefined, twins: [] }
+const nothing: OfSend = {
+  contact: undefined,
+  suppressions: [],
+  isKnownName: false,
+  pairs: [],
+  bound: undefined,
+  twins: []
+}
 
 /** A customer's count against the messaging limit by another number: the number, the pair's bucket, and the time. */
 type Elsewhere = ReadonlyArray<readonly [Id.PhoneNumberId, string, Time.Instant]>
@@ -275,6 +289,7 @@ const ofSend = ({ message: { to } }: MessageStore.AcceptSend, rows: ReadonlyArra
   const twins = plain<ReadonlyArray<StoredSend> | null | undefined>(row, "twins") ?? []
   return {
     contact,
+    suppressions: (plain<ReadonlyArray<Row> | null>(row, "suppressions") ?? []).map(StoredSuppression.suppressionOf),
     isKnownName: plain<boolean | undefined>(row, "is_known_name") === true,
     pairs: [
       ...rows.flatMap((row) =>

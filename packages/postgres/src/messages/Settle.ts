@@ -22,9 +22,9 @@ const outrightText = (further = "") =>
     from (
       select s.* from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::integer[], $6::text[], $7::bigint[],
         $8::text[], $9::bigint[], $10::integer[], $11::bigint[], $12::text[], $13::text[], $14::text[], $15::json[],
-        $16::integer[])
+        $16::text[], $17::integer[])
         s (message_id, workspace_id, token, status_before, sequence_before, status, status_at, provider_message_id,
-          sent_at, sequence, expires_at, event_id, delivery_id, type, data, place)
+          sent_at, sequence, expires_at, event_id, delivery_id, type, data, trace, place)
       order by s.message_id, s.place
       offset 0
     ) s
@@ -33,7 +33,7 @@ const outrightText = (further = "") =>
       and case when m.status = s.status_before and m.provider_message_id is null and m.sequence = s.sequence_before
         then m.claim_token = s.token and m.workspace_id = s.workspace_id end
     returning s.event_id as id, s.delivery_id, s.workspace_id, s.type, s.status_at as created_at,
-      s.message_id as order_key, s.sequence, s.data, s.provider_message_id, s.place
+      s.message_id as order_key, s.sequence, s.data, s.trace, s.provider_message_id, s.place
   ), named as (
     -- the first message to get a name keeps it
     insert into message_names (provider_message_id, message_id)
@@ -50,7 +50,7 @@ const outrightCounted = outrightText(`, dequeued as (
   ), counted as (
     ${
   Tallies.adding(
-    `unnest($17::text[], $18::text[], $19::text[], $20::text[], $21::integer[], $22::integer[], $23::integer[])
+    `unnest($18::text[], $19::text[], $20::text[], $21::text[], $22::integer[], $23::integer[], $24::integer[])
       a (${Tallies.columns}, place) join settled m on m.place = a.place`
   )
 }
@@ -95,6 +95,7 @@ export const outright: DirectOptions<MessageStore.SettleSend, boolean> = {
         texts(recorded.map(({ deliveryId }) => deliveryId)),
         texts(recorded.map(({ event: { type } }) => type)),
         jsons(recorded.map(({ event: { data } }) => data)),
+        texts(recorded.map(({ event: { trace } }) => trace)),
         integers(given.map(({ place }) => place)),
         ...counted.length === 0
           ? []

@@ -9,7 +9,14 @@ import { announce } from "../events/Places.ts"
 import { lockHealth } from "./Health.ts"
 import { loadPresent, readPresent } from "./WebhookStep.ts"
 
-const events = columns({ id: "text", workspaceId: "text", type: "text", createdAt: "bigint", data: "json" })
+const events = columns({
+  id: "text",
+  workspaceId: "text",
+  type: "text",
+  createdAt: "bigint",
+  data: "json",
+  trace: "text"
+})
 
 const deliveries = columns({
   id: "text",

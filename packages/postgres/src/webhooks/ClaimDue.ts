@@ -406,7 +406,7 @@ const claimText = `with recursive ${lineText}, ${turnsText}, claimed as material
           json_build_array(
             d.id, d.workspace_id, d.webhook_id, d.event_id, d.event_type, d.envelope, d.order_key, d.sequence,
             d.trigger, d.attempt_count, d.round_attempts, d.first_attempt_at, d.last_attempt_at, d.next_attempt_at,
-            d.created_at, e.created_at, e.order_key, e.sequence, e.data, c.doubtful, c.backlog
+            d.created_at, e.created_at, e.order_key, e.sequence, e.data, e.trace, c.doubtful, c.backlog
           ) order by c.n, c.place
         ),
         '[]'
@@ -510,6 +510,7 @@ type ClaimedRow = readonly [
   eventOrderKey: Event.Event["orderKey"],
   eventSequence: number | null,
   data: Event.Event["data"],
+  trace: Event.Event["trace"],
   isDoubtful: boolean,
   isBacklog: boolean
 ]
@@ -543,6 +544,7 @@ const claimedDelivery = (
     eventOrderKey,
     eventSequence,
     data,
+    trace,
     isDoubtful,
     isBacklog
   ]: ClaimedRow,
@@ -575,7 +577,8 @@ const claimedDelivery = (
     createdAt: eventCreatedAt,
     orderKey: eventOrderKey,
     sequence: eventSequence,
-    data
+    data,
+    trace
   },
   ...senders.get(webhookId)!,
   standing: isDoubtful ? "doubtful" : "healthy",

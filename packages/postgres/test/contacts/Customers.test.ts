@@ -90,7 +90,14 @@ layer(database, { excludeTestServices: true })("a customer", (it) => {
         name: "Orders",
         template: { name: "plain", language: "en_US" }
       }))
-      yield* campaigns.addRows({ workspaceId, id, rows: [{ recipient: { to: phone } }] })
+      yield* campaigns.addRows({
+        workspaceId,
+        id,
+        rows: [{ recipient: { to: phone } }],
+        upload: "whole",
+        isFirst: true,
+        end: "add"
+      })
       yield* campaigns.change({ workspaceId, id, now: own.start, change: { _tag: "Check" } })
       for (let piece = 0; piece < 3; piece++) {
         yield* campaigns.work({

@@ -99,7 +99,8 @@ export const record = (
             createdAt: event.now ?? start,
             orderKey: event.orderKey ?? null,
             sequence: event.sequence ?? null,
-            data: {}
+            data: {},
+            trace: null
           } as Event.Event
         }))
     )

@@ -39,6 +39,7 @@ const prefer = (
   ContactStore.ContactStore.use((store) =>
     store.setPreference({
       now,
+      hashes: MessageFixture.hashesOf(MessageFixture.named(who)),
       providerNumberId: own.number.providerNumberId,
       customer: MessageFixture.named(who),
       preference,
@@ -50,6 +51,7 @@ const move = (own: Fixture.World, from: Contact.Customer | string, to: Contact.C
   ContactStore.ContactStore.use((store) =>
     store.move({
       now: Math.max(at, own.start),
+      hashes: MessageFixture.hashesOf(MessageFixture.named(from), MessageFixture.named(to)),
       providerNumberId: own.number.providerNumberId,
       from: MessageFixture.named(from),
       to: MessageFixture.named(to),
@@ -59,7 +61,13 @@ const move = (own: Fixture.World, from: Contact.Customer | string, to: Contact.C
 
 const tell = (own: Fixture.World, who: Contact.Customer, at = own.start) =>
   ContactStore.ContactStore.use((store) =>
-    store.tell({ now: Math.max(at, own.start), providerNumberId: own.number.providerNumberId, customer: who, at })
+    store.tell({
+      now: Math.max(at, own.start),
+      hashes: MessageFixture.hashesOf(who),
+      providerNumberId: own.number.providerNumberId,
+      customer: who,
+      at
+    })
   )
 
 /** One line of Benin, as numbers are since 2024, and as the provider names it. */

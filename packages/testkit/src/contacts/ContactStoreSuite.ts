@@ -2,7 +2,7 @@
  * Conformance of `ContactStore`.
  */
 import { assert } from "@effect/vitest"
-import { Contact, ContactStore, MessageStore, type Page, PhoneNumberStore, Time } from "@wac/core"
+import { Contact, ContactStore, MessageStore, OptOutWords, type Page, PhoneNumberStore, Time } from "@wac/core"
 import { Effect, Option } from "effect"
 import * as Fixture from "../Fixture.ts"
 import * as MessageFixture from "../messages/MessageFixture.ts"
@@ -33,6 +33,41 @@ export const tests = (it: Fixture.It): void => {
     Effect.gen(function*() {
       const own = yield* world()
       assert.deepStrictEqual(yield* contactOf(own), Option.none())
+    }))
+
+  it.effect("a text or button of the workspace's words sets the preference, and no other workspace's", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const other = yield* world()
+      const store = yield* ContactStore.ContactStore
+      assert.deepStrictEqual(yield* store.words(own.workspace.id), OptOutWords.noSettings)
+      const words = { stopWords: ["Genug"], startWords: ["Weiter"], removed: ["Sair"] }
+      yield* store.setWords(own.workspace.id, { ...words, removed: ["END"] })
+      yield* store.setWords(own.workspace.id, words)
+      assert.deepStrictEqual(yield* store.words(own.workspace.id), words)
+      assert.deepStrictEqual(yield* store.words(other.workspace.id), OptOutWords.noSettings)
+      const said = (world: Fixture.World, n: number, ...texts: ReadonlyArray<string>) =>
+        Effect.gen(function*() {
+          for (const [i, body] of texts.entries()) {
+            const content = { type: "text", content: { body } }
+            yield* inbound(world, { customer: customer(n), at: world.start + i, content })
+          }
+          return Option.getOrThrow(yield* contactOf(world, customer(n))).optedOut
+        })
+      assert.isTrue(yield* said(own, 1, "genug!"))
+      assert.isFalse(yield* said(other, 1, "genug!"))
+      assert.isFalse(yield* said(own, 2, "genug", "WEITER."))
+      assert.isFalse(yield* said(own, 3, "sair"))
+      assert.isTrue(yield* said(other, 3, "sair"))
+      assert.isTrue(yield* said(own, 4, "Stop."))
+      const pressed = { type: "button", content: { text: "Cancel", payload: "x" } }
+      yield* inbound(own, { customer: customer(5), content: pressed })
+      assert.isFalse(Option.getOrThrow(yield* contactOf(own, customer(5))).optedOut)
+      yield* inbound(own, {
+        customer: customer(5),
+        content: { type: "button", content: { text: "PARAR", payload: "x" } }
+      })
+      assert.isTrue(Option.getOrThrow(yield* contactOf(own, customer(5))).optedOut)
     }))
 
   it.effect("recordInbound opens the window and writes message.received", () =>

@@ -53,6 +53,7 @@ const eraseIn = (own: Fixture.World, names: CustomerRecords.Names, place: Custom
       const step: CustomerStore.Erased = yield* store.erase({
         workspaceId: own.workspace.id,
         names,
+        hashes: names.keys.map(MessageFixture.hashOf),
         place,
         after,
         now: own.start
@@ -209,7 +210,7 @@ export const tests = (it: Fixture.It): void => {
         template: { name: "plain", language: "en_US" }
       }))
       const rows = [brazilian, other].map((to) => ({ recipient: { to } }))
-      yield* store.addRows({ workspaceId, id, rows })
+      yield* store.addRows({ workspaceId, id, rows, upload: "whole", isFirst: true, end: "add" })
       yield* store.change({ workspaceId, id, now: own.start, change: { _tag: "Check" } })
       const work = Effect.gen(function*() {
         return yield* store.work({

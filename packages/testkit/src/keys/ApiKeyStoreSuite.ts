@@ -2,7 +2,7 @@
  * Conformance of `ApiKeyStore`.
  */
 import { assert } from "@effect/vitest"
-import { type ApiKey, ApiKeyStore, type Idempotency, type Page, type Time } from "@wac/core"
+import { type ApiKey, ApiKeyStore, ApiScope, type Idempotency, type Page, type Time } from "@wac/core"
 import { Effect, Option } from "effect"
 import * as Fixture from "../Fixture.ts"
 import * as MessageFixture from "../messages/MessageFixture.ts"
@@ -21,6 +21,7 @@ export const tests = (it: Fixture.It): void => {
       const { start, workspace } = yield* world()
       const key = yield* apiKey(workspace.id, start, {
         name: "Ünïcode “key”",
+        scopes: ["messages:send", "contacts:write", "campaigns:write"],
         requireSignature: true,
         expiresAt: start + day
       })
@@ -28,6 +29,18 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(issued, { _tag: "Created", key })
       assert.deepStrictEqual(yield* store.get(workspace.id, key.id), Option.some(key))
       assert.deepStrictEqual(yield* Fixture.foundByTokenHash(key), Option.some({ key, workspace }))
+    }))
+
+  it.effect("a key keeps exactly its scopes, in their order", () =>
+    Effect.gen(function*() {
+      const store = yield* ApiKeyStore.ApiKeyStore
+      const { start, workspace } = yield* world()
+      const choices = [[], ["messages:send"], ["messages:read"], ApiScope.defaults, ApiScope.all] as const
+      for (const scopes of choices) {
+        const key = yield* Fixture.issuedKey(workspace.id, start, { scopes })
+        assert.deepStrictEqual(yield* store.get(workspace.id, key.id), Option.some(key))
+        assert.deepStrictEqual(yield* Fixture.foundByTokenHash(key), Option.some({ key, workspace }))
+      }
     }))
 
   it.effect("issue creates one key per idempotency key, and a repeated call returns its current state", () =>

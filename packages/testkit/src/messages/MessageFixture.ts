@@ -5,6 +5,7 @@ import { assert } from "@effect/vitest"
 import {
   type Contact,
   ContactStore,
+  CustomerNames,
   Errors,
   EventStore,
   type Id,
@@ -14,6 +15,7 @@ import {
   MessageStore,
   type PhoneNumber,
   type RateLimit,
+  type Suppression,
   type Time
 } from "@wac/core"
 import { Effect, Option, type Schema } from "effect"
@@ -89,6 +91,7 @@ export const send = (
       apiKeyId: options.apiKeyId === undefined ? world.key.id : options.apiKeyId,
       campaignId: options.campaignId ?? null,
       message: options.message ?? template(),
+      hash: hashOf(CustomerNames.keyOf((options.message ?? template()).to)),
       messageId: yield* Fixture.id("msg"),
       claimToken: yield* Fixture.word,
       leaseUntil: options.leaseUntil ?? now + 30 * Fixture.second,
@@ -296,12 +299,20 @@ export interface InboundOptions {
 export const named = (customer: PhoneNumber.E164 | Contact.Customer): Contact.Customer =>
   typeof customer === "string" ? { phone: customer, userId: null } : customer
 
+/** What stands for the hash of a name. */
+export const hashOf = (name: string): string => `hash of ${JSON.stringify(name)}`
+
+/** The hashes of customers' names. */
+export const hashesOf = (...customers: ReadonlyArray<Contact.Customer>): Suppression.Hashes =>
+  Object.fromEntries(customers.flatMap(CustomerNames.keysIn).map((name) => [name, hashOf(name)]))
+
 /** Records a customer's text, by default of the first customer, at the start. */
 export const inbound = (world: Fixture.World, options: InboundOptions = {}) =>
   Effect.gen(function*() {
     const at = options.at ?? world.start
     const command = {
       now: options.now ?? at,
+      hashes: hashesOf(named(options.customer ?? customer(1))),
       message: {
         providerNumberId: options.providerNumberId ?? world.number.providerNumberId,
         providerMessageId: options.providerMessageId ?? `wamid.${yield* Fixture.word}`,

@@ -28,7 +28,7 @@ interface Held {
 }
 
 const told = (message: Message.Message, transitions: ReadonlyArray<Message.Transition>) =>
-  Event.ofTransitions(message, transitions, [], 0)
+  Event.ofTransitions(message, transitions, { events: [] }, 0)
 
 /** A message without the one field that a new try may change. */
 const comparable = ({ statusAt: _, ...message }: Message.Message) => message

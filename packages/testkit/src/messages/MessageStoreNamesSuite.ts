@@ -24,6 +24,7 @@ const link = (own: Fixture.World, number = own.number) =>
     store.setPreference({
       now: own.start,
       providerNumberId: number.providerNumberId,
+      hashes: MessageFixture.hashesOf(byBoth),
       customer: byBoth,
       preference: "opt_in",
       at: own.start

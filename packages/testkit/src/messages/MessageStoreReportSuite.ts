@@ -120,7 +120,8 @@ export const tests = (it: Fixture.It): void => {
           status: "delivered",
           delivered_at: Time.iso(at),
           sequence: 2
-        }
+        },
+        trace: Fixture.trace
       })
       const shown = (yield* DeliveryFixture.views(own)).map(({ delivery }) => delivery)
       assert.deepStrictEqual(shown.map(({ eventType, nextAttemptAt }) => [eventType, nextAttemptAt]), [

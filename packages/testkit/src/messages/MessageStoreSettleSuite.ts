@@ -65,7 +65,8 @@ export const tests = (it: Fixture.It): void => {
           sent_at: Time.iso(now),
           client_reference: "order 7",
           sequence: 1
-        }
+        },
+        trace: Fixture.trace
       }])
       const shown = yield* DeliveryFixture.views(own)
       assert.strictEqual(shown.length, 1)

@@ -16,7 +16,8 @@ import {
   SendableMedia,
   ServiceWindow,
   TemplateStore,
-  type Time
+  type Time,
+  Vault
 } from "@wac/core"
 import { Clock, Duration, Effect, Exit, Layer, Option, type Scope } from "effect"
 import { Digest } from "effect/crypto"
@@ -47,6 +48,11 @@ interface Play {
  * Creates a workspace with the templates of {@link KindFixture}. Each send runs in a new service, like a process of
  * its own.
  */
+const vault = Layer.mock(Vault.Vault, {
+  keyIds: { current: "", previous: undefined },
+  fingerprint: (secret) => Effect.succeed(`hash of ${secret}`)
+})
+
 const play = Effect.gen(function*() {
   const own = yield* world()
   const ids = yield* Effect.replicateEffect(Fixture.id("tpl"), KindFixture.templates.length)
@@ -103,7 +109,7 @@ const play = Effect.gen(function*() {
       ).pipe(
         Effect.exit,
         Effect.provide(Layer.fresh(Messages.Messages.layer.pipe(
-          Layer.provide([provider, Digest.layerWebCrypto]),
+          Layer.provide([provider, vault, Digest.layerWebCrypto]),
           Layer.provide(Layer.succeedContext(yield* Effect.context<Fixture.Services>()))
         ))),
         Effect.provideService(Limits.CurrentLimits, Fixture.roomy),

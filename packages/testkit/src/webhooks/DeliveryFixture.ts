@@ -81,7 +81,7 @@ export const test = ({ workspace }: Fixture.World, { now, trigger = "test" }: Te
     const webhook = { id: yield* Fixture.id("whk"), workspaceId: workspace.id }
     return {
       now,
-      event: Event.ofTest(webhook, { id: yield* Fixture.id("evt"), createdAt: now }),
+      event: Event.ofTest(webhook, { id: yield* Fixture.id("evt"), createdAt: now, trace: Fixture.trace }),
       deliveryId: yield* Fixture.id("dlv"),
       trigger,
       token: yield* Fixture.word,

@@ -44,6 +44,7 @@ export const tests = (it: Fixture.It): void => {
         createdAt: own.start,
         completedAt: null
       })
+      assert.strictEqual(event.trace, Fixture.trace)
       assert.deepStrictEqual(yield* events.get(own.workspace.id, event.id), Option.some(event))
       assert.strictEqual(url, webhook.url)
       assert.deepStrictEqual(secrets, webhook.secrets)

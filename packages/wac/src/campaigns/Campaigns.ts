@@ -2,7 +2,7 @@
  * Campaigns (contract §11): one template to many customers, each once.
  */
 import { CampaignsApi } from "@wac/api"
-import { type Campaign as Core, Campaigns as Service, type Id, Recipient } from "@wac/core"
+import { type Campaign as Core, Campaigns as Service, Errors, type Id, Recipient } from "@wac/core"
 import { CampaignsHandlers } from "@wac/http"
 import { Effect, Schema, Stream } from "effect"
 import * as Input from "../Input.ts"
@@ -70,7 +70,7 @@ export interface NewCampaign {
 /** A change of a campaign. Omitted fields stay; `null` restores a default. */
 export interface CampaignChange {
   readonly name?: string
-  /** Only before recipients were checked with it, as `templateB` and `from`. */
+  /** Only before the campaign is started, as `templateB`, `from` and `holdout`. Its recipients must be checked again. */
   readonly template?: TemplateContent
   readonly templateB?: TemplateContent | null
   readonly from?: string | null
@@ -185,6 +185,10 @@ export interface CampaignRow {
   readonly problem: {
     readonly reason: "malformed" | "duplicate" | "opted_out" | "phone_number_required" | "template_params_mismatch"
     readonly message: string
+    /** The line of its file in which the row begins; `null` for a recipient that was added from code. */
+    readonly line: number | null
+    /** What is wrong, else the customer's name, as it was given. */
+    readonly value: string | null
   } | null
   readonly messageId: string | null
   readonly to: string | null
@@ -209,10 +213,15 @@ export interface Campaigns {
   readonly remove: (id: string) => Promise<void>
   /**
    * Adds recipients to a campaign that was not started. They are read one after another, so that memory use does not
-   * depend on their number. If reading them throws, the promise rejects with that error; recipients already written
-   * stay. The check reports malformed recipients.
+   * depend on their number, and count together: if reading them throws, the promise rejects with that error, and the
+   * campaign stays as it was. It also does if another call begins meanwhile. The check reports malformed recipients.
    */
   readonly addRecipients: (
+    id: string,
+    recipients: Iterable<CampaignRecipient> | AsyncIterable<CampaignRecipient>
+  ) => Promise<Campaign>
+  /** As `addRecipients`, in place of all recipients that the campaign has, which then are not checked. */
+  readonly replaceRecipients: (
     id: string,
     recipients: Iterable<CampaignRecipient> | AsyncIterable<CampaignRecipient>
   ) => Promise<Campaign>
@@ -244,8 +253,11 @@ const timed = <Fields extends { readonly startAt?: Moment | null; readonly notAf
   ...(fields?.notAfter == null ? {} : { notAfter: iso(fields.notAfter) })
 })
 
-/** The number of recipients that are written together. */
-const batch = 500
+type Recipients = Iterable<CampaignRecipient> | AsyncIterable<CampaignRecipient>
+
+async function* each(recipients: Recipients): AsyncGenerator<CampaignRecipient> {
+  yield* recipients
+}
 
 export const make = Effect.map(
   Service.Campaigns,
@@ -254,6 +266,18 @@ export const make = Effect.map(
     const act = (_tag: "Check" | "Start" | "Pause" | "Resume" | "Cancel") => (id: string): Promise<Campaign> =>
       run(Effect.map(campaigns.change(workspaceId, id, { _tag }), CampaignsHandlers.shown))
     const shown = <E>(campaign: Effect.Effect<Core.Campaign, E>) => Effect.map(campaign, CampaignsHandlers.shown)
+    const upload = (end: "add" | "replace") => async (id: string, recipients: Recipients): Promise<Campaign> => {
+      const failed: { cause?: unknown } = {}
+      const rows = Stream.fromAsyncIterable(each(recipients), (cause) => {
+        failed.cause = cause
+        return new Errors.InvalidBody({ reason: "invalid_field", message: "the recipients could not be read" })
+      })
+      try {
+        return await run(shown(campaigns.upload(workspaceId, id, Stream.map(rows, Recipient.parse), end)))
+      } catch (error) {
+        throw "cause" in failed ? failed.cause : error
+      }
+    }
     return {
       create: (campaign) =>
         run(shown(Effect.flatMap(
@@ -268,17 +292,8 @@ export const make = Effect.map(
           (plan) => campaigns.change(workspaceId, id, { _tag: "Edit", plan: CampaignsHandlers.planOf(plan) })
         ))),
       remove: (id) => run(campaigns.remove(workspaceId, id)),
-      addRecipients: async (id, recipients) => {
-        let rows: Array<Recipient.Row> = []
-        const write = () => run(shown(campaigns.upload(workspaceId, id, Stream.fromIterable(rows))))
-        for await (const recipient of recipients) {
-          rows.push(Recipient.parse(recipient))
-          if (rows.length < batch) continue
-          await write()
-          rows = []
-        }
-        return write()
-      },
+      addRecipients: upload("add"),
+      replaceRecipients: upload("replace"),
       check: act("Check"),
       start: act("Start"),
       pause: act("Pause"),

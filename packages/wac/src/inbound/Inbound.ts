@@ -9,7 +9,7 @@ import {
   type Id,
   Inbound as Service,
   type InboundItem,
-  InboundMessage,
+  type InboundMessage,
   PlainText,
   Provider
 } from "@wac/core"
@@ -287,7 +287,7 @@ const itemOf = (told: Read, now: number, takesFiles: boolean): InboundItem.Inbou
         type,
         ...(takesFiles && isFile(type) ? withFile(content, told[type]!) : { content }),
         context: context === undefined ? null : cleaned(context),
-        preference: InboundMessage.preferenceIn(type, content)
+        preference: undefined
       }
     }
   }

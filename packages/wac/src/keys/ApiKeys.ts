@@ -10,11 +10,16 @@ import * as Listing from "../Listing.ts"
 import { iso, type Moment } from "../Moment.ts"
 import type { Running } from "../Running.ts"
 
+/**
+ * What a key may do. `messages:send` also lists templates; `messages:read` reads messages, events and media.
+ */
+export type ApiScope = "messages:send" | "messages:read" | "media:write" | "contacts:write" | "campaigns:write"
+
 /** A key in a list. */
 export interface ListedApiKey {
   readonly id: string
   readonly name: string
-  readonly scopes: ReadonlyArray<"messages:send">
+  readonly scopes: ReadonlyArray<ApiScope>
   /** At most 60 s behind; `null` before the first use. */
   readonly lastUsedAt: string | null
 }
@@ -40,7 +45,7 @@ export interface CreatedApiKey {
   readonly apiKey?: string
   /** The secret for signing requests, `whsec_…`. Returned only once. */
   readonly signingSecret?: string
-  readonly scopes: ReadonlyArray<"messages:send">
+  readonly scopes: ReadonlyArray<ApiScope>
   readonly createdAt: string
 }
 
@@ -52,6 +57,10 @@ export interface NewApiKey {
   readonly expiresAt?: Moment
   /** Whether mutating requests with the key must be signed. */
   readonly requireSignature?: boolean
+  /**
+   * What the key may do; `messages:send` is always added. If omitted, it may send, read messages and write media.
+   */
+  readonly scopes?: ReadonlyArray<ApiScope>
 }
 
 /** The API keys of a workspace. */
@@ -73,13 +82,14 @@ const readKey = Input.read(ApiKeysApi.CreateApiKey)
 export const make = Effect.map(Service.ApiKeys, (keys) => (running: Running, workspaceId: Id.WorkspaceId): ApiKeys => ({
   create: (key, options) =>
     running.run(Effect.gen(function*() {
-      const { expiresAt, name, requireSignature } = yield* readKey({ ...key, expiresAt: iso(key?.expiresAt) })
+      const { expiresAt, name, requireSignature, scopes } = yield* readKey({ ...key, expiresAt: iso(key?.expiresAt) })
       return ApiKeysHandlers.issued(
         yield* keys.issue({
           workspaceId,
           name,
           expiresAt: expiresAt === undefined ? null : DateTime.toEpochMillis(expiresAt),
           requireSignature: requireSignature ?? false,
+          scopes,
           idempotencyKey: yield* Effect.fromResult(
             Input.idempotencyKey(options?.idempotencyKey ?? crypto.randomUUID())
           )

@@ -44,7 +44,7 @@ export class HostKeys extends Context.Service<HostKeys, {
           workspaceId,
           name,
           prefix,
-          scopes: ApiScope.issued,
+          scopes: ApiScope.defaults,
           tokenHash: mark,
           signingSecret: yield* vault.seal(yield* Signature.generateSecret(random), id),
           requireSignature: true,

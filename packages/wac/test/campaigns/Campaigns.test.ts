@@ -71,15 +71,21 @@ describe("campaigns", () => {
     assert.deepStrictEqual(await all(wac.campaigns.list()), [])
   })
 
-  it("if reading the recipients throws, that is the rejection", async () => {
-    const { wac } = await start()
+  it("if reading the recipients throws, that is the rejection, and the campaign stays as it was", async () => {
+    const { clock, wac } = await start()
     const { id } = await wac.campaigns.create(order)
     const broken = async function*(): AsyncGenerator<CampaignRecipient> {
-      yield* recipients(3)
+      yield* recipients(1300)
       throw new Error("the file is gone")
     }
     const error = await wac.campaigns.addRecipients(id, broken()).then(() => undefined, (error: unknown) => error)
     assert.strictEqual((error as Error).message, "the file is gone")
     assert.deepInclude(await wac.campaigns.addRecipients(id, recipients(2)), { rows: 2 })
+    assert.deepInclude(await wac.campaigns.addRecipients(id, recipients(1)), { rows: 3 })
+    assert.deepInclude(await wac.campaigns.replaceRecipients(id, [{ to: "nobody" }]), { rows: 1 })
+    await wac.campaigns.check(id)
+    await clock.advance(5000)
+    const [row] = await all(wac.campaigns.recipients(id))
+    assert.deepInclude(row, { row: 1, problem: { ...row!.problem!, line: null, value: "nobody" } })
   })
 })

@@ -20,4 +20,37 @@ describe("customers", () => {
     await receive("It is me again", "in-2")
     assert.sameMembers((await wac.customers.export(from)).map(({ kind }) => kind), ["contact", "event"])
   })
+
+  it("a customer who said Stop. stays opted out after they are erased, until START or optIn", async () => {
+    const { clock, wac } = await start()
+    const receive = (body: string, providerMessageId: string) =>
+      wac.inbound.receive([{ type: "message", providerNumberId: "sandbox-1", from, providerMessageId, text: { body } }])
+    const promo = () =>
+      wac.messages.send({
+        to: from,
+        type: "template",
+        template: { name: "promo", language: "en_US", bodyParams: ["20%"] }
+      }, fresh()).then(({ status }) => status, ({ reason }) => reason)
+    await receive("Stop.", "in-1")
+    assert.strictEqual(await promo(), "opted_out")
+    await clock.advance("1 second")
+    await wac.customers.erase(from)
+    assert.strictEqual(await promo(), "opted_out")
+    await receive("It is me again", "in-2")
+    assert.strictEqual(await promo(), "opted_out")
+    await receive("START", "in-3")
+    assert.strictEqual(await promo(), "sent")
+
+    assert.deepInclude(await wac.contacts.optOut(from), { contact: from, optedOut: true, source: "api" })
+    assert.strictEqual(await promo(), "opted_out")
+    await wac.customers.erase(from)
+    assert.strictEqual(await promo(), "opted_out")
+    assert.deepStrictEqual(await wac.contacts.optIn(from), {
+      contact: from,
+      optedOut: false,
+      optedOutAt: null,
+      source: null
+    })
+    assert.strictEqual(await promo(), "sent")
+  })
 })

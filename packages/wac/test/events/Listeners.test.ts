@@ -115,7 +115,15 @@ describe("a listener", () => {
   it("a listener continues where it was after events could not be read", async () => {
     const id = Id.EventId.make("evt_01ARZ3NDEKTSV4RRFFQ69G5FAV")
     const workspaceId = Id.WorkspaceId.make("ws_01ARZ3NDEKTSV4RRFFQ69G5FAV")
-    const recorded = { id, workspaceId, type: "message.sent", orderKey: null, sequence: null, data: {} } as const
+    const recorded = {
+      id,
+      workspaceId,
+      type: "message.sent",
+      orderKey: null,
+      sequence: null,
+      data: {},
+      trace: null
+    } as const
     const failures = [Effect.die(new Error("a mistake")), Effect.fail(new StoreError.StoreError({ operation: "list" }))]
     const events = Core.Events.of({
       list: (_workspaceId, { since = 0 }, { after }) =>

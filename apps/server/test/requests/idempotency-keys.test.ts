@@ -1,0 +1,167 @@
+/**
+ * Idempotency-Keys of what people change (contract §14): every POST of a session stores its answer.
+ */
+import { assert, describe, it as test, layer } from "@effect/vitest"
+import { Access, Api, Traits } from "@wac/api"
+import { Context, Effect } from "effect"
+import * as checks from "../checks.ts"
+import { type Answer, call, isReplayed, receiver, setWebhook } from "../harness.ts"
+
+const campaign = { name: "spring", template: { name: "hello_world", language: "en_US" } }
+
+const posts = Object.values(Api.groups).flatMap((group) =>
+  Object.values(group.endpoints).filter(({ method }) => method === "POST")
+)
+
+/** What makes another thing each time. */
+const required = new Set([
+  "/internal/api-keys",
+  "/internal/messages",
+  "/internal/campaigns",
+  "/internal/webhook/replays",
+  "/internal/members",
+  "/internal/templates"
+])
+
+describe("the API definition", () => {
+  test("requires a key where a repetition would make a second thing, and of every POST under /v1", () => {
+    for (const endpoint of posts) {
+      assert.strictEqual(
+        Traits.has(endpoint, Traits.NeedsIdempotencyKey),
+        required.has(endpoint.path) || endpoint.path.startsWith("/v1/"),
+        endpoint.path
+      )
+    }
+  })
+
+  test("takes no key only where one-time tokens or passwords guard it", () => {
+    const none = posts.filter((endpoint) => Traits.useOfKey(endpoint) === "none")
+    for (const { annotations } of none) assert.strictEqual(Context.get(annotations, Access.Access)._tag, "Public")
+    assert.deepStrictEqual(none.map(({ path }) => path).sort(), [
+      "/internal/invitations/accept",
+      "/internal/password/reset",
+      "/internal/password/reset-request",
+      "/internal/portal",
+      "/internal/session",
+      "/internal/setup"
+    ])
+  })
+})
+
+layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("Idempotency-Keys of sessions", (it) => {
+  const post = Effect.fnUntraced(function*(path: string, body: unknown, key: string = crypto.randomUUID()) {
+    const { session, url } = yield* checks.Served
+    return yield* call(`${url}/internal/${path}`, {
+      method: "POST",
+      headers: { ...session, "idempotency-key": key },
+      ...(body === undefined ? {} : { body })
+    })
+  })
+
+  const count = Effect.fnUntraced(function*(path: string) {
+    const { session, url } = yield* checks.Served
+    return (yield* call(`${url}/internal/${path}?limit=100`, { headers: session })).body.data.length as number
+  })
+
+  const assertReplay = (again: Answer, first: Answer) => {
+    assert.deepStrictEqual([again.status, again.body], [first.status, first.body])
+    assert.isTrue(isReplayed(again))
+    assert.isFalse(isReplayed(first))
+  }
+
+  it.effect("two posts with one key make one campaign, and get one answer", () =>
+    Effect.gen(function*() {
+      const before = yield* count("campaigns")
+      const key = crypto.randomUUID()
+      const first = yield* post("campaigns", campaign, key)
+      assert.strictEqual(first.status, 201)
+      assertReplay(yield* post("campaigns", campaign, key), first)
+      // the order of fields is no other body, nor is a quoted key another one
+      assertReplay(yield* post("campaigns", { template: campaign.template, name: campaign.name }, `"${key}"`), first)
+      assert.strictEqual(yield* count("campaigns"), before + 1)
+      checks.assertError(yield* post("campaigns", { ...campaign, name: "other" }, key), 409, {
+        code: "idempotency_conflict",
+        reason: "payload_mismatch"
+      })
+      assert.strictEqual((yield* post("campaigns", campaign)).status, 201)
+      assert.strictEqual(yield* count("campaigns"), before + 2)
+    }))
+
+  it.effect("two posts with one key make one replay", () =>
+    Effect.gen(function*() {
+      const { session, url } = yield* checks.Served
+      const { url: receiving } = yield* receiver
+      yield* setWebhook({ url, session }, { url: receiving })
+      const body = { since: "2026-01-01T00:00:00.000Z" }
+      const key = crypto.randomUUID()
+      const [first, second] = yield* Effect.all([
+        post("webhook/replays", body, key),
+        post("webhook/replays", body, key)
+      ], { concurrency: "unbounded" })
+      assert.deepStrictEqual([first.status, second.status], [201, 201])
+      assert.strictEqual(first.body.id, second.body.id)
+      assert.lengthOf([first, second].filter(isReplayed), 1)
+      assert.strictEqual(yield* count("webhook/replays"), 1)
+    }))
+
+  it.effect("a repeated response shows no secret, and nothing is rotated or invited twice", () =>
+    Effect.gen(function*() {
+      const { session, url } = yield* checks.Served
+      const { url: receiving } = yield* receiver
+      yield* setWebhook({ url, session }, { url: receiving })
+      const key = crypto.randomUUID()
+      const { body: { signingSecret, ...rotated }, status } = yield* post("webhook/rotate-secret", {}, key)
+      assert.match(signingSecret, /^whsec_/)
+      const again = yield* post("webhook/rotate-secret", {}, key)
+      assert.deepStrictEqual([again.status, again.body], [status, rotated])
+      assert.isTrue(isReplayed(again))
+
+      const person = { email: "new@example.com", role: "member" }
+      const { body: { inviteUrl, ...invited } } = yield* post("members", person, key)
+      assert.include(inviteUrl, url)
+      assert.deepStrictEqual((yield* post("members", person, key)).body, invited)
+    }))
+
+  it.effect("a refusal binds nothing: the same key is judged anew, with any body", () =>
+    Effect.gen(function*() {
+      const key = crypto.randomUUID()
+      checks.assertInvalid(yield* post("campaigns", { name: "no template" }, key), "missing_field", "template")
+      checks.assertInvalid(yield* post("campaigns", "{", key), "malformed_json")
+      const made = yield* post("campaigns", campaign, key)
+      assert.deepStrictEqual([made.status, isReplayed(made)], [201, false])
+      // at another route, it is another key
+      checks.assertError(yield* post(`campaigns/${made.body.id}/start`, undefined, key), 403, {
+        code: "forbidden",
+        reason: "campaign_state"
+      })
+    }))
+
+  it.effect("every POST of a session refuses a malformed key, and those that make something a missing one", () =>
+    Effect.gen(function*() {
+      const { session, url } = yield* checks.Served
+      for (const endpoint of posts.filter(({ path }) => path.startsWith("/internal/"))) {
+        if (Traits.useOfKey(endpoint) === "none") continue
+        const ask = (headers: { readonly [name: string]: string }) =>
+          Effect.promise(async () => {
+            const response = await fetch(url + endpoint.path.replace(":id", checks.nobody), {
+              method: "POST",
+              headers: { ...session, "content-type": "application/json", ...headers },
+              ...(endpoint.payload.size > 0 ? { body: "{}" } : {})
+            })
+            return (await response.json() as { readonly error: { readonly reason?: string } }).error.reason
+          })
+        assert.strictEqual(yield* ask({ "idempotency-key": "a b" }), "invalid_idempotency_key", endpoint.path)
+        if (required.has(endpoint.path)) assert.strictEqual(yield* ask({}), "missing_idempotency_key", endpoint.path)
+      }
+    }))
+
+  it.effect("what was done is in the audit once, however often it was asked for", () =>
+    Effect.gen(function*() {
+      const key = crypto.randomUUID()
+      const { body } = yield* post("campaigns", campaign, key)
+      yield* post("campaigns", campaign, key)
+      const { session, url } = yield* checks.Served
+      const audit = yield* call(`${url}/internal/audit?limit=100`, { headers: session })
+      assert.lengthOf(audit.body.data.filter(({ target }: { readonly target: string }) => target === body.id), 1)
+    }))
+})

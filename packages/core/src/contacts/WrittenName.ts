@@ -1,0 +1,110 @@
+/**
+ * Names of customers as people and spreadsheets write them in files (contract §11): separators, invisible marks, a lost
+ * plus. What is read is a name as a send has it. Pure.
+ */
+import { Schema } from "effect"
+import {
+  type CountryCode,
+  getCountries,
+  getCountryCallingCode,
+  isSupportedCountry,
+  parsePhoneNumberFromString
+} from "libphonenumber-js/min"
+import { isValidPhoneNumber as isMobile } from "libphonenumber-js/mobile"
+import { canonicalOf, e164Expected, isE164 } from "../numbers/PhoneNumber.ts"
+import * as CustomerNames from "./CustomerNames.ts"
+
+const countryExpected = "must be a country in ISO 3166-1 alpha-2, such as DE, whose numbering plan is known"
+
+/** The country of numbers that are written without a country code. */
+export const DefaultCountry = Schema.String.check(
+  Schema.makeFilter((text: string) => isSupportedCountry(text) || countryExpected, {
+    toJsonSchema: () => ({ enum: getCountries().toSorted() })
+  })
+).annotate({
+  description: "The country of the numbers without a country code, in ISO 3166-1 alpha-2",
+  examples: ["DE"]
+})
+
+/** The name that a text stands for, or what is wrong with the text. */
+export type Read = { readonly to: string } | { readonly issue: string }
+
+/**
+ * The text of a spreadsheet's cell: of `="…"`, by which people keep a spreadsheet from reading a number, what is in the
+ * quotes.
+ */
+export const cellOf = (text: string): string => {
+  const formula = /^\s*="((?:[^"]|"")*)"\s*$/.exec(text)
+  return formula === null ? text : formula[1]!.replaceAll("\"\"", "\"")
+}
+
+/** Marks without a width, such as those that copying from a contact list brings along. */
+const invisible = /[\p{Cf}\uFE00-\uFE0F]/gu
+
+/** Every sign that people put between the digits of a number. */
+const separators = /[\s\p{Pd}\u2212()./\u00B7\u2022'\u2019]/gu
+
+/** Digits of any script as ASCII: in Unicode, the ten digits of a script follow each other. */
+const asciiDigits = (text: string): string =>
+  text.replace(/[^\P{Nd}0-9]/gu, (digit) => {
+    const code = digit.codePointAt(0)!
+    let zero = code
+    while (code - zero < 9 && /\p{Nd}/u.test(String.fromCodePoint(zero - 1))) zero--
+    return `${code - zero}`
+  })
+
+/** A number that a spreadsheet has cut to a few digits: `1.55512E+10`. */
+const scientific = /^\+?\d(?:[.,]\d*)?[Ee]\+?\d{1,3}$/
+
+/** A number that a program has written as a decimal number: `15551234567.0`. */
+const decimal = /^(\+?\d+)[.,]0+$/
+
+const nationalIn = (digits: string, country: CountryCode): string | undefined => {
+  const parsed = parsePhoneNumberFromString(digits, { defaultCountry: country, extract: false })
+  return parsed !== undefined && parsed.ext === undefined && isE164(parsed.number) ? parsed.number : undefined
+}
+
+/** The number with its country code, of which only the plus is missing. */
+const internationalIn = (digits: string, country: CountryCode): string | undefined => {
+  if (!digits.startsWith(getCountryCallingCode(country))) return undefined
+  const number = canonicalOf(`+${digits}`)
+  return CustomerNames.judge(number)._tag === "Valid" ? number : undefined
+}
+
+const inCountry = (digits: string, country: CountryCode): Read => {
+  const [national, international] = [nationalIn(digits, country), internationalIn(digits, country)]
+  const number = national ?? international
+  if (number === undefined) return { issue: `is no phone number in ${country}, and has no + and country code` }
+  if (international === undefined || number === international) return { to: number }
+  // both can be: the number of a mobile phone, if only one of them is, as almost all customers have one
+  const isNational = isMobile(number)
+  if (isNational !== isMobile(international)) return { to: isNational ? number : international }
+  return { issue: `may be ${number} or ${international}: write it with + and the country code` }
+}
+
+/**
+ * Reads a name as it is written in a file. `country` is the country of numbers without a country code. Numbers may have
+ * separators, `00` in place of the plus, and digits of any script; a user id is taken as it is.
+ */
+export const read = (written: string, country: string | undefined): Read => {
+  const text = cellOf(written.normalize("NFKC").replaceAll(invisible, "")).trim()
+    // our own reports, and people, keep a spreadsheet from reading a number by an apostrophe
+    .replace(/^'/, "").replace(/^tel:/i, "").trim()
+  if (text === "") return { issue: "is empty" }
+  if (CustomerNames.isUserId(text)) {
+    return CustomerNames.foreignPattern.test(text) ? { to: text } : { issue: e164Expected }
+  }
+  const plain = asciiDigits(text)
+  if (scientific.test(plain.replaceAll(/\s/g, ""))) {
+    return {
+      issue: "a spreadsheet has shortened the number to this, and its last digits are lost: " +
+        "format the column as text, enter the numbers again, and save the file again"
+    }
+  }
+  const digits = plain.replace(decimal, "$1").replaceAll(separators, "").replace(/^00(?=[1-9])/, "+")
+  if (CustomerNames.numberPattern.test(digits)) return { to: canonicalOf(digits) }
+  if (!/^\d{4,17}$/.test(digits)) return { issue: e164Expected }
+  return country === undefined
+    ? { issue: "has no country code: write it with + and the country code, or name the country of the file's numbers" }
+    : inCountry(digits, country as CountryCode)
+}

@@ -1,0 +1,89 @@
+/**
+ * Answers to requests that change something, kept under their Idempotency-Keys (contract §14). Sends, read marks, uploads
+ * and new API keys bind their keys in their own steps; everything else is bound here. Pure.
+ */
+import { Duration } from "effect"
+import { IdempotencyConflict, ServerError } from "../Errors.ts"
+import type { WorkspaceId } from "../Id.ts"
+import type { IdempotencyKey } from "../messages/Idempotency.ts"
+import type { Instant } from "../Time.ts"
+
+/** What an Idempotency-Key binds: one key is another one for another person and at another route. */
+export interface Place {
+  readonly workspaceId: WorkspaceId
+  /** The person or API key that asks. */
+  readonly caller: string
+  /** Method and path as requested. */
+  readonly route: string
+  readonly key: IdempotencyKey
+}
+
+/** A successful answer, without secrets. */
+export interface Answer {
+  readonly status: number
+  /** The body as JSON; empty if there was none. */
+  readonly body: string
+}
+
+/** What is stored at a {@link Place}. */
+export interface Binding {
+  readonly fingerprint: string
+  /** The token of the process that works on the request, and until when no other may call it lost. */
+  readonly token: string
+  readonly leaseUntil: Instant
+  /** `null` until there is one. */
+  readonly answer: Answer | null
+  readonly expiresAt: Instant
+}
+
+/** How long a request may take before it counts as lost with its process: longer than any handler works. */
+export const lease = Duration.seconds(60)
+
+/** The verdict on a request's key. */
+export type Verdict =
+  /** The request owns the key, and may do its work. */
+  | { readonly _tag: "Claimed" }
+  /** The key was used with a different body. */
+  | { readonly _tag: "Conflict" }
+  | { readonly _tag: "Answered"; readonly answer: Answer }
+  | { readonly _tag: "Running" }
+  /** A process ended before it recorded what became of the request. It is not done a second time. */
+  | { readonly _tag: "Lost" }
+
+/** Judges a request by what is stored at its place once it has claimed it, if it could; see {@link isFree}. */
+export const judge = (binding: Binding, asked: Pick<Binding, "fingerprint" | "token">, now: Instant): Verdict =>
+  binding.token === asked.token
+    ? { _tag: "Claimed" }
+    : binding.fingerprint !== asked.fingerprint
+    ? { _tag: "Conflict" }
+    : binding.answer !== null
+    ? { _tag: "Answered", answer: binding.answer }
+    : binding.leaseUntil > now
+    ? { _tag: "Running" }
+    : { _tag: "Lost" }
+
+/** Whether a request may claim a place. */
+export const isFree = (binding: Pick<Binding, "expiresAt"> | undefined, now: Instant): boolean =>
+  binding === undefined || binding.expiresAt <= now
+
+/** The error for a key that was used with a different body. */
+export const conflict = (): IdempotencyConflict =>
+  new IdempotencyConflict({
+    reason: "payload_mismatch",
+    message: "the Idempotency-Key was already used with a different body"
+  })
+
+/** The error for a request whose first try was lost with its process. */
+export const lost = (): ServerError =>
+  new ServerError({
+    reason: "outcome_unknown",
+    message: "the server that worked on the first request with this Idempotency-Key ended before it answered. Look " +
+      "whether the change was made; if it was not, repeat the request with another Idempotency-Key"
+  })
+
+/** A JSON value without the fields of these names at its top. */
+export const without = (body: string, secrets: ReadonlyArray<string>): string => {
+  if (secrets.length === 0 || body === "") return body
+  const fields = Object.entries(JSON.parse(body) as { readonly [name: string]: unknown })
+  return JSON.stringify(Object.fromEntries(fields.filter(([name]) => !secrets.includes(name))))
+}

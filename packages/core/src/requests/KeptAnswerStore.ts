@@ -1,0 +1,30 @@
+/**
+ * Port: answers to requests, kept under their Idempotency-Keys.
+ */
+import { Context, type Effect } from "effect"
+import type { StoreError } from "../StoreError.ts"
+import type { Instant } from "../Time.ts"
+import type { Answer, Binding, Place, Verdict } from "./KeptAnswer.ts"
+
+export class KeptAnswerStore extends Context.Service<KeptAnswerStore, {
+  /**
+   * Claims a place for `KeptAnswer.lease` if it is free (`KeptAnswer.isFree`), and judges the request
+   * (`KeptAnswer.judge`). Atomic: of racing requests, exactly one is `Claimed`. Safe to repeat with the same token.
+   * What was claimed binds for `Idempotency.retention`, answered or not.
+   */
+  readonly claim: (
+    place: Place,
+    asked: Pick<Binding, "fingerprint" | "token">,
+    now: Instant
+  ) => Effect.Effect<Verdict, StoreError>
+  /**
+   * Records the answer for another `Idempotency.retention`, or gives the place back if there is none. Has no effect if
+   * the place was claimed with another token. Safe to repeat.
+   */
+  readonly settle: (
+    place: Place,
+    token: string,
+    answer: Answer | null,
+    now: Instant
+  ) => Effect.Effect<void, StoreError>
+}>()("@wac/core/requests/KeptAnswerStore") {}

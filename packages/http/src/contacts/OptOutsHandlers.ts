@@ -1,0 +1,129 @@
+/**
+ * `/v1/contacts/{name}/opt-out`, `/internal/suppressions` and `/internal/settings/opt-out`.
+ */
+import { Api, Caller } from "@wac/api"
+import { type Contact, type ContactStore, OptOuts, OptOutWords, StoreError, Time } from "@wac/core"
+import { Effect, Layer, Stream } from "effect"
+import { HttpServerResponse } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import * as PacedBody from "../bodies/PacedBody.ts"
+import type { FileType } from "../bodies/RecordFile.ts"
+import * as RequestBody from "../bodies/RequestBody.ts"
+import { Exchange } from "../Exchange.ts"
+import * as HandlerGroup from "../HandlerGroup.ts"
+import * as NameFile from "./NameFile.ts"
+
+const exported = ({ at, name, phoneNumberId, source }: ContactStore.OptOut) => ({
+  name,
+  phoneNumberId,
+  optedOutAt: Time.iso(at),
+  source
+})
+
+/** The workspace's words as the dashboard shows them. */
+const settingsOf = (words: OptOutWords.Settings) => ({ ...words, defaults: OptOutWords.defaults })
+
+/** A JSON object whose names are written while they are read. */
+const jsonOf = <E>(others: number, pieces: Stream.Stream<ReadonlyArray<ContactStore.OptOut>, E>) => {
+  let isFirst = true
+  const names = Stream.map(pieces, (piece) =>
+    piece.map((one) => {
+      const comma = isFirst ? "" : ","
+      isFirst = false
+      return comma + JSON.stringify(exported(one))
+    }).join(""))
+  return HttpServerResponse.stream(
+    Stream.encodeText(
+      Stream.concat(Stream.concat(Stream.make(`{"others":${others},"names":[`), names), Stream.make("]}"))
+    ),
+    { contentType: "application/json" }
+  )
+}
+
+const csvOf = <E>(pieces: Stream.Stream<ReadonlyArray<ContactStore.OptOut>, E>) => {
+  const lines = Stream.map(pieces, (piece) =>
+    piece.map(exported).map(({ name, optedOutAt, phoneNumberId, source }) =>
+      // a spreadsheet would read a number with a plus as a formula
+      `${name.startsWith("+") ? "'" : ""}${name.includes(",") ? JSON.stringify(name) : name},${
+        phoneNumberId ?? ""
+      },${optedOutAt},${source ?? ""}\r\n`
+    ).join(""))
+  return HttpServerResponse.stream(
+    Stream.encodeText(Stream.concat(Stream.make("name,phoneNumberId,optedOutAt,source\r\n"), lines)),
+    {
+      contentType: "text/csv; charset=utf-8",
+      headers: { "content-disposition": "attachment; filename=\"opt-outs.csv\"" }
+    }
+  )
+}
+
+const programs = HandlerGroup.layer(
+  Effect.gen(function*() {
+    const optOuts = yield* OptOuts.OptOuts
+    const choose = (preference: Contact.Preference) =>
+      Effect.fnUntraced(
+        function*({ params: { name }, payload }: {
+          readonly params: { readonly name: string }
+          readonly payload: { readonly phone_number_id?: string }
+        }) {
+          const { workspace } = yield* Caller.Caller
+          const chosen = yield* optOuts.choose(workspace.id, {
+            name,
+            preference,
+            source: "api",
+            ...(payload.phone_number_id === undefined ? {} : { phoneNumberId: payload.phone_number_id })
+          })
+          return {
+            contact: name,
+            opted_out: chosen.optedOut,
+            opted_out_at: Time.isoOrNull(chosen.at),
+            source: chosen.source
+          }
+        },
+        StoreError.orUnavailable
+      )
+    return HttpApiBuilder.group(
+      Api,
+      "optOuts",
+      (handlers) => handlers.handleAll({ set: choose("opt_out"), end: choose("opt_in") })
+    )
+  })
+)
+
+const people = HandlerGroup.layer(
+  Effect.gen(function*() {
+    const optOuts = yield* OptOuts.OptOuts
+    return HttpApiBuilder.group(Api, "suppressions", (handlers) =>
+      handlers.handleAll({
+        words: Effect.fnUntraced(function*() {
+          const { workspaceId } = yield* Caller.CurrentSession
+          return settingsOf(yield* optOuts.words(workspaceId))
+        }, StoreError.orUnavailable),
+        setWords: Effect.fnUntraced(function*({ payload }) {
+          const { workspaceId } = yield* Caller.CurrentSession
+          return settingsOf(yield* optOuts.configure(workspaceId, payload))
+        }, StoreError.orUnavailable),
+        export: Effect.fnUntraced(function*({ request }) {
+          const { workspaceId } = yield* Caller.CurrentSession
+          const pieces = optOuts.export(workspaceId)
+          return request.headers["accept"]?.toLowerCase().includes("text/csv") === true
+            ? csvOf(pieces)
+            : jsonOf(yield* optOuts.countErased(workspaceId), pieces)
+        }, StoreError.orUnavailable),
+        import: Effect.fnUntraced(function*({ request }) {
+          const { workspaceId } = yield* Caller.CurrentSession
+          const type = RequestBody.essenceOf(request.headers["content-type"]) as FileType
+          const lines = NameFile.lines(PacedBody.read(request), type)
+          const imported = yield* PacedBody.inTime(optOuts.import(workspaceId, lines))
+          const exchange = yield* Exchange
+          const { added, already, refused } = imported
+          exchange.changed = {
+            detail: { added: `${added}`, already: `${already}`, refused: `${refused.length}` }
+          }
+          return imported
+        }, StoreError.orUnavailable)
+      }))
+  })
+)
+
+export const layer = Layer.merge(programs, people)

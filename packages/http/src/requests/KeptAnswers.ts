@@ -1,0 +1,128 @@
+/**
+ * Answers to requests of sessions, kept under their Idempotency-Keys (contract §14): the request that owns a key does its
+ * work once, equal ones get its answer.
+ */
+import { Traits } from "@wac/api"
+import { Errors, Idempotency, KeptAnswer, KeptAnswerStore, type Session, StoreError } from "@wac/core"
+import { Clock, Context, Duration, Effect, Fiber } from "effect"
+import { Digest } from "effect/crypto"
+import { type HttpServerRequest, HttpServerResponse } from "effect/http"
+import type { HttpApiEndpoint } from "effect/http-api"
+import { Exchange } from "../Exchange.ts"
+
+/** How often a request that waits for an equal one looks for its answer. */
+const lookEvery = Duration.millis(100)
+
+/** How often the recording of an answer is tried again. */
+const recordingRetries = 3
+
+const inProgress = new Errors.ServerError({
+  reason: "in_progress",
+  message: "the first request with this Idempotency-Key still runs; repeat the request to get its answer",
+  retryAfter: Idempotency.joinRetryAfter
+})
+
+/** The body of a request as JSON, or the bytes that are none, which its decoder refuses. */
+const jsonOf = (bytes: Uint8Array | undefined): unknown => {
+  const text = new TextDecoder().decode(bytes)
+  try {
+    return text === "" ? null : JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+const pathOf = (url: string): string => url.split("?", 1)[0]!
+
+const answerOf = (
+  { body, status }: HttpServerResponse.HttpServerResponse,
+  secrets: ReadonlyArray<string>
+): KeptAnswer.Answer | null => {
+  if (status >= 300) return null
+  const text = body._tag === "Uint8Array" ? new TextDecoder().decode(body.body) : ""
+  return { status, body: KeptAnswer.without(text, secrets) }
+}
+
+const responseOf = ({ body, status }: KeptAnswer.Answer): HttpServerResponse.HttpServerResponse =>
+  body === ""
+    ? HttpServerResponse.empty({ status })
+    : HttpServerResponse.text(body, { status, contentType: "application/json" })
+
+/** Surrounds the handling of a session's request to an endpoint. */
+type Around = <E, R>(
+  endpoint: HttpApiEndpoint.Top,
+  session: Session.Session,
+  request: HttpServerRequest.HttpServerRequest,
+  handled: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
+) => Effect.Effect<
+  HttpServerResponse.HttpServerResponse,
+  E | Errors.IdempotencyConflict | Errors.InvalidBody | Errors.ServerError,
+  R
+>
+
+export const make = Effect.gen(function*() {
+  const store = yield* KeptAnswerStore.KeptAnswerStore
+  const digest = yield* Digest.Digest
+  const scope = yield* Effect.scope
+
+  /** Waits while an equal request runs, at most `Idempotency.joinTimeout`. */
+  const claim = Effect.fnUntraced(
+    function*(place: KeptAnswer.Place, asked: { readonly fingerprint: string; readonly token: string }) {
+      const until = (yield* Clock.currentTimeMillis) + Duration.toMillis(Idempotency.joinTimeout)
+      while (true) {
+        const now = yield* Clock.currentTimeMillis
+        const verdict = yield* store.claim(place, asked, now).pipe(
+          // it may have been claimed all the same
+          Effect.tapError(() => Effect.ignore(store.settle(place, asked.token, null, now)))
+        )
+        if (verdict._tag !== "Running" || now >= until) return verdict
+        yield* Effect.sleep(lookEvery)
+      }
+    },
+    StoreError.orUnavailable
+  )
+
+  const record = (place: KeptAnswer.Place, token: string, answer: KeptAnswer.Answer | null) =>
+    Effect.flatMap(Clock.currentTimeMillis, (now) => store.settle(place, token, answer, now)).pipe(
+      Effect.retry({ times: recordingRetries }),
+      Effect.catch((error) => Effect.logWarning("an answer could not be kept under its Idempotency-Key", error))
+    )
+
+  const around: Around = (endpoint, session, request, handled) => {
+    const header = request.headers["idempotency-key"]
+    if (header === undefined || Traits.useOfKey(endpoint) !== "kept") return handled
+    return Effect.gen(function*() {
+      const exchange = yield* Exchange
+      const place: KeptAnswer.Place = {
+        workspaceId: session.workspaceId,
+        caller: `${session.userId} ${session.email}`,
+        route: `${request.method} ${pathOf(request.url)}`,
+        key: yield* Effect.fromResult(Idempotency.parseKey(header))
+      }
+      const token = exchange.ownId
+      const fingerprint = yield* Idempotency.fingerprint(digest, jsonOf(exchange.body))
+      const verdict = yield* claim(place, { fingerprint, token })
+      switch (verdict._tag) {
+        case "Claimed": {
+          const secrets = Context.get(endpoint.annotations, Traits.ShownOnce)
+          const work = handled.pipe(
+            Effect.tap((response) => record(place, token, answerOf(response, secrets))),
+            Effect.onError(() => record(place, token, null))
+          )
+          // a caller who hangs up does not stop it half-way
+          return yield* Effect.flatMap(Effect.forkIn(work, scope), Fiber.join)
+        }
+        case "Answered":
+          exchange.isReplayed = true
+          return responseOf(verdict.answer)
+        case "Conflict":
+          return yield* KeptAnswer.conflict()
+        case "Running":
+          return yield* inProgress
+        case "Lost":
+          return yield* KeptAnswer.lost()
+      }
+    })
+  }
+  return around
+})

@@ -1,0 +1,37 @@
+/**
+ * `KeptAnswerStore` in memory: each method is one synchronous step over `State`.
+ */
+import { Idempotency, KeptAnswer, KeptAnswerStore } from "@wac/core"
+import { Duration, Effect, Layer } from "effect"
+import { State } from "../State.ts"
+
+const retention = Duration.toMillis(Idempotency.retention)
+
+const nameOf = ({ caller, key, route, workspaceId }: KeptAnswer.Place): string =>
+  JSON.stringify([workspaceId, caller, route, key])
+
+export const layer = Layer.effect(
+  KeptAnswerStore.KeptAnswerStore,
+  Effect.map(State, (memory) =>
+    KeptAnswerStore.KeptAnswerStore.of({
+      claim: (place, asked, at) =>
+        Effect.sync(() => {
+          const now = memory.now(at)
+          const name = nameOf(place)
+          const before = memory.keptAnswers.get(name)
+          if (before !== undefined && !KeptAnswer.isFree(before, now)) return KeptAnswer.judge(before, asked, now)
+          const leaseUntil = now + Duration.toMillis(KeptAnswer.lease)
+          memory.keptAnswers.set(name, { ...asked, leaseUntil, answer: null, expiresAt: now + retention }, now)
+          return { _tag: "Claimed" }
+        }),
+      settle: (place, token, answer, at) =>
+        Effect.sync(() => {
+          const name = nameOf(place)
+          const before = memory.keptAnswers.get(name)
+          if (before?.token !== token) return
+          if (answer === null) return memory.keptAnswers.delete(name)
+          const now = memory.now(at)
+          memory.keptAnswers.set(name, { ...before, answer, expiresAt: now + retention }, now)
+        })
+    }))
+)

@@ -1,0 +1,87 @@
+/**
+ * Erases the contacts of a customer with what sends to them have spent, and keeps that they opted out
+ * (`Suppression.erased`).
+ */
+import { type Contact, CustomerStore, type Id, Limits, type Step, Suppression } from "@wac/core"
+import type { StepOptions } from "../Database.ts"
+import { texts } from "../Parameter.ts"
+import type { Statement } from "../Statement.ts"
+import { contact, contactOf } from "./ContactStep.ts"
+import * as StoredSuppression from "./StoredSuppression.ts"
+
+const contactsText = `select ${contact.names("n")} from phone_numbers p
+  cross join lateral (
+    select n.* from contacts n where n.phone_number_id = p.id and n.key = any ($2::text[]) offset 0
+  ) n
+  where p.workspace_id = $1`
+
+const pair = Limits.pairBucket("%1$s" as Id.PhoneNumberId, "%2$s")
+
+const removeBucketsText = `with buckets_gone as (
+    delete from buckets b where b.key = any (array(
+      select format('${pair}', p.id, k.key) from phone_numbers p cross join unnest($2::text[]) k (key)
+      where p.workspace_id = $1
+    ))
+    returning b.phone_number_id, b.counted_at
+  )
+  update phone_numbers p set customers_counted = greatest(p.customers_counted - g.customers, 0)
+  from (
+    select g.phone_number_id, count(*)::integer as customers from buckets_gone g
+    where g.counted_at is not null group by 1
+  ) g
+  where p.id = g.phone_number_id`
+
+const removeText = `delete from contacts n using phone_numbers p
+  where p.workspace_id = $1 and n.phone_number_id = p.id and n.key = any ($2::text[])`
+
+interface Loaded extends Step.Known {
+  readonly contacts: ReadonlyArray<Contact.Contact>
+  readonly suppressions: ReadonlyArray<Suppression.Suppression>
+}
+
+interface Writes {
+  readonly step: CustomerStore.EraseStep
+  readonly suppressions: Suppression.Changes
+}
+
+const paramsOf = ({ names, workspaceId }: CustomerStore.EraseStep) => [workspaceId, texts(names.keys)]
+
+/** `CustomerStore.erase` in `contacts`. Locks in the order of all steps: the workspace, contacts, numbers with buckets. */
+export const eraseContacts: StepOptions<CustomerStore.EraseStep, Loaded, CustomerStore.Erased, Writes> = {
+  size: 1,
+  load: ([step]) => {
+    const { hashes, workspaceId } = step!
+    return [
+      { text: "select w.id from workspaces w where w.id = $1 for no key update", params: [workspaceId] },
+      {
+        text: `select pg_advisory_xact_lock(hashtext('contacts'), l.name) from (
+            select distinct hashtext(p.id) as name from phone_numbers p where p.workspace_id = $1 order by 1
+          ) l`,
+        params: [workspaceId]
+      },
+      {
+        text: "select p.id from phone_numbers p where p.workspace_id = $1 order by p.id for no key update",
+        params: [workspaceId]
+      },
+      { text: contactsText, params: paramsOf(step!) },
+      { text: StoredSuppression.loadText, params: [texts(hashes.map(() => workspaceId)), texts(hashes)] }
+    ]
+  },
+  read: ([, , , contacts, suppressions], now) => ({
+    now,
+    contacts: contacts!.map(contactOf),
+    suppressions: suppressions!.map(StoredSuppression.suppressionOf)
+  }),
+  decide: ({ contacts, suppressions }, [step]) => {
+    const { hashes, workspaceId } = step!
+    return {
+      answers: [{ ...CustomerStore.nothing, erased: contacts.length }],
+      writes: { step: step!, suppressions: Suppression.erased(workspaceId, hashes, contacts, suppressions) }
+    }
+  },
+  write: ({ step, suppressions }): ReadonlyArray<Statement> => [
+    { text: removeBucketsText, params: paramsOf(step) },
+    { text: removeText, params: paramsOf(step) },
+    ...StoredSuppression.write(suppressions)
+  ]
+}

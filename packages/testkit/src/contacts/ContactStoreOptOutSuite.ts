@@ -1,0 +1,362 @@
+/**
+ * Conformance of `ContactStore`, `CustomerStore` and `MessageStore`: opt-outs that belong to names, which people and
+ * programs set, and which outlive their customers' erasure.
+ */
+import { assert } from "@effect/vitest"
+import {
+  type Contact,
+  ContactStore,
+  CustomerNames,
+  CustomerRecords,
+  CustomerStore,
+  type Id,
+  type Page,
+  PhoneNumberStore,
+  type Suppression
+} from "@wac/core"
+import { Effect, Option } from "effect"
+import * as Fixture from "../Fixture.ts"
+import * as MessageFixture from "../messages/MessageFixture.ts"
+import * as SeededRandom from "../SeededRandom.ts"
+
+const { minute, world } = Fixture
+const { accept, customer, describe, hashOf, inbound, template } = MessageFixture
+
+interface Choice {
+  readonly name: string
+  readonly preference?: Contact.Preference
+  readonly phoneNumberId?: Id.PhoneNumberId
+  readonly source?: Suppression.Source
+  readonly at?: number
+}
+
+/** Chooses for every name that the customer has. */
+const choose = (own: Fixture.World, choice: Choice) =>
+  Effect.gen(function*() {
+    const store = yield* ContactStore.ContactStore
+    const name = CustomerNames.keyOf(choice.name)
+    let names = [name]
+    for (;;) {
+      const chosen = yield* store.choose({
+        now: choice.at ?? own.start,
+        workspaceId: own.workspace.id,
+        phoneNumberId: choice.phoneNumberId ?? null,
+        name,
+        hashes: Object.fromEntries(names.map((each) => [each, hashOf(each)])),
+        preference: choice.preference ?? "opt_out",
+        source: choice.source ?? "api"
+      })
+      if (chosen._tag === "Chosen") return { ...chosen, names: names.length }
+      names = [...names, ...chosen.names]
+    }
+  })
+
+/** Erases a customer's contacts. */
+const erase = (own: Fixture.World, given: string, at = own.start) =>
+  Effect.gen(function*() {
+    const store = yield* CustomerStore.CustomerStore
+    let names = CustomerRecords.namesOf(given, [])
+    for (;;) {
+      const more = CustomerRecords.namesOf(given, yield* store.contacts(own.workspace.id, names))
+      if (more.texts.length <= names.texts.length) break
+      names = more
+    }
+    return yield* store.erase({
+      workspaceId: own.workspace.id,
+      names,
+      hashes: names.keys.map(hashOf),
+      place: "contacts",
+      after: null,
+      now: at
+    })
+  })
+
+/** What becomes of a marketing template. */
+const sent = (own: Fixture.World, to: string, now = own.start, from?: string) =>
+  Effect.map(
+    accept(own, {
+      now,
+      message: template({ to, name: "promo", bodyParams: ["x"], ...(from === undefined ? {} : { from }) })
+    }),
+    ({ accepted }) => describe(accepted)
+  )
+
+const said = (own: Fixture.World, who: Contact.Customer | string, body: string, at = own.start) =>
+  inbound(own, { customer: who, at, now: at, content: { type: "text", content: { body } } })
+
+/** A further number of the workspace. */
+const beside = (own: Fixture.World) =>
+  Effect.tap(
+    Fixture.phoneNumber(own.workspace.id, { providerAccountId: own.number.providerAccountId, isDefault: false }),
+    (number) => PhoneNumberStore.PhoneNumberStore.use((store) => store.add(number))
+  )
+
+const optOuts = (own: Fixture.World, limit = 2) =>
+  Effect.gen(function*() {
+    const store = yield* ContactStore.ContactStore
+    const all: Array<ContactStore.OptOut> = []
+    let after: string | null = null
+    do {
+      const page: Page.Page<ContactStore.OptOut> = yield* store.optOuts(own.workspace.id, { limit, after })
+      all.push(...page.items)
+      after = page.next
+    } while (after !== null)
+    return all
+  })
+
+const refused = "forbidden/opted_out"
+const both = (phone: string, userId: string): Contact.Customer => ({ phone, userId })
+
+/** Registers the tests. */
+export const tests = (it: Fixture.It): void => {
+  it.effect("a name that nobody knows is opted out for every number, in every written form, until it is opted in", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const other = yield* world()
+      const second = yield* beside(own)
+      const chosen = yield* choose(own, { name: "+551187654321", source: "import" })
+      assert.deepStrictEqual(chosen, {
+        _tag: "Chosen",
+        optOut: { at: own.start, source: "import" },
+        isNew: true,
+        names: 1
+      })
+      for (const to of ["+5511987654321", "+551187654321"]) {
+        assert.strictEqual(yield* sent(own, to), refused)
+        assert.strictEqual(yield* sent(own, to, own.start, second.id), refused)
+        assert.strictEqual(yield* sent(other, to), "Claimed")
+      }
+      assert.strictEqual(yield* sent(own, customer(2)), "Claimed")
+      // the utility template of a send that an opt-out does not block
+      assert.strictEqual(
+        describe((yield* accept(own, { message: template({ to: "+5511987654321" }) })).accepted),
+        "Claimed"
+      )
+      const again = yield* choose(own, { name: "+5511987654321", at: own.start + minute })
+      assert.deepStrictEqual([again.optOut, again.isNew], [{ at: own.start, source: "import" }, false])
+      const ended = yield* choose(own, { name: "+5511987654321", preference: "opt_in" })
+      assert.deepStrictEqual([ended.optOut, ended.isNew], [undefined, true])
+      assert.strictEqual(yield* sent(own, "+5511987654321"), "Claimed")
+      assert.isFalse((yield* choose(own, { name: "+5511987654321", preference: "opt_in" })).isNew)
+    }))
+
+  it.effect("an opt-out for one number leaves the others, and a number can be excepted from one for all", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const second = yield* beside(own)
+      const outcomes = Effect.all([sent(own, customer(1)), sent(own, customer(1), own.start, second.id)])
+      yield* choose(own, { name: customer(1), phoneNumberId: second.id })
+      assert.deepStrictEqual(yield* outcomes, ["Claimed", refused])
+      yield* choose(own, { name: customer(1) })
+      assert.deepStrictEqual(yield* outcomes, [refused, refused])
+      yield* choose(own, { name: customer(1), phoneNumberId: second.id, preference: "opt_in" })
+      assert.deepStrictEqual(yield* outcomes, [refused, "Claimed"])
+      yield* choose(own, { name: customer(1) })
+      assert.deepStrictEqual(yield* outcomes, [refused, refused])
+      yield* choose(own, { name: customer(1), preference: "opt_in" })
+      assert.deepStrictEqual(yield* outcomes, ["Claimed", "Claimed"])
+    }))
+
+  it.effect("a choice is about every name of a customer, and their contacts follow it", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      yield* inbound(own, { customer: both(customer(1), "US.1") })
+      assert.strictEqual((yield* choose(own, { name: "US.1" })).names, 2)
+      assert.strictEqual(yield* sent(own, customer(1)), refused)
+      const { items: [contact] } = yield* ContactStore.ContactStore.use((store) =>
+        store.list(own.workspace.id, {}, { limit: 2, after: null })
+      )
+      assert.deepStrictEqual([contact!.optedOut, contact!.preferenceAt], [true, own.start])
+      yield* choose(own, { name: customer(1), preference: "opt_in" })
+      assert.strictEqual(yield* sent(own, "US.1"), "Claimed")
+    }))
+
+  it.effect("a name that is told together with one that is opted out is opted out too, on every number", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const second = yield* beside(own)
+      yield* choose(own, { name: customer(1) })
+      yield* inbound(own, { customer: both(customer(1), "US.1") })
+      assert.strictEqual(yield* sent(own, "US.1"), refused)
+      assert.strictEqual(yield* sent(own, "US.1", own.start, second.id), refused)
+    }))
+
+  it.effect("START ends an opt-out on the number that it was written to, whoever set it", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const second = yield* beside(own)
+      yield* choose(own, { name: customer(1), at: own.start })
+      yield* said(own, customer(1), "hello", own.start + 1)
+      assert.strictEqual(yield* sent(own, customer(1), own.start + 1), refused)
+      yield* said(own, customer(1), "START", own.start + 2)
+      assert.strictEqual(yield* sent(own, customer(1), own.start + 2), "Claimed")
+      assert.strictEqual(yield* sent(own, customer(1), own.start + 2, second.id), refused)
+      // one that was written before the opt-out ends nothing
+      yield* choose(own, { name: customer(2), at: own.start + 5 })
+      yield* said(own, customer(2), "START", own.start + 4)
+      assert.strictEqual(yield* sent(own, customer(2), own.start + 6), refused)
+    }))
+
+  it.effect("the opt-out of an erased customer stays under all their names, and nothing else does", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const store = yield* ContactStore.ContactStore
+      const second = yield* beside(own)
+      yield* said(own, both(customer(1), "US.1"), "STOP")
+      assert.strictEqual((yield* erase(own, "US.1", own.start + 1)).erased, 1)
+      assert.strictEqual((yield* erase(own, "US.1", own.start + 1)).erased, 0)
+      for (const to of [customer(1), "US.1"]) {
+        assert.strictEqual(yield* sent(own, to), refused)
+        assert.strictEqual(yield* sent(own, to, own.start, second.id), "Claimed")
+      }
+      assert.deepStrictEqual(yield* optOuts(own), [])
+      assert.strictEqual(yield* store.countErased(own.workspace.id), 2)
+      assert.deepStrictEqual(yield* store.named(own.workspace.id, "US.1"), [])
+    }))
+
+  it.effect("an erased customer who writes again stays opted out until START, or until somebody opts them in", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const store = yield* ContactStore.ContactStore
+      for (const n of [1, 2, 3]) {
+        yield* said(own, customer(n), "STOP")
+        yield* erase(own, customer(n), own.start + 1)
+      }
+      // in the second of the message before
+      yield* said(own, customer(1), "hello", own.start + 2)
+      assert.strictEqual(yield* sent(own, customer(1), own.start + 2), refused)
+      yield* said(own, both(customer(1), "US.1"), "START", own.start + 2)
+      assert.strictEqual(yield* sent(own, customer(1), own.start + 3), "Claimed")
+      yield* said(own, customer(2), "start!", own.start + 2)
+      assert.strictEqual(yield* sent(own, customer(2), own.start + 3), "Claimed")
+      const ended = yield* choose(own, { name: customer(3), preference: "opt_in", at: own.start + 3 })
+      assert.isTrue(ended.isNew)
+      assert.strictEqual(yield* sent(own, customer(3), own.start + 3), "Claimed")
+      assert.strictEqual(yield* store.countErased(own.workspace.id), 0)
+    }))
+
+  it.effect("erasing a customer who has opted in again leaves nothing", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const store = yield* ContactStore.ContactStore
+      yield* said(own, both(customer(1), "US.1"), "STOP")
+      yield* erase(own, customer(1), own.start + 1)
+      yield* said(own, both(customer(1), "US.1"), "START", own.start + 2)
+      yield* erase(own, customer(1), own.start + 3)
+      assert.strictEqual(yield* sent(own, customer(1), own.start + 4), "Claimed")
+      assert.strictEqual(yield* sent(own, "US.1", own.start + 4), "Claimed")
+      assert.strictEqual(yield* store.countErased(own.workspace.id), 0)
+    }))
+
+  it.effect("an erased customer's move takes the opt-out along", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      yield* said(own, customer(1), "STOP")
+      yield* erase(own, customer(1), own.start + 1)
+      yield* ContactStore.ContactStore.use((store) =>
+        store.move({
+          now: own.start + 2,
+          hashes: MessageFixture.hashesOf(MessageFixture.named(customer(1)), MessageFixture.named(customer(2))),
+          providerNumberId: own.number.providerNumberId,
+          from: MessageFixture.named(customer(1)),
+          to: MessageFixture.named(customer(2)),
+          at: own.start + 2
+        })
+      )
+      assert.strictEqual(yield* sent(own, customer(2), own.start + 3), refused)
+    }))
+
+  it.effect("opt-outs are listed by name with who set them, those of customers' own words by their contacts", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      yield* said(own, customer(5), "STOP")
+      yield* said(own, customer(6), "STOP")
+      yield* inbound(own, { customer: customer(4) })
+      yield* choose(own, { name: customer(4), source: "person" })
+      yield* choose(own, { name: "US.9", source: "import" })
+      yield* choose(own, { name: customer(3), phoneNumberId: own.number.id, at: own.start + 1 })
+      const listed: ReadonlyArray<ContactStore.OptOut> = [
+        { name: customer(3), phoneNumberId: own.number.id, at: own.start + 1, source: "api" },
+        { name: customer(4), phoneNumberId: null, at: own.start, source: "person" },
+        { name: "US.9", phoneNumberId: null, at: own.start, source: "import" },
+        { name: customer(5), phoneNumberId: own.number.id, at: own.start, source: null },
+        { name: customer(6), phoneNumberId: own.number.id, at: own.start, source: null }
+      ]
+      for (const limit of [1, 2, 3, 100]) assert.deepStrictEqual(yield* optOuts(own, limit), [...listed])
+    }))
+
+  it.effect.each(Array.from({ length: 12 }, (_, i) => ({ seed: i + 1 })))(
+    "after any history of choices, words, links and erasures no message goes to an opted-out customer, seed $seed",
+    ({ seed }) =>
+      Effect.gen(function*() {
+        const random = SeededRandom.make(seed)
+        const own = yield* world()
+        const numbers = [own.number, yield* beside(own)]
+        const phone = customer(1)
+        const names = [phone, "US.1"]
+        const whoOf = (told: ReadonlyArray<string>) =>
+          told.length === 2 ? both(phone, "US.1") : CustomerNames.customerOf(told[0]!)
+        // the model: which names are known to be one customer on a number, and which are opted out there
+        const linked = numbers.map(() => false)
+        const out = new Map(names.map((name) => [name, numbers.map(() => false)]))
+        const anyLink = (name: string) => linked.includes(true) ? names : [name]
+        const setOut = (which: ReadonlyArray<string>, n: number, isOut: boolean) => {
+          for (const name of which) out.get(name)![n] = isOut
+        }
+        const isOut = (which: ReadonlyArray<string>, n: number) => which.some((name) => out.get(name)![n]!)
+        const history: Array<string> = []
+        for (let i = 1; i <= 60; i++) {
+          const at = own.start + i
+          const n = random.below(2)
+          const number = numbers[n]!
+          const name = random.pick(names)
+          const told = random.pick([names, names, [name]])
+          const kind = random.pick(["STOP", "START", "hello", "tell", "out", "in", "erase", "send", "send", "send"])
+          history.push(`${kind} ${n} ${told.join("+")}`)
+          if (kind === "send") {
+            const outcome = yield* sent(own, name, at, number.id)
+            if (isOut([name], n)) assert.strictEqual(outcome, refused, history.join("\n"))
+          } else if (kind === "erase") {
+            const which = anyLink(name)
+            yield* erase(own, name, at)
+            for (const n of numbers.keys()) setOut(which, n, isOut(which, n))
+            linked.fill(false)
+          } else if (kind === "out" || kind === "in") {
+            const isOfNumber = random.below(2) === 0
+            yield* choose(own, {
+              name,
+              at,
+              preference: kind === "out" ? "opt_out" : "opt_in",
+              ...(isOfNumber ? { phoneNumberId: number.id } : {})
+            })
+            for (const each of isOfNumber ? [n] : numbers.keys()) setOut(anyLink(name), each, kind === "out")
+          } else {
+            const world = { ...own, number }
+            if (kind === "tell") {
+              yield* ContactStore.ContactStore.use((store) =>
+                store.tell({
+                  now: at,
+                  hashes: MessageFixture.hashesOf(whoOf(told)),
+                  providerNumberId: number.providerNumberId,
+                  customer: whoOf(told),
+                  at
+                })
+              )
+            } else yield* said(world, whoOf(told), kind, at)
+            if (told.length === 2) linked[n] = true
+            const which = linked[n] ? names : told
+            setOut(which, n, kind === "STOP" || kind !== "START" && isOut(which, n))
+          }
+        }
+        // nobody is opted out for ever
+        for (const name of names) yield* choose(own, { name, preference: "opt_in", at: own.start + 100 })
+        for (const { id } of numbers) {
+          for (const name of names) assert.strictEqual(yield* sent(own, name, own.start + 101, id), "Claimed")
+        }
+        assert.deepStrictEqual(yield* optOuts(own), [])
+        assert.isTrue(Option.isNone(
+          yield* ContactStore.ContactStore.use((store) => store.get(own.workspace.id, own.number.id, "US.2"))
+        ))
+      })
+  )
+}

@@ -1,0 +1,124 @@
+/**
+ * Conformance of `KeptAnswerStore`.
+ */
+import { assert } from "@effect/vitest"
+import { type Id, type Idempotency, KeptAnswer, KeptAnswerStore } from "@wac/core"
+import { Duration, Effect } from "effect"
+import * as Fixture from "../Fixture.ts"
+
+const { day, hour, world } = Fixture
+
+const lease = Duration.toMillis(KeptAnswer.lease)
+
+const placeIn = (workspaceId: Id.WorkspaceId) =>
+  Effect.map(Fixture.word, (word): KeptAnswer.Place => ({
+    workspaceId,
+    caller: "usr_1",
+    route: "POST /internal/campaigns",
+    key: word as Idempotency.IdempotencyKey
+  }))
+
+const answer: KeptAnswer.Answer = { status: 201, body: `{"id":"cmp_1","name":"Ünïcode “é”"}` }
+
+/** Registers the tests. */
+export const tests = (it: Fixture.It): void => {
+  it.effect("a place is claimed once, and what is answered is kept for 24 hours after the answer", () =>
+    Effect.gen(function*() {
+      const store = yield* KeptAnswerStore.KeptAnswerStore
+      const { start, workspace } = yield* world()
+      const place = yield* placeIn(workspace.id)
+      const first = { fingerprint: "f", token: "one" }
+      const second = { fingerprint: "f", token: "two" }
+      assert.deepStrictEqual(yield* store.claim(place, first, start), { _tag: "Claimed" })
+      assert.deepStrictEqual(yield* store.claim(place, first, start), { _tag: "Claimed" })
+      assert.deepStrictEqual(yield* store.claim(place, second, start + 1), { _tag: "Running" })
+      yield* store.settle(place, "one", answer, start + hour)
+      for (const at of [start + hour, start + hour + day - 1]) {
+        assert.deepStrictEqual(yield* store.claim(place, second, at), { _tag: "Answered", answer })
+      }
+      assert.deepStrictEqual(yield* store.claim(place, second, start + hour + day), { _tag: "Claimed" })
+      assert.deepStrictEqual(
+        yield* store.claim(place, { ...second, token: "three" }, start + hour + day),
+        { _tag: "Running" }
+      )
+    }))
+
+  it.effect("another body under the same key is a conflict, answered or not", () =>
+    Effect.gen(function*() {
+      const store = yield* KeptAnswerStore.KeptAnswerStore
+      const { start, workspace } = yield* world()
+      const place = yield* placeIn(workspace.id)
+      yield* store.claim(place, { fingerprint: "f", token: "one" }, start)
+      const other = { fingerprint: "g", token: "two" }
+      assert.deepStrictEqual(yield* store.claim(place, other, start), { _tag: "Conflict" })
+      yield* store.settle(place, "one", { status: 204, body: "" }, start)
+      assert.deepStrictEqual(yield* store.claim(place, other, start), { _tag: "Conflict" })
+      assert.deepStrictEqual(yield* store.claim(place, { ...other, fingerprint: "f" }, start), {
+        _tag: "Answered",
+        answer: { status: 204, body: "" }
+      })
+    }))
+
+  it.effect("a place that is given back binds nothing, and only its owner gives it back or answers", () =>
+    Effect.gen(function*() {
+      const store = yield* KeptAnswerStore.KeptAnswerStore
+      const { start, workspace } = yield* world()
+      const place = yield* placeIn(workspace.id)
+      yield* store.claim(place, { fingerprint: "f", token: "one" }, start)
+      yield* store.settle(place, "another", null, start)
+      yield* store.settle(place, "another", answer, start)
+      const other = { fingerprint: "g", token: "two" }
+      assert.deepStrictEqual(yield* store.claim(place, { ...other, fingerprint: "f" }, start), { _tag: "Running" })
+      yield* store.settle(place, "one", null, start)
+      assert.deepStrictEqual(yield* store.claim(place, other, start), { _tag: "Claimed" })
+    }))
+
+  it.effect("a request whose process ended is lost, and is never claimed by another, until its owner answers after all", () =>
+    Effect.gen(function*() {
+      const store = yield* KeptAnswerStore.KeptAnswerStore
+      const { start, workspace } = yield* world()
+      const place = yield* placeIn(workspace.id)
+      yield* store.claim(place, { fingerprint: "f", token: "one" }, start)
+      const again = { fingerprint: "f", token: "two" }
+      assert.deepStrictEqual(yield* store.claim(place, again, start + lease - 1), { _tag: "Running" })
+      for (const at of [start + lease, start + day - 1]) {
+        assert.deepStrictEqual(yield* store.claim(place, again, at), { _tag: "Lost" })
+      }
+      yield* store.settle(place, "one", answer, start + lease)
+      assert.deepStrictEqual(yield* store.claim(place, again, start + lease), { _tag: "Answered", answer })
+    }))
+
+  it.effect("another workspace, person, route or key is another place", () =>
+    Effect.gen(function*() {
+      const store = yield* KeptAnswerStore.KeptAnswerStore
+      const { start, workspace } = yield* world()
+      const there = yield* world({ start })
+      const place = yield* placeIn(workspace.id)
+      const others = [
+        place,
+        { ...place, workspaceId: there.workspace.id },
+        { ...place, caller: "usr_2" },
+        { ...place, route: "POST /internal/webhook/replays" },
+        yield* placeIn(workspace.id)
+      ]
+      for (const [i, each] of others.entries()) {
+        assert.deepStrictEqual(yield* store.claim(each, { fingerprint: `${i}`, token: `${i}` }, start), {
+          _tag: "Claimed"
+        })
+      }
+    }))
+
+  it.effect("of 20 racing requests with one key, exactly one claims it", () =>
+    Effect.gen(function*() {
+      const store = yield* KeptAnswerStore.KeptAnswerStore
+      const { start, workspace } = yield* world()
+      const place = yield* placeIn(workspace.id)
+      const verdicts = yield* Effect.forEach(
+        Array.from({ length: 20 }, (_, i) => `${i}`),
+        (token) => store.claim(place, { fingerprint: "f", token }, start),
+        { concurrency: "unbounded" }
+      )
+      assert.strictEqual(verdicts.filter(({ _tag }) => _tag === "Claimed").length, 1)
+      assert.strictEqual(verdicts.filter(({ _tag }) => _tag === "Running").length, 19)
+    }))
+}
