@@ -220,6 +220,7 @@ export const tests = (it: Fixture.It): void => {
           rateCard: [],
           provider: own.number.provider,
           messageIds: yield* Effect.replicateEffect(Fixture.id("msg"), 10),
+          hashes: {},
           ids: yield* Fixture.eventIds
         })
       })
