@@ -934,7 +934,7 @@ export const tests = (it: Fixture.It): void => {
         yield* customers.erase({
           workspaceId: own.workspace.id,
           names: CustomerRecords.namesOf(message.content.to, []),
-          hashes: [],
+          hashes: {},
           place: "messages",
           after: null,
           now: own.start
@@ -1164,7 +1164,7 @@ export const tests = (it: Fixture.It): void => {
       const { erased } = yield* customers.erase({
         workspaceId: own.workspace.id,
         names: CustomerRecords.namesOf(recipient!.message.content.to, []),
-        hashes: [],
+        hashes: {},
         place: "messages",
         after: null,
         now: own.start
