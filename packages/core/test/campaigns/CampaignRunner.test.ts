@@ -29,13 +29,14 @@ const setUp = () => {
         accept: (command) => Effect.andThen(Effect.suspend(() => storage.isReady), real.accept(command))
       }))
   )
-  /** A send computes a hash at its slot, which the clock must not pass meanwhile. */
+  /** Each send hashes its recipient's name in the middle of what the runner times. */
   const vault = Layer.effect(
     Vault,
-    Effect.map(
-      Vault,
-      (real) => Vault.of({ ...real, fingerprint: (secret) => Effect.andThen(hold, real.fingerprint(secret)) })
-    )
+    Effect.map(Vault, (real) =>
+      Vault.of({
+        ...real,
+        fingerprint: (secret) => Effect.andThen(hold, real.fingerprint(secret))
+      }))
   )
   return {
     provider,
