@@ -56,7 +56,7 @@ export const visit = async (
     ...contextOptions
   })
   const page = await context.newPage()
-  page.setDefaultTimeout(60_000)
+  page.setDefaultTimeout(300_000)
   const troubles: Array<string> = []
   page.on("pageerror", (error) => troubles.push(`exception: ${error.stack ?? error.message}`))
   page.on("console", (message) => {

@@ -72,7 +72,7 @@ const troubles: Array<string> = []
 beforeEach(async () => {
   context = await browser.newContext({ reducedMotion: "reduce" })
   page = await context.newPage()
-  page.setDefaultTimeout(60_000)
+  page.setDefaultTimeout(300_000)
   page.on("pageerror", (error) => troubles.push(`exception: ${error.stack ?? error.message}`))
   page.on("response", (response) => {
     if (response.status() === 403 || response.status() >= 500) troubles.push(`${response.status()} ${response.url()}`)

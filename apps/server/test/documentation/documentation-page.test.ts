@@ -233,7 +233,7 @@ layer(checks.Served.layer(), checks.live)("the documentation", (it) => {
 const until = (holds: () => boolean) =>
   Effect.suspend(() => holds() ? Effect.void : Effect.fail("not yet")).pipe(
     Effect.retry(Schedule.spaced("250 millis")),
-    Effect.timeout("60 seconds"),
+    Effect.timeout("5 minutes"),
     Effect.orDie
   )
 
