@@ -106,7 +106,7 @@ class Known {
   }
 
   /** The names that are one customer with this one. */
-  with(name: string): ReadonlySet<string> {
+  together(name: string): ReadonlySet<string> {
     return this.groups.find((group) => group.has(name)) ?? new Set([name])
   }
   has(name: string): boolean {
@@ -126,7 +126,7 @@ class Known {
    * before, and so does an id that comes with another number.
    */
   link(names: ReadonlyArray<string>): ReadonlySet<string> {
-    const wasOut = this.isOut(names.flatMap((name) => [...this.with(name)]))
+    const wasOut = this.isOut(names.flatMap((name) => [...this.together(name)]))
     const left = this.groups.flatMap((group) => {
       const isOthers = this.ownerOf(names) !== undefined && this.ownerOf(group) !== undefined &&
         this.ownerOf(names) !== this.ownerOf(group)
@@ -208,7 +208,7 @@ const run = (
     const closure = (name: string): ReadonlySet<string> => {
       let all = new Set([name])
       for (;;) {
-        const more = new Set([...all].flatMap((each) => known.flatMap((one) => [...one.with(each)])))
+        const more = new Set([...all].flatMap((each) => known.flatMap((one) => [...one.together(each)])))
         if (more.size === all.size) return all
         all = more
       }
@@ -290,7 +290,7 @@ const run = (
         const { isMarketing, n, to: written } = open.find(({ campaign }) => campaign.id === message.campaignId)!
         const { content, id: messageId } = message
         const to = CustomerNames.keyOf(content.to)
-        const isWritten = [...known[n]!.with(to)].some((name) => written.has(name))
+        const isWritten = [...known[n]!.together(to)].some((name) => written.has(name))
         const accepted = yield* send(n, {
           route: Recipient.routeOf(message.campaignId!),
           key: to,
@@ -351,8 +351,23 @@ const run = (
     })
 
     const kinds = [
-      ...["STOP", "START", "hello", "tell", "tell", "rename", "out", "in", "import", "erase"],
-      ...["send", "send", "send", "campaign", "work", "work", "work"]
+      "STOP",
+      "START",
+      "hello",
+      "tell",
+      "tell",
+      "rename",
+      "out",
+      "in",
+      "import",
+      "erase",
+      "send",
+      "send",
+      "send",
+      "campaign",
+      "work",
+      "work",
+      "work"
     ]
     for (let i = 1; i <= length; i++) {
       now += Fixture.second
