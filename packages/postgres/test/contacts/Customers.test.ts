@@ -128,6 +128,7 @@ layer(database, { excludeTestServices: true })("a customer", (it) => {
         "buckets",
         "campaign_rows",
         "contacts",
+        "conversations",
         "events",
         "inbound_messages",
         "inbound_post_bodies",
@@ -143,6 +144,7 @@ layer(database, { excludeTestServices: true })("a customer", (it) => {
         event: 4,
         file: 1,
         message: 5,
+        inbound_message: 1,
         campaign_row: 1,
         provider_post: 1,
         contact: 1
