@@ -108,7 +108,7 @@ const routesOf = (prefix: string): ReadonlyArray<string> => {
       if (endpoint.path.startsWith(prefix)) routes.push(`${endpoint.method} ${endpoint.path}`)
     }
   })
-  return routes.sort()
+  return [...new Set(routes)].sort()
 }
 
 /** Calls every method of a client, and goes through every list; resolves to the routes that were called. */
@@ -143,7 +143,7 @@ const routesCalled = async (
       else await (takesId ? method("the-id", {}) : method.length > 1 ? method({}) : method())
     }
   }
-  return routes.sort()
+  return [...new Set(routes)].sort()
 }
 
 /** EventSource reads it. */

@@ -40,7 +40,7 @@ export const ConversationMessage = Schema.Struct({
   to: Schema.String,
   type: Schema.String,
   content: Schema.Json.annotate({ description: "What it said; {} once that was deleted" }),
-  context: Schema.NullOr(Schema.Json),
+  context: Schema.Json.annotate({ description: "What it quotes or answers; null if nothing" }),
   at: Timestamp.annotate({ description: "When it was created, or when the customer wrote it" })
 }).annotate({ identifier: "ConversationMessage" })
 

@@ -121,7 +121,7 @@ export const InboundMessage = Schema.StructWithRest(
     from_user_id: Schema.NullOr(Schema.String),
     to: Schema.String,
     type: Schema.String,
-    context: Schema.NullOr(Schema.Json),
+    context: Schema.Json.annotate({ description: "What it quotes or answers; null if nothing" }),
     received_at: Timestamp
   }),
   [Schema.Record(Schema.String, Schema.Json)]
