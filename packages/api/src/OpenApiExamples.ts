@@ -489,6 +489,7 @@ export const byOperation: { readonly [id in OperationId]: Example } = {
     }
   },
   "account.switchWorkspace": { request: { workspaceId: session.workspaceId }, response: session },
+  "account.confirmSession": { request: { password: "correct horse battery" } },
   "account.sessions": {
     response: {
       data: [{
@@ -504,6 +505,7 @@ export const byOperation: { readonly [id in OperationId]: Example } = {
     }
   },
   "account.endSession": {},
+  "account.endOtherSessions": {},
   "account.changePassword": { request: { current: "correct horse battery", new: "another horse battery" } },
   "passwordReset.request": { request: { email: session.email } },
   "passwordReset.reset": { request: { token: "…", password: "another horse battery" } },
@@ -554,6 +556,7 @@ export const byOperation: { readonly [id in OperationId]: Example } = {
     }
   },
   "members.remove": {},
+  "members.endSessions": {},
   "invitations.accept": { request: { token: "…", password: "correct horse battery" }, response: session },
   "portal.open": { request: { token: "…" }, response: session },
   "phoneNumbers.list": {
