@@ -14,6 +14,7 @@ create table conversations (
 );
 create index conversations_list on conversations (workspace_id, customer, is_inbound, message_id);
 create index conversations_inbound on conversations (workspace_id, message_id) where is_inbound;
+create index conversations_received on conversations (message_id) where is_inbound;
 comment on table conversations is
   'A message of a conversation: one of the table messages, or one from the customer. A table of its own, so that neither sends nor reports maintain the index of customers in messages';
 comment on column conversations.customer is
@@ -21,6 +22,7 @@ comment on column conversations.customer is
 comment on column conversations.received is
   'ReceivedMessage, without what the other columns say; null if it was sent, as it is in messages then';
 comment on column conversations.said is 'Content and context of what was received; null once that was deleted';
+comment on index conversations_received is 'What customers wrote is deleted by its age, however much was sent meanwhile';
 
 alter table forgotten_bodies add column received text not null default '';
 comment on column forgotten_bodies.received is 'The same for what customers wrote';
