@@ -151,6 +151,16 @@ for (const { layer: database, name } of databases) {
         bound(yield* page({ names: undefined, direction: "inbound" }, null, other), 0, 0)
       }))
 
+    it.effect("moving a conversation reads and writes its messages alone", () =>
+      Effect.gen(function*() {
+        const moved = { workspaceId: own as Id.WorkspaceId, phoneNumberId: "pn" as Id.PhoneNumberId, to: "US.1" }
+        const { params, text } = Conversations.moveConversations([{ ...moved, names: ["+120299", "+1202101"] }])[0]!
+        const tables = yield* touched(text, params!)
+        assert.strictEqual(tables("conversations").scans, 0)
+        assert.isAtMost(tables("conversations").read, 8)
+        assert.strictEqual(tables("conversations").written, 2)
+      }))
+
     it.effect("a page of contacts costs a page", () =>
       Effect.gen(function*() {
         const list = (workspace: string, after: readonly [string, string] | null, number: string | null) =>

@@ -82,6 +82,14 @@ interface Writes {
   readonly received: ReadonlyArray<Id.MessageId>
 }
 
+/** Along `conversations_received`. $1 the bound of identifiers. */
+export const receivedBodiesText =
+  `with reached as materialized (select f.received from forgotten_bodies f for update skip locked)
+  select c.message_id from reached r cross join lateral (
+    select c.message_id from conversations c
+    where c.message_id > r.received and c.message_id < $1 and c.is_inbound order by c.message_id limit ${atOnce}
+  ) c`
+
 /** As `ReceivedMessage.withoutBody`. */
 const emptyReceivedText = "update conversations c set said = null where c.message_id = any ($1::text[])"
 
@@ -97,14 +105,7 @@ export const forgetBodies: StepOptions<{ readonly before: Time.Instant }, Loaded
         ) m`,
       params: [Id.lowestAt("msg", command!.before), texts(Message.over)]
     },
-    {
-      text: `with reached as materialized (select f.received from forgotten_bodies f for update skip locked)
-        select c.message_id from reached r cross join lateral (
-          select c.message_id from conversations c
-          where c.message_id > r.received and c.message_id < $1 and c.is_inbound order by c.message_id limit ${atOnce}
-        ) c`,
-      params: [Id.lowestAt("msg", command!.before)]
-    }
+    { text: receivedBodiesText, params: [Id.lowestAt("msg", command!.before)] }
   ],
   read: ([, rows, received], now) => ({
     now,
