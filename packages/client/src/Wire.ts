@@ -2,10 +2,9 @@
  * The requests and responses of `/v1`, in plain types. The server follows the API definition of `@wac/api`; a type test
  * compares these types with it.
  */
-import type { ReceivedContext } from "./Event.ts"
 import type { Json } from "./Json.ts"
 import type { FreeFormContents, FreeFormType, TemplateContent } from "./MessageContents.ts"
-import type { ReceivedContent } from "./ReceivedContent.ts"
+import type { ReceivedContent, ReceivedContext } from "./ReceivedContent.ts"
 
 /** The fields of every send. */
 interface Addressing {

@@ -126,7 +126,7 @@ export interface KeptContact {
 }
 
 /** A message of a conversation: sent, if the customer did not write it. */
-export interface KeptEntry {
+interface KeptEntry {
   readonly id: Id.MessageId
   readonly workspaceId: Id.WorkspaceId
   readonly phoneNumberId: Id.PhoneNumberId

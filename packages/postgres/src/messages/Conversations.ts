@@ -77,7 +77,7 @@ export const receivedText = `select ${found} from conversations c
  * A page of a conversation, along `conversations_list`: as many rows of each name and direction, of which the newest are
  * the page. $1 workspace, $2 limit, $3 the message before, $4 names, $5 directions.
  */
-export const listText = `with found as materialized (
+const listText = `with found as materialized (
     select c.* from unnest($4::text[]) n (name) cross join unnest($5::boolean[]) d (is_inbound)
     cross join lateral (
       select ${found} from conversations c
@@ -93,11 +93,12 @@ export const listText = `with found as materialized (
   from found c order by c.message_id desc`
 
 /** A page of what customers wrote, along `conversations_inbound`. */
-export const inboundText = `select ${found} from conversations c
+const inboundText = `select ${found} from conversations c
   where (c.workspace_id, c.message_id) >= ($1, '') and (c.workspace_id, c.message_id) < ($1, $3) and c.is_inbound
   order by c.workspace_id desc, c.message_id desc limit $2`
 
-const highest = "msg_~"
+/** Above every id. */
+const highest = `msg_${"Z".repeat(26)}`
 
 /** The statement of a page. */
 export const list = (
