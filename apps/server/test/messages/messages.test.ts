@@ -53,6 +53,7 @@ const template = (name: string, bodyParams?: ReadonlyArray<string>, language = "
 const text = (to: string, body = "hello") => ({ to, type: "text", text: { body } })
 
 const storedFields = [
+  "direction",
   "status",
   "message_id",
   "provider_message_id",
