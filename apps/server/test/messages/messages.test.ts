@@ -122,6 +122,7 @@ layer(Fixture.layer, checks.live)("messages", (it) => {
         const { created_at, sent_at, ...rest } = first.body
         assert.deepStrictEqual(rest, {
           ...sent.body,
+          direction: "outbound",
           to: "+15551230003",
           from: "+15005550100",
           type: "template",

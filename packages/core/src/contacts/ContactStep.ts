@@ -331,8 +331,8 @@ const aliasesOf = (contact: Contact.Contact): ReadonlyArray<Alias> =>
 /**
  * Decides `ContactStore.recordInbound`: each message counts once. `Contact.meet` finds the contact. Its window moves to
  * `ServiceWindow.openedAt` if that is newer and the message opens a window (`InboundMessage.opensWindow`), a preference in
- * the message counts from then, a `message.received` event is recorded, and the message is kept for the conversation. A message that the business wrote on its own
- * phone only causes a `message.echoed` event.
+ * the message counts from then, a `message.received` event is recorded, and the message is kept for the conversation. A
+ * message that the business wrote on its own phone only causes a `message.echoed` event.
  */
 export const recordInbound: Decide<RecordInbound, LoadedInbound, Recorded, InboundWrites> = (loaded, commands) => {
   const contacts = new Changed(loaded)
