@@ -114,6 +114,26 @@ const overHttp = Effect.fnUntraced(function*(ask: Dashboard.Dashboard["ask"], { 
   )
 })
 
+/** The goal for the 99th percentile of a conversation's page, in milliseconds. */
+const conversationGoal = 20
+
+/** Measures the first and the second page of a conversation, of which each holds as many messages as it can. */
+const conversation = Effect.fnUntraced(function*(ask: Dashboard.Dashboard["ask"], { repetitions, stored }: Plan) {
+  const { body: { data } } = yield* ask("GET", "/internal/phone-numbers")
+  const [number] = data as ReadonlyArray<{ readonly id: string }>
+  const path = `/internal/contacts/${encodeURIComponent(`${number!.id}:${Stored.talker}`)}/messages?limit=50`
+  const { body } = yield* ask("GET", path)
+  const next = body["nextCursor"]
+  const pages = [path, ...typeof next === "string" ? [`${path}&cursor=${next}`] : []]
+  const times = yield* Effect.forEach(pages, (page) => repeated(ask("GET", page), 10 * repetitions))
+  const p99 = percentile(sorted(times.flat()), 0.99)
+  yield* Console.log(
+    `a page of a conversation over HTTP, ${Report.whole(stored)} messages stored, p99 ms  ${Report.decimals(p99, 1)}${
+      Report.verdict(p99, { most: conversationGoal })
+    }`
+  )
+})
+
 /** An interaction of a person, and the address that it leads to. */
 interface Interaction {
   readonly name: string
@@ -298,5 +318,6 @@ export const run = (plan: Plan): Effect.Effect<void, BenchFailed, Scope.Scope> =
     )
     const { ask, url } = yield* served(cluster, plan.stored)
     yield* overHttp(ask, plan)
+    yield* conversation(ask, plan)
     yield* inBrowser(url, plan)
   })

@@ -28,6 +28,10 @@ const content = `json_build_object('to', ${customerOf}, 'type', 'template', 'tem
 
 const providerMessageId = "'wamid.' || md5(n::text)"
 
+/** Every hundredth message is of one customer, who wrote every fourth of them. */
+export const talker = "+15550000000"
+const talkative = `case when n % 100 = 0 then '${talker}' else ${customerOf} end`
+
 /**
  * Delivered messages with their keys, each with one event and one delivery. Every fifth message's customer is a known
  * contact.
@@ -60,6 +64,12 @@ const inserts = [
   }, 1, 'delivered', 1, 1,
     ${at}, ${at}, ${at}, ${at}
   from ${from}`,
+  `insert into conversations (message_id, workspace_id, phone_number_id, customer, is_inbound, received, said)
+  select ${id("msg")}, workspace_id, phone_number_id, ${talkative}, n % 400 = 0,
+    case when n % 400 = 0 then json_build_object('from', ${talkative}, 'fromUserId', null, 'to', phone_number,
+      'providerMessageId', ${providerMessageId}, 'type', 'text', 'receivedAt', ${at}) end,
+    case when n % 400 = 0 then '{"content":{"body":"Thank you"},"context":null}'::json end
+  from ${from}`,
   `insert into contacts (workspace_id, phone_number_id, key, phone, last_inbound_at)
   select workspace_id, phone_number_id, ${customerOf}, ${customerOf}, ${at} from ${from} where n % 5 = 0
   on conflict do nothing`,
@@ -88,6 +98,11 @@ export const fill = (database: Database, messages: number): Effect.Effect<void, 
     )
     yield* database.query(
       "update phone_numbers set customers_counted = (select count(*) from buckets where counted_at is not null)"
+    )
+    yield* database.query(
+      `insert into contacts (workspace_id, phone_number_id, key, phone, last_inbound_at)
+      select w.id, p.id, $1, $1, 1 from workspaces w, phone_numbers p on conflict do nothing`,
+      [talker]
     )
     yield* database.query("reset session_replication_role; reset synchronous_commit")
     yield* database.tidy

@@ -12,9 +12,10 @@ try {
     type: "template",
     template: { name: "order_update", language: "en_US", bodyParams: [name, order] }
   }, { idempotencyKey: `order-${order}-shipped` }) // the next run for this order sends nothing anew
-  const { created_at, status } = await wac.messages.get(message_id)
-  console.log(message_id, status)
-  for await (const event of wac.events.list({ since: created_at })) {
+  const message = await wac.messages.get(message_id)
+  console.log(message_id, message.status)
+  const since = message.direction === "outbound" ? message.created_at : message.received_at
+  for await (const event of wac.events.list({ since })) {
     if ("message_id" in event.data && event.data.message_id === message_id) console.log(event.type, event.id)
   }
 } catch (error) {

@@ -270,6 +270,7 @@ const draft = {
 const secret = "whsec_8Kq2vN5xT1bR7mJ4wY0zC3dF6gH9sL2pQ5eA8uX1"
 
 const storedMessage = {
+  direction: "outbound",
   ...message,
   to: "+15551234567",
   from: "+15550001111",
@@ -285,13 +286,28 @@ const storedMessage = {
   played_at: null
 }
 
+const inboundMessage = {
+  direction: "inbound",
+  status: "received",
+  message_id: "msg_01K8ZQ6W7X8Y9Z0A1B2C3D4E5F",
+  provider_message_id: "wamid.HBgLMTU1NTEyMzQ1NjcVAgASGBQzQTlGQ0Y",
+  tenant_id: message.tenant_id,
+  from: "+15551234567",
+  from_user_id: null,
+  to: "+15550001111",
+  type: "text",
+  text: { body: "Thank you!" },
+  context: { message_id: message.message_id, provider_message_id: message.provider_message_id },
+  received_at: "2026-01-02T03:05:07.000Z"
+}
+
 /** Of every operation, by its id. */
 export const byOperation: { readonly [id in OperationId]: Example } = {
   "messages.send": {
     requests: MessageExamples.requests,
     response: { ...message, status: "sent" }
   },
-  "messages.list": { response: { data: [storedMessage], ...page } },
+  "messages.list": { response: { data: [inboundMessage, storedMessage], ...page } },
   "messages.read": { request: { typing: true }, response: { message_id: message.message_id, status: "read" } },
   "messages.get": { response: storedMessage },
   "media.upload": {
@@ -334,6 +350,35 @@ export const byOperation: { readonly [id in OperationId]: Example } = {
   },
   "contacts.list": { response: { data: [contact], ...internalPage } },
   "contacts.get": { response: contact },
+  "contacts.messages": {
+    response: {
+      data: [
+        {
+          id: inboundMessage.message_id,
+          direction: "inbound",
+          status: "received",
+          from: inboundMessage.from,
+          to: inboundMessage.to,
+          type: "text",
+          content: inboundMessage.text,
+          context: inboundMessage.context,
+          at: inboundMessage.received_at
+        },
+        {
+          id: message.message_id,
+          direction: "outbound",
+          status: "delivered",
+          from: storedMessage.from,
+          to: storedMessage.to,
+          type: "template",
+          content: { name: "order_update", language: "en_US", bodyParams: ["Ana", "1042"] },
+          context: null,
+          at: storedMessage.created_at
+        }
+      ],
+      ...internalPage
+    }
+  },
   "contacts.optOut": { response: { ...contact, optedOut: true, preferenceAt: "2026-01-02T03:04:05.000Z" } },
   "contacts.optIn": { response: contact },
   "optOuts.set": {

@@ -72,7 +72,24 @@ type OpenEvent<Type> = {
   readonly tenant_id: string
   readonly data: { readonly [field: string]: Client.Json }
 }
+/** A customer's message, whose content the API definition leaves open. */
+interface OpenInbound {
+  readonly [field: string]: Client.Json
+  readonly direction: "inbound"
+  readonly status: "received"
+  readonly message_id: string
+  readonly provider_message_id: string
+  readonly tenant_id: string
+  readonly from: string
+  readonly from_user_id: string | null
+  readonly to: string
+  readonly type: string
+  readonly context: Client.Json
+  readonly received_at: string
+}
 type WithoutData<Response> = [Response] extends [Client.Event] ? OpenEvent<Client.EventType>
+  : [Response] extends [Client.AnyMessage] ? Client.Message | OpenInbound
+  : [Response] extends [Client.Page<Client.AnyMessage>] ? Client.Page<Client.Message | OpenInbound>
   : [Response] extends [Client.Page<Client.Event>] ? Client.Page<OpenEvent<Client.EventType>>
   : Response
 
@@ -91,7 +108,7 @@ const routesOf = (prefix: string): ReadonlyArray<string> => {
       if (endpoint.path.startsWith(prefix)) routes.push(`${endpoint.method} ${endpoint.path}`)
     }
   })
-  return routes.sort()
+  return [...new Set(routes)].sort()
 }
 
 /** Calls every method of a client, and goes through every list; resolves to the routes that were called. */
@@ -115,15 +132,18 @@ const routesCalled = async (
         group === client["templates"] && (name === "edit" || name === "remove") ||
         group === client["campaigns"] && name !== "create" ||
         group === client["media"] && (name === "open" || name === "remove")
-      if (name === "recipients") await (method("the-id") as Client.List<unknown, unknown>).toArray()
-      else if (name === "upload" && group === client["media"]) await method({ bytes: new Uint8Array(), filename: "a" })
-      else if (name === "upload") await method("the-id", { bytes: new Blob(), type: "text/csv" })
+      if (name === "conversation") await (method({}) as Client.List<unknown, unknown>).toArray()
+      else if (name === "recipients" || name === "messages") {
+        await (method("the-id") as Client.List<unknown, unknown>).toArray()
+      } else if (name === "upload" && group === client["media"]) {
+        await method({ bytes: new Uint8Array(), filename: "a" })
+      } else if (name === "upload") await method("the-id", { bytes: new Blob(), type: "text/csv" })
       else if (name === "import") await method({ bytes: new Blob(), type: "text/csv" })
       else if (name === "list") await (method() as Client.List<unknown, unknown>).toArray()
       else await (takesId ? method("the-id", {}) : method.length > 1 ? method({}) : method())
     }
   }
-  return routes.sort()
+  return [...new Set(routes)].sort()
 }
 
 /** EventSource reads it. */

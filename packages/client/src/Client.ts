@@ -8,9 +8,10 @@ import type { Answered } from "./LastResponse.ts"
 import { type List, listOf } from "./List.ts"
 import { formOf } from "./MediaForm.ts"
 import { signatureOf } from "./RequestSignature.ts"
-import type { EventQuery, MessageQuery, Routes, TemplateQuery } from "./Routes.ts"
+import type { ConversationQuery, EventQuery, MessageQuery, Routes, TemplateQuery } from "./Routes.ts"
 import { type CallOptions, transportOf, type TransportOptions } from "./Transport.ts"
 import type {
+  AnyMessage,
   ChooseOptOut,
   MarkRead,
   Media,
@@ -67,9 +68,14 @@ export interface Client {
     readonly send: (message: SendMessage, options?: SendOptions) => Promise<Answered<SentMessage>>
     /** Marks a customer's message as read by its `message_id`, and can show a typing indicator. */
     readonly markRead: (id: string, mark?: MarkRead, options?: SendOptions) => Promise<Answered<ReadMessage>>
-    /** A message in its current state. */
-    readonly get: (id: string, options?: CallOptions) => Promise<Answered<Message>>
-    /** The workspace's messages, newest first. */
+    /** A message in its current state, or a customer's message. */
+    readonly get: (id: string, options?: CallOptions) => Promise<Answered<AnyMessage>>
+    /**
+     * The messages of one customer in both directions, newest first, by any of their names; without `contact`, what any
+     * customer wrote.
+     */
+    readonly conversation: (query: ConversationQuery, options?: CallOptions) => List<AnyMessage, Page<AnyMessage>>
+    /** The messages that the workspace sent, newest first. */
     readonly list: (query?: MessageQuery, options?: CallOptions) => List<Message, Page<Message>>
   }
   readonly media: {
@@ -159,7 +165,17 @@ export const createClient = (options: ClientOptions): Client => {
       markRead: async (id, mark = {}, { idempotencyKey = crypto.randomUUID(), ...options } = {}) =>
         call("POST /v1/messages/:id/read", { id, body: mark, idempotencyKey: checked(idempotencyKey) }, options),
       get: (id, options) => call("GET /v1/messages/:id", { id }, options),
-      list: list((query?: MessageQuery, options?) => call("GET /v1/messages", { query }, options))
+      conversation: list((query?: ConversationQuery, options?) =>
+        call(
+          "GET /v1/messages",
+          { query: { ...(query?.contact === undefined ? { direction: "inbound" } : {}), ...query } },
+          options
+        )
+      ),
+      // without a contact or a direction it has no others
+      list: list((query?: MessageQuery, options?) =>
+        call("GET /v1/messages", { query }, options) as Promise<Answered<Page<Message>>>
+      )
     },
     media: {
       upload: async (file, { idempotencyKey = crypto.randomUUID(), ...options } = {}) =>

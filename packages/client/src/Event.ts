@@ -3,7 +3,7 @@
  * A type test compares them with the API definition and with the events that `@wac/verifier` receives.
  */
 import type { Json } from "./Json.ts"
-import type { ReceivedContent } from "./ReceivedContent.ts"
+import type { ReceivedContent, ReceivedContext } from "./ReceivedContent.ts"
 import type { MessageFailure } from "./Wire.ts"
 
 /** The fields that all events of a sent message have. */
@@ -60,17 +60,6 @@ export interface MessageFailedData extends MessageData {
   readonly status: "failed"
   readonly failed_at: string
   readonly error: MessageFailure
-}
-
-/** The message that a customer's message replies to or quotes. */
-export interface ReceivedContext {
-  /** The service's identifier of the other message if the service knows it, otherwise the provider's. */
-  readonly message_id?: string
-  /** The provider's identifier of the other message. */
-  readonly provider_message_id?: string
-  readonly from?: string
-  readonly forwarded?: boolean
-  readonly [field: string]: Json | undefined
 }
 
 /** A customer wrote. `type` names the further field that holds what they wrote, e.g. `data.text` of a `text`. */

@@ -198,6 +198,10 @@ export interface InternalRoutes {
     readonly response: Wire.InternalPage<Wire.Contact>
   }
   readonly "GET /internal/contacts/:id": { readonly response: Wire.Contact }
+  readonly "GET /internal/contacts/:id/messages": {
+    readonly query: ListQuery
+    readonly response: Wire.InternalPage<Wire.ConversationMessage>
+  }
   readonly "PUT /internal/contacts/:id/opt-out": { readonly response: Wire.Contact }
   readonly "DELETE /internal/contacts/:id/opt-out": { readonly response: Wire.Contact }
   readonly "GET /internal/settings/opt-out": { readonly response: Wire.OptOutSettings }

@@ -16,6 +16,21 @@ export interface InternalPage<Item> {
   readonly nextCursor: string | null
 }
 
+/** A message of the conversation with a contact. */
+export interface ConversationMessage {
+  readonly id: string
+  readonly direction: "inbound" | "outbound"
+  readonly status: MessageStatus | "received"
+  readonly from: string
+  readonly to: string
+  readonly type: string
+  /** What it said; `{}` once that was deleted. */
+  readonly content: Json
+  readonly context: Json
+  /** When it was created, or when the customer wrote it. */
+  readonly at: string
+}
+
 /** The roles, from the fewest to the most permissions (contract §5). */
 export type Role = "member" | "developer" | "admin" | "owner"
 

@@ -1,6 +1,17 @@
 import type { Json } from "./Json.ts"
 import type { UnknownName } from "./UnknownName.ts"
 
+/** The message that a customer's message replies to or quotes. */
+export interface ReceivedContext {
+  /** The service's identifier of the other message if the service knows it, otherwise the provider's. */
+  readonly message_id?: string
+  /** The provider's identifier of the other message. */
+  readonly provider_message_id?: string
+  readonly from?: string
+  readonly forwarded?: boolean
+  readonly [field: string]: Json | undefined
+}
+
 /**
  * A file that a customer sent. `media_id` reads it at `/v1/media/{media_id}`, for as long as it is kept. It is absent only
  * if the service runs with a provider of its host that downloads no files: then `id` is that provider's.

@@ -4,10 +4,10 @@
  */
 import type { Event, EventType } from "./Event.ts"
 import type {
+  AnyMessage,
   ChooseOptOut,
   MarkRead,
   Media,
-  Message,
   MessageStatus,
   OptOut,
   Page,
@@ -37,6 +37,14 @@ export interface MessageQuery extends ListQuery {
   readonly until?: string | Date
 }
 
+/** Which messages of conversations to list (contract §13). */
+export interface ConversationQuery extends ListQuery {
+  /** Any name of a customer; if omitted, and `direction` is `inbound`, what any customer wrote. */
+  readonly contact?: string
+  /** Only messages in this direction. */
+  readonly direction?: "inbound" | "outbound"
+}
+
 /** The filters of the list of templates, which match exactly. */
 export interface TemplateQuery extends ListQuery {
   readonly status?: string
@@ -58,8 +66,11 @@ export interface EventQuery extends ListQuery {
 export interface Routes {
   readonly "POST /v1/messages": { readonly body: SendMessage; readonly response: SentMessage }
   readonly "POST /v1/messages/:id/read": { readonly body: MarkRead; readonly response: ReadMessage }
-  readonly "GET /v1/messages": { readonly query: MessageQuery; readonly response: Page<Message> }
-  readonly "GET /v1/messages/:id": { readonly response: Message }
+  readonly "GET /v1/messages": {
+    readonly query: MessageQuery & ConversationQuery
+    readonly response: Page<AnyMessage>
+  }
+  readonly "GET /v1/messages/:id": { readonly response: AnyMessage }
   readonly "POST /v1/media": { readonly response: Media }
   readonly "GET /v1/media/:id": { readonly response: undefined }
   readonly "DELETE /v1/media/:id": { readonly response: undefined }

@@ -4,6 +4,7 @@
  */
 import type { Json } from "./Json.ts"
 import type { FreeFormContents, FreeFormType, TemplateContent } from "./MessageContents.ts"
+import type { ReceivedContent, ReceivedContext } from "./ReceivedContent.ts"
 
 /** The fields of every send. */
 interface Addressing {
@@ -122,8 +123,12 @@ export interface Pricing {
   readonly category: string
 }
 
-/** A stored message; times are ISO 8601 in UTC (contract §3). */
-export interface Message {
+/**
+ * A message that was sent, or is to be; times are ISO 8601 in UTC (contract §3). In a conversation it has its content,
+ * under the name of its type: `{}` once that was deleted.
+ */
+export interface Message extends MessageContent {
+  readonly direction: "outbound"
   readonly status: MessageStatus
   readonly message_id: string
   readonly provider_message_id: string | null
@@ -143,7 +148,32 @@ export interface Message {
   /** `null` if the provider reported nothing. */
   readonly pricing: Pricing | null
   readonly played_at: string | null
+  /** The message that it quotes, by our id. */
+  readonly context?: { readonly message_id: string }
 }
+
+/** What a message of a conversation said, under the name of its type. */
+type MessageContent = { readonly [Kind in MessageType]?: Json }
+
+/** A message of a customer (contract §13). `type` names the field that holds what they wrote, as in `message.received`. */
+export type InboundMessage = ReceivedContent & {
+  readonly direction: "inbound"
+  readonly status: "received"
+  readonly message_id: string
+  readonly provider_message_id: string
+  readonly tenant_id: string
+  /** The customer's number, E.164, or their user id if the provider reports no number. A reply can be sent to it. */
+  readonly from: string
+  readonly from_user_id: string | null
+  /** The workspace's number that they wrote to, E.164. */
+  readonly to: string
+  readonly context: ReceivedContext | null
+  /** The message's own time. */
+  readonly received_at: string
+}
+
+/** A message in either direction: a comparison of `direction` narrows it. */
+export type AnyMessage = Message | InboundMessage
 
 /** A template of any status (contract §7). */
 export interface Template {

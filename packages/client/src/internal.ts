@@ -216,6 +216,8 @@ export interface InternalClient {
     /** In the order of their ids. */
     readonly list: (query?: ContactQuery, options?: CallOptions) => InternalList<Wire.Contact>
     readonly get: (id: string, options?: CallOptions) => Returned<"GET /internal/contacts/:id">
+    /** The conversation with the customer in both directions, newest first. */
+    readonly messages: (id: string, query?: ListQuery, options?: CallOptions) => InternalList<Wire.ConversationMessage>
     /** Opts a customer out for the contact's number. */
     readonly optOut: (id: string, options?: CallOptions) => Returned<"PUT /internal/contacts/:id/opt-out">
     /** Ends the opt-out for the contact's number. */
@@ -412,6 +414,10 @@ export const createInternalClient = (options: InternalClientOptions): InternalCl
     contacts: {
       list: list((query?: ContactQuery, options?) => call("GET /internal/contacts", { query }, options)),
       get: (id, options) => call("GET /internal/contacts/:id", { id }, options),
+      messages: (id, query, options) =>
+        list<Wire.ConversationMessage, ListQuery>((query, options) =>
+          call("GET /internal/contacts/:id/messages", { id, query }, options)
+        )(query, options),
       optOut: (id, options) => call("PUT /internal/contacts/:id/opt-out", { id }, options),
       optIn: (id, options) => call("DELETE /internal/contacts/:id/opt-out", { id }, options)
     },

@@ -30,6 +30,7 @@ import {
   type PhoneNumberStep,
   type PortalStep,
   type Priced,
+  type ReceivedMessage,
   type Recipient,
   type ReplayStep,
   type Sealed,
@@ -124,6 +125,15 @@ export interface KeptContact {
   readonly contact: Contact.Contact
 }
 
+/** A message of a conversation: sent, if the customer did not write it. */
+interface KeptEntry {
+  readonly id: Id.MessageId
+  readonly workspaceId: Id.WorkspaceId
+  readonly phoneNumberId: Id.PhoneNumberId
+  readonly customer: Contact.Contact["key"]
+  readonly received: ReceivedMessage.ReceivedMessage | undefined
+}
+
 /** A campaign with its rows and its queue. */
 export interface KeptCampaign {
   readonly id: Id.CampaignId
@@ -190,6 +200,7 @@ export interface Memory {
   readonly mediaBindings: ForgetfulMap<string, MediaStep.Binding>
   readonly messages: Table<Message.Message>
   readonly messageByProviderId: Map<string, Id.MessageId>
+  readonly conversations: Table<KeptEntry>
   readonly sends: Map<string, Send>
   readonly sendOf: Map<Id.MessageId, Send>
   /** The months whose quota was given back, by message. They outlive the keys. */
@@ -308,6 +319,7 @@ const make = (now: Memory["now"]): Memory => ({
   mediaBindings: new ForgetfulMap((binding, now) => Idempotency.isExpired(binding, now)),
   messages: new Table(),
   messageByProviderId: new Map(),
+  conversations: new Table(),
   sends: new Map(),
   sendOf: new Map(),
   returnedMonths: new Map(),

@@ -35,6 +35,7 @@ import * as keyScopes from "./migrations/0025_key_scopes.ts"
 import * as keptAnswers from "./migrations/0026_kept_answers.ts"
 import * as eventTraces from "./migrations/0027_event_traces.ts"
 import * as provenSessions from "./migrations/0028_proven_sessions.ts"
+import * as conversations from "./migrations/0029_conversations.ts"
 import { OpenError } from "./OpenError.ts"
 import { describe, isPassing } from "./SqlFailure.ts"
 
@@ -79,7 +80,8 @@ export const all: ReadonlyArray<Migration> = [
   { name: "key scopes", sql: keyScopes.sql, additive: true },
   { name: "kept answers", sql: keptAnswers.sql, additive: true },
   { name: "event traces", sql: eventTraces.sql, additive: true },
-  { name: "proven sessions", sql: provenSessions.sql, additive: true }
+  { name: "proven sessions", sql: provenSessions.sql, additive: true },
+  { name: "conversations", sql: conversations.sql, additive: true }
 ]
 
 /** The advisory lock that serializes migrations. The number is arbitrary but must stay the same. */

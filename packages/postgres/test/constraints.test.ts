@@ -71,6 +71,7 @@ const impossible: { readonly [constraint: string]: readonly [table: string, ...c
     { status: "read", sent_at: 1, delivered_at: 1 },
     { status: "failed" }
   ],
+  conversations_received: ["conversations", { is_inbound: false }, { received: null }],
   messages_failure: [
     "messages",
     { failed_at: 2 },

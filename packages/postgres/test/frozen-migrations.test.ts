@@ -35,7 +35,8 @@ const record: ReadonlyArray<readonly [name: string, sha256: string]> = [
   ["key scopes", "7b5d35c1f360c1e01e8109c8fe4a01b767bccdcedfd1e47ec214f5fec94d3cbb"],
   ["kept answers", "b4489c0f758cd736558f143f71194a79134cee0c4a2f3981a4ae917edd31366b"],
   ["event traces", "9c74e3842358f8d257debf8f380ba46e7bb54215c36c4a8a8456df4fd063b71c"],
-  ["proven sessions", "b4d936a173ede8aeeb724c0db7336989053eb8176593303afef8fb1c08ffc264"]
+  ["proven sessions", "b4d936a173ede8aeeb724c0db7336989053eb8176593303afef8fb1c08ffc264"],
+  ["conversations", "97b348dc8a27a9e53e0adeeec5d64427b7ae8b1cab5594e0489b66b5ab54a030"]
 ]
 
 const present = Migrations.all.map(({ name, sql }) => [name, createHash("sha256").update(sql).digest("hex")] as const)

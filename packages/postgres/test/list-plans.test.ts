@@ -4,10 +4,11 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
-import { type Id, type Message, MessageStore as Port, type Page } from "@wac/core"
+import { type Conversation, type Id, type Message, MessageStore as Port, type Page } from "@wac/core"
 import { Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import * as ContactStore from "../src/contacts/ContactStore.ts"
+import * as Conversations from "../src/messages/Conversations.ts"
 import * as MessageStore from "../src/messages/MessageStore.ts"
 import { databases } from "./servers.ts"
 import { touched } from "./touched.ts"
@@ -39,6 +40,10 @@ const fill = [
   }, 'sandbox', '+1415' || i, 'p' || i, 'a' from generate_series(1, 4) i`,
   message(messages, 0, own),
   message(messages / 1000, 500, other),
+  `insert into conversations (message_id, workspace_id, phone_number_id, customer, is_inbound, received)
+  select ${sqlId("msg", "i * 1000")}, '${own}', 'pn', case when i % 2 = 0 then '+1' else '+1202' || i end, i % 4 = 0,
+    case when i % 4 = 0 then '{}'::json end
+  from generate_series(1, ${messages}) i`,
   `insert into contacts (workspace_id, phone_number_id, key, phone)
   select ${sqlId("ws", "1 + n / 4")}, ${sqlId("pn", "n")}, '+1202' || 10000 + i, '+1202' || 10000 + i
   from generate_series(1, 4) n, generate_series(1, case when n = 4 then 3 else ${contacts} end) i`
@@ -51,7 +56,7 @@ for (const { layer: database, name } of databases) {
       yield* client`set local statement_timeout = 0`
       for (const statement of fill) yield* client.unsafe(statement)
     }))
-    for (const table of ["messages", "contacts"]) yield* client`vacuum (analyze) ${client(table)}`
+    for (const table of ["messages", "contacts", "conversations"]) yield* client`vacuum (analyze) ${client(table)}`
   }))
 
   const stores = MessageStore.layer.pipe(Layer.provide(SecureRandom.layerWebCrypto))
@@ -119,6 +124,41 @@ for (const { layer: database, name } of databases) {
           []
         ])
         assert.deepStrictEqual(yield* follow({ to: ["+12021"] }), [[], [], [id("msg", 1000)]])
+      }))
+
+    it.effect("a page of a conversation reads one index, as many rows of each name and direction", () =>
+      Effect.gen(function*() {
+        const page = (filter: Conversation.Filter, after: string | null, workspace = own) => {
+          const { params, text } = Conversations.list(workspace as Id.WorkspaceId, filter, { limit: 25, after })
+          return Effect.map(touched(text, params), (tables) => {
+            for (const table of ["conversations", "messages"]) assert.strictEqual(tables(table).scans, 0, table)
+            return [tables("conversations").read, tables("messages").read]
+          })
+        }
+        // half of all messages are of one customer, in both directions
+        const names = ["+1", "US.1", "US.ENT.1"]
+        const bound = (rows: ReadonlyArray<number>, most: number, sent: number) => {
+          assert.isAtMost(rows[0]!, most)
+          assert.isAtMost(rows[1]!, sent)
+        }
+        bound(yield* page({ names, direction: undefined }, null), 52, 26)
+        bound(yield* page({ names, direction: undefined }, id("msg", 1000 * messages / 2)), 52, 26)
+        bound(yield* page({ names, direction: "inbound" }, null), 26, 0)
+        bound(yield* page({ names, direction: "outbound" }, id("msg", 1000 * messages / 2)), 26, 26)
+        bound(yield* page({ names: ["+120299"], direction: undefined }, null), 1, 1)
+        bound(yield* page({ names, direction: undefined }, null, other), 0, 0)
+        bound(yield* page({ names: undefined, direction: "inbound" }, id("msg", 1000 * messages / 2)), 26, 0)
+        bound(yield* page({ names: undefined, direction: "inbound" }, null, other), 0, 0)
+      }))
+
+    it.effect("moving a conversation reads and writes its messages alone", () =>
+      Effect.gen(function*() {
+        const moved = { workspaceId: own as Id.WorkspaceId, phoneNumberId: "pn" as Id.PhoneNumberId, to: "US.1" }
+        const { params, text } = Conversations.moveConversations([{ ...moved, names: ["+120299", "+1202101"] }])[0]!
+        const tables = yield* touched(text, params!)
+        assert.strictEqual(tables("conversations").scans, 0)
+        assert.isAtMost(tables("conversations").read, 8)
+        assert.strictEqual(tables("conversations").written, 2)
       }))
 
     it.effect("a page of contacts costs a page", () =>

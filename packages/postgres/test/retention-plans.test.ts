@@ -6,7 +6,7 @@ import { assert, layer } from "@effect/vitest"
 import { Campaign, Message } from "@wac/core"
 import { Effect, Layer } from "effect"
 import { deliveriesText, eventsText, horizonsText } from "../src/events/ForgetEvents.ts"
-import { messagesText } from "../src/messages/ForgetMessages.ts"
+import { messagesText, receivedBodiesText, receivedText } from "../src/messages/ForgetMessages.ts"
 import { instants, texts } from "../src/Parameter.ts"
 import { forgetAttemptsText } from "../src/webhooks/DeliveryStore.ts"
 import { possible, write } from "./rows.ts"
@@ -42,6 +42,11 @@ const fill = [
   select ${sqlId("msg", "i")}, 'ws', 'pn', '+14155550100', '{"to":"+14155550123","type":"text"}', 'sent', 1, 1, 1,
     'wamid.' || i
   from generate_series(1, ${count}) i`,
+  // every tenth is a customer's
+  `insert into conversations (message_id, workspace_id, phone_number_id, customer, is_inbound, received, said)
+  select ${sqlId("msg", "i")}, 'ws', 'pn', '+1' || i, i % 10 = 0, case when i % 10 = 0 then '{}'::json end,
+    case when i % 10 = 0 then '{}'::json end
+  from generate_series(1, ${count}) i`,
   `insert into message_names (provider_message_id, message_id)
   select 'wamid.' || i, ${sqlId("msg", "i")} from generate_series(1, ${count}) i`
 ]
@@ -54,7 +59,7 @@ for (const { layer: database, name } of databases) {
       yield* client`set local statement_timeout = 0`
       for (const statement of fill) yield* client.unsafe(statement)
     }))
-    for (const table of ["events", "deliveries", "attempts", "messages", "message_names"]) {
+    for (const table of ["events", "deliveries", "attempts", "messages", "message_names", "conversations"]) {
       yield* client`vacuum (analyze) ${client(table)}`
     }
   }))
@@ -113,10 +118,21 @@ for (const { layer: database, name } of databases) {
     it.effect("a step deletes 500 messages with their names, and reads no others", () =>
       Effect.gen(function*() {
         const params = [id("msg", held), texts(Message.over), texts(Campaign.endings)]
-        const [messages, names] = yield* cost(messagesText, params, "messages", "message_names")
-        assert.deepStrictEqual([messages![1], names![1]], [500, 500])
+        const [messages, names, said] = yield* cost(messagesText, params, "messages", "message_names", "conversations")
+        assert.deepStrictEqual([messages![1], names![1], said![1]], [500, 500, 500])
+        assert.isAtMost(said![0], 500)
         assert.isAtMost(messages![0], 2 * 500)
         assert.isAtMost(names![0], 500)
+      }))
+    it.effect("a step deletes 500 of what customers wrote, or what they said, however much was sent meanwhile", () =>
+      Effect.gen(function*() {
+        const [said] = yield* cost(receivedText, [id("msg", held)], "conversations")
+        assert.strictEqual(said![1], 500)
+        assert.isAtMost(said![0], 2 * 500)
+        const client = yield* PgClient.PgClient
+        yield* client`insert into forgotten_bodies (reached) values ('') on conflict do nothing`
+        const [bodies] = yield* cost(receivedBodiesText, [id("msg", held)], "conversations")
+        assert.isAtMost(bodies![0], 500)
       }))
   })
 }

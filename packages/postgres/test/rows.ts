@@ -125,6 +125,14 @@ export const possible: { readonly [table: string]: Row } = {
     message_id: "m",
     expires_at: 1
   },
+  conversations: {
+    message_id: "msg",
+    workspace_id: "ws",
+    phone_number_id: "pn",
+    customer: "+1",
+    is_inbound: true,
+    received: {}
+  },
   quota_usage: { workspace_id: "ws", month: "2026-01", used: 0 },
   messages: {
     id: "msg",

@@ -37,6 +37,7 @@ const ours = [
   "campaigns_pkey",
   "contacts_pkey",
   "contacts_user",
+  "conversations_pkey",
   "delivery_claims_pkey",
   "events_order_key_sequence_key",
   "events_pkey",

@@ -237,10 +237,11 @@ export const make = Effect.fnUntraced(function*(
       }
       const name = customer.waId ?? customer.userId!
       const id = inbound.id ?? Messages.wamidOf(name, dice.hex(18, "inbound", written++))
-      // the system writes in the name of a customer: that opens no window, and names no contacts
+      if (Inbounds.opensWindow(content)) customers.wrote(number.id, customers.of(name), at)
+      // the system writes in the name of a customer, and names no contacts
       const system = content.type === "system"
-      if (!system) customers.wrote(number.id, customers.of(name), at)
-      courier.tell(Updates.message(
+      const tell = Inbounds.isCall(content) ? Updates.call : Updates.message
+      courier.tell(tell(
         account,
         number,
         customer,

@@ -39,15 +39,22 @@ it.effect("lets customers write in every kind, each with its object", () =>
       "location",
       "contacts",
       "order",
+      "group",
+      "call",
       "unsupported"
     ])
     for (const kind of kinds) {
       const id = yield* api.receive({ from: to, kind, context: { from: "15550783881", id: "wamid.quoted" } })
       const [change, ...others] = yield* next
       assert.strictEqual(others.length, 0)
-      assert.strictEqual(change!.field, "messages")
-      const [message] = change!.value.messages
+      const isCall = kind === "call"
+      assert.strictEqual(change!.field, isCall ? "calls" : "messages")
+      const [message] = isCall ? change!.value.calls : change!.value.messages
       assert.deepInclude(message, { id, from: "16505551234", timestamp: "0" }, kind)
+      if (isCall) {
+        assert.deepInclude(message, { to: "15550783881", event: "connect", direction: "USER_INITIATED" })
+        continue
+      }
       assert.strictEqual(message.context.id, "wamid.quoted")
       if (message.type !== "unsupported" && message.type !== "request_welcome") {
         assert.property(message, message.type, kind)
@@ -60,6 +67,16 @@ it.effect("lets customers write in every kind, each with its object", () =>
     )
     assert.include(yield* Effect.flip(api.receive({})), "userId")
     assert.include(yield* Effect.flip(api.receive({ from: to, number: "1" })), "number")
+  }))
+
+it.effect("opens no window for what a customer says in a group, nor for a call", () =>
+  Effect.gen(function*() {
+    const { api, receiver } = yield* news()
+    for (const kind of ["group", "call"]) yield* api.receive({ from: to, kind })
+    yield* call(api, path(api), plain)
+    yield* later(api, "2 seconds")
+    const told = statusesOf(yield* receiver.requests)
+    assert.deepStrictEqual(told.map(({ errors, status }) => [status, errors?.[0].code]), [["failed", 131047]])
   }))
 
 it.effect("knows customers by a business-scoped id alone, or by both", () =>

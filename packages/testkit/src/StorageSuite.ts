@@ -22,6 +22,7 @@ import * as MediaBytesSuite from "./media/MediaBytesSuite.ts"
 import * as MediaStoreSuite from "./media/MediaStoreSuite.ts"
 import * as MessagesKindsSuite from "./messages/MessagesKindsSuite.ts"
 import * as MessageStoreAcceptSuite from "./messages/MessageStoreAcceptSuite.ts"
+import * as MessageStoreConversationSuite from "./messages/MessageStoreConversationSuite.ts"
 import * as MessageStoreForgetSuite from "./messages/MessageStoreForgetSuite.ts"
 import * as MessageStoreKeySuite from "./messages/MessageStoreKeySuite.ts"
 import * as MessageStoreLimitsSuite from "./messages/MessageStoreLimitsSuite.ts"
@@ -120,6 +121,7 @@ const suites: { readonly [port in Ports.Name]: readonly [Suite, ...ReadonlyArray
     { topic: "kinds", tests: MessagesKindsSuite.tests },
     { topic: "read marks", tests: ReadMarksSuite.tests },
     { topic: "lists", tests: MessageStoreListSuite.tests },
+    { topic: "conversations", tests: MessageStoreConversationSuite.tests },
     { topic: "what is deleted by its age", tests: MessageStoreForgetSuite.tests },
     { topic: "random commands", tests: MessageStoreModelSuite.tests },
     { topic: "reports in any order", tests: MessageStoreOrdersSuite.tests }

@@ -57,7 +57,10 @@ export type { Media, NewFile, OpenedFile, StoredFile } from "./media/Media.ts"
 export { type MediaStore, s3, type S3MediaStore } from "./media/MediaStore.ts"
 export type * from "./messages/MessageContents.ts"
 export type {
+  AnyMessage,
+  ConversationFilter,
   FreeFormMessage,
+  InboundMessage,
   Message,
   MessageFilter,
   Messages,

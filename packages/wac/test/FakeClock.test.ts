@@ -42,8 +42,10 @@ describe("a fake clock", () => {
     const { clock, wac } = await start()
     const { messageId } = await wac.messages.send(hello(), fresh())
     await clock.advance("10 minutes")
-    const { deliveredAt, readAt } = await wac.messages.get(messageId)
-    assert.deepStrictEqual([deliveredAt, readAt], ["2026-01-01T00:00:00.200Z", "2026-01-01T00:00:00.400Z"])
+    assert.deepInclude(await wac.messages.get(messageId), {
+      deliveredAt: "2026-01-01T00:00:00.200Z",
+      readAt: "2026-01-01T00:00:00.400Z"
+    })
     assert.strictEqual(clock.now().toISOString(), "2026-01-01T00:10:00.000Z")
   })
 

@@ -67,7 +67,7 @@ describe("a provider of the application", () => {
         text: { body: "Hi" }
       }
     ])
-    assert.strictEqual((await wac.messages.get(sent.messageId)).deliveredAt, "2026-01-01T00:00:01.000Z")
+    assert.deepInclude(await wac.messages.get(sent.messageId), { deliveredAt: "2026-01-01T00:00:01.000Z" })
     await wac.messages.send({ to: "+15551234567", type: "text", text: { body: "Hello" } }, fresh())
     assert.deepInclude(given[1], { type: "text", text: { body: "Hello" } })
   })

@@ -1,7 +1,7 @@
 /**
  * What customers write (`messages` of a post). What each content holds is in the table of the package's README.
  */
-import { CustomerNames, type InboundItem, type InboundMessage } from "@wac/core"
+import { CustomerNames, type InboundItem, type InboundMessage, type PhoneNumber } from "@wac/core"
 import { Predicate } from "effect"
 import * as Customers from "./Customers.ts"
 import * as GraphError from "./GraphError.ts"
@@ -159,10 +159,7 @@ const contextOf = (message: Payload.Fields): Payload.Json | null => {
   return Object.keys(context).length === 0 ? null : context
 }
 
-/**
- * What comes among the messages and is none: somebody who opened the chat. (What was said in a group is told apart by its
- * group.)
- */
+/** What comes among the messages and is none: somebody who opened the chat. */
 const noMessages = new Set(["request_welcome"])
 
 const Message = Payload.shape({
@@ -187,7 +184,6 @@ export const read = (
   const { from, from_parent_user_id, from_user_id, group_id, id, timestamp, type } = Message(json)
   const at = happened(timestamp, origin)
   if (type === "system") return Customers.moved(message["system"], { from, at }, origin)
-  if (group_id !== undefined) return skipped("message:group")
   if (type !== undefined && noMessages.has(type)) return skipped("message", type)
   const named = customers.find(from, from_user_id, from_parent_user_id)
   const customer = named && CustomerNames.withAliases(named, [
@@ -198,7 +194,6 @@ export const read = (
   if (id === undefined) return skipped("message:without_id")
   if (customer === undefined) return skipped("message:without_sender")
   const profile = customers.profileOf(customer)
-  const said = saidIn(message, type)
   return {
     _tag: "Message",
     message: {
@@ -206,8 +201,77 @@ export const read = (
       providerMessageId: id,
       customer,
       at,
-      ...said,
+      ...(group_id === undefined ? saidIn(message, type) : inGroup(message, type)),
       context: contextOf(message),
+      preference: undefined,
+      ...(profile === undefined ? {} : { profile })
+    }
+  }
+}
+
+/** What was said in a group: no sender is answered there, so it is handed over as it came. */
+const inGroup = (message: Payload.Fields, type: string | undefined) =>
+  aside(type, Payload.pick(message, ["group_id", ...type === undefined ? [] : [type]]))
+
+/** What came from a customer and is no message to the number. */
+const aside = (
+  type: string | undefined,
+  content: Payload.Fields
+): Pick<InboundMessage.InboundMessage, "type" | "content" | "isAside"> => ({
+  type: "unsupported",
+  content: { type: type ?? null, errors: [], content },
+  isAside: true
+})
+
+const Call = Payload.shape({
+  id: Payload.word,
+  from: Customers.phone,
+  from_user_id: Customers.userId,
+  from_parent_user_id: Customers.userId,
+  to: Customers.phone,
+  timestamp: Payload.instant,
+  event: Payload.word,
+  direction: Payload.word
+})
+
+/** The fields of a call that name its parties, and its time, which the message has. */
+const named = new Set([
+  "from",
+  "from_user_id",
+  "from_parent_user_id",
+  "to",
+  "to_user_id",
+  "to_parent_user_id",
+  "timestamp"
+])
+
+/**
+ * What happened to a call of a customer: Meta names its beginning and its end alike. `own` is the business's number, as
+ * some of Meta's examples have the parties of a customer's call the other way round.
+ */
+export const readCall = (
+  json: Payload.Json,
+  own: PhoneNumber.E164 | undefined,
+  customers: Customers.Directory,
+  origin: Origin
+): InboundItem.InboundItem => {
+  const { direction, event, from, from_parent_user_id, from_user_id, id, timestamp, to } = Call(json)
+  if (direction === "BUSINESS_INITIATED") return skipped("call:outgoing")
+  if (origin.numberId === undefined) return skipped("call:without_number")
+  if (id === undefined) return skipped("call:without_id")
+  const customer = customers.find(from !== undefined && from === own ? to : from, from_user_id, from_parent_user_id)
+  if (customer === undefined) return skipped("call:without_sender")
+  const profile = customers.profileOf(customer)
+  const told = Object.entries(Payload.fields(json) ?? {}).filter(([name]) => !named.has(name))
+  return {
+    _tag: "Message",
+    message: {
+      providerNumberId: origin.numberId,
+      providerMessageId: event === undefined || event === "connect" ? id : `${id}:${event}`,
+      customer,
+      at: happened(timestamp, origin),
+      ...aside("call", Object.fromEntries(told)),
+      context: null,
       preference: undefined,
       ...(profile === undefined ? {} : { profile })
     }

@@ -16,9 +16,10 @@ type Items = ReadonlyArray<InboundItem.InboundItem>
 
 /** What is read of a conversation's value. */
 const known = {
-  metadata: Payload.shape({ phone_number_id: Payload.word }),
+  metadata: Payload.shape({ phone_number_id: Payload.word, display_phone_number: Customers.phone }),
   contacts: Payload.list,
   messages: Payload.list,
+  calls: Payload.list,
   statuses: Payload.list,
   errors: Payload.list,
   user_preferences: Payload.list
@@ -33,6 +34,12 @@ const outOfBand = (json: Payload.Json, origin: Origin): Items => {
   return consequences.length === 0 ? [skipped("error", `${error.code}`)] : consequences
 }
 
+const callsIn = (value: Payload.Fields, origin: Origin): Items => {
+  const { calls, contacts, metadata } = Value(value)
+  const customers = Customers.directory(contacts)
+  return calls.map((call) => Replies.readCall(call, metadata.display_phone_number, customers, origin))
+}
+
 /** What goes on between a number and its customers; one value may hold items of several kinds. */
 const conversation = (value: Payload.Fields, origin: Origin): Items => {
   const { contacts, errors, messages, statuses, user_preferences } = Value(value)
@@ -42,7 +49,8 @@ const conversation = (value: Payload.Fields, origin: Origin): Items => {
     ...statuses.flatMap((status) => Statuses.read(status, customers, origin)),
     ...errors.flatMap((error) => outOfBand(error, origin)),
     ...user_preferences.map((preference) => Customers.preference(preference, customers, origin)),
-    // calls, and what comes later
+    ...callsIn(value, origin),
+    // what comes later
     ...Object.entries(value)
       .filter(([name]) => !Object.hasOwn(known, name))
       .flatMap(([name, items]) => Payload.list(items).map(() => skipped("messages", name)))
@@ -57,6 +65,9 @@ const conversations = new Set(["messages", "user_preferences"])
 
 /** Where Meta tells what the business wrote on its own phone; nothing else there is anybody's. */
 const echoes = "smb_message_echoes"
+
+/** Where Meta tells of calls; what becomes of the business's own is nobody's here. */
+const calls = "calls"
 
 /** Where Meta tells a customer's user id before and now; nothing else there is anybody's. */
 const renames = "user_id_update"
@@ -80,6 +91,7 @@ const change = (json: Payload.Json, entry: ReturnType<typeof Entry>, receivedAt:
   if (field === echoes) {
     return some(Echoes(value).message_echoes.map((echo) => Replies.readEcho(echo, origin)), field)
   }
+  if (field === calls) return some(callsIn(value, origin), field)
   if (field === renames) {
     return some(Renames(value).user_id_update.map((update) => Customers.renamed(update, origin)), field)
   }

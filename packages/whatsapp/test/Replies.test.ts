@@ -81,13 +81,104 @@ describe("a message", () => {
     assert.deepStrictEqual(read({ messages: [null] }), [skipped("message:without_id")])
   })
 
-  it("that is none to us opens no window: of a group, or the chat being opened", () => {
-    for (
-      const [fields, kind] of [
-        [{ type: "text", text: { body: "hi all" }, group_id: "Y2FwaV9n" }, "message:group"],
-        [{ type: "request_welcome" }, "message:request_welcome"]
-      ] as const
-    ) assert.deepStrictEqual(read({ contacts: [ana], messages: [message(fields)] }), [skipped(kind)])
+  it("is not what says only that the chat was opened", () => {
+    assert.deepStrictEqual(read({ contacts: [ana], messages: [message({ type: "request_welcome" })] }), [
+      skipped("message:request_welcome")
+    ])
+  })
+})
+
+describe("a message in a group", () => {
+  it("comes as unsupported, with what Meta said, and opens no window", () => {
+    const posted = { type: "text", text: { body: "STOP" }, group_id: "Y2FwaV9n" }
+    const { content, type, ...rest } = received({ ...posted, context: { id: "wamid.before" } })
+    assert.deepStrictEqual<unknown>([type, content], [
+      "unsupported",
+      {
+        type: "text",
+        errors: [],
+        content: { group_id: "Y2FwaV9n", text: { body: "STOP" } }
+      } satisfies Told["unsupported"]
+    ])
+    assert.deepInclude(rest, { customer: { phone: `+${ana.wa_id}`, userId: ana.user_id }, preference: undefined })
+    assert.deepStrictEqual(rest.context, { message_id: "wamid.before" })
+    const message = received(posted)
+    assert.isFalse(InboundMessage.opensWindow(message))
+    assert.isUndefined(InboundMessage.preferenceOf(message, OptOutWords.noSettings))
+  })
+
+  it("has no file that we download, whatever its type is", () => {
+    const posted = { type: "image", image: { id: "881", mime_type: "image/png" }, group_id: "Y2FwaV9n" }
+    const { content, file } = received(posted)
+    assert.isUndefined(file)
+    assert.deepStrictEqual<unknown>(content, {
+      type: "image",
+      errors: [],
+      content: { group_id: "Y2FwaV9n", image: posted.image }
+    })
+  })
+})
+
+describe("a call", () => {
+  const called = (fields: { readonly [name: string]: Json }, contacts: ReadonlyArray<Json> = [ana]) => {
+    const call = {
+      id: "wacid.1",
+      from: ana.wa_id,
+      to: "15557010002",
+      event: "connect",
+      direction: "USER_INITIATED",
+      timestamp: secondsAgo(60),
+      ...fields
+    }
+    return readPost(post(entry([change("calls", { ...product, contacts, calls: [call] })])))
+  }
+
+  it("comes as unsupported, with what Meta said of it, and opens no window", () => {
+    const [item] = called({ session: { sdp_type: "offer", sdp: "v=0" } })
+    assert(item?._tag === "Message")
+    assert.deepStrictEqual<unknown>(item.message, {
+      providerNumberId: number,
+      providerMessageId: "wacid.1",
+      customer: { phone: `+${ana.wa_id}`, userId: ana.user_id },
+      at: now - 60_000,
+      type: "unsupported",
+      content: {
+        type: "call",
+        errors: [],
+        content: {
+          id: "wacid.1",
+          event: "connect",
+          direction: "USER_INITIATED",
+          session: { sdp_type: "offer", sdp: "v=0" }
+        }
+      } satisfies Told["unsupported"],
+      context: null,
+      preference: undefined,
+      profile: { name: "Ana" },
+      isAside: true
+    })
+    assert.isFalse(InboundMessage.opensWindow(item.message))
+  })
+
+  it("that ends is another message than the one that began", () => {
+    const ids = ["connect", "terminate"].map((event) => {
+      const [item] = called({ event })
+      return item?._tag === "Message" && item.message.providerMessageId
+    })
+    assert.deepStrictEqual(ids, ["wacid.1", "wacid.1:terminate"])
+  })
+
+  it("is the customer's, even if Meta names the business as the caller", () => {
+    // as in an example of its documentation: a call of the user, with the numbers the other way round
+    const [item] = called({ event: "terminate", from: "15557010002", to: ana.wa_id })
+    assert(item?._tag === "Message")
+    assert.strictEqual(item.message.customer.phone, `+${ana.wa_id}`)
+  })
+
+  it("that the business made, or that names nobody, is passed over", () => {
+    assert.deepStrictEqual(called({ direction: "BUSINESS_INITIATED" }), [skipped("call:outgoing")])
+    assert.deepStrictEqual(called({ id: null }), [skipped("call:without_id")])
+    assert.deepStrictEqual(called({ from: null, to: null }, []), [skipped("call:without_sender")])
   })
 })
 

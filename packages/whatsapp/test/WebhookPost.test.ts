@@ -92,7 +92,7 @@ describe("a post", () => {
       messages: [text("m1")],
       message_echoes: [{ id: "e1" }],
       statuses: [status({ id: "s1" })],
-      calls: [{ id: "c1" }, { id: "c2" }],
+      calls: [{ id: "c1" }, { id: "c2" }, { id: "c3", from: ana.wa_id }],
       errors: [{ code: 130429, title: "Rate limit hit" }],
       user_preferences: [{ wa_id: ana.wa_id, value: "stop" }],
       "<b>new</b>": [{}]
@@ -102,9 +102,10 @@ describe("a post", () => {
       "s1",
       "error:130429",
       "Preference",
+      "call:without_sender",
+      "call:without_sender",
+      "c3",
       "messages:message_echoes",
-      "messages:calls",
-      "messages:calls",
       "messages:other"
     ])
   })
@@ -142,7 +143,6 @@ describe("a post", () => {
         "smb_app_state_sync",
         "message_echoes",
         "standby",
-        "calls",
         "partner_solutions",
         "payment_configuration_update"
       ]

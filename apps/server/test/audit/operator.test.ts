@@ -56,6 +56,7 @@ it.live("each operator command that changes something is in its workspace's audi
           messages: "0",
           campaignRows: "0",
           inboundMessages: "0",
+          conversations: "0",
           posts: "0",
           contacts: "0",
           files: "0"

@@ -414,7 +414,24 @@ it("a customer without a phone number is written to, found and answered by user 
   await page.getByLabel("Customer’s number or user id").fill(userId)
   await page.getByLabel("Customer’s number or user id").press("Enter")
   await page.getByRole("link", { name: userId }).click()
-  await page.getByRole("link", { name: "Thank you, got it!" }).waitFor()
+  const conversation = page.getByRole("list", { name: "Messages" }).getByRole("listitem")
+  await conversation.getByText("Thank you, got it!").waitFor()
+  assert.include(await conversation.nth(0).innerText(), "Template hello_world · en_US")
+  assert.include(await conversation.nth(0).innerText(), "Read")
+  assert.include(await conversation.nth(1).innerText(), "Customer")
+
+  // and is answered in place
+  await page.getByLabel("Reply").fill("<b>Gladly</b>")
+  await button(page, "Send reply").click()
+  await conversation.getByText("<b>Gladly</b>").waitFor()
+  assert.include(await conversation.nth(2).innerText(), "You")
+  assert.strictEqual(await page.getByLabel("Reply").inputValue(), "")
+  // without an open conversation only a template can be sent
+  await button(page, "Opt out").click()
+  await page.getByText("The customer has opted out.").waitFor()
+  await button(page, "Opt in").click()
+  await page.getByLabel("Reply").waitFor()
+
   await page.getByRole("link", { name: "Send a message" }).click()
   await page.getByLabel("Text, while the customer’s service window is open").check()
   await page.getByText("Open for").waitFor()
@@ -426,7 +443,7 @@ it("a customer without a phone number is written to, found and answered by user 
   const search = page.getByLabel("Number, id, provider’s id or client reference")
   await search.fill(userId)
   await search.press("Enter")
-  await page.waitForFunction(() => document.querySelectorAll("tbody tr").length === 2)
+  await page.waitForFunction(() => document.querySelectorAll("tbody tr").length === 3)
 })
 
 it("a person opts a contact out, and in again", async () => {

@@ -42,6 +42,7 @@ export const byPath = (
   "/internal/messages/:id": ids.message,
   "/internal/contacts/:id": ids.contact,
   "/internal/contacts/:id/opt-out": ids.contact,
+  "/internal/contacts/:id/messages": ids.contact,
   "/internal/api-keys/:id": ids.key,
   "/internal/events/:id": ids.event,
   "/internal/webhook/deliveries/:id": ids.delivery,

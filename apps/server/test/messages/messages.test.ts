@@ -53,6 +53,7 @@ const template = (name: string, bodyParams?: ReadonlyArray<string>, language = "
 const text = (to: string, body = "hello") => ({ to, type: "text", text: { body } })
 
 const storedFields = [
+  "direction",
   "status",
   "message_id",
   "provider_message_id",
@@ -121,6 +122,7 @@ layer(Fixture.layer, checks.live)("messages", (it) => {
         const { created_at, sent_at, ...rest } = first.body
         assert.deepStrictEqual(rest, {
           ...sent.body,
+          direction: "outbound",
           to: "+15551230003",
           from: "+15005550100",
           type: "template",

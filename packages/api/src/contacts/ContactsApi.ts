@@ -1,7 +1,7 @@
 /**
  * `/internal/contacts` (contract §6 and §7): the customers of a workspace, one contact for each of its numbers.
  */
-import { Id } from "@wac/core"
+import { Conversation, Id, Message } from "@wac/core"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Access, session } from "../Access.ts"
@@ -31,6 +31,19 @@ export const Contact = Schema.Struct({
   preferenceAt: Schema.NullOr(Timestamp)
 }).annotate({ identifier: "Contact" })
 
+/** A message of the conversation with a contact. */
+export const ConversationMessage = Schema.Struct({
+  id: Schema.String,
+  direction: Conversation.Direction,
+  status: Schema.Literals([...Message.MessageStatus.literals, "received"]),
+  from: Schema.String,
+  to: Schema.String,
+  type: Schema.String,
+  content: Schema.Json.annotate({ description: "What it said; {} once that was deleted" }),
+  context: Schema.Json.annotate({ description: "What it quotes or answers; null if nothing" }),
+  at: Timestamp.annotate({ description: "When it was created, or when the customer wrote it" })
+}).annotate({ identifier: "ConversationMessage" })
+
 /** The filters of the list. */
 export const filter = {
   phoneNumberId: Schema.optionalKey(Id.PhoneNumberId.annotate({ description: "Only contacts of this phone number" }))
@@ -56,6 +69,16 @@ export class ContactsApi extends HttpApiGroup.make("contacts").add(
     summary: "Get a contact",
     description: "The current state of a customer for one phone number. The id may also be made of any other number " +
       "or user id of the customer."
+  })),
+  HttpApiEndpoint.get("messages", "/internal/contacts/:id/messages", {
+    params: byContactId,
+    query: pageQuery,
+    success: internalListOf(ConversationMessage),
+    error: reading
+  }).annotate(Access, session("member")).annotate(IsPaged, true).annotateMerge(OpenApi.annotations({
+    summary: "List the messages of a contact",
+    description:
+      "The conversation with the customer in both directions, from every number of the workspace, newest first."
   })),
   HttpApiEndpoint.put("optOut", "/internal/contacts/:id/opt-out", {
     params: byContactId,

@@ -1,7 +1,7 @@
 /**
  * `/v1/messages` (specification §4, contract §3).
  */
-import { Addressee, Errors, Idempotency, Message, MessageStore, PlainText } from "@wac/core"
+import { Addressee, Conversation, Errors, Idempotency, Message, MessageStore, PlainText } from "@wac/core"
 import { Record, Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Access, apiKey, session } from "../Access.ts"
@@ -76,8 +76,15 @@ const Pricing = Schema.Struct({
   category: Schema.String
 }).annotate({ identifier: "Pricing", description: "What the provider reported about the price" })
 
-/** A stored message. */
+/** What a message said, under the name of its type. */
+const contentFields = Record.map(
+  Message.contents,
+  () => Schema.optionalKey(Schema.Json)
+) as { readonly [Kind in Message.MessageType]: Schema.optionalKey<typeof Schema.Json> }
+
+/** A message that was sent, or is to be. */
 export const StoredMessage = Schema.Struct({
+  direction: Schema.Literal("outbound"),
   status: Message.MessageStatus,
   message_id: Schema.String,
   provider_message_id: Schema.NullOr(Schema.String),
@@ -94,8 +101,37 @@ export const StoredMessage = Schema.Struct({
   error: Schema.NullOr(Failure),
   client_reference: Schema.NullOr(Schema.String),
   pricing: Schema.NullOr(Pricing),
-  played_at: Schema.NullOr(Timestamp)
-}).annotate({ identifier: "Message" })
+  played_at: Schema.NullOr(Timestamp),
+  context: Schema.optionalKey(Message.Quoted),
+  ...contentFields
+}).annotate({
+  identifier: "Message",
+  description: "In a conversation, a message that was sent has its content under the name of its type"
+})
+
+/** A message of a customer. */
+export const InboundMessage = Schema.StructWithRest(
+  Schema.Struct({
+    direction: Schema.Literal("inbound"),
+    status: Schema.Literal("received"),
+    message_id: Schema.String,
+    provider_message_id: Schema.String,
+    tenant_id: Schema.String,
+    from: Schema.String.annotate({ description: "The customer's number, or user id if the number is not known" }),
+    from_user_id: Schema.NullOr(Schema.String),
+    to: Schema.String,
+    type: Schema.String,
+    context: Schema.Json.annotate({ description: "What it quotes or answers; null if nothing" }),
+    received_at: Timestamp
+  }),
+  [Schema.Record(Schema.String, Schema.Json)]
+).annotate({
+  identifier: "InboundMessage",
+  description: "Its content is under the name of its type, as in the event message.received"
+})
+
+/** A message in either direction; `direction` says which. */
+export const AnyMessage = Schema.Union([StoredMessage, InboundMessage])
 
 const listed = {
   id: Schema.String,
@@ -151,8 +187,20 @@ export const filter = {
   providerMessageId: Schema.optionalKey(name.annotate({ description: "The provider's id of the message" }))
 }
 
+/** What is asked of conversations (contract §13). */
+export const conversation = {
+  contact: Schema.optionalKey(
+    Addressee.Addressee.annotate({
+      description: "Any name of a customer: lists the conversation with them, in both directions"
+    })
+  ),
+  direction: Schema.optionalKey(Conversation.Direction.annotate({
+    description: "Only messages in this direction; without `contact`, `inbound` lists what any customer wrote"
+  }))
+}
+
 /** The filters of the list under `/v1` (contract §3). */
-export const publicFilter = { ...anyFilter, client_reference: reference }
+export const publicFilter = { ...anyFilter, client_reference: reference, ...conversation }
 
 const pageMayBeShort = "With a filter a page ends at the latest after looking at " +
   `${
@@ -193,21 +241,23 @@ export class MessagesApi extends HttpApiGroup.make("messages").add(
     ),
   HttpApiEndpoint.get("list", "/v1/messages", {
     query: { ...publicFilter, ...pageQuery },
-    success: listOf(StoredMessage),
+    success: listOf(AnyMessage),
     error: reading
   }).annotate(Access, apiKey("messages:read")).annotate(IsPaged, true).annotateMerge(OpenApi.annotations({
     summary: "List messages",
-    description: `All messages of the workspace with their current state, newest first. ${pageMayBeShort}`
+    description: "All messages that the workspace sent, with their current state, newest first; with `contact`, the " +
+      "conversation with one customer in both directions, which no other filter than `direction` narrows. " +
+      pageMayBeShort
   })),
   HttpApiEndpoint.get("get", "/v1/messages/:id", {
     params: byId,
     query: noQuery,
-    success: StoredMessage,
+    success: AnyMessage,
     error: reading
   }).annotate(Access, apiKey("messages:read")).annotateMerge(
     OpenApi.annotations({
       summary: "Get a message",
-      description: "Any message of the workspace with its current state."
+      description: "Any message of the workspace with its current state, or a customer's message."
     })
   )
 ).middleware(ApiKeyAuthentication).annotateMerge(

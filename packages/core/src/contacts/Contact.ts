@@ -79,7 +79,21 @@ export interface Met {
   readonly left: ReadonlyArray<Contact>
   /** Contacts that were merged or have another key now; the storage deletes them. */
   readonly gone: ReadonlyArray<Contact>
+  /** Names that lead to other customers now, with the keys of the contacts of those who had them, in order. */
+  readonly moved: ReadonlyArray<Moved>
 }
+
+/** What {@link Met} says of names: `to` is the key of the contact of the customer who had them. */
+export interface Moved {
+  readonly names: ReadonlyArray<string>
+  readonly to: string
+}
+
+/** The customer of a contact keeps what was said under its numbers, under the key `to`. */
+export const movedFrom = ({ customer, key }: Contact, to: string): Moved => ({
+  names: CustomerNames.textsOf([...new Set([key, ...CustomerNames.linesOf(customer)])]),
+  to
+})
 
 /** Whether a contact was known before another one. */
 const isOlder = (contact: Contact, other: Contact): boolean =>
@@ -135,13 +149,14 @@ const joinLines = (one: Contact, other: Contact, ids: ReadonlyArray<string>, at:
     return {
       contact: { ...merge(kept, gone), ...calledBy(kept.key, phone, mine ?? theirs, aliases) },
       left: [],
-      gone: [gone]
+      gone: [gone],
+      moved: []
     }
   }
   const isOthers = ids.includes(theirs) || !ids.includes(mine) && isWrittenLater(other, one)
   const [owner, before] = isOthers ? [other, one] : [one, other]
   // a newer message has shown whose it is
-  if (hasWritten(before, at)) return { contact: owner, left: [], gone: [] }
+  if (hasWritten(before, at)) return { contact: owner, left: [], gone: [], moved: [] }
   return {
     contact: {
       ...withOptOutOf(owner, before),
@@ -151,7 +166,8 @@ const joinLines = (one: Contact, other: Contact, ids: ReadonlyArray<string>, at:
       ])
     },
     left: [withoutLine(before, before.customer.userId!)],
-    gone: [before]
+    gone: [before],
+    moved: [movedFrom(before, before.customer.userId!)]
   }
 }
 
@@ -170,6 +186,7 @@ export const meet = (
 ): Met => {
   const left: Array<Contact> = []
   const gone: Array<Contact> = []
+  const moved: Array<Moved> = []
   const lines = CustomerNames.linesOf(customer)
   const ids = CustomerNames.idsOf(customer)
   const [id] = ids
@@ -189,6 +206,7 @@ export const meet = (
     const joined = joinLines(one, other, ids, at)
     left.push(...joined.left)
     gone.push(...joined.gone)
+    moved.push(...joined.moved)
     return joined.contact
   }, first)
 
@@ -210,7 +228,7 @@ export const meet = (
   const isStale = ofLine !== undefined && !isFree && hasWritten(ofLine, at) ||
     phone !== null && person !== undefined && person !== ofLine && person.customer.phone !== null &&
       (ofLine !== undefined || lines.length > 0) && hasWritten(person, at)
-  if (isStale) return { contact: ofLine ?? fresh(phone, null), left, gone }
+  if (isStale) return { contact: ofLine ?? fresh(phone, null), left, gone, moved }
 
   const lineOf = ofLine ?? (lines.length === 0 ? person : undefined)
   const shownPhone = lineOf?.customer.phone ?? phone
@@ -234,7 +252,10 @@ export const meet = (
   if (person === undefined && ofLine !== undefined && ofLine.customer.userId === null) {
     own = { ...own, isUserFirst: false }
   }
-  if (!isFree) left.push(withoutLine(ofLine!, ofLine!.customer.userId!))
+  if (!isFree) {
+    left.push(withoutLine(ofLine!, ofLine!.customer.userId!))
+    moved.push(movedFrom(ofLine!, ofLine!.customer.userId!))
+  }
   const key = lineOf?.customer.phone != null
     ? lineOf.key
     : shownPhone === null
@@ -242,7 +263,10 @@ export const meet = (
     : CustomerNames.keyOf(shownPhone)
   if (person !== undefined && person !== ofLine && person.key !== key) {
     if (person.customer.phone === null) gone.push(person)
-    else left.push(withoutPerson(person))
+    else {
+      left.push(withoutPerson(person))
+      moved.push(movedFrom(person, key))
+    }
   }
   for (const other of others) {
     if (other === ofLine) continue
@@ -251,13 +275,17 @@ export const meet = (
       gone.push(other)
     } else {
       own = withOptOutOf(own, other)
-      left.push(ids.includes(other.customer.userId ?? "") ? withoutPerson(other) : other)
+      if (ids.includes(other.customer.userId ?? "")) {
+        left.push(withoutPerson(other))
+        moved.push(movedFrom(other, key))
+      } else left.push(other)
     }
   }
   return {
     contact: { ...own, ...calledBy(key, shownPhone, userId, names) },
     left: left.map((one) => withoutAliases(one, ids)),
-    gone
+    gone,
+    moved
   }
 }
 

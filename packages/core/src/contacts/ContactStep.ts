@@ -5,6 +5,8 @@ import { Predicate } from "effect"
 import * as Event from "../events/Event.ts"
 import type { MessageId, PhoneNumberId, WorkspaceId } from "../Id.ts"
 import * as InboundMessage from "../inbound/InboundMessage.ts"
+import * as ReceivedMessage from "../inbound/ReceivedMessage.ts"
+import type * as Conversation from "../messages/Conversation.ts"
 import type { EventIds } from "../messages/MessageStore.ts"
 import type { E164 } from "../numbers/PhoneNumber.ts"
 import type { Decide, Known } from "../Step.ts"
@@ -138,6 +140,8 @@ export interface Writes {
   readonly added: ReadonlyArray<Alias>
   /** Opt-outs to write and to delete, each at most once. */
   readonly suppressions: Suppression.Changes
+  /** What happens to conversations that are stored, in this order. */
+  readonly moved: ReadonlyArray<Conversation.Moved>
 }
 
 /** A message to remember, so that duplicates are recognized and later messages can refer to it. */
@@ -152,6 +156,8 @@ export interface Remembered {
 
 export interface InboundWrites extends Writes {
   readonly remembered: ReadonlyArray<Remembered>
+  /** Messages of customers for their conversations, after those were moved. */
+  readonly said: ReadonlyArray<ReceivedMessage.Said>
   readonly events: ReadonlyArray<Event.Recorded>
 }
 
@@ -172,6 +178,8 @@ class Changed {
   >()
   /** Contacts as they were loaded, by their places. */
   private readonly before = new Map<string, Contact.Contact>()
+  private readonly moved: Array<Conversation.Moved> = []
+  private readonly said: Array<ReceivedMessage.Said> = []
 
   constructor(loaded: Loaded) {
     this.loaded = loaded
@@ -227,12 +235,26 @@ class Changed {
    */
   meet(number: Number, customer: Contact.Customer, at: Instant, hashes: Suppression.Hashes): Contact.Contact {
     const found = this.optOuts(number, hashes)
-    const { contact, gone, left } = Contact.meet(number, customer, (name) => this.find(number, name), at)
+    const { contact, gone, left, moved } = Contact.meet(number, customer, (name) => this.find(number, name), at)
     for (const one of gone) this.drop(one)
     for (const one of left) this.keep(one)
+    for (const one of moved) this.leave(number, one)
     const suppressed = found.reduce((contact, one) => Suppression.applied(contact, one, at), contact)
     this.keep(suppressed)
     return suppressed
+  }
+
+  /** Names lead to somebody else from now on; what was said under them stays with who had them. */
+  leave({ id, workspaceId }: Number, { names, to }: Contact.Moved): void {
+    this.moved.push({ workspaceId, phoneNumberId: id, names, to })
+    this.said.forEach(({ customer, message }, i) => {
+      if (message.phoneNumberId === id && names.includes(customer)) this.said[i] = { message, customer: to }
+    })
+  }
+
+  /** A message of a customer, for the conversation. */
+  say(said: ReceivedMessage.Said): void {
+    this.said.push(said)
   }
 
   /** The opt-outs that hold for names that are told together, which share them from then on. */
@@ -294,7 +316,12 @@ class Changed {
       kept: suppressed.flatMap(({ before, isGone }) => isGone ? [] : [before]),
       gone: suppressed.flatMap(({ before, isGone }) => isGone ? [before] : [])
     }
-    return { kept, gone: [...this.gone.values()], dropped, added, suppressions }
+    return { kept, gone: [...this.gone.values()], dropped, added, suppressions, moved: this.moved }
+  }
+
+  /** What was said, for the conversations as they are now. */
+  get conversations(): ReadonlyArray<ReceivedMessage.Said> {
+    return this.said
   }
 }
 
@@ -304,8 +331,8 @@ const aliasesOf = (contact: Contact.Contact): ReadonlyArray<Alias> =>
 /**
  * Decides `ContactStore.recordInbound`: each message counts once. `Contact.meet` finds the contact. Its window moves to
  * `ServiceWindow.openedAt` if that is newer and the message opens a window (`InboundMessage.opensWindow`), a preference in
- * the message counts from then, and a `message.received` event is recorded. A message that the business wrote on its own
- * phone only causes a `message.echoed` event.
+ * the message counts from then, a `message.received` event is recorded, and the message is kept for the conversation. A
+ * message that the business wrote on its own phone only causes a `message.echoed` event.
  */
 export const recordInbound: Decide<RecordInbound, LoadedInbound, Recorded, InboundWrites> = (loaded, commands) => {
   const contacts = new Changed(loaded)
@@ -326,6 +353,7 @@ export const recordInbound: Decide<RecordInbound, LoadedInbound, Recorded, Inbou
       const heard = InboundMessage.opensWindow(message) ? Contact.hear(met, customer.phone, openedAt) : met
       if (preference === undefined) contacts.keep(heard)
       else contacts.prefer(number, heard, preference, openedAt, hashes)
+      contacts.say({ customer: met.key, message: ReceivedMessage.of(message, number, messageId) })
     }
     remembered.set(name, {
       number,
@@ -343,7 +371,10 @@ export const recordInbound: Decide<RecordInbound, LoadedInbound, Recorded, Inbou
     events.push({ event, deliveryId: ids.deliveries[0]! })
     return "recorded"
   })
-  return { answers, writes: { ...contacts.writes(), remembered: [...remembered.values()], events } }
+  return {
+    answers,
+    writes: { ...contacts.writes(), remembered: [...remembered.values()], said: contacts.conversations, events }
+  }
 }
 
 /**
@@ -398,6 +429,7 @@ export const move: Decide<Move, Loaded, boolean, Writes> = (loaded, commands) =>
     if (left === undefined || left.key === contact.key) return true
     contacts.keep(Contact.follow(contact, left))
     contacts.keep(Contact.leave(left))
+    contacts.leave(number, Contact.movedFrom(left, contact.key))
     return true
   })
   return { answers, writes: contacts.writes() }

@@ -14,6 +14,7 @@ export const places = [
   "messages",
   "campaignRows",
   "inboundMessages",
+  "conversations",
   "posts",
   "contacts"
 ] as const

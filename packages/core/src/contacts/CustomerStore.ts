@@ -4,6 +4,7 @@
 import { Context, type Effect } from "effect"
 import type { Row } from "../campaigns/Recipient.ts"
 import type { CampaignId, DeliveryId, EventId, MediaId, MessageId, WorkspaceId } from "../Id.ts"
+import type { ReceivedMessage } from "../inbound/ReceivedMessage.ts"
 import type { StoreError } from "../StoreError.ts"
 import type { Instant } from "../Time.ts"
 import type { Contact } from "./Contact.ts"
@@ -31,6 +32,7 @@ export type Found =
   | { readonly place: "deliveries"; readonly id: DeliveryId }
   | { readonly place: "events"; readonly id: EventId }
   | { readonly place: "messages"; readonly id: MessageId }
+  | { readonly place: "conversations"; readonly message: ReceivedMessage }
   | { readonly place: "contacts"; readonly contact: Contact }
   | { readonly place: "campaignRows"; readonly campaignId: CampaignId; readonly number: number; readonly row: Row }
   | { readonly place: "posts"; readonly provider: string; readonly receivedAt: Instant; readonly body: string }
@@ -51,13 +53,13 @@ export interface Erased {
 export class CustomerStore extends Context.Service<CustomerStore, {
   /** The workspace's contacts with one of these keys or user ids. */
   readonly contacts: (workspaceId: WorkspaceId, names: Names) => Effect.Effect<ReadonlyArray<Contact>, StoreError>
-  /** The customer's records of one step. `inboundMessages` finds none: their events say more. */
+  /** The customer's records of one step. `inboundMessages` finds none: `conversations` says more, of what the customer wrote. */
   readonly find: (
     step: Step
   ) => Effect.Effect<{ readonly found: ReadonlyArray<Found>; readonly next: string | null }, StoreError>
   /**
    * Erases what the step finds of the customer: deliveries with their attempts, events, rows of contacts with their rate
-   * limits; of messages, rows of campaigns and provider posts, what they said (`MessageErasure`). Customers'
+   * limits, conversations with what the customer wrote; of messages, rows of campaigns and provider posts, what they said (`MessageErasure`). Customers'
    * messages stay known by the provider's id, so that none is recorded again. An opt-out stays under the hashes. Safe to repeat.
    */
   readonly erase: (step: EraseStep) => Effect.Effect<Erased, StoreError>

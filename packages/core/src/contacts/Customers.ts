@@ -23,7 +23,15 @@ import type * as Suppression from "./Suppression.ts"
 
 /** A record of a customer: its kind, and everything that is stored of it. Times are in milliseconds since 1970. */
 export interface CustomerRecord {
-  readonly kind: "contact" | "message" | "event" | "delivery" | "file" | "campaign_row" | "provider_post"
+  readonly kind:
+    | "contact"
+    | "message"
+    | "inbound_message"
+    | "event"
+    | "delivery"
+    | "file"
+    | "campaign_row"
+    | "provider_post"
   readonly record: object
 }
 
@@ -42,7 +50,7 @@ const unsent = { code: "forbidden", reason: "customer_erased", message: "the cus
 export class Customers extends Context.Service<Customers, {
   /**
    * Everything that is stored of the customer with this phone number (E.164) or user id of the provider, under all of
-   * their names: contacts, messages, events, deliveries with their attempts, files without their bytes, rows of
+   * their names: contacts, messages in both directions, events, deliveries with their attempts, files without their bytes, rows of
    * campaigns, and provider posts. Reads the workspace from end to end, in small steps.
    */
   readonly export: (workspaceId: WorkspaceId, customer: string) => Stream.Stream<CustomerRecord, StoreError>
@@ -92,6 +100,8 @@ export class Customers extends Context.Service<Customers, {
           switch (found.place) {
             case "contacts":
               return [{ kind: "contact", record: found.contact }]
+            case "conversations":
+              return [{ kind: "inbound_message", record: found.message }]
             case "messages":
               return one("message", yield* messages.get(workspaceId, found.id))
             case "deliveries":
@@ -183,6 +193,7 @@ export class Customers extends Context.Service<Customers, {
             messages: 0,
             campaignRows: 0,
             inboundMessages: 0,
+            conversations: 0,
             posts: 0,
             contacts: 0,
             files: 0

@@ -42,6 +42,8 @@ export interface InboundMessage {
   readonly context: Schema.Json | null
   /** Whether the business sent it from its own phone. */
   readonly isEcho?: boolean
+  /** Whether it was no message to the number: said in a group, or a call. Its type is `unsupported`. */
+  readonly isAside?: boolean
   /** Absent in an echo, and if the provider sends none. */
   readonly profile?: Profile
   /** The preference that the provider reports with the message; undefined if the message's own words decide. */
@@ -76,9 +78,9 @@ export const preferenceOf = (
 /** Types that change an earlier message and open no window. */
 const changes: ReadonlySet<string> = new Set(["edit", "revoke"])
 
-/** Whether the message opens the service window: a customer wrote it and it changes no earlier one. */
-export const opensWindow = ({ isEcho, type }: Pick<InboundMessage, "isEcho" | "type">): boolean =>
-  isEcho !== true && !changes.has(type)
+/** Whether the message opens the service window: a customer wrote it to the number and it changes no earlier one. */
+export const opensWindow = ({ isAside, isEcho, type }: Pick<InboundMessage, "isAside" | "isEcho" | "type">): boolean =>
+  isEcho !== true && isAside !== true && !changes.has(type)
 
 /** The fields in which these types refer to another message: our id's and the provider's. */
 const aboutField: ReadonlyMap<string, readonly [name: string, providerName: string]> = new Map([

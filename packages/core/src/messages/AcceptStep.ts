@@ -116,6 +116,8 @@ export interface Claim {
   readonly request: KeyedRequest
   /** The message after this try was claimed. */
   readonly message: Message
+  /** The key of the customer, whose conversation it belongs to. */
+  readonly customer: Contact.Contact["key"]
   /** The message after the previous try; `undefined` in the first try. */
   readonly before: Message | undefined
   readonly claim: NonNullable<Idempotency.Binding["claim"]>
@@ -335,6 +337,7 @@ class Batch {
     this.claims.push({
       request,
       message,
+      customer,
       before: again?.message,
       claim,
       quotaMonth,

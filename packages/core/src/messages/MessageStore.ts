@@ -6,6 +6,7 @@ import { Context, Duration, type Effect, type Option } from "effect"
 import type { Contact } from "../contacts/Contact.ts"
 import type { Forbidden, InvalidBody, RateLimited, ServerError, Unauthorized } from "../Errors.ts"
 import type { ApiKeyId, CampaignId, DeliveryId, EventId, MessageId, WorkspaceId } from "../Id.ts"
+import type { ReceivedMessage } from "../inbound/ReceivedMessage.ts"
 import type { Limits } from "../limits/Limits.ts"
 import type { Reading } from "../limits/RateLimit.ts"
 import type { PhoneNumber } from "../numbers/PhoneNumber.ts"
@@ -14,6 +15,7 @@ import * as StorageTime from "../StorageTime.ts"
 import type { StoreError } from "../StoreError.ts"
 import type { Template } from "../templates/Template.ts"
 import type { Instant } from "../Time.ts"
+import type * as Conversation from "./Conversation.ts"
 import type { Answer, IdempotencyKey, Verdict } from "./Idempotency.ts"
 import { type Message, type MessageStatus, type OutboundMessage, type Report, unsent } from "./Message.ts"
 import type { Named } from "./Referred.ts"
@@ -288,6 +290,20 @@ export class MessageStore extends Context.Service<MessageStore, {
     filter: MessageFilter,
     page: PageRequest
   ) => Effect.Effect<Page<Message>, StoreError>
+  /** A customer's message to the workspace. */
+  readonly received: (
+    workspaceId: WorkspaceId,
+    id: MessageId
+  ) => Effect.Effect<Option.Option<ReceivedMessage>, StoreError>
+  /**
+   * Lists a conversation, newest first: the messages that were claimed for sending to a customer, and those that the
+   * customer wrote, under all of the names in the filter; or whatever any customer wrote.
+   */
+  readonly conversation: (
+    workspaceId: WorkspaceId,
+    filter: Conversation.Filter,
+    page: PageRequest
+  ) => Effect.Effect<Page<Conversation.Entry>, StoreError>
   /**
    * Acts on silence (contract §3): claims whose lease ended become `unknown`; messages that were `unknown` for
    * `Message.unknownTimeout` become `failed` (`delivery_unknown`); messages that were `sending` without a claim for
@@ -298,8 +314,8 @@ export class MessageStore extends Context.Service<MessageStore, {
   readonly sweep: (now: Instant) => Effect.Effect<Swept, StoreError>
   /**
    * Deletes a bounded number of messages that have ended (`Message.isOver`), whose ids were created before a time, and
-   * whose keys are deleted or belong to a campaign that has ended; likewise the uploaded rows of campaigns that have
-   * ended. Returns whether more may be left.
+   * whose keys are deleted or belong to a campaign that has ended; likewise the messages of customers, and the uploaded rows
+   * of campaigns that have ended. Returns whether more may be left.
    */
   readonly forget: (before: Instant) => Effect.Effect<boolean, StoreError>
   /**

@@ -16,6 +16,7 @@ import type { Page, PageRequest } from "../Page.ts"
 import * as Span from "../Span.ts"
 import { Stopping } from "../Stopping.ts"
 import { orUnavailable, type StoreError } from "../StoreError.ts"
+import type * as Conversation from "./Conversation.ts"
 import * as Idempotency from "./Idempotency.ts"
 import type * as Message from "./Message.ts"
 import { type KeyedRequest, type MessageFilter, MessageStore } from "./MessageStore.ts"
@@ -50,6 +51,17 @@ export class Messages extends Context.Service<Messages, {
    */
   readonly send: (request: SendRequest) => Effect.Effect<Idempotency.Sent, DomainError>
   readonly get: (workspaceId: Id.WorkspaceId, id: string) => Effect.Effect<Message.Message, NotFound | StoreError>
+  /** A message in either direction. */
+  readonly find: (workspaceId: Id.WorkspaceId, id: string) => Effect.Effect<Conversation.Entry, NotFound | StoreError>
+  /**
+   * The messages of one customer, by any of their names, in one direction or both; without a customer, what any customer
+   * wrote. Newest first.
+   */
+  readonly conversation: (
+    workspaceId: Id.WorkspaceId,
+    query: Conversation.Query,
+    page: PageRequest
+  ) => Effect.Effect<Page<Conversation.Entry>, StoreError>
   /**
    * Newest first. `to` is any name of a customer, and finds what was sent to each of their names. With a filter, a page may hold fewer messages than its limit, or none, even if more follow.
    */
@@ -187,14 +199,46 @@ export class Messages extends Context.Service<Messages, {
       const get = (workspaceId: Id.WorkspaceId, text: string) =>
         Lookup.find("message", Id.parse(Id.MessageId, text), (id) => store.get(workspaceId, id))
 
+      const find = (workspaceId: Id.WorkspaceId, text: string) =>
+        Lookup.find(
+          "message",
+          Id.parse(Id.MessageId, text),
+          Effect.fnUntraced(function*(id) {
+            const sent = yield* store.get(workspaceId, id)
+            if (Option.isSome(sent)) {
+              return Option.some<Conversation.Entry>({ direction: "outbound", message: sent.value })
+            }
+            return Option.map(
+              yield* store.received(workspaceId, id),
+              (message): Conversation.Entry => ({ direction: "inbound", message })
+            )
+          })
+        )
+
+      const namesOf = (workspaceId: Id.WorkspaceId, name: string) =>
+        Effect.map(
+          contacts.named(workspaceId, CustomerNames.keyOf(name)),
+          (known) => CustomerRecords.namesOf(name, known).texts
+        )
+
+      const conversation = Effect.fnUntraced(function*(
+        workspaceId: Id.WorkspaceId,
+        { contact, direction }: Conversation.Query,
+        page: PageRequest
+      ) {
+        const filter: Conversation.Filter = contact === undefined
+          ? { names: undefined, direction: "inbound" }
+          : { names: yield* namesOf(workspaceId, contact), direction }
+        return yield* store.conversation(workspaceId, filter, page)
+      })
+
       const list = Effect.fnUntraced(function*(
         workspaceId: Id.WorkspaceId,
         { to, ...filter }: Omit<MessageFilter, "to"> & { readonly to?: string },
         page: PageRequest
       ) {
         if (to === undefined) return yield* store.list(workspaceId, filter, page)
-        const known = yield* contacts.named(workspaceId, CustomerNames.keyOf(to))
-        return yield* store.list(workspaceId, { ...filter, to: CustomerRecords.namesOf(to, known).texts }, page)
+        return yield* store.list(workspaceId, { ...filter, to: yield* namesOf(workspaceId, to) }, page)
       })
 
       const withSpan = yield* Span.ifTraced("Messages.send")
@@ -208,6 +252,8 @@ export class Messages extends Context.Service<Messages, {
             }
           })),
         get,
+        find,
+        conversation,
         list
       })
     })

@@ -2,8 +2,8 @@
  * `/internal/contacts`.
  */
 import { Api, Caller } from "@wac/api"
-import { Contact, Contacts, OptOuts, StoreError, Time } from "@wac/core"
-import { Effect } from "effect"
+import { Contact, Contacts, Conversation, Messages, OptOuts, StoreError, Time } from "@wac/core"
+import { Effect, type Schema } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Exchange } from "../Exchange.ts"
 import * as HandlerGroup from "../HandlerGroup.ts"
@@ -21,10 +21,34 @@ export const shown = ({ contact, windowOpenUntil }: Contacts.ContactState) => ({
   preferenceAt: Time.isoOrNull(contact.preferenceAt)
 })
 
+/** A message of a conversation as the dashboard shows it. */
+const spoken = (entry: Conversation.Entry) => {
+  if (entry.direction === "inbound") {
+    const { content, context, from, id, receivedAt, to, type } = entry.message
+    return {
+      id,
+      direction: entry.direction,
+      status: "received" as const,
+      from,
+      to,
+      type,
+      content,
+      context,
+      at: Time.iso(receivedAt)
+    }
+  }
+  const { content: { to, type }, createdAt, from, id, status } = entry.message
+  const { context = null, [type]: content } = Conversation.contentOf(entry.message) as {
+    readonly [field: string]: Schema.Json
+  }
+  return { id, direction: entry.direction, status, from, to, type, content: content!, context, at: Time.iso(createdAt) }
+}
+
 export const layer = HandlerGroup.layer(
   Effect.gen(function*() {
     const contacts = yield* Contacts.Contacts
     const optOuts = yield* OptOuts.OptOuts
+    const messages = yield* Messages.Messages
     const choose = (preference: Contact.Preference) =>
       Effect.fnUntraced(function*({ params: { id } }: { readonly params: { readonly id: string } }) {
         const { workspaceId } = yield* Caller.CurrentSession
@@ -45,6 +69,12 @@ export const layer = HandlerGroup.layer(
         get: Effect.fnUntraced(function*({ params }) {
           const { workspaceId } = yield* Caller.CurrentSession
           return shown(yield* contacts.get(workspaceId, params.id))
+        }, StoreError.orUnavailable),
+        messages: Effect.fnUntraced(function*({ params, query }) {
+          const { workspaceId } = yield* Caller.CurrentSession
+          const page = yield* Paging.request(query)
+          const { contact: { key } } = yield* contacts.get(workspaceId, params.id)
+          return Paging.internalList(yield* messages.conversation(workspaceId, { contact: key }, page), spoken)
         }, StoreError.orUnavailable),
         optOut: choose("opt_out"),
         optIn: choose("opt_in")

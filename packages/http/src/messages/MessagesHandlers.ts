@@ -2,7 +2,16 @@
  * `/v1/messages` and `/internal/messages`.
  */
 import { Api, Caller } from "@wac/api"
-import { Idempotency, type Message, Messages, ReadMarks, StoreError, Time } from "@wac/core"
+import {
+  Conversation,
+  Idempotency,
+  type Message,
+  Messages,
+  ReadMarks,
+  type ReceivedMessage,
+  StoreError,
+  Time
+} from "@wac/core"
 import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Exchange } from "../Exchange.ts"
@@ -10,6 +19,7 @@ import * as HandlerGroup from "../HandlerGroup.ts"
 import * as Paging from "../Paging.ts"
 
 const stored = (message: Message.Message) => ({
+  direction: "outbound" as const,
   status: message.status,
   message_id: message.id,
   provider_message_id: message.providerMessageId,
@@ -28,6 +38,39 @@ const stored = (message: Message.Message) => ({
   pricing: message.pricing,
   played_at: Time.isoOrNull(message.playedAt)
 })
+
+const received = (message: ReceivedMessage.ReceivedMessage) => ({
+  // the content comes first, so that no type can take the place of a field
+  [message.type]: message.content,
+  direction: "inbound" as const,
+  status: "received" as const,
+  message_id: message.id,
+  provider_message_id: message.providerMessageId,
+  tenant_id: message.workspaceId,
+  from: message.from,
+  from_user_id: message.fromUserId,
+  to: message.to,
+  type: message.type,
+  context: message.context,
+  received_at: Time.iso(message.receivedAt)
+})
+
+/** What was sent, as in the request; a text's content is the only one with other names there. */
+const contentOf = (message: Message.Message) => {
+  const content = Conversation.contentOf(message) as { readonly text?: Message.TextContent }
+  const { text } = content
+  return text?.previewUrl === undefined
+    ? content
+    : { ...content, text: { body: text.body, preview_url: text.previewUrl } }
+}
+
+/** A message in either direction, as `GET /v1/messages/{id}` answers it. */
+const either = (entry: Conversation.Entry) =>
+  entry.direction === "inbound" ? received(entry.message) : stored(entry.message)
+
+/** A message of a conversation. */
+const spoken = (entry: Conversation.Entry) =>
+  entry.direction === "inbound" ? received(entry.message) : { ...stored(entry.message), ...contentOf(entry.message) }
 
 /** A message in the dashboard's list. */
 const listed = (message: Message.Message) => ({
@@ -89,7 +132,19 @@ const publicLayer = HandlerGroup.layer(
         }),
         list: Effect.fnUntraced(function*({ query }) {
           const { workspace } = yield* Caller.Caller
-          const { client_reference: clientReference, since, status, to, until } = query
+          const { client_reference: clientReference, contact, direction, since, status, to, until } = query
+          const asked = {
+            ...(contact === undefined ? {} : { contact }),
+            ...(direction === undefined ? {} : { direction })
+          }
+          if (Conversation.isAskedFor(asked)) {
+            const refusal = Conversation.refusal({ status, to, client_reference: clientReference, since, until })
+            if (refusal !== undefined) return yield* refusal
+            return Paging.list(
+              yield* messages.conversation(workspace.id, asked, yield* Paging.request(query)),
+              spoken
+            )
+          }
           const filter = {
             ...(status === undefined ? {} : { status }),
             ...(to === undefined ? {} : { to }),
@@ -100,7 +155,7 @@ const publicLayer = HandlerGroup.layer(
         }, StoreError.orUnavailable),
         get: Effect.fnUntraced(function*({ params }) {
           const { workspace } = yield* Caller.Caller
-          return stored(yield* messages.get(workspace.id, params.id))
+          return either(yield* messages.find(workspace.id, params.id))
         }, StoreError.orUnavailable)
       }))
   })

@@ -76,8 +76,14 @@ const rowOf = (contact: Contact.Contact): KeptContact => ({
   contact
 })
 
-const write = (memory: Memory, { gone, kept, suppressions }: ContactStep.Writes): void => {
+const write = (memory: Memory, { gone, kept, moved, suppressions }: ContactStep.Writes): void => {
   writeSuppressions(memory, suppressions)
+  for (const { names, phoneNumberId, to, workspaceId } of moved) {
+    for (const entry of memory.conversations.all(workspaceId)) {
+      if (entry.phoneNumberId !== phoneNumberId || !names.includes(entry.customer)) continue
+      memory.conversations.set({ ...entry, customer: to })
+    }
+  }
   for (const contact of [...gone, ...kept]) {
     const before = contactAt(memory, Contact.placeOf(contact))
     if (before !== undefined) forgetContact(memory, rowOf(before))
@@ -94,6 +100,10 @@ const write = (memory: Memory, { gone, kept, suppressions }: ContactStep.Writes)
 const recordInbound = (memory: Memory, command: ContactStep.RecordInbound): ContactStep.Recorded => {
   const { answers: [answer], writes } = ContactStep.recordInbound(loaded(memory), [command])
   write(memory, writes)
+  for (const { customer, message: received } of writes.said) {
+    const { id, phoneNumberId, workspaceId } = received
+    memory.conversations.set({ id, workspaceId, phoneNumberId, customer, received })
+  }
   for (const one of writes.remembered) {
     const now = memory.now(command.now)
     memory.inbound.set(inboundName(one.number.id, one.providerMessageId), one, now)

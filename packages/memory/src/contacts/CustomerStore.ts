@@ -37,6 +37,9 @@ const eventsOf = (memory: Memory, { names, workspaceId }: Step) =>
 const messagesOf = (memory: Memory, { names, workspaceId }: Step) =>
   memory.messages.all(workspaceId).filter(({ content }) => names.texts.includes(content.to))
 
+const saidOf = (memory: Memory, { names, workspaceId }: Step) =>
+  memory.conversations.all(workspaceId).filter(({ customer }) => names.texts.includes(customer))
+
 const rowsOf = (memory: Memory, { names: { texts }, workspaceId }: Step) =>
   memory.campaigns.all(workspaceId).flatMap((campaign) =>
     [...campaign.rows].flatMap(([place, { row }]) => {
@@ -72,6 +75,8 @@ const find = (memory: Memory, step: Step): ReadonlyArray<CustomerStore.Found> =>
       }))
     case "inboundMessages":
       return []
+    case "conversations":
+      return saidOf(memory, step).flatMap(({ received }) => received === undefined ? [] : { place, message: received })
     case "posts":
       return postsOf(memory, step).map(({ body, provider, receivedAt }) => ({
         place,
@@ -141,6 +146,12 @@ const eraseInbound = (memory: Memory, { names: { keys }, workspaceId }: Step): C
   return erased(count)
 }
 
+const eraseSaid = (memory: Memory, step: Step): CustomerStore.Erased => {
+  const found = saidOf(memory, step)
+  for (const entry of found) memory.conversations.delete(entry)
+  return { ...erased(found.length), files: found.flatMap(({ received }) => CustomerRecords.filesOf(received?.content)) }
+}
+
 const erasePosts = (memory: Memory, step: Step): CustomerStore.Erased => {
   const found = postsOf(memory, step)
   const waiting = found.filter((post) => memory.waitingPosts.has(post))
@@ -179,6 +190,8 @@ const erase = (memory: Memory, step: CustomerStore.EraseStep, now: Time.Instant)
       return eraseRows(memory, step)
     case "inboundMessages":
       return eraseInbound(memory, step)
+    case "conversations":
+      return eraseSaid(memory, step)
     case "posts":
       return erasePosts(memory, step)
     case "contacts":

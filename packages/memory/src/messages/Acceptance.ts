@@ -97,8 +97,12 @@ const write = (memory: Memory, writes: AcceptStep.Writes, now: Time.Instant): vo
     memory.quotaUsed.set(counter, (memory.quotaUsed.get(counter) ?? 0) + messages)
   }
   for (const id of writes.unbound) forget(memory, memory.sendOf.get(id)!)
-  for (const { before, claim, counted, message, quotaMonth, request } of writes.claims) {
+  for (const { before, claim, counted, customer, message, quotaMonth, request } of writes.claims) {
     memory.messages.set(message)
+    if (memory.conversations.get(message.id) === undefined) {
+      const { id, phoneNumberId, workspaceId } = message
+      memory.conversations.set({ id, workspaceId, phoneNumberId, customer, received: undefined })
+    }
     const lastTry: Send["lastTry"] = {
       statusAtBefore: before?.statusAt ?? null,
       counted: counted && { at: message.statusAt, before: counted.before }

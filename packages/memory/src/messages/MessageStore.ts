@@ -3,11 +3,14 @@
  */
 import {
   Campaign,
+  type Conversation,
   CustomerNames,
   Id,
   Idempotency,
   Message,
   MessageStore,
+  type Page,
+  ReceivedMessage,
   type Referred,
   type Sends,
   SendStep,
@@ -92,6 +95,9 @@ const forgetMessages = (memory: Memory, before: Time.Instant): boolean => {
     const { providerMessageId: name } = message
     if (name !== null && memory.messageByProviderId.get(name) === message.id) memory.messageByProviderId.delete(name)
   }
+  for (const entry of memory.conversations.values()) {
+    if (entry.received !== undefined && entry.id < lowest) memory.conversations.delete(entry)
+  }
   for (const { id, job, rows } of memory.campaigns.values()) {
     if (id < Id.lowestAt("cmp", before) && Campaign.hasEnded(job.campaign)) rows.clear()
   }
@@ -105,7 +111,34 @@ const forgetBodies = (memory: Memory, before: Time.Instant): boolean => {
       memory.messages.set({ ...message, content: Message.withoutBody(message.content) })
     }
   }
+  for (const entry of memory.conversations.values()) {
+    if (entry.received === undefined || entry.id >= lowest) continue
+    memory.conversations.set({ ...entry, received: ReceivedMessage.withoutBody(entry.received) })
+  }
   return false
+}
+
+const conversation = (
+  memory: Memory,
+  workspaceId: Id.WorkspaceId,
+  { direction, names }: Conversation.Filter,
+  request: Page.PageRequest
+): Page.Page<Conversation.Entry> => {
+  const { items, next } = memory.conversations.page(
+    workspaceId,
+    request,
+    ({ customer, received }) =>
+      (names === undefined || names.includes(customer)) &&
+      (direction === undefined || (direction === "inbound") === (received !== undefined))
+  )
+  return {
+    items: items.map(({ id, received }) =>
+      received === undefined
+        ? { direction: "outbound", message: memory.messages.get(id)! }
+        : { direction: "inbound", message: received }
+    ),
+    next
+  }
 }
 
 export const layer = Layer.effect(
@@ -148,6 +181,9 @@ export const layer = Layer.effect(
             (message) => (providerMessageId === undefined || message.id === id) && MessageStore.isOf(filter, message)
           )
         }),
+      received: (workspaceId, id) =>
+        Effect.sync(() => Option.fromUndefinedOr(memory.conversations.of(workspaceId, id)?.received)),
+      conversation: (workspaceId, filter, page) => Effect.sync(() => conversation(memory, workspaceId, filter, page)),
       sweep: Effect.fnUntraced(function*(asked: Time.Instant) {
         let swept: MessageStore.Swept = { unknown: 0, failed: 0, forgotten: 0 }
         while (isDue(memory, memory.now(asked))) {

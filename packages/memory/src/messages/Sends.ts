@@ -69,6 +69,8 @@ export const rekey = (memory: Memory, { messageId, ...key }: MessageErasure.Eras
 /** Deletes a message without its key. */
 export const remove = (memory: Memory, message: Message.Message): void => {
   memory.messages.delete(message)
+  const entry = memory.conversations.get(message.id)
+  if (entry !== undefined) memory.conversations.delete(entry)
   memory.returnedMonths.delete(message.id)
 }
 

@@ -6,6 +6,7 @@ import { plain } from "../Column.ts"
 import { columns } from "../Columns.ts"
 import type { StepOptions } from "../Database.ts"
 import { record } from "../events/Recording.ts"
+import { keepSaid, moveConversations } from "../messages/Conversations.ts"
 import { texts } from "../Parameter.ts"
 import type { Row, Rows, Statement } from "../Statement.ts"
 import * as StoredSuppression from "./StoredSuppression.ts"
@@ -202,7 +203,7 @@ const addText = `insert into contact_names as a (phone_number_id, name, key)
 const namesOf = (aliases: ReadonlyArray<ContactStep.Alias>) =>
   pairs(aliases.map(({ contact: { phoneNumberId }, name }) => [phoneNumberId, name]))
 
-const write = ({ added, dropped, gone, kept, suppressions }: ContactStep.Writes): ReadonlyArray<Statement> => {
+const write = ({ added, dropped, gone, kept, moved, suppressions }: ContactStep.Writes): ReadonlyArray<Statement> => {
   // a user id may move from one contact to another
   const isMoved = kept.length > 1 && kept.some(({ customer: { userId } }) => userId !== null)
   const numbered = isMoved ? kept.filter(({ customer: { phone } }) => phone !== null) : []
@@ -223,7 +224,8 @@ const write = ({ added, dropped, gone, kept, suppressions }: ContactStep.Writes)
       text: addText,
       params: [...namesOf(added), texts(added.map(({ contact: { key } }) => key))]
     }],
-    ...StoredSuppression.write(suppressions)
+    ...StoredSuppression.write(suppressions),
+    ...moveConversations(moved)
   ]
 }
 
@@ -273,7 +275,9 @@ export const recordInbound: StepOptions<
     }
   },
   decide: ContactStep.recordInbound,
-  write: (writes) => [...remember(writes.remembered), ...write(writes), ...record(writes.events)]
+  write: (
+    writes
+  ) => [...remember(writes.remembered), ...write(writes), ...keepSaid(writes.said), ...record(writes.events)]
 }
 
 /** `ContactStore.setPreference`. */

@@ -6,6 +6,7 @@ import { CustomerRecords, CustomerStore, type Id, type Recipient } from "@wac/co
 import { Effect, Layer } from "effect"
 import { instant, plain } from "../Column.ts"
 import { Database } from "../Database.ts"
+import { receivedOf } from "../messages/Conversations.ts"
 import { texts } from "../Parameter.ts"
 import type { Row, Rows, Statement } from "../Statement.ts"
 import { lockHealth } from "../webhooks/Health.ts"
@@ -113,6 +114,20 @@ const inboundMessages: Walk = {
   names: "keys"
 }
 
+/** Along the list of each name, from the beginning each time that some were erased. */
+const conversations: Walk = {
+  page: `select c.message_id, c.is_inbound, c.workspace_id, c.phone_number_id, c.received, c.said from conversations c
+    where c.workspace_id = $1 and c.customer = any ($2::text[]) and c.message_id > $3 order by c.message_id limit ${size}`,
+  keys: ["message_id"],
+  size,
+  hit: "p.*",
+  from: "page p",
+  erase: `erased as (
+      delete from conversations c using hit h where c.message_id = h.message_id returning c.said as data
+    )`,
+  first: [""]
+}
+
 /** A post of the workspace names one of its numbers. The body of a post that waits is still needed. */
 const inboundPosts: Walk = {
   page: `select p.provider, encode(p.digest, 'hex') as digest, p.digest as name, p.received_at,
@@ -138,7 +153,7 @@ const inboundPosts: Walk = {
   names: "quoted"
 }
 
-const walks = { deliveries, events, campaignRows, inboundMessages, posts: inboundPosts } as const
+const walks = { deliveries, events, campaignRows, inboundMessages, conversations, posts: inboundPosts } as const
 
 const pageOf = ({ from, hit, page }: Walk) =>
   `with page as materialized (${page}), hit as materialized (select ${hit} from ${from})`
@@ -181,6 +196,9 @@ const foundOf = (place: Exclude<CustomerRecords.Place, "messages" | "contacts" |
         number: plain<number>(row, "place"),
         row: plain<Recipient.Row>(row, "content")
       }
+    case "conversations":
+      // what was sent is found among the messages
+      return row["is_inbound"] === true ? { place, message: receivedOf(row) } : []
     case "posts":
       return {
         place,
@@ -231,7 +249,7 @@ export const layer = Layer.effect(
         const walk = walks[place]
         const row = yield* walked(operation, [{ text: findText(walk), params: paramsOf(walk, step) }])
         return {
-          found: plain<ReadonlyArray<Row>>(row, "found").map((row) => foundOf(place, row)),
+          found: plain<ReadonlyArray<Row>>(row, "found").flatMap((row) => foundOf(place, row)),
           next: plain<string | null>(row, "next")
         }
       }),

@@ -434,9 +434,13 @@ const spendText = `with of_workspaces as (
   ), claims as materialized (
     select c.*
     from unnest($13::text[], $14::text[], $15::text[], $16::text[], $17::text[], $18::json[], $19::text[], $20::bigint[],
-      $21::text[], $22::text[], $23::text[], $24::text[], $25::text[], $26::bigint[], $27::bigint[], $28::bigint[])
+      $21::text[], $22::text[], $23::text[], $24::text[], $25::text[], $26::bigint[], $27::bigint[], $28::bigint[],
+      $31::text[])
       c (id, workspace_id, api_key_id, phone_number_id, from_number, content, status, now, month, route, key,
-        fingerprint, claim_token, lease_until, counted_at, counted_before)
+        fingerprint, claim_token, lease_until, counted_at, counted_before, customer)
+  ), conversations as (
+    insert into conversations (message_id, workspace_id, phone_number_id, customer, is_inbound)
+    select c.id, c.workspace_id, c.phone_number_id, c.customer, false from claims c
   ), deadlines as (
     insert into message_deadlines (workspace_id, due_at, message_ids)
     select c.workspace_id, min(c.lease_until), array_agg(c.id) from claims c group by c.workspace_id
@@ -455,7 +459,12 @@ const retryText = `with retried as (
       $9::bigint[], $10::bigint[])
       s (id, status, now, api_key_id, month, claim_token, lease_until, tried_before, counted_at, counted_before)
     where m.id = s.id
-    returning m.workspace_id, m.lease_until, m.id
+    returning m.workspace_id, m.lease_until, m.id, m.phone_number_id
+  ), conversations as (
+    insert into conversations (message_id, workspace_id, phone_number_id, customer, is_inbound)
+    select r.id, r.workspace_id, r.phone_number_id, u.customer, false
+    from unnest($1::text[], $11::text[]) u (id, customer) join retried r on r.id = u.id
+    on conflict (message_id) do nothing
   )
   insert into message_deadlines (workspace_id, due_at, message_ids)
   select r.workspace_id, r.lease_until, array[r.id] from retried r`
@@ -476,7 +485,8 @@ const retry = (claims: ReadonlyArray<AcceptStep.Claim>): ReadonlyArray<Statement
       instants(claims.map(({ claim }) => claim.leaseUntil)),
       instants(claims.map(({ before }) => before!.statusAt)),
       instants(claims.map(countedAt)),
-      instants(claims.map(countedBefore))
+      instants(claims.map(countedBefore)),
+      texts(claims.map(({ customer }) => customer))
     ]
   }]
 
@@ -520,7 +530,8 @@ const spend = (
       instants(claims.map(countedAt)),
       instants(claims.map(countedBefore)),
       jsons(pairs.map(({ marketing }) => marketing && marketing.at)),
-      instants(pairs.map(({ marketing }) => marketing && marketing.until))
+      instants(pairs.map(({ marketing }) => marketing && marketing.until)),
+      texts(claims.map(({ customer }) => customer))
     ]
   }]
 }

@@ -6,6 +6,7 @@ import { plain } from "../Column.ts"
 import type { StepOptions } from "../Database.ts"
 import { jsons, texts } from "../Parameter.ts"
 import type { Rows, Statement } from "../Statement.ts"
+import { forgetText } from "./Conversations.ts"
 
 /** Rows deleted, or emptied, at once. */
 const atOnce = 500
@@ -27,7 +28,7 @@ export const messagesText = `with gone as (
   ), names as (
     delete from message_names n using gone g
     where n.provider_message_id = g.provider_message_id and n.message_id = g.id
-  )
+  ), said as (${forgetText("select g.id from gone g")})
   select count(*) = ${atOnce} as is_more from gone`
 
 const rowsText = `with gone as (
@@ -41,9 +42,20 @@ const rowsText = `with gone as (
   )
   select count(*) = ${atOnce} as is_more from gone`
 
+/** Older messages are few besides: only those that were sent and have not ended. $1 the bound of identifiers. */
+export const receivedText = `with gone as (
+    delete from conversations c where c.ctid = any (array(
+      select c.ctid from conversations c
+      where c.message_id < $1 and c.is_inbound order by c.message_id limit ${atOnce} for update skip locked
+    ))
+    returning 1
+  )
+  select count(*) = ${atOnce} as is_more from gone`
+
 /** The statements that delete. */
 export const forgetMessages = (before: Time.Instant): ReadonlyArray<Statement> => [
   { text: messagesText, params: [Id.lowestAt("msg", before), texts(Message.over), texts(Campaign.endings)] },
+  { text: receivedText, params: [Id.lowestAt("msg", before)] },
   { text: rowsText, params: [Id.lowestAt("cmp", before), texts(Campaign.endings)] }
 ]
 
@@ -60,12 +72,26 @@ interface Body {
 interface Loaded {
   readonly now: (asked: Time.Instant) => Time.Instant
   readonly bodies: ReadonlyArray<Body>
+  /** What customers wrote. */
+  readonly received: ReadonlyArray<Id.MessageId>
 }
 
 interface Writes {
   readonly emptied: ReadonlyArray<Pick<Body, "id" | "content">>
   readonly reached: string | undefined
+  readonly received: ReadonlyArray<Id.MessageId>
 }
+
+/** Along `conversations_received`. $1 the bound of identifiers. */
+export const receivedBodiesText =
+  `with reached as materialized (select f.received from forgotten_bodies f for update skip locked)
+  select c.message_id from reached r cross join lateral (
+    select c.message_id from conversations c
+    where c.message_id > r.received and c.message_id < $1 and c.is_inbound order by c.message_id limit ${atOnce}
+  ) c`
+
+/** As `ReceivedMessage.withoutBody`. */
+const emptyReceivedText = "update conversations c set said = null where c.message_id = any ($1::text[])"
 
 /** `MessageStore.forgetBodies`. Finds nothing while another process does it. */
 export const forgetBodies: StepOptions<{ readonly before: Time.Instant }, Loaded, boolean, Writes> = {
@@ -78,28 +104,35 @@ export const forgetBodies: StepOptions<{ readonly before: Time.Instant }, Loaded
           select m.* from messages m where m.id > r.reached and m.id < $1 order by m.id limit ${atOnce}
         ) m`,
       params: [Id.lowestAt("msg", command!.before), texts(Message.over)]
-    }
+    },
+    { text: receivedBodiesText, params: [Id.lowestAt("msg", command!.before)] }
   ],
-  read: ([, rows], now) => ({
+  read: ([, rows, received], now) => ({
     now,
+    received: received!.map((row) => plain(row, "message_id")),
     bodies: rows!.map((row) => ({
       id: plain(row, "id"),
       content: plain(row, "content"),
       isOver: plain(row, "is_over")
     }))
   }),
-  decide: ({ bodies }) => ({
-    answers: [bodies.length === atOnce],
+  decide: ({ bodies, received }) => ({
+    answers: [bodies.length === atOnce || received.length === atOnce],
     writes: {
       emptied: bodies.filter(({ isOver }) => isOver).map(({ content, id }) => ({
         id,
         content: Message.withoutBody(content)
       })),
-      reached: bodies.at(-1)?.id
+      reached: bodies.at(-1)?.id,
+      received
     }
   }),
-  write: ({ emptied, reached }) =>
-    reached === undefined ? [] : [
+  write: ({ emptied, reached, received }) => [
+    ...received.length === 0 ? [] : [
+      { text: emptyReceivedText, params: [texts(received)] },
+      { text: "update forgotten_bodies set received = $1", params: [received.at(-1)] }
+    ],
+    ...reached === undefined ? [] : [
       {
         text: `update messages m set content = e.content from unnest($1::text[], $2::json[]) e (id, content)
           where m.id = e.id`,
@@ -107,4 +140,5 @@ export const forgetBodies: StepOptions<{ readonly before: Time.Instant }, Loaded
       },
       { text: "update forgotten_bodies set reached = $1", params: [reached] }
     ]
+  ]
 }

@@ -8,6 +8,7 @@ import { record } from "../events/Recording.ts"
 import { booleans, instants, integers, jsons, texts } from "../Parameter.ts"
 import type { Statement } from "../Statement.ts"
 import { addPriced } from "../usage/Priced.ts"
+import { forgetText } from "./Conversations.ts"
 import { storedAnswer } from "./StoredAnswer.ts"
 
 const keepText = `update messages m set status = s.status, status_at = s.status_at,
@@ -74,7 +75,8 @@ const deadlineText = `insert into message_deadlines (workspace_id, due_at, messa
   select d.workspace_id, d.due_at, array[d.message_id]
   from unnest($1::text[], $2::bigint[], $3::text[]) d (workspace_id, due_at, message_id)`
 
-const removeText = "delete from messages m where m.id = any ($1::text[])"
+const removeText = `with said as (${forgetText("select unnest($1::text[])")})
+  delete from messages m where m.id = any ($1::text[])`
 
 /** The statements that write deadlines. */
 export const awaitDeadlines = (deadlines: Sends.Writes["deadlines"]): ReadonlyArray<Statement> =>

@@ -14,6 +14,7 @@ import type { Row } from "../Statement.ts"
 import * as Abandon from "./Abandon.ts"
 import * as Accept from "./Accept.ts"
 import * as ApplyReport from "./ApplyReport.ts"
+import * as Conversations from "./Conversations.ts"
 import * as ForgetMessages from "./ForgetMessages.ts"
 import * as LookUp from "./LookUp.ts"
 import * as Settle from "./Settle.ts"
@@ -238,6 +239,18 @@ export const layer = Layer.effect(
             ),
             next: null
           })),
+      received: (workspaceId, id) =>
+        Effect.map(
+          query("MessageStore.received", Conversations.receivedText, [workspaceId, id]),
+          ([row]) => Option.map(Option.fromUndefinedOr(row), Conversations.receivedOf)
+        ),
+      conversation: (workspaceId, filter, page) => {
+        const { params, text } = Conversations.list(workspaceId, filter, page)
+        return Effect.map(
+          query("MessageStore.conversation", text, params),
+          (rows) => Conversations.pageOf(rows, page)
+        )
+      },
       sweep: Effect.fnUntraced(function*(now) {
         let swept: MessageStore.Swept = { unknown: 0, failed: 0, forgotten: 0 }
         let more = true

@@ -129,6 +129,7 @@ layer(database, { excludeTestServices: true })("a customer", (it) => {
         "buckets",
         "campaign_rows",
         "contacts",
+        "conversations",
         "events",
         "inbound_messages",
         "inbound_post_bodies",
@@ -144,6 +145,7 @@ layer(database, { excludeTestServices: true })("a customer", (it) => {
         event: 4,
         file: 1,
         message: 5,
+        inbound_message: 1,
         campaign_row: 1,
         provider_post: 1,
         contact: 1

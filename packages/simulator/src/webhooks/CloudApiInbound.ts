@@ -123,6 +123,14 @@ export const kinds: { readonly [kind: string]: Schema.JsonObject } = {
   },
   revoke: { type: "revoke", revoke: { original_message_id: "wamid.of-another" } },
   request_welcome: { type: "request_welcome" },
+  // developers.facebook.com/documentation/business-messaging/whatsapp/groups/webhooks
+  group: { type: "text", text: { body: "Hello all" }, group_id: "Y2FwaV9ncm91cDoxNzA1NTU1MDEzOToxMjAzNjM" },
+  // developers.facebook.com/documentation/business-messaging/whatsapp/calling/user-initiated-calls
+  call: {
+    event: "connect",
+    direction: "USER_INITIATED",
+    session: { sdp_type: "offer", sdp: "v=0\r\nm=audio 9 UDP/TLS/RTP/SAVPF 111\r\n" }
+  },
   unsupported: {
     type: "unsupported",
     errors: [{
@@ -133,6 +141,13 @@ export const kinds: { readonly [kind: string]: Schema.JsonObject } = {
     }]
   }
 }
+
+/** Whether it is a call, which is told in a field of its own. */
+export const isCall = ({ event }: Schema.JsonObject): boolean => event !== undefined
+
+/** Whether it opens the window: no system's word, nothing said in a group, and no call. */
+export const opensWindow = (content: Schema.JsonObject): boolean =>
+  content.type !== "system" && content.group_id === undefined && !isCall(content)
 
 /** Why there is no such kind. */
 export const unknownKind = `\`kind\` is one of ${Object.keys(kinds).join(", ")}`

@@ -121,6 +121,27 @@ export const message = (
   }
 })
 
+/** A call of a customer. */
+export const call = (
+  account: string,
+  number: BusinessNumber,
+  customer: Named,
+  content: Schema.JsonObject,
+  contacts: boolean
+): Update => ({
+  account,
+  field: "calls",
+  value: {
+    ...about(number),
+    ...(contacts ? { contacts: [contactOf(customer)] } : {}),
+    calls: [{
+      ...defined({ from: customer.waId, from_user_id: customer.userId }),
+      to: number.display_phone_number.replace(/\D/g, ""),
+      ...content
+    }]
+  }
+})
+
 /** A message to a customer that the business wrote on its own phone. */
 export const echo = (
   account: string,

@@ -138,6 +138,7 @@ export const tests = (it: Fixture.It): void => {
         messages: 1,
         campaignRows: 0,
         inboundMessages: 0,
+        conversations: 1,
         posts: 0,
         contacts: 1
       })

@@ -7,7 +7,15 @@ import type { Running } from "../Running.ts"
 
 /** A record of a customer, as it is stored. Times are in milliseconds since 1970, but in events and posts. */
 export interface CustomerRecord {
-  readonly kind: "contact" | "message" | "event" | "delivery" | "file" | "campaign_row" | "provider_post"
+  readonly kind:
+    | "contact"
+    | "message"
+    | "inbound_message"
+    | "event"
+    | "delivery"
+    | "file"
+    | "campaign_row"
+    | "provider_post"
   readonly record: object
 }
 
@@ -18,6 +26,7 @@ export interface Erasure {
   readonly messages: number
   readonly campaignRows: number
   readonly inboundMessages: number
+  readonly conversations: number
   readonly posts: number
   readonly contacts: number
   readonly files: number

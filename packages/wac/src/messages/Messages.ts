@@ -2,9 +2,19 @@
  * Sending and reading messages (specification §4, contract §3), for the host.
  */
 import { MessagesApi } from "@wac/api"
-import { Id, Idempotency, Message as Core, Messages as Service, ReadMarks, Time } from "@wac/core"
+import {
+  Conversation,
+  Id,
+  Idempotency,
+  Message as Core,
+  Messages as Service,
+  ReadMarks,
+  type ReceivedMessage,
+  Time
+} from "@wac/core"
 import { Effect, Result, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
+import type { ReceivedContent, ReceivedContext } from "../inbound/ReceivedContent.ts"
 import * as Input from "../Input.ts"
 import { HostKeys } from "../keys/HostKeys.ts"
 import * as Listing from "../Listing.ts"
@@ -80,8 +90,12 @@ export interface SentMessage {
 /** The status of a message: `read` implies `delivered`, which implies `sent`. */
 export type MessageStatus = "queued" | "sending" | "unknown" | "sent" | "delivered" | "read" | "failed" | "skipped"
 
-/** A stored message. Times are ISO 8601. */
-export interface Message {
+/**
+ * A message that was sent, or is to be. Times are ISO 8601. In a conversation it has its content, under the name of its
+ * type: `{}` once that was deleted.
+ */
+export interface Message extends MessageContent {
+  readonly direction: "outbound"
   readonly messageId: string
   readonly status: MessageStatus
   readonly providerMessageId: string | null
@@ -108,6 +122,40 @@ export interface Message {
   readonly pricing: Pricing | null
   /** When the customer played the voice message. */
   readonly playedAt: string | null
+  /** The message that it quotes, by our id. */
+  readonly context?: { readonly message_id: string }
+}
+
+/** What a message of a conversation said, under the name of its type, as in the call that sent it. */
+type MessageContent = { readonly [Kind in "template" | FreeFormType]?: unknown }
+
+/** A message of a customer. `type` names the field that holds what they wrote, as in the event `message.received`. */
+export interface InboundMessage extends Partial<ReceivedContent> {
+  readonly direction: "inbound"
+  readonly status: "received"
+  readonly messageId: string
+  readonly providerMessageId: string
+  readonly workspaceId: string
+  /** The customer's number, or user id if the number is not known. A reply can be sent to it. */
+  readonly from: string
+  readonly fromUserId: string | null
+  /** The workspace's number that they wrote to. */
+  readonly to: string
+  readonly type: string
+  readonly context: ReceivedContext | null
+  /** The message's own time. */
+  readonly receivedAt: string
+}
+
+/** A message in either direction: a comparison of `direction` narrows it. */
+export type AnyMessage = Message | InboundMessage
+
+/** Which messages of conversations. */
+export interface ConversationFilter {
+  /** Any name of a customer: a number in E.164 format, or a user id. If omitted, what any customer wrote. */
+  readonly contact?: string
+  /** Only messages in this direction. */
+  readonly direction?: "inbound" | "outbound"
 }
 
 /** The provider's price of a message, with the provider's own values. */
@@ -141,21 +189,28 @@ export interface Messages {
    * `delivery_unknown` no outcome was known within 10 minutes; after any other error nothing was sent.
    */
   readonly send: (message: NewMessage, options: SendOptions) => Promise<SentMessage>
-  /** Gets a message by its `messageId`. */
-  readonly get: (messageId: string) => Promise<Message>
+  /** Gets a message by its `messageId`, in either direction. */
+  readonly get: (messageId: string) => Promise<AnyMessage>
+  /**
+   * The conversation with a customer, by any of their names, newest first: what was sent to them, and what they wrote.
+   * Without `contact`, what any customer wrote.
+   */
+  readonly conversation: (filter: ConversationFilter) => Listing.Listing<AnyMessage>
   /**
    * Marks a customer's message as read, by the `message_id` of its event, and optionally shows a typing indicator.
    * Rejects with `not_found` for your own messages.
    */
   readonly markRead: (messageId: string, options: ReadOptions) => Promise<void>
-  /** Newest first. A filtered page may have fewer items than its limit, or none, before the end of the list. */
+  /** The messages that the workspace sent, newest first. A filtered page may have fewer items than its limit, or none, before the end of the list. */
   readonly list: (filter?: MessageFilter) => Listing.Listing<Message>
 }
 
 const readMessage = Input.reader(Core.OutboundMessage)
 const readFilter = Input.read(Schema.Struct(MessagesApi.filter))
+const readQuery = Input.read(Schema.Struct(MessagesApi.conversation))
 
 const shown = (message: Core.Message): Message => ({
+  direction: "outbound",
   messageId: message.id,
   status: message.status,
   providerMessageId: message.providerMessageId,
@@ -174,6 +229,31 @@ const shown = (message: Core.Message): Message => ({
   pricing: message.pricing,
   playedAt: Time.isoOrNull(message.playedAt)
 })
+
+const received = (message: ReceivedMessage.ReceivedMessage) =>
+  ({
+    // the content comes first, so that no type can take the place of a field
+    [message.type]: message.content,
+    direction: "inbound",
+    status: "received",
+    messageId: message.id,
+    providerMessageId: message.providerMessageId,
+    workspaceId: message.workspaceId,
+    from: message.from,
+    fromUserId: message.fromUserId,
+    to: message.to,
+    type: message.type,
+    context: message.context,
+    receivedAt: Time.iso(message.receivedAt)
+  }) as InboundMessage
+
+const either = (entry: Conversation.Entry): AnyMessage =>
+  entry.direction === "inbound" ? received(entry.message) : shown(entry.message)
+
+const spoken = (entry: Conversation.Entry): AnyMessage =>
+  entry.direction === "inbound"
+    ? received(entry.message)
+    : { ...shown(entry.message), ...Conversation.contentOf(entry.message) }
 
 export const make = Effect.gen(function*() {
   const messages = yield* Service.Messages
@@ -228,7 +308,17 @@ export const make = Effect.gen(function*() {
           )
       )
     },
-    get: (messageId) => running.run(Effect.map(messages.get(workspaceId, messageId), shown)),
+    get: (messageId) => running.run(Effect.map(messages.find(workspaceId, messageId), either)),
+    conversation: (filter) =>
+      Listing.make(
+        running,
+        (page) =>
+          Effect.flatMap(
+            readQuery(filter),
+            (query) => messages.conversation(workspaceId, query, page)
+          ),
+        spoken
+      ),
     list: (filter = {}) =>
       Listing.make(
         running,

@@ -13,12 +13,16 @@ describe("customers", () => {
     await clock.advance("1 second")
 
     const kinds = (await wac.customers.export(from)).map(({ kind }) => kind)
-    assert.sameMembers([...new Set(kinds)], ["contact", "event", "message"])
+    assert.sameMembers([...new Set(kinds)], ["contact", "event", "message", "inbound_message"])
     assert.deepInclude(await wac.customers.erase(from), { contacts: 1, messages: 1, deliveries: 0 })
     assert.deepStrictEqual(await wac.customers.export(from), [])
 
     await receive("It is me again", "in-2")
-    assert.sameMembers((await wac.customers.export(from)).map(({ kind }) => kind), ["contact", "event"])
+    assert.sameMembers((await wac.customers.export(from)).map(({ kind }) => kind), [
+      "contact",
+      "event",
+      "inbound_message"
+    ])
   })
 
   it("a customer who said Stop. stays opted out after they are erased, until START or optIn", async () => {

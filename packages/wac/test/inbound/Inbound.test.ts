@@ -1,6 +1,6 @@
 import type { ReceivedContentByType } from "@wac/verifier"
 import { assert, describe, it } from "vitest"
-import type { CustomerMessage, ErrorReason, OneContent, ReceivedContent } from "../../src/index.ts"
+import type { ConversationFilter, CustomerMessage, ErrorReason, OneContent, ReceivedContent } from "../../src/index.ts"
 import { failure, fresh, start } from "../instance.ts"
 
 const customer = { type: "message", providerNumberId: "sandbox-1", from: "+15551234567" } as const
@@ -74,6 +74,52 @@ describe("a customer's message from a test or a provider", () => {
       { message_id: messageId, provider_message_id: providerMessageId, emoji: "👍" },
       { message_id: first!.data.message_id, provider_message_id: "in-1" }
     ])
+  })
+
+  it("a conversation has both directions under every name of the customer, and each message is found by its id", async () => {
+    const { clock, wac } = await start()
+    const to = "+15551234567"
+    const template = { name: "hello_world", language: "en_US" }
+    const sent = await wac.messages.send({ to, type: "template", template, clientReference: "order-7" }, fresh())
+    await wac.inbound.receive([
+      { ...customer, from: to, fromUserId: "US.1", providerMessageId: "in-1", text: { body: "Thank you" } },
+      { ...customer, from: "+15551230002", providerMessageId: "in-2", text: { body: "Who is this?" } }
+    ])
+    const reply = await wac.messages.send({ to, type: "text", text: { body: "Bye", previewUrl: true } }, fresh())
+    await clock.advance("1 second")
+    const conversation = (await wac.messages.conversation({ contact: "US.1" }).page()).data
+    const [bye, received, first] = conversation
+    assert.lengthOf(conversation, 3)
+    assert.deepInclude(bye, {
+      direction: "outbound",
+      messageId: reply.messageId,
+      status: "read",
+      text: { body: "Bye", previewUrl: true }
+    })
+    assert.deepInclude(first, { messageId: sent.messageId, clientReference: "order-7", template })
+    assert(received?.direction === "inbound")
+    assert.deepStrictEqual<unknown>(received, {
+      direction: "inbound",
+      status: "received",
+      messageId: received.messageId,
+      providerMessageId: "in-1",
+      workspaceId: wac.id,
+      from: to,
+      fromUserId: "US.1",
+      to: "+15005550100",
+      type: "text",
+      text: { body: "Thank you" },
+      context: null,
+      receivedAt: "2026-01-01T00:00:00.000Z"
+    })
+    assert.deepStrictEqual(await wac.messages.get(received.messageId), received)
+    const bodies = async (filter: ConversationFilter) =>
+      (await wac.messages.conversation(filter).page()).data.map(({ messageId }) => messageId)
+    assert.deepStrictEqual(await bodies({ contact: to, direction: "outbound" }), [reply.messageId, sent.messageId])
+    assert.deepStrictEqual(await bodies({ contact: to, direction: "inbound" }), [received.messageId])
+    assert.lengthOf(await bodies({}), 2)
+    assert.lengthOf((await wac.messages.list().page()).data, 2)
+    assert.deepInclude(await failure(wac.messages.conversation({ contact: "1555" }).page()), { param: "contact" })
   })
 
   it("a report of the price and of playing reaches the message", async () => {

@@ -20,6 +20,7 @@ describe("a send", () => {
     assert.strictEqual((await wac.messages.get(sent.messageId)).status, "delivered")
     await clock.advance(200)
     assert.deepStrictEqual(await wac.messages.get(sent.messageId), {
+      direction: "outbound",
       messageId: sent.messageId,
       status: "read",
       providerMessageId: sent.providerMessageId,

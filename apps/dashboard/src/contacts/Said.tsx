@@ -1,0 +1,113 @@
+/** What a message says, in either direction: whatever a customer wrote is text, never markup. */
+import type { ConversationMessage } from "@wac/client/internal"
+import type { ReactNode } from "react"
+import { Id } from "../ui/Table.tsx"
+import { capitalized } from "../ui/Words.ts"
+
+type Fields = { readonly [name: string]: unknown }
+
+const fieldsOf = (json: unknown): Fields => typeof json === "object" && json !== null ? json as Fields : {}
+
+/** The word under a path of fields; nothing if it is not there. */
+const word = (json: unknown, ...path: ReadonlyArray<string>): string => {
+  const found = path.reduce<unknown>((inner, name) => fieldsOf(inner)[name], json)
+  return typeof found === "string" || typeof found === "number" ? String(found) : ""
+}
+
+const joined = (...words: ReadonlyArray<string>): string => words.filter((one) => one !== "").join(" · ")
+
+/** The values of a template, with the names of their places. */
+const valuesOf = (template: Fields): ReadonlyArray<readonly [name: string, value: string]> => {
+  const params = template["bodyParams"]
+  const body = Array.isArray(params)
+    ? params.map((value, i) => [`${i + 1}`, String(value)] as const)
+    : Object.entries(fieldsOf(params)).map(([name, value]) => [name, String(value)] as const)
+  const rest = ["header", "buttons", "cards", "limitedTimeOffer"].flatMap((name) =>
+    template[name] === undefined ? [] : [[name, JSON.stringify(template[name])] as const]
+  )
+  return [...body, ...rest]
+}
+
+const Template = ({ template }: { readonly template: Fields }) => {
+  const values = valuesOf(template)
+  return (
+    <>
+      <span className="block">Template {joined(word(template, "name"), word(template, "language"))}</span>
+      {values.length === 0 ? null : (
+        <dl className="mt-1 grid grid-cols-[auto_minmax(0,1fr)] gap-x-2 text-[13px]">
+          {values.map(([name, value]) => (
+            <div key={name} className="contents">
+              <dt className="text-muted">{name}</dt>
+              <dd className="break-words">{value}</dd>
+            </div>
+          ))}
+        </dl>
+      )}
+    </>
+  )
+}
+
+const files = new Set(["image", "audio", "video", "document", "sticker"])
+
+const File = ({ file, type }: { readonly file: Fields; readonly type: string }) => {
+  const id = word(file, "media_id") || word(file, "media")
+  const link = word(file, "link")
+  return (
+    <>
+      <span className="block">{joined(capitalized(type), word(file, "filename"), word(file, "mime_type"))}</span>
+      {word(file, "caption") === "" ? null : <span className="block">{word(file, "caption")}</span>}
+      {id === "" ? null : <Id>{id}</Id>}
+      {link === "" ? null : <span className="block text-[13px] break-all text-muted">{link}</span>}
+    </>
+  )
+}
+
+/** A choice of the customer, or the text beside the buttons. */
+const interactiveOf = (content: Fields): string => {
+  const type = word(content, "type")
+  return word(content, type, "title") || word(content, type, "body") || word(content, "body", "text") ||
+    `Interactive: ${type}`
+}
+
+const wordsOf = (type: string, content: Fields): string => {
+  switch (type) {
+    case "text":
+      return word(content, "body")
+    case "button":
+      return word(content, "text") || word(content, "payload")
+    case "interactive":
+      return interactiveOf(content)
+    case "reaction":
+      return word(content, "emoji") || "Took a reaction back"
+    case "location":
+      return joined(
+        "Location",
+        word(content, "name"),
+        word(content, "address"),
+        `${word(content, "latitude")}, ${word(content, "longitude")}`
+      )
+    case "edit":
+      return `Edited: ${wordsOf(word(content, "message", "type"), said(fieldsOf(content["message"])))}`
+    case "revoke":
+      return "Deleted a message"
+    case "unsupported":
+      return joined("Not supported", word(content, "type"))
+    default:
+      return capitalized(type)
+  }
+}
+
+const said = (message: Fields): Fields => fieldsOf(message[word(message, "type")])
+
+/** What a message says. */
+export const Said = ({ content: json, type }: Pick<ConversationMessage, "content" | "type">): ReactNode => {
+  const content = fieldsOf(json)
+  if (Array.isArray(json)) {
+    return joined("Contacts", ...json.map((card) => word(card, "name", "formatted_name")))
+  }
+  if (Object.keys(content).length === 0) {
+    return <span className="text-muted">{capitalized(type)}: what it said was deleted</span>
+  }
+  if (type === "template") return <Template template={content} />
+  return files.has(type) ? <File type={type} file={content} /> : wordsOf(type, content)
+}

@@ -1,0 +1,63 @@
+/**
+ * A customer's message as it is kept for their conversation (contract §13). Pure.
+ */
+import type { Schema } from "effect"
+import type { Contact } from "../contacts/Contact.ts"
+import type { MessageId, PhoneNumberId, WorkspaceId } from "../Id.ts"
+import type { E164 } from "../numbers/PhoneNumber.ts"
+import type { Instant } from "../Time.ts"
+import type { InboundMessage } from "./InboundMessage.ts"
+
+/** A stored message of a customer. */
+export interface ReceivedMessage {
+  readonly id: MessageId
+  readonly workspaceId: WorkspaceId
+  readonly phoneNumberId: PhoneNumberId
+  /** The provider's identifier. */
+  readonly providerMessageId: string
+  /** The customer as a send may name them: their number, or their user id if the number is not known. */
+  readonly from: string
+  /** The customer's user id; `null` if it is not known. */
+  readonly fromUserId: string | null
+  /** The number that the customer wrote to. */
+  readonly to: E164
+  /** The event's `data.type`. */
+  readonly type: string
+  /** The value in the event's `data` under the name of the type. */
+  readonly content: Schema.Json
+  readonly context: Schema.Json | null
+  /** The message's own time, according to the provider. */
+  readonly receivedAt: Instant
+}
+
+/** What is kept of a message that a customer wrote to a number. */
+export const of = (
+  { at, content, context, customer: { phone, userId }, providerMessageId, type }: InboundMessage,
+  number: { readonly id: PhoneNumberId; readonly workspaceId: WorkspaceId; readonly phoneNumber: E164 },
+  id: MessageId
+): ReceivedMessage => ({
+  id,
+  workspaceId: number.workspaceId,
+  phoneNumberId: number.id,
+  providerMessageId,
+  from: phone ?? userId,
+  fromUserId: userId,
+  to: number.phoneNumber,
+  type,
+  content,
+  context,
+  receivedAt: at
+})
+
+/** What is left of what a message said once that was deleted. */
+export const unsaid = { content: {}, context: null } satisfies Partial<ReceivedMessage>
+
+/** A message without what it said. */
+export const withoutBody = (message: ReceivedMessage): ReceivedMessage => ({ ...message, ...unsaid })
+
+/** A message of a customer in their conversation. */
+export interface Said {
+  readonly message: ReceivedMessage
+  /** The key of the customer's contact. */
+  readonly customer: Contact["key"]
+}

@@ -1,0 +1,127 @@
+/**
+ * Conversations in PostgreSQL: the statements that write and read them.
+ */
+import { type Conversation, type Id, Page, ReceivedMessage } from "@wac/core"
+import { plain } from "../Column.ts"
+import { columns } from "../Columns.ts"
+import { texts } from "../Parameter.ts"
+import type { Row, Statement } from "../Statement.ts"
+import { messageOf, type StoredSend } from "./StoredSend.ts"
+
+const said = columns({
+  messageId: "text",
+  workspaceId: "text",
+  phoneNumberId: "text",
+  customer: "text",
+  isInbound: "boolean",
+  received: "json",
+  said: "json"
+})
+
+type Said = Pick<ReceivedMessage.ReceivedMessage, "content" | "context">
+type Facts = Omit<ReceivedMessage.ReceivedMessage, keyof Said | "id" | "phoneNumberId" | "workspaceId">
+
+const insertText = said.insert("conversations")
+
+/** The statements that keep what customers wrote. */
+export const keepSaid = (messages: ReadonlyArray<ReceivedMessage.Said>): ReadonlyArray<Statement> =>
+  messages.length === 0 ? [] : [{
+    text: insertText,
+    params: said.params(
+      messages.map(({ customer, message: { content, context, id, phoneNumberId, workspaceId, ...facts } }) => ({
+        messageId: id,
+        workspaceId,
+        phoneNumberId,
+        customer,
+        isInbound: true,
+        received: facts satisfies Facts,
+        said: { content, context } satisfies Said
+      }))
+    )
+  }]
+
+/** Rows are locked in the order of their keys. */
+const moveText = `update conversations c set customer = $4 where c.message_id = any (array(
+    select o.message_id from conversations o
+    where o.workspace_id = $1 and o.customer = any ($3::text[]) and o.phone_number_id = $2
+    order by o.message_id for update
+  ))`
+
+/** The statements that leave what was said with the customers who had the names. */
+export const moveConversations = (moved: ReadonlyArray<Conversation.Moved>): ReadonlyArray<Statement> =>
+  moved.map(({ names, phoneNumberId, to, workspaceId }) => ({
+    text: moveText,
+    params: [workspaceId, phoneNumberId, texts(names), to]
+  }))
+
+/** Messages that are deleted: part of a statement whose `ids` are selected by a query. */
+export const forgetText = (ids: string): string =>
+  `delete from conversations c using (${ids}) g (id) where c.message_id = g.id`
+
+/** The customer's message of a row. */
+export const receivedOf = (row: Row): ReceivedMessage.ReceivedMessage => ({
+  ...plain<Facts>(row, "received"),
+  ...plain<Said | null>(row, "said") ?? ReceivedMessage.unsaid,
+  id: plain(row, "message_id"),
+  phoneNumberId: plain(row, "phone_number_id"),
+  workspaceId: plain(row, "workspace_id")
+})
+
+const found = "c.message_id, c.workspace_id, c.phone_number_id, c.received, c.said"
+
+/** What a customer wrote, by our id. */
+export const receivedText = `select ${found} from conversations c
+  where c.message_id = $2 and c.workspace_id = $1 and c.is_inbound`
+
+/**
+ * A page of a conversation, along `conversations_list`: as many rows of each name and direction, of which the newest are
+ * the page. $1 workspace, $2 limit, $3 the message before, $4 names, $5 directions.
+ */
+const listText = `with found as materialized (
+    select c.* from unnest($4::text[]) n (name) cross join unnest($5::boolean[]) d (is_inbound)
+    cross join lateral (
+      select ${found} from conversations c
+      where (c.workspace_id, c.customer, c.is_inbound, c.message_id) >= ($1, n.name, d.is_inbound, '')
+        and (c.workspace_id, c.customer, c.is_inbound, c.message_id) < ($1, n.name, d.is_inbound, $3)
+      order by c.workspace_id desc, c.customer desc, c.is_inbound desc, c.message_id desc limit $2
+    ) c
+    order by c.message_id desc limit $2
+  )
+  select ${found}, (
+    select to_json(m) from messages m where m.id = c.message_id and c.received is null
+  ) as message
+  from found c order by c.message_id desc`
+
+/** A page of what customers wrote, along `conversations_inbound`. */
+const inboundText = `select ${found} from conversations c
+  where (c.workspace_id, c.message_id) >= ($1, '') and (c.workspace_id, c.message_id) < ($1, $3) and c.is_inbound
+  order by c.workspace_id desc, c.message_id desc limit $2`
+
+/** Above every id. */
+const highest = `msg_${"Z".repeat(26)}`
+
+/** The statement of a page. */
+export const list = (
+  workspaceId: Id.WorkspaceId,
+  { direction, names }: Conversation.Filter,
+  { after, limit }: Page.PageRequest
+): Statement & { readonly params: ReadonlyArray<unknown> } => {
+  const params = [workspaceId, limit + 1, after ?? highest]
+  return names === undefined ? { text: inboundText, params } : {
+    text: listText,
+    params: [...params, texts(names), direction === undefined ? "{f,t}" : direction === "inbound" ? "{t}" : "{f}"]
+  }
+}
+
+/** The page of the rows of {@link list}. */
+export const pageOf = (rows: ReadonlyArray<Row>, request: Page.PageRequest): Page.Page<Conversation.Entry> => {
+  const entries = rows.map((row): readonly [id: string, entry: Conversation.Entry | undefined] => {
+    const id = plain<string>(row, "message_id")
+    if (row["received"] !== null) return [id, { direction: "inbound", message: receivedOf(row) }]
+    const message = plain<StoredSend | null | undefined>(row, "message")
+    // deleted between the two
+    return [id, message == null ? undefined : { direction: "outbound", message: messageOf(message) }]
+  })
+  const { items, next } = Page.fromOverread(entries, request, ([id]) => id)
+  return { items: items.flatMap(([, entry]) => entry ?? []), next }
+}

@@ -1,0 +1,245 @@
+/**
+ * Conformance of `MessageStore.conversation`: what was sent to customers and what they wrote, in one order.
+ */
+import { assert } from "@effect/vitest"
+import {
+  type Contact,
+  ContactStore,
+  type Conversation,
+  CustomerRecords,
+  type Message,
+  MessageStore,
+  type Page,
+  type ReceivedMessage
+} from "@wac/core"
+import { Effect, Option } from "effect"
+import * as Fixture from "../Fixture.ts"
+import * as MessageFixture from "./MessageFixture.ts"
+
+const { hour, world } = Fixture
+const { customer, inbound, sent, template } = MessageFixture
+
+/** Follows the pages of a customer's conversation to the end. */
+const follow = (
+  { workspace }: Fixture.World,
+  name: string,
+  direction?: Conversation.Direction,
+  limit = 100
+) =>
+  Effect.gen(function*() {
+    const store = yield* MessageStore.MessageStore
+    const known = yield* ContactStore.ContactStore.use((contacts) => contacts.named(workspace.id, name))
+    const names = CustomerRecords.namesOf(name, known).texts
+    const entries: Array<Conversation.Entry> = []
+    let after: string | null = null
+    do {
+      const page: Page.Page<Conversation.Entry> = yield* store.conversation(
+        workspace.id,
+        { names, direction },
+        { limit, after }
+      )
+      assert.isAtMost(page.items.length, limit)
+      entries.push(...page.items)
+      after = page.next
+    } while (after !== null)
+    return entries
+  })
+
+const idsOf = (entries: ReadonlyArray<Conversation.Entry>) => entries.map(({ message: { id } }) => id)
+
+const send = (own: Fixture.World, to: string, message?: Message.OutboundMessage) =>
+  Effect.map(sent(own, { message: message ?? template({ to }) }), ({ messageId }) => messageId)
+
+const write = (own: Fixture.World, who: Contact.Customer | string, at = own.start) =>
+  Effect.map(inbound(own, { customer: who, at, now: own.start }), ({ command }) => command.messageId)
+
+const tell = (own: Fixture.World, who: Contact.Customer) =>
+  ContactStore.ContactStore.use((store) =>
+    store.tell({
+      now: own.start,
+      hashes: MessageFixture.hashesOf(who),
+      providerNumberId: own.number.providerNumberId,
+      customer: who,
+      at: own.start
+    })
+  )
+
+/** Registers the tests. */
+export const tests = (it: Fixture.It): void => {
+  it.effect("a conversation has both directions newest first, in pages without gap or repetition", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const ids = [
+        yield* send(own, customer(1)),
+        yield* write(own, customer(1)),
+        yield* write(own, customer(1), own.start - hour),
+        yield* send(own, customer(1))
+      ].toReversed()
+      yield* send(own, customer(2))
+      yield* write(own, customer(2))
+      for (const limit of [1, 2, 3, 100]) {
+        assert.deepStrictEqual(idsOf(yield* follow(own, customer(1), undefined, limit)), ids)
+      }
+      assert.deepStrictEqual(idsOf(yield* follow(own, customer(1), "outbound", 1)), [ids[0], ids[3]])
+      assert.deepStrictEqual(idsOf(yield* follow(own, customer(1), "inbound", 1)), [ids[1], ids[2]])
+      assert.deepStrictEqual(yield* follow(own, customer(3)), [])
+      const other = yield* world({ start: own.start })
+      assert.deepStrictEqual(yield* follow(other, customer(1)), [])
+    }))
+
+  it.effect("what any customer wrote is listed newest first, in pages", () =>
+    Effect.gen(function*() {
+      const store = yield* MessageStore.MessageStore
+      const own = yield* world()
+      yield* write(yield* world({ start: own.start }), customer(1))
+      const first = yield* write(own, customer(1))
+      yield* send(own, customer(1))
+      const second = yield* write(own, customer(2))
+      const page = (after: string | null, limit = 1) =>
+        store.conversation(own.workspace.id, { names: undefined, direction: "inbound" }, { limit, after })
+      const { items, next } = yield* page(null)
+      assert.deepStrictEqual(idsOf(items), [second])
+      assert.deepStrictEqual(idsOf((yield* page(next)).items), [first])
+      assert.deepStrictEqual(idsOf((yield* page(null, 10)).items), [second, first])
+    }))
+
+  it.effect("an entry is the message as it is stored now, and a customer's message is found by its id", () =>
+    Effect.gen(function*() {
+      const store = yield* MessageStore.MessageStore
+      const own = yield* world()
+      const out = yield* send(own, customer(1))
+      yield* MessageFixture.report({ status: "read", at: own.start, reference: out })
+      const who = { phone: customer(1), userId: "US.1" }
+      const { command } = yield* inbound(own, { customer: who, at: own.start - 5, now: own.start })
+      const received: ReceivedMessage.ReceivedMessage = {
+        id: command.messageId,
+        workspaceId: own.workspace.id,
+        phoneNumberId: own.number.id,
+        providerMessageId: command.message.providerMessageId,
+        from: customer(1),
+        fromUserId: "US.1",
+        to: own.number.phoneNumber,
+        type: "text",
+        content: { body: "Hello, who is this?" },
+        context: null,
+        receivedAt: own.start - 5
+      }
+      const message = Option.getOrThrow(yield* store.get(own.workspace.id, out))
+      assert.strictEqual(message.status, "read")
+      assert.deepStrictEqual<ReadonlyArray<Conversation.Entry>>(yield* follow(own, "US.1"), [
+        { direction: "inbound", message: received },
+        { direction: "outbound", message }
+      ])
+      assert.deepStrictEqual(yield* store.received(own.workspace.id, command.messageId), Option.some(received))
+      assert.deepStrictEqual(yield* store.received(own.workspace.id, out), Option.none())
+      assert.deepStrictEqual(yield* store.get(own.workspace.id, command.messageId), Option.none())
+      const other = yield* world({ start: own.start })
+      assert.deepStrictEqual(yield* store.received(other.workspace.id, command.messageId), Option.none())
+    }))
+
+  it.effect("a repeated message, and one from the business's own phone, is not in the conversation again", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const { command } = yield* inbound(own, { providerMessageId: "wamid.once" })
+      yield* inbound(own, { providerMessageId: "wamid.once" })
+      yield* inbound(own, { isEcho: true })
+      assert.deepStrictEqual(idsOf(yield* follow(own, customer(1))), [command.messageId])
+    }))
+
+  it.effect("a send that was taken back is not in the conversation, and one that failed is", () =>
+    Effect.gen(function*() {
+      const store = yield* MessageStore.MessageStore
+      const own = yield* world()
+      const { command } = yield* MessageFixture.claimed(own, { message: template({ to: customer(1) }) })
+      assert.lengthOf(yield* follow(own, customer(1)), 1)
+      yield* store.abandon(command)
+      assert.deepStrictEqual(yield* follow(own, customer(1)), [])
+      const again = yield* MessageFixture.claimed(own, { message: template({ to: customer(1) }) })
+      yield* MessageFixture.settle(again.command, yield* MessageFixture.notSent)
+      assert.lengthOf(yield* follow(own, customer(1)), 1)
+      // another try of the same message
+      yield* store.accept(again.command)
+      assert.lengthOf(yield* follow(own, customer(1)), 1)
+    }))
+
+  it.effect("two contacts that are merged have one conversation, under every name", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const ids = [
+        yield* send(own, "+5511987654321"),
+        yield* write(own, "+551187654321"),
+        yield* write(own, { phone: null, userId: "BR.1" })
+      ].toReversed()
+      assert.lengthOf(yield* follow(own, "BR.1"), 1)
+      yield* tell(own, { phone: "+551187654321", userId: "BR.1" })
+      for (const name of ["+5511987654321", "BR.1"]) assert.deepStrictEqual(idsOf(yield* follow(own, name)), ids)
+    }))
+
+  it.effect("a number that was given to somebody else leaves its conversation with whom it was", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const sentTo = yield* send(own, customer(1))
+      const first = yield* write(own, { phone: customer(1), userId: "US.1" })
+      const newer = yield* write(own, { phone: customer(1), userId: "US.2" }, own.start + 1)
+      const later = yield* send(own, customer(1))
+      assert.deepStrictEqual(idsOf(yield* follow(own, customer(1))), [later, newer])
+      assert.deepStrictEqual(idsOf(yield* follow(own, "US.2")), [later, newer])
+      assert.deepStrictEqual(idsOf(yield* follow(own, "US.1")), [first, sentTo])
+    }))
+
+  it.effect("a customer who moves to another number takes the conversation along", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const ids = [yield* send(own, customer(1)), yield* write(own, customer(1))].toReversed()
+      const [from, to] = [MessageFixture.named(customer(1)), MessageFixture.named(customer(2))]
+      yield* ContactStore.ContactStore.use((store) =>
+        store.move({
+          now: own.start,
+          hashes: MessageFixture.hashesOf(from, to),
+          providerNumberId: own.number.providerNumberId,
+          from,
+          to,
+          at: own.start
+        })
+      )
+      assert.deepStrictEqual(idsOf(yield* follow(own, customer(2))), ids)
+      assert.deepStrictEqual(yield* follow(own, customer(1)), [])
+      // and so does one whose new number comes with the user id
+      yield* write(own, { phone: customer(2), userId: "US.7" }, own.start + 1)
+      yield* write(own, { phone: customer(3), userId: "US.7" }, own.start + 2)
+      assert.lengthOf(yield* follow(own, customer(3)), 4)
+      assert.deepStrictEqual(yield* follow(own, customer(2)), [])
+    }))
+
+  it.effect("customers' messages are deleted by their age, as messages are, and what they said by its own", () =>
+    Effect.gen(function*() {
+      const store = yield* MessageStore.MessageStore
+      const own = yield* world()
+      const { message } = (yield* inbound(own, { customer: customer(2) })).command
+      const recorded = (at: number, providerMessageId: string) =>
+        Effect.gen(function*() {
+          const command = {
+            now: own.start,
+            hashes: MessageFixture.hashesOf(MessageFixture.named(customer(1))),
+            messageId: Fixture.idAt("msg", at),
+            message: { ...message, customer: MessageFixture.named(customer(1)), providerMessageId },
+            ids: yield* Fixture.eventIds
+          }
+          yield* ContactStore.ContactStore.use((contacts) => contacts.recordInbound(command))
+          return command.messageId
+        })
+      const old = yield* recorded(own.start, "wamid.old")
+      yield* recorded(own.start + 2 * hour, "wamid.young")
+      const found = Effect.map(
+        follow(own, customer(1), "inbound"),
+        (entries) => entries.map(({ message }) => (message as ReceivedMessage.ReceivedMessage).content)
+      )
+      const said = message.content
+      assert.deepStrictEqual<unknown>(yield* found, [said, said])
+      yield* Effect.repeat(store.forgetBodies(own.start + hour), { while: (isMore) => isMore })
+      assert.deepStrictEqual<unknown>(yield* found, [said, {}])
+      yield* Effect.repeat(store.forget(own.start + hour), { while: (isMore) => isMore })
+      assert.deepStrictEqual<unknown>(yield* found, [said])
+      assert.deepStrictEqual(yield* store.received(own.workspace.id, old), Option.none())
+    }))
+}
