@@ -34,7 +34,8 @@ const record: ReadonlyArray<readonly [name: string, sha256: string]> = [
   ["opt outs", "e0e52dff430af9abb1af8c9fb7a3c0c2b5297d3254b1d9514f7e07c967511690"],
   ["key scopes", "7b5d35c1f360c1e01e8109c8fe4a01b767bccdcedfd1e47ec214f5fec94d3cbb"],
   ["kept answers", "b4489c0f758cd736558f143f71194a79134cee0c4a2f3981a4ae917edd31366b"],
-  ["event traces", "9c74e3842358f8d257debf8f380ba46e7bb54215c36c4a8a8456df4fd063b71c"]
+  ["event traces", "9c74e3842358f8d257debf8f380ba46e7bb54215c36c4a8a8456df4fd063b71c"],
+  ["key bindings", "88c292c659fe20f597bcd14f0f30ee655fb78afe525cbf325bab6aab291b69b3"]
 ]
 
 const present = Migrations.all.map(({ name, sql }) => [name, createHash("sha256").update(sql).digest("hex")] as const)

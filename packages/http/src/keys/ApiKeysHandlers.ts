@@ -24,7 +24,9 @@ export const shown = (key: ApiKey.ApiKey) => ({
   createdAt: Time.iso(key.createdAt),
   expiresAt: Time.isoOrNull(key.expiresAt),
   revokedAt: Time.isoOrNull(key.revokedAt),
-  requireSignature: key.requireSignature
+  requireSignature: key.requireSignature,
+  phoneNumberIds: key.phoneNumberIds,
+  allowedCidrs: key.allowedCidrs
 })
 
 /** An issued key, with its secrets if this is the first response. */
@@ -61,6 +63,8 @@ export const layer = HandlerGroup.layer(
             expiresAt: payload.expiresAt === undefined ? null : DateTime.toEpochMillis(payload.expiresAt),
             requireSignature: payload.requireSignature ?? false,
             scopes: payload.scopes,
+            phoneNumberIds: payload.phoneNumberIds,
+            allowedCidrs: payload.allowedCidrs,
             idempotencyKey: yield* Effect.fromResult(Idempotency.parseKey(headers["idempotency-key"]))
           })
           const exchange = yield* Exchange

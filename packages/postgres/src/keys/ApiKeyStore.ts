@@ -1,7 +1,17 @@
 /**
  * `ApiKeyStore` in PostgreSQL: the statements of its methods.
  */
-import { type ApiKey, ApiKeyStore, ApiScope, type Id, Idempotency, Page, type StoreError, type Time } from "@wac/core"
+import {
+  type ApiKey,
+  ApiKeyStore,
+  ApiScope,
+  type Id,
+  Idempotency,
+  KeyBinding,
+  Page,
+  type StoreError,
+  type Time
+} from "@wac/core"
 import { Clock, Duration, Effect, Layer, Option, Queue } from "effect"
 import { asked } from "../Asked.ts"
 import * as Clocks from "../Clocks.ts"
@@ -13,6 +23,7 @@ import { workspaceColumns, workspaceOf } from "../workspaces/WorkspaceStore.ts"
 const columns =
   `k.id, k.workspace_id, k.name, k.prefix, k.scopes, k.further_scopes, k.token_hash, k.secret_key_id, k.secret_nonce,
   k.secret_ciphertext, k.require_signature, k.created_at, k.expires_at, k.revoked_at,
+  k.phone_number_ids, k.allowed_cidrs,
   (select u.last_used_at from api_key_uses u where u.api_key_id = k.id) as last_used_at`
 
 /** What a key may do beyond `messages:send`, which has a column of its own. */
@@ -25,13 +36,24 @@ const scopesOf = (row: Row): ReadonlyArray<ApiScope.ApiScope> => [
   ...plain<ReadonlyArray<ApiScope.ApiScope> | null>(row, "further_scopes") ?? further(ApiScope.defaults)
 ]
 
+/**
+ * A bound key is kept under another hash than its token's, so that the version before, which knows no binding, does not
+ * find it.
+ */
+const boundMark = "bound:"
+const marked = /^bound:/
+
+const markedHash = (key: ApiKey.ApiKey): string => KeyBinding.isBound(key) ? boundMark + key.tokenHash : key.tokenHash
+
 const keyOf = (row: Row): ApiKey.ApiKey => ({
   id: plain(row, "id"),
   workspaceId: plain(row, "workspace_id"),
   name: plain(row, "name"),
   prefix: plain(row, "prefix"),
   scopes: scopesOf(row),
-  tokenHash: plain(row, "token_hash"),
+  phoneNumberIds: plain(row, "phone_number_ids"),
+  allowedCidrs: plain(row, "allowed_cidrs"),
+  tokenHash: plain<string>(row, "token_hash").replace(marked, ""),
   signingSecret: {
     keyId: plain(row, "secret_key_id"),
     nonce: plain(row, "secret_nonce"),
@@ -63,8 +85,8 @@ const issue = `
     returning fingerprint, api_key_id
   ), created as (
     insert into api_keys (id, workspace_id, name, prefix, scopes, token_hash, secret_key_id, secret_nonce,
-      secret_ciphertext, require_signature, created_at, expires_at, revoked_at, further_scopes)
-    select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $18
+      secret_ciphertext, require_signature, created_at, expires_at, revoked_at, further_scopes, phone_number_ids, allowed_cidrs)
+    select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $18, $19, $20
     from bound where api_key_id = $1
     on conflict (id) do nothing
     returning id
@@ -97,7 +119,7 @@ export const layer = Layer.effect(
             key.name,
             key.prefix,
             key.scopes.filter((scope) => scope === "messages:send"),
-            key.tokenHash,
+            markedHash(key),
             keyId,
             nonce,
             ciphertext,
@@ -109,7 +131,9 @@ export const layer = Layer.effect(
             idempotency.fingerprint,
             Duration.toMillis(Idempotency.retention),
             askedAt(key.createdAt) ?? null,
-            further(key.scopes)
+            further(key.scopes),
+            key.phoneNumberIds,
+            key.allowedCidrs
           ])
           if (plain<boolean>(row!, "created")) {
             yield* Effect.ignore(forget(key.createdAt))
@@ -129,8 +153,8 @@ export const layer = Layer.effect(
             "ApiKeyStore.findByTokenHash",
             `select ${columns}, ${workspaceColumns("w")}, ${Clocks.now}::double precision as at
             from api_keys k join workspaces w on w.id = k.workspace_id
-            where k.token_hash = $1`,
-            [tokenHash]
+            where k.token_hash in ($1, $2)`,
+            [tokenHash, boundMark + tokenHash]
           ),
           (now, [row]) =>
             Option.map(Option.fromUndefinedOr(row), (row) => ({

@@ -2,7 +2,7 @@
  * Conformance of `ApiKeyStore`.
  */
 import { assert } from "@effect/vitest"
-import { type ApiKey, ApiKeyStore, ApiScope, type Idempotency, type Page, type Time } from "@wac/core"
+import { type ApiKey, ApiKeyStore, ApiScope, type Idempotency, KeyBinding, type Page, type Time } from "@wac/core"
 import { Effect, Option } from "effect"
 import * as Fixture from "../Fixture.ts"
 import * as MessageFixture from "../messages/MessageFixture.ts"
@@ -40,6 +40,33 @@ export const tests = (it: Fixture.It): void => {
         const key = yield* Fixture.issuedKey(workspace.id, start, { scopes })
         assert.deepStrictEqual(yield* store.get(workspace.id, key.id), Option.some(key))
         assert.deepStrictEqual(yield* Fixture.foundByTokenHash(key), Option.some({ key, workspace }))
+      }
+    }))
+
+  it.effect("a key keeps exactly what it is bound to, and is found by its token and listed like any other", () =>
+    Effect.gen(function*() {
+      const store = yield* ApiKeyStore.ApiKeyStore
+      const { number, start, workspace } = yield* world()
+      const bindings: ReadonlyArray<KeyBinding.KeyBinding> = [
+        KeyBinding.unbound,
+        { phoneNumberIds: [number.id], allowedCidrs: null },
+        { phoneNumberIds: null, allowedCidrs: ["0.0.0.0/0", "2001:db8::/32"] },
+        { phoneNumberIds: [number.id, yield* Fixture.id("pn")], allowedCidrs: ["203.0.113.7/32"] }
+      ]
+      for (const binding of bindings) {
+        const key = yield* Fixture.apiKey(workspace.id, start, binding)
+        const idempotency = { key: yield* freshKey, fingerprint: "one" }
+        assert.deepStrictEqual(yield* store.issue(key, idempotency), { _tag: "Created", key })
+        assert.deepStrictEqual(yield* store.issue({ ...key, id: yield* Fixture.id("key") }, idempotency), {
+          _tag: "Replayed",
+          key
+        })
+        assert.deepStrictEqual(yield* store.get(workspace.id, key.id), Option.some(key))
+        assert.deepStrictEqual(yield* Fixture.foundByTokenHash(key), Option.some({ key, workspace }))
+        assert.deepInclude((yield* store.list(workspace.id, { limit: 1, after: null }, start)).items, key)
+        const revoked = { ...key, revokedAt: start }
+        assert.deepStrictEqual(yield* store.revoke(workspace.id, key.id, start), Option.some(revoked))
+        assert.deepStrictEqual(yield* Fixture.foundByTokenHash(key), Option.some({ key: revoked, workspace }))
       }
     }))
 
