@@ -600,6 +600,9 @@ export interface SignInMethod {
 /** The kinds of alerts. */
 export type AlertKind =
   | "campaign_paused"
+  | "key_expires_in_1_day"
+  | "key_expires_in_30_days"
+  | "key_expires_in_7_days"
   | "number_blocked"
   | "number_low_quality"
   | "quota_high"

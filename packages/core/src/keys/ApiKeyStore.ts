@@ -43,6 +43,14 @@ export class ApiKeyStore extends Context.Service<ApiKeyStore, {
     now: Instant
   ) => Effect.Effect<Page<ApiKey>, StoreError>
   /**
+   * The workspace's keys that are live at `now`, expire until `until` (included) and were used after `usedSince`: the
+   * first to expire, at most `limit`.
+   */
+  readonly expiring: (
+    workspaceId: WorkspaceId,
+    asked: { readonly now: Instant; readonly until: Instant; readonly usedSince: Instant; readonly limit: number }
+  ) => Effect.Effect<ReadonlyArray<ApiKey>, StoreError>
+  /**
    * Revokes a key. A key that is already revoked keeps its first `revokedAt`. From now on *accept* refuses it. Returns
    * `none` if the workspace has no such key. Safe to repeat.
    */

@@ -31,6 +31,16 @@ const findByTokenHash = (memory: Memory, tokenHash: string, asked: Time.Instant)
   return workspace && { key, workspace, at: memory.now(asked) }
 }
 
+const expiring = (
+  memory: Memory,
+  workspaceId: Id.WorkspaceId,
+  { limit, now, until, usedSince }: Parameters<ApiKeyStore.ApiKeyStore["Service"]["expiring"]>[1]
+): ReadonlyArray<ApiKey.ApiKey> =>
+  memory.apiKeys.all(workspaceId).filter((key) =>
+    ApiKey.refusal(key, now) === undefined && key.expiresAt !== null && key.expiresAt <= until &&
+    key.lastUsedAt !== null && key.lastUsedAt > usedSince
+  ).sort((a, b) => a.expiresAt! - b.expiresAt! || (a.id < b.id ? -1 : 1)).slice(0, limit)
+
 const revoke = (memory: Memory, workspaceId: Id.WorkspaceId, id: Id.ApiKeyId, now: Time.Instant) => {
   const key = memory.apiKeys.of(workspaceId, id)
   if (key === undefined) return undefined
@@ -72,6 +82,7 @@ export const layer = Layer.effect(
         Effect.sync(() =>
           memory.apiKeys.page(workspaceId, page, (key) => ApiKey.refusal(key, memory.now(now)) === undefined)
         ),
+      expiring: (workspaceId, asked) => Effect.sync(() => expiring(memory, workspaceId, asked)),
       revoke: (workspaceId, id, now) =>
         Effect.sync(() => Option.fromUndefinedOr(revoke(memory, workspaceId, id, memory.now(now)))),
       revocations: Effect.map(listen(memory), Queue.take),

@@ -185,6 +185,18 @@ export const layer = Layer.effect(
           ),
           (rows) => Page.fromOverread(rows.map(keyOf), page, ({ id }) => id)
         ),
+      expiring: (workspaceId, { limit, now, until, usedSince }) =>
+        Effect.map(
+          query(
+            "ApiKeyStore.expiring",
+            `select ${columns} from api_keys k
+            where k.workspace_id = $1 and k.revoked_at is null and k.expires_at > $2 and k.expires_at <= $3
+              and exists (select from api_key_uses u where u.api_key_id = k.id and u.last_used_at > $4)
+            order by k.expires_at, k.id limit $5`,
+            [workspaceId, now, until, usedSince, limit]
+          ),
+          (rows) => rows.map(keyOf)
+        ),
       revoke: (workspaceId, id, now) =>
         Effect.map(
           query(

@@ -70,6 +70,40 @@ export const tests = (it: Fixture.It): void => {
       }
     }))
 
+  it.effect("keys about to expire are those in use, live, of the workspace, and within the time asked for", () =>
+    Effect.gen(function*() {
+      const store = yield* ApiKeyStore.ApiKeyStore
+      const { start, workspace } = yield* world()
+      const other = yield* world()
+      const until = start + 30 * day
+      const since = start - 30 * day
+      const used = (expiresAt: number | null, lastUsedAt: number | null, workspaceId = workspace.id) =>
+        Effect.gen(function*() {
+          const key = yield* Fixture.issuedKey(workspaceId, since - 1, { expiresAt })
+          if (lastUsedAt !== null) yield* store.touch(new Map([[key.id, lastUsedAt]]))
+          return { ...key, lastUsedAt }
+        })
+      const last = yield* used(until, since + 1)
+      const next = yield* used(start + 1, start)
+      yield* used(until + 1, start)
+      yield* used(start, start)
+      yield* used(until, since)
+      yield* used(until, null)
+      yield* used(null, start)
+      yield* used(until, start, other.workspace.id)
+      const revoked = yield* used(until, start)
+      yield* store.revoke(workspace.id, revoked.id, start)
+      const bound = yield* Fixture.issuedKey(workspace.id, start, { expiresAt: start + 2, allowedCidrs: ["::/0"] })
+      yield* store.touch(new Map([[bound.id, start]]))
+      const asked = { now: start, until, usedSince: since }
+      assert.deepStrictEqual(yield* store.expiring(workspace.id, { ...asked, limit: 10 }), [
+        next,
+        { ...bound, lastUsedAt: start },
+        last
+      ])
+      assert.deepStrictEqual(yield* store.expiring(workspace.id, { ...asked, limit: 1 }), [next])
+    }))
+
   it.effect("issue creates one key per idempotency key, and a repeated call returns its current state", () =>
     Effect.gen(function*() {
       const store = yield* ApiKeyStore.ApiKeyStore
