@@ -116,6 +116,7 @@ const create = Command.make(
     const service = yield* ApiKeys.ApiKeys
     const { key, secrets } = yield* service.issue({
       workspaceId,
+      caller: "the operator",
       name,
       expiresAt: Option.match(expiresInDays, {
         onNone: () => null,

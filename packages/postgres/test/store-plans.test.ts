@@ -6,12 +6,14 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import {
+  type ApiKey,
   ApiKeyStore as ApiKeys,
   type Id,
   type Idempotency,
   InvitationStore as Invitations,
   type KeptAnswer,
   KeptAnswerStore as Answers,
+  KeyBinding,
   MemberStore as Members,
   MessageStore as Messages,
   type Portal,
@@ -77,7 +79,10 @@ const fill = [
     case when i <= 64 then 'older' else 'newer' end, ${sealed}, false, 0
   from generate_series(1, ${stored}) i`,
   `insert into api_key_uses (api_key_id, last_used_at) select 'key ' || i, 1 from generate_series(1, ${stored}) i`,
-  // 64 have expired
+  // of both, 64 have expired
+  `insert into api_key_requests (workspace_id, idempotency_key, fingerprint, api_key_id, expires_at)
+  select 'ws 0', 'k ' || i, 'f', 'key ' || i, case when i <= 64 then i else ${now} + 86400000 + i end
+  from generate_series(1, ${stored}) i`,
   `insert into kept_answers (workspace_id, caller, route, key, fingerprint, token, lease_until, status, body, expires_at)
   select 'ws 0', 'usr ' || i, 'POST /internal/campaigns', 'key', 'f', 'req ' || i, 0, 201, '{}',
     case when i <= 64 then i else ${now} + 86400000 + i end
@@ -106,6 +111,7 @@ const tables = [
   "password_resets",
   "portals",
   "api_keys",
+  "api_key_requests",
   "api_key_uses",
   "kept_answers",
   "phone_numbers",
@@ -117,6 +123,22 @@ const tables = [
 
 const workspace = `ws ${some}` as Id.WorkspaceId
 const keyIds = (count: number) => Array.from({ length: count }, (_, i) => `key ${some + i}` as Id.ApiKeyId)
+
+const newKey: ApiKey.ApiKey = {
+  id: "key new" as Id.ApiKeyId,
+  workspaceId: "ws 0" as Id.WorkspaceId,
+  name: "one",
+  prefix: "p",
+  scopes: ["messages:send"],
+  ...KeyBinding.unbound,
+  tokenHash: "hash new",
+  signingSecret: { keyId: "newer", nonce: new Uint8Array(12), ciphertext: new Uint8Array(32) },
+  requireSignature: false,
+  createdAt: now,
+  expiresAt: null,
+  revokedAt: null,
+  lastUsedAt: null
+}
 
 const placeOf = (i: number): KeptAnswer.Place => ({
   workspaceId: "ws 0" as Id.WorkspaceId,
@@ -170,13 +192,22 @@ const steps = Effect.gen(function*() {
     }],
     "a revocation": [keys.revoke(workspace, keyIds(1)[0]!, now), { api_keys: 2, api_key_uses: 1, workspaces: 1 }],
     // the row, and as many expired ones as are deleted at a time
+    // the key; its request, and as many expired ones as are deleted at a time
+    "a new API key": [
+      keys.issue(newKey, { key: "new" as Idempotency.IdempotencyKey, fingerprint: "f", caller: "usr" }),
+      {
+        api_keys: 2,
+        api_key_requests: 2 + 2 * 10,
+        workspaces: 2
+      }
+    ],
     "a claim of an Idempotency-Key": [answers.claim(placeOf(0), { fingerprint: "f", token: "own" }, now), {
       kept_answers: 1 + 2 * 10,
       workspaces: 1
     }],
     "the answer to a request": [
       answers.settle(placeOf(some), `req ${some}`, { status: 201, body: "{}" }, now),
-      { kept_answers: 2 }
+      { kept_answers: 2, workspaces: 1 }
     ],
     "a claim of an answered Idempotency-Key": [
       answers.claim(placeOf(some), { fingerprint: "f", token: "another" }, now),

@@ -47,6 +47,8 @@ export interface IssueKey {
   readonly phoneNumberIds?: ReadonlyArray<string> | undefined
   /** The only networks that the key may be used from (`KeyBinding.networkIssue`); anywhere if omitted. */
   readonly allowedCidrs?: ReadonlyArray<string> | undefined
+  /** The person or program that asks. The idempotency key is another one for every other caller. */
+  readonly caller: string
   readonly idempotencyKey: IdempotencyKey
 }
 
@@ -80,7 +82,7 @@ const lookUp = <E>(text: string, get: (id: Id.ApiKeyId) => Effect.Effect<Option.
   Lookup.find("API key", Id.parse(Id.ApiKeyId, text), get)
 
 export class ApiKeys extends Context.Service<ApiKeys, {
-  /** Issues a key, once for each idempotency key. A repeated request gets the same key without its secrets. */
+  /** Issues a key, once for each idempotency key of the caller. A repeated request gets the same key without its secrets. */
   readonly issue: (command: IssueKey) => Effect.Effect<IssuedKey, InvalidBody | IdempotencyConflict | StoreError>
   /**
    * Authenticates a token, used by a client with this address, if it is known, and records the use. A key that is bound
@@ -227,6 +229,7 @@ export class ApiKeys extends Context.Service<ApiKeys, {
           lastUsedAt: null
         }, {
           key: command.idempotencyKey,
+          caller: command.caller,
           fingerprint: yield* fingerprint(digest, {
             name: command.name,
             expiresAt: command.expiresAt,

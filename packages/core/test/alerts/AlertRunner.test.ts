@@ -33,6 +33,7 @@ it.effect(
           expiresAt: start + 40 * day,
           requireSignature: false,
           scopes: undefined,
+          caller: "somebody",
           idempotencyKey: key("k")
         })
       )

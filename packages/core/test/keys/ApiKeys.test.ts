@@ -71,6 +71,7 @@ const command = (workspaceId: WorkspaceId, fields: Partial<IssueKey> = {}): Issu
   expiresAt: null,
   requireSignature: false,
   scopes: undefined,
+  caller: "usr_1 ana@example.com",
   idempotencyKey: key("k"),
   ...fields
 })
@@ -158,6 +159,21 @@ describe("issuing", () => {
         assert.isTrue(again.replayed)
         const other = yield* Effect.flip(issue(workspace.id, { phoneNumberIds: [number.id] }))
         assert.strictEqual(other._tag, "IdempotencyConflict")
+      })
+    )
+  )
+
+  it.effect(
+    "the same idempotency key of another caller makes another key",
+    keeping(() =>
+      Effect.gen(function*() {
+        const { workspace } = yield* world()
+        const first = yield* issue(workspace.id)
+        const other = yield* issue(workspace.id, { caller: "usr_2 ben@example.com" })
+        assert.notStrictEqual(other.key.id, first.key.id)
+        assert.isFalse(other.replayed)
+        const again = yield* issue(workspace.id)
+        assert.deepStrictEqual([again.key.id, again.replayed], [first.key.id, true])
       })
     )
   )

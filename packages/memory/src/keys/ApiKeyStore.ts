@@ -5,11 +5,9 @@ import { ApiKey, ApiKeyStore, type Id, Idempotency, Send, type Time } from "@wac
 import { Clock, Effect, Layer, Option, Queue } from "effect"
 import { type Memory, State } from "../State.ts"
 
-type Binding = Parameters<ApiKeyStore.ApiKeyStore["Service"]["issue"]>[1]
-
-const issue = (memory: Memory, key: ApiKey.ApiKey, idempotency: Binding): ApiKeyStore.Issued => {
+const issue = (memory: Memory, key: ApiKey.ApiKey, idempotency: ApiKeyStore.Issuance): ApiKeyStore.Issued => {
   const now = memory.now(key.createdAt)
-  const name = `${key.workspaceId}\n${idempotency.key}`
+  const name = `${key.workspaceId}\n${idempotency.caller ?? ""}\n${idempotency.key}`
   const before = memory.issuances.get(name)
   if (before !== undefined && !Idempotency.isExpired(before, now)) {
     return before.fingerprint === idempotency.fingerprint

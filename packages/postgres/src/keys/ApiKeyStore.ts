@@ -69,15 +69,22 @@ const keyOf = (row: Row): ApiKey.ApiKey => ({
 const first = (rows: ReadonlyArray<Row>): Option.Option<ApiKey.ApiKey> =>
   Option.map(Option.fromUndefinedOr(rows[0]), keyOf)
 
+/** The stored form of an idempotency key: no key contains the line break before which its caller stands. */
+const placeOf = ({ caller, key }: ApiKeyStore.Issuance): string => caller === undefined ? key : `${caller}\n${key}`
+
 /**
  * Binds the idempotency key unless it is bound and not expired (`Idempotency.isExpired`). Stores the API key only if it
  * was bound just now. An existing binding is updated with its own values, since a skipped row would not be returned and a
- * concurrent one would not be seen.
+ * concurrent one would not be seen. The version before binds keys to no caller: what it bound stays bound ($21).
  */
 const issue = `
-  with present as materialized (select coalesce($17::bigint, ${Clocks.now}) as now), bound as (
+  with present as materialized (select coalesce($17::bigint, ${Clocks.now}) as now), earlier as (
+    select r.fingerprint, r.api_key_id from api_key_requests r, present p
+    where r.workspace_id = $2 and r.idempotency_key = $21 and r.expires_at > p.now
+  ), bound as (
     insert into api_key_requests as r (workspace_id, idempotency_key, fingerprint, api_key_id, expires_at)
     select $2, $14, $15, $1, p.now + $16::bigint from present p
+    where not exists (select from earlier)
     on conflict (workspace_id, idempotency_key) do update set
       fingerprint = case when r.expires_at <= (select p.now from present p) then excluded.fingerprint else r.fingerprint end,
       api_key_id = case when r.expires_at <= (select p.now from present p) then excluded.api_key_id else r.api_key_id end,
@@ -91,7 +98,8 @@ const issue = `
     on conflict (id) do nothing
     returning id
   )
-  select fingerprint, api_key_id, exists (select from created) as created from bound`
+  select fingerprint, api_key_id, exists (select from created) as created from bound
+  union all select fingerprint, api_key_id, false from earlier`
 
 /** Notified on commit with the identifier of each revoked key. */
 const revocationsChannel = "wac_revocations"
@@ -103,9 +111,9 @@ export const layer = Layer.effect(
     const forget = (now: Time.Instant): Effect.Effect<void, StoreError.StoreError> =>
       Effect.asVoid(query(
         "ApiKeyStore.issue",
-        `delete from api_key_requests where (workspace_id, idempotency_key) in (
-          select workspace_id, idempotency_key from api_key_requests where expires_at <= ${Clocks.at("$1")}
-          order by expires_at limit 10 for update skip locked)`,
+        `delete from api_key_requests r where r.ctid = any (array(
+          select r.ctid from api_key_requests r where r.expires_at <= ${Clocks.at("$1")}
+          order by r.expires_at limit 10 for update skip locked))`,
         [askedAt(now) ?? null]
       ))
 
@@ -127,13 +135,14 @@ export const layer = Layer.effect(
             key.createdAt,
             key.expiresAt,
             key.revokedAt,
-            idempotency.key,
+            placeOf(idempotency),
             idempotency.fingerprint,
             Duration.toMillis(Idempotency.retention),
             askedAt(key.createdAt) ?? null,
             further(key.scopes),
             key.phoneNumberIds,
-            key.allowedCidrs
+            key.allowedCidrs,
+            idempotency.caller === undefined ? null : idempotency.key
           ])
           if (plain<boolean>(row!, "created")) {
             yield* Effect.ignore(forget(key.createdAt))

@@ -41,9 +41,9 @@ export const layer = Layer.effect(
     const forget = (now: Time.Instant): Effect.Effect<void, StoreError.StoreError> =>
       Effect.asVoid(query(
         "KeptAnswerStore.claim",
-        `delete from kept_answers where (workspace_id, caller, route, key) in (
-          select workspace_id, caller, route, key from kept_answers where expires_at <= ${Clocks.at("$1")}
-          order by expires_at limit 10 for update skip locked)`,
+        `delete from kept_answers k where k.ctid = any (array(
+          select k.ctid from kept_answers k where k.expires_at <= ${Clocks.at("$1")}
+          order by k.expires_at limit 10 for update skip locked))`,
         [askedAt(now) ?? null]
       ))
 

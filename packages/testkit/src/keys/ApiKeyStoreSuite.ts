@@ -168,6 +168,27 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* store.issue(foreign, idempotency), { _tag: "Created", key: foreign })
     }))
 
+  it.effect("idempotency keys of other callers are different keys", () =>
+    Effect.gen(function*() {
+      const store = yield* ApiKeyStore.ApiKeyStore
+      const { start, workspace } = yield* world()
+      const idempotencyKey = yield* freshKey
+      const made = new Map<string | undefined, ApiKey.ApiKey>()
+      const callers = [undefined, "usr_1 ana@example.com", "usr_1", "usr_2 ben@example.com"]
+      const issue = (caller: string | undefined, key: ApiKey.ApiKey, fingerprint = `of ${caller}`) =>
+        store.issue(key, { key: idempotencyKey, fingerprint, ...(caller === undefined ? {} : { caller }) })
+      // the service itself is the last: what the version before bound was bound for all
+      for (const caller of callers.toReversed()) {
+        const key = yield* apiKey(workspace.id, start)
+        made.set(caller, key)
+        assert.deepStrictEqual(yield* issue(caller, key), { _tag: "Created", key })
+        const again = yield* apiKey(workspace.id, start)
+        assert.deepStrictEqual(yield* issue(caller, again), { _tag: "Replayed", key })
+        assert.deepStrictEqual(yield* issue(caller, again, "another"), { _tag: "Conflict" })
+      }
+      assert.strictEqual(new Set([...made.values()].map(({ id }) => id)).size, callers.length)
+    }))
+
   it.effect("of 50 racing requests with one idempotency key, exactly one creates its key", () =>
     Effect.gen(function*() {
       const store = yield* ApiKeyStore.ApiKeyStore

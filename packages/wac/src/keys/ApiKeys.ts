@@ -88,6 +88,9 @@ export interface ApiKeys {
   readonly revoke: (id: string) => Promise<void>
 }
 
+/** Whose idempotency keys they are: another one's than those of persons in the dashboard. */
+const caller = "the application"
+
 const readKey = Input.read(ApiKeysApi.CreateApiKey)
 
 export const make = Effect.map(Service.ApiKeys, (keys) => (running: Running, workspaceId: Id.WorkspaceId): ApiKeys => ({
@@ -100,6 +103,7 @@ export const make = Effect.map(Service.ApiKeys, (keys) => (running: Running, wor
       return ApiKeysHandlers.issued(
         yield* keys.issue({
           workspaceId,
+          caller,
           name,
           expiresAt: expiresAt === undefined ? null : DateTime.toEpochMillis(expiresAt),
           requireSignature: requireSignature ?? false,
