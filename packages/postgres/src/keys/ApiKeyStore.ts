@@ -107,13 +107,13 @@ const revocationsChannel = "wac_revocations"
 export const layer = Layer.effect(
   ApiKeyStore.ApiKeyStore,
   Effect.map(Effect.all([Database, asked]), ([{ listen, query }, askedAt]) => {
-    /** Deletes expired bindings, a few at a time, whenever new ones are stored. */
+    /** Deletes an expired binding whenever one is stored; one, as in `KeptAnswerStore`. */
     const forget = (now: Time.Instant): Effect.Effect<void, StoreError.StoreError> =>
       Effect.asVoid(query(
         "ApiKeyStore.issue",
-        `delete from api_key_requests r where r.ctid = any (array(
+        `delete from api_key_requests r where r.ctid = (
           select r.ctid from api_key_requests r where r.expires_at <= ${Clocks.at("$1")}
-          order by r.expires_at limit 10 for update skip locked))`,
+          order by r.expires_at limit 1 for update skip locked)`,
         [askedAt(now) ?? null]
       ))
 

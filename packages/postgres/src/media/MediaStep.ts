@@ -60,10 +60,10 @@ const keepUsedText = `update media_usage u set used = s.used
 /** Keys that expired, deleted with each new one, so that they need no sweep. */
 const goneAtOnce = 4
 
-const forgetKeysText = `delete from media_keys k where k.ctid = any (array(
-    select o.ctid from media_keys o where o.expires_at <= $1 order by o.expires_at
+const forgetKeysText = `delete from media_keys k where (k.workspace_id, k.key) in (
+    select o.workspace_id, o.key from media_keys o where o.expires_at <= $1 order by o.expires_at
     limit ${goneAtOnce} for update skip locked
-  ))`
+  )`
 
 const keepKeysText = `insert into media_keys (workspace_id, key, fingerprint, media, expires_at)
   select * from unnest($1::text[], $2::text[], $3::text[], $4::json[], $5::bigint[])

@@ -55,11 +55,11 @@ const goneAtOnce = 4
 const keepMarkText = `with judged as (
     select ${Clocks.at("$6")} as now
   ), gone as (
-    delete from read_marks r where r.ctid = any (array(
-      select o.ctid from read_marks o
+    delete from read_marks r where (r.workspace_id, r.message_id, r.key) in (
+      select o.workspace_id, o.message_id, o.key from read_marks o
       where o.expires_at <= (select j.now from judged j) and (o.workspace_id, o.message_id, o.key) <> ($1, $2, $3)
       order by o.expires_at limit ${goneAtOnce} for update skip locked
-    ))
+    )
   )
   insert into read_marks as r (workspace_id, message_id, key, fingerprint, expires_at)
   select $1, $2, $3, $4, j.now + $5::bigint from judged j
