@@ -5,7 +5,7 @@
  */
 import { Setup } from "@wac/core"
 import { Context, Effect, Layer, Redacted } from "effect"
-import type { ServerConfig } from "./ServerConfig.ts"
+import { BadVariable, type ServerConfig } from "./ServerConfig.ts"
 
 /** How the first owner signs in. */
 export type SignIn =
@@ -27,7 +27,11 @@ const make = Effect.fnUntraced(function*(config: ServerConfig) {
     return { _tag: "SetupLink" as const, token: link, suggestedPassword: link.slice(-12) }
   }
   // another process that starts at the same time may be first; it has the same variables
-  yield* setup.create(config.owner).pipe(Effect.catchTag("AlreadySetUp", () => Effect.void))
+  yield* setup.create(config.owner).pipe(Effect.catchTags({
+    AlreadySetUp: () => Effect.void,
+    InvalidBody: ({ message }) =>
+      Effect.fail(new BadVariable({ variable: "WAC_OWNER_PASSWORD", expected: `a password, which ${message}` }))
+  }))
   return { _tag: "Owner" as const, email: config.owner.email }
 })
 

@@ -101,7 +101,14 @@ const resetPassword = Command.make(
   Effect.fnUntraced(function*({ email, passwordFrom }) {
     const member = yield* memberOf(email)
     const password = yield* Option.isSome(passwordFrom) ? givenPassword(passwordFrom.value) : generated
-    const hash = yield* Password.Passwords.use((passwords) => passwords.hash(password))
+    const hash = yield* Password.Passwords.use((passwords) =>
+      passwords.choose(password, { email: member.email, param: "password" })
+    ).pipe(
+      Effect.catchTag(
+        "InvalidBody",
+        ({ message }) => Effect.fail(new OperatorCommand.CannotDo({ message: `the password ${message}` }))
+      )
+    )
     const ended = yield* MemberStore.MemberStore.use((store) => store.setPassword(member.userId, hash))
     if (Option.isNone(ended)) {
       return yield* new OperatorCommand.CannotDo({ message: `${member.email} no longer exists` })

@@ -51,7 +51,7 @@ const make = ({ clientId, clientSecret, issuer, roleClaim }: Options): Issuer.Is
     catch: away
   })
   return {
-    begin: Effect.fnUntraced(function*(redirectUri) {
+    begin: Effect.fnUntraced(function*(redirectUri, isFresh) {
       const config = yield* configuration
       const kept = {
         state: client.randomState(),
@@ -65,7 +65,8 @@ const make = ({ clientId, clientSecret, issuer, roleClaim }: Options): Issuer.Is
         code_challenge: challenge,
         code_challenge_method: "S256",
         state: kept.state,
-        nonce: kept.nonce
+        nonce: kept.nonce,
+        ...(isFresh ? { prompt: "login", max_age: "0" } : {})
       })
       return { url, kept }
     }),
@@ -96,6 +97,7 @@ const make = ({ clientId, clientSecret, issuer, roleClaim }: Options): Issuer.Is
         identity: { issuer: iss, subject: sub },
         email,
         emailVerified,
+        authTime: ofToken.auth_time,
         roles: roleClaim in ofToken ? ofToken[roleClaim] : ofPerson[roleClaim]
       }
     })

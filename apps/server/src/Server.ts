@@ -3,7 +3,16 @@
  */
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { AlertRunner, CampaignRunner, Metrics, Stopping } from "@wac/core"
-import { ClientErrors, ConnectionServer, Dashboard, EarlyRequests, HttpApp, MetricsPage, PublicUrl } from "@wac/http"
+import {
+  ClientErrors,
+  ConnectionServer,
+  Dashboard,
+  EarlyRequests,
+  HttpApp,
+  MetricsPage,
+  PublicUrl,
+  SecurityContact
+} from "@wac/http"
 import { WhatsApp } from "@wac/whatsapp"
 import { Effect, Layer, Logger, Metric, References, Schedule } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
@@ -113,6 +122,7 @@ const layerOn = (
     Layer.provide(Layer.succeed(PublicUrl.IsGiven, config.isPublicUrlGiven)),
     Layer.provide(Layer.succeed(Dashboard.IsServed, true)),
     Layer.provide(Layer.succeed(Dashboard.PortalOrigins, config.portalOrigins)),
+    Layer.provide(Layer.succeed(SecurityContact.SecurityContact, config.securityContact)),
     Layer.provide(Layer.succeed(HttpApp.TrustedProxies, config.trustedProxies)),
     Layer.provide(Layer.succeed(MetricsPage.MetricsToken, config.metricsToken)),
     Layer.provide(Layer.effect(Metrics.MoreObserved, ProcessMetrics.observer))

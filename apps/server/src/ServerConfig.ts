@@ -72,6 +72,8 @@ export interface ServerConfig extends Composition.Config {
   readonly isRestored: boolean
   /** The origins whose pages may show the portal in a frame. */
   readonly portalOrigins: ReadonlyArray<string>
+  /** Where vulnerabilities are reported, as a URL; `undefined` if `/.well-known/security.txt` is not served. */
+  readonly securityContact: string | undefined
   /** The token for `/metrics`; without it, only programs on this machine can read them. */
   readonly metricsToken: Redacted.Redacted | undefined
   readonly logFormat: "pretty" | "json"
@@ -382,6 +384,18 @@ const portalOrigins = Effect.gen(function*() {
   return origins.every(Portal.isOrigin) ? origins : yield* new BadVariable({ variable, expected })
 })
 
+/** Where to report a vulnerability: a URL, or an e-mail address. */
+const securityContact = Effect.gen(function*() {
+  const variable = "SECURITY_CONTACT"
+  const expected = "an e-mail address, or a mailto: or https: address"
+  const text = yield* optional(variable, Schema.String, expected)
+  if (text === undefined || text === "") return undefined
+  const url = Option.isSome(readEmail(text)) && !text.startsWith("mailto:") ? `mailto:${text}` : text
+  return /^(mailto:|https:\/\/)[!-~]+$/.test(url) && URL.canParse(url)
+    ? url
+    : yield* new BadVariable({ variable, expected })
+})
+
 /** Mail to people (contract §12 `SMTP_URL`). */
 const mail = Effect.fnUntraced(function*(publicHost: string) {
   const url = yield* secret("SMTP_URL", SmtpUrl, smtpExpected)
@@ -555,6 +569,7 @@ const config = Effect.gen(function*() {
     alertUrl: (yield* optional("ALERT_URL", WebAddress, "an http or https URL"))?.href,
     isRestored: (yield* read("WAC_RESTORED", Flag, "true or false", "false")) === "true",
     portalOrigins: yield* portalOrigins,
+    securityContact: yield* securityContact,
     metricsToken: yield* secret("METRICS_TOKEN", BearerToken, "a Bearer token of letters, digits and -._~+/="),
     logFormat: yield* read(
       "LOG_FORMAT",

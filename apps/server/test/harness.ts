@@ -1,7 +1,7 @@
 /**
  * A whole server on loopback for a test: real HTTP, memory storage, the sandbox; and what its tests do again and again.
  */
-import { Authenticator, Id, Member, type Session } from "@wac/core"
+import { ApiScope, Authenticator, Id, Member, type Session } from "@wac/core"
 import * as PgBouncer from "@wac/testbed/PgBouncer"
 import { RecordingReceiver } from "@wac/testkit"
 import { Context, Effect, Option, type Scope } from "effect"
@@ -167,11 +167,11 @@ export const createKey = Effect.fnUntraced(function*(
   return answer.body as { readonly id: string; readonly apiKey: string; readonly signingSecret: string }
 })
 
-/** A server with its owner signed in and a key: what most tests begin with. */
+/** A server with its owner signed in and a key with every scope: what most tests begin with. */
 export const ready = Effect.fnUntraced(function*(options?: Parameters<typeof start>[0]) {
   const server = yield* start(options)
   const session = yield* signIn(server.url)
-  const key = yield* createKey(server.url, session)
+  const key = yield* createKey(server.url, session, { name: "test", scopes: ApiScope.all })
   return { ...server, session, key }
 })
 

@@ -19,6 +19,14 @@ export const Access = Context.Service<Access>("@wac/api/Access")
 /** Whether a portal session may also call an endpoint (contract §12), if its role is sufficient. */
 export const OpenToPortal = Context.Reference<boolean>("@wac/api/OpenToPortal", { defaultValue: () => false })
 
+/**
+ * Whether an endpoint requires a session whose person proved their presence a short time ago (contract §17). Sessions of
+ * a host and of a portal always count as proven: they are the host's.
+ */
+export const NeedsFreshSession = Context.Reference<boolean>("@wac/api/NeedsFreshSession", {
+  defaultValue: () => false
+})
+
 /** Opens an endpoint to every caller, without authentication. */
 export const anybody: Access = { _tag: "Public" }
 

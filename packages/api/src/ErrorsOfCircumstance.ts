@@ -16,6 +16,15 @@ export const forbidden: { readonly [R in Reasons["forbidden"]]: Entry } = {
     retry: retries.no,
     example: { message: "this requires the role developer; yours is member" }
   },
+  fresh_session_required: {
+    when:
+      "The endpoint requires a session whose person proved their presence within the last 10 minutes: by signing in, " +
+      "or by confirming their password.",
+    remedy: "Confirm the password with `POST /internal/session/confirm`, or with `AUTH=oidc` sign in again at " +
+      "`/internal/oidc/sign-in?fresh=true`. Then repeat the request. The dashboard does this itself.",
+    retry: retries.no,
+    example: { message: "this requires a confirmed session: confirm your password, then repeat the request" }
+  },
   cross_site: {
     when: "A request that changes something comes from a page of another origin, or does not declare its origin.",
     remedy: "From a script, send `Sec-Fetch-Site: same-origin` and no `Origin`. In a browser, open the pages at " +

@@ -4,7 +4,7 @@
  */
 import { Context } from "effect"
 import type { HttpApiEndpoint } from "effect/http-api"
-import { Access } from "./Access.ts"
+import { Access, NeedsFreshSession } from "./Access.ts"
 import * as ErrorAddress from "./ErrorAddress.ts"
 import type { ErrorBody } from "./ErrorBody.ts"
 import { anchorOf, type Item, items } from "./ErrorReference.ts"
@@ -56,6 +56,8 @@ const meets = (endpoint: Endpoint, { code, reason, status }: Item): boolean => {
           return caller === "ApiKey"
         case "role_not_allowed":
           return caller === "Session"
+        case "fresh_session_required":
+          return Traits.has(endpoint, NeedsFreshSession)
         case "cross_site":
           return (caller === "Session" || checksSecret) && Traits.mutates(endpoint)
         case "media_quota":

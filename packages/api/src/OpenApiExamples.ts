@@ -446,6 +446,7 @@ export const byOperation: { readonly [id in OperationId]: Example } = {
     }
   },
   "account.switchWorkspace": { request: { workspaceId: session.workspaceId }, response: session },
+  "account.confirmSession": { request: { password: "correct horse battery" } },
   "account.sessions": {
     response: {
       data: [{
@@ -461,6 +462,7 @@ export const byOperation: { readonly [id in OperationId]: Example } = {
     }
   },
   "account.endSession": {},
+  "account.endOtherSessions": {},
   "account.changePassword": { request: { current: "correct horse battery", new: "another horse battery" } },
   "passwordReset.request": { request: { email: session.email } },
   "passwordReset.reset": { request: { token: "…", password: "another horse battery" } },
@@ -511,6 +513,7 @@ export const byOperation: { readonly [id in OperationId]: Example } = {
     }
   },
   "members.remove": {},
+  "members.endSessions": {},
   "invitations.accept": { request: { token: "…", password: "correct horse battery" }, response: session },
   "portal.open": { request: { token: "…" }, response: session },
   "phoneNumbers.list": {

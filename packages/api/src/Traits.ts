@@ -73,10 +73,12 @@ export const mutates = ({ method }: HttpApiEndpoint.Top): boolean => method !== 
 
 /**
  * What becomes of an Idempotency-Key: the operation binds it, or the answer is kept under it for 24 hours. Only POSTs
- * take one, and of those that anybody may call none: one-time tokens and passwords guard them.
+ * take one, and of those that anybody may call or that check a password none: one-time tokens and passwords guard them,
+ * and nothing of a password may be stored.
  */
 export const useOfKey = (endpoint: HttpApiEndpoint.Top): "none" | "bound" | "kept" =>
-  endpoint.method !== "POST" || Context.getOrUndefined(endpoint.annotations, Access)?._tag === "Public"
+  endpoint.method !== "POST" || Context.getOrUndefined(endpoint.annotations, Access)?._tag === "Public" ||
+    has(endpoint, ChecksSecret)
     ? "none"
     : has(endpoint, BindsIdempotencyKey)
     ? "bound"

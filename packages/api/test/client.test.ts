@@ -111,7 +111,7 @@ const routesCalled = async (
       const isOfMembers = group === client["members"]
       const takesId = /^(get|markRead|revoke|retry|cancel|endSession|optOut|optIn)$/.test(name) &&
           !["session", "webhook", "usage"].some((one) => group === client[one]) ||
-        isOfMembers && (name === "change" || name === "remove") ||
+        isOfMembers && (name === "change" || name === "remove" || name === "endSessions") ||
         group === client["templates"] && (name === "edit" || name === "remove") ||
         group === client["campaigns"] && name !== "create" ||
         group === client["media"] && (name === "open" || name === "remove")

@@ -116,7 +116,13 @@ export interface InternalRoutes {
     readonly body: Wire.SwitchWorkspace
     readonly response: Wire.Session
   }
+  readonly "POST /internal/session/confirm": {
+    readonly body: Wire.ConfirmSession
+    readonly response: undefined
+  }
   readonly "GET /internal/sessions": { readonly response: Wire.InternalPage<Wire.OwnSession> }
+  readonly "DELETE /internal/sessions": { readonly response: undefined }
+  readonly "DELETE /internal/members/:id/sessions": { readonly response: undefined }
   readonly "DELETE /internal/sessions/:id": { readonly response: undefined }
   readonly "PUT /internal/password": { readonly body: Wire.ChangePassword; readonly response: undefined }
   readonly "POST /internal/password/reset-request": {

@@ -486,6 +486,10 @@ export interface OwnWorkspace {
 }
 
 /** The workspace to switch to. */
+export interface ConfirmSession {
+  readonly password: string
+}
+
 export interface SwitchWorkspace {
   readonly workspaceId: string
 }
@@ -714,6 +718,7 @@ export type AuditAction =
   | "customer.erase"
   | "delivery.retry"
   | "member.change"
+  | "member.end_sessions"
   | "member.invite"
   | "member.join"
   | "member.remove"
@@ -728,6 +733,7 @@ export type AuditAction =
   | "replay.cancel"
   | "replay.create"
   | "session.end"
+  | "session.end_all"
   | "session.refuse"
   | "session.sign_in"
   | "session.sign_out"

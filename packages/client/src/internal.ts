@@ -86,6 +86,8 @@ export interface InternalClient {
     ) => Returned<"PATCH /internal/members/:id">
     /** Removes a member, or withdraws an invitation. */
     readonly remove: (id: string, options?: CallOptions) => Returned<"DELETE /internal/members/:id">
+    /** Ends all sessions of a member. */
+    readonly endSessions: (id: string, options?: CallOptions) => Returned<"DELETE /internal/members/:id/sessions">
     /** Becomes a member, and signs in. */
     readonly accept: (
       invitation: Wire.AcceptInvitation,
@@ -102,7 +104,14 @@ export interface InternalClient {
       workspace: Wire.SwitchWorkspace,
       options?: CreateOptions
     ) => Returned<"POST /internal/session/workspace">
+    /** Makes the session fresh for 10 minutes, as a sign-in does. */
+    readonly confirmSession: (
+      proof: Wire.ConfirmSession,
+      options?: CallOptions
+    ) => Returned<"POST /internal/session/confirm">
     readonly sessions: (options?: CallOptions) => Returned<"GET /internal/sessions">
+    /** Ends all sessions of the person except the client's. */
+    readonly endOtherSessions: (options?: CallOptions) => Returned<"DELETE /internal/sessions">
     readonly endSession: (id: string, options?: CallOptions) => Returned<"DELETE /internal/sessions/:id">
     /** Ends the person's other sessions. */
     readonly changePassword: (
@@ -320,6 +329,7 @@ export const createInternalClient = (options: InternalClientOptions): InternalCl
       invite: (body, options) => keyed("POST /internal/members", { body }, options),
       change: (id, body, options) => call("PATCH /internal/members/:id", { id, body }, options),
       remove: (id, options) => call("DELETE /internal/members/:id", { id }, options),
+      endSessions: (id, options) => call("DELETE /internal/members/:id/sessions", { id }, options),
       accept: (body, options) => call("POST /internal/invitations/accept", { body, once: true }, options)
     },
     portal: {
@@ -328,7 +338,9 @@ export const createInternalClient = (options: InternalClientOptions): InternalCl
     account: {
       workspaces: (options) => call("GET /internal/workspaces", {}, options),
       switchWorkspace: (body, options) => keyed("POST /internal/session/workspace", { body }, options),
+      confirmSession: (body, options) => call("POST /internal/session/confirm", { body }, options),
       sessions: (options) => call("GET /internal/sessions", {}, options),
+      endOtherSessions: (options) => call("DELETE /internal/sessions", {}, options),
       endSession: (id, options) => call("DELETE /internal/sessions/:id", { id }, options),
       changePassword: (body, options) => call("PUT /internal/password", { body, once: true }, options),
       requestPasswordReset: (body, options) =>

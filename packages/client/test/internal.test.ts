@@ -110,15 +110,27 @@ describe("retries", () => {
     }
   })
 
-  it("one-time requests are never retried, unless the service refused them as too fast", async () => {
+  it("a change is retried under the Idempotency-Key that keeps it from being made twice", async () => {
     const calls: ReadonlyArray<(client: ReturnType<typeof clientOf>["client"]) => Promise<unknown>> = [
-      (client) => client.session.signIn({ email: "ana@shop.example", password: "x" }),
-      (client) => client.session.setUp({ token: "t", email: "ana@shop.example", password: "x", workspaceName: "Shop" }),
       (client) => client.webhook.rotateSecret(),
       (client) => client.webhook.test(),
       (client) => client.webhook.resume({ replay: "none" }),
       (client) => client.deliveries.retry("dlv_1"),
       (client) => client.replays.create({ since: "2026-01-02" })
+    ]
+    for (const call of calls) {
+      const { client, seen } = clientOf([broken, failing(500, "internal"), () => Response.json({})])
+      await call(client)
+      const keys = seen.map(({ headers }) => headers.get("idempotency-key"))
+      assert.deepStrictEqual(keys, Array.from({ length: 3 }, () => keys[0]!), `${call}`)
+      assert.isNotNull(keys[0], `${call}`)
+    }
+  })
+
+  it("one-time requests are never retried, unless the service refused them as too fast", async () => {
+    const calls: ReadonlyArray<(client: ReturnType<typeof clientOf>["client"]) => Promise<unknown>> = [
+      (client) => client.session.signIn({ email: "ana@shop.example", password: "x" }),
+      (client) => client.session.setUp({ token: "t", email: "ana@shop.example", password: "x", workspaceName: "Shop" })
     ]
     for (const call of calls) {
       for (const answer of [broken, failing(500, "internal"), failing(503, "storage_unavailable")]) {

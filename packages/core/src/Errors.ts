@@ -75,6 +75,7 @@ export class Forbidden extends Schema.TaggedError<Forbidden>()("Forbidden", {
     "media_quota",
     "frequency_cap",
     "holdout",
+    "fresh_session_required",
     "campaign_state"
   ]),
   ...described

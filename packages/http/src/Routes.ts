@@ -9,6 +9,7 @@ import * as ProviderRoute from "./inbound/ProviderRoute.ts"
 import * as Dashboard from "./pages/Dashboard.ts"
 import * as MetricsPage from "./pages/MetricsPage.ts"
 import * as Pages from "./pages/Pages.ts"
+import * as SecurityContact from "./pages/SecurityContact.ts"
 import * as OidcRoute from "./people/OidcRoute.ts"
 
 interface Route {
@@ -50,11 +51,17 @@ export interface Routes {
 
 /** The routes of the API, the pages and the current provider. */
 export const make: Effect.Effect<Routes> = Effect.map(
-  Effect.all([ProviderWebhook.ProviderWebhook, Dashboard.IsServed, Issuer.CurrentIssuer]),
-  ([webhook, hasDashboard, issuer]) => {
+  Effect.all([
+    ProviderWebhook.ProviderWebhook,
+    Dashboard.IsServed,
+    Issuer.CurrentIssuer,
+    SecurityContact.SecurityContact
+  ]),
+  ([webhook, hasDashboard, issuer, contact]) => {
     const ofIssuer = issuer === undefined ? [] : OidcRoute.paths.map((path) => route("GET", path))
     const pages = hasDashboard ? Dashboard.paths.map((path) => route("GET", path)) : []
-    const all = [...routes, ...pages, ...ofIssuer, ...routesOf(webhook)]
+    const ofContact = contact === undefined ? [] : [route("GET", SecurityContact.path)]
+    const all = [...routes, ...pages, ...ofIssuer, ...ofContact, ...routesOf(webhook)]
     const isOpen = ({ path }: Route) => /[:*]/.test(path)
     const fixed = new Set(all.filter((route) => !isOpen(route)).map(({ path }) => path))
     const open = all.filter(isOpen)

@@ -100,6 +100,11 @@ interface RequestTally extends ApiRequest.Tally {
 }
 
 /** A file without its bytes. */
+/** A session, and when its person last proved their presence. */
+export interface KeptSession extends SessionStore.StoredSession {
+  readonly provenAt: Time.Instant
+}
+
 export interface KeptMedia {
   readonly id: Id.MediaId
   readonly workspaceId: Id.WorkspaceId
@@ -150,7 +155,7 @@ export interface Memory {
   /** By the token's hash. */
   readonly invitations: ForgetfulMap<string, Invitation.Invitation>
   readonly passwordResets: ForgetfulMap<string, Invitation.PasswordReset>
-  readonly sessions: ForgetfulMap<string, SessionStore.StoredSession>
+  readonly sessions: ForgetfulMap<string, KeptSession>
   /** Portal links and open sessions, by the hash of the token. */
   readonly portals: ForgetfulMap<string, PortalStep.Kept>
   readonly apiKeys: Table<ApiKey.ApiKey>

@@ -34,6 +34,7 @@ import * as optOuts from "./migrations/0024_opt_outs.ts"
 import * as keyScopes from "./migrations/0025_key_scopes.ts"
 import * as keptAnswers from "./migrations/0026_kept_answers.ts"
 import * as eventTraces from "./migrations/0027_event_traces.ts"
+import * as provenSessions from "./migrations/0028_proven_sessions.ts"
 import * as keyBindings from "./migrations/0029_key_bindings.ts"
 import { OpenError } from "./OpenError.ts"
 import { describe, isPassing } from "./SqlFailure.ts"
@@ -79,6 +80,7 @@ export const all: ReadonlyArray<Migration> = [
   { name: "key scopes", sql: keyScopes.sql, additive: true },
   { name: "kept answers", sql: keptAnswers.sql, additive: true },
   { name: "event traces", sql: eventTraces.sql, additive: true },
+  { name: "proven sessions", sql: provenSessions.sql, additive: true },
   { name: "key bindings", sql: keyBindings.sql, additive: true }
 ]
 

@@ -35,6 +35,7 @@ const record: ReadonlyArray<readonly [name: string, sha256: string]> = [
   ["key scopes", "7b5d35c1f360c1e01e8109c8fe4a01b767bccdcedfd1e47ec214f5fec94d3cbb"],
   ["kept answers", "b4489c0f758cd736558f143f71194a79134cee0c4a2f3981a4ae917edd31366b"],
   ["event traces", "9c74e3842358f8d257debf8f380ba46e7bb54215c36c4a8a8456df4fd063b71c"],
+  ["proven sessions", "b4d936a173ede8aeeb724c0db7336989053eb8176593303afef8fb1c08ffc264"],
   ["key bindings", "8cf3f6b58ff3dcfaabe8e2247e0db7c7a5b7f6b43634d7bea3545789980d53e1"]
 ]
 

@@ -217,9 +217,12 @@ const steps = Effect.gen(function*() {
       kept_answers: 2
     }],
     "a session's use": [sessions.use(`hash ${some}`, now, now + 1), { sessions: 2, people: 1 }],
+    "whether a session is fresh": [sessions.isFresh(`hash ${some}`, now), { sessions: 1 }],
+    "a proof of presence": [sessions.prove(`hash ${some}`, now), { sessions: 2, people: 1 }],
     // the person, and once more for the foreign key
     "a new session": [sessions.create(session), { sessions: 1, people: 2 }],
     "a person's sessions": [sessions.list(`usr ${some}` as Id.UserId, now), { sessions: 1 }],
+    "the end of all sessions of a person": [sessions.endAll(`usr ${some}` as Id.UserId, "hash"), { sessions: 2 }],
     "the end of a session by its id": [
       sessions.end(`usr ${some}` as Id.UserId, `ses ${some}` as Id.SessionId),
       { sessions: 2 }
@@ -267,7 +270,7 @@ const steps = Effect.gen(function*() {
     ],
     "the members of a workspace": [members.ofWorkspace(workspace), { people: 1, members: 1 }],
     "an invitation": [invitations.find(`hash ${some}`), { invitations: 1 }],
-    "a password reset link": [invitations.hasReset(`hash ${some}`, now), { password_resets: 1 }],
+    "a password reset link": [invitations.findReset(`hash ${some}`, now), { password_resets: 1 }],
     "a workspace's invitations": [invitations.list(workspace, 0), { invitations: 1 }],
     "a workspace": [workspaces.get(workspace), { workspaces: 1 }],
     "a message": [messages.get(workspace, `msg ${some}` as Id.MessageId), { messages: 1 }],

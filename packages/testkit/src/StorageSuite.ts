@@ -167,6 +167,9 @@ export interface Options {
   readonly runs?: SeededRandom.Runs
 }
 
+/** For what hangs, in milliseconds. Some tests take seconds over a database, longer than Vitest waits by default. */
+const timeout = 600_000
+
 const isName = (name: string): name is Ports.Name => name in suites
 
 const run = <R, E>(
@@ -178,7 +181,7 @@ const run = <R, E>(
   if (suites.length === 0) return
   layer(services, { excludeTestServices: true })(name, (it) => {
     for (const [title, tests] of suites) {
-      describe(title, () => {
+      describe(title, { timeout }, () => {
         tests(it)
       })
     }

@@ -189,7 +189,10 @@ const heldPosts = (steered: Steered) =>
 const firstWorkspace = Effect.fnUntraced(function*(name: string, owner: Setup.Owner | undefined) {
   if (owner !== undefined) {
     const setup = yield* Setup.Setup
-    yield* Effect.catchTag(setup.create(owner), "AlreadySetUp", () => Effect.void)
+    yield* Effect.catchTags(setup.create(owner), {
+      AlreadySetUp: () => Effect.void,
+      InvalidBody: ({ message }) => Effect.fail(badOption("auth.owner.password", `auth.owner.password ${message}`))
+    })
   }
   return yield* Workspaces.first(name)
 })

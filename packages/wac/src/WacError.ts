@@ -54,6 +54,7 @@ export interface ErrorReasons {
     | "media_quota"
     | "frequency_cap"
     | "holdout"
+    | "fresh_session_required"
     | "campaign_state"
   readonly idempotency_conflict: "payload_mismatch"
   readonly rate_limited: "workspace" | "phone_number" | "pair" | "provider" | "login"

@@ -130,10 +130,25 @@ const Sessions = () => {
     mutationFn: (id: string) => api.account.endSession(id),
     onSettled: () => client.invalidateQueries()
   })
+  const endOthers = useMutation({
+    mutationFn: () => api.account.endOtherSessions(),
+    onSettled: () => client.invalidateQueries()
+  })
   return (
-    <Section flush title="Sessions" description="Where you are signed in.">
+    <Section
+      flush
+      title="Sessions"
+      description="Where you are signed in."
+      actions={(query.data?.data.length ?? 0) > 1
+        ? (
+          <Button small isPending={endOthers.isPending} onClick={() => endOthers.mutate()}>
+            End all other sessions
+          </Button>
+        )
+        : null}
+    >
       <div className="px-4">
-        <Failure error={end.error} />
+        <Failure error={end.error ?? endOthers.error} />
       </div>
       <Loaded query={query} lines={2}>
         {({ data }) =>

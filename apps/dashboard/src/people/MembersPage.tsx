@@ -136,6 +136,7 @@ export const MembersPage = () => {
   const refusal = useRefusal("admin")
   const [opened, setOpened] = useOpened(["invite"])
   const [removed, setRemoved] = useState<Member>()
+  const [signedOut, setSignedOut] = useState<Member>()
   const query = useQuery({
     queryKey: ["members"],
     queryFn: ({ signal }) => api.members.list({ limit: 100 }, { signal }).toArray(1000),
@@ -146,6 +147,10 @@ export const MembersPage = () => {
     mutationFn: (id: string) => api.members.remove(id),
     onSuccess: () => setRemoved(undefined),
     onSettled: () => client.invalidateQueries()
+  })
+  const endSessions = useMutation({
+    mutationFn: (id: string) => api.members.endSessions(id),
+    onSuccess: () => setSignedOut(undefined)
   })
   return (
     <Page
@@ -193,7 +198,22 @@ export const MembersPage = () => {
                       <Cell className="hidden text-muted md:table-cell">
                         <Time at={member.createdAt} />
                       </Cell>
-                      <Cell className="text-right">
+                      <Cell className="space-x-2 text-right">
+                        {member.status === "active" && member.id !== session.userId &&
+                            (member.role !== "owner" || session.role === "owner")
+                          ? (
+                            <Button
+                              small
+                              aria-label={`End the sessions of ${member.email}`}
+                              onClick={() => {
+                                endSessions.reset()
+                                setSignedOut(member)
+                              }}
+                            >
+                              End sessions…
+                            </Button>
+                          )
+                          : null}
                         <Button
                           small
                           look="danger"
@@ -231,6 +251,19 @@ export const MembersPage = () => {
             ? "The person’s sessions in this workspace and the invitations that they made end, and alerts are no longer " +
               "mailed to them. What else they have created stays, API keys too."
             : "The link of the invitation ends."}
+        </Confirm>
+      )}
+      {signedOut === undefined ? null : (
+        <Confirm
+          title={`End all sessions of ${signedOut.email}?`}
+          action="End sessions"
+          isOpen
+          isPending={endSessions.isPending}
+          error={endSessions.error}
+          onClose={() => setSignedOut(undefined)}
+          onConfirm={() => endSessions.mutate(signedOut.id)}
+        >
+          They are signed out everywhere, in other workspaces too, and can sign in again.
         </Confirm>
       )}
     </Page>

@@ -1,5 +1,6 @@
 /** The service that these pages belong to: where it is, what it says of itself, and how it is called. */
 import { createInternalClient, WacApiError } from "@wac/client/internal"
+import { withProof } from "./Presence.ts"
 
 const meta = (name: string): string | undefined =>
   document.querySelector<HTMLMetaElement>(`meta[name="wac-${name}"]`)?.content
@@ -28,12 +29,12 @@ export const errorAddress = ({ code, reason }: { readonly code: string; readonly
   `${root}docs/errors#${reason == null ? code : `${code}-${reason}`}`
 
 /** The service's endpoints for people. The browser keeps the session's cookie. */
-export const api = createInternalClient({
+export const api = withProof(createInternalClient({
   baseUrl: address,
   timeout: 20_000,
   retries: 1,
   ...(portal === undefined ? {} : { portal })
-})
+}))
 
 /** Whether an error says that nobody is signed in. */
 export const isSignedOut = (error: unknown): boolean =>

@@ -19,6 +19,7 @@ import { follow } from "./Changes.ts"
 import { InvitationPage } from "./InvitationPage.tsx"
 import { LostPassword, PasswordResetPage } from "./PasswordReset.tsx"
 import { openPortal, PortalEnded } from "./Portal.tsx"
+import { PresenceDialog } from "./PresenceDialog.tsx"
 import { api, isSignedOut, pages, portal } from "./Service.ts"
 import { SetUpPage } from "./SetUpPage.tsx"
 import { SignInAgain, SignInPage } from "./SignIn.tsx"
@@ -158,6 +159,7 @@ export const SessionGate = ({ children }: { readonly children: ReactNode }) => {
   return (
     <Current value={session}>
       {children}
+      <PresenceDialog email={session.email} />
       <Dialog title="Your session has ended" isOpen={over} isDismissible={false} onClose={() => {}} width="max-w-md">
         {portal === undefined
           ? (

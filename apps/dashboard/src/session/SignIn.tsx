@@ -42,6 +42,9 @@ export const methodQuery = queryOptions({
 /** The address at which signing in at the issuer begins; it leads to the first page. */
 const issuer = `${root}internal/oidc/sign-in`
 
+/** {@link issuer}, which asks even people who are signed in there to prove who they are. */
+export const freshIssuer = `${issuer}?fresh=true`
+
 /** {@link issuer}, and back to the page that is open now. */
 const issuerAndBack = (): string => `${issuer}?${new URLSearchParams({ page: location.pathname + location.search })}`
 

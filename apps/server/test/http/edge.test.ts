@@ -167,6 +167,26 @@ describe("pages in browsers", () => {
 
   const policyOf = (answer: Answer): string => answer.headers.get("content-security-policy") ?? ""
 
+  it.live("security.txt names the contact that the operator gave, and expires within a year", () =>
+    Effect.gen(function*() {
+      const { url } = yield* start({ environment: { SECURITY_CONTACT: "security@example.com" } })
+      const answer = yield* call(`${url}/.well-known/security.txt`)
+      assert.strictEqual(answer.status, 200)
+      assert.strictEqual(answer.headers.get("content-type"), "text/plain; charset=utf-8")
+      const fields = new Map(answer.text.trimEnd().split("\n").map((line) => line.split(": ") as [string, string]))
+      assert.sameMembers([...fields.keys()], ["Contact", "Expires"])
+      assert.strictEqual(fields.get("Contact"), "mailto:security@example.com")
+      assert.match(fields.get("Expires")!, checks.timeShape)
+      assert.isAbove(Date.parse(fields.get("Expires")!), checks.now())
+      assert.isBelow(Date.parse(fields.get("Expires")!), checks.now() + 365 * 24 * 60 * 60 * 1000)
+    }).pipe(Effect.scoped))
+
+  it.live("without a contact there is no security.txt", () =>
+    Effect.gen(function*() {
+      const { url } = yield* start()
+      checks.assertError(yield* call(`${url}/.well-known/security.txt`), 404, { code: "not_found" })
+    }).pipe(Effect.scoped))
+
   it.live("every page forbids framing and sends no referrer", () =>
     Effect.gen(function*() {
       const { url } = yield* start()
@@ -176,6 +196,11 @@ describe("pages in browsers", () => {
         assert.include(policyOf(answer), "frame-ancestors 'none'", path)
         assert.strictEqual(answer.headers.get("x-frame-options"), "DENY")
         assert.strictEqual(answer.headers.get("referrer-policy"), "no-referrer")
+        assert.strictEqual(answer.headers.get("cross-origin-opener-policy"), "same-origin")
+        assert.strictEqual(answer.headers.get("cross-origin-resource-policy"), "same-origin")
+        for (const feature of ["camera", "microphone", "geolocation", "payment", "usb"]) {
+          assert.include(answer.headers.get("permissions-policy")!.split(", "), `${feature}=()`)
+        }
         assert.isNull(answer.headers.get("strict-transport-security"))
       }
       // and what is no page costs no more than it did

@@ -1192,6 +1192,7 @@ describe.concurrent("every reason of the contract", () => {
           : headers["x-test"] === "defect"
           ? Effect.die(new Error(`SECRET at ${import.meta.filename}`))
           : Effect.succeedNone,
+      isFresh: () => Effect.die("SECRET"),
       signIn: () => Effect.die("SECRET"),
       open: () => Effect.die("SECRET"),
       signOut: () => Effect.void

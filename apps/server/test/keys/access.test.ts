@@ -159,6 +159,9 @@ describe("the API definition", () => {
       "POST /internal/portal": "anybody",
       "GET /internal/workspaces": "session: member",
       "POST /internal/session/workspace": "session: member",
+      "POST /internal/session/confirm": "session: member",
+      "DELETE /internal/sessions": "session: member",
+      "DELETE /internal/members/:id/sessions": "session: admin",
       "GET /internal/sessions": "session: member",
       "DELETE /internal/sessions/:id": "session: member",
       "PUT /internal/password": "session: member",
@@ -233,6 +236,8 @@ describe("the API definition", () => {
   const own = new Set([
     "DELETE /internal/session",
     "POST /internal/session/workspace",
+    "POST /internal/session/confirm",
+    "DELETE /internal/sessions",
     "DELETE /internal/sessions/:id",
     "PUT /internal/password"
   ])

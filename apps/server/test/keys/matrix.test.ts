@@ -18,6 +18,7 @@ const routes = Object.values(Api.groups).flatMap((group) =>
     path,
     access: Context.getOrUndefined(annotations, Access.Access),
     isOpenToPortal: Context.get(annotations, Access.OpenToPortal),
+    needsFreshSession: Context.get(annotations, Access.NeedsFreshSession),
     takesBody: payload.size > 0,
     fileType: Context.get(annotations, Traits.TakesFile)[0]
   }))
@@ -222,8 +223,12 @@ const table = (
   rows: ReadonlyArray<readonly [Route, ReadonlyArray<Cell>]>
 ): string => {
   const names = credentials.flatMap(({ name, scope }) => scope === undefined ? [name] : [])
-  const head = ["Route", names[0]!, "API key", ...names.slice(1)]
-  const body = rows.map(([{ method, path }, found]) => [`\`${method} ${path}\``, ...shown(credentials, found)])
+  const head = ["Route", "fresh session", names[0]!, "API key", ...names.slice(1)]
+  const body = rows.map(([{ method, needsFreshSession, path }, found]) => [
+    `\`${method} ${path}\``,
+    needsFreshSession ? "needed" : "",
+    ...shown(credentials, found)
+  ])
   const widths = head.map((name, i) => Math.max(name.length, ...body.map((row) => row[i]!.length)))
   const line = (texts: ReadonlyArray<string>) => `| ${texts.map((text, i) => text.padEnd(widths[i]!)).join(" | ")} |`
   return [line(head), line(widths.map((width) => "-".repeat(width))), ...body.map(line)].join("\n")
@@ -237,6 +242,7 @@ Every route with every credential, as the service was seen to respond. A test wr
 - _yes_: the caller is let in; whatever else is wrong with a request is another matter.
 - _its own_: the caller is let in to its own workspace; a thing of another workspace is 404, as if it did not exist.
 - _no_: the caller is known and refused, 403 \`role_not_allowed\`.
+- _needed_: a session must be fresh, or it gets 403 \`fresh_session_required\`: its person signed in or confirmed their password within the last 10 minutes. Sessions of a host and of the portal always count as fresh.
 - _–_: the credential counts for nothing here, 401.
 
 An API key never opens a route of the dashboard, and a session never opens one of the API. The portal is a session of a host's customer (\`wac.portal.link\`). Unsafe requests of sessions must also come from our own pages, or they get 403 \`cross_site\`. Owners are invited, changed and removed by owners alone.

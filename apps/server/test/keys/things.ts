@@ -48,6 +48,7 @@ export const byPath = (
   "/internal/webhook/deliveries/:id/retry": ids.delivery,
   "/internal/webhook/replays/:id": ids.replay,
   "/internal/members/:id": ids.invitation,
+  "/internal/members/:id/sessions": ids.invitation,
   "/internal/sessions/:id": ids.session,
   "/internal/templates/:id": ids.template,
   "/internal/campaigns/:id": ids.campaign,

@@ -30,7 +30,8 @@ export const issuer = Effect.fnUntraced(function*(people: People) {
       client_secret: secret,
       redirect_uris: ["http://127.0.0.1/internal/oidc/callback"],
       grant_types: ["authorization_code"],
-      response_types: ["code"]
+      response_types: ["code"],
+      require_auth_time: true
     }],
     claims: { openid: ["sub", "wac_roles"], email: ["email", "email_verified"] },
     findAccount: (_, id) => ({ accountId: id, claims: () => ({ sub: id, ...people[id] }) }),

@@ -77,7 +77,9 @@ describe.concurrent("while strangers guess a password", () => {
       yield* lock(url, owner.email)
       const members = Context.get(services, MemberStore.MemberStore)
       const { person } = Option.getOrThrow(yield* Effect.orDie(members.findByEmail(owner.email)))
-      const hash = yield* Password.Passwords.use((passwords) => passwords.hash(Redacted.make(password))).pipe(
+      const hash = yield* Password.Passwords.use((passwords) =>
+        passwords.choose(Redacted.make(password), { email: owner.email, param: "password" })
+      ).pipe(
         Effect.provide(Layer.provide(Password.Passwords.layer, NodeCrypto.layer))
       )
       yield* Effect.orDie(members.setPassword(person.userId, hash))

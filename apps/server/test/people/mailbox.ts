@@ -13,12 +13,16 @@ export interface Received {
   readonly text: string
 }
 
+/** Mail about sign-ins, keys and webhooks, which nearly every test has. */
+const notice = /^Subject: (You signed in on a new device|Your password was changed|A (new|changed|removed) )/m
+
 const unquoted = (text: string): string =>
   text.replaceAll("=\r\n", "").replaceAll(/=([0-9A-F]{2})/g, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)))
 
 /** Takes mail of a user with a password, in the present scope. */
 export const mailbox = Effect.gen(function*() {
   const received: Array<Received> = []
+  const notices: Array<Received> = []
   const server = yield* Effect.acquireRelease(
     Effect.promise(async () => {
       const server = new SMTPServer({
@@ -29,10 +33,12 @@ export const mailbox = Effect.gen(function*() {
           const chunks: Array<Buffer> = []
           stream.on("data", (chunk: Buffer) => chunks.push(chunk))
           stream.on("end", () => {
-            received.push({
+            const text = unquoted(Buffer.concat(chunks).toString())
+            const mails = notice.test(text) ? notices : received
+            mails.push({
               from: mailFrom === false ? "" : mailFrom.address,
               to: rcptTo.map(({ address }) => address),
-              text: unquoted(Buffer.concat(chunks).toString())
+              text
             })
             done()
           })
@@ -47,7 +53,20 @@ export const mailbox = Effect.gen(function*() {
   const port = typeof address === "object" && address !== null ? address.port : 0
   return {
     url: `smtp://wac:s3cret@127.0.0.1:${port}`,
+    /** All mail except notices. */
     received,
+    notices,
+    /** The notice with a subject to an address, once there is one. */
+    notice: (address: string, subject: string): Effect.Effect<Received> =>
+      Effect.map(
+        checks.until(
+          Effect.sync(() =>
+            notices.find(({ text, to }) => to.includes(address) && text.includes(`Subject: ${subject}`))
+          ),
+          (mail) => mail !== undefined
+        ),
+        (mail) => mail!
+      ),
     /** The mail to an address, once there is one. */
     to: (address: string): Effect.Effect<Received> =>
       Effect.map(

@@ -7,6 +7,7 @@ import { Context, Effect } from "effect"
 import { createHash } from "node:crypto"
 import * as checks from "../checks.ts"
 import { call, environment, ownPage, start } from "../harness.ts"
+import { moving } from "../movable.ts"
 import { environmentFor, issuer, type People } from "./issuer.ts"
 
 /** A browser's cookies, for all places on loopback. */
@@ -52,13 +53,13 @@ const atIssuer = async (browser: Browser, url: string, name: string, query = "")
 
 const served = Effect.fnUntraced(function*(people: People) {
   const { redirectUris, tokenRequests, url: issuerUrl } = yield* issuer(people)
-  const server = yield* start({
+  const server = yield* moving(start({
     environment: { ...checks.unlimited, ...environmentFor(issuerUrl) }
-  })
+  }))
   redirectUris.push(`${server.url}/internal/oidc/callback`)
-  const signIn = (name: string, browser = new Browser()) =>
+  const signIn = (name: string, browser = new Browser(), query = "") =>
     Effect.promise(async () => {
-      const response = await browser.go(await atIssuer(browser, server.url, name))
+      const response = await browser.go(await atIssuer(browser, server.url, name, query))
       return { response, browser, body: await response.text() }
     })
   const headersOf = (browser: Browser) => ({ ...ownPage, cookie: `wac_session=${browser.cookie("wac_session")}` })
@@ -339,4 +340,40 @@ it.live("an unreachable issuer is reported as provider_unavailable", () =>
     })
     const answer = yield* call(`${url}/internal/oidc/sign-in`)
     checks.assertError(answer, 502, { code: "server_error", reason: "provider_unavailable" })
+  }).pipe(Effect.scoped))
+
+it.live("a fresh session needs a new proof at the issuer, whose time counts", () =>
+  Effect.gen(function*() {
+    const people: People = { ada: { email: "ada@example.com", email_verified: true, wac_roles: "owner" } }
+    const { headersOf, pass, signIn, url } = yield* served(people)
+    const asked = Effect.fnUntraced(function*(query: string) {
+      const { headers } = yield* Effect.promise(() => new Browser().go(`${url}/internal/oidc/sign-in${query}`))
+      const { searchParams } = new URL(headers.get("location")!)
+      return [searchParams.get("prompt"), searchParams.get("max_age")]
+    })
+    assert.deepStrictEqual(yield* asked(""), [null, null])
+    assert.deepStrictEqual(yield* asked("?fresh=true"), ["login", "0"])
+    const createKey = (browser: Browser, key: string) =>
+      call(`${url}/internal/api-keys`, {
+        headers: { ...headersOf(browser), "idempotency-key": key },
+        body: { name: "a key" }
+      })
+    const { browser } = yield* signIn("ada")
+    assert.strictEqual((yield* createKey(browser, "1")).status, 201)
+    assert.strictEqual((yield* signIn("ada", browser, "?fresh=true")).response.status, 302)
+    assert.strictEqual((yield* createKey(browser, "2")).status, 201)
+    // there are no passwords to confirm
+    const confirmed = yield* call(`${url}/internal/session/confirm`, {
+      headers: headersOf(browser),
+      body: { password: "x" }
+    })
+    assert.strictEqual(confirmed.status, 404)
+    // to the service, what the issuer has just seen is now ten minutes old
+    yield* pass("10 minutes")
+    const notFresh = { code: "forbidden", reason: "fresh_session_required" }
+    checks.assertError(yield* createKey(browser, "3"), 403, notFresh)
+    assert.strictEqual((yield* signIn("ada", browser)).response.status, 302)
+    checks.assertError(yield* createKey(browser, "4"), 403, notFresh)
+    const refused = yield* signIn("ada", new Browser(), "?fresh=true")
+    assert.deepStrictEqual(refusalOf(refused), [401, "invalid_credentials"])
   }).pipe(Effect.scoped))

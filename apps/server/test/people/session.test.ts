@@ -381,6 +381,9 @@ describe("set-up", () => {
       for (const wrong of ["wrong", token!.slice(1), `${token}x`, [...token!].reverse().join("")]) {
         checks.assertError(yield* setUp(url, first(wrong)), 401, refusal)
       }
+      for (const password of ["password", first(token!).email]) {
+        checks.assertInvalid(yield* setUp(url, { ...first(token!), password }), "invalid_field", "password")
+      }
       const answer = yield* setUp(url, first(token!))
       assert.strictEqual(answer.status, 201, answer.text)
       const { userId, workspaceId, ...rest } = answer.body

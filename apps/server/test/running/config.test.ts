@@ -98,7 +98,8 @@ describe("unset variables", () => {
     oidc: undefined,
     mail: undefined,
     metricsToken: undefined,
-    portalOrigins: []
+    portalOrigins: [],
+    securityContact: undefined
   }
 
   it.effect("an unset or empty variable has the contract's default", () =>
@@ -270,6 +271,9 @@ describe("accepted values", () => {
     [{ PORTAL_ORIGINS: "https://app.example.com, http://localhost:3000" }, {
       portalOrigins: ["https://app.example.com", "http://localhost:3000"]
     }],
+    [{ SECURITY_CONTACT: "security@example.com" }, { securityContact: "mailto:security@example.com" }],
+    [{ SECURITY_CONTACT: "mailto:security@example.com" }, { securityContact: "mailto:security@example.com" }],
+    [{ SECURITY_CONTACT: "https://example.com/report" }, { securityContact: "https://example.com/report" }],
     [{ METRICS_TOKEN: "a.b-c==" }, { metricsToken: Redacted.make("a.b-c==") }],
     [{ OTEL_SERVICE_NAME: "messages", OTEL_TRACES_SAMPLER: "always_off" }, {}],
     [{ OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:4318", OTEL_SDK_DISABLED: "true" }, {}],

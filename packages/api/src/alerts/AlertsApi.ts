@@ -4,7 +4,7 @@
 import { Alert as Core, EmailAddress } from "@wac/core"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { Access, session } from "../Access.ts"
+import { Access, NeedsFreshSession, session } from "../Access.ts"
 import { Audited } from "../audit/Audited.ts"
 import { SessionAuthentication } from "../Caller.ts"
 import { reading, writing } from "../ErrorBody.ts"
@@ -56,10 +56,11 @@ export class AlertsApi extends HttpApiGroup.make("alerts").add(
     payload: AlertSettings,
     success: AlertSettings,
     error: writing
-  }).annotate(Access, session("admin")).annotate(Audited, "alert_settings.change").annotateMerge(OpenApi.annotations({
-    summary: "Set the recipients of alerts",
-    description: "They get one mail and one post when a problem begins, and one when it is over."
-  }))
+  }).annotate(Access, session("admin")).annotate(Audited, "alert_settings.change").annotate(NeedsFreshSession, true)
+    .annotateMerge(OpenApi.annotations({
+      summary: "Set the recipients of alerts",
+      description: "They get one mail and one post when a problem begins, and one when it is over."
+    }))
 ).middleware(SessionAuthentication).annotateMerge(
   OpenApi.annotations({ title: "Alerts (dashboard)", description: "Problems that a person should look at." })
 ) {}

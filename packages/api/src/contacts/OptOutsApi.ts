@@ -93,6 +93,7 @@ export const Suppressions = Schema.Struct({
   }))
 }).annotate({ identifier: "Suppressions" })
 
+/** The workspace's opt-outs as a whole: its words, import and export (contract §13). */
 export class SuppressionsApi extends HttpApiGroup.make("suppressions").add(
   HttpApiEndpoint.get("words", "/internal/settings/opt-out", {
     query: noQuery,

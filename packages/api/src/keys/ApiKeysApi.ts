@@ -4,7 +4,7 @@
 import { ApiScope, KeyBinding, PlainText } from "@wac/core"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { Access, OpenToPortal, session } from "../Access.ts"
+import { Access, NeedsFreshSession, OpenToPortal, session } from "../Access.ts"
 import { Audited } from "../audit/Audited.ts"
 import { SessionAuthentication } from "../Caller.ts"
 import { reading, writing } from "../ErrorBody.ts"
@@ -107,7 +107,8 @@ export class ApiKeysApi extends HttpApiGroup.make("apiKeys").add(
     payload: CreateApiKey,
     success: CreatedApiKey.pipe(HttpApiSchema.status(201)),
     error: writing
-  }).annotate(Access, session("developer")).annotate(Audited, "api_key.create").annotate(NeedsIdempotencyKey, true)
+  }).annotate(Access, session("developer")).annotate(Audited, "api_key.create").annotate(NeedsFreshSession, true)
+    .annotate(NeedsIdempotencyKey, true)
     .annotate(BindsIdempotencyKey, true)
     .annotateMerge(
       OpenApi.annotations({

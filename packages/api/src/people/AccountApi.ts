@@ -28,6 +28,13 @@ export const SwitchWorkspace = Schema.Struct({ workspaceId: PlainText.between(1,
   identifier: "SwitchWorkspace"
 })
 
+/** The person's password, as proof that they are present. */
+export const ConfirmSession = Schema.Struct({ password: Schema.RedactedFromValue(PlainText.between(1, 256)) }).annotate(
+  {
+    identifier: "ConfirmSession"
+  }
+)
+
 /** A session of the person. */
 export const OwnSession = Schema.Struct({
   id: Schema.String,
@@ -74,6 +81,17 @@ export class AccountApi extends HttpApiGroup.make("account").add(
       description: "The session continues in that workspace, with your role there."
     })
   ),
+  HttpApiEndpoint.post("confirmSession", "/internal/session/confirm", {
+    payload: ConfirmSession,
+    success: HttpApiSchema.NoContent,
+    error: writing
+  }).annotate(Access, session("member")).annotate(Audited, null).annotate(ChecksSecret, true).annotateMerge(
+    OpenApi.annotations({
+      summary: "Confirm that you are present",
+      description:
+        "For 10 minutes, the session is fresh again, as after a sign-in. Wrong passwords are limited per session."
+    })
+  ),
   HttpApiEndpoint.get("sessions", "/internal/sessions", {
     query: noQuery,
     success: internalListOf(OwnSession),
@@ -90,6 +108,14 @@ export class AccountApi extends HttpApiGroup.make("account").add(
   }).annotate(Access, session("member")).annotate(Audited, "session.end").annotateMerge(OpenApi.annotations({
     summary: "End one of your sessions",
     description: "Takes effect immediately."
+  })),
+  HttpApiEndpoint.delete("endOtherSessions", "/internal/sessions", {
+    query: noQuery,
+    success: HttpApiSchema.NoContent,
+    error: reading
+  }).annotate(Access, session("member")).annotate(Audited, "session.end_all").annotateMerge(OpenApi.annotations({
+    summary: "End all of your other sessions",
+    description: "Takes effect immediately. The session of the request stays."
   })),
   HttpApiEndpoint.put("changePassword", "/internal/password", {
     payload: ChangePassword,

@@ -4,7 +4,7 @@
 import { EmailAddress, Member as Core, Password, PlainText } from "@wac/core"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { Access, anybody, session } from "../Access.ts"
+import { Access, anybody, NeedsFreshSession, session } from "../Access.ts"
 import { Audited } from "../audit/Audited.ts"
 import { SessionAuthentication } from "../Caller.ts"
 import { reading, writing } from "../ErrorBody.ts"
@@ -66,7 +66,10 @@ export class MembersApi extends HttpApiGroup.make("members").add(
     payload: InviteMember,
     success: InvitedMember.pipe(HttpApiSchema.status(201)),
     error: writing
-  }).annotate(Access, session("admin")).annotate(Audited, "member.invite").annotate(NeedsIdempotencyKey, true)
+  }).annotate(Access, session("admin")).annotate(Audited, "member.invite").annotate(NeedsFreshSession, true).annotate(
+    NeedsIdempotencyKey,
+    true
+  )
     .annotate(ShownOnce, ["inviteUrl"]).annotateMerge(OpenApi.annotations({
       summary: "Invite a person",
       description: "The link works once, within 7 days, and replaces an earlier link to the same address. It is also " +
@@ -78,20 +81,32 @@ export class MembersApi extends HttpApiGroup.make("members").add(
     payload: ChangeMember,
     success: Member,
     error: writing
-  }).annotate(Access, session("admin")).annotate(Audited, "member.change").annotateMerge(OpenApi.annotations({
-    summary: "Change a member's role",
-    description: "Only an owner can change owners. The last owner cannot be changed."
-  })),
+  }).annotate(Access, session("admin")).annotate(Audited, "member.change").annotate(NeedsFreshSession, true)
+    .annotateMerge(OpenApi.annotations({
+      summary: "Change a member's role",
+      description: "Only an owner can change owners. The last owner cannot be changed."
+    })),
   HttpApiEndpoint.delete("remove", "/internal/members/:id", {
     ...one,
     success: HttpApiSchema.NoContent,
     error: reading
-  }).annotate(Access, session("admin")).annotate(Audited, "member.remove").annotateMerge(OpenApi.annotations({
-    summary: "Remove a member, or withdraw an invitation",
+  }).annotate(Access, session("admin")).annotate(Audited, "member.remove").annotate(NeedsFreshSession, true)
+    .annotateMerge(OpenApi.annotations({
+      summary: "Remove a member, or withdraw an invitation",
+      description:
+        "Ends the member's sessions in the workspace and the invitations that they made, and takes their address out of " +
+        "the alert settings. Only an owner can remove owners, and withdraw an owner's invitation. The last owner cannot " +
+        "be removed."
+    })),
+  HttpApiEndpoint.delete("endSessions", "/internal/members/:id/sessions", {
+    ...one,
+    success: HttpApiSchema.NoContent,
+    error: reading
+  }).annotate(Access, session("admin")).annotate(Audited, "member.end_sessions").annotateMerge(OpenApi.annotations({
+    summary: "End all sessions of a member",
     description:
-      "Ends the member's sessions in the workspace and the invitations that they made, and takes their address out of " +
-      "the alert settings. Only an owner can remove owners, and withdraw an owner's invitation. The last owner cannot " +
-      "be removed."
+      "Also their sessions in other workspaces, because a session can switch to this one. The session of the " +
+      "request stays. Only an owner can end owners' sessions."
   }))
 ).middleware(SessionAuthentication).annotateMerge(
   OpenApi.annotations({ title: "Members (dashboard)", description: "The people who can use the workspace." })

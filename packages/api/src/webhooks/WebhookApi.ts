@@ -4,7 +4,7 @@
 import { Event, Webhook as Hook } from "@wac/core"
 import { Duration, Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { Access, OpenToPortal, session } from "../Access.ts"
+import { Access, NeedsFreshSession, OpenToPortal, session } from "../Access.ts"
 import { Audited } from "../audit/Audited.ts"
 import { SessionAuthentication } from "../Caller.ts"
 import { reading, writing } from "../ErrorBody.ts"
@@ -143,10 +143,11 @@ export class WebhookApi extends HttpApiGroup.make("webhook").add(
     payload: PutWebhook,
     success: SetWebhook,
     error: writing
-  }).annotate(Access, session("developer")).annotate(Audited, "webhook.set").annotateMerge(OpenApi.annotations({
-    summary: "Set the webhook",
-    description: "A workspace has one webhook. Only the response that creates it contains the signing secret."
-  })),
+  }).annotate(Access, session("developer")).annotate(Audited, "webhook.set").annotate(NeedsFreshSession, true)
+    .annotateMerge(OpenApi.annotations({
+      summary: "Set the webhook",
+      description: "A workspace has one webhook. Only the response that creates it contains the signing secret."
+    })),
   HttpApiEndpoint.delete("remove", "/internal/webhook", {
     query: noQuery,
     success: HttpApiSchema.NoContent,
@@ -162,7 +163,8 @@ export class WebhookApi extends HttpApiGroup.make("webhook").add(
     payload: RotateSecret,
     success: RotatedSecret,
     error: writing
-  }).annotate(Access, session("developer")).annotate(Audited, "webhook.rotate_secret").annotate(NeedsWebhook, true)
+  }).annotate(Access, session("developer")).annotate(Audited, "webhook.rotate_secret").annotate(NeedsFreshSession, true)
+    .annotate(NeedsWebhook, true)
     .annotate(ShownOnce, ["signingSecret"]).annotateMerge(OpenApi.annotations({
       summary: "Rotate the signing secret",
       description:

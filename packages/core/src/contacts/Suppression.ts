@@ -10,6 +10,7 @@ import * as CustomerNames from "./CustomerNames.ts"
 
 /** Who opted the customer out: the customer, the provider, an API key, a member, or a list that was imported. */
 export const sources = ["customer", "provider", "api", "person", "import"] as const
+/** Who opted the customer out. */
 export type Source = (typeof sources)[number]
 
 export interface Suppression {

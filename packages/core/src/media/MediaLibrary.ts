@@ -304,9 +304,10 @@ export class MediaLibrary extends Context.Service<MediaLibrary, {
 
       /** The uploads to the provider in progress in this process, which sends of the same file share. */
       const uploading = new Map<string, Deferred.Deferred<string, DomainError | StoreError>>()
-      const uploads = yield* FiberSet.make()
+      const runUpload = yield* FiberSet.runtime(yield* FiberSet.make())()
 
-      const uploadToProvider = Effect.fnUntraced(function*(sender: PhoneNumber, media: Media.Media) {
+      const uploadToProvider = Effect.fnUntraced(function*(sender: PhoneNumber, id: Id.MediaId) {
+        const media = yield* find({ workspaceId: sender.workspaceId, id })
         if (provider.uploadFile === undefined) {
           return yield* new ServerError({ reason: "provider_error", message: "this provider does not support files" })
         }
@@ -324,11 +325,10 @@ export class MediaLibrary extends Context.Service<MediaLibrary, {
         const running = uploading.get(name)
         const end = running ?? Deferred.makeUnsafe<string, DomainError | StoreError>()
         if (running === undefined) {
+          // nothing may fail or stop between the two, as only the upload's end removes the entry
           uploading.set(name, end)
-          const media = yield* find({ workspaceId: sender.workspaceId, id })
-          yield* FiberSet.run(
-            uploads,
-            uploadToProvider(sender, media).pipe(
+          runUpload(
+            uploadToProvider(sender, id).pipe(
               Effect.onExit((exit) =>
                 Effect.andThen(Effect.sync(() => uploading.delete(name)), Deferred.done(end, exit))
               ),

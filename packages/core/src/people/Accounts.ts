@@ -5,7 +5,7 @@
 import { Clock, Context, Duration, Effect, FiberSet, Layer, Option, Redacted } from "effect"
 import { Digest, SecureRandom } from "effect/crypto"
 import * as Base62 from "../Base62.ts"
-import { NotFound, type RateLimited, Unauthorized } from "../Errors.ts"
+import { type InvalidBody, NotFound, type RateLimited, Unauthorized } from "../Errors.ts"
 import * as Id from "../Id.ts"
 import * as RateLimit from "../limits/RateLimit.ts"
 import { RateLimitStore } from "../limits/RateLimitStore.ts"
@@ -41,12 +41,26 @@ export class Accounts extends Context.Service<Accounts, {
   readonly sessions: (session: Session) => Effect.Effect<ReadonlyArray<StoredSession>, StoreError>
   /** Ends one of the person's sessions. */
   readonly endSession: (session: Session, id: string) => Effect.Effect<void, NotFound | StoreError>
+  /** Ends all of the person's sessions except the token's. */
+  readonly endOtherSessions: (
+    session: Session,
+    token: Redacted.Redacted | undefined
+  ) => Effect.Effect<void, NotFound | StoreError>
   /** Moves the token's session to another of the person's workspaces. */
   readonly moveTo: (
     session: Session,
     token: Redacted.Redacted | undefined,
     workspaceId: string
   ) => Effect.Effect<Session, NotFound | StoreError>
+  /**
+   * Makes the session fresh by the person's password. Wrong passwords are limited per session, together with those of
+   * `changePassword`.
+   */
+  readonly confirm: (
+    session: Session,
+    token: Redacted.Redacted | undefined,
+    password: Redacted.Redacted
+  ) => Effect.Effect<void, Unauthorized | RateLimited | NotFound | StoreError>
   /**
    * Changes the person's password and ends their other sessions. Wrong passwords are limited per session. Returns the
    * device cookie's new value.
@@ -56,7 +70,7 @@ export class Accounts extends Context.Service<Accounts, {
     token: Redacted.Redacted | undefined,
     passwords: { readonly current: Redacted.Redacted; readonly next: Redacted.Redacted },
     device: Redacted.Redacted | undefined
-  ) => Effect.Effect<Redacted.Redacted, Unauthorized | RateLimited | NotFound | StoreError>
+  ) => Effect.Effect<Redacted.Redacted, InvalidBody | Unauthorized | RateLimited | NotFound | StoreError>
   /**
    * Mails a password reset link if the address has an account. The result does not reveal whether it has. Limited per
    * address and, silently, per account. Fails with {@link NotFound} if no mailer is configured.
@@ -76,7 +90,7 @@ export class Accounts extends Context.Service<Accounts, {
     client: { readonly address: string; readonly device: Redacted.Redacted | undefined }
   ) => Effect.Effect<
     { readonly account: Account; readonly device: Redacted.Redacted },
-    Unauthorized | RateLimited | NotFound | StoreError
+    InvalidBody | Unauthorized | RateLimited | NotFound | StoreError
   >
 }>()("@wac/core/people/Accounts") {
   static readonly layer = Layer.effect(
@@ -96,6 +110,32 @@ export class Accounts extends Context.Service<Accounts, {
 
       const hashOf = (token: Redacted.Redacted) =>
         digest.digestHex(Digest.sha256, new TextEncoder().encode(Redacted.value(token)))
+
+      /** Checks the present password of a session's person. `param` is the field that the error names. */
+      const prove = Effect.fnUntraced(function*(
+        session: Session,
+        token: Redacted.Redacted | undefined,
+        password: Redacted.Redacted,
+        param: string
+      ) {
+        if (issuer !== undefined) return yield* atIssuer()
+        const person = Option.getOrUndefined(yield* members.findByUserId(session.userId))?.person
+        if (person === undefined || token === undefined || person.passwordHash === null || session.id === null) {
+          return yield* elsewhere()
+        }
+        const now = yield* Clock.currentTimeMillis
+        const buckets = [LoginLimits.ofSession(session.id)]
+        yield* LoginLimits.spend(limits, buckets, now)
+        if (!(yield* passwords.verify(password, person.passwordHash))) {
+          return yield* new Unauthorized({
+            reason: "invalid_credentials",
+            param,
+            message: "the current password is wrong"
+          })
+        }
+        yield* limits.giveBack(buckets, now)
+        return { person, token }
+      })
 
       const requestReset = Effect.fn("Accounts.requestReset")(
         function*(given: string, address: string, linkOf: (token: Redacted.Redacted) => string) {
@@ -142,6 +182,10 @@ export class Accounts extends Context.Service<Accounts, {
           const isEnded = id !== undefined && (yield* sessions.end(userId, id))
           if (!isEnded) return yield* new NotFound({ message: "you have no such session" })
         }),
+        endOtherSessions: Effect.fn("Accounts.endOtherSessions")(function*({ id, userId }, token) {
+          if (token === undefined || id === null) return yield* elsewhere()
+          yield* sessions.endAll(userId, yield* hashOf(token))
+        }),
         moveTo: Effect.fn("Accounts.moveTo")(function*(session, token, text) {
           if (token === undefined || session.id === null) return yield* elsewhere()
           const found = Option.getOrUndefined(yield* members.findByUserId(session.userId))
@@ -155,24 +199,14 @@ export class Accounts extends Context.Service<Accounts, {
           yield* sessions.move(yield* hashOf(token), workspace.id)
           return { ...session, role, workspaceId: workspace.id, workspaceName: workspace.name }
         }),
-        changePassword: Effect.fn("Accounts.changePassword")(function*(session, token, { current, next }, device) {
-          if (issuer !== undefined) return yield* atIssuer()
-          const person = Option.getOrUndefined(yield* members.findByUserId(session.userId))?.person
-          if (person === undefined || token === undefined || person.passwordHash === null || session.id === null) {
-            return yield* elsewhere()
-          }
-          const now = yield* Clock.currentTimeMillis
-          const buckets = [LoginLimits.ofSession(session.id)]
-          yield* LoginLimits.spend(limits, buckets, now)
-          if (!(yield* passwords.verify(current, person.passwordHash))) {
-            return yield* new Unauthorized({
-              reason: "invalid_credentials",
-              param: "current",
-              message: "the current password is wrong"
-            })
-          }
-          yield* limits.giveBack(buckets, now)
-          yield* members.setPassword(person.userId, yield* passwords.hash(next), yield* hashOf(token))
+        confirm: Effect.fn("Accounts.confirm")(function*(session, token, password) {
+          const proven = yield* prove(session, token, password, "password")
+          yield* sessions.prove(yield* hashOf(proven.token), yield* Clock.currentTimeMillis)
+        }),
+        changePassword: Effect.fn("Accounts.changePassword")(function*(session, given, { current, next }, device) {
+          const { person, token } = yield* prove(session, given, current, "current")
+          const hash = yield* passwords.choose(next, { email: person.email, param: "new" })
+          yield* members.setPassword(person.userId, hash, yield* hashOf(token))
           return yield* DeviceCookie.make(vault, random, person, device)
         }),
         requestReset,
@@ -181,11 +215,14 @@ export class Accounts extends Context.Service<Accounts, {
           const now = yield* Clock.currentTimeMillis
           const tokenHash = yield* hashOf(token)
           // a valid link is never limited: nobody can guess it
-          const isValid = yield* invitations.hasReset(tokenHash, now)
-          if (!isValid) yield* LoginLimits.spend(limits, [LoginLimits.ofAddress(address)], now)
-          const redeemed = isValid
-            ? yield* invitations.redeemReset(tokenHash, yield* passwords.hash(password), now)
-            : Option.none()
+          const userId = yield* invitations.findReset(tokenHash, now)
+          const known = Option.isNone(userId) ? Option.none() : yield* members.findByUserId(userId.value)
+          if (Option.isNone(known)) yield* LoginLimits.spend(limits, [LoginLimits.ofAddress(address)], now)
+          const redeemed = Option.isNone(known) ? Option.none() : yield* invitations.redeemReset(
+            tokenHash,
+            yield* passwords.choose(password, { email: known.value.person.email, param: "password" }),
+            now
+          )
           const account: Option.Option<Account> = Option.isNone(redeemed)
             ? Option.none()
             : yield* members.findByUserId(redeemed.value)

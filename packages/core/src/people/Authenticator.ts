@@ -6,6 +6,7 @@ import { Context, Effect, Layer, type Option, type Redacted } from "effect"
 import { NotFound, type RateLimited, type Unauthorized } from "../Errors.ts"
 import type { UserId, WorkspaceId } from "../Id.ts"
 import type { StoreError } from "../StoreError.ts"
+import type { Instant } from "../Time.ts"
 import type { Roles, Session } from "./Session.ts"
 
 /** The parts of a request that can authenticate a person. */
@@ -28,6 +29,8 @@ export interface Opening {
   readonly address?: string | undefined
   /** The `User-Agent` header. */
   readonly agent?: string | undefined
+  /** When the person proved their presence. Defaults to the time of the opening. */
+  readonly provenAt?: Instant | undefined
   /**
    * The value of the device cookie. At a sign-in on a device that has signed in to this account before, strangers'
    * failures do not count.
@@ -49,11 +52,18 @@ export interface SignedIn {
   readonly token: Redacted.Redacted
   /** The device cookie's new value. */
   readonly device: Redacted.Redacted
+  /** Whether the device had not signed in to the account before. */
+  readonly isNewDevice: boolean
 }
 
 export class Authenticator extends Context.Service<Authenticator, {
   /** The request's session, if it has a live one. */
   readonly session: (credentials: Credentials) => Effect.Effect<Option.Option<Session>, StoreError>
+  /**
+   * Whether the person of the request's session proved their presence a short time ago (`Session.freshFor`). Always, if
+   * the host keeps the session.
+   */
+  readonly isFresh: (credentials: Credentials) => Effect.Effect<boolean, StoreError>
   /**
    * Opens a session with a new token. Failures are limited per account and per address. On a device that has signed in
    * to the account before, they are limited for that device only.
@@ -80,6 +90,7 @@ export const layerHost = (
     Authenticator,
     Authenticator.of({
       session: ({ headers }) => session(headers),
+      isFresh: () => Effect.succeed(true),
       signIn: elsewhere,
       open: elsewhere,
       signOut: () => Effect.void

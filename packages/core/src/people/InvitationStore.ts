@@ -31,8 +31,8 @@ export class InvitationStore extends Context.Service<InvitationStore, {
   readonly accept: (command: Accept) => Effect.Effect<Accepted, StoreError>
   /** Stores a password reset link, and deletes some expired ones. */
   readonly createReset: (reset: PasswordReset) => Effect.Effect<void, StoreError>
-  /** Whether there is an unexpired password reset link with this hash. */
-  readonly hasReset: (tokenHash: string, now: Instant) => Effect.Effect<boolean, StoreError>
+  /** The person of the unexpired password reset link with this hash. */
+  readonly findReset: (tokenHash: string, now: Instant) => Effect.Effect<Option.Option<UserId>, StoreError>
   /**
    * Sets the password of an unexpired link's person, ends all of their sessions and deletes all of their links, in one
    * step. Returns the person, or `none` if the link is unknown or expired.

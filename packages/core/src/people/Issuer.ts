@@ -5,6 +5,7 @@
 import { Context, type Effect, Schema } from "effect"
 import type { ServerError, Unauthorized } from "../Errors.ts"
 import type { WorkspaceId } from "../Id.ts"
+import type { Instant } from "../Time.ts"
 import * as EmailAddress from "./EmailAddress.ts"
 import type { IssuerState } from "./IssuerState.ts"
 import { Role } from "./Member.ts"
@@ -27,12 +28,20 @@ export interface Claims {
   /** Stated beside this `email`, in the same token or response. */
   readonly emailVerified: unknown
   readonly roles: unknown
+  /** When the person proved who they are at the issuer: the claim `auth_time` of the ID token. */
+  readonly authTime: unknown
 }
 
 /** An issuer: the authorization code flow with PKCE, state and nonce. */
 export interface Issuer {
-  /** The URL to send the browser to, and what the browser keeps meanwhile. */
-  readonly begin: (redirectUri: string) => Effect.Effect<{ readonly url: URL; readonly kept: Kept }, ServerError>
+  /**
+   * The URL to send the browser to, and what the browser keeps meanwhile. With `isFresh`, the issuer asks people to prove
+   * who they are even if they are signed in there.
+   */
+  readonly begin: (
+    redirectUri: string,
+    isFresh: boolean
+  ) => Effect.Effect<{ readonly url: URL; readonly kept: Kept }, ServerError>
   /** Verifies the browser's return. `callback` is our address with the issuer's parameters. */
   readonly complete: (callback: URL, kept: Kept) => Effect.Effect<Claims, Unauthorized | ServerError>
 }
@@ -50,6 +59,13 @@ const isEmail = Schema.is(EmailAddress.EmailAddress)
  */
 export const verifiedEmail = ({ email, emailVerified }: Pick<Claims, "email" | "emailVerified">): string | null =>
   emailVerified === true && isEmail(email) ? EmailAddress.normalize(email) : null
+
+/**
+ * When an issuer's person proved who they are. A claim that does not tell is never a recent proof: the sign-in may rest
+ * on an old session at the issuer. Pure.
+ */
+export const provenAt = ({ authTime }: Pick<Claims, "authTime">, now: Instant): Instant =>
+  typeof authTime === "number" && authTime >= 0 ? Math.min(Math.floor(authTime * 1000), now) : 0
 
 /** A person's role in a workspace. */
 export interface Assigned {

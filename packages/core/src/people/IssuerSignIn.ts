@@ -9,12 +9,13 @@ import * as Id from "../Id.ts"
 import { RateLimitStore } from "../limits/RateLimitStore.ts"
 import { Vault } from "../secrets/Vault.ts"
 import type { StoreError } from "../StoreError.ts"
+import type { Instant } from "../Time.ts"
 import { WorkspaceStore } from "../workspaces/WorkspaceStore.ts"
-import { CurrentIssuer, rolesOf, verifiedEmail } from "./Issuer.ts"
+import { CurrentIssuer, provenAt, rolesOf, verifiedEmail } from "./Issuer.ts"
 import * as IssuerState from "./IssuerState.ts"
 import * as LoginLimits from "./LoginLimits.ts"
 import { MemberStore } from "./MemberStore.ts"
-import type { Roles } from "./Session.ts"
+import { isFresh as isFreshSession, type Roles } from "./Session.ts"
 
 /** A browser's return from the issuer. */
 export interface Returned {
@@ -31,9 +32,17 @@ export interface Confirmed {
   readonly userId: Id.UserId
   /** The roles of this sign-in. They belong to the session that it opens. */
   readonly roles: Roles
+  /** When they proved who they are at the issuer. */
+  readonly provenAt: Instant
   /** The page to which they return, as `begin` got it. */
   readonly page: string
 }
+
+const notFresh = () =>
+  new Unauthorized({
+    reason: "invalid_credentials",
+    message: "the issuer did not confirm that you have just proved who you are: start again"
+  })
 
 const expired = () =>
   new Unauthorized({
@@ -43,12 +52,13 @@ const expired = () =>
 
 export class IssuerSignIn extends Context.Service<IssuerSignIn, {
   /**
-   * The URL to send the browser to, and the value that it keeps meanwhile, for {@link IssuerState.lifetime}. Fails with
-   * {@link NotFound} if people sign in elsewhere.
+   * The URL to send the browser to, and the value that it keeps meanwhile, for {@link IssuerState.lifetime}. With
+   * `isFresh`, the person proves again who they are. Fails with {@link NotFound} if people sign in elsewhere.
    */
   readonly begin: (
     redirectUri: string,
-    page: string
+    page: string,
+    isFresh: boolean
   ) => Effect.Effect<{ readonly url: URL; readonly kept: string }, ServerError | NotFound>
   /**
    * Verifies the browser's return and replaces the person's roles by those that the issuer states. If it states none,
@@ -73,10 +83,10 @@ export class IssuerSignIn extends Context.Service<IssuerSignIn, {
         () => new NotFound({ message: "this service has no sign-in at an issuer" })
       )
       return IssuerSignIn.of({
-        begin: Effect.fn("IssuerSignIn.begin")(function*(redirectUri, page) {
-          const { kept, url } = yield* Effect.flatMap(given, ({ begin }) => begin(redirectUri))
+        begin: Effect.fn("IssuerSignIn.begin")(function*(redirectUri, page, isFresh) {
+          const { kept, url } = yield* Effect.flatMap(given, ({ begin }) => begin(redirectUri, isFresh))
           const until = (yield* Clock.currentTimeMillis) + Duration.toMillis(IssuerState.lifetime)
-          return { url, kept: yield* IssuerState.seal(vault, { ...kept, page, until }) }
+          return { url, kept: yield* IssuerState.seal(vault, { ...kept, page, isFresh, until }) }
         }),
         complete: Effect.fn("IssuerSignIn.complete")(function*({ address, callback, kept }) {
           const { complete } = yield* given
@@ -87,19 +97,23 @@ export class IssuerSignIn extends Context.Service<IssuerSignIn, {
           yield* LoginLimits.spend(limits, buckets, now)
           const claims = yield* complete(callback, state)
           yield* limits.giveBack(buckets, now)
+          const returnedAt = yield* Clock.currentTimeMillis
+          const proven = provenAt(claims, returnedAt)
+          if (state.isFresh === true && !isFreshSession(proven, returnedAt)) return yield* notFresh()
           const all = yield* workspaces.list
           const roles = rolesOf(claims.roles, all.map(({ id }) => id))
           const recognized = yield* members.assign({
             identity: claims.identity,
             userId: yield* Id.generate(random, "usr"),
             email: verifiedEmail(claims),
-            now: yield* Clock.currentTimeMillis,
+            now: returnedAt,
             roles
           })
           if (recognized._tag === "Refused") return yield* recognized.error
           return {
             userId: recognized.userId,
             roles: new Map(roles.map(({ role, workspaceId }) => [workspaceId, role])),
+            provenAt: proven,
             page: state.page
           }
         })

@@ -11,12 +11,14 @@ import type { Instant } from "../Time.ts"
 /** How long a person may take at the issuer. */
 export const lifetime = Duration.minutes(10)
 
-/** The checks of the flow (state, nonce, PKCE), the page to which the person returns, and when the state expires. */
+/** The checks of the flow (state, nonce, PKCE), the page to which the person returns,
+ * whether they were to prove who they are again, and when the state expires. */
 export const IssuerState = Schema.Struct({
   state: Schema.String,
   nonce: Schema.String,
   codeVerifier: Schema.String,
   page: Schema.String,
+  isFresh: Schema.optionalKey(Schema.Boolean),
   until: Schema.Finite
 })
 export type IssuerState = typeof IssuerState.Type

@@ -66,7 +66,7 @@ export const layer = Layer.effect(
      */
     const begin = Effect.fnUntraced(function*(
       { memberships, person }: Account,
-      { address, agent, current, device: present, roles: brought, workspaceId }: Opening
+      { address, agent, current, device: present, provenAt, roles: brought, workspaceId }: Opening
     ) {
       const roles = issuer === undefined
         ? null
@@ -91,11 +91,13 @@ export const layer = Layer.effect(
         absoluteUntil: now + Duration.toMillis(Session.absoluteTimeout)
       }, {
         of: current === undefined ? undefined : yield* hashOf(current),
-        passwordHash: person.passwordHash ?? undefined
+        passwordHash: person.passwordHash ?? undefined,
+        provenAt
       })
       if (!begun) return undefined
+      const isNewDevice = (yield* DeviceCookie.nonceOf(vault, person, present)) === undefined
       const device = yield* DeviceCookie.make(vault, random, person, present)
-      return { token, device, session: sessionOf({ id, roles }, person, membership) }
+      return { token, device, isNewDevice, session: sessionOf({ id, roles }, person, membership) }
     })
 
     const signIn = Effect.fn("LocalAuthenticator.signIn")(function*(attempt: SignIn) {
@@ -154,6 +156,10 @@ export const layer = Layer.effect(
       signIn,
       open,
       session: ({ token }) => token === undefined ? Effect.succeedNone : session(token),
+      isFresh: Effect.fnUntraced(function*({ token }) {
+        if (token === undefined) return false
+        return yield* sessions.isFresh(yield* hashOf(token), yield* Clock.currentTimeMillis)
+      }),
       signOut: (token) => Effect.flatMap(hashOf(token), sessions.remove)
     })
   })

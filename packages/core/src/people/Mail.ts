@@ -83,3 +83,58 @@ ${link}
 If it was not you, you can ignore this mail: your password stays as it is.
 `
 })
+
+/** When and from where something was done. */
+interface Circumstances {
+  readonly to: string
+  readonly at: Instant
+  readonly address: string | undefined
+}
+
+const circumstances = ({ address, at }: Circumstances): string =>
+  `at ${iso(at)}${address === undefined ? "" : `, from the address ${line(address)}`}`
+
+/** The mail to a person whose password was changed or reset. */
+export const passwordNotice = (notice: Circumstances): Mail => ({
+  to: notice.to,
+  subject: "Your password was changed",
+  text: `The password of this address was changed ${circumstances(notice)}.
+
+If it was not you, ask for a link that resets the password on the sign-in page, and tell an admin of your workspace.
+`
+})
+
+/** The mail to a person who signed in on a new device. */
+export const deviceNotice = (notice: Circumstances): Mail => ({
+  to: notice.to,
+  subject: "You signed in on a new device",
+  text: `Somebody signed in with this address on a device that had not signed in with it before, ${
+    circumstances(notice)
+  }.
+
+If it was not you, change your password, and end all other sessions on the page Your account.
+`
+})
+
+/** A change in a workspace, such as a new API key. */
+export interface WorkspaceChange {
+  readonly what: string
+  /** The name of what is new. */
+  readonly name?: string | undefined
+  /** What to do against the change. */
+  readonly remedy: string
+}
+
+/** The mail to a workspace's owner about a change in it. */
+export const workspaceNotice = (
+  notice: Circumstances & WorkspaceChange & { readonly by: string; readonly workspaceName: string }
+): Mail => ({
+  to: notice.to,
+  subject: line(`${notice.what} in ${notice.workspaceName}`),
+  text: `${notice.what}${notice.name === undefined ? "" : ` “${line(notice.name)}”`}: a change that ${
+    line(notice.by)
+  } made in the workspace ${line(notice.workspaceName)} ${circumstances(notice)}.
+
+If you did not expect this, ${notice.remedy}, and end the person's sessions on the page Members.
+`
+})

@@ -47,6 +47,12 @@ const managerRefusal = (by: Role | null): Forbidden | undefined =>
     ? new Forbidden({ reason: "role_not_allowed", message: "you are not a member any more" })
     : roleRefusal(by, "admin")
 
+/** The error for acting on owners without being one: as a member, or as the role that somebody would get. */
+const ownersRefusal = (by: Role, ...roles: ReadonlyArray<Role | null>): Forbidden | undefined =>
+  by !== "owner" && roles.includes("owner")
+    ? new Forbidden({ reason: "role_not_allowed", message: "only an owner can manage owners" })
+    : undefined
+
 /**
  * The error for changing a member's role or, with `null`, removing them; `undefined` if allowed. Only owners manage
  * owners, and the last owner stays one. `by` is the role of the person who asks, `null` if they are not a member (any
@@ -60,13 +66,17 @@ export const changeRefusal = (
 ): Forbidden | undefined => {
   const refusal = managerRefusal(by)
   if (by === null || refusal !== undefined) return refusal
-  if (by !== "owner" && (member.role === "owner" || role === "owner")) {
-    return new Forbidden({ reason: "role_not_allowed", message: "only an owner can manage owners" })
-  }
-  return member.role === "owner" && role !== "owner" && owners <= 1
+  return ownersRefusal(by, member.role, role) ?? (member.role === "owner" && role !== "owner" && owners <= 1
     ? new Forbidden({ reason: "role_not_allowed", message: "a workspace must keep at least one owner" })
-    : undefined
+    : undefined)
 }
+
+/**
+ * The error for ending a member's sessions; `undefined` if allowed. Only owners end owners' sessions. `by` is the role of
+ * the person who asks. Pure.
+ */
+export const sessionsRefusal = (by: Role, member: Pick<Member, "role">): Forbidden | undefined =>
+  managerRefusal(by) ?? ownersRefusal(by, member.role)
 
 /**
  * The error for inviting somebody to a role; `undefined` if allowed. `by` is the role of the person who invites, `null`

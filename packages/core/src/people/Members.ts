@@ -15,10 +15,11 @@ import { InvitationStore } from "./InvitationStore.ts"
 import { CurrentIssuer } from "./Issuer.ts"
 import * as LoginLimits from "./LoginLimits.ts"
 import * as Mail from "./Mail.ts"
-import type * as Member from "./Member.ts"
+import * as Member from "./Member.ts"
 import { MemberStore } from "./MemberStore.ts"
 import { Passwords } from "./Password.ts"
 import type { Session } from "./Session.ts"
+import { SessionStore } from "./SessionStore.ts"
 
 /** 32 base62 characters: 190 bits. */
 export const tokenLength = 32
@@ -93,6 +94,15 @@ export class Members extends Context.Service<Members, {
   /** Removes a member, or withdraws an invitation. */
   readonly remove: (by: Session, id: string) => Effect.Effect<void, Forbidden | NotFound | StoreError>
   /**
+   * Ends all sessions of a member, those in other workspaces included, because a session can move to this one. Only
+   * owners end owners' sessions. The token's own session stays.
+   */
+  readonly endSessions: (
+    by: Session,
+    token: Redacted.Redacted | undefined,
+    id: string
+  ) => Effect.Effect<void, Forbidden | NotFound | StoreError>
+  /**
    * Makes a person a member by their invitation. Tokens that are not valid are limited per address, and passwords with a
    * valid token per invited address. Without a password, the result does not reveal whether the address has an account.
    */
@@ -108,6 +118,7 @@ export class Members extends Context.Service<Members, {
     Effect.gen(function*() {
       const members = yield* MemberStore
       const invitations = yield* InvitationStore
+      const sessions = yield* SessionStore
       const passwords = yield* Passwords
       const limits = yield* RateLimitStore
       const random = yield* SecureRandom.SecureRandom
@@ -191,7 +202,9 @@ export class Members extends Context.Service<Members, {
           now,
           tokenHash,
           userId: yield* Id.generate(random, "usr"),
-          passwordHash: known === undefined && password !== undefined ? yield* passwords.hash(password) : null
+          passwordHash: known === undefined && password !== undefined
+            ? yield* passwords.choose(password, { email: invitation.email, param: "password" })
+            : null
         })
         switch (accepted._tag) {
           case "Gone":
@@ -260,6 +273,15 @@ export class Members extends Context.Service<Members, {
           return member ?? (yield* unknown())
         }),
         remove,
+        endSessions: Effect.fn("Members.endSessions")(function*(by, token, id) {
+          const userId = Option.getOrUndefined(Id.parse(Id.UserId, id))
+          const present = yield* members.ofWorkspace(by.workspaceId)
+          const member = present.find((member) => member.userId === userId)
+          if (member === undefined) return yield* unknown()
+          const refusal = Member.sessionsRefusal(by.role, member)
+          if (refusal !== undefined) return yield* refusal
+          yield* sessions.endAll(member.userId, token === undefined ? undefined : yield* hashOf(token))
+        }),
         accept
       })
     })

@@ -1,13 +1,50 @@
 /**
- * Password hashing with argon2id. Hashes are PHC strings with their parameters, so that stronger ones can come later.
+ * The rules for passwords that people choose, and password hashing with argon2id. Hashes are PHC strings with their
+ * parameters, so that stronger ones can come later.
  */
 import { Context, Effect, Layer, Redacted, Schema, Semaphore } from "effect"
 import { Kdf, Mac, SecureRandom } from "effect/crypto"
 import { Base64 } from "effect/encoding"
+import { InvalidBody } from "../Errors.ts"
 import * as PlainText from "../PlainText.ts"
+import { commonPasswords } from "./CommonPasswords.ts"
+import * as EmailAddress from "./EmailAddress.ts"
 
-/** Length makes a password strong. The upper bound only limits the size of bodies. */
-export const Password = Schema.RedactedFromValue(PlainText.between(8, 256))
+const minLength = 8
+
+/**
+ * Length makes a password strong. The upper bound only limits the size of bodies. What else is refused depends on the
+ * person: {@link refusal}.
+ */
+export const Password = Schema.RedactedFromValue(PlainText.between(minLength, 256))
+
+/** Whose password somebody chooses, and in which field of the request. */
+export interface Choice {
+  /** The person's address, normalized. */
+  readonly email: string
+  /** The field that the error names. */
+  readonly param: string
+}
+
+/** The form in which passwords are compared, so that one password has one form whatever keyboard typed it. */
+const normalize = (password: Redacted.Redacted): string => Redacted.value(password).normalize("NFC")
+
+/**
+ * The error for a password that may not be chosen: too short in composed characters, one of the most common ones, or the
+ * person's own address; `undefined` if it may. Common passwords are compared by their exact text in NFC, and addresses as
+ * addresses. Passwords that are only verified need no rule. Pure.
+ */
+export const refusal = (password: Redacted.Redacted, { email, param }: Choice): InvalidBody | undefined => {
+  const text = normalize(password)
+  const message = [...text].length < minLength
+    ? `must have at least ${minLength} characters`
+    : commonPasswords.has(text)
+    ? "must not be one of the most common passwords"
+    : EmailAddress.normalize(text) === email
+    ? "must not be the person's own e-mail address"
+    : undefined
+  return message === undefined ? undefined : new InvalidBody({ reason: "invalid_field", param, message })
+}
 
 /** The cost of one hash: the first recommendation of OWASP's password storage cheat sheet, about 30 ms. */
 export const Cost = Context.Reference<
@@ -27,8 +64,12 @@ const unpadded = (bytes: Uint8Array) => Base64.encode(bytes).replace(/={1,2}$/, 
 
 /** Hashes and verifies passwords, a few at a time. */
 export class Passwords extends Context.Service<Passwords, {
-  readonly hash: (password: Redacted.Redacted) => Effect.Effect<string>
-  /** Whether the password matches the hash, in constant time. Without a hash the result is false and takes as long. */
+  /** The hash of a password that somebody chooses; {@link refusal} if it may not be chosen. */
+  readonly choose: (password: Redacted.Redacted, choice: Choice) => Effect.Effect<string, InvalidBody>
+  /**
+   * Whether the password matches the hash, in constant time. Without a hash the result is false and takes as long. Text
+   * that is not in NFC also matches a hash that was made of exactly this text.
+   */
   readonly verify: (password: Redacted.Redacted, hash: string | undefined) => Effect.Effect<boolean>
 }>()("@wac/core/people/Password/Passwords") {
   static readonly layer = Layer.effect(
@@ -39,18 +80,20 @@ export class Passwords extends Context.Service<Passwords, {
       const cost = yield* Cost
       const gate = yield* Semaphore.make(concurrency)
 
-      const derive = (password: Redacted.Redacted, salt: Uint8Array, own: typeof cost) =>
-        kdf.derive(Kdf.argon2id(own), new TextEncoder().encode(Redacted.value(password)), { salt, length: hashLength })
+      const derive = (password: string, salt: Uint8Array, own: typeof cost) =>
+        kdf.derive(Kdf.argon2id(own), new TextEncoder().encode(password), { salt, length: hashLength })
           .pipe(Effect.orDie, gate.withPermit)
 
-      const hash = Effect.fnUntraced(function*(password: Redacted.Redacted) {
+      const choose = Effect.fnUntraced(function*(password: Redacted.Redacted, choice: Choice) {
+        const refused = refusal(password, choice)
+        if (refused !== undefined) return yield* refused
         const salt = yield* random.randomBytes(saltLength)
-        const derived = yield* derive(password, salt, cost)
+        const derived = yield* derive(normalize(password), salt, cost)
         const { memory, parallelism, passes } = cost
         return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${unpadded(salt)}$${unpadded(derived)}`
       })
 
-      const verify = Effect.fnUntraced(function*(password: Redacted.Redacted, stored: string | undefined) {
+      const verifyText = Effect.fnUntraced(function*(password: string, stored: string | undefined) {
         const match = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([^$]+)\$([^$]+)$/.exec(stored ?? "")
         if (match === null) {
           yield* derive(password, yield* random.randomBytes(saltLength), cost)
@@ -67,7 +110,12 @@ export class Passwords extends Context.Service<Passwords, {
         return Mac.timingSafeEqual(yield* derive(password, saltBytes, own), expectedBytes)
       })
 
-      return Passwords.of({ hash, verify })
+      const verify = Effect.fnUntraced(function*(password: Redacted.Redacted, stored: string | undefined) {
+        const [text, composed] = [Redacted.value(password), normalize(password)]
+        return (yield* verifyText(composed, stored)) || (text !== composed && (yield* verifyText(text, stored)))
+      })
+
+      return Passwords.of({ choose, verify })
     })
   )
 }

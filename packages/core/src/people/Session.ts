@@ -41,6 +41,12 @@ export const idleTimeout = Duration.hours(12)
 /** A session ends at this age in any case. */
 export const absoluteTimeout = Duration.days(7)
 
+/** How long after a proof of its person's presence (a sign-in, a confirmed password) a session is fresh. */
+export const freshFor = Duration.minutes(10)
+
+/** Whether a session whose person last proved their presence at `provenAt` is fresh. Pure. */
+export const isFresh = (provenAt: Instant, now: Instant): boolean => now < provenAt + Duration.toMillis(freshFor)
+
 /** When a session ends: at the earlier of the two times. */
 export interface Ends {
   /** Moves on with use. */

@@ -26,11 +26,16 @@ export interface StoredSession extends Ends {
 export class SessionStore extends Context.Service<SessionStore, {
   /**
    * Stores a new session and ends the session `of` that it replaces, in one step. With `passwordHash`, the session is
-   * stored only if that is still the person's password hash; if not, returns false and changes nothing.
+   * stored only if that is still the person's password hash; if not, returns false and changes nothing. With `provenAt`,
+   * the person proved their presence at that time; by default, when the session is created.
    */
   readonly create: (
     session: StoredSession,
-    instead?: { readonly of?: string | undefined; readonly passwordHash?: string | undefined }
+    instead?: {
+      readonly of?: string | undefined
+      readonly passwordHash?: string | undefined
+      readonly provenAt?: Instant | undefined
+    }
   ) => Effect.Effect<boolean, StoreError>
   /** Finds a live session, and moves `idleUntil` forward as `Session.used` says. */
   readonly use: (
@@ -38,10 +43,16 @@ export class SessionStore extends Context.Service<SessionStore, {
     now: Instant,
     idleUntil: Instant
   ) => Effect.Effect<Option.Option<StoredSession>, StoreError>
+  /** Whether a session is fresh, as `Session.isFresh` says. False for an unknown session. */
+  readonly isFresh: (tokenHash: string, now: Instant) => Effect.Effect<boolean, StoreError>
+  /** Records that a session's person proved their presence at `now`. An unknown session is ignored. */
+  readonly prove: (tokenHash: string, now: Instant) => Effect.Effect<void, StoreError>
   /** A person's live sessions, newest first. */
   readonly list: (userId: UserId, now: Instant) => Effect.Effect<ReadonlyArray<StoredSession>, StoreError>
   /** Ends a person's session. False if it does not exist or belongs to someone else. */
   readonly end: (userId: UserId, id: SessionId) => Effect.Effect<boolean, StoreError>
+  /** Ends all of a person's sessions, except the one whose token has the hash `keep`. Returns how many ended. */
+  readonly endAll: (userId: UserId, keep?: string | undefined) => Effect.Effect<number, StoreError>
   /** Moves a session to another workspace. */
   readonly move: (tokenHash: string, workspaceId: WorkspaceId) => Effect.Effect<void, StoreError>
   /** Deletes a bounded number of sessions whose `absoluteUntil` was before a time. Returns whether more may be left. */

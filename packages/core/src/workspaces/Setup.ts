@@ -4,7 +4,7 @@
 import { Clock, Context, Effect, Layer, Redacted, Schema } from "effect"
 import { Mac, SecureRandom } from "effect/crypto"
 import * as Base62 from "../Base62.ts"
-import { type RateLimited, type ServerError, Unauthorized } from "../Errors.ts"
+import { type InvalidBody, type RateLimited, type ServerError, Unauthorized } from "../Errors.ts"
 import * as Id from "../Id.ts"
 import { RateLimitStore } from "../limits/RateLimitStore.ts"
 import { Provider, type ProviderError, toServerError } from "../messages/Provider.ts"
@@ -49,9 +49,11 @@ export class Setup extends Context.Service<Setup, {
     token: Redacted.Redacted,
     owner: Owner,
     address: string
-  ) => Effect.Effect<Id.UserId, Unauthorized | RateLimited | ServerError | StoreError>
+  ) => Effect.Effect<Id.UserId, InvalidBody | Unauthorized | RateLimited | ServerError | StoreError>
   /** Creates the first workspace without a token, for the operator who controls the environment. */
-  readonly create: (owner: Owner) => Effect.Effect<Id.UserId, AlreadySetUp | ProviderError | StoreError>
+  readonly create: (
+    owner: Owner
+  ) => Effect.Effect<Id.UserId, AlreadySetUp | InvalidBody | ProviderError | StoreError>
 }>()("@wac/core/workspaces/Setup") {
   static readonly layer = Layer.effect(
     Setup,
@@ -64,7 +66,17 @@ export class Setup extends Context.Service<Setup, {
       const random = yield* SecureRandom.SecureRandom
       const own = yield* Base62.random(random, tokenLength)
 
+      // no workspace is ever removed, so the storage is asked only until this is true
+      let done = false
+      const isDone = Effect.suspend(() =>
+        done ? Effect.succeed(true) : Effect.map(workspaces.list, (all) => done = all.length > 0)
+      )
+
       const create = Effect.fn("Setup.create")(function*(owner: Owner) {
+        // the rules for passwords are for those that are chosen: the owner that exists has theirs
+        if (yield* isDone) return yield* new AlreadySetUp()
+        const email = EmailAddress.normalize(owner.email)
+        const passwordHash = yield* passwords.choose(owner.password, { email, param: "password" })
         const number = yield* provider.firstNumber
         const workspaceId = yield* Id.generate(random, "ws")
         const userId = yield* Id.generate(random, "usr")
@@ -81,8 +93,8 @@ export class Setup extends Context.Service<Setup, {
           owner: {
             userId,
             workspaceId,
-            email: EmailAddress.normalize(owner.email),
-            passwordHash: yield* passwords.hash(owner.password),
+            email,
+            passwordHash,
             role: "owner",
             createdAt
           },
@@ -103,12 +115,6 @@ export class Setup extends Context.Service<Setup, {
 
       const refused = (message: string) => new Unauthorized({ reason: "invalid_credentials", param: "token", message })
       const used = () => refused("this service is already set up, and the set-up link works only once. Sign in instead")
-
-      // no workspace is ever removed, so the storage is asked only until this is true
-      let done = false
-      const isDone = Effect.suspend(() =>
-        done ? Effect.succeed(true) : Effect.map(workspaces.list, (all) => done = all.length > 0)
-      )
 
       return Setup.of({
         token: Effect.map(isDone, (done) => done ? undefined : Redacted.make(own)),

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Layer } from "effect"
-import { verifiedEmail } from "../../src/people/Issuer.ts"
+import { provenAt, verifiedEmail } from "../../src/people/Issuer.ts"
 import * as IssuerState from "../../src/people/IssuerState.ts"
 import { Vault } from "../../src/secrets/Vault.ts"
 import { foundation } from "../world.ts"
@@ -58,4 +58,14 @@ describe("the state of a sign-in", () => {
         assert.isUndefined(yield* IssuerState.open(vault, sealed, now), body)
       }
     }).pipe(Effect.provide(foundation)))
+})
+
+describe("the time at which an issuer's person proved who they are", () => {
+  it("is the issuer's, never later than now, and long ago if the issuer does not tell", () => {
+    assert.strictEqual(provenAt({ authTime: 100 }, 500_000), 100_000)
+    assert.strictEqual(provenAt({ authTime: 900 }, 500_000), 500_000)
+    for (const authTime of [undefined, null, "100", -1, Number.NaN, true, {}]) {
+      assert.strictEqual(provenAt({ authTime }, 500_000), 0)
+    }
+  })
 })

@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import { changeRefusal, Role, roleRefusal } from "../../src/people/Member.ts"
+import { changeRefusal, Role, roleRefusal, sessionsRefusal } from "../../src/people/Member.ts"
 
 it("a role may do what lower roles may, and nothing that needs a higher one", () => {
   const order = ["member", "developer", "admin", "owner"] as const
@@ -34,4 +34,13 @@ it("admins and owners manage members, only owners manage owners, and the last ow
     assert.isTrue(refused("owner", "owner", role, 1), `${role}`)
   }
   assert.isFalse(refused("owner", "owner", "owner", 1))
+})
+
+it("admins and owners end members' sessions, and only owners end owners'", () => {
+  for (const by of Role.literals) {
+    for (const role of Role.literals) {
+      const isAllowed = by === "owner" || (by === "admin" && role !== "owner")
+      assert.strictEqual(sessionsRefusal(by, { role }) === undefined, isAllowed, `${by} ${role}`)
+    }
+  }
 })

@@ -1,8 +1,9 @@
 /**
- * Records what a person changed with a request, once the request succeeded (contract §12 *Audit*).
+ * Records what a person changed with a request, once the request succeeded (contract §12 *Audit*), and notifies those
+ * who must hear of it (contract §17).
  */
 import { Audited } from "@wac/api"
-import { Audit } from "@wac/core"
+import { Audit, Notices } from "@wac/core"
 import { Context, Effect, Option } from "effect"
 import { HttpServerRequest, type HttpServerResponse } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
@@ -15,21 +16,23 @@ const idIn = ({ path }: HttpApiEndpoint.Top, url: string): string | undefined =>
   return segment === undefined ? undefined : decodeURIComponent(segment)
 }
 
-/** Returns the function that records a completed request to an endpoint. */
+/** Returns the function that records a completed request to an endpoint, and notifies of it. */
 export const make = Effect.map(
-  Audit.Audit,
-  (audit) =>
+  Effect.all([Audit.Audit, Notices.Notices]),
+  ([audit, notices]) =>
     Effect.fnUntraced(function*(endpoint: HttpApiEndpoint.Top, response: HttpServerResponse.HttpServerResponse) {
       const action = Context.getOrUndefined(endpoint.annotations, Audited.Audited) ?? null
       const { actors, changed, isReplayed, ownId } = yield* Exchange
       if (action === null || isReplayed || response.status >= 400 || actors.length === 0) return
       const { remoteAddress, url } = yield* HttpServerRequest.HttpServerRequest
-      yield* audit.record(actors, {
+      const change = {
         action,
         target: changed.target ?? idIn(endpoint, url),
         detail: changed.detail,
         address: Option.getOrUndefined(remoteAddress),
         requestId: ownId
-      })
+      }
+      yield* audit.record(actors, change)
+      yield* notices.ofChange(actors, change)
     })
 )

@@ -33,6 +33,8 @@ const fresh = { "cache-control": "no-cache" }
 
 /** Only scripts and styles from this service run, and no string can become markup or script. */
 const policyFor = (frameAncestors: string) => ({
+  // a page that shows the portal in a frame may itself forbid what other origins have not opened
+  ...(frameAncestors === noFrame ? {} : { "cross-origin-resource-policy": "cross-origin" }),
   "content-security-policy": [
     "default-src 'none'",
     "script-src 'self'",
@@ -120,10 +122,12 @@ const indexFile = (
   policy: { readonly [name: string]: string }
 ): StaticFile.StaticFile => {
   const text = indexFor(index, mount, about)
-  const before = indexes.get(text)
+  // services of one process may differ in what may frame their pages
+  const key = `${policy["content-security-policy"]} ${text}`
+  const before = indexes.get(key)
   if (before !== undefined) return before
   const made = StaticFile.make({ text, contentType: "text/html; charset=utf-8", headers: { ...fresh, ...policy } })
-  indexes.set(text, made)
+  indexes.set(key, made)
   if (indexes.size > maxIndexes) indexes.delete(indexes.keys().next().value!)
   return made
 }

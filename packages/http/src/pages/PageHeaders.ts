@@ -1,15 +1,25 @@
 /**
- * Headers that protect pages against framing, tracking and foreign scripts, and that keep people on `https`.
+ * Headers that protect pages against framing, tracking, foreign scripts and windows, and that keep people on `https`.
  */
 import type { HttpServerResponse } from "effect/http"
 import { createHash } from "node:crypto"
 
 type Headers = { readonly [name: string]: string }
 
-const none: Headers = {}
+/** Headers of every response: other origins cannot embed it. */
+const ofAll: Headers = { "cross-origin-resource-policy": "same-origin" }
 
-/** Headers of every page. Browsers that know `frame-ancestors` ignore the older header. */
-const always: Headers = { "x-frame-options": "DENY", "referrer-policy": "no-referrer" }
+/** Features of browsers that no page uses. */
+const unused = ["camera", "display-capture", "geolocation", "microphone", "midi", "payment", "serial", "usb"]
+
+/** Headers of every page. Browsers that know `frame-ancestors` ignore `X-Frame-Options`. */
+const always: Headers = {
+  ...ofAll,
+  "x-frame-options": "DENY",
+  "referrer-policy": "no-referrer",
+  "cross-origin-opener-policy": "same-origin",
+  "permissions-policy": unused.map((feature) => `${feature}=()`).join(", ")
+}
 
 /** The policy of pages without their own. */
 const standardPolicy = "frame-ancestors 'none'; base-uri 'none'; object-src 'none'"
@@ -24,9 +34,9 @@ export const ofAddress = ({ protocol }: URL): Headers =>
 const isPage = ({ headers }: HttpServerResponse.HttpServerResponse): boolean =>
   headers["content-type"]?.startsWith("text/html") === true
 
-/** Adds the headers of a page to a response; the response's own headers stay. */
+/** The headers that protect a response; those that a page brings itself stay. */
 export const of = (response: HttpServerResponse.HttpServerResponse): Headers =>
-  isPage(response) ? { ...always, "content-security-policy": standardPolicy, ...response.headers } : none
+  isPage(response) ? { ...always, "content-security-policy": standardPolicy, ...response.headers } : ofAll
 
 const hashesIn = (html: string, element: "script" | "style"): string =>
   [...html.matchAll(new RegExp(`<${element}>([^]*?)</${element}>`, "g"))]

@@ -10,6 +10,7 @@ import * as Dashboard from "./Dashboard.ts"
 import * as Documentation from "./Documentation.ts"
 import * as ErrorsPage from "./ErrorsPage.ts"
 import * as Page from "./Page.ts"
+import * as SecurityContact from "./SecurityContact.ts"
 import * as StatusPage from "./StatusPage.ts"
 
 /** The address where browsers look for the icon by default, and to which our own pages link. */
@@ -65,5 +66,6 @@ export const layer = Layer.mergeAll(
   ),
   HttpRouter.add("GET", ErrorAddress.path, Page.response(Page.document("Errors", ErrorsPage.body, { root: "../" }))),
   Documentation.layer,
+  SecurityContact.layer,
   StatusPage.layer
 )

@@ -37,6 +37,9 @@ const accountLayer = HandlerGroup.layer(
           const session = yield* Caller.CurrentSession
           return SignIn.shown(yield* accounts.moveTo(session, yield* cookie.read, payload.workspaceId))
         }, StoreError.orUnavailable),
+        confirmSession: Effect.fnUntraced(function*({ payload }) {
+          yield* accounts.confirm(yield* Caller.CurrentSession, yield* cookie.read, payload.password)
+        }, StoreError.orUnavailable),
         sessions: Effect.fnUntraced(function*() {
           const session = yield* Caller.CurrentSession
           return whole((yield* accounts.sessions(session)).map((one) => ({
@@ -50,6 +53,9 @@ const accountLayer = HandlerGroup.layer(
         }, StoreError.orUnavailable),
         endSession: Effect.fnUntraced(function*({ params }) {
           yield* accounts.endSession(yield* Caller.CurrentSession, params.id)
+        }, StoreError.orUnavailable),
+        endOtherSessions: Effect.fnUntraced(function*() {
+          yield* accounts.endOtherSessions(yield* Caller.CurrentSession, yield* cookie.read)
         }, StoreError.orUnavailable),
         changePassword: Effect.fnUntraced(function*({ payload }) {
           const device = yield* accounts.changePassword(

@@ -36,6 +36,7 @@ const invited = ({ by, createdAt, email, expiresAt, id, role }: Invitation.Invit
 const membersLayer = HandlerGroup.layer(
   Effect.gen(function*() {
     const members = yield* Members.Members
+    const cookie = yield* SessionCookie
     const linkTo = yield* PersonalLink.make
     return HttpApiBuilder.group(Api, "members", (handlers) =>
       handlers.handleAll({
@@ -64,6 +65,9 @@ const membersLayer = HandlerGroup.layer(
         }, StoreError.orUnavailable),
         remove: Effect.fnUntraced(function*({ params }) {
           yield* members.remove(yield* Caller.CurrentSession, params.id)
+        }, StoreError.orUnavailable),
+        endSessions: Effect.fnUntraced(function*({ params }) {
+          yield* members.endSessions(yield* Caller.CurrentSession, yield* cookie.read, params.id)
         }, StoreError.orUnavailable)
       }))
   })
@@ -86,7 +90,10 @@ const invitationsLayer = HandlerGroup.layer(
               session: Option.getOrUndefined(session),
               address: opening.address
             })
-            return yield* SignIn.signedIn(yield* authenticator.open(userId, { ...opening, workspaceId }))
+            const opened = yield* authenticator.open(userId, { ...opening, workspaceId })
+            const exchange = yield* Exchange
+            exchange.changed = { detail: { email: opened.session.email, role: opened.session.role } }
+            return yield* SignIn.signedIn(opened)
           },
           Effect.provideService(SessionCookie, cookie),
           StoreError.orUnavailable

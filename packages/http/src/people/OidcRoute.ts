@@ -2,7 +2,7 @@
  * The addresses for the redirect to an OpenID Connect issuer and back (contract §12 `AUTH=oidc`). Without an issuer
  * they do not exist.
  */
-import { Audit, Authenticator, type Errors, Issuer, IssuerSignIn, RefusedSignIns, StoreError } from "@wac/core"
+import { Audit, Authenticator, type Errors, Issuer, IssuerSignIn, Notices, RefusedSignIns, StoreError } from "@wac/core"
 import { Effect } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import * as ErrorResponse from "../ErrorResponse.ts"
@@ -23,6 +23,9 @@ export const paths: ReadonlyArray<string> = [begin, callback]
 
 /** The parameter of the dashboard's address to which the person returns. */
 const pageParameter = "page"
+
+/** The parameter with which people prove again who they are (contract §17). */
+const freshParameter = "fresh"
 
 /** A longer address would not fit into a cookie. */
 const maxPageLength = 1024
@@ -52,6 +55,7 @@ export const layer = HttpRouter.use((router) =>
     const signIn = yield* IssuerSignIn.IssuerSignIn
     const authenticator = yield* Authenticator.Authenticator
     const audit = yield* Audit.Audit
+    const notices = yield* Notices.Notices
     const refusedSignIns = yield* RefusedSignIns.RefusedSignIns
     const cookie = yield* SessionCookie
     const base = (yield* PublicUrl).href.replace(/\/$/, "")
@@ -63,9 +67,10 @@ export const layer = HttpRouter.use((router) =>
     )
 
     /** Opens a session for the person who came back, and records it in the audit. */
-    const opened = Effect.fnUntraced(function*({ roles, userId }: IssuerSignIn.Confirmed) {
+    const opened = Effect.fnUntraced(function*({ provenAt, roles, userId }: IssuerSignIn.Confirmed) {
       const opening = yield* SignIn.opening
-      const signedIn = yield* authenticator.open(userId, { ...opening, roles })
+      const signedIn = yield* authenticator.open(userId, { ...opening, provenAt, roles })
+      yield* SignIn.noticed(notices, signedIn)
       yield* SignIn.signedIn(signedIn)
       const { ownId } = yield* Exchange
       yield* audit.record([signedIn.session], {
@@ -79,8 +84,9 @@ export const layer = HttpRouter.use((router) =>
       "GET",
       begin,
       Effect.gen(function*() {
-        const page = pageOf((yield* query).get(pageParameter), `${yield* MountPath}/dashboard`)
-        const { kept, url } = yield* signIn.begin(yield* redirectUri, page)
+        const asked = yield* query
+        const page = pageOf(asked.get(pageParameter), `${yield* MountPath}/dashboard`)
+        const { kept, url } = yield* signIn.begin(yield* redirectUri, page, asked.get(freshParameter) === "true")
         yield* cookie.keep(kept)
         return HttpServerResponse.redirect(url, { status: 302 })
       }).pipe(Effect.catch((error) => refused(error)))

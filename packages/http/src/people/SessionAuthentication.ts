@@ -60,6 +60,15 @@ export const layer = Layer.effect(
         ? Member.roleRefusal(session.value.role, access.role)
         : new Errors.Forbidden({ reason: "role_not_allowed", message: "no role may call this endpoint" })
       if (forbidden !== undefined) return yield* forbidden
+      if (
+        Context.get(endpoint.annotations, Access.NeedsFreshSession) && portal === undefined &&
+        !(yield* authenticator.isFresh({ token: yield* cookie.read, headers }))
+      ) {
+        return yield* new Errors.Forbidden({
+          reason: "fresh_session_required",
+          message: "this requires a confirmed session: confirm your password, then repeat the request"
+        })
+      }
       const read = yield* readBody(endpoint, request)
       const keyless = IdempotencyHeader.refusal(endpoint, headers)
       if (keyless !== undefined) return yield* keyless

@@ -2,7 +2,7 @@
  * `/internal/session` and `/internal/setup`.
  */
 import { Api, Caller } from "@wac/api"
-import { Authenticator, Portals, RefusedSignIns, Setup, StoreError } from "@wac/core"
+import { Authenticator, Notices, Portals, RefusedSignIns, Setup, StoreError } from "@wac/core"
 import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import * as HandlerGroup from "../HandlerGroup.ts"
@@ -16,6 +16,7 @@ const SignInHandlers = HandlerGroup.layer(
     const authenticator = yield* Authenticator.Authenticator
     const cookie = yield* SessionCookie
     const refused = yield* RefusedSignIns.RefusedSignIns
+    const notices = yield* Notices.Notices
     return HttpApiBuilder.group(Api, "signIn", (handlers) =>
       handlers.handleAll({
         signIn: Effect.fnUntraced(
@@ -24,6 +25,7 @@ const SignInHandlers = HandlerGroup.layer(
               payload.email,
               authenticator.signIn({ ...payload, ...yield* SignIn.opening })
             ).pipe(Effect.provideService(RefusedSignIns.RefusedSignIns, refused))
+            yield* SignIn.noticed(notices, opened)
             return yield* SignIn.signedIn(opened)
           },
           Effect.provideService(SessionCookie, cookie),

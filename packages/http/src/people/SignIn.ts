@@ -1,7 +1,7 @@
 /**
  * What a request that signs a person in contains, and what its response carries.
  */
-import { type Authenticator, RefusedSignIns, type Session } from "@wac/core"
+import { type Authenticator, type Notices, RefusedSignIns, type Session } from "@wac/core"
 import { Effect, Option, Predicate } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { Exchange } from "../Exchange.ts"
@@ -48,6 +48,14 @@ export const shown = ({ email, role, userId, workspaceId, workspaceName }: Sessi
   role,
   workspaceId,
   workspaceName
+})
+
+/** Notifies the person if they signed in on a new device. */
+export const noticed = Effect.fnUntraced(function*(
+  notices: Notices.Notices["Service"],
+  { isNewDevice, session }: Authenticator.SignedIn
+) {
+  if (isNewDevice) yield* notices.ofDevice(session, yield* addressOf)
 })
 
 /** Makes the response carry the cookies of a new session. */

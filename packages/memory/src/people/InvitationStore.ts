@@ -95,10 +95,10 @@ export const layer = Layer.effect(
           const now = memory.now(reset.createdAt)
           memory.passwordResets.set(reset.tokenHash, StorageTime.createdAt(reset, now, "expiresAt"), now)
         }),
-      hasReset: (tokenHash, now) =>
+      findReset: (tokenHash, now) =>
         Effect.sync(() => {
           const reset = memory.passwordResets.get(tokenHash)
-          return reset !== undefined && memory.now(now) < reset.expiresAt
+          return reset !== undefined && memory.now(now) < reset.expiresAt ? Option.some(reset.userId) : Option.none()
         }),
       redeemReset: (tokenHash, passwordHash, now) =>
         Effect.sync(() => Option.fromUndefinedOr(redeemReset(memory, { tokenHash, passwordHash, now })))

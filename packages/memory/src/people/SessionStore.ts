@@ -3,7 +3,9 @@
  */
 import { Session, SessionStore, StorageTime, type Time } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
-import { type Memory, State } from "../State.ts"
+import { type KeptSession, type Memory, State } from "../State.ts"
+
+const shown = ({ provenAt: _, ...session }: KeptSession): SessionStore.StoredSession => session
 
 const use = (
   memory: Memory,
@@ -14,20 +16,21 @@ const use = (
   const session = memory.sessions.get(tokenHash)
   const used = session && Session.used(session, now, idleUntil)
   if (used !== undefined) memory.sessions.set(tokenHash, used, now)
-  return Option.fromUndefinedOr(used)
+  return Option.map(Option.fromUndefinedOr(used), shown)
 }
 
 export const layer = Layer.effect(
   SessionStore.SessionStore,
   Effect.map(State, (memory) =>
     SessionStore.SessionStore.of({
-      create: (session, { of, passwordHash } = {}) =>
+      create: (session, { of, passwordHash, provenAt } = {}) =>
         Effect.sync(() => {
           const person = memory.people.get(session.userId)
           if (person === undefined || (passwordHash !== undefined && person.passwordHash !== passwordHash)) return false
           if (of !== undefined) memory.sessions.delete(of)
           const now = memory.now(session.createdAt)
-          memory.sessions.set(session.tokenHash, StorageTime.createdAt(session, now, "idleUntil", "absoluteUntil"), now)
+          const created = StorageTime.createdAt(session, now, "idleUntil", "absoluteUntil")
+          memory.sessions.set(session.tokenHash, { ...created, provenAt: provenAt ?? created.createdAt }, now)
           return true
         }),
       use: (tokenHash, asked, idleUntil) =>
@@ -35,18 +38,36 @@ export const layer = Layer.effect(
           const now = memory.now(asked)
           return use(memory, tokenHash, now, now + idleUntil - asked)
         }),
+      isFresh: (tokenHash, asked) =>
+        Effect.sync(() => {
+          const session = memory.sessions.get(tokenHash)
+          return session !== undefined && Session.isFresh(session.provenAt, memory.now(asked))
+        }),
+      prove: (tokenHash, asked) =>
+        Effect.sync(() => {
+          const session = memory.sessions.get(tokenHash)
+          if (session !== undefined) memory.sessions.set(tokenHash, { ...session, provenAt: memory.now(asked) }, 0)
+        }),
       list: (userId, asked) =>
         Effect.sync(() => {
           const now = memory.now(asked)
           return [...memory.sessions.values()].filter((session) =>
             session.userId === userId && Session.isLive(session, now)
-          ).sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1))
+          ).sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1)).map(shown)
         }),
       end: (userId, id) =>
         Effect.sync(() => {
           const own = [...memory.sessions.values()].find((session) => session.userId === userId && session.id === id)
           if (own !== undefined) memory.sessions.delete(own.tokenHash)
           return own !== undefined
+        }),
+      endAll: (userId, keep) =>
+        Effect.sync(() => {
+          const theirs = [...memory.sessions.values()].filter((session) =>
+            session.userId === userId && session.tokenHash !== keep
+          )
+          for (const { tokenHash } of theirs) memory.sessions.delete(tokenHash)
+          return theirs.length
         }),
       move: (tokenHash, workspaceId) =>
         Effect.sync(() => {

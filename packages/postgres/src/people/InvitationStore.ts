@@ -313,14 +313,14 @@ export const layer = Layer.effect(
       withdraw: withdrawing,
       accept: accepting,
       createReset: creatingReset,
-      hasReset: (tokenHash, now) =>
+      findReset: (tokenHash, now) =>
         Effect.map(
           query(
-            "InvitationStore.hasReset",
-            `select from password_resets r where r.token_hash = $1 and r.expires_at > ${Clocks.at("$2")}`,
+            "InvitationStore.findReset",
+            `select r.user_id from password_resets r where r.token_hash = $1 and r.expires_at > ${Clocks.at("$2")}`,
             [tokenHash, askedAt(now) ?? null]
           ),
-          (rows) => rows.length > 0
+          ([row]) => Option.map(Option.fromUndefinedOr(row), (row) => plain<Id.UserId>(row, "user_id"))
         ),
       redeemReset: (tokenHash, passwordHash, now) =>
         Effect.map(redeeming({ tokenHash, passwordHash, now }), Option.fromUndefinedOr)

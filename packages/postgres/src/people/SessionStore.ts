@@ -1,8 +1,8 @@
 /**
  * `SessionStore` in PostgreSQL: the statements of its methods.
  */
-import { type Id, type Member, type Session, SessionStore } from "@wac/core"
-import { Effect, Layer, Option } from "effect"
+import { type Id, type Member, Session, SessionStore } from "@wac/core"
+import { Duration, Effect, Layer, Option } from "effect"
 import { asked } from "../Asked.ts"
 import * as Clocks from "../Clocks.ts"
 import { instant, plain } from "../Column.ts"
@@ -42,7 +42,7 @@ export const layer = Layer.effect(
   SessionStore.SessionStore,
   Effect.map(Effect.all([Database, asked]), ([{ query }, askedAt]) =>
     SessionStore.SessionStore.of({
-      create: (session, { of, passwordHash } = {}) =>
+      create: (session, { of, passwordHash, provenAt } = {}) =>
         Effect.map(
           query(
             "SessionStore.create",
@@ -58,8 +58,9 @@ export const layer = Layer.effect(
               delete from sessions where token_hash = $6 and exists (select from present)
             ), kept as (
               insert into sessions (token_hash, user_id, created_at, idle_until, absolute_until, id, workspace_id,
-                address, agent, roles)
-              select $1, p.user_id, p.now, p.now + $4::bigint, p.now + $5::bigint, $8, $9, $10, $11, $12::text::jsonb
+                address, agent, roles, proven_at)
+              select $1, p.user_id, p.now, p.now + $4::bigint, p.now + $5::bigint, $8, $9, $10, $11,
+                $12::text::jsonb, $13
               from present p
               on conflict (token_hash) do nothing
             )
@@ -76,7 +77,8 @@ export const layer = Layer.effect(
               session.workspaceId,
               session.address,
               session.agent,
-              session.roles && JSON.stringify(Object.fromEntries(session.roles))
+              session.roles && JSON.stringify(Object.fromEntries(session.roles)),
+              provenAt ?? null
             ]
           ),
           (rows) => rows.length > 0
@@ -96,6 +98,24 @@ export const layer = Layer.effect(
           ),
           ([row]) => Option.map(Option.fromUndefinedOr(row), sessionOf)
         ),
+      isFresh: (tokenHash, now) =>
+        Effect.map(
+          query(
+            "SessionStore.isFresh",
+            `select from sessions
+            where token_hash = $1 and ${Clocks.at("$2")} < coalesce(proven_at, created_at) + $3::bigint`,
+            [tokenHash, askedAt(now) ?? null, Duration.toMillis(Session.freshFor)]
+          ),
+          (rows) => rows.length > 0
+        ),
+      prove: (tokenHash, now) =>
+        Effect.asVoid(
+          query(
+            "SessionStore.prove",
+            `update sessions set proven_at = ${Clocks.at("$2")} where token_hash = $1`,
+            [tokenHash, askedAt(now) ?? null]
+          )
+        ),
       list: (userId, now) =>
         Effect.map(
           query(
@@ -111,6 +131,15 @@ export const layer = Layer.effect(
         Effect.map(
           query("SessionStore.end", "delete from sessions where user_id = $1 and id = $2 returning id", [userId, id]),
           (rows) => rows.length > 0
+        ),
+      endAll: (userId, keep) =>
+        Effect.map(
+          query(
+            "SessionStore.endAll",
+            "delete from sessions where user_id = $1 and token_hash is distinct from $2 returning id",
+            [userId, keep ?? null]
+          ),
+          (rows) => rows.length
         ),
       move: (tokenHash, workspaceId) =>
         Effect.asVoid(

@@ -266,9 +266,9 @@ export const tests = (it: Fixture.It): void => {
         absoluteUntil: own.start + hour
       }
       yield* sessions.create(session)
-      assert.isTrue(yield* store.hasReset(one, own.start + hour - 1))
-      assert.isFalse(yield* store.hasReset(one, own.start + hour))
-      assert.isFalse(yield* store.hasReset("f".repeat(64), own.start))
+      assert.deepStrictEqual(yield* store.findReset(one, own.start + hour - 1), Option.some(userId))
+      assert.deepStrictEqual(yield* store.findReset(one, own.start + hour), Option.none())
+      assert.deepStrictEqual(yield* store.findReset("f".repeat(64), own.start), Option.none())
       assert.deepStrictEqual(yield* store.redeemReset(one, "$new", own.start + hour), Option.none())
       assert.deepStrictEqual(yield* store.redeemReset("f".repeat(64), "$new", own.start), Option.none())
       assert.strictEqual((yield* sessions.list(userId, own.start)).length, 1)
@@ -279,7 +279,7 @@ export const tests = (it: Fixture.It): void => {
       const found = Option.getOrThrow(yield* members.findByUserId(userId))
       assert.strictEqual(found.person.passwordHash, "$new")
       assert.deepStrictEqual(yield* sessions.list(userId, own.start), [])
-      assert.isFalse(yield* store.hasReset(one, own.start))
+      assert.deepStrictEqual(yield* store.findReset(one, own.start), Option.none())
       assert.deepStrictEqual(yield* store.redeemReset(two, "$newer", own.start), Option.none())
     }))
 

@@ -8,7 +8,7 @@ import * as Fixture from "../Fixture.ts"
 import { type Founded, founder } from "../workspaces/WorkspaceStoreSuite.ts"
 import * as People from "./PeopleFixture.ts"
 
-const { day, hour } = Fixture
+const { day, hour, minute } = Fixture
 
 const start = 1_767_614_400_000
 
@@ -55,6 +55,47 @@ export const testsOfEmpty = (it: Fixture.FoundedIt<Founded>): void => {
         assert.deepInclude(yield* store.list(session.userId, start), session)
         yield* store.remove(session.tokenHash)
       }
+    }))
+
+  it.effect("a session is fresh for ten minutes after it was created or its person last proved their presence", () =>
+    Effect.gen(function*() {
+      const store = yield* SessionStore.SessionStore
+      const { tokenHash } = yield* created
+      const other = yield* created
+      const isFresh = (at: number) => store.isFresh(tokenHash, at)
+      assert.isTrue(yield* isFresh(start + 10 * minute - 1))
+      assert.isFalse(yield* isFresh(start + 10 * minute))
+      yield* store.prove(tokenHash, start + hour)
+      assert.isTrue(yield* isFresh(start + hour + 10 * minute - 1))
+      assert.isFalse(yield* isFresh(start + hour + 10 * minute))
+      assert.isFalse(yield* store.isFresh(other.tokenHash, start + hour))
+      yield* store.use(tokenHash, start + hour, start + 2 * hour)
+      yield* store.move(tokenHash, other.workspaceId)
+      assert.isTrue(yield* isFresh(start + hour))
+      assert.isFalse(yield* store.isFresh("f".repeat(64), start))
+      yield* store.prove("f".repeat(64), start)
+    }))
+
+  it.effect("a session of a person who proved their presence before is as fresh as that proof", () =>
+    Effect.gen(function*() {
+      const store = yield* SessionStore.SessionStore
+      const session = { ...(yield* created), tokenHash: "e".repeat(64), id: yield* Fixture.id("ses") }
+      yield* store.create(session, { provenAt: start - 9 * minute })
+      assert.isTrue(yield* store.isFresh(session.tokenHash, start))
+      assert.isFalse(yield* store.isFresh(session.tokenHash, start + minute))
+    }))
+
+  it.effect("all sessions of a person end in one step, except one that is named", () =>
+    Effect.gen(function*() {
+      const store = yield* SessionStore.SessionStore
+      const { tokenHash, userId } = yield* created
+      yield* created
+      const before = (yield* store.list(userId, start)).length
+      assert.strictEqual(yield* store.endAll(userId, tokenHash), before - 1)
+      assert.deepStrictEqual((yield* store.list(userId, start)).map((session) => session.tokenHash), [tokenHash])
+      assert.strictEqual(yield* store.endAll(yield* Fixture.id("usr")), 0)
+      assert.strictEqual(yield* store.endAll(userId), 1)
+      assert.deepStrictEqual(yield* store.list(userId, start), [])
     }))
 
   it.effect("use moves the idle end forward, never back", () =>

@@ -1,0 +1,77 @@
+/** The dialog that asks the person to prove their presence, in place: the page behind it stays as it is. */
+import { useMutation, useQuery } from "@tanstack/react-query"
+import { useSyncExternalStore } from "react"
+import { Button, buttonClass } from "../ui/Button.tsx"
+import { Dialog } from "../ui/Dialog.tsx"
+import { Failure } from "../ui/Failure.tsx"
+import { Field } from "../ui/Field.tsx"
+import { Loaded } from "../ui/Loaded.tsx"
+import { isAwaited, settle, subscribe } from "./Presence.ts"
+import { api } from "./Service.ts"
+import { freshIssuer, methodQuery } from "./SignIn.tsx"
+
+const AtIssuer = () => (
+  <div className="space-y-4">
+    <p className="text-muted">Sign in again in another tab, then continue here.</p>
+    <a href={freshIssuer} target="_blank" rel="noreferrer" className={`${buttonClass("secondary")} w-full`}>
+      Sign in in another tab
+    </a>
+    <Button look="primary" className="w-full" onClick={() => settle(true)}>Continue</Button>
+  </div>
+)
+
+const PasswordForm = ({ email }: { readonly email: string }) => {
+  const confirm = useMutation({
+    mutationFn: (form: FormData) => api.account.confirmSession({ password: String(form.get("password")) }),
+    onSuccess: () => settle(true)
+  })
+  return (
+    // by POST: even if a script fails, no password gets into an address
+    <form
+      method="post"
+      className="space-y-4"
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (!confirm.isPending) confirm.mutate(new FormData(event.currentTarget))
+      }}
+    >
+      <p className="text-muted">This needs your password. What you have filled in is still here.</p>
+      <input type="hidden" name="email" autoComplete="username" value={email} readOnly />
+      <Field label="Password">
+        {(control) => (
+          <input
+            {...control}
+            name="password"
+            type="password"
+            required
+            autoComplete="current-password"
+            className="field"
+          />
+        )}
+      </Field>
+      <Failure error={confirm.error} />
+      <div className="flex flex-wrap justify-end gap-2">
+        <Button onClick={() => settle(false)}>Cancel</Button>
+        <Button look="primary" type="submit" isPending={confirm.isPending}>Confirm</Button>
+      </div>
+    </form>
+  )
+}
+
+const Proof = ({ email }: { readonly email: string }) => (
+  <Loaded query={useQuery(methodQuery)} lines={2}>
+    {({ method }) => method === "oidc" ? <AtIssuer /> : <PasswordForm email={email} />}
+  </Loaded>
+)
+
+/** Opens while a request waits for a proof of the person's presence. */
+export const PresenceDialog = ({ email }: { readonly email: string }) => (
+  <Dialog
+    title="Confirm that it is you"
+    isOpen={useSyncExternalStore(subscribe, isAwaited)}
+    onClose={() => settle(false)}
+    width="max-w-md"
+  >
+    <Proof email={email} />
+  </Dialog>
+)

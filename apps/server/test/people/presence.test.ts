@@ -1,0 +1,229 @@
+/**
+ * Proof of presence (contract §17): what needs a fresh session, how it becomes fresh, and which passwords are refused.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { Access, Api } from "@wac/api"
+import { Context, Effect } from "effect"
+import * as checks from "../checks.ts"
+import { type Answer, call, ownPage, ready } from "../harness.ts"
+import { moving } from "../movable.ts"
+import { cookieOf, type Headers, invite, join } from "./joining.ts"
+import { mailbox, tokenIn } from "./mailbox.ts"
+
+const owner = { email: "owner@example.com", password: "correct horse battery" }
+
+const notFresh = { code: "forbidden", reason: "fresh_session_required" }
+
+/** What contract §17 names, with bodies that are accepted. */
+const guarded: { readonly [route: string]: unknown } = {
+  "POST /internal/api-keys": { name: "a key" },
+  "PUT /internal/webhook": { url: "https://example.com/hook" },
+  "POST /internal/webhook/rotate-secret": {},
+  "POST /internal/members": { email: "ben@example.com", role: "member" },
+  "PATCH /internal/members/:id": { role: "member" },
+  "DELETE /internal/members/:id": undefined,
+  "PUT /internal/alerts/settings": { emails: [], url: null }
+}
+
+let count = 0
+
+const ask = (url: string, headers: Headers, route: string): Effect.Effect<Answer> => {
+  const [method, path] = route.split(" ")
+  const body = guarded[route]
+  return call(`${url}${path!.replace(":id", `usr_${checks.nobody}`)}`, {
+    method: method!,
+    headers: { ...headers, "idempotency-key": `presence-${count += 1}` },
+    ...(body === undefined ? {} : { body })
+  })
+}
+
+describe.concurrent("a fresh session", () => {
+  it("new keys, rotated secrets, members, and the webhook's and the alerts' address need one, and nothing else does", () => {
+    const needing = Object.values(Api.groups).flatMap((group) =>
+      Object.values(group.endpoints).flatMap(({ annotations, method, path }) =>
+        Context.get(annotations, Access.NeedsFreshSession) ? [`${method} ${path}`] : []
+      )
+    )
+    assert.sameMembers(needing, Object.keys(guarded))
+  })
+
+  it.live("ten minutes after the sign-in, what needs one is refused until the person confirms their password", () =>
+    Effect.gen(function*() {
+      const { pass, session, url } = yield* moving(ready({ environment: checks.unlimited }))
+      const confirm = (password: string) =>
+        call(`${url}/internal/session/confirm`, { headers: session, body: { password } })
+      const refusals = Effect.forEach(
+        Object.keys(guarded),
+        (route) => Effect.map(ask(url, session, route), ({ body }) => body?.error?.reason)
+      )
+      assert.notInclude(yield* refusals, notFresh.reason)
+      yield* pass("10 minutes")
+      for (const route of Object.keys(guarded)) checks.assertError(yield* ask(url, session, route), 403, notFresh)
+      // the session itself goes on
+      assert.strictEqual((yield* call(`${url}/internal/api-keys`, { headers: session })).status, 200)
+      checks.assertError(yield* confirm("wrong password"), 401, {
+        code: "unauthorized",
+        reason: "invalid_credentials",
+        param: "password"
+      })
+      checks.assertError(yield* ask(url, session, "POST /internal/api-keys"), 403, notFresh)
+      assert.strictEqual((yield* confirm(owner.password)).status, 204)
+      assert.notInclude(yield* refusals, notFresh.reason)
+      yield* pass("9 minutes")
+      assert.strictEqual((yield* ask(url, session, "POST /internal/api-keys")).status, 201)
+      yield* pass("1 minute")
+      checks.assertError(yield* ask(url, session, "POST /internal/api-keys"), 403, notFresh)
+      const again = yield* call(`${url}/internal/session`, { headers: ownPage, body: owner })
+      assert.strictEqual((yield* ask(url, cookieOf(again), "POST /internal/api-keys")).status, 201)
+      // guesses are limited as in changing the password
+      let refused: Answer | undefined
+      for (let n = 0; n < 12 && refused?.status !== 429; n++) refused = yield* confirm(`guess number ${n}`)
+      checks.assertError(refused!, 429, { code: "rate_limited", reason: "login" })
+    }).pipe(Effect.scoped))
+})
+
+describe.concurrent("ending sessions", () => {
+  const isLive = (url: string, headers: Headers) =>
+    Effect.map(call(`${url}/internal/session`, { headers }), ({ status }) => status === 200)
+  const signIn = (url: string, person: typeof owner) =>
+    Effect.map(call(`${url}/internal/session`, { headers: ownPage, body: person }), cookieOf)
+  const ben = { email: "ben@example.com", password: "a horse of another colour" }
+
+  it.live("a person ends all of their other sessions in one step, and nobody else's", () =>
+    Effect.gen(function*() {
+      const { session, url } = yield* ready({ environment: checks.unlimited })
+      const { headers: bens } = yield* join(url, session, ben.email, "member")
+      const others = yield* Effect.replicateEffect(signIn(url, owner), 2)
+      const ended = yield* call(`${url}/internal/sessions`, { method: "DELETE", headers: session })
+      assert.strictEqual(ended.status, 204, ended.text)
+      assert.isTrue(yield* isLive(url, session))
+      assert.isTrue(yield* isLive(url, bens))
+      for (const other of others) assert.isFalse(yield* isLive(url, other))
+      const { body } = yield* call(`${url}/internal/audit?limit=1`, { headers: session })
+      assert.deepInclude(body.data[0], { action: "session.end_all", target: null })
+    }).pipe(Effect.scoped))
+
+  it.live("an admin ends all sessions of another member, but not an owner's", () =>
+    Effect.gen(function*() {
+      const { session, url } = yield* ready({ environment: checks.unlimited })
+      const { userId: ownersId } = (yield* call(`${url}/internal/session`, { headers: session })).body
+      const { headers: admin } = yield* join(url, session, "ada@example.com", "admin")
+      const { headers: bens, id } = yield* join(url, session, ben.email, "developer")
+      const again = yield* signIn(url, ben)
+      const end = (by: Headers, id: string) =>
+        call(`${url}/internal/members/${id}/sessions`, { method: "DELETE", headers: by })
+      const refused = { code: "forbidden", reason: "role_not_allowed" }
+      checks.assertError(yield* end(bens, id), 403, refused)
+      checks.assertError(yield* end(admin, ownersId), 403, refused)
+      checks.assertError(yield* end(admin, `usr_${checks.nobody}`), 404, { code: "not_found" })
+      assert.isTrue(yield* isLive(url, session))
+      assert.strictEqual((yield* end(admin, id)).status, 204)
+      for (const headers of [bens, again]) assert.isFalse(yield* isLive(url, headers))
+      assert.isTrue(yield* isLive(url, admin))
+      const { body } = yield* call(`${url}/internal/audit?limit=1`, { headers: session })
+      assert.deepInclude(body.data[0], { action: "member.end_sessions", target: id })
+      // they can sign in again
+      assert.isTrue(yield* isLive(url, yield* signIn(url, ben)))
+    }).pipe(Effect.scoped))
+})
+
+describe.concurrent("a password that is set", () => {
+  it.live("a common password and the person's own address are refused in a change, and the old one stays", () =>
+    Effect.gen(function*() {
+      const { session, url } = yield* ready({ environment: checks.unlimited })
+      const change = (next: string) =>
+        call(`${url}/internal/password`, {
+          method: "PUT",
+          headers: session,
+          body: { current: owner.password, new: next }
+        })
+      for (const next of ["password", "123456789", owner.email]) {
+        checks.assertInvalid(yield* change(next), "invalid_field", "new")
+      }
+      assert.strictEqual((yield* call(`${url}/internal/session`, { headers: ownPage, body: owner })).status, 200)
+    }).pipe(Effect.scoped))
+
+  it.live("an invited person cannot choose a common password or their own address, and the invitation stays valid", () =>
+    Effect.gen(function*() {
+      const { session, url } = yield* ready({ environment: checks.unlimited })
+      const invited = yield* invite(url, session, "ben@example.com", "member")
+      const accept = (password: string) =>
+        call(`${url}/internal/invitations/accept`, {
+          headers: ownPage,
+          body: { token: tokenIn(invited.body.inviteUrl), password }
+        })
+      for (const password of ["password", "ben@example.com"]) {
+        checks.assertInvalid(yield* accept(password), "invalid_field", "password")
+      }
+      assert.strictEqual((yield* accept("a horse of another colour")).status, 200)
+    }).pipe(Effect.scoped))
+})
+
+describe.concurrent("a notice", () => {
+  const mailed = Effect.gen(function*() {
+    const mail = yield* mailbox
+    const server = yield* ready({ environment: { ...checks.unlimited, SMTP_URL: mail.url } })
+    return { ...server, mail }
+  })
+
+  it.live("a person is mailed about a sign-in on a new device, and not about the next one there", () =>
+    Effect.gen(function*() {
+      const { mail, url } = yield* mailed
+      const { text } = yield* mail.notice(owner.email, "You signed in on a new device")
+      assert.match(text, /from the address (127\.0\.0\.1|::1|::ffff:127\.0\.0\.1)/)
+      const first = yield* call(`${url}/internal/session`, { headers: ownPage, body: owner })
+      const device = first.headers.getSetCookie().find((cookie) => cookie.startsWith("wac_device="))!.split(";")[0]!
+      const count = () => mail.notices.filter(({ text }) => text.includes("on a new device")).length
+      yield* checks.until(Effect.sync(count), (found) => found === 2)
+      const again = yield* call(`${url}/internal/session`, { headers: { ...ownPage, cookie: device }, body: owner })
+      assert.strictEqual(again.status, 200)
+      // mail is sent in the order of what it is about: after a further sign-in there is one more
+      yield* call(`${url}/internal/session`, { headers: ownPage, body: owner })
+      yield* checks.until(Effect.sync(count), (found) => found >= 3)
+      assert.strictEqual(count(), 3)
+    }).pipe(Effect.scoped))
+
+  it.live("a person is mailed when their password is changed", () =>
+    Effect.gen(function*() {
+      const { mail, session, url } = yield* mailed
+      const next = "a horse of another colour"
+      const changed = yield* call(`${url}/internal/password`, {
+        method: "PUT",
+        headers: session,
+        body: { current: owner.password, new: next }
+      })
+      assert.strictEqual(changed.status, 204)
+      const { text } = yield* mail.notice(owner.email, "Your password was changed")
+      for (const password of [owner.password, next]) assert.notInclude(text, password)
+    }).pipe(Effect.scoped))
+
+  it.live("owners are mailed about a new key, a changed webhook and a new owner, without a secret", () =>
+    Effect.gen(function*() {
+      const { mail, session, url } = yield* mailed
+      const { id } = yield* join(url, session, "ben@example.com", "developer")
+      const made = yield* ask(url, session, "POST /internal/api-keys")
+      yield* checks.until(
+        Effect.sync(() => mail.notices.filter(({ text }) => text.includes("A new API key in wac"))),
+        (mails) => mails.length === 2
+      )
+      yield* call(`${url}/internal/webhook`, {
+        method: "PUT",
+        headers: session,
+        body: { url: "https://example.com/hook?token=s3cret" }
+      })
+      yield* mail.notice(owner.email, "A changed webhook in wac")
+      for (const { text } of mail.notices) {
+        for (const secret of [made.body.apiKey, made.body.signingSecret, "s3cret"]) assert.notInclude(text, secret)
+      }
+      assert.isEmpty(mail.notices.filter(({ to }) => !to.includes(owner.email)))
+      yield* call(`${url}/internal/members/${id}`, { method: "PATCH", headers: session, body: { role: "owner" } })
+      for (const to of [owner.email, "ben@example.com"]) {
+        assert.include((yield* mail.notice(to, "A new owner in wac")).text, "ben@example.com")
+      }
+      yield* join(url, session, "cem@example.com", "owner")
+      yield* checks.until(
+        Effect.sync(() => mail.notices.filter(({ text }) => text.includes("cem@example.com"))),
+        (mails) => mails.length >= 2
+      )
+    }).pipe(Effect.scoped))
+})

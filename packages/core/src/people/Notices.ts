@@ -1,0 +1,124 @@
+/**
+ * Mail about changes that a person, or a workspace's owners, must hear of in case somebody else made them (contract §17).
+ * Only if a mailer is configured; a mail never holds a secret.
+ */
+import { Clock, Context, Effect, FiberSet, Layer, Option } from "effect"
+import type { Actor, Change } from "../audit/Audit.ts"
+import * as RateLimit from "../limits/RateLimit.ts"
+import { RateLimitStore } from "../limits/RateLimitStore.ts"
+import type { Instant } from "../Time.ts"
+import { WorkspaceStore } from "../workspaces/WorkspaceStore.ts"
+import * as Mail from "./Mail.ts"
+import type { Person } from "./Member.ts"
+import { MemberStore } from "./MemberStore.ts"
+
+/** Limits the notices to one person about their account or one workspace: 10 at once, then one per 10 minutes. */
+const policy: RateLimit.Policy = { name: "login", interval: 600_000, capacity: 10 }
+
+/** What a notice is about: the actor's own account, or their workspace, whose owners get it. */
+type Matter =
+  | { readonly _tag: "Password" }
+  | ({ readonly _tag: "Workspace" } & Mail.WorkspaceChange)
+
+/** The matter of a change; `undefined` if nobody is notified of it. Pure. */
+export const matterOf = ({ action, detail }: Pick<Change, "action" | "detail">): Matter | undefined => {
+  switch (action) {
+    case "password.change":
+    case "password.reset":
+      return { _tag: "Password" }
+    case "api_key.create":
+      return {
+        _tag: "Workspace",
+        what: "A new API key",
+        name: detail?.["name"],
+        remedy: "revoke the key on the page API keys"
+      }
+    case "webhook.set":
+      return { _tag: "Workspace", what: "A changed webhook", remedy: "check the webhook's URL on the page Webhook" }
+    case "webhook.remove":
+      return { _tag: "Workspace", what: "A removed webhook", remedy: "set the webhook again on the page Webhook" }
+    case "webhook.rotate_secret":
+      return {
+        _tag: "Workspace",
+        what: "A new signing secret of the webhook",
+        remedy: "rotate the secret again on the page Webhook"
+      }
+    case "member.change":
+    case "member.join":
+      return detail?.["role"] === "owner"
+        ? {
+          _tag: "Workspace",
+          what: "A new owner",
+          name: detail["email"],
+          remedy: "change the person's role on the page Members"
+        }
+        : undefined
+    default:
+      return undefined
+  }
+}
+
+export class Notices extends Context.Service<Notices, {
+  /** Notifies of a change that these people made, if somebody is to hear of it. Never fails, and delays nothing. */
+  readonly ofChange: (
+    actors: ReadonlyArray<Actor>,
+    change: Pick<Change, "action" | "detail" | "address">
+  ) => Effect.Effect<void>
+  /** Notifies a person of a sign-in on a device that had not signed in to their account. Never fails. */
+  readonly ofDevice: (person: Pick<Person, "email">, address: string) => Effect.Effect<void>
+}>()("@wac/core/people/Notices") {
+  static readonly layer = Layer.effect(
+    Notices,
+    Effect.gen(function*() {
+      const mailer = yield* Mail.Mailer
+      if (mailer === undefined) return Notices.of({ ofChange: () => Effect.void, ofDevice: () => Effect.void })
+      const members = yield* MemberStore
+      const workspaces = yield* WorkspaceStore
+      const limits = yield* RateLimitStore
+      const mailing = yield* FiberSet.make()
+
+      /** In the background: a response does not wait for the mail. */
+      const run = (notice: Effect.Effect<void, { readonly message: string }>) =>
+        Effect.asVoid(FiberSet.run(
+          mailing,
+          Effect.catch(notice, ({ message }) => Effect.logWarning(`a mail could not be sent: ${message}`))
+        ))
+
+      /** `about` is the account or the workspace: a flood of notices about one hides none about the other. */
+      const send = Effect.fnUntraced(function*(about: string, mail: Mail.Mail) {
+        const bucket = { key: `notice:${about}:${mail.to}`, policy }
+        const readings = yield* limits.spend([bucket], yield* Clock.currentTimeMillis)
+        if (RateLimit.refusal(readings) === undefined) yield* mailer.send(mail)
+      })
+
+      const toOwners = Effect.fnUntraced(function*(
+        { email: by, workspaceId }: Actor,
+        about: Mail.WorkspaceChange & { readonly at: Instant; readonly address: string | undefined }
+      ) {
+        const found = yield* workspaces.get(workspaceId)
+        const workspaceName = Option.match(found, { onNone: () => "", onSome: ({ name }) => name })
+        const owners = (yield* members.ofWorkspace(workspaceId)).filter(({ role }) => role === "owner")
+        for (const { email: to } of owners) {
+          yield* send(workspaceId, Mail.workspaceNotice({ ...about, to, by, workspaceName }))
+        }
+      })
+
+      return Notices.of({
+        ofChange: Effect.fnUntraced(function*(actors, { address, ...change }) {
+          const matter = matterOf(change)
+          const [actor] = actors
+          if (matter === undefined || actor === undefined) return
+          const at = yield* Clock.currentTimeMillis
+          // an account is the same in each of its workspaces
+          yield* matter._tag === "Password"
+            ? run(send("account", Mail.passwordNotice({ to: actor.email, at, address })))
+            : run(Effect.forEach(actors, (each) => toOwners(each, { ...matter, at, address }), { discard: true }))
+        }),
+        ofDevice: Effect.fnUntraced(function*({ email: to }, address) {
+          const at = yield* Clock.currentTimeMillis
+          yield* run(send("account", Mail.deviceNotice({ to, at, address })))
+        })
+      })
+    })
+  )
+}
