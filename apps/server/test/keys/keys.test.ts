@@ -395,7 +395,7 @@ layer(Fixture.layer, checks.live)("API keys", (it) => {
         )
       }))
 
-    it.effect("a single key has nine fields", () =>
+    it.effect("a single key has eleven fields", () =>
       Effect.gen(function*() {
         const server = yield* Fixture
         const created = (yield* create(server, { name: "full", requireSignature: true })).body
@@ -410,7 +410,9 @@ layer(Fixture.layer, checks.live)("API keys", (it) => {
           createdAt: created.createdAt,
           expiresAt: null,
           revokedAt: null,
-          requireSignature: true
+          requireSignature: true,
+          phoneNumberIds: null,
+          allowedCidrs: null
         })
       }))
 

@@ -3,8 +3,8 @@
  * (contract §14). Pure.
  */
 import { Result, Schema } from "effect"
-import { IpInterface, IpNetwork, NetAddress } from "effect/net"
 import type { PhoneNumberId } from "../Id.ts"
+import * as SourceAddress from "../people/SourceAddress.ts"
 
 /** The bindings of a key. `null`: not bound. */
 export interface KeyBinding {
@@ -20,22 +20,51 @@ export const unbound: KeyBinding = { phoneNumberIds: null, allowedCidrs: null }
 /** How many numbers or networks a key may be bound to. */
 export const maxEntries = 100
 
-const parsed = (text: string): Result.Result<IpNetwork.IpNetwork, string> => {
-  const given = IpInterface.fromString(text, { prefix: "optional" })
-  if (Result.isFailure(given)) {
+/** An address as groups of 16 bits: two of IPv4, eight of IPv6. */
+type Address = ReadonlyArray<number>
+
+/** A network: the bits after its prefix are zero. */
+interface Parsed {
+  readonly address: Address
+  readonly prefixLength: number
+}
+
+const ipv4 = /^(?:0|[1-9][0-9]{0,2})(?:\.(?:0|[1-9][0-9]{0,2})){3}$/
+
+const addressOf = (text: string): Address | undefined => {
+  if (!ipv4.test(text)) return SourceAddress.groupsOf(text)
+  const [a, b, c, d] = text.split(".").map(Number) as [number, number, number, number]
+  return Math.max(a, b, c, d) > 255 ? undefined : [a * 256 + b, c * 256 + d]
+}
+
+const masked = (address: Address, prefixLength: number): Address =>
+  address.map((group, i) => {
+    const kept = Math.min(16, Math.max(0, prefixLength - 16 * i))
+    return group & (0xffff << (16 - kept)) & 0xffff
+  })
+
+const format = ({ address, prefixLength }: Parsed): string => {
+  const text = address.length === 2
+    ? SourceAddress.dotted(address)
+    : new URL(`http://[${address.map((group) => group.toString(16)).join(":")}]/`).hostname.slice(1, -1)
+  return `${text}/${prefixLength}`
+}
+
+const parsed = (text: string): Result.Result<Parsed, string> => {
+  const [, before = "", length] = /^([0-9A-Fa-f:.]+)(?:\/(0|[1-9][0-9]{0,2}))?$/.exec(text) ?? []
+  const address = addressOf(before)
+  const bits = (address?.length ?? 0) * 16
+  const prefixLength = length === undefined ? bits : Number(length)
+  if (address === undefined || prefixLength > bits) {
     return Result.fail("must be a network like 203.0.113.0/24 or 2001:db8::/32, or a single address")
   }
-  const { address, prefixLength } = given.success
-  if (NetAddress.isIpv6Address(address) && NetAddress.isIpv4Mapped(address)) {
+  if (address.length === 8 && SourceAddress.isMapped(address)) {
     return Result.fail("must be written as an IPv4 network, since such clients are judged as IPv4")
   }
-  return Result.mapError(
-    IpNetwork.make(address, prefixLength),
-    () =>
-      `must not have bits beyond its prefix: the network of ${text} is ${
-        IpNetwork.format(IpNetwork.fromAddressUnsafe(address, prefixLength))
-      }`
-  )
+  const network = { address: masked(address, prefixLength), prefixLength }
+  return network.address.join() === address.join()
+    ? Result.succeed(network)
+    : Result.fail(`must not have bits beyond its prefix: the network of ${text} is ${format(network)}`)
 }
 
 /** Why text is neither a network nor an address; `undefined` if it is. */
@@ -50,20 +79,22 @@ export const Network = Schema.String.check(
 
 /** Valid networks, each once, in their canonical form and a fixed order. */
 export const networksOf = (texts: ReadonlyArray<string>): ReadonlyArray<string> =>
-  [...new Set(texts.map((text) => IpNetwork.format(Result.getOrThrow(parsed(text)))))].sort()
+  [...new Set(texts.map((text) => format(Result.getOrThrow(parsed(text)))))].sort()
 
 /** An address as it is judged: an IPv4-mapped one is an IPv4 address. */
-const canonical = (text: string): NetAddress.IpAddress | undefined => {
-  const address = Result.getOrUndefined(NetAddress.ipFromString(text))
-  return address && NetAddress.toCanonical(address)
+const judged = (text: string): Address | undefined => {
+  const address = addressOf(text)
+  return address?.length === 8 && SourceAddress.isMapped(address) ? address.slice(6) : address
 }
+
+const contains = ({ address: network, prefixLength }: Parsed, address: Address): boolean =>
+  network.length === address.length && masked(address, prefixLength).join() === network.join()
 
 /** Whether a client with this address may use a key. One whose address is not known may use only a key without networks. */
 export const isFrom = (networks: KeyBinding["allowedCidrs"], client: string | undefined): boolean => {
   if (networks === null) return true
-  const address = client === undefined ? undefined : canonical(client)
-  return address !== undefined &&
-    networks.some((network) => IpNetwork.contains(IpNetwork.fromStringUnsafe(network), address))
+  const address = client === undefined ? undefined : judged(client)
+  return address !== undefined && networks.some((network) => contains(Result.getOrThrow(parsed(network)), address))
 }
 
 /** Whether a key may send from a number. */
