@@ -59,7 +59,7 @@ export const CreateApiKey = Schema.Struct({
     })
   ),
   phoneNumberIds: Schema.optionalKey(
-    bound(Schema.String).annotate({
+    bound(Schema.String.check(Schema.isMaxLength(64))).annotate({
       description: "The ids of the only phone numbers of the workspace that the key may send from; if omitted, all"
     })
   ),

@@ -74,7 +74,9 @@ export const networkIssue = (text: string): string | undefined =>
 /** A network in CIDR notation, or a single address. */
 export const Network = Schema.String.check(
   Schema.isMaxLength(64),
-  Schema.makeFilter((text: string) => networkIssue(text) ?? true)
+  Schema.makeFilter((text: string) => networkIssue(text) ?? true, {
+    toJsonSchema: () => ({ pattern: "^[0-9A-Fa-f:.]+(?:/[0-9]{1,3})?$" })
+  })
 )
 
 /** Valid networks, each once, in their canonical form and a fixed order. */
