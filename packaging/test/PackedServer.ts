@@ -26,6 +26,8 @@ export interface Listening {
   readonly url: string
   /** Stops it as a supervisor does; rejects unless it exits with 0. */
   readonly stop: () => Promise<void>
+  /** Ends it at once, if it runs. */
+  readonly kill: () => void
 }
 
 /** An installed server. */
@@ -45,6 +47,38 @@ const outputOf = (child: ChildProcess, stream: "stdout" | "stderr") => {
   child[stream]!.setEncoding("utf8").on("data", (chunk: string) => text += chunk)
   return () => text
 }
+
+/** Waits until a server listens; rejects with its output if it ends instead. */
+const listen = async (child: ChildProcess): Promise<Listening> => {
+  const [stdout, stderr] = [outputOf(child, "stdout"), outputOf(child, "stderr")]
+  const closed = once(child, "close")
+  // the log has it at every start; the summary is of the first alone
+  const listening = () => /listening on (http:\/\/[^\s,"]+), /.exec(stdout())?.[1]
+  const url = await new Promise<string>((resolve, reject) => {
+    child.stdout!.on("data", () => {
+      const url = listening()
+      if (url !== undefined) resolve(url)
+    })
+    void closed.then(() => reject(new Error(`the server ended: ${stdout()}${stderr()}`)))
+  })
+  return {
+    url,
+    stop: async () => {
+      child.kill("SIGTERM")
+      const [code] = await closed
+      if (code !== 0) throw new Error(`the server ended with ${code}: ${stdout()}${stderr()}`)
+    },
+    kill: () => void child.kill("SIGKILL")
+  }
+}
+
+/** Starts an installed server by its command, in a directory. */
+export const startBy = (command: string, directory: string, variables: Variables): Promise<Listening> =>
+  listen(spawn(command, ["start", "--json"], {
+    cwd: directory,
+    env: { PORT: "0", ...variables },
+    stdio: ["ignore", "pipe", "pipe"]
+  }))
 
 /** Installs the packed server, with its dependencies and the optional ones as they are installed here. */
 export const install = (packed: string): PackedServer => {
@@ -80,28 +114,7 @@ export const install = (packed: string): PackedServer => {
       const [code] = await once(child, "close")
       return { code, stdout: stdout(), stderr: stderr() }
     },
-    start: async (node, variables) => {
-      const child = spawned(node, ["start", "--json"], { PORT: "0", ...variables })
-      const [stdout, stderr] = [outputOf(child, "stdout"), outputOf(child, "stderr")]
-      const closed = once(child, "close")
-      // the log has it at every start; the summary is of the first alone
-      const listening = () => /listening on (http:\/\/[^\s,"]+), /.exec(stdout())?.[1]
-      const url = await new Promise<string>((resolve, reject) => {
-        child.stdout.on("data", () => {
-          const url = listening()
-          if (url !== undefined) resolve(url)
-        })
-        void closed.then(() => reject(new Error(`the server ended: ${stdout()}${stderr()}`)))
-      })
-      return {
-        url,
-        stop: async () => {
-          child.kill("SIGTERM")
-          const [code] = await closed
-          if (code !== 0) throw new Error(`the server ended with ${code}: ${stdout()}${stderr()}`)
-        }
-      }
-    },
+    start: (node, variables) => listen(spawned(node, ["start", "--json"], { PORT: "0", ...variables })),
     remove: async () => {
       await Promise.all([...running].map((child) => {
         const closed = once(child, "close")

@@ -1,16 +1,23 @@
 /**
  * Every optional feature of the packed server, which is a bundle: what it loads lazily exists only there. A variable that
- * no trial here sets fails.
+ * no trial here sets fails. Beside it the packed façade, by a host that uses every option and export.
  */
 import * as Extent from "@wac/testbed/Extent"
+import * as PostgresServer from "@wac/testbed/PostgresServer"
 import type { Options } from "@wac/testbed/Program"
 import { verify } from "@wac/verifier"
+import { execFile } from "node:child_process"
 import { randomBytes } from "node:crypto"
-import { readFileSync, writeFileSync } from "node:fs"
+import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { afterAll, assert, beforeAll, describe, inject, it } from "vitest"
-import { root } from "../Published.ts"
+import { promisify } from "node:util"
+import { afterAll, assert, beforeAll, describe, inject, it, onTestFinished } from "vitest"
+import * as Variable from "../../apps/server/src/Variable.ts"
+import { type Answer, call, did, owner, ownPage, people, send, signedIn } from "./Caller.ts"
+import type { Around } from "./facadeTrial.ts"
 import { installNodes } from "./Nodes.ts"
+import { install } from "./Packages.ts"
 import * as PackedServer from "./PackedServer.ts"
 import * as Surroundings from "./Surroundings.ts"
 
@@ -25,16 +32,12 @@ const versions = Extent.of<ReadonlyArray<typeof oldest | "this">>(["this"], ["th
 
 beforeAll(async () => {
   packed = PackedServer.install(inject("packed"))
-  around = await Surroundings.start()
   if (versions.includes(oldest)) others = await installNodes([oldest])
 })
 afterAll(async () => {
   await packed.remove()
-  await around.close()
   others?.remove()
 })
-
-const owner = { email: "owner@example.com", password: "a horse in the garden" }
 
 /** What every trial has, unless it sets something else. */
 const base = {
@@ -45,56 +48,6 @@ const base = {
   WEBHOOK_ALLOW_INSECURE: "true",
   WEBHOOK_ALLOW_CIDRS: "127.0.0.0/8"
 }
-
-const ownPage = { "sec-fetch-site": "same-origin" }
-
-interface Answer {
-  readonly status: number
-  readonly headers: Headers
-  readonly text: string
-  readonly body: ReturnType<typeof JSON.parse>
-}
-
-const call = async (url: string, init: RequestInit & { readonly json?: unknown } = {}): Promise<Answer> => {
-  const { json, ...given } = init
-  const response = await fetch(url, {
-    redirect: "manual",
-    ...(json === undefined ? {} : { method: "POST", body: JSON.stringify(json) }),
-    ...given,
-    headers: { ...(json === undefined ? {} : { "content-type": "application/json" }), ...given.headers }
-  })
-  const text = await response.text()
-  const isJson = response.headers.get("content-type")?.startsWith("application/json") === true
-  return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : undefined }
-}
-
-/** A call that must succeed. */
-const did = async (...args: Parameters<typeof call>): Promise<Answer> => {
-  const answer = await call(...args)
-  assert.isBelow(answer.status, 300, `${args[0]}: ${answer.text}`)
-  return answer
-}
-
-/** A signed-in owner. */
-const signedIn = async (url: string) => {
-  const { headers } = await did(`${url}/internal/session`, { headers: ownPage, json: owner })
-  return { ...ownPage, cookie: headers.getSetCookie()[0]!.split(";")[0]! }
-}
-
-/** An owner, and a caller with a key of theirs. */
-const people = async (url: string) => {
-  const session = await signedIn(url)
-  const { body } = await did(`${url}/internal/api-keys`, {
-    headers: { ...session, "idempotency-key": crypto.randomUUID() },
-    json: { name: "trial" }
-  })
-  return { session, authorization: `Bearer ${body.apiKey}` }
-}
-
-const hello = { to: "+15551234567", type: "template", template: { name: "hello_world", language: "en_US" } }
-
-const send = (url: string, authorization: string) =>
-  did(`${url}/v1/messages`, { headers: { authorization, "idempotency-key": crypto.randomUUID() }, json: hello })
 
 /** One pixel. */
 const png = Buffer.from(
@@ -159,7 +112,18 @@ interface Feature {
 const features: ReadonlyArray<Feature> = [
   {
     name: "telemetry reaches a collector",
-    variables: () => ({ OTEL_EXPORTER_OTLP_ENDPOINT: around.collector.url }),
+    variables: () => ({
+      OTEL_EXPORTER_OTLP_ENDPOINT: around.collector.url,
+      OTEL_EXPORTER_OTLP_HEADERS: "x-tenant=trial",
+      OTEL_SERVICE_NAME: "a-service",
+      OTEL_RESOURCE_ATTRIBUTES: "team=a-team",
+      OTEL_TRACES_SAMPLER: "parentbased_traceidratio",
+      OTEL_TRACES_SAMPLER_ARG: "1",
+      OTEL_TRACES_EXPORTER: "otlp",
+      OTEL_METRICS_EXPORTER: "otlp",
+      OTEL_LOGS_EXPORTER: "otlp",
+      OTEL_SDK_DISABLED: "false"
+    }),
     trial: async ({ stop, url }) => {
       await signedIn(url)
       // what was not told yet is told when the server stops
@@ -168,6 +132,8 @@ const features: ReadonlyArray<Feature> = [
         around.collector.posts.filter((post) => post.path === path).map(({ body }) => body).join()
       assert.include(told("/v1/traces"), "\"name\":\"POST /internal/session\"")
       assert.include(told("/v1/metrics"), "wac_")
+      for (const word of ["a-service", "a-team"]) assert.include(told("/v1/traces"), word)
+      assert.isTrue(around.collector.posts.every(({ headers }) => headers["x-tenant"] === "trial"))
       assert.include(told("/v1/logs"), "storage is memory")
     }
   },
@@ -248,13 +214,14 @@ const features: ReadonlyArray<Feature> = [
         join(packed.directory, "card.csv"),
         "market,category,currency,price,valid from\n*,marketing,EUR,0.1,2026-01-31\n"
       )
+      writeFileSync(join(packed.directory, "master.key"), `${masterKey}\n`)
       return {
         HOST: "127.0.0.1",
         PORT: "0",
         DATABASE_URL: around.postgres.url,
         DATABASE_LISTEN_URL: around.postgres.url,
         PROVIDER: "sandbox",
-        WAC_MASTER_KEY: masterKey,
+        WAC_MASTER_KEY_FILE: "master.key",
         WAC_MASTER_KEY_PREVIOUS: randomBytes(32).toString("base64"),
         WAC_LIMITS: "{\"defaults\":{\"monthlyQuota\":10000}}",
         WAC_RATE_CARD: "card.csv",
@@ -295,48 +262,79 @@ const features: ReadonlyArray<Feature> = [
   }
 ]
 
-/** What the source names in capitals is a variable. */
-const known = [
-  ...new Set(
-    [
-      ...readFileSync(join(root, "apps/server/src/ServerConfig.ts"), "utf8")
-        .matchAll(/"([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[A-Z]{4,})"/g)
-    ].map(([, name]) => name!)
-  )
-].sort()
+const nodeOf = (version: (typeof versions)[number]) => version === "this" ? process.execPath : others!.nodes[version]
 
-it("a trial sets every variable that the server reads", () => {
-  const set = new Set([base, ...features.map(({ variables }) => variables())].flatMap(Object.keys))
-  assert.includeMembers(known, ["PORT", "DATABASE_URL", "OTEL_EXPORTER_OTLP_ENDPOINT"])
-  assert.deepStrictEqual(known.filter((name) => !set.has(name)), [])
-})
+describe.each(versions)("on Node %s", (version) => {
+  // each has its own, in which nothing is left of the one before
+  beforeAll(async () => {
+    around = await Surroundings.start()
+  })
+  afterAll(() => around.close())
 
-describe.each(versions)("the packed server on Node %s", (version) => {
-  const node = () => version === "this" ? process.execPath : others!.nodes[version]
+  it("a trial sets every variable that the server reads", () => {
+    const set = new Set([base, ...features.map(({ variables }) => variables())].flatMap(Object.keys))
+    const isSet = (name: string) => set.has(name) || set.has(`${name}_FILE`)
+    assert.deepStrictEqual(Object.keys(Variable.kinds).filter((name) => !isSet(name)), [])
+  })
 
-  for (const { name, options = {}, trial, variables } of features) {
-    it(name, options, async () => {
-      const environment = { ...base, ...variables() }
-      const start = () => packed.start(node(), environment)
-      const servers = [await start()]
-      try {
-        await trial(servers[0]!, async () => {
-          servers.push(await start())
-          return servers.at(-1)!
-        })
-      } finally {
-        for (const { stop } of servers) await stop()
-      }
+  describe("the packed server", () => {
+    const node = () => nodeOf(version)
+
+    for (const { name, options = {}, trial, variables } of features) {
+      it(name, options, async () => {
+        const environment = { ...base, ...variables() }
+        const start = () => packed.start(node(), environment)
+        const servers = [await start()]
+        try {
+          await trial(servers[0]!, async () => {
+            servers.push(await start())
+            return servers.at(-1)!
+          })
+        } finally {
+          for (const { stop } of servers) await stop()
+        }
+      })
+    }
+
+    it("a rate card that cannot be read ends the start with its variable", async () => {
+      writeFileSync(
+        join(packed.directory, "bad.csv"),
+        "market,category,currency,price,valid from\nDE,,USD,1,2026-01-01\n"
+      )
+      const { code, stderr } = await packed.run(node(), ["start"], { ...base, PORT: "0", WAC_RATE_CARD: "bad.csv" })
+      assert.strictEqual(code, 1)
+      assert.match(stderr, /^wac: WAC_RATE_CARD: /)
     })
-  }
+  })
 
-  it("a rate card that cannot be read ends the start with its variable", async () => {
-    writeFileSync(
-      join(packed.directory, "bad.csv"),
-      "market,category,currency,price,valid from\nDE,,USD,1,2026-01-01\n"
-    )
-    const { code, stderr } = await packed.run(node(), ["start"], { ...base, PORT: "0", WAC_RATE_CARD: "bad.csv" })
-    assert.strictEqual(code, 1)
-    assert.match(stderr, /^wac: WAC_RATE_CARD: /)
+  describe("the packed façade", () => {
+    it("a host can use every option, every export and every part of an instance", async () => {
+      const project = mkdtempSync(join(tmpdir(), "wac-facade-"))
+      onTestFinished(() => rmSync(project, { recursive: true }))
+      writeFileSync(join(project, "package.json"), "{\"type\":\"module\"}")
+      install(inject("packed"), project, ["wac"])
+      copyFileSync(join(import.meta.dirname, "facadeTrial.ts"), join(project, "host.ts"))
+      const postgres = await PostgresServer.start("fsync=off")
+      onTestFinished(postgres.remove)
+      const { environment } = around.whatsApp
+      const AROUND: Around = {
+        postgres: postgres.url,
+        directory: join(project, "embedded"),
+        store: { url: `s3://${around.s3.bucket}/facade`, endpoint: around.s3.endpoint },
+        whatsApp: {
+          accessToken: environment["WHATSAPP_ACCESS_TOKEN"]!,
+          appSecret: environment["WHATSAPP_APP_SECRET"]!,
+          baseUrl: environment["WHATSAPP_BASE_URL"]!,
+          businessAccountId: environment["WHATSAPP_BUSINESS_ACCOUNT_ID"]!,
+          phoneNumberId: environment["WHATSAPP_PHONE_NUMBER_ID"]!,
+          verifyToken: environment["WHATSAPP_VERIFY_TOKEN"]!
+        }
+      }
+      await promisify(execFile)(nodeOf(version), ["host.ts"], {
+        cwd: project,
+        env: { PATH: process.env["PATH"], AROUND: JSON.stringify(AROUND) }
+      })
+      assert.isNotEmpty((await around.s3.keys()).filter((key) => key.startsWith("facade/")))
+    })
   })
 })

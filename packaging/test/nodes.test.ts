@@ -85,19 +85,23 @@ describe.each(executables)("on Node %s", (version) => {
 })
 
 describe.each([wacOldest, "this"] as const)("on Node %s", (version) => {
-  it("wac sends a message", async () => {
+  it("wac sends a message, and has an owner who signs in with a password", async () => {
     const { stdout } = await runOn(
       executableOf(version),
       "wac",
       `
-      import { createWac, memory, sandbox } from "wac"
+      import { createWac, local, memory, sandbox } from "wac"
       import "wac/effect"
-      const wac = await createWac({ storage: memory(), provider: sandbox() })
+      const owner = { email: "owner@example.com", password: "a horse in the garden" }
+      const wac = await createWac({ storage: memory(), provider: sandbox(), auth: local({ owner }) })
       const message = { to: "+15551234567", type: "template", template: { name: "hello_world", language: "en_US" } }
       console.log((await wac.messages.send(message, { idempotencyKey: "1" })).status)
+      const headers = { "content-type": "application/json", "sec-fetch-site": "same-origin" }
+      const signIn = { method: "POST", headers, body: JSON.stringify(owner) }
+      console.log((await wac.handler(new Request("http://localhost/internal/session", signIn))).status)
       await wac.close()`
     )
-    assert.strictEqual(stdout, "sent\n")
+    assert.strictEqual(stdout, "sent\n200\n")
   })
 })
 

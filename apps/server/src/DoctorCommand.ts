@@ -22,7 +22,8 @@ import { Command } from "effect/cli"
 import { Composition } from "wac/effect"
 import * as Diagnosis from "./Diagnosis.ts"
 import * as OperatorCommand from "./OperatorCommand.ts"
-import { fromEnvironment, type ServerConfig, unknownVariables } from "./ServerConfig.ts"
+import { fromEnvironment, type ServerConfig } from "./ServerConfig.ts"
+import * as Variable from "./Variable.ts"
 
 const { doubtful, fine, ofClock, wrong } = Diagnosis
 
@@ -37,7 +38,7 @@ const configuration = Effect.fnUntraced(function*(config: ServerConfig) {
   const isLocal = ["localhost", "127.0.0.1", "[::1]"].includes(config.publicUrl.hostname)
   return [
     fine("configuration", "every variable has a value that can be used"),
-    ...unknownVariables(Object.keys(variables)).map((name) =>
+    ...Variable.unknown(Object.keys(variables)).map((name) =>
       doubtful("configuration", `${name} is not a variable of this service`, "correct its name, or remove it")
     ),
     ...config.provider._tag === "WhatsApp" && (isLocal || config.publicUrl.protocol !== "https:")

@@ -5,7 +5,8 @@
  */
 import { Setup } from "@wac/core"
 import { Context, Effect, Layer, Redacted } from "effect"
-import { BadVariable, type ServerConfig } from "./ServerConfig.ts"
+import type { ServerConfig } from "./ServerConfig.ts"
+import { BadVariable } from "./Variable.ts"
 
 /** How the first owner signs in. */
 export type SignIn =

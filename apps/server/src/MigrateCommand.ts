@@ -5,7 +5,8 @@
 import { Effect } from "effect"
 import { Command } from "effect/cli"
 import * as OperatorCommand from "./OperatorCommand.ts"
-import { BadVariable, storageFromEnvironment } from "./ServerConfig.ts"
+import { storageFromEnvironment } from "./ServerConfig.ts"
+import { BadVariable } from "./Variable.ts"
 
 /** Loaded only here, so that a server in memory loads neither PostgreSQL's client nor PGlite. */
 const postgres = Effect.promise(() => import("@wac/postgres"))

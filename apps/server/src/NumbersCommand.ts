@@ -18,6 +18,7 @@ import { Clock, Effect, Option, type PlatformError, Redacted, Schema, type Stdio
 import { Argument, Command, Flag } from "effect/cli"
 import { SecureRandom } from "effect/crypto"
 import * as OperatorCommand from "./OperatorCommand.ts"
+import type { BadVariable } from "./Variable.ts"
 import * as WorkspaceChoice from "./WorkspaceChoice.ts"
 
 const { CannotDo, kept, secretFrom } = OperatorCommand
@@ -138,7 +139,7 @@ interface CredentialFlags {
 
 const credentialsOf = (given: CredentialFlags): Effect.Effect<
   SenderCredentials.Credentials,
-  OperatorCommand.CannotDo | PlatformError.PlatformError,
+  BadVariable | OperatorCommand.CannotDo | PlatformError.PlatformError,
   Stdio.Stdio | OperatorCommand.Variables
 > =>
   Effect.map(accessTokenFrom(given.tokenFrom), (accessToken) => ({

@@ -8,7 +8,9 @@ import { Console, Context, Effect, Layer, Redacted, Schema, Stdio, Stream } from
 import { Flag, GlobalFlag } from "effect/cli"
 import { SecureRandom } from "effect/crypto"
 import { Composition } from "wac/effect"
-import { BadVariable, type Environment, keptFromEnvironment, storageFromEnvironment } from "./ServerConfig.ts"
+import { keptFromEnvironment, storageFromEnvironment } from "./ServerConfig.ts"
+import { BadVariable, type Environment } from "./Variable.ts"
+import * as Variable from "./Variable.ts"
 
 /** The command cannot be carried out. */
 export class CannotDo extends Schema.TaggedError<CannotDo>()("CannotDo", { message: Schema.String }) {}
@@ -53,13 +55,15 @@ export const unopened = Layer.unwrap(Effect.gen(function*() {
 
 const fromInput = Effect.map(
   Stdio.Stdio.use(({ stdin }) => Stream.mkString(Stream.decodeText(stdin))),
-  // removes the line end that `echo` adds; spaces may be part of a password
-  (text) => text.replace(/\r?\n$/, "")
+  Variable.withoutLineBreak
 )
 
-/** A secret from a variable or, for `-`, from standard input; an argument would appear in the list of processes. */
+/**
+ * A secret from a variable, from the file that the variable with `_FILE` names or, for `-`, from standard input; an
+ * argument would appear in the list of processes.
+ */
 export const secretFrom = Effect.fnUntraced(function*(source: string, name: string) {
-  const found = source === "-" ? yield* fromInput : (yield* Variables)[source] ?? ""
+  const found = source === "-" ? yield* fromInput : (yield* Variable.secret(yield* Variables, source)) ?? ""
   if (found.trim() === "") {
     return yield* new CannotDo({
       message: source === "-" ? `no ${name} came on standard input` : `the variable ${source} is not set`

@@ -4,8 +4,8 @@
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect } from "effect"
-import type { Environment } from "./ServerConfig.ts"
 import { teardown } from "./Teardown.ts"
+import type { Environment } from "./Variable.ts"
 import * as WacCommand from "./WacCommand.ts"
 
 /** Carries out the command line of `argv`, which begins with Node and the program, and ends the process. */

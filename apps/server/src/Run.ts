@@ -10,14 +10,9 @@ import { FirstOwner, type SignIn } from "./FirstOwner.ts"
 import type { Guide } from "./Guide.ts"
 import * as RateCardFile from "./RateCardFile.ts"
 import * as Server from "./Server.ts"
-import {
-  type Environment,
-  fromEnvironment,
-  refusedMediaStore,
-  unknownVariables,
-  wrongMasterKey
-} from "./ServerConfig.ts"
+import { fromEnvironment, refusedMediaStore, wrongMasterKey } from "./ServerConfig.ts"
 import * as SetupFile from "./SetupFile.ts"
+import * as Variable from "./Variable.ts"
 
 /** The server cannot listen on the address. */
 class CannotListen extends Schema.TaggedError<CannotListen>()("CannotListen", {
@@ -54,7 +49,7 @@ interface Told {
  * signed in yet, how to.
  */
 export const run = Effect.fnUntraced(function*(
-  environment: Environment,
+  environment: Variable.Environment,
   adapters?: Partial<Composition.Adapters>
 ) {
   const config = yield* fromEnvironment(environment)
@@ -69,7 +64,7 @@ export const run = Effect.fnUntraced(function*(
     })
   )
   const told: Told = yield* Effect.gen(function*() {
-    for (const name of unknownVariables(Object.keys(environment))) {
+    for (const name of Variable.unknown(Object.keys(environment))) {
       yield* Effect.logWarning(`${name} is not a variable of this service`)
     }
     const storage = yield* Storage.Storage

@@ -8,22 +8,14 @@ import * as ServerUrl from "@wac/postgres/ServerUrl"
 import { ReceiverAddress } from "@wac/receivers"
 import { S3Location, type S3MediaBytes } from "@wac/s3"
 import type { WhatsAppConfig, WhatsAppWebhook } from "@wac/whatsapp"
-import { Config, ConfigProvider, Effect, Option, Redacted, Result, Schema, SchemaIssue, Struct } from "effect"
+import { Context, Effect, Option, Redacted, Result, Schema, SchemaIssue, Struct } from "effect"
 import { IpNetwork } from "effect/net"
 import { join } from "node:path"
 import type { Composition } from "wac/effect"
 import type * as OidcIssuer from "./OidcIssuer.ts"
 import type * as Telemetry from "./Telemetry.ts"
-
-/** A variable whose value is missing or invalid. */
-export class BadVariable extends Schema.TaggedError<BadVariable>()("BadVariable", {
-  variable: Schema.String,
-  expected: Schema.String
-}) {
-  override get message() {
-    return `${this.variable}: expected ${this.expected}`
-  }
-}
+import { BadVariable, type Environment } from "./Variable.ts"
+import * as Variable from "./Variable.ts"
 
 /** What `MEDIA_STORE` may be. */
 const mediaStoreExpected = "storage or s3://BUCKET/PREFIX"
@@ -82,32 +74,28 @@ export interface ServerConfig extends Composition.Config {
   readonly telemetry: Telemetry.Config | undefined
 }
 
-/** Every known `WAC_…` name; other names only cause a warning, because platforms inject their own. */
-const known = new Set([
-  "WAC_MASTER_KEY",
-  "WAC_MASTER_KEY_PREVIOUS",
-  "WAC_OWNER_EMAIL",
-  "WAC_OWNER_PASSWORD",
-  "WAC_WORKSPACE_NAME",
-  "WAC_SETUP_FILE",
-  "WAC_LIMITS",
-  "WAC_RATE_CARD",
-  "WAC_RESTORED"
-])
+/** The variables that are read. */
+class Variables extends Context.Service<Variables, Environment>()("@wac/server/ServerConfig/Variables") {}
 
-export const unknownVariables = (names: ReadonlyArray<string>): ReadonlyArray<string> =>
-  names.filter((name) => name.startsWith("WAC_") && !known.has(name)).sort()
+const read = Effect.fnUntraced(function*<A, I>(
+  variable: Variable.Name,
+  schema: Schema.Codec<A, I>,
+  expected: string,
+  fallback: A
+) {
+  const text = yield* Variable.text(yield* Variables, variable)
+  return text === undefined
+    ? fallback
+    : yield* Effect.mapError(
+      Schema.decodeUnknownEffect(schema)(text),
+      () => new BadVariable({ variable, expected })
+    )
+})
 
-const read = <A, I>(variable: string, schema: Schema.Codec<A, I>, expected: string, fallback: A) =>
-  Config.schema(schema, variable).pipe(
-    Config.withDefault(fallback),
-    Effect.mapError(() => new BadVariable({ variable, expected }))
-  )
-
-const optional = <A, I>(variable: string, schema: Schema.Codec<A, I>, expected: string) =>
+const optional = <A, I>(variable: Variable.Name, schema: Schema.Codec<A, I>, expected: string) =>
   read(variable, Schema.UndefinedOr(schema), expected, undefined)
 
-const secret = <A, I>(variable: string, schema: Schema.Codec<A, I>, expected: string) =>
+const secret = <A, I>(variable: Variable.Name, schema: Schema.Codec<A, I>, expected: string) =>
   Effect.map(optional(variable, schema, expected), (value) => value === undefined ? undefined : Redacted.make(value))
 
 const Key = Schema.Uint8ArrayFromBase64.check(
@@ -240,10 +228,10 @@ const owner = Effect.gen(function*() {
 
 const networksExpected = "CIDRs separated by commas, such as 10.0.0.0/8,::1"
 
-const notNetworks = (variable: string) => () => new BadVariable({ variable, expected: networksExpected })
+const notNetworks = (variable: Variable.Name) => () => new BadVariable({ variable, expected: networksExpected })
 
 /** Networks and single addresses, separated by commas. */
-const networks = Effect.fnUntraced(function*(variable: string) {
+const networks = Effect.fnUntraced(function*(variable: Variable.Name) {
   const text = yield* read(variable, Schema.String, networksExpected, "")
   return yield* Effect.mapError(Effect.fromResult(ReceiverAddress.parseCidrs(text)), notNetworks(variable))
 })
@@ -271,10 +259,12 @@ const GraphId = Schema.String.check(Schema.isPattern(/^[0-9]{1,32}$/))
 const whatsAppDefaults = { baseUrl: new URL("https://graph.facebook.com"), apiVersion: "v26.0" }
 
 /** A variable that WhatsApp requires. */
-const needed = Effect.fnUntraced(function*<I>(variable: string, schema: Schema.Codec<string, I>, expected: string) {
-  const value = yield* optional(variable, schema, expected)
-  return value ?? (yield* new BadVariable({ variable, expected: `${expected}; required with PROVIDER=whatsapp` }))
-})
+const needed = Effect.fnUntraced(
+  function*<I>(variable: Variable.Name, schema: Schema.Codec<string, I>, expected: string) {
+    const value = yield* optional(variable, schema, expected)
+    return value ?? (yield* new BadVariable({ variable, expected: `${expected}; required with PROVIDER=whatsapp` }))
+  }
+)
 
 const whatsApp = Effect.gen(function*() {
   const accessToken = yield* needed("WHATSAPP_ACCESS_TOKEN", BearerToken, "an access token of the app's system user")
@@ -351,10 +341,12 @@ const mediaStore = Effect.gen(function*() {
 const auth = Effect.gen(function*() {
   const method = yield* read("AUTH", Schema.Literals(["local", "oidc"]), "local or oidc", "local")
   if (method === "local") return undefined
-  const needed = Effect.fnUntraced(function*<A, I>(variable: string, schema: Schema.Codec<A, I>, expected: string) {
-    const value = yield* optional(variable, schema, expected)
-    return value ?? (yield* new BadVariable({ variable, expected: `${expected}; required with AUTH=oidc` }))
-  })
+  const needed = Effect.fnUntraced(
+    function*<A, I>(variable: Variable.Name, schema: Schema.Codec<A, I>, expected: string) {
+      const value = yield* optional(variable, schema, expected)
+      return value ?? (yield* new BadVariable({ variable, expected: `${expected}; required with AUTH=oidc` }))
+    }
+  )
   return {
     issuer: yield* needed("OIDC_ISSUER", WebAddress, "the issuer's http or https URL"),
     clientId: yield* needed("OIDC_CLIENT_ID", Schema.NonEmptyString, "the client id of this service at the issuer"),
@@ -410,7 +402,7 @@ const mail = Effect.fnUntraced(function*(publicHost: string) {
 const serverExpected = "postgres://USER:PASSWORD@HOST:PORT/DATABASE, several hosts separated by commas"
 
 /** The URL of a PostgreSQL server; the error explains why a URL cannot be used. */
-const serverUrl = (variable: string, text: string) =>
+const serverUrl = (variable: Variable.Name, text: string) =>
   Effect.as(
     Effect.mapError(
       Effect.fromResult(ServerUrl.parse(text)),
@@ -474,7 +466,7 @@ const receiverRules = Effect.gen(function*() {
 })
 
 /** Pairs as OpenTelemetry writes them: `name=value`, separated by commas, with values that are percent-encoded. */
-const pairs = Effect.fnUntraced(function*(variable: string, isName: RegExp) {
+const pairs = Effect.fnUntraced(function*(variable: Variable.Name, isName: RegExp) {
   const expected = "NAME=VALUE, separated by commas, with values that are percent-encoded"
   const text = yield* read(variable, Schema.String, expected, "")
   const entries = text.split(",").map((pair) => pair.trim()).filter((pair) => pair !== "").map((pair) => {
@@ -513,7 +505,7 @@ const sampler = Effect.gen(function*() {
 })
 
 /** Whether a signal is exported. */
-const exported = (variable: string) =>
+const exported = (variable: Variable.Name) =>
   Effect.map(
     read(variable, Schema.Literals(["otlp", "none"]), "otlp or none", "otlp"),
     (exporter) => exporter === "otlp"
@@ -582,13 +574,11 @@ const config = Effect.gen(function*() {
   } satisfies ServerConfig
 })
 
-/** The variables of a process; an empty variable counts as not set. */
-export interface Environment {
-  readonly [name: string]: string | undefined
-}
-
-const given = (environment: Environment) =>
-  Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnvRecord(environment))
+const given = (environment: Environment) => <A>(config: Effect.Effect<A, BadVariable, Variables>) =>
+  config.pipe(
+    Effect.provideService(Variables, environment),
+    Effect.mapError((error) => Variable.located(environment, error))
+  )
 
 /** Reads the configuration from an environment. */
 export const fromEnvironment = (environment: Environment): Effect.Effect<ServerConfig, BadVariable> =>

@@ -145,7 +145,7 @@ export const run = async ({ directory, isClone, node }: Reader, page: Page, sign
   for (const [name, text] of Object.entries(page.files)) await fs.writeFile(path.join(directory, name), here(text))
   const all = [...page.before, ...page.commands].map((command) => command.trim()).join("\n")
   // a page that begins with the start of the server shows how
-  const startsItself = /^(?:(?:export|npm run|npx wac migrate).*\n)*.*(?:npm start|npx wac start)/.test(all)
+  const startsItself = /^(?:(?:export|\(umask|npm run|npx wac migrate).*\n)*.*(?:npm start|npx wac start)/.test(all)
   const needsServer = /127\.0\.0\.1:8080|npx wac (?!migrate|start)/.test(all)
   const commands = [
     ...(needsServer && !startsItself ? ["npm start"] : []),

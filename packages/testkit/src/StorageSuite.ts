@@ -11,6 +11,7 @@ import * as ChangeStoreSuite from "./changes/ChangeStoreSuite.ts"
 import * as ContactStoreNamesSuite from "./contacts/ContactStoreNamesSuite.ts"
 import * as ContactStoreOptOutSuite from "./contacts/ContactStoreOptOutSuite.ts"
 import * as ContactStoreSuite from "./contacts/ContactStoreSuite.ts"
+import * as CustomerHistoriesSuite from "./contacts/CustomerHistoriesSuite.ts"
 import * as CustomerStoreSuite from "./contacts/CustomerStoreSuite.ts"
 import * as EventStoreSuite from "./events/EventStoreSuite.ts"
 import * as Fixture from "./Fixture.ts"
@@ -95,7 +96,8 @@ const suites: { readonly [port in Ports.Name]: readonly [Suite, ...ReadonlyArray
   ContactStore: [
     { tests: ContactStoreSuite.tests },
     { topic: "customers under several names", tests: ContactStoreNamesSuite.tests },
-    { topic: "opt-outs of names", tests: ContactStoreOptOutSuite.tests }
+    { topic: "opt-outs of names", tests: ContactStoreOptOutSuite.tests },
+    { topic: "histories of customers", tests: CustomerHistoriesSuite.tests }
   ],
   CustomerStore: [{ tests: CustomerStoreSuite.tests }],
   InboundPostStore: [{ tests: InboundPostStoreSuite.tests }],

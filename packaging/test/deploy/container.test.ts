@@ -1,15 +1,21 @@
 /**
- * The container file: linted, and its steps carried out as a script by a user who is not root, in a clean copy of the
- * repository, since no container engine is needed to hold that they work. In the short form, what `npm ci` installs is
- * linked; in the long form (`npm run long -- container`) npm installs it.
+ * The container file: linted, and its steps carried out without a container engine. The first stage runs as a script by a
+ * user who is not root, in a clean copy of the repository; in the short form, what `npm ci` installs is linked, in the
+ * long form (`npm run long -- container`) npm installs it. The last stage runs the same way and, where this is root, with
+ * `chroot` in a file system of its own, from which the server is started as a container is: by its user, read only but
+ * for its volume. Not tried, since no engine and no registry of images is here: the base images themselves, so Alpine's
+ * Node on musl instead of this machine's, layers and their cache, and what an engine does with `HEALTHCHECK` and
+ * `STOPSIGNAL`.
  */
 import * as Clone from "@wac/testbed/Clone"
 import * as Extent from "@wac/testbed/Extent"
 import * as FreePort from "@wac/testbed/FreePort"
 import { isOpen } from "@wac/testbed/OpenDirectory"
+import * as Program from "@wac/testbed/Program"
 import { DockerfileParser } from "dockerfile-ast"
 import { validate } from "dockerfile-utils"
-import { execFileSync, spawn } from "node:child_process"
+import { type ChildProcess, execFileSync, spawn } from "node:child_process"
+import { randomBytes } from "node:crypto"
 import { once } from "node:events"
 import {
   chmodSync,
@@ -23,31 +29,29 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
-  symlinkSync
+  statSync,
+  symlinkSync,
+  writeFileSync
 } from "node:fs"
 import { tmpdir } from "node:os"
 import { delimiter, dirname, join } from "node:path"
-import { assert, describe, it, onTestFinished } from "vitest"
+import { afterAll, assert, beforeAll, describe, it, onTestFinished } from "vitest"
 import { root } from "../../Published.ts"
+import * as Image from "./Image.ts"
 
 const text = readFileSync(join(root, "deploy/Containerfile"), "utf8")
 
-interface Step {
-  readonly name: string
-  readonly args: string
-}
-
 /** The steps of each stage; the first of a stage is FROM. */
-const stages: ReadonlyArray<ReadonlyArray<Step>> = DockerfileParser.parse(text).getInstructions()
-  .map((instruction): Step => ({
+const stages: ReadonlyArray<ReadonlyArray<Image.Step>> = DockerfileParser.parse(text).getInstructions()
+  .map((instruction): Image.Step => ({
     name: instruction.getInstruction(),
     args: instruction.getTextContent().replace(/^\w+ /, "")
   }))
-  .reduce<Array<Array<Step>>>(
+  .reduce<Array<Array<Image.Step>>>(
     (stages, step) => step.name === "FROM" ? [...stages, [step]] : [...stages.slice(0, -1), [...stages.at(-1)!, step]],
     []
   )
-const [build, final] = stages as readonly [ReadonlyArray<Step>, ReadonlyArray<Step>]
+const [build, final] = stages as readonly [ReadonlyArray<Image.Step>, ReadonlyArray<Image.Step>]
 const argsOf = (name: string): ReadonlyArray<string> =>
   final.filter((step) => step.name === name).map(({ args }) => args)
 
@@ -97,6 +101,32 @@ const pathIn = (directory: string): string => {
     .join(delimiter)
 }
 
+/** Waits until a server listens; returns what waits for its end. It ends with the test at the latest. */
+const listening = async (child: ChildProcess) => {
+  const ended = once(child, "close")
+  onTestFinished(() => {
+    if (child.exitCode === null && child.signalCode === null) child.kill("SIGKILL")
+  })
+  let output = ""
+  await new Promise<void>((resolve, reject) => {
+    const take = (chunk: Buffer) => {
+      output += chunk.toString()
+      if (output.includes("listening on ")) resolve()
+    }
+    child.stdout!.on("data", take)
+    child.stderr!.on("data", take)
+    void ended.then(() => reject(new Error(output)))
+  })
+  // in a function, since a promise of a promise is awaited whole
+  return () => ended
+}
+
+const chrootNeeded = Program.needed({
+  programs: [["unshare", "--mount", "chroot", "/", "true"], ["ldd", "--version"]],
+  untested: "the file system of the image, in chroot",
+  install: "Linux, as root, with util-linux and coreutils"
+})
+
 describe("the container file", () => {
   it("has nothing that a linter warns of", () => {
     assert.deepEqual(validate(text).map(({ message, range }) => `${range.start.line + 1}: ${message}`), [])
@@ -113,39 +143,51 @@ describe("the container file", () => {
 
   const installs = Extent.of([false], [false, true])
 
-  it.each(installs)(
-    `its steps, by ${
-      isNobody ? "a user who is not root" : "the tests' user"
-    }, make a server that is healthy (by npm: %j)`,
-    Clone.needed,
-    async (isByNpm) => {
-      const directory = mkdtempSync(join(tmpdir(), "wac-container-"))
-      onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
+  describe.each(installs)("built (by npm: %j)", Clone.needed, (isByNpm) => {
+    let directory: string
+    let src: string
+    let PATH: string
+
+    const sh = (command: string, cwd: string, env: NodeJS.ProcessEnv = {}): string =>
+      execFileSync("sh", ["-euc", command], {
+        cwd,
+        env: {
+          PATH,
+          HOME: join(directory, "home"),
+          TMPDIR: join(directory, "tmp"),
+          npm_config_loglevel: "error",
+          ...env
+        },
+        encoding: "utf8",
+        stdio: ["ignore", "pipe", "pipe"],
+        ...as
+      })
+
+    const placed = (command: string): string =>
+      command.replaceAll("/app", join(directory, "app")).replaceAll("/data", join(directory, "data"))
+        .replaceAll("/src", src)
+
+    beforeAll(() => {
+      directory = mkdtempSync(join(tmpdir(), "wac-container-"))
       chmodSync(directory, 0o755)
-      const PATH = pathIn(directory)
-      const [src, app, home] = ["src", "app", "home"].map((name) => join(directory, name)) as [string, string, string]
+      src = join(directory, "src")
+      PATH = pathIn(directory)
       copyContext(src)
       if (!isByNpm) linkInstalled(src)
-      for (const place of [app, home, join(directory, "tmp")]) {
-        mkdirSync(place)
-        own(place)
+      for (const place of ["app", "home", "tmp"]) {
+        mkdirSync(join(directory, place))
+        own(join(directory, place))
       }
       own(src)
       if (isNobody) { for (const name of readdirSync(src, { recursive: true, encoding: "utf8" })) own(join(src, name)) }
-      const placed = (command: string): string =>
-        command.replaceAll("/app", app).replaceAll("/data", join(directory, "data")).replaceAll("/src", src)
-      const sh = (command: string, cwd: string, env: NodeJS.ProcessEnv = {}): string =>
-        execFileSync("sh", ["-euc", command], {
-          cwd,
-          env: { PATH, HOME: home, TMPDIR: join(directory, "tmp"), npm_config_loglevel: "error", ...env },
-          encoding: "utf8",
-          stdio: ["ignore", "pipe", "pipe"],
-          ...as
-        })
-
       for (const { args, name } of build) {
         if (name === "RUN" && (isByNpm || !args.startsWith("npm ci"))) sh(placed(args), src)
       }
+    })
+    afterAll(() => rmSync(directory, { recursive: true, force: true }))
+
+    it(`its steps, by ${isNobody ? "a user who is not root" : "the tests' user"}, make a server that is healthy`, async () => {
+      const app = join(directory, "app")
       const env = Object.fromEntries(
         argsOf("ENV").flatMap((args) => args.split(" ").map((pair) => placed(pair).split("=") as [string, string]))
       )
@@ -164,31 +206,56 @@ describe("the container file", () => {
       assert.deepEqual(readdirSync(join(app, "node_modules")), ["@electric-sql"])
       // from here on, the file system is read only
       sh("chmod -R a-w .", app)
+      onTestFinished(() => void sh("chmod -R u+w .", app))
 
       const port = await FreePort.find()
       const running = { PATH, ...env, HOST: "127.0.0.1", PORT: `${port}` }
       const [program, ...args] = [...JSON.parse(placed(argsOf("ENTRYPOINT")[0]!)), ...JSON.parse(argsOf("CMD")[0]!)]
-      const child = spawn(program, args, { cwd: app, env: running, stdio: ["ignore", "pipe", "pipe"], ...as })
-      const ended = once(child, "close")
-      onTestFinished(() => {
-        if (child.exitCode === null && child.signalCode === null) child.kill("SIGKILL")
-      })
-      let output = ""
-      await new Promise<void>((resolve, reject) => {
-        const take = (chunk: Buffer) => {
-          output += chunk.toString()
-          if (output.includes("listening on ")) resolve()
-        }
-        child.stdout.on("data", take)
-        child.stderr.on("data", take)
-        void ended.then(() => reject(new Error(output)))
-      })
+      const cwd = placed(argsOf("WORKDIR").at(-1)!)
+      const child = spawn(program, args, { cwd, env: running, stdio: ["ignore", "pipe", "pipe"], ...as })
+      const ended = await listening(child)
       const [healthProgram, ...health] = JSON.parse(/CMD (\[.*\])$/.exec(argsOf("HEALTHCHECK")[0]!)![1]!)
       execFileSync(healthProgram, health, { env: running, ...as })
       child.kill("SIGTERM")
-      assert.deepEqual(await ended, [0, null])
+      assert.deepEqual(await ended(), [0, null])
       assert.throws(() => execFileSync(healthProgram, health, { env: running, stdio: "ignore", ...as }))
-      sh("chmod -R u+w .", app)
-    }
-  )
+    })
+
+    it(
+      "its last stage makes a file system, and in it a server that runs read only as its user",
+      chrootNeeded,
+      async () => {
+        const image = Image.make(join(directory, "image"), final, directory)
+        assert.strictEqual(image.user, "node")
+        const variables = { HOST: "127.0.0.1", PORT: `${await FreePort.find()}` }
+        const container = async (more: Readonly<Record<string, string>> = {}) => {
+          const child = Image.start(image, { ...variables, ...more })
+          return { child, ended: await listening(child) }
+        }
+
+        const first = await container()
+        Image.checkHealth(image, variables)
+        // in the volume, which another container finds again
+        const data = join(image.root, "data/.data")
+        assert.deepEqual([statSync(data).uid, statSync(data).mode & 0o077], [1000, 0])
+        assert.strictEqual(readFileSync(`/proc/${first.child.pid}/status`, "utf8").match(/^Uid:\t(\d+)/m)![1], "1000")
+        first.child.kill(argsOf("STOPSIGNAL")[0] as NodeJS.Signals)
+        assert.deepEqual(await first.ended(), [0, null])
+        assert.throws(() => Image.checkHealth(image, variables))
+
+        // secrets as Compose and Kubernetes mount them
+        const secrets = join(image.root, "run/secrets")
+        mkdirSync(secrets)
+        writeFileSync(join(secrets, "master_key"), `${randomBytes(32).toString("base64")}\n`, { mode: 0o444 })
+        writeFileSync(join(secrets, "database_url"), "memory:\n", { mode: 0o444 })
+        const second = await container({
+          WAC_MASTER_KEY_FILE: "/run/secrets/master_key",
+          DATABASE_URL_FILE: "/run/secrets/database_url"
+        })
+        Image.checkHealth(image, variables)
+        second.child.kill("SIGTERM")
+        assert.deepEqual(await second.ended(), [0, null])
+      }
+    )
+  })
 })

@@ -3,14 +3,28 @@
  * validated against Kubernetes' own schema.
  */
 import { type JsonPatch, JsonPatch as Patch } from "effect"
-import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { execFileSync } from "node:child_process"
+import { randomBytes } from "node:crypto"
+import {
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync
+} from "node:fs"
 import { createRequire } from "node:module"
+import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
-import { assert, describe, it } from "vitest"
+import { assert, describe, it, onTestFinished } from "vitest"
 import { parse, parseAllDocuments } from "yaml"
 import { root } from "../../Published.ts"
+import * as Secrets from "./Secrets.ts"
 
 const folder = join(root, "deploy/kubernetes")
+const base = join(folder, "base")
 const require = createRequire(import.meta.url)
 
 /** A part of a file that was read, whose type the schema checks. */
@@ -20,6 +34,7 @@ interface Manifest {
   readonly apiVersion: string
   readonly kind: string
   readonly metadata: { readonly name: string }
+  readonly data?: Readonly<Record<string, string>>
   readonly spec: Part
 }
 
@@ -85,7 +100,8 @@ describe.each(["single", "cluster"])("the overlay %s", (overlay) => {
     const claims = pod.volumes.flatMap((volume: Part) => volume.persistentVolumeClaim?.claimName ?? [])
     assert.includeMembers([...named(manifests, "PersistentVolumeClaim")], claims)
     assert.includeMembers([...named(manifests, "ServiceAccount")], [pod.serviceAccountName])
-    assert.deepEqual(container.envFrom.map((from: Part) => (from.configMapRef ?? from.secretRef).name), ["wac", "wac"])
+    assert.deepEqual(container.envFrom, [{ configMapRef: { name: "wac" } }])
+    assert.deepEqual(pod.volumes.flatMap(({ secret }: Part) => secret?.secretName ?? []), ["wac"])
     const mounts = container.volumeMounts.map(({ name }: { readonly name: string }) => name)
     assert.sameMembers(mounts, pod.volumes.map(({ name }: { readonly name: string }) => name))
     const labels = spec.template.metadata.labels
@@ -95,6 +111,34 @@ describe.each(["single", "cluster"])("the overlay %s", (overlay) => {
         : (manifest.spec?.selector ?? manifest.spec?.podSelector)?.matchLabels
       if (selector !== undefined) assert.deepInclude(labels, selector, manifest.kind)
     }
+  })
+
+  it("gives the server the parts of the secret that its command creates as files, and none in the environment", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "wac-kubernetes-"))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const { data } = manifests.find(({ kind }) => kind === "ConfigMap")!
+    const env = Object.fromEntries(
+      (container.env ?? []).map(({ name, value }: Readonly<Record<string, string>>) => [name, value])
+    )
+    // the parts of the secret, as the command of the base's comment has them
+    const command = readFileSync(join(base, "kustomization.yaml"), "utf8")
+    const parts = [...command.matchAll(/--from-literal=(\w+)=/g)].map(([, name]) => name)
+    const values = {
+      WAC_MASTER_KEY: randomBytes(32).toString("base64"),
+      METRICS_TOKEN: "a-token",
+      DATABASE_URL: "postgres://wac:a-password@postgres/wac"
+    }
+    assert.sameMembers(parts, Object.keys(values))
+    const { mountPath } = container.volumeMounts.find(({ name }: Part) => name === "secrets")
+    const placed = Secrets.write(folder, values)
+    const found = await Secrets.read({ ...data, ...env }, (path) => {
+      assert.strictEqual(dirname(path), mountPath)
+      return placed(path)
+    })
+    assert.deepEqual(found, {
+      database: overlay === "single" ? "Embedded" : values.DATABASE_URL,
+      metricsToken: values.METRICS_TOKEN
+    })
   })
 
   it("runs as a user who is not root, on a file system that is read only, without privileges", () => {
@@ -162,14 +206,55 @@ describe("the compose file", () => {
     }
     const { build } = services.wac
     assert.isTrue(existsSync(join(dirname(path), build.context, build.dockerfile)))
-    assert.deepEqual(Object.keys(secrets), ["metrics_token"])
   })
 
-  it("needs no secret of its own: the example names each variable that must be set", () => {
-    const example = readFileSync(join(dirname(path), "example.env"), "utf8")
-    const needed = [...readFileSync(path, "utf8").matchAll(/\$\{(\w+):\?/g)].map(([, name]) => name!)
-    assert.includeMembers([...example.matchAll(/^(\w+)=/gm)].map(([, name]) => name), [...new Set(needed)])
-    assert.notMatch(example, /^(?:WAC_MASTER_KEY|POSTGRES_PASSWORD|METRICS_TOKEN)=./m)
+  /** A copy of its folder, in which its script has made what it needs. */
+  const prepared = () => {
+    const folder = mkdtempSync(join(tmpdir(), "wac-compose-"))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    for (const name of ["compose.yaml", "example.env", "secrets.sh"]) {
+      copyFileSync(join(dirname(path), name), join(folder, name))
+    }
+    const prepare = () => execFileSync("sh", [join(folder, "secrets.sh")])
+    prepare()
+    const contents = () =>
+      Object.entries<Part>(secrets).map(([name, { file }]) => [name, readFileSync(join(folder, file), "utf8")])
+    return { folder, prepare, contents }
+  }
+
+  it("has a script that makes each secret and the settings, and keeps those that exist", () => {
+    const { contents, folder, prepare } = prepared()
+    const first = contents()
+    writeFileSync(join(folder, ".env"), "PROVIDER=whatsapp\n")
+    prepare()
+    assert.deepEqual(contents(), first)
+    assert.strictEqual(readFileSync(join(folder, ".env"), "utf8"), "PROVIDER=whatsapp\n")
+    assert.strictEqual(statSync(join(folder, "secrets")).mode & 0o777, 0o700)
+  })
+
+  it("gives each service its secrets as files, and none in the environment", async () => {
+    const { contents, folder } = prepared()
+    const values = Object.fromEntries(contents())
+    const { environment, secrets: given } = services.wac
+    const settings = [...readFileSync(join(folder, ".env"), "utf8").matchAll(/^(\w+)=(.*)$/gm)]
+      .map(([, name, value]) => [name!, value!])
+    const found = await Secrets.read({ ...Object.fromEntries(settings), ...environment }, (place) => {
+      const [, name] = /^\/run\/secrets\/(\w+)$/.exec(place)!
+      assert.include(given, name)
+      return join(folder, secrets[name!].file)
+    })
+    const password = values["postgres_password"]!.trim()
+    assert.deepEqual(found, {
+      database: `postgres://wac:${password}@postgres/wac`,
+      metricsToken: values["metrics_token"]!.trim()
+    })
+    assert.strictEqual(services.postgres.environment.POSTGRES_PASSWORD_FILE, "/run/secrets/postgres_password")
+    for (const { environment = {}, secrets: given = [] } of Object.values<Part>(services)) {
+      assert.includeMembers(Object.keys(secrets), given)
+      assert.notProperty(environment, "POSTGRES_PASSWORD")
+    }
+    // Compose can give a container whose file system is read only no other secrets than files
+    for (const secret of Object.values<Part>(secrets)) assert.property(secret, "file")
   })
 
   it("runs the server read only, without capabilities, and waits for the database", () => {

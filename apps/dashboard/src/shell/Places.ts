@@ -41,6 +41,7 @@ const all = [
     places: [
       { to: "/api-keys", name: "API keys", icon: "key" },
       { to: "/settings/webhook", name: "Webhooks", icon: "webhook" },
+      { to: "/settings/opt-out", name: "Opt-out words", icon: "contact" },
       { to: "/settings/members", name: "Members", icon: "members" },
       { to: "/settings/audit", name: "Audit", icon: "shield" },
       { to: "/account", name: "Your account", icon: "person" }

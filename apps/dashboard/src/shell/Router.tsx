@@ -158,6 +158,11 @@ const tree = root.addChildren([
   }),
   createRoute({
     getParentRoute: () => root,
+    path: "/settings/opt-out",
+    component: lazyRouteComponent(() => import("../contacts/OptOutWordsPage.tsx"), "OptOutWordsPage")
+  }),
+  createRoute({
+    getParentRoute: () => root,
     path: "/settings/audit",
     validateSearch: (search) => given(search, "target", "person", "cursor"),
     component: lazyRouteComponent(() => import("../people/AuditPage.tsx"), "AuditPage")

@@ -61,6 +61,34 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("camp
       assert.strictEqual((yield* get).body.status, "completed")
     }))
 
+  it.effect("customers on an imported list of opt-outs are reported by the check of a marketing campaign, and get nothing", () =>
+    Effect.gen(function*() {
+      const { session, url } = yield* checks.Served
+      const [one, other] = [customer(9001), customer(9002)]
+      const imported = yield* call(`${url}/internal/suppressions`, {
+        method: "PUT",
+        headers: { ...session, "content-type": "text/csv" },
+        body: `name\n${one}\n`
+      })
+      assert.strictEqual(imported.body.added, 1)
+      const { act, at, until, upload } = yield* create({
+        template: { name: "promo", language: "en_US", bodyParams: ["20 %"] }
+      })
+      yield* upload(`{"to":"${one}"}\n{"to":"${other}"}\n`)
+      yield* act("check")
+      const ready = yield* until("ready")
+      assert.deepInclude(ready.body, { checked: 2, problems: 1 })
+      assert.deepInclude(ready.body.counts, { total: 1, queued: 1 })
+      const rows = yield* call(`${at}/recipients?reason=opted_out`, { headers: session })
+      assert.deepStrictEqual(
+        rows.body.data.map(({ problem }: (typeof rows)["body"]) => [problem.value, problem.reason]),
+        [[one, "opted_out"]]
+      )
+      yield* act("start")
+      const done = yield* until("completed")
+      assert.deepInclude(done.body.counts, { total: 1, skipped: 0, failed: 0 })
+    }))
+
   it.effect("recipients are listed page by page, and can be filtered by outcome", () =>
     Effect.gen(function*() {
       const { act, at, session, until, upload } = yield* create()

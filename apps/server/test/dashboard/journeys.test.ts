@@ -434,6 +434,63 @@ it("a customer without a phone number is written to, found and answered by user 
   await page.waitForFunction(() => document.querySelectorAll("tbody tr").length === 2)
 })
 
+it("a person opts a contact out, and in again", async () => {
+  const { page } = person
+  const userId = "US.15005550008"
+  const promo = () =>
+    Effect.runPromise(send({ url, key: { apiKey } }, {
+      to: userId,
+      type: "template",
+      template: { name: "promo", language: "en_US", bodyParams: ["20 %"] }
+    }))
+  await person.open("/contacts")
+  await page.getByLabel("Customer’s number or user id").fill(userId)
+  await page.getByLabel("Customer’s number or user id").press("Enter")
+  await page.getByRole("link", { name: userId }).click()
+  await button(page, "Opt out").click()
+  await button(page, "Opt in").waitFor()
+  const refused = await promo()
+  assert.deepStrictEqual([refused.status, refused.body.error.reason], [403, "opted_out"])
+  await button(page, "Opt in").click()
+  await button(page, "Opt out").waitFor()
+  assert.strictEqual((await promo()).status, 200)
+})
+
+it("the words by which customers opt out are shown by language, taken away, added back and extended", async () => {
+  const { page } = person
+  const words = async () => {
+    const { body } = await Effect.runPromise(
+      call(`${url}/internal/settings/opt-out`, { headers: await sessionHeaders() })
+    )
+    return [body.stopWords, body.startWords, body.removed]
+  }
+  const save = async () => {
+    await button(page, "Save").click()
+    await page.getByText("Saved.").waitFor()
+  }
+  await person.open("/settings/opt-out")
+  await page.getByText("Portuguese", { exact: true }).waitFor()
+  await page.getByLabel("Words that opt out").fill("Genug\n\n Schluss jetzt ")
+  await page.getByLabel("Words that opt in").fill("Weiter")
+  await button(page, "Take away “parar”").first().click()
+  // a word of several languages is one word
+  assert.strictEqual(await button(page, "Take away “parar”").count(), 0)
+  await save()
+  assert.deepStrictEqual(await words(), [["Genug", "Schluss jetzt"], ["Weiter"], ["parar"]])
+
+  await page.reload()
+  assert.strictEqual(await page.getByLabel("Words that opt out").inputValue(), "Genug\nSchluss jetzt")
+  await button(page, "Add back “parar”").first().click()
+  await page.getByLabel("Words that opt in").fill("genug!")
+  await button(page, "Save").click()
+  await page.getByRole("alert").waitFor()
+  assert.deepStrictEqual((await words())[2], ["parar"])
+  await page.getByLabel("Words that opt in").fill("")
+  await page.getByLabel("Words that opt out").fill("")
+  await save()
+  assert.deepStrictEqual(await words(), [[], [], []])
+})
+
 it("a person goes from a message to the list of its deliveries", async () => {
   const { page } = person
   const { body: { message_id: id } } = await Effect.runPromise(send({ url, key: { apiKey } }, hello("+15551230043")))

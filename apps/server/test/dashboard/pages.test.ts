@@ -58,6 +58,7 @@ const pages = (): { readonly [name: string]: string } => ({
   "api-keys": "/api-keys",
   "api-key": `/api-keys/${filled.key.id}`,
   webhook: "/settings/webhook",
+  "opt-out-words": "/settings/opt-out",
   members: "/settings/members",
   audit: "/settings/audit",
   account: "/account",
@@ -256,7 +257,17 @@ describe("every page, light, dark and on a phone", () => {
     const person = await signedIn(browser, { ...filled, session })
     const { page } = person
     const wrong: Array<string> = []
-    const refusing = ["api-keys", "api-key", "webhook", "delivery", "send-a-message", "templates", "members", "audit"]
+    const refusing = [
+      "api-keys",
+      "api-key",
+      "webhook",
+      "delivery",
+      "send-a-message",
+      "templates",
+      "members",
+      "audit",
+      "opt-out-words"
+    ]
     for (const name of [...refusing, "alerts"]) {
       await person.open(pages()[name]!)
       await settled(page)

@@ -151,6 +151,16 @@ const plainEmail = (email: string): string => email.replaceAll(/[^!-~]/gu, "x")
 
 /** What no schema says of a body: makes one that the document allows one that means something. */
 const meaningful: { readonly [operationId: string]: (body: Json) => Json } = {
+  // a word has a letter or a digit, and is not a word of both kinds
+  "suppressions.setWords": ({ removed, startWords, stopWords, ...body }: Json) => ({
+    ...body,
+    stopWords: stopWords.map((_: Json, i: number) => `stop${i}`),
+    startWords: startWords.map((_: Json, i: number) => `start${i}`),
+    removed: removed.map((_: Json, i: number) => `removed${i}`)
+  }),
+  // the id of a phone number that the workspace has
+  "optOuts.set": ({ phone_number_id: _, ...rest }: Json) => rest,
+  "optOuts.end": ({ phone_number_id: _, ...rest }: Json) => rest,
   // later than now; numbers of the workspace are no matter of form, nor which texts of these characters are networks
   "apiKeys.create": ({ allowedCidrs, expiresAt, phoneNumberIds: _, ...body }) => ({
     ...body,
@@ -281,6 +291,9 @@ const without = (value: Json, path: Path): Json => {
   return copy
 }
 
+/** A name in a path. As in `to` of a message, not everything of its form can be a customer's. */
+const customer = "+15551234567"
+
 /** Whether the form of a request was refused. */
 const isRefused = ({ body, status }: Answer): boolean => status === 400 && body.error.code === "invalid_body"
 
@@ -305,7 +318,9 @@ layer(checks.Served.layer({ environment: { ...checks.unlimited, WEBHOOK_ALLOW_IN
             readonly id?: string
           }) => {
             const query = part.query === undefined ? "" : `?${new URLSearchParams([[...part.query]])}`
-            return call(url + path.replaceAll(/\{\w+\}/g, encodeURIComponent(part.id ?? "none")) + query, {
+            const filled = path.replaceAll("{name}", encodeURIComponent(customer))
+              .replaceAll(/\{\w+\}/g, encodeURIComponent(part.id ?? "none"))
+            return call(url + filled + query, {
               method: method.toUpperCase(),
               headers: { ...who, "idempotency-key": crypto.randomUUID(), ...part.headers },
               ...(part.body === undefined ? {} : { body: part.body })

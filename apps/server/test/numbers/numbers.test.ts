@@ -67,6 +67,10 @@ it.live(
       assert.deepStrictEqual([set.code, set.stderr], [0, ""])
       assert.deepStrictEqual(yield* credentials, { accessToken: second })
       assertRefused(yield* numbers("token 1066 --token-from NOT_SET"), /NOT_SET/)
+      assertRefused(
+        yield* numbers("token 1066 --token-from SHOP_TOKEN", { env: { SHOP_TOKEN_FILE: "/nowhere" } }),
+        /^SHOP_TOKEN_FILE: .*\/nowhere cannot be read/
+      )
       assertRefused(yield* numbers("token 1066", { input: "" }), /standard input/)
       assertRefused(yield* numbers("token 1066", { input: "two words" }), /characters/)
       assert.deepStrictEqual(yield* credentials, { accessToken: second })

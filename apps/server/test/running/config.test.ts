@@ -4,12 +4,16 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Limits, Retention } from "@wac/core"
 import * as FreePort from "@wac/testbed/FreePort"
-import { Context, Effect, Redacted } from "effect"
+import { Context, Effect, Option, Redacted } from "effect"
 import { HttpServer } from "effect/http"
 import { IpNetwork } from "effect/net"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { vi } from "vitest"
 import { run } from "../../src/Run.ts"
-import { fromEnvironment, type ServerConfig, unknownVariables } from "../../src/ServerConfig.ts"
+import { fromEnvironment, type ServerConfig, storageFromEnvironment } from "../../src/ServerConfig.ts"
+import * as Variable from "../../src/Variable.ts"
 import * as checks from "../checks.ts"
 import { call, ownPage, start } from "../harness.ts"
 
@@ -50,6 +54,14 @@ const plain = (config: ServerConfig): { readonly [field: string]: unknown } => (
   },
   receiverRules: { ...config.receiverRules, allowedCidrs: config.receiverRules.allowedCidrs.length }
 })
+
+/** All of the configuration as plain data, with its secrets. */
+const revealed = (config: ServerConfig): object =>
+  JSON.parse(JSON.stringify(
+    [plain(config), config.oidc?.clientSecret, config.mail?.url, config.metricsToken, config.telemetry?.headers].map((
+      part
+    ) => Redacted.isRedacted(part) ? Redacted.value<unknown>(part) : part ?? null)
+  ))
 
 /** What WhatsApp needs. */
 const whatsApp = {
@@ -105,40 +117,7 @@ describe("unset variables", () => {
   it.effect("an unset or empty variable has the contract's default", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual(plain(yield* fromEnvironment({})), defaults)
-      const names = [
-        "PORT",
-        "HOST",
-        "DATABASE_URL",
-        "PROVIDER",
-        ...Object.keys(whatsApp),
-        "WAC_MASTER_KEY",
-        "WAC_MASTER_KEY_PREVIOUS",
-        "WAC_OWNER_EMAIL",
-        "WAC_OWNER_PASSWORD",
-        "WAC_WORKSPACE_NAME",
-        "WAC_LIMITS",
-        "RETENTION",
-        "MEDIA_STORE",
-        "MEDIA_INBOUND",
-        "WAC_RATE_CARD",
-        "RATE_LIMIT_STORE",
-        "WEBHOOK_ALLOW_INSECURE",
-        "WEBHOOK_ALLOW_CIDRS",
-        "PUBLIC_URL",
-        "TRUST_PROXY",
-        "LOG_FORMAT",
-        "LOG_LEVEL",
-        "OTEL_EXPORTER_OTLP_ENDPOINT",
-        "OTEL_EXPORTER_OTLP_HEADERS",
-        "OTEL_SERVICE_NAME",
-        "OTEL_RESOURCE_ATTRIBUTES",
-        "OTEL_TRACES_SAMPLER",
-        "OTEL_TRACES_SAMPLER_ARG",
-        "OTEL_TRACES_EXPORTER",
-        "OTEL_METRICS_EXPORTER",
-        "OTEL_LOGS_EXPORTER",
-        "OTEL_SDK_DISABLED"
-      ]
+      const names = Object.keys(Variable.kinds)
       const empty = Object.fromEntries(names.map((name) => [name, ""]))
       assert.deepStrictEqual(plain(yield* fromEnvironment(empty)), defaults)
     }))
@@ -510,23 +489,161 @@ describe("the public address", () => {
     }).pipe(Effect.scoped))
 })
 
+describe("secrets from files", () => {
+  /** What each secret takes, and what has it read. */
+  const secrets: { readonly [name in Variable.Secret]: readonly [value: string, beside?: object] } = {
+    DATABASE_URL: ["postgres://wac:hunter2@db/wac", { WAC_MASTER_KEY: key(1) }],
+    DATABASE_LISTEN_URL: ["postgres://wac:hunter2@db1/wac", {
+      DATABASE_URL: "postgres://wac@db/wac",
+      WAC_MASTER_KEY: key(1)
+    }],
+    WHATSAPP_ACCESS_TOKEN: ["hunter2", { PROVIDER: "whatsapp", ...whatsApp }],
+    WHATSAPP_APP_SECRET: ["hunter2", { PROVIDER: "whatsapp", ...whatsApp }],
+    WHATSAPP_VERIFY_TOKEN: ["hunter2", { PROVIDER: "whatsapp", ...whatsApp }],
+    WAC_MASTER_KEY: [key(3)],
+    WAC_MASTER_KEY_PREVIOUS: [key(4)],
+    WAC_OWNER_PASSWORD: [" hunter2 hunter2 ", { WAC_OWNER_EMAIL: "o@example.com" }],
+    RATE_LIMIT_STORE: ["redis://:hunter2@cache:6380/1"],
+    AWS_ACCESS_KEY_ID: ["hunter2", { MEDIA_STORE: "s3://files", AWS_SECRET_ACCESS_KEY: "a-secret" }],
+    AWS_SECRET_ACCESS_KEY: ["hunter2", { MEDIA_STORE: "s3://files", AWS_ACCESS_KEY_ID: "an-id" }],
+    AWS_SESSION_TOKEN: ["hunter2", {
+      MEDIA_STORE: "s3://files",
+      AWS_ACCESS_KEY_ID: "an-id",
+      AWS_SECRET_ACCESS_KEY: "a-secret"
+    }],
+    OIDC_CLIENT_SECRET: ["hunter2", {
+      AUTH: "oidc",
+      OIDC_ISSUER: "https://issuer.example.com",
+      OIDC_CLIENT_ID: "wac"
+    }],
+    SMTP_URL: ["smtp://wac:hunter2@mail"],
+    METRICS_TOKEN: ["hunter2"],
+    OTEL_EXPORTER_OTLP_HEADERS: ["authorization=hunter2", { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:4318" }]
+  }
+  const cases = Object.entries(secrets).map(([name, [value, beside = {}]]) =>
+    [
+      name as Variable.Secret,
+      value,
+      { ...beside, [name]: "" }
+    ] as const
+  )
+
+  const directory = Effect.acquireRelease(
+    Effect.sync(() => mkdtempSync(join(tmpdir(), "wac-secrets-"))),
+    (directory) => Effect.sync(() => rmSync(directory, { recursive: true }))
+  )
+
+  const fileOf = Effect.fnUntraced(function*(content: string | Uint8Array) {
+    const path = join(yield* directory, "secret")
+    writeFileSync(path, content)
+    return path
+  })
+
+  it("the variables that may come from a file are those that are secret", () => {
+    assert.sameMembers([...Variable.secrets], Object.keys(secrets))
+  })
+
+  it.effect.each(cases)(
+    "%s_FILE names a file whose content, without its last line break, is the value",
+    (each) =>
+      Effect.gen(function*() {
+        const [name, value, beside] = each
+        const direct = revealed(yield* fromEnvironment({ ...beside, [name]: value }))
+        assert.notDeepEqual(yield* Effect.option(Effect.map(fromEnvironment(beside), revealed)), Option.some(direct))
+        for (const end of ["", "\n", "\r\n"]) {
+          const path = yield* fileOf(value + end)
+          assert.deepStrictEqual(revealed(yield* fromEnvironment({ ...beside, [`${name}_FILE`]: path })), direct)
+        }
+      })
+  )
+
+  it.effect("all but the last line break of a file is part of the value", () =>
+    Effect.gen(function*() {
+      const path = yield* fileOf(" hunter2\n hunter2 \n\n")
+      const { owner } = yield* fromEnvironment({ WAC_OWNER_EMAIL: "o@example.com", WAC_OWNER_PASSWORD_FILE: path })
+      assert.strictEqual(Redacted.value(owner!.password), " hunter2\n hunter2 \n")
+    }))
+
+  it.effect.each(cases)(
+    "%s together with its file is refused, naming both",
+    ([name, value, beside]) =>
+      Effect.gen(function*() {
+        const path = yield* fileOf(value)
+        const error = yield* Effect.flip(fromEnvironment({ ...beside, [name]: value, [`${name}_FILE`]: path }))
+        assert.strictEqual(error.message, `${name}, ${name}_FILE: expected only one of them`)
+      })
+  )
+
+  it.effect.each(cases)(
+    "%s_FILE of a file that is missing, unreadable, empty or not text is refused",
+    (each) =>
+      Effect.gen(function*() {
+        const [name, , beside] = each
+        const refusal = Effect.fnUntraced(function*(path: string) {
+          const error = yield* Effect.flip(fromEnvironment({ ...beside, [`${name}_FILE`]: path }))
+          assert.strictEqual(error.variable, `${name}_FILE`)
+          return error.message
+        })
+        const start = `${name}_FILE: expected the path of a file with the value of ${name};`
+        const folder = yield* directory
+        const missing = join(folder, "missing")
+        assert.strictEqual(yield* refusal(missing), `${start} ${missing} cannot be read (ENOENT)`)
+        assert.strictEqual(yield* refusal(folder), `${start} ${folder} cannot be read (EISDIR)`)
+        for (const content of ["", "\n"]) {
+          const path = yield* fileOf(content)
+          assert.strictEqual(yield* refusal(path), `${start} ${path} is empty`)
+        }
+        const path = yield* fileOf(Uint8Array.of(0x68, 0xff))
+        assert.strictEqual(yield* refusal(path), `${start} ${path} is not UTF-8 text`)
+      })
+  )
+
+  it.effect("a value in a file that cannot be used is refused with the variable, the path, and nothing of the content", () =>
+    Effect.gen(function*() {
+      for (
+        const [name, content, beside] of [
+          ["WAC_MASTER_KEY", "hunter2", {}],
+          ["DATABASE_URL", "postgres://wac:hunter2@db:x/wac", {}],
+          ["WAC_OWNER_PASSWORD", "hunter2", { WAC_OWNER_EMAIL: "o@example.com" }],
+          ["METRICS_TOKEN", "hunter2 hunter2", {}]
+        ] as const
+      ) {
+        const path = yield* fileOf(content)
+        const error = yield* Effect.flip(fromEnvironment({ ...beside, [`${name}_FILE`]: path }))
+        assert.strictEqual(error.variable, `${name}_FILE`)
+        assert.match(error.message, /^\w+: expected a file with [^\n]+$/)
+        assert.include(error.message, path)
+        assert.notInclude(JSON.stringify(error) + error.message, "hunter2")
+      }
+    }))
+
+  it.effect("the file of a variable that a command does not need is not read", () =>
+    Effect.gen(function*() {
+      const environment = { DATABASE_URL: "memory:", WAC_MASTER_KEY_FILE: "/nowhere" }
+      assert.strictEqual((yield* storageFromEnvironment(environment))._tag, "Memory")
+    }))
+})
+
 describe("unknown variables", () => {
   it("an unknown WAC_… name is reported", () => {
     assert.deepStrictEqual(
-      unknownVariables(["WAC_ZONE", "PATH", "WAC_LIMITS", "WAC_OWNER_EMIAL", "wac_x", "XWAC_Y", "PORT", "WAC_"]),
+      Variable.unknown(["WAC_ZONE", "PATH", "WAC_LIMITS", "WAC_OWNER_EMIAL", "wac_x", "XWAC_Y", "PORT", "WAC_"]),
       ["WAC_", "WAC_OWNER_EMIAL", "WAC_ZONE"]
     )
     assert.deepStrictEqual(
-      unknownVariables([
+      Variable.unknown([
         "WAC_MASTER_KEY",
         "WAC_MASTER_KEY_PREVIOUS",
         "WAC_OWNER_EMAIL",
         "WAC_OWNER_PASSWORD",
         "WAC_WORKSPACE_NAME",
-        "WAC_LIMITS"
+        "WAC_LIMITS",
+        "WAC_MASTER_KEY_FILE"
       ]),
       []
     )
+    // only secrets come from files
+    assert.deepStrictEqual(Variable.unknown(["WAC_OWNER_EMAIL_FILE"]), ["WAC_OWNER_EMAIL_FILE"])
   })
 
   it.live("an unknown variable only causes a warning, without its value", () =>

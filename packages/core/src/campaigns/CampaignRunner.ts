@@ -4,10 +4,12 @@
  */
 import { Clock, Context, Duration, Effect, FiberSet, Layer, Option, Schedule, Semaphore } from "effect"
 import { SecureRandom } from "effect/crypto"
+import * as NameHashes from "../contacts/NameHashes.ts"
 import * as Id from "../Id.ts"
 import { CurrentLimits } from "../limits/Limits.ts"
 import { Provider } from "../messages/Provider.ts"
 import { Polling } from "../Polling.ts"
+import { Vault } from "../secrets/Vault.ts"
 import * as StorageTime from "../StorageTime.ts"
 import { orUnavailable } from "../StoreError.ts"
 import type { Instant } from "../Time.ts"
@@ -56,6 +58,7 @@ export const layer = Layer.effectDiscard(
     const messages = yield* QueuedMessages
     const provider = yield* Provider
     const random = yield* SecureRandom.SecureRandom
+    const vault = yield* Vault
     const limits = yield* CurrentLimits
     const rateCard = yield* CurrentRateCard
     const { rest } = yield* Polling
@@ -133,7 +136,7 @@ export const layer = Layer.effectDiscard(
     const work = Effect.gen(function*() {
       if (taken >= maxTaken) return false
       const now = yield* Clock.currentTimeMillis
-      const worked = yield* store.work({
+      const command: CampaignWorkStep.Work = {
         now,
         limit,
         limits,
@@ -143,8 +146,16 @@ export const layer = Layer.effectDiscard(
           Id.generate(random, "msg"),
           isChecking ? rowsAtOnce : rowsAtFirst
         ),
+        hashes: {},
         ids: { events: [yield* Id.generate(random, "evt")], deliveries: [yield* Id.generate(random, "dlv")] }
-      })
+      }
+      const first = yield* store.work(command)
+      const worked = Option.isSome(first) && first.value.unhashed.length > 0
+        ? yield* store.work({
+          ...command,
+          hashes: yield* NameHashes.of(vault, first.value.campaign.workspaceId, first.value.unhashed)
+        })
+        : first
       isChecking = Option.isSome(worked) && worked.value.campaign.status === "checking"
       if (Option.isNone(worked)) return false
       const { at, campaign, claimed } = worked.value

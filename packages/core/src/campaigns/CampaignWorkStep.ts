@@ -5,6 +5,7 @@
 import { Duration } from "effect"
 import type * as Contact from "../contacts/Contact.ts"
 import * as CustomerNames from "../contacts/CustomerNames.ts"
+import * as Suppression from "../contacts/Suppression.ts"
 import type * as Event from "../events/Event.ts"
 import type { MessageId } from "../Id.ts"
 import * as Limits from "../limits/Limits.ts"
@@ -15,7 +16,7 @@ import { Sends, type Writes as SendWrites } from "../messages/Sends.ts"
 import * as PhoneNumber from "../numbers/PhoneNumber.ts"
 import * as SenderBlock from "../numbers/SenderBlock.ts"
 import type { Decide, Known } from "../Step.ts"
-import type { Template } from "../templates/Template.ts"
+import { isMarketing, type Template } from "../templates/Template.ts"
 import type { Instant } from "../Time.ts"
 import * as Priced from "../usage/Priced.ts"
 import type { RateCard } from "../usage/RateCard.ts"
@@ -52,6 +53,8 @@ export interface Work {
   readonly provider: string
   /** New identifiers for messages. As many rows are checked at most. */
   readonly messageIds: ReadonlyArray<MessageId>
+  /** Hashes of the names for which an earlier piece of work asked ({@link Worked.unhashed}); empty in the first. */
+  readonly hashes: Suppression.Hashes
   /** New identifiers for one event. */
   readonly ids: EventIds
 }
@@ -71,6 +74,8 @@ export interface Placed {
   readonly row: Recipient.Row
   /** The contact of the row's customer with the campaign's sender. */
   readonly contact: Contact.Contact | undefined
+  /** The opt-outs under the hash of the customer's name ({@link Work.hashes}); none if there is no hash. */
+  readonly suppressions: ReadonlyArray<Suppression.Suppression>
   /** Whether the campaign already has a message to the customer, under any key (`Contact.keysOf`). */
   readonly isKnown: boolean
 }
@@ -82,6 +87,8 @@ export interface LoadedWork extends Known {
   readonly sender: PhoneNumber.PhoneNumber | undefined
   /** The campaign's templates (`Variant.templatesOf`) in the sender's account. */
   readonly templates: ReadonlyArray<Template | undefined>
+  /** Whether the workspace has an opt-out of a name, so that names of rows have to be looked up. */
+  readonly isSuppressing: boolean
   /** Whether no recipient is left in the queue. */
   readonly isDone: boolean
   /** Rows after those that were checked, if they were needed. */
@@ -134,6 +141,11 @@ export interface Worked {
   /** The storage's time. */
   readonly at: Instant
   readonly claimed: ReadonlyArray<Claimed>
+  /**
+   * The names of rows that cannot be checked without their hashes ({@link Work.hashes}), if there are any: then nothing
+   * was done, and the work has to be asked for again with them.
+   */
+  readonly unhashed: ReadonlyArray<Contact.Contact["key"]>
 }
 
 const nothing = { checked: [], leased: [], dequeued: [], sends: null, tallies: [], events: [] }
@@ -183,6 +195,16 @@ const changedCategory = (
 const isHeldOut = ({ holdout, id }: Campaign.Campaign, customer: Contact.Contact["key"]): boolean =>
   Split.isIn(holdout, "holdout", id, customer)
 
+/** The customers whose opt-outs have to be known, and whose hashes are not. */
+const unhashedIn = (
+  { hashes }: Work,
+  { isSuppressing, rows, templates }: LoadedWork
+): ReadonlyArray<Contact.Contact["key"]> => {
+  if (!isSuppressing || !templates.some((template) => isMarketing(template!))) return []
+  const customers = new Set(rows!.map(({ row }) => Recipient.customerOf(row)).filter((customer) => customer !== null))
+  return [...customers].filter((customer) => hashes[customer] === undefined)
+}
+
 /** Checks rows, and queues a message to each without a problem. */
 const checkRows = (
   { limits, messageIds, rateCard }: Work,
@@ -192,7 +214,7 @@ const checkRows = (
   const contents = Variant.templatesOf(campaign)
   // by contact, as two rows may name a customer differently
   const seen = new Set<string>()
-  const checked = rows!.map(({ contact, isKnown, place, row }, i): Checked => {
+  const checked = rows!.map(({ contact, isKnown, place, row, suppressions }, i): Checked => {
     const customer = Recipient.customerOf(row)
     const key = contact?.key ?? customer
     const variant = customer === null ? null : Variant.of(campaign, customer)
@@ -200,6 +222,7 @@ const checkRows = (
     const judged = Recipient.check({ from: campaign.from, template: contents[at]! }, row, {
       template: templates[at]!,
       contact,
+      isOptedOut: Suppression.isOptedOut(contact, suppressions, sender!.id),
       isKnown: isKnown || (key !== null && seen.has(key))
     })
     if ("problem" in judged) return { place, message: null, customer: null, timeZone: null, problem: judged.problem }
@@ -329,8 +352,11 @@ const complete = ({ ids }: Work, campaign: Campaign.Campaign, now: Instant): Wor
 export const work: Decide<Work, LoadedWork, Worked, WorkWrites, Need> = (loaded, [command]) => {
   const { job } = loaded
   const now = loaded.now(command!.now)
-  const end = (writes: WorkWrites, claimed: ReadonlyArray<Claimed> = []) => ({
-    answers: [{ campaign: writes.job.campaign, at: now, claimed }],
+  const end = (
+    writes: WorkWrites,
+    { claimed = [], unhashed = [] }: Partial<Pick<Worked, "claimed" | "unhashed">> = {}
+  ) => ({
+    answers: [{ campaign: writes.job.campaign, at: now, claimed, unhashed }],
     writes
   })
   const keep = (campaign: Campaign.Campaign, workAt: Instant | null) => end({ ...nothing, job: { campaign, workAt } })
@@ -343,7 +369,8 @@ export const work: Decide<Work, LoadedWork, Worked, WorkWrites, Need> = (loaded,
       // it stays a draft, so that a person can mend it and check again
       if (reason !== undefined) return keep({ ...campaign, status: "draft", pausedFor: reason }, null)
       if (loaded.rows === null) return { needs: [{ _tag: "Rows", limit: command!.messageIds.length }] }
-      return end(checkRows(command!, loaded, now))
+      const unhashed = unhashedIn(command!, loaded)
+      return unhashed.length > 0 ? end({ ...nothing, job }, { unhashed }) : end(checkRows(command!, loaded, now))
     }
     case "cancelled":
       if (loaded.isDone) return end(complete(command!, campaign, now))
@@ -394,7 +421,7 @@ export const work: Decide<Work, LoadedWork, Worked, WorkWrites, Need> = (loaded,
           ...skipped.leased,
           ...claimed.map(({ message: { id } }) => ({ messageId: id, dueAt: until }))
         ]
-      }, claimed)
+      }, { claimed })
     }
     case "draft":
     case "ready":

@@ -137,6 +137,8 @@ export interface Circumstances {
   /** The template of the recipient's variant, as the campaign's sender may send it. */
   readonly template: Template
   readonly contact: Contact.Contact | undefined
+  /** Whether the campaign's sender must not write to the customer (`Suppression.isOptedOut`). */
+  readonly isOptedOut: boolean
   /** Whether an earlier row has the same customer, by whatever name. */
   readonly isKnown: boolean
 }
@@ -145,14 +147,14 @@ export interface Circumstances {
 export const check = (
   plan: Pick<Plan, "from" | "template">,
   row: Row,
-  { contact, isKnown, template }: Circumstances
+  { contact, isKnown, isOptedOut, template }: Circumstances
 ): { readonly message: OutboundOf<"template"> } | { readonly problem: Problem } => {
   if ("problem" in row) return { problem: row.problem }
   const problem = (reason: ProblemReason, message: string) => ({ problem: { reason, message } })
   const misnamed = CustomerNames.refusal(row.recipient.to, contact)
   if (misnamed !== undefined) return problem("malformed", misnamed.message)
   if (isKnown) return problem("duplicate", "an earlier row has the same customer")
-  if (contact?.optedOut === true && isMarketing(template)) {
+  if (isOptedOut && isMarketing(template)) {
     return problem("opted_out", "the customer has opted out of marketing messages")
   }
   const refusal = Policy.addresseeRefusal(row.recipient.to, template)

@@ -226,17 +226,22 @@ class Changed {
    * are told with it: for every number if that one is.
    */
   meet(number: Number, customer: Contact.Customer, at: Instant, hashes: Suppression.Hashes): Contact.Contact {
-    const found = this.share(number, hashes).flatMap(({ name, stored }) => {
-      const one = Suppression.inForce(stored, number.id)
-      const known = this.find(number, name)
-      return one === undefined || known !== undefined && Suppression.isOutdated(one, known) ? [] : [one]
-    })
+    const found = this.optOuts(number, hashes)
     const { contact, gone, left } = Contact.meet(number, customer, (name) => this.find(number, name), at)
     for (const one of gone) this.drop(one)
     for (const one of left) this.keep(one)
     const suppressed = found.reduce((contact, one) => Suppression.applied(contact, one, at), contact)
     this.keep(suppressed)
     return suppressed
+  }
+
+  /** The opt-outs that hold for names that are told together, which share them from then on. */
+  optOuts(number: Number, hashes: Suppression.Hashes): ReadonlyArray<Suppression.Suppression> {
+    return this.share(number, hashes).flatMap(({ name, stored }) => {
+      const one = Suppression.inForce(stored, number.id)
+      const known = this.find(number, name)
+      return one === undefined || known !== undefined && Suppression.isOutdated(one, known) ? [] : [one]
+    })
   }
 
   /** Names that are told together share their opt-outs; returns what was stored under each. */
@@ -378,12 +383,12 @@ export const move: Decide<Move, Loaded, boolean, Writes> = (loaded, commands) =>
       return true
     }
     if (Contact.hasWritten(before, at)) return true
-    contacts.share(number, hashes)
+    const found = contacts.optOuts(number, hashes)
     if (to.phone === null) {
       const renamed = Contact.rename(before, to, contacts.find(number, to.userId))
       if (renamed !== undefined) {
         for (const one of renamed.gone) contacts.drop(one)
-        contacts.keep(renamed.contact)
+        contacts.keep(found.reduce((contact, one) => Suppression.applied(contact, one, at), renamed.contact))
         return true
       }
     }

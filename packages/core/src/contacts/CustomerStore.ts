@@ -8,6 +8,7 @@ import type { StoreError } from "../StoreError.ts"
 import type { Instant } from "../Time.ts"
 import type { Contact } from "./Contact.ts"
 import type { Names, Place } from "./CustomerRecords.ts"
+import type * as Suppression from "./Suppression.ts"
 
 /** A step over the records of a workspace in one place. */
 export interface Step {
@@ -21,8 +22,8 @@ export interface Step {
 /** A step that erases. */
 export interface EraseStep extends Step {
   readonly now: Instant
-  /** The hashes of the names, under which an opt-out is kept (`Suppression.erased`). */
-  readonly hashes: ReadonlyArray<string>
+  /** The hashes of `names.keys`, under which an opt-out is kept (`Suppression.erased`). */
+  readonly hashes: Suppression.Hashes
 }
 
 /** A record of the customer: itself, or the id by which its own port finds it. */

@@ -19,6 +19,7 @@ import { DeliveryStore } from "../webhooks/DeliveryStore.ts"
 import * as CustomerRecords from "./CustomerRecords.ts"
 import { CustomerStore, type Erased, type EraseStep, type Found } from "./CustomerStore.ts"
 import * as NameHashes from "./NameHashes.ts"
+import type * as Suppression from "./Suppression.ts"
 
 /** A record of a customer: its kind, and everything that is stored of it. Times are in milliseconds since 1970. */
 export interface CustomerRecord {
@@ -139,7 +140,7 @@ export class Customers extends Context.Service<Customers, {
         function*(
           workspaceId: WorkspaceId,
           names: CustomerRecords.Names,
-          hashes: ReadonlyArray<string>,
+          hashes: Suppression.Hashes,
           place: CustomerRecords.Place
         ) {
           let erased = 0
@@ -175,7 +176,7 @@ export class Customers extends Context.Service<Customers, {
           ),
         erase: Effect.fn("Customers.erase")(function*(workspaceId, customer) {
           const names = yield* namesOf(workspaceId, customer)
-          const hashes = Object.values(yield* NameHashes.of(vault, workspaceId, names.keys))
+          const hashes = yield* NameHashes.of(vault, workspaceId, names.keys)
           const counts: { -readonly [place in keyof Erasure]: number } = {
             deliveries: 0,
             events: 0,

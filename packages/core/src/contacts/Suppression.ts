@@ -129,12 +129,12 @@ export const begun = (stored: ReadonlyArray<Suppression>, wanted: Suppression): 
 }
 
 /**
- * What is left when a customer is erased who is called by `names` and has these contacts: that they are opted out, and
- * nothing else.
+ * What is left when a customer is erased who has these names and contacts: that they are opted out, and nothing else. They
+ * are for a number if a send to one of their names would have been refused.
  */
 export const erased = (
   workspaceId: WorkspaceId,
-  hashes: ReadonlyArray<string>,
+  names: Hashes,
   contacts: ReadonlyArray<Contact.Contact>,
   stored: ReadonlyArray<Suppression>
 ): Changes => {
@@ -143,15 +143,17 @@ export const erased = (
     ...contacts.map(({ phoneNumberId }) => phoneNumberId),
     ...stored.map(({ phoneNumberId }) => phoneNumberId)
   ])
+  const hashes = Object.values(names)
   const under = (hash: string) => stored.filter((one) => one.hash === hash)
   const isGeneral = hashes.some((hash) => inForce(under(hash), null) !== undefined)
   const wanted = [...places].flatMap(
     (phoneNumberId): ReadonlyArray<Pick<Suppression, "phoneNumberId" | "optedOut">> => {
       if (phoneNumberId === null) return isGeneral ? [{ phoneNumberId, optedOut: true }] : []
       const known = contacts.filter((one) => one.phoneNumberId === phoneNumberId)
-      const optedOut = hashes.some((hash) =>
-        (known.length === 0 ? [undefined] : known).some((contact) => isOptedOut(contact, under(hash), phoneNumberId))
-      )
+      const optedOut = known.some((contact) => contact.optedOut) ||
+        Object.entries(names).some(([name, hash]) =>
+          isOptedOut(known.find((contact) => CustomerNames.isKnownBy(contact)(name)), under(hash), phoneNumberId)
+        )
       return optedOut === isGeneral ? [] : [{ phoneNumberId, optedOut }]
     }
   )

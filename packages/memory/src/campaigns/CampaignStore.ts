@@ -15,11 +15,12 @@ import {
   type Message,
   type PhoneNumber,
   Recipient,
+  type Suppression,
   type Time,
   Variant
 } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
-import { contactNamed } from "../contacts/ContactStore.ts"
+import { contactNamed, suppressionsOf } from "../contacts/ContactStore.ts"
 import { record } from "../events/Journal.ts"
 import { keep as keepSend, senderOf, templateOf } from "../messages/Acceptance.ts"
 import {
@@ -117,6 +118,7 @@ const loaded = (memory: Memory, kept: KeptCampaign, command: CampaignWorkStep.Wo
     templates: Variant.templatesOf(campaign).map((template) =>
       templateOf(memory, sender, { type: "template", template })
     ),
+    isSuppressing: [...memory.suppressions.values()].some(([one]) => one?.workspaceId === campaign.workspaceId),
     isDone: kept.queue.size === 0,
     rows: null,
     queue: null
@@ -134,17 +136,20 @@ const unchecked = (
   memory: Memory,
   { job: { campaign }, rows }: KeptCampaign,
   sender: PhoneNumber.PhoneNumber | undefined,
-  limit: number
+  limit: number,
+  hashes: Suppression.Hashes
 ): ReadonlyArray<CampaignWorkStep.Placed> =>
   placesIn(campaign, limit).map((place) => {
     const { row } = rows.get(place)!
     const customer = Recipient.customerOf(row)
     const contact = sender === undefined || customer === null ? undefined : contactNamed(memory, sender.id, customer)
+    const hash = customer === null ? undefined : hashes[customer]
     const keys = customer === null ? [] : Contact.keysOf(customer, contact)
     return {
       place,
       row,
       contact,
+      suppressions: hash === undefined ? [] : suppressionsOf(memory, campaign.workspaceId, hash),
       isKnown: keys.some((key) => memory.sends.has(nameOf(keyed(campaign, key))))
     }
   })
@@ -162,7 +167,7 @@ const work = (memory: Memory, command: CampaignWorkStep.Work): CampaignWorkStep.
     need._tag === "Rows"
       ? {
         ...known,
-        rows: unchecked(memory, kept, known.sender, need.limit)
+        rows: unchecked(memory, kept, known.sender, need.limit, command.hashes)
       }
       : { ...known, queue: due(memory, kept, need.limit, now) },
     [command]

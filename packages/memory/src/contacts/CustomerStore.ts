@@ -160,7 +160,7 @@ const eraseContacts = (
     }
   }
   const found = contactsOf(memory, workspaceId, names)
-  const stored = hashes.flatMap((hash) => suppressionsOf(memory, workspaceId, hash))
+  const stored = Object.values(hashes).flatMap((hash) => suppressionsOf(memory, workspaceId, hash))
   const contacts = found.map(({ contact }) => contact)
   writeSuppressions(memory, Suppression.erased(workspaceId, hashes, contacts, stored))
   for (const row of found) forgetContact(memory, row)

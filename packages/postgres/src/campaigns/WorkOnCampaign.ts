@@ -6,6 +6,7 @@ import { Campaign, CampaignWorkStep, Recipient, Variant } from "@wac/core"
 import * as Clocks from "../Clocks.ts"
 import { plain } from "../Column.ts"
 import { aliasesOf, contact, contactNamed, contactOf } from "../contacts/ContactStep.ts"
+import * as StoredSuppression from "../contacts/StoredSuppression.ts"
 import type { StepOptions } from "../Database.ts"
 import { record } from "../events/Recording.ts"
 import { keepSends } from "../messages/KeepSends.ts"
@@ -36,7 +37,8 @@ const chosen = "current_setting('wac.campaign')"
 
 const campaignText =
   `select ${campaignColumns}, to_json(p.p) as sender, to_json(t.t) as template, to_json(b.b) as template_b,
-    not exists (select from campaign_queue q where q.campaign_id = c.id) as is_done
+    not exists (select from campaign_queue q where q.campaign_id = c.id) as is_done,
+    exists (select from suppressions s where s.workspace_id = c.workspace_id) as is_suppressing
   from campaigns c
   ${sender("p", { workspaceId: "c.workspace_id", provider: "$1", named: "(c.state ->> 'from')" })}
   left join lateral (
@@ -93,9 +95,15 @@ interface Need {
   readonly loaded: Loaded & { readonly due: CampaignWorkStep.LoadedWork }
 }
 
-const loadNeed = ({ loaded: { command, due: { job: { campaign }, sender } }, need }: Need): Statement =>
-  need._tag === "Rows"
-    ? {
+const loadNeed = (
+  { loaded: { command, due: { job: { campaign }, sender } }, need }: Need
+): ReadonlyArray<Statement> => {
+  if (need._tag === "Queue") {
+    return [{ text: queueText, params: [campaign.id, command.asked ?? null, need.limit] }]
+  }
+  const hashes = Object.values(command.hashes)
+  return [
+    {
       text: rowsText,
       params: [
         campaign.id,
@@ -106,15 +114,32 @@ const loadNeed = ({ loaded: { command, due: { job: { campaign }, sender } }, nee
         Recipient.routeOf(campaign.id),
         Campaign.lastPlace(campaign)
       ]
-    }
-    : { text: queueText, params: [campaign.id, command.asked ?? null, need.limit] }
+    },
+    ...hashes.length === 0 ? [] : [{
+      text: StoredSuppression.loadText,
+      params: [texts(hashes.map(() => campaign.workspaceId)), texts(hashes)]
+    }]
+  ]
+}
 
-const placedOf = (row: Row): CampaignWorkStep.Placed => ({
-  place: plain(row, "place"),
-  row: plain<Recipient.Row>(row, "content"),
-  contact: row["key"] === null ? undefined : contactOf(row),
-  isKnown: plain(row, "is_known")
-})
+const placedOf = (
+  [rows, suppressions = []]: ReadonlyArray<Rows>,
+  { command: { hashes }, due: { job: { campaign } } }: Need["loaded"]
+): ReadonlyArray<CampaignWorkStep.Placed> => {
+  const found = StoredSuppression.found(suppressions)
+  return rows!.map((stored) => {
+    const row = plain<Recipient.Row>(stored, "content")
+    const customer = Recipient.customerOf(row)
+    const hash = customer === null ? undefined : hashes[customer]
+    return {
+      place: plain(stored, "place"),
+      row,
+      contact: stored["key"] === null ? undefined : contactOf(stored),
+      suppressions: hash === undefined ? [] : found(campaign.workspaceId, hash),
+      isKnown: plain(stored, "is_known")
+    }
+  })
+}
 
 const queuedOf = (row: Row): CampaignWorkStep.Queued => ({
   send: sendOf(plain<StoredSend>(row, "send")),
@@ -205,6 +230,7 @@ const dueOf = (
     job,
     sender: sender === null ? undefined : numberOf(sender),
     templates: Variant.templatesOf(job.campaign).map((_, i) => found[i] ? templateOf(found[i]) : undefined),
+    isSuppressing: plain(row, "is_suppressing"),
     isDone: plain(row, "is_done"),
     rows: null,
     queue: null
@@ -237,12 +263,12 @@ export const work: StepOptions<
       : decided
   },
   more: {
-    load: (needs) => needs.map(loadNeed),
-    read: (loaded, [need], [rows]) => ({
+    load: (needs) => needs.flatMap(loadNeed),
+    read: (loaded, [need], rows) => ({
       ...loaded,
       due: need!.need._tag === "Rows"
-        ? { ...need!.loaded.due, rows: rows!.map(placedOf) }
-        : { ...need!.loaded.due, queue: rows!.map(queuedOf) }
+        ? { ...need!.loaded.due, rows: placedOf(rows, need!.loaded) }
+        : { ...need!.loaded.due, queue: rows[0]!.map(queuedOf) }
     })
   },
   write: (writes) =>

@@ -50,7 +50,8 @@ const paramsOf = ({ names, workspaceId }: CustomerStore.EraseStep) => [workspace
 export const eraseContacts: StepOptions<CustomerStore.EraseStep, Loaded, CustomerStore.Erased, Writes> = {
   size: 1,
   load: ([step]) => {
-    const { hashes, workspaceId } = step!
+    const { workspaceId } = step!
+    const hashes = Object.values(step!.hashes)
     return [
       { text: "select w.id from workspaces w where w.id = $1 for no key update", params: [workspaceId] },
       {

@@ -107,6 +107,7 @@ layer(database, { excludeTestServices: true })("a customer", (it) => {
           rateCard: [],
           provider: own.number.provider,
           messageIds: yield* Effect.replicateEffect(Fixture.id("msg"), 10),
+          hashes: {},
           ids: yield* Fixture.eventIds
         })
       }

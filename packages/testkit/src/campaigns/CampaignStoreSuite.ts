@@ -12,7 +12,9 @@ import {
   CampaignWorkStep,
   CheckedRow,
   Comparison,
+  type ContactStep,
   ContactStore,
+  CustomerNames,
   CustomerRecords,
   CustomerStore,
   type Errors,
@@ -21,6 +23,7 @@ import {
   Message,
   MessageStore,
   Pace,
+  PhoneNumberStore,
   type RateCard,
   Recipient,
   Split,
@@ -105,9 +108,18 @@ const work = (own: Fixture.World, now: Time.Instant, most = limit) =>
       rateCard,
       provider: own.number.provider,
       messageIds: yield* Effect.replicateEffect(Fixture.id("msg"), most),
+      hashes: {},
       ids: yield* Fixture.eventIds
     }
-    return Option.getOrUndefined(yield* CampaignStore.CampaignStore.use((store) => store.work(command)))
+    const ask = (hashes: CampaignWorkStep.Work["hashes"]) =>
+      Effect.map(
+        CampaignStore.CampaignStore.use((store) => store.work({ ...command, hashes })),
+        Option.getOrUndefined
+      )
+    const worked = yield* ask({})
+    return worked === undefined || worked.unhashed.length === 0
+      ? worked
+      : yield* ask(MessageFixture.hashesOf(...worked.unhashed.map(CustomerNames.customerOf)))
   })
 
 /** Works until no campaign is due at this time. Returns the recipients that were handed out. */
@@ -451,6 +463,113 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* stored(own, message!.id), message!)
       const later = yield* store.rows(own.workspace.id, campaign.id, { limit: 4, after: 2 })
       assert.deepStrictEqual(later.map(({ place }) => place), [3, 4, 5, 6])
+    }))
+
+  it.effect("checking reports customers who have opted out without a contact, by every form of their names", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const other = yield* Fixture.phoneNumber(own.workspace.id, {
+        providerAccountId: own.number.providerAccountId,
+        isDefault: false
+      })
+      yield* PhoneNumberStore.PhoneNumberStore.use((store) => store.add(other))
+      const choose = (name: string, options: Partial<ContactStep.Choose> = {}) =>
+        ContactStore.ContactStore.use((store) =>
+          store.choose({
+            now: own.start,
+            workspaceId: own.workspace.id,
+            phoneNumberId: null,
+            name: CustomerNames.keyOf(name),
+            hashes: MessageFixture.hashesOf(CustomerNames.customerOf(name)),
+            preference: "opt_out",
+            source: "import",
+            ...options
+          })
+        )
+      // nothing is done, and nothing is lost, while names have no hashes
+      const before = yield* draft(own, { template: { name: "promo", language: "en_US", bodyParams: ["x"] } })
+      yield* choose("+551187654321")
+      yield* choose("US.1")
+      yield* choose(customer(2), { phoneNumberId: other.id })
+      yield* choose(customer(3))
+      yield* choose(customer(3), { phoneNumberId: own.number.id, preference: "opt_in" })
+      yield* choose(customer(4), { phoneNumberId: own.number.id })
+      yield* choose(customer(5))
+      // whoever has written START since is opted in
+      yield* MessageFixture.inbound(own, {
+        customer: customer(5),
+        at: own.start + second,
+        now: own.start + second,
+        content: { type: "text", content: { body: "START" } }
+      })
+      const names = ["+5511987654321", "US.1", ...[1, 2, 3, 4, 5].map(customer)]
+      assert.isTrue(yield* add(before, names.map((to) => ({ recipient: { to } }))))
+      yield* changed(before, own.start + second, { _tag: "Check" })
+      yield* workAll(own, own.start + second, 3)
+      assert.deepInclude(yield* get(before), {
+        status: "ready",
+        checked: 7,
+        problems: 3,
+        counts: counts({ queued: 4 })
+      })
+      const reasonsOf = (campaign: Campaign.Campaign) =>
+        Effect.map(
+          CampaignStore.CampaignStore.use((store) =>
+            store.rows(own.workspace.id, campaign.id, { limit: 100, after: 0 })
+          ),
+          (report) => report.map(({ problem }) => problem?.reason)
+        )
+      assert.deepStrictEqual(yield* reasonsOf(before), [
+        "opted_out",
+        "opted_out",
+        undefined,
+        undefined,
+        undefined,
+        "opted_out",
+        undefined
+      ])
+      // what is no marketing goes to all of them
+      const utility = yield* draft(own, { template: { name: "order", language: "en_US", bodyParams: ["1", "x"] } })
+      assert.isTrue(yield* add(utility, names.map((to) => ({ recipient: { to } }))))
+      yield* changed(utility, own.start + second, { _tag: "Check" })
+      yield* workAll(own, own.start + second)
+      assert.deepInclude(yield* get(utility), { status: "ready", problems: 0, counts: counts({ queued: 7 }) })
+    }))
+
+  it.effect("rows are not checked before the opt-outs of their names are known", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const store = yield* CampaignStore.CampaignStore
+      const contacts = yield* ContactStore.ContactStore
+      const campaign = yield* draft(own, { template: { name: "promo", language: "en_US", bodyParams: ["x"] } })
+      assert.isTrue(yield* add(campaign, [1, 2].map((n) => ({ recipient: { to: customer(n) } }))))
+      yield* changed(campaign, own.start, { _tag: "Check" })
+      yield* contacts.choose({
+        now: own.start,
+        workspaceId: own.workspace.id,
+        phoneNumberId: null,
+        name: customer(2),
+        hashes: MessageFixture.hashesOf(MessageFixture.named(customer(2))),
+        preference: "opt_out",
+        source: "api"
+      })
+      const command = {
+        now: own.start,
+        limit,
+        limits: Fixture.roomy,
+        rateCard,
+        provider: own.number.provider,
+        messageIds: yield* Effect.replicateEffect(Fixture.id("msg"), 10),
+        hashes: {},
+        ids: yield* Fixture.eventIds
+      }
+      const asked = Option.getOrThrow(yield* store.work(command))
+      assert.deepStrictEqual([asked.unhashed, asked.claimed], [[customer(1), customer(2)], []])
+      const some = { ...command, hashes: MessageFixture.hashesOf(MessageFixture.named(customer(1))) }
+      assert.deepStrictEqual(Option.getOrThrow(yield* store.work(some)).unhashed, [customer(2)])
+      assert.deepInclude(yield* get(campaign), { status: "checking", checked: 0 })
+      yield* workAll(own, own.start)
+      assert.deepInclude(yield* get(campaign), { status: "ready", checked: 2, problems: 1 })
     }))
 
   it.effect("rows that are added to a ready campaign are checked before it starts", () =>
@@ -815,7 +934,7 @@ export const tests = (it: Fixture.It): void => {
         yield* customers.erase({
           workspaceId: own.workspace.id,
           names: CustomerRecords.namesOf(message.content.to, []),
-          hashes: [],
+          hashes: {},
           place: "messages",
           after: null,
           now: own.start
@@ -1045,7 +1164,7 @@ export const tests = (it: Fixture.It): void => {
       const { erased } = yield* customers.erase({
         workspaceId: own.workspace.id,
         names: CustomerRecords.namesOf(recipient!.message.content.to, []),
-        hashes: [],
+        hashes: {},
         place: "messages",
         after: null,
         now: own.start

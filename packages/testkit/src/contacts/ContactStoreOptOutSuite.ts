@@ -14,10 +14,9 @@ import {
   PhoneNumberStore,
   type Suppression
 } from "@wac/core"
-import { Effect, Option } from "effect"
+import { Effect } from "effect"
 import * as Fixture from "../Fixture.ts"
 import * as MessageFixture from "../messages/MessageFixture.ts"
-import * as SeededRandom from "../SeededRandom.ts"
 
 const { minute, world } = Fixture
 const { accept, customer, describe, hashOf, inbound, template } = MessageFixture
@@ -64,7 +63,7 @@ const erase = (own: Fixture.World, given: string, at = own.start) =>
     return yield* store.erase({
       workspaceId: own.workspace.id,
       names,
-      hashes: names.keys.map(hashOf),
+      hashes: Object.fromEntries(names.keys.map((each) => [each, hashOf(each)])),
       place: "contacts",
       after: null,
       now: at
@@ -266,6 +265,39 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual(yield* sent(own, customer(2), own.start + 3), refused)
     }))
 
+  it.effect("a customer who gets a user id that is opted out is opted out, even if they have opted in before", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const [from, to] = ["US.1", "US.2"].map(CustomerNames.customerOf) as [Contact.Customer, Contact.Customer]
+      yield* choose(own, { name: "US.2" })
+      yield* said(own, from, "START", own.start + 1)
+      yield* ContactStore.ContactStore.use((store) =>
+        store.move({
+          now: own.start + 2,
+          hashes: MessageFixture.hashesOf(from, to),
+          providerNumberId: own.number.providerNumberId,
+          from,
+          to,
+          at: own.start + 2
+        })
+      )
+      for (const name of ["US.1", "US.2"]) assert.strictEqual(yield* sent(own, name, own.start + 3), refused)
+    }))
+
+  it.effect("erasing a customer keeps the opt-out of a name, even if their other names have opted in on the number", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const second = yield* beside(own)
+      yield* choose(own, { name: customer(1), phoneNumberId: own.number.id })
+      // only the other number knows that they are one customer
+      yield* said({ ...own, number: second }, both(customer(1), "US.1"), "hello", own.start + 1)
+      yield* said(own, CustomerNames.customerOf("US.1"), "START", own.start + 2)
+      assert.strictEqual(yield* sent(own, customer(1), own.start + 3), refused)
+      yield* erase(own, "US.1", own.start + 3)
+      for (const name of [customer(1), "US.1"]) assert.strictEqual(yield* sent(own, name, own.start + 4), refused)
+      assert.strictEqual(yield* sent(own, customer(1), own.start + 4, second.id), "Claimed")
+    }))
+
   it.effect("opt-outs are listed by name with who set them, those of customers' own words by their contacts", () =>
     Effect.gen(function*() {
       const own = yield* world()
@@ -284,79 +316,4 @@ export const tests = (it: Fixture.It): void => {
       ]
       for (const limit of [1, 2, 3, 100]) assert.deepStrictEqual(yield* optOuts(own, limit), [...listed])
     }))
-
-  it.effect.each(Array.from({ length: 12 }, (_, i) => ({ seed: i + 1 })))(
-    "after any history of choices, words, links and erasures no message goes to an opted-out customer, seed $seed",
-    ({ seed }) =>
-      Effect.gen(function*() {
-        const random = SeededRandom.make(seed)
-        const own = yield* world()
-        const numbers = [own.number, yield* beside(own)]
-        const phone = customer(1)
-        const names = [phone, "US.1"]
-        const whoOf = (told: ReadonlyArray<string>) =>
-          told.length === 2 ? both(phone, "US.1") : CustomerNames.customerOf(told[0]!)
-        // the model: which names are known to be one customer on a number, and which are opted out there
-        const linked = numbers.map(() => false)
-        const out = new Map(names.map((name) => [name, numbers.map(() => false)]))
-        const anyLink = (name: string) => linked.includes(true) ? names : [name]
-        const setOut = (which: ReadonlyArray<string>, n: number, isOut: boolean) => {
-          for (const name of which) out.get(name)![n] = isOut
-        }
-        const isOut = (which: ReadonlyArray<string>, n: number) => which.some((name) => out.get(name)![n]!)
-        const history: Array<string> = []
-        for (let i = 1; i <= 60; i++) {
-          const at = own.start + i
-          const n = random.below(2)
-          const number = numbers[n]!
-          const name = random.pick(names)
-          const told = random.pick([names, names, [name]])
-          const kind = random.pick(["STOP", "START", "hello", "tell", "out", "in", "erase", "send", "send", "send"])
-          history.push(`${kind} ${n} ${told.join("+")}`)
-          if (kind === "send") {
-            const outcome = yield* sent(own, name, at, number.id)
-            if (isOut([name], n)) assert.strictEqual(outcome, refused, history.join("\n"))
-          } else if (kind === "erase") {
-            const which = anyLink(name)
-            yield* erase(own, name, at)
-            for (const n of numbers.keys()) setOut(which, n, isOut(which, n))
-            linked.fill(false)
-          } else if (kind === "out" || kind === "in") {
-            const isOfNumber = random.below(2) === 0
-            yield* choose(own, {
-              name,
-              at,
-              preference: kind === "out" ? "opt_out" : "opt_in",
-              ...(isOfNumber ? { phoneNumberId: number.id } : {})
-            })
-            for (const each of isOfNumber ? [n] : numbers.keys()) setOut(anyLink(name), each, kind === "out")
-          } else {
-            const world = { ...own, number }
-            if (kind === "tell") {
-              yield* ContactStore.ContactStore.use((store) =>
-                store.tell({
-                  now: at,
-                  hashes: MessageFixture.hashesOf(whoOf(told)),
-                  providerNumberId: number.providerNumberId,
-                  customer: whoOf(told),
-                  at
-                })
-              )
-            } else yield* said(world, whoOf(told), kind, at)
-            if (told.length === 2) linked[n] = true
-            const which = linked[n] ? names : told
-            setOut(which, n, kind === "STOP" || kind !== "START" && isOut(which, n))
-          }
-        }
-        // nobody is opted out for ever
-        for (const name of names) yield* choose(own, { name, preference: "opt_in", at: own.start + 100 })
-        for (const { id } of numbers) {
-          for (const name of names) assert.strictEqual(yield* sent(own, name, own.start + 101, id), "Claimed")
-        }
-        assert.deepStrictEqual(yield* optOuts(own), [])
-        assert.isTrue(Option.isNone(
-          yield* ContactStore.ContactStore.use((store) => store.get(own.workspace.id, own.number.id, "US.2"))
-        ))
-      })
-  )
 }

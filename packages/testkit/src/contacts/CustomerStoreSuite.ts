@@ -53,7 +53,7 @@ const eraseIn = (own: Fixture.World, names: CustomerRecords.Names, place: Custom
       const step: CustomerStore.Erased = yield* store.erase({
         workspaceId: own.workspace.id,
         names,
-        hashes: names.keys.map(MessageFixture.hashOf),
+        hashes: Object.fromEntries(names.keys.map((each) => [each, MessageFixture.hashOf(each)])),
         place,
         after,
         now: own.start
@@ -220,6 +220,7 @@ export const tests = (it: Fixture.It): void => {
           rateCard: [],
           provider: own.number.provider,
           messageIds: yield* Effect.replicateEffect(Fixture.id("msg"), 10),
+          hashes: {},
           ids: yield* Fixture.eventIds
         })
       })

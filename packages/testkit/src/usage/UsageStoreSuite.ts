@@ -132,7 +132,7 @@ export const tests = (it: Fixture.It): void => {
       yield* customers.erase({
         workspaceId: own.workspace.id,
         names: CustomerRecords.namesOf(to, []),
-        hashes: [],
+        hashes: {},
         place: "messages",
         after: null,
         now: own.start

@@ -7,6 +7,7 @@ import { Effect, Layer } from "effect"
 import { Digest, Mac, SecureRandom } from "effect/crypto"
 // a namespace import: if a named import is missing, loading fails before `NodeVersion.ts` can explain why
 import * as Node from "node:crypto"
+import * as Argon2 from "./Argon2.ts"
 
 const hashNames: { readonly [name in Digest.Algorithm["name"]]: string } = {
   "MD5": "md5",
@@ -55,6 +56,6 @@ const random = Layer.sync(SecureRandom.SecureRandom, () => {
   })
 })
 
-export const layer = Layer.mergeAll(digest, mac, NodeCrypto.layerAead, NodeCrypto.layerKdf).pipe(
+export const layer = Layer.mergeAll(digest, mac, NodeCrypto.layerAead, Argon2.layer).pipe(
   Layer.provideMerge(random)
 )

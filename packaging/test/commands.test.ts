@@ -1,0 +1,139 @@
+/**
+ * Every command of the packed server, in one order in which each has something to do. The commands are those that its own
+ * help lists: one that no line here runs fails.
+ */
+import * as Extent from "@wac/testbed/Extent"
+import * as PostgresServer from "@wac/testbed/PostgresServer"
+import { randomBytes } from "node:crypto"
+import { once } from "node:events"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { afterAll, assert, beforeAll, describe, inject, it, onTestFinished } from "vitest"
+import { did, owner, people, send } from "./Caller.ts"
+import { installNodes } from "./Nodes.ts"
+import * as PackedServer from "./PackedServer.ts"
+
+// the oldest that the server claims
+const oldest = "22.19.0"
+
+let packed: PackedServer.PackedServer
+let others: Awaited<ReturnType<typeof installNodes<typeof oldest>>> | undefined
+
+const versions = Extent.of<ReadonlyArray<typeof oldest | "this">>(["this"], ["this", oldest])
+
+beforeAll(async () => {
+  packed = PackedServer.install(inject("packed"))
+  if (versions.includes(oldest)) others = await installNodes([oldest])
+})
+afterAll(async () => {
+  await packed.remove()
+  others?.remove()
+})
+
+/** A receiver that accepts every event. */
+const receive = async (): Promise<string> => {
+  const server = createServer((request, response) => {
+    request.resume().on("end", () => response.end())
+  }).listen(0, "127.0.0.1")
+  await once(server, "listening")
+  onTestFinished(async () => {
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+}
+
+/** The commands that a help lists; a command that has others is these. */
+const listed = async (node: string, ...words: ReadonlyArray<string>): Promise<ReadonlyArray<string>> => {
+  const { code, stdout } = await packed.run(node, [...words, "--help"], {})
+  assert.strictEqual(code, 0)
+  const names = [...(stdout.split("SUBCOMMANDS\n")[1] ?? "").matchAll(/^ {2}([a-z][a-z-]*) /gm)].map(([, name]) =>
+    name!
+  )
+  if (names.length === 0) return [words.join(" ")]
+  return (await Promise.all(names.map((name) => listed(node, ...words, name)))).flat()
+}
+
+describe.each(versions)("the packed server on Node %s", (version) => {
+  it("carries out every command that its help lists", async () => {
+    const node = version === "this" ? process.execPath : others!.nodes[version]
+    const postgres = await PostgresServer.start("fsync=off")
+    onTestFinished(postgres.remove)
+    const variables = {
+      DATABASE_URL: postgres.url,
+      WAC_MASTER_KEY: randomBytes(32).toString("base64"),
+      WAC_OWNER_EMAIL: owner.email,
+      WAC_OWNER_PASSWORD: owner.password,
+      WEBHOOK_ALLOW_INSECURE: "true",
+      WEBHOOK_ALLOW_CIDRS: "127.0.0.0/8",
+      PUBLIC_URL: "http://127.0.0.1:8080"
+    }
+    const commands = await listed(node)
+    assert.includeMembers([...commands], ["start", "doctor", "members portal-link"])
+    const carried = new Set<string>()
+    /** Carries out a line, which prints one line of JSON, or several; returns the first. */
+    const wac = async (line: string, { code = 0, input = "" } = {}): Promise<ReturnType<typeof JSON.parse>> => {
+      const words = line.split(" ")
+      const ended = await packed.run(node, [...words, "--json"], variables, input)
+      assert.strictEqual(ended.code, code, `${line}: ${ended.stdout}${ended.stderr}`)
+      carried.add(commands.find((command) => line === command || line.startsWith(`${command} `))!)
+      return JSON.parse(ended.stdout.split("\n")[0]!)
+    }
+
+    assert.strictEqual((await wac("migrate")).before, 0)
+    const server = await packed.start(node, variables)
+    carried.add("start")
+    const { authorization, session } = await people(server.url)
+    await did(`${server.url}/internal/webhook`, { headers: session, json: { url: await receive() }, method: "PUT" })
+    await send(server.url, authorization)
+
+    // a database that does not wait for its disk is wrong for a server, and all else is right
+    const { findings } = await wac("doctor", { code: 1 })
+    assert.deepStrictEqual(
+      findings.filter(({ state }: { readonly state: string }) => state === "wrong").length,
+      1,
+      JSON.stringify(findings)
+    )
+
+    const number = "+14155550142"
+    await wac(`numbers add ${number} --id 1066 --account 4711 --token-from -`, { input: "a-token\n" })
+    await wac(`numbers token ${number} --token-from -`, { input: "another-token\n" })
+    await wac(`numbers set ${number} --tier standard --sending off`)
+    assert.include(JSON.stringify(await wac("numbers list")), number)
+    await wac(`numbers remove ${number}`)
+
+    const { id } = await wac("keys create trial")
+    assert.include(JSON.stringify(await wac("keys list")), id)
+    await wac(`keys revoke ${id}`)
+
+    assert.strictEqual((await wac("webhook test")).outcome, "delivered")
+    await wac("webhook replay --since 2026-01-01")
+    await did(`${server.url}/internal/webhook/pause`, { method: "POST", headers: session })
+    await wac("webhook resume")
+    assert.strictEqual((await wac("webhook show")).status, "active")
+
+    await wac("campaigns list")
+    await wac("campaigns confirm")
+
+    await wac("contacts opt-out +15551234567")
+
+    await wac("export +15551234567")
+    await wac("erase +15551234567")
+
+    await wac("members invite ana@shop.example --role developer")
+    assert.include(JSON.stringify(await wac("members list")), owner.email)
+    await wac("members portal-link")
+    await wac(`members unlink ${owner.email}`)
+    await wac(`members reset-password ${owner.email} --password-from -`, { input: "another horse\n" })
+
+    await wac("workspaces create Shop --number +14155550143 --id 1067 --account 4711")
+    const shop = (await wac("workspaces list")).workspaces.at(-1).id
+    await wac(`workspaces tier ${shop} standard`)
+    await wac(`workspaces quota ${shop} 10000`)
+    await wac(`workspaces suspend ${shop}`)
+    await wac(`workspaces unsuspend ${shop}`)
+
+    assert.deepStrictEqual(commands.filter((command) => !carried.has(command)), [])
+    await server.stop()
+  })
+})
