@@ -143,6 +143,7 @@ const core = Effect.gen(function*() {
         expiresAt: null,
         requireSignature: false,
         scopes: undefined,
+        caller: "bench",
         idempotencyKey: Idempotency.IdempotencyKey.make("bench")
       })
     )

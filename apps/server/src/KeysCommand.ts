@@ -1,7 +1,18 @@
 /**
  * The commands `keys list | create | revoke`: the API keys of a workspace.
  */
-import { type ApiKey, ApiKeys, ApiScope, Id, Idempotency, Page, PlainText, Time } from "@wac/core"
+import {
+  type ApiKey,
+  ApiKeys,
+  ApiScope,
+  Id,
+  Idempotency,
+  KeyBinding,
+  Page,
+  PhoneNumberStore,
+  PlainText,
+  Time
+} from "@wac/core"
 import { Clock, Duration, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { SecureRandom } from "effect/crypto"
@@ -15,6 +26,8 @@ const toJson = (key: ApiKey.ApiKey) => ({
   prefix: key.prefix,
   scopes: key.scopes,
   requireSignature: key.requireSignature,
+  phoneNumberIds: key.phoneNumberIds,
+  allowedCidrs: key.allowedCidrs,
   createdAt: Time.iso(key.createdAt),
   expiresAt: Time.isoOrNull(key.expiresAt),
   lastUsedAt: Time.isoOrNull(key.lastUsedAt)
@@ -24,7 +37,9 @@ const describe = (key: ApiKey.ApiKey): string =>
   `${key.id}  ${key.prefix}…  ${key.name}  ` +
   `${key.lastUsedAt === null ? "never used" : `last used ${Time.iso(key.lastUsedAt)}`}` +
   (key.expiresAt === null ? "" : `, expires ${Time.iso(key.expiresAt)}`) +
-  (key.requireSignature ? ", requires signatures" : "") + `, ${key.scopes.join(" ")}`
+  (key.requireSignature ? ", requires signatures" : "") + `, ${key.scopes.join(" ")}` +
+  (key.phoneNumberIds === null ? "" : `, from ${key.phoneNumberIds.join(" ")} only`) +
+  (key.allowedCidrs === null ? "" : `, used from ${key.allowedCidrs.join(" ")} only`)
 
 const list = Command.make(
   "list",
@@ -45,6 +60,13 @@ const list = Command.make(
     )
   })
 ).pipe(Command.withDescription("List the active keys of a workspace, newest first"))
+
+/** A number of the workspace by the service's id, the provider's id or its digits. */
+const numberOf = Effect.fnUntraced(function*(workspaceId: Id.WorkspaceId, name: string) {
+  const all = yield* PhoneNumberStore.PhoneNumberStore.use((store) => store.list(workspaceId))
+  const found = all.find((one) => one.id === name || one.providerNumberId === name || one.phoneNumber === name)
+  return found?.id ?? (yield* new OperatorCommand.CannotDo({ message: `the workspace has no number ${name}` }))
+})
 
 const create = Command.make(
   "create",
@@ -70,15 +92,31 @@ const create = Command.make(
         }`
       ),
       Flag.between(0, ApiScope.all.length)
+    ),
+    from: Flag.String("from").pipe(
+      Flag.withDescription(
+        "A number that the key may send from, by its digits, its id here (pn_…) or the provider's id, one flag for " +
+          "each. If omitted: all of the workspace"
+      ),
+      Flag.between(0, KeyBinding.maxEntries)
+    ),
+    cidrs: Flag.String("cidr").pipe(
+      Flag.withDescription(
+        "A network that the key may be used from (203.0.113.0/24) or a single address, one flag for each. If omitted: " +
+          "anywhere"
+      ),
+      Flag.withSchema(KeyBinding.Network),
+      Flag.between(0, KeyBinding.maxEntries)
     )
   },
-  Effect.fnUntraced(function*({ expiresInDays, name, requireSignature, scopes, workspace }) {
+  Effect.fnUntraced(function*({ cidrs, expiresInDays, from, name, requireSignature, scopes, workspace }) {
     const { id: workspaceId } = yield* WorkspaceChoice.chosen(workspace)
     const random = yield* SecureRandom.SecureRandom
     const now = yield* Clock.currentTimeMillis
     const service = yield* ApiKeys.ApiKeys
     const { key, secrets } = yield* service.issue({
       workspaceId,
+      caller: "the operator",
       name,
       expiresAt: Option.match(expiresInDays, {
         onNone: () => null,
@@ -86,6 +124,10 @@ const create = Command.make(
       }),
       requireSignature,
       scopes: scopes.length === 0 ? undefined : scopes,
+      phoneNumberIds: from.length === 0
+        ? undefined
+        : yield* Effect.forEach(from, (number) => numberOf(workspaceId, number)),
+      allowedCidrs: cidrs.length === 0 ? undefined : cidrs,
       // every run of the command creates a key
       idempotencyKey: yield* Effect.fromResult(Idempotency.parseKey(yield* random.uuidV4({})))
     })

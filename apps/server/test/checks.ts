@@ -276,6 +276,7 @@ export const anotherWorkspace = Effect.fnUntraced(
       expiresAt: null,
       requireSignature: false,
       scopes: undefined,
+      caller: "somebody",
       idempotencyKey: Idempotency.IdempotencyKey.make(crypto.randomUUID())
     })
     const key = {
@@ -358,6 +359,8 @@ export const keyWithScopes = Effect.fnUntraced(
         scopes,
         tokenHash: yield* vault.fingerprint(token),
         signingSecret: yield* vault.seal("whsec_", id),
+        phoneNumberIds: null,
+        allowedCidrs: null,
         requireSignature: false,
         createdAt: now(),
         expiresAt: null,

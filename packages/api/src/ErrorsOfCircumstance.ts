@@ -92,8 +92,12 @@ export const forbidden: { readonly [R in Reasons["forbidden"]]: Entry } = {
     }
   },
   sender_not_available: {
-    when: "The workspace has no such phone number, the operator has switched it off, or the provider has blocked it.",
-    remedy: "`GET /internal/phone-numbers` shows which of these applies, since when and why.",
+    when:
+      "The workspace has no such phone number, the operator has switched it off, the provider has blocked it, or the " +
+      "API key is bound to other numbers.",
+    remedy:
+      "`GET /internal/phone-numbers` shows which of these applies, since when and why, and `GET /internal/api-keys/:id` " +
+      "the numbers of a key.",
     retry: retries.changed,
     example: { message: "the workspace has no such phone number to send from", param: "from" }
   },

@@ -93,10 +93,11 @@ export const unauthorized: { readonly [R in Reasons["unauthorized"]]: Entry } = 
     example: { message: "an API key is required: Authorization: Bearer wac_live_…" }
   },
   invalid_key: {
-    when: "The value of `Authorization` is not a key of this service.",
+    when: "The value of `Authorization` is not a key of this service, or the key is bound to other networks.",
     remedy:
       "Check that `Bearer` precedes the key, that the key is complete and has no line break at its end, and that it " +
-      "belongs to this server.",
+      "belongs to this server. If the key has `allowedCidrs`, use it from there; behind a proxy, the server needs " +
+      "`TRUST_PROXY`.",
     retry: retries.no,
     example: { message: "the API key is not valid" }
   },

@@ -452,7 +452,9 @@ export const byOperation: { readonly [id in OperationId]: Example } = {
       createdAt: "2026-01-02T03:00:00.000Z",
       expiresAt: null,
       revokedAt: null,
-      requireSignature: false
+      requireSignature: false,
+      phoneNumberIds: null,
+      allowedCidrs: ["203.0.113.0/24"]
     }
   },
   "apiKeys.create": {

@@ -75,6 +75,10 @@ export interface ApiKey extends ListedApiKey {
   readonly expiresAt: string | null
   readonly revokedAt: string | null
   readonly requireSignature: boolean
+  /** The only phone numbers that the key may send from; null: all of the workspace. */
+  readonly phoneNumberIds: ReadonlyArray<string> | null
+  /** The only networks that the key may be used from, as CIDRs; null: anywhere. */
+  readonly allowedCidrs: ReadonlyArray<string> | null
 }
 
 /** The request to create a key. */
@@ -87,6 +91,10 @@ export interface CreateApiKey {
   readonly requireSignature?: boolean
   /** What the key may do; `messages:send` is always added. If omitted: sending, reading messages and writing media. */
   readonly scopes?: ReadonlyArray<ApiScope>
+  /** The ids of the only phone numbers of the workspace that the key may send from, 1 to 100; if omitted, all. */
+  readonly phoneNumberIds?: ReadonlyArray<string>
+  /** The only networks that the key may be used from, 1 to 100 CIDRs or single addresses; if omitted, anywhere. */
+  readonly allowedCidrs?: ReadonlyArray<string>
 }
 
 /** A new key. A repetition of the request returns it without the two secrets. */
@@ -611,6 +619,9 @@ export interface SignInMethod {
 /** The kinds of alerts. */
 export type AlertKind =
   | "campaign_paused"
+  | "key_expires_in_1_day"
+  | "key_expires_in_30_days"
+  | "key_expires_in_7_days"
   | "number_blocked"
   | "number_low_quality"
   | "quota_high"

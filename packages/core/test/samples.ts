@@ -29,6 +29,8 @@ export const apiKey = (fields: Partial<ApiKey> = {}): ApiKey => ({
   scopes: ["messages:send"],
   tokenHash: "00",
   signingSecret: { keyId: "k", nonce: new Uint8Array(12), ciphertext: new Uint8Array(48) },
+  phoneNumberIds: null,
+  allowedCidrs: null,
   requireSignature: false,
   createdAt: start,
   expiresAt: null,

@@ -128,6 +128,7 @@ export const issueKey = (
           expiresAt: fields.expiresAt ?? null,
           requireSignature: false,
           scopes: undefined,
+          caller: "somebody",
           idempotencyKey: key(idempotencyKey)
         }))
     )

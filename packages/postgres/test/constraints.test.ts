@@ -47,6 +47,14 @@ const impossible: { readonly [constraint: string]: readonly [table: string, ...c
   api_keys_further_scopes: ["api_keys", { further_scopes: ["messages:read", "all"] }, {
     further_scopes: ["messages:send"]
   }],
+  api_keys_phone_number_ids: ["api_keys", { phone_number_ids: [], token_hash: "bound:h" }],
+  api_keys_allowed_cidrs: ["api_keys", { allowed_cidrs: [], token_hash: "bound:h" }],
+  api_keys_bound: [
+    "api_keys",
+    { token_hash: "bound:h" },
+    { phone_number_ids: ["pn"] },
+    { allowed_cidrs: ["::/0"] }
+  ],
   kept_answers_answer: ["kept_answers", { status: 200 }, { body: "{}" }],
   templates_parameter_format: ["templates", { parameter_format: "none" }],
   suppressions_source: ["suppressions", { source: "nobody" }],

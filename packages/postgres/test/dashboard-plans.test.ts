@@ -6,6 +6,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import {
+  Alert,
   AlertStore as Alerts,
   ApiKeyStore as ApiKeys,
   AuditStore as Audit,
@@ -90,6 +91,8 @@ const lists = Effect.gen(function*() {
     ["audit by thing", pagesOf("aud").map((at) => [audit.list(own, { target: "key 77" }, at), "audit", page])],
     // expired keys that are not revoked are read too
     ["API keys", pagesOf("key").map((at) => [keys.list(own, at, now), "api_keys", 2 * page])],
+    // expired keys are not read
+    ["keys about to expire", [[keys.expiring(own, Alert.expiringAt(now)), "api_keys", 0]]],
     ["replays", pagesOf("job").map((at) => [replays.list(own, at), "replays", page])],
     ["templates", pagesOf("tpl").map((at) => [templates.list(own, {}, at), "templates", page])],
     ["templates by name", pagesOf("tpl").map((at) => [templates.list(own, { name: "name 7" }, at), "templates", 1])]

@@ -43,6 +43,8 @@ const keep = Effect.gen(function*() {
       scopes: ["messages:send"],
       tokenHash: id,
       signingSecret: secret,
+      phoneNumberIds: null,
+      allowedCidrs: null,
       requireSignature: false,
       createdAt: 1,
       expiresAt: null,

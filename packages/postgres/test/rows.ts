@@ -72,6 +72,8 @@ export const possible: { readonly [table: string]: Row } = {
     prefix: "wac_live_abcd",
     scopes: ["messages:send"],
     further_scopes: ["messages:read"],
+    phone_number_ids: null,
+    allowed_cidrs: null,
     token_hash: "h",
     secret_key_id: "k",
     secret_nonce: nonce,

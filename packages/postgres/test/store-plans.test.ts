@@ -6,9 +6,14 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import {
+  type ApiKey,
   ApiKeyStore as ApiKeys,
   type Id,
+  type Idempotency,
   InvitationStore as Invitations,
+  type KeptAnswer,
+  KeptAnswerStore as Answers,
+  KeyBinding,
   MemberStore as Members,
   MessageStore as Messages,
   type Portal,
@@ -27,6 +32,7 @@ import * as MemberStore from "../src/people/MemberStore.ts"
 import { openPortal } from "../src/people/OpenPortal.ts"
 import * as PortalStore from "../src/people/PortalStore.ts"
 import * as SessionStore from "../src/people/SessionStore.ts"
+import * as KeptAnswerStore from "../src/requests/KeptAnswerStore.ts"
 import * as SealedSecretStore from "../src/secrets/SealedSecretStore.ts"
 import * as WorkspaceStore from "../src/workspaces/WorkspaceStore.ts"
 import { carryOut } from "./carryOut.ts"
@@ -73,6 +79,14 @@ const fill = [
     case when i <= 64 then 'older' else 'newer' end, ${sealed}, false, 0
   from generate_series(1, ${stored}) i`,
   `insert into api_key_uses (api_key_id, last_used_at) select 'key ' || i, 1 from generate_series(1, ${stored}) i`,
+  // of both, 4 have expired
+  `insert into api_key_requests (workspace_id, idempotency_key, fingerprint, api_key_id, expires_at)
+  select 'ws 0', 'k ' || i, 'f', 'key ' || i, case when i <= 4 then i else ${now} + 86400000 + i end
+  from generate_series(1, ${stored}) i`,
+  `insert into kept_answers (workspace_id, caller, route, key, fingerprint, token, lease_until, status, body, expires_at)
+  select 'ws 0', 'usr ' || i, 'POST /internal/campaigns', 'key', 'f', 'req ' || i, 0, 201, '{}',
+    case when i <= 4 then i else ${now} + 86400000 + i end
+  from generate_series(1, ${stored}) i`,
   `insert into phone_numbers (id, workspace_id, provider, phone_number, provider_number_id, provider_account_id)
   select 'pn ' || i, 'ws ' || i, 'sandbox', '+1' || i, 'p' || i, 'a' from generate_series(1, ${stored}) i`,
   `insert into phone_number_credentials (phone_number_id, key_id, nonce, ciphertext)
@@ -97,7 +111,9 @@ const tables = [
   "password_resets",
   "portals",
   "api_keys",
+  "api_key_requests",
   "api_key_uses",
+  "kept_answers",
   "phone_numbers",
   "phone_number_credentials",
   "webhooks",
@@ -107,6 +123,29 @@ const tables = [
 
 const workspace = `ws ${some}` as Id.WorkspaceId
 const keyIds = (count: number) => Array.from({ length: count }, (_, i) => `key ${some + i}` as Id.ApiKeyId)
+
+const newKey: ApiKey.ApiKey = {
+  id: "key new" as Id.ApiKeyId,
+  workspaceId: "ws 0" as Id.WorkspaceId,
+  name: "one",
+  prefix: "p",
+  scopes: ["messages:send"],
+  ...KeyBinding.unbound,
+  tokenHash: "hash new",
+  signingSecret: { keyId: "newer", nonce: new Uint8Array(12), ciphertext: new Uint8Array(32) },
+  requireSignature: false,
+  createdAt: now,
+  expiresAt: null,
+  revokedAt: null,
+  lastUsedAt: null
+}
+
+const placeOf = (i: number): KeptAnswer.Place => ({
+  workspaceId: "ws 0" as Id.WorkspaceId,
+  caller: `usr ${i}`,
+  route: "POST /internal/campaigns",
+  key: "key" as Idempotency.IdempotencyKey
+})
 
 const session: Sessions.StoredSession = {
   id: "ses new" as Id.SessionId,
@@ -136,6 +175,7 @@ type Step = readonly [Effect.Effect<unknown, unknown, PgClient.PgClient>, { read
 
 const steps = Effect.gen(function*() {
   const keys = yield* ApiKeys.ApiKeyStore
+  const answers = yield* Answers.KeptAnswerStore
   const members = yield* Members.MemberStore
   const invitations = yield* Invitations.InvitationStore
   const messages = yield* Messages.MessageStore
@@ -151,6 +191,31 @@ const steps = Effect.gen(function*() {
       api_key_uses: 2 * 64
     }],
     "a revocation": [keys.revoke(workspace, keyIds(1)[0]!, now), { api_keys: 2, api_key_uses: 1, workspaces: 1 }],
+    // the row, and an expired one that is deleted with it
+    // the key; its request, and an expired one that is deleted with it
+    "a new API key": [
+      keys.issue(newKey, { key: "new" as Idempotency.IdempotencyKey, fingerprint: "f", caller: "usr" }),
+      {
+        api_keys: 2,
+        api_key_requests: 2 + 2,
+        workspaces: 2
+      }
+    ],
+    "a claim of an Idempotency-Key": [answers.claim(placeOf(0), { fingerprint: "f", token: "own" }, now), {
+      kept_answers: 1 + 2,
+      workspaces: 1
+    }],
+    "the answer to a request": [
+      answers.settle(placeOf(some), `req ${some}`, { status: 201, body: "{}" }, now),
+      { kept_answers: 2, workspaces: 1 }
+    ],
+    "a claim of an answered Idempotency-Key": [
+      answers.claim(placeOf(some), { fingerprint: "f", token: "another" }, now),
+      { kept_answers: 2, workspaces: 1 }
+    ],
+    "a place given back": [answers.settle(placeOf(some), `req ${some}`, null, now), {
+      kept_answers: 2
+    }],
     "a session's use": [sessions.use(`hash ${some}`, now, now + 1), { sessions: 2, people: 1 }],
     "whether a session is fresh": [sessions.isFresh(`hash ${some}`, now), { sessions: 1 }],
     "a proof of presence": [sessions.prove(`hash ${some}`, now), { sessions: 2, people: 1 }],
@@ -229,6 +294,7 @@ const beliefs = ["guessed", "seen"] as const
 const stores = Layer.mergeAll(
   ApiKeyStore.layer,
   InvitationStore.layer,
+  KeptAnswerStore.layer,
   MemberStore.layer,
   MessageStore.layer.pipe(Layer.provide(SecureRandom.layerWebCrypto)),
   SealedSecretStore.layer,

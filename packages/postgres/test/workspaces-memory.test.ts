@@ -8,6 +8,7 @@ import {
   Event,
   type Id,
   type Idempotency,
+  KeyBinding,
   MemberStore,
   PepperStore,
   PhoneNumber,
@@ -170,6 +171,11 @@ property({ length: 80, checkEvery: 20 }, (random, note) =>
       const key = yield* Fixture.apiKey(someWorkspace(), now, {
         scopes: random.pick([["messages:send"], [], ApiScope.defaults, ApiScope.all] as const),
         signingSecret: sealed(),
+        ...random.pick([
+          KeyBinding.unbound,
+          { phoneNumberIds: null, allowedCidrs: ["10.0.0.0/8", "2001:db8::/32"] },
+          { phoneNumberIds: ["pn_1" as Id.PhoneNumberId], allowedCidrs: null }
+        ]),
         requireSignature: random.below(2) === 0,
         expiresAt: random.pick([null, now + minute, now + day])
       })

@@ -3,6 +3,9 @@ import type { AlertKind } from "@wac/client/internal"
 
 export const alertPlaces = {
   campaign_paused: "/campaigns",
+  key_expires_in_1_day: "/api-keys",
+  key_expires_in_30_days: "/api-keys",
+  key_expires_in_7_days: "/api-keys",
   number_blocked: "/phone-numbers",
   number_low_quality: "/phone-numbers",
   quota_high: "/usage",

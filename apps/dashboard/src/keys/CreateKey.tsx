@@ -1,7 +1,8 @@
 /** Creating a key: its form, and the one time that its secrets are shown. */
-import { useMutation, useQueryClient } from "@tanstack/react-query"
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import type { ApiScope, CreateApiKey, CreatedApiKey } from "@wac/client/internal"
 import { useState } from "react"
+import { phoneNumbersQuery } from "../numbers/Queries.ts"
 import { useOnce } from "../session/Once.ts"
 import { address, api } from "../session/Service.ts"
 import { Button } from "../ui/Button.tsx"
@@ -35,16 +36,30 @@ const Form = (
   const [at, setAt] = useState("")
   const [requireSignature, setRequireSignature] = useState(false)
   const [scopes, setScopes] = useState<ReadonlyArray<ApiScope>>(preset)
+  const numbers = useQuery(phoneNumbersQuery)
+  const [phoneNumberIds, setPhoneNumberIds] = useState<ReadonlyArray<string>>([])
+  const [networks, setNetworks] = useState("")
   const once = useOnce<CreateApiKey>()
   const create = useMutation({
     mutationFn: () => {
-      const { idempotencyKey, request } = once([name, lifetime, at, requireSignature, scopes.join()], () => {
+      const { idempotencyKey, request } = once([
+        name,
+        lifetime,
+        at,
+        requireSignature,
+        scopes.join(),
+        phoneNumberIds.join(),
+        networks
+      ], () => {
         const expiresAt = expiryOf(lifetime, at)
+        const allowedCidrs = networks.split(/[\s,]+/).filter((network) => network !== "")
         return {
           name,
           scopes,
           ...(expiresAt === undefined ? {} : { expiresAt }),
-          ...(requireSignature ? { requireSignature } : {})
+          ...(requireSignature ? { requireSignature } : {}),
+          ...(phoneNumberIds.length === 0 ? {} : { phoneNumberIds }),
+          ...(allowedCidrs.length === 0 ? {} : { allowedCidrs })
         }
       })
       return api.apiKeys.create(request, { idempotencyKey })
@@ -122,7 +137,42 @@ const Form = (
           Requests with this key that change something are refused unless they are signed with its signing secret.
         </span>
       </Check>
-      <Failure error={elsewhere(error, "name", "expiresAt")} />
+      {numbers.data === undefined || numbers.data.length < 2 ? null : (
+        <fieldset className="space-y-2">
+          <legend className="mb-1 font-medium">It sends from</legend>
+          <p className="text-[13px] text-muted">If you choose none: from every number, also from those added later.</p>
+          {numbers.data.map(({ id, phoneNumber }) => (
+            <Check
+              key={id}
+              checked={phoneNumberIds.includes(id)}
+              onChange={(isChosen) =>
+                setPhoneNumberIds((chosen) =>
+                  isChosen ? [...chosen, id].sort() : chosen.filter((other) => other !== id)
+                )}
+            >
+              {phoneNumber}
+            </Check>
+          ))}
+        </fieldset>
+      )}
+      <Field
+        label="Used from"
+        hint="Networks or addresses, for example 203.0.113.0/24. If you name none: from anywhere."
+        error={error}
+        param="allowedCidrs"
+      >
+        {(control) => (
+          <input
+            {...control}
+            autoComplete="off"
+            spellCheck={false}
+            className="field font-mono"
+            value={networks}
+            onChange={(event) => setNetworks(event.target.value)}
+          />
+        )}
+      </Field>
+      <Failure error={elsewhere(error, "name", "expiresAt", "allowedCidrs")} />
       <div className="flex flex-wrap justify-end gap-2">
         <Button onClick={onCancel}>Cancel</Button>
         <Button look="primary" type="submit" isPending={create.isPending}>Create key</Button>

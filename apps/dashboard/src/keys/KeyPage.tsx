@@ -2,6 +2,7 @@
 import { useQuery } from "@tanstack/react-query"
 import { useParams } from "@tanstack/react-router"
 import { useState } from "react"
+import { phoneNumbersQuery } from "../numbers/Queries.ts"
 import { api } from "../session/Service.ts"
 import { live, useRefusal } from "../session/Session.tsx"
 import { Button } from "../ui/Button.tsx"
@@ -22,6 +23,7 @@ export const KeyPage = () => {
     queryFn: ({ signal }) => api.apiKeys.get(id, { signal }),
     ...live(10_000)
   })
+  const numbers = useQuery(phoneNumbersQuery)
   const { data: key } = query
   const isExpired = useNow((now) => key?.expiresAt != null && Date.parse(key.expiresAt) <= now)
   return (
@@ -50,6 +52,13 @@ export const KeyPage = () => {
                 <Fact name="May">
                   {scopesInWords(key.scopes)}
                 </Fact>
+                <Fact name="Sends from">
+                  {key.phoneNumberIds === null
+                    ? "Every number"
+                    : key.phoneNumberIds.map((id) => numbers.data?.find((one) => one.id === id)?.phoneNumber ?? id)
+                      .join(", ")}
+                </Fact>
+                <Fact name="Used from">{key.allowedCidrs === null ? "Anywhere" : key.allowedCidrs.join(", ")}</Fact>
                 <Fact name="Last used">
                   <TimeOr at={key.lastUsedAt} none="Never" />
                 </Fact>

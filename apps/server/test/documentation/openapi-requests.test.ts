@@ -161,9 +161,12 @@ const meaningful: { readonly [operationId: string]: (body: Json) => Json } = {
   // the id of a phone number that the workspace has
   "optOuts.set": ({ phone_number_id: _, ...rest }: Json) => rest,
   "optOuts.end": ({ phone_number_id: _, ...rest }: Json) => rest,
-  // later than now
-  "apiKeys.create": ({ expiresAt, ...body }) =>
-    expiresAt === undefined ? body : { ...body, expiresAt: expiresAt.replace(/^\d{4}/, "2096") },
+  // later than now; numbers of the workspace are no matter of form, nor which texts of these characters are networks
+  "apiKeys.create": ({ allowedCidrs, expiresAt, phoneNumberIds: _, ...body }) => ({
+    ...body,
+    ...(expiresAt === undefined ? {} : { expiresAt: expiresAt.replace(/^\d{4}/, "2096") }),
+    ...(allowedCidrs === undefined ? {} : { allowedCidrs: allowedCidrs.map(() => "203.0.113.0/24") })
+  }),
   // one after the other; both years are leap years, as whatever was there may have been
   "replays.create": ({ since, until, ...body }) => ({
     ...body,

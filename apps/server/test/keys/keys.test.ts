@@ -2,9 +2,20 @@
  * API keys: issuing, listing, revoking, expiring, and the signatures of requests made with them (contract §5).
  */
 import { assert, describe, layer } from "@effect/vitest"
-import { ApiKeys, ApiKeyStore, ApiScope, type Id, type Sealed, SealedSecretStore, Time } from "@wac/core"
+import {
+  ApiKeys,
+  ApiKeyStore,
+  ApiScope,
+  Id,
+  type PhoneNumber,
+  PhoneNumberStore,
+  type Sealed,
+  SealedSecretStore,
+  Time
+} from "@wac/core"
 import { requestPayload, type RequestPayloadInput, sign } from "@wac/verifier"
 import { Context, Deferred, Effect, Fiber, Layer, Option } from "effect"
+import { SecureRandom } from "effect/crypto"
 import { vi } from "vitest"
 import * as checks from "../checks.ts"
 import { type Answer, call, createKey, hello, noticed, pages, ready, send } from "../harness.ts"
@@ -53,6 +64,19 @@ const revoke = ({ session, url }: Pick<checks.Ready, "session" | "url">, id: str
 
 const templates = (url: string, { apiKey }: { readonly apiKey: string }): Effect.Effect<Answer> =>
   call(`${url}/v1/templates`, { headers: { authorization: `Bearer ${apiKey}` } })
+
+/** The numbers of a workspace; of the server's own unless another is given. */
+const numbersOf = ({ services, workspaceId }: typeof Fixture.Service, of: Id.WorkspaceId = workspaceId) =>
+  PhoneNumberStore.PhoneNumberStore.use((store) => store.list(of)).pipe(Effect.provideContext(services))
+
+/** Another number in the account of a number, not the default. */
+const another = ({ services }: typeof Fixture.Service, number: PhoneNumber.PhoneNumber) =>
+  Effect.gen(function*() {
+    const id = yield* Id.generate(yield* SecureRandom.SecureRandom, "pn")
+    const made = { ...number, id, phoneNumber: "+15005550177", providerNumberId: `provider-${id}`, isDefault: false }
+    assert.isTrue(yield* PhoneNumberStore.PhoneNumberStore.use((store) => store.add(made)))
+    return made
+  }).pipe(Effect.provide(SecureRandom.layerWebCrypto), Effect.provideContext(services))
 
 const idsOf = (answer: Answer): ReadonlyArray<string> => answer.body.data.map(({ id }: { readonly id: string }) => id)
 
@@ -108,6 +132,102 @@ layer(Fixture.layer, checks.live)("API keys", (it) => {
           assert.deepStrictEqual([listed.id, listed.scopes], [answer.body.id, expected])
         }
       }))
+
+    it.effect("a key's details show what it is bound to, and the list still has four fields only", () =>
+      Effect.gen(function*() {
+        const server = yield* Fixture
+        const number = (yield* numbersOf(server))[0]!
+        const binding = { phoneNumberIds: [number.id], allowedCidrs: ["127.0.0.0/8", "::1"] }
+        const { body, status } = yield* create(server, { name: "bound", ...binding })
+        assert.strictEqual(status, 201)
+        const shown = (yield* get(server, body.id)).body
+        assert.deepStrictEqual([shown.phoneNumberIds, shown.allowedCidrs], [[number.id], ["127.0.0.0/8", "::1/128"]])
+        const listed = (yield* list(server)).body.data[0]
+        assert.deepStrictEqual(Object.keys(listed).sort(), ["id", "lastUsedAt", "name", "scopes"])
+        const free = yield* create(server, { name: "free" })
+        const { allowedCidrs, phoneNumberIds } = (yield* get(server, free.body.id)).body
+        assert.deepStrictEqual([phoneNumberIds, allowedCidrs], [null, null])
+      }))
+
+    it.effect("what a key cannot be bound to is refused by its place", () =>
+      Effect.gen(function*() {
+        const server = yield* Fixture
+        const own = (yield* numbersOf(server))[0]!
+        const foreign = (yield* numbersOf(server, server.other.id))[0]!
+        const refused: ReadonlyArray<readonly [body: object, param: string]> = [
+          [{ phoneNumberIds: [] }, "phoneNumberIds"],
+          [{ phoneNumberIds: [own.id, foreign.id] }, "phoneNumberIds[1]"],
+          [{ phoneNumberIds: [own.phoneNumber] }, "phoneNumberIds[0]"],
+          [{ phoneNumberIds: null }, "phoneNumberIds"],
+          [{ allowedCidrs: [] }, "allowedCidrs"],
+          [{ allowedCidrs: ["10.0.0.0/8", "10.0.0.1/8"] }, "allowedCidrs[1]"],
+          [{ allowedCidrs: ["::ffff:10.0.0.0/104"] }, "allowedCidrs[0]"],
+          [{ allowedCidrs: ["example.com"] }, "allowedCidrs[0]"],
+          [{ allowedCidrs: Array.from({ length: 101 }, (_, i) => `10.0.0.${i}`) }, "allowedCidrs"]
+        ]
+        for (const [body, param] of refused) {
+          checks.assertError(yield* create(server, { name: "bound", ...body }), 400, {
+            code: "invalid_body",
+            reason: "invalid_field",
+            param
+          })
+        }
+      }))
+
+    it.effect("a key that is bound to other numbers sends neither from this one nor without naming one", () =>
+      Effect.gen(function*() {
+        const server = yield* Fixture
+        const own = (yield* numbersOf(server)).find(({ isDefault }) => isDefault)!
+        const { body: bound } = yield* create(server, { name: "bound", phoneNumberIds: [own.id] })
+        assert.strictEqual((yield* send({ url: server.url, key: bound }, hello())).status, 200)
+        const second = yield* another(server, own)
+        const { body: elsewhere } = yield* create(server, { name: "bound", phoneNumberIds: [second.id] })
+        const refused = { code: "forbidden", reason: "sender_not_available", param: "from" }
+        checks.assertError(yield* send({ url: server.url, key: elsewhere }, hello()), 403, refused)
+        const from = (number: { readonly phoneNumber: string }) => ({ ...hello(), from: number.phoneNumber })
+        checks.assertError(yield* send({ url: server.url, key: elsewhere }, from(own)), 403, refused)
+        checks.assertError(yield* send({ url: server.url, key: bound }, from(second)), 403, refused)
+        assert.strictEqual((yield* send({ url: server.url, key: elsewhere }, from(second))).status, 200)
+      }))
+
+    it.effect("a key that is bound to networks is used from these alone, by the word of trusted proxies", () =>
+      Effect.gen(function*() {
+        const server = yield* Fixture
+        const here = yield* create(server, { name: "here", allowedCidrs: ["127.0.0.0/8", "::1"] })
+        const away = yield* create(server, { name: "away", allowedCidrs: ["203.0.113.0/24"] })
+        const answer = (key: { readonly apiKey: string }, forwarded?: string) =>
+          call(`${server.url}/v1/templates`, {
+            headers: {
+              authorization: `Bearer ${key.apiKey}`,
+              ...(forwarded === undefined ? {} : { "x-forwarded-for": forwarded })
+            }
+          })
+        assert.strictEqual((yield* answer(here.body)).status, 200)
+        // this server trusts no proxy
+        assert.strictEqual((yield* answer(here.body, "203.0.113.9")).status, 200)
+        checks.assertError(yield* answer(away.body, "203.0.113.9"), 401, unauthorized("invalid_key"))
+        checks.assertError(yield* answer(away.body), 401, unauthorized("invalid_key"))
+        assert.isNull((yield* get(server, away.body.id)).body.lastUsedAt)
+      }))
+
+    it.effect("a key that is bound to networks is judged by the address that a trusted proxy forwards", () =>
+      Effect.gen(function*() {
+        const server = yield* ready({ environment: { TRUST_PROXY: "127.0.0.0/8, ::1, 10.0.0.0/8" } })
+        const { body: key } = yield* create(server, { name: "away", allowedCidrs: ["203.0.113.0/24", "2001:db8::/32"] })
+        const status = (forwarded: string) =>
+          Effect.map(
+            call(`${server.url}/v1/templates`, {
+              headers: { authorization: `Bearer ${key.apiKey}`, "x-forwarded-for": forwarded }
+            }),
+            (answer) => answer.status
+          )
+        for (const inside of ["203.0.113.9", "::ffff:203.0.113.9", "2001:db8::7", "203.0.113.9, 10.1.2.3"]) {
+          assert.strictEqual(yield* status(inside), 200, inside)
+        }
+        for (const outside of ["203.0.114.9", "203.0.113.9, 198.51.100.7", "unknown", "10.1.2.3", "2001:db9::"]) {
+          assert.strictEqual(yield* status(outside), 401, outside)
+        }
+      }).pipe(Effect.scoped))
 
     it.effect("a key that may only send reads no message, event or file, and stores no file", () =>
       Effect.gen(function*() {
@@ -275,7 +395,7 @@ layer(Fixture.layer, checks.live)("API keys", (it) => {
         )
       }))
 
-    it.effect("a single key has nine fields", () =>
+    it.effect("a single key has eleven fields", () =>
       Effect.gen(function*() {
         const server = yield* Fixture
         const created = (yield* create(server, { name: "full", requireSignature: true })).body
@@ -290,7 +410,9 @@ layer(Fixture.layer, checks.live)("API keys", (it) => {
           createdAt: created.createdAt,
           expiresAt: null,
           revokedAt: null,
-          requireSignature: true
+          requireSignature: true,
+          phoneNumberIds: null,
+          allowedCidrs: null
         })
       }))
 

@@ -3,9 +3,12 @@
  */
 import { assert, describe, it as test, layer } from "@effect/vitest"
 import { Access, Api, Traits } from "@wac/api"
-import { Context, Effect } from "effect"
+import { Idempotency, KeptAnswer, KeptAnswerStore } from "@wac/core"
+import { Fixture as TimeFixture } from "@wac/testkit"
+import { Context, Duration, Effect, Fiber } from "effect"
+import { Digest } from "effect/crypto"
 import * as checks from "../checks.ts"
-import { type Answer, call, isReplayed, receiver, setWebhook } from "../harness.ts"
+import { type Answer, call, isReplayed, ownPage, ready, receiver, setWebhook } from "../harness.ts"
 
 const campaign = { name: "spring", template: { name: "hello_world", language: "en_US" } }
 
@@ -122,6 +125,30 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("Idem
       assert.deepStrictEqual((yield* post("members", person, key)).body, invited)
     }))
 
+  it.effect("one key of two people makes two API keys, and again of each person none", () =>
+    Effect.gen(function*() {
+      const { session, url } = yield* checks.Served
+      const email = "second@example.com"
+      const { body: { inviteUrl } } = yield* post("members", { email, role: "developer" })
+      const password = "correct horse battery staple"
+      const joined = yield* call(`${url}/internal/invitations/accept`, {
+        headers: ownPage,
+        body: { token: /token=(\w+)$/.exec(inviteUrl)![1]!, password }
+      })
+      assert.strictEqual(joined.status, 200, joined.text)
+      const second = { ...ownPage, cookie: joined.headers.getSetCookie()[0]!.split(";")[0]! }
+      const key = crypto.randomUUID()
+      const create = (headers: { readonly [name: string]: string }) =>
+        call(`${url}/internal/api-keys`, { headers: { ...headers, "idempotency-key": key }, body: { name: "one" } })
+      const [mine, theirs] = [yield* create(session), yield* create(second)]
+      assert.deepStrictEqual([mine.status, theirs.status], [201, 201])
+      assert.notStrictEqual(mine.body.id, theirs.body.id)
+      for (const [headers, first] of [[session, mine], [second, theirs]] as const) {
+        const again = yield* create(headers)
+        assert.deepStrictEqual([again.body.id, again.body.apiKey, isReplayed(again)], [first.body.id, undefined, true])
+      }
+    }))
+
   it.effect("a refusal binds nothing: the same key is judged anew, with any body", () =>
     Effect.gen(function*() {
       const key = crypto.randomUUID()
@@ -164,4 +191,76 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("Idem
       const audit = yield* call(`${url}/internal/audit?limit=100`, { headers: session })
       assert.lengthOf(audit.body.data.filter(({ target }: { readonly target: string }) => target === body.id), 1)
     }))
+})
+
+describe("a request that another server works on", () => {
+  /** A server, and a request under a key that another server has claimed at a time of this one's clock. */
+  const claimedElsewhere = (ago: number) =>
+    Effect.gen(function*() {
+      const { services, session, url } = yield* ready({ environment: checks.unlimited })
+      const store = Context.get(services, KeptAnswerStore.KeptAnswerStore)
+      const person = (yield* call(`${url}/internal/session`, { headers: session })).body
+      const key = crypto.randomUUID()
+      const place: KeptAnswer.Place = {
+        workspaceId: person.workspaceId,
+        caller: `${person.userId} ${person.email}`,
+        route: "POST /internal/campaigns",
+        key: Idempotency.IdempotencyKey.make(key)
+      }
+      const fingerprint = yield* Effect.provideContext(
+        Digest.Digest.use((digest) => Idempotency.fingerprint(digest, campaign)),
+        services
+      )
+      const claim = yield* store.claim(place, { fingerprint, token: "another server" }, checks.now() - ago)
+      assert.strictEqual(claim._tag, "Claimed")
+      return {
+        post: (body: unknown) =>
+          call(`${url}/internal/campaigns`, { headers: { ...session, "idempotency-key": key }, body }),
+        settle: (answer: KeptAnswer.Answer | null) => store.settle(place, "another server", answer, checks.now()),
+        campaigns: Effect.map(
+          call(`${url}/internal/campaigns`, { headers: session }),
+          ({ body }): number => body.data.length
+        )
+      }
+    }).pipe(Effect.provide(TimeFixture.timeOfAsker))
+
+  test.live("is joined by equal ones, which get its answer, while another body is refused at once", () =>
+    Effect.gen(function*() {
+      const { campaigns, post, settle } = yield* claimedElsewhere(0)
+      const joined = yield* Effect.forkScoped(Effect.all([post(campaign), post(campaign)], { concurrency: 2 }))
+      checks.assertError(yield* post({ ...campaign, name: "other" }), 409, {
+        code: "idempotency_conflict",
+        reason: "payload_mismatch"
+      })
+      yield* Effect.sleep("300 millis")
+      assert.isUndefined(joined.pollUnsafe())
+      yield* settle({ status: 201, body: "{\"id\":\"made elsewhere\"}" })
+      for (const answer of yield* Fiber.join(joined)) {
+        assert.deepStrictEqual([answer.status, answer.body, isReplayed(answer)], [201, { id: "made elsewhere" }, true])
+      }
+      assert.strictEqual(yield* campaigns, 0)
+    }).pipe(Effect.scoped))
+
+  test.live("is taken over by an equal one, once, if it was refused", () =>
+    Effect.gen(function*() {
+      const { campaigns, post, settle } = yield* claimedElsewhere(0)
+      const joined = yield* Effect.forkScoped(Effect.all([post(campaign), post(campaign)], { concurrency: 2 }))
+      yield* Effect.sleep("300 millis")
+      yield* settle(null)
+      const answers = yield* Fiber.join(joined)
+      assert.deepStrictEqual(answers.map(({ status }) => status), [201, 201])
+      assert.lengthOf(answers.filter(isReplayed), 1)
+      assert.strictEqual(yield* campaigns, 1)
+    }).pipe(Effect.scoped))
+
+  test.live("is not done a second time if that server ended before it answered, and its late answer still counts", () =>
+    Effect.gen(function*() {
+      const { campaigns, post, settle } = yield* claimedElsewhere(Duration.toMillis(KeptAnswer.lease))
+      const lost = { code: "server_error", reason: "outcome_unknown" }
+      for (let times = 0; times < 2; times++) checks.assertError(yield* post(campaign), 504, lost)
+      assert.strictEqual(yield* campaigns, 0)
+      yield* settle({ status: 201, body: "{\"id\":\"late\"}" })
+      const late = yield* post(campaign)
+      assert.deepStrictEqual([late.status, late.body], [201, { id: "late" }])
+    }).pipe(Effect.scoped))
 })

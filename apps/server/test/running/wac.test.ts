@@ -47,6 +47,18 @@ it.live("an operator creates a workspace, its owner's invitation, keys and limit
     const shown = yield* run(`keys list ${here}`)
     assert.match(shown.stdout, new RegExp(`^${key.id}  wac_live_\\S*  orders  never used, expires `))
     assert.notInclude(shown.stdout, key.apiKey)
+    const narrow = resultOf(
+      yield* run(`keys create narrow ${here} --from +14155550123 --cidr 10.0.0.0/8 --cidr 203.0.113.7 --json`)
+    )
+    assert.deepStrictEqual(narrow.allowedCidrs, ["10.0.0.0/8", "203.0.113.7/32"])
+    assert.lengthOf(narrow.phoneNumberIds, 1)
+    assert.include(
+      (yield* run(`keys list ${here}`)).stdout,
+      `from ${narrow.phoneNumberIds[0]} only, used from 10.0.0.0/8 203.0.113.7/32 only`
+    )
+    assertRefused(yield* run(`keys create wrong ${here} --from +15005550199`), /has no number \+15005550199/)
+    assert.strictEqual((yield* run(`keys create wrong ${here} --cidr 10.0.0.1/8`)).code, 1)
+    assert.include(resultOf(yield* run(`keys revoke ${narrow.id} ${here} --json`)), { revoked: true })
     const send = (idempotencyKey: string) =>
       call(`${url}/v1/messages`, {
         headers: { authorization: `Bearer ${key.apiKey}`, "idempotency-key": idempotencyKey },

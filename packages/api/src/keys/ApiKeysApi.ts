@@ -1,7 +1,7 @@
 /**
  * `/internal/api-keys` (specification §4 *Internal dashboard-only endpoints*, contract §5).
  */
-import { ApiScope, PlainText } from "@wac/core"
+import { ApiScope, KeyBinding, PlainText } from "@wac/core"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Access, NeedsFreshSession, OpenToPortal, session } from "../Access.ts"
@@ -28,8 +28,18 @@ export const ApiKey = Schema.Struct({
   createdAt: Timestamp,
   expiresAt: Schema.NullOr(Timestamp),
   revokedAt: Schema.NullOr(Timestamp),
-  requireSignature: Schema.Boolean
+  requireSignature: Schema.Boolean,
+  phoneNumberIds: Schema.NullOr(Schema.Array(Schema.String)).annotate({
+    description: "The only phone numbers that the key may send from; null: all of the workspace"
+  }),
+  allowedCidrs: Schema.NullOr(Schema.Array(Schema.String)).annotate({
+    description: "The only networks that the key may be used from; null: anywhere"
+  })
 }).annotate({ identifier: "ApiKey" })
+
+/** What a key is bound to. An empty list is refused: it could be meant as nothing or as everything. */
+const bound = <S extends Schema.Top>(entry: S) =>
+  Schema.Array(entry).check(Schema.isMinLength(1), Schema.isMaxLength(KeyBinding.maxEntries))
 
 /** The request to create a key. */
 export const CreateApiKey = Schema.Struct({
@@ -46,6 +56,17 @@ export const CreateApiKey = Schema.Struct({
     Schema.Array(ApiScope.ApiScope).check(Schema.isMaxLength(100)).annotate({
       description: "What the key may do, in any order; `messages:send` is always added. If omitted: " +
         ApiScope.defaults.map((scope) => `\`${scope}\``).join(", ")
+    })
+  ),
+  phoneNumberIds: Schema.optionalKey(
+    bound(Schema.String.check(Schema.isMaxLength(64))).annotate({
+      description: "The ids of the only phone numbers of the workspace that the key may send from; if omitted, all"
+    })
+  ),
+  allowedCidrs: Schema.optionalKey(
+    bound(KeyBinding.Network).annotate({
+      description: "The only networks that the key may be used from, as CIDRs like `203.0.113.0/24` or single " +
+        "addresses; if omitted, anywhere. From elsewhere, the key is answered as if it did not exist"
     })
   )
 }).annotate({ identifier: "CreateApiKey" })

@@ -5,15 +5,19 @@
 import { Duration } from "effect"
 import * as Campaign from "../campaigns/Campaign.ts"
 import type { AlertId, WorkspaceId } from "../Id.ts"
+import * as ApiKey from "../keys/ApiKey.ts"
 import type { PhoneNumber } from "../numbers/PhoneNumber.ts"
 import * as SenderBlock from "../numbers/SenderBlock.ts"
 import type { Template } from "../templates/Template.ts"
-import type { Instant } from "../Time.ts"
+import { type Instant, iso } from "../Time.ts"
 import * as Webhook from "../webhooks/Webhook.ts"
 
 /** The kinds of alerts. */
 export const kinds = [
   "campaign_paused",
+  "key_expires_in_1_day",
+  "key_expires_in_30_days",
+  "key_expires_in_7_days",
   "number_blocked",
   "number_low_quality",
   "quota_high",
@@ -64,6 +68,24 @@ export const retention = Duration.days(365)
 /** How long before a webhook's automatic pause its alert opens. */
 const pausingWithin = Duration.hours(6)
 
+/** How long before a key expires its alerts open; they stay open until it has expired. */
+const expirySteps: ReadonlyArray<readonly [kind: Kind, before: Duration.Duration]> = [
+  ["key_expires_in_30_days", Duration.days(30)],
+  ["key_expires_in_7_days", Duration.days(7)],
+  ["key_expires_in_1_day", Duration.days(1)]
+]
+
+/** A key that was not used for this long misses nobody when it expires. */
+const inUseFor = Duration.days(30)
+
+/** The keys whose alerts may be open at a time (`ApiKeyStore.expiring`). */
+export const expiringAt = (now: Instant) => ({
+  now,
+  until: now + Math.max(...expirySteps.map(([, before]) => Duration.toMillis(before))),
+  usedSince: now - Duration.toMillis(inUseFor),
+  limit: 100
+})
+
 /** The fraction of the quota from which `quota_high` applies. */
 const highFrom = 0.8
 
@@ -77,12 +99,16 @@ export interface State {
   readonly numbers: ReadonlyArray<PhoneNumber>
   readonly pausedTemplates: ReadonlyArray<Template>
   readonly pausedCampaigns: ReadonlyArray<Campaign.Campaign>
+  /** At least every key for which {@link expiringAt} asks. */
+  readonly expiringKeys: ReadonlyArray<
+    Pick<ApiKey.ApiKey, "id" | "name" | "prefix" | "expiresAt" | "revokedAt" | "lastUsedAt">
+  >
   readonly quota: { readonly month: string; readonly used: number; readonly limit: number | null }
 }
 
 /** Lists every current problem. Pure. */
 export const matters = (
-  { now, numbers, pausedCampaigns, pausedTemplates, quota, webhook }: State
+  { expiringKeys, now, numbers, pausedCampaigns, pausedTemplates, quota, webhook }: State
 ): ReadonlyArray<Matter> => {
   const found: Array<Matter> = []
   if (webhook !== undefined) {
@@ -129,6 +155,19 @@ export const matters = (
       subject: id,
       message: `The campaign ${name} has paused itself: ${Campaign.describe(pausedFor)}.`
     })
+  }
+  for (const key of expiringKeys) {
+    const { expiresAt, id, lastUsedAt, name, prefix } = key
+    if (expiresAt === null || lastUsedAt === null || ApiKey.refusal(key, now) !== undefined) continue
+    if (lastUsedAt <= now - Duration.toMillis(inUseFor)) continue
+    for (const [kind, before] of expirySteps) {
+      if (expiresAt - now > Duration.toMillis(before)) continue
+      found.push({
+        kind,
+        subject: id,
+        message: `The API key ${name} (${prefix}…) is in use and expires at ${iso(expiresAt)}: create another in time.`
+      })
+    }
   }
   const { limit, month, used } = quota
   if (limit !== null && used >= limit * highFrom) {

@@ -7,6 +7,7 @@ import { SecureRandom } from "effect/crypto"
 import { CampaignStore } from "../campaigns/CampaignStore.ts"
 import { ChangeRecorder } from "../changes/ChangeRecorder.ts"
 import * as Id from "../Id.ts"
+import { ApiKeyStore } from "../keys/ApiKeyStore.ts"
 import * as Signature from "../keys/Signature.ts"
 import { CurrentLimits } from "../limits/Limits.ts"
 import * as Quota from "../limits/Quota.ts"
@@ -74,6 +75,7 @@ export const layer = Layer.effectDiscard(
     const numbers = yield* PhoneNumberStore
     const templates = yield* TemplateStore
     const campaigns = yield* CampaignStore
+    const keys = yield* ApiKeyStore
     const usage = yield* UsageStore
     const transport = yield* WebhookTransport
     const vault = yield* Vault
@@ -96,19 +98,23 @@ export const layer = Layer.effectDiscard(
     const matters = Effect.fnUntraced(function*({ id, monthlyQuota }: Workspace) {
       const now = yield* Clock.currentTimeMillis
       const month = Quota.monthOf(now)
-      const [webhook, ofNumbers, { items: pausedTemplates }, pausedCampaigns, months] = yield* Effect.all([
-        webhookOf(id),
-        numbers.list(id),
-        templates.list(id, { status: "paused" }, { limit: 100, after: null }),
-        campaigns.paused(id),
-        usage.months(id)
-      ])
+      const [webhook, ofNumbers, { items: pausedTemplates }, pausedCampaigns, expiringKeys, months] = yield* Effect.all(
+        [
+          webhookOf(id),
+          numbers.list(id),
+          templates.list(id, { status: "paused" }, { limit: 100, after: null }),
+          campaigns.paused(id),
+          keys.expiring(id, Alert.expiringAt(now)),
+          usage.months(id)
+        ]
+      )
       return Alert.matters({
         now,
         webhook,
         numbers: ofNumbers,
         pausedTemplates,
         pausedCampaigns,
+        expiringKeys,
         quota: {
           month,
           used: months.find((one) => one.month === month)?.used ?? 0,

@@ -10,8 +10,9 @@ import type { ApiKeyId, WorkspaceId } from "../Id.ts"
 import type { Sealed } from "../secrets/Sealed.ts"
 import type { Instant } from "../Time.ts"
 import type { ApiScope } from "./ApiScope.ts"
+import type { KeyBinding } from "./KeyBinding.ts"
 
-export interface ApiKey {
+export interface ApiKey extends KeyBinding {
   readonly id: ApiKeyId
   readonly workspaceId: WorkspaceId
   readonly name: string

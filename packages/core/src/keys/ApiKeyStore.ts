@@ -10,6 +10,14 @@ import type { Instant } from "../Time.ts"
 import type { Workspace } from "../workspaces/Workspace.ts"
 import type { ApiKey } from "./ApiKey.ts"
 
+/** What a new key is issued under: a key of the workspace and caller, with the fingerprint of what was asked. */
+export interface Issuance {
+  readonly key: IdempotencyKey
+  readonly fingerprint: string
+  /** The person or program that asks, without line breaks; if omitted, the service itself. */
+  readonly caller?: string
+}
+
 /** The result of issuing a key under an idempotency key. */
 export type Issued =
   | { readonly _tag: "Created"; readonly key: ApiKey }
@@ -20,12 +28,12 @@ export type Issued =
 
 export class ApiKeyStore extends Context.Service<ApiKeyStore, {
   /**
-   * Stores a new key, once for each idempotency key of the workspace within `Idempotency.retention`. Atomic: if
+   * Stores a new key, once for each idempotency key of the workspace and caller within `Idempotency.retention`. Atomic: if
    * requests with one idempotency key race, exactly one is `Created`. Safe to repeat after a {@link StoreError}.
    */
   readonly issue: (
     key: ApiKey,
-    idempotency: { readonly key: IdempotencyKey; readonly fingerprint: string }
+    idempotency: Issuance
   ) => Effect.Effect<Issued, StoreError>
   /** Finds a key, active or not, and its workspace by the token's hash. `at` is the storage's time (`StorageTime`). */
   readonly findByTokenHash: (
@@ -42,6 +50,14 @@ export class ApiKeyStore extends Context.Service<ApiKeyStore, {
     page: PageRequest,
     now: Instant
   ) => Effect.Effect<Page<ApiKey>, StoreError>
+  /**
+   * The workspace's keys that are live at `now`, expire until `until` (included) and were used after `usedSince`: the
+   * first to expire, at most `limit`.
+   */
+  readonly expiring: (
+    workspaceId: WorkspaceId,
+    asked: { readonly now: Instant; readonly until: Instant; readonly usedSince: Instant; readonly limit: number }
+  ) => Effect.Effect<ReadonlyArray<ApiKey>, StoreError>
   /**
    * Revokes a key. A key that is already revoked keeps its first `revokedAt`. From now on *accept* refuses it. Returns
    * `none` if the workspace has no such key. Safe to repeat.

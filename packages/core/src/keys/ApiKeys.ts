@@ -8,6 +8,7 @@ import { IdempotencyConflict, InvalidBody, type NotFound, ServerError, Unauthori
 import * as Id from "../Id.ts"
 import * as Lookup from "../Lookup.ts"
 import { fingerprint, type IdempotencyKey } from "../messages/Idempotency.ts"
+import { PhoneNumberStore } from "../numbers/PhoneNumberStore.ts"
 import type { Page, PageRequest } from "../Page.ts"
 import { Vault } from "../secrets/Vault.ts"
 import type { StoreError } from "../StoreError.ts"
@@ -16,6 +17,7 @@ import type { Workspace } from "../workspaces/Workspace.ts"
 import * as ApiKey from "./ApiKey.ts"
 import { ApiKeyStore } from "./ApiKeyStore.ts"
 import * as ApiScope from "./ApiScope.ts"
+import * as KeyBinding from "./KeyBinding.ts"
 import * as Signature from "./Signature.ts"
 
 /** An authenticated caller of the public API. */
@@ -41,6 +43,12 @@ export interface IssueKey {
   readonly requireSignature: boolean
   /** `messages:send` is always added; without a choice, the key has `ApiScope.defaults`. */
   readonly scopes: ReadonlyArray<ApiScope.ApiScope> | undefined
+  /** The ids of the only numbers that the key may send from, each of the workspace; all numbers if omitted. */
+  readonly phoneNumberIds?: ReadonlyArray<string> | undefined
+  /** The only networks that the key may be used from (`KeyBinding.networkIssue`); anywhere if omitted. */
+  readonly allowedCidrs?: ReadonlyArray<string> | undefined
+  /** The person or program that asks. The idempotency key is another one for every other caller. */
+  readonly caller: string
   readonly idempotencyKey: IdempotencyKey
 }
 
@@ -74,14 +82,18 @@ const lookUp = <E>(text: string, get: (id: Id.ApiKeyId) => Effect.Effect<Option.
   Lookup.find("API key", Id.parse(Id.ApiKeyId, text), get)
 
 export class ApiKeys extends Context.Service<ApiKeys, {
-  /** Issues a key, once for each idempotency key. A repeated request gets the same key without its secrets. */
+  /** Issues a key, once for each idempotency key of the caller. A repeated request gets the same key without its secrets. */
   readonly issue: (command: IssueKey) => Effect.Effect<IssuedKey, InvalidBody | IdempotencyConflict | StoreError>
   /**
-   * Authenticates a token and records the use. A key revoked through this service is refused immediately. A key revoked
+   * Authenticates a token, used by a client with this address, if it is known, and records the use. A key that is bound
+   * to other networks is refused like one that does not exist. A key revoked through this service is refused immediately. A key revoked
    * elsewhere is refused as soon as the store reports it, and within {@link cacheFor} if the store never does; *accept*
    * checks the key itself.
    */
-  readonly authenticate: (token: string | undefined) => Effect.Effect<Principal, Unauthorized | StoreError>
+  readonly authenticate: (
+    token: string | undefined,
+    client?: string
+  ) => Effect.Effect<Principal, Unauthorized | StoreError>
   /** The secret that signs the key's requests. Fails if no configured master key opens it, which is a server error. */
   readonly signingSecret: (key: ApiKey.ApiKey) => Effect.Effect<string, ServerError>
   readonly get: (workspaceId: Id.WorkspaceId, id: string) => Effect.Effect<ApiKey.ApiKey, NotFound | StoreError>
@@ -97,6 +109,7 @@ export class ApiKeys extends Context.Service<ApiKeys, {
       const vault = yield* Vault
       const random = yield* SecureRandom.SecureRandom
       const digest = yield* Digest.Digest
+      const numbers = yield* PhoneNumberStore
 
       const monotonicOf = (clock: Clock.Clock) => Number(clock.monotonicTimeNanosUnsafe() / 1_000_000n)
       const monotonic = Effect.map(Clock.Clock, monotonicOf)
@@ -167,6 +180,20 @@ export class ApiKeys extends Context.Service<ApiKeys, {
       yield* Effect.addFinalizer(() => touch)
       yield* touch.pipe(Effect.delay(touchEvery), Effect.forever, Effect.forkScoped)
 
+      /** The numbers that a key is bound to, each once, in a fixed order. */
+      const numbersOf = Effect.fnUntraced(function*(workspaceId: Id.WorkspaceId, ids: ReadonlyArray<string>) {
+        const own = yield* numbers.list(workspaceId)
+        const strange = ids.findIndex((id) => !own.some((number) => number.id === id))
+        if (strange >= 0) {
+          return yield* new InvalidBody({
+            reason: "invalid_field",
+            param: `phoneNumberIds[${strange}]`,
+            message: "the workspace has no phone number with this id"
+          })
+        }
+        return own.map(({ id }) => id).filter((id) => ids.includes(id)).sort()
+      })
+
       const issue = Effect.fn("ApiKeys.issue")(function*(command: IssueKey) {
         const now = yield* Clock.currentTimeMillis
         if (command.expiresAt !== null && command.expiresAt <= now) {
@@ -177,6 +204,12 @@ export class ApiKeys extends Context.Service<ApiKeys, {
           })
         }
         const scopes = ApiScope.granted(command.scopes)
+        const binding: KeyBinding.KeyBinding = {
+          phoneNumberIds: command.phoneNumberIds === undefined
+            ? null
+            : yield* numbersOf(command.workspaceId, command.phoneNumberIds),
+          allowedCidrs: command.allowedCidrs === undefined ? null : KeyBinding.networksOf(command.allowedCidrs)
+        }
         const id = yield* Id.generate(random, "key")
         const token = yield* ApiKey.generateToken(random)
         const signingSecret = yield* Signature.generateSecret(random)
@@ -186,6 +219,7 @@ export class ApiKeys extends Context.Service<ApiKeys, {
           name: command.name,
           prefix: ApiKey.prefixOf(token),
           scopes,
+          ...binding,
           tokenHash: yield* vault.fingerprint(token),
           signingSecret: yield* vault.seal(signingSecret, id),
           requireSignature: command.requireSignature,
@@ -195,12 +229,15 @@ export class ApiKeys extends Context.Service<ApiKeys, {
           lastUsedAt: null
         }, {
           key: command.idempotencyKey,
+          caller: command.caller,
           fingerprint: yield* fingerprint(digest, {
             name: command.name,
             expiresAt: command.expiresAt,
             requireSignature: command.requireSignature,
             // left out where it says nothing, so that a retry of a request to the version before has the same fingerprint
-            scopes: ApiScope.isDefault(scopes) ? undefined : scopes
+            scopes: ApiScope.isDefault(scopes) ? undefined : scopes,
+            phoneNumberIds: binding.phoneNumberIds ?? undefined,
+            allowedCidrs: binding.allowedCidrs ?? undefined
           })
         })
         switch (issued._tag) {
@@ -229,7 +266,7 @@ export class ApiKeys extends Context.Service<ApiKeys, {
       }
 
       // every request runs this, so it takes as few steps as possible
-      const authenticate = (token: string | undefined) =>
+      const authenticate = (token: string | undefined, client?: string) =>
         Effect.flatMap(Clock.Clock, (clock): Effect.Effect<Principal, Unauthorized | StoreError> => {
           if (token === undefined) {
             return Effect.fail(
@@ -249,6 +286,8 @@ export class ApiKeys extends Context.Service<ApiKeys, {
                 : Effect.flatMap(PrincipalObserver, (observe) => {
                   const { at, principal } = found.value
                   observe(principal)
+                  // without a word on why, so that whoever found the key learns nothing of it
+                  if (!KeyBinding.isFrom(principal.key.allowedCidrs, client)) return Effect.fail(ApiKey.invalid())
                   return judged(
                     principal,
                     at + Math.max(0, monotonicOf(clock) - answeredAt),

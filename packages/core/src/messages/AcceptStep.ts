@@ -75,7 +75,7 @@ export interface Bound {
 export interface Found {
   readonly workspace: OfWorkspace | undefined
   /** The API key of the request; `undefined` if the request had none or the workspace does not have it. */
-  readonly apiKey: Pick<ApiKey.ApiKey, "expiresAt" | "revokedAt"> | undefined
+  readonly apiKey: Pick<ApiKey.ApiKey, "expiresAt" | "revokedAt" | "phoneNumberIds"> | undefined
   /** The number that the message names, or the workspace's default number at the provider. */
   readonly sender: OfNumber | undefined
   /** The template in the sender's account. */
@@ -275,6 +275,7 @@ class Batch {
       message: content,
       provider: command.provider,
       sender: found.sender?.number,
+      boundTo: apiKey?.phoneNumberIds ?? null,
       template,
       contact,
       suppressions: found.suppressions,

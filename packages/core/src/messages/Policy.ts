@@ -8,6 +8,8 @@ import * as CustomerNames from "../contacts/CustomerNames.ts"
 import * as ServiceWindow from "../contacts/ServiceWindow.ts"
 import * as Suppression from "../contacts/Suppression.ts"
 import { Forbidden, InvalidBody, type ServerError } from "../Errors.ts"
+import type { PhoneNumberId } from "../Id.ts"
+import * as KeyBinding from "../keys/KeyBinding.ts"
 import * as MessagingLimit from "../limits/MessagingLimit.ts"
 import * as Quota from "../limits/Quota.ts"
 import type { PhoneNumber } from "../numbers/PhoneNumber.ts"
@@ -27,6 +29,8 @@ export interface Circumstances {
    * The number that the message names, or the workspace's default number at that provider; undefined if there is none.
    */
   readonly sender: PhoneNumber | undefined
+  /** The numbers that the API key is bound to; null if it may send from all. */
+  readonly boundTo: KeyBinding.KeyBinding["phoneNumberIds"]
   /** The template with the message's name and language. */
   readonly template: Template | undefined
   readonly contact: Contact | undefined
@@ -49,7 +53,20 @@ export const refusal = (given: Circumstances): Forbidden | InvalidBody | ServerE
     addresseeRefusal(given.message.to, given.template) ??
     optOutRefusal(given) ?? windowRefusal(given) ?? quotaRefusal(given) ?? messagingLimitRefusal(given)
 
-const senderRefusal = ({ contact, message, now, provider, sender }: Circumstances) => {
+/** The refusal of a key that may not send from a number; undefined if it may. */
+export const bindingRefusal = (
+  boundTo: KeyBinding.KeyBinding["phoneNumberIds"],
+  id: PhoneNumberId,
+  param?: string
+): Forbidden | undefined =>
+  KeyBinding.maySend(boundTo, id) ? undefined : new Forbidden({
+    reason: "sender_not_available",
+    ...(param === undefined ? {} : { param }),
+    message: "this API key may send only from other phone numbers" +
+      (param === undefined ? "" : `; name one of them in ${param}`)
+  })
+
+const senderRefusal = ({ boundTo, contact, message, now, provider, sender }: Circumstances) => {
   const notAvailable = (why: string) =>
     new Forbidden({
       reason: "sender_not_available",
@@ -57,6 +74,9 @@ const senderRefusal = ({ contact, message, now, provider, sender }: Circumstance
       message: why
     })
   if (sender === undefined) return notAvailable("the workspace has no such phone number to send from")
+  // also without from: the key's caller has to name it, since the default number is another
+  const bound = bindingRefusal(boundTo, sender.id, "from")
+  if (bound !== undefined) return bound
   if (sender.provider !== provider) {
     return notAvailable(
       `this phone number belongs to the provider ${sender.provider}, but this service runs with ${provider}`

@@ -6,12 +6,14 @@ import { Clock, Context, Duration, Effect, Layer, Option } from "effect"
 import { Digest } from "effect/crypto"
 import { type DomainError, Forbidden, IdempotencyConflict, ServerError } from "../Errors.ts"
 import * as Id from "../Id.ts"
+import type { KeyBinding } from "../keys/KeyBinding.ts"
 import * as Lookup from "../Lookup.ts"
 import type { PhoneNumber } from "../numbers/PhoneNumber.ts"
 import { PhoneNumberStore } from "../numbers/PhoneNumberStore.ts"
 import { orUnavailable } from "../StoreError.ts"
 import * as Idempotency from "./Idempotency.ts"
 import { MessageStore } from "./MessageStore.ts"
+import * as Policy from "./Policy.ts"
 import { Provider } from "./Provider.ts"
 
 /** The provider's deadline. */
@@ -21,6 +23,8 @@ export const timeout = Duration.seconds(8)
 export interface ReadMark {
   readonly workspaceId: Id.WorkspaceId
   readonly key: Idempotency.IdempotencyKey
+  /** The numbers that the caller's API key is bound to; `null` if it is not bound, or there is no key. */
+  readonly boundTo: KeyBinding["phoneNumberIds"]
   /** The message's id as the caller gave it, unchecked. */
   readonly id: string
   /** Whether to show the customer a typing indicator. */
@@ -38,7 +42,8 @@ const notAvailable = (message: string) => new Forbidden({ reason: "sender_not_av
 export class ReadMarks extends Context.Service<ReadMarks, {
   /**
    * Marks a customer's message as read, once per idempotency key. Fails with `not_found` for the workspace's own
-   * messages and for messages that are no longer remembered. If the provider fails, nothing is stored and a retry calls
+   * messages and for messages that are no longer remembered, and with `sender_not_available` if the customer wrote to a
+   * number that the caller's key is not bound to. If the provider fails, nothing is stored and a retry calls
    * it again; marking a message twice is harmless. Spends neither quota nor messaging limit.
    */
   readonly mark: (request: ReadMark) => Effect.Effect<Id.MessageId, DomainError>
@@ -74,8 +79,10 @@ export class ReadMarks extends Context.Service<ReadMarks, {
         )
 
       return ReadMarks.of({
-        mark: Effect.fn("ReadMarks.mark")(function*({ id, isTyping, key, workspaceId }) {
+        mark: Effect.fn("ReadMarks.mark")(function*({ boundTo, id, isTyping, key, workspaceId }) {
           const { messageId, phoneNumberId, providerMessageId } = yield* find(workspaceId, id)
+          const bound = Policy.bindingRefusal(boundTo, phoneNumberId)
+          if (bound !== undefined) return yield* bound
           const fingerprint = yield* Idempotency.fingerprint(digest, { typing: isTyping })
           const request = { workspaceId, messageId, key }
           const conflict = () =>

@@ -3,8 +3,8 @@
  * of them. Pure.
  */
 
-/** The eight groups of an IPv6 address; undefined if the text is not one. */
-const groupsOf = (address: string): ReadonlyArray<number> | undefined => {
+/** The eight groups of 16 bits of an IPv6 address, without its zone; undefined if the text is not one. */
+export const groupsOf = (address: string): ReadonlyArray<number> | undefined => {
   // drop the zone, which names an interface
   const url = `http://[${address.split("%", 1)[0]}]/`
   if (!address.includes(":") || !URL.canParse(url)) return undefined
@@ -14,6 +14,14 @@ const groupsOf = (address: string): ReadonlyArray<number> | undefined => {
   return [...first, ...Array.from({ length: 8 - first.length - last.length }, () => 0), ...last]
 }
 
+/** Whether the groups of an IPv6 address are those of an IPv4 address, written as IPv6 in their last two. */
+export const isMapped = (groups: ReadonlyArray<number>): boolean =>
+  groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff
+
+/** An IPv4 address of two groups of 16 bits. */
+export const dotted = (groups: ReadonlyArray<number>): string =>
+  groups.flatMap((group) => [group >> 8, group & 255]).join(".")
+
 /**
  * Returns the key of an address: an IPv4 address itself, also when it is written as IPv6; the /64 network of an IPv6
  * address, which belongs to one customer; any other text unchanged. Pure.
@@ -21,9 +29,6 @@ const groupsOf = (address: string): ReadonlyArray<number> | undefined => {
 export const networkOf = (address: string): string => {
   const groups = groupsOf(address)
   if (groups === undefined) return address
-  const [high, low] = groups.slice(6) as [number, number]
-  if (groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff) {
-    return [high >> 8, high & 255, low >> 8, low & 255].join(".")
-  }
+  if (isMapped(groups)) return dotted(groups.slice(6))
   return `${groups.slice(0, 4).map((group) => group.toString(16)).join(":")}::/64`
 }

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { matters, type State } from "../../src/alerts/Alert.ts"
 import * as Campaign from "../../src/campaigns/Campaign.ts"
 import { unknownHealth } from "../../src/webhooks/Webhook.ts"
-import { hour } from "../checks.ts"
+import { day, hour } from "../checks.ts"
 import { id, sender, start, template } from "../samples.ts"
 
 const calm: State = {
@@ -11,6 +11,7 @@ const calm: State = {
   numbers: [],
   pausedTemplates: [],
   pausedCampaigns: [],
+  expiringKeys: [],
   quota: { month: "2026-01", used: 0, limit: null }
 }
 
@@ -64,6 +65,41 @@ describe("the alerts of a workspace", () => {
       const expected = reason === "person" ? [] : [["campaign_paused", id("cmp")]]
       assert.deepStrictEqual(kindsOf({ pausedCampaigns: [paused(reason)] }), expected)
     }
+  })
+
+  it("a key in use is a problem from 30, 7 and 1 days before it expires, at each step once, until it has expired", () => {
+    const key = (left: number, unused = 0) => {
+      const [lastUsedAt, expiresAt] = [start - unused, start + left]
+      return { id: id("key"), name: "orders", prefix: "wac_live_AbCd", revokedAt: null, expiresAt, lastUsedAt }
+    }
+    const steps = (left: number, unused?: number) =>
+      kindsOf({ expiringKeys: [key(left, unused)] }).map(([kind, subject]) => {
+        assert.strictEqual(subject, id("key"))
+        return kind
+      })
+    assert.deepStrictEqual(steps(30 * day + 1), [])
+    assert.deepStrictEqual(steps(30 * day), ["key_expires_in_30_days"])
+    assert.deepStrictEqual(steps(7 * day + 1), ["key_expires_in_30_days"])
+    assert.deepStrictEqual(steps(7 * day), ["key_expires_in_30_days", "key_expires_in_7_days"])
+    const all = ["key_expires_in_30_days", "key_expires_in_7_days", "key_expires_in_1_day"]
+    assert.deepStrictEqual(steps(day), all)
+    assert.deepStrictEqual(steps(1), all)
+    assert.deepStrictEqual(steps(0), [])
+    assert.deepStrictEqual(steps(day, 30 * day - 1), all)
+    assert.deepStrictEqual(steps(day, 30 * day), [])
+  })
+
+  it("a key that was never used, or is revoked, or never expires, is no problem", () => {
+    const key = {
+      id: id("key"),
+      name: "orders",
+      prefix: "wac_live_AbCd",
+      revokedAt: null,
+      expiresAt: start + 1,
+      lastUsedAt: start
+    }
+    const expiringKeys = [{ ...key, lastUsedAt: null }, { ...key, revokedAt: start }, { ...key, expiresAt: null }]
+    assert.deepStrictEqual(kindsOf({ expiringKeys }), [])
   })
 
   it("a number with a low rating is a problem, in the provider's words", () => {

@@ -71,6 +71,7 @@ const command = (workspaceId: WorkspaceId, fields: Partial<IssueKey> = {}): Issu
   expiresAt: null,
   requireSignature: false,
   scopes: undefined,
+  caller: "usr_1 ana@example.com",
   idempotencyKey: key("k"),
   ...fields
 })
@@ -84,8 +85,8 @@ const secretsOf = ({ secrets }: IssuedKey) => ({
 })
 
 /** `ok`, or why the token is refused. */
-const authenticate = (token: string | undefined) =>
-  ApiKeys.use((keys) => keys.authenticate(token)).pipe(
+const authenticate = (token: string | undefined, client?: string) =>
+  ApiKeys.use((keys) => keys.authenticate(token, client)).pipe(
     Effect.match({
       onSuccess: () => "ok",
       onFailure: (error) => error._tag === "StoreError" ? error._tag : `${error.code}/${reasonOf(error)}`
@@ -120,6 +121,8 @@ describe("issuing", () => {
           name: "deploy",
           prefix: prefixOf(token),
           scopes: ["messages:send", "messages:read", "media:write"],
+          phoneNumberIds: null,
+          allowedCidrs: null,
           requireSignature: true,
           createdAt: start,
           expiresAt: start + hour,
@@ -132,6 +135,90 @@ describe("issuing", () => {
         assert.notInclude(everything, signingSecret.slice(6))
         assert.notInclude(JSON.stringify(issued.secrets), signingSecret.slice(6))
         assert.strictEqual(yield* ApiKeys.use((keys) => keys.signingSecret(kept)), signingSecret)
+      })
+    )
+  )
+
+  it.effect(
+    "a key is bound to numbers of its workspace and to networks, each once, in a fixed order",
+    keeping(() =>
+      Effect.gen(function*() {
+        const { number, workspace } = yield* world()
+        const { key: bound } = yield* issue(workspace.id, {
+          phoneNumberIds: [number.id, number.id],
+          allowedCidrs: ["203.0.113.7", "10.0.0.0/8", "203.0.113.7/32"]
+        })
+        assert.deepStrictEqual([bound.phoneNumberIds, bound.allowedCidrs], [[number.id], [
+          "10.0.0.0/8",
+          "203.0.113.7/32"
+        ]])
+        const again = yield* issue(workspace.id, {
+          phoneNumberIds: [number.id],
+          allowedCidrs: ["10.0.0.0/8", "203.0.113.7"]
+        })
+        assert.isTrue(again.replayed)
+        const other = yield* Effect.flip(issue(workspace.id, { phoneNumberIds: [number.id] }))
+        assert.strictEqual(other._tag, "IdempotencyConflict")
+      })
+    )
+  )
+
+  it.effect(
+    "the same idempotency key of another caller makes another key",
+    keeping(() =>
+      Effect.gen(function*() {
+        const { workspace } = yield* world()
+        const first = yield* issue(workspace.id)
+        const other = yield* issue(workspace.id, { caller: "usr_2 ben@example.com" })
+        assert.notStrictEqual(other.key.id, first.key.id)
+        assert.isFalse(other.replayed)
+        const again = yield* issue(workspace.id)
+        assert.deepStrictEqual([again.key.id, again.replayed], [first.key.id, true])
+      })
+    )
+  )
+
+  it.effect(
+    "a number that the workspace does not have is refused by its place",
+    keeping(() =>
+      Effect.gen(function*() {
+        const { number, workspace } = yield* world()
+        const error = yield* Effect.flip(
+          issue(workspace.id, { phoneNumberIds: [number.id, id("pn", 99), id("pn", 98)] })
+        )
+        assert.deepInclude(error, { reason: "invalid_field", param: "phoneNumberIds[1]" })
+      })
+    )
+  )
+
+  it.effect(
+    "a key that is bound to networks is used from these alone, and elsewhere it does not exist, revoked or not",
+    keeping(() =>
+      Effect.gen(function*() {
+        const { workspace } = yield* world()
+        const issued = yield* issue(workspace.id, { allowedCidrs: ["203.0.113.0/24"] })
+        const { token } = secretsOf(issued)
+        assert.strictEqual(yield* authenticate(token, "203.0.113.9"), "ok")
+        assert.strictEqual(yield* authenticate(token, "::ffff:203.0.113.9"), "ok")
+        for (const elsewhere of ["203.0.114.9", "2001:db8::1", undefined]) {
+          assert.strictEqual(yield* authenticate(token, elsewhere), "unauthorized/invalid_key")
+        }
+        yield* revoke(workspace.id, issued.key.id)
+        assert.strictEqual(yield* authenticate(token, "203.0.113.9"), "unauthorized/revoked_key")
+        assert.strictEqual(yield* authenticate(token, "203.0.114.9"), "unauthorized/invalid_key")
+      })
+    )
+  )
+
+  it.effect(
+    "a request from elsewhere is no use of the key",
+    keeping(() =>
+      Effect.gen(function*() {
+        const { workspace } = yield* world()
+        const issued = yield* issue(workspace.id, { allowedCidrs: ["203.0.113.0/24"] })
+        yield* authenticate(secretsOf(issued).token, "203.0.114.9")
+        yield* advance(minute)
+        assert.isNull(yield* lastUse(workspace.id, issued.key.id))
       })
     )
   )

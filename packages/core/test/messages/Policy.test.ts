@@ -5,7 +5,7 @@ import { type Circumstances, countsAgainstMessagingLimit, refusal, windowRefusal
 import type { SenderBlock } from "../../src/numbers/SenderBlock.ts"
 import type { Template } from "../../src/templates/Template.ts"
 import { day } from "../checks.ts"
-import { contact, sender, start, template, templated, text } from "../samples.ts"
+import { contact, id, sender, start, template, templated, text } from "../samples.ts"
 
 /** A template with the right values, to a customer who never wrote, without any obstacle. */
 const good: Circumstances = {
@@ -13,6 +13,7 @@ const good: Circumstances = {
   message: templated(["7", "ready"]),
   provider: "sandbox",
   sender: sender(),
+  boundTo: null,
   template: template(),
   contact: undefined,
   suppressions: [],
@@ -48,6 +49,7 @@ describe("nothing stands in the way of", () => {
       ...good,
       sender: sender({ block: { ...blocked, until: start } })
     }],
+    ["a template from a number that the key is bound to", { ...good, boundTo: [sender().id] }],
     ["a template inside a window", { ...good, contact: contact({ lastInboundAt: start }) }],
     ["a template outside a window", { ...good, contact: contact({ lastInboundAt: start - day }) }],
     ["a template without placeholders, values left out", {
@@ -114,6 +116,10 @@ describe("one reason alone", () => {
         param: "from"
       }
     ],
+    ["a number that the key is not bound to, as the default", { ...good, boundTo: [id("pn", 9)] }, {
+      reason: "sender_not_available",
+      param: "from"
+    }],
     ["a number that may not send", { ...good, sender: sender({ available: false }) }, {
       reason: "sender_not_available"
     }],

@@ -8,6 +8,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { Exchange } from "../Exchange.ts"
 import * as HandlerGroup from "../HandlerGroup.ts"
 import * as Paging from "../Paging.ts"
+import * as KeptAnswers from "../requests/KeptAnswers.ts"
 
 /** A key in the list. */
 export const listed = (key: ApiKey.ApiKey) => ({
@@ -24,7 +25,9 @@ export const shown = (key: ApiKey.ApiKey) => ({
   createdAt: Time.iso(key.createdAt),
   expiresAt: Time.isoOrNull(key.expiresAt),
   revokedAt: Time.isoOrNull(key.revokedAt),
-  requireSignature: key.requireSignature
+  requireSignature: key.requireSignature,
+  phoneNumberIds: key.phoneNumberIds,
+  allowedCidrs: key.allowedCidrs
 })
 
 /** An issued key, with its secrets if this is the first response. */
@@ -54,13 +57,16 @@ export const layer = HandlerGroup.layer(
           return shown(yield* keys.get(workspaceId, params.id))
         }, StoreError.orUnavailable),
         create: Effect.fnUntraced(function*({ headers, payload }) {
-          const { workspaceId } = yield* Caller.CurrentSession
+          const session = yield* Caller.CurrentSession
           const made = yield* keys.issue({
-            workspaceId,
+            workspaceId: session.workspaceId,
+            caller: KeptAnswers.callerOf(session),
             name: payload.name,
             expiresAt: payload.expiresAt === undefined ? null : DateTime.toEpochMillis(payload.expiresAt),
             requireSignature: payload.requireSignature ?? false,
             scopes: payload.scopes,
+            phoneNumberIds: payload.phoneNumberIds,
+            allowedCidrs: payload.allowedCidrs,
             idempotencyKey: yield* Effect.fromResult(Idempotency.parseKey(headers["idempotency-key"]))
           })
           const exchange = yield* Exchange

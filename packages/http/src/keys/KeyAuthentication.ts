@@ -4,7 +4,7 @@
  */
 import { Access, Caller, Traits } from "@wac/api"
 import { ApiKeys, ApiScope, Errors, Limits, RateLimit, RateLimitStore, Signature, StoreError } from "@wac/core"
-import { Clock, Context, Effect, Layer } from "effect"
+import { Clock, Context, Effect, Layer, Option } from "effect"
 import { HttpServerRequest } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
 import * as RequestBody from "../bodies/RequestBody.ts"
@@ -87,7 +87,10 @@ export const layer = Layer.effect(
 
     const authenticate = Effect.fnUntraced(function*(endpoint: HttpApiEndpoint.Top) {
       const request = yield* HttpServerRequest.HttpServerRequest
-      const principal = yield* keys.authenticate(tokenOf(request.headers["authorization"]))
+      const principal = yield* keys.authenticate(
+        tokenOf(request.headers["authorization"]),
+        Option.getOrUndefined(request.remoteAddress)
+      )
       KnownCallers.note(request)
       const isSigned = Traits.takesSignature(endpoint) &&
         (principal.key.requireSignature || signatureOf(request) !== undefined)

@@ -102,10 +102,11 @@ const publicLayer = HandlerGroup.layer(
     return HttpApiBuilder.group(Api, "messages", (handlers) =>
       handlers.handleAll({
         read: Effect.fnUntraced(function*({ headers, params, payload }) {
-          const { workspace } = yield* Caller.Caller
+          const { key, workspace } = yield* Caller.Caller
           const messageId = yield* readMarks.mark({
             workspaceId: workspace.id,
             key: yield* Effect.fromResult(Idempotency.parseKey(headers["idempotency-key"])),
+            boundTo: key.phoneNumberIds,
             id: params.id,
             isTyping: payload.typing ?? false
           })

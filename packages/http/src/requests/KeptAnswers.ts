@@ -32,6 +32,9 @@ const jsonOf = (bytes: Uint8Array | undefined): unknown => {
   }
 }
 
+/** The person of a session, as the caller to whom an Idempotency-Key belongs. */
+export const callerOf = ({ email, userId }: Pick<Session.Session, "email" | "userId">): string => `${userId} ${email}`
+
 const pathOf = (url: string): string => url.split("?", 1)[0]!
 
 const answerOf = (
@@ -95,7 +98,7 @@ export const make = Effect.gen(function*() {
       const exchange = yield* Exchange
       const place: KeptAnswer.Place = {
         workspaceId: session.workspaceId,
-        caller: `${session.userId} ${session.email}`,
+        caller: callerOf(session),
         route: `${request.method} ${pathOf(request.url)}`,
         key: yield* Effect.fromResult(Idempotency.parseKey(header))
       }

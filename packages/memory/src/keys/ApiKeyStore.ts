@@ -5,11 +5,9 @@ import { ApiKey, ApiKeyStore, type Id, Idempotency, Send, type Time } from "@wac
 import { Clock, Effect, Layer, Option, Queue } from "effect"
 import { type Memory, State } from "../State.ts"
 
-type Binding = Parameters<ApiKeyStore.ApiKeyStore["Service"]["issue"]>[1]
-
-const issue = (memory: Memory, key: ApiKey.ApiKey, idempotency: Binding): ApiKeyStore.Issued => {
+const issue = (memory: Memory, key: ApiKey.ApiKey, idempotency: ApiKeyStore.Issuance): ApiKeyStore.Issued => {
   const now = memory.now(key.createdAt)
-  const name = `${key.workspaceId}\n${idempotency.key}`
+  const name = `${key.workspaceId}\n${idempotency.caller ?? ""}\n${idempotency.key}`
   const before = memory.issuances.get(name)
   if (before !== undefined && !Idempotency.isExpired(before, now)) {
     return before.fingerprint === idempotency.fingerprint
@@ -30,6 +28,16 @@ const findByTokenHash = (memory: Memory, tokenHash: string, asked: Time.Instant)
   const workspace = memory.workspaces.get(key.workspaceId)
   return workspace && { key, workspace, at: memory.now(asked) }
 }
+
+const expiring = (
+  memory: Memory,
+  workspaceId: Id.WorkspaceId,
+  { limit, now, until, usedSince }: Parameters<ApiKeyStore.ApiKeyStore["Service"]["expiring"]>[1]
+): ReadonlyArray<ApiKey.ApiKey> =>
+  memory.apiKeys.all(workspaceId).filter((key) =>
+    ApiKey.refusal(key, now) === undefined && key.expiresAt !== null && key.expiresAt <= until &&
+    key.lastUsedAt !== null && key.lastUsedAt > usedSince
+  ).sort((a, b) => a.expiresAt! - b.expiresAt! || (a.id < b.id ? -1 : 1)).slice(0, limit)
 
 const revoke = (memory: Memory, workspaceId: Id.WorkspaceId, id: Id.ApiKeyId, now: Time.Instant) => {
   const key = memory.apiKeys.of(workspaceId, id)
@@ -72,6 +80,7 @@ export const layer = Layer.effect(
         Effect.sync(() =>
           memory.apiKeys.page(workspaceId, page, (key) => ApiKey.refusal(key, memory.now(now)) === undefined)
         ),
+      expiring: (workspaceId, asked) => Effect.sync(() => expiring(memory, workspaceId, asked)),
       revoke: (workspaceId, id, now) =>
         Effect.sync(() => Option.fromUndefinedOr(revoke(memory, workspaceId, id, memory.now(now)))),
       revocations: Effect.map(listen(memory), Queue.take),

@@ -1,7 +1,17 @@
 /**
  * `ApiKeyStore` in PostgreSQL: the statements of its methods.
  */
-import { type ApiKey, ApiKeyStore, ApiScope, type Id, Idempotency, Page, type StoreError, type Time } from "@wac/core"
+import {
+  type ApiKey,
+  ApiKeyStore,
+  ApiScope,
+  type Id,
+  Idempotency,
+  KeyBinding,
+  Page,
+  type StoreError,
+  type Time
+} from "@wac/core"
 import { Clock, Duration, Effect, Layer, Option, Queue } from "effect"
 import { asked } from "../Asked.ts"
 import * as Clocks from "../Clocks.ts"
@@ -13,6 +23,7 @@ import { workspaceColumns, workspaceOf } from "../workspaces/WorkspaceStore.ts"
 const columns =
   `k.id, k.workspace_id, k.name, k.prefix, k.scopes, k.further_scopes, k.token_hash, k.secret_key_id, k.secret_nonce,
   k.secret_ciphertext, k.require_signature, k.created_at, k.expires_at, k.revoked_at,
+  k.phone_number_ids, k.allowed_cidrs,
   (select u.last_used_at from api_key_uses u where u.api_key_id = k.id) as last_used_at`
 
 /** What a key may do beyond `messages:send`, which has a column of its own. */
@@ -25,13 +36,24 @@ const scopesOf = (row: Row): ReadonlyArray<ApiScope.ApiScope> => [
   ...plain<ReadonlyArray<ApiScope.ApiScope> | null>(row, "further_scopes") ?? further(ApiScope.defaults)
 ]
 
+/**
+ * A bound key is kept under another hash than its token's, so that the version before, which knows no binding, does not
+ * find it.
+ */
+const boundMark = "bound:"
+const marked = /^bound:/
+
+const markedHash = (key: ApiKey.ApiKey): string => KeyBinding.isBound(key) ? boundMark + key.tokenHash : key.tokenHash
+
 const keyOf = (row: Row): ApiKey.ApiKey => ({
   id: plain(row, "id"),
   workspaceId: plain(row, "workspace_id"),
   name: plain(row, "name"),
   prefix: plain(row, "prefix"),
   scopes: scopesOf(row),
-  tokenHash: plain(row, "token_hash"),
+  phoneNumberIds: plain(row, "phone_number_ids"),
+  allowedCidrs: plain(row, "allowed_cidrs"),
+  tokenHash: plain<string>(row, "token_hash").replace(marked, ""),
   signingSecret: {
     keyId: plain(row, "secret_key_id"),
     nonce: plain(row, "secret_nonce"),
@@ -47,15 +69,22 @@ const keyOf = (row: Row): ApiKey.ApiKey => ({
 const first = (rows: ReadonlyArray<Row>): Option.Option<ApiKey.ApiKey> =>
   Option.map(Option.fromUndefinedOr(rows[0]), keyOf)
 
+/** The stored form of an idempotency key: no key contains the line break before which its caller stands. */
+const placeOf = ({ caller, key }: ApiKeyStore.Issuance): string => caller === undefined ? key : `${caller}\n${key}`
+
 /**
  * Binds the idempotency key unless it is bound and not expired (`Idempotency.isExpired`). Stores the API key only if it
  * was bound just now. An existing binding is updated with its own values, since a skipped row would not be returned and a
- * concurrent one would not be seen.
+ * concurrent one would not be seen. The version before binds keys to no caller: what it bound stays bound ($21).
  */
 const issue = `
-  with present as materialized (select coalesce($17::bigint, ${Clocks.now}) as now), bound as (
+  with present as materialized (select coalesce($17::bigint, ${Clocks.now}) as now), earlier as (
+    select r.fingerprint, r.api_key_id from api_key_requests r, present p
+    where r.workspace_id = $2 and r.idempotency_key = $21 and r.expires_at > p.now
+  ), bound as (
     insert into api_key_requests as r (workspace_id, idempotency_key, fingerprint, api_key_id, expires_at)
     select $2, $14, $15, $1, p.now + $16::bigint from present p
+    where not exists (select from earlier)
     on conflict (workspace_id, idempotency_key) do update set
       fingerprint = case when r.expires_at <= (select p.now from present p) then excluded.fingerprint else r.fingerprint end,
       api_key_id = case when r.expires_at <= (select p.now from present p) then excluded.api_key_id else r.api_key_id end,
@@ -63,13 +92,14 @@ const issue = `
     returning fingerprint, api_key_id
   ), created as (
     insert into api_keys (id, workspace_id, name, prefix, scopes, token_hash, secret_key_id, secret_nonce,
-      secret_ciphertext, require_signature, created_at, expires_at, revoked_at, further_scopes)
-    select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $18
+      secret_ciphertext, require_signature, created_at, expires_at, revoked_at, further_scopes, phone_number_ids, allowed_cidrs)
+    select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $18, $19, $20
     from bound where api_key_id = $1
     on conflict (id) do nothing
     returning id
   )
-  select fingerprint, api_key_id, exists (select from created) as created from bound`
+  select fingerprint, api_key_id, exists (select from created) as created from bound
+  union all select fingerprint, api_key_id, false from earlier`
 
 /** Notified on commit with the identifier of each revoked key. */
 const revocationsChannel = "wac_revocations"
@@ -77,13 +107,13 @@ const revocationsChannel = "wac_revocations"
 export const layer = Layer.effect(
   ApiKeyStore.ApiKeyStore,
   Effect.map(Effect.all([Database, asked]), ([{ listen, query }, askedAt]) => {
-    /** Deletes expired bindings, a few at a time, whenever new ones are stored. */
+    /** Deletes an expired binding whenever one is stored; one, as in `KeptAnswerStore`. */
     const forget = (now: Time.Instant): Effect.Effect<void, StoreError.StoreError> =>
       Effect.asVoid(query(
         "ApiKeyStore.issue",
-        `delete from api_key_requests where (workspace_id, idempotency_key) in (
-          select workspace_id, idempotency_key from api_key_requests where expires_at <= ${Clocks.at("$1")}
-          order by expires_at limit 10 for update skip locked)`,
+        `delete from api_key_requests r where r.ctid = (
+          select r.ctid from api_key_requests r where r.expires_at <= ${Clocks.at("$1")}
+          order by r.expires_at limit 1 for update skip locked)`,
         [askedAt(now) ?? null]
       ))
 
@@ -97,7 +127,7 @@ export const layer = Layer.effect(
             key.name,
             key.prefix,
             key.scopes.filter((scope) => scope === "messages:send"),
-            key.tokenHash,
+            markedHash(key),
             keyId,
             nonce,
             ciphertext,
@@ -105,11 +135,14 @@ export const layer = Layer.effect(
             key.createdAt,
             key.expiresAt,
             key.revokedAt,
-            idempotency.key,
+            placeOf(idempotency),
             idempotency.fingerprint,
             Duration.toMillis(Idempotency.retention),
             askedAt(key.createdAt) ?? null,
-            further(key.scopes)
+            further(key.scopes),
+            key.phoneNumberIds,
+            key.allowedCidrs,
+            idempotency.caller === undefined ? null : idempotency.key
           ])
           if (plain<boolean>(row!, "created")) {
             yield* Effect.ignore(forget(key.createdAt))
@@ -129,8 +162,8 @@ export const layer = Layer.effect(
             "ApiKeyStore.findByTokenHash",
             `select ${columns}, ${workspaceColumns("w")}, ${Clocks.now}::double precision as at
             from api_keys k join workspaces w on w.id = k.workspace_id
-            where k.token_hash = $1`,
-            [tokenHash]
+            where k.token_hash in ($1, $2)`,
+            [tokenHash, boundMark + tokenHash]
           ),
           (now, [row]) =>
             Option.map(Option.fromUndefinedOr(row), (row) => ({
@@ -160,6 +193,18 @@ export const layer = Layer.effect(
             [workspaceId, askedAt(now) ?? null, page.limit + 1, ...page.after === null ? [] : [page.after]]
           ),
           (rows) => Page.fromOverread(rows.map(keyOf), page, ({ id }) => id)
+        ),
+      expiring: (workspaceId, { limit, now, until, usedSince }) =>
+        Effect.map(
+          query(
+            "ApiKeyStore.expiring",
+            `select ${columns} from api_keys k
+            where k.workspace_id = $1 and k.revoked_at is null and k.expires_at > $2 and k.expires_at <= $3
+              and exists (select from api_key_uses u where u.api_key_id = k.id and u.last_used_at > $4)
+            order by k.expires_at, k.id limit $5`,
+            [workspaceId, now, until, usedSince, limit]
+          ),
+          (rows) => rows.map(keyOf)
         ),
       revoke: (workspaceId, id, now) =>
         Effect.map(

@@ -43,7 +43,7 @@ const senderOfKind = { workspaceId: "k.workspace_id", provider: "k.provider", na
  * What is loaded once for all sends of a kind. Quotas are loaded for the newest two months, which include the current
  * one whatever the caller's clock says, and for the months that callers name, which count in tests that control time.
  */
-const kindsText = `select a.id is not null as is_known, a.revoked_at, a.expires_at,
+const kindsText = `select a.id is not null as is_known, a.revoked_at, a.expires_at, a.phone_number_ids,
     to_json(p.p) as sender,
     (
       select json_object_agg(o.id, o.customers_counted) from phone_numbers o
@@ -67,7 +67,7 @@ const kindsText = `select a.id is not null as is_known, a.revoked_at, a.expires_
   from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[])
     with ordinality k (workspace_id, api_key_id, provider, sender, template, language, place)
   left join lateral (
-    select a.id, a.revoked_at, a.expires_at from api_keys a
+    select a.id, a.revoked_at, a.expires_at, a.phone_number_ids from api_keys a
     where a.id = k.api_key_id and a.workspace_id = k.workspace_id offset 0
   ) a on true
   ${sender("p", senderOfKind)}
@@ -241,7 +241,11 @@ const ofKind = (row: Row): OfKind => {
   const used = plain<Readonly<Record<string, number>> | null>(row, "used")
   return {
     apiKey: plain<boolean>(row, "is_known")
-      ? { revokedAt: instantOrNull(row, "revoked_at"), expiresAt: instantOrNull(row, "expires_at") }
+      ? {
+        revokedAt: instantOrNull(row, "revoked_at"),
+        expiresAt: instantOrNull(row, "expires_at"),
+        phoneNumberIds: plain(row, "phone_number_ids")
+      }
       : undefined,
     sender: number === null ? undefined : {
       number: numberOf(number),

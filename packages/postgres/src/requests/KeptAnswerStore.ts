@@ -37,13 +37,16 @@ const retention = Duration.toMillis(Idempotency.retention)
 export const layer = Layer.effect(
   KeptAnswerStore.KeptAnswerStore,
   Effect.map(Effect.all([Database, asked]), ([{ query }, askedAt]) => {
-    /** Deletes expired answers, a few at a time, whenever another is claimed. */
+    /**
+     * Deletes an expired answer whenever another is claimed, so that there are never more than there were at a time. One,
+     * because a plan that was made for a small table would look for several in the whole table.
+     */
     const forget = (now: Time.Instant): Effect.Effect<void, StoreError.StoreError> =>
       Effect.asVoid(query(
         "KeptAnswerStore.claim",
-        `delete from kept_answers where (workspace_id, caller, route, key) in (
-          select workspace_id, caller, route, key from kept_answers where expires_at <= ${Clocks.at("$1")}
-          order by expires_at limit 10 for update skip locked)`,
+        `delete from kept_answers k where k.ctid = (
+          select k.ctid from kept_answers k where k.expires_at <= ${Clocks.at("$1")}
+          order by k.expires_at limit 1 for update skip locked)`,
         [askedAt(now) ?? null]
       ))
 

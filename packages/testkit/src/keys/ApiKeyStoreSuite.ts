@@ -2,7 +2,7 @@
  * Conformance of `ApiKeyStore`.
  */
 import { assert } from "@effect/vitest"
-import { type ApiKey, ApiKeyStore, ApiScope, type Idempotency, type Page, type Time } from "@wac/core"
+import { type ApiKey, ApiKeyStore, ApiScope, type Idempotency, KeyBinding, type Page, type Time } from "@wac/core"
 import { Effect, Option } from "effect"
 import * as Fixture from "../Fixture.ts"
 import * as MessageFixture from "../messages/MessageFixture.ts"
@@ -41,6 +41,67 @@ export const tests = (it: Fixture.It): void => {
         assert.deepStrictEqual(yield* store.get(workspace.id, key.id), Option.some(key))
         assert.deepStrictEqual(yield* Fixture.foundByTokenHash(key), Option.some({ key, workspace }))
       }
+    }))
+
+  it.effect("a key keeps exactly what it is bound to, and is found by its token and listed like any other", () =>
+    Effect.gen(function*() {
+      const store = yield* ApiKeyStore.ApiKeyStore
+      const { number, start, workspace } = yield* world()
+      const bindings: ReadonlyArray<KeyBinding.KeyBinding> = [
+        KeyBinding.unbound,
+        { phoneNumberIds: [number.id], allowedCidrs: null },
+        { phoneNumberIds: null, allowedCidrs: ["0.0.0.0/0", "2001:db8::/32"] },
+        { phoneNumberIds: [number.id, yield* Fixture.id("pn")], allowedCidrs: ["203.0.113.7/32"] }
+      ]
+      for (const binding of bindings) {
+        const key = yield* Fixture.apiKey(workspace.id, start, binding)
+        const idempotency = { key: yield* freshKey, fingerprint: "one" }
+        assert.deepStrictEqual(yield* store.issue(key, idempotency), { _tag: "Created", key })
+        assert.deepStrictEqual(yield* store.issue({ ...key, id: yield* Fixture.id("key") }, idempotency), {
+          _tag: "Replayed",
+          key
+        })
+        assert.deepStrictEqual(yield* store.get(workspace.id, key.id), Option.some(key))
+        assert.deepStrictEqual(yield* Fixture.foundByTokenHash(key), Option.some({ key, workspace }))
+        assert.deepInclude((yield* store.list(workspace.id, { limit: 1, after: null }, start)).items, key)
+        const revoked = { ...key, revokedAt: start }
+        assert.deepStrictEqual(yield* store.revoke(workspace.id, key.id, start), Option.some(revoked))
+        assert.deepStrictEqual(yield* Fixture.foundByTokenHash(key), Option.some({ key: revoked, workspace }))
+      }
+    }))
+
+  it.effect("keys about to expire are those in use, live, of the workspace, and within the time asked for", () =>
+    Effect.gen(function*() {
+      const store = yield* ApiKeyStore.ApiKeyStore
+      const { start, workspace } = yield* world()
+      const other = yield* world()
+      const until = start + 30 * day
+      const since = start - 30 * day
+      const used = (expiresAt: number | null, lastUsedAt: number | null, workspaceId = workspace.id) =>
+        Effect.gen(function*() {
+          const key = yield* Fixture.issuedKey(workspaceId, since - 1, { expiresAt })
+          if (lastUsedAt !== null) yield* store.touch(new Map([[key.id, lastUsedAt]]))
+          return { ...key, lastUsedAt }
+        })
+      const last = yield* used(until, since + 1)
+      const next = yield* used(start + 1, start)
+      yield* used(until + 1, start)
+      yield* used(start, start)
+      yield* used(until, since)
+      yield* used(until, null)
+      yield* used(null, start)
+      yield* used(until, start, other.workspace.id)
+      const revoked = yield* used(until, start)
+      yield* store.revoke(workspace.id, revoked.id, start)
+      const bound = yield* Fixture.issuedKey(workspace.id, start, { expiresAt: start + 2, allowedCidrs: ["::/0"] })
+      yield* store.touch(new Map([[bound.id, start]]))
+      const asked = { now: start, until, usedSince: since }
+      assert.deepStrictEqual(yield* store.expiring(workspace.id, { ...asked, limit: 10 }), [
+        next,
+        { ...bound, lastUsedAt: start },
+        last
+      ])
+      assert.deepStrictEqual(yield* store.expiring(workspace.id, { ...asked, limit: 1 }), [next])
     }))
 
   it.effect("issue creates one key per idempotency key, and a repeated call returns its current state", () =>
@@ -105,6 +166,27 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* store.issue(own, idempotency), { _tag: "Created", key: own })
       const foreign = yield* apiKey(there.workspace.id, here.start)
       assert.deepStrictEqual(yield* store.issue(foreign, idempotency), { _tag: "Created", key: foreign })
+    }))
+
+  it.effect("idempotency keys of other callers are different keys", () =>
+    Effect.gen(function*() {
+      const store = yield* ApiKeyStore.ApiKeyStore
+      const { start, workspace } = yield* world()
+      const idempotencyKey = yield* freshKey
+      const made = new Map<string | undefined, ApiKey.ApiKey>()
+      const callers = [undefined, "usr_1 ana@example.com", "usr_1", "usr_2 ben@example.com"]
+      const issue = (caller: string | undefined, key: ApiKey.ApiKey, fingerprint = `of ${caller}`) =>
+        store.issue(key, { key: idempotencyKey, fingerprint, ...(caller === undefined ? {} : { caller }) })
+      // the service itself is the last: what the version before bound was bound for all
+      for (const caller of callers.toReversed()) {
+        const key = yield* apiKey(workspace.id, start)
+        made.set(caller, key)
+        assert.deepStrictEqual(yield* issue(caller, key), { _tag: "Created", key })
+        const again = yield* apiKey(workspace.id, start)
+        assert.deepStrictEqual(yield* issue(caller, again), { _tag: "Replayed", key })
+        assert.deepStrictEqual(yield* issue(caller, again, "another"), { _tag: "Conflict" })
+      }
+      assert.strictEqual(new Set([...made.values()].map(({ id }) => id)).size, callers.length)
     }))
 
   it.effect("of 50 racing requests with one idempotency key, exactly one creates its key", () =>

@@ -3,7 +3,7 @@
  * the provider.
  */
 import { assert } from "@effect/vitest"
-import { Limits, type Message, PhoneNumberStore, SenderBlock } from "@wac/core"
+import { type ApiKey, type Id, Limits, type Message, PhoneNumberStore, SenderBlock } from "@wac/core"
 import { Effect } from "effect"
 import * as Fixture from "../Fixture.ts"
 import * as PhoneNumberFixture from "../numbers/PhoneNumberFixture.ts"
@@ -34,6 +34,39 @@ export const tests = (it: Fixture.It): void => {
         ),
         "forbidden/messaging_limit_reached"
       )
+    }))
+
+  it.effect("accept refuses every number but those that the API key is bound to", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const second = yield* further(own, { providerAccountId: own.number.providerAccountId })
+      assert.isTrue(yield* use((store) => store.add(second)))
+      const told = (key: ApiKey.ApiKey, from?: string) =>
+        Effect.map(
+          MessageFixture.accept({ ...own, key }, {
+            message: MessageFixture.template(from === undefined ? {} : { from })
+          }),
+          ({ accepted }) =>
+            accepted._tag === "Refused"
+              ? [MessageFixture.describe(accepted), accepted.error.param]
+              : [MessageFixture.describe(accepted), accepted._tag === "Claimed" ? accepted.sender.id : undefined]
+        )
+      const boundTo = (...phoneNumberIds: ReadonlyArray<Id.PhoneNumberId>) =>
+        Fixture.issuedKey(own.workspace.id, own.start, { phoneNumberIds })
+      const refused = ["forbidden/sender_not_available", "from"]
+      const toDefault = yield* boundTo(own.number.id)
+      const toSecond = yield* boundTo(second.id)
+      const toBoth = yield* boundTo(own.number.id, second.id)
+      for (const from of [second.id, second.phoneNumber]) {
+        assert.deepStrictEqual(yield* told(toDefault, from), refused)
+        assert.deepStrictEqual(yield* told(toSecond, from), ["Claimed", second.id])
+        assert.deepStrictEqual(yield* told(toBoth, from), ["Claimed", second.id])
+      }
+      for (const from of [undefined, own.number.id, own.number.phoneNumber]) {
+        assert.deepStrictEqual(yield* told(toDefault, from), ["Claimed", own.number.id])
+        assert.deepStrictEqual(yield* told(toSecond, from), refused)
+        assert.deepStrictEqual(yield* told(toBoth, from), ["Claimed", own.number.id])
+      }
     }))
 
   it.effect("accept refuses a number of a provider that does not run, before any other check of the number", () =>

@@ -36,9 +36,15 @@ const play = Effect.gen(function*() {
     Layer.provide(Layer.succeedContext(yield* Effect.context<Fixture.Services>()))
   )
   const clock = Fixture.clockAt(yield* Clock.Clock, () => own.start)
-  const mark = (id: string, key: string, isTyping = false, workspaceId: Id.WorkspaceId = own.workspace.id) =>
+  const mark = (
+    id: string,
+    key: string,
+    isTyping = false,
+    workspaceId: Id.WorkspaceId = own.workspace.id,
+    boundTo: ReadMarks.ReadMark["boundTo"] = null
+  ) =>
     ReadMarks.ReadMarks.use((marks) =>
-      marks.mark({ workspaceId, key: key as Idempotency.IdempotencyKey, id, isTyping })
+      marks.mark({ workspaceId, boundTo, key: key as Idempotency.IdempotencyKey, id, isTyping })
     ).pipe(Effect.exit, Effect.provide(layer), Effect.provideService(Clock.Clock, clock))
   return { own, asked, mark, fail: (error: Errors.ServerError | undefined) => void (failure = error) }
 })
@@ -60,6 +66,20 @@ export const tests = (it: Fixture.It): void => {
       assert.lengthOf(asked, 1)
       assert.deepStrictEqual(yield* mark(messageId, "two", true), Exit.succeed(messageId))
       assert.deepStrictEqual(asked[1], [providerMessageId, true])
+    }))
+
+  it.effect("a key that is bound to other numbers marks nothing, not even again what another key has marked", () =>
+    Effect.gen(function*() {
+      const { asked, mark, own } = yield* play
+      const { command: { messageId } } = yield* inbound(own)
+      const marked = (key: string, boundTo: ReadMarks.ReadMark["boundTo"]) =>
+        mark(messageId, key, false, own.workspace.id, boundTo)
+      const others = [yield* Fixture.id("pn")]
+      assert.strictEqual(codeOf(yield* marked("one", others)), "forbidden")
+      assert.lengthOf(asked, 0)
+      assert.deepStrictEqual(yield* marked("one", [...others, own.number.id]), Exit.succeed(messageId))
+      assert.strictEqual(codeOf(yield* marked("one", others)), "forbidden")
+      assert.lengthOf(asked, 1)
     }))
 
   it.effect("a mark that the provider refused is not stored", () =>

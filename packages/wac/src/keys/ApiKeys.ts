@@ -31,6 +31,10 @@ export interface ApiKey extends ListedApiKey {
   readonly expiresAt: string | null
   readonly revokedAt: string | null
   readonly requireSignature: boolean
+  /** The only phone numbers that the key may send from; `null`: all of the workspace. */
+  readonly phoneNumberIds: ReadonlyArray<string> | null
+  /** The only networks that the key may be used from, as CIDRs; `null`: anywhere. */
+  readonly allowedCidrs: ReadonlyArray<string> | null
 }
 
 /** A new key. */
@@ -61,6 +65,13 @@ export interface NewApiKey {
    * What the key may do; `messages:send` is always added. If omitted, it may send, read messages and write media.
    */
   readonly scopes?: ReadonlyArray<ApiScope>
+  /** The ids of the only phone numbers of the workspace that the key may send from, 1 to 100. If omitted, all. */
+  readonly phoneNumberIds?: ReadonlyArray<string>
+  /**
+   * The only networks that the key may be used from: 1 to 100 CIDRs like `203.0.113.0/24`, or single addresses. If
+   * omitted, anywhere.
+   */
+  readonly allowedCidrs?: ReadonlyArray<string>
 }
 
 /** The API keys of a workspace. */
@@ -77,19 +88,28 @@ export interface ApiKeys {
   readonly revoke: (id: string) => Promise<void>
 }
 
+/** Whose idempotency keys they are: another one's than those of persons in the dashboard. */
+const caller = "the application"
+
 const readKey = Input.read(ApiKeysApi.CreateApiKey)
 
 export const make = Effect.map(Service.ApiKeys, (keys) => (running: Running, workspaceId: Id.WorkspaceId): ApiKeys => ({
   create: (key, options) =>
     running.run(Effect.gen(function*() {
-      const { expiresAt, name, requireSignature, scopes } = yield* readKey({ ...key, expiresAt: iso(key?.expiresAt) })
+      const { allowedCidrs, expiresAt, name, phoneNumberIds, requireSignature, scopes } = yield* readKey({
+        ...key,
+        expiresAt: iso(key?.expiresAt)
+      })
       return ApiKeysHandlers.issued(
         yield* keys.issue({
           workspaceId,
+          caller,
           name,
           expiresAt: expiresAt === undefined ? null : DateTime.toEpochMillis(expiresAt),
           requireSignature: requireSignature ?? false,
           scopes,
+          phoneNumberIds,
+          allowedCidrs,
           idempotencyKey: yield* Effect.fromResult(
             Input.idempotencyKey(options?.idempotencyKey ?? crypto.randomUUID())
           )

@@ -2,7 +2,17 @@
  * The API key that identifies the host's own sends. It is like other keys, except that no token opens it: its hash is
  * not an HMAC of any token (docs/decisions/0012-the-hosts-own-key.md).
  */
-import { type ApiKey, ApiKeyStore, ApiScope, Id, Idempotency, Signature, StoreError, Vault } from "@wac/core"
+import {
+  type ApiKey,
+  ApiKeyStore,
+  ApiScope,
+  Id,
+  Idempotency,
+  KeyBinding,
+  Signature,
+  StoreError,
+  Vault
+} from "@wac/core"
 import { Clock, Context, Duration, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 
@@ -45,6 +55,7 @@ export class HostKeys extends Context.Service<HostKeys, {
           name,
           prefix,
           scopes: ApiScope.defaults,
+          ...KeyBinding.unbound,
           tokenHash: mark,
           signingSecret: yield* vault.seal(yield* Signature.generateSecret(random), id),
           requireSignature: true,

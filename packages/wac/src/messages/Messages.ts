@@ -304,7 +304,13 @@ export const make = Effect.gen(function*() {
         Result.isFailure(key)
           ? Effect.fail(key.failure)
           : Effect.asVoid(
-            readMarks.mark({ workspaceId, key: key.success, id: `${messageId}`, isTyping: options.typing === true })
+            readMarks.mark({
+              workspaceId,
+              boundTo: null,
+              key: key.success,
+              id: `${messageId}`,
+              isTyping: options.typing === true
+            })
           )
       )
     },

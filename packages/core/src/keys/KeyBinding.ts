@@ -1,0 +1,108 @@
+/**
+ * What an API key may be bound to: the phone numbers that it sends from, and the networks that it is used from
+ * (contract §14). Pure.
+ */
+import { Result, Schema } from "effect"
+import type { PhoneNumberId } from "../Id.ts"
+import * as SourceAddress from "../people/SourceAddress.ts"
+
+/** The bindings of a key. `null`: not bound. */
+export interface KeyBinding {
+  /** The workspace's numbers that the key may send from, in the order of their ids. */
+  readonly phoneNumberIds: ReadonlyArray<PhoneNumberId> | null
+  /** The networks whose clients may use the key, as {@link networksOf} writes them. */
+  readonly allowedCidrs: ReadonlyArray<string> | null
+}
+
+/** The binding of a key that was created without one. */
+export const unbound: KeyBinding = { phoneNumberIds: null, allowedCidrs: null }
+
+/** How many numbers or networks a key may be bound to. */
+export const maxEntries = 100
+
+/** An address as groups of 16 bits: two of IPv4, eight of IPv6. */
+type Address = ReadonlyArray<number>
+
+/** A network: the bits after its prefix are zero. */
+interface Parsed {
+  readonly address: Address
+  readonly prefixLength: number
+}
+
+const ipv4 = /^(?:0|[1-9][0-9]{0,2})(?:\.(?:0|[1-9][0-9]{0,2})){3}$/
+
+const addressOf = (text: string): Address | undefined => {
+  if (!ipv4.test(text)) return SourceAddress.groupsOf(text)
+  const [a, b, c, d] = text.split(".").map(Number) as [number, number, number, number]
+  return Math.max(a, b, c, d) > 255 ? undefined : [a * 256 + b, c * 256 + d]
+}
+
+const masked = (address: Address, prefixLength: number): Address =>
+  address.map((group, i) => {
+    const kept = Math.min(16, Math.max(0, prefixLength - 16 * i))
+    return group & (0xffff << (16 - kept)) & 0xffff
+  })
+
+const format = ({ address, prefixLength }: Parsed): string => {
+  const text = address.length === 2
+    ? SourceAddress.dotted(address)
+    : new URL(`http://[${address.map((group) => group.toString(16)).join(":")}]/`).hostname.slice(1, -1)
+  return `${text}/${prefixLength}`
+}
+
+const parsed = (text: string): Result.Result<Parsed, string> => {
+  const [, before = "", length] = /^([0-9A-Fa-f:.]+)(?:\/(0|[1-9][0-9]{0,2}))?$/.exec(text) ?? []
+  const address = addressOf(before)
+  const bits = (address?.length ?? 0) * 16
+  const prefixLength = length === undefined ? bits : Number(length)
+  if (address === undefined || prefixLength > bits) {
+    return Result.fail("must be a network like 203.0.113.0/24 or 2001:db8::/32, or a single address")
+  }
+  if (address.length === 8 && SourceAddress.isMapped(address)) {
+    return Result.fail("must be written as an IPv4 network, since such clients are judged as IPv4")
+  }
+  const network = { address: masked(address, prefixLength), prefixLength }
+  return network.address.join() === address.join()
+    ? Result.succeed(network)
+    : Result.fail(`must not have bits beyond its prefix: the network of ${text} is ${format(network)}`)
+}
+
+/** Why text is neither a network nor an address; `undefined` if it is. */
+export const networkIssue = (text: string): string | undefined =>
+  Result.match(parsed(text), { onFailure: (why) => why, onSuccess: () => undefined })
+
+/** A network in CIDR notation, or a single address. */
+export const Network = Schema.String.check(
+  Schema.isMaxLength(64),
+  Schema.makeFilter((text: string) => networkIssue(text) ?? true, {
+    toJsonSchema: () => ({ pattern: "^[0-9A-Fa-f:.]+(?:/[0-9]{1,3})?$" })
+  })
+)
+
+/** Valid networks, each once, in their canonical form and a fixed order. */
+export const networksOf = (texts: ReadonlyArray<string>): ReadonlyArray<string> =>
+  [...new Set(texts.map((text) => format(Result.getOrThrow(parsed(text)))))].sort()
+
+/** An address as it is judged: an IPv4-mapped one is an IPv4 address. */
+const judged = (text: string): Address | undefined => {
+  const address = addressOf(text)
+  return address?.length === 8 && SourceAddress.isMapped(address) ? address.slice(6) : address
+}
+
+const contains = ({ address: network, prefixLength }: Parsed, address: Address): boolean =>
+  network.length === address.length && masked(address, prefixLength).join() === network.join()
+
+/** Whether a client with this address may use a key. One whose address is not known may use only a key without networks. */
+export const isFrom = (networks: KeyBinding["allowedCidrs"], client: string | undefined): boolean => {
+  if (networks === null) return true
+  const address = client === undefined ? undefined : judged(client)
+  return address !== undefined && networks.some((network) => contains(Result.getOrThrow(parsed(network)), address))
+}
+
+/** Whether a key may send from a number. */
+export const maySend = (phoneNumberIds: KeyBinding["phoneNumberIds"], id: PhoneNumberId): boolean =>
+  phoneNumberIds === null || phoneNumberIds.includes(id)
+
+/** Whether a key is bound to anything. */
+export const isBound = ({ allowedCidrs, phoneNumberIds }: KeyBinding): boolean =>
+  allowedCidrs !== null || phoneNumberIds !== null
