@@ -40,6 +40,8 @@ interface Operation {
   readonly path: string
   readonly parameters: ReadonlyArray<Json>
   readonly body: Json
+  /** The media type of a body that is a file. */
+  readonly file: string | undefined
 }
 
 const operations = ({ paths }: Json): ReadonlyArray<Operation> =>
@@ -50,7 +52,8 @@ const operations = ({ paths }: Json): ReadonlyArray<Operation> =>
         method: method.toUpperCase(),
         path,
         parameters,
-        body: requestBody?.content["application/json"]
+        body: requestBody?.content["application/json"],
+        file: Object.keys(requestBody?.content ?? {}).find((type) => type !== "application/json")
       })
     )
   ).filter(({ name }) => !leftOut.has(name))
@@ -124,12 +127,16 @@ layer(served, checks.live)("text that no storage can hold", (it) => {
     Effect.gen(function*() {
       const { headers, url } = yield* requests
       let count = 0
-      for (const { method, name, parameters, path } of operations(yield* documented)) {
+      for (const { file, method, name, parameters, path } of operations(yield* documented)) {
         const target = path.replaceAll(/\{[^}]*\}/g, `x_${checks.nobody}`)
         for (const parameter of parameters.filter((one) => one.in === "query")) {
           for (const text of unstorableInTarget) {
             const address = `${url}${target}?${parameter.name}=${text}`
-            const { body, status, text: answer } = yield* call(address, { method, headers: headers(path) })
+            const { body, status, text: answer } = yield* call(address, {
+              method,
+              headers: { ...headers(path), ...(file === undefined ? {} : { "content-type": file }) },
+              ...(file === undefined ? {} : { body: "{}" })
+            })
             const told = `${name} ${parameter.name}=${text}: ${status} ${answer}`
             assert.isBelow(status, 500, told)
             // what is nearly UTF-8 is read as U+FFFD, which is text
