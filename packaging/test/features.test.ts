@@ -231,6 +231,7 @@ const features: ReadonlyArray<Feature> = [
         METRICS_TOKEN: metricsToken,
         ALERT_URL: around.alerts.url,
         PORTAL_ORIGINS: "https://app.example.com",
+        SECURITY_CONTACT: "security@example.com",
         LOG_FORMAT: "json",
         PUBLIC_URL: "http://127.0.0.1:0"
       }
@@ -250,7 +251,7 @@ const features: ReadonlyArray<Feature> = [
       assert.isTrue((await verify(post.body, `${post.headers["x-service-signature"]}`, signingSecret)).ok)
       const metrics = await did(`${url}/metrics`, { headers: { authorization: `Bearer ${metricsToken}` } })
       assert.include(metrics.text, "wac_")
-      for (const page of ["/dashboard", "/docs", "/openapi.json"]) await did(url + page)
+      for (const page of ["/dashboard", "/docs", "/openapi.json", "/.well-known/security.txt"]) await did(url + page)
       await did(`${url}/internal/usage`, { headers: session })
       await did(`${url}/internal/webhook/pause`, { method: "POST", headers: session })
       await stop()

@@ -500,11 +500,12 @@ export interface OwnWorkspace {
   readonly isCurrent: boolean
 }
 
-/** The workspace to switch to. */
+/** The person's password, as proof that they are present. */
 export interface ConfirmSession {
   readonly password: string
 }
 
+/** The workspace to switch to. */
 export interface SwitchWorkspace {
   readonly workspaceId: string
 }
