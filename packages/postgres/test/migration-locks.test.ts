@@ -34,7 +34,16 @@ const slow: ReadonlyArray<readonly [pattern: RegExp, why: string]> = [
 ]
 
 /** Tables that are small in every installation: reading or rewriting them takes a moment. */
-const small = new Set(["campaigns", "invitations", "members", "phone_numbers", "templates", "webhooks", "workspaces"])
+const small = new Set([
+  "api_keys",
+  "campaigns",
+  "invitations",
+  "members",
+  "phone_numbers",
+  "templates",
+  "webhooks",
+  "workspaces"
+])
 
 /** What is wrong with a migration. */
 const wrongs = ({ sql }: Pick<Migrations.Migration, "sql">): ReadonlyArray<string> => {
