@@ -133,6 +133,7 @@ describe("the API definition", () => {
       "GET /v1/messages/:id": "key: messages:read",
       "POST /internal/messages": "session: developer",
       "GET /internal/messages": "session: member",
+      "GET /internal/contacts/:id/messages": "session: member",
       "GET /internal/messages/:id": "session: member",
       "PUT /v1/contacts/:name/opt-out": "key: contacts:write",
       "DELETE /v1/contacts/:name/opt-out": "key: contacts:write",
