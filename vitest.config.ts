@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os"
 import { defineConfig } from "vitest/config"
 import { leftOut } from "./vitest.leftOut.ts"
 import { projects } from "./vitest.workspace.ts"
@@ -11,7 +12,8 @@ export default defineConfig({
     // The files of a project share their processes: loading a package takes longer than most of its tests. So a test
     // closes what it opens. Projects that need a process per file say so in vitest.workspace.ts.
     isolate: false,
-    maxWorkers: "100%",
+    // one more than there are processors to each two: many tests wait for servers, browsers and timers
+    maxWorkers: Math.ceil(availableParallelism() * 1.5),
     // for what hangs, on the slowest machine; no test waits for them, or says less
     testTimeout: 600_000,
     hookTimeout: 600_000,

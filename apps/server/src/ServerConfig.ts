@@ -470,7 +470,8 @@ const pairs = Effect.fnUntraced(function*(variable: Variable.Name, isName: RegEx
   const expected = "NAME=VALUE, separated by commas, with values that are percent-encoded"
   const text = yield* read(variable, Schema.String, expected, "")
   const entries = text.split(",").map((pair) => pair.trim()).filter((pair) => pair !== "").map((pair) => {
-    const [, name = "", value = ""] = /^([^=]*?)\s*=\s*(.*)$/.exec(pair) ?? []
+    const at = pair.indexOf("=")
+    const [name, value] = [pair.slice(0, Math.max(at, 0)).trim(), pair.slice(at + 1).trim()]
     return Result.map(
       Result.try(() => decodeURIComponent(value)),
       (value) => [name, value] as const

@@ -40,7 +40,8 @@ const Bubble = (
         </div>
         {isSent && status !== "received"
           ? (
-            <Link to="/messages/$id" params={{ id }} aria-label="The message’s page" className="hover:underline">
+            <Link to="/messages/$id" params={{ id }} className="hover:underline">
+              <span className="sr-only">The message’s page:</span>
               <MessageState status={status} />
             </Link>
           )

@@ -1,11 +1,12 @@
 /** What pages ask about phone numbers. */
 import { queryOptions } from "@tanstack/react-query"
-import { api } from "../session/Service.ts"
+import { api, portal } from "../session/Service.ts"
 import { live } from "../session/Session.tsx"
 
-/** Every number of the workspace; there are few. */
+/** Every number of the workspace; there are few. The portal is shown none. */
 export const phoneNumbersQuery = queryOptions({
   queryKey: ["phone-numbers"],
   queryFn: ({ signal }) => api.phoneNumbers.list({ limit: 100 }, { signal }).toArray(500),
+  enabled: portal === undefined,
   ...live(15_000)
 })

@@ -143,6 +143,8 @@ export const filled = Effect.gen(function*() {
   ])
   return {
     ...server,
+    // the first one is hours old
+    session: yield* signIn(url),
     receiver,
     key,
     message: messages.data[0].id as string,
