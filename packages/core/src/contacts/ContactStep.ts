@@ -331,8 +331,10 @@ const aliasesOf = (contact: Contact.Contact): ReadonlyArray<Alias> =>
 /**
  * Decides `ContactStore.recordInbound`: each message counts once. `Contact.meet` finds the contact. Its window moves to
  * `ServiceWindow.openedAt` if that is newer and the message opens a window (`InboundMessage.opensWindow`), a preference in
- * the message counts from then, a `message.received` event is recorded, and the message is kept for the conversation. A
- * message that the business wrote on its own phone only causes a `message.echoed` event.
+ * the message counts from then, a `message.received` event is recorded, and the message is kept for the conversation. If
+ * the number was given to somebody else after the message was written, the message opens no window and is kept for the
+ * conversation of the customer who wrote it. A message that the business wrote on its own phone only causes a
+ * `message.echoed` event.
  */
 export const recordInbound: Decide<RecordInbound, LoadedInbound, Recorded, InboundWrites> = (loaded, commands) => {
   const contacts = new Changed(loaded)
@@ -349,11 +351,16 @@ export const recordInbound: Decide<RecordInbound, LoadedInbound, Recorded, Inbou
     if (message.isEcho !== true) {
       const openedAt = ServiceWindow.openedAt(message.at, now)
       const met = contacts.meet(number, customer, openedAt, hashes)
+      // not if the number was given to somebody else after the message was written
+      const { userId } = customer
+      const isWriters = userId === null || CustomerNames.isKnownBy(met)(userId)
       const preference = InboundMessage.preferenceOf(message, number.words)
-      const heard = InboundMessage.opensWindow(message) ? Contact.hear(met, customer.phone, openedAt) : met
+      const opens = isWriters && InboundMessage.opensWindow(message)
+      const heard = opens ? Contact.hear(met, customer.phone, openedAt) : met
       if (preference === undefined) contacts.keep(heard)
       else contacts.prefer(number, heard, preference, openedAt, hashes)
-      contacts.say({ customer: met.key, message: ReceivedMessage.of(message, number, messageId) })
+      const key = isWriters ? met.key : contacts.find(number, userId)?.key ?? userId
+      contacts.say({ customer: key, message: ReceivedMessage.of(message, number, messageId) })
     }
     remembered.set(name, {
       number,

@@ -187,6 +187,22 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(idsOf(yield* follow(own, "US.1")), [first, sentTo])
     }))
 
+  it.effect("a message that arrives once its number is somebody else's is in its writer's conversation only", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const newer = yield* write(own, { phone: customer(1), userId: "US.2" })
+      const late = yield* write(own, { phone: customer(1), userId: "US.1" }, own.start - hour)
+      for (const name of [customer(1), "US.2"]) assert.deepStrictEqual(idsOf(yield* follow(own, name)), [newer])
+      assert.deepStrictEqual(idsOf(yield* follow(own, "US.1")), [late])
+      // from the number that its writer had before
+      const last = yield* write(own, { phone: customer(3), userId: "US.3" })
+      const before = yield* write(own, { phone: customer(2), userId: "US.3" }, own.start - hour)
+      for (const name of [customer(3), "US.3"]) {
+        assert.deepStrictEqual(idsOf(yield* follow(own, name)), [before, last])
+      }
+      assert.deepStrictEqual(yield* follow(own, customer(2)), [])
+    }))
+
   it.effect("a customer who moves to another number takes the conversation along", () =>
     Effect.gen(function*() {
       const own = yield* world()
