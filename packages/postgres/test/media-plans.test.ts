@@ -1,6 +1,6 @@
 /**
- * What uploads and uses of files cost: only their own rows, whatever else is stored and whatever the planner assumes about the
- * tables. Every statement is first repeated on nearly empty tables until its plan is fixed.
+ * What uploads and uses of files cost: only their own rows, whatever else is stored and whatever the planner assumes
+ * about the tables. Every statement is first repeated on nearly empty tables until its plan is fixed.
  */
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"

@@ -50,7 +50,9 @@ const recallText = `select r.fingerprint from read_marks r
   where r.workspace_id = $1 and r.message_id = $2 and r.key = $3
     and r.expires_at > ${Clocks.at("$4")}`
 
-/** An expired mark counts as absent (`Idempotency.isExpired`). Forgets another one: no statement deletes what it writes. */
+/**
+ * An expired mark counts as absent (`Idempotency.isExpired`). Forgets another one: no statement deletes what it writes.
+ */
 const keepMarkText = `with judged as (
     select ${Clocks.at("$6")} as now
   ), gone as (
