@@ -351,16 +351,18 @@ export const recordInbound: Decide<RecordInbound, LoadedInbound, Recorded, Inbou
     if (message.isEcho !== true) {
       const openedAt = ServiceWindow.openedAt(message.at, now)
       const met = contacts.meet(number, customer, openedAt, hashes)
-      // not if the number was given to somebody else after the message was written
+      // the number may have been given to somebody else after the message was written
       const { userId } = customer
       const isWriters = userId === null || CustomerNames.isKnownBy(met)(userId)
+      const person = isWriters ? customer : CustomerNames.personOf({ ...customer, userId })
       const preference = InboundMessage.preferenceOf(message, number.words)
-      const opens = isWriters && InboundMessage.opensWindow(message)
-      const heard = opens ? Contact.hear(met, customer.phone, openedAt) : met
+      // a number keeps its opt-out, whoever gets it
+      if (!isWriters && preference !== undefined) contacts.prefer(number, met, preference, openedAt, hashes)
+      const writer = isWriters ? met : contacts.meet(number, person, openedAt, hashesOf(hashes, person))
+      const heard = InboundMessage.opensWindow(message) ? Contact.hear(writer, person.phone, openedAt) : writer
       if (preference === undefined) contacts.keep(heard)
       else contacts.prefer(number, heard, preference, openedAt, hashes)
-      const key = isWriters ? met.key : contacts.find(number, userId)?.key ?? userId
-      contacts.say({ customer: key, message: ReceivedMessage.of(message, number, messageId) })
+      contacts.say({ customer: writer.key, message: ReceivedMessage.of(message, number, messageId) })
     }
     remembered.set(name, {
       number,
