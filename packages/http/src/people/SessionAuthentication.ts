@@ -66,7 +66,9 @@ export const layer = Layer.effect(
       ) {
         return yield* new Errors.Forbidden({
           reason: "fresh_session_required",
-          message: "this requires a confirmed session: confirm your password, then repeat the request"
+          message:
+            "this requires a sign-in or a confirmed password within the last 10 minutes: confirm your password with " +
+            "POST /internal/session/confirm, or sign in again, then repeat the request"
         })
       }
       const read = yield* readBody(endpoint, request)
