@@ -89,6 +89,22 @@ describe.each(ways)("through %s", (_, reach) => {
     })
   })
 
+  it("a body that may be left out counts if it is sent", async () => {
+    const { ask, wac } = await reach()
+    const { apiKey } = await wac.keys.create({ name: "consent", scopes: ["contacts:write"] })
+    const choose = async (body?: object) => {
+      const response = await ask("/v1/contacts/%2B15551234567/opt-out", {
+        method: "PUT",
+        headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json" },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) })
+      })
+      return [response.status, (await response.json()).error?.param]
+    }
+    assert.deepStrictEqual(await choose({ phone_number_id: "pn_nobody" }), [400, "phone_number_id"])
+    assert.deepStrictEqual(await choose({}), [200, undefined])
+    assert.deepStrictEqual(await choose(), [200, undefined])
+  })
+
   it("the dashboard's pages and files are served below the mount if the host enables them", async () => {
     const { ask, prefix } = await reach({ auth: owner, dashboard: true })
     const first = await ask("/", { redirect: "manual" })

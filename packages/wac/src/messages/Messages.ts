@@ -152,7 +152,7 @@ export type AnyMessage = Message | InboundMessage
 
 /** Which messages of conversations. */
 export interface ConversationFilter {
-  /** Any name of a customer: a number in E.164 format, or a user id. If omitted, what any customer wrote. */
+  /** Any name of a customer: a number in E.164 format, or a user id. If omitted, all customers, `inbound` by default. */
   readonly contact?: string
   /** Only messages in this direction. */
   readonly direction?: "inbound" | "outbound"
