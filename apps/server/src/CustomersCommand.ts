@@ -1,6 +1,6 @@
 /**
- * The commands `export` and `erase`: everything that is stored of one customer of a workspace; and `contacts`. They work on
- * `DATABASE_URL` directly, while servers run on it.
+ * The commands `export` and `erase`: everything that is stored of one customer of a workspace; and `contacts`. They
+ * work on `DATABASE_URL` directly, while servers run on it.
  */
 import { CustomerNames, Customers, OptOuts } from "@wac/core"
 import { Console, Effect, Schema, Stream } from "effect"

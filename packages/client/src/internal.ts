@@ -59,9 +59,9 @@ export interface RecipientFile {
 }
 
 /**
- * Every call rejects with {@link WacApiError}, {@link WacConnectionError}, or the reason of its signal. A call that takes
- * an Idempotency-Key is repeated under it, so that a change (a rotation, a test, a resume, a replay) is made once. What
- * must happen once and has no key (signing in, a new password, an upload) is repeated only after a 429.
+ * Every call rejects with {@link WacApiError}, {@link WacConnectionError}, or the reason of its signal. A call that
+ * takes an Idempotency-Key is repeated under it, so that a change (a rotation, a test, a resume, a replay) is made
+ * once. What must happen once and has no key (signing in, a new password, an upload) is repeated only after a 429.
  */
 export interface InternalClient {
   readonly session: {

@@ -54,8 +54,8 @@ export class Messages extends Context.Service<Messages, {
   /** A message in either direction. */
   readonly find: (workspaceId: Id.WorkspaceId, id: string) => Effect.Effect<Conversation.Entry, NotFound | StoreError>
   /**
-   * The messages of one customer, by any of their names, in one direction or both; without a customer, what any customer
-   * wrote, or if asked for that direction, what was sent to any of them. Newest first.
+   * The messages of one customer, by any of their names, in one direction or both; without a customer, what any
+   * customer wrote, or if asked for that direction, what was sent to any of them. Newest first.
    */
   readonly conversation: (
     workspaceId: Id.WorkspaceId,

@@ -1,6 +1,6 @@
 /**
- * Files of names (contract §13): NDJSON, where each line is a name or an object with a `name`, or CSV, whose first row may
- * name its columns. Read as a stream.
+ * Files of names (contract §13): NDJSON, where each line is a name or an object with a `name`, or CSV, whose first row
+ * may name its columns. Read as a stream.
  */
 import { type Errors, type OptOuts, WrittenName } from "@wac/core"
 import { Predicate, type Stream } from "effect"

@@ -1,6 +1,6 @@
 /**
- * Answers to requests of sessions, kept under their Idempotency-Keys (contract §14): the request that owns a key does its
- * work once, equal ones get its answer.
+ * Answers to requests of sessions, kept under their Idempotency-Keys (contract §14): the request that owns a key does
+ * its work once, equal ones get its answer.
  */
 import { Traits } from "@wac/api"
 import { Errors, Idempotency, KeptAnswer, KeptAnswerStore, type Session, StoreError } from "@wac/core"
