@@ -1,8 +1,8 @@
 /**
- * The commands `export` and `erase`: everything that is stored of one customer of a workspace; and `contacts`. They work on
- * `DATABASE_URL` directly, while servers run on it.
+ * The commands `export` and `erase`: everything that is stored of one customer of a workspace; and `contacts`. They
+ * work on `DATABASE_URL` directly, while servers run on it.
  */
-import { Customers, OptOuts } from "@wac/core"
+import { CustomerNames, Customers, OptOuts } from "@wac/core"
 import { Console, Effect, Schema, Stream } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import * as OperatorCommand from "./OperatorCommand.ts"
@@ -10,9 +10,7 @@ import * as WorkspaceChoice from "./WorkspaceChoice.ts"
 
 const customer = Argument.String("customer").pipe(
   Argument.withDescription("The customer's phone number (+14155550123), or their user id at the provider"),
-  Argument.withSchema(
-    Schema.String.check(Schema.isPattern(/^(\+[1-9][0-9]{6,14}|[A-Z]{2}\.(ENT\.)?[A-Za-z0-9]{1,128})$/))
-  )
+  Argument.withSchema(Schema.String.check(Schema.isPattern(CustomerNames.pattern)))
 )
 
 /** Prints a line of JSON for each record. */

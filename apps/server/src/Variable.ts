@@ -1,7 +1,7 @@
 /**
  * The environment variables of the server (contract §8): which there are, which of them are secret, and how the text of
- * one is found. A secret can also be in a file, named by the variable's name and `_FILE`: what is in the environment of a
- * process is often seen by more than the process, in its description, its children and reports of its crashes.
+ * one is found. A secret can also be in a file, named by the variable's name and `_FILE`: what is in the environment of
+ * a process is often seen by more than the process, in its description, its children and reports of its crashes.
  */
 import { Effect, Schema } from "effect"
 import { readFile } from "node:fs/promises"
@@ -99,7 +99,9 @@ const fileOf = (name: string): string => `${name}_FILE`
 
 const known = new Set<string>([...Object.keys(kinds), ...secrets.map(fileOf)])
 
-/** The `WAC_…` names that are no variable of the server, sorted. They only cause a warning: platforms inject their own. */
+/**
+ * The `WAC_…` names that are no variable of the server, sorted. They only cause a warning: platforms inject their own.
+ */
 export const unknown = (names: ReadonlyArray<string>): ReadonlyArray<string> =>
   names.filter((name) => name.startsWith("WAC_") && !known.has(name)).sort()
 

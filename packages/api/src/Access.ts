@@ -20,8 +20,8 @@ export const Access = Context.Service<Access>("@wac/api/Access")
 export const OpenToPortal = Context.Reference<boolean>("@wac/api/OpenToPortal", { defaultValue: () => false })
 
 /**
- * Whether an endpoint requires a session whose person proved their presence a short time ago (contract §17). Sessions of
- * a host and of a portal always count as proven: they are the host's.
+ * Whether an endpoint requires a session whose person proved their presence a short time ago (contract §17). Sessions
+ * of a host and of a portal always count as proven: they are the host's.
  */
 export const NeedsFreshSession = Context.Reference<boolean>("@wac/api/NeedsFreshSession", {
   defaultValue: () => false

@@ -22,8 +22,12 @@ export const forbidden: { readonly [R in Reasons["forbidden"]]: Entry } = {
       "or by confirming their password.",
     remedy: "Confirm the password with `POST /internal/session/confirm`, or with `AUTH=oidc` sign in again at " +
       "`/internal/oidc/sign-in?fresh=true`. Then repeat the request. The dashboard does this itself.",
-    retry: retries.no,
-    example: { message: "this requires a confirmed session: confirm your password, then repeat the request" }
+    retry: retries.changed,
+    example: {
+      message:
+        "this requires a sign-in or a confirmed password within the last 10 minutes: confirm your password with " +
+        "POST /internal/session/confirm, or sign in again, then repeat the request"
+    }
   },
   cross_site: {
     when: "A request that changes something comes from a page of another origin, or does not declare its origin.",

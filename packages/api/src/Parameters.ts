@@ -3,6 +3,7 @@
  * only for readers of the OpenAPI document: a path with a malformed identifier is not found (404), and the key has its
  * own checks (`Idempotency.parseKey`).
  */
+import { CustomerNames } from "@wac/core"
 import { Schema } from "effect"
 
 type Form = { readonly minLength?: number; readonly maxLength: number; readonly pattern: string }
@@ -23,7 +24,7 @@ export const byContactId = { id: shown({ maxLength: 255, pattern: pattern.replac
 
 /** A name of a customer in a path. */
 export const byName = {
-  name: shown({ maxLength: 200, pattern: "^(\\+[1-9][0-9]{6,14}|[A-Za-z][!-~]{1,199})$" }, "Any name of the customer")
+  name: shown({ maxLength: 200, pattern: CustomerNames.pattern.source }, "Any name of the customer")
 }
 
 const keyForm = {

@@ -155,7 +155,9 @@ export interface Message extends MessageContent {
 /** What a message of a conversation said, under the name of its type. */
 type MessageContent = { readonly [Kind in MessageType]?: Json }
 
-/** A message of a customer (contract §13). `type` names the field that holds what they wrote, as in `message.received`. */
+/**
+ * A message of a customer (contract §13). `type` names the field that holds what they wrote, as in `message.received`.
+ */
 export type InboundMessage = ReceivedContent & {
   readonly direction: "inbound"
   readonly status: "received"

@@ -59,9 +59,9 @@ export interface RecipientFile {
 }
 
 /**
- * Every call rejects with {@link WacApiError}, {@link WacConnectionError}, or the reason of its signal. What must
- * happen only once (a rotation, a test, a retry, a resume, a replay, signing in) is repeated only if the service
- * refused it with 429.
+ * Every call rejects with {@link WacApiError}, {@link WacConnectionError}, or the reason of its signal. A call that
+ * takes an Idempotency-Key is repeated under it, so that a change (a rotation, a test, a resume, a replay) is made
+ * once. What must happen once and has no key (signing in, a new password, an upload) is repeated only after a 429.
  */
 export interface InternalClient {
   readonly session: {
@@ -242,7 +242,10 @@ export interface InternalClient {
   readonly templates: {
     /** Newest first. */
     readonly list: (query?: TemplateQuery, options?: CallOptions) => InternalList<Wire.TemplateDetail>
-    /** Creates a template at the provider, which reviews it. Never retried: it might be created twice. */
+    /**
+     * Creates a template at the provider, which reviews it. Repeated only after a 429: of a failure, the service cannot
+     * tell whether the provider has created it.
+     */
     readonly create: (template: Wire.CreateTemplate, options?: CreateOptions) => Returned<"POST /internal/templates">
     /** Replaces what is given. The provider reviews the template again. */
     readonly edit: (
@@ -433,7 +436,7 @@ export const createInternalClient = (options: InternalClientOptions): InternalCl
     },
     templates: {
       list: list((query?: TemplateQuery, options?) => call("GET /internal/templates", { query }, options)),
-      create: (body, options) => keyed("POST /internal/templates", { body }, options),
+      create: (body, options) => keyed("POST /internal/templates", { body, once: true }, options),
       edit: (id, body, options) => call("PATCH /internal/templates/:id", { id, body, once: true }, options),
       remove: (id, options) => call("DELETE /internal/templates/:id", { id }, options),
       sync: (options) => keyed("POST /internal/templates/sync", {}, options)

@@ -130,7 +130,8 @@ describe("retries", () => {
   it("one-time requests are never retried, unless the service refused them as too fast", async () => {
     const calls: ReadonlyArray<(client: ReturnType<typeof clientOf>["client"]) => Promise<unknown>> = [
       (client) => client.session.signIn({ email: "ana@shop.example", password: "x" }),
-      (client) => client.session.setUp({ token: "t", email: "ana@shop.example", password: "x", workspaceName: "Shop" })
+      (client) => client.session.setUp({ token: "t", email: "ana@shop.example", password: "x", workspaceName: "Shop" }),
+      (client) => client.templates.create({ name: "hi", language: "en_US", category: "utility", components: [] })
     ]
     for (const call of calls) {
       for (const answer of [broken, failing(500, "internal"), failing(503, "storage_unavailable")]) {

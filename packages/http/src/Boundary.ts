@@ -59,10 +59,12 @@ export const layer = Layer.effect(
               RequestBody.onlyOnce(bytes),
               Effect.provideService(httpEffect, HttpServerRequest.HttpServerRequest, request)
             )
-          )
+          ),
+          // what a session does is recorded where it is done (`SessionAuthentication`)
+          Effect.tap((response) => audit(endpoint, response))
         )
         : httpEffect
-      return Effect.catch(Effect.tap(checked, (response) => audit(endpoint, response)), answer)
+      return Effect.catch(checked, answer)
     })
   })
 )

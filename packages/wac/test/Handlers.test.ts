@@ -3,7 +3,7 @@ import express from "express"
 import fastify from "fastify"
 import { createServer } from "node:http"
 import { assert, describe, it } from "vitest"
-import type { Auth, SessionRequest, Wac } from "../src/index.ts"
+import type { Auth, CustomProvider, SessionRequest, Wac } from "../src/index.ts"
 import { bodyOf, closing, fresh, hello, serve, start, startLive, until } from "./instance.ts"
 
 /** Sends a request by one of the handlers. */
@@ -87,6 +87,22 @@ describe.each(ways)("through %s", (_, reach) => {
       workspaceId: wac.id,
       workspaceName: "wac"
     })
+  })
+
+  it("a body that may be left out counts if it is sent", async () => {
+    const { ask, wac } = await reach()
+    const { apiKey } = await wac.keys.create({ name: "consent", scopes: ["contacts:write"] })
+    const choose = async (body?: object) => {
+      const response = await ask("/v1/contacts/%2B15551234567/opt-out", {
+        method: "PUT",
+        headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json" },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) })
+      })
+      return [response.status, (await response.json()).error?.param]
+    }
+    assert.deepStrictEqual(await choose({ phone_number_id: "pn_nobody" }), [400, "phone_number_id"])
+    assert.deepStrictEqual(await choose({}), [200, undefined])
+    assert.deepStrictEqual(await choose(), [200, undefined])
   })
 
   it("the dashboard's pages and files are served below the mount if the host enables them", async () => {
@@ -297,6 +313,39 @@ describe("a request", () => {
     const aborted = byFetch(wac)("/internal/session", { signal: AbortSignal.abort() })
     assert.strictEqual((await aborted).status, 499)
     await wac.close()
+  })
+
+  it("what a person changes under an Idempotency-Key is in the audit, even if they hang up meanwhile", async () => {
+    const [reached, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    let isHeld = false
+    const provider: CustomProvider = {
+      phoneNumber: "+12025550100",
+      send: async () => ({ status: "accepted", providerMessageId: "1" }),
+      templates: async () => {
+        if (!isHeld) return []
+        reached.resolve()
+        await released.promise
+        return []
+      }
+    }
+    const wac = await startLive({ auth: owner, provider })
+    isHeld = true
+    const sync = (init: RequestInit = {}) =>
+      byFetch(wac)("/internal/templates/sync", {
+        method: "POST",
+        headers: { "sec-fetch-site": "same-origin", "idempotency-key": "sync-1" },
+        ...init
+      })
+    const abort = new AbortController()
+    const left = sync({ signal: abort.signal })
+    await reached.promise
+    abort.abort()
+    await left.catch(() => {})
+    released.resolve()
+    const again = await sync()
+    assert.deepStrictEqual([again.status, again.headers.get("idempotent-replayed")], [200, "true"])
+    const audit = await (await byFetch(wac)("/internal/audit")).json()
+    assert.deepStrictEqual(audit.data.map(({ action }: { readonly action: string }) => action), ["template.sync"])
   })
 
   it("if the host's session function fails, the response is 500, and the log says why", async () => {

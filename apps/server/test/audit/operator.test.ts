@@ -22,6 +22,8 @@ it.live("each operator command that changes something is in its workspace's audi
         ["numbers set +14155550123 --unblock", ""],
         ["numbers remove +14155550123", ""],
         ["export +14155550177", ""],
+        // a name that the provider gave, in no usual form
+        ["export legacy.customer-1", ""],
         ["erase +14155550177", ""],
         ["contacts opt-out +14155550177", ""],
         ["contacts opt-out +14155550177 --end", ""],

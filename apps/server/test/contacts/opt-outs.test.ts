@@ -69,11 +69,15 @@ it.live("a person imports a list of opt-outs, exports it, and opts a contact in"
         })
         return { status: response.status, body: await response.json() }
       })
-    const csv = "name,why\r\n+1 (555) 123-9001,old list\r\n12,\r\n+15551239001,\r\nUS.13491208655302741918,\r\n"
+    const csv = "name,why\r\n+1 (555) 123-9001,old list\r\n12,\r\n+15551239001,\r\nUS.13491208655302741918,\r\n+15,\r\n"
     const imported = yield* put("text/csv", csv)
     assert.strictEqual(imported.status, 200)
     assert.deepInclude(imported.body, { added: 2, already: 1 })
-    assert.deepStrictEqual(imported.body.refused.map(({ line, value }: never) => [line, value]), [[3, "12"]])
+    assert.deepStrictEqual(imported.body.refused.map(({ line, value }: never) => [line, value]), [[3, "12"], [
+      6,
+      "+15"
+    ]])
+    for (const { reason } of imported.body.refused) assert.match(reason, /^name must be /)
     const lines = "\"+15551239002\"\n{\"name\":\"+15551239003\",\"source\":\"api\"}\n[]\n"
     const more = yield* put("application/x-ndjson", lines)
     assert.deepInclude(more.body, { added: 2, already: 0 })
@@ -90,7 +94,7 @@ it.live("a person imports a list of opt-outs, exports it, and opts a contact in"
     const file = yield* Effect.promise(async () =>
       (await fetch(url, { headers: { ...server.session, accept: "text/csv" } })).text()
     )
-    assert.match(file, /^name,phoneNumberId,optedOutAt,source\r\n'\+15551239001,,2/)
+    assert.match(file, /^name,phoneNumberId,optedOutAt,source\n'\+15551239001,,2/)
     const audit = yield* call(`${server.url}/internal/audit`, { headers: server.session })
     assert.deepInclude(audit.body.data[0], {
       action: "contact.import_opt_outs",

@@ -59,6 +59,8 @@ describe.concurrent("a fresh session", () => {
       assert.notInclude(yield* refusals, notFresh.reason)
       yield* pass("10 minutes")
       for (const route of Object.keys(guarded)) checks.assertError(yield* ask(url, session, route), 403, notFresh)
+      const { body } = yield* ask(url, session, "PUT /internal/webhook")
+      assert.include(body.error.message, "POST /internal/session/confirm")
       // the session itself goes on
       assert.strictEqual((yield* call(`${url}/internal/api-keys`, { headers: session })).status, 200)
       checks.assertError(yield* confirm("wrong password"), 401, {

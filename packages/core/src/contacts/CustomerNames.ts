@@ -42,8 +42,11 @@ export const numberPattern = /^\+[1-9][0-9]{6,14}$/
 /** A name that is no number and no user id in the usual form, but may be one that the provider gave: visible ASCII. */
 export const foreignPattern = /^[A-Za-z][!-~]{1,199}$/
 
+/** Any text that may be a name of a customer at all. */
+export const pattern = new RegExp(`${numberPattern.source}|${foreignPattern.source}`)
+
 /** Whether a text may be a name of a customer at all. */
-export const isName = (text: string): boolean => numberPattern.test(text) || foreignPattern.test(text)
+export const isName = (text: string): boolean => pattern.test(text)
 
 /** Whether a name is a phone number in any form. */
 export const isNumber = (name: string): boolean => name.startsWith("+")
@@ -117,23 +120,27 @@ export const judge = (name: string): Judged => {
   return { _tag: variantsOf(keyOf(name)).includes(name) ? "Valid" : "IfKnown" }
 }
 
-/** Why a send cannot use the name; `known` is the customer's contact, or whether the workspace has one by this name. */
+/**
+ * Why a request cannot use the name that its field `param` has; `known` is the customer's contact, or whether the
+ * workspace has one by this name.
+ */
 export const refusal = (
-  to: string,
-  known: Named | boolean | undefined
+  name: string,
+  known: Named | boolean | undefined,
+  param = "to"
 ): InvalidBody | undefined => {
-  const judged = judge(to)
+  const judged = judge(name)
   if (judged._tag === "Valid") return undefined
-  const isKnown = typeof known === "object" ? isKnownBy(known)(to) : known
+  const isKnown = typeof known === "object" ? isKnownBy(known)(name) : known
   if (judged._tag === "IfKnown" && isKnown === true) return undefined
   return new InvalidBody({
     reason: "invalid_field",
-    param: "to",
+    param,
     message: judged._tag === "NotCanonical"
-      ? `to has a national prefix after its country code; the number in E.164 format is ${judged.canonical}`
-      : isNumber(to)
-      ? `to ${e164Expected}, or a name by which this workspace already knows a customer`
-      : "to is not the provider's user id of a customer, such as US.13491208655302741918"
+      ? `${param} has a national prefix after its country code; the number in E.164 format is ${judged.canonical}`
+      : isNumber(name)
+      ? `${param} ${e164Expected}, or a name by which this workspace already knows a customer`
+      : `${param} is not the provider's user id of a customer, such as US.13491208655302741918`
   })
 }
 

@@ -99,25 +99,12 @@ export class OptOuts extends Context.Service<OptOuts, {
       const vault = yield* Vault
 
       const checkName = Effect.fnUntraced(function*(workspaceId: WorkspaceId, name: string) {
-        if (!CustomerNames.isName(name)) {
-          return yield* new InvalidBody({
-            reason: "invalid_field",
-            param: "name",
-            message: "name must be a phone number in E.164 format, or the provider's user id of a customer"
-          })
-        }
-        const isKnown = CustomerNames.judge(name)._tag === "IfKnown" &&
+        const isKnown = CustomerNames.isName(name) && CustomerNames.judge(name)._tag === "IfKnown" &&
           (yield* store.named(workspaceId, CustomerNames.keyOf(name))).some((contact) =>
             CustomerNames.isKnownBy(contact)(name)
           )
-        const refusal = CustomerNames.refusal(name, isKnown)
-        if (refusal !== undefined) {
-          return yield* new InvalidBody({
-            reason: "invalid_field",
-            param: "name",
-            message: refusal.message.replace(/^to /, "name ")
-          })
-        }
+        const refusal = CustomerNames.refusal(name, isKnown, "name")
+        if (refusal !== undefined) return yield* refusal
       })
 
       const numberOf = Effect.fnUntraced(function*(workspaceId: WorkspaceId, id: string | undefined) {
@@ -126,8 +113,8 @@ export class OptOuts extends Context.Service<OptOuts, {
         if (number !== undefined) return number.id
         return yield* new InvalidBody({
           reason: "invalid_field",
-          param: "phone_number_id",
-          message: "the workspace has no phone number with this phone_number_id"
+          param: "phoneNumberId",
+          message: "the workspace has no phone number with this id"
         })
       })
 

@@ -55,7 +55,7 @@ export class Messages extends Context.Service<Messages, {
   readonly find: (workspaceId: Id.WorkspaceId, id: string) => Effect.Effect<Conversation.Entry, NotFound | StoreError>
   /**
    * The messages of one customer, by any of their names, in one direction or both; without a customer, what any
-   * customer wrote. Newest first.
+   * customer wrote, or if asked for that direction, what was sent to any of them. Newest first.
    */
   readonly conversation: (
     workspaceId: Id.WorkspaceId,
@@ -227,6 +227,10 @@ export class Messages extends Context.Service<Messages, {
         { contact, direction }: Conversation.Query,
         page: PageRequest
       ) {
+        if (contact === undefined && direction === "outbound") {
+          const { items, next } = yield* list(workspaceId, {}, page)
+          return { items: items.map((message) => ({ direction, message })), next }
+        }
         const filter: Conversation.Filter = contact === undefined
           ? { names: undefined, direction: "inbound" }
           : { names: yield* namesOf(workspaceId, contact), direction }

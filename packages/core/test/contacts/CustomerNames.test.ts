@@ -138,6 +138,12 @@ describe("a name in a request", () => {
       assert.isDefined(refusal(name, contact()))
     }
   )
+
+  it.each(["+4407123456789", "+15", "", "a b", "+"])("%s is refused by the name of the field that has it", (name) => {
+    const refused = refusal(name, false, "name")
+    assert.strictEqual(refused?.param, "name")
+    assert.match(refused!.message, /^name (has|must be|is not) /)
+  })
 })
 
 describe("the recipient of a message", () => {

@@ -104,6 +104,12 @@ const onceTold = (stream: HttpServerRequest.HttpServerRequest["stream"], bounds:
     )
   })
 
+/** Whether a request has a body. Its headers say so only over a connection: a host makes a `Request` without them. */
+export const isSent = ({ headers, source }: HttpServerRequest.HttpServerRequest): boolean =>
+  source instanceof Readable
+    ? headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0
+    : Boolean((source as Partial<Request>).body)
+
 /** Reads a body that was not read before. Reads nothing if its declared length is too large. */
 export const read = (request: HttpServerRequest.HttpServerRequest, bounds: Bounds): Bytes => {
   const { headers, source } = request

@@ -1,6 +1,6 @@
 /**
- * Files of records: CSV as spreadsheets write it, or lines of NDJSON. Read as a stream, so that memory use does not depend
- * on their size, and with turns of the event loop in between.
+ * Files of records: CSV as spreadsheets write it, or lines of NDJSON. Read as a stream, so that memory use does not
+ * depend on their size, and with turns of the event loop in between.
  */
 import { CsvDialect, Errors } from "@wac/core"
 import { CsvError, type Options, parse, type Parser } from "csv-parse"
@@ -8,7 +8,9 @@ import { Effect, Stream } from "effect"
 import { Readable } from "node:stream"
 import { setImmediate as turn } from "node:timers/promises"
 
-/** The maximum size of a row in bytes. A longer one ends the upload, so that a file without line breaks is no danger. */
+/**
+ * The maximum size of a row in bytes. A longer one ends the upload, so that a file without line breaks is no danger.
+ */
 const maxRow = 65_536
 
 /**
@@ -57,9 +59,9 @@ export const undecodable = "\uFFFD"
 const lineBreaks = /\r\n?|\n/g
 
 /**
- * A parser whose records are arrays of any length. Even with `relax_column_count`, csv-parse makes an error with a stack
- * and copies of its options and the record for each record that is not as long as the first, which takes some thirty
- * times as long as parsing it. Before the first record it compares with nothing.
+ * A parser whose records are arrays of any length. Even with `relax_column_count`, csv-parse makes an error with a
+ * stack and copies of its options and the record for each record that is not as long as the first, which takes some
+ * thirty times as long as parsing it. Before the first record it compares with nothing.
  */
 const parserOf = (options: Options, firstLine: number): Parser => {
   // csv-parse tells the last line of a record, and takes CRLF in a value for two line breaks
@@ -126,7 +128,9 @@ const beginningOf = async (texts: AsyncIterator<string, void>, isWanted: (column
   }
 }
 
-/** The records of a file, with a turn of the event loop between some of them. `opened` gets what ends the reading early. */
+/**
+ * The records of a file, with a turn of the event loop between some of them. `opened` gets what ends the reading early.
+ */
 async function* recordsOf(
   bytes: AsyncIterable<Uint8Array>,
   type: FileType,
@@ -159,8 +163,8 @@ async function* recordsOf(
 }
 
 /**
- * What a reader makes of the records of a file. `isWanted` tells the columns by which a delimiter of CSV is found. A file
- * that cannot be read further, or an error that the reader throws, ends the stream with an error.
+ * What a reader makes of the records of a file. `isWanted` tells the columns by which a delimiter of CSV is found. A
+ * file that cannot be read further, or an error that the reader throws, ends the stream with an error.
  */
 export const read = <A, E>(
   bytes: Stream.Stream<Uint8Array, E>,

@@ -72,10 +72,6 @@ const wrongType = (contentType: string | undefined): string | undefined => {
 const unsupported = (header: string, message: string) =>
   new Errors.InvalidBody({ reason: "unsupported_media_type", param: header, message })
 
-/** Whether a request has a body, which may have a length of 0. */
-const hasBody = ({ headers }: HttpServerRequest.HttpServerRequest): boolean =>
-  headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0
-
 /** Whether requests to this endpoint carry a body. */
 const takesBody = (endpoint: HttpApiEndpoint.Top): boolean => endpoint.payload.size > 0 && endpoint.method !== "GET"
 
@@ -135,7 +131,7 @@ const read = (
   if (!takesBody(endpoint)) return Effect.succeed({ bytes: new Uint8Array(), request })
   const types = Context.get(endpoint.annotations, Traits.TakesFile)
   if (types.length > 0) return file(types, request)
-  if (Traits.has(endpoint, Traits.BodyIsOptional) && !hasBody(request)) {
+  if (Traits.has(endpoint, Traits.BodyIsOptional) && !BodyBytes.isSent(request)) {
     // what was sent is what a signature covers
     return Effect.succeed({ bytes: new Uint8Array(), request: having(request, new TextEncoder().encode("{}")) })
   }

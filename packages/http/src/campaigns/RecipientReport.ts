@@ -2,9 +2,9 @@
  * The report on a campaign's recipients as CSV (contract §11): a line for each uploaded row.
  */
 import { CheckedRow, Time } from "@wac/core"
-import { stringify } from "csv-stringify/sync"
+import * as CsvTable from "../bodies/CsvTable.ts"
 
-const columns = [
+const { header, lines: linesOf } = CsvTable.of([
   "row",
   "to",
   "outcome",
@@ -18,9 +18,11 @@ const columns = [
   "variant",
   "line",
   "value"
-] as const
+])
 
-const cellsOf = (row: CheckedRow.CheckedRow): Readonly<Record<(typeof columns)[number], string | number | null>> => {
+export { header }
+
+const cellsOf = (row: CheckedRow.CheckedRow) => {
   const { line, message, place, problem, value } = row
   return {
     row: place,
@@ -39,12 +41,5 @@ const cellsOf = (row: CheckedRow.CheckedRow): Readonly<Record<(typeof columns)[n
   }
 }
 
-/** A spreadsheet that opens the file must not read a value as a formula: such a value begins with an apostrophe. */
-const form = { escape_formulas: true } as const
-
-/** The first line. Spreadsheets need the byte order mark to read the file as UTF-8. */
-export const header: string = `\uFEFF${columns.join(",")}\n`
-
 /** The lines of some rows. */
-export const lines = (rows: ReadonlyArray<CheckedRow.CheckedRow>): string =>
-  rows.length === 0 ? "" : stringify(rows.map(cellsOf), { ...form, columns: [...columns] })
+export const lines = (rows: ReadonlyArray<CheckedRow.CheckedRow>): string => linesOf(rows.map(cellsOf))

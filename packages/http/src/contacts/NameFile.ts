@@ -1,6 +1,6 @@
 /**
- * Files of names (contract §13): NDJSON, where each line is a name or an object with a `name`, or CSV, whose first row may
- * name its columns. Read as a stream.
+ * Files of names (contract §13): NDJSON, where each line is a name or an object with a `name`, or CSV, whose first row
+ * may name its columns. Read as a stream.
  */
 import { type Errors, type OptOuts, WrittenName } from "@wac/core"
 import { Predicate, type Stream } from "effect"
@@ -12,7 +12,7 @@ const columns = ["name", "to", "phone"]
 /** What a text names; what it is instead, if it names nobody. */
 const named = ({ line }: FileRecord, text: string): OptOuts.Line => {
   const read = WrittenName.read(text, undefined)
-  return "to" in read ? { line, value: read.to } : { line, value: text, reason: read.issue }
+  return "to" in read ? { line, value: read.to } : { line, value: text, reason: `name ${read.issue}` }
 }
 
 const nameIn = (line: string): string | undefined => {

@@ -2,10 +2,11 @@
  * `/v1/contacts/{name}/opt-out`, `/internal/suppressions` and `/internal/settings/opt-out`.
  */
 import { Api, Caller } from "@wac/api"
-import { type Contact, type ContactStore, OptOuts, OptOutWords, StoreError, Time } from "@wac/core"
+import { type Contact, type ContactStore, Errors, OptOuts, OptOutWords, StoreError, Time } from "@wac/core"
 import { Effect, Layer, Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
+import * as CsvTable from "../bodies/CsvTable.ts"
 import * as PacedBody from "../bodies/PacedBody.ts"
 import type { FileType } from "../bodies/RecordFile.ts"
 import * as RequestBody from "../bodies/RequestBody.ts"
@@ -40,22 +41,24 @@ const jsonOf = <E>(others: number, pieces: Stream.Stream<ReadonlyArray<ContactSt
   )
 }
 
-const csvOf = <E>(pieces: Stream.Stream<ReadonlyArray<ContactStore.OptOut>, E>) => {
-  const lines = Stream.map(pieces, (piece) =>
-    piece.map(exported).map(({ name, optedOutAt, phoneNumberId, source }) =>
-      // a spreadsheet would read a number with a plus as a formula
-      `${name.startsWith("+") ? "'" : ""}${name.includes(",") ? JSON.stringify(name) : name},${
-        phoneNumberId ?? ""
-      },${optedOutAt},${source ?? ""}\r\n`
-    ).join(""))
-  return HttpServerResponse.stream(
-    Stream.encodeText(Stream.concat(Stream.make("name,phoneNumberId,optedOutAt,source\r\n"), lines)),
+const table = CsvTable.of(["name", "phoneNumberId", "optedOutAt", "source"])
+
+const csvOf = <E>(pieces: Stream.Stream<ReadonlyArray<ContactStore.OptOut>, E>) =>
+  HttpServerResponse.stream(
+    Stream.encodeText(
+      Stream.concat(Stream.make(table.header), Stream.map(pieces, (piece) => table.lines(piece.map(exported))))
+    ),
     {
       contentType: "text/csv; charset=utf-8",
       headers: { "content-disposition": "attachment; filename=\"opt-outs.csv\"" }
     }
   )
-}
+
+/** A refusal of a choice, by the body's name of the field. */
+const onWire = (error: Errors.InvalidBody | StoreError.StoreError) =>
+  error._tag === "InvalidBody" && error.param === "phoneNumberId"
+    ? new Errors.InvalidBody({ reason: error.reason, param: "phone_number_id", message: error.message })
+    : error
 
 const programs = HandlerGroup.layer(
   Effect.gen(function*() {
@@ -72,7 +75,7 @@ const programs = HandlerGroup.layer(
             preference,
             source: "api",
             ...(payload.phone_number_id === undefined ? {} : { phoneNumberId: payload.phone_number_id })
-          })
+          }).pipe(Effect.mapError(onWire))
           return {
             contact: name,
             opted_out: chosen.optedOut,

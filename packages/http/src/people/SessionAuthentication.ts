@@ -6,6 +6,7 @@ import { ApiKey, Authenticator, Errors, Member, Portals, type Session, StoreErro
 import { Context, Effect, Layer, Option } from "effect"
 import { HttpServerRequest } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
+import * as AuditTrail from "../audit/AuditTrail.ts"
 import * as RequestBody from "../bodies/RequestBody.ts"
 import * as KnownCallers from "../connections/KnownCallers.ts"
 import { Exchange } from "../Exchange.ts"
@@ -27,6 +28,7 @@ export const layer = Layer.effect(
     const portalCookie = yield* PortalCookie
     const crossSite = yield* CrossSite.CrossSite
     const readBody = yield* RequestBody.reader
+    const audit = yield* AuditTrail.make
     const around = yield* KeptAnswers.make
 
     /** The session of a workspace's portal. */
@@ -66,7 +68,9 @@ export const layer = Layer.effect(
       ) {
         return yield* new Errors.Forbidden({
           reason: "fresh_session_required",
-          message: "this requires a confirmed session: confirm your password, then repeat the request"
+          message:
+            "this requires a sign-in or a confirmed password within the last 10 minutes: confirm your password with " +
+            "POST /internal/session/confirm, or sign in again, then repeat the request"
         })
       }
       const read = yield* readBody(endpoint, request)
@@ -82,12 +86,18 @@ export const layer = Layer.effect(
       session: (httpEffect, { endpoint }) =>
         Effect.flatMap(
           StoreError.orUnavailable(authenticate(endpoint)),
-          ({ request, session }) =>
-            Effect.updateContext(around(endpoint, session, request, httpEffect), (context: Context.Context<never>) =>
-              context.pipe(
-                Context.add(Caller.CurrentSession, session),
-                Context.add(HttpServerRequest.HttpServerRequest, request)
-              ))
+          ({ request, session }) => {
+            // within what is kept: there a caller who hangs up stops neither the work nor its record
+            const recorded = Effect.tap(httpEffect, (response) => audit(endpoint, response))
+            return Effect.updateContext(
+              around(endpoint, session, request, recorded),
+              (context: Context.Context<never>) =>
+                context.pipe(
+                  Context.add(Caller.CurrentSession, session),
+                  Context.add(HttpServerRequest.HttpServerRequest, request)
+                )
+            )
+          }
         )
     })
   })

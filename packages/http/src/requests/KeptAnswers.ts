@@ -1,10 +1,10 @@
 /**
- * Answers to requests of sessions, kept under their Idempotency-Keys (contract §14): the request that owns a key does its
- * work once, equal ones get its answer.
+ * Answers to requests of sessions, kept under their Idempotency-Keys (contract §14): the request that owns a key does
+ * its work once, equal ones get its answer.
  */
 import { Traits } from "@wac/api"
 import { Errors, Idempotency, KeptAnswer, KeptAnswerStore, type Session, StoreError } from "@wac/core"
-import { Clock, Context, Duration, Effect, Fiber } from "effect"
+import { Cause, Clock, Context, Duration, Effect, Fiber } from "effect"
 import { Digest } from "effect/crypto"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
@@ -110,7 +110,8 @@ export const make = Effect.gen(function*() {
           const secrets = Context.get(endpoint.annotations, Traits.ShownOnce)
           const work = handled.pipe(
             Effect.tap((response) => record(place, token, answerOf(response, secrets))),
-            Effect.onError(() => record(place, token, null))
+            // work that a stop cut off may have been done: its key stays claimed, and later answers that nobody knows
+            Effect.onError((cause) => Cause.hasInterrupts(cause) ? Effect.void : record(place, token, null))
           )
           // a caller who hangs up does not stop it half-way
           return yield* Effect.flatMap(Effect.forkIn(work, scope), Fiber.join)

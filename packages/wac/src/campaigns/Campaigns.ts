@@ -70,7 +70,9 @@ export interface NewCampaign {
 /** A change of a campaign. Omitted fields stay; `null` restores a default. */
 export interface CampaignChange {
   readonly name?: string
-  /** Only before the campaign is started, as `templateB`, `from` and `holdout`. Its recipients must be checked again. */
+  /**
+   * Only before the campaign is started, as `templateB`, `from` and `holdout`. Its recipients must be checked again.
+   */
   readonly template?: TemplateContent
   readonly templateB?: TemplateContent | null
   readonly from?: string | null

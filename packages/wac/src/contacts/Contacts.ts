@@ -44,9 +44,9 @@ export interface Contacts {
   /** Gets a contact by its id, or by the phone number's id, `:`, and any other number or user id of the customer. */
   readonly get: (id: string) => Promise<Contact>
   /**
-   * Opts a customer out, under every name that they have: no free-form text and no marketing is sent until START from the
-   * customer, or `optIn`. The name is a number in E.164 format, or a user id; the customer need not be known. Calling it
-   * again changes nothing.
+   * Opts a customer out, under every name that they have: no free-form text and no marketing is sent until START from
+   * the customer, or `optIn`. The name is a number in E.164 format, or a user id; the customer need not be known.
+   * Calling it again changes nothing.
    */
   readonly optOut: (name: string, options?: ForNumber) => Promise<OptOut>
   /** Ends the opt-out of a customer, whoever set it. Have the customer's consent. */

@@ -42,7 +42,8 @@ export interface Customers {
   /**
    * Erases all of that, and returns how much it was. Messages keep their id, status and times, so that counts stay right;
    * messages that wait in a campaign are skipped. The audit gets an entry without personal data. An opt-out stays,
-   * under a keyed hash of each name. Rejects with `in_progress` if a send to the customer does not end. Calling it again is safe.
+   * under a keyed hash of each name. Rejects with `in_progress` if a send to the customer does not end. Calling it
+   * again is safe.
    */
   readonly erase: (customer: string) => Promise<Erasure>
 }

@@ -152,7 +152,9 @@ export type AnyMessage = Message | InboundMessage
 
 /** Which messages of conversations. */
 export interface ConversationFilter {
-  /** Any name of a customer: a number in E.164 format, or a user id. If omitted, what any customer wrote. */
+  /**
+   * Any name of a customer: a number in E.164 format, or a user id. If omitted, all customers, `inbound` by default.
+   */
   readonly contact?: string
   /** Only messages in this direction. */
   readonly direction?: "inbound" | "outbound"
@@ -201,7 +203,10 @@ export interface Messages {
    * Rejects with `not_found` for your own messages.
    */
   readonly markRead: (messageId: string, options: ReadOptions) => Promise<void>
-  /** The messages that the workspace sent, newest first. A filtered page may have fewer items than its limit, or none, before the end of the list. */
+  /**
+   * The messages that the workspace sent, newest first. A filtered page may have fewer items than its limit, or none,
+   * before the end of the list.
+   */
   readonly list: (filter?: MessageFilter) => Listing.Listing<Message>
 }
 

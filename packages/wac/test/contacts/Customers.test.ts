@@ -56,5 +56,10 @@ describe("customers", () => {
       source: null
     })
     assert.strictEqual(await promo(), "sent")
+
+    const refused = (name: string, options?: { readonly phoneNumberId: string }) =>
+      wac.contacts.optOut(name, options).then(() => null, ({ param, reason }) => [reason, param])
+    assert.deepStrictEqual(await refused("+15"), ["invalid_field", "name"])
+    assert.deepStrictEqual(await refused(from, { phoneNumberId: "pn_nobody" }), ["invalid_field", "phoneNumberId"])
   })
 })

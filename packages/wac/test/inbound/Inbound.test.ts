@@ -118,6 +118,7 @@ describe("a customer's message from a test or a provider", () => {
     assert.deepStrictEqual(await bodies({ contact: to, direction: "outbound" }), [reply.messageId, sent.messageId])
     assert.deepStrictEqual(await bodies({ contact: to, direction: "inbound" }), [received.messageId])
     assert.lengthOf(await bodies({}), 2)
+    assert.deepStrictEqual(await bodies({ direction: "outbound" }), [reply.messageId, sent.messageId])
     assert.lengthOf((await wac.messages.list().page()).data, 2)
     assert.deepInclude(await failure(wac.messages.conversation({ contact: "1555" }).page()), { param: "contact" })
   })
