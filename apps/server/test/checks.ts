@@ -227,8 +227,9 @@ export const stored = ({ key, url }: Pick<Ready, "key" | "url">, id: string): Ef
   call(`${url}/v1/messages/${id}`, { headers: { authorization: `Bearer ${key.apiKey}` } })
 
 /**
- * Asserts that an act takes less than so many milliseconds. It gives how long it took; if the machine's other work was in
- * its way, it is tried again, at most four times.
+ * Asserts that an act takes less than so many milliseconds. The act returns how long it took. If the machine's other
+ * work delayed it, it is tried again, at most four times. An act sets up and undoes all that it needs: if it left a
+ * server down, the next try would measure a server that already knows.
  */
 export const assertBelow = <E, R>(bound: number, act: Effect.Effect<number, E, R>): Effect.Effect<void, E, R> =>
   Effect.gen(function*() {
