@@ -239,6 +239,27 @@ export const assertBelow = <E, R>(bound: number, act: Effect.Effect<number, E, R
     assert.isBelow(Math.min(...tries), bound, `each of ${tries.length} tries`)
   })
 
+/**
+ * Makes a request with a revoked key until it is refused. Returns that answer, and how long after the first request the
+ * last one began that was accepted, in milliseconds: the time for which the key still counted, however slow the machine.
+ */
+export const untilRefused = (
+  request: Effect.Effect<Answer>
+): Effect.Effect<{ readonly refusal: Answer; readonly accepted: number }> =>
+  Effect.gen(function*() {
+    const begun = performance.now()
+    let accepted = 0
+    const asking = Effect.suspend(() => {
+      const at = performance.now() - begun
+      return Effect.tap(request, ({ status }) =>
+        Effect.sync(() => {
+          if (status === 200) accepted = at
+        }))
+    })
+    const refusal = yield* until(asking, ({ status }) => status !== 200)
+    return { refusal, accepted }
+  })
+
 /** Waits until the message has the status. */
 export const untilStatus = (server: Pick<Ready, "key" | "url">, id: string, status: string): Effect.Effect<Answer> =>
   until(stored(server, id), ({ body }) => body.status === status)
