@@ -38,6 +38,8 @@ const filledAs = (
   ...contentOf(template, fillings)
 })
 
+const keyOf = (template: TemplateDetail | undefined): string => template === undefined ? "" : templateKey(template)
+
 const timeOf = (at: string | null | undefined): string => at == null ? "" : toLocal(at)
 
 const percentOf = (share: number): string => `${Math.round(share * 100)}`
@@ -49,15 +51,15 @@ const Form = (
     readonly campaign?: Campaign
   }
 ) => {
-  const before = templates.find((template) =>
-    campaign !== undefined && templateKey(template) === templateKey(campaign.template)
-  )
-  const beforeB = templates.find((template) =>
-    campaign?.templateB && templateKey(template) === templateKey(campaign.templateB)
+  const approved = (given: Campaign["template"] | null | undefined) =>
+    templates.find((template) => given != null && templateKey(template) === templateKey(given))
+  const [before, beforeB] = [approved(campaign?.template), approved(campaign?.templateB)]
+  const unapproved = [campaign?.template, campaign?.templateB].flatMap((given) =>
+    given == null || approved(given) !== undefined ? [] : [`${given.name} · ${given.language}`]
   )
   const refusal = useRefusal("developer")
   const [name, setName] = useState(campaign?.name ?? "")
-  const [chosen, setChosen] = useState(templateKey(before ?? templates[0]!))
+  const [chosen, setChosen] = useState(keyOf(campaign === undefined ? templates[0] : before))
   const [from, setFrom] = useState(campaign?.from ?? "")
   const [file, setFile] = useState<File>()
   const [head, setHead] = useState<Head>()
@@ -67,7 +69,7 @@ const Form = (
   const [fillings, setFillings] = useState<Fillings>(
     campaign && before ? fillingsOf(before, campaign.template) : {}
   )
-  const [chosenB, setChosenB] = useState(beforeB === undefined ? "" : templateKey(beforeB))
+  const [chosenB, setChosenB] = useState(keyOf(beforeB))
   const [fillingsB, setFillingsB] = useState<Fillings>(
     campaign?.templateB && beforeB ? fillingsOf(beforeB, campaign.templateB) : {}
   )
@@ -78,7 +80,7 @@ const Form = (
     campaign?.quietHours ?? { from: "", to: "" }
   )
   const [holdout, setHoldout] = useState(percentOf(campaign?.holdout ?? 0))
-  const template = templates.find((template) => templateKey(template) === chosen)!
+  const template = templates.find((template) => templateKey(template) === chosen)
   const templateB = templates.find((template) => templateKey(template) === chosenB)
 
   const choose = async (file: File | undefined) => {
@@ -98,7 +100,7 @@ const Form = (
   }
 
   const save = useSaveCampaign(campaign)
-  const submit = () =>
+  const submit = (template: TemplateDetail) =>
     save.mutate({
       plan: {
         name: name.trim(),
@@ -121,7 +123,9 @@ const Form = (
     })
   const { error } = save
   const columns = head?.columns ?? (campaign === undefined ? [] : columnsOf(fillings, fillingsB))
-  const unready = unread ?? (file !== undefined && head === undefined ? "The file is being read." : undefined)
+  const blocked = refusal ??
+    (template === undefined ? "Choose a template that the provider has approved." : template.unfillable) ??
+    unread ?? (file !== undefined && head === undefined ? "The file is being read." : undefined)
   return (
     <div className="grid items-start gap-6 lg:grid-cols-[minmax(0,1fr)_22rem]">
       <Section title="Campaign">
@@ -129,7 +133,7 @@ const Form = (
           className="space-y-5"
           onSubmit={(event) => {
             event.preventDefault()
-            if (!save.isPending && refusal === undefined && unready === undefined) submit()
+            if (template !== undefined && blocked === undefined && !save.isPending) submit(template)
           }}
         >
           <Field label="Name" hint="For you; customers do not see it." error={error} param="name">
@@ -145,6 +149,11 @@ const Form = (
               />
             )}
           </Field>
+          {unapproved.length === 0 ? null : (
+            <Notice tone="warn">
+              The provider does not approve {unapproved.join(", ")}, which the campaign has. Choose another template.
+            </Notice>
+          )}
           <Field label="Template" error={error} param="template">
             {(control) => (
               <select
@@ -156,6 +165,7 @@ const Form = (
                   if (value === chosenB) setChosenB("")
                 }}
               >
+                {template === undefined ? <option value="">Choose a template</option> : null}
                 {templates.map((template) => <TemplateOption key={templateKey(template)} template={template} />)}
               </select>
             )}
@@ -215,7 +225,9 @@ const Form = (
               )}
             </Field>
           )}
-          <TemplateValues template={template} columns={columns} fillings={fillings} onChange={setFillings} />
+          {template === undefined ?
+            null :
+            <TemplateValues template={template} columns={columns} fillings={fillings} onChange={setFillings} />}
           <Field
             label="Compare with"
             hint="A second template, which half of the customers get. The result compares the two."
@@ -353,7 +365,7 @@ const Form = (
               look="primary"
               type="submit"
               isPending={save.isPending}
-              refusal={refusal ?? template.unfillable ?? unready}
+              refusal={blocked}
             >
               {save.isPending ? "Uploading…" : campaign === undefined ? "Upload and check" : "Save and check"}
             </Button>
@@ -368,7 +380,9 @@ const Form = (
       </Section>
       <Section title="On the first customer’s phone">
         <div className="space-y-4">
-          <Preview template={template} values={exampleOf(template, fillings, head)} />
+          {template === undefined
+            ? <Empty title="No template is chosen" />
+            : <Preview template={template} values={exampleOf(template, fillings, head)} />}
           {templateB === undefined ? null : (
             <>
               <h3 className="font-medium">Variant B, for half of the customers</h3>
