@@ -240,8 +240,8 @@ export const assertBelow = <E, R>(bound: number, act: Effect.Effect<number, E, R
   })
 
 /**
- * Makes a request with a revoked key until it is refused. Returns that answer, and how long after the first request the
- * last one began that was accepted, in milliseconds: the time for which the key still counted, however slow the machine.
+ * Makes a request with a revoked key until it is refused. Returns that answer, and how long after the first request
+ * the last one began that was accepted, in milliseconds: for how long the key still counted, however slow the machine.
  */
 export const untilRefused = (
   request: Effect.Effect<Answer>

@@ -2,7 +2,7 @@
 import type { ReactNode } from "react"
 import { Field } from "../ui/Field.tsx"
 
-/** By POST: even if a script fails, no password gets into an address. Submits what is filled in, unless it just does. */
+/** By POST: even if a script fails, no password gets into an address. Submits what is filled in, once at a time. */
 export const PasswordForm = ({ children, isPending, onSubmit }: {
   readonly isPending: boolean
   readonly onSubmit: (form: FormData) => void

@@ -33,7 +33,7 @@ const proof = (): Promise<boolean> => new Promise((resolve) => setWaiting([...wa
 const needsProof = (error: unknown): boolean =>
   error instanceof WacApiError && error.status === 403 && error.reason === "fresh_session_required"
 
-/** The answer of a call, which is repeated after each proof that it needs. Without one, it fails as the service answered. */
+/** The answer of a call, repeated after each proof that it needs. Without a proof, it fails as the service answered. */
 const proven = async (first: Promise<unknown>, again: () => unknown): Promise<unknown> => {
   let answer: unknown = first
   while (true) {
