@@ -111,8 +111,8 @@ const sendsWith = (outcome: SendOutcome, reason: string | undefined) =>
 const sendsBy = new Map<string, ReturnType<typeof sendsWith>>()
 
 /**
- * Counts a finished send, and notes its outcome in its span. `reason` is the machine-readable reason of its error, if it
- * has one.
+ * Counts a finished send, and notes its outcome in its span. `reason` is the machine-readable reason of its error, if
+ * it has one.
  */
 export const sendEnded = (outcome: SendOutcome, reason?: string): Effect.Effect<void> => {
   const name = `${outcome} ${reason}`
@@ -312,9 +312,9 @@ export const MoreObserved = Context.Reference<Effect.Effect<void>>("@wac/core/Me
 })
 
 /**
- * Builds an effect that measures the backlog over all workspaces, the storage, and {@link MoreObserved}. Run it before reading the
- * metrics. A gauge keeps its last value if storage does not respond within a second: the other metrics matter most while
- * storage is down.
+ * Builds an effect that measures the backlog over all workspaces, the storage, and {@link MoreObserved}. Run it before
+ * reading the metrics. A gauge keeps its last value if storage does not respond within a second: the other metrics
+ * matter most while storage is down.
  */
 export const observer: Effect.Effect<Effect.Effect<void>, never, DeliveryStore | InboundPostStore | Storage> = Effect
   .gen(

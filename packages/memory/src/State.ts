@@ -100,12 +100,12 @@ interface RequestTally extends ApiRequest.Tally {
   readonly hour: Time.Instant
 }
 
-/** A file without its bytes. */
 /** A session, and when its person last proved their presence. */
 export interface KeptSession extends SessionStore.StoredSession {
   readonly provenAt: Time.Instant
 }
 
+/** A file without its bytes. */
 export interface KeptMedia {
   readonly id: Id.MediaId
   readonly workspaceId: Id.WorkspaceId

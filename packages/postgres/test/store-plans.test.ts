@@ -79,13 +79,16 @@ const fill = [
     case when i <= 64 then 'older' else 'newer' end, ${sealed}, false, 0
   from generate_series(1, ${stored}) i`,
   `insert into api_key_uses (api_key_id, last_used_at) select 'key ' || i, 1 from generate_series(1, ${stored}) i`,
-  // of both, 4 have expired
+  // of all three, 4 have expired
   `insert into api_key_requests (workspace_id, idempotency_key, fingerprint, api_key_id, expires_at)
   select 'ws 0', 'k ' || i, 'f', 'key ' || i, case when i <= 4 then i else ${now} + 86400000 + i end
   from generate_series(1, ${stored}) i`,
   `insert into kept_answers (workspace_id, caller, route, key, fingerprint, token, lease_until, status, body, expires_at)
   select 'ws 0', 'usr ' || i, 'POST /internal/campaigns', 'key', 'f', 'req ' || i, 0, 201, '{}',
     case when i <= 4 then i else ${now} + 86400000 + i end
+  from generate_series(1, ${stored}) i`,
+  `insert into read_marks (workspace_id, message_id, key, fingerprint, expires_at)
+  select 'ws 0', 'msg ' || i, 'key', 'f', case when i <= 4 then i else ${now} + 86400000 + i end
   from generate_series(1, ${stored}) i`,
   `insert into phone_numbers (id, workspace_id, provider, phone_number, provider_number_id, provider_account_id)
   select 'pn ' || i, 'ws ' || i, 'sandbox', '+1' || i, 'p' || i, 'a' from generate_series(1, ${stored}) i`,
@@ -114,6 +117,7 @@ const tables = [
   "api_key_requests",
   "api_key_uses",
   "kept_answers",
+  "read_marks",
   "phone_numbers",
   "phone_number_credentials",
   "webhooks",
@@ -145,6 +149,15 @@ const placeOf = (i: number): KeptAnswer.Place => ({
   caller: `usr ${i}`,
   route: "POST /internal/campaigns",
   key: "key" as Idempotency.IdempotencyKey
+})
+
+const markOf = (i: number): Parameters<Messages.MessageStore["Service"]["keepReadMark"]>[0] => ({
+  workspaceId: "ws 0" as Id.WorkspaceId,
+  messageId: `msg ${i}` as Id.MessageId,
+  key: "key" as Idempotency.IdempotencyKey,
+  fingerprint: "f",
+  now,
+  expiresAt: now + 86_400_000
 })
 
 const session: Sessions.StoredSession = {
@@ -191,8 +204,7 @@ const steps = Effect.gen(function*() {
       api_key_uses: 2 * 64
     }],
     "a revocation": [keys.revoke(workspace, keyIds(1)[0]!, now), { api_keys: 2, api_key_uses: 1, workspaces: 1 }],
-    // the row, and an expired one that is deleted with it
-    // the key; its request, and an expired one that is deleted with it
+    // a row, and an expired one that is deleted with it: found, and deleted
     "a new API key": [
       keys.issue(newKey, { key: "new" as Idempotency.IdempotencyKey, fingerprint: "f", caller: "usr" }),
       {
@@ -216,6 +228,9 @@ const steps = Effect.gen(function*() {
     "a place given back": [answers.settle(placeOf(some), `req ${some}`, null, now), {
       kept_answers: 2
     }],
+    "a message that is marked as read": [messages.keepReadMark(markOf(0)), { read_marks: 2 }],
+    "a message that is marked as read again": [messages.keepReadMark(markOf(some)), { read_marks: 2 + 2 }],
+    "whether a message was marked as read": [messages.recallReadMark(markOf(some), now), { read_marks: 1 }],
     "a session's use": [sessions.use(`hash ${some}`, now, now + 1), { sessions: 2, people: 1 }],
     "whether a session is fresh": [sessions.isFresh(`hash ${some}`, now), { sessions: 1 }],
     "a proof of presence": [sessions.prove(`hash ${some}`, now), { sessions: 2, people: 1 }],

@@ -35,7 +35,10 @@ const delimiters = [",", ";", "\t"] as const
 /** A first line that names the delimiter, as Excel reads and writes it. */
 const separator = /^"?sep=([^\r\n"])"?(?:\r\n?|\n)/i
 
-/** Where the row that begins at `from` ends; `undefined` if it does not end in this text. Line breaks in quotes belong to it. */
+/**
+ * Where the row that begins at `from` ends; `undefined` if it does not end in this text. Line breaks in quotes belong
+ * to it.
+ */
 const endOf = (text: string, from: number): number | undefined => {
   let isQuoted = false
   for (let i = from; i < text.length; i++) {

@@ -230,8 +230,8 @@ class Changed {
   }
 
   /**
-   * {@link Contact.meet}, and keeps the result. The contact is opted out if one of the names is, and so are the names that
-   * are told with it: for every number if that one is.
+   * {@link Contact.meet}, and keeps the result. The contact is opted out if one of the names is, and so are the names
+   * that are told with it: for every number if that one is.
    */
   meet(number: Number, customer: Contact.Customer, at: Instant, hashes: Suppression.Hashes): Contact.Contact {
     const found = this.optOuts(number, hashes)
@@ -330,9 +330,11 @@ const aliasesOf = (contact: Contact.Contact): ReadonlyArray<Alias> =>
 
 /**
  * Decides `ContactStore.recordInbound`: each message counts once. `Contact.meet` finds the contact. Its window moves to
- * `ServiceWindow.openedAt` if that is newer and the message opens a window (`InboundMessage.opensWindow`), a preference in
- * the message counts from then, a `message.received` event is recorded, and the message is kept for the conversation. A
- * message that the business wrote on its own phone only causes a `message.echoed` event.
+ * `ServiceWindow.openedAt` if that is newer and the message opens a window (`InboundMessage.opensWindow`), a preference
+ * in the message counts from then, a `message.received` event is recorded, and the message is kept for the
+ * conversation. If the number was given to somebody else after the message was written, the message opens no window and
+ * is kept for the conversation of the customer who wrote it. A message that the business wrote on its own phone only
+ * causes a `message.echoed` event.
  */
 export const recordInbound: Decide<RecordInbound, LoadedInbound, Recorded, InboundWrites> = (loaded, commands) => {
   const contacts = new Changed(loaded)
@@ -349,11 +351,18 @@ export const recordInbound: Decide<RecordInbound, LoadedInbound, Recorded, Inbou
     if (message.isEcho !== true) {
       const openedAt = ServiceWindow.openedAt(message.at, now)
       const met = contacts.meet(number, customer, openedAt, hashes)
+      // the number may have been given to somebody else after the message was written
+      const { userId } = customer
+      const isWriters = userId === null || CustomerNames.isKnownBy(met)(userId)
+      const person = isWriters ? customer : CustomerNames.personOf({ ...customer, userId })
       const preference = InboundMessage.preferenceOf(message, number.words)
-      const heard = InboundMessage.opensWindow(message) ? Contact.hear(met, customer.phone, openedAt) : met
+      // a number keeps its opt-out, whoever gets it
+      if (!isWriters && preference !== undefined) contacts.prefer(number, met, preference, openedAt, hashes)
+      const writer = isWriters ? met : contacts.meet(number, person, openedAt, hashesOf(hashes, person))
+      const heard = InboundMessage.opensWindow(message) ? Contact.hear(writer, person.phone, openedAt) : writer
       if (preference === undefined) contacts.keep(heard)
       else contacts.prefer(number, heard, preference, openedAt, hashes)
-      contacts.say({ customer: met.key, message: ReceivedMessage.of(message, number, messageId) })
+      contacts.say({ customer: writer.key, message: ReceivedMessage.of(message, number, messageId) })
     }
     remembered.set(name, {
       number,

@@ -151,6 +151,13 @@ export const idsOf = ({ aliases = [], userId }: Customer): ReadonlyArray<string>
   ...new Set([...(userId === null ? [] : [userId]), ...aliases.filter(isUserId)])
 ]
 
+/** The customer without their line. */
+export const personOf = (customer: Customer & { readonly userId: string }): Customer & { readonly phone: null } => ({
+  ...withAliases(customer, idsOf(customer).slice(1)),
+  phone: null,
+  userId: customer.userId
+})
+
 /** The names by which the customer's contacts are found. */
 export const keysIn = (customer: Customer): ReadonlyArray<string> => [...linesOf(customer), ...idsOf(customer)]
 

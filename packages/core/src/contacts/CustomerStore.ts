@@ -53,14 +53,18 @@ export interface Erased {
 export class CustomerStore extends Context.Service<CustomerStore, {
   /** The workspace's contacts with one of these keys or user ids. */
   readonly contacts: (workspaceId: WorkspaceId, names: Names) => Effect.Effect<ReadonlyArray<Contact>, StoreError>
-  /** The customer's records of one step. `inboundMessages` finds none: `conversations` says more, of what the customer wrote. */
+  /**
+   * The customer's records of one step. `inboundMessages` finds none: `conversations` says more, of what the customer
+   * wrote.
+   */
   readonly find: (
     step: Step
   ) => Effect.Effect<{ readonly found: ReadonlyArray<Found>; readonly next: string | null }, StoreError>
   /**
-   * Erases what the step finds of the customer: deliveries with their attempts, events, rows of contacts with their rate
-   * limits, conversations with what the customer wrote; of messages, rows of campaigns and provider posts, what they said (`MessageErasure`). Customers'
-   * messages stay known by the provider's id, so that none is recorded again. An opt-out stays under the hashes. Safe to repeat.
+   * Erases what the step finds of the customer: deliveries with their attempts, events, rows of contacts with their
+   * rate limits, conversations with what the customer wrote; of messages, rows of campaigns and provider posts, what
+   * they said (`MessageErasure`). Customers' messages stay known by the provider's id, so that none is recorded again.
+   * An opt-out stays under the hashes. Safe to repeat.
    */
   readonly erase: (step: EraseStep) => Effect.Effect<Erased, StoreError>
 }>()("@wac/core/contacts/CustomerStore") {}

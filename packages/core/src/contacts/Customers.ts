@@ -50,8 +50,8 @@ const unsent = { code: "forbidden", reason: "customer_erased", message: "the cus
 export class Customers extends Context.Service<Customers, {
   /**
    * Everything that is stored of the customer with this phone number (E.164) or user id of the provider, under all of
-   * their names: contacts, messages in both directions, events, deliveries with their attempts, files without their bytes, rows of
-   * campaigns, and provider posts. Reads the workspace from end to end, in small steps.
+   * their names: contacts, messages in both directions, events, deliveries with their attempts, files without their
+   * bytes, rows of campaigns, and provider posts. Reads the workspace from end to end, in small steps.
    */
   readonly export: (workspaceId: WorkspaceId, customer: string) => Stream.Stream<CustomerRecord, StoreError>
   /**

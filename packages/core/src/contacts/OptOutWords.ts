@@ -1,6 +1,6 @@
 /**
- * The words by which a customer opts out or in (contract §13). A word counts only if it is the whole message or the whole
- * text of the pressed button. Pure.
+ * The words by which a customer opts out or in (contract §13). A word counts only if it is the whole message or the
+ * whole text of the pressed button. Pure.
  */
 import { InvalidBody } from "../Errors.ts"
 import type { Preference } from "./Contact.ts"
@@ -30,8 +30,8 @@ const around = "[\\p{Z}\\p{P}\\p{S}\\p{C}\\uFE0E\\uFE0F\\u20E3]+"
 const surroundings = new RegExp(`^${around}|${around}$`, "gu")
 
 /**
- * The form in which words are compared: NFKC, without case, and without surrounding space, punctuation and symbols. Empty
- * if nothing is left.
+ * The form in which words are compared: NFKC, without case, and without surrounding space, punctuation and symbols.
+ * Empty if nothing is left.
  */
 export const fold = (text: string): string =>
   text.normalize("NFKC")
@@ -59,8 +59,8 @@ export const defaults = languages.map(([language, { start, stop, typed = [] }]) 
 const longest = 4 * maxLength
 
 /**
- * The choice that a text expresses: one that was typed, or one on a pressed button, where words such as *cancel* speak of
- * an order or an appointment. Undefined if the text is no such word of the workspace.
+ * The choice that a text expresses: one that was typed, or one on a pressed button, where words such as *cancel* speak
+ * of an order or an appointment. Undefined if the text is no such word of the workspace.
  */
 export const preferenceOf = (settings: Settings, text: string, on: "typed" | "button"): Preference | undefined => {
   if (text.length > longest) return undefined

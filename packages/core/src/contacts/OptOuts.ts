@@ -71,8 +71,8 @@ export class OptOuts extends Context.Service<OptOuts, {
   /** Opts a customer out or in. Safe to repeat. Fails with `invalid_field` for a name that nobody can have. */
   readonly choose: (workspaceId: WorkspaceId, choice: Choice) => Effect.Effect<Chosen, InvalidBody | StoreError>
   /**
-   * Opts out every name of a file, for every number of the workspace. If it fails on the way, the names before are opted
-   * out; importing the file again is safe.
+   * Opts out every name of a file, for every number of the workspace. If it fails on the way, the names before are
+   * opted out; importing the file again is safe.
    */
   readonly import: <E>(
     workspaceId: WorkspaceId,

@@ -50,8 +50,8 @@ export const isOutdated = ({ name }: Suppression, { preferenceAt }: Contact.Cont
   preferenceAt !== null && (name === null || name.at < preferenceAt)
 
 /**
- * Whether a number must not write to a customer who opted out: by the customer's contact, or by what is stored under the
- * name that the send uses.
+ * Whether a number must not write to a customer who opted out: by the customer's contact, or by what is stored under
+ * the name that the send uses.
  */
 export const isOptedOut = (
   contact: Contact.Contact | undefined,
@@ -129,8 +129,8 @@ export const begun = (stored: ReadonlyArray<Suppression>, wanted: Suppression): 
 }
 
 /**
- * What is left when a customer is erased who has these names and contacts: that they are opted out, and nothing else. They
- * are for a number if a send to one of their names would have been refused.
+ * What is left when a customer is erased who has these names and contacts: that they are opted out, and nothing else.
+ * They are for a number if a send to one of their names would have been refused.
  */
 export const erased = (
   workspaceId: WorkspaceId,

@@ -12,6 +12,7 @@ import * as Id from "../Id.ts"
 import { InboundFiles } from "../media/MediaLibrary.ts"
 import { MediaStore } from "../media/MediaStore.ts"
 import { type EventIds, MessageStore, type Reported } from "../messages/MessageStore.ts"
+import type { PhoneNumber } from "../numbers/PhoneNumber.ts"
 import { PhoneNumberStore } from "../numbers/PhoneNumberStore.ts"
 import { Vault } from "../secrets/Vault.ts"
 import * as Span from "../Span.ts"
@@ -66,14 +67,13 @@ export class Inbound extends Context.Service<Inbound, {
           trace: Span.stored
         })
 
-      /** Our id of the file in a message; undefined if it has none, or its number is unknown. */
+      /** Our id of the file in a message to a number; undefined if it has none. */
       const expectFile = Effect.fnUntraced(function*(
-        { at, file, providerNumberId }: InboundMessage.InboundMessage,
+        { at, file }: InboundMessage.InboundMessage,
+        number: PhoneNumber,
         now: Instant
       ) {
         if (file === undefined) return undefined
-        const [number] = yield* numbers.named({ providerNumberId })
-        if (number === undefined) return undefined
         const awaited = {
           ...file,
           id: yield* Id.generate(random, "med"),
@@ -86,6 +86,8 @@ export class Inbound extends Context.Service<Inbound, {
 
       const record = Effect.fnUntraced(function*(message: InboundMessage.InboundMessage, now: Instant) {
         if (InboundMessage.isTooOld(message, now)) return "too_old"
+        const [number] = yield* numbers.named({ providerNumberId: message.providerNumberId })
+        if (number === undefined) return "unknown_number"
         const names = new Map<string, Id.MessageId>()
         for (const name of InboundMessage.refersTo(message)) {
           const id = yield* messages.idOf(message.providerNumberId, name)
@@ -93,10 +95,10 @@ export class Inbound extends Context.Service<Inbound, {
         }
         const known = InboundMessage.named(message, (name) => names.get(name))
         // before the message, so that its event has the id; a message that comes again finds the same one
-        const mediaId = yield* expectFile(message, now)
+        const mediaId = yield* expectFile(message, number, now)
         return yield* contacts.recordInbound({
           now,
-          hashes: yield* hashesOf(message.providerNumberId, message.customer),
+          hashes: yield* NameHashes.of(vault, number.workspaceId, CustomerNames.keysIn(message.customer)),
           message: mediaId === undefined ? known : InboundMessage.withMedia(known, mediaId),
           messageId: yield* Id.generate(random, "msg"),
           ids: yield* idsFor(1)

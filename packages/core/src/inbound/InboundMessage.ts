@@ -56,8 +56,8 @@ const textIn = (fields: unknown, name: string): string | undefined => {
 }
 
 /**
- * The preference that a message expresses: the one that the provider reports; else a text by the workspace's words, and a
- * button by its label or its value.
+ * The preference that a message expresses: the one that the provider reports; else a text by the workspace's words, and
+ * a button by its label or its value.
  */
 export const preferenceOf = (
   { content, preference, type }: Pick<InboundMessage, "content" | "preference" | "type">,

@@ -28,8 +28,8 @@ export type Issued =
 
 export class ApiKeyStore extends Context.Service<ApiKeyStore, {
   /**
-   * Stores a new key, once for each idempotency key of the workspace and caller within `Idempotency.retention`. Atomic: if
-   * requests with one idempotency key race, exactly one is `Created`. Safe to repeat after a {@link StoreError}.
+   * Stores a new key, once for each idempotency key of the workspace and caller within `Idempotency.retention`. Atomic:
+   * if requests with one idempotency key race, exactly one is `Created`. Safe to repeat after a {@link StoreError}.
    */
   readonly issue: (
     key: ApiKey,

@@ -82,13 +82,16 @@ const lookUp = <E>(text: string, get: (id: Id.ApiKeyId) => Effect.Effect<Option.
   Lookup.find("API key", Id.parse(Id.ApiKeyId, text), get)
 
 export class ApiKeys extends Context.Service<ApiKeys, {
-  /** Issues a key, once for each idempotency key of the caller. A repeated request gets the same key without its secrets. */
+  /**
+   * Issues a key, once for each idempotency key of the caller. A repeated request gets the same key without its
+   * secrets.
+   */
   readonly issue: (command: IssueKey) => Effect.Effect<IssuedKey, InvalidBody | IdempotencyConflict | StoreError>
   /**
    * Authenticates a token, used by a client with this address, if it is known, and records the use. A key that is bound
-   * to other networks is refused like one that does not exist. A key revoked through this service is refused immediately. A key revoked
-   * elsewhere is refused as soon as the store reports it, and within {@link cacheFor} if the store never does; *accept*
-   * checks the key itself.
+   * to other networks is refused like one that does not exist. A key revoked through this service is refused
+   * immediately. A key revoked elsewhere is refused as soon as the store reports it, and within {@link cacheFor} if the
+   * store never does; *accept* checks the key itself.
    */
   readonly authenticate: (
     token: string | undefined,
@@ -234,7 +237,8 @@ export class ApiKeys extends Context.Service<ApiKeys, {
             name: command.name,
             expiresAt: command.expiresAt,
             requireSignature: command.requireSignature,
-            // left out where it says nothing, so that a retry of a request to the version before has the same fingerprint
+            // left out where it says nothing, so that a retry of a request to the version before has the same
+            // fingerprint
             scopes: ApiScope.isDefault(scopes) ? undefined : scopes,
             phoneNumberIds: binding.phoneNumberIds ?? undefined,
             allowedCidrs: binding.allowedCidrs ?? undefined

@@ -92,7 +92,9 @@ const judged = (text: string): Address | undefined => {
 const contains = ({ address: network, prefixLength }: Parsed, address: Address): boolean =>
   network.length === address.length && masked(address, prefixLength).join() === network.join()
 
-/** Whether a client with this address may use a key. One whose address is not known may use only a key without networks. */
+/**
+ * Whether a client with this address may use a key. One whose address is not known may use only a key without networks.
+ */
 export const isFrom = (networks: KeyBinding["allowedCidrs"], client: string | undefined): boolean => {
   if (networks === null) return true
   const address = client === undefined ? undefined : judged(client)

@@ -43,7 +43,7 @@ export const refusal = (filters: { readonly [filter: string]: unknown }): Invali
 
 /** What a message that was sent said, under the name of its type, and what it quotes. */
 export const contentOf = ({ content }: Pick<Message, "content">): { readonly [field: string]: unknown } => ({
-  [content.type]: (content as unknown as { readonly [type: string]: unknown })[content.type],
+  [content.type]: (content as { readonly [type: string]: unknown })[content.type],
   ...("context" in content && content.context !== undefined ? { context: content.context } : {})
 })
 

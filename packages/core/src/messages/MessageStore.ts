@@ -251,9 +251,10 @@ export class MessageStore extends Context.Service<MessageStore, {
   /** Judges a key without spending anything. Requests that join a running send learn its outcome this way. */
   readonly lookUp: (request: KeyedRequest, now: Instant) => Effect.Effect<Verdict, StoreError>
   /**
-   * Applies a report with `Message.apply` and writes its events. A report that corrects a failure spends again the quota
-   * that the failure gave back. A message that the report settles can be answered from then on. Returns undefined if the
-   * number has no message with this reference or identifier. Reports may come in any order and number, also before
+   * Applies a report with `Message.apply` and writes its events. A report that corrects a failure spends again the
+   * quota that the failure gave back. A message that the report settles can be answered from then on. Returns undefined
+   * if the number has no message with this reference or identifier. Reports may come in any order and number, also
+   * before
    * *settle*. Safe to repeat.
    */
   readonly applyReport: (command: ApplyReport) => Effect.Effect<Reported | undefined, StoreError>
@@ -314,8 +315,8 @@ export class MessageStore extends Context.Service<MessageStore, {
   readonly sweep: (now: Instant) => Effect.Effect<Swept, StoreError>
   /**
    * Deletes a bounded number of messages that have ended (`Message.isOver`), whose ids were created before a time, and
-   * whose keys are deleted or belong to a campaign that has ended; likewise the messages of customers, and the uploaded rows
-   * of campaigns that have ended. Returns whether more may be left.
+   * whose keys are deleted or belong to a campaign that has ended; likewise the messages of customers, and the uploaded
+   * rows of campaigns that have ended. Returns whether more may be left.
    */
   readonly forget: (before: Instant) => Effect.Effect<boolean, StoreError>
   /**

@@ -54,8 +54,8 @@ export class Messages extends Context.Service<Messages, {
   /** A message in either direction. */
   readonly find: (workspaceId: Id.WorkspaceId, id: string) => Effect.Effect<Conversation.Entry, NotFound | StoreError>
   /**
-   * The messages of one customer, by any of their names, in one direction or both; without a customer, what any customer
-   * wrote. Newest first.
+   * The messages of one customer, by any of their names, in one direction or both; without a customer, what any
+   * customer wrote. Newest first.
    */
   readonly conversation: (
     workspaceId: Id.WorkspaceId,
@@ -63,7 +63,8 @@ export class Messages extends Context.Service<Messages, {
     page: PageRequest
   ) => Effect.Effect<Page<Conversation.Entry>, StoreError>
   /**
-   * Newest first. `to` is any name of a customer, and finds what was sent to each of their names. With a filter, a page may hold fewer messages than its limit, or none, even if more follow.
+   * Newest first. `to` is any name of a customer, and finds what was sent to each of their names. With a filter, a page
+   * may hold fewer messages than its limit, or none, even if more follow.
    */
   readonly list: (
     workspaceId: Id.WorkspaceId,

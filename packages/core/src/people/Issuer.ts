@@ -35,8 +35,8 @@ export interface Claims {
 /** An issuer: the authorization code flow with PKCE, state and nonce. */
 export interface Issuer {
   /**
-   * The URL to send the browser to, and what the browser keeps meanwhile. With `isFresh`, the issuer asks people to prove
-   * who they are even if they are signed in there.
+   * The URL to send the browser to, and what the browser keeps meanwhile. With `isFresh`, the issuer asks people to
+   * prove who they are even if they are signed in there.
    */
   readonly begin: (
     redirectUri: string,

@@ -72,8 +72,8 @@ export const changeRefusal = (
 }
 
 /**
- * The error for ending a member's sessions; `undefined` if allowed. Only owners end owners' sessions. `by` is the role of
- * the person who asks. Pure.
+ * The error for ending a member's sessions; `undefined` if allowed. Only owners end owners' sessions. `by` is the role
+ * of the person who asks. Pure.
  */
 export const sessionsRefusal = (by: Role, member: Pick<Member, "role">): Forbidden | undefined =>
   managerRefusal(by) ?? ownersRefusal(by, member.role)

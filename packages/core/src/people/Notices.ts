@@ -1,6 +1,6 @@
 /**
- * Mail about changes that a person, or a workspace's owners, must hear of in case somebody else made them (contract §17).
- * Only if a mailer is configured; a mail never holds a secret.
+ * Mail about changes that a person, or a workspace's owners, must hear of in case somebody else made them (contract
+ * §17). Only if a mailer is configured; a mail never holds a secret.
  */
 import { Clock, Context, Effect, FiberSet, Layer, Option } from "effect"
 import type { Actor, Change } from "../audit/Audit.ts"

@@ -30,9 +30,9 @@ export interface Choice {
 const normalize = (password: Redacted.Redacted): string => Redacted.value(password).normalize("NFC")
 
 /**
- * The error for a password that may not be chosen: too short in composed characters, one of the most common ones, or the
- * person's own address; `undefined` if it may. Common passwords are compared by their exact text in NFC, and addresses as
- * addresses. Passwords that are only verified need no rule. Pure.
+ * The error for a password that may not be chosen: too short in composed characters, one of the most common ones, or
+ * the person's own address; `undefined` if it may. Common passwords are compared by their exact text in NFC, and
+ * addresses as addresses. Passwords that are only verified need no rule. Pure.
  */
 export const refusal = (password: Redacted.Redacted, { email, param }: Choice): InvalidBody | undefined => {
   const text = normalize(password)

@@ -26,8 +26,8 @@ export interface StoredSession extends Ends {
 export class SessionStore extends Context.Service<SessionStore, {
   /**
    * Stores a new session and ends the session `of` that it replaces, in one step. With `passwordHash`, the session is
-   * stored only if that is still the person's password hash; if not, returns false and changes nothing. With `provenAt`,
-   * the person proved their presence at that time; by default, when the session is created.
+   * stored only if that is still the person's password hash; if not, returns false and changes nothing. With
+   * `provenAt`, the person proved their presence at that time; by default, when the session is created.
    */
   readonly create: (
     session: StoredSession,

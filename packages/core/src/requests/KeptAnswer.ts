@@ -1,6 +1,6 @@
 /**
- * Answers to requests that change something, kept under their Idempotency-Keys (contract §14). Sends, read marks, uploads
- * and new API keys bind their keys in their own steps; everything else is bound here. Pure.
+ * Answers to requests that change something, kept under their Idempotency-Keys (contract §14). Sends, read marks,
+ * uploads and new API keys bind their keys in their own steps; everything else is bound here. Pure.
  */
 import { Duration } from "effect"
 import { IdempotencyConflict, ServerError } from "../Errors.ts"

@@ -45,8 +45,8 @@ export class WebhookStore extends Context.Service<WebhookStore, {
   /**
    * Resumes the webhook (`Webhook.resume`) by writing its own state only, however much is held. Held deliveries that
    * are not to be replayed are `skipped` from then on, including one in flight, whose attempt is still recorded
-   * (`Delivery.afterAttempt`). `DeliveryStore.tidySkipped` frees what waits behind them. Since clocks differ, more may be replayed near `since`,
-   * but never less. `None` if there is no webhook; an active one is left as it is.
+   * (`Delivery.afterAttempt`). `DeliveryStore.tidySkipped` frees what waits behind them. Since clocks differ, more may
+   * be replayed near `since`, but never less. `None` if there is no webhook; an active one is left as it is.
    */
   readonly resume: (command: Resume) => Effect.Effect<Option.Option<Webhook>, StoreError>
   /** Removes the webhook. Its open deliveries become `skipped`, as in `resume`. False if there was none. */

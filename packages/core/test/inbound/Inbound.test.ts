@@ -393,6 +393,64 @@ describe("customers' messages", () => {
   )
 })
 
+describe("the number of a message", () => {
+  const counted = (item: (number: World["number"]) => InboundItem) =>
+    Effect.gen(function*() {
+      const { number, workspace } = yield* world()
+      const calls: Array<string> = []
+      const counting = Layer.merge(
+        Layer.effect(
+          PhoneNumberStore,
+          Effect.map(PhoneNumberStore, (store) => ({
+            ...store,
+            named: (name: NumberName) => {
+              calls.push("named")
+              return store.named(name)
+            }
+          }))
+        ),
+        Layer.effect(
+          ContactStore,
+          Effect.map(ContactStore, (store) => ({
+            ...store,
+            recordInbound: (command: Parameters<typeof store.recordInbound>[0]) => {
+              calls.push("recordInbound")
+              return store.recordInbound(command)
+            }
+          }))
+        )
+      )
+      yield* receive(item(number)).pipe(Effect.provide(Layer.fresh(Inbound.layer).pipe(Layer.provide(counting))))
+      return { calls, told: yield* told(workspace.id) }
+    })
+
+  it.effect(
+    "is looked up once, even if the message has a file",
+    upstream(() =>
+      Effect.gen(function*() {
+        const file = { providerMediaId: "1", sha256: null, filename: null }
+        const image = { type: "image", content: {}, file }
+        assert.deepStrictEqual(yield* counted((number) => received(number, image)), {
+          calls: ["named", "recordInbound"],
+          told: ["message.received"]
+        })
+      })
+    )
+  )
+
+  it.effect(
+    "if no workspace has it, the storage is asked nothing else",
+    upstream(() =>
+      Effect.gen(function*() {
+        assert.deepStrictEqual(yield* counted(() => received({ providerNumberId: "unknown" })), {
+          calls: ["named"],
+          told: []
+        })
+      })
+    )
+  )
+})
+
 describe("words about numbers", () => {
   const word = (number: NumberName, change: NumberChange, at = start): InboundItem => ({
     _tag: "Number",

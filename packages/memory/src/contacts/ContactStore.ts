@@ -146,10 +146,11 @@ const optOuts = (memory: Memory, workspaceId: Id.WorkspaceId, page: Page.PageReq
       ? [{ name: name.key, phoneNumberId, at: name.at, source: name.source }]
       : []
   )
-  const covered = new Set(stored.map(({ name, phoneNumberId }) => customerName((phoneNumberId ?? "") as never, name)))
+  const placeOf = (phoneNumberId: Id.PhoneNumberId | null, name: string) => `${phoneNumberId ?? ""} ${name}`
+  const covered = new Set(stored.map(({ name, phoneNumberId }) => placeOf(phoneNumberId, name)))
   const isCovered = ({ customer, key, phoneNumberId }: Contact.Contact) =>
-    ["", phoneNumberId].some((number) =>
-      [key, customer.userId ?? key].some((name) => covered.has(customerName(number as never, name)))
+    [null, phoneNumberId].some((number) =>
+      [key, customer.userId ?? key].some((name) => covered.has(placeOf(number, name)))
     )
   const ofContacts = memory.contacts.all(workspaceId).flatMap(({ contact }) =>
     contact.optedOut && !isCovered(contact)

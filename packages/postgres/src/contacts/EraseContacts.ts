@@ -46,7 +46,9 @@ interface Writes {
 
 const paramsOf = ({ names, workspaceId }: CustomerStore.EraseStep) => [workspaceId, texts(names.keys)]
 
-/** `CustomerStore.erase` in `contacts`. Locks in the order of all steps: the workspace, contacts, numbers with buckets. */
+/**
+ * `CustomerStore.erase` in `contacts`. Locks in the order of all steps: the workspace, contacts, numbers with buckets.
+ */
 export const eraseContacts: StepOptions<CustomerStore.EraseStep, Loaded, CustomerStore.Erased, Writes> = {
   size: 1,
   load: ([step]) => {

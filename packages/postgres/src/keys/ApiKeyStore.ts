@@ -17,6 +17,7 @@ import { asked } from "../Asked.ts"
 import * as Clocks from "../Clocks.ts"
 import { instant, instantOrNull, plain } from "../Column.ts"
 import { Database } from "../Database.ts"
+import * as Expired from "../Expired.ts"
 import type { Row } from "../Statement.ts"
 import { workspaceColumns, workspaceOf } from "../workspaces/WorkspaceStore.ts"
 
@@ -101,22 +102,14 @@ const issue = `
   select fingerprint, api_key_id, exists (select from created) as created from bound
   union all select fingerprint, api_key_id, false from earlier`
 
+const forget = Expired.forgetOne("api_key_requests", Clocks.at("$1"))
+
 /** Notified on commit with the identifier of each revoked key. */
 const revocationsChannel = "wac_revocations"
 
 export const layer = Layer.effect(
   ApiKeyStore.ApiKeyStore,
   Effect.map(Effect.all([Database, asked]), ([{ listen, query }, askedAt]) => {
-    /** Deletes an expired binding whenever one is stored; one, as in `KeptAnswerStore`. */
-    const forget = (now: Time.Instant): Effect.Effect<void, StoreError.StoreError> =>
-      Effect.asVoid(query(
-        "ApiKeyStore.issue",
-        `delete from api_key_requests r where r.ctid = (
-          select r.ctid from api_key_requests r where r.expires_at <= ${Clocks.at("$1")}
-          order by r.expires_at limit 1 for update skip locked)`,
-        [askedAt(now) ?? null]
-      ))
-
     return ApiKeyStore.ApiKeyStore.of({
       issue: Effect.fnUntraced(
         function*(key, idempotency): Effect.fn.Return<ApiKeyStore.Issued, StoreError.StoreError> {
@@ -145,7 +138,7 @@ export const layer = Layer.effect(
             idempotency.caller === undefined ? null : idempotency.key
           ])
           if (plain<boolean>(row!, "created")) {
-            yield* Effect.ignore(forget(key.createdAt))
+            yield* Effect.ignore(query("ApiKeyStore.issue", forget, [askedAt(key.createdAt) ?? null]))
             return { _tag: "Created", key }
           }
           if (plain(row!, "fingerprint") !== idempotency.fingerprint) return { _tag: "Conflict" }

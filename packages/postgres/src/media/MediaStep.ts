@@ -57,13 +57,10 @@ const keepRowsText = `insert into media as m (id, workspace_id, state, due_at, m
 const keepUsedText = `update media_usage u set used = s.used
   from unnest($1::text[], $2::bigint[]) s (workspace_id, used) where u.workspace_id = s.workspace_id`
 
-/** Keys that expired, deleted with each new one, so that they need no sweep. */
-const goneAtOnce = 4
-
-const forgetKeysText = `delete from media_keys k where (k.workspace_id, k.key) in (
-    select o.workspace_id, o.key from media_keys o where o.expires_at <= $1 order by o.expires_at
-    limit ${goneAtOnce} for update skip locked
-  )`
+/** Deletes as many expired keys as there are new ones, so that they need no sweep. */
+const forgetKeysText = `delete from media_keys k where k.ctid = any (array(
+    select o.ctid from media_keys o where o.expires_at <= $1 order by o.expires_at limit $2 for update skip locked
+  ))`
 
 const keepKeysText = `insert into media_keys (workspace_id, key, fingerprint, media, expires_at)
   select * from unnest($1::text[], $2::text[], $3::text[], $4::json[], $5::bigint[])
@@ -87,7 +84,7 @@ const write = (
   }],
   ...used.size === 0 ? [] : [{ text: keepUsedText, params: [texts([...used.keys()]), instants([...used.values()])] }],
   ...bindings.length === 0 ? [] : [
-    { text: forgetKeysText, params: [at] },
+    { text: forgetKeysText, params: [at, bindings.length] },
     {
       text: keepKeysText,
       params: [

@@ -74,8 +74,8 @@ export const receivedText = `select ${found} from conversations c
   where c.message_id = $2 and c.workspace_id = $1 and c.is_inbound`
 
 /**
- * A page of a conversation, along `conversations_list`: as many rows of each name and direction, of which the newest are
- * the page. $1 workspace, $2 limit, $3 the message before, $4 names, $5 directions.
+ * A page of a conversation, along `conversations_list`: as many rows of each name and direction, of which the newest
+ * are the page. $1 workspace, $2 limit, $3 the message before, $4 names, $5 directions.
  */
 const listText = `with found as materialized (
     select c.* from unnest($4::text[]) n (name) cross join unnest($5::boolean[]) d (is_inbound)

@@ -9,6 +9,7 @@ import * as Asked from "../Asked.ts"
 import * as Clocks from "../Clocks.ts"
 import { plain } from "../Column.ts"
 import { Database } from "../Database.ts"
+import * as Expired from "../Expired.ts"
 import { texts } from "../Parameter.ts"
 import type { Row } from "../Statement.ts"
 import * as Abandon from "./Abandon.ts"
@@ -49,18 +50,19 @@ const recallText = `select r.fingerprint from read_marks r
   where r.workspace_id = $1 and r.message_id = $2 and r.key = $3
     and r.expires_at > ${Clocks.at("$4")}`
 
-/** The number of expired marks deleted with each new one, so that marks need no sweep. */
-const goneAtOnce = 4
-
-/** An expired mark counts as absent (`Idempotency.isExpired`). */
+/**
+ * An expired mark counts as absent (`Idempotency.isExpired`). Forgets another one: no statement deletes what it writes.
+ */
 const keepMarkText = `with judged as (
     select ${Clocks.at("$6")} as now
   ), gone as (
-    delete from read_marks r where (r.workspace_id, r.message_id, r.key) in (
-      select o.workspace_id, o.message_id, o.key from read_marks o
-      where o.expires_at <= (select j.now from judged j) and (o.workspace_id, o.message_id, o.key) <> ($1, $2, $3)
-      order by o.expires_at limit ${goneAtOnce} for update skip locked
-    )
+    ${
+  Expired.forgetOne(
+    "read_marks",
+    "(select j.now from judged j)",
+    "(o.workspace_id, o.message_id, o.key) <> ($1, $2, $3)"
+  )
+}
   )
   insert into read_marks as r (workspace_id, message_id, key, fingerprint, expires_at)
   select $1, $2, $3, $4, j.now + $5::bigint from judged j

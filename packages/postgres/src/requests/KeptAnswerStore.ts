@@ -1,12 +1,13 @@
 /**
  * `KeptAnswerStore` in PostgreSQL: the statements of its methods.
  */
-import { Idempotency, KeptAnswer, KeptAnswerStore, type StoreError, type Time } from "@wac/core"
+import { Idempotency, KeptAnswer, KeptAnswerStore } from "@wac/core"
 import { Duration, Effect, Layer } from "effect"
 import { asked } from "../Asked.ts"
 import * as Clocks from "../Clocks.ts"
 import { instant, instantOrNull, plain } from "../Column.ts"
 import { Database } from "../Database.ts"
+import * as Expired from "../Expired.ts"
 import type { Row } from "../Statement.ts"
 
 /** Claims the place if it is free; an existing row is written as it is, since a skipped one would not be returned. */
@@ -24,6 +25,8 @@ const claim = `
   returning k.fingerprint, k.token, k.lease_until, k.status, k.body, k.expires_at,
     (select p.now from present p) as now`
 
+const forget = Expired.forgetOne("kept_answers", Clocks.at("$1"))
+
 const bindingOf = (row: Row): KeptAnswer.Binding => ({
   fingerprint: plain(row, "fingerprint"),
   token: plain(row, "token"),
@@ -37,19 +40,6 @@ const retention = Duration.toMillis(Idempotency.retention)
 export const layer = Layer.effect(
   KeptAnswerStore.KeptAnswerStore,
   Effect.map(Effect.all([Database, asked]), ([{ query }, askedAt]) => {
-    /**
-     * Deletes an expired answer whenever another is claimed, so that there are never more than there were at a time. One,
-     * because a plan that was made for a small table would look for several in the whole table.
-     */
-    const forget = (now: Time.Instant): Effect.Effect<void, StoreError.StoreError> =>
-      Effect.asVoid(query(
-        "KeptAnswerStore.claim",
-        `delete from kept_answers k where k.ctid = (
-          select k.ctid from kept_answers k where k.expires_at <= ${Clocks.at("$1")}
-          order by k.expires_at limit 1 for update skip locked)`,
-        [askedAt(now) ?? null]
-      ))
-
     return KeptAnswerStore.KeptAnswerStore.of({
       claim: Effect.fnUntraced(function*(place, request, now) {
         const [row] = yield* query("KeptAnswerStore.claim", claim, [
@@ -64,7 +54,9 @@ export const layer = Layer.effect(
           askedAt(now) ?? null
         ])
         const verdict = KeptAnswer.judge(bindingOf(row!), request, instant(row!, "now"))
-        if (verdict._tag === "Claimed") yield* Effect.ignore(forget(now))
+        if (verdict._tag === "Claimed") {
+          yield* Effect.ignore(query("KeptAnswerStore.claim", forget, [askedAt(now) ?? null]))
+        }
         return verdict
       }),
       settle: (place, token, answer, now) => {

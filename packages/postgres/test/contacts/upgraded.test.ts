@@ -1,6 +1,6 @@
 /**
- * Contacts of a version before customers had several names: nothing that was known of them is lost by the migrations, and
- * two contacts that turn out to be one customer are merged when the provider tells their names together.
+ * Contacts of a version before customers had several names: nothing that was known of them is lost by the migrations,
+ * and two contacts that turn out to be one customer are merged when the provider tells their names together.
  */
 import { PgClient } from "@effect/sql-pg"
 import { assert, it } from "@effect/vitest"

@@ -187,7 +187,7 @@ export const tests = (it: Fixture.It): void => {
         [[null, null, true], ["US.1", own.start, true]]
       )
       yield* inbound(own, { customer: both(customer(1), "US.1"), at: own.start - minute, now: own.start })
-      assert.strictEqual((yield* known(own, customer(1))).customer.userId, null)
+      assert.deepStrictEqual(yield* known(own, customer(1)), after[0])
       assert.strictEqual((yield* known(own, customer(2))).customer.userId, "US.1")
     }))
 

@@ -6,6 +6,7 @@ import {
   type Contact,
   ContactStore,
   type Conversation,
+  CustomerNames,
   CustomerRecords,
   type Message,
   MessageStore,
@@ -14,6 +15,7 @@ import {
 } from "@wac/core"
 import { Effect, Option } from "effect"
 import * as Fixture from "../Fixture.ts"
+import * as SeededRandom from "../SeededRandom.ts"
 import * as MessageFixture from "./MessageFixture.ts"
 
 const { hour, world } = Fixture
@@ -53,14 +55,14 @@ const send = (own: Fixture.World, to: string, message?: Message.OutboundMessage)
 const write = (own: Fixture.World, who: Contact.Customer | string, at = own.start) =>
   Effect.map(inbound(own, { customer: who, at, now: own.start }), ({ command }) => command.messageId)
 
-const tell = (own: Fixture.World, who: Contact.Customer) =>
+const tell = (own: Fixture.World, who: Contact.Customer, at = own.start) =>
   ContactStore.ContactStore.use((store) =>
     store.tell({
-      now: own.start,
+      now: at,
       hashes: MessageFixture.hashesOf(who),
       providerNumberId: own.number.providerNumberId,
       customer: who,
-      at: own.start
+      at
     })
   )
 
@@ -186,6 +188,65 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(idsOf(yield* follow(own, "US.2")), [later, newer])
       assert.deepStrictEqual(idsOf(yield* follow(own, "US.1")), [first, sentTo])
     }))
+
+  it.effect("a message that arrives once its number is somebody else's is in its writer's conversation only", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const newer = yield* write(own, { phone: customer(1), userId: "US.2" })
+      const late = yield* write(own, { phone: customer(1), userId: "US.1" }, own.start - hour)
+      for (const name of [customer(1), "US.2"]) assert.deepStrictEqual(idsOf(yield* follow(own, name)), [newer])
+      assert.deepStrictEqual(idsOf(yield* follow(own, "US.1")), [late])
+      // from the number that its writer had before
+      const last = yield* write(own, { phone: customer(3), userId: "US.3" })
+      const before = yield* write(own, { phone: customer(2), userId: "US.3" }, own.start - hour)
+      for (const name of [customer(3), "US.3"]) {
+        assert.deepStrictEqual(idsOf(yield* follow(own, name)), [before, last])
+      }
+      assert.deepStrictEqual(yield* follow(own, customer(2)), [])
+    }))
+
+  it.effect.each(Array.from({ length: 4 }, (_, i) => ({ seed: i + 1 })))(
+    "whatever numbers customers had, what each wrote opens their window and is in their conversation only, seed $seed",
+    ({ seed }) =>
+      Effect.gen(function*() {
+        const random = SeededRandom.make(seed)
+        const own = yield* world()
+        const phones = [customer(1), customer(2), customer(3)]
+        const people = ["US.1", "US.2", "US.3"]
+        const written = new Map<string, Array<string>>(people.map((userId) => [userId, []]))
+        const lastAt = new Map<string, number>()
+        for (let i = 0; i < 30; i++) {
+          const [phone, userId] = [random.pick([...phones, null]), random.pick(people)]
+          if (phone !== null && random.below(3) === 0) yield* tell(own, { phone, userId }, own.start + 1000 * i)
+          // some arrive late
+          const at = own.start + 1000 * i - random.often(0, 5000, 20_000)
+          const { command } = yield* inbound(own, {
+            customer: phone === null ? { phone, userId } : { phone, userId },
+            at,
+            now: own.start + 1000 * i
+          })
+          written.get(userId)!.push(command.messageId)
+          lastAt.set(userId, Math.max(at, lastAt.get(userId) ?? at))
+        }
+        const known = (name: string) =>
+          ContactStore.ContactStore.use((store) =>
+            store.get(own.workspace.id, own.number.id, CustomerNames.keyOf(name))
+          )
+        for (const [userId, ids] of written) {
+          assert.deepStrictEqual(idsOf(yield* follow(own, userId)).toSorted(), ids.toSorted(), userId)
+          const window = Option.map(yield* known(userId), ({ lastInboundAt }) => lastInboundAt)
+          assert.deepStrictEqual(Option.getOrNull(window), lastAt.get(userId) ?? null, userId)
+        }
+        for (const phone of phones) {
+          for (const { customer, lastInboundAt } of Option.toArray(yield* known(phone))) {
+            assert.strictEqual(lastInboundAt, lastAt.get(customer.userId ?? "") ?? null, phone)
+          }
+          const ids = idsOf(yield* follow(own, phone))
+          const whose = people.filter((userId) => ids.some((id) => written.get(userId)!.includes(id)))
+          assert.isAtMost(whose.length, 1, `${phone} has messages of ${whose.join()}`)
+        }
+      })
+  )
 
   it.effect("a customer who moves to another number takes the conversation along", () =>
     Effect.gen(function*() {
