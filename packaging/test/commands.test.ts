@@ -2,33 +2,16 @@
  * Every command of the packed server, in one order in which each has something to do. The commands are those that its own
  * help lists: one that no line here runs fails.
  */
-import * as Extent from "@wac/testbed/Extent"
 import * as PostgresServer from "@wac/testbed/PostgresServer"
 import { randomBytes } from "node:crypto"
 import { once } from "node:events"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
-import { afterAll, assert, beforeAll, describe, inject, it, onTestFinished } from "vitest"
+import { assert, describe, it, onTestFinished } from "vitest"
 import { did, owner, people, send } from "./Caller.ts"
-import { installNodes } from "./Nodes.ts"
-import * as PackedServer from "./PackedServer.ts"
+import * as PackedOnNodes from "./PackedOnNodes.ts"
 
-// the oldest that the server claims
-const oldest = "22.19.0"
-
-let packed: PackedServer.PackedServer
-let others: Awaited<ReturnType<typeof installNodes<typeof oldest>>> | undefined
-
-const versions = Extent.of<ReadonlyArray<typeof oldest | "this">>(["this"], ["this", oldest])
-
-beforeAll(async () => {
-  packed = PackedServer.install(inject("packed"))
-  if (versions.includes(oldest)) others = await installNodes([oldest])
-})
-afterAll(async () => {
-  await packed.remove()
-  others?.remove()
-})
+const { nodeOf, packed } = PackedOnNodes.install()
 
 /** A receiver that accepts every event. */
 const receive = async (): Promise<string> => {
@@ -45,7 +28,7 @@ const receive = async (): Promise<string> => {
 
 /** The commands that a help lists; a command that has others is these. */
 const listed = async (node: string, ...words: ReadonlyArray<string>): Promise<ReadonlyArray<string>> => {
-  const { code, stdout } = await packed.run(node, [...words, "--help"], {})
+  const { code, stdout } = await packed().run(node, [...words, "--help"], {})
   assert.strictEqual(code, 0)
   const names = [...(stdout.split("SUBCOMMANDS\n")[1] ?? "").matchAll(/^ {2}([a-z][a-z-]*) /gm)].map(([, name]) =>
     name!
@@ -54,9 +37,9 @@ const listed = async (node: string, ...words: ReadonlyArray<string>): Promise<Re
   return (await Promise.all(names.map((name) => listed(node, ...words, name)))).flat()
 }
 
-describe.each(versions)("the packed server on Node %s", (version) => {
+describe.each(PackedOnNodes.versions)("the packed server on Node %s", (version) => {
   it("carries out every command that its help lists", async () => {
-    const node = version === "this" ? process.execPath : others!.nodes[version]
+    const node = nodeOf(version)
     const postgres = await PostgresServer.start("fsync=off")
     onTestFinished(postgres.remove)
     const variables = {
@@ -74,14 +57,14 @@ describe.each(versions)("the packed server on Node %s", (version) => {
     /** Carries out a line, which prints one line of JSON, or several; returns the first. */
     const wac = async (line: string, { code = 0, input = "" } = {}): Promise<ReturnType<typeof JSON.parse>> => {
       const words = line.split(" ")
-      const ended = await packed.run(node, [...words, "--json"], variables, input)
+      const ended = await packed().run(node, [...words, "--json"], variables, input)
       assert.strictEqual(ended.code, code, `${line}: ${ended.stdout}${ended.stderr}`)
       carried.add(commands.find((command) => line === command || line.startsWith(`${command} `))!)
       return JSON.parse(ended.stdout.split("\n")[0]!)
     }
 
     assert.strictEqual((await wac("migrate")).before, 0)
-    const server = await packed.start(node, variables)
+    const server = await packed().start(node, variables)
     carried.add("start")
     const { authorization, session } = await people(server.url)
     await did(`${server.url}/internal/webhook`, { headers: session, json: { url: await receive() }, method: "PUT" })

@@ -2,7 +2,6 @@
  * Every optional feature of the packed server, which is a bundle: what it loads lazily exists only there. A variable that
  * no trial here sets fails. Beside it the packed façade, by a host that uses every option and export.
  */
-import * as Extent from "@wac/testbed/Extent"
 import * as PostgresServer from "@wac/testbed/PostgresServer"
 import type { Options } from "@wac/testbed/Program"
 import { verify } from "@wac/verifier"
@@ -16,28 +15,13 @@ import { afterAll, assert, beforeAll, describe, inject, it, onTestFinished } fro
 import * as Variable from "../../apps/server/src/Variable.ts"
 import { type Answer, call, did, owner, ownPage, people, send, signedIn } from "./Caller.ts"
 import type { Around } from "./facadeTrial.ts"
-import { installNodes } from "./Nodes.ts"
 import { install } from "./Packages.ts"
-import * as PackedServer from "./PackedServer.ts"
+import * as PackedOnNodes from "./PackedOnNodes.ts"
+import type * as PackedServer from "./PackedServer.ts"
 import * as Surroundings from "./Surroundings.ts"
 
-// the oldest that the server claims
-const oldest = "22.19.0"
-
-let packed: PackedServer.PackedServer
 let around: Surroundings.Surroundings
-let others: Awaited<ReturnType<typeof installNodes<typeof oldest>>> | undefined
-
-const versions = Extent.of<ReadonlyArray<typeof oldest | "this">>(["this"], ["this", oldest])
-
-beforeAll(async () => {
-  packed = PackedServer.install(inject("packed"))
-  if (versions.includes(oldest)) others = await installNodes([oldest])
-})
-afterAll(async () => {
-  await packed.remove()
-  others?.remove()
-})
+const { nodeOf, packed } = PackedOnNodes.install()
 
 /** What every trial has, unless it sets something else. */
 const base = {
@@ -211,10 +195,10 @@ const features: ReadonlyArray<Feature> = [
     name: "a database server, a rate card, metrics, alerts and the pages work together with every setting",
     variables: () => {
       writeFileSync(
-        join(packed.directory, "card.csv"),
+        join(packed().directory, "card.csv"),
         "market,category,currency,price,valid from\n*,marketing,EUR,0.1,2026-01-31\n"
       )
-      writeFileSync(join(packed.directory, "master.key"), `${masterKey}\n`)
+      writeFileSync(join(packed().directory, "master.key"), `${masterKey}\n`)
       return {
         HOST: "127.0.0.1",
         PORT: "0",
@@ -263,9 +247,7 @@ const features: ReadonlyArray<Feature> = [
   }
 ]
 
-const nodeOf = (version: (typeof versions)[number]) => version === "this" ? process.execPath : others!.nodes[version]
-
-describe.each(versions)("on Node %s", (version) => {
+describe.each(PackedOnNodes.versions)("on Node %s", (version) => {
   // each has its own, in which nothing is left of the one before
   beforeAll(async () => {
     around = await Surroundings.start()
@@ -284,7 +266,7 @@ describe.each(versions)("on Node %s", (version) => {
     for (const { name, options = {}, trial, variables } of features) {
       it(name, options, async () => {
         const environment = { ...base, ...variables() }
-        const start = () => packed.start(node(), environment)
+        const start = () => packed().start(node(), environment)
         const servers = [await start()]
         try {
           await trial(servers[0]!, async () => {
@@ -299,10 +281,10 @@ describe.each(versions)("on Node %s", (version) => {
 
     it("a rate card that cannot be read ends the start with its variable", async () => {
       writeFileSync(
-        join(packed.directory, "bad.csv"),
+        join(packed().directory, "bad.csv"),
         "market,category,currency,price,valid from\nDE,,USD,1,2026-01-01\n"
       )
-      const { code, stderr } = await packed.run(node(), ["start"], { ...base, PORT: "0", WAC_RATE_CARD: "bad.csv" })
+      const { code, stderr } = await packed().run(node(), ["start"], { ...base, PORT: "0", WAC_RATE_CARD: "bad.csv" })
       assert.strictEqual(code, 1)
       assert.match(stderr, /^wac: WAC_RATE_CARD: /)
     })

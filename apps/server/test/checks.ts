@@ -227,8 +227,9 @@ export const stored = ({ key, url }: Pick<Ready, "key" | "url">, id: string): Ef
   call(`${url}/v1/messages/${id}`, { headers: { authorization: `Bearer ${key.apiKey}` } })
 
 /**
- * Asserts that an act takes less than so many milliseconds. It gives how long it took; if the machine's other work was in
- * its way, it is tried again, at most four times.
+ * Asserts that an act takes less than so many milliseconds. The act returns how long it took. If the machine's other
+ * work delayed it, it is tried again, at most four times. An act sets up and undoes all that it needs: if it left a
+ * server down, the next try would measure a server that already knows.
  */
 export const assertBelow = <E, R>(bound: number, act: Effect.Effect<number, E, R>): Effect.Effect<void, E, R> =>
   Effect.gen(function*() {
@@ -236,6 +237,27 @@ export const assertBelow = <E, R>(bound: number, act: Effect.Effect<number, E, R
     do tries.push(yield* act)
     while (tries.length < 5 && !tries.some((took) => took < bound))
     assert.isBelow(Math.min(...tries), bound, `each of ${tries.length} tries`)
+  })
+
+/**
+ * Makes a request with a revoked key until it is refused. Returns that answer, and how long after the first request
+ * the last one began that was accepted, in milliseconds: for how long the key still counted, however slow the machine.
+ */
+export const untilRefused = (
+  request: Effect.Effect<Answer>
+): Effect.Effect<{ readonly refusal: Answer; readonly accepted: number }> =>
+  Effect.gen(function*() {
+    const begun = performance.now()
+    let accepted = 0
+    const asking = Effect.suspend(() => {
+      const at = performance.now() - begun
+      return Effect.tap(request, ({ status }) =>
+        Effect.sync(() => {
+          if (status === 200) accepted = at
+        }))
+    })
+    const refusal = yield* until(asking, ({ status }) => status !== 200)
+    return { refusal, accepted }
   })
 
 /** Waits until the message has the status. */

@@ -94,6 +94,19 @@ export const storageIn = (
 ): Layer.Layer<Ports.Ports, OpenError> =>
   Layer.unwrap(Effect.map(reached(direct), (to) => PostgresStorage.layerServer({ ...to, ...options })))
 
+/** The storage in an empty database, and a client of the test's own beside it. */
+export const storageAndClient: Layer.Layer<
+  Ports.Ports | PgClient.PgClient | Layer.Success<typeof Fixture.layer>,
+  OpenError
+> = Layer.unwrap(
+  Effect.map(freshDatabase(), (url) =>
+    Layer.mergeAll(
+      Layer.provide(storageIn(url, { maxConnections: 3 }), Fixture.timeOfAsker),
+      PostgresClient.layer({ url, maxConnections: 1 }),
+      Fixture.layer
+    ))
+)
+
 interface Clients {
   readonly name: string
   readonly layer: Layer.Layer<PgClient.PgClient | Sessions | Notifications, OpenError>

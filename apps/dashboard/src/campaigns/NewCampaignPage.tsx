@@ -1,14 +1,13 @@
 /** A campaign that is not started, new or changed: a template, a file of customers, and what fills the template. */
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
-import { Link, useNavigate, useParams } from "@tanstack/react-router"
-import type { Campaign, CreateCampaign, TemplateDetail } from "@wac/client/internal"
-import { useRef, useState } from "react"
-import { phoneNumbersQuery } from "../numbers/Queries.ts"
-import { useOnce } from "../session/Once.ts"
-import { api } from "../session/Service.ts"
+import { useQuery } from "@tanstack/react-query"
+import { Link, useParams } from "@tanstack/react-router"
+import type { Campaign, TemplateDetail } from "@wac/client/internal"
+import { useState } from "react"
+import { FromField } from "../numbers/FromField.tsx"
 import { useRefusal } from "../session/Session.tsx"
 import { Preview } from "../templates/Preview.tsx"
 import { approvedQuery } from "../templates/Queries.ts"
+import { templateKey, TemplateOption } from "../templates/TemplateOption.tsx"
 import { Button, buttonClass } from "../ui/Button.tsx"
 import { Failure, Notice } from "../ui/Failure.tsx"
 import { elsewhere, Field } from "../ui/Field.tsx"
@@ -18,6 +17,7 @@ import { Page, Section } from "../ui/Page.tsx"
 import { timeZone } from "../ui/Time.tsx"
 import { campaignQuery } from "./Queries.ts"
 import { fileOf, type Head, headOf, numbersOf } from "./RecipientFile.ts"
+import { useSaveCampaign } from "./SaveCampaign.ts"
 import {
   columnsOf,
   contentOf,
@@ -28,25 +28,17 @@ import {
   TemplateValues
 } from "./TemplateValues.tsx"
 
-const idOf = ({ language, name }: Pick<TemplateDetail, "name" | "language">): string => `${name} ${language}`
-
-/** A template to choose. */
-const TemplateOption = ({ template }: { readonly template: TemplateDetail }) => (
-  <option value={idOf(template)} disabled={template.unfillable !== null}>
-    {template.name} · {template.language}
-    {template.unfillable === null ? "" : " (cannot be filled here)"}
-  </option>
-)
-
 /** A template as the campaign has it, with what this form cannot fill. */
 const filledAs = (
   before: Campaign["template"] | null | undefined,
   template: TemplateDetail,
   fillings: Fillings
 ): Campaign["template"] => ({
-  ...(before && idOf(before) === idOf(template) ? before : {}),
+  ...(before && templateKey(before) === templateKey(template) ? before : {}),
   ...contentOf(template, fillings)
 })
+
+const keyOf = (template: TemplateDetail | undefined): string => template === undefined ? "" : templateKey(template)
 
 const timeOf = (at: string | null | undefined): string => at == null ? "" : toLocal(at)
 
@@ -59,14 +51,15 @@ const Form = (
     readonly campaign?: Campaign
   }
 ) => {
-  const before = templates.find((template) => campaign !== undefined && idOf(template) === idOf(campaign.template))
-  const beforeB = templates.find((template) => campaign?.templateB && idOf(template) === idOf(campaign.templateB))
-  const client = useQueryClient()
-  const navigate = useNavigate()
+  const approved = (given: Campaign["template"] | null | undefined) =>
+    templates.find((template) => given != null && templateKey(template) === templateKey(given))
+  const [before, beforeB] = [approved(campaign?.template), approved(campaign?.templateB)]
+  const unapproved = [campaign?.template, campaign?.templateB].flatMap((given) =>
+    given == null || approved(given) !== undefined ? [] : [`${given.name} · ${given.language}`]
+  )
   const refusal = useRefusal("developer")
-  const numbers = useQuery(phoneNumbersQuery)
   const [name, setName] = useState(campaign?.name ?? "")
-  const [chosen, setChosen] = useState(idOf(before ?? templates[0]!))
+  const [chosen, setChosen] = useState(keyOf(campaign === undefined ? templates[0] : before))
   const [from, setFrom] = useState(campaign?.from ?? "")
   const [file, setFile] = useState<File>()
   const [head, setHead] = useState<Head>()
@@ -76,7 +69,7 @@ const Form = (
   const [fillings, setFillings] = useState<Fillings>(
     campaign && before ? fillingsOf(before, campaign.template) : {}
   )
-  const [chosenB, setChosenB] = useState(beforeB === undefined ? "" : idOf(beforeB))
+  const [chosenB, setChosenB] = useState(keyOf(beforeB))
   const [fillingsB, setFillingsB] = useState<Fillings>(
     campaign?.templateB && beforeB ? fillingsOf(beforeB, campaign.templateB) : {}
   )
@@ -87,10 +80,8 @@ const Form = (
     campaign?.quietHours ?? { from: "", to: "" }
   )
   const [holdout, setHoldout] = useState(percentOf(campaign?.holdout ?? 0))
-  // a second try goes on with the campaign that the first has made and filled
-  const made = useRef<Campaign>(campaign)
-  const template = templates.find((template) => idOf(template) === chosen)!
-  const templateB = templates.find((template) => idOf(template) === chosenB)
+  const template = templates.find((template) => templateKey(template) === chosen)
+  const templateB = templates.find((template) => templateKey(template) === chosenB)
 
   const choose = async (file: File | undefined) => {
     setFile(file)
@@ -108,12 +99,10 @@ const Form = (
     }
   }
 
-  const once = useOnce<CreateCampaign>()
-  /** How many files were refused: what is made after one is another campaign. */
-  const refusals = useRef(0)
-  const create = useMutation({
-    mutationFn: async () => {
-      const plan = {
+  const save = useSaveCampaign(campaign)
+  const submit = (template: TemplateDetail) =>
+    save.mutate({
+      plan: {
         name: name.trim(),
         template: filledAs(campaign?.template, template, fillings),
         ...(templateB === undefined ? {} : { templateB: filledAs(campaign?.templateB, templateB, fillingsB) }),
@@ -123,48 +112,20 @@ const Form = (
         share: Number(share) / 100,
         ...(quiet.from === "" || quiet.to === "" ? {} : { quietHours: quiet }),
         ...(Number(holdout) === 0 ? {} : { holdout: Number(holdout) / 100 })
-      }
-      const upload = (id: string) =>
-        file === undefined || head === undefined ? undefined : api.campaigns.upload(id, fileOf(file, head), {
-          replace: true,
+      },
+      recipients: file === undefined || head === undefined ? undefined : {
+        file: fileOf(file, head),
+        query: {
           ...(head.columns.length === 0 ? {} : { toColumn: numberColumn }),
           ...(country === "" ? {} : { defaultCountry: country.toUpperCase() })
-        })
-      if (made.current === undefined) {
-        const { id } = await api.campaigns.create(plan, {
-          idempotencyKey: once([plan, refusals.current], () => plan).idempotencyKey
-        })
-        try {
-          made.current = await upload(id)
-        } catch (error) {
-          // of a file that is refused, nothing is left
-          refusals.current++
-          await api.campaigns.remove(id).catch(() => undefined)
-          throw error
         }
-        await api.campaigns.check(id)
-        return id
       }
-      const { id } = made.current
-      await upload(id)
-      await api.campaigns.edit(id, {
-        templateB: null,
-        from: null,
-        startAt: null,
-        notAfter: null,
-        quietHours: null,
-        holdout: 0,
-        ...plan
-      })
-      await api.campaigns.check(id)
-      return id
-    },
-    onSuccess: (id) => navigate({ to: "/campaigns/$id", params: { id } }),
-    onSettled: () => client.invalidateQueries({ queryKey: ["campaigns"] })
-  })
-  const { error } = create
+    })
+  const { error } = save
   const columns = head?.columns ?? (campaign === undefined ? [] : columnsOf(fillings, fillingsB))
-  const unready = unread ?? (file !== undefined && head === undefined ? "The file is being read." : undefined)
+  const blocked = refusal ??
+    (template === undefined ? "Choose a template that the provider has approved." : template.unfillable) ??
+    unread ?? (file !== undefined && head === undefined ? "The file is being read." : undefined)
   return (
     <div className="grid items-start gap-6 lg:grid-cols-[minmax(0,1fr)_22rem]">
       <Section title="Campaign">
@@ -172,7 +133,7 @@ const Form = (
           className="space-y-5"
           onSubmit={(event) => {
             event.preventDefault()
-            if (!create.isPending && refusal === undefined && unready === undefined) create.mutate()
+            if (template !== undefined && blocked === undefined && !save.isPending) submit(template)
           }}
         >
           <Field label="Name" hint="For you; customers do not see it." error={error} param="name">
@@ -188,6 +149,11 @@ const Form = (
               />
             )}
           </Field>
+          {unapproved.length === 0 ? null : (
+            <Notice tone="warn">
+              The provider does not approve {unapproved.join(", ")}, which the campaign has. Choose another template.
+            </Notice>
+          )}
           <Field label="Template" error={error} param="template">
             {(control) => (
               <select
@@ -199,25 +165,12 @@ const Form = (
                   if (value === chosenB) setChosenB("")
                 }}
               >
-                {templates.map((template) => <TemplateOption key={idOf(template)} template={template} />)}
+                {template === undefined ? <option value="">Choose a template</option> : null}
+                {templates.map((template) => <TemplateOption key={templateKey(template)} template={template} />)}
               </select>
             )}
           </Field>
-          {(numbers.data?.length ?? 0) < 2 ? null : (
-            <Field label="From" error={error} param="from">
-              {(control) => (
-                <select
-                  {...control}
-                  className="field"
-                  value={from}
-                  onChange={(event) => setFrom(event.target.value)}
-                >
-                  <option value="">The default number</option>
-                  {numbers.data?.map(({ id, phoneNumber }) => <option key={id} value={id}>{phoneNumber}</option>)}
-                </select>
-              )}
-            </Field>
-          )}
+          <FromField value={from} onChange={setFrom} error={error} />
           <Field
             label="Customers"
             hint={campaign === undefined
@@ -272,7 +225,9 @@ const Form = (
               )}
             </Field>
           )}
-          <TemplateValues template={template} columns={columns} fillings={fillings} onChange={setFillings} />
+          {template === undefined ?
+            null :
+            <TemplateValues template={template} columns={columns} fillings={fillings} onChange={setFillings} />}
           <Field
             label="Compare with"
             hint="A second template, which half of the customers get. The result compares the two."
@@ -287,8 +242,8 @@ const Form = (
                 onChange={(event) => setChosenB(event.target.value)}
               >
                 <option value="">Nothing: all get the same</option>
-                {templates.filter((other) => idOf(other) !== chosen).map((other) => (
-                  <TemplateOption key={idOf(other)} template={other} />
+                {templates.filter((other) => templateKey(other) !== chosen).map((other) => (
+                  <TemplateOption key={templateKey(other)} template={other} />
                 ))}
               </select>
             )}
@@ -409,10 +364,10 @@ const Form = (
             <Button
               look="primary"
               type="submit"
-              isPending={create.isPending}
-              refusal={refusal ?? template.unfillable ?? unready}
+              isPending={save.isPending}
+              refusal={blocked}
             >
-              {create.isPending ? "Uploading…" : campaign === undefined ? "Upload and check" : "Save and check"}
+              {save.isPending ? "Uploading…" : campaign === undefined ? "Upload and check" : "Save and check"}
             </Button>
             {campaign === undefined
               ? <Link to="/campaigns" className={buttonClass()}>Cancel</Link>
@@ -425,7 +380,9 @@ const Form = (
       </Section>
       <Section title="On the first customer’s phone">
         <div className="space-y-4">
-          <Preview template={template} values={exampleOf(template, fillings, head)} />
+          {template === undefined
+            ? <Empty title="No template is chosen" />
+            : <Preview template={template} values={exampleOf(template, fillings, head)} />}
           {templateB === undefined ? null : (
             <>
               <h3 className="font-medium">Variant B, for half of the customers</h3>

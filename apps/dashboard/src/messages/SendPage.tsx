@@ -5,12 +5,14 @@ import type { SendMessage, TemplateDetail } from "@wac/client/internal"
 import { type ReactNode, useState } from "react"
 import { isName } from "../contacts/Names.ts"
 import { CustomerWindow } from "../contacts/Window.tsx"
+import { FromField } from "../numbers/FromField.tsx"
 import { phoneNumbersQuery } from "../numbers/Queries.ts"
 import { useOnce } from "../session/Once.ts"
 import { api } from "../session/Service.ts"
 import { useRefusal } from "../session/Session.tsx"
 import { Preview, TextPreview } from "../templates/Preview.tsx"
 import { approvedQuery } from "../templates/Queries.ts"
+import { templateKey, TemplateOption } from "../templates/TemplateOption.tsx"
 import { Button, buttonClass } from "../ui/Button.tsx"
 import { Failure } from "../ui/Failure.tsx"
 import { Choices, elsewhere, Field } from "../ui/Field.tsx"
@@ -18,8 +20,6 @@ import { Empty, Loaded } from "../ui/Loaded.tsx"
 import { Page, Section } from "../ui/Page.tsx"
 
 type Kind = "template" | "text"
-
-const idOf = ({ language, name }: TemplateDetail): string => `${name} ${language}`
 
 const Form = ({ templates, to: given }: { readonly templates: ReadonlyArray<TemplateDetail>; readonly to: string }) => {
   const client = useQueryClient()
@@ -29,11 +29,11 @@ const Form = ({ templates, to: given }: { readonly templates: ReadonlyArray<Temp
   const [to, setTo] = useState(given)
   const [from, setFrom] = useState("")
   const [kind, setKind] = useState<Kind>(templates.length === 0 ? "text" : "template")
-  const [chosen, setChosen] = useState(templates[0] === undefined ? "" : idOf(templates[0]))
+  const [chosen, setChosen] = useState(templates[0] === undefined ? "" : templateKey(templates[0]))
   const [values, setValues] = useState<{ readonly [variable: string]: string }>({})
   const [body, setBody] = useState("")
   const once = useOnce<SendMessage>()
-  const template = templates.find((template) => idOf(template) === chosen)
+  const template = templates.find((template) => templateKey(template) === chosen)
   const send = useMutation({
     mutationFn: () => {
       const { idempotencyKey, request } = once([to, from, kind, chosen, values, body], (): SendMessage => {
@@ -87,21 +87,7 @@ const Form = ({ templates, to: given }: { readonly templates: ReadonlyArray<Temp
               />
             )}
           </Field>
-          {(numbers.data?.length ?? 0) < 2 ? null : (
-            <Field label="From" error={error} param="from">
-              {(control) => (
-                <select
-                  {...control}
-                  className="field"
-                  value={from}
-                  onChange={(event) => setFrom(event.target.value)}
-                >
-                  <option value="">The default number</option>
-                  {numbers.data?.map(({ id, phoneNumber }) => <option key={id} value={id}>{phoneNumber}</option>)}
-                </select>
-              )}
-            </Field>
-          )}
+          <FromField value={from} onChange={setFrom} error={error} />
           <Choices label="Kind" value={kind} onChange={setKind} choices={choices} />
           {kind === "text" && number !== undefined && isName(to.trim())
             ? (
@@ -139,12 +125,7 @@ const Form = ({ templates, to: given }: { readonly templates: ReadonlyArray<Temp
                       value={chosen}
                       onChange={(event) => setChosen(event.target.value)}
                     >
-                      {templates.map((template) => (
-                        <option key={idOf(template)} value={idOf(template)} disabled={template.unfillable !== null}>
-                          {template.name} · {template.language}
-                          {template.unfillable === null ? "" : " (cannot be filled here)"}
-                        </option>
-                      ))}
+                      {templates.map((template) => <TemplateOption key={templateKey(template)} template={template} />)}
                     </select>
                   )}
                 </Field>

@@ -1,6 +1,7 @@
 /** The person's own account: their workspaces, their password, and where they are signed in. */
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
+import { PasswordForm } from "../session/PasswordForm.tsx"
 import { api, pages } from "../session/Service.ts"
 import { live, useSession } from "../session/Session.tsx"
 import { methodQuery } from "../session/SignIn.tsx"
@@ -75,46 +76,41 @@ const Password = () => {
   })
   return (
     <Section title="Password" description="A new password ends your other sessions.">
-      <form
-        method="post"
-        className="max-w-sm space-y-4"
-        onSubmit={(event) => {
-          event.preventDefault()
-          if (!change.isPending) change.mutate()
-        }}
-      >
-        <input type="hidden" name="username" autoComplete="username" value={email} />
-        <Field label="Current password" error={change.error} param="current">
-          {(control) => (
-            <input
-              {...control}
-              type="password"
-              required
-              autoComplete="current-password"
-              className="field"
-              value={current}
-              onChange={(event) => setCurrent(event.target.value)}
-            />
-          )}
-        </Field>
-        <Field label="New password" hint="At least 8 characters." error={change.error} param="new">
-          {(control) => (
-            <input
-              {...control}
-              type="password"
-              required
-              minLength={8}
-              autoComplete="new-password"
-              className="field"
-              value={next}
-              onChange={(event) => setNext(event.target.value)}
-            />
-          )}
-        </Field>
-        <Failure error={elsewhere(change.error, "current", "new")} />
-        {change.isSuccess ? <Notice tone="good" role="status">The new password holds.</Notice> : null}
-        <Button type="submit" isPending={change.isPending}>Change password</Button>
-      </form>
+      <div className="max-w-sm">
+        <PasswordForm isPending={change.isPending} onSubmit={() => change.mutate()}>
+          <input type="hidden" name="username" autoComplete="username" value={email} />
+          <Field label="Current password" error={change.error} param="current">
+            {(control) => (
+              <input
+                {...control}
+                type="password"
+                required
+                autoComplete="current-password"
+                className="field"
+                value={current}
+                onChange={(event) => setCurrent(event.target.value)}
+              />
+            )}
+          </Field>
+          <Field label="New password" hint="At least 8 characters." error={change.error} param="new">
+            {(control) => (
+              <input
+                {...control}
+                type="password"
+                required
+                minLength={8}
+                autoComplete="new-password"
+                className="field"
+                value={next}
+                onChange={(event) => setNext(event.target.value)}
+              />
+            )}
+          </Field>
+          <Failure error={elsewhere(change.error, "current", "new")} />
+          {change.isSuccess ? <Notice tone="good" role="status">The new password holds.</Notice> : null}
+          <Button type="submit" isPending={change.isPending}>Change password</Button>
+        </PasswordForm>
+      </div>
     </Section>
   )
 }

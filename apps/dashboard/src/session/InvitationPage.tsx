@@ -5,6 +5,7 @@ import { Button } from "../ui/Button.tsx"
 import { Failure } from "../ui/Failure.tsx"
 import { elsewhere, Field } from "../ui/Field.tsx"
 import { tokenOfLink } from "./Link.ts"
+import { PasswordForm } from "./PasswordForm.tsx"
 import { api, pages } from "./Service.ts"
 import { Outside } from "./SignIn.tsx"
 
@@ -22,14 +23,7 @@ export const InvitationPage = ({ onDone }: { readonly onDone: (session: Session)
   return (
     <Outside title="Join a workspace">
       <p className="text-muted">You were invited to a workspace. The link works once.</p>
-      <form
-        method="post"
-        className="space-y-4"
-        onSubmit={(event) => {
-          event.preventDefault()
-          if (!accept.isPending) accept.mutate(new FormData(event.currentTarget))
-        }}
-      >
+      <PasswordForm isPending={accept.isPending} onSubmit={(form) => accept.mutate(form)}>
         <Field
           label="Password"
           hint="Choose one, of at least 8 characters. If you have an account here already, this is its password; leave it empty if you are signed in."
@@ -42,7 +36,7 @@ export const InvitationPage = ({ onDone }: { readonly onDone: (session: Session)
         </Field>
         <Failure error={elsewhere(accept.error, "password")} />
         <Button look="primary" type="submit" isPending={accept.isPending} className="w-full">Join</Button>
-      </form>
+      </PasswordForm>
     </Outside>
   )
 }

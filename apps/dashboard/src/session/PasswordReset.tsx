@@ -4,6 +4,7 @@ import { Button, buttonClass } from "../ui/Button.tsx"
 import { Failure, Notice } from "../ui/Failure.tsx"
 import { elsewhere, Field } from "../ui/Field.tsx"
 import { tokenOfLink } from "./Link.ts"
+import { PasswordField, PasswordForm } from "./PasswordForm.tsx"
 import { api, isNotFound, pages } from "./Service.ts"
 import { Outside } from "./SignIn.tsx"
 
@@ -22,30 +23,11 @@ export const PasswordResetPage = () => {
           </>
         )
         : (
-          <form
-            method="post"
-            className="space-y-4"
-            onSubmit={(event) => {
-              event.preventDefault()
-              if (!reset.isPending) reset.mutate(new FormData(event.currentTarget))
-            }}
-          >
-            <Field label="New password" hint="At least 8 characters." error={reset.error} param="password">
-              {(control) => (
-                <input
-                  {...control}
-                  name="password"
-                  type="password"
-                  required
-                  minLength={8}
-                  autoComplete="new-password"
-                  className="field"
-                />
-              )}
-            </Field>
+          <PasswordForm isPending={reset.isPending} onSubmit={(form) => reset.mutate(form)}>
+            <PasswordField label="New password" isNew error={reset.error} />
             <Failure error={elsewhere(reset.error, "password")} />
             <Button look="primary" type="submit" isPending={reset.isPending} className="w-full">Set password</Button>
-          </form>
+          </PasswordForm>
         )}
     </Outside>
   )

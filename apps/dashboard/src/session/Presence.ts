@@ -33,15 +33,17 @@ const proof = (): Promise<boolean> => new Promise((resolve) => setWaiting([...wa
 const needsProof = (error: unknown): boolean =>
   error instanceof WacApiError && error.status === 403 && error.reason === "fresh_session_required"
 
-/** Repeats a call after each proof that it needs. Without one, it fails as the service answered. */
-const proven = async (call: () => Promise<unknown>): Promise<unknown> => {
+/** The answer of a call, repeated after each proof that it needs. Without a proof, it fails as the service answered. */
+const proven = async (first: Promise<unknown>, again: () => unknown): Promise<unknown> => {
+  let answer: unknown = first
   while (true) {
     try {
-      return await call()
+      return await answer
     } catch (error) {
       // the service refuses it before it does anything
       if (!needsProof(error) || !(await proof())) throw error
     }
+    answer = again()
   }
 }
 
@@ -55,13 +57,7 @@ export const withProof = <Client extends object>(client: Client): Client =>
       return (...given: ReadonlyArray<unknown>) => {
         const call = (): unknown => Reflect.apply(value, target, given)
         const first = call()
-        if (!(first instanceof Promise)) return first
-        let isFirst = true
-        return proven(async () => {
-          if (!isFirst) return call()
-          isFirst = false
-          return first as unknown
-        })
+        return first instanceof Promise ? proven(first, call) : first
       }
     }
   })

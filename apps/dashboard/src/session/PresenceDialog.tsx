@@ -4,8 +4,8 @@ import { useSyncExternalStore } from "react"
 import { Button, buttonClass } from "../ui/Button.tsx"
 import { Dialog } from "../ui/Dialog.tsx"
 import { Failure } from "../ui/Failure.tsx"
-import { Field } from "../ui/Field.tsx"
 import { Loaded } from "../ui/Loaded.tsx"
+import { PasswordField, PasswordForm } from "./PasswordForm.tsx"
 import { isAwaited, settle, subscribe } from "./Presence.ts"
 import { api } from "./Service.ts"
 import { freshIssuer, methodQuery } from "./SignIn.tsx"
@@ -20,47 +20,28 @@ const AtIssuer = () => (
   </div>
 )
 
-const PasswordForm = ({ email }: { readonly email: string }) => {
+const ByPassword = ({ email }: { readonly email: string }) => {
   const confirm = useMutation({
     mutationFn: (form: FormData) => api.account.confirmSession({ password: String(form.get("password")) }),
     onSuccess: () => settle(true)
   })
   return (
-    // by POST: even if a script fails, no password gets into an address
-    <form
-      method="post"
-      className="space-y-4"
-      onSubmit={(event) => {
-        event.preventDefault()
-        if (!confirm.isPending) confirm.mutate(new FormData(event.currentTarget))
-      }}
-    >
+    <PasswordForm isPending={confirm.isPending} onSubmit={(form) => confirm.mutate(form)}>
       <p className="text-muted">This needs your password. What you have filled in is still here.</p>
       <input type="hidden" name="email" autoComplete="username" value={email} readOnly />
-      <Field label="Password">
-        {(control) => (
-          <input
-            {...control}
-            name="password"
-            type="password"
-            required
-            autoComplete="current-password"
-            className="field"
-          />
-        )}
-      </Field>
+      <PasswordField />
       <Failure error={confirm.error} />
       <div className="flex flex-wrap justify-end gap-2">
         <Button onClick={() => settle(false)}>Cancel</Button>
         <Button look="primary" type="submit" isPending={confirm.isPending}>Confirm</Button>
       </div>
-    </form>
+    </PasswordForm>
   )
 }
 
 const Proof = ({ email }: { readonly email: string }) => (
   <Loaded query={useQuery(methodQuery)} lines={2}>
-    {({ method }) => method === "oidc" ? <AtIssuer /> : <PasswordForm email={email} />}
+    {({ method }) => method === "oidc" ? <AtIssuer /> : <ByPassword email={email} />}
   </Loaded>
 )
 

@@ -4,6 +4,7 @@ import type { Session } from "@wac/client/internal"
 import { Button, buttonClass } from "../ui/Button.tsx"
 import { Failure } from "../ui/Failure.tsx"
 import { elsewhere, Field } from "../ui/Field.tsx"
+import { PasswordField, PasswordForm } from "./PasswordForm.tsx"
 import { api, isSetUp, pages } from "./Service.ts"
 import { Outside } from "./SignIn.tsx"
 
@@ -38,14 +39,7 @@ export const SetUpPage = ({ onDone }: { readonly onDone: (session: Session) => v
   return (
     <Outside title="Set up wac">
       <p className="text-muted">Create the first workspace and its owner. The link works once.</p>
-      <form
-        method="post"
-        className="space-y-4"
-        onSubmit={(event) => {
-          event.preventDefault()
-          if (!setUp.isPending) setUp.mutate(new FormData(event.currentTarget))
-        }}
-      >
+      <PasswordForm isPending={setUp.isPending} onSubmit={(form) => setUp.mutate(form)}>
         <Field label="Workspace" error={error} param="workspaceName">
           {(control) => (
             <input
@@ -63,22 +57,10 @@ export const SetUpPage = ({ onDone }: { readonly onDone: (session: Session) => v
             <input {...control} name="email" type="email" required autoComplete="username" className="field" />
           )}
         </Field>
-        <Field label="Password" hint="At least 8 characters." error={error} param="password">
-          {(control) => (
-            <input
-              {...control}
-              name="password"
-              type="password"
-              required
-              minLength={8}
-              autoComplete="new-password"
-              className="field"
-            />
-          )}
-        </Field>
+        <PasswordField isNew error={error} />
         <Failure error={elsewhere(error, "workspaceName", "email", "password")} />
         <Button look="primary" type="submit" isPending={setUp.isPending} className="w-full">Create</Button>
-      </form>
+      </PasswordForm>
     </Outside>
   )
 }

@@ -7,6 +7,7 @@ import { Failure, Notice } from "../ui/Failure.tsx"
 import { Field } from "../ui/Field.tsx"
 import { Loaded } from "../ui/Loaded.tsx"
 import { refusalOfLink } from "./Link.ts"
+import { PasswordField, PasswordForm } from "./PasswordForm.tsx"
 import { api, isSetUp, root, version } from "./Service.ts"
 
 /** The frame of the pages before the sign-in. */
@@ -92,15 +93,7 @@ const SignInForm = (
     onSuccess: onDone
   })
   return (
-    // by POST: even if a script fails, no password gets into an address
-    <form
-      method="post"
-      className="space-y-4"
-      onSubmit={(event) => {
-        event.preventDefault()
-        if (!signIn.isPending) signIn.mutate(new FormData(event.currentTarget))
-      }}
-    >
+    <PasswordForm isPending={signIn.isPending} onSubmit={(form) => signIn.mutate(form)}>
       <Field label="E-mail">
         {(control) => (
           <input
@@ -114,21 +107,10 @@ const SignInForm = (
           />
         )}
       </Field>
-      <Field label="Password">
-        {(control) => (
-          <input
-            {...control}
-            name="password"
-            type="password"
-            required
-            autoComplete="current-password"
-            className="field"
-          />
-        )}
-      </Field>
+      <PasswordField />
       <Failure error={signIn.error} />
       <Button look="primary" type="submit" isPending={signIn.isPending} className="w-full">Sign in</Button>
-    </form>
+    </PasswordForm>
   )
 }
 

@@ -756,6 +756,26 @@ it("a refused file leaves no campaign, and one that is not started takes another
   await page.getByRole("link", { name: "+15551230002" }).waitFor()
 })
 
+it("a campaign whose templates are not approved gets no other template unless the person chooses one", async () => {
+  const { page } = person
+  const gone = (name: string) => ({ name, language: "en_US" })
+  const made = await Effect.runPromise(call(`${url}/internal/campaigns`, {
+    headers: await sessionHeaders(),
+    body: { name: "Rejected", template: gone("gone"), templateB: gone("gone_too") }
+  }))
+  assert.strictEqual(made.status, 201, made.text)
+  await person.open(`/campaigns/${made.body.id}/edit`)
+  await page.getByText("The provider does not approve gone · en_US, gone_too · en_US").waitFor()
+  const template = page.getByLabel("Template", { exact: true })
+  assert.strictEqual(await template.inputValue(), "")
+  await page.getByText("No template is chosen").waitFor()
+  assert.strictEqual(await button(page, /^Save and check/).getAttribute("aria-disabled"), "true")
+  await template.selectOption({ label: "hello_world · en_US" })
+  await page.getByRole("figure", { name: "Preview of hello_world" }).waitFor()
+  // a blocked button has the reason in its name; this one is no longer blocked
+  await button(page, "Save and check").waitFor()
+})
+
 /** Makes a campaign of the customers with two variants of its template, has it checked, and asks to start it. */
 const checkVariants = async (name: string, count: number, share: string) => {
   const { page } = person

@@ -27,7 +27,10 @@ type Route = (typeof routes)[number]
 
 const roles = Member.Role.literals
 
-/** The credentials: nobody, an API key with each scope alone, a person of each role, the portal with each role, and somebody else's owner. */
+/**
+ * The credentials: nobody, an API key with each scope alone, a person of each role, the portal with each role, and
+ * somebody else's owner.
+ */
 interface Credential {
   readonly name: string
   /** The headers of its requests. */

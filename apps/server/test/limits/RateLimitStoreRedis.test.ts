@@ -51,17 +51,18 @@ describe("rate limits in Redis", needed, () => {
       const own = yield* store(redis.url)
       const spend = own.spend([{ key: "login:account:lost", policy }], 1_767_614_400_000)
       assert.isTrue((yield* spend)[0]!.allowed)
-      yield* redis.stop
       const refusal = Effect.gen(function*() {
+        yield* redis.stop
         const begun = performance.now()
         const error: StoreError.StoreError = yield* Effect.flip(spend)
+        const took = performance.now() - begun
         assert.strictEqual(error.operation, "RateLimitStore.spend")
-        return performance.now() - begun
+        yield* redis.start
+        const again = yield* checks.until(Effect.result(spend), ({ _tag }) => _tag === "Success")
+        assert.isTrue(again._tag === "Success" && again.success[0]!.allowed)
+        return took
       })
       yield* checks.assertBelow(2000, refusal)
-      yield* redis.start
-      const again = yield* checks.until(Effect.result(spend), ({ _tag }) => _tag === "Success")
-      assert.isTrue(again._tag === "Success" && again.success[0]!.allowed)
     }).pipe(Effect.scoped))
 
   it.live(

@@ -4,7 +4,7 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Errors, Id, Idempotency, Limits, MessageStore, type Provider } from "@wac/core"
 import { Context, Deferred, Duration, Effect, Fiber } from "effect"
-import { Digest } from "effect/crypto"
+import { Digest, SecureRandom } from "effect/crypto"
 import { vi } from "vitest"
 import * as checks from "../checks.ts"
 import { type Answer, call, createKey, hello, isReplayed, noticed, send } from "../harness.ts"
@@ -332,14 +332,17 @@ layer(checks.Served.layer({ environment: checks.unlimited, adapters: provider.ad
                 campaignId: null,
                 message,
                 hash: "hash",
-                messageId: Id.MessageId.make(`msg_${checks.nobody}`),
+                messageId: yield* Id.generate(yield* SecureRandom.SecureRandom, "msg"),
                 claimToken: "elsewhere",
                 leaseUntil: checks.now() + 30_000,
                 limits: Limits.standard,
                 provider: "sandbox"
               })
             })
-            const elsewhere = yield* Effect.orDie(accept).pipe(Effect.provideContext(server.services))
+            const elsewhere = yield* Effect.orDie(accept).pipe(
+              Effect.provide(SecureRandom.layerWebCrypto),
+              Effect.provideContext(server.services)
+            )
             assert.strictEqual(elsewhere._tag, "Claimed")
             const before = checks.now()
             const answer = yield* send(server, hello(to), shared)

@@ -163,7 +163,7 @@ describe("a trace", () => {
           "server.address": "127.0.0.1",
           "url.scheme": "http",
           "wac.event.type": "message.sent",
-          "wac.event.id": got[i]!.headers["wac-event-id"] ?? got[i]!.headers["webhook-id"],
+          "wac.event.id": got[i]!.headers["webhook-id"],
           "wac.message.id": messageId
         })
         assert.strictEqual(got[i]!.headers["traceparent"], contextOf(attempt))

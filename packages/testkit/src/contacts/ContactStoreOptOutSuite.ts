@@ -7,8 +7,6 @@ import {
   type Contact,
   ContactStore,
   CustomerNames,
-  CustomerRecords,
-  CustomerStore,
   type Id,
   type Page,
   PhoneNumberStore,
@@ -17,9 +15,10 @@ import {
 import { Effect } from "effect"
 import * as Fixture from "../Fixture.ts"
 import * as MessageFixture from "../messages/MessageFixture.ts"
+import * as CustomerFixture from "./CustomerFixture.ts"
 
 const { minute, world } = Fixture
-const { accept, customer, describe, hashOf, inbound, template } = MessageFixture
+const { accept, customer, describe, inbound, template } = MessageFixture
 
 interface Choice {
   readonly name: string
@@ -29,46 +28,18 @@ interface Choice {
   readonly at?: number
 }
 
-/** Chooses for every name that the customer has. */
-const choose = (own: Fixture.World, choice: Choice) =>
-  Effect.gen(function*() {
-    const store = yield* ContactStore.ContactStore
-    const name = CustomerNames.keyOf(choice.name)
-    let names = [name]
-    for (;;) {
-      const chosen = yield* store.choose({
-        now: choice.at ?? own.start,
-        workspaceId: own.workspace.id,
-        phoneNumberId: choice.phoneNumberId ?? null,
-        name,
-        hashes: Object.fromEntries(names.map((each) => [each, hashOf(each)])),
-        preference: choice.preference ?? "opt_out",
-        source: choice.source ?? "api"
-      })
-      if (chosen._tag === "Chosen") return { ...chosen, names: names.length }
-      names = [...names, ...chosen.names]
-    }
+const choose = (own: Fixture.World, { at = own.start, ...choice }: Choice) =>
+  CustomerFixture.choose({
+    now: at,
+    workspaceId: own.workspace.id,
+    phoneNumberId: null,
+    preference: "opt_out",
+    source: "api",
+    ...choice
   })
 
-/** Erases a customer's contacts. */
-const erase = (own: Fixture.World, given: string, at = own.start) =>
-  Effect.gen(function*() {
-    const store = yield* CustomerStore.CustomerStore
-    let names = CustomerRecords.namesOf(given, [])
-    for (;;) {
-      const more = CustomerRecords.namesOf(given, yield* store.contacts(own.workspace.id, names))
-      if (more.texts.length <= names.texts.length) break
-      names = more
-    }
-    return yield* store.erase({
-      workspaceId: own.workspace.id,
-      names,
-      hashes: Object.fromEntries(names.keys.map((each) => [each, hashOf(each)])),
-      place: "contacts",
-      after: null,
-      now: at
-    })
-  })
+const erase = (own: Fixture.World, name: string, at = own.start) =>
+  CustomerFixture.eraseContacts(own.workspace.id, name, at)
 
 /** What becomes of a marketing template. */
 const sent = (own: Fixture.World, to: string, now = own.start, from?: string) =>

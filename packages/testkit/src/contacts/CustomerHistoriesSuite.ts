@@ -12,8 +12,6 @@ import {
   type Contact,
   ContactStore,
   CustomerNames,
-  CustomerRecords,
-  CustomerStore,
   type Id,
   type PhoneNumber,
   PhoneNumberStore,
@@ -24,6 +22,7 @@ import { Cause, Effect, Option, Result } from "effect"
 import * as Fixture from "../Fixture.ts"
 import * as MessageFixture from "../messages/MessageFixture.ts"
 import * as SeededRandom from "../SeededRandom.ts"
+import * as CustomerFixture from "./CustomerFixture.ts"
 
 /** How many histories there are. Those of a test share a workspace. */
 const histories = { few: 3, all: 12, long: 10_000 }
@@ -194,7 +193,6 @@ const run = (
   Effect.gen(function*() {
     const random = SeededRandom.make(seed)
     const contacts = yield* ContactStore.ContactStore
-    const customers = yield* CustomerStore.CustomerStore
     const campaigns = yield* CampaignStore.CampaignStore
     const workspaceId = own.workspace.id
     const given = namesOf(seed)
@@ -214,46 +212,14 @@ const run = (
       }
     }
 
-    const choose = Effect.fnUntraced(function*(
+    const choose = (
       name: string,
       preference: Contact.Preference,
       phoneNumberId: Id.PhoneNumberId | null,
       source: "api" | "import"
-    ) {
-      let all: ReadonlyArray<string> = [CustomerNames.keyOf(name)]
-      for (;;) {
-        const chosen = yield* contacts.choose({
-          now,
-          workspaceId,
-          phoneNumberId,
-          name: CustomerNames.keyOf(name),
-          hashes: Object.fromEntries(all.map((each) => [each, MessageFixture.hashOf(each)])),
-          preference,
-          source
-        })
-        if (chosen._tag === "Chosen") return
-        all = [...all, ...chosen.names]
-      }
-    })
+    ) => CustomerFixture.choose({ now, workspaceId, phoneNumberId, name, preference, source })
 
-    const erase = Effect.fnUntraced(function*(name: string) {
-      let all = CustomerRecords.namesOf(name, [])
-      for (;;) {
-        const more = CustomerRecords.namesOf(name, yield* customers.contacts(workspaceId, all))
-        if (more.texts.length <= all.texts.length) break
-        all = more
-      }
-      yield* customers.erase({
-        workspaceId,
-        names: all,
-        hashes: Object.fromEntries(all.keys.map((each) => [each, MessageFixture.hashOf(each)])),
-        place: "contacts",
-        after: null,
-        now
-      })
-    })
-
-    /** Sends, and holds the answer against the model. Returns whether the message was sent. */
+    /** Sends, holds the answer against the model, and returns it. */
     const send = Effect.fnUntraced(function*(n: number, options: MessageFixture.SendOptions, isMarketing: boolean) {
       const { accepted, command } = yield* MessageFixture.accept(own, { now, ...options })
       const { to } = command.message
@@ -279,7 +245,7 @@ const run = (
       }
       const first = Option.getOrUndefined(yield* campaigns.work(command))
       if (first === undefined || first.unhashed.length === 0) return first
-      const hashes = Object.fromEntries(first.unhashed.map((name) => [name, MessageFixture.hashOf(name)]))
+      const hashes = MessageFixture.hashesFor(first.unhashed)
       return Option.getOrUndefined(yield* campaigns.work({ ...command, hashes }))
     })
 
@@ -403,7 +369,7 @@ const run = (
         }
         case "erase": {
           const all = closure(name)
-          yield* erase(name)
+          yield* CustomerFixture.eraseContacts(workspaceId, name, now)
           for (const one of known) {
             one.set(all, one.isOut(all))
             one.forget(all)
@@ -444,7 +410,8 @@ const run = (
       }
     }
     // what is left of the campaigns
-    for (let pieces = 0; pieces < 500; pieces++) {
+    for (let pieces = 0;; pieces++) {
+      assert.isBelow(pieces, 500, "the campaigns never end")
       now += Fixture.second
       const states = yield* Effect.forEach(open, ({ campaign }) => status(campaign.id))
       if (states.every((each) => each === "completed")) break

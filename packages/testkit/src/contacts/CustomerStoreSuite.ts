@@ -53,7 +53,7 @@ const eraseIn = (own: Fixture.World, names: CustomerRecords.Names, place: Custom
       const step: CustomerStore.Erased = yield* store.erase({
         workspaceId: own.workspace.id,
         names,
-        hashes: Object.fromEntries(names.keys.map((each) => [each, MessageFixture.hashOf(each)])),
+        hashes: MessageFixture.hashesFor(names.keys),
         place,
         after,
         now: own.start

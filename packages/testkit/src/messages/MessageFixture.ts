@@ -302,9 +302,13 @@ export const named = (customer: PhoneNumber.E164 | Contact.Customer): Contact.Cu
 /** What stands for the hash of a name. */
 export const hashOf = (name: string): string => `hash of ${JSON.stringify(name)}`
 
+/** The hashes of names. */
+export const hashesFor = (names: ReadonlyArray<string>): Suppression.Hashes =>
+  Object.fromEntries(names.map((name) => [name, hashOf(name)]))
+
 /** The hashes of customers' names. */
 export const hashesOf = (...customers: ReadonlyArray<Contact.Customer>): Suppression.Hashes =>
-  Object.fromEntries(customers.flatMap(CustomerNames.keysIn).map((name) => [name, hashOf(name)]))
+  hashesFor(customers.flatMap(CustomerNames.keysIn))
 
 /** Records a customer's text, by default of the first customer, at the start. */
 export const inbound = (world: Fixture.World, options: InboundOptions = {}) =>

@@ -1,0 +1,13 @@
+/** A template to choose in a form. */
+import type { TemplateDetail } from "@wac/client/internal"
+
+/** What tells templates apart. */
+export const templateKey = ({ language, name }: Pick<TemplateDetail, "name" | "language">): string =>
+  `${name} ${language}`
+
+export const TemplateOption = ({ template }: { readonly template: TemplateDetail }) => (
+  <option value={templateKey(template)} disabled={template.unfillable !== null}>
+    {template.name} · {template.language}
+    {template.unfillable === null ? "" : " (cannot be filled here)"}
+  </option>
+)

@@ -1,0 +1,47 @@
+/**
+ * Steps about a customer, for all names that they turn out to have.
+ */
+import {
+  type ContactStep,
+  ContactStore,
+  CustomerNames,
+  CustomerRecords,
+  CustomerStore,
+  type Id,
+  type Time
+} from "@wac/core"
+import { Effect } from "effect"
+import * as MessageFixture from "../messages/MessageFixture.ts"
+
+/** Chooses whether a customer is opted out, by one of their names. Returns how many names that was about. */
+export const choose = Effect.fnUntraced(function*(choice: Omit<ContactStep.Choose, "hashes">) {
+  const store = yield* ContactStore.ContactStore
+  const name = CustomerNames.keyOf(choice.name)
+  let names: ReadonlyArray<string> = [name]
+  for (;;) {
+    const chosen = yield* store.choose({ ...choice, name, hashes: MessageFixture.hashesFor(names) })
+    if (chosen._tag === "Chosen") return { ...chosen, names: names.length }
+    names = [...names, ...chosen.names]
+  }
+})
+
+/** Everything that a customer is known by, by one of their names. */
+const namesOf = Effect.fnUntraced(function*(workspaceId: Id.WorkspaceId, name: string) {
+  const store = yield* CustomerStore.CustomerStore
+  let names = CustomerRecords.namesOf(name, [])
+  for (;;) {
+    const more = CustomerRecords.namesOf(name, yield* store.contacts(workspaceId, names))
+    if (more.texts.length <= names.texts.length) return names
+    names = more
+  }
+})
+
+/** Erases a customer's contacts, by one of their names. */
+export const eraseContacts = Effect.fnUntraced(
+  function*(workspaceId: Id.WorkspaceId, name: string, now: Time.Instant) {
+    const store = yield* CustomerStore.CustomerStore
+    const names = yield* namesOf(workspaceId, name)
+    const hashes = MessageFixture.hashesFor(names.keys)
+    return yield* store.erase({ workspaceId, names, hashes, place: "contacts", after: null, now })
+  }
+)
