@@ -1,0 +1,140 @@
+/**
+ * The files that are written from the API definition, for packages that depend on nothing. `npx vitest run --project api
+ * generated -u` writes them.
+ */
+import type { Schema, SchemaAST } from "effect"
+import { HttpApi, type HttpApiEndpoint } from "effect/http-api"
+import { Api } from "../src/index.ts"
+import * as PlainTypes from "./PlainTypes.ts"
+
+/** A file, by its path in the repository. */
+export interface GeneratedFile {
+  readonly path: string
+  readonly text: string
+}
+
+/** What an endpoint takes and gives, in encoded form. */
+interface Endpoint {
+  readonly route: string
+  readonly summary: string
+  readonly query: SchemaAST.AST | undefined
+  readonly body: SchemaAST.AST | undefined
+  readonly response: SchemaAST.AST | undefined
+}
+
+/** A codec has the schema that it was made from. */
+const encoded = (codec: Schema.Top): SchemaAST.AST =>
+  PlainTypes.encoded("schema" in codec ? codec.schema as Schema.Top : codec)
+
+const isEmpty = (ast: SchemaAST.AST | undefined): boolean => ast !== undefined && PlainTypes.typeText(ast) === "{}"
+
+const endpointOf = (endpoint: HttpApiEndpoint.Top): Endpoint => {
+  const json = endpoint.payload.get("application/json")?.schemas[0]
+  const query = endpoint.query === undefined ? undefined : encoded(endpoint.query)
+  // a client asks for JSON where there is a file as well; a file alone is a stream
+  const response = [...endpoint.success].map(encoded)[0]
+  return {
+    route: `${endpoint.method} ${endpoint.path}`,
+    summary: "",
+    query: isEmpty(query) ? undefined : query,
+    body: json === undefined ? undefined : encoded(json),
+    response: response?._tag === "Declaration" ? undefined : response
+  }
+}
+
+const endpoints: ReadonlyArray<Endpoint> = (() => {
+  const all: Array<Endpoint> = []
+  HttpApi.reflect(Api, { onGroup: () => {}, onEndpoint: ({ endpoint }) => void all.push(endpointOf(endpoint)) })
+  return all
+})()
+
+const under = (prefix: string) => endpoints.filter(({ route }) => route.includes(` ${prefix}`))
+
+/** The types that the endpoints mention. */
+const typesOf = (endpoints: ReadonlyArray<Endpoint>): PlainTypes.Types =>
+  PlainTypes.typesIn(endpoints.flatMap(({ body, response }) => [body, response]).filter((ast) => ast !== undefined))
+
+const queriesOf = (endpoints: ReadonlyArray<Endpoint>): PlainTypes.Types =>
+  PlainTypes.typesIn(endpoints.map(({ query }) => query).filter((ast) => ast !== undefined))
+
+const routesTable = (name: string, endpoints: ReadonlyArray<Endpoint>): string => {
+  const rows = endpoints.map(({ body, query, response, route }) => {
+    const parts = [
+      ...(query === undefined ? [] : [`query: ${PlainTypes.typeText(query, true)}`]),
+      ...(body === undefined ? [] : [`body: ${PlainTypes.typeText(body)}`]),
+      `response: ${response === undefined ? "undefined" : PlainTypes.typeText(response)}`
+    ]
+    const line = `  readonly "${route}": { ${parts.map((part) => `readonly ${part}`).join("; ")} }\n`
+    return line.length <= PlainTypes.width + 1
+      ? line
+      : `  readonly "${route}": {\n${parts.map((part) => `    readonly ${part}\n`).join("")}  }\n`
+  })
+  return `/** The endpoints by method and path. */\nexport interface ${name} {\n${rows.join("")}}\n`
+}
+
+/** Types that are written by hand, by the module that has them. */
+const handWritten = new Map([
+  ["Json", "../Json.ts"],
+  ["UnknownName", "../UnknownName.ts"],
+  ["Page", "../Page.ts"],
+  ["InternalPage", "../Page.ts"]
+])
+
+/** Imports what a text mentions of these names. */
+const importsOf = (text: string, modules: ReadonlyMap<string, string>): string => {
+  const mentioned = [...modules].filter(([name]) => new RegExp(`\\b${name}\\b`, "u").test(text))
+  const byModule = Map.groupBy(mentioned, ([, module]) => module)
+  return [...byModule].map(([module, names]) => {
+    const list = names.map(([name]) => name).sort()
+    const line = `import type { ${list.join(", ")} } from "${module}"\n`
+    return line.length <= PlainTypes.width + 1 ? line : `import type {\n  ${list.join(",\n  ")}\n} from "${module}"\n`
+  }).join("")
+}
+
+const file = (
+  path: string,
+  introduction: string,
+  parts: ReadonlyArray<string>,
+  modules: ReadonlyMap<string, string> = new Map()
+): GeneratedFile => {
+  const text = parts.join("\n")
+  return {
+    path,
+    text: `${PlainTypes.docstring(`${introduction} Written from the API definition; do not edit.`, 0)}${
+      importsOf(text, new Map([...handWritten, ...modules]))
+    }\n${text}`
+  }
+}
+
+const declarations = (types: PlainTypes.Types, except: PlainTypes.Types = new Map()): ReadonlyArray<string> =>
+  [...types].filter(([name]) => !except.has(name)).map(([name, ast]) => PlainTypes.declaration(name, ast))
+
+const queries = (types: PlainTypes.Types, except: PlainTypes.Types = new Map()): ReadonlyArray<string> =>
+  [...types].filter(([name]) => !except.has(name)).map(([name, ast]) => PlainTypes.declaration(name, ast, true))
+
+const v1 = under("/v1/")
+const internal = under("/internal/")
+const v1Types = typesOf(v1)
+const internalTypes = typesOf(internal)
+const v1Queries = queriesOf(v1)
+const internalQueries = queriesOf(internal)
+
+const fromWire = new Map([...v1Types.keys(), ...v1Queries.keys()].map((name) => [name, "./Wire.ts"]))
+
+export const files: ReadonlyArray<GeneratedFile> = [
+  file("packages/client/src/generated/Wire.ts", "The requests and responses of `/v1`.", [
+    ...declarations(v1Types),
+    ...queries(v1Queries, v1Types),
+    routesTable("Routes", v1)
+  ]),
+  file(
+    "packages/client/src/generated/InternalWire.ts",
+    "The requests and responses of the dashboard's endpoints under `/internal`. Times are ISO 8601 in UTC.",
+    [
+      ...declarations(internalTypes, v1Types),
+      ...queries(internalQueries, new Map([...v1Types, ...v1Queries, ...internalTypes])),
+      routesTable("InternalRoutes", internal)
+    ],
+    fromWire
+  )
+]

@@ -1,0 +1,155 @@
+/**
+ * Writes the types of the wire in plain TypeScript, for packages that depend on nothing: an interface for every struct
+ * with an `identifier`, a type for every union with one, each with its `description` as its docstring. What a schema
+ * decodes to does not matter; its encoded form is written. Pure.
+ */
+import { type Schema, SchemaAST } from "effect"
+
+/** Types by name, in the order in which they are first mentioned. */
+export type Types = ReadonlyMap<string, SchemaAST.AST>
+
+/** The encoded form of a schema. */
+export const encoded = (schema: Schema.Constraint): SchemaAST.AST => SchemaAST.toEncoded(schema.ast)
+
+const annotation = (ast: SchemaAST.AST, key: string): unknown =>
+  SchemaAST.resolve(ast)?.[key] ?? ast.annotations?.[key] ??
+    ast.checks?.map((check) => check.annotations?.[key]).find((value) => value !== undefined)
+
+const isComposite = (ast: SchemaAST.AST): boolean =>
+  SchemaAST.isObjects(ast) || SchemaAST.isUnion(ast) || SchemaAST.isArrays(ast)
+
+/** The name of a type. Texts and numbers have none: their forms are not types. */
+const nameOf = (ast: SchemaAST.AST): string | undefined =>
+  isComposite(ast) ? annotation(ast, "identifier") as string | undefined : undefined
+
+const partsOf = (ast: SchemaAST.AST): ReadonlyArray<SchemaAST.AST> => {
+  if (SchemaAST.isUnion(ast)) return ast.types
+  if (SchemaAST.isArrays(ast)) return [...ast.elements, ...ast.rest]
+  if (!SchemaAST.isObjects(ast)) return []
+  return [...ast.propertySignatures.map(({ type }) => type), ...ast.indexSignatures.map(({ type }) => type)]
+}
+
+/** Every named type that these contain, themselves included. Throws if two different types have one name. */
+export const typesIn = (roots: Iterable<SchemaAST.AST>): Types => {
+  const types = new Map<string, SchemaAST.AST>()
+  const add = (ast: SchemaAST.AST): void => {
+    const name = nameOf(ast)
+    if (name !== undefined) {
+      const known = types.get(name)
+      if (known !== undefined) {
+        if (known !== ast && declaration(name, known) !== declaration(name, ast)) {
+          throw new Error(`two types are named ${name}:\n${declaration(name, known)}\n${declaration(name, ast)}`)
+        }
+        return
+      }
+      types.set(name, ast)
+    }
+    partsOf(ast).forEach(add)
+  }
+  for (const root of roots) add(root)
+  return types
+}
+
+/** Maximum width of a line. */
+export const width = 120
+
+const indented = (text: string): string => text.replaceAll("\n", "\n  ")
+
+/** A space before what begins on the same line. */
+const spaced = (text: string): string => text.startsWith("\n") ? text : ` ${text}`
+
+/** A docstring, in as many lines as it needs at this indentation. */
+export const docstring = (text: string | undefined, indentation: number): string => {
+  if (text === undefined) return ""
+  const margin = " ".repeat(indentation)
+  const one = `${margin}/** ${text} */\n`
+  if (one.length <= width && !text.includes("\n")) return one
+  const lines = text.split("\n").flatMap((paragraph) =>
+    paragraph.split(" ").reduce<ReadonlyArray<string>>((lines, word) => {
+      const last = lines.at(-1)
+      return last === undefined || margin.length + 3 + last.length + 1 + word.length > width
+        ? [...lines, word]
+        : [...lines.slice(0, -1), `${last} ${word}`]
+    }, [])
+  )
+  return `${margin}/**\n${lines.map((line) => `${margin} * ${line}\n`).join("")}${margin} */\n`
+}
+
+const key = (name: PropertyKey): string => /^[a-z_$][\w$]*$/iu.test(String(name)) ? String(name) : JSON.stringify(name)
+
+/** What a field means: said of the field, or of its type if that has no name under which it is said. */
+const descriptionOf = (type: SchemaAST.AST): string | undefined =>
+  (type.context?.annotations?.["description"] ??
+    (annotation(type, "identifier") === undefined ? annotation(type, "description") : undefined)) as string | undefined
+
+const fields = (ast: SchemaAST.Objects, inQuery: boolean): string => {
+  const own = ast.propertySignatures.map(({ name, type }) =>
+    `${docstring(descriptionOf(type), 2)}  readonly ${key(name)}${SchemaAST.isOptional(type) ? "?" : ""}:${
+      spaced(indented(typeText(type, inQuery)))
+    }\n`
+  )
+  // a field's own type is not one of the others'
+  const others = ast.indexSignatures.map(({ type }) =>
+    `  readonly [field: string]:${own.length > 0 ? " unknown" : spaced(indented(typeText(type, inQuery)))}\n`
+  )
+  return own.length + others.length === 0 ? "{}" : `{\n${[...own, ...others].join("")}}`
+}
+
+const union = (members: ReadonlyArray<string>): string => {
+  const line = members.join(" | ")
+  return line.length <= 90 && !line.includes("\n") || members.filter((member) => member !== "null").length === 1
+    ? line
+    : members.map((member) => `\n  | ${indented(member)}`).join("")
+}
+
+const array = (ast: SchemaAST.Arrays, inQuery: boolean): string => {
+  const [rest] = ast.rest
+  if (rest !== undefined) return `ReadonlyArray<${typeText(rest, inQuery)}>`
+  return `readonly [${ast.elements.map((element) => typeText(element, inQuery)).join(", ")}]`
+}
+
+/** The type, written out where it has no name. */
+const written = (ast: SchemaAST.AST, inQuery: boolean): string => {
+  switch (ast._tag) {
+    case "Objects": {
+      const page = annotation(ast, "page")
+      if (typeof page !== "string") return fields(ast, inQuery)
+      const data = ast.propertySignatures.find(({ name }) => name === "data")!.type as SchemaAST.Arrays
+      return `${page}<${typeText(data.rest[0]!, inQuery)}>`
+    }
+    case "Union":
+      return union([...new Set(ast.types.map((member) => typeText(member, inQuery)))])
+    case "Arrays":
+      return array(ast, inQuery)
+    case "Literal":
+      return JSON.stringify(ast.literal)
+    case "String":
+      return (annotation(ast, "plainType") as string | undefined) ??
+        (inQuery && annotation(ast, "takesDate") === true ? "string | Date" : "string")
+    case "Number":
+      return "number"
+    case "Boolean":
+      return "boolean"
+    case "Null":
+      return "null"
+    case "Void":
+    case "Undefined":
+      return "undefined"
+    case "Declaration":
+      return "Json"
+    default:
+      throw new Error(`there is no plain type for ${ast._tag}`)
+  }
+}
+
+/** The type as it is mentioned: its name if it has one. */
+export const typeText = (ast: SchemaAST.AST, inQuery = false): string => nameOf(ast) ?? written(ast, inQuery)
+
+/** The declaration of a named type, with its docstring. */
+export const declaration = (name: string, ast: SchemaAST.AST, inQuery = false): string => {
+  const doc = docstring(annotation(ast, "description") as string | undefined, 0)
+  const text = written(ast, inQuery)
+  return SchemaAST.isObjects(ast) && text.startsWith("{")
+    ? `${doc}export interface ${name} ${text}\n`
+    : `${doc}export type ${name} =${spaced(text)}\n`
+}
