@@ -4,6 +4,8 @@
  */
 import type { Schema, SchemaAST } from "effect"
 import { HttpApi, type HttpApiEndpoint } from "effect/http-api"
+import { ReceivedContentByType } from "../src/events/ReceivedContent.ts"
+import { RecordedEvent } from "../src/events/RecordedEvent.ts"
 import { Api } from "../src/index.ts"
 import * as PlainTypes from "./PlainTypes.ts"
 
@@ -119,14 +121,25 @@ const internalTypes = typesOf(internal)
 const v1Queries = queriesOf(v1)
 const internalQueries = queriesOf(internal)
 
+const eventTypes = PlainTypes.typesIn([RecordedEvent, ReceivedContentByType].map(PlainTypes.encoded))
+
+const fromEvent = new Map([...eventTypes.keys()].map((name) => [name, "./Event.ts"]))
 const fromWire = new Map([...v1Types.keys(), ...v1Queries.keys()].map((name) => [name, "./Wire.ts"]))
 
 export const files: ReadonlyArray<GeneratedFile> = [
-  file("packages/client/src/generated/Wire.ts", "The requests and responses of `/v1`.", [
-    ...declarations(v1Types),
-    ...queries(v1Queries, v1Types),
-    routesTable("Routes", v1)
-  ]),
+  ...["client", "verifier", "wac"].map((name) =>
+    file(
+      `packages/${name}/src/generated/Event.ts`,
+      "The events of a workspace, in combined form, and what customers write.",
+      declarations(eventTypes)
+    )
+  ),
+  file(
+    "packages/client/src/generated/Wire.ts",
+    "The requests and responses of `/v1`.",
+    [...declarations(v1Types, eventTypes), ...queries(v1Queries, v1Types), routesTable("Routes", v1)],
+    fromEvent
+  ),
   file(
     "packages/client/src/generated/InternalWire.ts",
     "The requests and responses of the dashboard's endpoints under `/internal`. Times are ISO 8601 in UTC.",
@@ -135,6 +148,6 @@ export const files: ReadonlyArray<GeneratedFile> = [
       ...queries(internalQueries, new Map([...v1Types, ...v1Queries, ...internalTypes])),
       routesTable("InternalRoutes", internal)
     ],
-    fromWire
+    new Map([...fromWire, ...fromEvent])
   )
 ]

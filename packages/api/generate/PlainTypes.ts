@@ -22,7 +22,13 @@ const isComposite = (ast: SchemaAST.AST): boolean =>
 const nameOf = (ast: SchemaAST.AST): string | undefined =>
   isComposite(ast) ? annotation(ast, "identifier") as string | undefined : undefined
 
+/** The types of which a union is written as the intersection, in place of its members. */
+const intersected = (ast: SchemaAST.AST): ReadonlyArray<SchemaAST.AST> | undefined =>
+  (annotation(ast, "intersection") as ReadonlyArray<Schema.Top> | undefined)?.map(encoded)
+
 const partsOf = (ast: SchemaAST.AST): ReadonlyArray<SchemaAST.AST> => {
+  const parts = intersected(ast)
+  if (parts !== undefined) return parts
   if (SchemaAST.isUnion(ast)) return ast.types
   if (SchemaAST.isArrays(ast)) return [...ast.elements, ...ast.rest]
   if (!SchemaAST.isObjects(ast)) return []
@@ -117,8 +123,11 @@ const written = (ast: SchemaAST.AST, inQuery: boolean): string => {
       const data = ast.propertySignatures.find(({ name }) => name === "data")!.type as SchemaAST.Arrays
       return `${page}<${typeText(data.rest[0]!, inQuery)}>`
     }
-    case "Union":
+    case "Union": {
+      const parts = intersected(ast)
+      if (parts !== undefined) return parts.map((part) => typeText(part, inQuery)).join(" & ")
       return union([...new Set(ast.types.map((member) => typeText(member, inQuery)))])
+    }
     case "Arrays":
       return array(ast, inQuery)
     case "Literal":

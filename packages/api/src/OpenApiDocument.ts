@@ -10,7 +10,14 @@ import * as Examples from "./OpenApiExamples.ts"
 import * as OpenApiOperation from "./OpenApiOperation.ts"
 import { webhooks } from "./webhooks/OpenApiWebhooks.ts"
 
-/** Adapts schemas to linters and client generators: widths of integers, items of every list, no union of one. */
+/** Whether it is what the generator adds to the schema of a field that has a description of its own. */
+const isDescription = (part: unknown): part is { readonly description: string } =>
+  Predicate.hasProperty(part, "description") && Object.keys(part).length === 1
+
+/**
+ * Adapts schemas to linters and client generators: widths of integers, items of every list, no union of one, and a
+ * field's description beside its schema.
+ */
 const tidied = (part: unknown): unknown => {
   if (Array.isArray(part)) return part.map(tidied)
   if (!Predicate.isObject(part)) return part
@@ -18,6 +25,15 @@ const tidied = (part: unknown): unknown => {
   if (Array.isArray(fields["anyOf"]) && fields["anyOf"].length === 1) {
     const { anyOf: [only], ...others } = fields as { anyOf: [object] }
     return { ...only, ...others }
+  }
+  if (Array.isArray(fields["allOf"]) && fields["allOf"].some(isDescription)) {
+    const { allOf, ...others } = fields as { allOf: ReadonlyArray<object> }
+    const [only, ...more] = allOf.filter((member) => !isDescription(member))
+    return {
+      ...others,
+      ...(more.length > 0 ? { allOf: [only, ...more] } : only),
+      ...allOf.findLast(isDescription)
+    }
   }
   return {
     ...fields,

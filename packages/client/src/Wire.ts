@@ -2,9 +2,9 @@
  * The requests and responses of `/v1`, in plain types. The server follows the API definition of `@wac/api`; a type test
  * compares these types with it.
  */
+import type { MessageFailure, Pricing, ReceivedContent, ReceivedContext } from "./generated/Event.ts"
 import type { Json } from "./Json.ts"
 import type { FreeFormContents, FreeFormType, TemplateContent } from "./MessageContents.ts"
-import type { ReceivedContent, ReceivedContext } from "./ReceivedContent.ts"
 
 /** The fields of every send. */
 interface Addressing {
@@ -100,28 +100,11 @@ export interface ProviderDetail {
   readonly message: string
 }
 
-/** Why a message failed. */
-export interface MessageFailure {
-  readonly code: string
-  readonly reason?: string
-  readonly message: string
-  readonly provider?: ProviderDetail
-}
-
 /** What has become of a message (contract §3). */
 export type MessageStatus = "queued" | "sending" | "unknown" | "sent" | "delivered" | "read" | "failed" | "skipped"
 
 /** The kinds of message. */
 export type MessageType = "template" | FreeFormType
-
-/** What the provider reported about the price of a message. */
-export interface Pricing {
-  /** Whether it is charged; `null` if the provider says nothing of it. */
-  readonly billable: boolean | null
-  readonly model: string
-  readonly type: string
-  readonly category: string
-}
 
 /**
  * A message that was sent, or is to be; times are ISO 8601 in UTC (contract §3). In a conversation it has its content,

@@ -25,12 +25,12 @@ import { type CallOptions, type Result, transportOf, type TransportOptions } fro
 import type { Page, SendMessage } from "./Wire.ts"
 
 export { type ErrorCode, type ErrorReason, type ErrorReasons, WacApiError, WacConnectionError } from "./ClientError.ts"
-export type { Event, EventOf, EventType } from "./Event.ts"
+export type { Event, EventOf, EventType, MessageFailure } from "./Event.ts"
 export type * from "./InternalRoutes.ts"
 export type * from "./InternalWire.ts"
 export type { Answered } from "./LastResponse.ts"
 export type * from "./TemplateComponents.ts"
-export type { MessageFailure, MessageStatus, Page, SendMessage } from "./Wire.ts"
+export type { MessageStatus, Page, SendMessage } from "./Wire.ts"
 
 /** How a client calls. */
 export interface InternalClientOptions extends TransportOptions {

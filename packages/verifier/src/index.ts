@@ -5,26 +5,7 @@
  */
 
 export { type DeliveryHeaders, signDelivery } from "./Delivery.ts"
-export type {
-  CampaignCompletedData,
-  Envelope,
-  EventDataByType,
-  EventOf,
-  EventType,
-  MessageData,
-  MessageDeliveredData,
-  MessageEchoedData,
-  MessageError,
-  MessageFailedData,
-  MessageProgressData,
-  MessageReadData,
-  MessageReceivedData,
-  MessageSentData,
-  ReceivedContext,
-  UnknownEvent,
-  WebhookEvent,
-  WebhookTestData
-} from "./Event.ts"
+export type * from "./Event.ts"
 export type { Json } from "./Json.ts"
 export {
   type HeadersLike,
@@ -35,14 +16,6 @@ export {
   type Refusal,
   type Secrets
 } from "./Receive.ts"
-export type {
-  ReceivedContact,
-  ReceivedContent,
-  ReceivedContentByType,
-  ReceivedInteractive,
-  ReceivedMedia,
-  ReceivedOther
-} from "./ReceivedContent.ts"
 export { requestPayload, type RequestPayloadInput } from "./RequestSignature.ts"
 export {
   type RefusalReason,

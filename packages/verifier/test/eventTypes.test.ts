@@ -1,5 +1,5 @@
 import { describe, expectTypeOf, it } from "vitest"
-import type { EventOf, Json, MessageError, UnknownEvent, WebhookEvent } from "../src/index.ts"
+import type { EventOf, Json, MessageFailure, UnknownEvent, WebhookEvent } from "../src/index.ts"
 
 // These are checked by the compiler (`npm run check -- types`); at run time nothing is to be seen of them.
 describe("an event's type", () => {
@@ -17,7 +17,7 @@ describe("an event's type", () => {
         return expectTypeOf(event.data.read_at).toBeString()
       case "message.failed":
         expectTypeOf(event.data.error.reason).toEqualTypeOf<string | undefined>()
-        return expectTypeOf(event.data.error).toEqualTypeOf<MessageError>()
+        return expectTypeOf(event.data.error).toEqualTypeOf<MessageFailure>()
       case "message.received":
         expectTypeOf(event.data.from).toEqualTypeOf<string>()
         expectTypeOf(event.data.late).toBeBoolean()

@@ -22,34 +22,13 @@ export type {
 } from "./campaigns/Campaigns.ts"
 export type { Contact, ContactFilter, Contacts } from "./contacts/Contacts.ts"
 export type { CustomerRecord, Customers, Erasure } from "./contacts/Customers.ts"
-export type {
-  CampaignCompleted,
-  Event,
-  EventFilter,
-  EventOf,
-  Events,
-  EventType,
-  Listener,
-  MessageDelivered,
-  MessageEchoed,
-  MessageFailed,
-  MessageRead,
-  MessageReceived,
-  MessageSent,
-  On,
-  WebhookTest
-} from "./events/Events.ts"
+export type { EventFilter, EventOf, Events, EventType, Listener, On } from "./events/Events.ts"
 export { type FakeClock, fakeClock, type Span } from "./FakeClock.ts"
+export type * from "./generated/Event.ts"
 export type { Handler, NodeHandler } from "./Handlers.ts"
 export type { CustomerMessage, Inbound, StatusReport, Told } from "./inbound/Inbound.ts"
-export type {
-  Json,
-  OneContent,
-  ReceivedContent,
-  ReceivedContext,
-  ReceivedInteractive,
-  ReceivedMedia
-} from "./inbound/ReceivedContent.ts"
+export type { OneContent } from "./inbound/OneContent.ts"
+export type { Json } from "./Json.ts"
 export type { ApiKey, ApiKeys, ApiScope, CreatedApiKey, ListedApiKey, NewApiKey } from "./keys/ApiKeys.ts"
 export type { Listing, Page, PageQuery } from "./Listing.ts"
 export type { Log, LogEntry } from "./Log.ts"
@@ -66,7 +45,6 @@ export type {
   Messages,
   MessageStatus,
   NewMessage,
-  Pricing,
   ReadOptions,
   SendOptions,
   SentMessage,
@@ -119,6 +97,7 @@ export type {
   TemplateComponent
 } from "./templates/TemplateComponents.ts"
 export type { NewTemplate, Template, TemplateEdit, TemplateFilter, Templates } from "./templates/Templates.ts"
+export type { UnknownName } from "./UnknownName.ts"
 export type { Usage, UsageLine, UsagePeriod, UsageReport, UsageStep } from "./usage/Usage.ts"
 export { createWac, type Wac, type Workspace } from "./Wac.ts"
 export {

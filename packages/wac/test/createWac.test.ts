@@ -155,7 +155,7 @@ describe("a provider of the application", () => {
     } as const
     await wac.inbound.receive([{ ...told, text: { body: "a\u0000b\ud800" } }])
     const [event] = (await wac.events.list({ type: "message.received" }).page()).data
-    assert.deepStrictEqual(event!.data.text, { body: "a\uFFFDb\uFFFD" })
+    assert.deepInclude(event!.data, { text: { body: "a\uFFFDb\uFFFD" } })
   })
 
   const outcomes: ReadonlyArray<readonly [string, () => Promise<ProviderOutcome>, object]> = [

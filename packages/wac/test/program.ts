@@ -28,9 +28,9 @@ const told = (event: Event): string => {
     case "message.failed":
       return event.data.error.message
     case "message.received":
-      return event.data.text?.body ?? event.data.type
+      return event.data.type === "text" ? event.data.text.body : event.data.type
     case "message.echoed":
-      return event.data.text?.body ?? event.data.type
+      return event.data.type === "text" ? event.data.text.body : event.data.type
     case "campaign.completed":
       return event.data.name
     case "webhook.test":

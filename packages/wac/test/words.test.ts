@@ -16,7 +16,6 @@ import type {
   Template,
   TemplateDraft
 } from "@wac/core"
-import type { ReceivedContentByType } from "@wac/verifier"
 import { expectTypeOf, it } from "vitest"
 import type * as Wac from "../src/index.ts"
 
@@ -48,10 +47,9 @@ it("statuses equal the core's", () => {
   expectTypeOf<NonNullable<Wac.NewApiKey["scopes"]>[number]>().toEqualTypeOf<ApiScope.ApiScope>()
 })
 
-it("events and envelopes equal the core's, and received contents equal the verifier's", () => {
+it("events and envelopes equal the core's", () => {
   expectTypeOf<Wac.EventType>().toEqualTypeOf<Event.EventType>()
   expectTypeOf<Wac.Envelope>().toEqualTypeOf<Event.Envelope>()
-  expectTypeOf<keyof Wac.ReceivedContent>().toEqualTypeOf<keyof ReceivedContentByType>()
 })
 
 it("error codes and reasons equal the core's, except for the handshake, which only HTTP has", () => {

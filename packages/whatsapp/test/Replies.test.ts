@@ -325,7 +325,7 @@ describe("a reaction", () => {
   it("has its emoji, and none when it is taken back", () => {
     const reaction = (fields: { readonly [name: string]: Json }) =>
       said({ type: "reaction", reaction: { message_id: "wamid.out.1", ...fields } })[1]
-    const made: Told["reaction"] = { message_id: "wamid.out.1", emoji: "😮" }
+    const made = { message_id: "wamid.out.1", emoji: "😮" } satisfies Told["reaction"]
     assert.deepStrictEqual(reaction({ emoji: "😮" }), made)
     for (const none of [{}, { emoji: "" }, { emoji: null }]) {
       assert.deepStrictEqual(reaction(none), { ...made, emoji: null } satisfies Told["reaction"])
@@ -353,7 +353,7 @@ describe("a change of a message", () => {
   })
 
   it("that takes it back says which", () => {
-    const made: Told["revoke"] = { original_message_id: "wamid.in.0" }
+    const made = { original_message_id: "wamid.in.0" } satisfies Told["revoke"]
     assert.deepStrictEqual(said({ type: "revoke", revoke: { ...made, more: 1 } }), ["revoke", made, undefined])
   })
 })

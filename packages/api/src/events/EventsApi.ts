@@ -9,18 +9,9 @@ import { ApiKeyAuthentication, SessionAuthentication } from "../Caller.ts"
 import { reading } from "../ErrorBody.ts"
 import { listOf, noQuery, pageQuery } from "../Lists.ts"
 import { byId } from "../Parameters.ts"
-import { TimeGiven, Timestamp } from "../Timestamp.ts"
+import { TimeGiven } from "../Timestamp.ts"
 import { IsPaged } from "../Traits.ts"
-
-/** An event in combined form, with the same id and body as in deliveries with that envelope. */
-export const RecordedEvent = Schema.Struct({
-  id: Schema.String,
-  object: Schema.Literal("event"),
-  type: Event.EventType,
-  created_at: Timestamp,
-  tenant_id: Schema.String,
-  data: Schema.Record(Schema.String, Schema.Json)
-}).annotate({ identifier: "Event" })
+import { RecordedEvent } from "./RecordedEvent.ts"
 
 /** The filters of the list under `/v1`. */
 export const filter = {

@@ -62,14 +62,14 @@ export const ReadMessage = Schema.Struct({
   status: Schema.Literal("read")
 }).annotate({ identifier: "ReadMessage" })
 
-const Failure = Schema.Struct({
+export const Failure = Schema.Struct({
   code: Schema.String,
   reason: Schema.optionalKey(Schema.String),
   message: Schema.String,
   provider: Schema.optionalKey(Errors.ProviderDetail)
-})
+}).annotate({ identifier: "MessageFailure", description: "Why a message failed." })
 
-const Pricing = Schema.Struct({
+export const Pricing = Schema.Struct({
   billable: Schema.NullOr(Schema.Boolean).annotate({ description: "null if the provider says nothing of it" }),
   model: Schema.String,
   type: Schema.String,

@@ -3,7 +3,8 @@
  * the API definition; do not edit.
  */
 import type { Json } from "../Json.ts"
-import type { Event, SendMessage } from "./Wire.ts"
+import type { SendMessage } from "./Wire.ts"
+import type { Event, MessageFailure } from "./Event.ts"
 
 export interface SentFromDashboard {
   readonly status: "sent"
@@ -61,15 +62,7 @@ export interface MessageDetail {
   readonly deliveredAt: string | null
   readonly readAt: string | null
   readonly failedAt: string | null
-  readonly error: {
-    readonly code: string
-    readonly reason?: string
-    readonly message: string
-    readonly provider?: {
-      readonly code: string
-      readonly message: string
-    }
-  } | null
+  readonly error: MessageFailure | null
   readonly clientReference: string | null
 }
 

@@ -1,5 +1,6 @@
 /** The requests and responses of `/v1`. Written from the API definition; do not edit. */
 import type { Json } from "../Json.ts"
+import type { Event, MessageFailure, Pricing } from "./Event.ts"
 
 export type SendMessage =
   | {
@@ -728,15 +729,7 @@ export interface Message {
   readonly delivered_at: string | null
   readonly read_at: string | null
   readonly failed_at: string | null
-  readonly error: {
-    readonly code: string
-    readonly reason?: string
-    readonly message: string
-    readonly provider?: {
-      readonly code: string
-      readonly message: string
-    }
-  } | null
+  readonly error: MessageFailure | null
   readonly client_reference: string | null
   readonly pricing: Pricing | null
   readonly played_at: string | null
@@ -754,15 +747,6 @@ export interface Message {
   readonly contacts?: Json
   readonly interactive?: Json
   readonly reaction?: Json
-}
-
-/** What the provider reported about the price */
-export interface Pricing {
-  /** null if the provider says nothing of it */
-  readonly billable: boolean | null
-  readonly model: string
-  readonly type: string
-  readonly category: string
 }
 
 /** Its content is under the name of its type, as in the event message.received */
@@ -822,25 +806,6 @@ export interface OptOut {
   readonly opted_out_at: string | null
   /** Who opted the customer out; null if nobody did */
   readonly source: "customer" | "provider" | "api" | "person" | "import" | null
-}
-
-export interface Event {
-  readonly id: string
-  readonly object: "event"
-  readonly type:
-    | "message.sent"
-    | "message.delivered"
-    | "message.read"
-    | "message.failed"
-    | "message.received"
-    | "message.echoed"
-    | "campaign.completed"
-    | "webhook.test"
-  readonly created_at: string
-  readonly tenant_id: string
-  readonly data: {
-    readonly [field: string]: Json
-  }
 }
 
 /** The endpoints by method and path. */

@@ -1,9 +1,11 @@
 /**
- * `/v1/events` and `/internal/events`.
+ * `/v1/events` and `/internal/events`. Events are answered as they were recorded, which costs less than encoding them and
+ * keeps what another version recorded.
  */
 import { Api, Caller } from "@wac/api"
 import { Event, Events, type EventStore, StoreError } from "@wac/core"
 import { DateTime, Effect, Layer } from "effect"
+import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import * as HandlerGroup from "../HandlerGroup.ts"
 import * as Paging from "../Paging.ts"
@@ -15,6 +17,8 @@ const filterOf = (
   type: query.type
 })
 
+const shown = HttpServerResponse.jsonUnsafe
+
 const publicApi = HandlerGroup.layer(
   Effect.gen(function*() {
     const events = yield* Events.Events
@@ -24,10 +28,10 @@ const publicApi = HandlerGroup.layer(
           const { workspace } = yield* Caller.Caller
           const request = yield* Paging.request(query)
           if (query.order === "newest") {
-            return Paging.list(yield* events.latest(workspace.id, filterOf(query), request), Event.combined)
+            return shown(Paging.list(yield* events.latest(workspace.id, filterOf(query), request), Event.combined))
           }
           const page = yield* events.list(workspace.id, filterOf(query), request)
-          return Paging.list(page, Event.combined, Events.resumeAfter(page, request))
+          return shown(Paging.list(page, Event.combined, Events.resumeAfter(page, request)))
         }, StoreError.orUnavailable)
       }))
   })
@@ -42,11 +46,11 @@ const dashboard = HandlerGroup.layer(
           const { workspaceId } = yield* Caller.CurrentSession
           const filter = { ...filterOf(query), messageId: query.messageId }
           const page = yield* events.latest(workspaceId, filter, yield* Paging.request(query))
-          return Paging.list(page, Event.combined)
+          return shown(Paging.list(page, Event.combined))
         }, StoreError.orUnavailable),
         get: Effect.fnUntraced(function*({ params }) {
           const { workspaceId } = yield* Caller.CurrentSession
-          return Event.combined(yield* events.get(workspaceId, params.id))
+          return shown(Event.combined(yield* events.get(workspaceId, params.id)))
         }, StoreError.orUnavailable)
       }))
   })

@@ -4,131 +4,14 @@
 import { EventsApi } from "@wac/api"
 import { Event as Core, Events as Service, type EventStore, type Id, type Page, Polling } from "@wac/core"
 import { Cause, Clock, Context, Duration, Effect, Fiber, Schema } from "effect"
-import type { ReceivedContent, ReceivedContext } from "../inbound/ReceivedContent.ts"
+import type { Event } from "../generated/Event.ts"
 import * as Input from "../Input.ts"
 import * as Listing from "../Listing.ts"
-import type { Pricing } from "../messages/Messages.ts"
 import type { During } from "../messages/Provider.ts"
 import { iso, type Moment } from "../Moment.ts"
 import type { Running } from "../Running.ts"
-import { badOption, type ErrorCode, type ProviderDetail } from "../WacError.ts"
+import { badOption } from "../WacError.ts"
 import { Recorded } from "./Recorded.ts"
-
-interface Recording<Type extends string, Data> {
-  readonly id: string
-  readonly object: "event"
-  readonly type: Type
-  readonly created_at: string
-  /** The workspace. */
-  readonly tenant_id: string
-  readonly data: Data
-}
-
-interface OfMessage {
-  readonly message_id: string
-  readonly provider_message_id: string | null
-  readonly to: string
-  /** As given to the send. */
-  readonly client_reference?: string
-  /** Increases by one with every event of the message. */
-  readonly sequence: number
-  /** The price according to the provider, in the event of the report that contained it. */
-  readonly pricing?: Pricing
-}
-
-interface OfProgress extends OfMessage {
-  /** Present if the message had been reported as failed before, which was not so. */
-  readonly corrects?: "failed"
-}
-
-/** The provider accepted the message. */
-export type MessageSent = Recording<"message.sent", OfProgress & { readonly status: "sent"; readonly sent_at: string }>
-
-/** The message is on the recipient's device. */
-export type MessageDelivered = Recording<
-  "message.delivered",
-  OfProgress & { readonly status: "delivered"; readonly delivered_at: string }
->
-
-/** The recipient has read the message. */
-export type MessageRead = Recording<"message.read", OfProgress & { readonly status: "read"; readonly read_at: string }>
-
-/** The message will not arrive, as far as is known: a later event with `corrects` says that it did. */
-export type MessageFailed = Recording<
-  "message.failed",
-  OfMessage & {
-    readonly status: "failed"
-    readonly failed_at: string
-    readonly error: {
-      readonly code: ErrorCode
-      readonly reason?: string
-      readonly message: string
-      readonly provider?: ProviderDetail
-    }
-  }
->
-
-/**
- * A customer wrote to a number of the workspace. `data.type` names the type, and the content is in the field of that
- * name (`data.image` for an `image`).
- */
-export type MessageReceived = Recording<
-  "message.received",
-  {
-    readonly message_id: string
-    readonly provider_message_id: string
-    /** The customer's number, or their user id if the provider reports no number. A reply can be sent to it. */
-    readonly from: string
-    readonly to: string
-    /** `text`, `button`, `image`, … */
-    readonly type: string
-    /** The message that it quotes or answers. */
-    readonly context?: ReceivedContext
-    /** The customer's profile according to the provider. It is unverified. */
-    readonly profile?: { readonly name?: string; readonly username?: string; readonly parent_user_id?: string }
-    readonly received_at: string
-    /** Whether the message was more than 15 minutes old when it was processed. */
-    readonly late: boolean
-    readonly [field: string]: unknown
-  } & Partial<ReceivedContent>
->
-
-/** The business sent a message from its own phone. The content is as in {@link MessageReceived}. */
-export type MessageEchoed = Recording<
-  "message.echoed",
-  {
-    readonly message_id: string
-    readonly provider_message_id: string
-    readonly from: string
-    /** The customer's number, or their user id if the provider reports no number. */
-    readonly to: string
-    readonly type: string
-    readonly context?: ReceivedContext
-    readonly sent_at: string
-    readonly late: boolean
-    readonly [field: string]: unknown
-  } & Partial<ReceivedContent>
->
-
-/** All messages of a campaign have ended. */
-export type CampaignCompleted = Recording<
-  "campaign.completed",
-  { readonly campaign_id: string; readonly name: string; readonly [field: string]: unknown }
->
-
-/** A test of the webhook. */
-export type WebhookTest = Recording<"webhook.test", { readonly webhook_id: string; readonly tested_at: string }>
-
-/** An event, distinguished by its `type`: the same ids and bodies that webhooks deliver. */
-export type Event =
-  | MessageSent
-  | MessageDelivered
-  | MessageRead
-  | MessageFailed
-  | MessageReceived
-  | MessageEchoed
-  | CampaignCompleted
-  | WebhookTest
 
 /** The types of events. */
 export type EventType = Event["type"]

@@ -14,12 +14,12 @@ import {
   Provider
 } from "@wac/core"
 import { Clock, DateTime, Effect, Predicate, Result, Schema, Struct } from "effect"
+import type { Pricing, ReceivedContentByType, ReceivedContext } from "../generated/Event.ts"
 import * as Input from "../Input.ts"
-import type { Pricing } from "../messages/Messages.ts"
 import { iso, type Moment } from "../Moment.ts"
 import type { Running } from "../Running.ts"
 import type { ErrorCode, ErrorReason, ProviderDetail } from "../WacError.ts"
-import type { OneContent, ReceivedContent, ReceivedContext } from "./ReceivedContent.ts"
+import type { OneContent } from "./OneContent.ts"
 
 /** The status of a message. */
 export interface StatusReport {
@@ -67,7 +67,8 @@ interface FromCustomer {
 /**
  * A customer's message, with exactly one content under the name of its type: `text: { body }`, `image: { id }`,
  * `button: { text, payload }`, `location: { latitude, longitude }` and so on. The event `message.received` has the
- * type's name as `data.type`, and the content as given here.
+ * type's name as `data.type`, and the content as given here; but where it refers to another message, by the provider's
+ * id, the event has our id if the message is known here.
  */
 export type CustomerMessage = FromCustomer & OneContent
 
@@ -158,7 +159,7 @@ const contents = Struct.map(
       errors: Schema.Array(Schema.Struct({ code: Schema.Int, message: Schema.String })),
       content: Schema.optionalKey(Fields)
     })
-  } satisfies { readonly [type in keyof ReceivedContent]: Schema.Codec<ReceivedContent[type], unknown> },
+  } satisfies { readonly [type in keyof ReceivedContentByType]: Schema.Codec<ReceivedContentByType[type], unknown> },
   Schema.optionalKey
 )
 

@@ -1,7 +1,7 @@
 /**
  * The contents of messages of every kind (contract §9), with the provider's field names; templates use our own.
  */
-import type { Json } from "../inbound/ReceivedContent.ts"
+import type { Json } from "../Json.ts"
 
 /** A file: an uploaded one by its id, or one that the provider fetches from a link. Exactly one of the two. */
 export interface FileContent {

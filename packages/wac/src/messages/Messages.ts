@@ -14,7 +14,7 @@ import {
 } from "@wac/core"
 import { Effect, Result, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
-import type { ReceivedContent, ReceivedContext } from "../inbound/ReceivedContent.ts"
+import type { Pricing, ReceivedContentByType, ReceivedContext } from "../generated/Event.ts"
 import * as Input from "../Input.ts"
 import { HostKeys } from "../keys/HostKeys.ts"
 import * as Listing from "../Listing.ts"
@@ -130,7 +130,7 @@ export interface Message extends MessageContent {
 type MessageContent = { readonly [Kind in "template" | FreeFormType]?: unknown }
 
 /** A message of a customer. `type` names the field that holds what they wrote, as in the event `message.received`. */
-export interface InboundMessage extends Partial<ReceivedContent> {
+export interface InboundMessage extends Partial<ReceivedContentByType> {
   readonly direction: "inbound"
   readonly status: "received"
   readonly messageId: string
@@ -158,15 +158,6 @@ export interface ConversationFilter {
   readonly contact?: string
   /** Only messages in this direction. */
   readonly direction?: "inbound" | "outbound"
-}
-
-/** The provider's price of a message, with the provider's own values. */
-export interface Pricing {
-  /** Whether it is charged; `null` if the provider says nothing of it. */
-  readonly billable: boolean | null
-  readonly model: string
-  readonly type: string
-  readonly category: string
 }
 
 /** Which messages: all given fields must match; `to` and `clientReference` exactly as given to the send. */

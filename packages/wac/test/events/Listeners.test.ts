@@ -47,7 +47,7 @@ describe("a listener", () => {
     await wac.messages.send(hello("+15005550008"), fresh())
     await clock.advance(200)
     assert.deepStrictEqual(
-      heard.map(({ data }) => [data.from, data.to, data.text?.body]),
+      heard.map(({ data }) => [data.from, data.to, data.type === "text" && data.text.body]),
       [["+15005550008", "+15005550100", "Thank you, got it!"]]
     )
   })

@@ -1,12 +1,17 @@
-import type { ReceivedContentByType } from "@wac/verifier"
 import { assert, describe, it } from "vitest"
-import type { ConversationFilter, CustomerMessage, ErrorReason, OneContent, ReceivedContent } from "../../src/index.ts"
+import type {
+  ConversationFilter,
+  CustomerMessage,
+  ErrorReason,
+  OneContent,
+  ReceivedContentByType
+} from "../../src/index.ts"
 import { failure, fresh, start } from "../instance.ts"
 
 const customer = { type: "message", providerNumberId: "sandbox-1", from: "+15551234567" } as const
 
 /** One of each type. The types require the list to be complete. */
-const contents: { readonly [type in keyof ReceivedContent]: ReceivedContent[type] } = {
+const contents: ReceivedContentByType = {
   text: { body: "Where is my order?" },
   image: { id: "media-1", mime_type: "image/jpeg", sha256: "abc", caption: "This one" },
   video: { id: "media-2", mime_type: "video/mp4" },
@@ -24,13 +29,13 @@ const contents: { readonly [type in keyof ReceivedContent]: ReceivedContent[type
   unsupported: { type: "poll", errors: [{ code: 131051, message: "Message type unknown" }] }
 }
 
-const types = Object.keys(contents) as Array<keyof ReceivedContent>
+const types = Object.keys(contents) as Array<keyof ReceivedContentByType>
 
 describe("a customer's message from a test or a provider", () => {
   it.each(types)("a %s becomes an event with its content and opens the window if it is new", async (type) => {
     const { clock, wac } = await start()
     const heard: Array<unknown> = []
-    wac.on("message.received", ({ data }) => void heard.push([data.type, data[data.type], data.context]))
+    wac.on("message.received", ({ data }) => void heard.push([data.type, data[data.type as never], data.context]))
     const context = { message_id: "wamid.0" }
     await wac.inbound.receive([
       { ...customer, providerMessageId: "in-1", context, [type]: contents[type] } as CustomerMessage
@@ -58,7 +63,7 @@ describe("a customer's message from a test or a provider", () => {
   it("a reference to a known message contains our id and the provider's", async () => {
     const { clock, wac } = await start()
     const heard: Array<unknown> = []
-    wac.on("message.received", ({ data }) => void heard.push(data.reaction ?? data.context))
+    wac.on("message.received", ({ data }) => void heard.push(data.type === "reaction" ? data.reaction : data.context))
     const to = customer.from
     const { messageId, providerMessageId } = await wac.messages.send(
       { to, type: "template", template: { name: "hello_world", language: "en_US" } },
@@ -208,10 +213,5 @@ describe("a customer's message from a test or a provider", () => {
       assert.deepInclude(error, { code: "invalid_body", param: `[0].${param}`, reason }, JSON.stringify(content))
     }
     assert.deepStrictEqual((await wac.events.list().page()).data, [])
-  })
-
-  it("a customer's message is typed as in a webhook receiver", () => {
-    const asReceived: ReceivedContentByType = contents
-    assert.sameMembers(Object.keys(asReceived), types)
   })
 })

@@ -1,0 +1,141 @@
+/**
+ * What events say (specification §6, contract §6): the `data` of each type, in combined form.
+ */
+import { Campaign } from "@wac/core"
+import { Schema } from "effect"
+import { Counts } from "../campaigns/CampaignsApi.ts"
+import { Failure, Pricing } from "../messages/MessagesApi.ts"
+import { Timestamp } from "../Timestamp.ts"
+import { ReceivedContext, withContent } from "./ReceivedContent.ts"
+
+const text = (description: string) => Schema.String.annotate({ description })
+
+const time = (description: string) => Timestamp.annotateKey({ description })
+
+const message = {
+  message_id: text("As in the response to the send: `msg_…`."),
+  provider_message_id: Schema.NullOr(Schema.String).annotate({
+    description: "The upstream provider's own identifier; `null` until the provider has given one."
+  }),
+  to: text("As given with the send: the recipient's number, E.164, or their user id."),
+  client_reference: Schema.optionalKey(text("As given with the send, if it was.")),
+  sequence: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 2_147_483_647 })).annotate({
+    description: "Grows by one with each event of the message: an event with a lower number than the last is outdated."
+  }),
+  pricing: Schema.optionalKey(Pricing).annotateKey({
+    description: "The message's price as the provider reports it, only in the event of the report that contained it."
+  })
+}
+
+const progress = {
+  ...message,
+  corrects: Schema.optionalKey(
+    Schema.Literal("failed").annotate({
+      description:
+        "Present if the message had been reported as failed before: that was not so. Take back what followed " +
+        "from `message.failed`, such as another channel that you fell back to."
+    })
+  )
+}
+
+const MessageSentData = Schema.Struct({
+  ...progress,
+  status: Schema.Literal("sent"),
+  sent_at: time("ISO 8601, UTC, as are all times.")
+}).annotate({ identifier: "MessageSentData", description: "The provider accepted the message." })
+
+const MessageDeliveredData = Schema.Struct({
+  ...progress,
+  status: Schema.Literal("delivered"),
+  delivered_at: Timestamp
+}).annotate({ identifier: "MessageDeliveredData", description: "The message arrived at the recipient's phone." })
+
+const MessageReadData = Schema.Struct({ ...progress, status: Schema.Literal("read"), read_at: Timestamp }).annotate({
+  identifier: "MessageReadData",
+  description: "The recipient read the message."
+})
+
+const MessageFailedData = Schema.Struct({
+  ...message,
+  status: Schema.Literal("failed"),
+  failed_at: Timestamp,
+  error: Failure
+}).annotate({
+  identifier: "MessageFailedData",
+  description: "The message will not arrive, as far as is known: a later event with `corrects` says that it did."
+})
+
+const written = {
+  message_id: text("The service's id of the message: `msg_…`."),
+  provider_message_id: text("The provider's id of the message.")
+}
+
+const context = Schema.optionalKey(ReceivedContext)
+
+const MessageReceivedData = withContent({
+  ...written,
+  from: text(
+    "The customer's number, E.164, or their user id if the provider reports no number. A reply can be sent to it."
+  ),
+  from_user_id: Schema.optionalKey(text("The provider's id of the customer for this business, if it gives one.")),
+  to: text("The workspace's number that they wrote to, E.164."),
+  received_at: time("The message's own time."),
+  context,
+  profile: Schema.optionalKey(
+    Schema.Struct({
+      name: Schema.optionalKey(Schema.String),
+      username: Schema.optionalKey(Schema.String),
+      parent_user_id: Schema.optionalKey(Schema.String)
+    }).annotate({ description: "What the provider reports about the customer, unchecked." })
+  ),
+  late: Schema.Boolean.annotate({
+    description: "Reported so long after its own time that a reply in conversation may be out of place."
+  })
+}).annotate({
+  identifier: "MessageReceivedData",
+  description:
+    "A customer wrote. `type` names the further field that holds what they wrote, e.g. `data.text` of a `text`."
+})
+
+const MessageEchoedData = withContent({
+  ...written,
+  from: text("The workspace's number that the message was sent from, E.164."),
+  to: text("The customer's number, E.164, or their user id if the provider reports no number."),
+  to_user_id: Schema.optionalKey(text("The provider's id of the customer for this business, if it gives one.")),
+  sent_at: time("The message's own time."),
+  context,
+  late: Schema.Boolean.annotate({
+    description: "Reported so long after its own time that a reaction may be out of place."
+  })
+}).annotate({
+  identifier: "MessageEchoedData",
+  description:
+    "The business wrote to a customer on its own phone. `type` names the further field that holds what it wrote."
+})
+
+const CampaignCompletedData = Schema.Struct({
+  campaign_id: Schema.String,
+  name: Schema.String,
+  status: Schema.Literals(Campaign.endings),
+  ...Counts.fields
+}).annotate({
+  identifier: "CampaignCompletedData",
+  description: "A campaign ended: its name, and how many messages had which outcome."
+})
+
+const WebhookTestData = Schema.Struct({ webhook_id: Schema.String, tested_at: Timestamp }).annotate({
+  identifier: "WebhookTestData",
+  description: "Someone pressed *Send test event*, or the service probes a paused webhook."
+})
+
+/** The `data` of each type of event. */
+export const EventData = {
+  "message.sent": MessageSentData,
+  "message.delivered": MessageDeliveredData,
+  "message.read": MessageReadData,
+  "message.failed": MessageFailedData,
+  "message.received": MessageReceivedData,
+  "message.echoed": MessageEchoedData,
+  "campaign.completed": CampaignCompletedData,
+  "webhook.test": WebhookTestData
+}

@@ -1,0 +1,37 @@
+/**
+ * Recorded events, in combined form: with the same id and body as in deliveries with that envelope.
+ *
+ * The schema describes what this version records, for documents, types and tests. Responses are not encoded by it: an
+ * event is answered as it was recorded, with the fields of an older or newer version, and of contents that the provider
+ * passes on.
+ */
+import { Event } from "@wac/core"
+import { Schema, SchemaAST } from "effect"
+import { Timestamp } from "../Timestamp.ts"
+import { EventData } from "./EventData.ts"
+
+const descriptionOf = ({ ast }: Schema.Top) => SchemaAST.resolve(ast)?.["description"] as string
+
+const recorded = (type: Event.EventType) =>
+  Schema.Struct({
+    id: Schema.String.annotate({
+      description: "`evt_…`, the same in lists and in every delivery: deduplicate by it."
+    }),
+    object: Schema.Literal("event"),
+    type: Schema.Literal(type),
+    created_at: Timestamp.annotateKey({ description: "When the event was recorded: ISO 8601, UTC." }),
+    tenant_id: Schema.String.annotate({ description: "The workspace." }),
+    data: EventData[type]
+  }).annotate({ identifier: nameOf(type), description: descriptionOf(EventData[type]) })
+
+/** `MessageSent` of `message.sent`. */
+export const nameOf = (type: Event.EventType): string =>
+  type.replaceAll(/(?:^|\.)(\w)/gu, (_, letter: string) => letter.toUpperCase())
+
+/** An event of any type. */
+export const RecordedEvent = Schema.Union(Event.EventType.literals.map(recorded)).annotate({
+  identifier: "Event",
+  description:
+    "A recorded event. A comparison of `type` narrows `data`. A service newer than this version can have newer " +
+    "types: give a `switch` a `default`."
+})

@@ -1,0 +1,2 @@
+/** Any value that JSON can hold. */
+export type Json = null | boolean | number | string | ReadonlyArray<Json> | { readonly [field: string]: Json }
