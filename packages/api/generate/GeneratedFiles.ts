@@ -2,6 +2,7 @@
  * The files that are written from the API definition, for packages that depend on nothing. `npx vitest run --project api
  * generated -u` writes them.
  */
+import { Message } from "@wac/core"
 import type { Schema, SchemaAST } from "effect"
 import { HttpApi, type HttpApiEndpoint } from "effect/http-api"
 import { Api } from "../src/index.ts"
@@ -31,14 +32,14 @@ const isEmpty = (ast: SchemaAST.AST | undefined): boolean => ast !== undefined &
 const endpointOf = (endpoint: HttpApiEndpoint.Top): Endpoint => {
   const json = endpoint.payload.get("application/json")?.schemas[0]
   const query = endpoint.query === undefined ? undefined : encoded(endpoint.query)
-  // a client asks for JSON where there is a file as well; a file alone is a stream
+  // a client asks for JSON where there is a file as well; of a file alone there is no type
   const response = [...endpoint.success].map(encoded)[0]
   return {
     route: `${endpoint.method} ${endpoint.path}`,
     summary: "",
     query: isEmpty(query) ? undefined : query,
     body: json === undefined ? undefined : encoded(json),
-    response: response?._tag === "Declaration" ? undefined : response
+    response: response?._tag === "Declaration" || response?._tag === "String" ? undefined : response
   }
 }
 
@@ -77,7 +78,10 @@ const handWritten = new Map([
   ["Json", "../Json.ts"],
   ["UnknownName", "../UnknownName.ts"],
   ["Page", "../Page.ts"],
-  ["InternalPage", "../Page.ts"]
+  ["InternalPage", "../Page.ts"],
+  ["Event", "../Event.ts"],
+  ["EventType", "../Event.ts"],
+  ["InboundMessage", "../InboundMessage.ts"]
 ])
 
 /** Imports what a text mentions of these names. */
@@ -107,7 +111,8 @@ const file = (
 }
 
 const declarations = (types: PlainTypes.Types, except: PlainTypes.Types = new Map()): ReadonlyArray<string> =>
-  [...types].filter(([name]) => !except.has(name)).map(([name, ast]) => PlainTypes.declaration(name, ast))
+  [...types].filter(([name]) => !except.has(name) && !handWritten.has(name))
+    .map(([name, ast]) => PlainTypes.declaration(name, ast))
 
 const queries = (types: PlainTypes.Types, except: PlainTypes.Types = new Map()): ReadonlyArray<string> =>
   [...types].filter(([name]) => !except.has(name)).map(([name, ast]) => PlainTypes.declaration(name, ast, true))
@@ -119,7 +124,9 @@ const internalTypes = typesOf(internal)
 const v1Queries = queriesOf(v1)
 const internalQueries = queriesOf(internal)
 
-const fromWire = new Map([...v1Types.keys(), ...v1Queries.keys()].map((name) => [name, "./Wire.ts"]))
+const fromWire = new Map(
+  [...v1Types.keys(), ...v1Queries.keys()].filter((name) => !handWritten.has(name)).map((name) => [name, "./Wire.ts"])
+)
 
 export const files: ReadonlyArray<GeneratedFile> = [
   file("packages/client/src/generated/Wire.ts", "The requests and responses of `/v1`.", [
@@ -136,5 +143,13 @@ export const files: ReadonlyArray<GeneratedFile> = [
       routesTable("InternalRoutes", internal)
     ],
     fromWire
+  ),
+  file(
+    "packages/wac/src/generated/MessageContents.ts",
+    "Messages of every kind (contract §9), with the provider's field names; templates use our own.",
+    declarations(
+      PlainTypes.typesIn([Message.OutboundMessage, Message.MessageType, Message.MessageStatus].map(PlainTypes.encoded))
+    ),
+    new Map([["Json", "../inbound/ReceivedContent.ts"]])
   )
 ]

@@ -3,10 +3,10 @@
  * definition of `@wac/api`; a type test compares these types with it. Times are ISO 8601 in UTC.
  */
 import type { EventType } from "./Event.ts"
+import type { TemplateContent } from "./generated/Wire.ts"
+import type { MessageFailure, MessageStatus, MessageType, ProviderDetail } from "./generated/Wire.ts"
 import type { Json } from "./Json.ts"
-import type { TemplateContent } from "./MessageContents.ts"
 import type { TemplateCategory, TemplateComponent } from "./TemplateComponents.ts"
-import type { MessageFailure, MessageStatus, MessageType, ProviderDetail } from "./Wire.ts"
 
 /** One page of a list under `/internal` (contract §1). */
 export interface InternalPage<Item> {

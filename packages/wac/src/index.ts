@@ -40,6 +40,7 @@ export type {
   WebhookTest
 } from "./events/Events.ts"
 export { type FakeClock, fakeClock, type Span } from "./FakeClock.ts"
+export type * from "./generated/MessageContents.ts"
 export type { Handler, NodeHandler } from "./Handlers.ts"
 export type { CustomerMessage, Inbound, StatusReport, Told } from "./inbound/Inbound.ts"
 export type {
@@ -55,7 +56,6 @@ export type { Listing, Page, PageQuery } from "./Listing.ts"
 export type { Log, LogEntry } from "./Log.ts"
 export type { Media, NewFile, OpenedFile, StoredFile } from "./media/Media.ts"
 export { type MediaStore, s3, type S3MediaStore } from "./media/MediaStore.ts"
-export type * from "./messages/MessageContents.ts"
 export type {
   AnyMessage,
   ConversationFilter,
@@ -64,7 +64,6 @@ export type {
   Message,
   MessageFilter,
   Messages,
-  MessageStatus,
   NewMessage,
   Pricing,
   ReadOptions,
