@@ -2,6 +2,7 @@
  * The files that are written from the API definition, for packages that depend on nothing. `npx vitest run --project api
  * generated -u` writes them.
  */
+import { Event, Message } from "@wac/core"
 import type { Schema, SchemaAST } from "effect"
 import { HttpApi, type HttpApiEndpoint } from "effect/http-api"
 import { ReceivedContentByType } from "../src/events/ReceivedContent.ts"
@@ -33,14 +34,14 @@ const isEmpty = (ast: SchemaAST.AST | undefined): boolean => ast !== undefined &
 const endpointOf = (endpoint: HttpApiEndpoint.Top): Endpoint => {
   const json = endpoint.payload.get("application/json")?.schemas[0]
   const query = endpoint.query === undefined ? undefined : encoded(endpoint.query)
-  // a client asks for JSON where there is a file as well; a file alone is a stream
+  // a client asks for JSON where there is a file as well; of a file alone there is no type
   const response = [...endpoint.success].map(encoded)[0]
   return {
     route: `${endpoint.method} ${endpoint.path}`,
     summary: "",
     query: isEmpty(query) ? undefined : query,
     body: json === undefined ? undefined : encoded(json),
-    response: response?._tag === "Declaration" ? undefined : response
+    response: response?._tag === "Declaration" || response?._tag === "String" ? undefined : response
   }
 }
 
@@ -79,7 +80,8 @@ const handWritten = new Map([
   ["Json", "../Json.ts"],
   ["UnknownName", "../UnknownName.ts"],
   ["Page", "../Page.ts"],
-  ["InternalPage", "../Page.ts"]
+  ["InternalPage", "../Page.ts"],
+  ["InboundMessage", "../InboundMessage.ts"]
 ])
 
 /** Imports what a text mentions of these names. */
@@ -109,7 +111,8 @@ const file = (
 }
 
 const declarations = (types: PlainTypes.Types, except: PlainTypes.Types = new Map()): ReadonlyArray<string> =>
-  [...types].filter(([name]) => !except.has(name)).map(([name, ast]) => PlainTypes.declaration(name, ast))
+  [...types].filter(([name]) => !except.has(name) && !handWritten.has(name))
+    .map(([name, ast]) => PlainTypes.declaration(name, ast))
 
 const queries = (types: PlainTypes.Types, except: PlainTypes.Types = new Map()): ReadonlyArray<string> =>
   [...types].filter(([name]) => !except.has(name)).map(([name, ast]) => PlainTypes.declaration(name, ast, true))
@@ -121,10 +124,14 @@ const internalTypes = typesOf(internal)
 const v1Queries = queriesOf(v1)
 const internalQueries = queriesOf(internal)
 
-const eventTypes = PlainTypes.typesIn([RecordedEvent, ReceivedContentByType].map(PlainTypes.encoded))
+const eventTypes = PlainTypes.typesIn([RecordedEvent, Event.EventType, ReceivedContentByType].map(PlainTypes.encoded))
+
+const inV1 = new Map([...eventTypes, ...v1Types])
 
 const fromEvent = new Map([...eventTypes.keys()].map((name) => [name, "./Event.ts"]))
-const fromWire = new Map([...v1Types.keys(), ...v1Queries.keys()].map((name) => [name, "./Wire.ts"]))
+const fromWire = new Map(
+  [...v1Types.keys(), ...v1Queries.keys()].filter((name) => !handWritten.has(name)).map((name) => [name, "./Wire.ts"])
+)
 
 export const files: ReadonlyArray<GeneratedFile> = [
   ...["client", "verifier", "wac"].map((name) =>
@@ -137,17 +144,24 @@ export const files: ReadonlyArray<GeneratedFile> = [
   file(
     "packages/client/src/generated/Wire.ts",
     "The requests and responses of `/v1`.",
-    [...declarations(v1Types, eventTypes), ...queries(v1Queries, v1Types), routesTable("Routes", v1)],
+    [...declarations(v1Types, eventTypes), ...queries(v1Queries, inV1), routesTable("Routes", v1)],
     fromEvent
   ),
   file(
     "packages/client/src/generated/InternalWire.ts",
     "The requests and responses of the dashboard's endpoints under `/internal`. Times are ISO 8601 in UTC.",
     [
-      ...declarations(internalTypes, v1Types),
-      ...queries(internalQueries, new Map([...v1Types, ...v1Queries, ...internalTypes])),
+      ...declarations(internalTypes, inV1),
+      ...queries(internalQueries, new Map([...inV1, ...v1Queries, ...internalTypes])),
       routesTable("InternalRoutes", internal)
     ],
     new Map([...fromWire, ...fromEvent])
+  ),
+  file(
+    "packages/wac/src/generated/MessageContents.ts",
+    "Messages of every kind (contract §9), with the provider's field names; templates use our own.",
+    declarations(
+      PlainTypes.typesIn([Message.OutboundMessage, Message.MessageType, Message.MessageStatus].map(PlainTypes.encoded))
+    )
   )
 ]

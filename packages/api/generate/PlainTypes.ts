@@ -67,6 +67,7 @@ const spaced = (text: string): string => text.startsWith("\n") ? text : ` ${text
 /** A docstring, in as many lines as it needs at this indentation. */
 export const docstring = (text: string | undefined, indentation: number): string => {
   if (text === undefined) return ""
+  if (!/[.:!?]$/u.test(text)) return docstring(`${text}.`, indentation)
   const margin = " ".repeat(indentation)
   const one = `${margin}/** ${text} */\n`
   if (one.length <= width && !text.includes("\n")) return one

@@ -8,7 +8,7 @@ import { Schema, SchemaIssue } from "effect"
 export const pageQuery = {
   limit: Schema.optionalKey(
     Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: Page.maxLimit }))
-  ),
+  ).annotateKey({ description: `Items per page, 1 to ${Page.maxLimit}; ${Page.defaultLimit} by default` }),
   cursor: Schema.optionalKey(Schema.String.annotate({ description: "`next_cursor` of the previous page" }))
 }
 
@@ -23,7 +23,9 @@ export const noQuery = nothing.check(Schema.makeFilter((query) => {
 /** A page under `/v1`. */
 export const listOf = <S extends Schema.Top>(item: S) =>
   Schema.Struct({ data: Schema.Array(item), has_more: Schema.Boolean, next_cursor: Schema.NullOr(Schema.String) })
+    .annotate({ page: "Page" })
 
 /** A page under `/internal`. */
 export const internalListOf = <S extends Schema.Top>(item: S) =>
   Schema.Struct({ data: Schema.Array(item), hasMore: Schema.Boolean, nextCursor: Schema.NullOr(Schema.String) })
+    .annotate({ page: "InternalPage" })

@@ -33,6 +33,7 @@ const maxLength = "2026-01-02T03:04:05.678901234+00:00".length
 /** A time in a request: ISO 8601, to the day or finer, in UTC if it has no offset. */
 export const TimeGiven = Schema.String.annotate({
   description: "ISO 8601, to the day or finer; UTC if it has no offset",
+  takesDate: true,
   examples: ["2026-01-02T03:04:05.678Z"]
 }).check(
   Schema.isPattern(iso8601, {

@@ -1,8 +1,8 @@
 /**
  * The errors of calls of the {@link file://./Client.ts client}.
  */
+import type { ProviderDetail } from "./generated/Event.ts"
 import type { LastResponse } from "./LastResponse.ts"
-import type { ProviderDetail } from "./Wire.ts"
 
 /**
  * The reasons of each code: the condition under the code that applied (contract §2). A service newer than this client

@@ -1,12 +1,9 @@
 /**
  * Events as `GET /v1/events` lists them and as webhooks in combined form deliver them (specification §6, contract §6).
  */
-import type { Event } from "./generated/Event.ts"
+import type { Event, EventType } from "./generated/Event.ts"
 
 export type * from "./generated/Event.ts"
-
-/** What an event reports. */
-export type EventType = Event["type"]
 
 /** An event of one type. */
 export type EventOf<Type extends EventType> = Extract<Event, { readonly type: Type }>

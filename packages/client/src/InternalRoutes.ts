@@ -3,9 +3,10 @@
  * test compares it with the API definition.
  */
 import type { Event, EventType } from "./Event.ts"
+import type { EventQuery, MessageStatus, SendMessage, TemplateQuery } from "./generated/Wire.ts"
 import type * as Wire from "./InternalWire.ts"
-import type { EventQuery, ListQuery, TemplateQuery } from "./Routes.ts"
-import type { MessageStatus, Page, SendMessage } from "./Wire.ts"
+import type { Page } from "./Page.ts"
+import type { ListQuery } from "./Routes.ts"
 
 /** The filters of the list of messages. */
 export interface InternalMessageQuery extends ListQuery {

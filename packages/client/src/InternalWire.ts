@@ -2,11 +2,10 @@
  * The requests and responses of the dashboard's endpoints under `/internal`, in plain types. The server follows the API
  * definition of `@wac/api`; a type test compares these types with it. Times are ISO 8601 in UTC.
  */
-import type { EventType, MessageFailure } from "./Event.ts"
+import type { EventType, MessageFailure, ProviderDetail } from "./generated/Event.ts"
+import type { MessageStatus, MessageType, TemplateContent } from "./generated/Wire.ts"
 import type { Json } from "./Json.ts"
-import type { TemplateContent } from "./MessageContents.ts"
 import type { TemplateCategory, TemplateComponent } from "./TemplateComponents.ts"
-import type { MessageStatus, MessageType, ProviderDetail } from "./Wire.ts"
 
 /** One page of a list under `/internal` (contract §1). */
 export interface InternalPage<Item> {

@@ -14,6 +14,7 @@
 export {
   type Client,
   type ClientOptions,
+  type ConversationQuery,
   createClient,
   type MediaFile,
   type OpenOptions,
@@ -28,13 +29,14 @@ export {
   WacConnectionError
 } from "./ClientError.ts"
 export type * from "./Event.ts"
+export type * from "./generated/Wire.ts"
 export type { Hooks, RequestSummary } from "./Hooks.ts"
+export type * from "./InboundMessage.ts"
 export type { Json } from "./Json.ts"
 export type { Answered, LastResponse, RateLimit } from "./LastResponse.ts"
 export type { List } from "./List.ts"
-export type * from "./MessageContents.ts"
+export type { Page } from "./Page.ts"
 export { isRetryable } from "./Retry.ts"
 export type * from "./Routes.ts"
 export type { CallOptions, Clock, TransportOptions } from "./Transport.ts"
 export type { UnknownName } from "./UnknownName.ts"
-export type * from "./Wire.ts"

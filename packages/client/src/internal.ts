@@ -4,6 +4,7 @@
  */
 import { addressOf } from "./Address.ts"
 import type { Event } from "./Event.ts"
+import type { SendMessage, TemplateQuery } from "./generated/Wire.ts"
 import type {
   AlertQuery,
   AuditQuery,
@@ -20,17 +21,18 @@ import type {
 import type * as Wire from "./InternalWire.ts"
 import type { Answered } from "./LastResponse.ts"
 import { type List, listOf } from "./List.ts"
-import type { ListQuery, TemplateQuery } from "./Routes.ts"
+import type { Page } from "./Page.ts"
+import type { ListQuery } from "./Routes.ts"
 import { type CallOptions, type Result, transportOf, type TransportOptions } from "./Transport.ts"
-import type { Page, SendMessage } from "./Wire.ts"
 
 export { type ErrorCode, type ErrorReason, type ErrorReasons, WacApiError, WacConnectionError } from "./ClientError.ts"
 export type { Event, EventOf, EventType, MessageFailure } from "./Event.ts"
+export type { MessageStatus, SendMessage } from "./generated/Wire.ts"
 export type * from "./InternalRoutes.ts"
 export type * from "./InternalWire.ts"
 export type { Answered } from "./LastResponse.ts"
+export type { Page } from "./Page.ts"
 export type * from "./TemplateComponents.ts"
-export type { MessageStatus, Page, SendMessage } from "./Wire.ts"
 
 /** How a client calls. */
 export interface InternalClientOptions extends TransportOptions {

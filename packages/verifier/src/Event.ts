@@ -1,14 +1,11 @@
 /**
  * The events that the service sends (service specification §6, contract §6), as types. They cost nothing at run time.
  */
-import type { Event } from "./generated/Event.ts"
+import type { Event, EventType } from "./generated/Event.ts"
 import type { Json } from "./Json.ts"
 import type { UnknownName } from "./UnknownName.ts"
 
 export type * from "./generated/Event.ts"
-
-/** The types of event that this version knows. */
-export type EventType = Event["type"]
 
 /** The `data` of each type of event, in combined form. */
 export type EventDataByType = { readonly [Type in EventType]: EventOf<Type>["data"] }

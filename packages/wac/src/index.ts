@@ -22,9 +22,10 @@ export type {
 } from "./campaigns/Campaigns.ts"
 export type { Contact, ContactFilter, Contacts } from "./contacts/Contacts.ts"
 export type { CustomerRecord, Customers, Erasure } from "./contacts/Customers.ts"
-export type { EventFilter, EventOf, Events, EventType, Listener, On } from "./events/Events.ts"
+export type { EventFilter, EventOf, Events, Listener, On } from "./events/Events.ts"
 export { type FakeClock, fakeClock, type Span } from "./FakeClock.ts"
 export type * from "./generated/Event.ts"
+export type * from "./generated/MessageContents.ts"
 export type { Handler, NodeHandler } from "./Handlers.ts"
 export type { CustomerMessage, Inbound, StatusReport, Told } from "./inbound/Inbound.ts"
 export type { OneContent } from "./inbound/OneContent.ts"
@@ -34,7 +35,6 @@ export type { Listing, Page, PageQuery } from "./Listing.ts"
 export type { Log, LogEntry } from "./Log.ts"
 export type { Media, NewFile, OpenedFile, StoredFile } from "./media/Media.ts"
 export { type MediaStore, s3, type S3MediaStore } from "./media/MediaStore.ts"
-export type * from "./messages/MessageContents.ts"
 export type {
   AnyMessage,
   ConversationFilter,
@@ -43,7 +43,6 @@ export type {
   Message,
   MessageFilter,
   Messages,
-  MessageStatus,
   NewMessage,
   ReadOptions,
   SendOptions,

@@ -25,11 +25,11 @@ import { UsageLine } from "../usage/UsageApi.ts"
 
 const plan = {
   name: Model.CampaignName,
-  template: Model.CampaignTemplate.annotate({
+  template: Model.CampaignTemplate.annotateKey({
     description:
       "The template, as in a send. `{{name}}` in a value is replaced by each recipient's variable of that name"
   }),
-  templateB: Model.CampaignTemplate.annotate({
+  templateB: Model.CampaignTemplate.annotateKey({
     description: "A second variant of the template: half of the customers, chosen by chance, get it"
   }),
   from: Model.CampaignSender.annotate({

@@ -13,7 +13,7 @@ import { byId, idempotencyKey } from "../Parameters.ts"
 import { Timestamp } from "../Timestamp.ts"
 import { IsPaged, NeedsIdempotencyKey } from "../Traits.ts"
 
-/** A template of any status. `variables` are the body's placeholders in the order of `bodyParams`. */
+/** A template of any status. */
 export const Template = Schema.Struct({
   id: Schema.String,
   name: Schema.String,
@@ -22,12 +22,14 @@ export const Template = Schema.Struct({
   status: Schema.String,
   parameter_format: Core.ParameterFormat,
   components: Schema.Array(Schema.Json),
-  variables: Schema.Array(Schema.String),
+  variables: Schema.Array(Schema.String).annotate({
+    description: "Placeholders of the body, in the order in which `bodyParams` fills them"
+  }),
   quality: Schema.NullOr(Schema.String),
   rejection_reason: Schema.NullOr(Schema.String),
   provider_template_id: Schema.String,
   synced_at: Timestamp
-}).annotate({ identifier: "Template" })
+}).annotate({ identifier: "Template", description: "A template of any status (contract §7)." })
 
 /** A template as the dashboard shows it. */
 export const ShownTemplate = Schema.Struct({
@@ -66,7 +68,10 @@ const word = Schema.optionalKey(PlainText.PlainText)
 /** The filters of the list, which match exactly. */
 export const filter = { status: word, category: word, language: word, name: word }
 
-const query = { ...filter, ...pageQuery }
+const query = Schema.Struct({ ...filter, ...pageQuery }).annotate({
+  identifier: "TemplateQuery",
+  description: "The filters of the list of templates, which match exactly."
+})
 
 export class TemplatesApi extends HttpApiGroup.make("templates").add(
   HttpApiEndpoint.get("list", "/v1/templates", {

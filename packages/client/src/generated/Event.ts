@@ -55,9 +55,9 @@ export interface MessageSentData {
   readonly sent_at: string
 }
 
-/** What the provider reported about the price */
+/** What the provider reported about the price of a message. */
 export interface Pricing {
-  /** null if the provider says nothing of it */
+  /** Whether it is charged; `null` if the provider says nothing of it. */
   readonly billable: boolean | null
   readonly model: string
   readonly type: string
@@ -173,10 +173,13 @@ export interface MessageFailure {
   readonly code: string
   readonly reason?: string
   readonly message: string
-  readonly provider?: {
-    readonly code: string
-    readonly message: string
-  }
+  readonly provider?: ProviderDetail
+}
+
+/** The upstream provider's own error code and message. */
+export interface ProviderDetail {
+  readonly code: string
+  readonly message: string
 }
 
 /** A customer wrote. `type` names the further field that holds what they wrote, e.g. `data.text` of a `text`. */
@@ -534,6 +537,17 @@ export interface WebhookTestData {
   readonly webhook_id: string
   readonly tested_at: string
 }
+
+/** What an event reports. */
+export type EventType =
+  | "message.sent"
+  | "message.delivered"
+  | "message.read"
+  | "message.failed"
+  | "message.received"
+  | "message.echoed"
+  | "campaign.completed"
+  | "webhook.test"
 
 /** The content under the name of the type, for the types that the provider documents. */
 export interface ReceivedContentByType {

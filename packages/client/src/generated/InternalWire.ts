@@ -3,8 +3,9 @@
  * the API definition; do not edit.
  */
 import type { Json } from "../Json.ts"
-import type { SendMessage } from "./Wire.ts"
-import type { Event, MessageFailure } from "./Event.ts"
+import type { InternalPage, Page } from "../Page.ts"
+import type { MessageStatus, MessageType, SendMessage, TemplateContent, TemplateQuery } from "./Wire.ts"
+import type { Event, EventType, MessageFailure, ProviderDetail } from "./Event.ts"
 
 export interface SentFromDashboard {
   readonly status: "sent"
@@ -16,47 +17,25 @@ export interface SentFromDashboard {
 
 export interface ListedMessage {
   readonly id: string
-  readonly status: "queued" | "sending" | "unknown" | "sent" | "failed" | "delivered" | "read" | "skipped"
+  readonly status: MessageStatus
   readonly providerMessageId: string | null
-  /** null if a person sent it from the dashboard */
+  /** null if a person sent it from the dashboard. */
   readonly apiKeyId: string | null
   readonly to: string
   readonly from: string
-  readonly type:
-    | "template"
-    | "text"
-    | "image"
-    | "audio"
-    | "video"
-    | "document"
-    | "sticker"
-    | "location"
-    | "contacts"
-    | "interactive"
-    | "reaction"
+  readonly type: MessageType
   readonly createdAt: string
 }
 
 export interface MessageDetail {
   readonly id: string
-  readonly status: "queued" | "sending" | "unknown" | "sent" | "failed" | "delivered" | "read" | "skipped"
+  readonly status: MessageStatus
   readonly providerMessageId: string | null
-  /** null if a person sent it from the dashboard */
+  /** null if a person sent it from the dashboard. */
   readonly apiKeyId: string | null
   readonly to: string
   readonly from: string
-  readonly type:
-    | "template"
-    | "text"
-    | "image"
-    | "audio"
-    | "video"
-    | "document"
-    | "sticker"
-    | "location"
-    | "contacts"
-    | "interactive"
-    | "reaction"
+  readonly type: MessageType
   readonly createdAt: string
   readonly sentAt: string | null
   readonly deliveredAt: string | null
@@ -504,29 +483,29 @@ export interface ApiKey {
   readonly expiresAt: string | null
   readonly revokedAt: string | null
   readonly requireSignature: boolean
-  /** The only phone numbers that the key may send from; null: all of the workspace */
+  /** The only phone numbers that the key may send from; null: all of the workspace. */
   readonly phoneNumberIds: ReadonlyArray<string> | null
-  /** The only networks that the key may be used from; null: anywhere */
+  /** The only networks that the key may be used from; null: anywhere. */
   readonly allowedCidrs: ReadonlyArray<string> | null
 }
 
 export interface CreateApiKey {
-  /** 1 to 100 characters, not counting white space around them */
+  /** 1 to 100 characters, not counting white space around them. */
   readonly name: string
-  /** ISO 8601, to the day or finer; UTC if it has no offset */
+  /** ISO 8601, to the day or finer; UTC if it has no offset. */
   readonly expiresAt?: string
-  /** Whether mutating requests with the key must be signed */
+  /** Whether mutating requests with the key must be signed. */
   readonly requireSignature?: boolean
   /**
    * What the key may do, in any order; `messages:send` is always added. If omitted: `messages:send`, `messages:read`,
-   * `media:write`
+   * `media:write`.
    */
   readonly scopes?: ReadonlyArray<"messages:send" | "messages:read" | "media:write" | "contacts:write" | "campaigns:write">
-  /** The ids of the only phone numbers of the workspace that the key may send from; if omitted, all */
+  /** The ids of the only phone numbers of the workspace that the key may send from; if omitted, all. */
   readonly phoneNumberIds?: ReadonlyArray<string>
   /**
    * The only networks that the key may be used from, as CIDRs like `203.0.113.0/24` or single addresses; if omitted,
-   * anywhere. From elsewhere, the key is answered as if it did not exist
+   * anywhere. From elsewhere, the key is answered as if it did not exist.
    */
   readonly allowedCidrs?: ReadonlyArray<string>
 }
@@ -562,7 +541,7 @@ export interface SetUp {
 }
 
 export interface SignInMethod {
-  /** `oidc`: open `/internal/oidc/sign-in` in the browser */
+  /** `oidc`: open `/internal/oidc/sign-in` in the browser. */
   readonly method: "password" | "oidc"
 }
 
@@ -570,7 +549,7 @@ export interface OwnWorkspace {
   readonly id: string
   readonly name: string
   readonly role: "member" | "developer" | "admin" | "owner"
-  /** Whether the session is in this workspace */
+  /** Whether the session is in this workspace. */
   readonly isCurrent: boolean
 }
 
@@ -586,9 +565,9 @@ export interface OwnSession {
   readonly id: string
   readonly createdAt: string
   readonly expiresAt: string
-  /** The address from which the session was opened */
+  /** The address from which the session was opened. */
   readonly address: string | null
-  /** The browser with which the session was opened */
+  /** The browser with which the session was opened. */
   readonly agent: string | null
   readonly isCurrent: boolean
 }
@@ -608,15 +587,15 @@ export interface ResetPassword {
 }
 
 export interface Member {
-  /** `usr_…` for a member, `inv_…` for an invitation */
+  /** `usr_…` for a member, `inv_…` for an invitation. */
   readonly id: string
   readonly email: string
   readonly role: "member" | "developer" | "admin" | "owner"
   readonly status: "active" | "invited"
   readonly createdAt: string
-  /** When the invitation expires; null for a member */
+  /** When the invitation expires; null for a member. */
   readonly expiresAt: string | null
-  /** Who made the invitation; null for a member, and for an invitation by the operator's command */
+  /** Who made the invitation; null for a member, and for an invitation by the operator's command. */
   readonly invitedBy: {
     readonly userId: string
     readonly email: string
@@ -630,7 +609,7 @@ export interface InviteMember {
 
 export interface InvitedMember {
   readonly id: string
-  /** Missing from a repeated response: invite again for another link */
+  /** Missing from a repeated response: invite again for another link. */
   readonly inviteUrl?: string
   readonly expiresAt: string
 }
@@ -670,362 +649,31 @@ export interface SenderBlock {
   readonly message: string
   readonly since: string
   readonly until: string | null
-  readonly provider: {
-    readonly code: string
-    readonly message: string
-  } | null
+  readonly provider: ProviderDetail | null
 }
 
 export interface CreateCampaign {
   readonly name: string
-  /** The template, as in a send. `{{name}}` in a value is replaced by each recipient's variable of that name */
-  readonly template: {
-    readonly name: string
-    readonly language: string
-    readonly bodyParams?:
-      | ReadonlyArray<
-        | string
-        | {
-          readonly currency: {
-            readonly fallback_value: string
-            readonly code: string
-            readonly amount_1000: number
-          }
-        }
-        | {
-          readonly date_time: {
-            readonly fallback_value: string
-            readonly calendar?: string
-            readonly day_of_week?: number
-            readonly year?: number
-            readonly month?: number
-            readonly day_of_month?: number
-            readonly hour?: number
-            readonly minute?: number
-          }
-        }>
-      | {
-        readonly [field: string]:
-          | string
-          | {
-            readonly currency: {
-              readonly fallback_value: string
-              readonly code: string
-              readonly amount_1000: number
-            }
-          }
-          | {
-            readonly date_time: {
-              readonly fallback_value: string
-              readonly calendar?: string
-              readonly day_of_week?: number
-              readonly year?: number
-              readonly month?: number
-              readonly day_of_month?: number
-              readonly hour?: number
-              readonly minute?: number
-            }
-          }
-      }
-    readonly header?: {
-      readonly text?: string
-      readonly image?: {
-        readonly media?: string
-        readonly link?: string
-      }
-      readonly video?: {
-        readonly media?: string
-        readonly link?: string
-      }
-      readonly document?: {
-        readonly media?: string
-        readonly link?: string
-        readonly filename?: string
-      }
-      readonly location?: {
-        readonly latitude: number
-        readonly longitude: number
-        readonly name?: string
-        readonly address?: string
-      }
-    }
-    readonly buttons?: ReadonlyArray<{
-      readonly index: number
-      readonly urlSuffix?: string
-      readonly payload?: string
-      readonly code?: string
-      readonly flowToken?: string
-      readonly flowData?: {
-        readonly [field: string]: Json
-      }
-      readonly thumbnailProductRetailerId?: string
-    }>
-    readonly cards?: ReadonlyArray<{
-      readonly header?: {
-        readonly text?: string
-        readonly image?: {
-          readonly media?: string
-          readonly link?: string
-        }
-        readonly video?: {
-          readonly media?: string
-          readonly link?: string
-        }
-        readonly document?: {
-          readonly media?: string
-          readonly link?: string
-          readonly filename?: string
-        }
-        readonly location?: {
-          readonly latitude: number
-          readonly longitude: number
-          readonly name?: string
-          readonly address?: string
-        }
-      }
-      readonly bodyParams?:
-        | ReadonlyArray<
-          | string
-          | {
-            readonly currency: {
-              readonly fallback_value: string
-              readonly code: string
-              readonly amount_1000: number
-            }
-          }
-          | {
-            readonly date_time: {
-              readonly fallback_value: string
-              readonly calendar?: string
-              readonly day_of_week?: number
-              readonly year?: number
-              readonly month?: number
-              readonly day_of_month?: number
-              readonly hour?: number
-              readonly minute?: number
-            }
-          }>
-        | {
-          readonly [field: string]:
-            | string
-            | {
-              readonly currency: {
-                readonly fallback_value: string
-                readonly code: string
-                readonly amount_1000: number
-              }
-            }
-            | {
-              readonly date_time: {
-                readonly fallback_value: string
-                readonly calendar?: string
-                readonly day_of_week?: number
-                readonly year?: number
-                readonly month?: number
-                readonly day_of_month?: number
-                readonly hour?: number
-                readonly minute?: number
-              }
-            }
-        }
-      readonly buttons?: ReadonlyArray<{
-        readonly index: number
-        readonly urlSuffix?: string
-        readonly payload?: string
-        readonly code?: string
-        readonly flowToken?: string
-        readonly flowData?: {
-          readonly [field: string]: Json
-        }
-        readonly thumbnailProductRetailerId?: string
-      }>
-    }>
-    readonly limitedTimeOffer?: {
-      readonly expiresAt: string
-    }
-  }
-  /** A second variant of the template: half of the customers, chosen by chance, get it */
-  readonly templateB?: {
-    readonly name: string
-    readonly language: string
-    readonly bodyParams?:
-      | ReadonlyArray<
-        | string
-        | {
-          readonly currency: {
-            readonly fallback_value: string
-            readonly code: string
-            readonly amount_1000: number
-          }
-        }
-        | {
-          readonly date_time: {
-            readonly fallback_value: string
-            readonly calendar?: string
-            readonly day_of_week?: number
-            readonly year?: number
-            readonly month?: number
-            readonly day_of_month?: number
-            readonly hour?: number
-            readonly minute?: number
-          }
-        }>
-      | {
-        readonly [field: string]:
-          | string
-          | {
-            readonly currency: {
-              readonly fallback_value: string
-              readonly code: string
-              readonly amount_1000: number
-            }
-          }
-          | {
-            readonly date_time: {
-              readonly fallback_value: string
-              readonly calendar?: string
-              readonly day_of_week?: number
-              readonly year?: number
-              readonly month?: number
-              readonly day_of_month?: number
-              readonly hour?: number
-              readonly minute?: number
-            }
-          }
-      }
-    readonly header?: {
-      readonly text?: string
-      readonly image?: {
-        readonly media?: string
-        readonly link?: string
-      }
-      readonly video?: {
-        readonly media?: string
-        readonly link?: string
-      }
-      readonly document?: {
-        readonly media?: string
-        readonly link?: string
-        readonly filename?: string
-      }
-      readonly location?: {
-        readonly latitude: number
-        readonly longitude: number
-        readonly name?: string
-        readonly address?: string
-      }
-    }
-    readonly buttons?: ReadonlyArray<{
-      readonly index: number
-      readonly urlSuffix?: string
-      readonly payload?: string
-      readonly code?: string
-      readonly flowToken?: string
-      readonly flowData?: {
-        readonly [field: string]: Json
-      }
-      readonly thumbnailProductRetailerId?: string
-    }>
-    readonly cards?: ReadonlyArray<{
-      readonly header?: {
-        readonly text?: string
-        readonly image?: {
-          readonly media?: string
-          readonly link?: string
-        }
-        readonly video?: {
-          readonly media?: string
-          readonly link?: string
-        }
-        readonly document?: {
-          readonly media?: string
-          readonly link?: string
-          readonly filename?: string
-        }
-        readonly location?: {
-          readonly latitude: number
-          readonly longitude: number
-          readonly name?: string
-          readonly address?: string
-        }
-      }
-      readonly bodyParams?:
-        | ReadonlyArray<
-          | string
-          | {
-            readonly currency: {
-              readonly fallback_value: string
-              readonly code: string
-              readonly amount_1000: number
-            }
-          }
-          | {
-            readonly date_time: {
-              readonly fallback_value: string
-              readonly calendar?: string
-              readonly day_of_week?: number
-              readonly year?: number
-              readonly month?: number
-              readonly day_of_month?: number
-              readonly hour?: number
-              readonly minute?: number
-            }
-          }>
-        | {
-          readonly [field: string]:
-            | string
-            | {
-              readonly currency: {
-                readonly fallback_value: string
-                readonly code: string
-                readonly amount_1000: number
-              }
-            }
-            | {
-              readonly date_time: {
-                readonly fallback_value: string
-                readonly calendar?: string
-                readonly day_of_week?: number
-                readonly year?: number
-                readonly month?: number
-                readonly day_of_month?: number
-                readonly hour?: number
-                readonly minute?: number
-              }
-            }
-        }
-      readonly buttons?: ReadonlyArray<{
-        readonly index: number
-        readonly urlSuffix?: string
-        readonly payload?: string
-        readonly code?: string
-        readonly flowToken?: string
-        readonly flowData?: {
-          readonly [field: string]: Json
-        }
-        readonly thumbnailProductRetailerId?: string
-      }>
-    }>
-    readonly limitedTimeOffer?: {
-      readonly expiresAt: string
-    }
-  }
-  /** A phone number of the workspace, by id or in E.164; defaults to the default number */
+  /** The template, as in a send. `{{name}}` in a value is replaced by each recipient's variable of that name. */
+  readonly template: TemplateContent
+  /** A second variant of the template: half of the customers, chosen by chance, get it. */
+  readonly templateB?: TemplateContent
+  /** A phone number of the workspace, by id or in E.164; defaults to the default number. */
   readonly from?: string
-  /** ISO 8601, to the day or finer; UTC if it has no offset */
+  /** ISO 8601, to the day or finer; UTC if it has no offset. */
   readonly startAt?: string
-  /** ISO 8601, to the day or finer; UTC if it has no offset */
+  /** ISO 8601, to the day or finer; UTC if it has no offset. */
   readonly notAfter?: string
   readonly quietHours?: QuietHours
-  /** The share of the phone number's rate that it may use; defaults to 0.5 */
+  /** The share of the phone number's rate that it may use; defaults to 0.5. */
   readonly share?: number
-  /** The share of failures in its last 1,000 messages above which it pauses itself; defaults to 0.2 */
+  /** The share of failures in its last 1,000 messages above which it pauses itself; defaults to 0.2. */
   readonly maxFailureRate?: number
-  /** The share of its customers, chosen by chance, who get nothing, for comparison; defaults to 0 */
+  /** The share of its customers, chosen by chance, who get nothing, for comparison; defaults to 0. */
   readonly holdout?: number
 }
 
-/** The daily period, by each recipient's own clock, in which nothing is sent: times of day as `HH:MM` */
+/** The daily period, by each recipient's own clock, in which nothing is sent: times of day as `HH:MM`. */
 export interface QuietHours {
   readonly from: string
   readonly to: string
@@ -1052,336 +700,8 @@ export interface Campaign {
     | "failure_rate"
     | "provider_policy"
     | "restored" | null
-  readonly template: {
-    readonly name: string
-    readonly language: string
-    readonly bodyParams?:
-      | ReadonlyArray<
-        | string
-        | {
-          readonly currency: {
-            readonly fallback_value: string
-            readonly code: string
-            readonly amount_1000: number
-          }
-        }
-        | {
-          readonly date_time: {
-            readonly fallback_value: string
-            readonly calendar?: string
-            readonly day_of_week?: number
-            readonly year?: number
-            readonly month?: number
-            readonly day_of_month?: number
-            readonly hour?: number
-            readonly minute?: number
-          }
-        }>
-      | {
-        readonly [field: string]:
-          | string
-          | {
-            readonly currency: {
-              readonly fallback_value: string
-              readonly code: string
-              readonly amount_1000: number
-            }
-          }
-          | {
-            readonly date_time: {
-              readonly fallback_value: string
-              readonly calendar?: string
-              readonly day_of_week?: number
-              readonly year?: number
-              readonly month?: number
-              readonly day_of_month?: number
-              readonly hour?: number
-              readonly minute?: number
-            }
-          }
-      }
-    readonly header?: {
-      readonly text?: string
-      readonly image?: {
-        readonly media?: string
-        readonly link?: string
-      }
-      readonly video?: {
-        readonly media?: string
-        readonly link?: string
-      }
-      readonly document?: {
-        readonly media?: string
-        readonly link?: string
-        readonly filename?: string
-      }
-      readonly location?: {
-        readonly latitude: number
-        readonly longitude: number
-        readonly name?: string
-        readonly address?: string
-      }
-    }
-    readonly buttons?: ReadonlyArray<{
-      readonly index: number
-      readonly urlSuffix?: string
-      readonly payload?: string
-      readonly code?: string
-      readonly flowToken?: string
-      readonly flowData?: {
-        readonly [field: string]: Json
-      }
-      readonly thumbnailProductRetailerId?: string
-    }>
-    readonly cards?: ReadonlyArray<{
-      readonly header?: {
-        readonly text?: string
-        readonly image?: {
-          readonly media?: string
-          readonly link?: string
-        }
-        readonly video?: {
-          readonly media?: string
-          readonly link?: string
-        }
-        readonly document?: {
-          readonly media?: string
-          readonly link?: string
-          readonly filename?: string
-        }
-        readonly location?: {
-          readonly latitude: number
-          readonly longitude: number
-          readonly name?: string
-          readonly address?: string
-        }
-      }
-      readonly bodyParams?:
-        | ReadonlyArray<
-          | string
-          | {
-            readonly currency: {
-              readonly fallback_value: string
-              readonly code: string
-              readonly amount_1000: number
-            }
-          }
-          | {
-            readonly date_time: {
-              readonly fallback_value: string
-              readonly calendar?: string
-              readonly day_of_week?: number
-              readonly year?: number
-              readonly month?: number
-              readonly day_of_month?: number
-              readonly hour?: number
-              readonly minute?: number
-            }
-          }>
-        | {
-          readonly [field: string]:
-            | string
-            | {
-              readonly currency: {
-                readonly fallback_value: string
-                readonly code: string
-                readonly amount_1000: number
-              }
-            }
-            | {
-              readonly date_time: {
-                readonly fallback_value: string
-                readonly calendar?: string
-                readonly day_of_week?: number
-                readonly year?: number
-                readonly month?: number
-                readonly day_of_month?: number
-                readonly hour?: number
-                readonly minute?: number
-              }
-            }
-        }
-      readonly buttons?: ReadonlyArray<{
-        readonly index: number
-        readonly urlSuffix?: string
-        readonly payload?: string
-        readonly code?: string
-        readonly flowToken?: string
-        readonly flowData?: {
-          readonly [field: string]: Json
-        }
-        readonly thumbnailProductRetailerId?: string
-      }>
-    }>
-    readonly limitedTimeOffer?: {
-      readonly expiresAt: string
-    }
-  }
-  readonly templateB: {
-    readonly name: string
-    readonly language: string
-    readonly bodyParams?:
-      | ReadonlyArray<
-        | string
-        | {
-          readonly currency: {
-            readonly fallback_value: string
-            readonly code: string
-            readonly amount_1000: number
-          }
-        }
-        | {
-          readonly date_time: {
-            readonly fallback_value: string
-            readonly calendar?: string
-            readonly day_of_week?: number
-            readonly year?: number
-            readonly month?: number
-            readonly day_of_month?: number
-            readonly hour?: number
-            readonly minute?: number
-          }
-        }>
-      | {
-        readonly [field: string]:
-          | string
-          | {
-            readonly currency: {
-              readonly fallback_value: string
-              readonly code: string
-              readonly amount_1000: number
-            }
-          }
-          | {
-            readonly date_time: {
-              readonly fallback_value: string
-              readonly calendar?: string
-              readonly day_of_week?: number
-              readonly year?: number
-              readonly month?: number
-              readonly day_of_month?: number
-              readonly hour?: number
-              readonly minute?: number
-            }
-          }
-      }
-    readonly header?: {
-      readonly text?: string
-      readonly image?: {
-        readonly media?: string
-        readonly link?: string
-      }
-      readonly video?: {
-        readonly media?: string
-        readonly link?: string
-      }
-      readonly document?: {
-        readonly media?: string
-        readonly link?: string
-        readonly filename?: string
-      }
-      readonly location?: {
-        readonly latitude: number
-        readonly longitude: number
-        readonly name?: string
-        readonly address?: string
-      }
-    }
-    readonly buttons?: ReadonlyArray<{
-      readonly index: number
-      readonly urlSuffix?: string
-      readonly payload?: string
-      readonly code?: string
-      readonly flowToken?: string
-      readonly flowData?: {
-        readonly [field: string]: Json
-      }
-      readonly thumbnailProductRetailerId?: string
-    }>
-    readonly cards?: ReadonlyArray<{
-      readonly header?: {
-        readonly text?: string
-        readonly image?: {
-          readonly media?: string
-          readonly link?: string
-        }
-        readonly video?: {
-          readonly media?: string
-          readonly link?: string
-        }
-        readonly document?: {
-          readonly media?: string
-          readonly link?: string
-          readonly filename?: string
-        }
-        readonly location?: {
-          readonly latitude: number
-          readonly longitude: number
-          readonly name?: string
-          readonly address?: string
-        }
-      }
-      readonly bodyParams?:
-        | ReadonlyArray<
-          | string
-          | {
-            readonly currency: {
-              readonly fallback_value: string
-              readonly code: string
-              readonly amount_1000: number
-            }
-          }
-          | {
-            readonly date_time: {
-              readonly fallback_value: string
-              readonly calendar?: string
-              readonly day_of_week?: number
-              readonly year?: number
-              readonly month?: number
-              readonly day_of_month?: number
-              readonly hour?: number
-              readonly minute?: number
-            }
-          }>
-        | {
-          readonly [field: string]:
-            | string
-            | {
-              readonly currency: {
-                readonly fallback_value: string
-                readonly code: string
-                readonly amount_1000: number
-              }
-            }
-            | {
-              readonly date_time: {
-                readonly fallback_value: string
-                readonly calendar?: string
-                readonly day_of_week?: number
-                readonly year?: number
-                readonly month?: number
-                readonly day_of_month?: number
-                readonly hour?: number
-                readonly minute?: number
-              }
-            }
-        }
-      readonly buttons?: ReadonlyArray<{
-        readonly index: number
-        readonly urlSuffix?: string
-        readonly payload?: string
-        readonly code?: string
-        readonly flowToken?: string
-        readonly flowData?: {
-          readonly [field: string]: Json
-        }
-        readonly thumbnailProductRetailerId?: string
-      }>
-    }>
-    readonly limitedTimeOffer?: {
-      readonly expiresAt: string
-    }
-  } | null
+  readonly template: TemplateContent
+  readonly templateB: TemplateContent | null
   readonly from: string | null
   readonly startAt: string | null
   readonly notAfter: string | null
@@ -1402,7 +722,7 @@ export interface Campaign {
     readonly reason: string
     readonly recipients: number
   }>
-  /** The result by variant of the template: `a` is `template`. `null` without `templateB` */
+  /** The result by variant of the template: `a` is `template`. `null` without `templateB`. */
   readonly comparison: CampaignComparison | null
 }
 
@@ -1412,9 +732,9 @@ export interface CampaignForecast {
   readonly messagingLimit: number | null
   readonly days: number | null
   readonly seconds: number
-  /** The messages by the price that they are expected to have, by market, category and type */
+  /** The messages by the price that they are expected to have, by market, category and type. */
   readonly lines: ReadonlyArray<UsageLine>
-  /** The sum of `lines` in each currency; empty if the operator has loaded no rate card */
+  /** The sum of `lines` in each currency; empty if the operator has loaded no rate card. */
   readonly costs: ReadonlyArray<{
     readonly currency: string
     readonly amount: string
@@ -1422,21 +742,21 @@ export interface CampaignForecast {
 }
 
 export interface UsageLine {
-  /** The customer's country, ISO 3166-1 alpha-2; `ZZ` if not known */
+  /** The customer's country, ISO 3166-1 alpha-2; `ZZ` if not known. */
   readonly market: string
-  /** As the provider reported it, such as `marketing` */
+  /** As the provider reported it, such as `marketing`. */
   readonly category: string
-  /** As the provider reported it, such as `regular` or `free_customer_service` */
+  /** As the provider reported it, such as `regular` or `free_customer_service`. */
   readonly type: string
-  /** null if the provider says nothing of it; then `cost` is what the messages cost if they are charged */
+  /** null if the provider says nothing of it; then `cost` is what the messages cost if they are charged. */
   readonly billable: boolean | null
   readonly messages: number
-  /** null if nothing is charged, or if the operator has loaded no rate for it */
+  /** null if nothing is charged, or if the operator has loaded no rate for it. */
   readonly cost: {
     readonly currency: string
-    /** A decimal number, such as `12.3456` */
+    /** A decimal number, such as `12.3456`. */
     readonly amount: string
-    /** The day from which the rates used are valid */
+    /** The day from which the rates used are valid. */
     readonly ratesFrom: string
   } | null
 }
@@ -1458,9 +778,9 @@ export interface CampaignComparison {
     readonly a: CampaignCounts
     readonly b: CampaignCounts
   }
-  /** The shares that were delivered; `null` until both variants were sent to a customer */
+  /** The shares that were delivered; `null` until both variants were sent to a customer. */
   readonly delivered: CampaignDifference | null
-  /** The shares that were read */
+  /** The shares that were read. */
   readonly read: CampaignDifference | null
 }
 
@@ -1470,352 +790,24 @@ export interface CampaignDifference {
   readonly difference: number
   readonly low: number
   readonly high: number
-  /** Whether the difference can be told from chance: the interval from `low` to `high` does not contain 0 */
+  /** Whether the difference can be told from chance: the interval from `low` to `high` does not contain 0. */
   readonly isDistinguishable: boolean
 }
 
 export interface EditCampaign {
   readonly name?: string
-  /** The template, as in a send. `{{name}}` in a value is replaced by each recipient's variable of that name */
-  readonly template?: {
-    readonly name: string
-    readonly language: string
-    readonly bodyParams?:
-      | ReadonlyArray<
-        | string
-        | {
-          readonly currency: {
-            readonly fallback_value: string
-            readonly code: string
-            readonly amount_1000: number
-          }
-        }
-        | {
-          readonly date_time: {
-            readonly fallback_value: string
-            readonly calendar?: string
-            readonly day_of_week?: number
-            readonly year?: number
-            readonly month?: number
-            readonly day_of_month?: number
-            readonly hour?: number
-            readonly minute?: number
-          }
-        }>
-      | {
-        readonly [field: string]:
-          | string
-          | {
-            readonly currency: {
-              readonly fallback_value: string
-              readonly code: string
-              readonly amount_1000: number
-            }
-          }
-          | {
-            readonly date_time: {
-              readonly fallback_value: string
-              readonly calendar?: string
-              readonly day_of_week?: number
-              readonly year?: number
-              readonly month?: number
-              readonly day_of_month?: number
-              readonly hour?: number
-              readonly minute?: number
-            }
-          }
-      }
-    readonly header?: {
-      readonly text?: string
-      readonly image?: {
-        readonly media?: string
-        readonly link?: string
-      }
-      readonly video?: {
-        readonly media?: string
-        readonly link?: string
-      }
-      readonly document?: {
-        readonly media?: string
-        readonly link?: string
-        readonly filename?: string
-      }
-      readonly location?: {
-        readonly latitude: number
-        readonly longitude: number
-        readonly name?: string
-        readonly address?: string
-      }
-    }
-    readonly buttons?: ReadonlyArray<{
-      readonly index: number
-      readonly urlSuffix?: string
-      readonly payload?: string
-      readonly code?: string
-      readonly flowToken?: string
-      readonly flowData?: {
-        readonly [field: string]: Json
-      }
-      readonly thumbnailProductRetailerId?: string
-    }>
-    readonly cards?: ReadonlyArray<{
-      readonly header?: {
-        readonly text?: string
-        readonly image?: {
-          readonly media?: string
-          readonly link?: string
-        }
-        readonly video?: {
-          readonly media?: string
-          readonly link?: string
-        }
-        readonly document?: {
-          readonly media?: string
-          readonly link?: string
-          readonly filename?: string
-        }
-        readonly location?: {
-          readonly latitude: number
-          readonly longitude: number
-          readonly name?: string
-          readonly address?: string
-        }
-      }
-      readonly bodyParams?:
-        | ReadonlyArray<
-          | string
-          | {
-            readonly currency: {
-              readonly fallback_value: string
-              readonly code: string
-              readonly amount_1000: number
-            }
-          }
-          | {
-            readonly date_time: {
-              readonly fallback_value: string
-              readonly calendar?: string
-              readonly day_of_week?: number
-              readonly year?: number
-              readonly month?: number
-              readonly day_of_month?: number
-              readonly hour?: number
-              readonly minute?: number
-            }
-          }>
-        | {
-          readonly [field: string]:
-            | string
-            | {
-              readonly currency: {
-                readonly fallback_value: string
-                readonly code: string
-                readonly amount_1000: number
-              }
-            }
-            | {
-              readonly date_time: {
-                readonly fallback_value: string
-                readonly calendar?: string
-                readonly day_of_week?: number
-                readonly year?: number
-                readonly month?: number
-                readonly day_of_month?: number
-                readonly hour?: number
-                readonly minute?: number
-              }
-            }
-        }
-      readonly buttons?: ReadonlyArray<{
-        readonly index: number
-        readonly urlSuffix?: string
-        readonly payload?: string
-        readonly code?: string
-        readonly flowToken?: string
-        readonly flowData?: {
-          readonly [field: string]: Json
-        }
-        readonly thumbnailProductRetailerId?: string
-      }>
-    }>
-    readonly limitedTimeOffer?: {
-      readonly expiresAt: string
-    }
-  }
-  readonly templateB?: {
-    readonly name: string
-    readonly language: string
-    readonly bodyParams?:
-      | ReadonlyArray<
-        | string
-        | {
-          readonly currency: {
-            readonly fallback_value: string
-            readonly code: string
-            readonly amount_1000: number
-          }
-        }
-        | {
-          readonly date_time: {
-            readonly fallback_value: string
-            readonly calendar?: string
-            readonly day_of_week?: number
-            readonly year?: number
-            readonly month?: number
-            readonly day_of_month?: number
-            readonly hour?: number
-            readonly minute?: number
-          }
-        }>
-      | {
-        readonly [field: string]:
-          | string
-          | {
-            readonly currency: {
-              readonly fallback_value: string
-              readonly code: string
-              readonly amount_1000: number
-            }
-          }
-          | {
-            readonly date_time: {
-              readonly fallback_value: string
-              readonly calendar?: string
-              readonly day_of_week?: number
-              readonly year?: number
-              readonly month?: number
-              readonly day_of_month?: number
-              readonly hour?: number
-              readonly minute?: number
-            }
-          }
-      }
-    readonly header?: {
-      readonly text?: string
-      readonly image?: {
-        readonly media?: string
-        readonly link?: string
-      }
-      readonly video?: {
-        readonly media?: string
-        readonly link?: string
-      }
-      readonly document?: {
-        readonly media?: string
-        readonly link?: string
-        readonly filename?: string
-      }
-      readonly location?: {
-        readonly latitude: number
-        readonly longitude: number
-        readonly name?: string
-        readonly address?: string
-      }
-    }
-    readonly buttons?: ReadonlyArray<{
-      readonly index: number
-      readonly urlSuffix?: string
-      readonly payload?: string
-      readonly code?: string
-      readonly flowToken?: string
-      readonly flowData?: {
-        readonly [field: string]: Json
-      }
-      readonly thumbnailProductRetailerId?: string
-    }>
-    readonly cards?: ReadonlyArray<{
-      readonly header?: {
-        readonly text?: string
-        readonly image?: {
-          readonly media?: string
-          readonly link?: string
-        }
-        readonly video?: {
-          readonly media?: string
-          readonly link?: string
-        }
-        readonly document?: {
-          readonly media?: string
-          readonly link?: string
-          readonly filename?: string
-        }
-        readonly location?: {
-          readonly latitude: number
-          readonly longitude: number
-          readonly name?: string
-          readonly address?: string
-        }
-      }
-      readonly bodyParams?:
-        | ReadonlyArray<
-          | string
-          | {
-            readonly currency: {
-              readonly fallback_value: string
-              readonly code: string
-              readonly amount_1000: number
-            }
-          }
-          | {
-            readonly date_time: {
-              readonly fallback_value: string
-              readonly calendar?: string
-              readonly day_of_week?: number
-              readonly year?: number
-              readonly month?: number
-              readonly day_of_month?: number
-              readonly hour?: number
-              readonly minute?: number
-            }
-          }>
-        | {
-          readonly [field: string]:
-            | string
-            | {
-              readonly currency: {
-                readonly fallback_value: string
-                readonly code: string
-                readonly amount_1000: number
-              }
-            }
-            | {
-              readonly date_time: {
-                readonly fallback_value: string
-                readonly calendar?: string
-                readonly day_of_week?: number
-                readonly year?: number
-                readonly month?: number
-                readonly day_of_month?: number
-                readonly hour?: number
-                readonly minute?: number
-              }
-            }
-        }
-      readonly buttons?: ReadonlyArray<{
-        readonly index: number
-        readonly urlSuffix?: string
-        readonly payload?: string
-        readonly code?: string
-        readonly flowToken?: string
-        readonly flowData?: {
-          readonly [field: string]: Json
-        }
-        readonly thumbnailProductRetailerId?: string
-      }>
-    }>
-    readonly limitedTimeOffer?: {
-      readonly expiresAt: string
-    }
-  } | null
+  /** The template, as in a send. `{{name}}` in a value is replaced by each recipient's variable of that name. */
+  readonly template?: TemplateContent
+  readonly templateB?: TemplateContent | null
   readonly from?: string | null
   readonly startAt?: string | null
   readonly notAfter?: string | null
   readonly quietHours?: QuietHours | null
-  /** The share of the phone number's rate that it may use; defaults to 0.5 */
+  /** The share of the phone number's rate that it may use; defaults to 0.5. */
   readonly share?: number
-  /** The share of failures in its last 1,000 messages above which it pauses itself; defaults to 0.2 */
+  /** The share of failures in its last 1,000 messages above which it pauses itself; defaults to 0.2. */
   readonly maxFailureRate?: number
-  /** The share of its customers, chosen by chance, who get nothing, for comparison; defaults to 0 */
+  /** The share of its customers, chosen by chance, who get nothing, for comparison; defaults to 0. */
   readonly holdout?: number
 }
 
@@ -1830,13 +822,13 @@ export interface CampaignRow {
       | "template_params_mismatch"
     readonly message: string
     readonly line: number | null
-    /** What the file has in the place of what is wrong, else of the customer's name */
+    /** What the file has in the place of what is wrong, else of the customer's name. */
     readonly value: string | null
   } | null
   readonly messageId: string | null
   readonly to: string | null
   readonly variant: "a" | "b" | null
-  readonly status: "queued" | "sending" | "unknown" | "sent" | "failed" | "delivered" | "read" | "skipped" | null
+  readonly status: MessageStatus | null
   readonly outcome: "queued" | "sent" | "delivered" | "read" | "failed" | "held" | "unknown" | "skipped" | null
   readonly error: {
     readonly code: string
@@ -1872,22 +864,22 @@ export interface ConversationMessage {
   readonly from: string
   readonly to: string
   readonly type: string
-  /** What it said; {} once that was deleted */
+  /** What it said; {} once that was deleted. */
   readonly content: Json
-  /** What it quotes or answers; null if nothing */
+  /** What it quotes or answers; null if nothing. */
   readonly context: Json
   readonly at: string
 }
 
 export interface OptOutSettings {
-  /** Words that opt out, typed or on a button, besides the defaults */
+  /** Words that opt out, typed or on a button, besides the defaults. */
   readonly stopWords: ReadonlyArray<string>
-  /** Words that opt in, besides the defaults */
+  /** Words that opt in, besides the defaults. */
   readonly startWords: ReadonlyArray<string>
-  /** Defaults that do not count */
+  /** Defaults that do not count. */
   readonly removed: ReadonlyArray<string>
   readonly defaults: ReadonlyArray<{
-    /** ISO 639 */
+    /** ISO 639. */
     readonly language: string
     readonly stopWords: ReadonlyArray<string>
     readonly startWords: ReadonlyArray<string>
@@ -1895,30 +887,30 @@ export interface OptOutSettings {
 }
 
 export interface OptOutWords {
-  /** Words that opt out, typed or on a button, besides the defaults */
+  /** Words that opt out, typed or on a button, besides the defaults. */
   readonly stopWords: ReadonlyArray<string>
-  /** Words that opt in, besides the defaults */
+  /** Words that opt in, besides the defaults. */
   readonly startWords: ReadonlyArray<string>
-  /** Defaults that do not count */
+  /** Defaults that do not count. */
   readonly removed: ReadonlyArray<string>
 }
 
 export interface Suppressions {
-  /** Further names that are opted out, of customers who were erased */
+  /** Further names that are opted out, of customers who were erased. */
   readonly others: number
   readonly names: ReadonlyArray<{
     readonly name: string
-    /** null for every number of the workspace */
+    /** null for every number of the workspace. */
     readonly phoneNumberId: string | null
     readonly optedOutAt: string
-    /** null if the customer or the provider opted them out */
+    /** null if the customer or the provider opted them out. */
     readonly source: "customer" | "provider" | "api" | "person" | "import" | null
   }>
 }
 
 export interface ImportedOptOuts {
   readonly added: number
-  /** Names that were opted out before */
+  /** Names that were opted out before. */
   readonly already: number
   readonly refused: ReadonlyArray<{
     readonly line: number
@@ -1932,15 +924,7 @@ export interface Webhook {
   readonly url: string
   readonly status: "active" | "paused"
   readonly envelope: "combined" | "a" | "b"
-  readonly eventTypes: ReadonlyArray<
-    | "message.sent"
-    | "message.delivered"
-    | "message.read"
-    | "message.failed"
-    | "message.received"
-    | "message.echoed"
-    | "campaign.completed"
-    | "webhook.test">
+  readonly eventTypes: ReadonlyArray<EventType>
   readonly createdAt: string
   readonly updatedAt: string
   readonly failingSince: string | null
@@ -1957,20 +941,12 @@ export interface Webhook {
 export interface PutWebhook {
   /**
    * An https URL whose host is a name or a public address, without a user name. An operator can allow http and private
-   * addresses
+   * addresses.
    */
   readonly url: string
   readonly envelope?: "combined" | "a" | "b"
-  /** Defaults to all types */
-  readonly eventTypes?: ReadonlyArray<
-    | "message.sent"
-    | "message.delivered"
-    | "message.read"
-    | "message.failed"
-    | "message.received"
-    | "message.echoed"
-    | "campaign.completed"
-    | "webhook.test">
+  /** Defaults to all types. */
+  readonly eventTypes?: ReadonlyArray<EventType>
 }
 
 export interface SetWebhook {
@@ -1978,27 +954,19 @@ export interface SetWebhook {
   readonly url: string
   readonly status: "active" | "paused"
   readonly envelope: "combined" | "a" | "b"
-  readonly eventTypes: ReadonlyArray<
-    | "message.sent"
-    | "message.delivered"
-    | "message.read"
-    | "message.failed"
-    | "message.received"
-    | "message.echoed"
-    | "campaign.completed"
-    | "webhook.test">
+  readonly eventTypes: ReadonlyArray<EventType>
   readonly createdAt: string
   readonly updatedAt: string
   readonly signingSecret?: string
 }
 
 export interface RotateSecret {
-  /** How long the old secret still signs besides the new one; defaults to a day; 0 ends it immediately */
+  /** How long the old secret still signs besides the new one; defaults to a day; 0 ends it immediately. */
   readonly overlapSeconds?: number
 }
 
 export interface RotatedSecret {
-  /** Missing from a repeated response: rotate again for another secret */
+  /** Missing from a repeated response: rotate again for another secret. */
   readonly signingSecret?: string
   readonly previousExpiresAt: string
 }
@@ -2048,15 +1016,7 @@ export interface WebhookStatus {
   readonly url: string
   readonly status: "active" | "paused"
   readonly envelope: "combined" | "a" | "b"
-  readonly eventTypes: ReadonlyArray<
-    | "message.sent"
-    | "message.delivered"
-    | "message.read"
-    | "message.failed"
-    | "message.received"
-    | "message.echoed"
-    | "campaign.completed"
-    | "webhook.test">
+  readonly eventTypes: ReadonlyArray<EventType>
   readonly createdAt: string
   readonly updatedAt: string
   readonly failingSince: string | null
@@ -2068,14 +1028,14 @@ export interface WebhookStatus {
 }
 
 export interface ResumeWebhook {
-  /** The held events to deliver; defaults to all. The others are skipped */
+  /** The held events to deliver; defaults to all. The others are skipped. */
   readonly replay?:
     | "all" | "none"
     | {
-      /** ISO 8601, to the day or finer; UTC if it has no offset */
+      /** ISO 8601, to the day or finer; UTC if it has no offset. */
       readonly since: string
     }
-  /** Resume without a probe */
+  /** Resume without a probe. */
   readonly force?: boolean
 }
 
@@ -2084,15 +1044,7 @@ export interface ResumedWebhook {
   readonly url: string
   readonly status: "active" | "paused"
   readonly envelope: "combined" | "a" | "b"
-  readonly eventTypes: ReadonlyArray<
-    | "message.sent"
-    | "message.delivered"
-    | "message.read"
-    | "message.failed"
-    | "message.received"
-    | "message.echoed"
-    | "campaign.completed"
-    | "webhook.test">
+  readonly eventTypes: ReadonlyArray<EventType>
   readonly createdAt: string
   readonly updatedAt: string
   readonly failingSince: string | null
@@ -2105,9 +1057,9 @@ export interface ResumedWebhook {
 }
 
 export interface VerifyDelivery {
-  /** The value of X-Service-Signature as the receiver got it, or lines of `Name: value` from its log */
+  /** The value of X-Service-Signature as the receiver got it, or lines of `Name: value` from its log. */
   readonly header: string
-  /** The raw body as the receiver got it, before parsing */
+  /** The raw body as the receiver got it, before parsing. */
   readonly body: string
 }
 
@@ -2125,15 +1077,7 @@ export interface VerifiedDelivery {
 export interface Delivery {
   readonly id: string
   readonly eventId: string
-  readonly eventType:
-    | "message.sent"
-    | "message.delivered"
-    | "message.read"
-    | "message.failed"
-    | "message.received"
-    | "message.echoed"
-    | "campaign.completed"
-    | "webhook.test"
+  readonly eventType: EventType
   readonly status: "pending" | "held" | "delivered" | "exhausted" | "skipped"
   readonly attemptCount: number
   readonly nextAttemptAt: string | null
@@ -2144,15 +1088,7 @@ export interface Delivery {
 export interface DeliveryDetail {
   readonly id: string
   readonly eventId: string
-  readonly eventType:
-    | "message.sent"
-    | "message.delivered"
-    | "message.read"
-    | "message.failed"
-    | "message.received"
-    | "message.echoed"
-    | "campaign.completed"
-    | "webhook.test"
+  readonly eventType: EventType
   readonly status: "pending" | "held" | "delivered" | "exhausted" | "skipped"
   readonly attemptCount: number
   readonly nextAttemptAt: string | null
@@ -2163,11 +1099,11 @@ export interface DeliveryDetail {
 }
 
 export interface CreateReplay {
-  /** ISO 8601, to the day or finer; UTC if it has no offset */
+  /** ISO 8601, to the day or finer; UTC if it has no offset. */
   readonly since: string
-  /** ISO 8601, to the day or finer; UTC if it has no offset */
+  /** ISO 8601, to the day or finer; UTC if it has no offset. */
   readonly until?: string
-  /** Only deliveries that ended with this status; if omitted, all that have ended */
+  /** Only deliveries that ended with this status; if omitted, all that have ended. */
   readonly status?: "delivered" | "exhausted" | "skipped"
 }
 
@@ -2188,9 +1124,9 @@ export interface RequestPage {
   readonly hasMore: boolean
   readonly nextCursor: string | null
   readonly since: string
-  /** The number of requests in this period, refused or not */
+  /** The number of requests in this period, refused or not. */
   readonly total: number
-  /** The refused requests by reason, most requests first */
+  /** The refused requests by reason, most requests first. */
   readonly groups: ReadonlyArray<RequestGroup>
 }
 
@@ -2198,10 +1134,10 @@ export interface ApiRequest {
   readonly id: string
   readonly apiKeyId: string
   readonly method: string
-  /** The route's template, such as `/v1/messages/:id` */
+  /** The route's template, such as `/v1/messages/:id`. */
   readonly route: string
   readonly status: number
-  /** The error's code; null if the request was not refused */
+  /** The error's code; null if the request was not refused. */
   readonly code: string | null
   readonly reason: string | null
   readonly at: string
@@ -2213,7 +1149,7 @@ export interface RequestGroup {
   readonly reason: string | null
   readonly count: number
   readonly lastAt: string
-  /** The keys of these requests, most requests first */
+  /** The keys of these requests, most requests first. */
   readonly keys: ReadonlyArray<{
     readonly apiKeyId: string
     readonly count: number
@@ -2275,16 +1211,16 @@ export interface AuditEntry {
     | "workspace.change"
     | "workspace.create"
     | "workspace.set_up"
-  /** The id of the changed resource */
+  /** The id of the changed resource. */
   readonly target: string | null
-  /** null if an operator's command made the change */
+  /** null if an operator's command made the change. */
   readonly by: {
     readonly userId: string
     readonly email: string
   } | null
   readonly address: string | null
   readonly requestId: string | null
-  /** Never contains a secret */
+  /** Never contains a secret. */
   readonly detail: {
     readonly [field: string]: string
   } | null
@@ -2305,63 +1241,63 @@ export interface Alert {
     | "webhook_failing"
     | "webhook_paused"
     | "webhook_pausing"
-  /** The id of the affected resource, or the month of a quota */
+  /** The id of the affected resource, or the month of a quota. */
   readonly subject: string
-  /** For people */
+  /** For people. */
   readonly message: string
   readonly openedAt: string
-  /** null while the problem lasts */
+  /** null while the problem lasts. */
   readonly closedAt: string | null
 }
 
 export interface AlertSettings {
-  /** Addresses that get a mail, if mail is set up */
+  /** Addresses that get a mail, if mail is set up. */
   readonly emails: ReadonlyArray<string>
-  /** The URL to which alerts are posted, signed with the webhook's secret like events; null for none */
+  /** The URL to which alerts are posted, signed with the webhook's secret like events; null for none. */
   readonly url: string | null
 }
 
 export interface Usage {
-  /** The current calendar month (UTC), such as `2026-01` */
+  /** The current calendar month (UTC), such as `2026-01`. */
   readonly month: string
-  /** Messages that count against this month's quota */
+  /** Messages that count against this month's quota. */
   readonly used: number
-  /** Messages a month; null if there is no limit */
+  /** Messages a month; null if there is no limit. */
   readonly quota: number | null
-  /** The workspace's rate limit */
+  /** The workspace's rate limit. */
   readonly requestsPerSecond: number
-  /** Newest first, at most 12; months without messages are omitted */
+  /** Newest first, at most 12; months without messages are omitted. */
   readonly months: ReadonlyArray<{
     readonly month: string
     readonly used: number
   }>
-  /** The messages of the period whose price the provider has reported, by market, category and type */
+  /** The messages of the period whose price the provider has reported, by market, category and type. */
   readonly lines: ReadonlyArray<UsageLine>
-  /** The sum of `lines` in each currency */
+  /** The sum of `lines` in each currency. */
   readonly costs: ReadonlyArray<{
     readonly currency: string
     readonly amount: string
   }>
   readonly since: string
-  /** 3600 for up to a week, 86400 for longer periods */
+  /** 3600 for up to a week, 86400 for longer periods. */
   readonly stepSeconds: number
-  /** Oldest first, without gaps; the last step is not over yet */
+  /** Oldest first, without gaps; the last step is not over yet. */
   readonly steps: ReadonlyArray<UsageStep>
 }
 
 export interface UsageStep {
   readonly at: string
-  /** Sends that the provider accepted */
+  /** Sends that the provider accepted. */
   readonly sendsAccepted: number
-  /** Sends that the provider refused or did not accept */
+  /** Sends that the provider refused or did not accept. */
   readonly sendsFailed: number
-  /** Sends whose outcome the provider did not confirm */
+  /** Sends whose outcome the provider did not confirm. */
   readonly sendsUnknown: number
-  /** Sends that a rule or limit of the service refused */
+  /** Sends that a rule or limit of the service refused. */
   readonly sendsRefused: number
-  /** Attempts at webhook deliveries that succeeded */
+  /** Attempts at webhook deliveries that succeeded. */
   readonly attemptsDelivered: number
-  /** Attempts at webhook deliveries that failed */
+  /** Attempts at webhook deliveries that failed. */
   readonly attemptsFailed: number
 }
 
@@ -2370,58 +1306,37 @@ export interface InternalRoutes {
   readonly "POST /internal/messages": { readonly body: SendMessage; readonly response: SentFromDashboard }
   readonly "GET /internal/messages": {
     readonly query: {
-  readonly status?: "queued" | "sending" | "unknown" | "sent" | "failed" | "delivered" | "read" | "skipped"
+  readonly status?: MessageStatus
   readonly to?: string
-  /** ISO 8601, to the day or finer; UTC if it has no offset */
-  readonly since?: string
-  /** ISO 8601, to the day or finer; UTC if it has no offset */
-  readonly until?: string
-  /** Exactly as given in the send */
+  /** ISO 8601, to the day or finer; UTC if it has no offset. */
+  readonly since?: string | Date
+  /** ISO 8601, to the day or finer; UTC if it has no offset. */
+  readonly until?: string | Date
+  /** Exactly as given in the send. */
   readonly clientReference?: string
-  /** The provider's id of the message */
+  /** The provider's id of the message. */
   readonly providerMessageId?: string
+  /** Items per page, 1 to 100; 25 by default. */
   readonly limit?: number
-  /** `next_cursor` of the previous page */
+  /** `next_cursor` of the previous page. */
   readonly cursor?: string
 }
-    readonly response: {
-  readonly data: ReadonlyArray<ListedMessage>
-  readonly hasMore: boolean
-  readonly nextCursor: string | null
-}
+    readonly response: InternalPage<ListedMessage>
   }
   readonly "GET /internal/messages/:id": { readonly response: MessageDetail }
-  readonly "GET /internal/templates": {
-    readonly query: {
-  readonly status?: string
-  readonly category?: string
-  readonly language?: string
-  readonly name?: string
-  readonly limit?: number
-  /** `next_cursor` of the previous page */
-  readonly cursor?: string
-}
-    readonly response: {
-  readonly data: ReadonlyArray<TemplateDetail>
-  readonly hasMore: boolean
-  readonly nextCursor: string | null
-}
-  }
+  readonly "GET /internal/templates": { readonly query: TemplateQuery; readonly response: InternalPage<TemplateDetail> }
   readonly "POST /internal/templates": { readonly body: CreateTemplate; readonly response: TemplateDetail }
   readonly "PATCH /internal/templates/:id": { readonly body: EditTemplate; readonly response: TemplateDetail }
   readonly "DELETE /internal/templates/:id": { readonly response: undefined }
   readonly "POST /internal/templates/sync": { readonly response: Synced }
   readonly "GET /internal/api-keys": {
     readonly query: {
+  /** Items per page, 1 to 100; 25 by default. */
   readonly limit?: number
-  /** `next_cursor` of the previous page */
+  /** `next_cursor` of the previous page. */
   readonly cursor?: string
 }
-    readonly response: {
-  readonly data: ReadonlyArray<ListedApiKey>
-  readonly hasMore: boolean
-  readonly nextCursor: string | null
-}
+    readonly response: InternalPage<ListedApiKey>
   }
   readonly "GET /internal/api-keys/:id": { readonly response: ApiKey }
   readonly "POST /internal/api-keys": { readonly body: CreateApiKey; readonly response: CreatedApiKey }
@@ -2431,22 +1346,10 @@ export interface InternalRoutes {
   readonly "GET /internal/sign-in": { readonly response: SignInMethod }
   readonly "GET /internal/session": { readonly response: Session }
   readonly "DELETE /internal/session": { readonly response: undefined }
-  readonly "GET /internal/workspaces": {
-    readonly response: {
-  readonly data: ReadonlyArray<OwnWorkspace>
-  readonly hasMore: boolean
-  readonly nextCursor: string | null
-}
-  }
+  readonly "GET /internal/workspaces": { readonly response: InternalPage<OwnWorkspace> }
   readonly "POST /internal/session/workspace": { readonly body: SwitchWorkspace; readonly response: Session }
   readonly "POST /internal/session/confirm": { readonly body: ConfirmSession; readonly response: undefined }
-  readonly "GET /internal/sessions": {
-    readonly response: {
-  readonly data: ReadonlyArray<OwnSession>
-  readonly hasMore: boolean
-  readonly nextCursor: string | null
-}
-  }
+  readonly "GET /internal/sessions": { readonly response: InternalPage<OwnSession> }
   readonly "DELETE /internal/sessions/:id": { readonly response: undefined }
   readonly "DELETE /internal/sessions": { readonly response: undefined }
   readonly "PUT /internal/password": { readonly body: ChangePassword; readonly response: undefined }
@@ -2455,13 +1358,7 @@ export interface InternalRoutes {
     readonly response: undefined
   }
   readonly "POST /internal/password/reset": { readonly body: ResetPassword; readonly response: undefined }
-  readonly "GET /internal/members": {
-    readonly response: {
-  readonly data: ReadonlyArray<Member>
-  readonly hasMore: boolean
-  readonly nextCursor: string | null
-}
-  }
+  readonly "GET /internal/members": { readonly response: InternalPage<Member> }
   readonly "POST /internal/members": { readonly body: InviteMember; readonly response: InvitedMember }
   readonly "PATCH /internal/members/:id": { readonly body: ChangeMember; readonly response: Member }
   readonly "DELETE /internal/members/:id": { readonly response: undefined }
@@ -2470,39 +1367,33 @@ export interface InternalRoutes {
   readonly "POST /internal/portal": { readonly body: OpenPortal; readonly response: Session }
   readonly "GET /internal/phone-numbers": {
     readonly query: {
+  /** Items per page, 1 to 100; 25 by default. */
   readonly limit?: number
-  /** `next_cursor` of the previous page */
+  /** `next_cursor` of the previous page. */
   readonly cursor?: string
 }
-    readonly response: {
-  readonly data: ReadonlyArray<PhoneNumber>
-  readonly hasMore: boolean
-  readonly nextCursor: string | null
-}
+    readonly response: InternalPage<PhoneNumber>
   }
   readonly "POST /internal/campaigns": { readonly body: CreateCampaign; readonly response: Campaign }
   readonly "GET /internal/campaigns": {
     readonly query: {
+  /** Items per page, 1 to 100; 25 by default. */
   readonly limit?: number
-  /** `next_cursor` of the previous page */
+  /** `next_cursor` of the previous page. */
   readonly cursor?: string
 }
-    readonly response: {
-  readonly data: ReadonlyArray<Campaign>
-  readonly hasMore: boolean
-  readonly nextCursor: string | null
-}
+    readonly response: InternalPage<Campaign>
   }
   readonly "GET /internal/campaigns/:id": { readonly response: Campaign }
   readonly "PATCH /internal/campaigns/:id": { readonly body: EditCampaign; readonly response: Campaign }
   readonly "DELETE /internal/campaigns/:id": { readonly response: undefined }
   readonly "PUT /internal/campaigns/:id/recipients": {
     readonly query: {
-  /** The country of the numbers without a country code, in ISO 3166-1 alpha-2 */
+  /** The country of the numbers without a country code, in ISO 3166-1 alpha-2. */
   readonly defaultCountry?: string
-  /** Whether the file replaces all rows that the campaign has; if not, it adds to them */
+  /** Whether the file replaces all rows that the campaign has; if not, it adds to them. */
   readonly replace?: boolean
-  /** The column of a CSV file with the phone numbers or user ids; defaults to `to` */
+  /** The column of a CSV file with the phone numbers or user ids; defaults to `to`. */
   readonly toColumn?: string
 }
     readonly response: Campaign
@@ -2514,10 +1405,11 @@ export interface InternalRoutes {
   readonly "POST /internal/campaigns/:id/cancel": { readonly response: Campaign }
   readonly "GET /internal/campaigns/:id/recipients": {
     readonly query: {
+  /** Items per page, 1 to 100; 25 by default. */
   readonly limit?: number
-  /** `next_cursor` of the previous page */
+  /** `next_cursor` of the previous page. */
   readonly cursor?: string
-  /** Only recipients with this outcome, or the rows that are not sent to */
+  /** Only recipients with this outcome, or the rows that are not sent to. */
   readonly outcome?:
     | "queued"
     | "sent"
@@ -2528,41 +1420,31 @@ export interface InternalRoutes {
     | "unknown"
     | "skipped"
     | "left_out"
-  /** Only recipients that failed or were skipped for this reason, and rows with this problem */
+  /** Only recipients that failed or were skipped for this reason, and rows with this problem. */
   readonly reason?: string
 }
-    readonly response: {
-  readonly data: ReadonlyArray<CampaignRow>
-  readonly hasMore: boolean
-  readonly nextCursor: string | null
-}
+    readonly response: InternalPage<CampaignRow>
   }
   readonly "GET /internal/contacts": {
     readonly query: {
-  /** Only contacts of this phone number */
+  /** Only contacts of this phone number. */
   readonly phoneNumberId?: string
+  /** Items per page, 1 to 100; 25 by default. */
   readonly limit?: number
-  /** `next_cursor` of the previous page */
+  /** `next_cursor` of the previous page. */
   readonly cursor?: string
 }
-    readonly response: {
-  readonly data: ReadonlyArray<Contact>
-  readonly hasMore: boolean
-  readonly nextCursor: string | null
-}
+    readonly response: InternalPage<Contact>
   }
   readonly "GET /internal/contacts/:id": { readonly response: Contact }
   readonly "GET /internal/contacts/:id/messages": {
     readonly query: {
+  /** Items per page, 1 to 100; 25 by default. */
   readonly limit?: number
-  /** `next_cursor` of the previous page */
+  /** `next_cursor` of the previous page. */
   readonly cursor?: string
 }
-    readonly response: {
-  readonly data: ReadonlyArray<ConversationMessage>
-  readonly hasMore: boolean
-  readonly nextCursor: string | null
-}
+    readonly response: InternalPage<ConversationMessage>
   }
   readonly "PUT /internal/contacts/:id/opt-out": { readonly response: Contact }
   readonly "DELETE /internal/contacts/:id/opt-out": { readonly response: Contact }
@@ -2581,18 +1463,10 @@ export interface InternalRoutes {
   readonly "GET /internal/webhook/deliveries": {
     readonly query: {
   readonly status?: "pending" | "held" | "delivered" | "exhausted" | "skipped"
-  readonly eventType?:
-    | "message.sent"
-    | "message.delivered"
-    | "message.read"
-    | "message.failed"
-    | "message.received"
-    | "message.echoed"
-    | "campaign.completed"
-    | "webhook.test"
-  /** Only deliveries of events about this message */
+  readonly eventType?: EventType
+  /** Only deliveries of events about this message. */
   readonly messageId?: string
-  /** Only deliveries whose last attempt had this outcome */
+  /** Only deliveries whose last attempt had this outcome. */
   readonly outcome?:
     | "delivered"
     | "dns"
@@ -2603,117 +1477,95 @@ export interface InternalRoutes {
     | "redirect"
     | "blocked_address"
   readonly statusCode?: number
-  /** ISO 8601, to the day or finer; UTC if it has no offset */
-  readonly since?: string
-  /** ISO 8601, to the day or finer; UTC if it has no offset */
-  readonly until?: string
+  /** ISO 8601, to the day or finer; UTC if it has no offset. */
+  readonly since?: string | Date
+  /** ISO 8601, to the day or finer; UTC if it has no offset. */
+  readonly until?: string | Date
+  /** Items per page, 1 to 100; 25 by default. */
   readonly limit?: number
-  /** `next_cursor` of the previous page */
+  /** `next_cursor` of the previous page. */
   readonly cursor?: string
 }
-    readonly response: {
-  readonly data: ReadonlyArray<Delivery>
-  readonly hasMore: boolean
-  readonly nextCursor: string | null
-}
+    readonly response: InternalPage<Delivery>
   }
   readonly "GET /internal/webhook/deliveries/:id": { readonly response: DeliveryDetail }
   readonly "POST /internal/webhook/deliveries/:id/retry": { readonly response: Delivery }
   readonly "POST /internal/webhook/replays": { readonly body: CreateReplay; readonly response: Replay }
   readonly "GET /internal/webhook/replays": {
     readonly query: {
+  /** Items per page, 1 to 100; 25 by default. */
   readonly limit?: number
-  /** `next_cursor` of the previous page */
+  /** `next_cursor` of the previous page. */
   readonly cursor?: string
 }
-    readonly response: {
-  readonly data: ReadonlyArray<Replay>
-  readonly hasMore: boolean
-  readonly nextCursor: string | null
-}
+    readonly response: InternalPage<Replay>
   }
   readonly "GET /internal/webhook/replays/:id": { readonly response: Replay }
   readonly "DELETE /internal/webhook/replays/:id": { readonly response: undefined }
   readonly "GET /internal/events": {
     readonly query: {
-  /** ISO 8601, to the day or finer; UTC if it has no offset */
-  readonly since?: string
-  readonly type?:
-    | "message.sent"
-    | "message.delivered"
-    | "message.read"
-    | "message.failed"
-    | "message.received"
-    | "message.echoed"
-    | "campaign.completed"
-    | "webhook.test"
-  /** Only events about this message */
+  /** ISO 8601, to the day or finer; UTC if it has no offset. */
+  readonly since?: string | Date
+  readonly type?: EventType
+  /** Only events about this message. */
   readonly messageId?: string
+  /** Items per page, 1 to 100; 25 by default. */
   readonly limit?: number
-  /** `next_cursor` of the previous page */
+  /** `next_cursor` of the previous page. */
   readonly cursor?: string
 }
-    readonly response: {
-  readonly data: ReadonlyArray<Event>
-  readonly has_more: boolean
-  readonly next_cursor: string | null
-}
+    readonly response: Page<Event>
   }
   readonly "GET /internal/events/:id": { readonly response: Event }
   readonly "GET /internal/requests": {
     readonly query: {
-  /** Only requests that were refused */
+  /** Only requests that were refused. */
   readonly refused?: boolean
-  /** Only requests that were refused for this reason, or with this code if it has none */
+  /** Only requests that were refused for this reason, or with this code if it has none. */
   readonly reason?: string
+  /** Items per page, 1 to 100; 25 by default. */
   readonly limit?: number
-  /** `next_cursor` of the previous page */
+  /** `next_cursor` of the previous page. */
   readonly cursor?: string
 }
     readonly response: RequestPage
   }
   readonly "GET /internal/audit": {
     readonly query: {
-  /** Only changes by this person */
+  /** Only changes by this person. */
   readonly userId?: string
-  /** Only changes of the resource with this id */
+  /** Only changes of the resource with this id. */
   readonly target?: string
+  /** Items per page, 1 to 100; 25 by default. */
   readonly limit?: number
-  /** `next_cursor` of the previous page */
+  /** `next_cursor` of the previous page. */
   readonly cursor?: string
 }
-    readonly response: {
-  readonly data: ReadonlyArray<AuditEntry>
-  readonly hasMore: boolean
-  readonly nextCursor: string | null
-}
+    readonly response: InternalPage<AuditEntry>
   }
   readonly "GET /internal/alerts": {
     readonly query: {
-  /** Only alerts that are still open */
+  /** Only alerts that are still open. */
   readonly open?: boolean
+  /** Items per page, 1 to 100; 25 by default. */
   readonly limit?: number
-  /** `next_cursor` of the previous page */
+  /** `next_cursor` of the previous page. */
   readonly cursor?: string
 }
-    readonly response: {
-  readonly data: ReadonlyArray<Alert>
-  readonly hasMore: boolean
-  readonly nextCursor: string | null
-}
+    readonly response: InternalPage<Alert>
   }
   readonly "GET /internal/alerts/settings": { readonly response: AlertSettings }
   readonly "PUT /internal/alerts/settings": { readonly body: AlertSettings; readonly response: AlertSettings }
   readonly "GET /internal/stream": {
     readonly query: {
-  /** Also stream the events that are recorded from now on */
+  /** Also stream the events that are recorded from now on. */
   readonly receive?: "events"
 }
-    readonly response: string
+    readonly response: undefined
   }
   readonly "GET /internal/usage": {
     readonly query: {
-  /** 1, 7, 30 or 90 days up to now; a week if omitted */
+  /** 1, 7, 30 or 90 days up to now; a week if omitted. */
   readonly period?: "day" | "week" | "month" | "quarter"
 }
     readonly response: Usage

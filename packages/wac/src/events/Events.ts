@@ -4,7 +4,7 @@
 import { EventsApi } from "@wac/api"
 import { Event as Core, Events as Service, type EventStore, type Id, type Page, Polling } from "@wac/core"
 import { Cause, Clock, Context, Duration, Effect, Fiber, Schema } from "effect"
-import type { Event } from "../generated/Event.ts"
+import type { Event, EventType } from "../generated/Event.ts"
 import * as Input from "../Input.ts"
 import * as Listing from "../Listing.ts"
 import type { During } from "../messages/Provider.ts"
@@ -12,9 +12,6 @@ import { iso, type Moment } from "../Moment.ts"
 import type { Running } from "../Running.ts"
 import { badOption } from "../WacError.ts"
 import { Recorded } from "./Recorded.ts"
-
-/** The types of events. */
-export type EventType = Event["type"]
 
 /** The event of a type. */
 export type EventOf<Type extends EventType> = Extract<Event, { readonly type: Type }>

@@ -13,7 +13,7 @@ import {
 } from "@wac/core"
 import { DeliveriesHandlers, ReplaysHandlers, WebhookHandlers } from "@wac/http"
 import { DateTime, Duration, Effect, Redacted, Schema } from "effect"
-import type { EventType } from "../events/Events.ts"
+import type { EventType } from "../generated/Event.ts"
 import * as Input from "../Input.ts"
 import * as Listing from "../Listing.ts"
 import { inMillis, iso, type Moment, written } from "../Moment.ts"
