@@ -40,6 +40,7 @@ export type {
   WebhookTest
 } from "./events/Events.ts"
 export { type FakeClock, fakeClock, type Span } from "./FakeClock.ts"
+export type * from "./generated/ErrorReasons.ts"
 export type * from "./generated/MessageContents.ts"
 export type { Handler, NodeHandler } from "./Handlers.ts"
 export type { CustomerMessage, Inbound, StatusReport, Told } from "./inbound/Inbound.ts"
@@ -120,14 +121,7 @@ export type {
 export type { NewTemplate, Template, TemplateEdit, TemplateFilter, Templates } from "./templates/Templates.ts"
 export type { Usage, UsageLine, UsagePeriod, UsageReport, UsageStep } from "./usage/Usage.ts"
 export { createWac, type Wac, type Workspace } from "./Wac.ts"
-export {
-  type ErrorCode,
-  type ErrorDetails,
-  type ErrorReason,
-  type ErrorReasons,
-  type ProviderDetail,
-  WacError
-} from "./WacError.ts"
+export { type ErrorCode, type ErrorDetails, type ErrorReason, type ProviderDetail, WacError } from "./WacError.ts"
 export type {
   Attempt,
   Deliveries,
