@@ -7,7 +7,7 @@ import type { Schema, SchemaAST } from "effect"
 import { HttpApi, type HttpApiEndpoint } from "effect/http-api"
 import { ReceivedContentByType } from "../src/events/ReceivedContent.ts"
 import { RecordedEvent } from "../src/events/RecordedEvent.ts"
-import { Api } from "../src/index.ts"
+import { Api, ErrorReference } from "../src/index.ts"
 import * as PlainTypes from "./PlainTypes.ts"
 
 /** A file, by its path in the repository. */
@@ -104,9 +104,11 @@ const file = (
   const text = parts.join("\n")
   return {
     path,
-    text: `${PlainTypes.docstring(`${introduction} Written from the API definition; do not edit.`, 0)}${
-      importsOf(text, new Map([...handWritten, ...modules]))
-    }\n${text}`
+    text: [
+      PlainTypes.docstring(`${introduction} Written from the API definition; do not edit.`, 0) +
+      importsOf(text, new Map([...handWritten, ...modules])),
+      text
+    ].join("\n")
   }
 }
 
@@ -132,6 +134,26 @@ const fromEvent = new Map([...eventTypes.keys()].map((name) => [name, "./Event.t
 const fromWire = new Map(
   [...v1Types.keys(), ...v1Queries.keys()].filter((name) => !handWritten.has(name)).map((name) => [name, "./Wire.ts"])
 )
+
+/** The reasons of each code of errors, as an interface. `undefined` is among those of a code that may have none. */
+const errorReasons = (() => {
+  const rows = [...Map.groupBy(ErrorReference.items, ({ code }) => code)].map(([code, items]) => {
+    const reasons = items.map(({ reason }) => reason === undefined ? "undefined" : JSON.stringify(reason))
+    const line = ` ${reasons.join(" | ")}`
+    return `${PlainTypes.docstring(ErrorReference.meanings[code], 2)}  readonly ${code}:${
+      line.length <= 90 ? line : reasons.map((reason) => `\n    | ${reason}`).join("")
+    }\n`
+  })
+  return `${
+    PlainTypes.docstring(
+      "The reasons of each code: the condition under the code that applied (contract §2). A service newer than this " +
+        "package can return newer reasons: give a `switch` a `default`.",
+      0
+    )
+  }export interface ErrorReasons {\n${rows.join("")}}\n`
+})()
+
+const errors = (path: string): GeneratedFile => file(path, "The codes of errors, and their reasons.", [errorReasons])
 
 export const files: ReadonlyArray<GeneratedFile> = [
   ...["client", "verifier", "wac"].map((name) =>
@@ -163,5 +185,7 @@ export const files: ReadonlyArray<GeneratedFile> = [
     declarations(
       PlainTypes.typesIn([Message.OutboundMessage, Message.MessageType, Message.MessageStatus].map(PlainTypes.encoded))
     )
-  )
+  ),
+  errors("packages/client/src/generated/ErrorReasons.ts"),
+  errors("packages/wac/src/generated/ErrorReasons.ts")
 ]

@@ -10,30 +10,26 @@ import * as Examples from "./OpenApiExamples.ts"
 import * as OpenApiOperation from "./OpenApiOperation.ts"
 import { webhooks } from "./webhooks/OpenApiWebhooks.ts"
 
-/** Whether it is what the generator adds to the schema of a field that has a description of its own. */
-const isDescription = (part: unknown): part is { readonly description: string } =>
-  Predicate.hasProperty(part, "description") && Object.keys(part).length === 1
+const isDescription = (part: object): boolean => Object.keys(part).every((key) => key === "description")
 
-/**
- * Adapts schemas to linters and client generators: widths of integers, items of every list, no union of one, and a
- * field's description beside its schema.
- */
+/** A field's own description is an intersection in the generated document, but may stand beside the field's schema. */
+const described = ({ allOf, ...others }: { readonly [key: string]: unknown }): { readonly [key: string]: unknown } => {
+  if (!Array.isArray(allOf) || !allOf.some(isDescription)) return allOf === undefined ? others : { allOf, ...others }
+  const [one, ...more] = allOf.filter((part: object) => !isDescription(part))
+  const description = Object.assign({}, ...allOf.filter(isDescription))
+  return more.length > 0 ? { ...others, allOf: [one, ...more], ...description } : { ...others, ...one, ...description }
+}
+
+/** Adapts schemas to linters and client generators: widths of integers, items of every list, no union of one. */
 const tidied = (part: unknown): unknown => {
   if (Array.isArray(part)) return part.map(tidied)
   if (!Predicate.isObject(part)) return part
-  const fields = Object.fromEntries(Object.entries(part).map(([key, value]) => [key, tidied(value)] as const))
+  const fields = described(
+    Object.fromEntries(Object.entries(part).map(([key, value]) => [key, tidied(value)] as const))
+  )
   if (Array.isArray(fields["anyOf"]) && fields["anyOf"].length === 1) {
     const { anyOf: [only], ...others } = fields as { anyOf: [object] }
     return { ...only, ...others }
-  }
-  if (Array.isArray(fields["allOf"]) && fields["allOf"].some(isDescription)) {
-    const { allOf, ...others } = fields as { allOf: ReadonlyArray<object> }
-    const [only, ...more] = allOf.filter((member) => !isDescription(member))
-    return {
-      ...others,
-      ...(more.length > 0 ? { allOf: [only, ...more] } : only),
-      ...allOf.findLast(isDescription)
-    }
   }
   return {
     ...fields,

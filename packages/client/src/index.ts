@@ -20,15 +20,9 @@ export {
   type OpenOptions,
   type SendOptions
 } from "./Client.ts"
-export {
-  type ErrorBody,
-  type ErrorCode,
-  type ErrorReason,
-  type ErrorReasons,
-  WacApiError,
-  WacConnectionError
-} from "./ClientError.ts"
+export { type ErrorBody, type ErrorCode, type ErrorReason, WacApiError, WacConnectionError } from "./ClientError.ts"
 export type * from "./Event.ts"
+export type * from "./generated/ErrorReasons.ts"
 export type * from "./generated/Wire.ts"
 export type { Hooks, RequestSummary } from "./Hooks.ts"
 export type * from "./InboundMessage.ts"

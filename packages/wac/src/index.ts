@@ -24,6 +24,7 @@ export type { Contact, ContactFilter, Contacts } from "./contacts/Contacts.ts"
 export type { CustomerRecord, Customers, Erasure } from "./contacts/Customers.ts"
 export type { EventFilter, EventOf, Events, Listener, On } from "./events/Events.ts"
 export { type FakeClock, fakeClock, type Span } from "./FakeClock.ts"
+export type * from "./generated/ErrorReasons.ts"
 export type * from "./generated/Event.ts"
 export type * from "./generated/MessageContents.ts"
 export type { Handler, NodeHandler } from "./Handlers.ts"
@@ -99,14 +100,7 @@ export type { NewTemplate, Template, TemplateEdit, TemplateFilter, Templates } f
 export type { UnknownName } from "./UnknownName.ts"
 export type { Usage, UsageLine, UsagePeriod, UsageReport, UsageStep } from "./usage/Usage.ts"
 export { createWac, type Wac, type Workspace } from "./Wac.ts"
-export {
-  type ErrorCode,
-  type ErrorDetails,
-  type ErrorReason,
-  type ErrorReasons,
-  type ProviderDetail,
-  WacError
-} from "./WacError.ts"
+export { type ErrorCode, type ErrorDetails, type ErrorReason, type ProviderDetail, WacError } from "./WacError.ts"
 export type {
   Attempt,
   Deliveries,

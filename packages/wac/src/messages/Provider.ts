@@ -3,8 +3,9 @@
  */
 import { Errors, PhoneNumber, Provider as Port, TemplateFit } from "@wac/core"
 import { Duration, Effect, Layer, Schema, Stream } from "effect"
+import type { ErrorReasons } from "../generated/ErrorReasons.ts"
 import type { TemplateButton, TemplateCard, TemplateHeader, TemplateValue } from "../generated/MessageContents.ts"
-import { badOption, type ErrorReasons, type ProviderDetail } from "../WacError.ts"
+import { badOption, type ProviderDetail } from "../WacError.ts"
 import type { WhatsAppProvider } from "../WhatsApp.ts"
 import type { FreeFormMessage } from "./Messages.ts"
 
