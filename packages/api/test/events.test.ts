@@ -11,6 +11,9 @@ import * as fs from "node:fs"
 import { ReceivedContentByType } from "../src/events/ReceivedContent.ts"
 import { RecordedEvent } from "../src/events/RecordedEvent.ts"
 
+/** Any part of a post. */
+type Json = ReturnType<typeof JSON.parse>
+
 const decode = Schema.decodeUnknownSync(RecordedEvent, { onExcessProperty: "error" })
 
 /** Asserts that an event is described, as receivers read it. */
@@ -173,11 +176,11 @@ const webhook: Effect.Effect<ProviderWebhook.ProviderWebhook> = WhatsAppWebhook.
 const messageId = `msg_${id}` as Id.MessageId
 
 /** A post with the id of one of our numbers, which some samples leave out. */
-const named = (post: any) => ({
+const named = (post: Json) => ({
   ...post,
-  entry: post.entry.map((entry: any) => ({
+  entry: post.entry.map((entry: Json) => ({
     ...entry,
-    changes: entry.changes.map((change: any) => ({
+    changes: entry.changes.map((change: Json) => ({
       ...change,
       value: { metadata: { phone_number_id: "1" }, ...change.value }
     }))

@@ -105,7 +105,7 @@ const messages: { readonly [Reason in ReceiveReason]: string } = {
   body_already_parsed: "the body was already parsed; pass the raw bytes",
   crypto_unavailable: "the receiver's runtime has no WebCrypto",
   signature_mismatch: "not signed with the receiver's secret over this body: the secret of another webhook, " +
-    "or a body that was changed on its way (parsed and written again, for example)",
+    "or a body changed on its way (parsed and written again, for example)",
   timestamp_too_old: "genuine, but signed too long ago: late, replayed, or the receiver's clock is ahead",
   timestamp_too_new: "genuine, but signed in the future: the receiver's clock is behind",
   malformed_json: "signed, but not JSON in UTF-8",

@@ -95,7 +95,7 @@ it("no declaration that the index exports mentions Effect or another of our pack
       )
     ) {
       const declaration = new RegExp(
-        `export (?:declare )?(?:const|class|interface|type|function) ${name}\\b[\\s\\S]*?(?=\\nexport |\\n/\\*\\*|\\ninterface |$)`
+        `export (?:declare )?(?:const|class|enum|interface|type|function) ${name}\\b[\\s\\S]*?(?=\\nexport |\\n/\\*\\*|\\ninterface |$)`
       ).exec(text)?.[0]
       assert.isDefined(declaration, `${name} of ${module}`)
       const code = declaration!.replace(/\/\*\*[\s\S]*?\*\//g, "")
