@@ -4,7 +4,7 @@
  */
 import type { Schema, SchemaAST } from "effect"
 import { HttpApi, type HttpApiEndpoint } from "effect/http-api"
-import { Api } from "../src/index.ts"
+import { Api, StreamApi, Traits } from "../src/index.ts"
 import * as PlainTypes from "./PlainTypes.ts"
 
 /** A file, by its path in the repository. */
@@ -44,7 +44,13 @@ const endpointOf = (endpoint: HttpApiEndpoint.Top): Endpoint => {
 
 const endpoints: ReadonlyArray<Endpoint> = (() => {
   const all: Array<Endpoint> = []
-  HttpApi.reflect(Api, { onGroup: () => {}, onEndpoint: ({ endpoint }) => void all.push(endpointOf(endpoint)) })
+  HttpApi.reflect(Api, {
+    onGroup: () => {},
+    onEndpoint: ({ endpoint }) => {
+      // EventSource reads a stream
+      if (!Traits.has(endpoint, Traits.Streams)) all.push(endpointOf(endpoint))
+    }
+  })
   return all
 })()
 
@@ -115,11 +121,18 @@ const queries = (types: PlainTypes.Types, except: PlainTypes.Types = new Map()):
 const v1 = under("/v1/")
 const internal = under("/internal/")
 const v1Types = typesOf(v1)
-const internalTypes = typesOf(internal)
+const internalTypes: PlainTypes.Types = new Map([
+  ...typesOf(internal),
+  ...PlainTypes.typesIn(Object.values(StreamApi.events).map(encoded))
+])
 const v1Queries = queriesOf(v1)
 const internalQueries = queriesOf(internal)
 
-const fromWire = new Map([...v1Types.keys(), ...v1Queries.keys()].map((name) => [name, "./Wire.ts"]))
+const fromWire = new Map([
+  ...[...v1Types.keys(), ...v1Queries.keys()].map((name) => [name, "./Wire.ts"] as const),
+  ["Event", "../Event.ts"],
+  ["SendMessage", "../Wire.ts"]
+])
 
 export const files: ReadonlyArray<GeneratedFile> = [
   file("packages/client/src/generated/Wire.ts", "The requests and responses of `/v1`.", [

@@ -10,11 +10,35 @@ import * as Examples from "./OpenApiExamples.ts"
 import * as OpenApiOperation from "./OpenApiOperation.ts"
 import { webhooks } from "./webhooks/OpenApiWebhooks.ts"
 
-/** Adapts schemas to linters and client generators: widths of integers, items of every list, no union of one. */
+const isDescription = (part: unknown): part is { readonly description: string } =>
+  Predicate.hasProperty(part, "description") && Object.keys(part).length === 1
+
+/** What is said of a field, beside its schema instead of in an intersection with it. */
+const withDescription = (fields: { readonly [key: string]: unknown }): { readonly [key: string]: unknown } => {
+  const { allOf, ...others } = fields
+  if (!Array.isArray(allOf) || !allOf.some(isDescription)) return fields
+  const schemas = allOf.filter((part) => !isDescription(part))
+  return {
+    ...others,
+    ...(schemas.length === 1 && Object.keys(others).length === 0
+      ? schemas[0]
+      : schemas.length > 0
+      ? { allOf: schemas }
+      : {}),
+    ...Object.assign({}, ...allOf.filter(isDescription))
+  }
+}
+
+/**
+ * Adapts schemas to linters and client generators: widths of integers, items of every list, no union of one, no
+ * intersection with a description.
+ */
 const tidied = (part: unknown): unknown => {
   if (Array.isArray(part)) return part.map(tidied)
   if (!Predicate.isObject(part)) return part
-  const fields = Object.fromEntries(Object.entries(part).map(([key, value]) => [key, tidied(value)] as const))
+  const fields = withDescription(
+    Object.fromEntries(Object.entries(part).map(([key, value]) => [key, tidied(value)] as const))
+  )
   if (Array.isArray(fields["anyOf"]) && fields["anyOf"].length === 1) {
     const { anyOf: [only], ...others } = fields as { anyOf: [object] }
     return { ...only, ...others }

@@ -4,6 +4,7 @@
  */
 import type { Json } from "./Json.ts"
 import type { FreeFormContents, FreeFormType, TemplateContent } from "./MessageContents.ts"
+export type { Page } from "./Page.ts"
 import type { ReceivedContent, ReceivedContext } from "./ReceivedContent.ts"
 
 /** The fields of every send. */
@@ -192,12 +193,4 @@ export interface Template {
   readonly rejection_reason: string | null
   readonly provider_template_id: string
   readonly synced_at: string
-}
-
-/** One page of a list (contract §1). */
-export interface Page<Item> {
-  readonly data: ReadonlyArray<Item>
-  readonly has_more: boolean
-  /** `cursor` of the next page. */
-  readonly next_cursor: string | null
 }

@@ -13,24 +13,26 @@ import type {
   InternalEventQuery,
   InternalMessageQuery,
   InternalRoutes,
+  ListQuery,
   RequestQuery,
   UploadQuery,
   UsageQuery
-} from "./InternalRoutes.ts"
-import type * as Wire from "./InternalWire.ts"
+} from "./generated/InternalWire.ts"
+import type * as Wire from "./generated/InternalWire.ts"
+import type { TemplateQuery } from "./generated/Wire.ts"
 import type { Answered } from "./LastResponse.ts"
 import { type List, listOf } from "./List.ts"
-import type { ListQuery, TemplateQuery } from "./Routes.ts"
+import type { InternalPage, Page } from "./Page.ts"
 import { type CallOptions, type Result, transportOf, type TransportOptions } from "./Transport.ts"
-import type { Page, SendMessage } from "./Wire.ts"
+import type { SendMessage } from "./Wire.ts"
 
 export { type ErrorCode, type ErrorReason, type ErrorReasons, WacApiError, WacConnectionError } from "./ClientError.ts"
 export type { Event, EventOf, EventType } from "./Event.ts"
-export type * from "./InternalRoutes.ts"
-export type * from "./InternalWire.ts"
+export type * from "./generated/InternalWire.ts"
+export type { OptOutSource } from "./generated/Wire.ts"
 export type { Answered } from "./LastResponse.ts"
-export type * from "./TemplateComponents.ts"
-export type { MessageFailure, MessageStatus, Page, SendMessage } from "./Wire.ts"
+export type * from "./Page.ts"
+export type { MessageFailure, MessageStatus, SendMessage } from "./Wire.ts"
 
 /** How a client calls. */
 export interface InternalClientOptions extends TransportOptions {
@@ -48,7 +50,7 @@ export interface CreateOptions extends CallOptions {
   readonly idempotencyKey?: string
 }
 
-type InternalList<Item> = List<Item, Wire.InternalPage<Item>>
+type InternalList<Item> = List<Item, InternalPage<Item>>
 
 type Returned<Route extends keyof InternalRoutes> = Promise<Result<InternalRoutes[Route]>>
 
@@ -312,7 +314,7 @@ export const createInternalClient = (options: InternalClientOptions): InternalCl
     return call(route, { ...values, idempotencyKey }, others)
   }
 
-  const list = <Item, Query extends object, Page extends Wire.InternalPage<Item> = Wire.InternalPage<Item>>(
+  const list = <Item, Query extends object, Page extends InternalPage<Item> = InternalPage<Item>>(
     get: (query: Query | undefined, options: CallOptions | undefined) => Promise<Answered<Page>>
   ) =>
   (query?: Query, options?: CallOptions): List<Item, Page> =>

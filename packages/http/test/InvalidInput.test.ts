@@ -26,7 +26,7 @@ describe("what is said of a wrong field", () => {
     [Thing, { text: 5 }, "field.text: expected string"],
     [Things, 5, "field: expected array"],
     [Word, 5, "field must be one or two"],
-    [Schema.NullOr(Word), 5, 'field: expected "one" | "two" | null'],
+    [Schema.NullOr(Word), 5, "field: expected \"one\" | \"two\" | null"],
     [Schema.NullOr(Thing), 5, "field: expected object | null"],
     [Schema.Union([Things, Text, Schema.Boolean]), 5, "field: expected array | string | boolean"],
     [Schema.Int, "5", "field: expected number"],

@@ -1,5 +1,6 @@
 /** The requests and responses of `/v1`. Written from the API definition; do not edit. */
 import type { Json } from "../Json.ts"
+import type { Page } from "../Page.ts"
 
 export type SendMessage =
   | {
@@ -700,14 +701,14 @@ export interface ReadMessage {
   readonly status: "read"
 }
 
-/** In a conversation, a message that was sent has its content under the name of its type */
+/** In a conversation, a message that was sent has its content under the name of its type. */
 export interface Message {
   readonly direction: "outbound"
   readonly status: "queued" | "sending" | "unknown" | "sent" | "failed" | "delivered" | "read" | "skipped"
   readonly message_id: string
   readonly provider_message_id: string | null
   readonly tenant_id: string
-  /** null if a person sent it from the dashboard */
+  /** null if a person sent it from the dashboard. */
   readonly api_key_id: string | null
   readonly to: string
   readonly from: string
@@ -732,10 +733,7 @@ export interface Message {
     readonly code: string
     readonly reason?: string
     readonly message: string
-    readonly provider?: {
-      readonly code: string
-      readonly message: string
-    }
+    readonly provider?: ProviderDetail
   } | null
   readonly client_reference: string | null
   readonly pricing: Pricing | null
@@ -756,28 +754,34 @@ export interface Message {
   readonly reaction?: Json
 }
 
-/** What the provider reported about the price */
+/** The upstream provider's own error code and message. */
+export interface ProviderDetail {
+  readonly code: string
+  readonly message: string
+}
+
+/** What the provider reported about the price. */
 export interface Pricing {
-  /** null if the provider says nothing of it */
+  /** null if the provider says nothing of it. */
   readonly billable: boolean | null
   readonly model: string
   readonly type: string
   readonly category: string
 }
 
-/** Its content is under the name of its type, as in the event message.received */
+/** Its content is under the name of its type, as in the event message.received. */
 export interface InboundMessage {
   readonly direction: "inbound"
   readonly status: "received"
   readonly message_id: string
   readonly provider_message_id: string
   readonly tenant_id: string
-  /** The customer's number, or user id if the number is not known */
+  /** The customer's number, or user id if the number is not known. */
   readonly from: string
   readonly from_user_id: string | null
   readonly to: string
   readonly type: string
-  /** What it quotes or answers; null if nothing */
+  /** What it quotes or answers; null if nothing. */
   readonly context: Json
   readonly received_at: string
   readonly [field: string]: unknown
@@ -785,11 +789,11 @@ export interface InboundMessage {
 
 export interface Media {
   readonly media_id: string
-  /** As detected from the bytes */
+  /** As detected from the bytes. */
   readonly mime_type: string
-  /** In bytes */
+  /** In bytes. */
   readonly size: number
-  /** Of the bytes, in hexadecimal */
+  /** Of the bytes, in hexadecimal. */
   readonly sha256: string
   readonly filename: string | null
   readonly expires_at: string
@@ -811,18 +815,21 @@ export interface Template {
 }
 
 export interface ChooseOptOut {
-  /** The id of a phone number of the workspace; if omitted, all of its numbers */
+  /** The id of a phone number of the workspace; if omitted, all of its numbers. */
   readonly phone_number_id?: string
 }
 
 export interface OptOut {
-  /** The name as it was given */
+  /** The name as it was given. */
   readonly contact: string
   readonly opted_out: boolean
   readonly opted_out_at: string | null
-  /** Who opted the customer out; null if nobody did */
-  readonly source: "customer" | "provider" | "api" | "person" | "import" | null
+  /** Who opted the customer out; `null` if nobody did. */
+  readonly source: OptOutSource | null
 }
+
+/** Who opted a customer out. */
+export type OptOutSource = "customer" | "provider" | "api" | "person" | "import"
 
 export interface Event {
   readonly id: string
@@ -843,6 +850,18 @@ export interface Event {
   }
 }
 
+/** The filters of the list of templates, which match exactly. */
+export interface TemplateQuery {
+  readonly status?: string
+  readonly category?: string
+  readonly language?: string
+  readonly name?: string
+  /** Items per page, 1 to 100; 25 by default. */
+  readonly limit?: number
+  /** `next_cursor` (`nextCursor`) of a page: continues after it. */
+  readonly cursor?: string
+}
+
 /** The endpoints by method and path. */
 export interface Routes {
   readonly "POST /v1/messages": { readonly body: SendMessage; readonly response: SentMessage }
@@ -851,51 +870,33 @@ export interface Routes {
     readonly query: {
   readonly status?: "queued" | "sending" | "unknown" | "sent" | "failed" | "delivered" | "read" | "skipped"
   readonly to?: string
-  /** ISO 8601, to the day or finer; UTC if it has no offset */
-  readonly since?: string
-  /** ISO 8601, to the day or finer; UTC if it has no offset */
-  readonly until?: string
-  /** Exactly as given in the send */
+  /** Only messages created at or after this time. */
+  readonly since?: string | Date
+  /** Only messages created before this time. */
+  readonly until?: string | Date
+  /** Exactly as given in the send. */
   readonly client_reference?: string
   readonly contact?: string
-  /** Only messages in this direction; without `contact`, `inbound` lists what any customer wrote */
+  /** Only messages in this direction; without `contact`, `inbound` lists what any customer wrote. */
   readonly direction?: "inbound" | "outbound"
+  /** Items per page, 1 to 100; 25 by default. */
   readonly limit?: number
-  /** `next_cursor` of the previous page */
+  /** `next_cursor` (`nextCursor`) of a page: continues after it. */
   readonly cursor?: string
 }
-    readonly response: {
-  readonly data: ReadonlyArray<Message | InboundMessage>
-  readonly has_more: boolean
-  readonly next_cursor: string | null
-}
+    readonly response: Page<Message | InboundMessage>
   }
   readonly "GET /v1/messages/:id": { readonly response: Message | InboundMessage }
   readonly "POST /v1/media": { readonly response: Media }
   readonly "GET /v1/media/:id": { readonly response: string }
   readonly "DELETE /v1/media/:id": { readonly response: undefined }
-  readonly "GET /v1/templates": {
-    readonly query: {
-  readonly status?: string
-  readonly category?: string
-  readonly language?: string
-  readonly name?: string
-  readonly limit?: number
-  /** `next_cursor` of the previous page */
-  readonly cursor?: string
-}
-    readonly response: {
-  readonly data: ReadonlyArray<Template>
-  readonly has_more: boolean
-  readonly next_cursor: string | null
-}
-  }
+  readonly "GET /v1/templates": { readonly query: TemplateQuery; readonly response: Page<Template> }
   readonly "PUT /v1/contacts/:name/opt-out": { readonly body: ChooseOptOut; readonly response: OptOut }
   readonly "DELETE /v1/contacts/:name/opt-out": { readonly body: ChooseOptOut; readonly response: OptOut }
   readonly "GET /v1/events": {
     readonly query: {
-  /** ISO 8601, to the day or finer; UTC if it has no offset */
-  readonly since?: string
+  /** Only events recorded at or after this time. */
+  readonly since?: string | Date
   readonly type?:
     | "message.sent"
     | "message.delivered"
@@ -905,16 +906,13 @@ export interface Routes {
     | "message.echoed"
     | "campaign.completed"
     | "webhook.test"
+  /** Items per page, 1 to 100; 25 by default. */
   readonly limit?: number
-  /** `next_cursor` of the previous page */
+  /** `next_cursor` (`nextCursor`) of a page: continues after it. */
   readonly cursor?: string
-  /** Which events come first; `oldest` if omitted */
+  /** Which events come first; `oldest` if omitted. */
   readonly order?: "oldest" | "newest"
 }
-    readonly response: {
-  readonly data: ReadonlyArray<Event>
-  readonly has_more: boolean
-  readonly next_cursor: string | null
-}
+    readonly response: Page<Event>
   }
 }
