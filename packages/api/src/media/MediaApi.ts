@@ -19,7 +19,7 @@ export const StoredMedia = Schema.Struct({
   size: Schema.Int.annotate({ description: "In bytes" }),
   sha256: Schema.String.annotate({ description: "Of the bytes, in hexadecimal" }),
   filename: Schema.NullOr(Schema.String),
-  expires_at: Timestamp.annotate({ description: "When it is deleted unless it is used before" })
+  expires_at: Timestamp.annotateKey({ description: "When it is deleted unless it is used before" })
 }).annotate({ identifier: "Media" })
 
 /** The body of an upload: one file. */

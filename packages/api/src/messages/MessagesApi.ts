@@ -177,9 +177,9 @@ const reference = Schema.optionalKey(name.annotate({ description: "Exactly as gi
 
 const anyFilter = {
   status: Schema.optionalKey(Message.MessageStatus),
-  to: Schema.optionalKey(
-    Addressee.Addressee.annotate({ description: "Any name of a customer; finds what was sent to each of their names" })
-  ),
+  to: Schema.optionalKey(Addressee.Addressee).annotateKey({
+    description: "Any name of a customer; finds what was sent to each of their names"
+  }),
   since: Schema.optionalKey(TimeGiven.pipe(described("Only messages created at or after this time"))),
   until: Schema.optionalKey(TimeGiven.pipe(described("Only messages created before this time")))
 }
@@ -198,11 +198,9 @@ const query = Schema.Struct({ ...filter, ...pageQuery }).annotate({
 
 /** What is asked of conversations (contract §13). */
 export const conversation = {
-  contact: Schema.optionalKey(
-    Addressee.Addressee.annotate({
-      description: "Any name of a customer: lists the conversation with them, in both directions"
-    })
-  ),
+  contact: Schema.optionalKey(Addressee.Addressee).annotateKey({
+    description: "Any name of a customer: lists the conversation with them, in both directions"
+  }),
   direction: Schema.optionalKey(Conversation.Direction.annotate({
     description: "Only messages in this direction; without `contact`, `inbound` lists what any customer wrote"
   }))

@@ -2346,6 +2346,7 @@ export interface StreamDelivery {
 /** The filters of the dashboard's list of messages. */
 export interface InternalMessageQuery {
   readonly status?: "queued" | "sending" | "unknown" | "sent" | "failed" | "delivered" | "read" | "skipped"
+  /** Any name of a customer; finds what was sent to each of their names. */
   readonly to?: string
   /** Only messages created at or after this time. */
   readonly since?: string | Date

@@ -796,6 +796,7 @@ export interface Media {
   /** Of the bytes, in hexadecimal. */
   readonly sha256: string
   readonly filename: string | null
+  /** When it is deleted unless it is used before. */
   readonly expires_at: string
 }
 
@@ -869,6 +870,7 @@ export interface Routes {
   readonly "GET /v1/messages": {
     readonly query: {
   readonly status?: "queued" | "sending" | "unknown" | "sent" | "failed" | "delivered" | "read" | "skipped"
+  /** Any name of a customer; finds what was sent to each of their names. */
   readonly to?: string
   /** Only messages created at or after this time. */
   readonly since?: string | Date
@@ -876,6 +878,7 @@ export interface Routes {
   readonly until?: string | Date
   /** Exactly as given in the send. */
   readonly client_reference?: string
+  /** Any name of a customer: lists the conversation with them, in both directions. */
   readonly contact?: string
   /** Only messages in this direction; without `contact`, `inbound` lists what any customer wrote. */
   readonly direction?: "inbound" | "outbound"
