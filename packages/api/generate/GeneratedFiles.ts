@@ -2,9 +2,10 @@
  * The files that are written from the API definition, for packages that depend on nothing. `npx vitest run --project api
  * generated -u` writes them.
  */
+import { Message } from "@wac/core"
 import type { Schema, SchemaAST } from "effect"
 import { HttpApi, type HttpApiEndpoint } from "effect/http-api"
-import { Api, StreamApi, Traits } from "../src/index.ts"
+import { Api, ErrorReference, Lists, StreamApi, Traits } from "../src/index.ts"
 import * as PlainTypes from "./PlainTypes.ts"
 
 /** A file, by its path in the repository. */
@@ -31,14 +32,14 @@ const isEmpty = (ast: SchemaAST.AST | undefined): boolean => ast !== undefined &
 const endpointOf = (endpoint: HttpApiEndpoint.Top): Endpoint => {
   const json = endpoint.payload.get("application/json")?.schemas[0]
   const query = endpoint.query === undefined ? undefined : encoded(endpoint.query)
-  // a client asks for JSON where there is a file as well; a file alone is a stream
+  // a client asks for JSON where there is a file as well; of a file alone there is no type
   const response = [...endpoint.success].map(encoded)[0]
   return {
     route: `${endpoint.method} ${endpoint.path}`,
     summary: "",
     query: isEmpty(query) ? undefined : query,
     body: json === undefined ? undefined : encoded(json),
-    response: response?._tag === "Declaration" ? undefined : response
+    response: response?._tag === "Declaration" || response?._tag === "String" ? undefined : response
   }
 }
 
@@ -83,7 +84,10 @@ const handWritten = new Map([
   ["Json", "../Json.ts"],
   ["UnknownName", "../UnknownName.ts"],
   ["Page", "../Page.ts"],
-  ["InternalPage", "../Page.ts"]
+  ["InternalPage", "../Page.ts"],
+  ["Event", "../Event.ts"],
+  ["EventType", "../Event.ts"],
+  ["InboundMessage", "../InboundMessage.ts"]
 ])
 
 /** Imports what a text mentions of these names. */
@@ -106,14 +110,17 @@ const file = (
   const text = parts.join("\n")
   return {
     path,
-    text: `${PlainTypes.docstring(`${introduction} Written from the API definition; do not edit.`, 0)}${
-      importsOf(text, new Map([...handWritten, ...modules]))
-    }\n${text}`
+    text: [
+      PlainTypes.docstring(`${introduction} Written from the API definition; do not edit.`, 0) +
+      importsOf(text, new Map([...handWritten, ...modules])),
+      text
+    ].join("\n")
   }
 }
 
 const declarations = (types: PlainTypes.Types, except: PlainTypes.Types = new Map()): ReadonlyArray<string> =>
-  [...types].filter(([name]) => !except.has(name)).map(([name, ast]) => PlainTypes.declaration(name, ast))
+  [...types].filter(([name]) => !except.has(name) && !handWritten.has(name))
+    .map(([name, ast]) => PlainTypes.declaration(name, ast))
 
 const queries = (types: PlainTypes.Types, except: PlainTypes.Types = new Map()): ReadonlyArray<string> =>
   [...types].filter(([name]) => !except.has(name)).map(([name, ast]) => PlainTypes.declaration(name, ast, true))
@@ -125,14 +132,35 @@ const internalTypes: PlainTypes.Types = new Map([
   ...typesOf(internal),
   ...PlainTypes.typesIn(Object.values(StreamApi.events).map(encoded))
 ])
-const v1Queries = queriesOf(v1)
+const v1Queries: PlainTypes.Types = new Map([
+  ...PlainTypes.typesIn([encoded(Lists.ListQuery)]),
+  ...queriesOf(v1)
+])
 const internalQueries = queriesOf(internal)
 
-const fromWire = new Map([
-  ...[...v1Types.keys(), ...v1Queries.keys()].map((name) => [name, "./Wire.ts"] as const),
-  ["Event", "../Event.ts"],
-  ["SendMessage", "../Wire.ts"]
-])
+const fromWire = new Map(
+  [...v1Types.keys(), ...v1Queries.keys()].filter((name) => !handWritten.has(name)).map((name) => [name, "./Wire.ts"])
+)
+
+/** The reasons of each code of errors, as an interface. `undefined` is among those of a code that may have none. */
+const errorReasons = (() => {
+  const rows = [...Map.groupBy(ErrorReference.items, ({ code }) => code)].map(([code, items]) => {
+    const reasons = items.map(({ reason }) => reason === undefined ? "undefined" : JSON.stringify(reason))
+    const line = ` ${reasons.join(" | ")}`
+    return `${PlainTypes.docstring(ErrorReference.meanings[code], 2)}  readonly ${code}:${
+      line.length <= 90 ? line : reasons.map((reason) => `\n    | ${reason}`).join("")
+    }\n`
+  })
+  return `${
+    PlainTypes.docstring(
+      "The reasons of each code: the condition under the code that applied (contract §2). A service newer than this " +
+        "package can return newer reasons: give a `switch` a `default`.",
+      0
+    )
+  }export interface ErrorReasons {\n${rows.join("")}}\n`
+})()
+
+const errors = (path: string): GeneratedFile => file(path, "The codes of errors, and their reasons.", [errorReasons])
 
 export const files: ReadonlyArray<GeneratedFile> = [
   file("packages/client/src/generated/Wire.ts", "The requests and responses of `/v1`.", [
@@ -149,5 +177,15 @@ export const files: ReadonlyArray<GeneratedFile> = [
       routesTable("InternalRoutes", internal)
     ],
     fromWire
-  )
+  ),
+  file(
+    "packages/wac/src/generated/MessageContents.ts",
+    "Messages of every kind (contract §9), with the provider's field names; templates use our own.",
+    declarations(
+      PlainTypes.typesIn([Message.OutboundMessage, Message.MessageType, Message.MessageStatus].map(PlainTypes.encoded))
+    ),
+    new Map([["Json", "../inbound/ReceivedContent.ts"]])
+  ),
+  errors("packages/client/src/generated/ErrorReasons.ts"),
+  errors("packages/wac/src/generated/ErrorReasons.ts")
 ]

@@ -58,10 +58,10 @@ const indented = (text: string): string => text.replaceAll("\n", "\n  ")
 /** A space before what begins on the same line. */
 const spaced = (text: string): string => text.startsWith("\n") ? text : ` ${text}`
 
-/** A docstring, in as many lines as it needs at this indentation. A description may lack its last full stop. */
-export const docstring = (description: string | undefined, indentation: number): string => {
-  if (description === undefined) return ""
-  const text = /[.:!?]$/u.test(description) ? description : `${description}.`
+/** A docstring, in as many lines as it needs at this indentation. */
+export const docstring = (text: string | undefined, indentation: number): string => {
+  if (text === undefined) return ""
+  if (!/[.:!?]$/u.test(text)) return docstring(`${text}.`, indentation)
   const margin = " ".repeat(indentation)
   const one = `${margin}/** ${text} */\n`
   if (one.length <= width && !text.includes("\n")) return one

@@ -4,25 +4,28 @@
  */
 import { addressOf } from "./Address.ts"
 import type { Event } from "./Event.ts"
-import type { Answered } from "./LastResponse.ts"
-import { type List, listOf } from "./List.ts"
-import { formOf } from "./MediaForm.ts"
-import { signatureOf } from "./RequestSignature.ts"
-import type { ConversationQuery, EventQuery, MessageQuery, Routes, TemplateQuery } from "./Routes.ts"
-import { type CallOptions, transportOf, type TransportOptions } from "./Transport.ts"
 import type {
   AnyMessage,
   ChooseOptOut,
+  EventQuery,
   MarkRead,
   Media,
   Message,
+  MessageQuery,
   OptOut,
-  Page,
   ReadMessage,
+  Routes,
   SendMessage,
   SentMessage,
-  Template
-} from "./Wire.ts"
+  Template,
+  TemplateQuery
+} from "./generated/Wire.ts"
+import type { Answered } from "./LastResponse.ts"
+import { type List, listOf } from "./List.ts"
+import { formOf } from "./MediaForm.ts"
+import type { Page } from "./Page.ts"
+import { signatureOf } from "./RequestSignature.ts"
+import { type CallOptions, transportOf, type TransportOptions } from "./Transport.ts"
 
 /** The client's address, credentials and settings. */
 export interface ClientOptions extends TransportOptions {
@@ -43,6 +46,9 @@ export interface SendOptions extends CallOptions {
    */
   readonly idempotencyKey?: string
 }
+
+/** Which messages of conversations to list (contract §13). */
+export type ConversationQuery = Pick<MessageQuery, "contact" | "direction" | "limit" | "cursor">
 
 /** A file to upload: at most 100 MB. */
 export interface MediaFile {

@@ -1,69 +1,9 @@
 /**
  * The errors of calls of the {@link file://./Client.ts client}.
  */
+import type { ErrorReasons } from "./generated/ErrorReasons.ts"
+import type { ProviderDetail } from "./generated/Wire.ts"
 import type { LastResponse } from "./LastResponse.ts"
-import type { ProviderDetail } from "./Wire.ts"
-
-/**
- * The reasons of each code: the condition under the code that applied (contract §2). A service newer than this client
- * can return newer reasons: give a `switch` a `default`.
- */
-export interface ErrorReasons {
-  readonly invalid_body:
-    | "malformed_json"
-    | "missing_field"
-    | "invalid_field"
-    | "unknown_field"
-    | "missing_idempotency_key"
-    | "invalid_idempotency_key"
-    | "template_params_mismatch"
-    | "undeliverable"
-    | "too_large"
-    | "unsupported_media_type"
-  readonly unauthorized:
-    | "missing_key"
-    | "invalid_key"
-    | "expired_key"
-    | "revoked_key"
-    | "missing_session"
-    | "invalid_credentials"
-    | "invalid_signature"
-    | "stale_signature"
-    | "missing_signature"
-  readonly forbidden:
-    | "missing_scope"
-    | "role_not_allowed"
-    | "cross_site"
-    | "failed_handshake"
-    | "outside_service_window"
-    | "template_not_found"
-    | "template_not_approved"
-    | "opted_out"
-    | "quota_exhausted"
-    | "messaging_limit_reached"
-    | "sender_not_available"
-    | "workspace_suspended"
-    | "provider_policy"
-    | "phone_number_required"
-    | "media_quota"
-    | "frequency_cap"
-    | "holdout"
-    | "fresh_session_required"
-    | "campaign_state"
-  readonly idempotency_conflict: "payload_mismatch"
-  readonly rate_limited: "workspace" | "phone_number" | "pair" | "provider" | "login"
-  readonly server_error:
-    | "internal"
-    | "provider_error"
-    | "provider_unavailable"
-    | "overloaded"
-    | "storage_unavailable"
-    | "in_progress"
-    | "outcome_unknown"
-    | "delivery_unknown"
-    | "body_already_parsed"
-  readonly not_found: "media_expired" | undefined
-}
 
 /** The codes of specification §7, and `not_found`. */
 export type ErrorCode = keyof ErrorReasons

@@ -2,9 +2,9 @@
  * Events as `GET /v1/events` lists them and as webhooks in combined form deliver them (specification §6, contract §6).
  * A type test compares them with the API definition and with the events that `@wac/verifier` receives.
  */
+import type { MessageFailure } from "./generated/Wire.ts"
 import type { Json } from "./Json.ts"
 import type { ReceivedContent, ReceivedContext } from "./ReceivedContent.ts"
-import type { MessageFailure } from "./Wire.ts"
 
 /** The fields that all events of a sent message have. */
 export interface MessageData {

@@ -1,8 +1,4 @@
-/**
- * Pages of lists (contract §1).
- */
-
-/** One page of a list under `/v1`. */
+/** One page of a list under `/v1` (contract §1). */
 export interface Page<Item> {
   readonly data: ReadonlyArray<Item>
   readonly has_more: boolean
@@ -10,7 +6,7 @@ export interface Page<Item> {
   readonly next_cursor: string | null
 }
 
-/** One page of a list under `/internal`. */
+/** One page of a list under `/internal` (contract §1). */
 export interface InternalPage<Item> {
   readonly data: ReadonlyArray<Item>
   readonly hasMore: boolean

@@ -14,28 +14,23 @@
 export {
   type Client,
   type ClientOptions,
+  type ConversationQuery,
   createClient,
   type MediaFile,
   type OpenOptions,
   type SendOptions
 } from "./Client.ts"
-export {
-  type ErrorBody,
-  type ErrorCode,
-  type ErrorReason,
-  type ErrorReasons,
-  WacApiError,
-  WacConnectionError
-} from "./ClientError.ts"
+export { type ErrorBody, type ErrorCode, type ErrorReason, WacApiError, WacConnectionError } from "./ClientError.ts"
 export type * from "./Event.ts"
+export type * from "./generated/ErrorReasons.ts"
+export type * from "./generated/Wire.ts"
 export type { Hooks, RequestSummary } from "./Hooks.ts"
+export type * from "./InboundMessage.ts"
 export type { Json } from "./Json.ts"
 export type { Answered, LastResponse, RateLimit } from "./LastResponse.ts"
 export type { List } from "./List.ts"
-export type * from "./MessageContents.ts"
+export type { Page } from "./Page.ts"
 export type * from "./ReceivedContent.ts"
 export { isRetryable } from "./Retry.ts"
-export type * from "./Routes.ts"
 export type { CallOptions, Clock, TransportOptions } from "./Transport.ts"
 export type { UnknownName } from "./UnknownName.ts"
-export type * from "./Wire.ts"

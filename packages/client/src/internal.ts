@@ -13,26 +13,24 @@ import type {
   InternalEventQuery,
   InternalMessageQuery,
   InternalRoutes,
-  ListQuery,
   RequestQuery,
   UploadQuery,
   UsageQuery
 } from "./generated/InternalWire.ts"
 import type * as Wire from "./generated/InternalWire.ts"
-import type { TemplateQuery } from "./generated/Wire.ts"
+import type { ListQuery, SendMessage, TemplateQuery } from "./generated/Wire.ts"
 import type { Answered } from "./LastResponse.ts"
 import { type List, listOf } from "./List.ts"
 import type { InternalPage, Page } from "./Page.ts"
 import { type CallOptions, type Result, transportOf, type TransportOptions } from "./Transport.ts"
-import type { SendMessage } from "./Wire.ts"
 
-export { type ErrorCode, type ErrorReason, type ErrorReasons, WacApiError, WacConnectionError } from "./ClientError.ts"
+export { type ErrorCode, type ErrorReason, WacApiError, WacConnectionError } from "./ClientError.ts"
 export type { Event, EventOf, EventType } from "./Event.ts"
+export type * from "./generated/ErrorReasons.ts"
 export type * from "./generated/InternalWire.ts"
-export type { OptOutSource } from "./generated/Wire.ts"
+export type { MessageFailure, MessageStatus, OptOutSource, SendMessage } from "./generated/Wire.ts"
 export type { Answered } from "./LastResponse.ts"
 export type * from "./Page.ts"
-export type { MessageFailure, MessageStatus, SendMessage } from "./Wire.ts"
 
 /** How a client calls. */
 export interface InternalClientOptions extends TransportOptions {

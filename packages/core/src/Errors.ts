@@ -7,9 +7,10 @@
  */
 import { type Duration, Predicate, Schema } from "effect"
 
+/** The upstream provider's own error code and message. */
 export const ProviderDetail = Schema.Struct({ code: Schema.String, message: Schema.String }).annotate({
   identifier: "ProviderDetail",
-  description: "The upstream provider's own error code and message"
+  description: "The upstream provider's own error code and message."
 })
 export type ProviderDetail = typeof ProviderDetail.Type
 

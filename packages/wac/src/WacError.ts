@@ -3,77 +3,13 @@
  */
 import { Errors } from "@wac/core"
 import { Duration } from "effect"
+import type { ErrorReasons } from "./generated/ErrorReasons.ts"
 
 /** The kind of error: one of the specification's six codes, or `not_found`. */
-export type ErrorCode =
-  | "invalid_body"
-  | "unauthorized"
-  | "forbidden"
-  | "idempotency_conflict"
-  | "rate_limited"
-  | "server_error"
-  | "not_found"
-
-/** The condition of a code that applied. Stable. */
-export interface ErrorReasons {
-  readonly invalid_body:
-    | "malformed_json"
-    | "missing_field"
-    | "invalid_field"
-    | "unknown_field"
-    | "missing_idempotency_key"
-    | "invalid_idempotency_key"
-    | "template_params_mismatch"
-    | "undeliverable"
-    | "too_large"
-    | "unsupported_media_type"
-  readonly unauthorized:
-    | "missing_key"
-    | "invalid_key"
-    | "expired_key"
-    | "revoked_key"
-    | "missing_session"
-    | "invalid_credentials"
-    | "invalid_signature"
-    | "stale_signature"
-    | "missing_signature"
-  readonly forbidden:
-    | "missing_scope"
-    | "role_not_allowed"
-    | "cross_site"
-    | "outside_service_window"
-    | "template_not_found"
-    | "template_not_approved"
-    | "opted_out"
-    | "quota_exhausted"
-    | "messaging_limit_reached"
-    | "sender_not_available"
-    | "workspace_suspended"
-    | "provider_policy"
-    | "phone_number_required"
-    | "media_quota"
-    | "frequency_cap"
-    | "holdout"
-    | "fresh_session_required"
-    | "campaign_state"
-  readonly idempotency_conflict: "payload_mismatch"
-  readonly rate_limited: "workspace" | "phone_number" | "pair" | "provider" | "login"
-  readonly server_error:
-    | "internal"
-    | "provider_error"
-    | "provider_unavailable"
-    | "overloaded"
-    | "storage_unavailable"
-    | "in_progress"
-    | "outcome_unknown"
-    | "delivery_unknown"
-    | "body_already_parsed"
-  /** Only of a customer's file that the provider no longer has. */
-  readonly not_found: "media_expired"
-}
+export type ErrorCode = keyof ErrorReasons
 
 /** The reason of any code. */
-export type ErrorReason = ErrorReasons[ErrorCode]
+export type ErrorReason = NonNullable<ErrorReasons[ErrorCode]>
 
 /** The upstream provider's own error code and message. */
 export interface ProviderDetail {

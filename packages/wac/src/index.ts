@@ -40,6 +40,8 @@ export type {
   WebhookTest
 } from "./events/Events.ts"
 export { type FakeClock, fakeClock, type Span } from "./FakeClock.ts"
+export type * from "./generated/ErrorReasons.ts"
+export type * from "./generated/MessageContents.ts"
 export type { Handler, NodeHandler } from "./Handlers.ts"
 export type { CustomerMessage, Inbound, StatusReport, Told } from "./inbound/Inbound.ts"
 export type {
@@ -55,7 +57,6 @@ export type { Listing, Page, PageQuery } from "./Listing.ts"
 export type { Log, LogEntry } from "./Log.ts"
 export type { Media, NewFile, OpenedFile, StoredFile } from "./media/Media.ts"
 export { type MediaStore, s3, type S3MediaStore } from "./media/MediaStore.ts"
-export type * from "./messages/MessageContents.ts"
 export type {
   AnyMessage,
   ConversationFilter,
@@ -64,7 +65,6 @@ export type {
   Message,
   MessageFilter,
   Messages,
-  MessageStatus,
   NewMessage,
   Pricing,
   ReadOptions,
@@ -121,14 +121,7 @@ export type {
 export type { NewTemplate, Template, TemplateEdit, TemplateFilter, Templates } from "./templates/Templates.ts"
 export type { Usage, UsageLine, UsagePeriod, UsageReport, UsageStep } from "./usage/Usage.ts"
 export { createWac, type Wac, type Workspace } from "./Wac.ts"
-export {
-  type ErrorCode,
-  type ErrorDetails,
-  type ErrorReason,
-  type ErrorReasons,
-  type ProviderDetail,
-  WacError
-} from "./WacError.ts"
+export { type ErrorCode, type ErrorDetails, type ErrorReason, type ProviderDetail, WacError } from "./WacError.ts"
 export type {
   Attempt,
   Deliveries,

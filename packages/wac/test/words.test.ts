@@ -1,12 +1,10 @@
 /**
  * The façade's types may not name another of our packages, so they repeat lists of the core and the API: statuses,
- * event types, reasons. The type checker proves the copies equal (`npm run check -- types`).
+ * event types. The type checker proves the copies equal (`npm run check -- types`).
  */
-import type { ErrorBody } from "@wac/api"
 import type {
   ApiScope,
   Delivery,
-  Errors,
   Event,
   Member,
   Message,
@@ -20,13 +18,7 @@ import type { ReceivedContentByType } from "@wac/verifier"
 import { expectTypeOf, it } from "vitest"
 import type * as Wac from "../src/index.ts"
 
-type ReasonsOf<Code extends Errors.DomainError["code"]> = NonNullable<
-  Extract<Errors.DomainError, { readonly code: Code; readonly reason?: string }>["reason"]
->
-
 it("statuses equal the core's", () => {
-  expectTypeOf<Wac.MessageStatus>().toEqualTypeOf<Message.MessageStatus>()
-  expectTypeOf<Wac.NewMessage["type"]>().toEqualTypeOf<Message.MessageType>()
   expectTypeOf<Wac.Message["type"]>().toEqualTypeOf<Message.MessageType>()
   expectTypeOf<Wac.OutboundMessage["type"]>().toEqualTypeOf<Message.MessageType>()
   expectTypeOf<Wac.StatusReport["status"]>().toEqualTypeOf<Message.Report["status"]>()
@@ -52,11 +44,4 @@ it("events and envelopes equal the core's, and received contents equal the verif
   expectTypeOf<Wac.EventType>().toEqualTypeOf<Event.EventType>()
   expectTypeOf<Wac.Envelope>().toEqualTypeOf<Event.Envelope>()
   expectTypeOf<keyof Wac.ReceivedContent>().toEqualTypeOf<keyof ReceivedContentByType>()
-})
-
-it("error codes and reasons equal the core's, except for the handshake, which only HTTP has", () => {
-  expectTypeOf<Wac.ErrorCode>().toEqualTypeOf<Errors.DomainError["code"]>()
-  expectTypeOf<Wac.ErrorCode>().toEqualTypeOf<ErrorBody.ErrorBody["error"]["code"]>()
-  type Own = { readonly [Code in Errors.DomainError["code"]]: Exclude<ReasonsOf<Code>, "failed_handshake"> }
-  expectTypeOf<Wac.ErrorReasons>().toEqualTypeOf<Own>()
 })

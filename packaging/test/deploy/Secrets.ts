@@ -1,12 +1,20 @@
 /**
  * How a file for deploying gives the server its secrets.
  */
+import * as Program from "@wac/testbed/Program"
 import { Effect, Redacted } from "effect"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert } from "vitest"
 import { fromEnvironment } from "../../../apps/server/src/ServerConfig.ts"
 import * as Variable from "../../../apps/server/src/Variable.ts"
+
+/** The options of tests that run the commands by which operators make secrets. */
+export const needed = Program.needed({
+  programs: [["openssl", "version"]],
+  untested: "the commands that make secrets for a deployment",
+  install: "apt-get install openssl"
+})
 
 /**
  * Has the server read the variables that a file for deploying sets, and returns what it read of the secrets. The

@@ -222,7 +222,7 @@ describe("the compose file", () => {
     return { folder, prepare, contents }
   }
 
-  it("has a script that makes each secret and the settings, and keeps those that exist", () => {
+  it("has a script that makes each secret and the settings, and keeps those that exist", Secrets.needed, () => {
     const { contents, folder, prepare } = prepared()
     const first = contents()
     writeFileSync(join(folder, ".env"), "PROVIDER=whatsapp\n")
@@ -232,7 +232,7 @@ describe("the compose file", () => {
     assert.strictEqual(statSync(join(folder, "secrets")).mode & 0o777, 0o700)
   })
 
-  it("gives each service its secrets as files, and none in the environment", async () => {
+  it("gives each service its secrets as files, and none in the environment", Secrets.needed, async () => {
     const { contents, folder } = prepared()
     const values = Object.fromEntries(contents())
     const { environment, secrets: given } = services.wac

@@ -27,15 +27,15 @@ export const ChooseOptOut = Schema.Struct({
   phone_number_id: Schema.optionalKey(PlainText.between(1, 64)).annotate({
     description: "The id of a phone number of the workspace; if omitted, all of its numbers"
   })
-}).annotate({ identifier: "ChooseOptOut" })
+}).annotate({ identifier: "ChooseOptOut", description: "For which number a customer is opted out or in." })
 
 /** What holds for a customer after a choice. */
 export const OptOut = Schema.Struct({
   contact: Schema.String.annotate({ description: "The name as it was given" }),
   opted_out: Schema.Boolean,
-  opted_out_at: Schema.NullOr(Timestamp),
+  opted_out_at: Schema.NullOr(Timestamp).annotateKey({ description: "`null` if the customer is not opted out" }),
   source: source.annotate({ description: "Who opted the customer out; `null` if nobody did" })
-}).annotate({ identifier: "OptOut" })
+}).annotate({ identifier: "OptOut", description: "What holds for a customer after a choice." })
 
 /** The scope of a key that may opt customers out and in. */
 const writers = apiKey("contacts:write")

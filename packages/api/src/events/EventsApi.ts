@@ -40,11 +40,14 @@ export const order = Schema.optionalKey(
   Schema.Literals(["oldest", "newest"]).annotate({ description: "Which events come first; `oldest` if omitted" })
 )
 
-const query = { ...filter, ...pageQuery }
+const query = Schema.Struct({ ...filter, ...pageQuery, order }).annotate({
+  identifier: "EventQuery",
+  description: "The filters of the list under `/v1`."
+})
 
 export class EventsApi extends HttpApiGroup.make("events").add(
   HttpApiEndpoint.get("list", "/v1/events", {
-    query: { ...query, order },
+    query,
     success: listOf(RecordedEvent),
     error: reading
   })

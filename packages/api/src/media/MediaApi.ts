@@ -20,7 +20,7 @@ export const StoredMedia = Schema.Struct({
   sha256: Schema.String.annotate({ description: "Of the bytes, in hexadecimal" }),
   filename: Schema.NullOr(Schema.String),
   expires_at: Timestamp.annotateKey({ description: "When it is deleted unless it is used before" })
-}).annotate({ identifier: "Media" })
+}).annotate({ identifier: "Media", description: "A file of the workspace." })
 
 /** The body of an upload: one file. */
 export const UploadMedia = Schema.Struct({

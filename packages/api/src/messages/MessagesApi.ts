@@ -2,7 +2,7 @@
  * `/v1/messages` (specification §4, contract §3).
  */
 import { Addressee, Conversation, Errors, Idempotency, Message, MessageStore, PlainText } from "@wac/core"
-import { Record, Schema } from "effect"
+import { Record, Schema, SchemaAST } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Access, apiKey, session } from "../Access.ts"
 import { Audited } from "../audit/Audited.ts"
@@ -20,14 +20,18 @@ type OnWire<Kinds extends { readonly [kind: string]: Schema.Struct<Schema.Struct
   readonly [Kind in keyof Kinds]: Schema.encodeKeys<Kinds[Kind], typeof names>
 }
 
+/** What is said of a schema, said of its encoded form. */
+const describedAs = (described: Schema.Top) => <S extends Schema.Top>(schema: S): S =>
+  schema.pipe(Schema.annotateEncoded(SchemaAST.resolve(described.ast) ?? {})) as unknown as S
+
 const onWire = <Kinds extends { readonly [kind: string]: Schema.Struct<Schema.Struct.Fields> }>(
   kinds: Kinds
-): OnWire<Kinds> => Record.map(kinds, (kind) => kind.pipe(Schema.encodeKeys(names))) as never
+): OnWire<Kinds> => Record.map(kinds, (kind) => kind.pipe(Schema.encodeKeys(names), describedAs(kind))) as never
 
 /** Every kind of the core. Contents already have the provider's names, except a text's. */
 const kinds = onWire(Message.outbounds({
   ...Message.contents,
-  text: Message.TextContent.pipe(Schema.encodeKeys({ previewUrl: "preview_url" }))
+  text: Message.TextContent.pipe(Schema.encodeKeys({ previewUrl: "preview_url" }), describedAs(Message.TextContent))
 }))
 
 /**
@@ -36,6 +40,7 @@ const kinds = onWire(Message.outbounds({
  */
 export const SendMessage = Schema.Union(Object.values(kinds)).annotate({
   identifier: "SendMessage",
+  description: "A message to be sent. A comparison of `type` narrows it.",
   examples: [{
     to: "+15551234567",
     type: "template",
@@ -50,32 +55,39 @@ export const SentMessage = Schema.Struct({
   provider_message_id: Schema.String,
   tenant_id: Schema.String,
   api_key_id: Schema.String
-}).annotate({ identifier: "SentMessage" })
+}).annotate({
+  identifier: "SentMessage",
+  description: "The provider accepted the message and gave it an id (specification §2)."
+})
 
 /** The body of a request to mark a customer's message as read. */
-export const MarkRead = Schema.Struct({ typing: Schema.optionalKey(Schema.Boolean) }).annotate({
-  identifier: "MarkRead"
-})
+export const MarkRead = Schema.Struct({
+  typing: Schema.optionalKey(Schema.Boolean).annotateKey({
+    description: "Whether the customer sees that somebody types"
+  })
+}).annotate({ identifier: "MarkRead", description: "How a customer's message is marked as read (contract §9)." })
 
 /** The answer to it. */
 export const ReadMessage = Schema.Struct({
   message_id: Schema.String,
   status: Schema.Literal("read")
-}).annotate({ identifier: "ReadMessage" })
+}).annotate({ identifier: "ReadMessage", description: "A customer's message that was marked as read." })
 
 const Failure = Schema.Struct({
   code: Schema.String,
   reason: Schema.optionalKey(Schema.String),
   message: Schema.String,
   provider: Schema.optionalKey(Errors.ProviderDetail)
-})
+}).annotate({ identifier: "MessageFailure", description: "Why a message failed." })
 
 const Pricing = Schema.Struct({
-  billable: Schema.NullOr(Schema.Boolean).annotate({ description: "null if the provider says nothing of it" }),
+  billable: Schema.NullOr(Schema.Boolean).annotateKey({
+    description: "Whether it is charged; `null` if the provider says nothing of it"
+  }),
   model: Schema.String,
   type: Schema.String,
   category: Schema.String
-}).annotate({ identifier: "Pricing", description: "What the provider reported about the price" })
+}).annotate({ identifier: "Pricing", description: "What the provider reported about the price of a message." })
 
 /** What a message said, under the name of its type. */
 const contentFields = Record.map(
@@ -90,7 +102,7 @@ export const StoredMessage = Schema.Struct({
   message_id: Schema.String,
   provider_message_id: Schema.NullOr(Schema.String),
   tenant_id: Schema.String,
-  api_key_id: Schema.NullOr(Schema.String).annotate({ description: "null if a person sent it from the dashboard" }),
+  api_key_id: Schema.NullOr(Schema.String).annotate({ description: "`null` if a person sent it from the dashboard" }),
   to: Schema.String,
   from: Schema.String,
   type: Message.MessageType,
@@ -101,13 +113,15 @@ export const StoredMessage = Schema.Struct({
   failed_at: Schema.NullOr(Timestamp),
   error: Schema.NullOr(Failure),
   client_reference: Schema.NullOr(Schema.String),
-  pricing: Schema.NullOr(Pricing),
-  played_at: Schema.NullOr(Timestamp),
-  context: Schema.optionalKey(Message.Quoted),
+  pricing: Schema.NullOr(Pricing).annotateKey({ description: "`null` if the provider reported nothing" }),
+  played_at: Schema.NullOr(Timestamp).annotateKey({ description: "When the customer played the voice message" }),
+  context: Schema.optionalKey(Message.Quoted).annotateKey({ description: "The message that it quotes, by our id" }),
   ...contentFields
 }).annotate({
   identifier: "Message",
-  description: "In a conversation, a message that was sent has its content under the name of its type"
+  description:
+    "A message that was sent, or is to be; times are ISO 8601 in UTC (contract §3). In a conversation it has " +
+    "its content, under the name of its type: `{}` once that was deleted."
 })
 
 /** A message of a customer. */
@@ -118,21 +132,28 @@ export const InboundMessage = Schema.StructWithRest(
     message_id: Schema.String,
     provider_message_id: Schema.String,
     tenant_id: Schema.String,
-    from: Schema.String.annotate({ description: "The customer's number, or user id if the number is not known" }),
+    from: Schema.String.annotate({
+      description:
+        "The customer's number, E.164, or their user id if the number is not known. A reply can be sent to it"
+    }),
     from_user_id: Schema.NullOr(Schema.String),
-    to: Schema.String,
+    to: Schema.String.annotate({ description: "The workspace's number that they wrote to, E.164" }),
     type: Schema.String,
-    context: Schema.Json.annotate({ description: "What it quotes or answers; null if nothing" }),
-    received_at: Timestamp
+    context: Schema.Json.annotateKey({ description: "What it quotes or answers; `null` if nothing" }),
+    received_at: Timestamp.annotateKey({ description: "The message's own time" })
   }),
   [Schema.Record(Schema.String, Schema.Json)]
 ).annotate({
   identifier: "InboundMessage",
-  description: "Its content is under the name of its type, as in the event message.received"
+  description: "A message of a customer (contract §13). `type` names the field that holds what they wrote, as in the " +
+    "event `message.received`."
 })
 
 /** A message in either direction; `direction` says which. */
-export const AnyMessage = Schema.Union([StoredMessage, InboundMessage])
+export const AnyMessage = Schema.Union([StoredMessage, InboundMessage]).annotate({
+  identifier: "AnyMessage",
+  description: "A message in either direction: a comparison of `direction` narrows it."
+})
 
 const listed = {
   id: Schema.String,
@@ -209,6 +230,11 @@ export const conversation = {
 /** The filters of the list under `/v1` (contract §3). */
 export const publicFilter = { ...anyFilter, client_reference: reference, ...conversation }
 
+const publicQuery = Schema.Struct({ ...publicFilter, ...pageQuery }).annotate({
+  identifier: "MessageQuery",
+  description: "The filters of the list of messages (contract §3)."
+})
+
 const pageMayBeShort = "With a filter a page ends at the latest after looking at " +
   `${
     MessageStore.lookedAt.toLocaleString("en")
@@ -247,7 +273,7 @@ export class MessagesApi extends HttpApiGroup.make("messages").add(
       })
     ),
   HttpApiEndpoint.get("list", "/v1/messages", {
-    query: { ...publicFilter, ...pageQuery },
+    query: publicQuery,
     success: listOf(AnyMessage),
     error: reading
   }).annotate(Access, apiKey("messages:read")).annotate(IsPaged, true).annotateMerge(OpenApi.annotations({

@@ -13,7 +13,7 @@ import { byId, idempotencyKey } from "../Parameters.ts"
 import { Timestamp } from "../Timestamp.ts"
 import { IsPaged, NeedsIdempotencyKey } from "../Traits.ts"
 
-/** A template of any status. `variables` are the body's placeholders in the order of `bodyParams`. */
+/** A template of any status. */
 export const Template = Schema.Struct({
   id: Schema.String,
   name: Schema.String,
@@ -22,12 +22,14 @@ export const Template = Schema.Struct({
   status: Schema.String,
   parameter_format: Core.ParameterFormat,
   components: Schema.Array(Schema.Json),
-  variables: Schema.Array(Schema.String),
+  variables: Schema.Array(Schema.String).annotate({
+    description: "Placeholders of the body, in the order in which `bodyParams` fills them"
+  }),
   quality: Schema.NullOr(Schema.String),
   rejection_reason: Schema.NullOr(Schema.String),
   provider_template_id: Schema.String,
   synced_at: Timestamp
-}).annotate({ identifier: "Template" })
+}).annotate({ identifier: "Template", description: "A template of any status (contract §7)." })
 
 export const ShownTemplate = Schema.Struct({
   id: Schema.String,
@@ -75,7 +77,7 @@ export const filter = { status: word, category: word, language: word, name: word
 
 const query = Schema.Struct({ ...filter, ...pageQuery }).annotate({
   identifier: "TemplateQuery",
-  description: "The filters of the list of templates, which match exactly"
+  description: "The filters of the list of templates, which match exactly."
 })
 
 export class TemplatesApi extends HttpApiGroup.make("templates").add(

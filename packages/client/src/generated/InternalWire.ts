@@ -4,9 +4,18 @@
  */
 import type { Json } from "../Json.ts"
 import type { InternalPage, Page } from "../Page.ts"
-import type { SendMessage } from "../Wire.ts"
-import type { OptOutSource, ProviderDetail, TemplateQuery } from "./Wire.ts"
-import type { Event } from "../Event.ts"
+import type { Event, EventType } from "../Event.ts"
+import type {
+  ListQuery,
+  MessageFailure,
+  MessageStatus,
+  MessageType,
+  OptOutSource,
+  ProviderDetail,
+  SendMessage,
+  TemplateContent,
+  TemplateQuery
+} from "./Wire.ts"
 
 /** A message that was sent from the dashboard. */
 export interface SentFromDashboard {
@@ -20,59 +29,32 @@ export interface SentFromDashboard {
 /** A message in the list. */
 export interface ListedMessage {
   readonly id: string
-  readonly status: "queued" | "sending" | "unknown" | "sent" | "failed" | "delivered" | "read" | "skipped"
+  readonly status: MessageStatus
   readonly providerMessageId: string | null
   /** `null` if a person sent it from the dashboard. */
   readonly apiKeyId: string | null
   readonly to: string
   readonly from: string
-  readonly type:
-    | "template"
-    | "text"
-    | "image"
-    | "audio"
-    | "video"
-    | "document"
-    | "sticker"
-    | "location"
-    | "contacts"
-    | "interactive"
-    | "reaction"
+  readonly type: MessageType
   readonly createdAt: string
 }
 
 /** A message with its times and, if it failed, the reason. */
 export interface MessageDetail {
   readonly id: string
-  readonly status: "queued" | "sending" | "unknown" | "sent" | "failed" | "delivered" | "read" | "skipped"
+  readonly status: MessageStatus
   readonly providerMessageId: string | null
   /** `null` if a person sent it from the dashboard. */
   readonly apiKeyId: string | null
   readonly to: string
   readonly from: string
-  readonly type:
-    | "template"
-    | "text"
-    | "image"
-    | "audio"
-    | "video"
-    | "document"
-    | "sticker"
-    | "location"
-    | "contacts"
-    | "interactive"
-    | "reaction"
+  readonly type: MessageType
   readonly createdAt: string
   readonly sentAt: string | null
   readonly deliveredAt: string | null
   readonly readAt: string | null
   readonly failedAt: string | null
-  readonly error: {
-    readonly code: string
-    readonly reason?: string
-    readonly message: string
-    readonly provider?: ProviderDetail
-  } | null
+  readonly error: MessageFailure | null
   readonly clientReference: string | null
 }
 
@@ -505,337 +487,9 @@ export interface SenderBlock {
 export interface CreateCampaign {
   readonly name: string
   /** The template, as in a send. `{{name}}` in a value is replaced by each recipient's variable of that name. */
-  readonly template: {
-    readonly name: string
-    readonly language: string
-    readonly bodyParams?:
-      | ReadonlyArray<
-        | string
-        | {
-          readonly currency: {
-            readonly fallback_value: string
-            readonly code: string
-            readonly amount_1000: number
-          }
-        }
-        | {
-          readonly date_time: {
-            readonly fallback_value: string
-            readonly calendar?: string
-            readonly day_of_week?: number
-            readonly year?: number
-            readonly month?: number
-            readonly day_of_month?: number
-            readonly hour?: number
-            readonly minute?: number
-          }
-        }>
-      | {
-        readonly [field: string]:
-          | string
-          | {
-            readonly currency: {
-              readonly fallback_value: string
-              readonly code: string
-              readonly amount_1000: number
-            }
-          }
-          | {
-            readonly date_time: {
-              readonly fallback_value: string
-              readonly calendar?: string
-              readonly day_of_week?: number
-              readonly year?: number
-              readonly month?: number
-              readonly day_of_month?: number
-              readonly hour?: number
-              readonly minute?: number
-            }
-          }
-      }
-    readonly header?: {
-      readonly text?: string
-      readonly image?: {
-        readonly media?: string
-        readonly link?: string
-      }
-      readonly video?: {
-        readonly media?: string
-        readonly link?: string
-      }
-      readonly document?: {
-        readonly media?: string
-        readonly link?: string
-        readonly filename?: string
-      }
-      readonly location?: {
-        readonly latitude: number
-        readonly longitude: number
-        readonly name?: string
-        readonly address?: string
-      }
-    }
-    readonly buttons?: ReadonlyArray<{
-      readonly index: number
-      readonly urlSuffix?: string
-      readonly payload?: string
-      readonly code?: string
-      readonly flowToken?: string
-      readonly flowData?: {
-        readonly [field: string]: Json
-      }
-      readonly thumbnailProductRetailerId?: string
-    }>
-    readonly cards?: ReadonlyArray<{
-      readonly header?: {
-        readonly text?: string
-        readonly image?: {
-          readonly media?: string
-          readonly link?: string
-        }
-        readonly video?: {
-          readonly media?: string
-          readonly link?: string
-        }
-        readonly document?: {
-          readonly media?: string
-          readonly link?: string
-          readonly filename?: string
-        }
-        readonly location?: {
-          readonly latitude: number
-          readonly longitude: number
-          readonly name?: string
-          readonly address?: string
-        }
-      }
-      readonly bodyParams?:
-        | ReadonlyArray<
-          | string
-          | {
-            readonly currency: {
-              readonly fallback_value: string
-              readonly code: string
-              readonly amount_1000: number
-            }
-          }
-          | {
-            readonly date_time: {
-              readonly fallback_value: string
-              readonly calendar?: string
-              readonly day_of_week?: number
-              readonly year?: number
-              readonly month?: number
-              readonly day_of_month?: number
-              readonly hour?: number
-              readonly minute?: number
-            }
-          }>
-        | {
-          readonly [field: string]:
-            | string
-            | {
-              readonly currency: {
-                readonly fallback_value: string
-                readonly code: string
-                readonly amount_1000: number
-              }
-            }
-            | {
-              readonly date_time: {
-                readonly fallback_value: string
-                readonly calendar?: string
-                readonly day_of_week?: number
-                readonly year?: number
-                readonly month?: number
-                readonly day_of_month?: number
-                readonly hour?: number
-                readonly minute?: number
-              }
-            }
-        }
-      readonly buttons?: ReadonlyArray<{
-        readonly index: number
-        readonly urlSuffix?: string
-        readonly payload?: string
-        readonly code?: string
-        readonly flowToken?: string
-        readonly flowData?: {
-          readonly [field: string]: Json
-        }
-        readonly thumbnailProductRetailerId?: string
-      }>
-    }>
-    readonly limitedTimeOffer?: {
-      readonly expiresAt: string
-    }
-  }
+  readonly template: TemplateContent
   /** A second variant of the template: half of the customers, chosen by chance, get it. */
-  readonly templateB?: {
-    readonly name: string
-    readonly language: string
-    readonly bodyParams?:
-      | ReadonlyArray<
-        | string
-        | {
-          readonly currency: {
-            readonly fallback_value: string
-            readonly code: string
-            readonly amount_1000: number
-          }
-        }
-        | {
-          readonly date_time: {
-            readonly fallback_value: string
-            readonly calendar?: string
-            readonly day_of_week?: number
-            readonly year?: number
-            readonly month?: number
-            readonly day_of_month?: number
-            readonly hour?: number
-            readonly minute?: number
-          }
-        }>
-      | {
-        readonly [field: string]:
-          | string
-          | {
-            readonly currency: {
-              readonly fallback_value: string
-              readonly code: string
-              readonly amount_1000: number
-            }
-          }
-          | {
-            readonly date_time: {
-              readonly fallback_value: string
-              readonly calendar?: string
-              readonly day_of_week?: number
-              readonly year?: number
-              readonly month?: number
-              readonly day_of_month?: number
-              readonly hour?: number
-              readonly minute?: number
-            }
-          }
-      }
-    readonly header?: {
-      readonly text?: string
-      readonly image?: {
-        readonly media?: string
-        readonly link?: string
-      }
-      readonly video?: {
-        readonly media?: string
-        readonly link?: string
-      }
-      readonly document?: {
-        readonly media?: string
-        readonly link?: string
-        readonly filename?: string
-      }
-      readonly location?: {
-        readonly latitude: number
-        readonly longitude: number
-        readonly name?: string
-        readonly address?: string
-      }
-    }
-    readonly buttons?: ReadonlyArray<{
-      readonly index: number
-      readonly urlSuffix?: string
-      readonly payload?: string
-      readonly code?: string
-      readonly flowToken?: string
-      readonly flowData?: {
-        readonly [field: string]: Json
-      }
-      readonly thumbnailProductRetailerId?: string
-    }>
-    readonly cards?: ReadonlyArray<{
-      readonly header?: {
-        readonly text?: string
-        readonly image?: {
-          readonly media?: string
-          readonly link?: string
-        }
-        readonly video?: {
-          readonly media?: string
-          readonly link?: string
-        }
-        readonly document?: {
-          readonly media?: string
-          readonly link?: string
-          readonly filename?: string
-        }
-        readonly location?: {
-          readonly latitude: number
-          readonly longitude: number
-          readonly name?: string
-          readonly address?: string
-        }
-      }
-      readonly bodyParams?:
-        | ReadonlyArray<
-          | string
-          | {
-            readonly currency: {
-              readonly fallback_value: string
-              readonly code: string
-              readonly amount_1000: number
-            }
-          }
-          | {
-            readonly date_time: {
-              readonly fallback_value: string
-              readonly calendar?: string
-              readonly day_of_week?: number
-              readonly year?: number
-              readonly month?: number
-              readonly day_of_month?: number
-              readonly hour?: number
-              readonly minute?: number
-            }
-          }>
-        | {
-          readonly [field: string]:
-            | string
-            | {
-              readonly currency: {
-                readonly fallback_value: string
-                readonly code: string
-                readonly amount_1000: number
-              }
-            }
-            | {
-              readonly date_time: {
-                readonly fallback_value: string
-                readonly calendar?: string
-                readonly day_of_week?: number
-                readonly year?: number
-                readonly month?: number
-                readonly day_of_month?: number
-                readonly hour?: number
-                readonly minute?: number
-              }
-            }
-        }
-      readonly buttons?: ReadonlyArray<{
-        readonly index: number
-        readonly urlSuffix?: string
-        readonly payload?: string
-        readonly code?: string
-        readonly flowToken?: string
-        readonly flowData?: {
-          readonly [field: string]: Json
-        }
-        readonly thumbnailProductRetailerId?: string
-      }>
-    }>
-    readonly limitedTimeOffer?: {
-      readonly expiresAt: string
-    }
-  }
+  readonly templateB?: TemplateContent
   /** A phone number of the workspace, by id or in E.164; defaults to the default number. */
   readonly from?: string
   /** When it starts, once it was started; defaults to that moment. */
@@ -865,336 +519,8 @@ export interface Campaign {
   readonly status: CampaignStatus
   /** Why it is paused, or why its check stopped. */
   readonly pausedReason: PauseReason | null
-  readonly template: {
-    readonly name: string
-    readonly language: string
-    readonly bodyParams?:
-      | ReadonlyArray<
-        | string
-        | {
-          readonly currency: {
-            readonly fallback_value: string
-            readonly code: string
-            readonly amount_1000: number
-          }
-        }
-        | {
-          readonly date_time: {
-            readonly fallback_value: string
-            readonly calendar?: string
-            readonly day_of_week?: number
-            readonly year?: number
-            readonly month?: number
-            readonly day_of_month?: number
-            readonly hour?: number
-            readonly minute?: number
-          }
-        }>
-      | {
-        readonly [field: string]:
-          | string
-          | {
-            readonly currency: {
-              readonly fallback_value: string
-              readonly code: string
-              readonly amount_1000: number
-            }
-          }
-          | {
-            readonly date_time: {
-              readonly fallback_value: string
-              readonly calendar?: string
-              readonly day_of_week?: number
-              readonly year?: number
-              readonly month?: number
-              readonly day_of_month?: number
-              readonly hour?: number
-              readonly minute?: number
-            }
-          }
-      }
-    readonly header?: {
-      readonly text?: string
-      readonly image?: {
-        readonly media?: string
-        readonly link?: string
-      }
-      readonly video?: {
-        readonly media?: string
-        readonly link?: string
-      }
-      readonly document?: {
-        readonly media?: string
-        readonly link?: string
-        readonly filename?: string
-      }
-      readonly location?: {
-        readonly latitude: number
-        readonly longitude: number
-        readonly name?: string
-        readonly address?: string
-      }
-    }
-    readonly buttons?: ReadonlyArray<{
-      readonly index: number
-      readonly urlSuffix?: string
-      readonly payload?: string
-      readonly code?: string
-      readonly flowToken?: string
-      readonly flowData?: {
-        readonly [field: string]: Json
-      }
-      readonly thumbnailProductRetailerId?: string
-    }>
-    readonly cards?: ReadonlyArray<{
-      readonly header?: {
-        readonly text?: string
-        readonly image?: {
-          readonly media?: string
-          readonly link?: string
-        }
-        readonly video?: {
-          readonly media?: string
-          readonly link?: string
-        }
-        readonly document?: {
-          readonly media?: string
-          readonly link?: string
-          readonly filename?: string
-        }
-        readonly location?: {
-          readonly latitude: number
-          readonly longitude: number
-          readonly name?: string
-          readonly address?: string
-        }
-      }
-      readonly bodyParams?:
-        | ReadonlyArray<
-          | string
-          | {
-            readonly currency: {
-              readonly fallback_value: string
-              readonly code: string
-              readonly amount_1000: number
-            }
-          }
-          | {
-            readonly date_time: {
-              readonly fallback_value: string
-              readonly calendar?: string
-              readonly day_of_week?: number
-              readonly year?: number
-              readonly month?: number
-              readonly day_of_month?: number
-              readonly hour?: number
-              readonly minute?: number
-            }
-          }>
-        | {
-          readonly [field: string]:
-            | string
-            | {
-              readonly currency: {
-                readonly fallback_value: string
-                readonly code: string
-                readonly amount_1000: number
-              }
-            }
-            | {
-              readonly date_time: {
-                readonly fallback_value: string
-                readonly calendar?: string
-                readonly day_of_week?: number
-                readonly year?: number
-                readonly month?: number
-                readonly day_of_month?: number
-                readonly hour?: number
-                readonly minute?: number
-              }
-            }
-        }
-      readonly buttons?: ReadonlyArray<{
-        readonly index: number
-        readonly urlSuffix?: string
-        readonly payload?: string
-        readonly code?: string
-        readonly flowToken?: string
-        readonly flowData?: {
-          readonly [field: string]: Json
-        }
-        readonly thumbnailProductRetailerId?: string
-      }>
-    }>
-    readonly limitedTimeOffer?: {
-      readonly expiresAt: string
-    }
-  }
-  readonly templateB: {
-    readonly name: string
-    readonly language: string
-    readonly bodyParams?:
-      | ReadonlyArray<
-        | string
-        | {
-          readonly currency: {
-            readonly fallback_value: string
-            readonly code: string
-            readonly amount_1000: number
-          }
-        }
-        | {
-          readonly date_time: {
-            readonly fallback_value: string
-            readonly calendar?: string
-            readonly day_of_week?: number
-            readonly year?: number
-            readonly month?: number
-            readonly day_of_month?: number
-            readonly hour?: number
-            readonly minute?: number
-          }
-        }>
-      | {
-        readonly [field: string]:
-          | string
-          | {
-            readonly currency: {
-              readonly fallback_value: string
-              readonly code: string
-              readonly amount_1000: number
-            }
-          }
-          | {
-            readonly date_time: {
-              readonly fallback_value: string
-              readonly calendar?: string
-              readonly day_of_week?: number
-              readonly year?: number
-              readonly month?: number
-              readonly day_of_month?: number
-              readonly hour?: number
-              readonly minute?: number
-            }
-          }
-      }
-    readonly header?: {
-      readonly text?: string
-      readonly image?: {
-        readonly media?: string
-        readonly link?: string
-      }
-      readonly video?: {
-        readonly media?: string
-        readonly link?: string
-      }
-      readonly document?: {
-        readonly media?: string
-        readonly link?: string
-        readonly filename?: string
-      }
-      readonly location?: {
-        readonly latitude: number
-        readonly longitude: number
-        readonly name?: string
-        readonly address?: string
-      }
-    }
-    readonly buttons?: ReadonlyArray<{
-      readonly index: number
-      readonly urlSuffix?: string
-      readonly payload?: string
-      readonly code?: string
-      readonly flowToken?: string
-      readonly flowData?: {
-        readonly [field: string]: Json
-      }
-      readonly thumbnailProductRetailerId?: string
-    }>
-    readonly cards?: ReadonlyArray<{
-      readonly header?: {
-        readonly text?: string
-        readonly image?: {
-          readonly media?: string
-          readonly link?: string
-        }
-        readonly video?: {
-          readonly media?: string
-          readonly link?: string
-        }
-        readonly document?: {
-          readonly media?: string
-          readonly link?: string
-          readonly filename?: string
-        }
-        readonly location?: {
-          readonly latitude: number
-          readonly longitude: number
-          readonly name?: string
-          readonly address?: string
-        }
-      }
-      readonly bodyParams?:
-        | ReadonlyArray<
-          | string
-          | {
-            readonly currency: {
-              readonly fallback_value: string
-              readonly code: string
-              readonly amount_1000: number
-            }
-          }
-          | {
-            readonly date_time: {
-              readonly fallback_value: string
-              readonly calendar?: string
-              readonly day_of_week?: number
-              readonly year?: number
-              readonly month?: number
-              readonly day_of_month?: number
-              readonly hour?: number
-              readonly minute?: number
-            }
-          }>
-        | {
-          readonly [field: string]:
-            | string
-            | {
-              readonly currency: {
-                readonly fallback_value: string
-                readonly code: string
-                readonly amount_1000: number
-              }
-            }
-            | {
-              readonly date_time: {
-                readonly fallback_value: string
-                readonly calendar?: string
-                readonly day_of_week?: number
-                readonly year?: number
-                readonly month?: number
-                readonly day_of_month?: number
-                readonly hour?: number
-                readonly minute?: number
-              }
-            }
-        }
-      readonly buttons?: ReadonlyArray<{
-        readonly index: number
-        readonly urlSuffix?: string
-        readonly payload?: string
-        readonly code?: string
-        readonly flowToken?: string
-        readonly flowData?: {
-          readonly [field: string]: Json
-        }
-        readonly thumbnailProductRetailerId?: string
-      }>
-    }>
-    readonly limitedTimeOffer?: {
-      readonly expiresAt: string
-    }
-  } | null
+  readonly template: TemplateContent
+  readonly templateB: TemplateContent | null
   readonly from: string | null
   readonly startAt: string | null
   readonly notAfter: string | null
@@ -1329,337 +655,9 @@ export interface CampaignDifference {
 export interface EditCampaign {
   readonly name?: string
   /** The template, as in a send. `{{name}}` in a value is replaced by each recipient's variable of that name. */
-  readonly template?: {
-    readonly name: string
-    readonly language: string
-    readonly bodyParams?:
-      | ReadonlyArray<
-        | string
-        | {
-          readonly currency: {
-            readonly fallback_value: string
-            readonly code: string
-            readonly amount_1000: number
-          }
-        }
-        | {
-          readonly date_time: {
-            readonly fallback_value: string
-            readonly calendar?: string
-            readonly day_of_week?: number
-            readonly year?: number
-            readonly month?: number
-            readonly day_of_month?: number
-            readonly hour?: number
-            readonly minute?: number
-          }
-        }>
-      | {
-        readonly [field: string]:
-          | string
-          | {
-            readonly currency: {
-              readonly fallback_value: string
-              readonly code: string
-              readonly amount_1000: number
-            }
-          }
-          | {
-            readonly date_time: {
-              readonly fallback_value: string
-              readonly calendar?: string
-              readonly day_of_week?: number
-              readonly year?: number
-              readonly month?: number
-              readonly day_of_month?: number
-              readonly hour?: number
-              readonly minute?: number
-            }
-          }
-      }
-    readonly header?: {
-      readonly text?: string
-      readonly image?: {
-        readonly media?: string
-        readonly link?: string
-      }
-      readonly video?: {
-        readonly media?: string
-        readonly link?: string
-      }
-      readonly document?: {
-        readonly media?: string
-        readonly link?: string
-        readonly filename?: string
-      }
-      readonly location?: {
-        readonly latitude: number
-        readonly longitude: number
-        readonly name?: string
-        readonly address?: string
-      }
-    }
-    readonly buttons?: ReadonlyArray<{
-      readonly index: number
-      readonly urlSuffix?: string
-      readonly payload?: string
-      readonly code?: string
-      readonly flowToken?: string
-      readonly flowData?: {
-        readonly [field: string]: Json
-      }
-      readonly thumbnailProductRetailerId?: string
-    }>
-    readonly cards?: ReadonlyArray<{
-      readonly header?: {
-        readonly text?: string
-        readonly image?: {
-          readonly media?: string
-          readonly link?: string
-        }
-        readonly video?: {
-          readonly media?: string
-          readonly link?: string
-        }
-        readonly document?: {
-          readonly media?: string
-          readonly link?: string
-          readonly filename?: string
-        }
-        readonly location?: {
-          readonly latitude: number
-          readonly longitude: number
-          readonly name?: string
-          readonly address?: string
-        }
-      }
-      readonly bodyParams?:
-        | ReadonlyArray<
-          | string
-          | {
-            readonly currency: {
-              readonly fallback_value: string
-              readonly code: string
-              readonly amount_1000: number
-            }
-          }
-          | {
-            readonly date_time: {
-              readonly fallback_value: string
-              readonly calendar?: string
-              readonly day_of_week?: number
-              readonly year?: number
-              readonly month?: number
-              readonly day_of_month?: number
-              readonly hour?: number
-              readonly minute?: number
-            }
-          }>
-        | {
-          readonly [field: string]:
-            | string
-            | {
-              readonly currency: {
-                readonly fallback_value: string
-                readonly code: string
-                readonly amount_1000: number
-              }
-            }
-            | {
-              readonly date_time: {
-                readonly fallback_value: string
-                readonly calendar?: string
-                readonly day_of_week?: number
-                readonly year?: number
-                readonly month?: number
-                readonly day_of_month?: number
-                readonly hour?: number
-                readonly minute?: number
-              }
-            }
-        }
-      readonly buttons?: ReadonlyArray<{
-        readonly index: number
-        readonly urlSuffix?: string
-        readonly payload?: string
-        readonly code?: string
-        readonly flowToken?: string
-        readonly flowData?: {
-          readonly [field: string]: Json
-        }
-        readonly thumbnailProductRetailerId?: string
-      }>
-    }>
-    readonly limitedTimeOffer?: {
-      readonly expiresAt: string
-    }
-  }
+  readonly template?: TemplateContent
   /** A second variant of the template: half of the customers, chosen by chance, get it. */
-  readonly templateB?: {
-    readonly name: string
-    readonly language: string
-    readonly bodyParams?:
-      | ReadonlyArray<
-        | string
-        | {
-          readonly currency: {
-            readonly fallback_value: string
-            readonly code: string
-            readonly amount_1000: number
-          }
-        }
-        | {
-          readonly date_time: {
-            readonly fallback_value: string
-            readonly calendar?: string
-            readonly day_of_week?: number
-            readonly year?: number
-            readonly month?: number
-            readonly day_of_month?: number
-            readonly hour?: number
-            readonly minute?: number
-          }
-        }>
-      | {
-        readonly [field: string]:
-          | string
-          | {
-            readonly currency: {
-              readonly fallback_value: string
-              readonly code: string
-              readonly amount_1000: number
-            }
-          }
-          | {
-            readonly date_time: {
-              readonly fallback_value: string
-              readonly calendar?: string
-              readonly day_of_week?: number
-              readonly year?: number
-              readonly month?: number
-              readonly day_of_month?: number
-              readonly hour?: number
-              readonly minute?: number
-            }
-          }
-      }
-    readonly header?: {
-      readonly text?: string
-      readonly image?: {
-        readonly media?: string
-        readonly link?: string
-      }
-      readonly video?: {
-        readonly media?: string
-        readonly link?: string
-      }
-      readonly document?: {
-        readonly media?: string
-        readonly link?: string
-        readonly filename?: string
-      }
-      readonly location?: {
-        readonly latitude: number
-        readonly longitude: number
-        readonly name?: string
-        readonly address?: string
-      }
-    }
-    readonly buttons?: ReadonlyArray<{
-      readonly index: number
-      readonly urlSuffix?: string
-      readonly payload?: string
-      readonly code?: string
-      readonly flowToken?: string
-      readonly flowData?: {
-        readonly [field: string]: Json
-      }
-      readonly thumbnailProductRetailerId?: string
-    }>
-    readonly cards?: ReadonlyArray<{
-      readonly header?: {
-        readonly text?: string
-        readonly image?: {
-          readonly media?: string
-          readonly link?: string
-        }
-        readonly video?: {
-          readonly media?: string
-          readonly link?: string
-        }
-        readonly document?: {
-          readonly media?: string
-          readonly link?: string
-          readonly filename?: string
-        }
-        readonly location?: {
-          readonly latitude: number
-          readonly longitude: number
-          readonly name?: string
-          readonly address?: string
-        }
-      }
-      readonly bodyParams?:
-        | ReadonlyArray<
-          | string
-          | {
-            readonly currency: {
-              readonly fallback_value: string
-              readonly code: string
-              readonly amount_1000: number
-            }
-          }
-          | {
-            readonly date_time: {
-              readonly fallback_value: string
-              readonly calendar?: string
-              readonly day_of_week?: number
-              readonly year?: number
-              readonly month?: number
-              readonly day_of_month?: number
-              readonly hour?: number
-              readonly minute?: number
-            }
-          }>
-        | {
-          readonly [field: string]:
-            | string
-            | {
-              readonly currency: {
-                readonly fallback_value: string
-                readonly code: string
-                readonly amount_1000: number
-              }
-            }
-            | {
-              readonly date_time: {
-                readonly fallback_value: string
-                readonly calendar?: string
-                readonly day_of_week?: number
-                readonly year?: number
-                readonly month?: number
-                readonly day_of_month?: number
-                readonly hour?: number
-                readonly minute?: number
-              }
-            }
-        }
-      readonly buttons?: ReadonlyArray<{
-        readonly index: number
-        readonly urlSuffix?: string
-        readonly payload?: string
-        readonly code?: string
-        readonly flowToken?: string
-        readonly flowData?: {
-          readonly [field: string]: Json
-        }
-        readonly thumbnailProductRetailerId?: string
-      }>
-    }>
-    readonly limitedTimeOffer?: {
-      readonly expiresAt: string
-    }
-  } | null
+  readonly templateB?: TemplateContent | null
   readonly from?: string | null
   /** When it starts, once it was started; defaults to that moment. */
   readonly startAt?: string | null
@@ -1697,7 +695,7 @@ export interface CampaignRow {
   readonly to: string | null
   /** The variant of the template that its customer gets; `null` in a campaign without variants. */
   readonly variant: CampaignVariant | null
-  readonly status: "queued" | "sending" | "unknown" | "sent" | "failed" | "delivered" | "read" | "skipped" | null
+  readonly status: MessageStatus | null
   /** The count that its recipient is in. */
   readonly outcome: CampaignOutcome | null
   /** Why the message failed, or was skipped. */
@@ -1815,15 +813,7 @@ export interface Webhook {
   readonly url: string
   readonly status: "active" | "paused"
   readonly envelope: Envelope
-  readonly eventTypes: ReadonlyArray<
-    | "message.sent"
-    | "message.delivered"
-    | "message.read"
-    | "message.failed"
-    | "message.received"
-    | "message.echoed"
-    | "campaign.completed"
-    | "webhook.test">
+  readonly eventTypes: ReadonlyArray<EventType>
   readonly createdAt: string
   readonly updatedAt: string
   readonly failingSince: string | null
@@ -1852,15 +842,7 @@ export interface PutWebhook {
   readonly url: string
   readonly envelope?: Envelope
   /** All types if omitted. */
-  readonly eventTypes?: ReadonlyArray<
-    | "message.sent"
-    | "message.delivered"
-    | "message.read"
-    | "message.failed"
-    | "message.received"
-    | "message.echoed"
-    | "campaign.completed"
-    | "webhook.test">
+  readonly eventTypes?: ReadonlyArray<EventType>
 }
 
 /** A webhook after it was set. Only the response that creates it contains `signingSecret`. */
@@ -1869,15 +851,7 @@ export interface SetWebhook {
   readonly url: string
   readonly status: "active" | "paused"
   readonly envelope: Envelope
-  readonly eventTypes: ReadonlyArray<
-    | "message.sent"
-    | "message.delivered"
-    | "message.read"
-    | "message.failed"
-    | "message.received"
-    | "message.echoed"
-    | "campaign.completed"
-    | "webhook.test">
+  readonly eventTypes: ReadonlyArray<EventType>
   readonly createdAt: string
   readonly updatedAt: string
   readonly signingSecret?: string
@@ -1950,15 +924,7 @@ export interface WebhookStatus {
   readonly url: string
   readonly status: "active" | "paused"
   readonly envelope: Envelope
-  readonly eventTypes: ReadonlyArray<
-    | "message.sent"
-    | "message.delivered"
-    | "message.read"
-    | "message.failed"
-    | "message.received"
-    | "message.echoed"
-    | "campaign.completed"
-    | "webhook.test">
+  readonly eventTypes: ReadonlyArray<EventType>
   readonly createdAt: string
   readonly updatedAt: string
   readonly failingSince: string | null
@@ -1990,15 +956,7 @@ export interface ResumedWebhook {
   readonly url: string
   readonly status: "active" | "paused"
   readonly envelope: Envelope
-  readonly eventTypes: ReadonlyArray<
-    | "message.sent"
-    | "message.delivered"
-    | "message.read"
-    | "message.failed"
-    | "message.received"
-    | "message.echoed"
-    | "campaign.completed"
-    | "webhook.test">
+  readonly eventTypes: ReadonlyArray<EventType>
   readonly createdAt: string
   readonly updatedAt: string
   readonly failingSince: string | null
@@ -2034,15 +992,7 @@ export interface VerifiedDelivery {
 export interface Delivery {
   readonly id: string
   readonly eventId: string
-  readonly eventType:
-    | "message.sent"
-    | "message.delivered"
-    | "message.read"
-    | "message.failed"
-    | "message.received"
-    | "message.echoed"
-    | "campaign.completed"
-    | "webhook.test"
+  readonly eventType: EventType
   readonly status: DeliveryStatus
   readonly attemptCount: number
   readonly nextAttemptAt: string | null
@@ -2057,15 +1007,7 @@ export type DeliveryStatus = "pending" | "held" | "delivered" | "exhausted" | "s
 export interface DeliveryDetail {
   readonly id: string
   readonly eventId: string
-  readonly eventType:
-    | "message.sent"
-    | "message.delivered"
-    | "message.read"
-    | "message.failed"
-    | "message.received"
-    | "message.echoed"
-    | "campaign.completed"
-    | "webhook.test"
+  readonly eventType: EventType
   readonly status: DeliveryStatus
   readonly attemptCount: number
   readonly nextAttemptAt: string | null
@@ -2345,7 +1287,7 @@ export interface StreamDelivery {
 
 /** The filters of the dashboard's list of messages. */
 export interface InternalMessageQuery {
-  readonly status?: "queued" | "sending" | "unknown" | "sent" | "failed" | "delivered" | "read" | "skipped"
+  readonly status?: MessageStatus
   /** Any name of a customer; finds what was sent to each of their names. */
   readonly to?: string
   /** Only messages created at or after this time. */
@@ -2356,14 +1298,6 @@ export interface InternalMessageQuery {
   readonly clientReference?: string
   /** The provider's id of the message. */
   readonly providerMessageId?: string
-  /** Items per page, 1 to 100; 25 by default. */
-  readonly limit?: number
-  /** `next_cursor` (`nextCursor`) of a page: continues after it. */
-  readonly cursor?: string
-}
-
-/** Query parameters of every list. */
-export interface ListQuery {
   /** Items per page, 1 to 100; 25 by default. */
   readonly limit?: number
   /** `next_cursor` (`nextCursor`) of a page: continues after it. */
@@ -2414,15 +1348,7 @@ export interface ContactQuery {
 /** The filters of the list of deliveries. */
 export interface DeliveryQuery {
   readonly status?: DeliveryStatus
-  readonly eventType?:
-    | "message.sent"
-    | "message.delivered"
-    | "message.read"
-    | "message.failed"
-    | "message.received"
-    | "message.echoed"
-    | "campaign.completed"
-    | "webhook.test"
+  readonly eventType?: EventType
   /** Only deliveries of events about this message. */
   readonly messageId?: string
   /** Only deliveries whose last attempt had this outcome. */
@@ -2443,15 +1369,7 @@ export interface DeliveryQuery {
 export interface InternalEventQuery {
   /** Only events recorded at or after this time. */
   readonly since?: string | Date
-  readonly type?:
-    | "message.sent"
-    | "message.delivered"
-    | "message.read"
-    | "message.failed"
-    | "message.received"
-    | "message.echoed"
-    | "campaign.completed"
-    | "webhook.test"
+  readonly type?: EventType
   /** Only events about this message. */
   readonly messageId?: string
   /** Items per page, 1 to 100; 25 by default. */

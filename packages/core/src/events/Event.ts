@@ -19,7 +19,7 @@ export const EventType = Schema.Literals([
   "message.echoed",
   "campaign.completed",
   "webhook.test"
-])
+]).annotate({ identifier: "EventType", description: "What an event reports." })
 export type EventType = typeof EventType.Type
 
 export const Envelope = Schema.Literals(["combined", "a", "b"]).annotate({

@@ -31,8 +31,8 @@ const many = <S extends Schema.Constraint>(element: S) =>
   Schema.optionalKey(Schema.Array(element).check(Schema.isMaxLength(100)))
 
 const Contact = Schema.Struct({
-  name: Name,
-  birthday: Schema.optionalKey(Birthday),
+  name: Name.annotateKey({ description: "`formatted_name` and at least one more field" }),
+  birthday: Schema.optionalKey(Birthday).annotateKey({ description: "`YYYY-MM-DD`" }),
   addresses: many(
     Schema.Struct({ street: word, city: word, state: word, zip: word, country: word, country_code: word, type: word })
   ),
@@ -40,7 +40,7 @@ const Contact = Schema.Struct({
   org: Schema.optionalKey(Schema.Struct({ company: word, department: word, title: word })),
   phones: many(Schema.Struct({ phone: word, wa_id: word, type: word })),
   urls: many(Schema.Struct({ url: word, type: word }))
-})
+}).annotate({ identifier: "ContactContent", description: "A contact card." })
 
 /** One to 257 contacts, the provider's limit. */
 export const ContactsContent = Schema.Array(Contact).check(

@@ -26,12 +26,17 @@ export const address = (...schemes: readonly [string, ...ReadonlyArray<string>])
 export const Link = address("https")
 
 const file = {
-  /** The id of one of our files. */
-  media: Schema.optionalKey(MediaId),
-  link: Schema.optionalKey(Link)
+  media: Schema.optionalKey(MediaId).annotateKey({ description: "`med_…`: a file that is stored in the service" }),
+  link: Schema.optionalKey(Link).annotateKey({
+    description: `A file that the provider fetches: \`https\`, at most ${
+      longestAddress.toLocaleString("en")
+    } characters`
+  })
 }
 
-const caption = { caption: Schema.optionalKey(PlainText.between(1, 1024)) }
+const caption = {
+  caption: Schema.optionalKey(PlainText.between(1, 1024)).annotateKey({ description: "At most 1,024 characters" })
+}
 const filename = { filename: Schema.optionalKey(PlainText.between(1, 240)) }
 
 interface Given {
@@ -47,19 +52,37 @@ const one = Schema.makeFilter(({ link, media }: Given) =>
 )
 
 /** A file without a caption: a sticker, or the image or video of a header. */
-export const Plain = Schema.Struct(file).check(one)
+export const Plain = Schema.Struct(file).check(one).annotate({
+  identifier: "FileContent",
+  description: "A file: a stored one by its id, or one that the provider fetches from a link. Exactly one of the two."
+})
 
 /** An image or a video, with an optional caption. */
-export const Captioned = Schema.Struct({ ...file, ...caption }).check(one)
+export const Captioned = Schema.Struct({ ...file, ...caption }).check(one).annotate({
+  identifier: "CaptionedContent",
+  description: "A picture (JPEG, PNG: 5 MB) or a video (MP4, 3GPP: 16 MB)."
+})
 
 /** An audio file. With `voice` it is shown as a voice message, and must be Opus. */
-export const Recording = Schema.Struct({ ...file, voice: Schema.optionalKey(Schema.Boolean) }).check(one)
+export const Recording = Schema.Struct({
+  ...file,
+  voice: Schema.optionalKey(Schema.Boolean).annotateKey({ description: "Shown as a voice message; Opus only" })
+}).check(one).annotate({
+  identifier: "AudioContent",
+  description: "An audio file (AAC, AMR, MP3, M4A, or Ogg with Opus: 16 MB)."
+})
 
 /** A document, with an optional caption and filename. */
-export const Document = Schema.Struct({ ...file, ...caption, ...filename }).check(one)
+export const Document = Schema.Struct({ ...file, ...caption, ...filename }).check(one).annotate({
+  identifier: "DocumentContent",
+  description: "A document of any type, up to 100 MB."
+})
 
 /** A document in a header. */
-export const HeaderDocument = Schema.Struct({ ...file, ...filename }).check(one)
+export const HeaderDocument = Schema.Struct({ ...file, ...filename }).check(one).annotate({
+  identifier: "HeaderDocument",
+  description: "A document above the text."
+})
 
 /** A file of any of these kinds. */
 export type FileContent = typeof Document.Type | typeof Recording.Type

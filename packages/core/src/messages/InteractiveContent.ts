@@ -6,7 +6,10 @@ import { PlainJsonObject } from "../PlainJson.ts"
 import * as PlainText from "../PlainText.ts"
 import * as FileContent from "./FileContent.ts"
 
-const text = (max: number) => Schema.Struct({ text: PlainText.between(1, max) })
+const text = (max: number) =>
+  Schema.Struct({
+    text: PlainText.between(1, max).annotateKey({ description: `At most ${max.toLocaleString("en")} characters` })
+  })
 
 const id = (max: number) => PlainText.between(1, max)
 
@@ -16,7 +19,10 @@ const VideoHeader = Schema.Struct({ type: Schema.Literal("video"), video: FileCo
 const DocumentHeader = Schema.Struct({ type: Schema.Literal("document"), document: FileContent.HeaderDocument })
 
 /** The header above the text. */
-const Header = Schema.Union([TextHeader, ImageHeader, VideoHeader, DocumentHeader])
+const Header = Schema.Union([TextHeader, ImageHeader, VideoHeader, DocumentHeader]).annotate({
+  identifier: "InteractiveHeader",
+  description: "The header above the text: at most 60 characters, or a file."
+})
 
 const body = { body: text(1024) }
 const footer = { footer: Schema.optionalKey(text(60)) }
@@ -37,7 +43,6 @@ const Button = Schema.Struct({
   reply: Schema.Struct({ id: id(256), title: PlainText.between(1, 20) })
 })
 
-/** One to three reply buttons. */
 const Buttons = Schema.Struct({
   type: Schema.Literal("button"),
   ...words,
@@ -49,6 +54,9 @@ const Buttons = Schema.Struct({
       })
     )
   })
+}).annotate({
+  identifier: "ButtonsContent",
+  description: "One to three buttons, with titles of at most 20 characters."
 })
 
 const Row = Schema.Struct({
@@ -82,7 +90,6 @@ const sections = Schema.makeFilter((sections: ReadonlyArray<typeof Section.Type>
     { path: [same.section, "rows", same.place, "id"], issue: "must differ from those of the other rows" }
 })
 
-/** A list of options that opens on a tap. */
 const List = Schema.Struct({
   type: Schema.Literal("list"),
   header: Schema.optionalKey(TextHeader),
@@ -92,17 +99,19 @@ const List = Schema.Struct({
     button: PlainText.between(1, 20),
     sections: between(Section, 1, 10).check(sections)
   })
+}).annotate({
+  identifier: "ListContent",
+  description: "A list that opens, with ten rows in all: titles of at most 24 characters, descriptions of at most 72."
 })
 
 /** A button's URL, opened in the customer's browser. The provider also accepts `http`. */
 const Address = Schema.Struct({ display_text: PlainText.between(1, 20), url: FileContent.address("https", "http") })
 
-/** A button that opens a URL. */
 const CtaUrl = Schema.Struct({
   type: Schema.Literal("cta_url"),
   ...words,
   action: Schema.Struct({ name: Schema.Literal("cta_url"), parameters: Address })
-})
+}).annotate({ identifier: "CtaUrlContent", description: "A button that opens a URL." })
 
 const FlowParameters = Schema.Struct({
   flow_message_version: Schema.Literal("3"),
@@ -122,34 +131,33 @@ const FlowParameters = Schema.Struct({
   )
 )
 
-/** A flow: a form inside WhatsApp. */
 const Flow = Schema.Struct({
   type: Schema.Literal("flow"),
   ...words,
   action: Schema.Struct({ name: Schema.Literal("flow"), parameters: FlowParameters })
+}).annotate({
+  identifier: "FlowContent",
+  description: "A flow, which is a form inside WhatsApp. Exactly one of `flow_id` and `flow_name` is required."
 })
 
-/** Asks the customer for their location. */
 const LocationRequest = Schema.Struct({
   type: Schema.Literal("location_request_message"),
   ...body,
   action: Schema.Struct({ name: Schema.Literal("send_location") })
-})
+}).annotate({ identifier: "LocationRequestContent", description: "Asks for the customer's location." })
 
-/** Asks the customer for their phone number. */
 const ContactRequest = Schema.Struct({
   type: Schema.Literal("request_contact_info"),
   ...body,
   action: Schema.Struct({ name: Schema.Literal("request_contact_info") })
-})
+}).annotate({ identifier: "ContactRequestContent", description: "Asks for the customer's phone number." })
 
-/** One product of a catalog. */
 const Product = Schema.Struct({
   type: Schema.Literal("product"),
   body: Schema.optionalKey(text(1024)),
   ...footer,
   action: Schema.Struct({ catalog_id: id(128), product_retailer_id: id(256) })
-})
+}).annotate({ identifier: "ProductContent", description: "One product of a catalog." })
 
 const ProductSection = Schema.Struct({
   title: Schema.optionalKey(PlainText.between(1, 24)),
@@ -172,7 +180,6 @@ const productSections = Schema.makeFilter((sections: ReadonlyArray<typeof Produc
     }
 })
 
-/** Several products of a catalog. */
 const ProductList = Schema.Struct({
   type: Schema.Literal("product_list"),
   header: TextHeader,
@@ -182,9 +189,8 @@ const ProductList = Schema.Struct({
     catalog_id: id(128),
     sections: between(ProductSection, 1, 10).check(productSections)
   })
-})
+}).annotate({ identifier: "ProductListContent", description: "Up to thirty products of a catalog." })
 
-/** A whole catalog. */
 const Catalog = Schema.Struct({
   type: Schema.Literal("catalog_message"),
   ...body,
@@ -193,7 +199,7 @@ const Catalog = Schema.Struct({
     name: Schema.Literal("catalog_message"),
     parameters: Schema.optionalKey(Schema.Struct({ thumbnail_product_retailer_id: Schema.optionalKey(id(256)) }))
   })
-})
+}).annotate({ identifier: "CatalogContent", description: "A whole catalog." })
 
 const CardButton = Schema.Struct({
   type: Schema.Literal("quick_reply"),
@@ -230,13 +236,13 @@ const MediaCard = Schema.Struct({
   header: Schema.Union([ImageHeader, VideoHeader]),
   body: Schema.optionalKey(text(160)),
   action: MediaCardAction
-})
+}).annotate({ identifier: "MediaCard", description: "A card with a picture or video, and either a URL or buttons." })
 
 const ProductCard = Schema.Struct({
   ...cardIndex,
   type: Schema.Literal("product"),
   action: Schema.Struct({ product_retailer_id: id(256), catalog_id: id(128) })
-})
+}).annotate({ identifier: "ProductCard", description: "A card with a product of a catalog." })
 
 const Card = Schema.Union([MediaCard, ProductCard])
 
@@ -248,7 +254,6 @@ const shapeOf = (card: typeof Card.Type): string =>
     ? `${card.header.type} address`
     : `${card.header.type} buttons ${card.action.buttons.length}`
 
-/** A carousel of cards. */
 const Carousel = Schema.Struct({
   type: Schema.Literal("carousel"),
   ...body,
@@ -263,22 +268,23 @@ const Carousel = Schema.Struct({
       })
     )
   })
-})
+}).annotate({ identifier: "CarouselContent", description: "Two to ten cards of the same shape, side by side." })
 
-/** An order to pay, in countries where the provider collects payments. Its parameters are passed on unchecked. */
 const OrderDetails = Schema.Struct({
   type: Schema.Literal("order_details"),
   ...words,
   action: Schema.Struct({ name: Schema.Literal("review_and_pay"), parameters: PlainJsonObject })
+}).annotate({
+  identifier: "OrderDetailsContent",
+  description: "An order to pay, in countries where the provider collects payments."
 })
 
-/** The status of an order sent with `order_details`. */
 const OrderStatus = Schema.Struct({
   type: Schema.Literal("order_status"),
   ...body,
   ...footer,
   action: Schema.Struct({ name: Schema.Literal("review_order"), parameters: PlainJsonObject })
-})
+}).annotate({ identifier: "OrderStatusContent", description: "The status of an order sent with `order_details`." })
 
 /** Every kind of interactive message, by its `type`. */
 export const InteractiveContent = Schema.Union([
@@ -294,5 +300,5 @@ export const InteractiveContent = Schema.Union([
   Carousel,
   OrderDetails,
   OrderStatus
-])
+]).annotate({ identifier: "InteractiveContent", description: "An interactive message, by its `type`." })
 export type InteractiveContent = typeof InteractiveContent.Type

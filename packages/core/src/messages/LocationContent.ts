@@ -11,5 +11,5 @@ export const LocationContent = Schema.Struct({
   longitude: degrees(180),
   name: Schema.optionalKey(PlainText.between(1, 1000)),
   address: Schema.optionalKey(PlainText.between(1, 1000))
-})
+}).annotate({ identifier: "LocationContent", description: "A geographic location." })
 export type LocationContent = typeof LocationContent.Type

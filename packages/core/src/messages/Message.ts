@@ -19,9 +19,9 @@ import { TemplateContent } from "./TemplateContent.ts"
 
 /** The content of a text message. */
 export const TextContent = Schema.Struct({
-  body: PlainText.between(1, 4096),
+  body: PlainText.between(1, 4096).annotateKey({ description: "1 to 4,096 characters" }),
   previewUrl: Schema.optionalKey(Schema.Boolean)
-})
+}).annotate({ identifier: "TextContent", description: "A free-form text." })
 export type TextContent = typeof TextContent.Type
 
 /**
@@ -45,15 +45,23 @@ export const freeFormContents = {
 export const Quoted = Schema.Struct({ message_id: MessageId })
 
 const addressing = {
-  to: Addressee,
-  /** A phone number of the workspace, by id or in E.164. Defaults to the workspace's default number. */
-  from: Schema.optionalKey(PlainText.between(1, 64)),
-  /** A reference of the caller, returned in this message's events. */
-  clientReference: Schema.optionalKey(PlainText.between(1, 255))
+  to: Addressee.annotateKey({
+    description: "A phone number in E.164 (`+` and digits only), or a customer's user id (`US.13491208655302741918`)"
+  }),
+  from: Schema.optionalKey(PlainText.between(1, 64)).annotateKey({
+    description: "A phone number of the workspace, by id or in E.164; defaults to the workspace's default number"
+  }),
+  clientReference: Schema.optionalKey(PlainText.between(1, 255)).annotateKey({
+    description: "Echoed in this message's events; at most 255 characters"
+  })
 }
 
 /** A reaction already names the message that it reacts to, so it cannot quote one. */
-const quoting = { context: Schema.optionalKey(Quoted) }
+const quoting = {
+  context: Schema.optionalKey(Quoted).annotateKey({
+    description: "Quotes a message of the same conversation, sent or received, by its `msg_…` id"
+  })
+}
 
 /** The fields of a request to send this kind of message. */
 export type OutboundFields<Kind extends string, Content extends Schema.Constraint> =
@@ -72,6 +80,13 @@ export const outbound = <const Kind extends string, Content extends Schema.Const
     ...(kind === "reaction" || kind === "template" ? {} : quoting),
     type: Schema.Literal(kind),
     [kind]: content
+  }).annotate({
+    identifier: `Send${kind.charAt(0).toUpperCase()}${kind.slice(1)}`,
+    description: kind === "template"
+      ? "Sends an approved template."
+      : `Sends ${
+        kind === "text" ? "a text" : `a message of kind \`${kind}\``
+      }, within 24 hours after the recipient last wrote.`
   }) as never
 
 /** The content of every kind, by name. */
@@ -90,11 +105,17 @@ export const outbounds = <const Contents extends { readonly [kind: string]: Sche
 const kinds = outbounds(contents)
 
 /** A request to send a message, decoded and checked for form (specification §4, contract §3 and §9). */
-export const OutboundMessage = Schema.Union(Object.values(kinds))
+export const OutboundMessage = Schema.Union(Object.values(kinds)).annotate({
+  identifier: "SendMessage",
+  description: "A message to be sent. A comparison of `type` narrows it."
+})
 export type OutboundMessage = typeof OutboundMessage.Type
 
 /** The kinds of message that can be sent. */
-export const MessageType = Schema.Literals(Struct.keys(contents))
+export const MessageType = Schema.Literals(Struct.keys(contents)).annotate({
+  identifier: "MessageType",
+  description: "The kinds of message."
+})
 export type MessageType = typeof MessageType.Type
 
 /** A request to send a message of one kind. */
@@ -153,7 +174,10 @@ export interface Pricing {
 export const ranks = { queued: 0, sending: 1, unknown: 2, sent: 3, failed: 4, delivered: 5, read: 6 } as const
 
 /** One of {@link ranks}, or `skipped`: a campaign's message that was never sent (contract §11). */
-export const MessageStatus = Schema.Literals([...Struct.keys(ranks), "skipped"])
+export const MessageStatus = Schema.Literals([...Struct.keys(ranks), "skipped"]).annotate({
+  identifier: "MessageStatus",
+  description: "What has become of a message: `read` implies `delivered`, which implies `sent`."
+})
 export type MessageStatus = typeof MessageStatus.Type
 
 /** The rank of a status. `skipped` is final, so it is above all others. */

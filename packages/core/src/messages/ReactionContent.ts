@@ -8,13 +8,14 @@ import { MessageId } from "../Id.ts"
 const emoji = new RegExp("^(?:\\p{RGI_Emoji}|\\p{Extended_Pictographic}\\uFE0F?)$", "v")
 
 export const ReactionContent = Schema.Struct({
-  /** Our id of the message to react to, sent by either side. */
-  message_id: MessageId,
-  /** Empty to remove the previous reaction. */
+  message_id: MessageId.annotateKey({ description: "`msg_…`: the message to react to, sent by either side" }),
   emoji: Schema.String.check(
     Schema.makeFilter((text: string) => text === "" || emoji.test(text) || "must be one emoji, or empty", {
       toJsonSchema: () => ({ maxLength: 64 })
     })
-  )
+  ).annotateKey({ description: "One emoji; an empty text removes the previous reaction" })
+}).annotate({
+  identifier: "ReactionContent",
+  description: "A reaction to a message of the same conversation, sent by either side."
 })
 export type ReactionContent = typeof ReactionContent.Type

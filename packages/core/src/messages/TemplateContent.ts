@@ -39,15 +39,19 @@ const Moment = Schema.Struct({
   })
 })
 
-/** The value of a placeholder: non-empty text, an amount, or a date and time. */
-export const TemplateValue = Schema.Union([Word, Currency, Moment])
+export const TemplateValue = Schema.Union([Word, Currency, Moment]).annotate({
+  identifier: "TemplateValue",
+  description: "The value of a placeholder: non-empty text, an amount, or a date and time."
+})
 export type TemplateValue = typeof TemplateValue.Type
 
-/** The values of a body's placeholders: in order, or by name if the placeholders have names. */
 export const BodyParams = Schema.Union([
   Schema.Array(TemplateValue).check(Schema.isMaxLength(256)),
   Schema.Record(PlainText.between(1, 64), TemplateValue)
-])
+]).annotate({
+  identifier: "BodyParams",
+  description: "The values of a body's placeholders: in order, or by name if the placeholders have names."
+})
 export type BodyParams = typeof BodyParams.Type
 
 /** Requires exactly one of these fields. */
@@ -59,44 +63,53 @@ const exactlyOne = (names: ReadonlyArray<string>) =>
       : given.length === 1 || { path: [given[1]!], issue: `only one of ${names.join(", ")} may be given` }
   })
 
-/** The values of a header. */
 export const TemplateHeader = Schema.Struct({
   text: Schema.optionalKey(Word),
   image: Schema.optionalKey(FileContent.Plain),
   video: Schema.optionalKey(FileContent.Plain),
   document: Schema.optionalKey(FileContent.HeaderDocument),
   location: Schema.optionalKey(LocationContent)
-}).check(exactlyOne(["text", "image", "video", "document", "location"]))
+}).check(exactlyOne(["text", "image", "video", "document", "location"])).annotate({
+  identifier: "TemplateHeader",
+  description: "The value of the template's header: exactly one of these, as the template requires."
+})
 export type TemplateHeader = typeof TemplateHeader.Type
 
-/** The values of the button at an index of the template. */
 export const TemplateButton = Schema.Struct({
-  /** Zero-based. */
-  index: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 9 })),
-  /** Appended to the button's URL. */
-  urlSuffix: Schema.optionalKey(PlainText.between(1, 2000)),
-  /** Returned when the customer taps the quick reply. */
-  payload: Schema.optionalKey(PlainText.between(1, 256)),
-  /** The code to copy; the template says how long it may be. */
-  code: Schema.optionalKey(PlainText.between(1, 1024)),
+  index: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 9 })).annotateKey({ description: "Counted from 0" }),
+  urlSuffix: Schema.optionalKey(PlainText.between(1, 2000)).annotateKey({
+    description: "The part that is appended to the button's URL"
+  }),
+  payload: Schema.optionalKey(PlainText.between(1, 256)).annotateKey({
+    description: "The payload that a tap on the quick reply returns"
+  }),
+  code: Schema.optionalKey(PlainText.between(1, 1024)).annotateKey({
+    description: "The code to copy; the template says how long it may be"
+  }),
   flowToken: Schema.optionalKey(PlainText.between(1, 1024)),
-  flowData: Schema.optionalKey(PlainJsonObject),
-  /** The product whose image is shown. */
-  thumbnailProductRetailerId: Schema.optionalKey(PlainText.between(1, 256))
+  flowData: Schema.optionalKey(PlainJsonObject).annotateKey({ description: "Only with `flowToken`" }),
+  thumbnailProductRetailerId: Schema.optionalKey(PlainText.between(1, 256)).annotateKey({
+    description: "The product whose image is shown"
+  })
 }).check(
   exactlyOne(["urlSuffix", "payload", "code", "flowToken", "thumbnailProductRetailerId"]),
   Schema.makeFilter(({ flowData, flowToken }: { readonly flowData?: object; readonly flowToken?: string }) =>
     flowData === undefined || flowToken !== undefined ||
     { path: ["flowData"], issue: "may be given only with flowToken" }
   )
-)
+).annotate({
+  identifier: "TemplateButton",
+  description: "The value of the template's button at `index`: exactly one of these, as the button's type requires."
+})
 export type TemplateButton = typeof TemplateButton.Type
 
-/** The values of the card at its index of a carousel. */
 export const TemplateCard = Schema.Struct({
   header: Schema.optionalKey(TemplateHeader),
   bodyParams: Schema.optionalKey(BodyParams),
   buttons: Schema.optionalKey(Schema.Array(TemplateButton).check(Schema.isMaxLength(10)))
+}).annotate({
+  identifier: "TemplateCard",
+  description: "The values of one card of a carousel; the cards are in the template's order."
 })
 export type TemplateCard = typeof TemplateCard.Type
 
@@ -112,15 +125,20 @@ const Time = Schema.String.check(
   )
 )
 
-/** The name and language of an approved template, with the values to fill in. */
 export const TemplateContent = Schema.Struct({
   name: PlainText.between(1, 512),
-  language: Language,
-  bodyParams: Schema.optionalKey(BodyParams),
+  language: Language.annotateKey({ description: "`<ll>_<CC>` or `<ll>`; matched exactly" }),
+  bodyParams: Schema.optionalKey(BodyParams).annotateKey({
+    description: "One value per placeholder of the body; none may be empty"
+  }),
   header: Schema.optionalKey(TemplateHeader),
   buttons: Schema.optionalKey(Schema.Array(TemplateButton).check(Schema.isMaxLength(10))),
   cards: Schema.optionalKey(Schema.Array(TemplateCard).check(Schema.isMaxLength(10))),
-  /** When the offer ends. */
-  limitedTimeOffer: Schema.optionalKey(Schema.Struct({ expiresAt: Time }))
+  limitedTimeOffer: Schema.optionalKey(Schema.Struct({ expiresAt: Time })).annotateKey({
+    description: "When the offer ends, in ISO 8601"
+  })
+}).annotate({
+  identifier: "TemplateContent",
+  description: "An approved template by its name and language, with the values to fill in."
 })
 export type TemplateContent = typeof TemplateContent.Type

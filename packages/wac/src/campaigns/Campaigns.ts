@@ -5,10 +5,15 @@ import { CampaignsApi } from "@wac/api"
 import { type Campaign as Core, Campaigns as Service, Errors, type Id, Recipient } from "@wac/core"
 import { CampaignsHandlers } from "@wac/http"
 import { Effect, Schema, Stream } from "effect"
+import type {
+  BodyParams,
+  MessageStatus,
+  TemplateButton,
+  TemplateContent,
+  TemplateHeader
+} from "../generated/MessageContents.ts"
 import * as Input from "../Input.ts"
 import * as Listing from "../Listing.ts"
-import type { BodyParams, TemplateButton, TemplateContent, TemplateHeader } from "../messages/MessageContents.ts"
-import type { MessageStatus } from "../messages/Messages.ts"
 import { iso, type Moment } from "../Moment.ts"
 import type { Running } from "../Running.ts"
 import type { UsageLine } from "../usage/Usage.ts"

@@ -14,6 +14,7 @@ import {
 } from "@wac/core"
 import { Effect, Result, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
+import type { MessageStatus, MessageType, SendMessage } from "../generated/MessageContents.ts"
 import type { ReceivedContent, ReceivedContext } from "../inbound/ReceivedContent.ts"
 import * as Input from "../Input.ts"
 import { HostKeys } from "../keys/HostKeys.ts"
@@ -21,42 +22,14 @@ import * as Listing from "../Listing.ts"
 import { inMillis, type Moment, written } from "../Moment.ts"
 import type { Running } from "../Running.ts"
 import type { ErrorCode, ProviderDetail } from "../WacError.ts"
-import type { FreeFormContents, FreeFormType, TemplateContent } from "./MessageContents.ts"
-
-interface Addressed {
-  /**
-   * The recipient's phone number in E.164 format: `+15551234567`. For a customer whose number is not known, the user id
-   * in the event of their message: `US.13491208655302741918`.
-   */
-  readonly to: string
-  /** A phone number of the workspace, by id or in E.164 format. Defaults to the workspace's default number. */
-  readonly from?: string
-  /** Echoed in the events of this message; at most 255 characters. */
-  readonly clientReference?: string
-}
+/** A message to send. */
+export type NewMessage = SendMessage
 
 /** An approved template, which may be sent at any time. */
-export interface TemplateMessage extends Addressed {
-  readonly type: "template"
-  readonly template: TemplateContent
-}
+export type TemplateMessage = Extract<NewMessage, { readonly type: "template" }>
 
 /** A message of any other kind, only within 24 hours after the recipient last wrote. */
-export type FreeFormMessage = {
-  readonly [Kind in FreeFormType]:
-    & Addressed
-    & { readonly type: Kind }
-    & { readonly [Name in Kind]: FreeFormContents[Kind] }
-    & (Kind extends "reaction" ? unknown : Quoting)
-}[FreeFormType]
-
-interface Quoting {
-  /** Quotes a message of the same conversation, ours or the customer's, by our id. */
-  readonly context?: { readonly message_id: string }
-}
-
-/** A message to send. */
-export type NewMessage = TemplateMessage | FreeFormMessage
+export type FreeFormMessage = Exclude<NewMessage, TemplateMessage>
 
 /** The options of a send. */
 export interface SendOptions {
@@ -87,9 +60,6 @@ export interface SentMessage {
   readonly replayed: boolean
 }
 
-/** The status of a message: `read` implies `delivered`, which implies `sent`. */
-export type MessageStatus = "queued" | "sending" | "unknown" | "sent" | "delivered" | "read" | "failed" | "skipped"
-
 /**
  * A message that was sent, or is to be. Times are ISO 8601. In a conversation it has its content, under the name of its
  * type: `{}` once that was deleted.
@@ -104,7 +74,7 @@ export interface Message extends MessageContent {
   readonly apiKeyId: string | null
   readonly to: string
   readonly from: string
-  readonly type: "template" | FreeFormType
+  readonly type: MessageType
   readonly createdAt: string
   readonly sentAt: string | null
   readonly deliveredAt: string | null
@@ -127,7 +97,7 @@ export interface Message extends MessageContent {
 }
 
 /** What a message of a conversation said, under the name of its type, as in the call that sent it. */
-type MessageContent = { readonly [Kind in "template" | FreeFormType]?: unknown }
+type MessageContent = { readonly [Kind in MessageType]?: unknown }
 
 /** A message of a customer. `type` names the field that holds what they wrote, as in the event `message.received`. */
 export interface InboundMessage extends Partial<ReceivedContent> {

@@ -3,16 +3,11 @@
  */
 import { Errors, PhoneNumber, Provider as Port, TemplateFit } from "@wac/core"
 import { Duration, Effect, Layer, Schema, Stream } from "effect"
-import { badOption, type ErrorReasons, type ProviderDetail } from "../WacError.ts"
+import type { ErrorReasons } from "../generated/ErrorReasons.ts"
+import type { TemplateButton, TemplateCard, TemplateHeader, TemplateValue } from "../generated/MessageContents.ts"
+import { badOption, type ProviderDetail } from "../WacError.ts"
 import type { WhatsAppProvider } from "../WhatsApp.ts"
-import type {
-  FreeFormContents,
-  FreeFormType,
-  TemplateButton,
-  TemplateCard,
-  TemplateHeader,
-  TemplateValue
-} from "./MessageContents.ts"
+import type { FreeFormMessage } from "./Messages.ts"
 
 /** The provider that needs no account; see {@link sandbox}. */
 export interface SandboxProvider {
@@ -59,14 +54,11 @@ export type OutboundMessage =
       readonly providerTemplateId: string
     }
   }
-  | {
-    readonly [Kind in FreeFormType]:
-      & Outbound
-      & { readonly type: Kind }
-      & {
-        readonly [Name in Kind]: FreeFormContents[Kind]
-      }
-  }[FreeFormType]
+  | WithContent<FreeFormMessage>
+
+type WithContent<Message extends FreeFormMessage> = Message extends unknown
+  ? Outbound & Pick<Message, Extract<keyof Message, "type" | Message["type"]>>
+  : never
 
 interface Refusal<Code extends keyof ErrorReasons> {
   readonly code: Code
