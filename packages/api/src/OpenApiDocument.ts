@@ -50,6 +50,39 @@ const tidied = (part: unknown): unknown => {
   }
 }
 
+/**
+ * Removes the schemas that differ from another one only by the number after its name: the generator makes them of the
+ * same schema where it meets its encoded form.
+ */
+const withoutCopies = (document: OpenApi.OpenAPISpec): OpenApi.OpenAPISpec => {
+  const { schemas } = document.components
+  const originals = new Map(
+    Object.keys(schemas).map((name) => [name, name.replace(/_\d+$/u, "")] as const)
+      .filter(([name, original]) => name !== original && original in schemas)
+  )
+  const renamed = <Part>(part: Part): Part =>
+    JSON.parse(
+      JSON.stringify(part).replaceAll(
+        /(?<="#\/components\/schemas\/)\w+(?=")/gu,
+        (name) => originals.get(name) ?? name
+      )
+    )
+  const textOf = (name: string): string => JSON.stringify(renamed(schemas[name]))
+  // they may refer to one another, so each counts as a copy until it differs
+  for (;;) {
+    const differing = [...originals].filter(([name, original]) => textOf(name) !== textOf(original))
+    if (differing.length === 0) break
+    differing.forEach(([name]) => originals.delete(name))
+  }
+  return renamed({
+    ...document,
+    components: {
+      ...document.components,
+      schemas: Object.fromEntries(Object.entries(schemas).filter(([name]) => !originals.has(name)))
+    }
+  })
+}
+
 /** HTTP's schemes are registered in lower case; some tools know `bearer` but not `Bearer`. */
 const withRegisteredName = (scheme: OpenApi.OpenAPISecurityScheme): OpenApi.OpenAPISecurityScheme =>
   scheme.type === "http" ? { ...scheme, scheme: scheme.scheme.toLowerCase() } : scheme
@@ -61,7 +94,7 @@ const operationOf = (operation: OpenApi.OpenAPISpecOperation) => {
 
 /** The document as it is served. */
 export const complete = (generated: OpenApi.OpenAPISpec) => {
-  const document = tidied(generated) as OpenApi.OpenAPISpec
+  const document = withoutCopies(tidied(generated) as OpenApi.OpenAPISpec)
   return {
     ...document,
     info: {
