@@ -18,7 +18,7 @@ export const pageQuery = {
 
 export const ListQuery = Schema.Struct(pageQuery).annotate({
   identifier: "ListQuery",
-  description: "Query parameters of every list"
+  description: "Query parameters of every list."
 })
 
 const nothing = Schema.Struct({})

@@ -6,7 +6,7 @@ import { Schema } from "effect"
 /** ISO 8601 UTC with milliseconds. */
 export const Timestamp = Schema.String.annotate({
   identifier: "Timestamp",
-  description: "ISO 8601, UTC, with milliseconds",
+  description: "ISO 8601, UTC, with milliseconds.",
   format: "date-time",
   examples: ["2026-01-02T03:04:05.678Z"]
 })
@@ -38,7 +38,7 @@ export const TimeGiven = Schema.String.check(
   })
 ).annotate({
   identifier: "TimeGiven",
-  description: "ISO 8601, to the day or finer; UTC if it has no offset",
+  description: "ISO 8601, to the day or finer; UTC if it has no offset.",
   examples: ["2026-01-02T03:04:05.678Z"],
   takesDate: true
 }).pipe(Schema.decodeTo(Schema.DateTimeUtcFromString))

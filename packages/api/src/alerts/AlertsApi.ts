@@ -15,12 +15,12 @@ import { Url } from "../webhooks/WebhookApi.ts"
 
 export const Alert = Schema.Struct({
   id: Schema.String,
-  kind: Schema.Literals(Core.kinds).annotate({ identifier: "AlertKind", description: "The kinds of alerts" }),
+  kind: Schema.Literals(Core.kinds).annotate({ identifier: "AlertKind", description: "The kinds of alerts." }),
   subject: Schema.String.annotate({ description: "The id of what it is about, or the month of a quota" }),
   message: Schema.String.annotate({ description: "For people" }),
   openedAt: Timestamp,
   closedAt: Schema.NullOr(Timestamp).annotate({ description: "`null` as long as it lasts" })
-}).annotate({ identifier: "Alert", description: "A problem that a person should look at, current or past" })
+}).annotate({ identifier: "Alert", description: "A problem that a person should look at, current or past." })
 
 export const AlertSettings = Schema.Struct({
   emails: Schema.Array(EmailAddress.EmailAddress).check(Schema.isMaxLength(Core.maxEmails)).annotate({
@@ -29,12 +29,12 @@ export const AlertSettings = Schema.Struct({
   url: Schema.NullOr(Url).annotate({
     description: "The URL to which alerts are posted, signed with the webhook's secret like events; `null` for none"
   })
-}).annotate({ identifier: "AlertSettings", description: "The recipients of alerts besides the dashboard" })
+}).annotate({ identifier: "AlertSettings", description: "The recipients of alerts besides the dashboard." })
 
 const query = Schema.Struct({
   open: Schema.optionalKey(Schema.Boolean.annotate({ description: "Only alerts that are still open" })),
   ...pageQuery
-}).annotate({ identifier: "AlertQuery", description: "The filters of the list of alerts" })
+}).annotate({ identifier: "AlertQuery", description: "The filters of the list of alerts." })
 
 export class AlertsApi extends HttpApiGroup.make("alerts").add(
   HttpApiEndpoint.get("list", "/internal/alerts", {

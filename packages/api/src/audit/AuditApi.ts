@@ -16,7 +16,7 @@ export const AuditEntry = Schema.Struct({
   at: Timestamp,
   action: Schema.Literals(Core.actions).annotate({
     identifier: "AuditAction",
-    description: "The actions in the audit: the resource and the change"
+    description: "The actions in the audit: the resource and the change."
   }),
   target: Schema.NullOr(Schema.String).annotate({ description: "The id of the changed resource" }),
   by: Schema.NullOr(Schema.Struct({ userId: Schema.String, email: Schema.String })).annotate({
@@ -27,7 +27,7 @@ export const AuditEntry = Schema.Struct({
   detail: Schema.NullOr(Schema.Record(Schema.String, Schema.String)).annotate({
     description: "Never contains a secret"
   })
-}).annotate({ identifier: "AuditEntry", description: "A change that a person or the operator made" })
+}).annotate({ identifier: "AuditEntry", description: "A change that a person or the operator made." })
 
 const query = Schema.Struct({
   userId: Schema.optionalKey(PlainText.between(1, 64).annotate({ description: "Only changes by this person" })),
@@ -35,7 +35,7 @@ const query = Schema.Struct({
     PlainText.between(1, 255).annotate({ description: "Only changes of the resource with this id" })
   ),
   ...pageQuery
-}).annotate({ identifier: "AuditQuery", description: "The filters of the audit" })
+}).annotate({ identifier: "AuditQuery", description: "The filters of the audit." })
 
 export class AuditApi extends HttpApiGroup.make("audit").add(
   HttpApiEndpoint.get("list", "/internal/audit", {

@@ -63,7 +63,7 @@ export const CreateCampaign = Schema.Struct({
   share: Schema.optionalKey(plan.share),
   maxFailureRate: Schema.optionalKey(plan.maxFailureRate),
   holdout: Schema.optionalKey(plan.holdout)
-}).annotate({ identifier: "CreateCampaign", description: "A new campaign" })
+}).annotate({ identifier: "CreateCampaign", description: "A new campaign." })
 
 export const EditCampaign = Schema.Struct({
   name: Schema.optionalKey(plan.name),
@@ -78,7 +78,7 @@ export const EditCampaign = Schema.Struct({
   holdout: Schema.optionalKey(plan.holdout)
 }).annotate({
   identifier: "EditCampaign",
-  description: "A change of a campaign. Omitted fields stay; `null` restores a default"
+  description: "A change of a campaign. Omitted fields stay; `null` restores a default."
 })
 
 export const Counts = Schema.Struct({
@@ -86,7 +86,7 @@ export const Counts = Schema.Struct({
   ...Record.map(CampaignCounts.none, () => Schema.Int)
 }).annotate({
   identifier: "CampaignCounts",
-  description: "How many recipients have which outcome. Each is in exactly one of the counts, and `total` is their sum"
+  description: "How many recipients have which outcome. Each is in exactly one of the counts, and `total` is their sum."
 })
 
 export const Difference = Schema.Struct({
@@ -100,7 +100,7 @@ export const Difference = Schema.Struct({
   })
 }).annotate({
   identifier: "CampaignDifference",
-  description: "The difference of two shares with its 95 % confidence interval (Newcombe's hybrid score interval)"
+  description: "The difference of two shares with its 95 % confidence interval (Newcombe's hybrid score interval)."
 })
 
 export const Comparison = Schema.Struct({
@@ -111,7 +111,7 @@ export const Comparison = Schema.Struct({
   read: Schema.NullOr(Difference).annotate({ description: "The shares that were read" })
 }).annotate({
   identifier: "CampaignComparison",
-  description: "The result by variant of the template. The shares are those of the messages that were tried"
+  description: "The result by variant of the template. The shares are those of the messages that were tried."
 })
 
 export const Forecast = Schema.Struct({
@@ -134,7 +134,7 @@ export const Forecast = Schema.Struct({
   })
 }).annotate({
   identifier: "CampaignForecast",
-  description: "What is to be expected of a campaign. Other sends, quiet hours and failures make it take longer"
+  description: "What is to be expected of a campaign. Other sends, quiet hours and failures make it take longer."
 })
 
 export const Campaign = Schema.Struct({
@@ -171,11 +171,11 @@ export const Campaign = Schema.Struct({
   comparison: Schema.NullOr(Comparison).annotate({
     description: "The result by variant of the template: `a` is `template`. `null` without `templateB`"
   })
-}).annotate({ identifier: "Campaign", description: "One template to many customers, each once" })
+}).annotate({ identifier: "Campaign", description: "One template to many customers, each once." })
 
 const Outcome = Schema.Literals(Record.keys(CampaignCounts.none)).annotate({
   identifier: "CampaignOutcome",
-  description: "The outcome under which a recipient is counted"
+  description: "The outcome under which a recipient is counted."
 })
 
 export const CampaignRow = Schema.Struct({
@@ -199,7 +199,7 @@ export const CampaignRow = Schema.Struct({
   error: Schema.NullOr(
     Schema.Struct({ code: Schema.String, reason: Schema.optionalKey(Schema.String), message: Schema.String })
   ).annotate({ description: "Why the message failed, or was skipped" })
-}).annotate({ identifier: "CampaignRow", description: "An uploaded row of recipients" })
+}).annotate({ identifier: "CampaignRow", description: "An uploaded row of recipients." })
 
 /** The filter of a list of rows. */
 export const rowFilter = {
@@ -217,7 +217,7 @@ export const rowFilter = {
 
 const rowQuery = Schema.Struct({ ...pageQuery, ...rowFilter }).annotate({
   identifier: "CampaignRowQuery",
-  description: "The filter of a campaign's rows"
+  description: "The filter of a campaign's rows."
 })
 
 /** The media types of an upload of recipients. */
@@ -235,7 +235,7 @@ const uploadQuery = Schema.Struct({
       description: "The column of a CSV file with the phone numbers or user ids; defaults to `to`"
     })
   )
-}).annotate({ identifier: "UploadQuery", description: "What an upload says about its file of recipients" })
+}).annotate({ identifier: "UploadQuery", description: "What an upload says about its file of recipients." })
 
 const one = { params: byId, query: noQuery }
 

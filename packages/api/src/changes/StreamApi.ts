@@ -13,24 +13,24 @@ import { Streams } from "../Traits.ts"
 export const events = {
   change: Schema.Struct({
     topics: Schema.Array(
-      Schema.Literals(Change.topics).annotate({ identifier: "Topic", description: "The topics of a page" })
+      Schema.Literals(Change.topics).annotate({ identifier: "Topic", description: "The topics of a page." })
     )
   }).annotate({
     identifier: "Changed",
     description:
       "The data of an event `change` of `GET /internal/stream`, as `EventSource` reads it: the topics that " +
-      "have changed"
+      "have changed."
   }),
   receiver: Schema.Struct({ signingSecret: Schema.String }).annotate({
     identifier: "StreamReceiver",
     description:
       "The data of an event `receiver` of `GET /internal/stream?receive=events`: the secret that signs the " +
-      "events of this stream"
+      "events of this stream."
   }),
   delivery: Schema.Struct({ headers: Schema.Record(Schema.String, Schema.String), body: Schema.String }).annotate({
     identifier: "StreamDelivery",
     description:
-      "The data of an event `delivery` of that stream: a recorded event. Verify it by its headers and raw body"
+      "The data of an event `delivery` of that stream: a recorded event. Verify it by its headers and raw body."
   })
 }
 

@@ -28,7 +28,7 @@ export const Contact = Schema.Struct({
   preferenceAt: Schema.NullOr(Timestamp).annotate({
     description: "When the customer last opted in or out; `null` if never"
   })
-}).annotate({ identifier: "Contact", description: "A customer's state for one of the workspace's numbers" })
+}).annotate({ identifier: "Contact", description: "A customer's state for one of the workspace's numbers." })
 
 export const ConversationMessage = Schema.Struct({
   id: Schema.String,
@@ -40,7 +40,7 @@ export const ConversationMessage = Schema.Struct({
   content: Schema.Json.annotate({ description: "What it said; `{}` once that was deleted" }),
   context: Schema.Json.annotate({ description: "What it quotes or answers; `null` if nothing" }),
   at: Timestamp.annotateKey({ description: "When it was created, or when the customer wrote it" })
-}).annotate({ identifier: "ConversationMessage", description: "A message of the conversation with a contact" })
+}).annotate({ identifier: "ConversationMessage", description: "A message of the conversation with a contact." })
 
 /** The filters of the list. */
 export const filter = {
@@ -49,7 +49,7 @@ export const filter = {
 
 const query = Schema.Struct({ ...filter, ...pageQuery }).annotate({
   identifier: "ContactQuery",
-  description: "The filters of the list of contacts"
+  description: "The filters of the list of contacts."
 })
 
 export class ContactsApi extends HttpApiGroup.make("contacts").add(

@@ -18,7 +18,7 @@ import { BodyIsOptional, TakesFile } from "../Traits.ts"
 const source = Schema.NullOr(
   Schema.Literals(Suppression.sources).annotate({
     identifier: "OptOutSource",
-    description: "Who opted a customer out"
+    description: "Who opted a customer out."
   })
 )
 
@@ -67,7 +67,7 @@ export const OptOutWords = Schema.Struct({
   removed: words.annotate({ description: "Defaults that do not count" })
 }).annotate({
   identifier: "OptOutWords",
-  description: "What a workspace changes of the words by which customers opt out"
+  description: "What a workspace changes of the words by which customers opt out."
 })
 
 export const OptOutSettings = Schema.Struct({
@@ -77,13 +77,13 @@ export const OptOutSettings = Schema.Struct({
     stopWords: Schema.Array(Schema.String),
     startWords: Schema.Array(Schema.String)
   }))
-}).annotate({ identifier: "OptOutSettings", description: "The words of a workspace, and the defaults" })
+}).annotate({ identifier: "OptOutSettings", description: "The words of a workspace, and the defaults." })
 
 export const ImportedOptOuts = Schema.Struct({
   added: Schema.Int,
   already: Schema.Int.annotate({ description: "Names that were opted out before" }),
   refused: Schema.Array(Schema.Struct({ line: Schema.Int, value: Schema.String, reason: Schema.String }))
-}).annotate({ identifier: "ImportedOptOuts", description: "The result of an import of opt-outs" })
+}).annotate({ identifier: "ImportedOptOuts", description: "The result of an import of opt-outs." })
 
 export const Suppressions = Schema.Struct({
   others: Schema.Int.annotate({ description: "How many further names are opted out, of customers who were erased" }),
@@ -93,7 +93,7 @@ export const Suppressions = Schema.Struct({
     optedOutAt: Timestamp,
     source: source.annotate({ description: "`null` if the customer or the provider opted them out" })
   }))
-}).annotate({ identifier: "Suppressions", description: "The names that are opted out" })
+}).annotate({ identifier: "Suppressions", description: "The names that are opted out." })
 
 /** The workspace's opt-outs as a whole: its words, import and export (contract §13). */
 export class SuppressionsApi extends HttpApiGroup.make("suppressions").add(

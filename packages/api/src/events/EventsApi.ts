@@ -33,7 +33,7 @@ const internalQuery = Schema.Struct({
   ...filter,
   messageId: Schema.optionalKey(Id.MessageId.annotate({ description: "Only events about this message" })),
   ...pageQuery
-}).annotate({ identifier: "InternalEventQuery", description: "The filters of the dashboard's list of events" })
+}).annotate({ identifier: "InternalEventQuery", description: "The filters of the dashboard's list of events." })
 
 /** The order of the list (contract §3). */
 export const order = Schema.optionalKey(

@@ -168,7 +168,7 @@ const listed = {
 
 export const ListedMessage = Schema.Struct(listed).annotate({
   identifier: "ListedMessage",
-  description: "A message in the list"
+  description: "A message in the list."
 })
 
 export const MessageDetail = Schema.Struct({
@@ -181,7 +181,7 @@ export const MessageDetail = Schema.Struct({
   clientReference: Schema.NullOr(Schema.String)
 }).annotate({
   identifier: "MessageDetail",
-  description: "A message with its times and, if it failed, the reason"
+  description: "A message with its times and, if it failed, the reason."
 })
 
 export const SentFromDashboard = Schema.Struct({
@@ -190,7 +190,7 @@ export const SentFromDashboard = Schema.Struct({
   providerMessageId: Schema.String,
   tenantId: Schema.String,
   apiKeyId: Schema.Null
-}).annotate({ identifier: "SentFromDashboard", description: "A message that was sent from the dashboard" })
+}).annotate({ identifier: "SentFromDashboard", description: "A message that was sent from the dashboard." })
 
 const name = PlainText.between(1, 255)
 
@@ -214,7 +214,7 @@ export const filter = {
 
 const query = Schema.Struct({ ...filter, ...pageQuery }).annotate({
   identifier: "InternalMessageQuery",
-  description: "The filters of the dashboard's list of messages"
+  description: "The filters of the dashboard's list of messages."
 })
 
 /** What is asked of conversations (contract §13). */

@@ -23,7 +23,7 @@ export const Block = Schema.Struct({
     description: "When sends are tried again; `null` if only the provider or the operator can lift the block"
   }),
   provider: Schema.NullOr(Errors.ProviderDetail).annotate({ description: "The provider's error" })
-}).annotate({ identifier: "SenderBlock", description: "Why the provider blocks a number" })
+}).annotate({ identifier: "SenderBlock", description: "Why the provider blocks a number." })
 
 export const PhoneNumber = Schema.Struct({
   id: Schema.String,
@@ -52,7 +52,7 @@ export const PhoneNumber = Schema.Struct({
   quality: Schema.NullOr(Schema.String).annotate({
     description: "The provider's rating in its own words; `null` if it has not reported one"
   })
-}).annotate({ identifier: "PhoneNumber", description: "A number of the workspace, with the limits in force" })
+}).annotate({ identifier: "PhoneNumber", description: "A number of the workspace, with the limits in force." })
 
 export class PhoneNumbersApi extends HttpApiGroup.make("phoneNumbers").add(
   HttpApiEndpoint.get("list", "/internal/phone-numbers", {

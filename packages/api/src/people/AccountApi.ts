@@ -20,17 +20,17 @@ export const OwnWorkspace = Schema.Struct({
   name: Schema.String,
   role: Member.Role,
   isCurrent: Schema.Boolean.annotate({ description: "Whether the session is in this workspace" })
-}).annotate({ identifier: "OwnWorkspace", description: "A workspace that the person is a member of" })
+}).annotate({ identifier: "OwnWorkspace", description: "A workspace that the person is a member of." })
 
 export const SwitchWorkspace = Schema.Struct({ workspaceId: PlainText.between(1, 64) }).annotate({
   identifier: "SwitchWorkspace",
-  description: "The workspace to switch to"
+  description: "The workspace to switch to."
 })
 
 export const ConfirmSession = Schema.Struct({ password: Schema.RedactedFromValue(PlainText.between(1, 256)) }).annotate(
   {
     identifier: "ConfirmSession",
-    description: "The person's password, as proof that they are present"
+    description: "The person's password, as proof that they are present."
   }
 )
 
@@ -41,22 +41,22 @@ export const OwnSession = Schema.Struct({
   address: Schema.NullOr(Schema.String).annotate({ description: "The address from which the session was opened" }),
   agent: Schema.NullOr(Schema.String).annotate({ description: "The browser with which the session was opened" }),
   isCurrent: Schema.Boolean
-}).annotate({ identifier: "OwnSession", description: "A session of the person" })
+}).annotate({ identifier: "OwnSession", description: "A session of the person." })
 
 export const ChangePassword = Schema.Struct({
   current: Schema.RedactedFromValue(PlainText.between(1, 256)),
   new: Password.Password
-}).annotate({ identifier: "ChangePassword", description: "The current and the new password" })
+}).annotate({ identifier: "ChangePassword", description: "The current and the new password." })
 
 export const RequestPasswordReset = Schema.Struct({ email: PlainText.between(1, 254) }).annotate({
   identifier: "RequestPasswordReset",
-  description: "The account whose password is to be reset"
+  description: "The account whose password is to be reset."
 })
 
 export const ResetPassword = Schema.Struct({
   token: Schema.RedactedFromValue(PlainText.between(1, 256)),
   password: Password.Password
-}).annotate({ identifier: "ResetPassword", description: "The token of a reset link, and the new password" })
+}).annotate({ identifier: "ResetPassword", description: "The token of a reset link, and the new password." })
 
 export class AccountApi extends HttpApiGroup.make("account").add(
   HttpApiEndpoint.get("workspaces", "/internal/workspaces", {

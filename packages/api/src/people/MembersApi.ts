@@ -25,11 +25,11 @@ export const Member = Schema.Struct({
   invitedBy: Schema.NullOr(Schema.Struct({ userId: Schema.String, email: Schema.String })).annotate({
     description: "Who made the invitation; `null` for a member, and for an invitation by the operator's command"
   })
-}).annotate({ identifier: "Member", description: "A member of the workspace, or an invited person" })
+}).annotate({ identifier: "Member", description: "A member of the workspace, or an invited person." })
 
 export const InviteMember = Schema.Struct({ email: EmailAddress.EmailAddress, role: Core.Role }).annotate({
   identifier: "InviteMember",
-  description: "The person to invite"
+  description: "The person to invite."
 })
 
 export const InvitedMember = Schema.Struct({
@@ -38,17 +38,17 @@ export const InvitedMember = Schema.Struct({
     Schema.String.annotate({ description: "Missing from a repeated response: invite again for another link" })
   ),
   expiresAt: Timestamp
-}).annotate({ identifier: "InvitedMember", description: "An invitation. Only this response contains its link" })
+}).annotate({ identifier: "InvitedMember", description: "An invitation. Only this response contains its link." })
 
 export const ChangeMember = Schema.Struct({ role: Core.Role }).annotate({
   identifier: "ChangeMember",
-  description: "A member's new role"
+  description: "A member's new role."
 })
 
 export const AcceptInvitation = Schema.Struct({
   token: Schema.RedactedFromValue(PlainText.between(1, 256)),
   password: Schema.optionalKey(Password.Password.pipe(described("The password of the new or existing account")))
-}).annotate({ identifier: "AcceptInvitation", description: "The request to accept an invitation" })
+}).annotate({ identifier: "AcceptInvitation", description: "The request to accept an invitation." })
 
 const one = { params: byId, query: noQuery }
 

@@ -12,7 +12,7 @@ import { Session } from "./SessionApi.ts"
 
 export const OpenPortal = Schema.Struct({ token: Schema.RedactedFromValue(PlainText.between(1, 256)) }).annotate({
   identifier: "OpenPortal",
-  description: "The token of a host's link"
+  description: "The token of a host's link."
 })
 
 /** The header that marks a request of a portal page; its value is the page's workspace. */

@@ -17,13 +17,13 @@ export const Session = Schema.Struct({
   role: Member.Role,
   workspaceId: Schema.String,
   workspaceName: Schema.String
-}).annotate({ identifier: "Session", description: "The signed-in person, with the workspace and role" })
+}).annotate({ identifier: "Session", description: "The signed-in person, with the workspace and role." })
 
 export const SignIn = Schema.Struct({
   email: PlainText.between(1, 254),
   // no rule on the form of a password here: any wrong password is simply wrong
   password: Schema.RedactedFromValue(PlainText.between(1, 256))
-}).annotate({ identifier: "SignIn", description: "The credentials with which a person signs in" })
+}).annotate({ identifier: "SignIn", description: "The credentials with which a person signs in." })
 
 export const SetUp = Schema.Struct({
   token: Schema.RedactedFromValue(PlainText.between(1, 256)),
@@ -32,14 +32,14 @@ export const SetUp = Schema.Struct({
   workspaceName: PlainText.trimmed(Workspace.maxNameLength)
 }).annotate({
   identifier: "SetUp",
-  description: "The request to create the first workspace and its owner; the token is from the link in the log"
+  description: "The request to create the first workspace and its owner; the token is from the link in the log."
 })
 
 export const SignInMethod = Schema.Struct({
   method: Schema.Literals(["password", "oidc"]).annotate({
     description: "`oidc`: open `/internal/oidc/sign-in` in the browser"
   })
-}).annotate({ identifier: "SignInMethod", description: "The method by which people sign in" })
+}).annotate({ identifier: "SignInMethod", description: "The method by which people sign in." })
 
 /** `/internal/sign-in`: the method by which people sign in at this server. */
 export class SignInMethodApi extends HttpApiGroup.make("signInMethod").add(

@@ -24,7 +24,7 @@ export const ApiRequest = Schema.Struct({
   durationMs: Schema.Finite
 }).annotate({
   identifier: "ApiRequest",
-  description: "A request with an API key, without its body and header values"
+  description: "A request with an API key, without its body and header values."
 })
 
 export const RequestGroup = Schema.Struct({
@@ -35,7 +35,7 @@ export const RequestGroup = Schema.Struct({
   keys: Schema.Array(Schema.Struct({ apiKeyId: Schema.String, count: Schema.Int })).annotate({
     description: "The keys of these requests, most requests first"
   })
-}).annotate({ identifier: "RequestGroup", description: "The requests that were refused for one reason" })
+}).annotate({ identifier: "RequestGroup", description: "The requests that were refused for one reason." })
 
 export const RequestPage = Schema.Struct({
   ...internalListOf(ApiRequest).fields,
@@ -44,7 +44,7 @@ export const RequestPage = Schema.Struct({
   groups: Schema.Array(RequestGroup).annotate({ description: "The refused requests by reason, most requests first" })
 }).annotate({
   identifier: "RequestPage",
-  description: "A page of requests, and the counts of the whole week by reason, regardless of the filter"
+  description: "A page of requests, and the counts of the whole week by reason, regardless of the filter."
 })
 
 const query = Schema.Struct({
@@ -55,7 +55,7 @@ const query = Schema.Struct({
     })
   ),
   ...pageQuery
-}).annotate({ identifier: "RequestQuery", description: "The filters of the list of requests" })
+}).annotate({ identifier: "RequestQuery", description: "The filters of the list of requests." })
 
 export class RequestsApi extends HttpApiGroup.make("requests").add(
   HttpApiEndpoint.get("list", "/internal/requests", {

@@ -49,11 +49,11 @@ export const ShownTemplate = Schema.Struct({
   rejectionReason: Schema.NullOr(Schema.String),
   providerTemplateId: Schema.String,
   syncedAt: Timestamp
-}).annotate({ identifier: "TemplateDetail", description: "A template of any status" })
+}).annotate({ identifier: "TemplateDetail", description: "A template of any status." })
 
 export const Synced = Schema.Struct({ count: Schema.Int, syncedAt: Timestamp }).annotate({
   identifier: "Synced",
-  description: "The result of a sync: how many templates the provider has, and when the listing began"
+  description: "The result of a sync: how many templates the provider has, and when the listing began."
 })
 
 export const CreateTemplate = Schema.Struct({
@@ -61,11 +61,11 @@ export const CreateTemplate = Schema.Struct({
   phoneNumberId: Schema.optionalKey(PlainText.between(1, 64)).annotateKey({
     description: "The number in whose account it is created: the default number, if omitted"
   })
-}).annotate({ identifier: "CreateTemplate", description: "A template to create" })
+}).annotate({ identifier: "CreateTemplate", description: "A template to create." })
 
 export const EditTemplate = TemplateDraft.TemplateEdit.annotate({
   identifier: "EditTemplate",
-  description: "A change of a template: at least one field"
+  description: "A change of a template: at least one field."
 })
 
 const one = { params: byId, query: noQuery }

@@ -16,7 +16,7 @@ export const UsageStep = Schema.Struct({
   sendsRefused: Schema.Int.annotate({ description: "Sends that a rule or limit of the service refused" }),
   attemptsDelivered: Schema.Int.annotate({ description: "Attempts at webhook deliveries that succeeded" }),
   attemptsFailed: Schema.Int.annotate({ description: "Attempts at webhook deliveries that failed" })
-}).annotate({ identifier: "UsageStep", description: "The activity in one step of time" })
+}).annotate({ identifier: "UsageStep", description: "The activity in one step of time." })
 
 export const UsageLine = Schema.Struct({
   market: Schema.String.annotate({ description: "The customer's country, ISO 3166-1 alpha-2; `ZZ` if not known" }),
@@ -33,7 +33,7 @@ export const UsageLine = Schema.Struct({
     amount: Schema.String.annotate({ description: "A decimal number, such as `12.3456`" }),
     ratesFrom: Schema.String.annotate({ description: "The day from which the rates used are valid" })
   })).annotate({ description: "`null` if nothing is charged, or if the operator has loaded no rate for it" })
-}).annotate({ identifier: "UsageLine", description: "Messages of one price" })
+}).annotate({ identifier: "UsageLine", description: "Messages of one price." })
 
 /** Sums of money. */
 export const costs = Schema.Array(Schema.Struct({ currency: Schema.String, amount: Schema.String }))
@@ -53,7 +53,7 @@ export const Usage = Schema.Struct({
   since: Timestamp,
   stepSeconds: Schema.Int.annotate({ description: "3600 for up to a week, 86400 for longer periods" }),
   steps: Schema.Array(UsageStep).annotate({ description: "Oldest first, without gaps; the last step is not over yet" })
-}).annotate({ identifier: "Usage", description: "A workspace's activity over time, and its use of the quota" })
+}).annotate({ identifier: "Usage", description: "A workspace's activity over time, and its use of the quota." })
 
 const query = Schema.Struct({
   period: Schema.optionalKey(
@@ -61,7 +61,7 @@ const query = Schema.Struct({
       description: "1, 7, 30 or 90 days up to now; a week if omitted"
     })
   )
-}).annotate({ identifier: "UsageQuery", description: "The period of a usage report" })
+}).annotate({ identifier: "UsageQuery", description: "The period of a usage report." })
 
 export class UsageApi extends HttpApiGroup.make("usage").add(
   HttpApiEndpoint.get("get", "/internal/usage", {

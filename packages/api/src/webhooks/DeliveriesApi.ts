@@ -39,7 +39,7 @@ export const Attempt = Schema.Struct({
     description: "The request, without its signatures; `address` is the IP address of the connection"
   }),
   response: Schema.NullOr(Schema.Struct({ headers: Schema.Record(Schema.String, Schema.String), body: Schema.String }))
-}).annotate({ identifier: "Attempt", description: "One POST to the receiver. Times are in milliseconds" })
+}).annotate({ identifier: "Attempt", description: "One POST to the receiver. Times are in milliseconds." })
 
 const delivery = {
   id: Schema.String,
@@ -54,7 +54,7 @@ const delivery = {
 
 export const ListedDelivery = Schema.Struct(delivery).annotate({
   identifier: "Delivery",
-  description: "The delivery of an event to the webhook"
+  description: "The delivery of an event to the webhook."
 })
 
 export const DeliveryDetail = Schema.Struct({
@@ -63,7 +63,7 @@ export const DeliveryDetail = Schema.Struct({
   curl: Schema.NullOr(Schema.String).annotate({
     description: "A command that posts the event again, newly signed; `null` for members"
   })
-}).annotate({ identifier: "DeliveryDetail", description: "A delivery with its attempts, oldest first" })
+}).annotate({ identifier: "DeliveryDetail", description: "A delivery with its attempts, oldest first." })
 
 /** The filters of the list. */
 export const filter = {
@@ -86,7 +86,7 @@ export const filter = {
 
 const query = Schema.Struct({ ...filter, ...pageQuery }).annotate({
   identifier: "DeliveryQuery",
-  description: "The filters of the list of deliveries"
+  description: "The filters of the list of deliveries."
 })
 
 const pageMayBeShort = `With any filter but \`status\` and \`messageId\`, a page ends at the latest after looking at ${

@@ -41,7 +41,7 @@ export const PutWebhook = Schema.Struct({
   eventTypes: Schema.optionalKey(
     Schema.Array(Event.EventType).check(Schema.isUnique()).annotate({ description: "All types if omitted" })
   )
-}).annotate({ identifier: "PutWebhook", description: "The complete configuration of the webhook" })
+}).annotate({ identifier: "PutWebhook", description: "The complete configuration of the webhook." })
 
 const configuration = {
   id: Schema.String,
@@ -56,7 +56,7 @@ const configuration = {
 export const SetWebhook = Schema.Struct({ ...configuration, signingSecret: Schema.optionalKey(Schema.String) })
   .annotate({
     identifier: "SetWebhook",
-    description: "A webhook after it was set. Only the response that creates it contains `signingSecret`"
+    description: "A webhook after it was set. Only the response that creates it contains `signingSecret`."
   })
 
 export const WebhookStatus = Schema.Struct({
@@ -66,7 +66,7 @@ export const WebhookStatus = Schema.Struct({
   lastFailure: Schema.NullOr(Schema.Struct({ at: Timestamp, message: Schema.String }))
 }).annotate({
   identifier: "WebhookStatus",
-  description: "A webhook and its health, without the counts of its backlog"
+  description: "A webhook and its health, without the counts of its backlog."
 })
 
 export const Webhook = Schema.Struct({
@@ -76,7 +76,7 @@ export const Webhook = Schema.Struct({
   oldestHeldAt: Schema.NullOr(Timestamp)
 }).annotate({
   identifier: "Webhook",
-  description: "A webhook, its health and the counts of its backlog, without its secrets"
+  description: "A webhook, its health and the counts of its backlog, without its secrets."
 })
 
 /** The longest time for which an old secret can sign besides the new one. */
@@ -88,14 +88,14 @@ export const RotateSecret = Schema.Struct({
       description: "How long the old secret still signs besides the new one; defaults to a day; 0 ends it immediately"
     })
   )
-}).annotate({ identifier: "RotateSecret", description: "When the old secret ends" })
+}).annotate({ identifier: "RotateSecret", description: "When the old secret ends." })
 
 export const RotatedSecret = Schema.Struct({
   signingSecret: Schema.optionalKey(
     Schema.String.annotate({ description: "Missing from a repeated response: rotate again for another secret" })
   ),
   previousExpiresAt: Timestamp
-}).annotate({ identifier: "RotatedSecret", description: "The new secret. Only this response contains it" })
+}).annotate({ identifier: "RotatedSecret", description: "The new secret. Only this response contains it." })
 
 export const ResumeWebhook = Schema.Struct({
   replay: Schema.optionalKey(
@@ -104,12 +104,12 @@ export const ResumeWebhook = Schema.Struct({
     })
   ),
   force: Schema.optionalKey(Schema.Boolean.annotate({ description: "Resumes without a probe" }))
-}).annotate({ identifier: "ResumeWebhook", description: "What a resume does with the events that are held" })
+}).annotate({ identifier: "ResumeWebhook", description: "What a resume does with the events that are held." })
 
 export const ResumedWebhook = Schema.Struct({ ...WebhookStatus.fields, probe: Schema.NullOr(Attempt) }).annotate({
   identifier: "ResumedWebhook",
   description: "The webhook after the resume. If the probe failed, the webhook is still paused, and the probe's " +
-    "message gives the reason"
+    "message gives the reason."
 })
 
 export const VerifyDelivery = Schema.Struct({
@@ -117,7 +117,7 @@ export const VerifyDelivery = Schema.Struct({
     description: "The value of `X-Service-Signature` as the receiver got it, or lines of `Name: value` from its log"
   }),
   body: Schema.String.annotate({ description: "The raw body as the receiver got it, before parsing" })
-}).annotate({ identifier: "VerifyDelivery", description: "A delivery as a receiver got it" })
+}).annotate({ identifier: "VerifyDelivery", description: "A delivery as a receiver got it." })
 
 export const VerifiedDelivery = Schema.Struct({
   ok: Schema.Boolean,
@@ -128,7 +128,7 @@ export const VerifiedDelivery = Schema.Struct({
     reason: Schema.NullOr(Schema.String),
     message: Schema.String
   }))
-}).annotate({ identifier: "VerifiedDelivery", description: "The diagnosis of a signature, part by part" })
+}).annotate({ identifier: "VerifiedDelivery", description: "The diagnosis of a signature, part by part." })
 
 export class WebhookApi extends HttpApiGroup.make("webhook").add(
   HttpApiEndpoint.get("get", "/internal/webhook", { query: noQuery, success: Webhook, error: reading })

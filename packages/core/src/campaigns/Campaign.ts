@@ -24,7 +24,7 @@ export const CampaignStatus = Schema.Literals([
   "cancelled"
 ]).annotate({
   identifier: "CampaignStatus",
-  description: "From `draft` to `completed` or `cancelled`; `running` and `paused` alternate"
+  description: "From `draft` to `completed` or `cancelled`; `running` and `paused` alternate."
 })
 export type CampaignStatus = typeof CampaignStatus.Type
 
@@ -39,7 +39,7 @@ export const PauseReason = Schema.Literals([
   "restored"
 ]).annotate({
   identifier: "PauseReason",
-  description: "Why a campaign is paused: a person did it, or it paused itself"
+  description: "Why a campaign is paused: a person did it, or it paused itself."
 })
 export type PauseReason = typeof PauseReason.Type
 

@@ -20,7 +20,7 @@ export const QuietHours = Schema.Struct({ from: TimeOfDay, to: TimeOfDay }).chec
   Schema.makeFilter(({ from, to }) => from !== to || { path: ["to"], issue: "must differ from the time in from" })
 ).annotate({
   identifier: "QuietHours",
-  description: "A daily period, over midnight if it ends earlier than it begins: times of day as `HH:MM`"
+  description: "A daily period, over midnight if it ends earlier than it begins: times of day as `HH:MM`."
 })
 export type QuietHours = typeof QuietHours.Type
 

@@ -9,7 +9,7 @@ import * as Split from "./Split.ts"
 
 export const Variant = Schema.Literals(["a", "b"]).annotate({
   identifier: "CampaignVariant",
-  description: "The variant of a campaign's template: `a` is `template`, `b` is `templateB`"
+  description: "The variant of a campaign's template: `a` is `template`, `b` is `templateB`."
 })
 export type Variant = typeof Variant.Type
 

@@ -25,7 +25,7 @@ export type EventType = typeof EventType.Type
 export const Envelope = Schema.Literals(["combined", "a", "b"]).annotate({
   identifier: "Envelope",
   description: "The envelope of a webhook's events: `combined` is the union of the two shapes in the specification; " +
-    "`a` and `b` are each exactly one of them"
+    "`a` and `b` are each exactly one of them."
 })
 export type Envelope = typeof Envelope.Type
 

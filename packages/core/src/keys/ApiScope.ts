@@ -11,7 +11,7 @@ export const ApiScope = Schema.Literals([
   "media:write",
   "contacts:write",
   "campaigns:write"
-]).annotate({ identifier: "ApiScope", description: "What a key may do" })
+]).annotate({ identifier: "ApiScope", description: "What a key may do." })
 export type ApiScope = typeof ApiScope.Type
 
 /** All scopes, in the order in which keys list theirs. */

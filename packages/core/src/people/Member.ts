@@ -11,7 +11,7 @@ export const Role = Schema.Literals(["member", "developer", "admin", "owner"]).a
   identifier: "Role",
   description:
     "The roles, from the fewest to the most permissions: `member` reads, `developer` also changes keys and " +
-    "the webhook, `admin` also members, `owner` everything"
+    "the webhook, `admin` also members, `owner` everything."
 })
 export type Role = typeof Role.Type
 

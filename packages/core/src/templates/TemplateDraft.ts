@@ -11,7 +11,7 @@ const samples = (max: number) => Schema.Array(PlainText.between(1, max)).check(S
 const NamedSamples = Schema.Array(
   Schema.Struct({ param_name: PlainText.between(1, 64), example: PlainText.between(1, 1024) }).annotate({
     identifier: "NamedSample",
-    description: "A sample value of a named placeholder"
+    description: "A sample value of a named placeholder."
   })
 ).check(Schema.isMaxLength(100))
 
@@ -29,7 +29,7 @@ const Header = Schema.Struct({
   }))
 }).annotate({
   identifier: "HeaderComponent",
-  description: "Text with one placeholder at most, a file or a location"
+  description: "Text with one placeholder at most, a file or a location."
 })
 
 const Body = Schema.Struct({
@@ -44,14 +44,14 @@ const Body = Schema.Struct({
   add_security_recommendation: Schema.optionalKey(Schema.Boolean)
 }).annotate({
   identifier: "BodyComponent",
-  description: "The text, which an authentication template leaves to the provider"
+  description: "The text, which an authentication template leaves to the provider."
 })
 
 const Footer = Schema.Struct({
   type: Schema.Literal("FOOTER"),
   text: Schema.optionalKey(PlainText.between(1, 60)),
   code_expiration_minutes: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 90 })))
-}).annotate({ identifier: "FooterComponent", description: "A line below the text, without placeholders" })
+}).annotate({ identifier: "FooterComponent", description: "A line below the text, without placeholders." })
 
 const label = PlainText.between(1, 25)
 
@@ -98,12 +98,12 @@ const Button = Schema.Union([
       ).check(Schema.isMinLength(1), Schema.isMaxLength(5))
     )
   })
-]).annotate({ identifier: "ButtonComponent", description: "A button" })
+]).annotate({ identifier: "ButtonComponent", description: "A button." })
 
 const Buttons = Schema.Struct({
   type: Schema.Literal("BUTTONS"),
   buttons: Schema.Array(Button).check(Schema.isMinLength(1), Schema.isMaxLength(10))
-}).annotate({ identifier: "ButtonsComponent", description: "One to ten buttons" })
+}).annotate({ identifier: "ButtonsComponent", description: "One to ten buttons." })
 
 const Offer = Schema.Struct({
   type: Schema.Literal("LIMITED_TIME_OFFER"),
@@ -111,7 +111,7 @@ const Offer = Schema.Struct({
     text: PlainText.between(1, 16),
     has_expiration: Schema.optionalKey(Schema.Boolean)
   })
-}).annotate({ identifier: "OfferComponent", description: "An offer that ends, in a marketing template" })
+}).annotate({ identifier: "OfferComponent", description: "An offer that ends, in a marketing template." })
 
 const Carousel = Schema.Struct({
   type: Schema.Literal("CAROUSEL"),
@@ -123,11 +123,11 @@ const Carousel = Schema.Struct({
       )
     })
   ).check(Schema.isMinLength(2), Schema.isMaxLength(10))
-}).annotate({ identifier: "CarouselComponent", description: "Two to ten cards with the same components" })
+}).annotate({ identifier: "CarouselComponent", description: "Two to ten cards with the same components." })
 
 export const Component = Schema.Union([Header, Body, Footer, Buttons, Offer, Carousel]).annotate({
   identifier: "TemplateComponent",
-  description: "A part of a template, as the provider has it. Each type occurs once at most, and a body is required"
+  description: "A part of a template, as the provider has it. Each type occurs once at most, and a body is required."
 })
 export type Component = typeof Component.Type
 
@@ -135,7 +135,7 @@ const components = Schema.Array(Component).check(Schema.isMinLength(1), Schema.i
 
 export const Category = Schema.Literals(["marketing", "utility", "authentication"]).annotate({
   identifier: "TemplateCategory",
-  description: "What a template is for. The provider judges and prices templates by it, and may change it"
+  description: "What a template is for. The provider judges and prices templates by it, and may change it."
 })
 export type Category = typeof Category.Type
 

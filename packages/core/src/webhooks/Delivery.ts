@@ -11,7 +11,7 @@ import * as Webhook from "./Webhook.ts"
 /** `held` is not stored: it is the status shown for `pending` while the webhook is paused. */
 export const DeliveryStatus = Schema.Literals(["pending", "held", "delivered", "exhausted", "skipped"]).annotate({
   identifier: "DeliveryStatus",
-  description: "`pending` is being attempted, `held` waits for the webhook's resume; the last three are final"
+  description: "`pending` is being attempted, `held` waits for the webhook's resume; the last three are final."
 })
 export type DeliveryStatus = typeof DeliveryStatus.Type
 
@@ -65,7 +65,7 @@ export const AttemptOutcome = Schema.Literals([
   "blocked_address"
 ]).annotate({
   identifier: "AttemptOutcome",
-  description: "The outcome of an attempt. Only status 200 within the deadline is `delivered`"
+  description: "The outcome of an attempt. Only status 200 within the deadline is `delivered`."
 })
 export type AttemptOutcome = typeof AttemptOutcome.Type
 
