@@ -7,7 +7,7 @@ import type { Schema, SchemaAST } from "effect"
 import { HttpApi, type HttpApiEndpoint } from "effect/http-api"
 import { ReceivedContentByType } from "../src/events/ReceivedContent.ts"
 import { RecordedEvent } from "../src/events/RecordedEvent.ts"
-import { Api, ErrorReference } from "../src/index.ts"
+import { Api, ErrorReference, Lists, StreamApi, Traits } from "../src/index.ts"
 import * as PlainTypes from "./PlainTypes.ts"
 
 /** A file, by its path in the repository. */
@@ -19,7 +19,6 @@ export interface GeneratedFile {
 /** What an endpoint takes and gives, in encoded form. */
 interface Endpoint {
   readonly route: string
-  readonly summary: string
   readonly query: SchemaAST.AST | undefined
   readonly body: SchemaAST.AST | undefined
   readonly response: SchemaAST.AST | undefined
@@ -38,7 +37,6 @@ const endpointOf = (endpoint: HttpApiEndpoint.Top): Endpoint => {
   const response = [...endpoint.success].map(encoded)[0]
   return {
     route: `${endpoint.method} ${endpoint.path}`,
-    summary: "",
     query: isEmpty(query) ? undefined : query,
     body: json === undefined ? undefined : encoded(json),
     response: response?._tag === "Declaration" || response?._tag === "String" ? undefined : response
@@ -47,7 +45,13 @@ const endpointOf = (endpoint: HttpApiEndpoint.Top): Endpoint => {
 
 const endpoints: ReadonlyArray<Endpoint> = (() => {
   const all: Array<Endpoint> = []
-  HttpApi.reflect(Api, { onGroup: () => {}, onEndpoint: ({ endpoint }) => void all.push(endpointOf(endpoint)) })
+  HttpApi.reflect(Api, {
+    onGroup: () => {},
+    onEndpoint: ({ endpoint }) => {
+      // EventSource reads a stream
+      if (!Traits.has(endpoint, Traits.Streams)) all.push(endpointOf(endpoint))
+    }
+  })
   return all
 })()
 
@@ -122,8 +126,14 @@ const queries = (types: PlainTypes.Types, except: PlainTypes.Types = new Map()):
 const v1 = under("/v1/")
 const internal = under("/internal/")
 const v1Types = typesOf(v1)
-const internalTypes = typesOf(internal)
-const v1Queries = queriesOf(v1)
+const internalTypes: PlainTypes.Types = new Map([
+  ...typesOf(internal),
+  ...PlainTypes.typesIn(Object.values(StreamApi.events).map(encoded))
+])
+const v1Queries: PlainTypes.Types = new Map([
+  ...PlainTypes.typesIn([encoded(Lists.ListQuery)]),
+  ...queriesOf(v1)
+])
 const internalQueries = queriesOf(internal)
 
 const eventTypes = PlainTypes.typesIn([RecordedEvent, Event.EventType, ReceivedContentByType].map(PlainTypes.encoded))

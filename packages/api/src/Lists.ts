@@ -4,13 +4,22 @@
 import { Page } from "@wac/core"
 import { Schema, SchemaIssue } from "effect"
 
-/** `limit` and `cursor`, for the query of a list; `limit` defaults to `Page.defaultLimit` items. */
+/** `limit` and `cursor`, for the query of a list. */
 export const pageQuery = {
   limit: Schema.optionalKey(
-    Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: Page.maxLimit }))
-  ).annotateKey({ description: `Items per page, 1 to ${Page.maxLimit}; ${Page.defaultLimit} by default` }),
-  cursor: Schema.optionalKey(Schema.String.annotate({ description: "`next_cursor` of the previous page" }))
+    Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: Page.maxLimit })).annotate({
+      description: `Items per page, 1 to ${Page.maxLimit}; ${Page.defaultLimit} by default`
+    })
+  ),
+  cursor: Schema.optionalKey(
+    Schema.String.annotate({ description: "`next_cursor` (`nextCursor`) of a page: continues after it" })
+  )
 }
+
+export const ListQuery = Schema.Struct(pageQuery).annotate({
+  identifier: "ListQuery",
+  description: "Query parameters of every list."
+})
 
 const nothing = Schema.Struct({})
 
@@ -20,12 +29,13 @@ export const noQuery = nothing.check(Schema.makeFilter((query) => {
   return name === undefined || { path: [name], issue: new SchemaIssue.UnexpectedKey(nothing.ast) }
 }))
 
+const next = Schema.NullOr(Schema.String).annotate({ description: "`cursor` of the next page" })
+
 /** A page under `/v1`. */
 export const listOf = <S extends Schema.Top>(item: S) =>
-  Schema.Struct({ data: Schema.Array(item), has_more: Schema.Boolean, next_cursor: Schema.NullOr(Schema.String) })
-    .annotate({ page: "Page" })
+  Schema.Struct({ data: Schema.Array(item), has_more: Schema.Boolean, next_cursor: next }).annotate({ page: "Page" })
 
 /** A page under `/internal`. */
 export const internalListOf = <S extends Schema.Top>(item: S) =>
-  Schema.Struct({ data: Schema.Array(item), hasMore: Schema.Boolean, nextCursor: Schema.NullOr(Schema.String) })
+  Schema.Struct({ data: Schema.Array(item), hasMore: Schema.Boolean, nextCursor: next })
     .annotate({ page: "InternalPage" })

@@ -10,21 +10,33 @@ import * as Examples from "./OpenApiExamples.ts"
 import * as OpenApiOperation from "./OpenApiOperation.ts"
 import { webhooks } from "./webhooks/OpenApiWebhooks.ts"
 
-const isDescription = (part: object): boolean => Object.keys(part).every((key) => key === "description")
+const isDescription = (part: unknown): part is { readonly description: string } =>
+  Predicate.hasProperty(part, "description") && Object.keys(part).length === 1
 
-/** A field's own description is an intersection in the generated document, but may stand beside the field's schema. */
-const described = ({ allOf, ...others }: { readonly [key: string]: unknown }): { readonly [key: string]: unknown } => {
-  if (!Array.isArray(allOf) || !allOf.some(isDescription)) return allOf === undefined ? others : { allOf, ...others }
-  const [one, ...more] = allOf.filter((part: object) => !isDescription(part))
-  const description = Object.assign({}, ...allOf.filter(isDescription))
-  return more.length > 0 ? { ...others, allOf: [one, ...more], ...description } : { ...others, ...one, ...description }
+/** What is said of a field, beside its schema instead of in an intersection with it. */
+const withDescription = (fields: { readonly [key: string]: unknown }): { readonly [key: string]: unknown } => {
+  const { allOf, ...others } = fields
+  if (!Array.isArray(allOf) || !allOf.some(isDescription)) return fields
+  const schemas = allOf.filter((part) => !isDescription(part))
+  return {
+    ...others,
+    ...(schemas.length === 1 && Object.keys(others).length === 0
+      ? schemas[0]
+      : schemas.length > 0
+      ? { allOf: schemas }
+      : {}),
+    ...Object.assign({}, ...allOf.filter(isDescription))
+  }
 }
 
-/** Adapts schemas to linters and client generators: widths of integers, items of every list, no union of one. */
+/**
+ * Adapts schemas to linters and client generators: widths of integers, items of every list, no union of one, no
+ * intersection with a description.
+ */
 const tidied = (part: unknown): unknown => {
   if (Array.isArray(part)) return part.map(tidied)
   if (!Predicate.isObject(part)) return part
-  const fields = described(
+  const fields = withDescription(
     Object.fromEntries(Object.entries(part).map(([key, value]) => [key, tidied(value)] as const))
   )
   if (Array.isArray(fields["anyOf"]) && fields["anyOf"].length === 1) {
@@ -38,6 +50,39 @@ const tidied = (part: unknown): unknown => {
   }
 }
 
+/**
+ * Removes the schemas that differ from another one only by the number after its name: the generator makes them of the
+ * same schema where it meets its encoded form.
+ */
+const withoutCopies = (document: OpenApi.OpenAPISpec): OpenApi.OpenAPISpec => {
+  const { schemas } = document.components
+  const originals = new Map(
+    Object.keys(schemas).map((name) => [name, name.replace(/_\d+$/u, "")] as const)
+      .filter(([name, original]) => name !== original && original in schemas)
+  )
+  const renamed = <Part>(part: Part): Part =>
+    JSON.parse(
+      JSON.stringify(part).replaceAll(
+        /(?<="#\/components\/schemas\/)\w+(?=")/gu,
+        (name) => originals.get(name) ?? name
+      )
+    )
+  const textOf = (name: string): string => JSON.stringify(renamed(schemas[name]))
+  // they may refer to one another, so each counts as a copy until it differs
+  for (;;) {
+    const differing = [...originals].filter(([name, original]) => textOf(name) !== textOf(original))
+    if (differing.length === 0) break
+    differing.forEach(([name]) => originals.delete(name))
+  }
+  return renamed({
+    ...document,
+    components: {
+      ...document.components,
+      schemas: Object.fromEntries(Object.entries(schemas).filter(([name]) => !originals.has(name)))
+    }
+  })
+}
+
 /** HTTP's schemes are registered in lower case; some tools know `bearer` but not `Bearer`. */
 const withRegisteredName = (scheme: OpenApi.OpenAPISecurityScheme): OpenApi.OpenAPISecurityScheme =>
   scheme.type === "http" ? { ...scheme, scheme: scheme.scheme.toLowerCase() } : scheme
@@ -49,7 +94,7 @@ const operationOf = (operation: OpenApi.OpenAPISpecOperation) => {
 
 /** The document as it is served. */
 export const complete = (generated: OpenApi.OpenAPISpec) => {
-  const document = tidied(generated) as OpenApi.OpenAPISpec
+  const document = withoutCopies(tidied(generated) as OpenApi.OpenAPISpec)
   return {
     ...document,
     info: {

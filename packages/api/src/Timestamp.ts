@@ -6,7 +6,7 @@ import { Schema } from "effect"
 /** ISO 8601 UTC with milliseconds. */
 export const Timestamp = Schema.String.annotate({
   identifier: "Timestamp",
-  description: "ISO 8601, UTC, with milliseconds",
+  description: "ISO 8601, UTC, with milliseconds.",
   format: "date-time",
   examples: ["2026-01-02T03:04:05.678Z"]
 })
@@ -30,14 +30,15 @@ const iso8601 = new RegExp(
 /** The longest form: to the nanosecond, with an offset. */
 const maxLength = "2026-01-02T03:04:05.678901234+00:00".length
 
-/** A time in a request: ISO 8601, to the day or finer, in UTC if it has no offset. */
-export const TimeGiven = Schema.String.annotate({
-  description: "ISO 8601, to the day or finer; UTC if it has no offset",
-  takesDate: true,
-  examples: ["2026-01-02T03:04:05.678Z"]
-}).check(
+/** A time in a request. In queries, clients take a `Date` for it too. */
+export const TimeGiven = Schema.String.check(
   Schema.isPattern(iso8601, {
     message: "must be a time in ISO 8601, such as 2026-01-02T03:04:05.678Z",
     toJsonSchema: () => ({ maxLength, pattern: iso8601.source })
   })
-).pipe(Schema.decodeTo(Schema.DateTimeUtcFromString))
+).annotate({
+  identifier: "TimeGiven",
+  description: "ISO 8601, to the day or finer; UTC if it has no offset.",
+  examples: ["2026-01-02T03:04:05.678Z"],
+  takesDate: true
+}).pipe(Schema.decodeTo(Schema.DateTimeUtcFromString))

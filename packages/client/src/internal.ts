@@ -4,7 +4,6 @@
  */
 import { addressOf } from "./Address.ts"
 import type { Event } from "./Event.ts"
-import type { SendMessage, TemplateQuery } from "./generated/Wire.ts"
 import type {
   AlertQuery,
   AuditQuery,
@@ -17,23 +16,21 @@ import type {
   RequestQuery,
   UploadQuery,
   UsageQuery
-} from "./InternalRoutes.ts"
-import type * as Wire from "./InternalWire.ts"
+} from "./generated/InternalWire.ts"
+import type * as Wire from "./generated/InternalWire.ts"
+import type { ListQuery, SendMessage, TemplateQuery } from "./generated/Wire.ts"
 import type { Answered } from "./LastResponse.ts"
 import { type List, listOf } from "./List.ts"
-import type { Page } from "./Page.ts"
-import type { ListQuery } from "./Routes.ts"
+import type { InternalPage, Page } from "./Page.ts"
 import { type CallOptions, type Result, transportOf, type TransportOptions } from "./Transport.ts"
 
 export { type ErrorCode, type ErrorReason, WacApiError, WacConnectionError } from "./ClientError.ts"
 export type { Event, EventOf, EventType, MessageFailure } from "./Event.ts"
 export type * from "./generated/ErrorReasons.ts"
-export type { MessageStatus, SendMessage } from "./generated/Wire.ts"
-export type * from "./InternalRoutes.ts"
-export type * from "./InternalWire.ts"
+export type * from "./generated/InternalWire.ts"
+export type { MessageStatus, OptOutSource, SendMessage } from "./generated/Wire.ts"
 export type { Answered } from "./LastResponse.ts"
-export type { Page } from "./Page.ts"
-export type * from "./TemplateComponents.ts"
+export type * from "./Page.ts"
 
 /** How a client calls. */
 export interface InternalClientOptions extends TransportOptions {
@@ -51,7 +48,7 @@ export interface CreateOptions extends CallOptions {
   readonly idempotencyKey?: string
 }
 
-type InternalList<Item> = List<Item, Wire.InternalPage<Item>>
+type InternalList<Item> = List<Item, InternalPage<Item>>
 
 type Returned<Route extends keyof InternalRoutes> = Promise<Result<InternalRoutes[Route]>>
 
@@ -315,7 +312,7 @@ export const createInternalClient = (options: InternalClientOptions): InternalCl
     return call(route, { ...values, idempotencyKey }, others)
   }
 
-  const list = <Item, Query extends object, Page extends Wire.InternalPage<Item> = Wire.InternalPage<Item>>(
+  const list = <Item, Query extends object, Page extends InternalPage<Item> = InternalPage<Item>>(
     get: (query: Query | undefined, options: CallOptions | undefined) => Promise<Answered<Page>>
   ) =>
   (query?: Query, options?: CallOptions): List<Item, Page> =>

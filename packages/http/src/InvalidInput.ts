@@ -10,7 +10,31 @@ import type { HttpApiError } from "effect/http-api"
 /** The maximum length of an unknown field's name, which comes from the caller: enough to recognise it. */
 const maxParamLength = 200
 
-const words = Issue.makeFormatterStandardSchemaV1()
+/** What a schema takes, in words for who wrote the request, to whom the names of schemas say nothing. */
+const expectedOf = (ast: SchemaAST.AST): string => {
+  switch (ast._tag) {
+    case "Objects":
+      return "object"
+    case "Arrays":
+      return "array"
+    case "Literal":
+      return JSON.stringify(ast.literal)
+    case "Union":
+      return [...new Set(ast.types.map(expectedOf))].join(" | ")
+    default:
+      return ast._tag.toLowerCase()
+  }
+}
+
+/** Whether a schema has no message of its own. */
+const isUnworded = (ast: SchemaAST.AST): boolean => ast.annotations?.["message"] === undefined
+
+const words = Issue.makeFormatterStandardSchemaV1({
+  leafHook: (issue) =>
+    issue._tag === "InvalidType" && isUnworded(issue.ast)
+      ? `Expected ${expectedOf(issue.ast)}`
+      : Issue.defaultLeafHook(issue)
+})
 
 /** The name of a part of a request, as `param` has it: `template.buttons[0].flowData`. */
 export const paramOf = (path: ReadonlyArray<PropertyKey>): string => FieldPath.of(path).slice(0, maxParamLength)
@@ -106,7 +130,9 @@ export const of = (error: Problem, input: unknown): Errors.InvalidBody => {
       // no member of a union fits: of kinds, which their field `type` distinguishes, or of anything else
       const enumerated = wordsOf(leaf.ast)
       if (enumerated !== undefined) return invalid("invalid_field", param, `${param} must be ${listed(enumerated)}`)
-      if (!leaf.ast.types.every(isKind)) return inWords(error, param)
+      if (!leaf.ast.types.every(isKind)) {
+        return isUnworded(leaf.ast) ? said(param, `expected ${expectedOf(leaf.ast)}`) : inWords(error, param)
+      }
       const given = valueAt(input, path)
       if (!Predicate.isObject(given)) {
         return invalid("invalid_field", param, `${param === "" ? "the body" : param} must be a JSON object`)
@@ -124,8 +150,10 @@ export const of = (error: Problem, input: unknown): Errors.InvalidBody => {
   }
 }
 
+const said = (param: string, message: string): Errors.InvalidBody =>
+  invalid("invalid_field", param, param === "" ? message : `${param}: ${message}`)
+
 const inWords = (error: Problem, param: string): Errors.InvalidBody => {
   const message = words(error.issue).issues[0]?.message ?? "is not valid"
-  const said = `${message.charAt(0).toLowerCase()}${message.slice(1)}`
-  return invalid("invalid_field", param, param === "" ? said : `${param}: ${said}`)
+  return said(param, `${message.charAt(0).toLowerCase()}${message.slice(1)}`)
 }

@@ -13,32 +13,32 @@ import { Timestamp } from "../Timestamp.ts"
 import { IsPaged } from "../Traits.ts"
 import { Url } from "../webhooks/WebhookApi.ts"
 
-/** A problem that a person should look at, current or past. */
 export const Alert = Schema.Struct({
   id: Schema.String,
-  kind: Schema.Literals(Core.kinds),
-  subject: Schema.String.annotate({ description: "The id of the affected resource, or the month of a quota" }),
+  kind: Schema.Literals(Core.kinds).annotate({ identifier: "AlertKind", description: "The kinds of alerts." }),
+  subject: Schema.String.annotate({ description: "The id of what it is about, or the month of a quota" }),
   message: Schema.String.annotate({ description: "For people" }),
   openedAt: Timestamp,
-  closedAt: Schema.NullOr(Timestamp).annotate({ description: "null while the problem lasts" })
-}).annotate({ identifier: "Alert" })
+  closedAt: Schema.NullOr(Timestamp).annotate({ description: "`null` as long as it lasts" })
+}).annotate({ identifier: "Alert", description: "A problem that a person should look at, current or past." })
 
-/** The recipients of alerts besides the dashboard. */
 export const AlertSettings = Schema.Struct({
   emails: Schema.Array(EmailAddress.EmailAddress).check(Schema.isMaxLength(Core.maxEmails)).annotate({
-    description: "Addresses that get a mail, if mail is set up"
+    description: `Addresses that get a mail, if mail is set up; at most ${Core.maxEmails}`
   }),
   url: Schema.NullOr(Url).annotate({
-    description: "The URL to which alerts are posted, signed with the webhook's secret like events; null for none"
+    description: "The URL to which alerts are posted, signed with the webhook's secret like events; `null` for none"
   })
-}).annotate({ identifier: "AlertSettings" })
+}).annotate({ identifier: "AlertSettings", description: "The recipients of alerts besides the dashboard." })
+
+const query = Schema.Struct({
+  open: Schema.optionalKey(Schema.Boolean.annotate({ description: "Only alerts that are still open" })),
+  ...pageQuery
+}).annotate({ identifier: "AlertQuery", description: "The filters of the list of alerts." })
 
 export class AlertsApi extends HttpApiGroup.make("alerts").add(
   HttpApiEndpoint.get("list", "/internal/alerts", {
-    query: {
-      open: Schema.optionalKey(Schema.Boolean.annotate({ description: "Only alerts that are still open" })),
-      ...pageQuery
-    },
+    query,
     success: internalListOf(Alert),
     error: reading
   }).annotate(Access, session("member")).annotate(IsPaged, true).annotateMerge(OpenApi.annotations({

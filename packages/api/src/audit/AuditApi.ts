@@ -11,33 +11,35 @@ import { internalListOf, pageQuery } from "../Lists.ts"
 import { Timestamp } from "../Timestamp.ts"
 import { IsPaged } from "../Traits.ts"
 
-/** A change that a person or the operator made. */
 export const AuditEntry = Schema.Struct({
   id: Schema.String,
   at: Timestamp,
-  action: Schema.Literals(Core.actions),
+  action: Schema.Literals(Core.actions).annotate({
+    identifier: "AuditAction",
+    description: "The actions in the audit: the resource and the change."
+  }),
   target: Schema.NullOr(Schema.String).annotate({ description: "The id of the changed resource" }),
   by: Schema.NullOr(Schema.Struct({ userId: Schema.String, email: Schema.String })).annotate({
-    description: "null if an operator's command made the change"
+    description: "`null` if an operator's command made the change"
   }),
   address: Schema.NullOr(Schema.String),
   requestId: Schema.NullOr(Schema.String),
   detail: Schema.NullOr(Schema.Record(Schema.String, Schema.String)).annotate({
     description: "Never contains a secret"
   })
-}).annotate({ identifier: "AuditEntry" })
+}).annotate({ identifier: "AuditEntry", description: "A change that a person or the operator made." })
 
-/** The filters of the list. */
-const filter = {
+const query = Schema.Struct({
   userId: Schema.optionalKey(PlainText.between(1, 64).annotate({ description: "Only changes by this person" })),
   target: Schema.optionalKey(
     PlainText.between(1, 255).annotate({ description: "Only changes of the resource with this id" })
-  )
-}
+  ),
+  ...pageQuery
+}).annotate({ identifier: "AuditQuery", description: "The filters of the audit." })
 
 export class AuditApi extends HttpApiGroup.make("audit").add(
   HttpApiEndpoint.get("list", "/internal/audit", {
-    query: { ...filter, ...pageQuery },
+    query,
     success: internalListOf(AuditEntry),
     error: reading
   }).annotate(Access, session("admin")).annotate(IsPaged, true).annotateMerge(OpenApi.annotations({

@@ -16,183 +16,190 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/ht
 import { Access, session } from "../Access.ts"
 import { Audited } from "../audit/Audited.ts"
 import { SessionAuthentication } from "../Caller.ts"
+import { described } from "../Described.ts"
 import { reading, writing } from "../ErrorBody.ts"
-import { internalListOf, noQuery, pageQuery } from "../Lists.ts"
+import { internalListOf, ListQuery, noQuery, pageQuery } from "../Lists.ts"
 import { byId, idempotencyKey } from "../Parameters.ts"
 import { TimeGiven, Timestamp } from "../Timestamp.ts"
 import { IsPaged, NeedsIdempotencyKey, TakesFile } from "../Traits.ts"
-import { UsageLine } from "../usage/UsageApi.ts"
+import { costs, UsageLine } from "../usage/UsageApi.ts"
 
 const plan = {
   name: Model.CampaignName,
-  template: Model.CampaignTemplate.annotateKey({
-    description:
-      "The template, as in a send. `{{name}}` in a value is replaced by each recipient's variable of that name"
-  }),
-  templateB: Model.CampaignTemplate.annotateKey({
-    description: "A second variant of the template: half of the customers, chosen by chance, get it"
-  }),
+  template: Model.CampaignTemplate,
   from: Model.CampaignSender.annotate({
     description: "A phone number of the workspace, by id or in E.164; defaults to the default number"
   }),
-  startAt: TimeGiven.annotate({ description: "When a started campaign begins to send; if omitted, immediately" }),
-  notAfter: TimeGiven.annotate({
-    description: "Nothing is sent after this time; defaults to 24 hours after the start"
-  }),
-  quietHours: QuietHours.QuietHours.annotate({
-    identifier: "QuietHours",
-    description: "The daily period, by each recipient's own clock, in which nothing is sent: times of day as `HH:MM`"
-  }),
   share: Model.Share.annotate({ description: "The share of the phone number's rate that it may use; defaults to 0.5" }),
   maxFailureRate: Model.FailureShare.annotate({
-    description: "The share of failures in its last 1,000 messages above which it pauses itself; defaults to 0.2"
+    description: "It pauses itself when a larger share of its last 1,000 messages failed; defaults to 0.2"
   }),
   holdout: Model.Holdout.annotate({
     description: "The share of its customers, chosen by chance, who get nothing, for comparison; defaults to 0"
   })
 }
 
-/** A new campaign. */
+const meaning = {
+  template: {
+    description:
+      "The template, as in a send. `{{name}}` in a value is replaced by each recipient's variable of that name"
+  },
+  templateB: {
+    description: "A second variant of the template: half of the customers, chosen by chance, get it"
+  },
+  startAt: { description: "When it starts, once it was started; defaults to that moment" },
+  notAfter: { description: "Nothing is sent after this time; defaults to 24 hours after the start" },
+  quietHours: { description: "When nothing is sent, by each recipient's own clock" }
+}
+
 export const CreateCampaign = Schema.Struct({
   name: plan.name,
-  template: plan.template,
-  templateB: Schema.optionalKey(plan.templateB),
+  template: plan.template.annotateKey(meaning.template),
+  templateB: Schema.optionalKey(plan.template).annotateKey(meaning.templateB),
   from: Schema.optionalKey(plan.from),
-  startAt: Schema.optionalKey(plan.startAt),
-  notAfter: Schema.optionalKey(plan.notAfter),
-  quietHours: Schema.optionalKey(plan.quietHours),
+  startAt: Schema.optionalKey(TimeGiven.pipe(described(meaning.startAt.description))),
+  notAfter: Schema.optionalKey(TimeGiven.pipe(described(meaning.notAfter.description))),
+  quietHours: Schema.optionalKey(QuietHours.QuietHours).annotateKey(meaning.quietHours),
   share: Schema.optionalKey(plan.share),
   maxFailureRate: Schema.optionalKey(plan.maxFailureRate),
   holdout: Schema.optionalKey(plan.holdout)
-}).annotate({ identifier: "CreateCampaign" })
+}).annotate({ identifier: "CreateCampaign", description: "A new campaign." })
 
-/** A change of a campaign. Omitted fields stay; `null` restores a default. */
 export const EditCampaign = Schema.Struct({
   name: Schema.optionalKey(plan.name),
-  template: Schema.optionalKey(plan.template),
-  templateB: Schema.optionalKey(Schema.NullOr(plan.templateB)),
+  template: Schema.optionalKey(plan.template).annotateKey(meaning.template),
+  templateB: Schema.optionalKey(Schema.NullOr(plan.template)).annotateKey(meaning.templateB),
   from: Schema.optionalKey(Schema.NullOr(plan.from)),
-  startAt: Schema.optionalKey(Schema.NullOr(plan.startAt)),
-  notAfter: Schema.optionalKey(Schema.NullOr(plan.notAfter)),
-  quietHours: Schema.optionalKey(Schema.NullOr(plan.quietHours)),
+  startAt: Schema.optionalKey(Schema.NullOr(TimeGiven)).annotateKey(meaning.startAt),
+  notAfter: Schema.optionalKey(Schema.NullOr(TimeGiven)).annotateKey(meaning.notAfter),
+  quietHours: Schema.optionalKey(Schema.NullOr(QuietHours.QuietHours)).annotateKey(meaning.quietHours),
   share: Schema.optionalKey(plan.share),
   maxFailureRate: Schema.optionalKey(plan.maxFailureRate),
   holdout: Schema.optionalKey(plan.holdout)
-}).annotate({ identifier: "EditCampaign" })
+}).annotate({
+  identifier: "EditCampaign",
+  description: "A change of a campaign. Omitted fields stay; `null` restores a default."
+})
 
-/** How many recipients have which outcome. Each is in exactly one of the counts, and `total` is their sum. */
 export const Counts = Schema.Struct({
   total: Schema.Int,
   ...Record.map(CampaignCounts.none, () => Schema.Int)
-}).annotate({ identifier: "CampaignCounts" })
+}).annotate({
+  identifier: "CampaignCounts",
+  description: "How many recipients have which outcome. Each is in exactly one of the counts, and `total` is their sum."
+})
 
-/** The difference of two shares with its 95 % confidence interval (Newcombe's hybrid score interval). */
 export const Difference = Schema.Struct({
-  /** The share of variant `a`, from 0 to 1. */
-  a: Schema.Finite,
-  b: Schema.Finite,
-  /** `b` less `a`. */
-  difference: Schema.Finite,
+  a: Schema.Finite.annotate({ description: "The share of variant `a`, from 0 to 1" }),
+  b: Schema.Finite.annotate({ description: "The share of variant `b`, from 0 to 1" }),
+  difference: Schema.Finite.annotate({ description: "`b` less `a`" }),
   low: Schema.Finite,
   high: Schema.Finite,
   isDistinguishable: Schema.Boolean.annotate({
     description: "Whether the difference can be told from chance: the interval from `low` to `high` does not contain 0"
   })
-}).annotate({ identifier: "CampaignDifference" })
+}).annotate({
+  identifier: "CampaignDifference",
+  description: "The difference of two shares with its 95 % confidence interval (Newcombe's hybrid score interval)."
+})
 
-/** The result by variant. The shares are those of the messages that were tried. */
 export const Comparison = Schema.Struct({
   counts: Schema.Struct({ a: Counts, b: Counts }),
   delivered: Schema.NullOr(Difference).annotate({
     description: "The shares that were delivered; `null` until both variants were sent to a customer"
   }),
   read: Schema.NullOr(Difference).annotate({ description: "The shares that were read" })
-}).annotate({ identifier: "CampaignComparison" })
+}).annotate({
+  identifier: "CampaignComparison",
+  description: "The result by variant of the template. The shares are those of the messages that were tried."
+})
 
-/** What is to be expected of a campaign. Other sends, quiet hours and failures make it take longer. */
 export const Forecast = Schema.Struct({
   messages: Schema.Int,
-  /** How many customers count against the messaging limit: those outside a service window when they were checked. */
-  limitedCustomers: Schema.Int,
+  limitedCustomers: Schema.Int.annotate({
+    description:
+      "How many customers count against the messaging limit: those outside a service window when they were " +
+      "checked"
+  }),
   messagingLimit: Schema.NullOr(Schema.Int),
-  /** How many days the messaging limit makes it take; `null` if the limit is 0. */
-  days: Schema.NullOr(Schema.Int),
-  /** How long it takes at its pace. */
-  seconds: Schema.Int,
+  days: Schema.NullOr(Schema.Int).annotate({
+    description: "How many days the messaging limit makes it take; `null` if the limit is 0"
+  }),
+  seconds: Schema.Int.annotate({ description: "How long it takes at its pace" }),
   lines: Schema.Array(UsageLine).annotate({
     description: "The messages by the price that they are expected to have, by market, category and type"
   }),
-  costs: Schema.Array(Schema.Struct({ currency: Schema.String, amount: Schema.String })).annotate({
+  costs: costs.annotate({
     description: "The sum of `lines` in each currency; empty if the operator has loaded no rate card"
   })
-}).annotate({ identifier: "CampaignForecast" })
+}).annotate({
+  identifier: "CampaignForecast",
+  description: "What is to be expected of a campaign. Other sends, quiet hours and failures make it take longer."
+})
 
-/** A campaign as the dashboard shows it. */
 export const Campaign = Schema.Struct({
   id: Schema.String,
   name: Schema.String,
   status: Model.CampaignStatus,
-  /** Why it is paused, or why its check stopped. */
-  pausedReason: Schema.NullOr(Model.PauseReason),
+  pausedReason: Schema.NullOr(Model.PauseReason).annotate({
+    description: "Why it is paused, or why its check stopped"
+  }),
   template: Model.CampaignTemplate,
   templateB: Schema.NullOr(Model.CampaignTemplate),
   from: Schema.NullOr(Schema.String),
   startAt: Schema.NullOr(Timestamp),
   notAfter: Schema.NullOr(Timestamp),
-  quietHours: Schema.NullOr(plan.quietHours),
+  quietHours: Schema.NullOr(QuietHours.QuietHours),
   share: Schema.Finite,
   maxFailureRate: Schema.Finite,
   holdout: Schema.Finite,
   createdAt: Timestamp,
   startedAt: Schema.NullOr(Timestamp),
   completedAt: Schema.NullOr(Timestamp),
-  /** How many rows of recipients were uploaded. */
-  rows: Schema.Int,
-  /** How many of them were checked. */
-  checked: Schema.Int,
-  /** How many checked rows are not sent to. */
-  problems: Schema.Int,
-  /** What is to be expected; `null` until its recipients are checked. */
-  forecast: Schema.NullOr(Forecast),
+  rows: Schema.Int.annotate({ description: "How many rows of recipients were uploaded" }),
+  checked: Schema.Int.annotate({ description: "How many of them were checked" }),
+  problems: Schema.Int.annotate({ description: "How many checked rows are not sent to" }),
+  forecast: Schema.NullOr(Forecast).annotate({
+    description: "What is to be expected; `null` until its recipients are checked"
+  }),
   counts: Counts,
-  /** Why recipients failed or were skipped, the most frequent reason first. */
   reasons: Schema.Array(Schema.Struct({
     outcome: Schema.Literals(["failed", "skipped"]),
     reason: Schema.String,
     recipients: Schema.Int
-  })),
+  })).annotate({ description: "Why recipients failed or were skipped, the most frequent reason first" }),
   comparison: Schema.NullOr(Comparison).annotate({
     description: "The result by variant of the template: `a` is `template`. `null` without `templateB`"
   })
-}).annotate({ identifier: "Campaign" })
+}).annotate({ identifier: "Campaign", description: "One template to many customers, each once." })
 
-const Outcome = Schema.Literals(Record.keys(CampaignCounts.none))
+const Outcome = Schema.Literals(Record.keys(CampaignCounts.none)).annotate({
+  identifier: "CampaignOutcome",
+  description: "The outcome under which a recipient is counted."
+})
 
-/** An uploaded row. */
 export const CampaignRow = Schema.Struct({
-  /** Its place in the uploads, from 1. */
-  row: Schema.Int,
-  /** Why it is not sent to; `null` if it is, or was not checked yet. */
+  row: Schema.Int.annotate({ description: "Its place in the uploads, from 1" }),
   problem: Schema.NullOr(Schema.Struct({
     ...Recipient.Problem.fields,
-    /** The line of its file in which the row begins; `null` if it came from no file. */
-    line: Schema.NullOr(Schema.Int),
+    line: Schema.NullOr(Schema.Int).annotate({
+      description: "The line of its file in which the row begins; `null` if it came from no file"
+    }),
     value: Schema.NullOr(Schema.String).annotate({
       description: "What the file has in the place of what is wrong, else of the customer's name"
     })
-  })),
+  })).annotate({ description: "Why it is not sent to; `null` if it is, or was not checked yet" }),
   messageId: Schema.NullOr(Schema.String),
   to: Schema.NullOr(Schema.String),
-  /** The variant of the template that its customer gets; `null` in a campaign without variants. */
-  variant: Schema.NullOr(Variant.Variant),
+  variant: Schema.NullOr(Variant.Variant).annotate({
+    description: "The variant of the template that its customer gets; `null` in a campaign without variants"
+  }),
   status: Schema.NullOr(Message.MessageStatus),
-  /** The count that its recipient is in. */
-  outcome: Schema.NullOr(Outcome),
-  /** Why the message failed, or was skipped. */
+  outcome: Schema.NullOr(Outcome).annotate({ description: "The count that its recipient is in" }),
   error: Schema.NullOr(
     Schema.Struct({ code: Schema.String, reason: Schema.optionalKey(Schema.String), message: Schema.String })
-  )
-}).annotate({ identifier: "CampaignRow" })
+  ).annotate({ description: "Why the message failed, or was skipped" })
+}).annotate({ identifier: "CampaignRow", description: "An uploaded row of recipients." })
 
 /** The filter of a list of rows. */
 export const rowFilter = {
@@ -208,11 +215,15 @@ export const rowFilter = {
   )
 }
 
+const rowQuery = Schema.Struct({ ...pageQuery, ...rowFilter }).annotate({
+  identifier: "CampaignRowQuery",
+  description: "The filter of a campaign's rows."
+})
+
 /** The media types of an upload of recipients. */
 export const uploadTypes = ["application/x-ndjson", "text/csv"] as const
 
-/** What an upload says about its file. */
-export const uploadQuery = {
+const uploadQuery = Schema.Struct({
   defaultCountry: Schema.optionalKey(WrittenName.DefaultCountry),
   replace: Schema.optionalKey(
     Schema.Boolean.annotate({
@@ -224,7 +235,7 @@ export const uploadQuery = {
       description: "The column of a CSV file with the phone numbers or user ids; defaults to `to`"
     })
   )
-}
+}).annotate({ identifier: "UploadQuery", description: "What an upload says about its file of recipients." })
 
 const one = { params: byId, query: noQuery }
 
@@ -243,7 +254,7 @@ export class CampaignsApi extends HttpApiGroup.make("campaigns").add(
       description: "A draft without recipients. Nothing is sent until it is checked and started."
     })),
   HttpApiEndpoint.get("list", "/internal/campaigns", {
-    query: pageQuery,
+    query: ListQuery,
     success: internalListOf(Campaign),
     error: reading
   }).annotate(Access, session("member")).annotate(IsPaged, true).annotateMerge(
@@ -316,7 +327,7 @@ export class CampaignsApi extends HttpApiGroup.make("campaigns").add(
     })),
   HttpApiEndpoint.get("recipients", "/internal/campaigns/:id/recipients", {
     params: byId,
-    query: { ...pageQuery, ...rowFilter },
+    query: rowQuery,
     success: [internalListOf(CampaignRow), Schema.String.pipe(HttpApiSchema.asText({ contentType: "text/csv" }))],
     error: reading
   }).annotate(Access, session("member")).annotate(IsPaged, true).annotateMerge(OpenApi.annotations({

@@ -1,12 +1,38 @@
 /**
  * `/internal/stream` (contract §12).
  */
+import { Change } from "@wac/core"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Access, session } from "../Access.ts"
 import { SessionAuthentication } from "../Caller.ts"
 import { reading } from "../ErrorBody.ts"
 import { Streams } from "../Traits.ts"
+
+/** The data of each event of the stream, by the event's name. */
+export const events = {
+  change: Schema.Struct({
+    topics: Schema.Array(
+      Schema.Literals(Change.topics).annotate({ identifier: "Topic", description: "The topics of a page." })
+    )
+  }).annotate({
+    identifier: "Changed",
+    description:
+      "The data of an event `change` of `GET /internal/stream`, as `EventSource` reads it: the topics that " +
+      "have changed."
+  }),
+  receiver: Schema.Struct({ signingSecret: Schema.String }).annotate({
+    identifier: "StreamReceiver",
+    description:
+      "The data of an event `receiver` of `GET /internal/stream?receive=events`: the secret that signs the " +
+      "events of this stream."
+  }),
+  delivery: Schema.Struct({ headers: Schema.Record(Schema.String, Schema.String), body: Schema.String }).annotate({
+    identifier: "StreamDelivery",
+    description:
+      "The data of an event `delivery` of that stream: a recorded event. Verify it by its headers and raw body."
+  })
+}
 
 export class StreamApi extends HttpApiGroup.make("stream").add(
   HttpApiEndpoint.get("open", "/internal/stream", {

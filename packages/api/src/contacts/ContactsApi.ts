@@ -8,30 +8,28 @@ import { Access, session } from "../Access.ts"
 import { Audited } from "../audit/Audited.ts"
 import { SessionAuthentication } from "../Caller.ts"
 import { reading } from "../ErrorBody.ts"
-import { internalListOf, noQuery, pageQuery } from "../Lists.ts"
+import { internalListOf, ListQuery, noQuery, pageQuery } from "../Lists.ts"
 import { byContactId } from "../Parameters.ts"
 import { Timestamp } from "../Timestamp.ts"
 import { IsPaged } from "../Traits.ts"
 
-/** A customer's state for one of the workspace's numbers. */
 export const Contact = Schema.Struct({
-  /** The id of the phone number, `:`, and the customer's number or user id, whichever was known first. */
-  id: Schema.String,
+  id: Schema.String.annotate({
+    description: "The id of the phone number, `:`, and the customer's number or user id, whichever was known first"
+  }),
   phoneNumberId: Schema.String,
-  /** In the provider's form; `null` if unknown. */
-  phone: Schema.NullOr(Schema.String),
-  /** The provider's own identifier of the customer. */
-  userId: Schema.NullOr(Schema.String),
-  /** When the customer last wrote; `null` if never. */
-  lastInboundAt: Schema.NullOr(Timestamp),
-  /** When the service window closes; `null` if it is closed. */
-  windowOpenUntil: Schema.NullOr(Timestamp),
+  phone: Schema.NullOr(Schema.String).annotate({ description: "In the provider's form; `null` if unknown" }),
+  userId: Schema.NullOr(Schema.String).annotate({ description: "The provider's own identifier of the customer" }),
+  lastInboundAt: Schema.NullOr(Timestamp).annotate({ description: "When the customer last wrote; `null` if never" }),
+  windowOpenUntil: Schema.NullOr(Timestamp).annotate({
+    description: "When the service window closes; `null` if it is closed"
+  }),
   optedOut: Schema.Boolean,
-  /** When the customer last opted in or out; `null` if never. */
-  preferenceAt: Schema.NullOr(Timestamp)
-}).annotate({ identifier: "Contact" })
+  preferenceAt: Schema.NullOr(Timestamp).annotate({
+    description: "When the customer last opted in or out; `null` if never"
+  })
+}).annotate({ identifier: "Contact", description: "A customer's state for one of the workspace's numbers." })
 
-/** A message of the conversation with a contact. */
 export const ConversationMessage = Schema.Struct({
   id: Schema.String,
   direction: Conversation.Direction,
@@ -39,19 +37,24 @@ export const ConversationMessage = Schema.Struct({
   from: Schema.String,
   to: Schema.String,
   type: Schema.String,
-  content: Schema.Json.annotate({ description: "What it said; {} once that was deleted" }),
-  context: Schema.Json.annotate({ description: "What it quotes or answers; null if nothing" }),
-  at: Timestamp.annotate({ description: "When it was created, or when the customer wrote it" })
-}).annotate({ identifier: "ConversationMessage" })
+  content: Schema.Json.annotate({ description: "What it said; `{}` once that was deleted" }),
+  context: Schema.Json.annotate({ description: "What it quotes or answers; `null` if nothing" }),
+  at: Timestamp.annotateKey({ description: "When it was created, or when the customer wrote it" })
+}).annotate({ identifier: "ConversationMessage", description: "A message of the conversation with a contact." })
 
 /** The filters of the list. */
 export const filter = {
   phoneNumberId: Schema.optionalKey(Id.PhoneNumberId.annotate({ description: "Only contacts of this phone number" }))
 }
 
+const query = Schema.Struct({ ...filter, ...pageQuery }).annotate({
+  identifier: "ContactQuery",
+  description: "The filters of the list of contacts."
+})
+
 export class ContactsApi extends HttpApiGroup.make("contacts").add(
   HttpApiEndpoint.get("list", "/internal/contacts", {
-    query: { ...filter, ...pageQuery },
+    query,
     success: internalListOf(Contact),
     error: reading
   }).annotate(Access, session("member")).annotate(IsPaged, true).annotateMerge(OpenApi.annotations({
@@ -72,7 +75,7 @@ export class ContactsApi extends HttpApiGroup.make("contacts").add(
   })),
   HttpApiEndpoint.get("messages", "/internal/contacts/:id/messages", {
     params: byContactId,
-    query: pageQuery,
+    query: ListQuery,
     success: internalListOf(ConversationMessage),
     error: reading
   }).annotate(Access, session("member")).annotate(IsPaged, true).annotateMerge(OpenApi.annotations({

@@ -15,9 +15,12 @@ import { byName } from "../Parameters.ts"
 import { Timestamp } from "../Timestamp.ts"
 import { BodyIsOptional, TakesFile } from "../Traits.ts"
 
-const source = Schema.NullOr(Schema.Literals(Suppression.sources)).annotate({
-  description: "Who opted the customer out; `null` if nobody did"
-})
+const source = Schema.NullOr(
+  Schema.Literals(Suppression.sources).annotate({
+    identifier: "OptOutSource",
+    description: "Who opted a customer out."
+  })
+)
 
 /** For which number a customer is opted out or in. */
 export const ChooseOptOut = Schema.Struct({
@@ -31,7 +34,7 @@ export const OptOut = Schema.Struct({
   contact: Schema.String.annotate({ description: "The name as it was given" }),
   opted_out: Schema.Boolean,
   opted_out_at: Schema.NullOr(Timestamp).annotateKey({ description: "`null` if the customer is not opted out" }),
-  source
+  source: source.annotate({ description: "Who opted the customer out; `null` if nobody did" })
 }).annotate({ identifier: "OptOut", description: "What holds for a customer after a choice." })
 
 /** The scope of a key that may opt customers out and in. */
@@ -58,14 +61,15 @@ export class OptOutsApi extends HttpApiGroup.make("optOuts").add(
 
 const words = Schema.Array(PlainText.between(1, Words.maxLength)).check(Schema.isMaxLength(Words.maxWords))
 
-/** What a workspace changes of the default words. */
 export const OptOutWords = Schema.Struct({
   stopWords: words.annotate({ description: "Words that opt out, typed or on a button, besides the defaults" }),
   startWords: words.annotate({ description: "Words that opt in, besides the defaults" }),
   removed: words.annotate({ description: "Defaults that do not count" })
-}).annotate({ identifier: "OptOutWords" })
+}).annotate({
+  identifier: "OptOutWords",
+  description: "What a workspace changes of the words by which customers opt out."
+})
 
-/** The words of a workspace, and the defaults. */
 export const OptOutSettings = Schema.Struct({
   ...OptOutWords.fields,
   defaults: Schema.Array(Schema.Struct({
@@ -73,25 +77,23 @@ export const OptOutSettings = Schema.Struct({
     stopWords: Schema.Array(Schema.String),
     startWords: Schema.Array(Schema.String)
   }))
-}).annotate({ identifier: "OptOutSettings" })
+}).annotate({ identifier: "OptOutSettings", description: "The words of a workspace, and the defaults." })
 
-/** The result of an import. */
 export const ImportedOptOuts = Schema.Struct({
   added: Schema.Int,
   already: Schema.Int.annotate({ description: "Names that were opted out before" }),
   refused: Schema.Array(Schema.Struct({ line: Schema.Int, value: Schema.String, reason: Schema.String }))
-}).annotate({ identifier: "ImportedOptOuts" })
+}).annotate({ identifier: "ImportedOptOuts", description: "The result of an import of opt-outs." })
 
-/** The names that are opted out. */
 export const Suppressions = Schema.Struct({
-  others: Schema.Int.annotate({ description: "Further names that are opted out, of customers who were erased" }),
+  others: Schema.Int.annotate({ description: "How many further names are opted out, of customers who were erased" }),
   names: Schema.Array(Schema.Struct({
     name: Schema.String,
-    phoneNumberId: Schema.NullOr(Schema.String).annotate({ description: "null for every number of the workspace" }),
+    phoneNumberId: Schema.NullOr(Schema.String).annotate({ description: "`null` for every number of the workspace" }),
     optedOutAt: Timestamp,
-    source: source.annotate({ description: "null if the customer or the provider opted them out" })
+    source: source.annotate({ description: "`null` if the customer or the provider opted them out" })
   }))
-}).annotate({ identifier: "Suppressions" })
+}).annotate({ identifier: "Suppressions", description: "The names that are opted out." })
 
 /** The workspace's opt-outs as a whole: its words, import and export (contract §13). */
 export class SuppressionsApi extends HttpApiGroup.make("suppressions").add(

@@ -6,6 +6,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Access, apiKey, session } from "../Access.ts"
 import { ApiKeyAuthentication, SessionAuthentication } from "../Caller.ts"
+import { described } from "../Described.ts"
 import { reading } from "../ErrorBody.ts"
 import { listOf, noQuery, pageQuery } from "../Lists.ts"
 import { byId } from "../Parameters.ts"
@@ -15,16 +16,15 @@ import { RecordedEvent } from "./RecordedEvent.ts"
 
 /** The filters of the list under `/v1`. */
 export const filter = {
-  since: Schema.optionalKey(
-    TimeGiven.annotate({ description: "Only events recorded at or after this time" })
-  ),
+  since: Schema.optionalKey(TimeGiven.pipe(described("Only events recorded at or after this time"))),
   type: Schema.optionalKey(Event.EventType)
 }
 
-/** The filters of the dashboard's list. */
-export const ofMessage = {
-  messageId: Schema.optionalKey(Id.MessageId.annotate({ description: "Only events about this message" }))
-}
+const internalQuery = Schema.Struct({
+  ...filter,
+  messageId: Schema.optionalKey(Id.MessageId.annotate({ description: "Only events about this message" })),
+  ...pageQuery
+}).annotate({ identifier: "InternalEventQuery", description: "The filters of the dashboard's list of events." })
 
 /** The order of the list (contract §3). */
 export const order = Schema.optionalKey(
@@ -60,7 +60,7 @@ export class EventsApi extends HttpApiGroup.make("events").add(
 /** The same events for the dashboard, newest first. */
 export class EventsDashboardApi extends HttpApiGroup.make("eventsDashboard").add(
   HttpApiEndpoint.get("list", "/internal/events", {
-    query: { ...filter, ...ofMessage, ...pageQuery },
+    query: internalQuery,
     success: listOf(RecordedEvent),
     error: reading
   })

@@ -7,21 +7,20 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/ht
 import { Access, NeedsFreshSession, OpenToPortal, session } from "../Access.ts"
 import { Audited } from "../audit/Audited.ts"
 import { SessionAuthentication } from "../Caller.ts"
+import { described } from "../Described.ts"
 import { reading, writing } from "../ErrorBody.ts"
-import { internalListOf, noQuery, pageQuery } from "../Lists.ts"
+import { internalListOf, ListQuery, noQuery } from "../Lists.ts"
 import { byId, idempotencyKey } from "../Parameters.ts"
 import { TimeGiven, Timestamp } from "../Timestamp.ts"
 import { BindsIdempotencyKey, IsPaged, NeedsIdempotencyKey } from "../Traits.ts"
 
-/** A key in the list: exactly these four fields. */
 export const ListedApiKey = Schema.Struct({
   id: Schema.String,
   name: Schema.String,
   scopes: Schema.Array(ApiScope.ApiScope),
   lastUsedAt: Schema.NullOr(Timestamp)
-}).annotate({ identifier: "ListedApiKey" })
+}).annotate({ identifier: "ListedApiKey", description: "A key in the list." })
 
-/** One key with all fields, but without its secrets. */
 export const ApiKey = Schema.Struct({
   ...ListedApiKey.fields,
   prefix: Schema.String,
@@ -30,27 +29,24 @@ export const ApiKey = Schema.Struct({
   revokedAt: Schema.NullOr(Timestamp),
   requireSignature: Schema.Boolean,
   phoneNumberIds: Schema.NullOr(Schema.Array(Schema.String)).annotate({
-    description: "The only phone numbers that the key may send from; null: all of the workspace"
+    description: "The only phone numbers that the key may send from; `null`: all of the workspace"
   }),
   allowedCidrs: Schema.NullOr(Schema.Array(Schema.String)).annotate({
-    description: "The only networks that the key may be used from; null: anywhere"
+    description: "The only networks that the key may be used from, as CIDRs; `null`: anywhere"
   })
-}).annotate({ identifier: "ApiKey" })
+}).annotate({ identifier: "ApiKey", description: "One key with all fields, but without its secrets." })
 
 /** What a key is bound to. An empty list is refused: it could be meant as nothing or as everything. */
 const bound = <S extends Schema.Top>(entry: S) =>
   Schema.Array(entry).check(Schema.isMinLength(1), Schema.isMaxLength(KeyBinding.maxEntries))
 
-/** The request to create a key. */
 export const CreateApiKey = Schema.Struct({
   name: PlainText.trimmed(100).pipe(
     Schema.annotateEncoded({ description: "1 to 100 characters, not counting white space around them" })
   ),
-  expiresAt: Schema.optionalKey(
-    TimeGiven.annotate({ description: "A time in the future; if omitted, the key never expires" })
-  ),
+  expiresAt: Schema.optionalKey(TimeGiven.pipe(described("A time in the future; if omitted, the key never expires"))),
   requireSignature: Schema.optionalKey(
-    Schema.Boolean.annotate({ description: "Whether mutating requests with the key must be signed" })
+    Schema.Boolean.annotate({ description: "Whether requests that change something must be signed" })
   ),
   scopes: Schema.optionalKey(
     Schema.Array(ApiScope.ApiScope).check(Schema.isMaxLength(100)).annotate({
@@ -60,18 +56,18 @@ export const CreateApiKey = Schema.Struct({
   ),
   phoneNumberIds: Schema.optionalKey(
     bound(Schema.String.check(Schema.isMaxLength(64))).annotate({
-      description: "The ids of the only phone numbers of the workspace that the key may send from; if omitted, all"
+      description: "The ids of the only phone numbers of the workspace that the key may send from, 1 to " +
+        `${KeyBinding.maxEntries}; if omitted, all`
     })
   ),
   allowedCidrs: Schema.optionalKey(
     bound(KeyBinding.Network).annotate({
-      description: "The only networks that the key may be used from, as CIDRs like `203.0.113.0/24` or single " +
+      description: "The only networks that the key may be used from, 1 to 100 CIDRs like `203.0.113.0/24` or single " +
         "addresses; if omitted, anywhere. From elsewhere, the key is answered as if it did not exist"
     })
   )
-}).annotate({ identifier: "CreateApiKey" })
+}).annotate({ identifier: "CreateApiKey", description: "The request to create a key." })
 
-/** A new key. Only this response contains `apiKey` and `signingSecret`; a repeated request does not return them. */
 export const CreatedApiKey = Schema.Struct({
   id: Schema.String,
   name: Schema.String,
@@ -80,13 +76,17 @@ export const CreatedApiKey = Schema.Struct({
   signingSecret: Schema.optionalKey(Schema.String),
   scopes: Schema.Array(ApiScope.ApiScope),
   createdAt: Timestamp
-}).annotate({ identifier: "CreatedApiKey" })
+}).annotate({
+  identifier: "CreatedApiKey",
+  description: "A new key. Only this response contains `apiKey` and `signingSecret`; a repetition of the request " +
+    "returns it without them."
+})
 
 const one = { params: byId, query: noQuery }
 
 export class ApiKeysApi extends HttpApiGroup.make("apiKeys").add(
   HttpApiEndpoint.get("list", "/internal/api-keys", {
-    query: pageQuery,
+    query: ListQuery,
     success: internalListOf(ListedApiKey),
     error: reading
   }).annotate(Access, session("member")).annotate(IsPaged, true).annotateMerge(

@@ -7,6 +7,7 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Access, apiKey, session } from "../Access.ts"
 import { Audited } from "../audit/Audited.ts"
 import { ApiKeyAuthentication, SessionAuthentication } from "../Caller.ts"
+import { described } from "../Described.ts"
 import { asking, reading, sending } from "../ErrorBody.ts"
 import { internalListOf, listOf, noQuery, pageQuery } from "../Lists.ts"
 import { byId, idempotencyKey } from "../Parameters.ts"
@@ -158,17 +159,18 @@ const listed = {
   id: Schema.String,
   status: Message.MessageStatus,
   providerMessageId: Schema.NullOr(Schema.String),
-  apiKeyId: Schema.NullOr(Schema.String).annotate({ description: "null if a person sent it from the dashboard" }),
+  apiKeyId: Schema.NullOr(Schema.String).annotate({ description: "`null` if a person sent it from the dashboard" }),
   to: Schema.String,
   from: Schema.String,
   type: Message.MessageType,
   createdAt: Timestamp
 }
 
-/** A message in the dashboard's list. */
-export const ListedMessage = Schema.Struct(listed).annotate({ identifier: "ListedMessage" })
+export const ListedMessage = Schema.Struct(listed).annotate({
+  identifier: "ListedMessage",
+  description: "A message in the list."
+})
 
-/** A message with all details that the dashboard shows. */
 export const MessageDetail = Schema.Struct({
   ...listed,
   sentAt: Schema.NullOr(Timestamp),
@@ -177,16 +179,18 @@ export const MessageDetail = Schema.Struct({
   failedAt: Schema.NullOr(Timestamp),
   error: Schema.NullOr(Failure),
   clientReference: Schema.NullOr(Schema.String)
-}).annotate({ identifier: "MessageDetail" })
+}).annotate({
+  identifier: "MessageDetail",
+  description: "A message with its times and, if it failed, the reason."
+})
 
-/** The response to a send from the dashboard. */
 export const SentFromDashboard = Schema.Struct({
   status: Schema.Literal("sent"),
   messageId: Schema.String,
   providerMessageId: Schema.String,
   tenantId: Schema.String,
   apiKeyId: Schema.Null
-}).annotate({ identifier: "SentFromDashboard" })
+}).annotate({ identifier: "SentFromDashboard", description: "A message that was sent from the dashboard." })
 
 const name = PlainText.between(1, 255)
 
@@ -194,11 +198,11 @@ const reference = Schema.optionalKey(name.annotate({ description: "Exactly as gi
 
 const anyFilter = {
   status: Schema.optionalKey(Message.MessageStatus),
-  to: Schema.optionalKey(
-    Addressee.Addressee.annotate({ description: "Any name of a customer; finds what was sent to each of their names" })
-  ),
-  since: Schema.optionalKey(TimeGiven.annotate({ description: "Only messages created at or after this time" })),
-  until: Schema.optionalKey(TimeGiven.annotate({ description: "Only messages created before this time" }))
+  to: Schema.optionalKey(Addressee.Addressee).annotateKey({
+    description: "Any name of a customer; finds what was sent to each of their names"
+  }),
+  since: Schema.optionalKey(TimeGiven.pipe(described("Only messages created at or after this time"))),
+  until: Schema.optionalKey(TimeGiven.pipe(described("Only messages created before this time")))
 }
 
 /** The filters of the dashboard's list. */
@@ -208,13 +212,16 @@ export const filter = {
   providerMessageId: Schema.optionalKey(name.annotate({ description: "The provider's id of the message" }))
 }
 
+const query = Schema.Struct({ ...filter, ...pageQuery }).annotate({
+  identifier: "InternalMessageQuery",
+  description: "The filters of the dashboard's list of messages."
+})
+
 /** What is asked of conversations (contract §13). */
 export const conversation = {
-  contact: Schema.optionalKey(
-    Addressee.Addressee.annotate({
-      description: "Any name of a customer: lists the conversation with them, in both directions"
-    })
-  ),
+  contact: Schema.optionalKey(Addressee.Addressee).annotateKey({
+    description: "Any name of a customer: lists the conversation with them, in both directions"
+  }),
   direction: Schema.optionalKey(Conversation.Direction.annotate({
     description: "Only messages in this direction; without `contact`, `inbound` lists what any customer wrote"
   }))
@@ -308,7 +315,7 @@ export class MessagesDashboardApi extends HttpApiGroup.make("messagesDashboard")
       })
     ),
   HttpApiEndpoint.get("list", "/internal/messages", {
-    query: { ...filter, ...pageQuery },
+    query,
     success: internalListOf(ListedMessage),
     error: reading
   }).annotate(Access, session("member")).annotate(IsPaged, true).annotateMerge(OpenApi.annotations({

@@ -8,56 +8,55 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Access, session } from "../Access.ts"
 import { SessionAuthentication } from "../Caller.ts"
 import { reading } from "../ErrorBody.ts"
-import { internalListOf, pageQuery } from "../Lists.ts"
+import { internalListOf, ListQuery } from "../Lists.ts"
 import { Timestamp } from "../Timestamp.ts"
 import { IsPaged } from "../Traits.ts"
 
-/** Why the provider blocks the number. `message` describes it for people. */
 export const Block = Schema.Struct({
   reason: SenderBlock.SenderBlockReason,
-  /** `outside_window`: messages within a customer's service window are still allowed. */
-  scope: SenderBlock.SenderBlockScope,
-  message: Schema.String,
+  scope: SenderBlock.SenderBlockScope.annotate({
+    description: "`outside_window`: messages within a customer's service window are still allowed"
+  }),
+  message: Schema.String.annotate({ description: "For people" }),
   since: Timestamp,
-  /** When sends are tried again; `null` if only the provider or the operator can lift the block. */
-  until: Schema.NullOr(Timestamp),
-  /** The provider's error. */
-  provider: Schema.NullOr(Errors.ProviderDetail)
-}).annotate({ identifier: "SenderBlock" })
+  until: Schema.NullOr(Timestamp).annotate({
+    description: "When sends are tried again; `null` if only the provider or the operator can lift the block"
+  }),
+  provider: Schema.NullOr(Errors.ProviderDetail).annotate({ description: "The provider's error" })
+}).annotate({ identifier: "SenderBlock", description: "Why the provider blocks a number." })
 
-/** A number of the workspace with the limits and the block that are now in force. */
 export const PhoneNumber = Schema.Struct({
   id: Schema.String,
   phoneNumber: Schema.String,
-  /** Whether sends without `from` use this number. */
-  isDefault: Schema.Boolean,
-  /**
-   * The number's provider: `sandbox`, `whatsapp`, or the host's own. While a different provider runs, sends are
-   * refused.
-   */
-  provider: Schema.String,
+  isDefault: Schema.Boolean.annotate({ description: "Whether sends without `from` use this number" }),
+  provider: Schema.String.annotate({
+    description: "The number's provider: `sandbox`, `whatsapp`, or the host's own. While a different provider runs, " +
+      "sends from the number are refused"
+  }),
   providerNumberId: Schema.String,
   providerAccountId: Schema.String,
-  /** The business portfolio, whose numbers share the messaging limit; `null` until the operator has told it. */
-  portfolioId: Schema.NullOr(Schema.String),
-  /** `disabled` by the operator, or `blocked` by the provider, with the cause in `block`. */
-  status: PhoneNumbers.NumberStatus,
+  portfolioId: Schema.NullOr(Schema.String).annotate({
+    description:
+      "The business portfolio, whose numbers share the messaging limit; `null` until the operator has told it"
+  }),
+  status: PhoneNumbers.NumberStatus.annotate({
+    description: "`disabled` by the operator, or `blocked` by the provider, with the cause in `block`"
+  }),
   block: Schema.NullOr(Block),
-  /** The tier in force, and its rate. */
-  tier: Schema.String,
-  messagesPerSecond: Schema.Finite,
-  /**
-   * The limit of customers outside a service window within 24 hours, from all numbers of the portfolio together; `null`
-   * for no limit.
-   */
-  messagingLimit: Schema.NullOr(Schema.Int),
-  /** The provider's rating in its own words; `null` if it has not reported one. */
-  quality: Schema.NullOr(Schema.String)
-}).annotate({ identifier: "PhoneNumber" })
+  tier: Schema.String.annotate({ description: "The tier in force" }),
+  messagesPerSecond: Schema.Finite.annotate({ description: "The rate of the tier" }),
+  messagingLimit: Schema.NullOr(Schema.Int).annotate({
+    description: "The limit of customers outside a service window within 24 hours, from all numbers of the portfolio " +
+      "together; `null` for no limit"
+  }),
+  quality: Schema.NullOr(Schema.String).annotate({
+    description: "The provider's rating in its own words; `null` if it has not reported one"
+  })
+}).annotate({ identifier: "PhoneNumber", description: "A number of the workspace, with the limits in force." })
 
 export class PhoneNumbersApi extends HttpApiGroup.make("phoneNumbers").add(
   HttpApiEndpoint.get("list", "/internal/phone-numbers", {
-    query: pageQuery,
+    query: ListQuery,
     success: internalListOf(PhoneNumber),
     error: reading
   }).annotate(Access, session("member")).annotate(IsPaged, true).annotateMerge(OpenApi.annotations({

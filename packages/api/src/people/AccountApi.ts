@@ -15,52 +15,48 @@ import { Timestamp } from "../Timestamp.ts"
 import { ChecksSecret, NamesThing } from "../Traits.ts"
 import { Session } from "./SessionApi.ts"
 
-/** A workspace that the person is a member of. */
 export const OwnWorkspace = Schema.Struct({
   id: Schema.String,
   name: Schema.String,
   role: Member.Role,
   isCurrent: Schema.Boolean.annotate({ description: "Whether the session is in this workspace" })
-}).annotate({ identifier: "OwnWorkspace" })
+}).annotate({ identifier: "OwnWorkspace", description: "A workspace that the person is a member of." })
 
-/** The workspace to switch to. */
 export const SwitchWorkspace = Schema.Struct({ workspaceId: PlainText.between(1, 64) }).annotate({
-  identifier: "SwitchWorkspace"
+  identifier: "SwitchWorkspace",
+  description: "The workspace to switch to."
 })
 
-/** The person's password, as proof that they are present. */
 export const ConfirmSession = Schema.Struct({ password: Schema.RedactedFromValue(PlainText.between(1, 256)) }).annotate(
   {
-    identifier: "ConfirmSession"
+    identifier: "ConfirmSession",
+    description: "The person's password, as proof that they are present."
   }
 )
 
-/** A session of the person. */
 export const OwnSession = Schema.Struct({
   id: Schema.String,
   createdAt: Timestamp,
-  expiresAt: Timestamp.annotate({ description: "The latest end; an unused session ends earlier" }),
+  expiresAt: Timestamp.annotateKey({ description: "The latest end; an unused session ends earlier" }),
   address: Schema.NullOr(Schema.String).annotate({ description: "The address from which the session was opened" }),
   agent: Schema.NullOr(Schema.String).annotate({ description: "The browser with which the session was opened" }),
   isCurrent: Schema.Boolean
-}).annotate({ identifier: "OwnSession" })
+}).annotate({ identifier: "OwnSession", description: "A session of the person." })
 
-/** The current and the new password. */
 export const ChangePassword = Schema.Struct({
   current: Schema.RedactedFromValue(PlainText.between(1, 256)),
   new: Password.Password
-}).annotate({ identifier: "ChangePassword" })
+}).annotate({ identifier: "ChangePassword", description: "The current and the new password." })
 
-/** The account whose password is to be reset. */
 export const RequestPasswordReset = Schema.Struct({ email: PlainText.between(1, 254) }).annotate({
-  identifier: "RequestPasswordReset"
+  identifier: "RequestPasswordReset",
+  description: "The account whose password is to be reset."
 })
 
-/** The token of a reset link, and the new password. */
 export const ResetPassword = Schema.Struct({
   token: Schema.RedactedFromValue(PlainText.between(1, 256)),
   password: Password.Password
-}).annotate({ identifier: "ResetPassword" })
+}).annotate({ identifier: "ResetPassword", description: "The token of a reset link, and the new password." })
 
 export class AccountApi extends HttpApiGroup.make("account").add(
   HttpApiEndpoint.get("workspaces", "/internal/workspaces", {

@@ -7,6 +7,7 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/ht
 import { Access, anybody, NeedsFreshSession, session } from "../Access.ts"
 import { Audited } from "../audit/Audited.ts"
 import { SessionAuthentication } from "../Caller.ts"
+import { described } from "../Described.ts"
 import { reading, writing } from "../ErrorBody.ts"
 import { internalListOf, noQuery } from "../Lists.ts"
 import { byId, idempotencyKey } from "../Parameters.ts"
@@ -14,41 +15,40 @@ import { Timestamp } from "../Timestamp.ts"
 import { NeedsIdempotencyKey, ShownOnce, SignsIn } from "../Traits.ts"
 import { Session } from "./SessionApi.ts"
 
-/** A member of the workspace, or an invited person. */
 export const Member = Schema.Struct({
   id: Schema.String.annotate({ description: "`usr_…` for a member, `inv_…` for an invitation" }),
   email: Schema.String,
   role: Core.Role,
   status: Schema.Literals(["active", "invited"]),
   createdAt: Timestamp,
-  expiresAt: Schema.NullOr(Timestamp).annotate({ description: "When the invitation expires; null for a member" }),
+  expiresAt: Schema.NullOr(Timestamp).annotate({ description: "When the invitation expires; `null` for a member" }),
   invitedBy: Schema.NullOr(Schema.Struct({ userId: Schema.String, email: Schema.String })).annotate({
-    description: "Who made the invitation; null for a member, and for an invitation by the operator's command"
+    description: "Who made the invitation; `null` for a member, and for an invitation by the operator's command"
   })
-}).annotate({ identifier: "Member" })
+}).annotate({ identifier: "Member", description: "A member of the workspace, or an invited person." })
 
-/** The person to invite. */
 export const InviteMember = Schema.Struct({ email: EmailAddress.EmailAddress, role: Core.Role }).annotate({
-  identifier: "InviteMember"
+  identifier: "InviteMember",
+  description: "The person to invite."
 })
 
-/** An invitation. Only this response contains its link. */
 export const InvitedMember = Schema.Struct({
   id: Schema.String,
   inviteUrl: Schema.optionalKey(
     Schema.String.annotate({ description: "Missing from a repeated response: invite again for another link" })
   ),
   expiresAt: Timestamp
-}).annotate({ identifier: "InvitedMember" })
+}).annotate({ identifier: "InvitedMember", description: "An invitation. Only this response contains its link." })
 
-/** A member's new role. */
-export const ChangeMember = Schema.Struct({ role: Core.Role }).annotate({ identifier: "ChangeMember" })
+export const ChangeMember = Schema.Struct({ role: Core.Role }).annotate({
+  identifier: "ChangeMember",
+  description: "A member's new role."
+})
 
-/** The request to accept an invitation. */
 export const AcceptInvitation = Schema.Struct({
   token: Schema.RedactedFromValue(PlainText.between(1, 256)),
-  password: Schema.optionalKey(Password.Password)
-}).annotate({ identifier: "AcceptInvitation" })
+  password: Schema.optionalKey(Password.Password.pipe(described("The password of the new or existing account")))
+}).annotate({ identifier: "AcceptInvitation", description: "The request to accept an invitation." })
 
 const one = { params: byId, query: noQuery }
 

@@ -10,9 +10,9 @@ import { writing } from "../ErrorBody.ts"
 import { SignsIn } from "../Traits.ts"
 import { Session } from "./SessionApi.ts"
 
-/** The request to open the portal. */
 export const OpenPortal = Schema.Struct({ token: Schema.RedactedFromValue(PlainText.between(1, 256)) }).annotate({
-  identifier: "OpenPortal"
+  identifier: "OpenPortal",
+  description: "The token of a host's link."
 })
 
 /** The header that marks a request of a portal page; its value is the page's workspace. */

@@ -11,36 +11,35 @@ import { always, asking, reading, writing } from "../ErrorBody.ts"
 import { noQuery } from "../Lists.ts"
 import { SignsIn } from "../Traits.ts"
 
-/** The signed-in person, with the workspace and role. */
 export const Session = Schema.Struct({
   userId: Schema.String,
   email: Schema.String,
   role: Member.Role,
   workspaceId: Schema.String,
   workspaceName: Schema.String
-}).annotate({ identifier: "Session" })
+}).annotate({ identifier: "Session", description: "The signed-in person, with the workspace and role." })
 
-/** The credentials with which a person signs in. */
 export const SignIn = Schema.Struct({
   email: PlainText.between(1, 254),
   // no rule on the form of a password here: any wrong password is simply wrong
   password: Schema.RedactedFromValue(PlainText.between(1, 256))
-}).annotate({ identifier: "SignIn" })
+}).annotate({ identifier: "SignIn", description: "The credentials with which a person signs in." })
 
-/** The request to create the first workspace and its owner; the token is from the link in the log. */
 export const SetUp = Schema.Struct({
   token: Schema.RedactedFromValue(PlainText.between(1, 256)),
   email: EmailAddress.EmailAddress,
   password: Password.Password,
   workspaceName: PlainText.trimmed(Workspace.maxNameLength)
-}).annotate({ identifier: "SetUp" })
+}).annotate({
+  identifier: "SetUp",
+  description: "The request to create the first workspace and its owner; the token is from the link in the log."
+})
 
-/** The method by which people sign in. */
 export const SignInMethod = Schema.Struct({
   method: Schema.Literals(["password", "oidc"]).annotate({
     description: "`oidc`: open `/internal/oidc/sign-in` in the browser"
   })
-}).annotate({ identifier: "SignInMethod" })
+}).annotate({ identifier: "SignInMethod", description: "The method by which people sign in." })
 
 /** `/internal/sign-in`: the method by which people sign in at this server. */
 export class SignInMethodApi extends HttpApiGroup.make("signInMethod").add(

@@ -10,20 +10,23 @@ import { internalListOf, pageQuery } from "../Lists.ts"
 import { Timestamp } from "../Timestamp.ts"
 import { IsPaged } from "../Traits.ts"
 
-/** A request with an API key, without its body and header values. */
 export const ApiRequest = Schema.Struct({
   id: Schema.String,
   apiKeyId: Schema.String,
   method: Schema.String,
   route: Schema.String.annotate({ description: "The route's template, such as `/v1/messages/:id`" }),
   status: Schema.Int,
-  code: Schema.NullOr(Schema.String).annotate({ description: "The error's code; null if the request was not refused" }),
+  code: Schema.NullOr(Schema.String).annotate({
+    description: "The error's code; `null` if the request was not refused"
+  }),
   reason: Schema.NullOr(Schema.String),
   at: Timestamp,
   durationMs: Schema.Finite
-}).annotate({ identifier: "ApiRequest" })
+}).annotate({
+  identifier: "ApiRequest",
+  description: "A request with an API key, without its body and header values."
+})
 
-/** The requests that were refused for one reason. */
 export const RequestGroup = Schema.Struct({
   code: Schema.String,
   reason: Schema.NullOr(Schema.String),
@@ -32,29 +35,31 @@ export const RequestGroup = Schema.Struct({
   keys: Schema.Array(Schema.Struct({ apiKeyId: Schema.String, count: Schema.Int })).annotate({
     description: "The keys of these requests, most requests first"
   })
-}).annotate({ identifier: "RequestGroup" })
+}).annotate({ identifier: "RequestGroup", description: "The requests that were refused for one reason." })
 
-/** A page of requests, and the counts of the whole week by reason, regardless of the filter. */
 export const RequestPage = Schema.Struct({
   ...internalListOf(ApiRequest).fields,
-  since: Timestamp.annotate({ description: "The start of the period in which requests are counted" }),
+  since: Timestamp.annotateKey({ description: "The start of the period in which requests are counted" }),
   total: Schema.Int.annotate({ description: "The number of requests in this period, refused or not" }),
   groups: Schema.Array(RequestGroup).annotate({ description: "The refused requests by reason, most requests first" })
-}).annotate({ identifier: "RequestPage" })
+}).annotate({
+  identifier: "RequestPage",
+  description: "A page of requests, and the counts of the whole week by reason, regardless of the filter."
+})
 
-/** The filters of the list. */
-const filter = {
+const query = Schema.Struct({
   refused: Schema.optionalKey(Schema.Boolean.annotate({ description: "Only requests that were refused" })),
   reason: Schema.optionalKey(
     Schema.String.check(Schema.isPattern(/^[a-z_]{1,64}$/u)).annotate({
       description: "Only requests that were refused for this reason, or with this code if it has none"
     })
-  )
-}
+  ),
+  ...pageQuery
+}).annotate({ identifier: "RequestQuery", description: "The filters of the list of requests." })
 
 export class RequestsApi extends HttpApiGroup.make("requests").add(
   HttpApiEndpoint.get("list", "/internal/requests", {
-    query: { ...filter, ...pageQuery },
+    query,
     success: RequestPage,
     error: reading
   }).annotate(Access, session("member")).annotate(IsPaged, true).annotateMerge(OpenApi.annotations({

@@ -31,7 +31,6 @@ export const Template = Schema.Struct({
   synced_at: Timestamp
 }).annotate({ identifier: "Template", description: "A template of any status (contract §7)." })
 
-/** A template as the dashboard shows it. */
 export const ShownTemplate = Schema.Struct({
   id: Schema.String,
   name: Schema.String,
@@ -40,26 +39,34 @@ export const ShownTemplate = Schema.Struct({
   status: Schema.String,
   parameterFormat: Core.ParameterFormat,
   components: Schema.Array(Schema.Json),
-  variables: Schema.Array(Schema.String),
-  /** Why `bodyParams` alone cannot fill the template, for people; `null` if they can. */
-  unfillable: Schema.NullOr(Schema.String),
+  variables: Schema.Array(Schema.String).annotate({
+    description: "Placeholders of the body, in the order in which `bodyParams` fills them"
+  }),
+  unfillable: Schema.NullOr(Schema.String).annotate({
+    description: "Why `bodyParams` alone cannot fill the template, for people; `null` if they can"
+  }),
   quality: Schema.NullOr(Schema.String),
   rejectionReason: Schema.NullOr(Schema.String),
   providerTemplateId: Schema.String,
   syncedAt: Timestamp
-}).annotate({ identifier: "TemplateDetail" })
+}).annotate({ identifier: "TemplateDetail", description: "A template of any status." })
 
-/** The result of a sync: how many templates the provider has, and when the listing began. */
-export const Synced = Schema.Struct({ count: Schema.Int, syncedAt: Timestamp }).annotate({ identifier: "Synced" })
+export const Synced = Schema.Struct({ count: Schema.Int, syncedAt: Timestamp }).annotate({
+  identifier: "Synced",
+  description: "The result of a sync: how many templates the provider has, and when the listing began."
+})
 
-/** A template to create, and the number in whose account: the default number's, if omitted. */
 export const CreateTemplate = Schema.Struct({
   ...TemplateDraft.TemplateDraft.fields,
-  phoneNumberId: Schema.optionalKey(PlainText.between(1, 64))
-}).annotate({ identifier: "CreateTemplate" })
+  phoneNumberId: Schema.optionalKey(PlainText.between(1, 64)).annotateKey({
+    description: "The number in whose account it is created: the default number, if omitted"
+  })
+}).annotate({ identifier: "CreateTemplate", description: "A template to create." })
 
-/** A change of a template: at least one of its fields. */
-export const EditTemplate = TemplateDraft.TemplateEdit.annotate({ identifier: "EditTemplate" })
+export const EditTemplate = TemplateDraft.TemplateEdit.annotate({
+  identifier: "EditTemplate",
+  description: "A change of a template: at least one field."
+})
 
 const one = { params: byId, query: noQuery }
 

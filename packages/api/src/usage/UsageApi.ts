@@ -8,7 +8,6 @@ import { SessionAuthentication } from "../Caller.ts"
 import { reading } from "../ErrorBody.ts"
 import { Timestamp } from "../Timestamp.ts"
 
-/** The activity in one step of time. */
 export const UsageStep = Schema.Struct({
   at: Timestamp,
   sendsAccepted: Schema.Int.annotate({ description: "Sends that the provider accepted" }),
@@ -17,9 +16,8 @@ export const UsageStep = Schema.Struct({
   sendsRefused: Schema.Int.annotate({ description: "Sends that a rule or limit of the service refused" }),
   attemptsDelivered: Schema.Int.annotate({ description: "Attempts at webhook deliveries that succeeded" }),
   attemptsFailed: Schema.Int.annotate({ description: "Attempts at webhook deliveries that failed" })
-}).annotate({ identifier: "UsageStep" })
+}).annotate({ identifier: "UsageStep", description: "The activity in one step of time." })
 
-/** Messages of one price. */
 export const UsageLine = Schema.Struct({
   market: Schema.String.annotate({ description: "The customer's country, ISO 3166-1 alpha-2; `ZZ` if not known" }),
   category: Schema.String.annotate({ description: "As the provider reported it, such as `marketing`" }),
@@ -27,21 +25,23 @@ export const UsageLine = Schema.Struct({
     description: "As the provider reported it, such as `regular` or `free_customer_service`"
   }),
   billable: Schema.NullOr(Schema.Boolean).annotate({
-    description: "null if the provider says nothing of it; then `cost` is what the messages cost if they are charged"
+    description: "`null` if the provider says nothing of it; then `cost` is what the messages cost if they are charged"
   }),
   messages: Schema.Int,
   cost: Schema.NullOr(Schema.Struct({
     currency: Schema.String,
     amount: Schema.String.annotate({ description: "A decimal number, such as `12.3456`" }),
     ratesFrom: Schema.String.annotate({ description: "The day from which the rates used are valid" })
-  })).annotate({ description: "null if nothing is charged, or if the operator has loaded no rate for it" })
-}).annotate({ identifier: "UsageLine" })
+  })).annotate({ description: "`null` if nothing is charged, or if the operator has loaded no rate for it" })
+}).annotate({ identifier: "UsageLine", description: "Messages of one price." })
 
-/** A workspace's activity over time, and its use of the quota. */
+/** Sums of money. */
+export const costs = Schema.Array(Schema.Struct({ currency: Schema.String, amount: Schema.String }))
+
 export const Usage = Schema.Struct({
   month: Schema.String.annotate({ description: "The current calendar month (UTC), such as `2026-01`" }),
   used: Schema.Int.annotate({ description: "Messages that count against this month's quota" }),
-  quota: Schema.NullOr(Schema.Int).annotate({ description: "Messages a month; null if there is no limit" }),
+  quota: Schema.NullOr(Schema.Int).annotate({ description: "Messages a month; `null` if there is no limit" }),
   requestsPerSecond: Schema.Finite.annotate({ description: "The workspace's rate limit" }),
   months: Schema.Array(Schema.Struct({ month: Schema.String, used: Schema.Int })).annotate({
     description: "Newest first, at most 12; months without messages are omitted"
@@ -49,23 +49,23 @@ export const Usage = Schema.Struct({
   lines: Schema.Array(UsageLine).annotate({
     description: "The messages of the period whose price the provider has reported, by market, category and type"
   }),
-  costs: Schema.Array(Schema.Struct({ currency: Schema.String, amount: Schema.String })).annotate({
-    description: "The sum of `lines` in each currency"
-  }),
+  costs: costs.annotate({ description: "The sum of `lines` in each currency" }),
   since: Timestamp,
   stepSeconds: Schema.Int.annotate({ description: "3600 for up to a week, 86400 for longer periods" }),
   steps: Schema.Array(UsageStep).annotate({ description: "Oldest first, without gaps; the last step is not over yet" })
-}).annotate({ identifier: "Usage" })
+}).annotate({ identifier: "Usage", description: "A workspace's activity over time, and its use of the quota." })
+
+const query = Schema.Struct({
+  period: Schema.optionalKey(
+    Schema.Literals(["day", "week", "month", "quarter"]).annotate({
+      description: "1, 7, 30 or 90 days up to now; a week if omitted"
+    })
+  )
+}).annotate({ identifier: "UsageQuery", description: "The period of a usage report." })
 
 export class UsageApi extends HttpApiGroup.make("usage").add(
   HttpApiEndpoint.get("get", "/internal/usage", {
-    query: {
-      period: Schema.optionalKey(
-        Schema.Literals(["day", "week", "month", "quarter"]).annotate({
-          description: "1, 7, 30 or 90 days up to now; a week if omitted"
-        })
-      )
-    },
+    query,
     success: Usage,
     error: reading
   }).annotate(Access, session("member")).annotateMerge(OpenApi.annotations({

@@ -7,6 +7,7 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Access, OpenToPortal, session } from "../Access.ts"
 import { Audited } from "../audit/Audited.ts"
 import { SessionAuthentication } from "../Caller.ts"
+import { described } from "../Described.ts"
 import { reading } from "../ErrorBody.ts"
 import { internalListOf, noQuery, pageQuery } from "../Lists.ts"
 import { byId } from "../Parameters.ts"
@@ -15,37 +16,35 @@ import { IsPaged } from "../Traits.ts"
 
 const phase = Schema.NullOr(Schema.Finite)
 
-/** One POST to the receiver. Times are in milliseconds. */
 export const Attempt = Schema.Struct({
   id: Schema.String,
   number: Schema.Int,
-  /** What started the round: the event itself, a person, a replay, a test, or the probe before a resume. */
-  trigger: Delivery.AttemptTrigger,
+  trigger: Delivery.AttemptTrigger.annotate({
+    description: "What started the round: the event itself, a person, a replay, a test, or the probe before a resume"
+  }),
   startedAt: Timestamp,
   durationMs: Schema.Finite,
   outcome: Delivery.AttemptOutcome,
   statusCode: Schema.NullOr(Schema.Int),
-  /** The result in one plain sentence. */
-  message: Schema.String,
-  /** `null` for a phase that was not reached, or not needed (as on a kept connection). */
+  message: Schema.String.annotate({ description: "The result in one plain sentence" }),
   timings: Schema.NullOr(
     Schema.Struct({ lookupMs: phase, connectMs: phase, tlsMs: phase, firstByteMs: phase, bodyMs: phase })
-  ),
-  /** The request without its signatures; `address` is the IP address of the connection. */
+  ).annotate({ description: "`null` for a phase that was not reached, or not needed (as on a kept connection)" }),
   request: Schema.Struct({
     url: Schema.String,
     address: Schema.NullOr(Schema.String),
     headers: Schema.Record(Schema.String, Schema.String),
     body: Schema.String
+  }).annotate({
+    description: "The request, without its signatures; `address` is the IP address of the connection"
   }),
   response: Schema.NullOr(Schema.Struct({ headers: Schema.Record(Schema.String, Schema.String), body: Schema.String }))
-}).annotate({ identifier: "Attempt" })
+}).annotate({ identifier: "Attempt", description: "One POST to the receiver. Times are in milliseconds." })
 
 const delivery = {
   id: Schema.String,
   eventId: Schema.String,
   eventType: Event.EventType,
-  /** `pending` is being attempted, `held` waits for the webhook's resume; the other statuses are final. */
   status: Delivery.DeliveryStatus,
   attemptCount: Schema.Int,
   nextAttemptAt: Schema.NullOr(Timestamp),
@@ -53,15 +52,18 @@ const delivery = {
   completedAt: Schema.NullOr(Timestamp)
 }
 
-/** A delivery in a list, without its attempts. */
-export const ListedDelivery = Schema.Struct(delivery).annotate({ identifier: "Delivery" })
+export const ListedDelivery = Schema.Struct(delivery).annotate({
+  identifier: "Delivery",
+  description: "The delivery of an event to the webhook."
+})
 
-/** A delivery with its attempts, oldest first, and for developers a curl command that posts it again, newly signed. */
 export const DeliveryDetail = Schema.Struct({
   ...delivery,
   attempts: Schema.Array(Attempt),
-  curl: Schema.NullOr(Schema.String)
-}).annotate({ identifier: "DeliveryDetail" })
+  curl: Schema.NullOr(Schema.String).annotate({
+    description: "A command that posts the event again, newly signed; `null` for members"
+  })
+}).annotate({ identifier: "DeliveryDetail", description: "A delivery with its attempts, oldest first." })
 
 /** The filters of the list. */
 export const filter = {
@@ -70,13 +72,22 @@ export const filter = {
   messageId: Schema.optionalKey(
     Id.MessageId.annotate({ description: "Only deliveries of events about this message" })
   ),
-  outcome: Schema.optionalKey(
-    Delivery.AttemptOutcome.annotate({ description: "Only deliveries whose last attempt had this outcome" })
+  outcome: Schema.optionalKey(Delivery.AttemptOutcome).annotateKey({
+    description: "Only deliveries whose last attempt had this outcome"
+  }),
+  statusCode: Schema.optionalKey(
+    Schema.Int.check(Schema.isBetween({ minimum: 100, maximum: 599 })).annotate({
+      description: "Only deliveries whose last attempt got this status"
+    })
   ),
-  statusCode: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 100, maximum: 599 }))),
-  since: Schema.optionalKey(TimeGiven.annotate({ description: "Only deliveries created at or after this time" })),
-  until: Schema.optionalKey(TimeGiven.annotate({ description: "Only deliveries created before this time" }))
+  since: Schema.optionalKey(TimeGiven.pipe(described("Only deliveries created at or after this time"))),
+  until: Schema.optionalKey(TimeGiven.pipe(described("Only deliveries created before this time")))
 }
+
+const query = Schema.Struct({ ...filter, ...pageQuery }).annotate({
+  identifier: "DeliveryQuery",
+  description: "The filters of the list of deliveries."
+})
 
 const pageMayBeShort = `With any filter but \`status\` and \`messageId\`, a page ends at the latest after looking at ${
   DeliveryStore.lookedAt.toLocaleString("en")
@@ -86,7 +97,7 @@ const one = { params: byId, query: noQuery }
 
 export class DeliveriesApi extends HttpApiGroup.make("deliveries").add(
   HttpApiEndpoint.get("list", "/internal/webhook/deliveries", {
-    query: { ...filter, ...pageQuery },
+    query,
     success: internalListOf(ListedDelivery),
     error: reading
   }).annotate(Access, session("member")).annotate(IsPaged, true).annotateMerge(OpenApi.annotations({

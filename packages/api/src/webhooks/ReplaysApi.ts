@@ -7,39 +7,40 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/ht
 import { Access, OpenToPortal, session } from "../Access.ts"
 import { Audited } from "../audit/Audited.ts"
 import { SessionAuthentication } from "../Caller.ts"
+import { described } from "../Described.ts"
 import { reading, writing } from "../ErrorBody.ts"
-import { internalListOf, noQuery, pageQuery } from "../Lists.ts"
+import { internalListOf, ListQuery, noQuery } from "../Lists.ts"
 import { byId, idempotencyKey } from "../Parameters.ts"
 import { TimeGiven, Timestamp } from "../Timestamp.ts"
 import { IsPaged, NeedsIdempotencyKey, NeedsWebhook } from "../Traits.ts"
 
-const Ended = Schema.Literals(Job.statuses)
+const Ended = Schema.Literals(Job.statuses).annotate({
+  identifier: "ReplayedStatus",
+  description: "The filter of a replay."
+})
 
-/** The deliveries to repeat. */
 export const CreateReplay = Schema.Struct({
-  since: TimeGiven.annotate({ description: "Events recorded at or after this time" }),
-  until: Schema.optionalKey(
-    TimeGiven.annotate({ description: "Events recorded before this time; defaults to now" })
-  ),
-  status: Schema.optionalKey(
-    Ended.annotate({ description: "Only deliveries that ended with this status; if omitted, all that have ended" })
-  )
-}).annotate({ identifier: "CreateReplay" })
+  since: TimeGiven.pipe(described("Events recorded at or after this time")),
+  until: Schema.optionalKey(TimeGiven.pipe(described("Events recorded before this time; defaults to now"))),
+  status: Schema.optionalKey(Ended).annotateKey({
+    description: "Only deliveries that ended with this status; if omitted, all that have ended"
+  })
+}).annotate({ identifier: "CreateReplay", description: "The deliveries to repeat." })
 
-/** A replay job. `status` is the filter on deliveries. */
 export const Replay = Schema.Struct({
   id: Schema.String,
   state: Job.ReplayState,
   since: Timestamp,
   until: Timestamp,
   status: Schema.NullOr(Ended),
-  /** How many deliveries the job covers; `null` while unknown, which for a very long range lasts until its end. */
-  total: Schema.NullOr(Schema.Int),
-  /** How many of these deliveries have started a new round. */
-  replayed: Schema.Int,
+  total: Schema.NullOr(Schema.Int).annotate({
+    description: "How many deliveries the job covers; `null` while unknown, which for a very long range lasts until " +
+      "its end"
+  }),
+  replayed: Schema.Int.annotate({ description: "How many of these deliveries have started a new round" }),
   createdAt: Timestamp,
   completedAt: Schema.NullOr(Timestamp)
-}).annotate({ identifier: "Replay" })
+}).annotate({ identifier: "Replay", description: "A job that delivers a range of events again." })
 
 const one = { params: byId, query: noQuery }
 
@@ -55,7 +56,7 @@ export class ReplaysApi extends HttpApiGroup.make("replays").add(
       description: "Delivers the webhook's events of a time range again, oldest first, at a bounded rate."
     })),
   HttpApiEndpoint.get("list", "/internal/webhook/replays", {
-    query: pageQuery,
+    query: ListQuery,
     success: internalListOf(Replay),
     error: reading
   }).annotate(Access, session("member")).annotate(IsPaged, true).annotateMerge(

@@ -35,14 +35,13 @@ export const Url = Schema.String.check(
     "http and private addresses"
 })
 
-/** The complete configuration of the webhook. */
 export const PutWebhook = Schema.Struct({
   url: Url,
   envelope: Schema.optionalKey(Event.Envelope),
   eventTypes: Schema.optionalKey(
-    Schema.Array(Event.EventType).check(Schema.isUnique()).annotate({ description: "Defaults to all types" })
+    Schema.Array(Event.EventType).check(Schema.isUnique()).annotate({ description: "All types if omitted" })
   )
-}).annotate({ identifier: "PutWebhook" })
+}).annotate({ identifier: "PutWebhook", description: "The complete configuration of the webhook." })
 
 const configuration = {
   id: Schema.String,
@@ -54,72 +53,72 @@ const configuration = {
   updatedAt: Timestamp
 }
 
-/** A webhook after it was set. Only the response that creates it contains `signingSecret`. */
 export const SetWebhook = Schema.Struct({ ...configuration, signingSecret: Schema.optionalKey(Schema.String) })
-  .annotate({ identifier: "SetWebhook" })
+  .annotate({
+    identifier: "SetWebhook",
+    description: "A webhook after it was set. Only the response that creates it contains `signingSecret`."
+  })
 
-/** A webhook and its health, without the counts of its backlog. */
 export const WebhookStatus = Schema.Struct({
   ...configuration,
   failingSince: Schema.NullOr(Timestamp),
   pausedAt: Schema.NullOr(Timestamp),
   lastFailure: Schema.NullOr(Schema.Struct({ at: Timestamp, message: Schema.String }))
-}).annotate({ identifier: "WebhookStatus" })
+}).annotate({
+  identifier: "WebhookStatus",
+  description: "A webhook and its health, without the counts of its backlog."
+})
 
-/** A webhook, its health and the counts of its backlog, without its secrets. */
 export const Webhook = Schema.Struct({
   ...WebhookStatus.fields,
   pausesAt: Schema.NullOr(Timestamp),
   heldCount: Schema.Int,
   oldestHeldAt: Schema.NullOr(Timestamp)
-}).annotate({ identifier: "Webhook" })
+}).annotate({
+  identifier: "Webhook",
+  description: "A webhook, its health and the counts of its backlog, without its secrets."
+})
 
 /** The longest time for which an old secret can sign besides the new one. */
 const maxOverlap = Duration.days(30)
 
-/** When the old secret ends. */
 export const RotateSecret = Schema.Struct({
   overlapSeconds: Schema.optionalKey(
     Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: Duration.toSeconds(maxOverlap) })).annotate({
       description: "How long the old secret still signs besides the new one; defaults to a day; 0 ends it immediately"
     })
   )
-}).annotate({ identifier: "RotateSecret" })
+}).annotate({ identifier: "RotateSecret", description: "When the old secret ends." })
 
-/** The new secret. Only this response contains it. */
 export const RotatedSecret = Schema.Struct({
   signingSecret: Schema.optionalKey(
     Schema.String.annotate({ description: "Missing from a repeated response: rotate again for another secret" })
   ),
   previousExpiresAt: Timestamp
-}).annotate({ identifier: "RotatedSecret" })
+}).annotate({ identifier: "RotatedSecret", description: "The new secret. Only this response contains it." })
 
-/** What a resume does with the events that were held. */
 export const ResumeWebhook = Schema.Struct({
   replay: Schema.optionalKey(
     Schema.Union([Schema.Literals(["all", "none"]), Schema.Struct({ since: TimeGiven })]).annotate({
       description: "The held events to deliver; defaults to all. The others are skipped"
     })
   ),
-  force: Schema.optionalKey(Schema.Boolean.annotate({ description: "Resume without a probe" }))
-}).annotate({ identifier: "ResumeWebhook" })
+  force: Schema.optionalKey(Schema.Boolean.annotate({ description: "Resumes without a probe" }))
+}).annotate({ identifier: "ResumeWebhook", description: "What a resume does with the events that are held." })
 
-/**
- * The webhook after the resume. If the probe failed, the webhook is still paused, and the probe's message gives the
- * reason.
- */
-export const ResumedWebhook = Schema.Struct({ ...WebhookStatus.fields, probe: Schema.NullOr(Attempt) })
-  .annotate({ identifier: "ResumedWebhook" })
+export const ResumedWebhook = Schema.Struct({ ...WebhookStatus.fields, probe: Schema.NullOr(Attempt) }).annotate({
+  identifier: "ResumedWebhook",
+  description: "The webhook after the resume. If the probe failed, the webhook is still paused, and the probe's " +
+    "message gives the reason."
+})
 
-/** A delivery as a receiver got it, for the diagnosis of its signature. */
 export const VerifyDelivery = Schema.Struct({
   header: Schema.String.check(Schema.isMaxCodePoints(8192)).annotate({
-    description: "The value of X-Service-Signature as the receiver got it, or lines of `Name: value` from its log"
+    description: "The value of `X-Service-Signature` as the receiver got it, or lines of `Name: value` from its log"
   }),
   body: Schema.String.annotate({ description: "The raw body as the receiver got it, before parsing" })
-}).annotate({ identifier: "VerifyDelivery" })
+}).annotate({ identifier: "VerifyDelivery", description: "A delivery as a receiver got it." })
 
-/** The diagnosis of a signature, part by part. */
 export const VerifiedDelivery = Schema.Struct({
   ok: Schema.Boolean,
   scheme: Schema.Literals(["service", "standard"]),
@@ -129,7 +128,7 @@ export const VerifiedDelivery = Schema.Struct({
     reason: Schema.NullOr(Schema.String),
     message: Schema.String
   }))
-}).annotate({ identifier: "VerifiedDelivery" })
+}).annotate({ identifier: "VerifiedDelivery", description: "The diagnosis of a signature, part by part." })
 
 export class WebhookApi extends HttpApiGroup.make("webhook").add(
   HttpApiEndpoint.get("get", "/internal/webhook", { query: noQuery, success: Webhook, error: reading })

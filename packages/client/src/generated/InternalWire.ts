@@ -4,9 +4,18 @@
  */
 import type { Json } from "../Json.ts"
 import type { InternalPage, Page } from "../Page.ts"
-import type { MessageStatus, MessageType, SendMessage, TemplateContent, TemplateQuery } from "./Wire.ts"
+import type {
+  ListQuery,
+  MessageStatus,
+  MessageType,
+  OptOutSource,
+  SendMessage,
+  TemplateContent,
+  TemplateQuery
+} from "./Wire.ts"
 import type { Event, EventType, MessageFailure, ProviderDetail } from "./Event.ts"
 
+/** A message that was sent from the dashboard. */
 export interface SentFromDashboard {
   readonly status: "sent"
   readonly messageId: string
@@ -15,11 +24,12 @@ export interface SentFromDashboard {
   readonly apiKeyId: null
 }
 
+/** A message in the list. */
 export interface ListedMessage {
   readonly id: string
   readonly status: MessageStatus
   readonly providerMessageId: string | null
-  /** null if a person sent it from the dashboard. */
+  /** `null` if a person sent it from the dashboard. */
   readonly apiKeyId: string | null
   readonly to: string
   readonly from: string
@@ -27,11 +37,12 @@ export interface ListedMessage {
   readonly createdAt: string
 }
 
+/** A message with its times and, if it failed, the reason. */
 export interface MessageDetail {
   readonly id: string
   readonly status: MessageStatus
   readonly providerMessageId: string | null
-  /** null if a person sent it from the dashboard. */
+  /** `null` if a person sent it from the dashboard. */
   readonly apiKeyId: string | null
   readonly to: string
   readonly from: string
@@ -45,6 +56,7 @@ export interface MessageDetail {
   readonly clientReference: string | null
 }
 
+/** A template of any status. */
 export interface TemplateDetail {
   readonly id: string
   readonly name: string
@@ -53,7 +65,9 @@ export interface TemplateDetail {
   readonly status: string
   readonly parameterFormat: "positional" | "named"
   readonly components: ReadonlyArray<Json>
+  /** Placeholders of the body, in the order in which `bodyParams` fills them. */
   readonly variables: ReadonlyArray<string>
+  /** Why `bodyParams` alone cannot fill the template, for people; `null` if they can. */
   readonly unfillable: string | null
   readonly quality: string | null
   readonly rejectionReason: string | null
@@ -61,478 +75,257 @@ export interface TemplateDetail {
   readonly syncedAt: string
 }
 
+/** A template to create. */
 export interface CreateTemplate {
+  /** Lower-case letters, digits and underscores. */
   readonly name: string
   readonly language: string
-  readonly category: "marketing" | "utility" | "authentication"
+  readonly category: TemplateCategory
+  /** `positional` if omitted. */
   readonly parameterFormat?: "positional" | "named"
-  readonly components: ReadonlyArray<
-    | {
-      readonly type: "HEADER"
-      readonly format: "TEXT" | "IMAGE" | "VIDEO" | "GIF" | "DOCUMENT" | "LOCATION"
-      readonly text?: string
-      readonly example?: {
-        readonly header_text?: ReadonlyArray<string>
-        readonly header_text_named_params?: ReadonlyArray<{
-          readonly param_name: string
-          readonly example: string
-        }>
-        readonly header_handle?: ReadonlyArray<string>
-        readonly media?: string
-      }
-    }
-    | {
-      readonly type: "BODY"
-      readonly text?: string
-      readonly example?: {
-        readonly body_text?: ReadonlyArray<ReadonlyArray<string>>
-        readonly body_text_named_params?: ReadonlyArray<{
-          readonly param_name: string
-          readonly example: string
-        }>
-      }
-      readonly add_security_recommendation?: boolean
-    }
-    | {
-      readonly type: "FOOTER"
-      readonly text?: string
-      readonly code_expiration_minutes?: number
-    }
-    | {
-      readonly type: "BUTTONS"
-      readonly buttons: ReadonlyArray<
-        | {
-          readonly type: "QUICK_REPLY"
-          readonly text: string
-        }
-        | {
-          readonly type: "URL"
-          readonly text: string
-          readonly url: string
-          readonly example?: ReadonlyArray<string>
-        }
-        | {
-          readonly type: "PHONE_NUMBER"
-          readonly text: string
-          readonly phone_number: string
-        }
-        | {
-          readonly type: "COPY_CODE"
-          readonly text?: string
-          readonly example: string | ReadonlyArray<string>
-        }
-        | {
-          readonly type: "FLOW"
-          readonly text: string
-          readonly flow_id?: string
-          readonly flow_name?: string
-          readonly flow_json?: string
-          readonly flow_action?: "navigate" | "data_exchange"
-          readonly navigate_screen?: string
-          readonly icon?: string
-        }
-        | {
-          readonly type: "CATALOG"
-          readonly text: string
-        }
-        | {
-          readonly type: "MPM"
-          readonly text: string
-        }
-        | {
-          readonly type: "SPM"
-          readonly text: string
-        }
-        | {
-          readonly type: "VOICE_CALL"
-          readonly text: string
-        }
-        | {
-          readonly type: "OTP"
-          readonly otp_type: "COPY_CODE" | "ONE_TAP" | "ZERO_TAP"
-          readonly text?: string
-          readonly autofill_text?: string
-          readonly zero_tap_terms_accepted?: boolean
-          readonly supported_apps?: ReadonlyArray<{
-            readonly package_name: string
-            readonly signature_hash: string
-          }>
-        }>
-    }
-    | {
-      readonly type: "LIMITED_TIME_OFFER"
-      readonly limited_time_offer: {
-        readonly text: string
-        readonly has_expiration?: boolean
-      }
-    }
-    | {
-      readonly type: "CAROUSEL"
-      readonly cards: ReadonlyArray<{
-        readonly components: ReadonlyArray<
-          | {
-            readonly type: "HEADER"
-            readonly format: "TEXT" | "IMAGE" | "VIDEO" | "GIF" | "DOCUMENT" | "LOCATION"
-            readonly text?: string
-            readonly example?: {
-              readonly header_text?: ReadonlyArray<string>
-              readonly header_text_named_params?: ReadonlyArray<{
-                readonly param_name: string
-                readonly example: string
-              }>
-              readonly header_handle?: ReadonlyArray<string>
-              readonly media?: string
-            }
-          }
-          | {
-            readonly type: "BODY"
-            readonly text?: string
-            readonly example?: {
-              readonly body_text?: ReadonlyArray<ReadonlyArray<string>>
-              readonly body_text_named_params?: ReadonlyArray<{
-                readonly param_name: string
-                readonly example: string
-              }>
-            }
-            readonly add_security_recommendation?: boolean
-          }
-          | {
-            readonly type: "BUTTONS"
-            readonly buttons: ReadonlyArray<
-              | {
-                readonly type: "QUICK_REPLY"
-                readonly text: string
-              }
-              | {
-                readonly type: "URL"
-                readonly text: string
-                readonly url: string
-                readonly example?: ReadonlyArray<string>
-              }
-              | {
-                readonly type: "PHONE_NUMBER"
-                readonly text: string
-                readonly phone_number: string
-              }
-              | {
-                readonly type: "COPY_CODE"
-                readonly text?: string
-                readonly example: string | ReadonlyArray<string>
-              }
-              | {
-                readonly type: "FLOW"
-                readonly text: string
-                readonly flow_id?: string
-                readonly flow_name?: string
-                readonly flow_json?: string
-                readonly flow_action?: "navigate" | "data_exchange"
-                readonly navigate_screen?: string
-                readonly icon?: string
-              }
-              | {
-                readonly type: "CATALOG"
-                readonly text: string
-              }
-              | {
-                readonly type: "MPM"
-                readonly text: string
-              }
-              | {
-                readonly type: "SPM"
-                readonly text: string
-              }
-              | {
-                readonly type: "VOICE_CALL"
-                readonly text: string
-              }
-              | {
-                readonly type: "OTP"
-                readonly otp_type: "COPY_CODE" | "ONE_TAP" | "ZERO_TAP"
-                readonly text?: string
-                readonly autofill_text?: string
-                readonly zero_tap_terms_accepted?: boolean
-                readonly supported_apps?: ReadonlyArray<{
-                  readonly package_name: string
-                  readonly signature_hash: string
-                }>
-              }>
-          }>
-      }>
-    }>
+  readonly components: ReadonlyArray<TemplateComponent>
+  /** How long the provider tries to deliver a message, in seconds. -1 is the provider's own 30 days. */
   readonly messageSendTtlSeconds?: number
+  /** The number in whose account it is created: the default number, if omitted. */
   readonly phoneNumberId?: string
 }
 
-export interface EditTemplate {
-  readonly category?: "marketing" | "utility" | "authentication"
-  readonly components?: ReadonlyArray<
-    | {
-      readonly type: "HEADER"
-      readonly format: "TEXT" | "IMAGE" | "VIDEO" | "GIF" | "DOCUMENT" | "LOCATION"
-      readonly text?: string
-      readonly example?: {
-        readonly header_text?: ReadonlyArray<string>
-        readonly header_text_named_params?: ReadonlyArray<{
-          readonly param_name: string
-          readonly example: string
-        }>
-        readonly header_handle?: ReadonlyArray<string>
-        readonly media?: string
-      }
-    }
-    | {
-      readonly type: "BODY"
-      readonly text?: string
-      readonly example?: {
-        readonly body_text?: ReadonlyArray<ReadonlyArray<string>>
-        readonly body_text_named_params?: ReadonlyArray<{
-          readonly param_name: string
-          readonly example: string
-        }>
-      }
-      readonly add_security_recommendation?: boolean
-    }
-    | {
-      readonly type: "FOOTER"
-      readonly text?: string
-      readonly code_expiration_minutes?: number
-    }
-    | {
-      readonly type: "BUTTONS"
-      readonly buttons: ReadonlyArray<
-        | {
-          readonly type: "QUICK_REPLY"
-          readonly text: string
-        }
-        | {
-          readonly type: "URL"
-          readonly text: string
-          readonly url: string
-          readonly example?: ReadonlyArray<string>
-        }
-        | {
-          readonly type: "PHONE_NUMBER"
-          readonly text: string
-          readonly phone_number: string
-        }
-        | {
-          readonly type: "COPY_CODE"
-          readonly text?: string
-          readonly example: string | ReadonlyArray<string>
-        }
-        | {
-          readonly type: "FLOW"
-          readonly text: string
-          readonly flow_id?: string
-          readonly flow_name?: string
-          readonly flow_json?: string
-          readonly flow_action?: "navigate" | "data_exchange"
-          readonly navigate_screen?: string
-          readonly icon?: string
-        }
-        | {
-          readonly type: "CATALOG"
-          readonly text: string
-        }
-        | {
-          readonly type: "MPM"
-          readonly text: string
-        }
-        | {
-          readonly type: "SPM"
-          readonly text: string
-        }
-        | {
-          readonly type: "VOICE_CALL"
-          readonly text: string
-        }
-        | {
-          readonly type: "OTP"
-          readonly otp_type: "COPY_CODE" | "ONE_TAP" | "ZERO_TAP"
-          readonly text?: string
-          readonly autofill_text?: string
-          readonly zero_tap_terms_accepted?: boolean
-          readonly supported_apps?: ReadonlyArray<{
-            readonly package_name: string
-            readonly signature_hash: string
-          }>
-        }>
-    }
-    | {
-      readonly type: "LIMITED_TIME_OFFER"
-      readonly limited_time_offer: {
-        readonly text: string
-        readonly has_expiration?: boolean
-      }
-    }
-    | {
-      readonly type: "CAROUSEL"
-      readonly cards: ReadonlyArray<{
-        readonly components: ReadonlyArray<
-          | {
-            readonly type: "HEADER"
-            readonly format: "TEXT" | "IMAGE" | "VIDEO" | "GIF" | "DOCUMENT" | "LOCATION"
-            readonly text?: string
-            readonly example?: {
-              readonly header_text?: ReadonlyArray<string>
-              readonly header_text_named_params?: ReadonlyArray<{
-                readonly param_name: string
-                readonly example: string
-              }>
-              readonly header_handle?: ReadonlyArray<string>
-              readonly media?: string
-            }
-          }
-          | {
-            readonly type: "BODY"
-            readonly text?: string
-            readonly example?: {
-              readonly body_text?: ReadonlyArray<ReadonlyArray<string>>
-              readonly body_text_named_params?: ReadonlyArray<{
-                readonly param_name: string
-                readonly example: string
-              }>
-            }
-            readonly add_security_recommendation?: boolean
-          }
-          | {
-            readonly type: "BUTTONS"
-            readonly buttons: ReadonlyArray<
-              | {
-                readonly type: "QUICK_REPLY"
-                readonly text: string
-              }
-              | {
-                readonly type: "URL"
-                readonly text: string
-                readonly url: string
-                readonly example?: ReadonlyArray<string>
-              }
-              | {
-                readonly type: "PHONE_NUMBER"
-                readonly text: string
-                readonly phone_number: string
-              }
-              | {
-                readonly type: "COPY_CODE"
-                readonly text?: string
-                readonly example: string | ReadonlyArray<string>
-              }
-              | {
-                readonly type: "FLOW"
-                readonly text: string
-                readonly flow_id?: string
-                readonly flow_name?: string
-                readonly flow_json?: string
-                readonly flow_action?: "navigate" | "data_exchange"
-                readonly navigate_screen?: string
-                readonly icon?: string
-              }
-              | {
-                readonly type: "CATALOG"
-                readonly text: string
-              }
-              | {
-                readonly type: "MPM"
-                readonly text: string
-              }
-              | {
-                readonly type: "SPM"
-                readonly text: string
-              }
-              | {
-                readonly type: "VOICE_CALL"
-                readonly text: string
-              }
-              | {
-                readonly type: "OTP"
-                readonly otp_type: "COPY_CODE" | "ONE_TAP" | "ZERO_TAP"
-                readonly text?: string
-                readonly autofill_text?: string
-                readonly zero_tap_terms_accepted?: boolean
-                readonly supported_apps?: ReadonlyArray<{
-                  readonly package_name: string
-                  readonly signature_hash: string
-                }>
-              }>
-          }>
-      }>
+/** What a template is for. The provider judges and prices templates by it, and may change it. */
+export type TemplateCategory = "marketing" | "utility" | "authentication"
+
+/** A part of a template, as the provider has it. Each type occurs once at most, and a body is required. */
+export type TemplateComponent =
+  | HeaderComponent
+  | BodyComponent
+  | FooterComponent
+  | ButtonsComponent
+  | OfferComponent
+  | CarouselComponent
+
+/** Text with one placeholder at most, a file or a location. */
+export interface HeaderComponent {
+  readonly type: "HEADER"
+  readonly format: "TEXT" | "IMAGE" | "VIDEO" | "GIF" | "DOCUMENT" | "LOCATION"
+  readonly text?: string
+  readonly example?: {
+    readonly header_text?: ReadonlyArray<string>
+    readonly header_text_named_params?: ReadonlyArray<NamedSample>
+    /** The handle of one uploaded file. */
+    readonly header_handle?: ReadonlyArray<string>
+    /** In place of a handle: the id of a file of the workspace, which the provider gets a copy of. */
+    readonly media?: string
+  }
+}
+
+/** A sample value of a named placeholder. */
+export interface NamedSample {
+  readonly param_name: string
+  readonly example: string
+}
+
+/** The text, which an authentication template leaves to the provider. */
+export interface BodyComponent {
+  readonly type: "BODY"
+  readonly text?: string
+  readonly example?: {
+    /** One list, with a value for each placeholder. */
+    readonly body_text?: ReadonlyArray<ReadonlyArray<string>>
+    readonly body_text_named_params?: ReadonlyArray<NamedSample>
+  }
+  readonly add_security_recommendation?: boolean
+}
+
+/** A line below the text, without placeholders. */
+export interface FooterComponent {
+  readonly type: "FOOTER"
+  readonly text?: string
+  readonly code_expiration_minutes?: number
+}
+
+/** One to ten buttons. */
+export interface ButtonsComponent {
+  readonly type: "BUTTONS"
+  readonly buttons: ReadonlyArray<ButtonComponent>
+}
+
+/** A button. */
+export type ButtonComponent =
+  | {
+    readonly type: "QUICK_REPLY"
+    readonly text: string
+  }
+  | {
+    readonly type: "URL"
+    readonly text: string
+    readonly url: string
+    readonly example?: ReadonlyArray<string>
+  }
+  | {
+    readonly type: "PHONE_NUMBER"
+    readonly text: string
+    readonly phone_number: string
+  }
+  | {
+    readonly type: "COPY_CODE"
+    readonly text?: string
+    readonly example: string | ReadonlyArray<string>
+  }
+  | {
+    readonly type: "FLOW"
+    readonly text: string
+    readonly flow_id?: string
+    readonly flow_name?: string
+    readonly flow_json?: string
+    readonly flow_action?: "navigate" | "data_exchange"
+    readonly navigate_screen?: string
+    readonly icon?: string
+  }
+  | {
+    readonly type: "CATALOG"
+    readonly text: string
+  }
+  | {
+    readonly type: "MPM"
+    readonly text: string
+  }
+  | {
+    readonly type: "SPM"
+    readonly text: string
+  }
+  | {
+    readonly type: "VOICE_CALL"
+    readonly text: string
+  }
+  | {
+    readonly type: "OTP"
+    readonly otp_type: "COPY_CODE" | "ONE_TAP" | "ZERO_TAP"
+    readonly text?: string
+    readonly autofill_text?: string
+    readonly zero_tap_terms_accepted?: boolean
+    readonly supported_apps?: ReadonlyArray<{
+      readonly package_name: string
+      readonly signature_hash: string
     }>
+  }
+
+/** An offer that ends, in a marketing template. */
+export interface OfferComponent {
+  readonly type: "LIMITED_TIME_OFFER"
+  readonly limited_time_offer: {
+    readonly text: string
+    readonly has_expiration?: boolean
+  }
+}
+
+/** Two to ten cards with the same components. */
+export interface CarouselComponent {
+  readonly type: "CAROUSEL"
+  readonly cards: ReadonlyArray<{
+    readonly components: ReadonlyArray<HeaderComponent | BodyComponent | ButtonsComponent>
+  }>
+}
+
+/** A change of a template: at least one field. */
+export interface EditTemplate {
+  readonly category?: TemplateCategory
+  /** Replace the old ones as a whole. */
+  readonly components?: ReadonlyArray<TemplateComponent>
+  /** How long the provider tries to deliver a message, in seconds. -1 is the provider's own 30 days. */
   readonly messageSendTtlSeconds?: number
 }
 
+/** The result of a sync: how many templates the provider has, and when the listing began. */
 export interface Synced {
   readonly count: number
   readonly syncedAt: string
 }
 
+/** A key in the list. */
 export interface ListedApiKey {
   readonly id: string
   readonly name: string
-  readonly scopes: ReadonlyArray<"messages:send" | "messages:read" | "media:write" | "contacts:write" | "campaigns:write">
+  readonly scopes: ReadonlyArray<ApiScope>
   readonly lastUsedAt: string | null
 }
 
+/** What a key may do. */
+export type ApiScope = "messages:send" | "messages:read" | "media:write" | "contacts:write" | "campaigns:write"
+
+/** One key with all fields, but without its secrets. */
 export interface ApiKey {
   readonly id: string
   readonly name: string
-  readonly scopes: ReadonlyArray<"messages:send" | "messages:read" | "media:write" | "contacts:write" | "campaigns:write">
+  readonly scopes: ReadonlyArray<ApiScope>
   readonly lastUsedAt: string | null
   readonly prefix: string
   readonly createdAt: string
   readonly expiresAt: string | null
   readonly revokedAt: string | null
   readonly requireSignature: boolean
-  /** The only phone numbers that the key may send from; null: all of the workspace. */
+  /** The only phone numbers that the key may send from; `null`: all of the workspace. */
   readonly phoneNumberIds: ReadonlyArray<string> | null
-  /** The only networks that the key may be used from; null: anywhere. */
+  /** The only networks that the key may be used from, as CIDRs; `null`: anywhere. */
   readonly allowedCidrs: ReadonlyArray<string> | null
 }
 
+/** The request to create a key. */
 export interface CreateApiKey {
   /** 1 to 100 characters, not counting white space around them. */
   readonly name: string
-  /** ISO 8601, to the day or finer; UTC if it has no offset. */
+  /** A time in the future; if omitted, the key never expires. */
   readonly expiresAt?: string
-  /** Whether mutating requests with the key must be signed. */
+  /** Whether requests that change something must be signed. */
   readonly requireSignature?: boolean
   /**
    * What the key may do, in any order; `messages:send` is always added. If omitted: `messages:send`, `messages:read`,
    * `media:write`.
    */
-  readonly scopes?: ReadonlyArray<"messages:send" | "messages:read" | "media:write" | "contacts:write" | "campaigns:write">
-  /** The ids of the only phone numbers of the workspace that the key may send from; if omitted, all. */
+  readonly scopes?: ReadonlyArray<ApiScope>
+  /** The ids of the only phone numbers of the workspace that the key may send from, 1 to 100; if omitted, all. */
   readonly phoneNumberIds?: ReadonlyArray<string>
   /**
-   * The only networks that the key may be used from, as CIDRs like `203.0.113.0/24` or single addresses; if omitted,
-   * anywhere. From elsewhere, the key is answered as if it did not exist.
+   * The only networks that the key may be used from, 1 to 100 CIDRs like `203.0.113.0/24` or single addresses; if
+   * omitted, anywhere. From elsewhere, the key is answered as if it did not exist.
    */
   readonly allowedCidrs?: ReadonlyArray<string>
 }
 
+/**
+ * A new key. Only this response contains `apiKey` and `signingSecret`; a repetition of the request returns it without
+ * them.
+ */
 export interface CreatedApiKey {
   readonly id: string
   readonly name: string
   readonly prefix: string
   readonly apiKey?: string
   readonly signingSecret?: string
-  readonly scopes: ReadonlyArray<"messages:send" | "messages:read" | "media:write" | "contacts:write" | "campaigns:write">
+  readonly scopes: ReadonlyArray<ApiScope>
   readonly createdAt: string
 }
 
+/** The credentials with which a person signs in. */
 export interface SignIn {
   readonly email: string
   readonly password: string
 }
 
+/** The signed-in person, with the workspace and role. */
 export interface Session {
   readonly userId: string
   readonly email: string
-  readonly role: "member" | "developer" | "admin" | "owner"
+  readonly role: Role
   readonly workspaceId: string
   readonly workspaceName: string
 }
 
+/**
+ * The roles, from the fewest to the most permissions: `member` reads, `developer` also changes keys and the webhook,
+ * `admin` also members, `owner` everything.
+ */
+export type Role = "member" | "developer" | "admin" | "owner"
+
+/** The request to create the first workspace and its owner; the token is from the link in the log. */
 export interface SetUp {
   readonly token: string
   readonly email: string
@@ -540,30 +333,36 @@ export interface SetUp {
   readonly workspaceName: string
 }
 
+/** The method by which people sign in. */
 export interface SignInMethod {
   /** `oidc`: open `/internal/oidc/sign-in` in the browser. */
   readonly method: "password" | "oidc"
 }
 
+/** A workspace that the person is a member of. */
 export interface OwnWorkspace {
   readonly id: string
   readonly name: string
-  readonly role: "member" | "developer" | "admin" | "owner"
+  readonly role: Role
   /** Whether the session is in this workspace. */
   readonly isCurrent: boolean
 }
 
+/** The workspace to switch to. */
 export interface SwitchWorkspace {
   readonly workspaceId: string
 }
 
+/** The person's password, as proof that they are present. */
 export interface ConfirmSession {
   readonly password: string
 }
 
+/** A session of the person. */
 export interface OwnSession {
   readonly id: string
   readonly createdAt: string
+  /** The latest end; an unused session ends earlier. */
   readonly expiresAt: string
   /** The address from which the session was opened. */
   readonly address: string | null
@@ -572,41 +371,47 @@ export interface OwnSession {
   readonly isCurrent: boolean
 }
 
+/** The current and the new password. */
 export interface ChangePassword {
   readonly current: string
   readonly new: string
 }
 
+/** The account whose password is to be reset. */
 export interface RequestPasswordReset {
   readonly email: string
 }
 
+/** The token of a reset link, and the new password. */
 export interface ResetPassword {
   readonly token: string
   readonly password: string
 }
 
+/** A member of the workspace, or an invited person. */
 export interface Member {
   /** `usr_…` for a member, `inv_…` for an invitation. */
   readonly id: string
   readonly email: string
-  readonly role: "member" | "developer" | "admin" | "owner"
+  readonly role: Role
   readonly status: "active" | "invited"
   readonly createdAt: string
-  /** When the invitation expires; null for a member. */
+  /** When the invitation expires; `null` for a member. */
   readonly expiresAt: string | null
-  /** Who made the invitation; null for a member, and for an invitation by the operator's command. */
+  /** Who made the invitation; `null` for a member, and for an invitation by the operator's command. */
   readonly invitedBy: {
     readonly userId: string
     readonly email: string
   } | null
 }
 
+/** The person to invite. */
 export interface InviteMember {
   readonly email: string
-  readonly role: "member" | "developer" | "admin" | "owner"
+  readonly role: Role
 }
 
+/** An invitation. Only this response contains its link. */
 export interface InvitedMember {
   readonly id: string
   /** Missing from a repeated response: invite again for another link. */
@@ -614,44 +419,69 @@ export interface InvitedMember {
   readonly expiresAt: string
 }
 
+/** A member's new role. */
 export interface ChangeMember {
-  readonly role: "member" | "developer" | "admin" | "owner"
+  readonly role: Role
 }
 
+/** The request to accept an invitation. */
 export interface AcceptInvitation {
   readonly token: string
+  /** The password of the new or existing account. */
   readonly password?: string
 }
 
+/** The token of a host's link. */
 export interface OpenPortal {
   readonly token: string
 }
 
+/** A number of the workspace, with the limits in force. */
 export interface PhoneNumber {
   readonly id: string
   readonly phoneNumber: string
+  /** Whether sends without `from` use this number. */
   readonly isDefault: boolean
+  /**
+   * The number's provider: `sandbox`, `whatsapp`, or the host's own. While a different provider runs, sends from the
+   * number are refused.
+   */
   readonly provider: string
   readonly providerNumberId: string
   readonly providerAccountId: string
+  /** The business portfolio, whose numbers share the messaging limit; `null` until the operator has told it. */
   readonly portfolioId: string | null
+  /** `disabled` by the operator, or `blocked` by the provider, with the cause in `block`. */
   readonly status: "available" | "blocked" | "disabled"
   readonly block: SenderBlock | null
+  /** The tier in force. */
   readonly tier: string
+  /** The rate of the tier. */
   readonly messagesPerSecond: number
+  /**
+   * The limit of customers outside a service window within 24 hours, from all numbers of the portfolio together; `null`
+   * for no limit.
+   */
   readonly messagingLimit: number | null
+  /** The provider's rating in its own words; `null` if it has not reported one. */
   readonly quality: string | null
 }
 
+/** Why the provider blocks a number. */
 export interface SenderBlock {
   readonly reason: "quality" | "restricted" | "credentials" | "registration" | "payment" | "display_name"
+  /** `outside_window`: messages within a customer's service window are still allowed. */
   readonly scope: "all" | "outside_window"
+  /** For people. */
   readonly message: string
   readonly since: string
+  /** When sends are tried again; `null` if only the provider or the operator can lift the block. */
   readonly until: string | null
+  /** The provider's error. */
   readonly provider: ProviderDetail | null
 }
 
+/** A new campaign. */
 export interface CreateCampaign {
   readonly name: string
   /** The template, as in a send. `{{name}}` in a value is replaced by each recipient's variable of that name. */
@@ -660,46 +490,33 @@ export interface CreateCampaign {
   readonly templateB?: TemplateContent
   /** A phone number of the workspace, by id or in E.164; defaults to the default number. */
   readonly from?: string
-  /** ISO 8601, to the day or finer; UTC if it has no offset. */
+  /** When it starts, once it was started; defaults to that moment. */
   readonly startAt?: string
-  /** ISO 8601, to the day or finer; UTC if it has no offset. */
+  /** Nothing is sent after this time; defaults to 24 hours after the start. */
   readonly notAfter?: string
+  /** When nothing is sent, by each recipient's own clock. */
   readonly quietHours?: QuietHours
   /** The share of the phone number's rate that it may use; defaults to 0.5. */
   readonly share?: number
-  /** The share of failures in its last 1,000 messages above which it pauses itself; defaults to 0.2. */
+  /** It pauses itself when a larger share of its last 1,000 messages failed; defaults to 0.2. */
   readonly maxFailureRate?: number
   /** The share of its customers, chosen by chance, who get nothing, for comparison; defaults to 0. */
   readonly holdout?: number
 }
 
-/** The daily period, by each recipient's own clock, in which nothing is sent: times of day as `HH:MM`. */
+/** A daily period, over midnight if it ends earlier than it begins: times of day as `HH:MM`. */
 export interface QuietHours {
   readonly from: string
   readonly to: string
 }
 
+/** One template to many customers, each once. */
 export interface Campaign {
   readonly id: string
   readonly name: string
-  readonly status:
-    | "draft"
-    | "checking"
-    | "ready"
-    | "scheduled"
-    | "running"
-    | "paused"
-    | "completed"
-    | "cancelled"
-  readonly pausedReason:
-    | "person"
-    | "template_not_approved"
-    | "template_category"
-    | "sender_not_available"
-    | "quota_exhausted"
-    | "failure_rate"
-    | "provider_policy"
-    | "restored" | null
+  readonly status: CampaignStatus
+  /** Why it is paused, or why its check stopped. */
+  readonly pausedReason: PauseReason | null
   readonly template: TemplateContent
   readonly templateB: TemplateContent | null
   readonly from: string | null
@@ -712,11 +529,16 @@ export interface Campaign {
   readonly createdAt: string
   readonly startedAt: string | null
   readonly completedAt: string | null
+  /** How many rows of recipients were uploaded. */
   readonly rows: number
+  /** How many of them were checked. */
   readonly checked: number
+  /** How many checked rows are not sent to. */
   readonly problems: number
+  /** What is to be expected; `null` until its recipients are checked. */
   readonly forecast: CampaignForecast | null
   readonly counts: CampaignCounts
+  /** Why recipients failed or were skipped, the most frequent reason first. */
   readonly reasons: ReadonlyArray<{
     readonly outcome: "failed" | "skipped"
     readonly reason: string
@@ -726,11 +548,37 @@ export interface Campaign {
   readonly comparison: CampaignComparison | null
 }
 
+/** From `draft` to `completed` or `cancelled`; `running` and `paused` alternate. */
+export type CampaignStatus =
+  | "draft"
+  | "checking"
+  | "ready"
+  | "scheduled"
+  | "running"
+  | "paused"
+  | "completed"
+  | "cancelled"
+
+/** Why a campaign is paused: a person did it, or it paused itself. */
+export type PauseReason =
+  | "person"
+  | "template_not_approved"
+  | "template_category"
+  | "sender_not_available"
+  | "quota_exhausted"
+  | "failure_rate"
+  | "provider_policy"
+  | "restored"
+
+/** What is to be expected of a campaign. Other sends, quiet hours and failures make it take longer. */
 export interface CampaignForecast {
   readonly messages: number
+  /** How many customers count against the messaging limit: those outside a service window when they were checked. */
   readonly limitedCustomers: number
   readonly messagingLimit: number | null
+  /** How many days the messaging limit makes it take; `null` if the limit is 0. */
   readonly days: number | null
+  /** How long it takes at its pace. */
   readonly seconds: number
   /** The messages by the price that they are expected to have, by market, category and type. */
   readonly lines: ReadonlyArray<UsageLine>
@@ -741,6 +589,7 @@ export interface CampaignForecast {
   }>
 }
 
+/** Messages of one price. */
 export interface UsageLine {
   /** The customer's country, ISO 3166-1 alpha-2; `ZZ` if not known. */
   readonly market: string
@@ -748,10 +597,10 @@ export interface UsageLine {
   readonly category: string
   /** As the provider reported it, such as `regular` or `free_customer_service`. */
   readonly type: string
-  /** null if the provider says nothing of it; then `cost` is what the messages cost if they are charged. */
+  /** `null` if the provider says nothing of it; then `cost` is what the messages cost if they are charged. */
   readonly billable: boolean | null
   readonly messages: number
-  /** null if nothing is charged, or if the operator has loaded no rate for it. */
+  /** `null` if nothing is charged, or if the operator has loaded no rate for it. */
   readonly cost: {
     readonly currency: string
     /** A decimal number, such as `12.3456`. */
@@ -761,6 +610,7 @@ export interface UsageLine {
   } | null
 }
 
+/** How many recipients have which outcome. Each is in exactly one of the counts, and `total` is their sum. */
 export interface CampaignCounts {
   readonly total: number
   readonly queued: number
@@ -773,6 +623,7 @@ export interface CampaignCounts {
   readonly skipped: number
 }
 
+/** The result by variant of the template. The shares are those of the messages that were tried. */
 export interface CampaignComparison {
   readonly counts: {
     readonly a: CampaignCounts
@@ -784,9 +635,13 @@ export interface CampaignComparison {
   readonly read: CampaignDifference | null
 }
 
+/** The difference of two shares with its 95 % confidence interval (Newcombe's hybrid score interval). */
 export interface CampaignDifference {
+  /** The share of variant `a`, from 0 to 1. */
   readonly a: number
+  /** The share of variant `b`, from 0 to 1. */
   readonly b: number
+  /** `b` less `a`. */
   readonly difference: number
   readonly low: number
   readonly high: number
@@ -794,25 +649,33 @@ export interface CampaignDifference {
   readonly isDistinguishable: boolean
 }
 
+/** A change of a campaign. Omitted fields stay; `null` restores a default. */
 export interface EditCampaign {
   readonly name?: string
   /** The template, as in a send. `{{name}}` in a value is replaced by each recipient's variable of that name. */
   readonly template?: TemplateContent
+  /** A second variant of the template: half of the customers, chosen by chance, get it. */
   readonly templateB?: TemplateContent | null
   readonly from?: string | null
+  /** When it starts, once it was started; defaults to that moment. */
   readonly startAt?: string | null
+  /** Nothing is sent after this time; defaults to 24 hours after the start. */
   readonly notAfter?: string | null
+  /** When nothing is sent, by each recipient's own clock. */
   readonly quietHours?: QuietHours | null
   /** The share of the phone number's rate that it may use; defaults to 0.5. */
   readonly share?: number
-  /** The share of failures in its last 1,000 messages above which it pauses itself; defaults to 0.2. */
+  /** It pauses itself when a larger share of its last 1,000 messages failed; defaults to 0.2. */
   readonly maxFailureRate?: number
   /** The share of its customers, chosen by chance, who get nothing, for comparison; defaults to 0. */
   readonly holdout?: number
 }
 
+/** An uploaded row of recipients. */
 export interface CampaignRow {
+  /** Its place in the uploads, from 1. */
   readonly row: number
+  /** Why it is not sent to; `null` if it is, or was not checked yet. */
   readonly problem: {
     readonly reason:
       | "malformed"
@@ -821,15 +684,19 @@ export interface CampaignRow {
       | "phone_number_required"
       | "template_params_mismatch"
     readonly message: string
+    /** The line of its file in which the row begins; `null` if it came from no file. */
     readonly line: number | null
     /** What the file has in the place of what is wrong, else of the customer's name. */
     readonly value: string | null
   } | null
   readonly messageId: string | null
   readonly to: string | null
-  readonly variant: "a" | "b" | null
+  /** The variant of the template that its customer gets; `null` in a campaign without variants. */
+  readonly variant: CampaignVariant | null
   readonly status: MessageStatus | null
-  readonly outcome: "queued" | "sent" | "delivered" | "read" | "failed" | "held" | "unknown" | "skipped" | null
+  /** The count that its recipient is in. */
+  readonly outcome: CampaignOutcome | null
+  /** Why the message failed, or was skipped. */
   readonly error: {
     readonly code: string
     readonly reason?: string
@@ -837,17 +704,31 @@ export interface CampaignRow {
   } | null
 }
 
+/** The variant of a campaign's template: `a` is `template`, `b` is `templateB`. */
+export type CampaignVariant = "a" | "b"
+
+/** The outcome under which a recipient is counted. */
+export type CampaignOutcome = "queued" | "sent" | "delivered" | "read" | "failed" | "held" | "unknown" | "skipped"
+
+/** A customer's state for one of the workspace's numbers. */
 export interface Contact {
+  /** The id of the phone number, `:`, and the customer's number or user id, whichever was known first. */
   readonly id: string
   readonly phoneNumberId: string
+  /** In the provider's form; `null` if unknown. */
   readonly phone: string | null
+  /** The provider's own identifier of the customer. */
   readonly userId: string | null
+  /** When the customer last wrote; `null` if never. */
   readonly lastInboundAt: string | null
+  /** When the service window closes; `null` if it is closed. */
   readonly windowOpenUntil: string | null
   readonly optedOut: boolean
+  /** When the customer last opted in or out; `null` if never. */
   readonly preferenceAt: string | null
 }
 
+/** A message of the conversation with a contact. */
 export interface ConversationMessage {
   readonly id: string
   readonly direction: "inbound" | "outbound"
@@ -864,13 +745,15 @@ export interface ConversationMessage {
   readonly from: string
   readonly to: string
   readonly type: string
-  /** What it said; {} once that was deleted. */
+  /** What it said; `{}` once that was deleted. */
   readonly content: Json
-  /** What it quotes or answers; null if nothing. */
+  /** What it quotes or answers; `null` if nothing. */
   readonly context: Json
+  /** When it was created, or when the customer wrote it. */
   readonly at: string
 }
 
+/** The words of a workspace, and the defaults. */
 export interface OptOutSettings {
   /** Words that opt out, typed or on a button, besides the defaults. */
   readonly stopWords: ReadonlyArray<string>
@@ -886,6 +769,7 @@ export interface OptOutSettings {
   }>
 }
 
+/** What a workspace changes of the words by which customers opt out. */
 export interface OptOutWords {
   /** Words that opt out, typed or on a button, besides the defaults. */
   readonly stopWords: ReadonlyArray<string>
@@ -895,19 +779,21 @@ export interface OptOutWords {
   readonly removed: ReadonlyArray<string>
 }
 
+/** The names that are opted out. */
 export interface Suppressions {
-  /** Further names that are opted out, of customers who were erased. */
+  /** How many further names are opted out, of customers who were erased. */
   readonly others: number
   readonly names: ReadonlyArray<{
     readonly name: string
-    /** null for every number of the workspace. */
+    /** `null` for every number of the workspace. */
     readonly phoneNumberId: string | null
     readonly optedOutAt: string
-    /** null if the customer or the provider opted them out. */
-    readonly source: "customer" | "provider" | "api" | "person" | "import" | null
+    /** `null` if the customer or the provider opted them out. */
+    readonly source: OptOutSource | null
   }>
 }
 
+/** The result of an import of opt-outs. */
 export interface ImportedOptOuts {
   readonly added: number
   /** Names that were opted out before. */
@@ -919,11 +805,12 @@ export interface ImportedOptOuts {
   }>
 }
 
+/** A webhook, its health and the counts of its backlog, without its secrets. */
 export interface Webhook {
   readonly id: string
   readonly url: string
   readonly status: "active" | "paused"
-  readonly envelope: "combined" | "a" | "b"
+  readonly envelope: Envelope
   readonly eventTypes: ReadonlyArray<EventType>
   readonly createdAt: string
   readonly updatedAt: string
@@ -938,56 +825,62 @@ export interface Webhook {
   readonly oldestHeldAt: string | null
 }
 
+/**
+ * The envelope of a webhook's events: `combined` is the union of the two shapes in the specification; `a` and `b` are
+ * each exactly one of them.
+ */
+export type Envelope = "combined" | "a" | "b"
+
+/** The complete configuration of the webhook. */
 export interface PutWebhook {
   /**
    * An https URL whose host is a name or a public address, without a user name. An operator can allow http and private
    * addresses.
    */
   readonly url: string
-  readonly envelope?: "combined" | "a" | "b"
-  /** Defaults to all types. */
+  readonly envelope?: Envelope
+  /** All types if omitted. */
   readonly eventTypes?: ReadonlyArray<EventType>
 }
 
+/** A webhook after it was set. Only the response that creates it contains `signingSecret`. */
 export interface SetWebhook {
   readonly id: string
   readonly url: string
   readonly status: "active" | "paused"
-  readonly envelope: "combined" | "a" | "b"
+  readonly envelope: Envelope
   readonly eventTypes: ReadonlyArray<EventType>
   readonly createdAt: string
   readonly updatedAt: string
   readonly signingSecret?: string
 }
 
+/** When the old secret ends. */
 export interface RotateSecret {
   /** How long the old secret still signs besides the new one; defaults to a day; 0 ends it immediately. */
   readonly overlapSeconds?: number
 }
 
+/** The new secret. Only this response contains it. */
 export interface RotatedSecret {
   /** Missing from a repeated response: rotate again for another secret. */
   readonly signingSecret?: string
   readonly previousExpiresAt: string
 }
 
+/** One POST to the receiver. Times are in milliseconds. */
 export interface Attempt {
   readonly id: string
   readonly number: number
+  /** What started the round: the event itself, a person, a replay, a test, or the probe before a resume. */
   readonly trigger: "automatic" | "manual" | "replay" | "test" | "probe"
   readonly startedAt: string
   readonly durationMs: number
-  readonly outcome:
-    | "delivered"
-    | "dns"
-    | "connect"
-    | "tls"
-    | "timeout"
-    | "status"
-    | "redirect"
-    | "blocked_address"
+  readonly outcome: AttemptOutcome
   readonly statusCode: number | null
+  /** The result in one plain sentence. */
   readonly message: string
+  /** `null` for a phase that was not reached, or not needed (as on a kept connection). */
   readonly timings: {
     readonly lookupMs: number | null
     readonly connectMs: number | null
@@ -995,6 +888,7 @@ export interface Attempt {
     readonly firstByteMs: number | null
     readonly bodyMs: number | null
   } | null
+  /** The request, without its signatures; `address` is the IP address of the connection. */
   readonly request: {
     readonly url: string
     readonly address: string | null
@@ -1011,11 +905,23 @@ export interface Attempt {
   } | null
 }
 
+/** The outcome of an attempt. Only status 200 within the deadline is `delivered`. */
+export type AttemptOutcome =
+  | "delivered"
+  | "dns"
+  | "connect"
+  | "tls"
+  | "timeout"
+  | "status"
+  | "redirect"
+  | "blocked_address"
+
+/** A webhook and its health, without the counts of its backlog. */
 export interface WebhookStatus {
   readonly id: string
   readonly url: string
   readonly status: "active" | "paused"
-  readonly envelope: "combined" | "a" | "b"
+  readonly envelope: Envelope
   readonly eventTypes: ReadonlyArray<EventType>
   readonly createdAt: string
   readonly updatedAt: string
@@ -1027,23 +933,27 @@ export interface WebhookStatus {
   } | null
 }
 
+/** What a resume does with the events that are held. */
 export interface ResumeWebhook {
   /** The held events to deliver; defaults to all. The others are skipped. */
   readonly replay?:
     | "all" | "none"
     | {
-      /** ISO 8601, to the day or finer; UTC if it has no offset. */
       readonly since: string
     }
-  /** Resume without a probe. */
+  /** Resumes without a probe. */
   readonly force?: boolean
 }
 
+/**
+ * The webhook after the resume. If the probe failed, the webhook is still paused, and the probe's message gives the
+ * reason.
+ */
 export interface ResumedWebhook {
   readonly id: string
   readonly url: string
   readonly status: "active" | "paused"
-  readonly envelope: "combined" | "a" | "b"
+  readonly envelope: Envelope
   readonly eventTypes: ReadonlyArray<EventType>
   readonly createdAt: string
   readonly updatedAt: string
@@ -1056,13 +966,15 @@ export interface ResumedWebhook {
   readonly probe: Attempt | null
 }
 
+/** A delivery as a receiver got it. */
 export interface VerifyDelivery {
-  /** The value of X-Service-Signature as the receiver got it, or lines of `Name: value` from its log. */
+  /** The value of `X-Service-Signature` as the receiver got it, or lines of `Name: value` from its log. */
   readonly header: string
   /** The raw body as the receiver got it, before parsing. */
   readonly body: string
 }
 
+/** The diagnosis of a signature, part by part. */
 export interface VerifiedDelivery {
   readonly ok: boolean
   readonly scheme: "service" | "standard"
@@ -1074,55 +986,71 @@ export interface VerifiedDelivery {
   }>
 }
 
+/** The delivery of an event to the webhook. */
 export interface Delivery {
   readonly id: string
   readonly eventId: string
   readonly eventType: EventType
-  readonly status: "pending" | "held" | "delivered" | "exhausted" | "skipped"
+  readonly status: DeliveryStatus
   readonly attemptCount: number
   readonly nextAttemptAt: string | null
   readonly createdAt: string
   readonly completedAt: string | null
 }
 
+/** `pending` is being attempted, `held` waits for the webhook's resume; the last three are final. */
+export type DeliveryStatus = "pending" | "held" | "delivered" | "exhausted" | "skipped"
+
+/** A delivery with its attempts, oldest first. */
 export interface DeliveryDetail {
   readonly id: string
   readonly eventId: string
   readonly eventType: EventType
-  readonly status: "pending" | "held" | "delivered" | "exhausted" | "skipped"
+  readonly status: DeliveryStatus
   readonly attemptCount: number
   readonly nextAttemptAt: string | null
   readonly createdAt: string
   readonly completedAt: string | null
   readonly attempts: ReadonlyArray<Attempt>
+  /** A command that posts the event again, newly signed; `null` for members. */
   readonly curl: string | null
 }
 
+/** The deliveries to repeat. */
 export interface CreateReplay {
-  /** ISO 8601, to the day or finer; UTC if it has no offset. */
+  /** Events recorded at or after this time. */
   readonly since: string
-  /** ISO 8601, to the day or finer; UTC if it has no offset. */
+  /** Events recorded before this time; defaults to now. */
   readonly until?: string
   /** Only deliveries that ended with this status; if omitted, all that have ended. */
-  readonly status?: "delivered" | "exhausted" | "skipped"
+  readonly status?: ReplayedStatus
 }
 
+/** The filter of a replay. */
+export type ReplayedStatus = "delivered" | "exhausted" | "skipped"
+
+/** A job that delivers a range of events again. */
 export interface Replay {
   readonly id: string
   readonly state: "running" | "completed" | "cancelled"
   readonly since: string
   readonly until: string
-  readonly status: "delivered" | "exhausted" | "skipped" | null
+  readonly status: ReplayedStatus | null
+  /** How many deliveries the job covers; `null` while unknown, which for a very long range lasts until its end. */
   readonly total: number | null
+  /** How many of these deliveries have started a new round. */
   readonly replayed: number
   readonly createdAt: string
   readonly completedAt: string | null
 }
 
+/** A page of requests, and the counts of the whole week by reason, regardless of the filter. */
 export interface RequestPage {
   readonly data: ReadonlyArray<ApiRequest>
   readonly hasMore: boolean
+  /** `cursor` of the next page. */
   readonly nextCursor: string | null
+  /** The start of the period in which requests are counted. */
   readonly since: string
   /** The number of requests in this period, refused or not. */
   readonly total: number
@@ -1130,6 +1058,7 @@ export interface RequestPage {
   readonly groups: ReadonlyArray<RequestGroup>
 }
 
+/** A request with an API key, without its body and header values. */
 export interface ApiRequest {
   readonly id: string
   readonly apiKeyId: string
@@ -1137,13 +1066,14 @@ export interface ApiRequest {
   /** The route's template, such as `/v1/messages/:id`. */
   readonly route: string
   readonly status: number
-  /** The error's code; null if the request was not refused. */
+  /** The error's code; `null` if the request was not refused. */
   readonly code: string | null
   readonly reason: string | null
   readonly at: string
   readonly durationMs: number
 }
 
+/** The requests that were refused for one reason. */
 export interface RequestGroup {
   readonly code: string
   readonly reason: string | null
@@ -1156,64 +1086,14 @@ export interface RequestGroup {
   }>
 }
 
+/** A change that a person or the operator made. */
 export interface AuditEntry {
   readonly id: string
   readonly at: string
-  readonly action:
-    | "alert_settings.change"
-    | "api_key.create"
-    | "api_key.revoke"
-    | "campaign.cancel"
-    | "campaign.change"
-    | "campaign.check"
-    | "campaign.create"
-    | "campaign.pause"
-    | "campaign.remove"
-    | "campaign.resume"
-    | "campaign.start"
-    | "campaign.upload"
-    | "contact.import_opt_outs"
-    | "contact.opt_in"
-    | "contact.opt_out"
-    | "customer.erase"
-    | "delivery.retry"
-    | "member.change"
-    | "member.end_sessions"
-    | "member.invite"
-    | "member.join"
-    | "member.remove"
-    | "message.send"
-    | "number.add"
-    | "number.change"
-    | "number.remove"
-    | "opt_out_words.change"
-    | "password.change"
-    | "password.reset"
-    | "portal.open"
-    | "replay.cancel"
-    | "replay.create"
-    | "session.end"
-    | "session.end_all"
-    | "session.refuse"
-    | "session.sign_in"
-    | "session.sign_out"
-    | "session.switch"
-    | "template.create"
-    | "template.edit"
-    | "template.remove"
-    | "template.sync"
-    | "webhook.pause"
-    | "webhook.remove"
-    | "webhook.resume"
-    | "webhook.rotate_secret"
-    | "webhook.set"
-    | "webhook.test"
-    | "workspace.change"
-    | "workspace.create"
-    | "workspace.set_up"
+  readonly action: AuditAction
   /** The id of the changed resource. */
   readonly target: string | null
-  /** null if an operator's command made the change. */
+  /** `null` if an operator's command made the change. */
   readonly by: {
     readonly userId: string
     readonly email: string
@@ -1226,43 +1106,103 @@ export interface AuditEntry {
   } | null
 }
 
+/** The actions in the audit: the resource and the change. */
+export type AuditAction =
+  | "alert_settings.change"
+  | "api_key.create"
+  | "api_key.revoke"
+  | "campaign.cancel"
+  | "campaign.change"
+  | "campaign.check"
+  | "campaign.create"
+  | "campaign.pause"
+  | "campaign.remove"
+  | "campaign.resume"
+  | "campaign.start"
+  | "campaign.upload"
+  | "contact.import_opt_outs"
+  | "contact.opt_in"
+  | "contact.opt_out"
+  | "customer.erase"
+  | "delivery.retry"
+  | "member.change"
+  | "member.end_sessions"
+  | "member.invite"
+  | "member.join"
+  | "member.remove"
+  | "message.send"
+  | "number.add"
+  | "number.change"
+  | "number.remove"
+  | "opt_out_words.change"
+  | "password.change"
+  | "password.reset"
+  | "portal.open"
+  | "replay.cancel"
+  | "replay.create"
+  | "session.end"
+  | "session.end_all"
+  | "session.refuse"
+  | "session.sign_in"
+  | "session.sign_out"
+  | "session.switch"
+  | "template.create"
+  | "template.edit"
+  | "template.remove"
+  | "template.sync"
+  | "webhook.pause"
+  | "webhook.remove"
+  | "webhook.resume"
+  | "webhook.rotate_secret"
+  | "webhook.set"
+  | "webhook.test"
+  | "workspace.change"
+  | "workspace.create"
+  | "workspace.set_up"
+
+/** A problem that a person should look at, current or past. */
 export interface Alert {
   readonly id: string
-  readonly kind:
-    | "campaign_paused"
-    | "key_expires_in_1_day"
-    | "key_expires_in_30_days"
-    | "key_expires_in_7_days"
-    | "number_blocked"
-    | "number_low_quality"
-    | "quota_high"
-    | "quota_used_up"
-    | "template_paused"
-    | "webhook_failing"
-    | "webhook_paused"
-    | "webhook_pausing"
-  /** The id of the affected resource, or the month of a quota. */
+  readonly kind: AlertKind
+  /** The id of what it is about, or the month of a quota. */
   readonly subject: string
   /** For people. */
   readonly message: string
   readonly openedAt: string
-  /** null while the problem lasts. */
+  /** `null` as long as it lasts. */
   readonly closedAt: string | null
 }
 
+/** The kinds of alerts. */
+export type AlertKind =
+  | "campaign_paused"
+  | "key_expires_in_1_day"
+  | "key_expires_in_30_days"
+  | "key_expires_in_7_days"
+  | "number_blocked"
+  | "number_low_quality"
+  | "quota_high"
+  | "quota_used_up"
+  | "template_paused"
+  | "webhook_failing"
+  | "webhook_paused"
+  | "webhook_pausing"
+
+/** The recipients of alerts besides the dashboard. */
 export interface AlertSettings {
-  /** Addresses that get a mail, if mail is set up. */
+  /** Addresses that get a mail, if mail is set up; at most 20. */
   readonly emails: ReadonlyArray<string>
-  /** The URL to which alerts are posted, signed with the webhook's secret like events; null for none. */
+  /** The URL to which alerts are posted, signed with the webhook's secret like events; `null` for none. */
   readonly url: string | null
 }
 
+/** A workspace's activity over time, and its use of the quota. */
 export interface Usage {
   /** The current calendar month (UTC), such as `2026-01`. */
   readonly month: string
   /** Messages that count against this month's quota. */
   readonly used: number
-  /** Messages a month; null if there is no limit. */
+  /** Messages a month; `null` if there is no limit. */
   readonly quota: number | null
   /** The workspace's rate limit. */
   readonly requestsPerSecond: number
@@ -1285,6 +1225,7 @@ export interface Usage {
   readonly steps: ReadonlyArray<UsageStep>
 }
 
+/** The activity in one step of time. */
 export interface UsageStep {
   readonly at: string
   /** Sends that the provider accepted. */
@@ -1301,16 +1242,55 @@ export interface UsageStep {
   readonly attemptsFailed: number
 }
 
-/** The endpoints by method and path. */
-export interface InternalRoutes {
-  readonly "POST /internal/messages": { readonly body: SendMessage; readonly response: SentFromDashboard }
-  readonly "GET /internal/messages": {
-    readonly query: {
+/**
+ * The data of an event `change` of `GET /internal/stream`, as `EventSource` reads it: the topics that have changed.
+ */
+export interface Changed {
+  readonly topics: ReadonlyArray<Topic>
+}
+
+/** The topics of a page. */
+export type Topic =
+  | "alerts"
+  | "apiKeys"
+  | "audit"
+  | "campaigns"
+  | "contacts"
+  | "deliveries"
+  | "events"
+  | "members"
+  | "messages"
+  | "phoneNumbers"
+  | "replays"
+  | "requests"
+  | "templates"
+  | "usage"
+  | "webhook"
+
+/**
+ * The data of an event `receiver` of `GET /internal/stream?receive=events`: the secret that signs the events of this
+ * stream.
+ */
+export interface StreamReceiver {
+  readonly signingSecret: string
+}
+
+/** The data of an event `delivery` of that stream: a recorded event. Verify it by its headers and raw body. */
+export interface StreamDelivery {
+  readonly headers: {
+    readonly [field: string]: string
+  }
+  readonly body: string
+}
+
+/** The filters of the dashboard's list of messages. */
+export interface InternalMessageQuery {
   readonly status?: MessageStatus
+  /** Any name of a customer; finds what was sent to each of their names. */
   readonly to?: string
-  /** ISO 8601, to the day or finer; UTC if it has no offset. */
+  /** Only messages created at or after this time. */
   readonly since?: string | Date
-  /** ISO 8601, to the day or finer; UTC if it has no offset. */
+  /** Only messages created before this time. */
   readonly until?: string | Date
   /** Exactly as given in the send. */
   readonly clientReference?: string
@@ -1318,9 +1298,129 @@ export interface InternalRoutes {
   readonly providerMessageId?: string
   /** Items per page, 1 to 100; 25 by default. */
   readonly limit?: number
-  /** `next_cursor` of the previous page. */
+  /** `next_cursor` (`nextCursor`) of a page: continues after it. */
   readonly cursor?: string
 }
+
+/** What an upload says about its file of recipients. */
+export interface UploadQuery {
+  /** The country of the numbers without a country code, in ISO 3166-1 alpha-2. */
+  readonly defaultCountry?: string
+  /** Whether the file replaces all rows that the campaign has; if not, it adds to them. */
+  readonly replace?: boolean
+  /** The column of a CSV file with the phone numbers or user ids; defaults to `to`. */
+  readonly toColumn?: string
+}
+
+/** The filter of a campaign's rows. */
+export interface CampaignRowQuery {
+  /** Items per page, 1 to 100; 25 by default. */
+  readonly limit?: number
+  /** `next_cursor` (`nextCursor`) of a page: continues after it. */
+  readonly cursor?: string
+  /** Only recipients with this outcome, or the rows that are not sent to. */
+  readonly outcome?:
+    | "queued"
+    | "sent"
+    | "delivered"
+    | "read"
+    | "failed"
+    | "held"
+    | "unknown"
+    | "skipped"
+    | "left_out"
+  /** Only recipients that failed or were skipped for this reason, and rows with this problem. */
+  readonly reason?: string
+}
+
+/** The filters of the list of contacts. */
+export interface ContactQuery {
+  /** Only contacts of this phone number. */
+  readonly phoneNumberId?: string
+  /** Items per page, 1 to 100; 25 by default. */
+  readonly limit?: number
+  /** `next_cursor` (`nextCursor`) of a page: continues after it. */
+  readonly cursor?: string
+}
+
+/** The filters of the list of deliveries. */
+export interface DeliveryQuery {
+  readonly status?: DeliveryStatus
+  readonly eventType?: EventType
+  /** Only deliveries of events about this message. */
+  readonly messageId?: string
+  /** Only deliveries whose last attempt had this outcome. */
+  readonly outcome?: AttemptOutcome
+  /** Only deliveries whose last attempt got this status. */
+  readonly statusCode?: number
+  /** Only deliveries created at or after this time. */
+  readonly since?: string | Date
+  /** Only deliveries created before this time. */
+  readonly until?: string | Date
+  /** Items per page, 1 to 100; 25 by default. */
+  readonly limit?: number
+  /** `next_cursor` (`nextCursor`) of a page: continues after it. */
+  readonly cursor?: string
+}
+
+/** The filters of the dashboard's list of events. */
+export interface InternalEventQuery {
+  /** Only events recorded at or after this time. */
+  readonly since?: string | Date
+  readonly type?: EventType
+  /** Only events about this message. */
+  readonly messageId?: string
+  /** Items per page, 1 to 100; 25 by default. */
+  readonly limit?: number
+  /** `next_cursor` (`nextCursor`) of a page: continues after it. */
+  readonly cursor?: string
+}
+
+/** The filters of the list of requests. */
+export interface RequestQuery {
+  /** Only requests that were refused. */
+  readonly refused?: boolean
+  /** Only requests that were refused for this reason, or with this code if it has none. */
+  readonly reason?: string
+  /** Items per page, 1 to 100; 25 by default. */
+  readonly limit?: number
+  /** `next_cursor` (`nextCursor`) of a page: continues after it. */
+  readonly cursor?: string
+}
+
+/** The filters of the audit. */
+export interface AuditQuery {
+  /** Only changes by this person. */
+  readonly userId?: string
+  /** Only changes of the resource with this id. */
+  readonly target?: string
+  /** Items per page, 1 to 100; 25 by default. */
+  readonly limit?: number
+  /** `next_cursor` (`nextCursor`) of a page: continues after it. */
+  readonly cursor?: string
+}
+
+/** The filters of the list of alerts. */
+export interface AlertQuery {
+  /** Only alerts that are still open. */
+  readonly open?: boolean
+  /** Items per page, 1 to 100; 25 by default. */
+  readonly limit?: number
+  /** `next_cursor` (`nextCursor`) of a page: continues after it. */
+  readonly cursor?: string
+}
+
+/** The period of a usage report. */
+export interface UsageQuery {
+  /** 1, 7, 30 or 90 days up to now; a week if omitted. */
+  readonly period?: "day" | "week" | "month" | "quarter"
+}
+
+/** The endpoints by method and path. */
+export interface InternalRoutes {
+  readonly "POST /internal/messages": { readonly body: SendMessage; readonly response: SentFromDashboard }
+  readonly "GET /internal/messages": {
+    readonly query: InternalMessageQuery
     readonly response: InternalPage<ListedMessage>
   }
   readonly "GET /internal/messages/:id": { readonly response: MessageDetail }
@@ -1329,15 +1429,7 @@ export interface InternalRoutes {
   readonly "PATCH /internal/templates/:id": { readonly body: EditTemplate; readonly response: TemplateDetail }
   readonly "DELETE /internal/templates/:id": { readonly response: undefined }
   readonly "POST /internal/templates/sync": { readonly response: Synced }
-  readonly "GET /internal/api-keys": {
-    readonly query: {
-  /** Items per page, 1 to 100; 25 by default. */
-  readonly limit?: number
-  /** `next_cursor` of the previous page. */
-  readonly cursor?: string
-}
-    readonly response: InternalPage<ListedApiKey>
-  }
+  readonly "GET /internal/api-keys": { readonly query: ListQuery; readonly response: InternalPage<ListedApiKey> }
   readonly "GET /internal/api-keys/:id": { readonly response: ApiKey }
   readonly "POST /internal/api-keys": { readonly body: CreateApiKey; readonly response: CreatedApiKey }
   readonly "DELETE /internal/api-keys/:id": { readonly response: undefined }
@@ -1365,85 +1457,26 @@ export interface InternalRoutes {
   readonly "DELETE /internal/members/:id/sessions": { readonly response: undefined }
   readonly "POST /internal/invitations/accept": { readonly body: AcceptInvitation; readonly response: Session }
   readonly "POST /internal/portal": { readonly body: OpenPortal; readonly response: Session }
-  readonly "GET /internal/phone-numbers": {
-    readonly query: {
-  /** Items per page, 1 to 100; 25 by default. */
-  readonly limit?: number
-  /** `next_cursor` of the previous page. */
-  readonly cursor?: string
-}
-    readonly response: InternalPage<PhoneNumber>
-  }
+  readonly "GET /internal/phone-numbers": { readonly query: ListQuery; readonly response: InternalPage<PhoneNumber> }
   readonly "POST /internal/campaigns": { readonly body: CreateCampaign; readonly response: Campaign }
-  readonly "GET /internal/campaigns": {
-    readonly query: {
-  /** Items per page, 1 to 100; 25 by default. */
-  readonly limit?: number
-  /** `next_cursor` of the previous page. */
-  readonly cursor?: string
-}
-    readonly response: InternalPage<Campaign>
-  }
+  readonly "GET /internal/campaigns": { readonly query: ListQuery; readonly response: InternalPage<Campaign> }
   readonly "GET /internal/campaigns/:id": { readonly response: Campaign }
   readonly "PATCH /internal/campaigns/:id": { readonly body: EditCampaign; readonly response: Campaign }
   readonly "DELETE /internal/campaigns/:id": { readonly response: undefined }
-  readonly "PUT /internal/campaigns/:id/recipients": {
-    readonly query: {
-  /** The country of the numbers without a country code, in ISO 3166-1 alpha-2. */
-  readonly defaultCountry?: string
-  /** Whether the file replaces all rows that the campaign has; if not, it adds to them. */
-  readonly replace?: boolean
-  /** The column of a CSV file with the phone numbers or user ids; defaults to `to`. */
-  readonly toColumn?: string
-}
-    readonly response: Campaign
-  }
+  readonly "PUT /internal/campaigns/:id/recipients": { readonly query: UploadQuery; readonly response: Campaign }
   readonly "POST /internal/campaigns/:id/check": { readonly response: Campaign }
   readonly "POST /internal/campaigns/:id/start": { readonly response: Campaign }
   readonly "POST /internal/campaigns/:id/pause": { readonly response: Campaign }
   readonly "POST /internal/campaigns/:id/resume": { readonly response: Campaign }
   readonly "POST /internal/campaigns/:id/cancel": { readonly response: Campaign }
   readonly "GET /internal/campaigns/:id/recipients": {
-    readonly query: {
-  /** Items per page, 1 to 100; 25 by default. */
-  readonly limit?: number
-  /** `next_cursor` of the previous page. */
-  readonly cursor?: string
-  /** Only recipients with this outcome, or the rows that are not sent to. */
-  readonly outcome?:
-    | "queued"
-    | "sent"
-    | "delivered"
-    | "read"
-    | "failed"
-    | "held"
-    | "unknown"
-    | "skipped"
-    | "left_out"
-  /** Only recipients that failed or were skipped for this reason, and rows with this problem. */
-  readonly reason?: string
-}
+    readonly query: CampaignRowQuery
     readonly response: InternalPage<CampaignRow>
   }
-  readonly "GET /internal/contacts": {
-    readonly query: {
-  /** Only contacts of this phone number. */
-  readonly phoneNumberId?: string
-  /** Items per page, 1 to 100; 25 by default. */
-  readonly limit?: number
-  /** `next_cursor` of the previous page. */
-  readonly cursor?: string
-}
-    readonly response: InternalPage<Contact>
-  }
+  readonly "GET /internal/contacts": { readonly query: ContactQuery; readonly response: InternalPage<Contact> }
   readonly "GET /internal/contacts/:id": { readonly response: Contact }
   readonly "GET /internal/contacts/:id/messages": {
-    readonly query: {
-  /** Items per page, 1 to 100; 25 by default. */
-  readonly limit?: number
-  /** `next_cursor` of the previous page. */
-  readonly cursor?: string
-}
+    readonly query: ListQuery
     readonly response: InternalPage<ConversationMessage>
   }
   readonly "PUT /internal/contacts/:id/opt-out": { readonly response: Contact }
@@ -1461,113 +1494,21 @@ export interface InternalRoutes {
   readonly "POST /internal/webhook/resume": { readonly body: ResumeWebhook; readonly response: ResumedWebhook }
   readonly "POST /internal/webhook/verify": { readonly body: VerifyDelivery; readonly response: VerifiedDelivery }
   readonly "GET /internal/webhook/deliveries": {
-    readonly query: {
-  readonly status?: "pending" | "held" | "delivered" | "exhausted" | "skipped"
-  readonly eventType?: EventType
-  /** Only deliveries of events about this message. */
-  readonly messageId?: string
-  /** Only deliveries whose last attempt had this outcome. */
-  readonly outcome?:
-    | "delivered"
-    | "dns"
-    | "connect"
-    | "tls"
-    | "timeout"
-    | "status"
-    | "redirect"
-    | "blocked_address"
-  readonly statusCode?: number
-  /** ISO 8601, to the day or finer; UTC if it has no offset. */
-  readonly since?: string | Date
-  /** ISO 8601, to the day or finer; UTC if it has no offset. */
-  readonly until?: string | Date
-  /** Items per page, 1 to 100; 25 by default. */
-  readonly limit?: number
-  /** `next_cursor` of the previous page. */
-  readonly cursor?: string
-}
+    readonly query: DeliveryQuery
     readonly response: InternalPage<Delivery>
   }
   readonly "GET /internal/webhook/deliveries/:id": { readonly response: DeliveryDetail }
   readonly "POST /internal/webhook/deliveries/:id/retry": { readonly response: Delivery }
   readonly "POST /internal/webhook/replays": { readonly body: CreateReplay; readonly response: Replay }
-  readonly "GET /internal/webhook/replays": {
-    readonly query: {
-  /** Items per page, 1 to 100; 25 by default. */
-  readonly limit?: number
-  /** `next_cursor` of the previous page. */
-  readonly cursor?: string
-}
-    readonly response: InternalPage<Replay>
-  }
+  readonly "GET /internal/webhook/replays": { readonly query: ListQuery; readonly response: InternalPage<Replay> }
   readonly "GET /internal/webhook/replays/:id": { readonly response: Replay }
   readonly "DELETE /internal/webhook/replays/:id": { readonly response: undefined }
-  readonly "GET /internal/events": {
-    readonly query: {
-  /** ISO 8601, to the day or finer; UTC if it has no offset. */
-  readonly since?: string | Date
-  readonly type?: EventType
-  /** Only events about this message. */
-  readonly messageId?: string
-  /** Items per page, 1 to 100; 25 by default. */
-  readonly limit?: number
-  /** `next_cursor` of the previous page. */
-  readonly cursor?: string
-}
-    readonly response: Page<Event>
-  }
+  readonly "GET /internal/events": { readonly query: InternalEventQuery; readonly response: Page<Event> }
   readonly "GET /internal/events/:id": { readonly response: Event }
-  readonly "GET /internal/requests": {
-    readonly query: {
-  /** Only requests that were refused. */
-  readonly refused?: boolean
-  /** Only requests that were refused for this reason, or with this code if it has none. */
-  readonly reason?: string
-  /** Items per page, 1 to 100; 25 by default. */
-  readonly limit?: number
-  /** `next_cursor` of the previous page. */
-  readonly cursor?: string
-}
-    readonly response: RequestPage
-  }
-  readonly "GET /internal/audit": {
-    readonly query: {
-  /** Only changes by this person. */
-  readonly userId?: string
-  /** Only changes of the resource with this id. */
-  readonly target?: string
-  /** Items per page, 1 to 100; 25 by default. */
-  readonly limit?: number
-  /** `next_cursor` of the previous page. */
-  readonly cursor?: string
-}
-    readonly response: InternalPage<AuditEntry>
-  }
-  readonly "GET /internal/alerts": {
-    readonly query: {
-  /** Only alerts that are still open. */
-  readonly open?: boolean
-  /** Items per page, 1 to 100; 25 by default. */
-  readonly limit?: number
-  /** `next_cursor` of the previous page. */
-  readonly cursor?: string
-}
-    readonly response: InternalPage<Alert>
-  }
+  readonly "GET /internal/requests": { readonly query: RequestQuery; readonly response: RequestPage }
+  readonly "GET /internal/audit": { readonly query: AuditQuery; readonly response: InternalPage<AuditEntry> }
+  readonly "GET /internal/alerts": { readonly query: AlertQuery; readonly response: InternalPage<Alert> }
   readonly "GET /internal/alerts/settings": { readonly response: AlertSettings }
   readonly "PUT /internal/alerts/settings": { readonly body: AlertSettings; readonly response: AlertSettings }
-  readonly "GET /internal/stream": {
-    readonly query: {
-  /** Also stream the events that are recorded from now on. */
-  readonly receive?: "events"
-}
-    readonly response: undefined
-  }
-  readonly "GET /internal/usage": {
-    readonly query: {
-  /** 1, 7, 30 or 90 days up to now; a week if omitted. */
-  readonly period?: "day" | "week" | "month" | "quarter"
-}
-    readonly response: Usage
-  }
+  readonly "GET /internal/usage": { readonly query: UsageQuery; readonly response: Usage }
 }

@@ -827,25 +827,38 @@ export interface OptOut {
   /** `null` if the customer is not opted out. */
   readonly opted_out_at: string | null
   /** Who opted the customer out; `null` if nobody did. */
-  readonly source: "customer" | "provider" | "api" | "person" | "import" | null
+  readonly source: OptOutSource | null
+}
+
+/** Who opted a customer out. */
+export type OptOutSource = "customer" | "provider" | "api" | "person" | "import"
+
+/** Query parameters of every list. */
+export interface ListQuery {
+  /** Items per page, 1 to 100; 25 by default. */
+  readonly limit?: number
+  /** `next_cursor` (`nextCursor`) of a page: continues after it. */
+  readonly cursor?: string
 }
 
 /** The filters of the list of messages (contract §3). */
 export interface MessageQuery {
   readonly status?: MessageStatus
+  /** Any name of a customer; finds what was sent to each of their names. */
   readonly to?: string
-  /** ISO 8601, to the day or finer; UTC if it has no offset. */
+  /** Only messages created at or after this time. */
   readonly since?: string | Date
-  /** ISO 8601, to the day or finer; UTC if it has no offset. */
+  /** Only messages created before this time. */
   readonly until?: string | Date
   /** Exactly as given in the send. */
   readonly client_reference?: string
+  /** Any name of a customer: lists the conversation with them, in both directions. */
   readonly contact?: string
   /** Only messages in this direction; without `contact`, `inbound` lists what any customer wrote. */
   readonly direction?: "inbound" | "outbound"
   /** Items per page, 1 to 100; 25 by default. */
   readonly limit?: number
-  /** `next_cursor` of the previous page. */
+  /** `next_cursor` (`nextCursor`) of a page: continues after it. */
   readonly cursor?: string
 }
 
@@ -857,18 +870,18 @@ export interface TemplateQuery {
   readonly name?: string
   /** Items per page, 1 to 100; 25 by default. */
   readonly limit?: number
-  /** `next_cursor` of the previous page. */
+  /** `next_cursor` (`nextCursor`) of a page: continues after it. */
   readonly cursor?: string
 }
 
 /** The filters of the list under `/v1`. */
 export interface EventQuery {
-  /** ISO 8601, to the day or finer; UTC if it has no offset. */
+  /** Only events recorded at or after this time. */
   readonly since?: string | Date
   readonly type?: EventType
   /** Items per page, 1 to 100; 25 by default. */
   readonly limit?: number
-  /** `next_cursor` of the previous page. */
+  /** `next_cursor` (`nextCursor`) of a page: continues after it. */
   readonly cursor?: string
   /** Which events come first; `oldest` if omitted. */
   readonly order?: "oldest" | "newest"

@@ -13,7 +13,6 @@ import * as FailureRate from "./FailureRate.ts"
 import type { Expected, Forecast } from "./Forecast.ts"
 import type { QuietHours } from "./QuietHours.ts"
 
-/** From `draft` to `completed` or `cancelled`; `running` and `paused` alternate. */
 export const CampaignStatus = Schema.Literals([
   "draft",
   "checking",
@@ -23,10 +22,12 @@ export const CampaignStatus = Schema.Literals([
   "paused",
   "completed",
   "cancelled"
-])
+]).annotate({
+  identifier: "CampaignStatus",
+  description: "From `draft` to `completed` or `cancelled`; `running` and `paused` alternate."
+})
 export type CampaignStatus = typeof CampaignStatus.Type
 
-/** Why a campaign is paused: a person did it, or it paused itself. */
 export const PauseReason = Schema.Literals([
   "person",
   "template_not_approved",
@@ -36,7 +37,10 @@ export const PauseReason = Schema.Literals([
   "failure_rate",
   "provider_policy",
   "restored"
-])
+]).annotate({
+  identifier: "PauseReason",
+  description: "Why a campaign is paused: a person did it, or it paused itself."
+})
 export type PauseReason = typeof PauseReason.Type
 
 const reasons: { readonly [reason in PauseReason]: string } = {

@@ -16,10 +16,12 @@ export const TimeOfDay = Schema.String.check(
   })
 )
 
-/** From the first time of day to the second one, on the same day or the next. */
 export const QuietHours = Schema.Struct({ from: TimeOfDay, to: TimeOfDay }).check(
   Schema.makeFilter(({ from, to }) => from !== to || { path: ["to"], issue: "must differ from the time in from" })
-)
+).annotate({
+  identifier: "QuietHours",
+  description: "A daily period, over midnight if it ends earlier than it begins: times of day as `HH:MM`."
+})
 export type QuietHours = typeof QuietHours.Type
 
 /** The name of a time zone of the IANA database: `Europe/Paris`. */

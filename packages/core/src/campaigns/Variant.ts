@@ -7,8 +7,10 @@ import type { CampaignId } from "../Id.ts"
 import type { TemplateContent } from "../messages/TemplateContent.ts"
 import * as Split from "./Split.ts"
 
-/** `a` is the campaign's template, `b` the other one. */
-export const Variant = Schema.Literals(["a", "b"])
+export const Variant = Schema.Literals(["a", "b"]).annotate({
+  identifier: "CampaignVariant",
+  description: "The variant of a campaign's template: `a` is `template`, `b` is `templateB`."
+})
 export type Variant = typeof Variant.Type
 
 /** The share of customers who get variant `b`. Equal halves tell most about a difference. */

@@ -22,11 +22,11 @@ export const EventType = Schema.Literals([
 ]).annotate({ identifier: "EventType", description: "What an event reports." })
 export type EventType = typeof EventType.Type
 
-/**
- * The shape of the body. `combined` is the union of the two shapes in the specification; `a` and `b` are each exactly
- * one of them.
- */
-export const Envelope = Schema.Literals(["combined", "a", "b"])
+export const Envelope = Schema.Literals(["combined", "a", "b"]).annotate({
+  identifier: "Envelope",
+  description: "The envelope of a webhook's events: `combined` is the union of the two shapes in the specification; " +
+    "`a` and `b` are each exactly one of them."
+})
 export type Envelope = typeof Envelope.Type
 
 /** The `data` of an event in combined form, with the field names of the wire format. */

@@ -4,14 +4,14 @@
 import { Schema } from "effect"
 import { Forbidden } from "../Errors.ts"
 
-/** What keys may be allowed to do. Which endpoint requires which scope is declared at the endpoint. */
+/** Which endpoint requires which scope is declared at the endpoint. */
 export const ApiScope = Schema.Literals([
   "messages:send",
   "messages:read",
   "media:write",
   "contacts:write",
   "campaigns:write"
-])
+]).annotate({ identifier: "ApiScope", description: "What a key may do." })
 export type ApiScope = typeof ApiScope.Type
 
 /** All scopes, in the order in which keys list theirs. */

@@ -6,11 +6,13 @@ import { Forbidden } from "../Errors.ts"
 import type { UserId, WorkspaceId } from "../Id.ts"
 import type { Instant } from "../Time.ts"
 
-/**
- * From least to most: `member` reads, `developer` also changes keys and the webhook, `admin` also members, `owner`
- * everything.
- */
-export const Role = Schema.Literals(["member", "developer", "admin", "owner"])
+/** From least to most. */
+export const Role = Schema.Literals(["member", "developer", "admin", "owner"]).annotate({
+  identifier: "Role",
+  description:
+    "The roles, from the fewest to the most permissions: `member` reads, `developer` also changes keys and " +
+    "the webhook, `admin` also members, `owner` everything."
+})
 export type Role = typeof Role.Type
 
 /** A person who can sign in, whatever workspaces they are a member of. */

@@ -9,7 +9,10 @@ import { Language, ParameterFormat } from "./Template.ts"
 const samples = (max: number) => Schema.Array(PlainText.between(1, max)).check(Schema.isMaxLength(100))
 
 const NamedSamples = Schema.Array(
-  Schema.Struct({ param_name: PlainText.between(1, 64), example: PlainText.between(1, 1024) })
+  Schema.Struct({ param_name: PlainText.between(1, 64), example: PlainText.between(1, 1024) }).annotate({
+    identifier: "NamedSample",
+    description: "A sample value of a named placeholder."
+  })
 ).check(Schema.isMaxLength(100))
 
 const Header = Schema.Struct({
@@ -19,27 +22,36 @@ const Header = Schema.Struct({
   example: Schema.optionalKey(Schema.Struct({
     header_text: Schema.optionalKey(samples(60)),
     header_text_named_params: Schema.optionalKey(NamedSamples),
-    header_handle: Schema.optionalKey(samples(8192)),
-    /** In place of a handle: the id of a file of the workspace, which the provider gets a copy of. */
-    media: Schema.optionalKey(PlainText.between(1, 64))
+    header_handle: Schema.optionalKey(samples(8192)).annotateKey({ description: "The handle of one uploaded file" }),
+    media: Schema.optionalKey(PlainText.between(1, 64)).annotateKey({
+      description: "In place of a handle: the id of a file of the workspace, which the provider gets a copy of"
+    })
   }))
+}).annotate({
+  identifier: "HeaderComponent",
+  description: "Text with one placeholder at most, a file or a location."
 })
 
 const Body = Schema.Struct({
   type: Schema.Literal("BODY"),
   text: Schema.optionalKey(PlainText.between(1, 1024)),
   example: Schema.optionalKey(Schema.Struct({
-    body_text: Schema.optionalKey(Schema.Array(samples(1024)).check(Schema.isMinLength(1), Schema.isMaxLength(1))),
+    body_text: Schema.optionalKey(
+      Schema.Array(samples(1024)).check(Schema.isMinLength(1), Schema.isMaxLength(1))
+    ).annotateKey({ description: "One list, with a value for each placeholder" }),
     body_text_named_params: Schema.optionalKey(NamedSamples)
   })),
   add_security_recommendation: Schema.optionalKey(Schema.Boolean)
+}).annotate({
+  identifier: "BodyComponent",
+  description: "The text, which an authentication template leaves to the provider."
 })
 
 const Footer = Schema.Struct({
   type: Schema.Literal("FOOTER"),
   text: Schema.optionalKey(PlainText.between(1, 60)),
   code_expiration_minutes: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 90 })))
-})
+}).annotate({ identifier: "FooterComponent", description: "A line below the text, without placeholders." })
 
 const label = PlainText.between(1, 25)
 
@@ -86,12 +98,12 @@ const Button = Schema.Union([
       ).check(Schema.isMinLength(1), Schema.isMaxLength(5))
     )
   })
-])
+]).annotate({ identifier: "ButtonComponent", description: "A button." })
 
 const Buttons = Schema.Struct({
   type: Schema.Literal("BUTTONS"),
   buttons: Schema.Array(Button).check(Schema.isMinLength(1), Schema.isMaxLength(10))
-})
+}).annotate({ identifier: "ButtonsComponent", description: "One to ten buttons." })
 
 const Offer = Schema.Struct({
   type: Schema.Literal("LIMITED_TIME_OFFER"),
@@ -99,7 +111,7 @@ const Offer = Schema.Struct({
     text: PlainText.between(1, 16),
     has_expiration: Schema.optionalKey(Schema.Boolean)
   })
-})
+}).annotate({ identifier: "OfferComponent", description: "An offer that ends, in a marketing template." })
 
 const Carousel = Schema.Struct({
   type: Schema.Literal("CAROUSEL"),
@@ -111,20 +123,25 @@ const Carousel = Schema.Struct({
       )
     })
   ).check(Schema.isMinLength(2), Schema.isMaxLength(10))
-})
+}).annotate({ identifier: "CarouselComponent", description: "Two to ten cards with the same components." })
 
-/** The part of a template, as the provider has it. */
-export const Component = Schema.Union([Header, Body, Footer, Buttons, Offer, Carousel])
+export const Component = Schema.Union([Header, Body, Footer, Buttons, Offer, Carousel]).annotate({
+  identifier: "TemplateComponent",
+  description: "A part of a template, as the provider has it. Each type occurs once at most, and a body is required."
+})
 export type Component = typeof Component.Type
 
 const components = Schema.Array(Component).check(Schema.isMinLength(1), Schema.isMaxLength(6))
 
-/** What a template is for. The provider judges and prices templates by it, and may change it. */
-export const Category = Schema.Literals(["marketing", "utility", "authentication"])
+export const Category = Schema.Literals(["marketing", "utility", "authentication"]).annotate({
+  identifier: "TemplateCategory",
+  description: "What a template is for. The provider judges and prices templates by it, and may change it."
+})
 export type Category = typeof Category.Type
 
-/** How long the provider tries to deliver a message, in seconds. -1 is the provider's own 30 days. */
-const ttl = Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: -1, maximum: 2_592_000 })))
+const ttl = Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: -1, maximum: 2_592_000 }))).annotateKey({
+  description: "How long the provider tries to deliver a message, in seconds. -1 is the provider's own 30 days"
+})
 
 const name = /^[a-z0-9_]{1,512}$/u
 
@@ -135,20 +152,19 @@ export const TemplateDraft = Schema.Struct({
       message: "must have 1 to 512 lower-case letters, digits and underscores",
       toJsonSchema: () => ({ pattern: name.source, maxLength: 512 })
     })
-  ),
+  ).annotateKey({ description: "Lower-case letters, digits and underscores" }),
   language: Language,
   category: Category,
-  /** `positional` if omitted. */
-  parameterFormat: Schema.optionalKey(ParameterFormat),
+  parameterFormat: Schema.optionalKey(ParameterFormat).annotateKey({ description: "`positional` if omitted" }),
   components,
   messageSendTtlSeconds: ttl
 })
 export type TemplateDraft = typeof TemplateDraft.Type
 
-/** A change of a template. Omitted fields stay; components are replaced as a whole. */
+/** A change of a template. Omitted fields stay. */
 export const TemplateEdit = Schema.Struct({
   category: Schema.optionalKey(Category),
-  components: Schema.optionalKey(components),
+  components: Schema.optionalKey(components).annotateKey({ description: "Replace the old ones as a whole" }),
   messageSendTtlSeconds: ttl
 }).check(
   Schema.makeFilter(

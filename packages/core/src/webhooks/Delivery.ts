@@ -9,7 +9,10 @@ import * as RetrySchedule from "./RetrySchedule.ts"
 import * as Webhook from "./Webhook.ts"
 
 /** `held` is not stored: it is the status shown for `pending` while the webhook is paused. */
-export const DeliveryStatus = Schema.Literals(["pending", "held", "delivered", "exhausted", "skipped"])
+export const DeliveryStatus = Schema.Literals(["pending", "held", "delivered", "exhausted", "skipped"]).annotate({
+  identifier: "DeliveryStatus",
+  description: "`pending` is being attempted, `held` waits for the webhook's resume; the last three are final."
+})
 export type DeliveryStatus = typeof DeliveryStatus.Type
 
 /**
@@ -51,7 +54,6 @@ export interface Delivery {
   readonly completedAt: Instant | null
 }
 
-/** The outcome of an attempt. Only status 200 within the deadline is `delivered`. */
 export const AttemptOutcome = Schema.Literals([
   "delivered",
   "dns",
@@ -61,7 +63,10 @@ export const AttemptOutcome = Schema.Literals([
   "status",
   "redirect",
   "blocked_address"
-])
+]).annotate({
+  identifier: "AttemptOutcome",
+  description: "The outcome of an attempt. Only status 200 within the deadline is `delivered`."
+})
 export type AttemptOutcome = typeof AttemptOutcome.Type
 
 /** A receiver's response: its headers and at most 16 KiB of its body. */

@@ -1,7 +1,7 @@
 /**
  * `/internal/stream`: the changes in the session's workspace, as server-sent events.
  */
-import { Api, Caller } from "@wac/api"
+import { Api, Caller, type StreamApi } from "@wac/api"
 import { Accounts, type Change, Changes, PageReceiver, type Session, Stopping, StoreError } from "@wac/core"
 import { Duration, Effect, Exit, Scope, Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
@@ -20,7 +20,9 @@ const utf8 = new TextEncoder()
 
 const opening = utf8.encode(": here\n\n")
 const heartbeat = utf8.encode(": still here\n\n")
-const frame = (event: string, data: object) => utf8.encode(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`)
+type Events = typeof StreamApi.events
+const frame = <Name extends keyof Events>(event: Name, data: Events[Name]["Encoded"]) =>
+  utf8.encode(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`)
 
 export const layer = HandlerGroup.layer(
   Effect.gen(function*() {
