@@ -121,7 +121,10 @@ writeFileSync(join(to, "package.json"), `${JSON.stringify(manifest(), undefined,
 const folders = foldersOf(metafile)
 writeFileSync(join(to, "THIRD-PARTY-NOTICES.txt"), noticesOf(folders))
 const [, ...pages] = readFileSync(join(root, "packages/http/dist/dashboard/sources"), "utf8").split("\n")
-const materials = [...folders, ...[...pages, ...installed.map((name) => `node_modules/${name}`)].map((path) => join(root, path))]
+const materials = [
+  ...folders,
+  ...[...pages, ...installed.map((name) => `node_modules/${name}`)].map((path) => join(root, path))
+]
 writeFileSync(
   join(to, "sbom.cdx.json"),
   `${JSON.stringify(materialsOf([...new Set(materials)].sort()), undefined, 2)}\n`

@@ -9,6 +9,7 @@ import { Console, Context, Effect, Layer, Redacted, type Scope } from "effect"
 import { randomBytes } from "node:crypto"
 import { because, BenchFailed } from "./BenchFailed.ts"
 import * as CapacityDays from "./CapacityDays.ts"
+import * as CapacityDead from "./CapacityDead.ts"
 import * as CapacityPartitions from "./CapacityPartitions.ts"
 import * as Child from "./Child.ts"
 import type { Options, Question, Ready } from "./CloudApiProcess.ts"
@@ -104,15 +105,15 @@ const world = Effect.fnUntraced(function*(cluster: Database.Cluster) {
   return { database, pid, target: { url, apiKey: String(body["apiKey"]) } }
 })
 
-/** Waits until every message has been read and all of its events are delivered. */
-const settled = Effect.fnUntraced(function*({ query }: Database.Database, messages: number) {
+/** Waits until every message has been read, and so many events are delivered. */
+const settled = Effect.fnUntraced(function*({ query }: Database.Database, delivered: number) {
   let left = Infinity
   let since = Time.monotonic()
   for (;;) {
     const [row] = yield* query(
       `select (select count(*) from messages where status <> 'read')
         + greatest(0, $1 - (select count(*) from deliveries where status = 'delivered')) as left`,
-      [3 * messages]
+      [delivered]
     )
     const found = Number(row!["left"])
     if (found === 0) return
@@ -159,19 +160,19 @@ export const run = ({ days, messages }: Plan): Effect.Effect<void, BenchFailed, 
 
     const processor = Effect.all([Effect.promise(() => ProcessUse.processorTime(pid)), cluster.processor])
     const [server, postgres] = yield* processor
-    const sent = yield* Written.during(
-      database,
+    const send = (count: number) =>
       Effect.gen(function*() {
+        const [row] = yield* database.query("select count(*) as delivered from deliveries where status = 'delivered'")
         const { perSecond } = yield* loader.run({
           connections,
-          until: { sends: messages },
+          until: { sends: count },
           target,
           expected: "\"status\":\"sent\""
         })
-        yield* settled(database, messages)
+        yield* settled(database, Number(row!["delivered"]) + 3 * count)
         return perSecond
       })
-    )
+    const sent = yield* Written.during(database, send(messages))
     const [serverAfter, postgresAfter] = yield* processor
     const each = (name: string, value: number, digits = 0) =>
       Console.log(`${name}  ${Report.decimals(value / messages, digits)}`)
@@ -209,6 +210,16 @@ export const run = ({ days, messages }: Plan): Effect.Effect<void, BenchFailed, 
       ])
     )
 
+    // nobody has changed a page since
+    yield* cluster.checkpoint
+    const few = Math.ceil(messages / 20)
+    const beside = yield* Written.during(database, send(few))
+    yield* Console.log(
+      `\nbytes of WAL a message, of the first ${Report.whole(few)} after a checkpoint, beside ${days} days  ` +
+        `${Report.whole(beside.bytes / few)}, of them copies of pages ${Report.whole(beside.pageBytes / few)}`
+    )
+    yield* forgetKeys(storage, database)
+    yield* CapacityDead.run(database)
     yield* CapacityPartitions.run(database, firstDay)
 
     const deleted = yield* Written.during(database, forget(storage, firstDay))
@@ -219,7 +230,9 @@ export const run = ({ days, messages }: Plan): Effect.Effect<void, BenchFailed, 
     const rest = yield* Written.during(database, forget(storage, farAway))
     yield* database.tidy
     yield* Console.log(`the rest deleted as rows  ${Written.cost(rest)}`)
-    yield* Console.log(`\nAfter all was deleted and vacuumed\n${Written.table(copied(yield* Written.sizes(database)), messages * days)}`)
+    yield* Console.log(
+      `\nAfter all was deleted and vacuumed\n${Written.table(copied(yield* Written.sizes(database)), messages * days)}`
+    )
     const rebuilt = yield* Written.during(
       database,
       Effect.forEach(

@@ -70,7 +70,9 @@ const timed = ({ query }: Database, statement: string) =>
     const times: Array<{ readonly planning: number; readonly execution: number }> = []
     for (let n = 0; n < 21; n++) {
       const [row] = yield* query(`explain (analyze, timing off, format json) ${statement}`)
-      const [plan] = row!["QUERY PLAN"] as ReadonlyArray<{ readonly "Planning Time": number; readonly "Execution Time": number }>
+      const [plan] = row!["QUERY PLAN"] as ReadonlyArray<
+        { readonly "Planning Time": number; readonly "Execution Time": number }
+      >
       times.push({ planning: plan!["Planning Time"], execution: plan!["Execution Time"] })
     }
     return {

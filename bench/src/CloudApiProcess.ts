@@ -28,7 +28,9 @@ class Simulated extends Context.Service<Simulated, CloudApi.CloudApi>()("@wac/be
 
 /** By default no reports, whose cost is that of other measurements. No limit of a pair. */
 const settingsOf = ({ reports }: Options): CloudApi.Options["settings"] =>
-  reports ? { pairLimit: false, lanes: 8 } : { sentAfter: null, deliveredAfter: null, readAfter: null, pairLimit: false }
+  reports
+    ? { pairLimit: false, lanes: 8 }
+    : { sentAfter: null, deliveredAfter: null, readAfter: null, pairLimit: false }
 
 const layer = (options: Options) =>
   Layer.effect(

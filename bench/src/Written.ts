@@ -23,7 +23,10 @@ const written = ({ query }: Database) =>
   )
 
 /** Measures an activity. No other one may write to the server meanwhile. */
-export const during = <A, E>(database: Database, activity: Effect.Effect<A, E>): Effect.Effect<Cost<A>, E | BenchFailed> =>
+export const during = <A, E>(
+  database: Database,
+  activity: Effect.Effect<A, E>
+): Effect.Effect<Cost<A>, E | BenchFailed> =>
   Effect.gen(function*() {
     const before = yield* written(database)
     const startedAt = Time.monotonic()

@@ -25,7 +25,9 @@ const released = (options: { readonly base?: string; readonly key?: string } = {
       commands.push([program, ...args].join(" "))
       const metadata = args.find((arg) => arg.startsWith("--metadata-file="))?.split("=")[1]
       if (metadata !== undefined) writeFileSync(metadata, JSON.stringify({ "containerimage.digest": digestOf("c") }))
-      return args.includes("inspect") ? options.base ?? `${digestOf(args.at(-1)!.includes("alpine") ? "a" : "b")}\n` : ""
+      return args.includes("inspect")
+        ? options.base ?? `${digestOf(args.at(-1)!.includes("alpine") ? "a" : "b")}\n`
+        : ""
     })
   return { release, commands }
 }

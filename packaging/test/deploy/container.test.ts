@@ -36,8 +36,8 @@ import {
 import { tmpdir } from "node:os"
 import { delimiter, dirname, join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it, onTestFinished } from "vitest"
-import { root } from "../../Published.ts"
 import * as ImageRelease from "../../ImageRelease.ts"
+import { root } from "../../Published.ts"
 import * as Image from "./Image.ts"
 
 const text = readFileSync(join(root, "deploy/Containerfile"), "utf8")

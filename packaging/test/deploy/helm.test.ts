@@ -45,7 +45,10 @@ const cases = {
     image: { repository: "registry.example.com/wac", digest: `sha256:${"0".repeat(64)}` },
     imagePullSecrets: [{ name: "registry" }],
     autoscaling: { enabled: true },
-    environment: { PUBLIC_URL: "https://wac.example.com/?a=1&b=\"2\"", WAC_LIMITS: "{\"pair\":{\"everySeconds\":6,\"burst\":45}}" },
+    environment: {
+      PUBLIC_URL: "https://wac.example.com/?a=1&b=\"2\"",
+      WAC_LIMITS: "{\"pair\":{\"everySeconds\":6,\"burst\":45}}"
+    },
     secret: { name: "other", keys: [...values.secret.keys, "WHATSAPP_ACCESS_TOKEN"] },
     serviceMonitor: { enabled: true, labels: { release: "prometheus" } },
     podAnnotations: { "example.com/team": "messages" },
@@ -210,7 +213,10 @@ describe("the Helm chart", goNeeded, () => {
     const manifests = manifestsOf("everything")
     assert.notProperty(oneOf(manifests, "Deployment").spec, "replicas")
     const { spec } = oneOf(manifests, "HorizontalPodAutoscaler")
-    assert.deepInclude(spec, { minReplicas: values.autoscaling.minReplicas, maxReplicas: values.autoscaling.maxReplicas })
+    assert.deepInclude(spec, {
+      minReplicas: values.autoscaling.minReplicas,
+      maxReplicas: values.autoscaling.maxReplicas
+    })
     assert.deepEqual(spec.scaleTargetRef, { apiVersion: "apps/v1", kind: "Deployment", name: "shop" })
     assert.deepEqual(named(manifestsOf("standard"), "HorizontalPodAutoscaler"), [])
   })
