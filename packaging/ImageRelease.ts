@@ -33,7 +33,7 @@ export interface Released {
   readonly bases: Readonly<Record<string, string>>
 }
 
-export const platforms: ReadonlyArray<string> = ["linux/amd64", "linux/arm64"]
+const platforms: ReadonlyArray<string> = ["linux/amd64", "linux/arm64"]
 
 /** The base images of a container file, by the arguments that replace them. */
 export const basesOf = (containerfile: string): ReadonlyMap<string, string> =>

@@ -5,7 +5,7 @@
  */
 import { DeliveryStore, EventStore, MessageStore, StorageTime } from "@wac/core"
 import { PostgresStorage } from "@wac/postgres"
-import { Console, Context, Effect, Layer, Redacted, type Scope } from "effect"
+import { Clock, Console, Context, Effect, Layer, Redacted, type Scope } from "effect"
 import { randomBytes } from "node:crypto"
 import { because, BenchFailed } from "./BenchFailed.ts"
 import * as CapacityDays from "./CapacityDays.ts"
@@ -74,7 +74,7 @@ const gigabytes = (bytes: number): string =>
   `${(bytes / 1e9).toLocaleString("en-US", { maximumFractionDigits: bytes < 1e10 ? 1 : 0 })} GB`
 
 /** The bytes per message that a month of messages leaves on disk in the long run, by table. */
-export const disk = (
+const disk = (
   perMessage: ReadonlyMap<string, number>,
   perMonth: number
 ): number =>
@@ -144,7 +144,7 @@ type Stores = DeliveryStore.DeliveryStore | EventStore.EventStore | MessageStore
 const forgetKeys = Effect.fnUntraced(function*(storage: Context.Context<Stores>, { query }: Database.Database) {
   const { sweep } = Context.get(storage, MessageStore.MessageStore)
   for (;;) {
-    yield* sweep(Date.now() + 25 * hour).pipe(Effect.mapError(because("the sweep")))
+    yield* sweep((yield* Clock.currentTimeMillis) + 25 * hour).pipe(Effect.mapError(because("the sweep")))
     const [row] = yield* query("select count(*) as left from message_deadlines")
     if (Number(row!["left"]) === 0) return
   }
@@ -160,11 +160,11 @@ export const run = ({ days, messages }: Plan): Effect.Effect<void, BenchFailed, 
 
     const processor = Effect.all([Effect.promise(() => ProcessUse.processorTime(pid)), cluster.processor])
     const [server, postgres] = yield* processor
-    const send = (count: number) =>
+    const send = (count: number, callers: number) =>
       Effect.gen(function*() {
         const [row] = yield* database.query("select count(*) as delivered from deliveries where status = 'delivered'")
         const { perSecond } = yield* loader.run({
-          connections,
+          connections: callers,
           until: { sends: count },
           target,
           expected: "\"status\":\"sent\""
@@ -172,7 +172,7 @@ export const run = ({ days, messages }: Plan): Effect.Effect<void, BenchFailed, 
         yield* settled(database, Number(row!["delivered"]) + 3 * count)
         return perSecond
       })
-    const sent = yield* Written.during(database, send(messages))
+    const sent = yield* Written.during(database, send(messages, connections))
     const [serverAfter, postgresAfter] = yield* processor
     const each = (name: string, value: number, digits = 0) =>
       Console.log(`${name}  ${Report.decimals(value / messages, digits)}`)
@@ -196,7 +196,7 @@ export const run = ({ days, messages }: Plan): Effect.Effect<void, BenchFailed, 
     yield* database.tidy
     const sentSizes = yield* Written.sizes(database)
     yield* Console.log(`\nOn disk, sent\n${Written.table(sentSizes, messages)}`)
-    const firstDay = Date.now() + 12 * hour
+    const firstDay = (yield* Clock.currentTimeMillis) + 12 * hour
     yield* CapacityDays.copy(database, days - 1)
     yield* database.tidy
     const full = yield* Written.sizes(database)
@@ -213,7 +213,7 @@ export const run = ({ days, messages }: Plan): Effect.Effect<void, BenchFailed, 
     // nobody has changed a page since
     yield* cluster.checkpoint
     const few = Math.ceil(messages / 20)
-    const beside = yield* Written.during(database, send(few))
+    const beside = yield* Written.during(database, send(few, 8))
     yield* Console.log(
       `\nbytes of WAL a message, of the first ${Report.whole(few)} after a checkpoint, beside ${days} days  ` +
         `${Report.whole(beside.bytes / few)}, of them copies of pages ${Report.whole(beside.pageBytes / few)}`

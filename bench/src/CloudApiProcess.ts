@@ -27,7 +27,7 @@ export type Arrival = CloudApi.Arrival
 class Simulated extends Context.Service<Simulated, CloudApi.CloudApi>()("@wac/bench/CloudApiProcess/Simulated") {}
 
 /** By default no reports, whose cost is that of other measurements. No limit of a pair. */
-const settingsOf = ({ reports }: Options): CloudApi.Options["settings"] =>
+const settingsOf = ({ reports }: Options): NonNullable<CloudApi.Options["settings"]> =>
   reports
     ? { pairLimit: false, lanes: 8 }
     : { sentAfter: null, deliveredAfter: null, readAfter: null, pairLimit: false }
