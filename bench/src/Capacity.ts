@@ -3,7 +3,7 @@
  * old messages costs and leaves. Every message is sent over HTTP, reported as sent, delivered and read by posts of the
  * simulated Cloud API, and each of its three events is delivered to a receiver.
  */
-import { DeliveryStore, EventStore, MessageStore, StorageTime } from "@wac/core"
+import { DeliveryStore, EventStore, MessageStore, Retention, StorageTime } from "@wac/core"
 import { PostgresStorage } from "@wac/postgres"
 import { Clock, Console, Context, Effect, Layer, Redacted, type Scope } from "effect"
 import { randomBytes } from "node:crypto"
@@ -48,18 +48,18 @@ const limits = JSON.stringify({
 
 const hour = 3_600_000
 
-/** How long the tables keep their rows by default, in days; undefined for tables that do not grow with messages. */
-const keptFor = {
-  messages: 400,
-  message_names: 400,
-  conversations: 400,
-  events: 30,
-  deliveries: 30,
-  attempts: 30,
-  requests: 7,
-  inbound_posts: 7,
-  inbound_post_bodies: 7
-} as const satisfies Record<string, number>
+/** By which retention the tables lose the rows of messages. */
+const kinds = {
+  messages: "messages",
+  message_names: "messages",
+  conversations: "messages",
+  events: "events",
+  deliveries: "events",
+  attempts: "attempts",
+  requests: "requests",
+  inbound_posts: "inbound",
+  inbound_post_bodies: "inbound"
+} as const satisfies Record<string, Retention.Kind>
 
 /** Later than the time in any identifier of a copy. */
 const farAway = 2 ** 46
@@ -73,13 +73,10 @@ const volumes = [1_000_000, 10_000_000, 100_000_000]
 const gigabytes = (bytes: number): string =>
   `${(bytes / 1e9).toLocaleString("en-US", { maximumFractionDigits: bytes < 1e10 ? 1 : 0 })} GB`
 
-/** The bytes per message that a month of messages leaves on disk in the long run, by table. */
-const disk = (
-  perMessage: ReadonlyMap<string, number>,
-  perMonth: number
-): number =>
-  Object.entries(keptFor).reduce(
-    (sum, [table, days]) => sum + (perMessage.get(table) ?? 0) * perMonth * days / 30,
+/** The bytes that a number of messages a month takes in the long run, by the bytes a message of each table. */
+const disk = (perMessage: ReadonlyMap<string, number>, perMonth: number): number =>
+  Object.entries(kinds).reduce(
+    (sum, [table, kind]) => sum + (perMessage.get(table) ?? 0) * perMonth * Retention.standard[kind] / 30,
     0
   )
 
