@@ -161,7 +161,7 @@ export const run = ({ days, messages }: Plan): Effect.Effect<void, BenchFailed, 
       Effect.gen(function*() {
         const [row] = yield* database.query("select count(*) as delivered from deliveries where status = 'delivered'")
         const { perSecond } = yield* loader.run({
-          connections: callers,
+          connections: Math.min(callers, count),
           until: { sends: count },
           target,
           expected: "\"status\":\"sent\""
