@@ -169,7 +169,8 @@ describe.each(ways)("through %s", (_, reach) => {
       ["/healthz", "GET, HEAD"],
       ["/docs", "GET, HEAD"],
       ["/openapi.json", "GET, HEAD"],
-      ["/llms.txt", "GET, HEAD"]
+      ["/llms.txt", "GET, HEAD"],
+      ["/postman.json", "GET, HEAD"]
     ] as const
     for (const [path, allow] of paths) {
       for (const method of ["DELETE", "PATCH", "PUT", "OPTIONS"]) {

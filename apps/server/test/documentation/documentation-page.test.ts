@@ -15,6 +15,8 @@ const files = [
   ["/docs/reference.js", "text/javascript; charset=utf-8"],
   ["/docs/reference.css", "text/css; charset=utf-8"],
   ["/openapi.json", "application/json"],
+  ["/postman.json", "application/json"],
+  ["/schemas/events.json", "application/json"],
   ["/llms.txt", "text/plain; charset=utf-8"],
   ["/docs/operating.md", "text/markdown; charset=utf-8"]
 ] as const

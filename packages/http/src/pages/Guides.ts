@@ -2,7 +2,7 @@
  * `/docs/NAME.md`: the project's guides as Markdown, and `/llms.txt` (llmstxt.org), which lists them and the other
  * documentation for programs that read it on a person's behalf. Open to everybody, as all documentation.
  */
-import { ErrorAddress } from "@wac/api"
+import { ErrorAddress, EventSchemas, PostmanCollection } from "@wac/api"
 import { Context, Effect } from "effect"
 import { HttpRouter, HttpServerRequest } from "effect/http"
 import { MountPath } from "../MountPath.ts"
@@ -79,6 +79,8 @@ export const listOf = (guides: ReadonlyArray<Guide>, base: string): string => {
     "## Reference",
     [
       `- [OpenAPI](${base}/openapi.json): Every endpoint, with examples and with the events that webhooks get.`,
+      `- [Events](${base}${EventSchemas.path}): The events that webhooks get, as JSON Schema.`,
+      `- [Postman collection](${base}${PostmanCollection.path}): Every endpoint as a request for Postman.`,
       `- [Errors](${base}${ErrorAddress.path}): Every error, and what to do about it.`,
       ...guides.filter((guide) => !isGuide(guide)).map(item)
     ].join("\n")
@@ -88,23 +90,13 @@ export const listOf = (guides: ReadonlyArray<Guide>, base: string): string => {
 /** As for the other documentation. */
 const headers = { "cache-control": "public, max-age=300" }
 
-/** A host mounts the routes at one path, or a few. If part of the path varies, the oldest entries are removed. */
-const maxLists = 16
-
 export const layer = HttpRouter.use((router) =>
   Effect.gen(function*() {
     const guides = yield* Guides
     const publicUrl = yield* PublicUrl
-    const lists = new Map<string, StaticFile.StaticFile>()
-    const listBelow = (base: string): StaticFile.StaticFile => {
-      const before = lists.get(base)
-      if (before !== undefined) return before
-      const text = listOf(guides, base)
-      const made = StaticFile.make({ text, contentType: "text/plain; charset=utf-8", headers })
-      lists.set(base, made)
-      if (lists.size > maxLists) lists.delete(lists.keys().next().value!)
-      return made
-    }
+    const listBelow = StaticFile.byPlace((base) =>
+      StaticFile.make({ text: listOf(guides, base), contentType: "text/plain; charset=utf-8", headers })
+    )
     yield* router.add(
       "GET",
       listPath,
