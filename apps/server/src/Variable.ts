@@ -23,7 +23,7 @@ export interface Environment {
 }
 
 /** What a variable is. */
-interface Description {
+export interface Description {
   /** Whether its value is secret, or contains a password: then it may come from a file. */
   readonly kind: "plain" | "secret"
   /** What it is for, in `.env.example`. */

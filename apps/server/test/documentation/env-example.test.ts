@@ -10,12 +10,12 @@ import * as Variable from "../../src/Variable.ts"
 
 const file = "../../../../.env.example"
 
-type Group = { readonly [name: string]: { readonly about: string; readonly default?: string; readonly kind: string } }
+type Group = { readonly [name: string]: Variable.Description }
 
 /** JSON is quoted, for shells. */
 const quoted = (value: string) => /["{ ]/.test(value) ? `'${value}'` : value
 
-const variable = ([name, { about, default: value = "", kind }]: [string, Group[string]]) => [
+const variable = ([name, { about, default: value = "", kind }]: readonly [name: string, Variable.Description]) => [
   `# ${about}`,
   `#${name}=${quoted(value)}`,
   ...kind === "secret" ? [`#${Variable.fileOf(name)}=`] : []

@@ -124,7 +124,7 @@ describe("unset variables", () => {
 
   it.effect("the defaults of the table of variables are those that apply", () =>
     Effect.gen(function*() {
-      const described = Object.values<{ readonly [name: string]: { readonly default?: string } }>(Variable.groups)
+      const described = Object.values<{ readonly [name: string]: Variable.Description }>(Variable.groups)
         .flatMap((group) => Object.entries(group))
       const given = Object.fromEntries(described.map(([name, { default: value = "" }]) => [name, value]))
       assert.deepStrictEqual(plain(yield* fromEnvironment(given)), defaults)
