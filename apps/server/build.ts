@@ -117,6 +117,9 @@ cpSync(join(root, "packages/http/dist/dashboard"), join(to, "dist/dashboard"), {
   recursive: true,
   filter: (path) => basename(path) !== "sources"
 })
+for (const path of ["guides", "errors.md", "reference/access.md"]) {
+  cpSync(join(root, "docs", path), join(to, "dist/docs", path), { recursive: true })
+}
 writeFileSync(join(to, "package.json"), `${JSON.stringify(manifest(), undefined, 2)}\n`)
 const folders = foldersOf(metafile)
 writeFileSync(join(to, "THIRD-PARTY-NOTICES.txt"), noticesOf(folders))
