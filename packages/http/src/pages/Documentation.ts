@@ -45,7 +45,8 @@ const once = <A>(make: () => A): () => A => {
   return () => (made ??= { value: make() }).value
 }
 
-const document = once(() => OpenApi.fromApi(Api))
+/** The OpenAPI document of the routes at the root of a server. */
+export const document = once(() => OpenApi.fromApi(Api))
 
 /** The document for routes that are mounted at a path, with server-relative addresses below it. */
 const documentAt = (mount: string): StaticFile.StaticFile =>
