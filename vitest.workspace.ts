@@ -59,7 +59,7 @@ export const projects: Array<TestProjectInlineConfiguration> = [
   project("server", "apps/server", {
     globalSetup: [dashboard, browser],
     // its condition `source` is TypeScript, which Node does not load from an installed package
-    server: { deps: { inline: [/\/eventsource-parser\//, /\/@modelcontextprotocol\//] } }
+    server: { deps: { inline: [/\/eventsource-parser\//, /\/client\/streamableHttp\.js/] } }
   }),
   project("bench", "bench"),
   project("examples", "examples/receivers"),

@@ -1,5 +1,5 @@
 /**
- * The environment variables of the server (contract §8): which there are, which of them are secret, and how the text of
+ * The environment variables of the server and its commands (contract §8): which there are, which of them are secret, and how the text of
  * one is found. A secret can also be in a file, named by the variable's name and `_FILE`: what is in the environment of
  * a process is often seen by more than the process, in its description, its children and reports of its crashes.
  */
@@ -46,6 +46,8 @@ export const kinds = {
   WAC_LIMITS: "plain",
   WAC_RATE_CARD: "plain",
   WAC_RESTORED: "plain",
+  WAC_URL: "plain",
+  WAC_API_KEY: "secret",
   RATE_LIMIT_STORE: "secret",
   RETENTION: "plain",
   MEDIA_STORE: "plain",

@@ -8,6 +8,7 @@ import { campaigns } from "./CampaignsCommand.ts"
 import { contacts, eraseCustomer, exportCustomer } from "./CustomersCommand.ts"
 import { doctor } from "./DoctorCommand.ts"
 import { keys } from "./KeysCommand.ts"
+import { mcp } from "./McpCommand.ts"
 import { members } from "./MembersCommand.ts"
 import { migrate } from "./MigrateCommand.ts"
 import { numbers } from "./NumbersCommand.ts"
@@ -30,6 +31,7 @@ const wac = Command.make("wac").pipe(
     members,
     webhook,
     campaigns,
+    mcp,
     doctor,
     contacts,
     exportCustomer,

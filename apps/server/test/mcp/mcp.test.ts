@@ -85,44 +85,48 @@ describe.concurrent("tools for AI agents", () => {
       assert.deepInclude(optOut.said, { opted_out: true, source: "api" })
     }))
 
-  it.live("1,000 calls with one intent, concurrent and sequential, over new connections and a restart, send one message", () =>
-    Effect.gen(function*() {
-      const directory = yield* Effect.acquireRelease(
-        Effect.sync(() => mkdtempSync(join(tmpdir(), "wac-mcp-"))),
-        (directory) => Effect.sync(() => rmSync(directory, { recursive: true }))
-      )
-      const environment = { DATABASE_URL: `pglite:${directory}/data`, ...checks.unlimited }
-      const ids = new Set<string>()
-      const fresh: Array<boolean> = []
-      const agents = (url: string, apiKey: string, calls: number) =>
-        Effect.forEach(
-          Array.from({ length: 5 }),
-          () =>
-            Effect.scoped(Effect.gen(function*() {
-              const agent = yield* connected(url, apiKey)
-              const one = Effect.map(use(agent, "send_template", template), ({ isError, said }) => {
-                assert.isFalse(isError, JSON.stringify(said))
-                ids.add(said.message_id)
-                fresh.push(!said.already_sent)
-              })
-              // half at once, half one after the other
-              yield* Effect.all(Array.from({ length: calls / 2 }, () => one), { concurrency: "unbounded" })
-              yield* Effect.all(Array.from({ length: calls / 2 }, () => one))
-            })),
-          { concurrency: "unbounded" }
+  it.live(
+    "1,000 calls with one intent, concurrent and sequential, over new connections and a restart, send one message",
+    () =>
+      Effect.gen(function*() {
+        const directory = yield* Effect.acquireRelease(
+          Effect.sync(() => mkdtempSync(join(tmpdir(), "wac-mcp-"))),
+          (directory) => Effect.sync(() => rmSync(directory, { recursive: true }))
         )
-      const { key } = yield* Effect.scoped(Effect.gen(function*() {
-        const server = yield* ready({ environment })
-        yield* agents(server.url, server.key.apiKey, 100)
-        return server
-      }))
-      const { url } = yield* start({ environment })
-      yield* agents(url, key.apiKey, 100)
-      assert.strictEqual(ids.size, 1)
-      assert.lengthOf(fresh, 1000)
-      assert.lengthOf(fresh.filter((isFresh) => isFresh), 1)
-      assert.lengthOf(yield* messagesOf({ key, url }), 1)
-    }), 120_000)
+        const environment = { DATABASE_URL: `pglite:${directory}/data`, ...checks.unlimited }
+        const ids = new Set<string>()
+        const fresh: Array<boolean> = []
+        const agents = (url: string, apiKey: string, calls: number) =>
+          Effect.forEach(
+            Array.from({ length: 5 }),
+            () =>
+              Effect.scoped(Effect.gen(function*() {
+                const agent = yield* connected(url, apiKey)
+                const one = Effect.map(use(agent, "send_template", template), ({ isError, said }) => {
+                  assert.isFalse(isError, JSON.stringify(said))
+                  ids.add(said.message_id)
+                  fresh.push(!said.already_sent)
+                })
+                // half at once, half one after the other
+                yield* Effect.all(Array.from({ length: calls / 2 }, () => one), { concurrency: "unbounded" })
+                yield* Effect.all(Array.from({ length: calls / 2 }, () => one))
+              })),
+            { concurrency: "unbounded" }
+          )
+        const { key } = yield* Effect.scoped(Effect.gen(function*() {
+          const server = yield* ready({ environment })
+          yield* agents(server.url, server.key.apiKey, 100)
+          return server
+        }))
+        const { url } = yield* start({ environment })
+        yield* agents(url, key.apiKey, 100)
+        assert.strictEqual(ids.size, 1)
+        assert.lengthOf(fresh, 1000)
+        assert.lengthOf(fresh.filter((isFresh) => isFresh), 1)
+        assert.lengthOf(yield* messagesOf({ key, url }), 1)
+      }),
+    120_000
+  )
 
   it.live("a changed content under the same intent is refused and says what to do; another intent sends the same again", () =>
     Effect.gen(function*() {
@@ -162,9 +166,13 @@ describe.concurrent("tools for AI agents", () => {
       assert.deepStrictEqual(yield* errorOf("send_message", { intent: "a", message: text }), [
         "forbidden",
         "outside_service_window",
-        undefined
+        "type"
       ])
-      assert.deepStrictEqual(yield* errorOf("send_message", { message: text }), ["invalid_body", "missing_field", "intent"])
+      assert.deepStrictEqual(yield* errorOf("send_message", { message: text }), [
+        "invalid_body",
+        "missing_field",
+        "intent"
+      ])
       assert.deepStrictEqual(
         yield* errorOf("send_message", { intent: "a", message: { ...text, text: { body: "" } } }),
         ["invalid_body", "invalid_field", "text.body"]
@@ -223,10 +231,18 @@ describe.concurrent("tools for AI agents", () => {
       const noJson = yield* post(server, "{", { "content-type": "application/json" })
       checks.assertError(noJson, 400, { code: "invalid_body", reason: "malformed_json" })
       const typeless = yield* post(server, "{}", { "content-type": "text/plain" })
-      checks.assertError(typeless, 415, { code: "invalid_body", reason: "unsupported_media_type" })
-      const twice = yield* post(server, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"method\":\"tools/list\"}", {
-        "content-type": "application/json"
+      checks.assertError(typeless, 415, {
+        code: "invalid_body",
+        reason: "unsupported_media_type",
+        param: "Content-Type"
       })
+      const twice = yield* post(
+        server,
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"method\":\"tools/list\"}",
+        {
+          "content-type": "application/json"
+        }
+      )
       checks.assertError(twice, 400, { code: "invalid_body", reason: "invalid_field", param: "method" })
       const foreign = yield* post(server, listing, { origin: "https://evil.example" })
       checks.assertError(foreign, 403, { code: "forbidden", reason: "cross_site", param: "Origin" })
@@ -239,7 +255,7 @@ describe.concurrent("tools for AI agents", () => {
   it.live("every request spends the workspace's rate limit, also those that no route of the API sees", () =>
     Effect.gen(function*() {
       const server = yield* ready({
-        environment: { WAC_LIMITS: "{\"workspaceTiers\":{\"standard\":{\"requestsPerSecond\":1,\"burst\":4}}}" }
+        environment: { WAC_LIMITS: JSON.stringify({ workspaceTiers: { standard: 3 } }) }
       })
       const agent = yield* connected(server.url, server.key.apiKey)
       const answers = yield* Effect.all(

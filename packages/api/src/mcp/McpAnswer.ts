@@ -2,7 +2,8 @@
  * The result of a tool call (contract §18): the API's response in the protocol's form. An error of the API is a result
  * with `isError`, so that the model reads it and can act on it. Pure.
  */
-import type { ErrorBody } from "../ErrorBody.ts"
+import { Schema } from "effect"
+import { ErrorBody } from "../ErrorBody.ts"
 import { items } from "../ErrorReference.ts"
 
 /** A result of a tool call: the same JSON as text and as structure, for models and for programs. */
@@ -50,6 +51,20 @@ export const failed = (
       ...body.error,
       ...(options.retryAfter === undefined ? {} : { retry_after_seconds: Number(options.retryAfter) }),
       what_to_do: whatToDo(body, options.sends)
+    }
+  }, true)
+
+/** Whether a body is an error of the API. */
+export const isErrorBody = Schema.is(ErrorBody)
+
+/** The result of a call whose response was lost: what it asked for may have been done. */
+export const lost = (why: string): Result =>
+  result({
+    error: {
+      code: "no_response",
+      message: why,
+      what_to_do: "Repeat the call exactly as it was. A send with the same intent and the same message is done once, " +
+        "even if this call has done it. If that does not help, tell the user."
     }
   }, true)
 
