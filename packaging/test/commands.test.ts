@@ -55,7 +55,10 @@ describe.each(PackedOnNodes.versions)("the packed server on Node %s", (version) 
     assert.includeMembers([...commands], ["start", "doctor", "members portal-link"])
     const carried = new Set<string>()
     /** Carries out a line, which prints one line of JSON, or several; returns the first. */
-    const wac = async (line: string, { code = 0, input = "", more = {} } = {}): Promise<ReturnType<typeof JSON.parse>> => {
+    const wac = async (
+      line: string,
+      { code = 0, input = "", more = {} } = {}
+    ): Promise<ReturnType<typeof JSON.parse>> => {
       const words = line.split(" ")
       const ended = await packed().run(node, [...words, "--json"], { ...variables, ...more }, input)
       assert.strictEqual(ended.code, code, `${line}: ${ended.stdout}${ended.stderr}`)
