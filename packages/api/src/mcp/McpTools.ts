@@ -3,7 +3,7 @@
  * parameters are those of the OpenAPI document, its scope is the endpoint's, and a call becomes one request. Pure.
  */
 import { type ApiScope, Errors, Idempotency, SendIntent } from "@wac/core"
-import { Context, Predicate, Result, Schema } from "effect"
+import { Context, Duration, Predicate, Result, Schema } from "effect"
 import type { HttpApiEndpoint, OpenApi } from "effect/http-api"
 import { Access } from "../Access.ts"
 import { byOperation, type OperationId } from "../Endpoints.ts"
@@ -68,7 +68,7 @@ interface Definition {
   readonly required?: ReadonlyArray<string>
 }
 
-const hours = `${Number(Idempotency.retention) / 3_600_000}`
+const hours = Duration.toHours(Idempotency.retention)
 
 const failures =
   "Failures: the result has `isError` and an error with `code`, `reason`, `message` and `what_to_do`. Codes " +

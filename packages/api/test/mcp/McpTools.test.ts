@@ -48,6 +48,12 @@ describe("the tools", () => {
     assert.isBelow(JSON.stringify(tools.map(({ description }) => description)).length, 32_768)
   })
 
+  it("the tools that send, and no others, state how often a message is sent and for how long", () => {
+    for (const { description: { description, name }, sends } of tools) {
+      assert.strictEqual(description.includes("sent at most once, until 24 hours after it was sent"), sends, name)
+    }
+  })
+
   it("a send is a request whose key depends on the intent and the recipient alone", () => {
     const one = call("send_message", { intent: "greeting", message: text })
     assert.deepInclude(one, { method: "POST", target: "/v1/messages", body: text })
