@@ -172,7 +172,7 @@ const features: ReadonlyArray<Feature> = [
   },
   {
     name: "an agent has tools over HTTP and over standard input and output",
-    variables: () => ({ WAC_URL: "http://127.0.0.1:8080/v1", WAC_API_KEY_FILE: "agent.key" }),
+    variables: () => ({}),
     trial: async ({ url }) => {
       const { authorization } = await people(url)
       const message = (id: number, method: string, params: object) => ({ jsonrpc: "2.0", id, method, params })

@@ -21,7 +21,7 @@ export interface Environment {
   readonly [name: string]: string | undefined
 }
 
-/** Every variable. Those that are secret, or contain a password, may come from a file. */
+/** Every variable of the server. Those that are secret, or contain a password, may come from a file. */
 export const kinds = {
   PORT: "plain",
   HOST: "plain",
@@ -46,8 +46,6 @@ export const kinds = {
   WAC_LIMITS: "plain",
   WAC_RATE_CARD: "plain",
   WAC_RESTORED: "plain",
-  WAC_URL: "plain",
-  WAC_API_KEY: "secret",
   RATE_LIMIT_STORE: "secret",
   RETENTION: "plain",
   MEDIA_STORE: "plain",
@@ -86,23 +84,28 @@ export const kinds = {
 
 type Kinds = typeof kinds
 
+/** The variables that only commands read, which are clients of a server. */
+const ofClients = { WAC_URL: "plain", WAC_API_KEY: "secret" } as const
+
+const all = { ...kinds, ...ofClients }
+
 /** The name of a variable. */
-export type Name = keyof Kinds
+export type Name = keyof typeof all
 
 /** The name of a variable whose value is secret. */
 export type Secret = { [name in Name]: Kinds[name] extends "secret" ? name : never }[Name]
 
-const isSecret = (name: string): name is Secret => Object.hasOwn(kinds, name) && kinds[name as Name] === "secret"
+const isSecret = (name: string): boolean => Object.hasOwn(all, name) && all[name as Name] === "secret"
 
-/** The variables whose values are secret, which may come from files. */
-export const secrets: ReadonlyArray<Secret> = Object.keys(kinds).filter(isSecret)
+/** The server's variables whose values are secret, which may come from files. */
+export const secrets = Object.keys(kinds).filter(isSecret) as ReadonlyArray<Secret>
 
 const fileOf = (name: string): string => `${name}_FILE`
 
-const known = new Set<string>([...Object.keys(kinds), ...secrets.map(fileOf)])
+const known = new Set<string>([...Object.keys(all), ...Object.keys(all).filter(isSecret).map(fileOf)])
 
 /**
- * The `WAC_…` names that are no variable of the server, sorted. They only cause a warning: platforms inject their own.
+ * The `WAC_…` names that are no variable of the server or of a command, sorted. They only cause a warning: platforms inject their own.
  */
 export const unknown = (names: ReadonlyArray<string>): ReadonlyArray<string> =>
   names.filter((name) => name.startsWith("WAC_") && !known.has(name)).sort()

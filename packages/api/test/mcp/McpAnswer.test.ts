@@ -14,7 +14,9 @@ const bodyOf = (code: ErrorBody["error"]["code"], reason?: string): ErrorBody =>
 })
 
 const saidOf = ({ structuredContent }: McpAnswer.Result) =>
-  (structuredContent as { readonly error: { readonly what_to_do: string } }).error
+  (structuredContent as {
+    readonly error: ErrorBody["error"] & { readonly what_to_do: string; readonly retry_after_seconds?: number }
+  }).error
 
 describe("the result of a call", () => {
   it("every error of the reference says what to do, and one of a send that names the header says what it is made of", () => {

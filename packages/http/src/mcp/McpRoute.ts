@@ -134,7 +134,7 @@ const make = Effect.gen(function*() {
 
   return Effect.gen(function*() {
     const request = yield* HttpServerRequest.HttpServerRequest
-    yield* crossSite.checkOrigin
+    yield* crossSite.checkOrigin(request)
     const principal = yield* keys.authenticate(
       KeyAuthentication.tokenOf(request.headers["authorization"]),
       Option.getOrUndefined(request.remoteAddress)

@@ -73,7 +73,7 @@ export class CrossSite extends Context.Service<CrossSite, {
     endpoint: HttpApiEndpoint.Top
   ) => Effect.Effect<void, Errors.Forbidden, HttpServerRequest.HttpServerRequest>
   /** Refuses a request with an `Origin` that is not ours. Programs send none. */
-  readonly checkOrigin: Effect.Effect<void, Errors.Forbidden, HttpServerRequest.HttpServerRequest>
+  readonly checkOrigin: (request: HttpServerRequest.HttpServerRequest) => Effect.Effect<void, Errors.Forbidden>
 }>()("@wac/http/people/CrossSite") {
   static readonly layer = Layer.effect(
     CrossSite,
@@ -93,13 +93,10 @@ export class CrossSite extends Context.Service<CrossSite, {
           if (param === undefined) return
           return yield* foreign(param, "; outside a browser, send Sec-Fetch-Site: same-origin")
         }),
-        checkOrigin: Effect.flatMap(
-          HttpServerRequest.HttpServerRequest,
-          (request) =>
-            refused(claimsOf(request), own) === "Origin"
-              ? Effect.fail(foreign("Origin", "; outside a browser, omit Origin"))
-              : Effect.void
-        )
+        checkOrigin: (request) =>
+          refused(claimsOf(request), own) === "Origin"
+            ? Effect.fail(foreign("Origin", "; outside a browser, omit Origin"))
+            : Effect.void
       })
     })
   )
