@@ -93,7 +93,7 @@ const all = { ...kinds, ...ofClients }
 export type Name = keyof typeof all
 
 /** The name of a variable whose value is secret. */
-export type Secret = { [name in Name]: Kinds[name] extends "secret" ? name : never }[Name]
+export type Secret = { [name in keyof Kinds]: Kinds[name] extends "secret" ? name : never }[keyof Kinds]
 
 const isSecret = (name: string): boolean => Object.hasOwn(all, name) && all[name as Name] === "secret"
 
