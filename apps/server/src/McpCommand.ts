@@ -22,7 +22,7 @@ interface Server {
 }
 
 const serverOf = Effect.fnUntraced(function*(variables: Environment): Effect.fn.Return<Server, BadVariable> {
-  const address = (yield* Variable.text(variables, "WAC_URL")) ?? ""
+  const address = variables["WAC_URL"] ?? ""
   const url = URL.parse(address)
   if (url === null || !/^https?:$/.test(url.protocol) || !/\/v1\/?$/.test(url.pathname)) {
     return yield* new BadVariable({
@@ -31,12 +31,9 @@ const serverOf = Effect.fnUntraced(function*(variables: Environment): Effect.fn.
     })
   }
   url.pathname = url.pathname.replace(/\/v1\/?$/, "/mcp")
-  const apiKey = yield* Variable.text(variables, "WAC_API_KEY")
+  const apiKey = yield* Variable.secret(variables, "WAC_API_KEY")
   if (apiKey === undefined || !/^[\x21-\x7e]+$/.test(apiKey)) {
-    return yield* Variable.located(
-      variables,
-      new BadVariable({ variable: "WAC_API_KEY", expected: "an API key, wac_live_…" })
-    )
+    return yield* new BadVariable({ variable: "WAC_API_KEY", expected: "an API key, wac_live_…" })
   }
   return { url, apiKey: Redacted.make(apiKey) }
 })

@@ -6,6 +6,7 @@ import { Effect, Predicate } from "effect"
 import { CliConfig, Command, GlobalFlag } from "effect/cli"
 import { campaigns } from "./CampaignsCommand.ts"
 import { contacts, eraseCustomer, exportCustomer } from "./CustomersCommand.ts"
+import { deliveries } from "./DeliveriesCommand.ts"
 import { doctor } from "./DoctorCommand.ts"
 import { keys } from "./KeysCommand.ts"
 import { mcp } from "./McpCommand.ts"
@@ -30,6 +31,7 @@ const wac = Command.make("wac").pipe(
     keys,
     members,
     webhook,
+    deliveries,
     campaigns,
     mcp,
     doctor,
