@@ -56,7 +56,11 @@ export const projects: Array<TestProjectInlineConfiguration> = [
     isolate: true,
     globalSetup: [`${import.meta.dirname}/packages/postgres/test/globalSetup.ts`]
   }),
-  project("server", "apps/server", { globalSetup: [dashboard, browser] }),
+  project("server", "apps/server", {
+    globalSetup: [dashboard, browser],
+    // its condition `source` is TypeScript, which Node does not load from an installed package
+    server: { deps: { inline: [/\/eventsource-parser\//, /\/client\/streamableHttp\.js/] } }
+  }),
   project("bench", "bench"),
   project("examples", "examples/receivers"),
   project("packaging", "packaging", {

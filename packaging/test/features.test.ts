@@ -171,6 +171,37 @@ const features: ReadonlyArray<Feature> = [
     }
   },
   {
+    name: "an agent has tools over HTTP and over standard input and output",
+    variables: () => ({}),
+    trial: async ({ url }) => {
+      const { authorization } = await people(url)
+      const message = (id: number, method: string, params: object) => ({ jsonrpc: "2.0", id, method, params })
+      const messages = [
+        message(1, "initialize", {
+          protocolVersion: "2025-11-25",
+          capabilities: {},
+          clientInfo: { name: "trial", version: "1" }
+        }),
+        message(2, "tools/list", {})
+      ]
+      const check = (answers: ReadonlyArray<Answer["body"]>) => {
+        assert.strictEqual(answers.find(({ id }) => id === 1).result.serverInfo.name, "wac")
+        const { tools } = answers.find(({ id }) => id === 2).result
+        assert.include(tools.map(({ name }: { readonly name: string }) => name), "send_template")
+      }
+      const overHttp = await Promise.all(
+        messages.map((json) => did(`${url}/mcp`, { headers: { authorization }, json }))
+      )
+      check(overHttp.map(({ body }) => body))
+      writeFileSync(join(packed().directory, "agent.key"), authorization.replace("Bearer ", ""))
+      const variables = { WAC_URL: `${url}/v1`, WAC_API_KEY_FILE: "agent.key" }
+      const input = messages.map((one) => JSON.stringify(one)).join("\n")
+      const { code, stderr, stdout } = await packed().run(process.execPath, ["mcp"], variables, input)
+      assert.deepStrictEqual([code, stderr], [0, ""])
+      check(stdout.trim().split("\n").map((line) => JSON.parse(line)))
+    }
+  },
+  {
     name: "messages are sent through the Cloud API",
     variables: () => around.whatsApp.environment,
     trial: async ({ url }) => {

@@ -210,10 +210,14 @@ export const secrets: ReadonlyArray<Secret> = names.filter(isSecret)
 /** The variable that names the file of a secret. */
 export const fileOf = (name: string): string => `${name}_FILE`
 
-const known = new Set<string>([...names, ...secrets.map(fileOf)])
+/** The variables of the command `mcp`, which is a client of a server. */
+const ofClients = ["WAC_URL", "WAC_API_KEY", fileOf("WAC_API_KEY")]
+
+const known = new Set<string>([...names, ...secrets.map(fileOf), ...ofClients])
 
 /**
- * The `WAC_…` names that are no variable of the server, sorted. They only cause a warning: platforms inject their own.
+ * The `WAC_…` names that are no variable of the server or a command, sorted. They only cause a warning: platforms inject their
+ * own.
  */
 export const unknown = (names: ReadonlyArray<string>): ReadonlyArray<string> =>
   names.filter((name) => name.startsWith("WAC_") && !known.has(name)).sort()

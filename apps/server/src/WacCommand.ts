@@ -9,6 +9,7 @@ import { contacts, eraseCustomer, exportCustomer } from "./CustomersCommand.ts"
 import { deliveries } from "./DeliveriesCommand.ts"
 import { doctor } from "./DoctorCommand.ts"
 import { keys } from "./KeysCommand.ts"
+import { mcp } from "./McpCommand.ts"
 import { members } from "./MembersCommand.ts"
 import { migrate } from "./MigrateCommand.ts"
 import { numbers } from "./NumbersCommand.ts"
@@ -32,6 +33,7 @@ const wac = Command.make("wac").pipe(
     webhook,
     deliveries,
     campaigns,
+    mcp,
     doctor,
     contacts,
     exportCustomer,

@@ -89,5 +89,7 @@ export const takesSignature = (endpoint: HttpApiEndpoint.Top): boolean =>
   mutates(endpoint) && Context.getOrUndefined(endpoint.annotations, Access)?._tag === "ApiKey"
 
 /** Whether an endpoint has a trait. */
-export const has = (endpoint: HttpApiEndpoint.Top, trait: Context.Reference<boolean>): boolean =>
-  Context.get(endpoint.annotations, trait)
+export const has = (
+  endpoint: Pick<HttpApiEndpoint.Top, "annotations">,
+  trait: Context.Reference<boolean>
+): boolean => Context.get(endpoint.annotations, trait)

@@ -6,6 +6,7 @@ import { Api } from "@wac/api"
 import { Issuer, ProviderWebhook } from "@wac/core"
 import { Effect } from "effect"
 import * as ProviderRoute from "./inbound/ProviderRoute.ts"
+import * as McpRoute from "./mcp/McpRoute.ts"
 import * as Dashboard from "./pages/Dashboard.ts"
 import * as Guides from "./pages/Guides.ts"
 import * as MetricsPage from "./pages/MetricsPage.ts"
@@ -25,7 +26,8 @@ const routes: ReadonlyArray<Route> = [
   ...Object.values(Api.groups).flatMap((group) =>
     Object.values(group.endpoints).map(({ method, path }) => route(method, path))
   ),
-  ...[...Pages.paths, MetricsPage.path].map((path) => route("GET", path))
+  ...[...Pages.paths, MetricsPage.path].map((path) => route("GET", path)),
+  route("POST", McpRoute.path)
 ]
 
 /** The routes of the current provider. */

@@ -71,6 +71,25 @@ const ways: ReadonlyArray<readonly [name: string, reach: Reach]> = [
 const owner: Auth = { session: () => ({ userId: "42", email: "ana@example.com", role: "owner" }) }
 
 describe.each(ways)("through %s", (_, reach) => {
+  it("an agent with a key calls a tool, which is a request of the API", async () => {
+    const { ask, wac } = await reach()
+    const { apiKey } = await wac.keys.create({ name: "agent" })
+    const call = (intent: string) =>
+      ask("/mcp", {
+        method: "POST",
+        headers: header(apiKey!),
+        body: JSON.stringify({
+          jsonrpc: "2.0",
+          id: 1,
+          method: "tools/call",
+          params: { name: "send_template", arguments: { intent, message: hello() } }
+        })
+      }).then((answer) => answer.json())
+    const { result } = await call("welcome 1042")
+    assert.deepInclude(result.structuredContent, { status: "sent", tenant_id: wac.id, already_sent: false })
+    assert.strictEqual((await call("Welcome 1042")).result.structuredContent.already_sent, true)
+  })
+
   it("a caller with a key can send, and a host's session opens the internal routes", async () => {
     const { ask, wac } = await reach({ auth: owner })
     const { apiKey, id } = await wac.keys.create({ name: "caller" })

@@ -72,8 +72,11 @@ const wrongType = (contentType: string | undefined): string | undefined => {
 const unsupported = (header: string, message: string) =>
   new Errors.InvalidBody({ reason: "unsupported_media_type", param: header, message })
 
+/** What decides about the body of an endpoint's requests. */
+type Endpoint = Pick<HttpApiEndpoint.Top, "annotations" | "method" | "payload">
+
 /** Whether requests to this endpoint carry a body. */
-const takesBody = (endpoint: HttpApiEndpoint.Top): boolean => endpoint.payload.size > 0 && endpoint.method !== "GET"
+const takesBody = (endpoint: Endpoint): boolean => endpoint.payload.size > 0 && endpoint.method !== "GET"
 
 /** The media type of a `Content-Type`, without its parameters; empty if it is none. */
 export const essenceOf = (contentType: string | undefined): string => {
@@ -110,7 +113,7 @@ interface Read {
 
 /** Reads bodies until its scope closes. */
 export type Reader = (
-  endpoint: HttpApiEndpoint.Top,
+  endpoint: Endpoint,
   request: HttpServerRequest.HttpServerRequest
 ) => Effect.Effect<Read, Errors.InvalidBody | Errors.ServerError>
 
@@ -124,7 +127,7 @@ export const reader: Effect.Effect<Reader, never, Scope.Scope> = Effect.map(
 )
 
 const read = (
-  endpoint: HttpApiEndpoint.Top,
+  endpoint: Endpoint,
   request: HttpServerRequest.HttpServerRequest,
   deadline: BodyBytes.Deadline
 ): ReturnType<Reader> => {

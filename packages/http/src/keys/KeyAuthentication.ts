@@ -3,19 +3,20 @@
  * order of contract §3.
  */
 import { Access, Caller, Traits } from "@wac/api"
-import { ApiKeys, ApiScope, Errors, Limits, RateLimit, RateLimitStore, Signature, StoreError } from "@wac/core"
+import { ApiKeys, ApiScope, Errors, Signature, StoreError } from "@wac/core"
 import { Clock, Context, Effect, Layer, Option } from "effect"
 import { HttpServerRequest } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
 import * as RequestBody from "../bodies/RequestBody.ts"
 import * as KnownCallers from "../connections/KnownCallers.ts"
 import { Exchange } from "../Exchange.ts"
+import * as WorkspaceLimit from "../limits/WorkspaceLimit.ts"
 import * as UploadBody from "../media/UploadBody.ts"
 import * as IdempotencyHeader from "../messages/IdempotencyHeader.ts"
 import { MountPath } from "../MountPath.ts"
 
 /** The token of `Authorization: Bearer …`; a header in any other form counts as an invalid key. */
-const tokenOf = (authorization: string | undefined): string | undefined =>
+export const tokenOf = (authorization: string | undefined): string | undefined =>
   authorization === undefined ? undefined : /^Bearer +([^\s]+)$/i.exec(authorization)?.[1] ?? ""
 
 const signatureOf = ({ headers }: HttpServerRequest.HttpServerRequest): string | undefined =>
@@ -25,8 +26,7 @@ export const layer = Layer.effect(
   Caller.ApiKeyAuthentication,
   Effect.gen(function*() {
     const keys = yield* ApiKeys.ApiKeys
-    const limits = yield* Limits.CurrentLimits
-    const limiter = yield* RateLimitStore.RateLimitStore
+    const spend = yield* WorkspaceLimit.spender
     const readBody = yield* RequestBody.reader
 
     const checkSignature = Effect.fnUntraced(function*(
@@ -73,16 +73,6 @@ export const layer = Layer.effect(
         return refusal === undefined ? Effect.void : Effect.fail(refusal)
       })
       return UploadBody.passing(request, signature.take)
-    })
-
-    const spend = Effect.fnUntraced(function*({ workspace }: ApiKeys.Principal) {
-      const readings = yield* limiter.spend(
-        [{ key: Limits.workspaceBucket(workspace.id), policy: Limits.workspace(limits, workspace.tier) }],
-        yield* Clock.currentTimeMillis
-      )
-      yield* RateLimit.observe(readings)
-      const refusal = RateLimit.refusal(readings)
-      if (refusal !== undefined) return yield* refusal
     })
 
     const authenticate = Effect.fnUntraced(function*(endpoint: HttpApiEndpoint.Top) {

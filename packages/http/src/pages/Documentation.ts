@@ -54,7 +54,8 @@ const once = <A>(make: () => A): () => A => {
   return () => (made ??= { value: make() }).value
 }
 
-const document = once(() => OpenApi.fromApi(Api))
+/** The OpenAPI document of the routes at the root of a server. */
+export const document = once(() => OpenApi.fromApi(Api))
 
 const asJson = (value: unknown): StaticFile.StaticFile =>
   StaticFile.make({ text: JSON.stringify(value), contentType: "application/json", headers: briefly })
