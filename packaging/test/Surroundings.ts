@@ -54,7 +54,7 @@ const close = async (server: Server): Promise<void> => {
 }
 
 /** Takes every post. */
-const collect = async () => {
+export const collect = async () => {
   const posts: Array<Posted> = []
   const { server, url } = await listen((request, response) => {
     const chunks: Array<Buffer> = []
@@ -143,9 +143,10 @@ const redis = async () => {
   }
 }
 
-const simulator = async () => {
+/** A simulated provider. */
+export const simulator = async (options: CloudApi.Options = {}) => {
   const scope = Scope.makeUnsafe()
-  const api = await Effect.runPromise(Scope.provide(CloudApi.make({}), scope))
+  const api = await Effect.runPromise(Scope.provide(CloudApi.make(options), scope))
   return { api, close: () => Effect.runPromise(Scope.close(scope, Exit.void)) }
 }
 
