@@ -25,7 +25,8 @@ export const redisNeeded = Program.needed({
 /** Waits until something is there. */
 export const until = async <A>(what: string, look: () => A | undefined | Promise<A | undefined>): Promise<A> => {
   // a bound for what never comes, far beyond what a slow machine needs
-  for (let round = 0; round < 600; round++) {
+  const begun = performance.now()
+  while (performance.now() - begun < 120_000) {
     const found = await look()
     if (found !== undefined) return found
     await new Promise((resolve) => setTimeout(resolve, 100))

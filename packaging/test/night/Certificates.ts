@@ -19,17 +19,14 @@ export interface Certificates {
 /** Makes an authority and a certificate for 127.0.0.1 in a directory. */
 export const make = async (directory: string): Promise<Certificates> => {
   const at = (name: string) => join(directory, name)
-  const openssl = (...args: ReadonlyArray<string>) =>
-    promisify(execFile)("openssl", [
-      ...["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"],
-      ...args
-    ])
-  await openssl("-subj", "/CN=An operator's authority", "-keyout", at("authority.key"), "-out", at("authority.pem"))
-  await openssl(
-    ...["-CA", at("authority.pem"), "-CAkey", at("authority.key"), "-subj", "/CN=127.0.0.1"],
-    ...["-addext", "subjectAltName=IP:127.0.0.1", "-addext", "basicConstraints=CA:FALSE"],
-    ...["-keyout", at("server.key"), "-out", at("server.pem")]
-  )
+  const openssl = (name: string, subject: string, ...more: ReadonlyArray<string>) => {
+    const made = ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"]
+    const files = ["-keyout", at(`${name}.key`), "-out", at(`${name}.pem`)]
+    return promisify(execFile)("openssl", [...made, "-subj", `/CN=${subject}`, ...files, ...more])
+  }
+  const extensions = ["subjectAltName=IP:127.0.0.1", "basicConstraints=CA:FALSE"].flatMap((each) => ["-addext", each])
+  await openssl("authority", "An operator's authority")
+  await openssl("server", "127.0.0.1", "-CA", at("authority.pem"), "-CAkey", at("authority.key"), ...extensions)
   return {
     authority: at("authority.pem"),
     certificateFile: at("server.pem"),

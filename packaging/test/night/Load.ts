@@ -41,12 +41,11 @@ export const start = async (urls: ReadonlyArray<string>, apiKey: string, perSeco
   const sends: Array<Send> = []
   const callers = new Set<Promise<void>>()
   let step = "start"
-  /** Callers go on until nobody does. */
-  let gaveUp = false
+  const end = new AbortController()
 
   const carry = async (send: Send, number: number): Promise<void> => {
     const body = { to: send.to, type: "template", template: { name: "hello_world", language: "en_US" } }
-    for (let tries = 0; !gaveUp; tries++) {
+    for (let tries = 0; !end.signal.aborted; tries++) {
       const outcome = await post(targets[(number + tries) % targets.length]!, apiKey, send.key, body)
       if (isUnanswered(outcome)) {
         send.tries.push(outcome.code)
@@ -97,7 +96,7 @@ export const start = async (urls: ReadonlyArray<string>, apiKey: string, perSeco
     /** Ends for good. */
     close: async (): Promise<void> => {
       await halt()
-      gaveUp = true
+      end.abort()
       await Promise.all(callers)
       for (const { agent } of targets) agent.destroy()
     }

@@ -13,9 +13,9 @@ import { randomBytes } from "node:crypto"
 import { chmodSync, chownSync, mkdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { promisify } from "node:util"
-import { assert, inject } from "vitest"
+import { assert } from "vitest"
 import { call, did, owner, people } from "../Caller.ts"
-import * as PackedServer from "../PackedServer.ts"
+import type * as PackedServer from "../PackedServer.ts"
 import * as Surroundings from "../Surroundings.ts"
 import * as Balancer from "./Balancer.ts"
 import * as Certificates from "./Certificates.ts"
@@ -33,7 +33,7 @@ export const needed = Program.needed({
 })
 
 /** How many sends begin each second. */
-const perSecond = 10
+const perSecond = 5
 
 /** How long callers repeat a send once nothing is wrong any more, in milliseconds. */
 const repeating = 30_000
@@ -47,25 +47,26 @@ interface Finding {
   readonly message: string
 }
 
-type Keep = <A>(thing: A, close: (thing: A) => unknown) => A
+/** Has a thing closed in the end. */
+export type Keep = <A>(thing: A, close: (thing: A) => unknown) => A
 
-/** Starts everything, with the packed server that is given. */
-export const start = async (packed: PackedServer.PackedServer) => {
+/** What keeps things until it closes them, the latest first. What comes after that is closed at once. */
+export const keeper = () => {
+  let isClosed = false
   const closing: Array<() => unknown> = []
-  /** Has it closed with the night, the latest first. */
   const keep: Keep = (thing, close) => {
+    if (isClosed) {
+      void close(thing)
+      throw new Error("the night is over")
+    }
     closing.push(() => close(thing))
     return thing
   }
   const close = async () => {
+    isClosed = true
     for (const each of closing.splice(0).reverse()) await each()
   }
-  try {
-    return { ...await make(keep, packed), close }
-  } catch (error) {
-    await close()
-    throw error
-  }
+  return { keep, close }
 }
 
 /** A database server whose database `wac` is on a disk of its own. */
@@ -101,7 +102,9 @@ const database = async (keep: Keep, { authority, certificateFile, keyFile }: Cer
   return { server, disk, urlOf, clientUrlOf, run, ask }
 }
 
-const make = async (keep: Keep, packed: PackedServer.PackedServer) => {
+/** Starts everything, with the given version of the packed server. */
+export const start = async (keep: Keep, packed: PackedServer.PackedServer) => {
+  /** For the operator's files. */
   const directory = keep(
     await Daemon.directory("wac-night-"),
     (place) => rmSync(place, { recursive: true, force: true })
@@ -156,22 +159,29 @@ const make = async (keep: Keep, packed: PackedServer.PackedServer) => {
     json: { url: receiver.url }
   })
   receiver.trust(signingSecret)
-  const prometheus = keep(await Prometheus.start(ports.map((port) => `127.0.0.1:${port}`), metricsToken), (each) =>
-    each.close())
+  const prometheus = keep(
+    await Prometheus.start(ports.map((port) => `127.0.0.1:${port}`), metricsToken),
+    (each) => each.close()
+  )
   const load = keep(
     await Load.start(processes.map(({ url }) => url), authorization.slice("Bearer ".length), perSecond),
     ({ close }) => close()
   )
 
+  /** A metric of a process, by its name and labels as `/metrics` has them. */
   const metric = async ({ url }: Process.Process, name: string): Promise<number> => {
     const { text } = await did(`${url}/metrics`, { headers: { authorization: `Bearer ${metricsToken}` } })
-    return [...text.matchAll(new RegExp(`^${name}(?:{[^}]*})? (\\S+)`, "gm"))].reduce((sum, [, n]) => sum + Number(n), 0)
+    const line = text.split("\n").find((line) => line.startsWith(`${name} `))
+    return Number(line?.slice(name.length))
   }
+
+  /** Carries out an operator's command line; gives what it wrote. */
+  const wac = async (...words: ReadonlyArray<string>): Promise<string> =>
+    (await setting.packed.run(process.execPath, words, setting.variables)).stdout
 
   /** What `wac doctor` finds wrong. */
   const doctor = async (): Promise<ReadonlyArray<string>> => {
-    const { stdout } = await setting.packed.run(process.execPath, ["doctor", "--json"], setting.variables)
-    const { findings }: { readonly findings: ReadonlyArray<Finding> } = JSON.parse(stdout)
+    const { findings }: { readonly findings: ReadonlyArray<Finding> } = JSON.parse(await wac("doctor", "--json"))
     return findings.filter(({ state }) => state === "wrong").map(({ message }) => message)
   }
 
@@ -188,8 +198,10 @@ const make = async (keep: Keep, packed: PackedServer.PackedServer) => {
       })
     }
     const from = load.sends.length
-    await Surroundings.until("20 further sends", () =>
-      load.sends.slice(from).filter(({ messageId }) => messageId !== undefined).length >= 20 || undefined)
+    await Surroundings.until(
+      "20 further sends",
+      () => load.sends.slice(from).filter(({ messageId }) => messageId !== undefined).length >= 20 || undefined
+    )
   }
 
   return {
@@ -208,6 +220,7 @@ const make = async (keep: Keep, packed: PackedServer.PackedServer) => {
     prometheus,
     load,
     metric,
+    wac,
     doctor,
     accepted,
     flows,
@@ -216,6 +229,3 @@ const make = async (keep: Keep, packed: PackedServer.PackedServer) => {
 }
 
 export type Night = Awaited<ReturnType<typeof start>>
-
-/** The packed server of this version. */
-export const installed = (): PackedServer.PackedServer => PackedServer.install(inject("packed"))

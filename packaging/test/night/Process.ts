@@ -1,6 +1,7 @@
 /**
  * A process of the packed server as a supervisor runs it: always at the same address, its output appended to a file.
  */
+import { leash } from "@wac/testbed/Leash"
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { closeSync, openSync, readFileSync } from "node:fs"
@@ -38,6 +39,7 @@ export const make = (name: string, port: number, log: string) => {
       })
       closeSync(output)
       child = started
+      started.once("close", leash({ pids: [started.pid!] }))
       await until(`${name} becomes ready`, async () => {
         if (started.exitCode !== null) throw new Error(`${name} ended: ${readFileSync(log, "utf8").slice(-4000)}`)
         return await call(`${url}/readyz`).then(({ status }) => status === 200 || undefined, () => undefined)

@@ -1,5 +1,5 @@
 /**
- * Debian's Prometheus with the rules of `deploy/prometheus`, which looks every second.
+ * Debian's Prometheus with the rules of `deploy/prometheus`, which looks every two seconds.
  */
 import * as Daemon from "@wac/testbed/Daemon"
 import * as FreePort from "@wac/testbed/FreePort"
@@ -14,10 +14,10 @@ import { root } from "../../Published.ts"
 const shortened = (): string =>
   ([
     [/^( +interval:) 30s$/gm, "$1 1s"],
-    [/^( +for:) \d+m$/gm, "$1 2s"],
-    [/\[5m\]/g, "[15s]"],
-    [/\[15m\]/g, "[15s]"],
-    [/\[1h\]/g, "[30s]"]
+    [/^( +for:) \d+m$/gm, "$1 3s"],
+    [/\[5m\]/g, "[20s]"],
+    [/\[15m\]/g, "[20s]"],
+    [/\[1h\]/g, "[40s]"]
   ] as const).reduce((text, [time, short]) => {
     if (!time.test(text)) throw new Error(`the rules have no ${time}`)
     return text.replaceAll(time, short)
@@ -31,7 +31,7 @@ export const start = async (targets: ReadonlyArray<string>, token: string) => {
   writeFileSync(
     join(directory, "prometheus.yml"),
     JSON.stringify({
-      global: { scrape_interval: "1s", scrape_timeout: "1s", evaluation_interval: "1s" },
+      global: { scrape_interval: "2s", scrape_timeout: "2s", evaluation_interval: "1s" },
       rule_files: ["rules.yml"],
       scrape_configs: [{
         job_name: "wac",

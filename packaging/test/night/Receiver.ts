@@ -46,9 +46,12 @@ export const start = async ({ cert, key }: Certificates) => {
     server = createServer({ cert, key }, (request, response) => {
       const chunks: Array<Buffer> = []
       request.on("data", (chunk: Buffer) => chunks.push(chunk)).on("error", () => {})
-      request.on("end", () =>
-        void take(Buffer.concat(chunks).toString(), `${request.headers[SIGNATURE_HEADER.toLowerCase()]}`)
-          .then((isRight) => response.writeHead(isRight ? 200 : 400).end()))
+      request.on(
+        "end",
+        () =>
+          void take(Buffer.concat(chunks).toString(), `${request.headers[SIGNATURE_HEADER.toLowerCase()]}`)
+            .then((isRight) => response.writeHead(isRight ? 200 : 400).end())
+      )
     }).listen(port, "127.0.0.1")
     await once(server, "listening")
     return (server.address() as AddressInfo).port
@@ -73,7 +76,7 @@ export const start = async ({ cert, key }: Certificates) => {
     forged,
     repeated: () => repeated,
     down,
-    up: async () => void await listen(port),
+    up: async (): Promise<void> => void await listen(port),
     close: down
   }
 }

@@ -1,8 +1,8 @@
 /**
  * What the service said in each step of a night, what became of the messages that were sent in it, and the table of both.
  */
-import type { Night } from "./Night.ts"
 import type { Send } from "./Load.ts"
+import type { Night } from "./Night.ts"
 
 /** What became of the sends of a step. */
 export interface Ends {
