@@ -151,7 +151,9 @@ export const layer = (options: Options): Layer.Layer<PgClient.PgClient | Session
       "SqlError",
       (error) =>
         Layer.effectContext(
-          Effect.fail(new OpenError({ message: `cannot use PostgreSQL: ${describe(error)}`, problem: problemOf(error) }))
+          Effect.fail(
+            new OpenError({ message: `cannot use PostgreSQL: ${describe(error)}`, problem: problemOf(error) })
+          )
         )
     )
   )

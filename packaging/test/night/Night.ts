@@ -75,7 +75,9 @@ const database = async (keep: Keep, { authority, certificateFile, keyFile }: Cer
   const disk = keep(await Disk.mount(256), ({ close }) => close())
   const tables = join(disk.directory, "tables")
   mkdirSync(tables, { mode: 0o700 })
-  for (const path of user === undefined ? [] : [keyFile, tables]) chownSync(path, user.uid, user.gid)
+  if (user !== undefined) {
+    for (const path of [keyFile, tables]) chownSync(path, user.uid, user.gid)
+  }
   const server = keep(
     await PostgresServer.startFrom(
       Program.postgresBin,
