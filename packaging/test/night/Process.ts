@@ -21,6 +21,7 @@ export const make = (name: string, port: number, log: string) => {
   let child: ChildProcess | undefined
   const end = async (signal: NodeJS.Signals): Promise<number | null> => {
     if (child === undefined) return null
+    if (child.exitCode !== null || child.signalCode !== null) return child.exitCode
     const closed = once(child, "close")
     child.kill(signal)
     child = undefined

@@ -132,7 +132,7 @@ const calm: Step = {
 
 const upgrade: Step = {
   name: "upgrade",
-  title: "an upgrade from the previous version, one process after the other, costs callers nothing but repetitions",
+  title: "an upgrade from an earlier version, one process after the other, costs callers nothing but repetitions",
   carryOut: async (says) => {
     night.setting.packed = packed
     const migrated = await packed.run(process.execPath, ["migrate"], night.setting.variables)
