@@ -38,5 +38,3 @@ export const mount = async (megabytes: number) => {
     }
   }
 }
-
-export type Disk = Awaited<ReturnType<typeof mount>>

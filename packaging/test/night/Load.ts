@@ -102,5 +102,3 @@ export const start = async (urls: ReadonlyArray<string>, apiKey: string, perSeco
     }
   }
 }
-
-export type Load = Awaited<ReturnType<typeof start>>

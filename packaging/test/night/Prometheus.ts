@@ -72,5 +72,3 @@ export const start = async (targets: ReadonlyArray<string>, token: string) => {
     }
   }
 }
-
-export type Prometheus = Awaited<ReturnType<typeof start>>

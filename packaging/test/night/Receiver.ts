@@ -80,5 +80,3 @@ export const start = async ({ cert, key }: Certificates) => {
     close: down
   }
 }
-
-export type Receiver = Awaited<ReturnType<typeof start>>
