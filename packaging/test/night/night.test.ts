@@ -260,7 +260,7 @@ const restore: Step = {
     const { first, load, postgres, processes, session, setting } = night
     const campaigns = `${first.url}/internal/campaigns`
     const { body: { id } } = await did(campaigns, {
-      headers: session,
+      headers: { ...session, "idempotency-key": crypto.randomUUID() },
       json: {
         name: "Tomorrow",
         template: { name: "hello_world", language: "en_US" },
