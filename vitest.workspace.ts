@@ -64,6 +64,8 @@ export const projects: Array<TestProjectInlineConfiguration> = [
   project("bench", "bench"),
   project("examples", "examples/receivers"),
   project("packaging", "packaging", {
+    // takes minutes in any form
+    exclude: process.env["EXTENT"] === "full" ? [] : ["test/night/**"],
     globalSetup: [`${import.meta.dirname}/packaging/test/globalSetup.ts`]
   })
 ]
