@@ -32,7 +32,9 @@ export const AuditEntry = Schema.Struct({
 
 /** The filters of the list. */
 const filter = {
-  userId: Schema.optionalKey(PlainText.between(1, 64).annotate({ description: "Only changes by this person" })),
+  userId: Schema.optionalKey(
+    PlainText.between(1, 64).annotate({ description: "Only changes by this person, or by the API key with this id" })
+  ),
   target: Schema.optionalKey(
     PlainText.between(1, 255).annotate({ description: "Only changes of the resource with this id" })
   )

@@ -66,7 +66,7 @@ const found = (memory: Memory, command: MessageStore.AcceptSend): AcceptStep.Fou
         quotaMonth: send.quotaMonth,
         isBusy: false
       },
-    twins: command.campaignId === null ? [] : twinsOf(memory, request, keys),
+    twins: command.campaignId === null ? [] : twinsOf(memory, request, Contact.campaignKeysOf(content.to, contact)),
     quotaUsed: (month) => memory.quotaUsed.get(quotaCounter(request.workspaceId, month)) ?? 0
   }
 }
