@@ -305,7 +305,9 @@ class Batch {
     const pair = this.pair(sender.id, customer, found.pairs, now)
     // a try that sent nothing is repeated without being counted again
     const isNew = again === undefined || again.quotaMonth === null
-    if (command.campaignId !== null && this.isWrittenTo(request, Contact.campaignKeysOf(content.to, contact), found.twins)) {
+    if (
+      command.campaignId !== null && this.isWrittenTo(request, Contact.campaignKeysOf(content.to, contact), found.twins)
+    ) {
       return { _tag: "Duplicate", readings: ofRequest.readings }
     }
     const cap = template !== undefined && isMarketing(template) && isNew ? limits.frequencyCap ?? null : null
