@@ -5,14 +5,14 @@
 import { Schema } from "effect"
 
 /** A name in snake_case: `start_at` for `startAt`. */
-export type Snake<Name extends string> = Name extends `${infer First}${infer Rest}`
+type Snake<Name extends string> = Name extends `${infer First}${infer Rest}`
   ? First extends Lowercase<First> ? `${First}${Snake<Rest>}` : `_${Lowercase<First>}${Snake<Rest>}`
   : ""
 
 type Names<Fields> = { readonly [Name in keyof Fields]: Name extends string ? Snake<Name> : never }
 
 /** A struct with the same fields, which are in snake_case when it is encoded. Fields of its fields stay as they are. */
-export type OnWire<S extends Schema.Struct<Schema.Struct.Fields>> = Schema.encodeKeys<S, Names<S["fields"]>>
+type OnWire<S extends Schema.Struct<Schema.Struct.Fields>> = Schema.encodeKeys<S, Names<S["fields"]>>
 
 /** A name in snake_case. */
 export const nameOf = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)

@@ -205,18 +205,21 @@ export const createClient = (options: ClientOptions): Client => {
       ({ data, has_more, next_cursor }) => ({ data, next: has_more ? next_cursor : null })
     )
 
+  const keyed: typeof call = async (
+    route,
+    values,
+    { idempotencyKey = crypto.randomUUID(), ...options }: SendOptions = {}
+  ) => call(route, { ...values, idempotencyKey: checked(idempotencyKey) }, options)
+
   type Act = "check" | "start" | "pause" | "resume" | "cancel"
 
-  const act =
-    (verb: Act) => async (id: string, { idempotencyKey = crypto.randomUUID(), ...options }: SendOptions = {}) =>
-      call(`POST /v1/campaigns/:id/${verb}`, { id, idempotencyKey: checked(idempotencyKey) }, options)
+  const act = (verb: Act) => (id: string, options?: SendOptions) =>
+    keyed(`POST /v1/campaigns/:id/${verb}`, { id }, options)
 
   return {
     messages: {
-      send: async (message, { idempotencyKey = crypto.randomUUID(), ...options } = {}) =>
-        call("POST /v1/messages", { body: message, idempotencyKey: checked(idempotencyKey) }, options),
-      markRead: async (id, mark = {}, { idempotencyKey = crypto.randomUUID(), ...options } = {}) =>
-        call("POST /v1/messages/:id/read", { id, body: mark, idempotencyKey: checked(idempotencyKey) }, options),
+      send: (body, options) => keyed("POST /v1/messages", { body }, options),
+      markRead: (id, body = {}, options) => keyed("POST /v1/messages/:id/read", { id, body }, options),
       get: (id, options) => call("GET /v1/messages/:id", { id }, options),
       conversation: list((query?: ConversationQuery, options?) =>
         call(
@@ -231,8 +234,7 @@ export const createClient = (options: ClientOptions): Client => {
       )
     },
     media: {
-      upload: async (file, { idempotencyKey = crypto.randomUUID(), ...options } = {}) =>
-        call("POST /v1/media", { content: formOf(file), idempotencyKey: checked(idempotencyKey) }, options),
+      upload: async (file, options) => keyed("POST /v1/media", { content: formOf(file) }, options),
       open: async (id, { headers = {}, ...options } = {}) => {
         let response: Response | undefined
         await call("GET /v1/media/:id", { id, headers, opened: (opened) => void (response = opened) }, options)
@@ -245,8 +247,7 @@ export const createClient = (options: ClientOptions): Client => {
       optIn: (id, body = {}, options) => call("DELETE /v1/contacts/:name/opt-out", { id, body }, options)
     },
     campaigns: {
-      create: async (body, { idempotencyKey = crypto.randomUUID(), ...options } = {}) =>
-        call("POST /v1/campaigns", { body, idempotencyKey: checked(idempotencyKey) }, options),
+      create: (body, options) => keyed("POST /v1/campaigns", { body }, options),
       list: list((query?: ListQuery, options?) => call("GET /v1/campaigns", { query }, options)),
       get: (id, options) => call("GET /v1/campaigns/:id", { id }, options),
       edit: (id, body, options) => call("PATCH /v1/campaigns/:id", { id, body }, options),

@@ -334,7 +334,11 @@ export class CampaignsApi extends HttpApiGroup.make("campaigns").add(
   }).annotate(Access, programs).annotate(Audited, "campaign.create").annotate(NeedsIdempotencyKey, true)
     .annotate(ActsOnCampaign, true).annotateMerge(words.create),
   HttpApiEndpoint.get("list", "/v1/campaigns", { query: pageQuery, success: listOf(PublicCampaign), error: reading })
-    .annotate(Access, programs).annotate(IsPaged, true).annotateMerge(words.list),
+    .annotate(Access, programs).annotate(IsPaged, true).annotateMerge(OpenApi.annotations({
+      summary: "List campaigns",
+      description: "Newest first. A key that is bound to numbers gets the campaigns of these; its pages may hold " +
+        "fewer than their limit even if more follow."
+    })),
   HttpApiEndpoint.get("get", "/v1/campaigns/:id", { ...one, success: PublicCampaign, error: reading })
     .annotate(Access, programs).annotate(ActsOnCampaign, true).annotateMerge(words.get),
   HttpApiEndpoint.patch("edit", "/v1/campaigns/:id", {
