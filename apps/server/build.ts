@@ -96,6 +96,9 @@ cpSync(join(root, "packages/http/dist/dashboard"), join(to, "dist/dashboard"), {
   recursive: true,
   filter: (path) => basename(path) !== "sources"
 })
+for (const path of ["guides", "errors.md", "reference/access.md"]) {
+  cpSync(join(root, "docs", path), join(to, "dist/docs", path), { recursive: true })
+}
 writeFileSync(join(to, "package.json"), `${JSON.stringify(manifest(), undefined, 2)}\n`)
 writeFileSync(join(to, "THIRD-PARTY-NOTICES.txt"), noticesOf(foldersOf(metafile)))
 cpSync(join(import.meta.dirname, "README.md"), join(to, "README.md"))

@@ -5,6 +5,7 @@ import { Alert, AlertStep, AlertStore, type Id, Page } from "@wac/core"
 import { Effect, Layer } from "effect"
 import { instant, instantOrNull, plain } from "../Column.ts"
 import { Database, type StepOptions } from "../Database.ts"
+import * as Forgotten from "../Forgotten.ts"
 import { instants, texts } from "../Parameter.ts"
 import type { Row } from "../Statement.ts"
 
@@ -78,7 +79,7 @@ const forgetText = `with gone as (
     ))
     returning a.id
   )
-  select count(*) = $2 as is_more from gone`
+  select ${Forgotten.columns("$2")} from gone`
 
 export const layer = Layer.effect(
   AlertStore.AlertStore,
@@ -118,7 +119,7 @@ export const layer = Layer.effect(
       forget: (before) =>
         Effect.map(
           query("AlertStore.forget", forgetText, [before, forgottenAtOnce]),
-          ([row]) => plain<boolean>(row!, "is_more")
+          Forgotten.read
         )
     })
   })

@@ -5,6 +5,7 @@ import { AuditEntry, AuditStore, Id, Page } from "@wac/core"
 import { Effect, Layer } from "effect"
 import { instant, plain } from "../Column.ts"
 import { Database } from "../Database.ts"
+import * as Forgotten from "../Forgotten.ts"
 import { instants, jsons, texts } from "../Parameter.ts"
 import type { Row } from "../Statement.ts"
 
@@ -36,7 +37,7 @@ const forgetText = `with gone as (
     ))
     returning a.workspace_id
   )
-  select exists (select from gone g group by g.workspace_id having count(*) = $2) as is_more`
+  select ${Forgotten.columnsByWorkspace("$2")}`
 
 const entryOf = (row: Row): AuditEntry.AuditEntry => ({
   id: plain(row, "id"),
@@ -81,7 +82,7 @@ export const layer = Layer.effect(
       forget: (before) =>
         Effect.map(
           query("AuditStore.forget", forgetText, [Id.lowestAt("aud", before), forgottenAtOnce]),
-          ([row]) => plain<boolean>(row!, "is_more")
+          Forgotten.read
         )
     }))
 )

@@ -2,9 +2,10 @@
  * Deletes old events with their deliveries and attempts, a bounded number in each workspace. An event is deleted only
  * once its delivery is gone, and a delivery only once it has ended: so nothing that is held or being replayed is lost.
  */
-import { Id, type Time } from "@wac/core"
+import { Id, type Retention, type Time } from "@wac/core"
 import * as Clocks from "../Clocks.ts"
 import { plain } from "../Column.ts"
+import * as Forgotten from "../Forgotten.ts"
 import { instants, texts } from "../Parameter.ts"
 import type { Rows, Statement } from "../Statement.ts"
 import { endedStatuses } from "../webhooks/StoredDelivery.ts"
@@ -61,7 +62,7 @@ export const eventsText = `with ready as materialized (
     ))
     returning e.workspace_id
   )
-  select (select count(*) from ready)::integer as ready,
+  select (select count(*) from ready)::integer as ready, (select count(*) from gone)::integer as removed,
     exists (select from gone g group by g.workspace_id having count(*) = ${atOnce}) as is_more`
 
 /** The statements that delete, given the rows of {@link horizonsText}. */
@@ -76,7 +77,12 @@ export const forgetEvents = (horizons: Rows): ReadonlyArray<Statement> => {
 
 const untilOf = (row: Rows[number]): Time.Instant => Number(row["until"])
 
-/** Whether more may be left. */
-export const isMore = ([deliveries, events]: ReadonlyArray<Rows>, horizons: Rows): boolean =>
-  plain<number>(deliveries![0]!, "gone") > 0 || plain<boolean>(events![0]!, "is_more") ||
-  plain<number>(events![0]!, "ready") < horizons.length
+/** What the statements did. */
+export const forgotten = ([deliveries, events]: ReadonlyArray<Rows>, horizons: Rows): Retention.Forgotten => {
+  const { isMore, removed } = Forgotten.read(events)
+  return {
+    removed,
+    isMore: plain<number>(deliveries![0]!, "gone") > 0 || isMore ||
+      plain<number>(events![0]!, "ready") < horizons.length
+  }
+}

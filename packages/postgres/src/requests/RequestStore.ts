@@ -5,6 +5,7 @@ import { ApiRequest, Id, Page, RequestStore } from "@wac/core"
 import { Effect, Layer } from "effect"
 import { instant, plain } from "../Column.ts"
 import { Database } from "../Database.ts"
+import * as Forgotten from "../Forgotten.ts"
 import { doubles, instants, integers, texts } from "../Parameter.ts"
 import type { Row } from "../Statement.ts"
 
@@ -60,8 +61,9 @@ export const forgetText = `with gone as (
     ))
     returning t.workspace_id
   )
-  select exists (select from gone g group by g.workspace_id having count(*) = $3)
-    or exists (select from tallies t group by t.workspace_id having count(*) = $3) as is_more`
+  select (select count(*) from gone)::integer as removed,
+    exists (select from gone g group by g.workspace_id having count(*) = $3)
+      or exists (select from tallies t group by t.workspace_id having count(*) = $3) as is_more`
 
 const requestOf = (row: Row): ApiRequest.ApiRequest => ({
   id: plain(row, "id"),
@@ -124,7 +126,7 @@ export const layer = Layer.effect(
             ApiRequest.hourOf(before),
             forgottenAtOnce
           ]),
-          ([row]) => plain<boolean>(row!, "is_more")
+          Forgotten.read
         )
     }))
 )

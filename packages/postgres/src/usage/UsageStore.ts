@@ -1,10 +1,11 @@
 /**
  * `UsageStore` in PostgreSQL: the statements of its methods.
  */
-import { type Activity, type Priced, UsageStore } from "@wac/core"
+import { type Activity, type Priced, Retention, UsageStore } from "@wac/core"
 import { Effect, Layer } from "effect"
 import { instant, plain } from "../Column.ts"
 import { Database } from "../Database.ts"
+import * as Forgotten from "../Forgotten.ts"
 import { instants, integers, texts } from "../Parameter.ts"
 import type { Row } from "../Statement.ts"
 import { pricedText } from "./Priced.ts"
@@ -34,7 +35,7 @@ const forgetCountsText = (table: string) =>
     ))
     returning c.workspace_id
   )
-  select exists (select from gone g group by g.workspace_id having count(*) = $2) as is_more`
+  select ${Forgotten.columnsByWorkspace("$2")}`
 
 export const forgetText = forgetCountsText("usage_counts")
 
@@ -85,7 +86,7 @@ export const layer = Layer.effect(
             [forgetText, forgetPricedText, forgetUntoldText],
             (text) => query("UsageStore.forget", text, [before, forgottenAtOnce])
           ),
-          (all) => all.some(([row]) => plain<boolean>(row!, "is_more"))
+          (all) => Retention.together(all.map(Forgotten.read))
         )
     }))
 )

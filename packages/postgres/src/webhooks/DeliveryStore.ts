@@ -7,6 +7,7 @@ import { Effect, Layer, Option, Queue, Semaphore } from "effect"
 import { asked } from "../Asked.ts"
 import { plain } from "../Column.ts"
 import { Database } from "../Database.ts"
+import * as Forgotten from "../Forgotten.ts"
 import { Hint } from "../Hint.ts"
 import type { Row } from "../Statement.ts"
 import { backlog, backlogOf } from "./Backlog.ts"
@@ -38,7 +39,7 @@ export const forgetAttemptsText = `with gone as (
     ))
     returning 1
   )
-  select count(*) = $3 as is_more from gone`
+  select ${Forgotten.columns("$3")} from gone`
 
 export const layer = Layer.effect(
   DeliveryStore.DeliveryStore,
@@ -150,7 +151,7 @@ export const layer = Layer.effect(
             text: forgetAttemptsText,
             params: [Id.lowestAt("dlv", before), before, forgottenAtOnce]
           }]),
-          ([rows]) => plain<boolean>(rows![0]!, "is_more")
+          ([rows]) => Forgotten.read(rows)
         )
     })
   })
