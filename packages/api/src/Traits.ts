@@ -49,6 +49,11 @@ export const NeedsWebhook = Context.Reference<boolean>("@wac/api/Traits/NeedsWeb
 /** The body refers to something of the caller's by id; the response is 404 if it does not belong to the caller. */
 export const NamesThing = Context.Reference<boolean>("@wac/api/Traits/NamesThing", { defaultValue: () => false })
 
+/** The endpoint makes, shows or changes campaigns, so their status and, for a key, its numbers may forbid it. */
+export const ActsOnCampaign = Context.Reference<boolean>("@wac/api/Traits/ActsOnCampaign", {
+  defaultValue: () => false
+})
+
 /** The response continues until the caller disconnects. */
 export const Streams = Context.Reference<boolean>("@wac/api/Traits/Streams", { defaultValue: () => false })
 

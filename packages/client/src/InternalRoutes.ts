@@ -4,7 +4,7 @@
  */
 import type { Event, EventType } from "./Event.ts"
 import type * as Wire from "./InternalWire.ts"
-import type { EventQuery, ListQuery, TemplateQuery } from "./Routes.ts"
+import type { CampaignRowQuery, EventQuery, ListQuery, TemplateQuery } from "./Routes.ts"
 import type { MessageStatus, Page, SendMessage } from "./Wire.ts"
 
 /** The filters of the list of messages. */
@@ -57,14 +57,6 @@ export interface UploadQuery {
   readonly replace?: boolean
   /** The column of a CSV file with the phone numbers or user ids; defaults to `to`. */
   readonly toColumn?: string
-}
-
-/** The filter of a campaign's rows. */
-export interface CampaignRowQuery extends ListQuery {
-  /** Only recipients with this outcome, or the rows that are not sent to. */
-  readonly outcome?: Wire.CampaignOutcome | "left_out"
-  /** Only recipients that failed or were skipped for this reason, and rows with this problem. */
-  readonly reason?: string
 }
 
 /** The filters of the list of requests. */

@@ -2,6 +2,14 @@
  * The requests and responses of the dashboard's endpoints under `/internal`, in plain types. The server follows the API
  * definition of `@wac/api`; a type test compares these types with it. Times are ISO 8601 in UTC.
  */
+import type {
+  CampaignCounts,
+  CampaignOutcome,
+  CampaignStatus,
+  CampaignVariant,
+  PauseReason,
+  QuietHours
+} from "./Campaigns.ts"
 import type { EventType } from "./Event.ts"
 import type { Json } from "./Json.ts"
 import type { TemplateContent } from "./MessageContents.ts"
@@ -272,37 +280,6 @@ export interface Replay {
   readonly completedAt: string | null
 }
 
-/** From `draft` to `completed` or `cancelled`. */
-export type CampaignStatus =
-  | "draft"
-  | "checking"
-  | "ready"
-  | "scheduled"
-  | "running"
-  | "paused"
-  | "completed"
-  | "cancelled"
-
-/** Why a campaign is paused: a person did it, or it paused itself. */
-export type PauseReason =
-  | "person"
-  | "template_not_approved"
-  | "template_category"
-  | "sender_not_available"
-  | "quota_exhausted"
-  | "failure_rate"
-  | "provider_policy"
-  | "restored"
-
-/** The outcome under which a recipient is counted. */
-export type CampaignOutcome = "queued" | "sent" | "delivered" | "read" | "failed" | "held" | "unknown" | "skipped"
-
-/** A daily period, over midnight if it ends earlier than it begins: times of day as `HH:MM`. */
-export interface QuietHours {
-  readonly from: string
-  readonly to: string
-}
-
 /** A new campaign. */
 export interface CreateCampaign {
   readonly name: string
@@ -355,12 +332,6 @@ export interface CampaignForecast {
   /** The sum of `lines` in each currency; empty if the operator has loaded no rate card. */
   readonly costs: ReadonlyArray<{ readonly currency: string; readonly amount: string }>
 }
-
-/** How many recipients have which outcome. Each is in exactly one of the counts, and `total` is their sum. */
-export type CampaignCounts = { readonly [count in CampaignOutcome | "total"]: number }
-
-/** The variant of a campaign's template: `a` is `template`, `b` is `templateB`. */
-export type CampaignVariant = "a" | "b"
 
 /** The difference of two shares with its 95 % confidence interval (Newcombe's hybrid score interval). */
 export interface CampaignDifference {
@@ -768,15 +739,18 @@ export type AuditAction =
   | "workspace.create"
   | "workspace.set_up"
 
-/** A change that a person or the operator made. */
+/** A change that a person, an API key or the operator made. */
 export interface AuditEntry {
   readonly id: string
   readonly at: string
   readonly action: AuditAction
   /** The id of the changed resource. */
   readonly target: string | null
-  /** `null` if an operator's command made the change. */
-  readonly by: { readonly userId: string; readonly email: string } | null
+  /** A person, or an API key; `null` if an operator's command made the change. */
+  readonly by:
+    | { readonly userId: string; readonly email: string }
+    | { readonly apiKeyId: string; readonly name: string }
+    | null
   readonly address: string | null
   readonly requestId: string | null
   readonly detail: { readonly [name: string]: string } | null

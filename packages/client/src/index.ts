@@ -11,6 +11,7 @@
  *
  * @module
  */
+export type * from "./Campaigns.ts"
 export {
   type Client,
   type ClientOptions,

@@ -7,7 +7,6 @@ import type { Event } from "./Event.ts"
 import type {
   AlertQuery,
   AuditQuery,
-  CampaignRowQuery,
   ContactQuery,
   DeliveryQuery,
   InternalEventQuery,
@@ -20,15 +19,24 @@ import type {
 import type * as Wire from "./InternalWire.ts"
 import type { Answered } from "./LastResponse.ts"
 import { type List, listOf } from "./List.ts"
-import type { ListQuery, TemplateQuery } from "./Routes.ts"
-import { type CallOptions, type Result, transportOf, type TransportOptions } from "./Transport.ts"
+import type { CampaignRowQuery, ListQuery, TemplateQuery } from "./Routes.ts"
+import { type CallOptions, type Result, transportOf, type TransportOptions, uploadTimeout } from "./Transport.ts"
 import type { Page, SendMessage } from "./Wire.ts"
 
+export type {
+  CampaignCounts,
+  CampaignOutcome,
+  CampaignStatus,
+  CampaignVariant,
+  PauseReason,
+  QuietHours
+} from "./Campaigns.ts"
 export { type ErrorCode, type ErrorReason, type ErrorReasons, WacApiError, WacConnectionError } from "./ClientError.ts"
 export type { Event, EventOf, EventType } from "./Event.ts"
 export type * from "./InternalRoutes.ts"
 export type * from "./InternalWire.ts"
 export type { Answered } from "./LastResponse.ts"
+export type { CampaignRowQuery } from "./Routes.ts"
 export type * from "./TemplateComponents.ts"
 export type { MessageFailure, MessageStatus, Page, SendMessage } from "./Wire.ts"
 
@@ -279,9 +287,6 @@ export interface InternalClient {
     readonly get: (query?: UsageQuery, options?: CallOptions) => Returned<"GET /internal/usage">
   }
 }
-
-/** The time that the service gives an upload, in milliseconds. */
-const uploadTimeout = 1_800_000
 
 const sessionCookie = /^((?:__Host-)?wac_session|__Host-wac_portal)=([^;]*)/
 

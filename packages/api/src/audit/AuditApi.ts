@@ -11,15 +11,18 @@ import { internalListOf, pageQuery } from "../Lists.ts"
 import { Timestamp } from "../Timestamp.ts"
 import { IsPaged } from "../Traits.ts"
 
-/** A change that a person or the operator made. */
+/** A change that a person, an API key or the operator made. */
 export const AuditEntry = Schema.Struct({
   id: Schema.String,
   at: Timestamp,
   action: Schema.Literals(Core.actions),
   target: Schema.NullOr(Schema.String).annotate({ description: "The id of the changed resource" }),
-  by: Schema.NullOr(Schema.Struct({ userId: Schema.String, email: Schema.String })).annotate({
-    description: "null if an operator's command made the change"
-  }),
+  by: Schema.NullOr(
+    Schema.Union([
+      Schema.Struct({ userId: Schema.String, email: Schema.String }),
+      Schema.Struct({ apiKeyId: Schema.String, name: Schema.String })
+    ])
+  ).annotate({ description: "A person, or an API key; null if an operator's command made the change" }),
   address: Schema.NullOr(Schema.String),
   requestId: Schema.NullOr(Schema.String),
   detail: Schema.NullOr(Schema.Record(Schema.String, Schema.String)).annotate({
@@ -29,7 +32,9 @@ export const AuditEntry = Schema.Struct({
 
 /** The filters of the list. */
 const filter = {
-  userId: Schema.optionalKey(PlainText.between(1, 64).annotate({ description: "Only changes by this person" })),
+  userId: Schema.optionalKey(
+    PlainText.between(1, 64).annotate({ description: "Only changes by this person, or by the API key with this id" })
+  ),
   target: Schema.optionalKey(
     PlainText.between(1, 255).annotate({ description: "Only changes of the resource with this id" })
   )
@@ -43,8 +48,11 @@ export class AuditApi extends HttpApiGroup.make("audit").add(
   }).annotate(Access, session("admin")).annotate(IsPaged, true).annotateMerge(OpenApi.annotations({
     summary: "List changes",
     description:
-      "Changes of the last year, newest first: the person, the action, the resource, the time and the address."
+      "Changes of the last year, newest first: the person or the API key, the action, the resource, the time and the address."
   }))
 ).middleware(SessionAuthentication).annotateMerge(
-  OpenApi.annotations({ title: "Audit (dashboard)", description: "Changes that people and the operator made." })
+  OpenApi.annotations({
+    title: "Audit (dashboard)",
+    description: "Changes that people, API keys and the operator made."
+  })
 ) {}

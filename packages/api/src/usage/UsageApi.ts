@@ -19,6 +19,16 @@ export const UsageStep = Schema.Struct({
   attemptsFailed: Schema.Int.annotate({ description: "Attempts at webhook deliveries that failed" })
 }).annotate({ identifier: "UsageStep" })
 
+/** What messages of one price cost together. */
+export const UsageCost = Schema.Struct({
+  currency: Schema.String,
+  amount: Schema.String.annotate({ description: "A decimal number, such as `12.3456`" }),
+  ratesFrom: Schema.String.annotate({ description: "The day from which the rates used are valid" })
+})
+
+/** What the absence of a cost means. */
+export const costDescription = "null if nothing is charged, or if the operator has loaded no rate for it"
+
 /** Messages of one price. */
 export const UsageLine = Schema.Struct({
   market: Schema.String.annotate({ description: "The customer's country, ISO 3166-1 alpha-2; `ZZ` if not known" }),
@@ -30,11 +40,7 @@ export const UsageLine = Schema.Struct({
     description: "null if the provider says nothing of it; then `cost` is what the messages cost if they are charged"
   }),
   messages: Schema.Int,
-  cost: Schema.NullOr(Schema.Struct({
-    currency: Schema.String,
-    amount: Schema.String.annotate({ description: "A decimal number, such as `12.3456`" }),
-    ratesFrom: Schema.String.annotate({ description: "The day from which the rates used are valid" })
-  })).annotate({ description: "null if nothing is charged, or if the operator has loaded no rate for it" })
+  cost: Schema.NullOr(UsageCost).annotate({ description: costDescription })
 }).annotate({ identifier: "UsageLine" })
 
 /** A workspace's activity over time, and its use of the quota. */

@@ -62,7 +62,10 @@ export interface AcceptSend {
   readonly provider: string
 }
 
-/** The message that *accept* claims: a new one, or the message of the previous try. Pure. */
+/**
+ * The message that *accept* claims: a new one, or the message of the previous try, with the content of this one: the
+ * same, but that a version before may have kept another name of the customer. Pure.
+ */
 export const claimedMessage = (
   { apiKeyId, message, messageId, now, request }: AcceptSend,
   sender: PhoneNumber,
@@ -81,7 +84,7 @@ export const claimedMessage = (
       status: "sending",
       createdAt: now
     })
-    : { ...before, apiKeyId, status: "sending", statusAt: now }
+    : { ...before, apiKeyId, content: message, status: "sending", statusAt: now }
 
 /** A claimed send. The caller owns it until `leaseUntil`. */
 export interface ClaimedSend {

@@ -92,15 +92,24 @@ const isCompressed = ({ headers }: HttpServerRequest.HttpServerRequest): boolean
 
 const compressed = unsupported("Content-Encoding", "the body must not be compressed: omit Content-Encoding")
 
+/** The refusal of a body that is no file of the endpoint's types, by its headers. */
+export const fileRefusal = (
+  types: ReadonlyArray<string>,
+  request: HttpServerRequest.HttpServerRequest
+): Errors.InvalidBody | undefined =>
+  !types.includes(essenceOf(request.headers["content-type"]))
+    ? unsupported("Content-Type", `the body must be a file: Content-Type: ${types.join(" or ")}`)
+    : isCompressed(request)
+    ? compressed
+    : undefined
+
 /** Leaves a file to its handler, if it has one of the endpoint's types. */
 const file = (
   types: ReadonlyArray<string>,
   request: HttpServerRequest.HttpServerRequest
 ): ReturnType<Reader> => {
-  if (!types.includes(essenceOf(request.headers["content-type"]))) {
-    return Effect.fail(unsupported("Content-Type", `the body must be a file: Content-Type: ${types.join(" or ")}`))
-  }
-  return isCompressed(request) ? Effect.fail(compressed) : Effect.succeed({ bytes: new Uint8Array(), request })
+  const refusal = fileRefusal(types, request)
+  return refusal === undefined ? Effect.succeed({ bytes: new Uint8Array(), request }) : Effect.fail(refusal)
 }
 
 /** A body after it was read. */

@@ -1,7 +1,7 @@
 /**
  * `AuditStore` in PostgreSQL: the statements of its methods.
  */
-import { type AuditEntry, AuditStore, Id, Page } from "@wac/core"
+import { AuditEntry, AuditStore, Id, Page } from "@wac/core"
 import { Effect, Layer } from "effect"
 import { instant, plain } from "../Column.ts"
 import { Database } from "../Database.ts"
@@ -44,7 +44,7 @@ const entryOf = (row: Row): AuditEntry.AuditEntry => ({
   workspaceId: plain(row, "workspace_id"),
   action: plain(row, "action"),
   target: plain(row, "target"),
-  by: row["user_id"] === null ? null : { userId: plain(row, "user_id"), email: plain(row, "email") },
+  by: row["user_id"] === null ? null : AuditEntry.byOf(plain(row, "user_id"), plain(row, "email")),
   at: instant(row, "at"),
   address: plain(row, "address"),
   requestId: plain(row, "request_id"),
@@ -61,8 +61,8 @@ export const layer = Layer.effect(
           texts(entries.map(({ id }) => id)),
           texts(entries.map(({ action }) => action)),
           texts(entries.map(({ target }) => target)),
-          texts(entries.map(({ by }) => by && by.userId)),
-          texts(entries.map(({ by }) => by && by.email)),
+          texts(entries.map(({ by }) => by && AuditEntry.namesOf(by).id)),
+          texts(entries.map(({ by }) => by && AuditEntry.namesOf(by).name)),
           instants(entries.map(({ at }) => at)),
           texts(entries.map(({ address }) => address)),
           texts(entries.map(({ requestId }) => requestId)),

@@ -2,7 +2,7 @@
  * A piece of a campaign's work (core's `CampaignWorkStep.work`). Lock order: the campaign, then its queue and messages.
  * Those that others hold are skipped.
  */
-import { Campaign, CampaignWorkStep, Recipient, Variant } from "@wac/core"
+import { Campaign, CampaignWorkStep, type Idempotency, Recipient, Variant } from "@wac/core"
 import * as Clocks from "../Clocks.ts"
 import { plain } from "../Column.ts"
 import { aliasesOf, contact, contactNamed, contactOf } from "../contacts/ContactStep.ts"
@@ -143,6 +143,7 @@ const placedOf = (
 
 const queuedOf = (row: Row): CampaignWorkStep.Queued => ({
   send: sendOf(plain<StoredSend>(row, "send")),
+  key: plain<StoredSend>(row, "send")["key"] as Idempotency.IdempotencyKey,
   tries: plain(row, "tries"),
   timeZone: plain(row, "time_zone")
 })

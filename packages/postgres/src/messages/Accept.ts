@@ -111,8 +111,8 @@ const sendsText = ({ isOfCampaign, isToKnown, isToUser }: Rare): string =>
     ${isOfCampaign ? "t.t as twins, " : ""}${
     isToKnown ? `${isKnownName("k.workspace_id", "s.customer")} as is_known_name, ` : ""
   }to_json(coalesce(l.l, m.m)) as bound, l.l is null as is_busy
-  from unnest($5::integer[], $6::text[], $7::text[], $8::text[])
-    with ordinality s (kind, key, customer, hash, place)
+  from unnest($5::integer[], $6::text[], $7::text[], $8::text[]${isOfCampaign ? ", $9::json[]" : ""})
+    with ordinality s (kind, key, customer, hash, ${isOfCampaign ? "forms, " : ""}place)
   join k on k.place = s.kind
   left join lateral (
     select m from messages m where m.workspace_id = k.workspace_id and m.route = k.route and m.key = s.key offset 0
@@ -132,7 +132,8 @@ const sendsText = ({ isOfCampaign, isToKnown, isToUser }: Rare): string =>
   left join lateral (
     select json_agg(t) as t from messages t
     where t.workspace_id = k.workspace_id and t.route = k.route
-      and t.key = any (array[n.key, n.user_id] || ${aliasesOf("n")}) and t.key <> s.key
+      and t.key = any (array[n.key, n.user_id] || ${aliasesOf("n")} || array(select json_array_elements_text(s.forms)))
+      and t.key <> s.key
   ) t on true`
       : ""
   }
@@ -180,6 +181,7 @@ const load = (commands: ReadonlyArray<MessageStore.AcceptSend>): ReadonlyArray<S
   const workspaces = texts(kinds.map(({ request }) => request.workspaceId))
   const providers = texts(kinds.map(({ provider }) => provider))
   const senders = texts(kinds.map(({ message }) => message.from ?? null))
+  const isOfCampaign = commands.some(({ campaignId }) => campaignId !== null)
   return [
     { text: lockText, params: [texts([...new Set(kinds.map(({ request }) => request.workspaceId))])] },
     {
@@ -198,7 +200,7 @@ const load = (commands: ReadonlyArray<MessageStore.AcceptSend>): ReadonlyArray<S
       text: sendsText({
         isToUser: commands.some(({ message }) => CustomerNames.isUserId(message.to)),
         isToKnown: commands.some(({ message }) => CustomerNames.judge(message.to)._tag === "IfKnown"),
-        isOfCampaign: commands.some(({ campaignId }) => campaignId !== null)
+        isOfCampaign
       }),
       params: [
         workspaces,
@@ -208,7 +210,8 @@ const load = (commands: ReadonlyArray<MessageStore.AcceptSend>): ReadonlyArray<S
         integers(places.map((place) => place + 1)),
         texts(commands.map(({ request }) => request.key)),
         texts(commands.map(({ message }) => CustomerNames.keyOf(message.to))),
-        texts(commands.map(({ hash }) => hash))
+        texts(commands.map(({ hash }) => hash)),
+        ...isOfCampaign ? [jsons(commands.map(({ message }) => Contact.campaignKeysOf(message.to, undefined)))] : []
       ]
     }
   ]
@@ -458,10 +461,10 @@ const spendText = `with of_workspaces as (
 const retryText = `with retried as (
     update messages m set status = s.status, status_at = s.now, api_key_id = s.api_key_id, quota_month = s.month,
       claim_token = s.claim_token, lease_until = s.lease_until, tried_before = s.tried_before,
-      counted_at = s.counted_at, counted_before = s.counted_before
+      counted_at = s.counted_at, counted_before = s.counted_before, content = coalesce(s.content, m.content)
     from unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::bigint[],
-      $9::bigint[], $10::bigint[])
-      s (id, status, now, api_key_id, month, claim_token, lease_until, tried_before, counted_at, counted_before)
+      $9::bigint[], $10::bigint[], $12::json[])
+      s (id, status, now, api_key_id, month, claim_token, lease_until, tried_before, counted_at, counted_before, content)
     where m.id = s.id
     returning m.workspace_id, m.lease_until, m.id, m.phone_number_id
   ), conversations as (
@@ -490,7 +493,8 @@ const retry = (claims: ReadonlyArray<AcceptStep.Claim>): ReadonlyArray<Statement
       instants(claims.map(({ before }) => before!.statusAt)),
       instants(claims.map(countedAt)),
       instants(claims.map(countedBefore)),
-      texts(claims.map(({ customer }) => customer))
+      texts(claims.map(({ customer }) => customer)),
+      jsons(claims.map(({ before, message: { content } }) => before!.content.to === content.to ? null : content))
     ]
   }]
 

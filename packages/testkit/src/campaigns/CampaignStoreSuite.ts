@@ -262,6 +262,32 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* get(first), first)
     }))
 
+  it.effect("a change that is meant for a campaign of one sender leaves a campaign of another as it is", () =>
+    Effect.gen(function*() {
+      const store = yield* CampaignStore.CampaignStore
+      const own = yield* world()
+      const [ofDefault, named] = [yield* draft(own), yield* draft(own, { from: own.number.id })]
+      const rename = (campaign: Campaign.Campaign, onlyFrom: string | null) =>
+        Effect.map(
+          store.change({
+            workspaceId: own.workspace.id,
+            id: campaign.id,
+            now: own.start,
+            onlyFrom,
+            change: { _tag: "Edit", plan: { name: "Renamed" } }
+          }),
+          Option.getOrThrow
+        )
+      for (const [campaign, other] of [[ofDefault, own.number.id], [named, null]] as const) {
+        const refused = yield* rename(campaign, other)
+        assert(Result.isFailure(refused))
+        assert.strictEqual(refused.failure.reason, "campaign_state")
+        assert.deepStrictEqual(yield* get(campaign), campaign)
+        assert.isTrue(Result.isSuccess(yield* rename(campaign, campaign.from)))
+        assert.strictEqual((yield* get(campaign)).name, "Renamed")
+      }
+    }))
+
   it.effect("the parts of an upload count together once it has ended, and not at all if it is dropped", () =>
     Effect.gen(function*() {
       const store = yield* CampaignStore.CampaignStore
