@@ -210,6 +210,8 @@ const foundOf = (place: Exclude<CustomerRecords.Place, "messages" | "contacts" |
   }
 }
 
+const lockWebhooks = lockHealth("no key update")
+
 export const layer = Layer.effect(
   CustomerStore.CustomerStore,
   Effect.gen(function*() {
@@ -260,7 +262,7 @@ export const layer = Layer.effect(
         if (place === "contacts") return yield* eraseContacts(step)
         const walk = walks[place]
         const row = yield* walked(operation, [
-          ...place === "deliveries" ? [lockHealth([workspaceId], "no key update")] : [],
+          ...place === "deliveries" ? [lockWebhooks({ workspaces: [workspaceId] })] : [],
           { text: eraseText(walk), params: paramsOf(walk, step) }
         ])
         return {

@@ -2,11 +2,12 @@
  * Deletes old messages, and what old messages said.
  */
 import { Campaign, Id, Message, type Time } from "@wac/core"
-import { plain } from "../Column.ts"
+import { columns, list, unlessEmpty } from "../Columns.ts"
 import type { StepOptions } from "../Database.ts"
-import { jsons, texts } from "../Parameter.ts"
+import { texts } from "../Parameter.ts"
 import type { Rows, Statement } from "../Statement.ts"
 import { forgetText } from "./Conversations.ts"
+import { message } from "./StoredSend.ts"
 
 /** Rows deleted, or emptied, at once. */
 const atOnce = 500
@@ -59,25 +60,26 @@ export const forgetMessages = (before: Time.Instant): ReadonlyArray<Statement> =
   { text: rowsText, params: [Id.lowestAt("cmp", before), texts(Campaign.endings)] }
 ]
 
-/** Whether more may be left. */
-export const isMore = (results: ReadonlyArray<Rows>): boolean =>
-  results.some((rows) => plain<boolean>(rows[0]!, "is_more"))
+const gone = columns<{ readonly isMore: boolean }>({ isMore: "boolean" })
 
-interface Body {
-  readonly id: Id.MessageId
-  readonly content: Message.OutboundMessage
-  readonly isOver: boolean
-}
+/** Whether more may be left. */
+export const isMore = (results: ReadonlyArray<Rows>): boolean => results.some((rows) => gone.read(rows[0]!).isMore)
+
+const content = message.pick("id", "content")
+
+const body = content.and(columns<{ readonly isOver: boolean }>({ isOver: "boolean" }))
+
+const inbound = columns<{ readonly messageId: Id.MessageId }>({ messageId: "text" })
 
 interface Loaded {
   readonly now: (asked: Time.Instant) => Time.Instant
-  readonly bodies: ReadonlyArray<Body>
+  readonly bodies: ReadonlyArray<ReturnType<typeof body.read>>
   /** What customers wrote. */
   readonly received: ReadonlyArray<Id.MessageId>
 }
 
 interface Writes {
-  readonly emptied: ReadonlyArray<Pick<Body, "id" | "content">>
+  readonly emptied: ReadonlyArray<Pick<Message.Message, "id" | "content">>
   readonly reached: string | undefined
   readonly received: ReadonlyArray<Id.MessageId>
 }
@@ -91,7 +93,14 @@ export const receivedBodiesText =
   ) c`
 
 /** As `ReceivedMessage.withoutBody`. */
-const emptyReceivedText = "update conversations c set said = null where c.message_id = any ($1::text[])"
+const emptyReceived = unlessEmpty(
+  list<Id.MessageId>("text"),
+  (ids) => `update conversations c set said = null where c.message_id = any (${ids})`
+)
+
+const empty = unlessEmpty(content, (rows) =>
+  `update messages m set content = e.content from ${rows("e")}
+  where m.id = e.id`)
 
 /** `MessageStore.forgetBodies`. Finds nothing while another process does it. */
 export const forgetBodies: StepOptions<{ readonly before: Time.Instant }, Loaded, boolean, Writes> = {
@@ -109,12 +118,8 @@ export const forgetBodies: StepOptions<{ readonly before: Time.Instant }, Loaded
   ],
   read: ([, rows, received], now) => ({
     now,
-    received: received!.map((row) => plain(row, "message_id")),
-    bodies: rows!.map((row) => ({
-      id: plain(row, "id"),
-      content: plain(row, "content"),
-      isOver: plain(row, "is_over")
-    }))
+    received: received!.map((row) => inbound.read(row).messageId),
+    bodies: rows!.map(body.read)
   }),
   decide: ({ bodies, received }) => ({
     answers: [bodies.length === atOnce || received.length === atOnce],
@@ -129,15 +134,11 @@ export const forgetBodies: StepOptions<{ readonly before: Time.Instant }, Loaded
   }),
   write: ({ emptied, reached, received }) => [
     ...received.length === 0 ? [] : [
-      { text: emptyReceivedText, params: [texts(received)] },
+      ...emptyReceived(received),
       { text: "update forgotten_bodies set received = $1", params: [received.at(-1)] }
     ],
     ...reached === undefined ? [] : [
-      {
-        text: `update messages m set content = e.content from unnest($1::text[], $2::json[]) e (id, content)
-          where m.id = e.id`,
-        params: [texts(emptied.map(({ id }) => id)), jsons(emptied.map(({ content }) => content))]
-      },
+      ...empty(emptied),
       { text: "update forgotten_bodies set reached = $1", params: [reached] }
     ]
   ]
