@@ -3,18 +3,18 @@
  * which the compiler compares with the record's type, yields the column lists of statements, their parameters, and the
  * reader of their rows.
  */
-import { booleans, bytes, doubles, instants, integers, jsons, texts } from "./Parameter.ts"
+import * as Parameter from "./Parameter.ts"
 import { type Input, type Row, type Statement, statement } from "./Statement.ts"
 
 /** How many values of a type become one parameter. Arrays cannot: `unnest` would join them. */
 const arrays = {
-  text: texts,
-  integer: integers,
-  bigint: instants,
-  "double precision": doubles,
-  boolean: booleans,
-  json: jsons,
-  bytea: bytes,
+  text: Parameter.texts,
+  integer: Parameter.integers,
+  bigint: Parameter.instants,
+  "double precision": Parameter.doubles,
+  boolean: Parameter.booleans,
+  json: Parameter.jsons,
+  bytea: Parameter.bytes,
   "text[]": (): never => {
     throw noArrays()
   }
@@ -64,6 +64,8 @@ export interface Columns<A> extends Reader<A>, Input<ReadonlyArray<A>, Table> {
     readonly text: (table: string) => string
     readonly read: (values: ReadonlyArray<unknown>) => A
   }
+  /** The columns under names with a prefix, beside others of the same names. */
+  readonly prefixed: (prefix: string) => Reader<A> & { readonly names: (table: string) => string }
   /** One given record as an input of a statement: the parameter of each field. */
   readonly one: Input<A, { readonly [Field in keyof A]: string }>
   /** A subset of the fields. */
@@ -148,6 +150,13 @@ const make = <A>(fields: ReadonlyArray<Field>): Columns<A> => {
       for (const { column, field } of fields) record[field] = cell(row, column)
       return record as A
     },
+    prefixed: (prefix) => {
+      const named = make<A>(fields.map(({ column, ...field }) => ({ ...field, column: `${prefix}_${column}` })))
+      return {
+        names: (table) => fields.map(({ column }) => `${table}.${column} as ${prefix}_${column}`).join(", "),
+        read: named.read
+      }
+    },
     pick: (...picked) => chosen((field) => picked.some((other) => other === field)),
     omit: (...omitted) => chosen((field) => !omitted.some((other) => other === field)),
     and: (others) => make([...fields, ...fieldsOf.get(others)!])
@@ -170,6 +179,29 @@ export const columns = <A, N extends { readonly [Field in keyof A]?: string } = 
     }))
   )
 }
+
+/** A column whose values are of a type. */
+interface Typed<V> {
+  readonly type: Type
+  readonly "~value"?: V
+}
+
+const typed = <Base>(type: Type) => <V extends Base | null = Base>(): Typed<NoInfer<V>> => ({ type })
+
+/** The columns of a {@link row}. */
+export const text = typed<string>("text")
+export const texts = typed<ReadonlyArray<string>>("text[]")
+export const integer = typed<number>("integer")
+export const bigint = typed<number>("bigint")
+export const double = typed<number>("double precision")
+export const boolean = typed<boolean>("boolean")
+export const json = typed<unknown>("json")
+
+type Described<T> = { readonly [Field in keyof T]: T[Field] extends Typed<infer V> ? V : never }
+
+/** Describes a record whose type is only its description's. */
+export const row = <T extends Readonly<Record<string, Typed<unknown>>>>(types: T): Columns<Described<T>> =>
+  make(Object.entries(types).map(([field, { type }]) => ({ field, type, column: columnOf(field) })))
 
 /** How a result's field is read: as a value, a record in JSON, or an array of records in JSON. */
 type Reading<V> =

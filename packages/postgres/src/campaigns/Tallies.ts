@@ -3,7 +3,7 @@
  * and in the order of their keys.
  */
 import { type CampaignTally, type Id, type Sends, Variant } from "@wac/core"
-import { columns, unlessEmpty } from "../Columns.ts"
+import { columns, json, row, unlessEmpty } from "../Columns.ts"
 import type { Row, Statement } from "../Statement.ts"
 
 /** How many rows share a number, so that few transactions wait for each other. */
@@ -73,6 +73,7 @@ export const tallies = `(
     ) t
   )`
 
+const stored = row({ tallies: json<ReadonlyArray<CampaignTally.Tally> | null>() })
+
 /** Reads {@link tallies}. */
-export const talliesOf = (row: Row): ReadonlyArray<CampaignTally.Tally> =>
-  row["tallies"] as ReadonlyArray<CampaignTally.Tally> | null ?? []
+export const talliesOf = (row: Row): ReadonlyArray<CampaignTally.Tally> => stored.read(row).tallies ?? []

@@ -14,7 +14,7 @@ import {
   Variant
 } from "@wac/core"
 import * as Clocks from "../Clocks.ts"
-import { columns, insert, result, unlessEmpty } from "../Columns.ts"
+import { bigint, boolean, columns, insert, integer, json, result, row, text, unlessEmpty } from "../Columns.ts"
 import { aliasesOf, contact, contactNamed, contactOf } from "../contacts/ContactStep.ts"
 import * as StoredSuppression from "../contacts/StoredSuppression.ts"
 import type { StepOptions } from "../Database.ts"
@@ -152,12 +152,12 @@ const loadNeed = (
 }
 
 /** A row of an upload, beside the contact of its customer, whose key is null if there is none. */
-const placed = columns<{
-  readonly place: number
-  readonly content: Recipient.Row
-  readonly isKnown: boolean
-  readonly key: string | null
-}>({ place: "integer", content: "json", isKnown: "boolean", key: "text" })
+const placed = row({
+  place: integer(),
+  content: json<Recipient.Row>(),
+  isKnown: boolean(),
+  key: text<string | null>()
+})
 
 const placedOf = (
   [rows, suppressions = []]: ReadonlyArray<Rows>,
@@ -199,12 +199,12 @@ const insertQueued = insert(
 )
 
 const enqueue = insert(
-  columns<{
-    readonly messageId: Id.MessageId
-    readonly campaignId: Id.CampaignId
-    readonly dueAt: Time.Instant
-    readonly timeZone: string | null
-  }>({ messageId: "text", campaignId: "text", dueAt: "bigint", timeZone: "text" }),
+  row({
+    messageId: text<Id.MessageId>(),
+    campaignId: text<Id.CampaignId>(),
+    dueAt: bigint(),
+    timeZone: text<string | null>()
+  }),
   "campaign_queue"
 )
 

@@ -11,7 +11,7 @@ import {
   type Suppression,
   type Time
 } from "@wac/core"
-import { columns, insert, list, unlessEmpty } from "../Columns.ts"
+import { columns, insert, list, row, text, unlessEmpty } from "../Columns.ts"
 import type { StepOptions } from "../Database.ts"
 import { record } from "../events/Recording.ts"
 import { keepSaid, moveConversations } from "../messages/Conversations.ts"
@@ -55,10 +55,7 @@ export const wordsOf = (row: Row | undefined): OptOutWords.Settings =>
   row === undefined || row["removed"] === null ? OptOutWords.noSettings : words.read(row)
 
 /** The names of a customer, each with the number that they wrote to. */
-const names = columns<{ readonly providerNumberId: string; readonly name: string }>({
-  providerNumberId: "text",
-  name: "text"
-})
+const names = row({ providerNumberId: text(), name: text() })
 
 const number = `cross join lateral (
     select p.id from phone_numbers p where p.provider_number_id = a.provider_number_id offset 0
@@ -133,10 +130,7 @@ const memory = columns<
 })
 
 /** A contact's row, with the number and the name by which it was found. */
-const foundBy = columns<{ readonly number: Id.PhoneNumberId; readonly asked: string }>({
-  number: "text",
-  asked: "text"
-})
+const foundBy = row({ number: text<Id.PhoneNumberId>(), asked: text() })
 
 const loadNamed = statement(
   { names },
@@ -365,7 +359,7 @@ const loadOwned = statement(
 )
 
 const loadChosen = statement({
-  names: columns<{ readonly workspaceId: Id.WorkspaceId; readonly name: string }>({ workspaceId: "text", name: "text" })
+  names: row({ workspaceId: text<Id.WorkspaceId>(), name: text() })
 }, ({ names }) =>
   `select p.id as number, a.name as asked, ${contact.names("n")}
   from ${names("a")}

@@ -3,7 +3,7 @@
  */
 import type { InboundPost, InboundPostStep, Time } from "@wac/core"
 import * as Clocks from "../Clocks.ts"
-import { columns } from "../Columns.ts"
+import { bigint, boolean, integer, row, text } from "../Columns.ts"
 import type { DirectOptions } from "../Database.ts"
 import { statement } from "../Statement.ts"
 
@@ -15,30 +15,18 @@ export interface End extends InboundPost.PostName {
   readonly ended: InboundPostStep.Ended
 }
 
-const given = columns<{
-  readonly place: number
-  readonly provider: string
-  readonly digest: string
-  readonly token: string
-  readonly now: Time.Instant | null
-  readonly dueIn: number | null
-  readonly tries: number
-  readonly keepsProblem: boolean
-  readonly problem: string | null
-  readonly expiresIn: number | null
-  readonly onlyIfNew: boolean
-}>({
-  place: "integer",
-  provider: "text",
-  digest: "text",
-  token: "text",
-  now: "bigint",
-  dueIn: "bigint",
-  tries: "integer",
-  keepsProblem: "boolean",
-  problem: "text",
-  expiresIn: "bigint",
-  onlyIfNew: "boolean"
+const given = row({
+  place: integer(),
+  provider: text(),
+  digest: text(),
+  token: text(),
+  now: bigint<number | null>(),
+  dueIn: bigint<number | null>(),
+  tries: integer(),
+  keepsProblem: boolean(),
+  problem: text<string | null>(),
+  expiresIn: bigint<number | null>(),
+  onlyIfNew: boolean()
 })
 
 const place = given.pick("place")

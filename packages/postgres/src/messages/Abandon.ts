@@ -14,7 +14,7 @@ import {
   type Workspace
 } from "@wac/core"
 import { Array } from "effect"
-import { columns, list, result, type Table } from "../Columns.ts"
+import { columns, double, list, result, row, type Table, text } from "../Columns.ts"
 import { contactNamed, customerOf } from "../contacts/ContactStep.ts"
 import type { StepOptions } from "../Database.ts"
 import { pairs } from "../limits/Pairs.ts"
@@ -23,7 +23,7 @@ import { type Row, type Statement, statement } from "../Statement.ts"
 import { awaitDeadlines, keepSends } from "./KeepSends.ts"
 import { tried } from "./StoredSend.ts"
 
-const bucket = columns<{ readonly fullAt: Time.Instant }>({ fullAt: "double precision" })
+const bucket = row({ fullAt: double() })
 
 const ofWorkspace = columns<Pick<Workspace.Workspace, "id" | "tier">>({ id: "text", tier: "text" }).and(bucket)
 
@@ -170,7 +170,7 @@ const giveBack = statement({
     fullAt: "double precision",
     customers: "integer"
   }),
-  pairs: pair.pick("countedAt").and(bucket).and(columns<{ readonly key: string }>({ key: "text" }))
+  pairs: pair.pick("countedAt").and(bucket).and(row({ key: text() }))
 }, ({ numbers, pairs, workspaces }) =>
   `with of_workspaces as (
     update workspaces w set bucket_full_at = s.full_at from ${workspaces("s")} where w.id = s.id

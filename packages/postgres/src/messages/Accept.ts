@@ -17,7 +17,20 @@ import {
   type Time
 } from "@wac/core"
 import { Array } from "effect"
-import { columns, list, result, type Table, unlessEmpty } from "../Columns.ts"
+import {
+  bigint,
+  columns,
+  double,
+  integer,
+  json,
+  list,
+  result,
+  row,
+  type Table,
+  text,
+  texts,
+  unlessEmpty
+} from "../Columns.ts"
 import { aliasesOf, contact, contactNamed, contactOf, isKnownName } from "../contacts/ContactStep.ts"
 import * as StoredSuppression from "../contacts/StoredSuppression.ts"
 import type { StepOptions } from "../Database.ts"
@@ -44,13 +57,7 @@ const lock = statement(
 )
 
 /** What the sends of a kind share of where they come from. */
-const origin = columns<
-  { readonly workspaceId: Id.WorkspaceId; readonly provider: string; readonly sender: string | null }
->({
-  workspaceId: "text",
-  provider: "text",
-  sender: "text"
-})
+const origin = row({ workspaceId: text<Id.WorkspaceId>(), provider: text(), sender: text<string | null>() })
 
 const senderOfKind = { workspaceId: "k.workspace_id", provider: "k.provider", named: "k.sender" } as const
 
@@ -65,11 +72,11 @@ const apiKey = columns<NonNullable<AcceptStep.Found["apiKey"]>>({
  * one whatever the caller's clock says, and for the months that callers name, which count in tests that control time.
  */
 const loadKinds = statement({
-  kinds: origin.and(columns<{
-    readonly apiKeyId: Id.ApiKeyId | null
-    readonly template: string | null
-    readonly language: string | null
-  }>({ apiKeyId: "text", template: "text", language: "text" })),
+  kinds: origin.and(row({
+    apiKeyId: text<Id.ApiKeyId | null>(),
+    template: text<string | null>(),
+    language: text<string | null>()
+  })),
   months: list<string>("text")
 }, ({ kinds, months }) =>
   `select a.id is not null as is_known, ${apiKey.names("a")},
@@ -123,12 +130,12 @@ interface Rare {
 const loadSends = ({ isOfCampaign, isToKnown, isToUser }: Rare) =>
   statement({
     kinds: origin.and(columns<Pick<MessageStore.KeyedRequest, "route">>({ route: "text" })),
-    sends: columns<{
-      readonly kind: number
-      readonly key: MessageStore.KeyedRequest["key"]
-      readonly customer: string
-      readonly hash: string
-    }>({ kind: "integer", key: "text", customer: "text", hash: "text" })
+    sends: row({
+      kind: integer(),
+      key: text<MessageStore.KeyedRequest["key"]>(),
+      customer: text(),
+      hash: text()
+    })
   }, ({ kinds, sends }) =>
     `with k as materialized (
     select k.place, k.workspace_id, k.route, p.id as number_id, (
@@ -253,10 +260,10 @@ const load = (commands: ReadonlyArray<MessageStore.AcceptSend>): ReadonlyArray<S
 }
 
 /** When the bucket of a row of workspaces or numbers is full. */
-const bucket = columns<{ readonly bucketFullAt: Time.Instant }>({ bucketFullAt: "double precision" })
+const bucket = row({ bucketFullAt: double() })
 
 /** What a number has spent, beside {@link bucket}. */
-const counted = columns<{ readonly customersCounted: number }>({ customersCounted: "integer" })
+const counted = row({ customersCounted: integer() })
 
 /** A value for each number. */
 type ByNumber<A> = Readonly<Record<string, A>> | null
@@ -415,10 +422,7 @@ const letGoAtOnce = 1000
 
 /** Removes customers who no longer count. If there are more than the maximum, also counts those who still do. */
 const loadLapsed = statement({
-  numbers: columns<{ readonly phoneNumberId: Id.PhoneNumberId; readonly lapsed: Time.Instant }>({
-    phoneNumberId: "text",
-    lapsed: "bigint"
-  }),
+  numbers: row({ phoneNumberId: text<Id.PhoneNumberId>(), lapsed: bigint() }),
   atOnce: value<number>()
 }, ({ atOnce, numbers }) =>
   `select n.phone_number_id, g.keys, case when cardinality(g.keys) = ${atOnce} then (
@@ -435,9 +439,11 @@ const loadLapsed = statement({
     ) o
   ) g`)
 
-const lapsed = columns<
-  { readonly phoneNumberId: Id.PhoneNumberId; readonly keys: ReadonlyArray<string>; readonly counted: number | null }
->({ phoneNumberId: "text", keys: "text[]", counted: "integer" })
+const lapsed = row({
+  phoneNumberId: text<Id.PhoneNumberId>(),
+  keys: texts(),
+  counted: integer<number | null>()
+})
 
 const more: NonNullable<StepOptions<never, Loaded, never, never, AcceptStep.Need>["more"]> = {
   load: (needs) => [
@@ -500,20 +506,13 @@ const limitText = (limits: Table): string =>
 
 const limit = unlessEmpty(limits, limitText)
 
-const spentPair = columns<{
-  readonly key: string
-  readonly fullAt: Time.Instant
-  readonly phoneNumberId: Id.PhoneNumberId
-  readonly countedAt: Time.Instant | null
-  readonly marketingAt: ReadonlyArray<Time.Instant> | null
-  readonly marketingUntil: Time.Instant | null
-}>({
-  key: "text",
-  fullAt: "double precision",
-  phoneNumberId: "text",
-  countedAt: "bigint",
-  marketingAt: "json",
-  marketingUntil: "bigint"
+const spentPair = row({
+  key: text(),
+  fullAt: double(),
+  phoneNumberId: text<Id.PhoneNumberId>(),
+  countedAt: bigint<number | null>(),
+  marketingAt: json<ReadonlyArray<Time.Instant> | null>(),
+  marketingUntil: bigint<number | null>()
 })
 
 const customer = columns<Pick<AcceptStep.Claim, "customer">>({ customer: "text" })

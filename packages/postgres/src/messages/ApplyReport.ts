@@ -2,7 +2,7 @@
  * Applies the provider's reports (core's `SendStep.applyReport`): what is loaded and written.
  */
 import { type Id, type MessageStore, type Sends, SendStep } from "@wac/core"
-import { columns, list } from "../Columns.ts"
+import { list, row, text } from "../Columns.ts"
 import type { StepOptions } from "../Database.ts"
 import { statement } from "../Statement.ts"
 import { awaitDeadlines, keepSends } from "./KeepSends.ts"
@@ -33,15 +33,9 @@ const findNames = statement(
   ) n`
 )
 
-const named = columns<{ readonly providerMessageId: string; readonly messageId: Id.MessageId }>({
-  providerMessageId: "text",
-  messageId: "text"
-})
+const named = row({ providerMessageId: text(), messageId: text<Id.MessageId>() })
 
-const numbered = columns<{ readonly id: Id.PhoneNumberId; readonly providerNumberId: string }>({
-  id: "text",
-  providerNumberId: "text"
-})
+const numbered = row({ id: text<Id.PhoneNumberId>(), providerNumberId: text() })
 
 const findNumbers = statement(
   { names: list<string>("text") },

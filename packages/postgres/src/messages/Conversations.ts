@@ -2,7 +2,7 @@
  * Conversations in PostgreSQL: the statements that write and read them.
  */
 import { type Conversation, type Id, type Message, Page, ReceivedMessage } from "@wac/core"
-import { columns, insert, list as listOf, result } from "../Columns.ts"
+import { boolean, insert, json, list as listOf, result, row, text } from "../Columns.ts"
 import { texts } from "../Parameter.ts"
 import { type Row, type Statement, statement, value } from "../Statement.ts"
 import { message } from "./StoredSend.ts"
@@ -11,22 +11,14 @@ type Said = Pick<ReceivedMessage.ReceivedMessage, "content" | "context">
 type Facts = Omit<ReceivedMessage.ReceivedMessage, keyof Said | "id" | "phoneNumberId" | "workspaceId">
 
 /** What a customer wrote. Neither is known of a message that we sent, and after a time not what was said. */
-const said = columns<{
-  readonly messageId: Id.MessageId
-  readonly workspaceId: Id.WorkspaceId
-  readonly phoneNumberId: Id.PhoneNumberId
-  readonly customer: string
-  readonly isInbound: boolean
-  readonly received: Facts | null
-  readonly said: Said | null
-}>({
-  messageId: "text",
-  workspaceId: "text",
-  phoneNumberId: "text",
-  customer: "text",
-  isInbound: "boolean",
-  received: "json",
-  said: "json"
+const said = row({
+  messageId: text<Id.MessageId>(),
+  workspaceId: text<Id.WorkspaceId>(),
+  phoneNumberId: text<Id.PhoneNumberId>(),
+  customer: text(),
+  isInbound: boolean(),
+  received: json<Facts | null>(),
+  said: json<Said | null>()
 })
 
 const insertSaid = insert(said, "conversations")

@@ -2,8 +2,9 @@
  * Deletes old messages, and what old messages said.
  */
 import { Campaign, Id, Message, type Time } from "@wac/core"
-import { columns, list, unlessEmpty } from "../Columns.ts"
+import { boolean, list, row, text, unlessEmpty } from "../Columns.ts"
 import type { StepOptions } from "../Database.ts"
+import * as Expired from "../Expired.ts"
 import { texts } from "../Parameter.ts"
 import type { Rows, Statement } from "../Statement.ts"
 import { forgetText } from "./Conversations.ts"
@@ -60,16 +61,14 @@ export const forgetMessages = (before: Time.Instant): ReadonlyArray<Statement> =
   { text: rowsText, params: [Id.lowestAt("cmp", before), texts(Campaign.endings)] }
 ]
 
-const gone = columns<{ readonly isMore: boolean }>({ isMore: "boolean" })
-
 /** Whether more may be left. */
-export const isMore = (results: ReadonlyArray<Rows>): boolean => results.some((rows) => gone.read(rows[0]!).isMore)
+export const isMore = (results: ReadonlyArray<Rows>): boolean => results.some(Expired.isMore)
 
 const content = message.pick("id", "content")
 
-const body = content.and(columns<{ readonly isOver: boolean }>({ isOver: "boolean" }))
+const body = content.and(row({ isOver: boolean() }))
 
-const inbound = columns<{ readonly messageId: Id.MessageId }>({ messageId: "text" })
+const inbound = row({ messageId: text<Id.MessageId>() })
 
 interface Loaded {
   readonly now: (asked: Time.Instant) => Time.Instant

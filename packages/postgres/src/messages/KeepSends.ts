@@ -4,7 +4,7 @@
 import { type Id, Message, type Send, type Sends } from "@wac/core"
 import { dequeue } from "../campaigns/Dequeue.ts"
 import { addTallies } from "../campaigns/Tallies.ts"
-import { columns, list, unlessEmpty } from "../Columns.ts"
+import { boolean, columns, list, row, unlessEmpty } from "../Columns.ts"
 import { record } from "../events/Recording.ts"
 import type { Statement } from "../Statement.ts"
 import { addPriced } from "../usage/Priced.ts"
@@ -29,10 +29,7 @@ const kept = message
   )
   .and(quota)
   .and(bound)
-  .and(columns<{ readonly deliveryUnknown: boolean; readonly isBound: boolean }>({
-    deliveryUnknown: "boolean",
-    isBound: "boolean"
-  }))
+  .and(row({ deliveryUnknown: boolean(), isBound: boolean() }))
 
 const writeSends = unlessEmpty(kept, (rows) =>
   `update messages m set ${kept.set("s", "id", "isBound")},

@@ -3,7 +3,7 @@
  */
 import { Idempotency, type MessageStore, type Send, type Time } from "@wac/core"
 import * as Clocks from "../Clocks.ts"
-import { columns, result } from "../Columns.ts"
+import { columns, double, result, row } from "../Columns.ts"
 import type { DirectOptions } from "../Database.ts"
 import { statement } from "../Statement.ts"
 import { send } from "./StoredSend.ts"
@@ -23,7 +23,7 @@ const find = statement({
 
 const found = result<{ readonly place: number; readonly send: Send.Send }>({ place: "integer", send })
 
-const time = columns<{ readonly now: Time.Instant }>({ now: "double precision" })
+const time = row({ now: double() })
 
 /** A key to judge, at the caller's time or, if `undefined`, at the database's. */
 export interface LookUp {

@@ -7,7 +7,7 @@ import { Duration, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import * as Asked from "../Asked.ts"
 import * as Clocks from "../Clocks.ts"
-import { columns, result } from "../Columns.ts"
+import { columns, result, row, text } from "../Columns.ts"
 import { Database } from "../Database.ts"
 import * as Expired from "../Expired.ts"
 import { texts } from "../Parameter.ts"
@@ -45,7 +45,7 @@ const named = columns<
 
 const messageId = columns<Pick<Referred.Named, "messageId">>({ messageId: "text" })
 
-const mark = columns<{ readonly fingerprint: string }>({ fingerprint: "text" })
+const mark = row({ fingerprint: text() })
 
 const getNamedText = `select to_json(m) as message from message_names n
   join messages m on m.id = n.message_id where n.provider_message_id = $2 and m.workspace_id = $1`

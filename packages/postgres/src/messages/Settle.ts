@@ -2,9 +2,9 @@
  * Settles sends (core's `SendStep.settle`). The common outcome, a send that the provider accepted, is written directly
  * in one round trip. Every other outcome is loaded, decided and written.
  */
-import { type Id, type Message, type MessageStore, type Sends, SendStep, type Time } from "@wac/core"
+import { type Id, type Message, type MessageStore, type Sends, SendStep } from "@wac/core"
 import * as Tallies from "../campaigns/Tallies.ts"
-import { columns, type Table } from "../Columns.ts"
+import { bigint, integer, row, type Table, text } from "../Columns.ts"
 import type { DirectOptions, StepOptions } from "../Database.ts"
 import { recording, wake } from "../events/Recording.ts"
 import { event } from "../events/StoredEvent.ts"
@@ -16,27 +16,18 @@ import { lockSends, message, sendsIn } from "./StoredSend.ts"
 const accepted = message
   .pick("workspaceId", "status", "providerMessageId", "sentAt", "sequence", "statusAt")
   .and(event.pick("type", "data", "trace"))
-  .and(columns<{
-    readonly messageId: Id.MessageId
-    readonly token: string
-    readonly statusBefore: Message.MessageStatus
-    readonly sequenceBefore: number
-    readonly expiresAt: Time.Instant | null
-    readonly eventId: Id.EventId
-    readonly deliveryId: Id.DeliveryId
-    readonly place: number
-  }>({
-    messageId: "text",
-    token: "text",
-    statusBefore: "text",
-    sequenceBefore: "integer",
-    expiresAt: "bigint",
-    eventId: "text",
-    deliveryId: "text",
-    place: "integer"
+  .and(row({
+    messageId: text<Id.MessageId>(),
+    token: text(),
+    statusBefore: text<Message.MessageStatus>(),
+    sequenceBefore: integer(),
+    expiresAt: bigint<number | null>(),
+    eventId: text<Id.EventId>(),
+    deliveryId: text<Id.DeliveryId>(),
+    place: integer()
   }))
 
-const place = columns<{ readonly place: number }>({ place: "integer" })
+const place = row({ place: integer() })
 
 /**
  * Applies only if the stored message is as it was claimed, on which `SendStep.outright` based its decision. `further`

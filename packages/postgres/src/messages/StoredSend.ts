@@ -1,8 +1,8 @@
 /**
  * Messages and their idempotency keys as they are stored: one row of `messages`.
  */
-import type { AbandonStep, AcceptStep, Id, Idempotency, Message, MessageStore, Send, Sends, Time } from "@wac/core"
-import { columns, list, type Reader, result } from "../Columns.ts"
+import type { AbandonStep, AcceptStep, Id, Idempotency, Message, MessageStore, Send, Sends } from "@wac/core"
+import { bigint, columns, json, list, type Reader, result, row, text } from "../Columns.ts"
 import { type Row, type Rows, statement } from "../Statement.ts"
 import { storedAnswer, storedAnswerOf } from "./StoredAnswer.ts"
 
@@ -39,17 +39,14 @@ export const request = columns<Pick<MessageStore.KeyedRequest, "route" | "finger
 })
 
 /** The owner of a try. */
-export const claim = columns<{ readonly claimToken: string | null; readonly leaseUntil: Time.Instant | null }>({
-  claimToken: "text",
-  leaseUntil: "bigint"
-})
+export const claim = row({ claimToken: text<string | null>(), leaseUntil: bigint<number | null>() })
 
 /** What a key is bound to, and the claim on it. */
 export const bound = claim.and(
-  columns<{ readonly answer: unknown; readonly lastFailure: unknown; readonly expiresAt: Time.Instant | null }>({
-    answer: "json",
-    lastFailure: "json",
-    expiresAt: "bigint"
+  row({
+    answer: json<unknown>(),
+    lastFailure: json<unknown>(),
+    expiresAt: bigint<number | null>()
   })
 )
 
@@ -60,13 +57,11 @@ export const quota = columns<Pick<Send.Send, "quotaMonth" | "returnedMonth">>({
 })
 
 /** What the last try changed. */
-export const lastTry = columns<
-  {
-    readonly triedBefore: Time.Instant | null
-    readonly countedAt: Time.Instant | null
-    readonly countedBefore: Time.Instant | null
-  }
->({ triedBefore: "bigint", countedAt: "bigint", countedBefore: "bigint" })
+export const lastTry = row({
+  triedBefore: bigint<number | null>(),
+  countedAt: bigint<number | null>(),
+  countedBefore: bigint<number | null>()
+})
 
 /** {@link bound} of a key, or of none. */
 export const storedBinding = (binding: Idempotency.Binding | null): ReturnType<typeof bound.read> => ({

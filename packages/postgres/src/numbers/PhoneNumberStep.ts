@@ -3,7 +3,7 @@
  * locks several numbers locks their workspaces first.
  */
 import { type Id, MessagingLimit, PhoneNumber, PhoneNumberStep, type Step, type Time } from "@wac/core"
-import { columns, insert, list, result, unlessEmpty } from "../Columns.ts"
+import { columns, insert, list, result, row, text, unlessEmpty } from "../Columns.ts"
 import type { StepOptions } from "../Database.ts"
 import { type Given, type Inputs, type Rows, type Statement, statement, type Values } from "../Statement.ts"
 import { credentials, number, numberRow, own, told, toldOf } from "./StoredNumber.ts"
@@ -68,10 +68,7 @@ const lockChosen = <I extends Inputs>(
 
 const lockNamed = lockChosen({
   names: list<string>("text"),
-  accounts: columns<{ readonly account: string; readonly phoneNumber: string | null }>({
-    account: "text",
-    phoneNumber: "text"
-  })
+  accounts: row({ account: text(), phoneNumber: text<string | null>() })
 }, ({ accounts, names }) =>
   `select p.id from phone_numbers p where p.provider_number_id = any (${names})
   union
@@ -120,7 +117,7 @@ const removeCredentials = unlessEmpty(
 )
 
 const insertCredentials = insert(
-  columns<{ readonly phoneNumberId: Id.PhoneNumberId }>({ phoneNumberId: "text" }).and(credentials),
+  row({ phoneNumberId: text<Id.PhoneNumberId>() }).and(credentials),
   "phone_number_credentials"
 )
 
@@ -196,7 +193,7 @@ const keep = insert(
   own
     .omit("credentialsVersion", "isDefault")
     .and(told.pick("learnedTier", "learnedMessagingLimit", "learnedQuality"))
-    .and(columns<{ readonly limitPool: string }>({ limitPool: "text" })),
+    .and(row({ limitPool: text() })),
   "phone_numbers",
   `
   on conflict (id) do update set provider = excluded.provider, provider_account_id = excluded.provider_account_id,

@@ -5,7 +5,7 @@
  */
 import { DeliveryStore, type Time } from "@wac/core"
 import * as Clocks from "../Clocks.ts"
-import { columns } from "../Columns.ts"
+import { json, row } from "../Columns.ts"
 import type { Row, Statement } from "../Statement.ts"
 
 const inLine = (isDoubtful: boolean): string =>
@@ -96,7 +96,7 @@ export const backlog = (asked: Time.Instant | undefined): ReadonlyArray<Statemen
   { text: backlogText, params: [asked ?? null, DeliveryStore.backlogSizes, DeliveryStore.countedExactly] }
 ]
 
-const counted = columns<{ readonly report: DeliveryStore.BacklogReport }>({ report: "json" })
+const counted = row({ report: json<DeliveryStore.BacklogReport>() })
 
 /** The backlog of the result row. */
 export const backlogOf = (row: Row): DeliveryStore.BacklogReport => counted.read(row).report

@@ -18,7 +18,7 @@
 import { Delivery, type DeliveryStore, type Id, type Time, Webhook } from "@wac/core"
 import { Duration } from "effect"
 import * as Clocks from "../Clocks.ts"
-import { columns, list, result } from "../Columns.ts"
+import { bigint, boolean, list, result, row, texts } from "../Columns.ts"
 import { settled } from "../events/Places.ts"
 import { event } from "../events/StoredEvent.ts"
 import { givenOf, type Rows, type Statement, statement, value } from "../Statement.ts"
@@ -391,10 +391,7 @@ const open = delivery.omit("status", "completedAt")
 const own = event.pick("createdAt", "orderKey", "sequence", "data", "trace")
 
 /** How it was found. */
-const found = columns<{ readonly doubtful: boolean; readonly backlog: boolean }>({
-  doubtful: "boolean",
-  backlog: "boolean"
-})
+const found = row({ doubtful: boolean(), backlog: boolean() })
 
 const claim = statement(inputs, () =>
   `with recursive ${lineText}, ${turnsText}, claimed as materialized (
@@ -542,13 +539,13 @@ const claimed = result<
   { readonly deliveries: ReadonlyArray<ClaimedRow>; readonly webhooks: ReadonlyArray<ReturnType<typeof sender.read>> }
 >({ deliveries: "json", webhooks: [sender] })
 
-const left = columns<{
-  readonly at: Time.Instant
-  readonly seen: number
-  readonly again: ReadonlyArray<Id.WebhookId>
-  readonly nextDueAt: Time.Instant | null
-  readonly hasTests: boolean
-}>({ at: "bigint", seen: "bigint", again: "text[]", nextDueAt: "bigint", hasTests: "boolean" })
+const left = row({
+  at: bigint(),
+  seen: bigint(),
+  again: texts<ReadonlyArray<Id.WebhookId>>(),
+  nextDueAt: bigint<number | null>(),
+  hasTests: boolean()
+})
 
 const claimedDelivery = (
   [openValues, ownValues, foundValues]: ClaimedRow,

@@ -4,7 +4,7 @@
  */
 import { Delivery, DeliveryStep, type Id, type Time, Webhook, WebhookScheduler } from "@wac/core"
 import { Duration } from "effect"
-import { columns, insert, list, type Table, unlessEmpty } from "../Columns.ts"
+import { columns, insert, list, row, type Table, text, unlessEmpty } from "../Columns.ts"
 import type { StepOptions } from "../Database.ts"
 import { type Statement, statement } from "../Statement.ts"
 import { ordersOf } from "./DeliveryOrder.ts"
@@ -57,9 +57,7 @@ const loadWebhooks = statement(
 )
 
 /** A claim of a delivery. */
-const claim = columns<
-  { readonly webhookId: Id.WebhookId; readonly deliveryId: Id.DeliveryId; readonly token: string }
->({ webhookId: "text", deliveryId: "text", token: "text" })
+const claim = row({ webhookId: text<Id.WebhookId>(), deliveryId: text<Id.DeliveryId>(), token: text() })
 
 const claimed = (claims: Table) =>
   `${claims("g")}

@@ -5,7 +5,7 @@
 import { type DeliveryStep, type Id, type Time, WebhookScheduler } from "@wac/core"
 import { Duration } from "effect"
 import * as Clocks from "../Clocks.ts"
-import { columns } from "../Columns.ts"
+import { bigint, boolean, integer, row, text } from "../Columns.ts"
 import type { DirectOptions } from "../Database.ts"
 import { statement, value } from "../Statement.ts"
 import { type Recorded, size } from "./Complete.ts"
@@ -14,32 +14,19 @@ import { lockHealthOf } from "./Health.ts"
 import { outcome, storedOutcome } from "./StoredDelivery.ts"
 
 /** Names and outcomes of attempts that are written directly. */
-const recorded = columns<{
-  readonly place: number
-  readonly deliveryId: Id.DeliveryId
-  readonly webhookId: Id.WebhookId
-  readonly token: string
-  readonly now: Time.Instant | null
-  readonly number: number
-  readonly firstAttemptAt: Time.Instant | null
-  readonly endedAt: Time.Instant
-  readonly attemptId: Id.AttemptId
-}>({
-  place: "integer",
-  deliveryId: "text",
-  webhookId: "text",
-  token: "text",
-  now: "bigint",
-  number: "integer",
-  firstAttemptAt: "bigint",
-  endedAt: "bigint",
-  attemptId: "text"
+const recorded = row({
+  place: integer(),
+  deliveryId: text<Id.DeliveryId>(),
+  webhookId: text<Id.WebhookId>(),
+  token: text(),
+  now: bigint<number | null>(),
+  number: integer(),
+  firstAttemptAt: bigint<number | null>(),
+  endedAt: bigint(),
+  attemptId: text<Id.AttemptId>()
 }).and(outcome)
 
-const written = columns<{ readonly place: number; readonly isSooner: boolean | null }>({
-  place: "integer",
-  isSooner: "boolean"
-})
+const written = row({ place: integer(), isSooner: boolean<boolean | null>() })
 
 /**
  * Applies only to webhooks that are healthy at this moment; the caller must hold their health. Fields that

@@ -5,8 +5,9 @@
 import { type Delivery, DeliveryStep, DeliveryStore, Id, type Time } from "@wac/core"
 import { Effect, Layer, Option, Queue, Semaphore } from "effect"
 import { asked } from "../Asked.ts"
-import { columns, result } from "../Columns.ts"
+import { result } from "../Columns.ts"
 import { Database } from "../Database.ts"
+import { isMore } from "../Expired.ts"
 import { Hint } from "../Hint.ts"
 import { backlog, backlogOf } from "./Backlog.ts"
 import * as BeginTest from "./BeginTest.ts"
@@ -29,8 +30,6 @@ const attempts =
 const attempted = result<{ readonly attempts: ReadonlyArray<Delivery.Attempt> }>({ attempts: [{ read: attemptOf }] })
 
 const found = delivery.pick("id")
-
-const gone = columns<{ readonly isMore: boolean }>({ isMore: "boolean" })
 
 /** Attempts deleted at once. */
 const forgottenAtOnce = 2000
@@ -155,7 +154,7 @@ export const layer = Layer.effect(
             text: forgetAttemptsText,
             params: [Id.lowestAt("dlv", before), before, forgottenAtOnce]
           }]),
-          ([rows]) => gone.read(rows![0]!).isMore
+          ([rows]) => isMore(rows!)
         )
     })
   })

@@ -2,9 +2,9 @@
  * Pages of deliveries, as people see them. Status and message have indexes; any other filter scans a bounded number of
  * the remaining deliveries.
  */
-import { type Delivery, DeliveryStore, Id, MessageStore, Page, type Time } from "@wac/core"
+import { type Delivery, DeliveryStore, Id, MessageStore, Page } from "@wac/core"
 import { Duration } from "effect"
-import { columns } from "../Columns.ts"
+import { double, row, text } from "../Columns.ts"
 import { event as stored } from "../events/StoredEvent.ts"
 import { texts } from "../Parameter.ts"
 import type { Row, Rows } from "../Statement.ts"
@@ -20,7 +20,7 @@ export const shown = (more = ""): string =>
     order by s.until limit 1
   ) s on d.status = 'pending'`
 
-const webhook = columns<{ readonly pausedAt: Time.Instant | null }>({ pausedAt: "double precision" })
+const webhook = row({ pausedAt: double<number | null>() })
 
 /** The view of a row. */
 export const viewOf = (row: Row): DeliveryStore.DeliveryView => {
@@ -135,7 +135,7 @@ export const listDeliveries = (
     }
 }
 
-const stopped = columns<{ readonly reached: Id.DeliveryId | null }>({ reached: "text" })
+const stopped = row({ reached: text<Id.DeliveryId | null>() })
 
 /** The page of {@link listDeliveries}. */
 export const pageOf = (rows: Rows, request: Page.PageRequest): Page.Page<DeliveryStore.DeliveryView> => {

@@ -2,8 +2,8 @@
  * Removes webhooks (core's `WebhookStep.remove`). Their deliveries stay as they are; `webhook_skips` states that the
  * pending ones are skipped. Claims stay, for the attempts in flight.
  */
-import { Delivery, type Id, type Time, WebhookStep } from "@wac/core"
-import { columns, list, unlessEmpty } from "../Columns.ts"
+import { Delivery, type Id, WebhookStep } from "@wac/core"
+import { bigint, list, row, text, unlessEmpty } from "../Columns.ts"
 import type { StepOptions } from "../Database.ts"
 import { lockHealth } from "./Health.ts"
 import { delivery } from "./StoredDelivery.ts"
@@ -13,7 +13,7 @@ import { loadPresent, readPresent } from "./WebhookStep.ts"
 const everything = "9223372036854775807"
 
 const skip = unlessEmpty(
-  columns<{ readonly webhookId: Id.WebhookId; readonly at: Time.Instant }>({ webhookId: "text", at: "bigint" }),
+  row({ webhookId: text<Id.WebhookId>(), at: bigint() }),
   (rows) =>
     `insert into webhook_skips (webhook_id, until, skipped_at, created_before)
   select r.webhook_id, ${everything}, r.at, ${everything} from ${rows("r")}`

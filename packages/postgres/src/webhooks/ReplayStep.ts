@@ -3,7 +3,7 @@
  */
 import { type Id, Replay, ReplayStep, type Time } from "@wac/core"
 import * as Clocks from "../Clocks.ts"
-import { columns, insert, list, unlessEmpty } from "../Columns.ts"
+import { bigint, columns, insert, list, row, text, unlessEmpty } from "../Columns.ts"
 import type { StepOptions } from "../Database.ts"
 import { type Row, type Statement, statement, value } from "../Statement.ts"
 import { writeRounds } from "./Rounds.ts"
@@ -27,11 +27,11 @@ export const replay = columns<Replay.Replay>(
 )
 
 /** How far a job has come. The id is empty at first. */
-const progress = columns<{
-  readonly reachedAt: Time.Instant | null
-  readonly reachedId: Id.DeliveryId | "" | null
-  readonly stepAt: Time.Instant
-}>({ reachedAt: "bigint", reachedId: "text", stepAt: "bigint" })
+const progress = row({
+  reachedAt: bigint<number | null>(),
+  reachedId: text<Id.DeliveryId | "" | null>(),
+  stepAt: bigint()
+})
 
 const jobOf = (row: Row): ReplayStep.Job => {
   const { reachedAt, reachedId, stepAt } = progress.read(row)

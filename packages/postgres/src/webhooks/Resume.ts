@@ -6,7 +6,7 @@
 import { type Id, type Time, type Webhook, WebhookStep } from "@wac/core"
 import { Duration } from "effect"
 import * as Clocks from "../Clocks.ts"
-import { columns, insert, list, unlessEmpty } from "../Columns.ts"
+import { bigint, columns, insert, list, row, text, unlessEmpty } from "../Columns.ts"
 import type { StepOptions } from "../Database.ts"
 import { settled } from "../events/Places.ts"
 import { statement } from "../Statement.ts"
@@ -49,17 +49,10 @@ const loadPlaces = statement(
   from webhooks w where w.workspace_id = any (${workspaces}) order by w.id for no key update`
 )
 
-const first = columns<{ readonly id: Id.WebhookId; readonly since: Time.Instant; readonly place: number | null }>({
-  id: "text",
-  since: "bigint",
-  place: "bigint"
-})
+const first = row({ id: text<Id.WebhookId>(), since: bigint(), place: bigint<number | null>() })
 
 const loadFirst = statement({
-  asked: columns<{ readonly workspaceId: Id.WorkspaceId; readonly since: Time.Instant }>({
-    workspaceId: "text",
-    since: "bigint"
-  })
+  asked: row({ workspaceId: text<Id.WorkspaceId>(), since: bigint() })
 }, ({ asked }) =>
   `select w.id, a.since, (
     select min(oldest.position) from (
@@ -78,12 +71,12 @@ const writeResumed = unlessEmpty(
   from ${rows("r")} where w.id = r.id`
 )
 
-const skip = columns<{
-  readonly webhookId: Id.WebhookId
-  readonly until: number
-  readonly skippedAt: Time.Instant
-  readonly createdBefore: Time.Instant
-}>({ webhookId: "text", until: "bigint", skippedAt: "bigint", createdBefore: "bigint" })
+const skip = row({
+  webhookId: text<Id.WebhookId>(),
+  until: bigint(),
+  skippedAt: bigint(),
+  createdBefore: bigint()
+})
 
 const skipUntil = unlessEmpty(
   skip.pick("webhookId", "until").and(placed.pick("replayedFrom")),
@@ -95,7 +88,7 @@ const skipUntil = unlessEmpty(
 const insertSkips = insert(skip, "webhook_skips")
 
 const makeReady = unlessEmpty(
-  columns<{ readonly webhookId: Id.WebhookId; readonly at: Time.Instant }>({ webhookId: "text", at: "bigint" }),
+  row({ webhookId: text<Id.WebhookId>(), at: bigint() }),
   (rows) =>
     `update webhook_health h set ready_at = least(h.ready_at, r.at), changes = h.changes + 1
   from ${rows("r")} where h.webhook_id = r.webhook_id`

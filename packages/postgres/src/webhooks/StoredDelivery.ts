@@ -1,9 +1,9 @@
 /**
  * Deliveries and their attempts as they are stored.
  */
-import { Delivery, Replay, type Time } from "@wac/core"
+import { Delivery, Replay } from "@wac/core"
 import { Duration } from "effect"
-import { columns } from "../Columns.ts"
+import { columns, double, row } from "../Columns.ts"
 import type { Row } from "../Statement.ts"
 
 /** A delivery. A test in progress has a status of its own, so that nothing claims it. */
@@ -51,7 +51,7 @@ export const skippedAt = (table: string): string =>
     order by s.until limit 1
   )::double precision as skipped_at`
 
-const skipped = columns<{ readonly skippedAt: Time.Instant | null }>({ skippedAt: "double precision" })
+const skipped = row({ skippedAt: double<number | null>() })
 
 /** The delivery of a row with {@link skippedAt}: ended when it was skipped. */
 export const shownOf = (row: Row): Delivery.Delivery => {

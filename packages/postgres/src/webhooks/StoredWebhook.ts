@@ -4,7 +4,7 @@
 import { type Id, type Time, Webhook } from "@wac/core"
 import { Result } from "effect"
 import { Hex } from "effect/encoding"
-import { columns, insert, type Reader, result } from "../Columns.ts"
+import { bigint, boolean, columns, insert, integer, type Reader, result, row, text } from "../Columns.ts"
 import { sealed } from "../secrets/StoredSeal.ts"
 import type { Row, Statement } from "../Statement.ts"
 
@@ -73,13 +73,9 @@ export const health = columns<Health>({
 })
 
 /** With what follows from it, by which claims select. */
-export const healthWritten = columns<{ readonly webhookId: Id.WebhookId }>({ webhookId: "text" })
+export const healthWritten = row({ webhookId: text<Id.WebhookId>() })
   .and(health)
-  .and(columns<{ readonly doubtful: boolean; readonly slots: number; readonly opensAt: Time.Instant | null }>({
-    doubtful: "boolean",
-    slots: "integer",
-    opensAt: "bigint"
-  }))
+  .and(row({ doubtful: boolean(), slots: integer(), opensAt: bigint<number | null>() }))
 
 /** {@link healthWritten} of a webhook. */
 export const writtenHealth = ({ health, id }: Pick<Webhook.Webhook, "id" | "health">) => {
@@ -121,7 +117,7 @@ export const healthOf = (row: Row): Webhook.Health => {
 }
 
 const insertSecrets = insert(
-  columns<{ readonly webhookId: Id.WebhookId; readonly position: number }>({ webhookId: "text", position: "integer" })
+  row({ webhookId: text<Id.WebhookId>(), position: integer() })
     .and(sealed)
     .and(columns<Pick<Webhook.WebhookSecret, "expiresAt">>({ expiresAt: "bigint" })),
   "webhook_secrets"

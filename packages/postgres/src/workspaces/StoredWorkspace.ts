@@ -13,3 +13,6 @@ export const workspace = columns<Workspace.Workspace>({
   monthlyQuota: "integer",
   suspended: "boolean"
 })
+
+/** A workspace beside columns of the same names. */
+export const workspaceBeside = workspace.prefixed("workspace")
