@@ -6,7 +6,7 @@ import { Effect, Layer, Option } from "effect"
 import { columns, integer, row } from "../Columns.ts"
 import { Database } from "../Database.ts"
 import { texts } from "../Parameter.ts"
-import { contact, contactNamed, contactOf, wordsOf } from "./ContactStep.ts"
+import { contact, contactNamed, contactOf, words, wordsOf } from "./ContactStep.ts"
 import * as ContactStep from "./ContactStep.ts"
 
 const getText = `select ${contact.names("c")} from (${contactNamed("$2", "$3")}) c where c.workspace_id = $1`
@@ -36,7 +36,7 @@ const optOut = columns<ContactStore.OptOut>({ name: "text", phoneNumberId: "text
 
 const erased = row({ names: integer() })
 
-const wordsText = "select w.stop_words, w.start_words, w.removed from opt_out_words w where w.workspace_id = $1"
+const wordsText = `select ${words.names("w")} from opt_out_words w where w.workspace_id = $1`
 
 const setWordsText = `insert into opt_out_words (workspace_id, stop_words, start_words, removed)
   values ($1, $2::text[], $3::text[], $4::text[])
