@@ -99,7 +99,10 @@ const cell = (row: Row, column: string): unknown => {
 const shapeOf = (fields: ReadonlyArray<{ readonly field: string }>): Readonly<Record<string, unknown>> =>
   Object.fromEntries(fields.map(({ field }) => [field, null]))
 
+/** Throws if two fields have one column, so that none is written twice. */
 const make = <A>(fields: ReadonlyArray<Field>): Columns<A> => {
+  const twice = fields.find(({ column }, i) => fields.findIndex((other) => other.column === column) !== i)
+  if (twice !== undefined) throw new Error(`two fields have the column ${twice.column}`)
   const names = (table?: string): string =>
     fields.map(({ column }) => table === undefined ? column : `${table}.${column}`).join(", ")
   const shape = shapeOf(fields)

@@ -74,6 +74,12 @@ describe("a described row", () => {
   })
 })
 
+describe("a description", () => {
+  it("has each column once", () => {
+    expect(() => small.and(item.pick("count"))).toThrow("two fields have the column count")
+  })
+})
+
 describe("a statement", () => {
   const write = statement(
     { workspaceId: value<Id.WorkspaceId>(), ids: list<Id.MessageId>("text"), items: small, last: small.one },
