@@ -95,6 +95,11 @@ describe.each(PackedOnNodes.versions)("the packed server on Node %s", (version) 
     await wac("webhook resume")
     assert.strictEqual((await wac("webhook show")).status, "active")
 
+    const { deliveries } = await wac("deliveries find --limit 1 --status delivered")
+    assert.strictEqual((await wac(`deliveries show ${deliveries[0].id}`)).id, deliveries[0].id)
+    const posted = await wac("deliveries find --event-type message.sent")
+    assert.strictEqual((await wac(`deliveries retry ${posted.deliveries[0].id}`)).status, "pending")
+
     await wac("campaigns list")
     await wac("campaigns confirm")
 

@@ -236,6 +236,10 @@ const features: ReadonlyArray<Feature> = [
       const metrics = await did(`${url}/metrics`, { headers: { authorization: `Bearer ${metricsToken}` } })
       assert.include(metrics.text, "wac_")
       for (const page of ["/dashboard", "/docs", "/openapi.json", "/.well-known/security.txt"]) await did(url + page)
+      const list = await did(`${url}/llms.txt`, {})
+      const documents = [...list.text.matchAll(/\]\(([^)]+)\)/g)].map(([, target]) => new URL(target!).pathname)
+      assert.includeMembers(documents, ["/docs/quick-start.md", "/docs/errors.md"])
+      for (const document of documents) await did(url + document)
       await did(`${url}/internal/usage`, { headers: session })
       await did(`${url}/internal/webhook/pause`, { method: "POST", headers: session })
       await stop()
@@ -257,7 +261,7 @@ describe.each(PackedOnNodes.versions)("on Node %s", (version) => {
   it("a trial sets every variable that the server reads", () => {
     const set = new Set([base, ...features.map(({ variables }) => variables())].flatMap(Object.keys))
     const isSet = (name: string) => set.has(name) || set.has(`${name}_FILE`)
-    assert.deepStrictEqual(Object.keys(Variable.kinds).filter((name) => !isSet(name)), [])
+    assert.deepStrictEqual(Variable.names.filter((name) => !isSet(name)), [])
   })
 
   describe("the packed server", () => {

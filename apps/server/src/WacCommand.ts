@@ -6,6 +6,7 @@ import { Effect, Predicate } from "effect"
 import { CliConfig, Command, GlobalFlag } from "effect/cli"
 import { campaigns } from "./CampaignsCommand.ts"
 import { contacts, eraseCustomer, exportCustomer } from "./CustomersCommand.ts"
+import { deliveries } from "./DeliveriesCommand.ts"
 import { doctor } from "./DoctorCommand.ts"
 import { keys } from "./KeysCommand.ts"
 import { members } from "./MembersCommand.ts"
@@ -29,6 +30,7 @@ const wac = Command.make("wac").pipe(
     keys,
     members,
     webhook,
+    deliveries,
     campaigns,
     doctor,
     contacts,

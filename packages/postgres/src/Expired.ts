@@ -2,13 +2,6 @@
  * Deletes expired rows whenever one is stored, so that there are never more than there were at a time, and no sweep is
  * needed.
  */
-import { boolean, row } from "./Columns.ts"
-import type { Rows } from "./Statement.ts"
-
-const gone = row({ isMore: boolean() })
-
-/** Whether a statement that deletes a number of rows at once may have left more. */
-export const isMore = ([row]: Rows): boolean => gone.read(row!).isMore
 
 /**
  * Deletes one row of a table that has `expires_at`, and an index of it. One, because a plan that was made for a small

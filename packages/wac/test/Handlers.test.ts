@@ -130,7 +130,7 @@ describe.each(ways)("through %s", (_, reach) => {
     assert.strictEqual(page.status, 200)
     assert.include(text, "sends WhatsApp messages")
     const links = [...text.matchAll(/href="([^"#]+)"/g)].map(([, link]) => link!)
-    assert.includeMembers(links, ["docs", "openapi.json", "docs/errors", "readyz", "healthz"])
+    assert.includeMembers(links, ["docs", "openapi.json", "llms.txt", "docs/errors", "readyz", "healthz"])
     for (const link of links) {
       const { pathname } = new URL(link, `http://127.0.0.1${prefix}/`)
       assert.strictEqual((await ask(pathname.slice(prefix.length))).status, 200, link)
@@ -168,7 +168,9 @@ describe.each(ways)("through %s", (_, reach) => {
       ["/internal/webhook", "DELETE, GET, HEAD, PUT"],
       ["/healthz", "GET, HEAD"],
       ["/docs", "GET, HEAD"],
-      ["/openapi.json", "GET, HEAD"]
+      ["/openapi.json", "GET, HEAD"],
+      ["/llms.txt", "GET, HEAD"],
+      ["/postman.json", "GET, HEAD"]
     ] as const
     for (const [path, allow] of paths) {
       for (const method of ["DELETE", "PATCH", "PUT", "OPTIONS"]) {

@@ -40,6 +40,7 @@ const inline: { readonly [command: string]: string } = {
   "npm run wac": "apps/server/test/running/wac.test.ts",
   "npm run simulator": "packages/simulator/test",
   "npm run docs": "packaging/test/reference.test.ts",
+  "npm run bench -- capacity": "bench/test/measurements.test.ts",
   "npm run long -- failover": "apps/server/test/running/failover.test.ts"
 }
 

@@ -28,14 +28,28 @@ const corrects = {
   description: "Present if the message had been reported as failed before, which was not so."
 }
 
+const failure = {
+  type: "object",
+  description: "Why it failed, as in the error of a send.",
+  properties: {
+    ...names(["code", "reason", "message"]),
+    provider: { type: "object", properties: names(["code", "message"]) }
+  },
+  required: ["code", "message"]
+}
+
+/** A message's content is in the field that `type` names. */
+const withContent = { additionalProperties: true, description: "The content is in the field that `type` names." }
+
 /** The fields of `data` for each type, in combined form. */
 const eventData: { readonly [Type in Event.EventType]: object } = {
   "message.sent": ofMessage("sent_at", { corrects }),
   "message.delivered": ofMessage("delivered_at", { corrects }),
   "message.read": ofMessage("read_at", { corrects }),
-  "message.failed": ofMessage("failed_at"),
+  "message.failed": ofMessage("failed_at", { error: failure }),
   "message.received": {
     type: "object",
+    ...withContent,
     properties: {
       ...names(["message_id", "provider_message_id", "from", "to", "type", "from_user_id"]),
       profile: { type: "object", properties: names(["name", "username", "parent_user_id"]) },
@@ -46,6 +60,7 @@ const eventData: { readonly [Type in Event.EventType]: object } = {
   },
   "message.echoed": {
     type: "object",
+    ...withContent,
     properties: {
       ...names(["message_id", "provider_message_id", "from", "to", "type", "to_user_id"]),
       late: { type: "boolean" },
@@ -63,6 +78,54 @@ const eventData: { readonly [Type in Event.EventType]: object } = {
     properties: { ...names(["webhook_id"]), ...times(["tested_at"]) },
     required: ["webhook_id", "tested_at"]
   }
+}
+
+const exampleTime = "2026-01-02T03:04:05.600Z"
+
+const exampleOfMessage = (status: string, sequence: number) => ({
+  message_id: "msg_01K8ZQ4V6T9XW2M3N5P7R8S0AB",
+  provider_message_id: "wamid.HBgLMTU1NTEyMzQ1NjcVAgARGBI5QTNDQTVC",
+  to: "+15551234567",
+  status,
+  sequence,
+  client_reference: "order-1042",
+  [`${status}_at`]: exampleTime
+})
+
+const pricing = { billable: true, model: "PMP", type: "regular", category: "utility" }
+
+/** An example of `data` for each type. */
+const exampleData: { readonly [Type in Event.EventType]: object } = {
+  "message.sent": { ...exampleOfMessage("sent", 1), pricing },
+  "message.delivered": { ...exampleOfMessage("delivered", 2), pricing },
+  "message.read": exampleOfMessage("read", 3),
+  "message.failed": {
+    ...exampleOfMessage("failed", 2),
+    error: { code: "server_error", message: "the provider could not deliver the message" }
+  },
+  "message.received": {
+    message_id: "msg_01K8ZQ6B7C8D9E0F1G2H3J4K5M",
+    provider_message_id: "wamid.HBgLMTU1NTEyMzQ1NjcVAgASGBQzQTdC",
+    from: "+15551234567",
+    to: "+15550001111",
+    type: "text",
+    text: { body: "When does it arrive?" },
+    profile: { name: "Ana" },
+    received_at: exampleTime,
+    late: false
+  },
+  "message.echoed": {
+    message_id: "msg_01K8ZQ7C8D9E0F1G2H3J4K5M6N",
+    provider_message_id: "wamid.HBgLMTU1NTEyMzQ1NjcVAgARGBI5QjRE",
+    from: "+15550001111",
+    to: "+15551234567",
+    type: "text",
+    text: { body: "Tomorrow." },
+    sent_at: exampleTime,
+    late: false
+  },
+  "campaign.completed": { campaign_id: "cmp_01K8ZQ8D9E0F1G2H3J4K5M6N7P", name: "January" },
+  "webhook.test": { webhook_id: "whk_01K8ZQ2C3D4E5F6G7H8J9K0M1N", tested_at: exampleTime }
 }
 
 /** The headers of a delivery, in both styles of signature (specification §6, contract §5). */
@@ -105,6 +168,14 @@ export const webhooks = Object.fromEntries(
                   }
                 }
               ]
+            },
+            example: {
+              id: "evt_01K8ZQ50S2T4V6W8X0Y1Z3A5BC",
+              object: "event",
+              type,
+              created_at: "2026-01-02T03:04:05.678Z",
+              tenant_id: "ws_01K8ZPZ0M4C6D8F2G3H5J7K9QR",
+              data: exampleData[type]
             }
           }
         }

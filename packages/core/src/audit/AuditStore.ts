@@ -4,6 +4,7 @@
 import { Context, type Effect } from "effect"
 import type { WorkspaceId } from "../Id.ts"
 import type { Page, PageRequest } from "../Page.ts"
+import type { Forgotten } from "../Retention.ts"
 import type { StoreError } from "../StoreError.ts"
 import type { Instant } from "../Time.ts"
 import type { AuditEntry } from "./AuditEntry.ts"
@@ -25,6 +26,6 @@ export class AuditStore extends Context.Service<AuditStore, {
     filter: AuditFilter,
     page: PageRequest
   ) => Effect.Effect<Page<AuditEntry>, StoreError>
-  /** Deletes a bounded number of entries whose ids were created before a time. Returns whether more may be left. */
-  readonly forget: (before: Instant) => Effect.Effect<boolean, StoreError>
+  /** Deletes a bounded number of entries whose ids were created before a time. */
+  readonly forget: (before: Instant) => Effect.Effect<Forgotten, StoreError>
 }>()("@wac/core/audit/AuditStore") {}

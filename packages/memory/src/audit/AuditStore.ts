@@ -21,12 +21,13 @@ export const layer = Layer.effect(
       forget: (before) =>
         Effect.sync(() => {
           const lowest = Id.lowestAt("aud", before)
-          for (const entry of memory.audit.values()) {
-            if (entry.id < lowest) {
-              memory.audit.delete(entry)
-            }
+          const old = [...memory.audit.values()].filter(({ id }) =>
+            id < lowest
+          )
+          for (const entry of old) {
+            memory.audit.delete(entry)
           }
-          return false
+          return { removed: old.length, isMore: false }
         })
     }))
 )

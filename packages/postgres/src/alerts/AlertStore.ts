@@ -5,7 +5,7 @@ import { Alert, AlertStep, AlertStore, type Id, Page } from "@wac/core"
 import { Effect, Layer } from "effect"
 import { columns, insert, list, unlessEmpty } from "../Columns.ts"
 import { Database, type StepOptions } from "../Database.ts"
-import { isMore } from "../Expired.ts"
+import * as Forgotten from "../Forgotten.ts"
 import { texts } from "../Parameter.ts"
 import { statement } from "../Statement.ts"
 
@@ -71,7 +71,7 @@ const forgetText = `with gone as (
     ))
     returning a.id
   )
-  select count(*) = $2 as is_more from gone`
+  select ${Forgotten.columns("$2")} from gone`
 
 export const layer = Layer.effect(
   AlertStore.AlertStore,
@@ -111,7 +111,7 @@ export const layer = Layer.effect(
       forget: (before) =>
         Effect.map(
           query("AlertStore.forget", forgetText, [before, forgottenAtOnce]),
-          isMore
+          Forgotten.read
         )
     })
   })

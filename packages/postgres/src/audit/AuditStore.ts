@@ -5,7 +5,7 @@ import { type AuditEntry, AuditStore, Id, Page } from "@wac/core"
 import { Effect, Layer } from "effect"
 import { columns } from "../Columns.ts"
 import { Database } from "../Database.ts"
-import { isMore } from "../Expired.ts"
+import * as Forgotten from "../Forgotten.ts"
 import { type Row, statement } from "../Statement.ts"
 
 type By = NonNullable<AuditEntry.AuditEntry["by"]>
@@ -53,7 +53,7 @@ const forgetText = `with gone as (
     ))
     returning a.workspace_id
   )
-  select exists (select from gone g group by g.workspace_id having count(*) = $2) as is_more`
+  select ${Forgotten.columnsByWorkspace("$2")}`
 
 const entryOf = (row: Row): AuditEntry.AuditEntry => {
   const { email, userId, ...others } = entry.read(row)
@@ -88,7 +88,7 @@ export const layer = Layer.effect(
       forget: (before) =>
         Effect.map(
           query("AuditStore.forget", forgetText, [Id.lowestAt("aud", before), forgottenAtOnce]),
-          isMore
+          Forgotten.read
         )
     }))
 )

@@ -111,7 +111,7 @@ export const layer = Layer.effect(
         ),
       forget: Effect.fnUntraced(function*(before) {
         const horizons = yield* query("EventStore.forget", ForgetEvents.horizonsText, [before])
-        return ForgetEvents.isMore(
+        return ForgetEvents.forgotten(
           yield* planned("EventStore.forget", ForgetEvents.forgetEvents(horizons)),
           horizons
         )

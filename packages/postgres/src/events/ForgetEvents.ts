@@ -2,9 +2,10 @@
  * Deletes old events with their deliveries and attempts, a bounded number in each workspace. An event is deleted only
  * once its delivery is gone, and a delivery only once it has ended: so nothing that is held or being replayed is lost.
  */
-import { Id, type Time } from "@wac/core"
+import { Id, type Retention, type Time } from "@wac/core"
 import * as Clocks from "../Clocks.ts"
-import { bigint, boolean, integer, row, text } from "../Columns.ts"
+import { bigint, integer, row, text } from "../Columns.ts"
+import * as Forgotten from "../Forgotten.ts"
 import { type Rows, type Statement, statement } from "../Statement.ts"
 import { endedStatuses } from "../webhooks/StoredDelivery.ts"
 
@@ -67,10 +68,10 @@ export const events = statement(bounds, ({ horizons }) =>
     ))
     returning e.workspace_id
   )
-  select (select count(*) from ready)::integer as ready,
+  select (select count(*) from ready)::integer as ready, (select count(*) from gone)::integer as removed,
     exists (select from gone g group by g.workspace_id having count(*) = ${atOnce}) as is_more`)
 
-const judged = row({ ready: integer(), isMore: boolean() })
+const judged = row({ ready: integer() })
 
 /** The statements that delete, given the rows of {@link horizonsText}. */
 export const forgetEvents = (rows: Rows): ReadonlyArray<Statement> => {
@@ -78,8 +79,11 @@ export const forgetEvents = (rows: Rows): ReadonlyArray<Statement> => {
   return [deliveries({ horizons }), events({ horizons })]
 }
 
-/** Whether more may be left. */
-export const isMore = ([deliveries, events]: ReadonlyArray<Rows>, horizons: Rows): boolean => {
-  const { isMore, ready } = judged.read(events![0]!)
-  return deleted.read(deliveries![0]!).gone > 0 || isMore || ready < horizons.length
+/** What the statements did. */
+export const forgotten = ([deliveries, events]: ReadonlyArray<Rows>, horizons: Rows): Retention.Forgotten => {
+  const { isMore, removed } = Forgotten.read(events)
+  return {
+    removed,
+    isMore: deleted.read(deliveries![0]!).gone > 0 || isMore || judged.read(events![0]!).ready < horizons.length
+  }
 }

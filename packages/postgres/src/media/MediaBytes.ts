@@ -3,9 +3,8 @@
  */
 import { MediaBytes, MediaPieces, StoreError } from "@wac/core"
 import { Effect, Layer, Stream } from "effect"
-import { columns } from "../Columns.ts"
+import { boolean, columns, row } from "../Columns.ts"
 import { Database } from "../Database.ts"
-import { isMore } from "../Expired.ts"
 
 /** The bytes of a row. Every row of a file is full, except the last. */
 const chunkSize = 256 * 1024
@@ -26,6 +25,8 @@ const removeText = `with gone as (
   )
   select count(*) = $2 as is_more from gone`
 
+const gone = row({ isMore: boolean() })
+
 const stored = columns<{ readonly bytes: Uint8Array }>({ bytes: "bytea" })
 
 export const layer = Layer.effect(
@@ -45,7 +46,7 @@ export const layer = Layer.effect(
       remove: ({ id }) =>
         Effect.map(
           query("MediaBytes.remove", removeText, [id, goneAtOnce]),
-          isMore
+          ([row]) => gone.read(row!).isMore
         )
     })
   })

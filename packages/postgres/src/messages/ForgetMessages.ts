@@ -1,10 +1,10 @@
 /**
  * Deletes old messages, and what old messages said.
  */
-import { Campaign, Id, Message, type Time } from "@wac/core"
+import { Campaign, Id, Message, Retention, type Time } from "@wac/core"
 import { boolean, list, row, text, unlessEmpty } from "../Columns.ts"
 import type { StepOptions } from "../Database.ts"
-import * as Expired from "../Expired.ts"
+import * as Forgotten from "../Forgotten.ts"
 import { texts } from "../Parameter.ts"
 import type { Rows, Statement } from "../Statement.ts"
 import { forgetText } from "./Conversations.ts"
@@ -31,7 +31,7 @@ export const messagesText = `with gone as (
     delete from message_names n using gone g
     where n.provider_message_id = g.provider_message_id and n.message_id = g.id
   ), said as (${forgetText("select g.id from gone g")})
-  select count(*) = ${atOnce} as is_more from gone`
+  select ${Forgotten.columns(atOnce)} from gone`
 
 const rowsText = `with gone as (
     delete from campaign_rows r where r.ctid = any (array(
@@ -42,7 +42,7 @@ const rowsText = `with gone as (
     ))
     returning 1
   )
-  select count(*) = ${atOnce} as is_more from gone`
+  select ${Forgotten.columns(atOnce)} from gone`
 
 /** Older messages are few besides: only those that were sent and have not ended. $1 the bound of identifiers. */
 export const receivedText = `with gone as (
@@ -52,7 +52,7 @@ export const receivedText = `with gone as (
     ))
     returning 1
   )
-  select count(*) = ${atOnce} as is_more from gone`
+  select ${Forgotten.columns(atOnce)} from gone`
 
 /** The statements that delete. */
 export const forgetMessages = (before: Time.Instant): ReadonlyArray<Statement> => [
@@ -61,8 +61,9 @@ export const forgetMessages = (before: Time.Instant): ReadonlyArray<Statement> =
   { text: rowsText, params: [Id.lowestAt("cmp", before), texts(Campaign.endings)] }
 ]
 
-/** Whether more may be left. */
-export const isMore = (results: ReadonlyArray<Rows>): boolean => results.some(Expired.isMore)
+/** What the statements did. The rows of campaigns are no messages. */
+export const forgotten = ([messages, received, rows]: ReadonlyArray<Rows>): Retention.Forgotten =>
+  Retention.together([Forgotten.read(messages), Forgotten.read(received), { ...Forgotten.read(rows), removed: 0 }])
 
 const content = message.pick("id", "content")
 
@@ -102,7 +103,12 @@ const empty = unlessEmpty(content, (rows) =>
   where m.id = e.id`)
 
 /** `MessageStore.forgetBodies`. Finds nothing while another process does it. */
-export const forgetBodies: StepOptions<{ readonly before: Time.Instant }, Loaded, boolean, Writes> = {
+export const forgetBodies: StepOptions<
+  { readonly before: Time.Instant },
+  Loaded,
+  Retention.Forgotten,
+  Writes
+> = {
   size: 1,
   load: ([command]) => [
     { text: "insert into forgotten_bodies (reached) values ('') on conflict do nothing" },
@@ -120,17 +126,19 @@ export const forgetBodies: StepOptions<{ readonly before: Time.Instant }, Loaded
     received: received!.map((row) => inbound.read(row).messageId),
     bodies: rows!.map(body.read)
   }),
-  decide: ({ bodies, received }) => ({
-    answers: [bodies.length === atOnce || received.length === atOnce],
-    writes: {
-      emptied: bodies.filter(({ isOver }) => isOver).map(({ content, id }) => ({
-        id,
-        content: Message.withoutBody(content)
-      })),
-      reached: bodies.at(-1)?.id,
-      received
+  decide: ({ bodies, received }) => {
+    const emptied = bodies.filter(({ isOver }) => isOver).map(({ content, id }) => ({
+      id,
+      content: Message.withoutBody(content)
+    }))
+    return {
+      answers: [{
+        removed: emptied.length + received.length,
+        isMore: bodies.length === atOnce || received.length === atOnce
+      }],
+      writes: { emptied, reached: bodies.at(-1)?.id, received }
     }
-  }),
+  },
   write: ({ emptied, reached, received }) => [
     ...received.length === 0 ? [] : [
       ...emptyReceived(received),

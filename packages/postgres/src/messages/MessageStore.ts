@@ -277,7 +277,7 @@ export const layer = Layer.effect(
         return swept
       }),
       forget: (before) =>
-        Effect.map(planned("MessageStore.forget", ForgetMessages.forgetMessages(before)), ForgetMessages.isMore),
+        Effect.map(planned("MessageStore.forget", ForgetMessages.forgetMessages(before)), ForgetMessages.forgotten),
       forgetBodies: (before) => forgetBodies({ before })
     })
   })

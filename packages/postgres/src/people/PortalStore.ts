@@ -6,7 +6,7 @@ import { Effect, Layer, Option } from "effect"
 import { asked } from "../Asked.ts"
 import * as Clocks from "../Clocks.ts"
 import { Database } from "../Database.ts"
-import { isMore } from "../Expired.ts"
+import * as Forgotten from "../Forgotten.ts"
 import type { Row } from "../Statement.ts"
 import { openPortal, portal } from "./OpenPortal.ts"
 
@@ -18,7 +18,7 @@ const forgetText = `with gone as (
     ))
     returning o.id
   )
-  select count(*) = $2 as is_more from gone`
+  select ${Forgotten.columns("$2")} from gone`
 
 const createText = `with present as materialized (select ${Clocks.at("$6")} as now)
   insert into portals (id, token_hash, workspace_id, role, visitor, is_open, created_at, expires_at)
@@ -56,7 +56,7 @@ export const layer = Layer.effect(
       forget: (before) =>
         Effect.map(
           query("PortalStore.forget", forgetText, [before, forgottenAtOnce]),
-          isMore
+          Forgotten.read
         ),
       end: (sessionHash) => Effect.asVoid(query("PortalStore.end", endText, [sessionHash]))
     })

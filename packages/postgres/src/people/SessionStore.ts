@@ -7,7 +7,7 @@ import { asked } from "../Asked.ts"
 import * as Clocks from "../Clocks.ts"
 import { columns } from "../Columns.ts"
 import { Database } from "../Database.ts"
-import { isMore } from "../Expired.ts"
+import * as Forgotten from "../Forgotten.ts"
 import type { Row } from "../Statement.ts"
 
 /** A JSON object, which the constraint of the column holds to one. */
@@ -42,7 +42,7 @@ const forgetText = `with gone as (
     ))
     returning s.id
   )
-  select count(*) = $2 as is_more from gone`
+  select ${Forgotten.columns("$2")} from gone`
 
 export const layer = Layer.effect(
   SessionStore.SessionStore,
@@ -157,7 +157,7 @@ export const layer = Layer.effect(
       forget: (before) =>
         Effect.map(
           query("SessionStore.forget", forgetText, [before, forgottenAtOnce]),
-          isMore
+          Forgotten.read
         ),
       remove: (tokenHash) =>
         Effect.asVoid(query("SessionStore.remove", "delete from sessions where token_hash = $1", [tokenHash]))

@@ -5,7 +5,7 @@ import { ApiRequest, Id, Page, RequestStore, type Time } from "@wac/core"
 import { Effect, Layer } from "effect"
 import { columns, list } from "../Columns.ts"
 import { Database } from "../Database.ts"
-import { isMore } from "../Expired.ts"
+import * as Forgotten from "../Forgotten.ts"
 import { statement } from "../Statement.ts"
 
 const request = columns<ApiRequest.ApiRequest>({
@@ -80,8 +80,9 @@ export const forgetText = `with gone as (
     ))
     returning t.workspace_id
   )
-  select exists (select from gone g group by g.workspace_id having count(*) = $3)
-    or exists (select from tallies t group by t.workspace_id having count(*) = $3) as is_more`
+  select (select count(*) from gone)::integer as removed,
+    exists (select from gone g group by g.workspace_id having count(*) = $3)
+      or exists (select from tallies t group by t.workspace_id having count(*) = $3) as is_more`
 
 export const layer = Layer.effect(
   RequestStore.RequestStore,
@@ -114,7 +115,7 @@ export const layer = Layer.effect(
             ApiRequest.hourOf(before),
             forgottenAtOnce
           ]),
-          isMore
+          Forgotten.read
         )
     }))
 )

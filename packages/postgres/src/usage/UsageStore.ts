@@ -1,11 +1,11 @@
 /**
  * `UsageStore` in PostgreSQL: the statements of its methods.
  */
-import { type Activity, UsageStore } from "@wac/core"
+import { type Activity, Retention, UsageStore } from "@wac/core"
 import { Effect, Layer } from "effect"
 import { columns, integer, row, text } from "../Columns.ts"
 import { Database } from "../Database.ts"
-import { isMore } from "../Expired.ts"
+import * as Forgotten from "../Forgotten.ts"
 import { statement } from "../Statement.ts"
 import { count, pricedText } from "./Priced.ts"
 
@@ -44,7 +44,7 @@ const forgetCountsText = (table: string) =>
     ))
     returning c.workspace_id
   )
-  select exists (select from gone g group by g.workspace_id having count(*) = $2) as is_more`
+  select ${Forgotten.columnsByWorkspace("$2")}`
 
 export const forgetText = forgetCountsText("usage_counts")
 
@@ -75,7 +75,7 @@ export const layer = Layer.effect(
             [forgetText, forgetPricedText, forgetUntoldText],
             (text) => query("UsageStore.forget", text, [before, forgottenAtOnce])
           ),
-          (all) => all.some(isMore)
+          (all) => Retention.together(all.map(Forgotten.read))
         )
     }))
 )

@@ -7,7 +7,7 @@ import { Effect, Layer, Option, Queue, Semaphore } from "effect"
 import { asked } from "../Asked.ts"
 import { result } from "../Columns.ts"
 import { Database } from "../Database.ts"
-import { isMore } from "../Expired.ts"
+import * as Forgotten from "../Forgotten.ts"
 import { Hint } from "../Hint.ts"
 import { backlog, backlogOf } from "./Backlog.ts"
 import * as BeginTest from "./BeginTest.ts"
@@ -42,7 +42,7 @@ export const forgetAttemptsText = `with gone as (
     ))
     returning 1
   )
-  select count(*) = $3 as is_more from gone`
+  select ${Forgotten.columns("$3")} from gone`
 
 export const layer = Layer.effect(
   DeliveryStore.DeliveryStore,
@@ -154,7 +154,7 @@ export const layer = Layer.effect(
             text: forgetAttemptsText,
             params: [Id.lowestAt("dlv", before), before, forgottenAtOnce]
           }]),
-          ([rows]) => isMore(rows!)
+          ([rows]) => Forgotten.read(rows)
         )
     })
   })

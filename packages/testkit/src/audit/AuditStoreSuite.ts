@@ -5,6 +5,7 @@ import { assert } from "@effect/vitest"
 import { type AuditEntry, AuditStore, Id } from "@wac/core"
 import { Effect } from "effect"
 import * as Fixture from "../Fixture.ts"
+import * as Forgetting from "../Forgetting.ts"
 
 const { day, world } = Fixture
 
@@ -71,7 +72,7 @@ export const tests = (it: Fixture.It): void => {
       const old = yield* entry(own, { id: idAt(own.start - day) })
       const young = yield* entry(own, { id: idAt(own.start) })
       yield* store.record([old, young])
-      while (yield* store.forget(own.start)) { /* until nothing is left */ }
+      yield* Forgetting.all(store.forget(own.start))
       assert.deepStrictEqual((yield* store.list(own.workspace.id, {}, all)).items, [young])
     }))
 }

@@ -34,6 +34,7 @@ import {
 } from "@wac/core"
 import { Clock, Duration, Effect, Option, Result } from "effect"
 import * as Fixture from "../Fixture.ts"
+import * as Forgetting from "../Forgetting.ts"
 import * as MessageFixture from "../messages/MessageFixture.ts"
 
 const { hour, minute, second, world } = Fixture
@@ -1393,7 +1394,7 @@ export const tests = (it: Fixture.It): void => {
       const [first] = yield* workAll(own, own.start, 1)
       const { messageId } = yield* sent(own, first!, own.start)
       const later = Math.max(own.start, yield* Clock.currentTimeMillis) + minute
-      const forgetAll = Effect.repeat(messages.forget(later), { while: (isMore) => isMore })
+      const forgetAll = Forgetting.all(messages.forget(later))
       yield* forgetAll
       assert.isTrue(Option.isSome(yield* messages.get(own.workspace.id, messageId)), "it would be sent to again")
       yield* changed(campaign, own.start + minute, { _tag: "Cancel" })
