@@ -126,8 +126,8 @@ const settled = Effect.fnUntraced(function*({ query }: Database.Database, delive
 
 /** Deletes what is older, as the service does, without the pauses between steps. */
 const forget = (storage: Context.Context<Stores>, before: number) => {
-  const whole = (step: (before: number) => Effect.Effect<boolean, unknown>) =>
-    Effect.repeat(step(before), { while: (isMore) => isMore })
+  const whole = (step: (before: number) => Effect.Effect<Retention.Forgotten, unknown>) =>
+    Effect.repeat(step(before), { while: ({ isMore }) => isMore })
   return Effect.all([
     whole(Context.get(storage, DeliveryStore.DeliveryStore).forgetAttempts),
     whole(Context.get(storage, EventStore.EventStore).forget),

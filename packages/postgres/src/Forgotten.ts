@@ -2,7 +2,7 @@
  * What a step of a deletion did, as its statement answers it: in the columns `removed` and `is_more`.
  */
 import type { Retention } from "@wac/core"
-import { plain } from "./Column.ts"
+import { boolean, integer, row } from "./Columns.ts"
 import type { Rows } from "./Statement.ts"
 
 /** The columns for the rows of `gone`, at most `limit` of which a statement deletes. */
@@ -14,8 +14,7 @@ export const columnsByWorkspace = (limit: string, gone = "gone"): string =>
   `coalesce(sum(g.deleted), 0)::integer as removed, coalesce(bool_or(g.deleted = ${limit}), false) as is_more
     from (select count(*) as deleted from ${gone} g group by g.workspace_id) g`
 
+const forgotten = row({ removed: integer(), isMore: boolean() })
+
 /** Reads the columns. */
-export const read = (rows: Rows | undefined): Retention.Forgotten => ({
-  removed: plain(rows![0]!, "removed"),
-  isMore: plain(rows![0]!, "is_more")
-})
+export const read = (rows: Rows | undefined): Retention.Forgotten => forgotten.read(rows![0]!)

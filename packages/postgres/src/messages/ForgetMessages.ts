@@ -2,12 +2,13 @@
  * Deletes old messages, and what old messages said.
  */
 import { Campaign, Id, Message, Retention, type Time } from "@wac/core"
-import { plain } from "../Column.ts"
+import { boolean, list, row, text, unlessEmpty } from "../Columns.ts"
 import type { StepOptions } from "../Database.ts"
 import * as Forgotten from "../Forgotten.ts"
-import { jsons, texts } from "../Parameter.ts"
+import { texts } from "../Parameter.ts"
 import type { Rows, Statement } from "../Statement.ts"
 import { forgetText } from "./Conversations.ts"
+import { message } from "./StoredSend.ts"
 
 /** Rows deleted, or emptied, at once. */
 const atOnce = 500
@@ -64,21 +65,21 @@ export const forgetMessages = (before: Time.Instant): ReadonlyArray<Statement> =
 export const forgotten = ([messages, received, rows]: ReadonlyArray<Rows>): Retention.Forgotten =>
   Retention.together([Forgotten.read(messages), Forgotten.read(received), { ...Forgotten.read(rows), removed: 0 }])
 
-interface Body {
-  readonly id: Id.MessageId
-  readonly content: Message.OutboundMessage
-  readonly isOver: boolean
-}
+const content = message.pick("id", "content")
+
+const body = content.and(row({ isOver: boolean() }))
+
+const inbound = row({ messageId: text<Id.MessageId>() })
 
 interface Loaded {
   readonly now: (asked: Time.Instant) => Time.Instant
-  readonly bodies: ReadonlyArray<Body>
+  readonly bodies: ReadonlyArray<ReturnType<typeof body.read>>
   /** What customers wrote. */
   readonly received: ReadonlyArray<Id.MessageId>
 }
 
 interface Writes {
-  readonly emptied: ReadonlyArray<Pick<Body, "id" | "content">>
+  readonly emptied: ReadonlyArray<Pick<Message.Message, "id" | "content">>
   readonly reached: string | undefined
   readonly received: ReadonlyArray<Id.MessageId>
 }
@@ -92,7 +93,14 @@ export const receivedBodiesText =
   ) c`
 
 /** As `ReceivedMessage.withoutBody`. */
-const emptyReceivedText = "update conversations c set said = null where c.message_id = any ($1::text[])"
+const emptyReceived = unlessEmpty(
+  list<Id.MessageId>("text"),
+  (ids) => `update conversations c set said = null where c.message_id = any (${ids})`
+)
+
+const empty = unlessEmpty(content, (rows) =>
+  `update messages m set content = e.content from ${rows("e")}
+  where m.id = e.id`)
 
 /** `MessageStore.forgetBodies`. Finds nothing while another process does it. */
 export const forgetBodies: StepOptions<
@@ -115,12 +123,8 @@ export const forgetBodies: StepOptions<
   ],
   read: ([, rows, received], now) => ({
     now,
-    received: received!.map((row) => plain(row, "message_id")),
-    bodies: rows!.map((row) => ({
-      id: plain(row, "id"),
-      content: plain(row, "content"),
-      isOver: plain(row, "is_over")
-    }))
+    received: received!.map((row) => inbound.read(row).messageId),
+    bodies: rows!.map(body.read)
   }),
   decide: ({ bodies, received }) => {
     const emptied = bodies.filter(({ isOver }) => isOver).map(({ content, id }) => ({
@@ -137,15 +141,11 @@ export const forgetBodies: StepOptions<
   },
   write: ({ emptied, reached, received }) => [
     ...received.length === 0 ? [] : [
-      { text: emptyReceivedText, params: [texts(received)] },
+      ...emptyReceived(received),
       { text: "update forgotten_bodies set received = $1", params: [received.at(-1)] }
     ],
     ...reached === undefined ? [] : [
-      {
-        text: `update messages m set content = e.content from unnest($1::text[], $2::json[]) e (id, content)
-          where m.id = e.id`,
-        params: [texts(emptied.map(({ id }) => id)), jsons(emptied.map(({ content }) => content))]
-      },
+      ...empty(emptied),
       { text: "update forgotten_bodies set reached = $1", params: [reached] }
     ]
   ]

@@ -8,7 +8,7 @@ import * as Clocks from "../Clocks.ts"
 import { Database } from "../Database.ts"
 import * as Forgotten from "../Forgotten.ts"
 import type { Row } from "../Statement.ts"
-import { columns, openPortal, portalOf } from "./OpenPortal.ts"
+import { openPortal, portal } from "./OpenPortal.ts"
 
 const forgottenAtOnce = 1000
 
@@ -24,12 +24,12 @@ const createText = `with present as materialized (select ${Clocks.at("$6")} as n
   insert into portals (id, token_hash, workspace_id, role, visitor, is_open, created_at, expires_at)
   select $1, $2, $3, $4, $5, false, p.now, p.now + $7::bigint from present p`
 
-const findText = `select ${columns} from portals o
+const findText = `select ${portal.names("o")} from portals o
   where o.token_hash = $1 and o.is_open and o.expires_at > ${Clocks.at("$2")}`
 
 const endText = "delete from portals o where o.token_hash = $1 and o.is_open"
 
-const first = ([row]: ReadonlyArray<Row>) => Option.map(Option.fromUndefinedOr(row), portalOf)
+const first = ([row]: ReadonlyArray<Row>) => Option.map(Option.fromUndefinedOr(row), portal.read)
 
 export const layer = Layer.effect(
   PortalStore.PortalStore,
