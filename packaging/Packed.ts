@@ -28,6 +28,9 @@ export const pack = (to: string): void => {
   npmPack(to, server.folder)
 }
 
+/** Packs one built package, such as an earlier server, into a folder. */
+export const packFolder = (to: string, folder: string): void => npmPack(to, folder)
+
 /** Packs packages of others into a folder, as they are installed here, so that no registry is asked for them. */
 export const packInstalled = (to: string, names: ReadonlyArray<string>): void =>
   npmPack(to, ...names.map((name) => join(root, "node_modules", name)))

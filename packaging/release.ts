@@ -2,13 +2,19 @@
  * `npm run release`: sets versions, writes `CHANGELOG.md`, builds and publishes. `npm run release -- --dry-run` changes
  * and publishes nothing: it shows the notes of the release, builds and packs what would be published, and tries the
  * packed files as users would have them.
+ *
+ * `--provenance` has npm record where and from what the packages were built; npm accepts that only from the runners of
+ * a supported CI, and of packages that name their repository. `--image NAME` also releases the image, and records it in
+ * `deploy/image.json`; `--key KEY` is the key that signs it. Repeating a release that failed part of the way is safe.
  */
 import { DateTime } from "effect"
 import { execFileSync } from "node:child_process"
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { parseArgs } from "node:util"
 import * as Changelog from "./Changelog.ts"
+import * as ImageRelease from "./ImageRelease.ts"
 import { build, pack, packInstalled, tarballOf } from "./Packed.ts"
 import { folders, manifestOf, root, server } from "./Published.ts"
 import * as ServerTrial from "./ServerTrial.ts"
@@ -20,6 +26,15 @@ const say = (line: string): void => {
 const run = (program: string, ...args: ReadonlyArray<string>): void => {
   execFileSync(program, args, { cwd: root, stdio: "inherit" })
 }
+
+const { values: options } = parseArgs({
+  options: {
+    "dry-run": { type: "boolean", default: false },
+    "provenance": { type: "boolean", default: false },
+    "image": { type: "string" },
+    "key": { type: "string" }
+  }
+})
 
 const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`
 
@@ -65,7 +80,32 @@ const dryRun = async (): Promise<void> => {
   }
 }
 
+/** Fails before anything is changed. npm would do so only while it publishes. */
+const checkProvenance = (): void => {
+  const nameless = [...folders.values(), join(root, "apps/server")].map(manifestOf)
+    .filter(({ repository }) => repository === undefined).map(({ name }) => name)
+  if (nameless.length > 0) throw new Error(`--provenance needs the field repository in ${nameless.join(", ")}`)
+}
+
+const releaseImage = (image: string, temporary: string): void => {
+  const released = ImageRelease.release(
+    {
+      image,
+      version: manifestOf(server.folder).version,
+      containerfile: readFileSync(join(root, "deploy/Containerfile"), "utf8"),
+      materials: join(server.folder, "sbom.cdx.json"),
+      temporary,
+      key: options.key
+    },
+    (program, ...args) =>
+      execFileSync(program, args, { cwd: root, encoding: "utf8", stdio: ["inherit", "pipe", "inherit"] })
+  )
+  writeFileSync(join(root, "deploy/image.json"), `${JSON.stringify(released, undefined, 2)}\n`)
+  say(`released ${image}@${released.digest}`)
+}
+
 const release = (): void => {
+  if (options.provenance) checkProvenance()
   const folder = mkdtempSync(join(tmpdir(), "wac-release-"))
   try {
     const plan = planned(folder)
@@ -80,12 +120,14 @@ const release = (): void => {
       run("npm", "install", "--package-lock-only")
     }
     build()
+    if (options.provenance) process.env["NPM_CONFIG_PROVENANCE"] = "true"
     run("npx", "changeset", "publish")
+    if (options.image !== undefined) releaseImage(options.image, folder)
     if (version !== undefined) say(`\nthe notes of ${version}, for its tag:\n\n${Changelog.notesOf(plan)}`)
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
 }
 
-if (process.argv.includes("--dry-run")) await dryRun()
+if (options["dry-run"]) await dryRun()
 else release()

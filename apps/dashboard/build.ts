@@ -30,11 +30,26 @@ const sourcesHash = (): string => {
 
 const builtHash = (): string | undefined => {
   try {
-    return readFileSync(join(built, "sources"), "utf8")
+    return readFileSync(join(built, "sources"), "utf8").split("\n")[0]
   } catch {
     return undefined
   }
 }
+
+/** What a build that ends returns. */
+interface Built {
+  readonly output: ReadonlyArray<{ readonly moduleIds?: ReadonlyArray<string> }>
+}
+
+/** The folders of the packages of others that are in the pages, for the list of what the server's package contains. */
+const librariesOf = ({ output }: Built): ReadonlyArray<string> =>
+  [
+    ...new Set(
+      output.flatMap(({ moduleIds = [] }) => moduleIds).flatMap((path) =>
+        /^\0?(.*node_modules\/(?:@[^/]+\/)?[^/]+)/.exec(path)?.[1]?.slice(root.length + 1) ?? []
+      )
+    )
+  ].sort()
 
 const build = async (hash: string): Promise<void> => {
   const begun = performance.now()
@@ -46,12 +61,12 @@ const build = async (hash: string): Promise<void> => {
     // tests, and who develops a host, have another here, for which React would bring what only its developers need
     process.env["NODE_ENV"] = "production"
     const vite = await import("vite")
-    await vite.build({
+    const output = await vite.build({
       configFile: join(import.meta.dirname, "vite.config.ts"),
       logLevel: "warn",
       build: { outDir: own, emptyOutDir: true }
     })
-    writeFileSync(join(own, "sources"), hash)
+    writeFileSync(join(own, "sources"), [hash, ...librariesOf(output as Built)].join("\n"))
     try {
       renameSync(built, before)
     } catch {

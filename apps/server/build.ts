@@ -69,6 +69,27 @@ const noticesOf = (folders: ReadonlyArray<string>): string =>
       .join("\n\n")
   }).join(`\n\n${"-".repeat(72)}\n\n`) + "\n"
 
+/** The bill of materials: each package of others that is bundled, in the pages, or installed besides (CycloneDX 1.6). */
+const materialsOf = (folders: ReadonlyArray<string>): object => ({
+  bomFormat: "CycloneDX",
+  specVersion: "1.6",
+  version: 1,
+  metadata: { component: componentOf(own, "application") },
+  components: folders.map((folder) => componentOf(manifestIn(folder), "library"))
+})
+
+const componentOf = ({ license, name, version }: Manifest, type: string): object => {
+  const purl = `pkg:npm/${name.replace(/^@/, "%40")}@${version}`
+  return {
+    type,
+    "bom-ref": purl,
+    name,
+    version,
+    purl,
+    ...(license === undefined ? {} : { licenses: [{ expression: license }] })
+  }
+}
+
 const rangeOf = (name: string): string =>
   libraries.map(({ dependencies }) => dependencies?.[name]).find((range) => range !== undefined)!
 
@@ -77,7 +98,7 @@ const manifest = (): Manifest => {
   return {
     ...kept,
     bin: { wac: "./dist/wac.js" },
-    files: ["dist", "THIRD-PARTY-NOTICES.txt"],
+    files: ["dist", "THIRD-PARTY-NOTICES.txt", "sbom.cdx.json"],
     dependencies: Object.fromEntries(installed.map((name) => [name, rangeOf(name)])),
     ...(Object.keys(optional).length === 0 ? {} : {
       peerDependencies: optional,
@@ -96,7 +117,20 @@ cpSync(join(root, "packages/http/dist/dashboard"), join(to, "dist/dashboard"), {
   recursive: true,
   filter: (path) => basename(path) !== "sources"
 })
+for (const path of ["guides", "errors.md", "reference/access.md"]) {
+  cpSync(join(root, "docs", path), join(to, "dist/docs", path), { recursive: true })
+}
 writeFileSync(join(to, "package.json"), `${JSON.stringify(manifest(), undefined, 2)}\n`)
-writeFileSync(join(to, "THIRD-PARTY-NOTICES.txt"), noticesOf(foldersOf(metafile)))
+const folders = foldersOf(metafile)
+writeFileSync(join(to, "THIRD-PARTY-NOTICES.txt"), noticesOf(folders))
+const [, ...pages] = readFileSync(join(root, "packages/http/dist/dashboard/sources"), "utf8").split("\n")
+const materials = [
+  ...folders,
+  ...[...pages, ...installed.map((name) => `node_modules/${name}`)].map((path) => join(root, path))
+]
+writeFileSync(
+  join(to, "sbom.cdx.json"),
+  `${JSON.stringify(materialsOf([...new Set(materials)].sort()), undefined, 2)}\n`
+)
 cpSync(join(import.meta.dirname, "README.md"), join(to, "README.md"))
 cpSync(join(import.meta.dirname, "LICENSE"), join(to, "LICENSE"))

@@ -7,7 +7,7 @@ import { randomBytes } from "node:crypto"
 import { BenchFailed } from "./BenchFailed.ts"
 import * as CampaignPace from "./CampaignPace.ts"
 import * as Child from "./Child.ts"
-import type { Arrival, Question, Ready } from "./CloudApiProcess.ts"
+import type { Arrival, Options, Question, Ready } from "./CloudApiProcess.ts"
 import * as Dashboard from "./Dashboard.ts"
 import * as Database from "./Database.ts"
 import * as ProcessUse from "./ProcessUse.ts"
@@ -67,7 +67,7 @@ function* file(count: number): Iterable<string> {
 
 const world = Effect.fnUntraced(function*({ processes }: Plan, cluster: Database.Cluster) {
   const database = yield* cluster.database("wac_bench_campaign")
-  const provider = yield* Child.start<Ready>("CloudApiProcess", null)
+  const provider = yield* Child.start<Ready>("CloudApiProcess", { reports: false } satisfies Options)
   const environment = {
     ...Dashboard.environment,
     ...provider.ready.environment,

@@ -10,37 +10,47 @@ export interface Ready {
   readonly environment: { readonly [variable: string]: string }
 }
 
-/** Asks for all sends so far, or for their number, which takes no time from whatever is measured. */
-export type Question = "arrivals" | "count"
+export interface Options {
+  /** Whether each message is reported as sent, delivered and read. */
+  readonly reports: boolean
+}
+
+/**
+ * Asks for all sends so far, or for their number, which takes no time from whatever is measured; or has reports posted to
+ * a URL.
+ */
+export type Question = "arrivals" | "count" | { readonly subscribe: string }
 
 /** A send, and when it came, in milliseconds. */
 export type Arrival = CloudApi.Arrival
 
 class Simulated extends Context.Service<Simulated, CloudApi.CloudApi>()("@wac/bench/CloudApiProcess/Simulated") {}
 
-/** No reports, whose cost is that of other measurements, and no limit of a pair. */
-const settings: CloudApi.Options["settings"] = {
-  sentAfter: null,
-  deliveredAfter: null,
-  readAfter: null,
-  pairLimit: false
-}
+/** By default no reports, whose cost is that of other measurements. No limit of a pair. */
+const settingsOf = ({ reports }: Options): NonNullable<CloudApi.Options["settings"]> =>
+  reports
+    ? { pairLimit: false, lanes: 8 }
+    : { sentAfter: null, deliveredAfter: null, readAfter: null, pairLimit: false }
 
-const layer = Layer.effect(
-  Simulated,
-  Effect.gen(function*() {
-    const api = yield* CloudApi.make({ settings })
-    yield* api.changeNumber(api.identity.numbers[0].id, { throughput: { level: "HIGH" } })
-    return api
-  })
-)
+const layer = (options: Options) =>
+  Layer.effect(
+    Simulated,
+    Effect.gen(function*() {
+      const api = yield* CloudApi.make({ settings: settingsOf(options) })
+      yield* api.changeNumber(api.identity.numbers[0].id, { throughput: { level: "HIGH" } })
+      return api
+    })
+  )
 
-Child.serve<null, Question>(async () => {
-  const runtime = ManagedRuntime.make(layer)
-  const { arrivals, environment } = Context.get(await runtime.context(), Simulated)
+Child.serve<Options, Question>(async (options) => {
+  const runtime = ManagedRuntime.make(layer(options))
+  const { arrivals, courier, environment, identity } = Context.get(await runtime.context(), Simulated)
+  const answer = (question: Question) =>
+    typeof question === "object"
+      ? courier.subscribe(question.subscribe, identity.verifyToken)
+      : Effect.map(arrivals, (all) => question === "count" ? all.length : all)
   return {
     ready: { environment } satisfies Ready,
-    answer: (question): Promise<ReadonlyArray<Arrival> | number> =>
-      runtime.runPromise(Effect.map(arrivals, (all) => question === "count" ? all.length : all))
+    answer: (question) => runtime.runPromise<unknown, never>(answer(question))
   }
 })

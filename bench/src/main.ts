@@ -7,6 +7,8 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Console, Effect, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
 import * as Campaign from "./Campaign.ts"
+import * as Capacity from "./Capacity.ts"
+import * as CapacityDays from "./CapacityDays.ts"
 import * as Deliveries from "./Deliveries.ts"
 import * as Embed from "./Embed.ts"
 import * as FakeDays from "./FakeDays.ts"
@@ -165,6 +167,21 @@ const campaign = Command.make(
   (plan) => Effect.scoped(Campaign.run(plan))
 ).pipe(Command.withDescription("The pace, cost and memory of a campaign, and how long other sends wait beside it"))
 
+const capacity = Command.make(
+  "capacity",
+  {
+    messages: count("messages", 10_000, "Messages that are sent, reported on and delivered"),
+    days: Flag.Int("days").pipe(
+      Flag.withSchema(Schema.Int.check(Schema.isBetween({ minimum: 2, maximum: CapacityDays.most }))),
+      Flag.withDefault(CapacityDays.most),
+      Flag.withDescription("Days with so many messages, of which all but the first are copies")
+    )
+  },
+  (plan) => Effect.scoped(Capacity.run(plan))
+).pipe(
+  Command.withDescription("What a message costs in disk space and write-ahead log, and what deleting messages costs")
+)
+
 const verify = Command.make(
   "verify",
   {
@@ -214,6 +231,7 @@ Command.make("bench").pipe(
     neighbours,
     held,
     campaign,
+    capacity,
     dashboard,
     strangers,
     embed,

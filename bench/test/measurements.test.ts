@@ -79,6 +79,14 @@ const long: ReadonlyArray<Smallest> = [
     /^memory with 100 recipients \/ with 50 +\d/m,
     /^most in one second \/ share, with kills +\d.*\(goal: at most 1\.1; (met|missed)\)$/m
   ]],
+  ["capacity measures what a message writes and leaves", "capacity --messages 60 --days 3", [
+    /^bytes of WAL a message +\d{4,}$/m,
+    /^100,000,000 +[\d,]+ GB$/m,
+    /^3,000,000 +\d/m,
+    /^a day of attempts dropped as a partition +\d.* of WAL$/m,
+    /^a day deleted as rows +\d.* of WAL$/m,
+    /^reindex table concurrently, of these tables +\d.* of WAL$/m
+  ]],
   ["held measures waiting deliveries", "held --retries 2000 --held 2000 --seconds 1 --repetitions 2", [
     /^bytes a waiting retry +-?\d/m,
     /^pause +2 /m,

@@ -34,6 +34,8 @@ export interface Listening {
 export interface PackedServer {
   /** An empty directory, in which its processes run. */
   readonly directory: string
+  /** The program `wac`. */
+  readonly program: string
   /** Carries out one command line. */
   readonly run: (node: string, words: ReadonlyArray<string>, variables: Variables, input?: string) => Promise<Ended>
   /** Starts it; rejects with its output if it ends instead. */
@@ -94,9 +96,10 @@ export const install = (packed: string): PackedServer => {
     mkdirSync(dirname(join(modules, name)), { recursive: true })
     symlinkSync(join(root, "node_modules", name), join(modules, name), "dir")
   }
+  const program = join(place, "dist/wac.js")
   const running = new Set<ChildProcess>()
   const spawned = (node: string, words: ReadonlyArray<string>, variables: Variables) => {
-    const child = spawn(node, [join(place, "dist/wac.js"), ...words], {
+    const child = spawn(node, [program, ...words], {
       cwd: directory,
       env: { PATH: process.env["PATH"], HOME: directory, ...variables },
       stdio: "pipe"
@@ -107,6 +110,7 @@ export const install = (packed: string): PackedServer => {
   }
   return {
     directory,
+    program,
     run: async (node, words, variables, input = "") => {
       const child = spawned(node, words, variables)
       const [stdout, stderr] = [outputOf(child, "stdout"), outputOf(child, "stderr")]

@@ -25,7 +25,8 @@ export const redisNeeded = Program.needed({
 /** Waits until something is there. */
 export const until = async <A>(what: string, look: () => A | undefined | Promise<A | undefined>): Promise<A> => {
   // a bound for what never comes, far beyond what a slow machine needs
-  for (let round = 0; round < 600; round++) {
+  const begun = performance.now()
+  while (performance.now() - begun < 120_000) {
     const found = await look()
     if (found !== undefined) return found
     await new Promise((resolve) => setTimeout(resolve, 100))
@@ -54,7 +55,7 @@ const close = async (server: Server): Promise<void> => {
 }
 
 /** Takes every post. */
-const collect = async () => {
+export const collect = async () => {
   const posts: Array<Posted> = []
   const { server, url } = await listen((request, response) => {
     const chunks: Array<Buffer> = []
@@ -143,9 +144,10 @@ const redis = async () => {
   }
 }
 
-const simulator = async () => {
+/** A simulated provider. */
+export const simulator = async (options: CloudApi.Options = {}) => {
   const scope = Scope.makeUnsafe()
-  const api = await Effect.runPromise(Scope.provide(CloudApi.make({}), scope))
+  const api = await Effect.runPromise(Scope.provide(CloudApi.make(options), scope))
   return { api, close: () => Effect.runPromise(Scope.close(scope, Exit.void)) }
 }
 

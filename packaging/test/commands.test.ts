@@ -55,9 +55,12 @@ describe.each(PackedOnNodes.versions)("the packed server on Node %s", (version) 
     assert.includeMembers([...commands], ["start", "doctor", "members portal-link"])
     const carried = new Set<string>()
     /** Carries out a line, which prints one line of JSON, or several; returns the first. */
-    const wac = async (line: string, { code = 0, input = "" } = {}): Promise<ReturnType<typeof JSON.parse>> => {
+    const wac = async (
+      line: string,
+      { code = 0, input = "", more = {} } = {}
+    ): Promise<ReturnType<typeof JSON.parse>> => {
       const words = line.split(" ")
-      const ended = await packed().run(node, [...words, "--json"], variables, input)
+      const ended = await packed().run(node, [...words, "--json"], { ...variables, ...more }, input)
       assert.strictEqual(ended.code, code, `${line}: ${ended.stdout}${ended.stderr}`)
       carried.add(commands.find((command) => line === command || line.startsWith(`${command} `))!)
       return JSON.parse(ended.stdout.split("\n")[0]!)
@@ -95,10 +98,21 @@ describe.each(PackedOnNodes.versions)("the packed server on Node %s", (version) 
     await wac("webhook resume")
     assert.strictEqual((await wac("webhook show")).status, "active")
 
+    const { deliveries } = await wac("deliveries find --limit 1 --status delivered")
+    assert.strictEqual((await wac(`deliveries show ${deliveries[0].id}`)).id, deliveries[0].id)
+    const posted = await wac("deliveries find --event-type message.sent")
+    assert.strictEqual((await wac(`deliveries retry ${posted.deliveries[0].id}`)).status, "pending")
+
     await wac("campaigns list")
     await wac("campaigns confirm")
 
     await wac("contacts opt-out +15551234567")
+
+    const { result } = await wac("mcp", {
+      input: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" }),
+      more: { WAC_URL: `${server.url}/v1`, WAC_API_KEY: authorization.replace("Bearer ", "") }
+    })
+    assert.isNotEmpty(result.tools)
 
     await wac("export +15551234567")
     await wac("erase +15551234567")

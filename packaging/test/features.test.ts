@@ -171,6 +171,37 @@ const features: ReadonlyArray<Feature> = [
     }
   },
   {
+    name: "an agent has tools over HTTP and over standard input and output",
+    variables: () => ({}),
+    trial: async ({ url }) => {
+      const { authorization } = await people(url)
+      const message = (id: number, method: string, params: object) => ({ jsonrpc: "2.0", id, method, params })
+      const messages = [
+        message(1, "initialize", {
+          protocolVersion: "2025-11-25",
+          capabilities: {},
+          clientInfo: { name: "trial", version: "1" }
+        }),
+        message(2, "tools/list", {})
+      ]
+      const check = (answers: ReadonlyArray<Answer["body"]>) => {
+        assert.strictEqual(answers.find(({ id }) => id === 1).result.serverInfo.name, "wac")
+        const { tools } = answers.find(({ id }) => id === 2).result
+        assert.include(tools.map(({ name }: { readonly name: string }) => name), "send_template")
+      }
+      const overHttp = await Promise.all(
+        messages.map((json) => did(`${url}/mcp`, { headers: { authorization }, json }))
+      )
+      check(overHttp.map(({ body }) => body))
+      writeFileSync(join(packed().directory, "agent.key"), authorization.replace("Bearer ", ""))
+      const variables = { WAC_URL: `${url}/v1`, WAC_API_KEY_FILE: "agent.key" }
+      const input = messages.map((one) => JSON.stringify(one)).join("\n")
+      const { code, stderr, stdout } = await packed().run(process.execPath, ["mcp"], variables, input)
+      assert.deepStrictEqual([code, stderr], [0, ""])
+      check(stdout.trim().split("\n").map((line) => JSON.parse(line)))
+    }
+  },
+  {
     name: "messages are sent through the Cloud API",
     variables: () => around.whatsApp.environment,
     trial: async ({ url }) => {
@@ -236,6 +267,10 @@ const features: ReadonlyArray<Feature> = [
       const metrics = await did(`${url}/metrics`, { headers: { authorization: `Bearer ${metricsToken}` } })
       assert.include(metrics.text, "wac_")
       for (const page of ["/dashboard", "/docs", "/openapi.json", "/.well-known/security.txt"]) await did(url + page)
+      const list = await did(`${url}/llms.txt`, {})
+      const documents = [...list.text.matchAll(/\]\(([^)]+)\)/g)].map(([, target]) => new URL(target!).pathname)
+      assert.includeMembers(documents, ["/docs/quick-start.md", "/docs/errors.md"])
+      for (const document of documents) await did(url + document)
       await did(`${url}/internal/usage`, { headers: session })
       await did(`${url}/internal/webhook/pause`, { method: "POST", headers: session })
       await stop()
@@ -257,7 +292,7 @@ describe.each(PackedOnNodes.versions)("on Node %s", (version) => {
   it("a trial sets every variable that the server reads", () => {
     const set = new Set([base, ...features.map(({ variables }) => variables())].flatMap(Object.keys))
     const isSet = (name: string) => set.has(name) || set.has(`${name}_FILE`)
-    assert.deepStrictEqual(Object.keys(Variable.kinds).filter((name) => !isSet(name)), [])
+    assert.deepStrictEqual(Variable.names.filter((name) => !isSet(name)), [])
   })
 
   describe("the packed server", () => {

@@ -33,6 +33,21 @@ describe("the server's package", () => {
     assert.notInclude(notices, "(unknown)")
   })
 
+  it("lists what it contains, what its pages contain, and what is installed besides, in a bill of materials", () => {
+    const { bomFormat, components, metadata } = JSON.parse(readFileSync(join(server.folder, "sbom.cdx.json"), "utf8"))
+    const { name, version } = manifestOf(server.folder)
+    assert.deepInclude(metadata.component, { name, version })
+    assert.strictEqual(bomFormat, "CycloneDX")
+    const found = components.map(({ name }: { readonly name: string }) => name)
+    assert.includeMembers(found, ["effect", "undici", "nodemailer", "react-dom", "@base-ui/react", ...installed])
+    assert.notIncludeMembers(found, ["vite", "esbuild"])
+    assert.deepEqual(found.filter((name: string, i: number) => found.indexOf(name) !== i), [])
+    for (const { licenses, name, purl, version } of components) {
+      assert.strictEqual(purl, `pkg:npm/${name.replace("@", "%40")}@${version}`)
+      assert.isDefined(licenses, name)
+    }
+  })
+
   it("is published from its built folder, which publint finds sound", async () => {
     const { messages } = await publint({ pkgDir: server.folder, strict: true })
     assert.deepEqual(messages.map(({ code }) => code), [])

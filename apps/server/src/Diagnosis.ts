@@ -68,6 +68,12 @@ const remedies: { readonly [problem in StoreError.Problem]: string } = {
 const ofWrites = ({ problem }: Inspection.Inspection): ReadonlyArray<Finding> =>
   problem === undefined ? [] : [wrong("database", Readiness.explain(problem), remedies[problem])]
 
+/** A database that cannot be opened. `advice` is for what the database itself does not name. */
+export const ofUnopened = (
+  { message, problem }: { readonly message: string; readonly problem?: StoreError.Problem | undefined },
+  advice: string
+): Finding => wrong("database", message, problem === undefined ? advice : remedies[problem])
+
 /** What a database server is like. */
 export const ofServer = (found: Inspection.Inspection): ReadonlyArray<Finding> => {
   const { clockAhead, connections, isWritable, maxConnections, roundTrip, settings, version, versionNumber } = found

@@ -77,7 +77,7 @@ const database = Effect.fnUntraced(function*({ storage }: ServerConfig) {
       })),
       Effect.catchTag(
         "OpenError",
-        ({ message }) => Effect.succeed({ findings: [wrong("database", message, advice)], isReadable: false })
+        (error) => Effect.succeed({ findings: [Diagnosis.ofUnopened(error, advice)], isReadable: false })
       )
     )
 })

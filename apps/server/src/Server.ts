@@ -8,6 +8,7 @@ import {
   ConnectionServer,
   Dashboard,
   EarlyRequests,
+  Guides,
   HttpApp,
   MetricsPage,
   PublicUrl,
@@ -18,6 +19,7 @@ import { Effect, Layer, Logger, Metric, References, Schedule } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 import { Composition } from "wac/effect"
 import { FirstOwner } from "./FirstOwner.ts"
+import * as GuideFiles from "./GuideFiles.ts"
 import * as LogOutput from "./LogOutput.ts"
 import * as ProcessMetrics from "./ProcessMetrics.ts"
 import type { ServerConfig } from "./ServerConfig.ts"
@@ -101,6 +103,7 @@ const layerOn = (
   adapters?: Partial<Composition.Adapters>
 ) => {
   const issuer = issuerOf(config)
+  const guides = Layer.effect(Guides.Guides, GuideFiles.read)
   const composition = FirstOwner.layer(config).pipe(
     Layer.provideMerge(
       Composition.layer(
@@ -123,6 +126,7 @@ const layerOn = (
     Layer.provide(Layer.succeed(Dashboard.IsServed, true)),
     Layer.provide(Layer.succeed(Dashboard.PortalOrigins, config.portalOrigins)),
     Layer.provide(Layer.succeed(SecurityContact.SecurityContact, config.securityContact)),
+    Layer.provide(guides),
     Layer.provide(Layer.succeed(HttpApp.TrustedProxies, config.trustedProxies)),
     Layer.provide(Layer.succeed(MetricsPage.MetricsToken, config.metricsToken)),
     Layer.provide(Layer.effect(Metrics.MoreObserved, ProcessMetrics.observer))
@@ -135,7 +139,7 @@ const layerOn = (
   }).pipe(
     Layer.provide(
       Telemetry.spanNames(config.telemetry).pipe(
-        Layer.provide([composition, issuer, Layer.succeed(Dashboard.IsServed, true)])
+        Layer.provide([composition, issuer, guides, Layer.succeed(Dashboard.IsServed, true)])
       )
     )
   )

@@ -3,6 +3,7 @@
  * one is found. A secret can also be in a file, named by the variable's name and `_FILE`: what is in the environment of
  * a process is often seen by more than the process, in its description, its children and reports of its crashes.
  */
+import { Retention } from "@wac/core"
 import { Effect, Schema } from "effect"
 import { readFile } from "node:fs/promises"
 
@@ -21,86 +22,202 @@ export interface Environment {
   readonly [name: string]: string | undefined
 }
 
-/** Every variable. Those that are secret, or contain a password, may come from a file. */
-export const kinds = {
-  PORT: "plain",
-  HOST: "plain",
-  PUBLIC_URL: "plain",
-  TRUST_PROXY: "plain",
-  DATABASE_URL: "secret",
-  DATABASE_LISTEN_URL: "secret",
-  PROVIDER: "plain",
-  WHATSAPP_BASE_URL: "plain",
-  WHATSAPP_API_VERSION: "plain",
-  WHATSAPP_ACCESS_TOKEN: "secret",
-  WHATSAPP_PHONE_NUMBER_ID: "plain",
-  WHATSAPP_BUSINESS_ACCOUNT_ID: "plain",
-  WHATSAPP_APP_SECRET: "secret",
-  WHATSAPP_VERIFY_TOKEN: "secret",
-  WAC_MASTER_KEY: "secret",
-  WAC_MASTER_KEY_PREVIOUS: "secret",
-  WAC_OWNER_EMAIL: "plain",
-  WAC_OWNER_PASSWORD: "secret",
-  WAC_WORKSPACE_NAME: "plain",
-  WAC_SETUP_FILE: "plain",
-  WAC_LIMITS: "plain",
-  WAC_RATE_CARD: "plain",
-  WAC_RESTORED: "plain",
-  RATE_LIMIT_STORE: "secret",
-  RETENTION: "plain",
-  MEDIA_STORE: "plain",
-  MEDIA_INBOUND: "plain",
-  AWS_ENDPOINT_URL: "plain",
-  AWS_REGION: "plain",
-  AWS_ACCESS_KEY_ID: "secret",
-  AWS_SECRET_ACCESS_KEY: "secret",
-  AWS_SESSION_TOKEN: "secret",
-  WEBHOOK_ALLOW_INSECURE: "plain",
-  WEBHOOK_ALLOW_CIDRS: "plain",
-  AUTH: "plain",
-  OIDC_ISSUER: "plain",
-  OIDC_CLIENT_ID: "plain",
-  OIDC_CLIENT_SECRET: "secret",
-  OIDC_ROLE_CLAIM: "plain",
-  SMTP_URL: "secret",
-  SMTP_FROM: "plain",
-  ALERT_URL: "plain",
-  PORTAL_ORIGINS: "plain",
-  SECURITY_CONTACT: "plain",
-  METRICS_TOKEN: "secret",
-  LOG_FORMAT: "plain",
-  LOG_LEVEL: "plain",
-  OTEL_EXPORTER_OTLP_ENDPOINT: "plain",
-  OTEL_EXPORTER_OTLP_HEADERS: "secret",
-  OTEL_SERVICE_NAME: "plain",
-  OTEL_RESOURCE_ATTRIBUTES: "plain",
-  OTEL_TRACES_SAMPLER: "plain",
-  OTEL_TRACES_SAMPLER_ARG: "plain",
-  OTEL_TRACES_EXPORTER: "plain",
-  OTEL_METRICS_EXPORTER: "plain",
-  OTEL_LOGS_EXPORTER: "plain",
-  OTEL_SDK_DISABLED: "plain"
-} as const
+/** What a variable is. */
+export interface Description {
+  /** Whether its value is secret, or contains a password: then it may come from a file. */
+  readonly kind: "plain" | "secret"
+  /** What it is for, in `.env.example`. */
+  readonly about: string
+  /** The value that applies if it is not set. Absent if there is none, or if it depends on something else. */
+  readonly default?: string
+}
 
-type Kinds = typeof kinds
+/** Every variable, in groups. */
+export const groups = {
+  Listening: {
+    PORT: { kind: "plain", about: "The port to listen on.", default: "8080" },
+    HOST: { kind: "plain", about: "The address to listen on; 0.0.0.0 for all.", default: "127.0.0.1" },
+    PUBLIC_URL: {
+      kind: "plain",
+      about: "The address that people and providers use; if omitted, http://HOST:PORT. With https, cookies are Secure."
+    },
+    TRUST_PROXY: { kind: "plain", about: "Networks of proxies whose X-Forwarded-For is trusted: 10.0.0.0/8,192.0.2.1" }
+  },
+  Storage: {
+    DATABASE_URL: {
+      kind: "secret",
+      about:
+        "pglite:DIR (PostgreSQL in the process, durable in DIR), postgres://USER:PASSWORD@HOST/DATABASE, or memory:",
+      default: "pglite:.data"
+    },
+    DATABASE_LISTEN_URL: { kind: "secret", about: "The direct connection to PostgreSQL if DATABASE_URL is a pooler." },
+    WAC_RESTORED: {
+      kind: "plain",
+      about: "true for a database that was restored from a backup: campaigns wait for a person.",
+      default: "false"
+    },
+    RETENTION: {
+      kind: "plain",
+      about: "How long each kind of record is kept, in days, as JSON; omitted kinds keep their default.",
+      default: JSON.stringify(Retention.standard)
+    },
+    MEDIA_STORE: {
+      kind: "plain",
+      about: "Where the bytes of files are: storage, or s3://BUCKET/PREFIX",
+      default: "storage"
+    },
+    MEDIA_INBOUND: {
+      kind: "plain",
+      about: "When customers' files are downloaded: keep (as they arrive) or on_demand (when first opened).",
+      default: "keep"
+    },
+    AWS_ENDPOINT_URL: { kind: "plain", about: "The address of an S3-compatible store that is not AWS." },
+    AWS_REGION: { kind: "plain", about: "The region of the bucket." },
+    AWS_ACCESS_KEY_ID: { kind: "secret", about: "The access key; if omitted, as the SDK of AWS finds it." },
+    AWS_SECRET_ACCESS_KEY: { kind: "secret", about: "The secret of the access key." },
+    AWS_SESSION_TOKEN: { kind: "secret", about: "The token of a temporary access key." }
+  },
+  "Secrets at rest": {
+    WAC_MASTER_KEY: {
+      kind: "secret",
+      about:
+        "32 bytes in base64 (openssl rand -base64 32); required with a PostgreSQL server. Embedded storage makes one."
+    },
+    WAC_MASTER_KEY_PREVIOUS: { kind: "secret", about: "The key before, while it is being changed." }
+  },
+  Provider: {
+    PROVIDER: {
+      kind: "plain",
+      about: "sandbox, or whatsapp, which requires the next five variables.",
+      default: "sandbox"
+    },
+    WHATSAPP_ACCESS_TOKEN: { kind: "secret", about: "The token of the app's system user." },
+    WHATSAPP_PHONE_NUMBER_ID: { kind: "plain", about: "The id of the first number." },
+    WHATSAPP_BUSINESS_ACCOUNT_ID: { kind: "plain", about: "The id of the number's business account." },
+    WHATSAPP_APP_SECRET: { kind: "secret", about: "The secret that signs the provider's posts." },
+    WHATSAPP_VERIFY_TOKEN: { kind: "secret", about: "The token of the webhook's handshake, of your choice." },
+    WHATSAPP_BASE_URL: { kind: "plain", about: "The address of the Cloud API.", default: "https://graph.facebook.com" },
+    WHATSAPP_API_VERSION: { kind: "plain", about: "The version of the Cloud API.", default: "v26.0" }
+  },
+  "First workspace": {
+    WAC_OWNER_EMAIL: {
+      kind: "plain",
+      about: "Creates the first owner without the set-up link, together with WAC_OWNER_PASSWORD."
+    },
+    WAC_OWNER_PASSWORD: { kind: "secret", about: "The first owner's password." },
+    WAC_WORKSPACE_NAME: { kind: "plain", about: "The name of the first workspace.", default: "wac" },
+    WAC_SETUP_FILE: { kind: "plain", about: "The file for the set-up link with LOG_FORMAT=json." }
+  },
+  "Limits and prices": {
+    WAC_LIMITS: {
+      kind: "plain",
+      about: "Tiers and defaults of rate limits and quotas, as JSON; omitted parts keep their defaults.",
+      default: "{}"
+    },
+    WAC_RATE_CARD: { kind: "plain", about: "A CSV file with the provider's prices." },
+    RATE_LIMIT_STORE: {
+      kind: "secret",
+      about: "storage, or redis://… for the limits that no send spends.",
+      default: "storage"
+    }
+  },
+  "Receivers of events": {
+    WEBHOOK_ALLOW_INSECURE: { kind: "plain", about: "true allows http receivers.", default: "false" },
+    WEBHOOK_ALLOW_CIDRS: {
+      kind: "plain",
+      about: "Private networks that receivers may be in: 10.0.0.0/8,192.168.0.0/16"
+    }
+  },
+  People: {
+    AUTH: {
+      kind: "plain",
+      about:
+        "local: people have passwords here; oidc: they sign in at an OpenID Connect issuer, which requires the next three variables.",
+      default: "local"
+    },
+    OIDC_ISSUER: { kind: "plain", about: "The address of the issuer." },
+    OIDC_CLIENT_ID: { kind: "plain", about: "This service's client at the issuer." },
+    OIDC_CLIENT_SECRET: { kind: "secret", about: "The secret of the client." },
+    OIDC_ROLE_CLAIM: { kind: "plain", about: "The claim with a person's roles.", default: "wac_roles" },
+    SMTP_URL: { kind: "secret", about: "smtp://USER:PASSWORD@HOST:PORT or smtps://…; if omitted, no mail is sent." },
+    SMTP_FROM: { kind: "plain", about: "The sender address of mail; if omitted, wac@ and the host of PUBLIC_URL." },
+    PORTAL_ORIGINS: {
+      kind: "plain",
+      about: "Origins whose pages may show the portal in a frame: https://app.example.com,https://eu.example.com"
+    },
+    SECURITY_CONTACT: {
+      kind: "plain",
+      about: "Where vulnerabilities are reported, for /.well-known/security.txt: an e-mail address or an https address."
+    }
+  },
+  Watching: {
+    ALERT_URL: { kind: "plain", about: "Where alerts are posted for workspaces without an alert URL of their own." },
+    METRICS_TOKEN: {
+      kind: "secret",
+      about: "The Bearer token for /metrics; if omitted, only local programs can read it."
+    },
+    LOG_FORMAT: { kind: "plain", about: "pretty or json; if omitted, pretty on a terminal, else json." },
+    LOG_LEVEL: { kind: "plain", about: "trace, debug, info, warn or error.", default: "info" },
+    OTEL_EXPORTER_OTLP_ENDPOINT: {
+      kind: "plain",
+      about: "A collector of traces, metrics and logs: OTLP over HTTP, as JSON. If omitted, nothing is exported."
+    },
+    OTEL_EXPORTER_OTLP_HEADERS: {
+      kind: "secret",
+      about: "Headers of each request to the collector: NAME=VALUE, separated by commas, values percent-encoded."
+    },
+    OTEL_SERVICE_NAME: { kind: "plain", about: "The name of the service there.", default: "wac" },
+    OTEL_RESOURCE_ATTRIBUTES: { kind: "plain", about: "More attributes: NAME=VALUE, separated by commas." },
+    OTEL_TRACES_SAMPLER: {
+      kind: "plain",
+      about: "Which traces are collected: always_on, always_off, traceidratio, or one of them after parentbased_",
+      default: "parentbased_always_on"
+    },
+    OTEL_TRACES_SAMPLER_ARG: { kind: "plain", about: "The ratio of traceidratio, from 0 to 1.", default: "1" },
+    OTEL_TRACES_EXPORTER: { kind: "plain", about: "otlp, or none for no traces.", default: "otlp" },
+    OTEL_METRICS_EXPORTER: { kind: "plain", about: "otlp, or none for no metrics.", default: "otlp" },
+    OTEL_LOGS_EXPORTER: { kind: "plain", about: "otlp, or none for no logs.", default: "otlp" },
+    OTEL_SDK_DISABLED: { kind: "plain", about: "true switches all of this off.", default: "false" }
+  }
+} as const satisfies { readonly [group: string]: { readonly [name: string]: Description } }
+
+type Groups = typeof groups
+
+type Described = { [group in keyof Groups]: Groups[group] }[keyof Groups] extends infer group
+  ? group extends unknown
+    ? { [name in keyof group]: group[name] extends { readonly kind: infer kind } ? [name, kind] : never }[keyof group]
+  : never
+  : never
 
 /** The name of a variable. */
-export type Name = keyof Kinds
+export type Name = Described[0]
 
 /** The name of a variable whose value is secret. */
-export type Secret = { [name in Name]: Kinds[name] extends "secret" ? name : never }[Name]
+export type Secret = Extract<Described, [Name, "secret"]>[0]
 
-const isSecret = (name: string): name is Secret => Object.hasOwn(kinds, name) && kinds[name as Name] === "secret"
+const all: ReadonlyMap<string, Description> = new Map(
+  Object.values<{ readonly [name: string]: Description }>(groups).flatMap((group) => Object.entries(group))
+)
+
+/** The names of all variables. */
+export const names: ReadonlyArray<string> = [...all.keys()]
+
+const isSecret = (name: string): name is Secret => all.get(name)?.kind === "secret"
 
 /** The variables whose values are secret, which may come from files. */
-export const secrets: ReadonlyArray<Secret> = Object.keys(kinds).filter(isSecret)
+export const secrets: ReadonlyArray<Secret> = names.filter(isSecret)
 
-const fileOf = (name: string): string => `${name}_FILE`
+/** The variable that names the file of a secret. */
+export const fileOf = (name: string): string => `${name}_FILE`
 
-const known = new Set<string>([...Object.keys(kinds), ...secrets.map(fileOf)])
+/** The variables of the command `mcp`, which is a client of a server. */
+const ofClients = ["WAC_URL", "WAC_API_KEY", fileOf("WAC_API_KEY")]
+
+const known = new Set<string>([...names, ...secrets.map(fileOf), ...ofClients])
 
 /**
- * The `WAC_…` names that are no variable of the server, sorted. They only cause a warning: platforms inject their own.
+ * The `WAC_…` names that are no variable of the server or a command, sorted. They only cause a warning: platforms inject their
+ * own.
  */
 export const unknown = (names: ReadonlyArray<string>): ReadonlyArray<string> =>
   names.filter((name) => name.startsWith("WAC_") && !known.has(name)).sort()

@@ -6,8 +6,10 @@ import { Effect, Predicate } from "effect"
 import { CliConfig, Command, GlobalFlag } from "effect/cli"
 import { campaigns } from "./CampaignsCommand.ts"
 import { contacts, eraseCustomer, exportCustomer } from "./CustomersCommand.ts"
+import { deliveries } from "./DeliveriesCommand.ts"
 import { doctor } from "./DoctorCommand.ts"
 import { keys } from "./KeysCommand.ts"
+import { mcp } from "./McpCommand.ts"
 import { members } from "./MembersCommand.ts"
 import { migrate } from "./MigrateCommand.ts"
 import { numbers } from "./NumbersCommand.ts"
@@ -29,7 +31,9 @@ const wac = Command.make("wac").pipe(
     keys,
     members,
     webhook,
+    deliveries,
     campaigns,
+    mcp,
     doctor,
     contacts,
     exportCustomer,

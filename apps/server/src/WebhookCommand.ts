@@ -6,6 +6,7 @@ import { Replay, Replays, Time, Webhook, Webhooks, type WebhookStep } from "@wac
 import { ReceiverGuardDns, WebhookTransportHttp } from "@wac/receivers"
 import { Effect, Layer, Option, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
+import * as MomentFlag from "./MomentFlag.ts"
 import * as OperatorCommand from "./OperatorCommand.ts"
 import { receiverRulesFromEnvironment } from "./ServerConfig.ts"
 import * as WorkspaceChoice from "./WorkspaceChoice.ts"
@@ -61,15 +62,6 @@ const test = Command.make(
   })
 ).pipe(Command.withDescription("Post a test event to a workspace's receiver; fails unless it is accepted"))
 
-const readTime = (text: string): number | undefined => {
-  const time = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN
-  return Number.isNaN(time) ? undefined : time
-}
-
-const Moment = Schema.String.check(
-  Schema.makeFilter((text: string) => readTime(text) !== undefined || "must be a time such as 2026-01-31T12:00:00Z")
-)
-
 const resume = Command.make(
   "resume",
   {
@@ -82,7 +74,7 @@ const resume = Command.make(
       Flag.withDescription("The held events to deliver: all, none, or those since a time"),
       Flag.withSchema(Schema.String.check(
         Schema.makeFilter((text: string) =>
-          text === "all" || text === "none" || readTime(text) !== undefined || "must be all, none or a time"
+          text === "all" || text === "none" || MomentFlag.read(text) !== undefined || "must be all, none or a time"
         )
       )),
       Flag.withDefault("all")
@@ -90,7 +82,9 @@ const resume = Command.make(
   },
   Effect.fnUntraced(function*({ force, replay, workspace }) {
     const { id } = yield* WorkspaceChoice.chosen(workspace)
-    const held: WebhookStep.Replay = replay === "all" || replay === "none" ? replay : { since: readTime(replay)! }
+    const held: WebhookStep.Replay = replay === "all" || replay === "none"
+      ? replay
+      : { since: MomentFlag.read(replay)! }
     const { probe, webhook } = yield* Webhooks.Webhooks.use((webhooks) =>
       webhooks.resume({ workspaceId: id, replay: held, force })
     )
@@ -108,15 +102,8 @@ const replay = Command.make(
   "replay",
   {
     workspace: WorkspaceChoice.flag,
-    since: Flag.String("since").pipe(
-      Flag.withDescription("Events recorded at or after this time, such as 2026-01-31T12:00:00Z"),
-      Flag.withSchema(Moment)
-    ),
-    until: Flag.String("until").pipe(
-      Flag.withDescription("Events recorded before this time; defaults to now"),
-      Flag.withSchema(Moment),
-      Flag.optional
-    ),
+    since: MomentFlag.make("since", "Events recorded at or after this time, such as 2026-01-31T12:00:00Z"),
+    until: MomentFlag.make("until", "Events recorded before this time; defaults to now").pipe(Flag.optional),
     status: Flag.Literals("status", Replay.statuses).pipe(
       Flag.withDescription("Only deliveries that ended with this status; by default, all that have ended"),
       Flag.optional
@@ -127,8 +114,8 @@ const replay = Command.make(
     const job = yield* Replays.Replays.use((replays) =>
       replays.create({
         workspaceId,
-        since: readTime(since)!,
-        until: Option.isSome(until) ? readTime(until.value) : undefined,
+        since,
+        until: Option.getOrUndefined(until),
         status: Option.getOrUndefined(status)
       })
     )

@@ -26,14 +26,21 @@ export interface Unanswered {
 
 export const isUnanswered = (outcome: Answered | Unanswered): outcome is Unanswered => "code" in outcome
 
+/** What callers must know of a process. */
+interface Addressed {
+  readonly url: string
+}
+
 /** A process as a caller knows it: its address, and the connections to it. */
-export interface Target {
-  readonly process: Listening
+export interface Target<Process extends Addressed = Listening> {
+  readonly process: Process
   readonly agent: Agent
 }
 
 /** A target for as long as the scope is open. */
-export const target = (process: Listening): Effect.Effect<Target, never, Scope.Scope> =>
+export const target = <Process extends Addressed>(
+  process: Process
+): Effect.Effect<Target<Process>, never, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.sync(() => ({ process, agent: new Agent({ keepAlive: true, maxSockets: kept }) })),
     ({ agent }) => Effect.sync(() => agent.destroy())
@@ -41,7 +48,7 @@ export const target = (process: Listening): Effect.Effect<Target, never, Scope.S
 
 /** Asks one process to send. */
 export const post = (
-  { agent, process }: Target,
+  { agent, process }: Target<Addressed>,
   apiKey: string,
   key: string,
   body: unknown

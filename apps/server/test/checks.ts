@@ -6,7 +6,7 @@ import {
   ApiKey,
   ApiKeys,
   ApiKeyStore,
-  type ApiScope,
+  ApiScope,
   Id,
   Idempotency,
   type Member,
@@ -297,7 +297,7 @@ export const anotherWorkspace = Effect.fnUntraced(
       name: "test",
       expiresAt: null,
       requireSignature: false,
-      scopes: undefined,
+      scopes: ApiScope.all,
       caller: "somebody",
       idempotencyKey: Idempotency.IdempotencyKey.make(crypto.randomUUID())
     })

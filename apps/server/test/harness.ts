@@ -83,7 +83,7 @@ export interface Answer {
 }
 
 /** What makes another thing each time, so that it requires an Idempotency-Key. */
-const making = /\/internal\/(campaigns|members|templates|webhook\/replays)$/
+const making = /\/(?:internal|v1)\/(campaigns|members|templates|webhook\/replays)$/
 
 /**
  * One request. `body` that is no string is sent as JSON, with its content type. What makes another thing each time gets

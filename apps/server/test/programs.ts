@@ -63,6 +63,7 @@ const bundle = async (): Promise<string> => {
     await build({ ...bundled, entryPoints: Object.values(sources), entryNames: "[name]", outdir, logLevel: "warning" })
     await copyFile(join(root, "apps/server/package.json"), join(own, "package.json"))
     await symlink(join(root, "packages/http/dist/dashboard"), join(outdir, "dashboard"))
+    await symlink(join(root, "docs"), join(outdir, "docs"))
     // some commands of guides run as the user that owns PostgreSQL's data
     await chmod(own, 0o755)
     // processes that bundle at the same time do not disturb each other: a folder gets its name when it is complete

@@ -4,7 +4,7 @@
 import type { ApiKeys, Session } from "@wac/core"
 import { Context } from "effect"
 import { HttpApiMiddleware, HttpApiSecurity, OpenApi } from "effect/http-api"
-import { always, authenticated, kept } from "./ErrorBody.ts"
+import { always, kept } from "./ErrorBody.ts"
 
 /** The calling API key and its workspace. */
 export class Caller extends Context.Service<Caller, ApiKeys.Principal>()("@wac/api/Caller") {}
@@ -13,7 +13,7 @@ export class Caller extends Context.Service<Caller, ApiKeys.Principal>()("@wac/a
 export class ApiKeyAuthentication extends HttpApiMiddleware.Service<ApiKeyAuthentication, { provides: Caller }>()(
   "@wac/api/Caller/ApiKeyAuthentication",
   {
-    error: authenticated,
+    error: kept,
     security: {
       apiKey: HttpApiSecurity.bearer.pipe(
         HttpApiSecurity.annotate(

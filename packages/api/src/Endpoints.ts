@@ -4,7 +4,7 @@
 import { HttpApi, type HttpApiEndpoint, type HttpApiGroup } from "effect/http-api"
 import { AlertsApi } from "./alerts/AlertsApi.ts"
 import { AuditApi } from "./audit/AuditApi.ts"
-import { CampaignsApi } from "./campaigns/CampaignsApi.ts"
+import { CampaignsApi, CampaignsDashboardApi } from "./campaigns/CampaignsApi.ts"
 import { StreamApi } from "./changes/StreamApi.ts"
 import { ContactsApi } from "./contacts/ContactsApi.ts"
 import { OptOutsApi, SuppressionsApi } from "./contacts/OptOutsApi.ts"
@@ -44,6 +44,7 @@ export class Endpoints extends HttpApi.make("wac")
     PortalApi,
     PhoneNumbersApi,
     CampaignsApi,
+    CampaignsDashboardApi,
     ContactsApi,
     OptOutsApi,
     SuppressionsApi,

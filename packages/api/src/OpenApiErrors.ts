@@ -60,6 +60,10 @@ const meets = (endpoint: Endpoint, { code, reason, status }: Item): boolean => {
           return Traits.has(endpoint, NeedsFreshSession)
         case "cross_site":
           return (caller === "Session" || checksSecret) && Traits.mutates(endpoint)
+        case "campaign_state":
+          return Traits.has(endpoint, Traits.ActsOnCampaign) && Traits.mutates(endpoint)
+        case "sender_not_available":
+          return sends || (caller === "ApiKey" && Traits.has(endpoint, Traits.ActsOnCampaign))
         case "media_quota":
           return Traits.has(endpoint, Traits.Uploads) || Traits.has(endpoint, Traits.ServesFile)
         default:

@@ -1,9 +1,10 @@
 /**
  * Examples for the OpenAPI document: a request and an answer of every operation, by its id.
  */
-import type { Schema } from "effect"
+import { Predicate, type Schema } from "effect"
 import type { OperationId } from "./Endpoints.ts"
 import * as MessageExamples from "./messages/MessageExamples.ts"
+import * as SnakeCase from "./SnakeCase.ts"
 
 /** What one operation is shown with: nothing of what has no body. */
 export interface Example {
@@ -266,6 +267,48 @@ const draft = {
   reasons: [],
   comparison: { counts: { a: noRecipients, b: noRecipients }, delivered: null, read: null }
 }
+
+const campaignRows = [
+  {
+    row: 1,
+    problem: null,
+    messageId: message.message_id,
+    to: "+15551234567",
+    variant: "a",
+    status: "delivered",
+    outcome: "delivered",
+    error: null
+  },
+  {
+    row: 2,
+    problem: {
+      reason: "duplicate",
+      message: "an earlier row has the same customer",
+      line: 3,
+      value: "+1 (555) 123-4567"
+    },
+    messageId: null,
+    to: null,
+    variant: null,
+    status: null,
+    outcome: null,
+    error: null
+  }
+]
+
+const changedCampaign = { share: 0.3, notAfter: null }
+
+/** Under `/v1`: the names of fields in snake_case, except in templates, which have the same names everywhere. */
+const onWire = (value: Schema.Json): Schema.Json =>
+  Array.isArray(value)
+    ? value.map(onWire)
+    : Predicate.isObject(value)
+    ? Object.fromEntries(
+      Object.entries(value as Schema.JsonObject).map((
+        [name, part]
+      ) => [SnakeCase.nameOf(name), name.startsWith("template") ? part : onWire(part)])
+    )
+    : value
 
 const secret = "whsec_8Kq2vN5xT1bR7mJ4wY0zC3dF6gH9sL2pQ5eA8uX1"
 
@@ -624,49 +667,30 @@ export const byOperation: { readonly [id in OperationId]: Example } = {
   "deliveries.retry": {
     response: { ...delivery, status: "pending", nextAttemptAt: times.completedAt, completedAt: null }
   },
-  "campaigns.create": { request: newCampaign, response: draft },
-  "campaigns.list": { response: { data: [campaign], ...internalPage } },
-  "campaigns.get": { response: campaign },
-  "campaigns.edit": { request: { share: 0.3, notAfter: null }, response: { ...campaign, share: 0.3 } },
+  "campaigns.create": { request: onWire(newCampaign), response: onWire(draft) },
+  "campaigns.list": { response: { data: [onWire(campaign)], ...page } },
+  "campaigns.get": { response: onWire(campaign) },
+  "campaigns.edit": { request: onWire(changedCampaign), response: onWire({ ...campaign, share: 0.3 }) },
   "campaigns.remove": {},
-  "campaigns.upload": { response: { ...draft, rows: 1205 } },
-  "campaigns.check": { response: { ...draft, status: "checking", rows: 1205 } },
-  "campaigns.start": { response: campaign },
-  "campaigns.pause": { response: { ...campaign, status: "paused", pausedReason: "person" } },
-  "campaigns.resume": { response: campaign },
-  "campaigns.cancel": { response: { ...campaign, status: "cancelled" } },
-  "campaigns.recipients": {
-    response: {
-      data: [
-        {
-          row: 1,
-          problem: null,
-          messageId: message.message_id,
-          to: "+15551234567",
-          variant: "a",
-          status: "delivered",
-          outcome: "delivered",
-          error: null
-        },
-        {
-          row: 2,
-          problem: {
-            reason: "duplicate",
-            message: "an earlier row has the same customer",
-            line: 3,
-            value: "+1 (555) 123-4567"
-          },
-          messageId: null,
-          to: null,
-          variant: null,
-          status: null,
-          outcome: null,
-          error: null
-        }
-      ],
-      ...internalPage
-    }
-  },
+  "campaigns.upload": { response: onWire({ ...draft, rows: 1205 }) },
+  "campaigns.check": { response: onWire({ ...draft, status: "checking", rows: 1205 }) },
+  "campaigns.start": { response: onWire(campaign) },
+  "campaigns.pause": { response: onWire({ ...campaign, status: "paused", pausedReason: "person" }) },
+  "campaigns.resume": { response: onWire(campaign) },
+  "campaigns.cancel": { response: onWire({ ...campaign, status: "cancelled" }) },
+  "campaigns.recipients": { response: { data: onWire(campaignRows), ...page } },
+  "campaignsDashboard.create": { request: newCampaign, response: draft },
+  "campaignsDashboard.list": { response: { data: [campaign], ...internalPage } },
+  "campaignsDashboard.get": { response: campaign },
+  "campaignsDashboard.edit": { request: changedCampaign, response: { ...campaign, share: 0.3 } },
+  "campaignsDashboard.remove": {},
+  "campaignsDashboard.upload": { response: { ...draft, rows: 1205 } },
+  "campaignsDashboard.check": { response: { ...draft, status: "checking", rows: 1205 } },
+  "campaignsDashboard.start": { response: campaign },
+  "campaignsDashboard.pause": { response: { ...campaign, status: "paused", pausedReason: "person" } },
+  "campaignsDashboard.resume": { response: campaign },
+  "campaignsDashboard.cancel": { response: { ...campaign, status: "cancelled" } },
+  "campaignsDashboard.recipients": { response: { data: campaignRows, ...internalPage } },
   "replays.create": {
     request: { since: replay.since, until: replay.until, status: "exhausted" },
     response: { ...replay, total: null, replayed: 0 }

@@ -49,6 +49,11 @@ export const NeedsWebhook = Context.Reference<boolean>("@wac/api/Traits/NeedsWeb
 /** The body refers to something of the caller's by id; the response is 404 if it does not belong to the caller. */
 export const NamesThing = Context.Reference<boolean>("@wac/api/Traits/NamesThing", { defaultValue: () => false })
 
+/** The endpoint makes, shows or changes campaigns, so their status and, for a key, its numbers may forbid it. */
+export const ActsOnCampaign = Context.Reference<boolean>("@wac/api/Traits/ActsOnCampaign", {
+  defaultValue: () => false
+})
+
 /** The response continues until the caller disconnects. */
 export const Streams = Context.Reference<boolean>("@wac/api/Traits/Streams", { defaultValue: () => false })
 
@@ -89,5 +94,7 @@ export const takesSignature = (endpoint: HttpApiEndpoint.Top): boolean =>
   mutates(endpoint) && Context.getOrUndefined(endpoint.annotations, Access)?._tag === "ApiKey"
 
 /** Whether an endpoint has a trait. */
-export const has = (endpoint: HttpApiEndpoint.Top, trait: Context.Reference<boolean>): boolean =>
-  Context.get(endpoint.annotations, trait)
+export const has = (
+  endpoint: Pick<HttpApiEndpoint.Top, "annotations">,
+  trait: Context.Reference<boolean>
+): boolean => Context.get(endpoint.annotations, trait)

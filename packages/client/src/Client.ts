@@ -6,14 +6,21 @@ import { addressOf } from "./Address.ts"
 import type { Event } from "./Event.ts"
 import type {
   AnyMessage,
+  CampaignRowQuery,
   ChooseOptOut,
+  CreatePublicCampaign as CreateCampaign,
+  EditPublicCampaign as EditCampaign,
   EventQuery,
+  ListQuery,
   MarkRead,
   Media,
   Message,
   MessageQuery,
   OptOut,
+  PublicCampaign as Campaign,
+  PublicCampaignRow as CampaignRow,
   ReadMessage,
+  RecipientQuery,
   Routes,
   SendMessage,
   SentMessage,
@@ -25,7 +32,7 @@ import { type List, listOf } from "./List.ts"
 import { formOf } from "./MediaForm.ts"
 import type { Page } from "./Page.ts"
 import { signatureOf } from "./RequestSignature.ts"
-import { type CallOptions, transportOf, type TransportOptions } from "./Transport.ts"
+import { type CallOptions, transportOf, type TransportOptions, uploadTimeout } from "./Transport.ts"
 
 /** The client's address, credentials and settings. */
 export interface ClientOptions extends TransportOptions {
@@ -49,6 +56,12 @@ export interface SendOptions extends CallOptions {
 
 /** Which messages of conversations to list (contract §13). */
 export type ConversationQuery = Pick<MessageQuery, "contact" | "direction" | "limit" | "cursor">
+
+/** A file of recipients. */
+export interface CampaignFile {
+  readonly bytes: Uint8Array
+  readonly type: "application/x-ndjson" | "text/csv"
+}
 
 /** A file to upload: at most 100 MB. */
 export interface MediaFile {
@@ -107,6 +120,43 @@ export interface Client {
     /** Ends the opt-out of a customer, whoever set it. Have the customer's consent. */
     readonly optIn: (name: string, forNumber?: ChooseOptOut, options?: CallOptions) => Promise<Answered<OptOut>>
   }
+  /** One template to many customers, each once: for a key with the scope `campaigns:write`. */
+  readonly campaigns: {
+    /** Makes a draft without recipients. Nothing is sent until it is checked and started. */
+    readonly create: (campaign: CreateCampaign, options?: SendOptions) => Promise<Answered<Campaign>>
+    /** Newest first. Of a key that is bound to numbers, the campaigns of these. */
+    readonly list: (query?: ListQuery, options?: CallOptions) => List<Campaign, Page<Campaign>>
+    readonly get: (id: string, options?: CallOptions) => Promise<Answered<Campaign>>
+    /** Changes a campaign; templates, sender and holdout only before it is started. */
+    readonly edit: (id: string, change: EditCampaign, options?: CallOptions) => Promise<Answered<Campaign>>
+    /** Deletes a campaign that was not started, with its recipients. */
+    readonly remove: (id: string, options?: CallOptions) => Promise<void>
+    /**
+     * Adds the recipients of a file, NDJSON or CSV with a header row, or replaces those that the campaign has. If the
+     * file is refused, the campaign stays as it was. It may take 30 minutes, unless `timeout` says otherwise. A file
+     * that adds is repeated only if it certainly did not: otherwise look at the campaign's `rows`.
+     */
+    readonly upload: (
+      id: string,
+      file: CampaignFile,
+      query?: RecipientQuery,
+      options?: CallOptions
+    ) => Promise<Answered<Campaign>>
+    /** Checks the recipients in the background; the campaign is `ready` afterwards. */
+    readonly check: (id: string, options?: SendOptions) => Promise<Answered<Campaign>>
+    readonly start: (id: string, options?: SendOptions) => Promise<Answered<Campaign>>
+    /** Within a second nothing more is sent. */
+    readonly pause: (id: string, options?: SendOptions) => Promise<Answered<Campaign>>
+    readonly resume: (id: string, options?: SendOptions) => Promise<Answered<Campaign>>
+    /** Skips every recipient that is not sent to yet. */
+    readonly cancel: (id: string, options?: SendOptions) => Promise<Answered<Campaign>>
+    /** The rows, in the order of their upload. */
+    readonly recipients: (
+      id: string,
+      query?: CampaignRowQuery,
+      options?: CallOptions
+    ) => List<CampaignRow, Page<CampaignRow>>
+  }
   readonly templates: {
     /** Templates of every status, newest first. */
     readonly list: (query?: TemplateQuery, options?: CallOptions) => List<Template, Page<Template>>
@@ -164,12 +214,21 @@ export const createClient = (options: ClientOptions): Client => {
       ({ data, has_more, next_cursor }) => ({ data, next: has_more ? next_cursor : null })
     )
 
+  const keyed: typeof call = async (
+    route,
+    values,
+    { idempotencyKey = crypto.randomUUID(), ...options }: SendOptions = {}
+  ) => call(route, { ...values, idempotencyKey: checked(idempotencyKey) }, options)
+
+  type Act = "check" | "start" | "pause" | "resume" | "cancel"
+
+  const act = (verb: Act) => (id: string, options?: SendOptions) =>
+    keyed(`POST /v1/campaigns/:id/${verb}`, { id }, options)
+
   return {
     messages: {
-      send: async (message, { idempotencyKey = crypto.randomUUID(), ...options } = {}) =>
-        call("POST /v1/messages", { body: message, idempotencyKey: checked(idempotencyKey) }, options),
-      markRead: async (id, mark = {}, { idempotencyKey = crypto.randomUUID(), ...options } = {}) =>
-        call("POST /v1/messages/:id/read", { id, body: mark, idempotencyKey: checked(idempotencyKey) }, options),
+      send: (body, options) => keyed("POST /v1/messages", { body }, options),
+      markRead: (id, body = {}, options) => keyed("POST /v1/messages/:id/read", { id, body }, options),
       get: (id, options) => call("GET /v1/messages/:id", { id }, options),
       conversation: list((query?: ConversationQuery, options?) =>
         call(
@@ -184,8 +243,7 @@ export const createClient = (options: ClientOptions): Client => {
       )
     },
     media: {
-      upload: async (file, { idempotencyKey = crypto.randomUUID(), ...options } = {}) =>
-        call("POST /v1/media", { content: formOf(file), idempotencyKey: checked(idempotencyKey) }, options),
+      upload: async (file, options) => keyed("POST /v1/media", { content: formOf(file) }, options),
       open: async (id, { headers = {}, ...options } = {}) => {
         let response: Response | undefined
         await call("GET /v1/media/:id", { id, headers, opened: (opened) => void (response = opened) }, options)
@@ -196,6 +254,31 @@ export const createClient = (options: ClientOptions): Client => {
     contacts: {
       optOut: (id, body = {}, options) => call("PUT /v1/contacts/:name/opt-out", { id, body }, options),
       optIn: (id, body = {}, options) => call("DELETE /v1/contacts/:name/opt-out", { id, body }, options)
+    },
+    campaigns: {
+      create: (body, options) => keyed("POST /v1/campaigns", { body }, options),
+      list: list((query?: ListQuery, options?) => call("GET /v1/campaigns", { query }, options)),
+      get: (id, options) => call("GET /v1/campaigns/:id", { id }, options),
+      edit: (id, body, options) => call("PATCH /v1/campaigns/:id", { id, body }, options),
+      remove: (id, options) => call("DELETE /v1/campaigns/:id", { id }, options),
+      upload: (id, { bytes, type }, query, options) => {
+        // a file in place of all rows may be put there twice
+        const once = query?.replace !== true
+        return call("PUT /v1/campaigns/:id/recipients", { id, query, content: { bytes: bytes.slice(), type }, once }, {
+          timeout: uploadTimeout,
+          ...options
+        })
+      },
+      check: act("check"),
+      start: act("start"),
+      pause: act("pause"),
+      resume: act("resume"),
+      cancel: act("cancel"),
+      recipients: (id, query, options) =>
+        list((query?: CampaignRowQuery, options?) => call("GET /v1/campaigns/:id/recipients", { id, query }, options))(
+          query,
+          options
+        )
     },
     templates: {
       list: list((query?: TemplateQuery, options?) => call("GET /v1/templates", { query }, options))

@@ -12,6 +12,7 @@
  * @module
  */
 export {
+  type CampaignFile,
   type Client,
   type ClientOptions,
   type ConversationQuery,
@@ -24,6 +25,12 @@ export { type ErrorBody, type ErrorCode, type ErrorReason, WacApiError, WacConne
 export type * from "./Event.ts"
 export type * from "./generated/ErrorReasons.ts"
 export type * from "./generated/Wire.ts"
+export type {
+  CreatePublicCampaign as CreateCampaign,
+  EditPublicCampaign as EditCampaign,
+  PublicCampaign as Campaign,
+  PublicCampaignRow as CampaignRow
+} from "./generated/Wire.ts"
 export type { Hooks, RequestSummary } from "./Hooks.ts"
 export type * from "./InboundMessage.ts"
 export type { Json } from "./Json.ts"

@@ -7,7 +7,6 @@ import type { Event } from "./Event.ts"
 import type {
   AlertQuery,
   AuditQuery,
-  CampaignRowQuery,
   ContactQuery,
   DeliveryQuery,
   InternalEventQuery,
@@ -18,17 +17,27 @@ import type {
   UsageQuery
 } from "./generated/InternalWire.ts"
 import type * as Wire from "./generated/InternalWire.ts"
-import type { ListQuery, SendMessage, TemplateQuery } from "./generated/Wire.ts"
+import type { CampaignRowQuery, ListQuery, SendMessage, TemplateQuery } from "./generated/Wire.ts"
 import type { Answered } from "./LastResponse.ts"
 import { type List, listOf } from "./List.ts"
 import type { InternalPage, Page } from "./Page.ts"
-import { type CallOptions, type Result, transportOf, type TransportOptions } from "./Transport.ts"
+import { type CallOptions, type Result, transportOf, type TransportOptions, uploadTimeout } from "./Transport.ts"
 
 export { type ErrorCode, type ErrorReason, WacApiError, WacConnectionError } from "./ClientError.ts"
 export type { Event, EventOf, EventType, MessageFailure } from "./Event.ts"
 export type * from "./generated/ErrorReasons.ts"
 export type * from "./generated/InternalWire.ts"
-export type { MessageStatus, OptOutSource, SendMessage } from "./generated/Wire.ts"
+export type {
+  CampaignCounts,
+  CampaignOutcome,
+  CampaignRowQuery,
+  CampaignStatus,
+  MessageStatus,
+  OptOutSource,
+  PauseReason,
+  QuietHours,
+  SendMessage
+} from "./generated/Wire.ts"
 export type { Answered } from "./LastResponse.ts"
 export type * from "./Page.ts"
 
@@ -279,9 +288,6 @@ export interface InternalClient {
     readonly get: (query?: UsageQuery, options?: CallOptions) => Returned<"GET /internal/usage">
   }
 }
-
-/** The time that the service gives an upload, in milliseconds. */
-const uploadTimeout = 1_800_000
 
 const sessionCookie = /^((?:__Host-)?wac_session|__Host-wac_portal)=([^;]*)/
 

@@ -181,17 +181,23 @@ const items = Metric.counter("wac_inbound_items_total", {
   incremental: true
 })
 
-const itemsOf = (kind: string) => Metric.withAttributes(items, { kind })
+const itemsOf = (tag: InboundItem["_tag"]) =>
+  Metric.withAttributes(items, { kind: tag.replace(/(?<=.)(?=[A-Z])/g, "_").toLowerCase() })
 
-// created once for each kind, because a post may have a thousand items
-const itemsBy = new Map<string, ReturnType<typeof itemsOf>>()
+// created once, because a post may have a thousand items
+const itemsBy: { readonly [tag in InboundItem["_tag"]]: ReturnType<typeof itemsOf> } = {
+  Status: itemsOf("Status"),
+  Message: itemsOf("Message"),
+  Preference: itemsOf("Preference"),
+  CustomerMoved: itemsOf("CustomerMoved"),
+  Template: itemsOf("Template"),
+  TemplatesChanged: itemsOf("TemplatesChanged"),
+  Number: itemsOf("Number"),
+  Skipped: itemsOf("Skipped")
+}
 
 /** Counts an applied item. */
-export const applied = ({ _tag }: InboundItem): Effect.Effect<void> => {
-  const counter = itemsBy.get(_tag) ?? itemsOf(_tag.replace(/(?<=.)(?=[A-Z])/g, "_").toLowerCase())
-  itemsBy.set(_tag, counter)
-  return Metric.update(counter, 1)
-}
+export const applied = ({ _tag }: InboundItem): Effect.Effect<void> => Metric.update(itemsBy[_tag], 1)
 
 const postProblems = Metric.counter("wac_inbound_post_problems_total", {
   description: "Failed tries at provider posts, by cause",
@@ -260,9 +266,22 @@ const retentionFailures = Metric.counter("wac_retention_failures_total", {
   incremental: true
 })
 
+const retentionRemovals = Metric.counter("wac_retention_removed_total", {
+  description: "Records deleted because of their age, by kind",
+  incremental: true
+})
+
 /** Exports a kind of record whose retention begins to be watched now. */
 export const retentionBegan = (kind: string, now: Instant): Effect.Effect<void> =>
-  Effect.andThen(retentionEnded(kind, now), Metric.update(Metric.withAttributes(retentionFailures, { kind }), 0))
+  Effect.all([
+    retentionEnded(kind, now),
+    retentionRemoved(kind, 0),
+    Metric.update(Metric.withAttributes(retentionFailures, { kind }), 0)
+  ], { discard: true })
+
+/** Counts deleted records of a kind; 0 exports the kind. */
+export const retentionRemoved = (kind: string, count: number): Effect.Effect<void> =>
+  Metric.update(Metric.withAttributes(retentionRemovals, { kind }), count)
 
 /** Notes that no expired record of a kind is left. */
 export const retentionEnded = (kind: string, now: Instant): Effect.Effect<void> =>
@@ -292,7 +311,7 @@ const postLabels: {
  * first burst would never fire.
  */
 const exportedFromZero: Effect.Effect<void> = Effect.gen(function*() {
-  for (const counter of Object.values(attemptsBy)) yield* Metric.update(counter, 0)
+  for (const counter of [...Object.values(attemptsBy), ...Object.values(itemsBy)]) yield* Metric.update(counter, 0)
   for (const outcome of Object.keys(postLabels.outcome)) {
     yield* Metric.update(Metric.withAttributes(posts, { outcome }), 0)
   }

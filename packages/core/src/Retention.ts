@@ -4,6 +4,20 @@
 import { Context, Duration, Schema } from "effect"
 import type { Instant } from "./Time.ts"
 
+/** What one step of a deletion did. */
+export interface Forgotten {
+  /** How many records of the kind it deleted; what was deleted with them does not count. */
+  readonly removed: number
+  /** Whether more may be left. */
+  readonly isMore: boolean
+}
+
+/** What steps did that delete records of one kind. */
+export const together = (steps: ReadonlyArray<Forgotten>): Forgotten => ({
+  removed: steps.reduce((sum, { removed }) => sum + removed, 0),
+  isMore: steps.some(({ isMore }) => isMore)
+})
+
 const Days = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 36_500 }))
 
 /** How long records are kept, in days. */

@@ -29,7 +29,7 @@ const pause = Duration.millis(50)
 interface Kept {
   readonly kind: string
   readonly retention: Duration.Duration
-  readonly forget: (before: Instant) => Effect.Effect<boolean, StoreError>
+  readonly forget: (before: Instant) => Effect.Effect<Retention.Forgotten, StoreError>
 }
 
 /** Every kind of record that is deleted by its age. */
@@ -62,8 +62,9 @@ export const round = Effect.gen(function*() {
     yield* kinds,
     ({ forget, kind, retention }) =>
       Effect.flatMap(Clock.currentTimeMillis, (now) => forget(now - Duration.toMillis(retention))).pipe(
-        Effect.tap((isMore) => isMore ? Effect.sleep(pause) : Effect.void),
-        Effect.repeat({ while: (isMore) => isMore }),
+        Effect.tap(({ removed }) => Metrics.retentionRemoved(kind, removed)),
+        Effect.tap(({ isMore }) => isMore ? Effect.sleep(pause) : Effect.void),
+        Effect.repeat({ while: ({ isMore }) => isMore }),
         Effect.andThen(Effect.flatMap(Clock.currentTimeMillis, (now) => Metrics.retentionEnded(kind, now))),
         Effect.catchCause((cause) =>
           Effect.andThen(
@@ -87,7 +88,7 @@ export const layer = Layer.effectDiscard(
   round.pipe(
     Effect.andThen(Effect.sleep(every)),
     Effect.forever,
-    (rounds) => Effect.andThen(began, rounds),
-    Effect.forkScoped
+    Effect.forkScoped,
+    (rounds) => Effect.andThen(began, rounds)
   )
 )

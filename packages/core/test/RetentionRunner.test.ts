@@ -42,7 +42,7 @@ const firstRound = (retention: Retention.Retention) =>
     const noting = (kind: string, steps = 1) => (before: Instant) =>
       Effect.sync(() => {
         ages.push([kind, (now - before) / day])
-        return ages.filter(([other]) => other === kind).length < steps
+        return { removed: 7, isMore: ages.filter(([other]) => other === kind).length < steps }
       })
     const noted = Layer.mergeAll(
       Layer.effect(
@@ -78,7 +78,8 @@ const firstRound = (retention: Retention.Retention) =>
       ages: ages.map(([kind, days]) => [kind, Math.round(days)] as const),
       began: now / 1000,
       completed: yield* byKind("wac_retention_completed_timestamp_seconds"),
-      failures: yield* byKind("wac_retention_failures_total")
+      failures: yield* byKind("wac_retention_failures_total"),
+      removed: yield* byKind("wac_retention_removed_total")
     }
   }).pipe(Effect.scoped, Effect.provideService(Metric.MetricRegistry, new Map()))
 
@@ -105,6 +106,13 @@ describe("the deletion of old records", () => {
       assert.strictEqual(completed.get("requests"), began)
       assert.deepStrictEqual([failures.get("requests"), failures.get("audit")], [1, 0])
       assert.includeMembers([...completed.keys()], ["attempts", "events", "messages", "sessions", "usage"])
+    }))
+
+  it.effect("each kind counts what was deleted, from 0", () =>
+    Effect.gen(function*() {
+      const { completed, removed } = yield* firstRound(Retention.standard)
+      assert.deepStrictEqual([removed.get("events"), removed.get("audit"), removed.get("requests")], [21, 7, 0])
+      assert.includeMembers([...removed.keys()], [...completed.keys()])
     }))
 
   it.effect("what messages said is deleted by itself only if it is kept for a shorter time than they are", () =>

@@ -15,7 +15,7 @@ export interface Exchange {
   requestId: Id.RequestId
   /** The address of the page of errors, for `doc_url` in the body of an error. */
   readonly errorsPage: string
-  /** The people who make changes with the request, and their workspaces; empty while the caller is unknown. */
+  /** Who makes changes with the request, and their workspaces; empty while the caller is unknown. */
   actors: ReadonlyArray<Audit.Actor>
   /** The changed resource, for the audit. */
   changed: { readonly target?: string; readonly detail?: AuditEntry.Detail }

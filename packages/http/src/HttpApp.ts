@@ -25,6 +25,7 @@ import * as ProviderRoute from "./inbound/ProviderRoute.ts"
 import * as ApiKeysHandlers from "./keys/ApiKeysHandlers.ts"
 import * as KeyAuthentication from "./keys/KeyAuthentication.ts"
 import * as RateLimitHeaders from "./limits/RateLimitHeaders.ts"
+import * as McpRoute from "./mcp/McpRoute.ts"
 import * as MediaHandlers from "./media/MediaHandlers.ts"
 import * as MessagesHandlers from "./messages/MessagesHandlers.ts"
 import { MountPath } from "./MountPath.ts"
@@ -95,6 +96,7 @@ const routes = Layer.mergeAll(
   Pages.layer,
   MetricsPage.layer,
   ProviderRoute.layer,
+  Layer.provide(McpRoute.layer, CrossSite.layer),
   Layer.provide(OidcRoute.layer, SessionCookie.layer)
 )
 

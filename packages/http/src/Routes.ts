@@ -6,7 +6,9 @@ import { Api } from "@wac/api"
 import { Issuer, ProviderWebhook } from "@wac/core"
 import { Effect } from "effect"
 import * as ProviderRoute from "./inbound/ProviderRoute.ts"
+import * as McpRoute from "./mcp/McpRoute.ts"
 import * as Dashboard from "./pages/Dashboard.ts"
+import * as Guides from "./pages/Guides.ts"
 import * as MetricsPage from "./pages/MetricsPage.ts"
 import * as Pages from "./pages/Pages.ts"
 import * as SecurityContact from "./pages/SecurityContact.ts"
@@ -24,7 +26,8 @@ const routes: ReadonlyArray<Route> = [
   ...Object.values(Api.groups).flatMap((group) =>
     Object.values(group.endpoints).map(({ method, path }) => route(method, path))
   ),
-  ...[...Pages.paths, MetricsPage.path].map((path) => route("GET", path))
+  ...[...Pages.paths, MetricsPage.path].map((path) => route("GET", path)),
+  route("POST", McpRoute.path)
 ]
 
 /** The routes of the current provider. */
@@ -55,13 +58,15 @@ export const make: Effect.Effect<Routes> = Effect.map(
     ProviderWebhook.ProviderWebhook,
     Dashboard.IsServed,
     Issuer.CurrentIssuer,
-    SecurityContact.SecurityContact
+    SecurityContact.SecurityContact,
+    Guides.Guides
   ]),
-  ([webhook, hasDashboard, issuer, contact]) => {
+  ([webhook, hasDashboard, issuer, contact, guides]) => {
     const ofIssuer = issuer === undefined ? [] : OidcRoute.paths.map((path) => route("GET", path))
     const pages = hasDashboard ? Dashboard.paths.map((path) => route("GET", path)) : []
     const ofContact = contact === undefined ? [] : [route("GET", SecurityContact.path)]
-    const all = [...routes, ...pages, ...ofIssuer, ...ofContact, ...routesOf(webhook)]
+    const ofGuides = Guides.pathsOf(guides).map((path) => route("GET", path))
+    const all = [...routes, ...pages, ...ofGuides, ...ofIssuer, ...ofContact, ...routesOf(webhook)]
     const isOpen = ({ path }: Route) => /[:*]/.test(path)
     const fixed = new Set(all.filter((route) => !isOpen(route)).map(({ path }) => path))
     const open = all.filter(isOpen)

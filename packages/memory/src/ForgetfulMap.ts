@@ -36,13 +36,18 @@ export class ForgetfulMap<K, V> {
   set(key: K, value: V, now: Time.Instant): void {
     this.#entries.set(key, value)
     if (this.#entries.size < this.#forgetAt) return
-    for (const [other, kept] of this.#entries) {
-      if (this.#isDead(kept, now)) this.#entries.delete(other)
-    }
+    this.forget((kept) => this.#isDead(kept, now))
     this.#forgetAt = Math.max(leastSize, 2 * this.#entries.size)
   }
 
   delete(key: K): void {
     this.#entries.delete(key)
+  }
+
+  /** Deletes the entries that are old by the caller's judgement. Returns how many. */
+  forget(isOld: (value: V) => boolean): number {
+    const before = this.#entries.size
+    for (const [key, kept] of this.#entries) if (isOld(kept)) this.#entries.delete(key)
+    return before - this.#entries.size
   }
 }

@@ -145,8 +145,13 @@ export interface KeptCampaign {
     messageId: Id.MessageId | null
     problem: Recipient.Problem | null
   }>
-  /** When recipients are due, and how often they were tried. */
-  readonly queue: Map<Id.MessageId, { dueAt: Time.Instant; readonly tries: number; readonly timeZone: string | null }>
+  /** The keys of recipients, when they are due, and how often they were tried. */
+  readonly queue: Map<Id.MessageId, {
+    readonly key: Idempotency.IdempotencyKey
+    dueAt: Time.Instant
+    readonly tries: number
+    readonly timeZone: string | null
+  }>
 }
 
 export interface Memory {

@@ -1,77 +1,261 @@
 /**
- * Maps records to rows: the field `workspaceId` is the column `workspace_id`. One description of fields and types
- * yields a statement's parameters, its column lists, and the reader of its rows.
+ * Maps records to rows: the field `workspaceId` is the column `workspace_id`. One description of a record's fields,
+ * which the compiler compares with the record's type, yields the column lists of statements, their parameters, and the
+ * reader of their rows.
  */
-import type { PgTypes } from "@effect/sql-pg"
-import { booleans, bytes, doubles, instants, integers, jsons, texts } from "./Parameter.ts"
-import type { Row } from "./Statement.ts"
+import * as Parameter from "./Parameter.ts"
+import { type Input, type Row, type Statement, statement } from "./Statement.ts"
 
-const parameters = {
-  text: texts,
-  integer: integers,
-  bigint: instants,
-  "double precision": doubles,
-  boolean: booleans,
-  json: jsons,
-  bytea: bytes
+/** How many values of a type become one parameter. Arrays cannot: `unnest` would join them. */
+const arrays = {
+  text: Parameter.texts,
+  integer: Parameter.integers,
+  bigint: Parameter.instants,
+  "double precision": Parameter.doubles,
+  boolean: Parameter.booleans,
+  json: Parameter.jsons,
+  bytea: Parameter.bytes,
+  "text[]": (): never => {
+    throw noArrays()
+  }
 }
 
+const noArrays = (): Error => new Error("a table of parameters cannot have a column of arrays")
+
 /** A PostgreSQL type. A `bigint` is an instant or another whole number. */
-type Type = keyof typeof parameters
+type Type = keyof typeof arrays
 
-/** The types of all fields of a model. */
-export type Fields<A> = { readonly [Field in keyof A]-?: Type }
+/** The PostgreSQL types that hold values of a type. Columns have null, and never `undefined`. */
+type TypeOf<V> = unknown extends V ? "json"
+  : undefined extends V ? never
+  : [NonNullable<V>] extends [string] ? "text"
+  : [NonNullable<V>] extends [number] ? "integer" | "bigint" | "double precision"
+  : [NonNullable<V>] extends [boolean] ? "boolean"
+  : [NonNullable<V>] extends [Uint8Array] ? "bytea"
+  : [NonNullable<V>] extends [ReadonlyArray<string>] ? "text[]" | "json"
+  : "json"
 
-type Types = Readonly<Record<string, Type>>
+/** Reads records from rows. */
+export interface Reader<A> {
+  /** Reads a row that has at least the record's columns, or its JSON. */
+  readonly read: (row: Row) => A
+}
 
-type Records<T extends Types> = { readonly [Field in keyof T]: Parameters<(typeof parameters)[T[Field]]>[0][number] }
+type ColumnName<Field> = Field extends `${infer First}${infer Rest}`
+  ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${ColumnName<Rest>}`
+  : ""
 
-/** A set of fields, as columns. */
-export interface Columns<T extends Types> {
+/** Other names for the columns of some fields. No field has the name of another one's column. */
+type Names<A, N> = {
+  readonly [Field in keyof N]: N[Field] extends ColumnName<Exclude<keyof A, Field>> ? never : N[Field]
+}
+
+/** Rows as a part of a statement: a table of that name, and a column with each row's place from 1 on, if named. */
+export type Table = (name: string, place?: string) => string
+
+/** The fields of a record, as columns. As an input of a statement, they are a table of given records. */
+export interface Columns<A> extends Reader<A>, Input<ReadonlyArray<A>, Table> {
   /** The column list, qualified by the table if given. */
   readonly names: (table?: string) => string
   /** The assignments of all columns except `leftOut`, from the table `from`. */
-  readonly set: (from: string, ...leftOut: ReadonlyArray<keyof T>) => string
-  /** The parameters' rows as a table called `name`; `$first` is the first parameter. */
-  readonly rows: (name: string, first?: number) => string
-  /** An insert of the parameters' rows into a table. */
-  readonly insert: (table: string) => string
-  readonly params: (records: ReadonlyArray<Records<T>>) => ReadonlyArray<PgTypes.Parameter>
-  /** Reads a row that has at least these columns, or its JSON. */
-  readonly read: (row: Row) => { readonly [Field in keyof T]: unknown }
+  readonly set: (from: string, ...leftOut: ReadonlyArray<keyof A>) => string
+  /** The columns as an array in JSON, which is half as long as an object, and its reader. */
+  readonly array: {
+    readonly text: (table: string) => string
+    readonly read: (values: ReadonlyArray<unknown>) => A
+  }
+  /** The columns under names with a prefix, beside others of the same names. */
+  readonly prefixed: (prefix: string) => Reader<A> & { readonly names: (table: string) => string }
+  /** One given record as an input of a statement: the parameter of each field. */
+  readonly one: Input<A, { readonly [Field in keyof A]: string }>
   /** A subset of the fields. */
-  readonly pick: <Field extends keyof T>(...fields: ReadonlyArray<Field>) => Columns<Pick<T, Field>>
+  readonly pick: <Field extends keyof A>(...fields: ReadonlyArray<Field>) => Columns<Pick<A, Field>>
+  /** All fields but some. */
+  readonly omit: <Field extends keyof A>(...fields: ReadonlyArray<Field>) => Columns<Omit<A, Field>>
+  /** With the fields of others. */
+  readonly and: <B>(others: Columns<B>) => Columns<A & B>
 }
+
+/** A field and its column. */
+interface Field {
+  readonly field: string
+  readonly column: string
+  readonly type: Type
+}
+
+/** The columns whose fields {@link and} takes over. */
+const fieldsOf = new WeakMap<object, ReadonlyArray<Field>>()
 
 const columnOf = (field: string): string => field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
-export const columns = <const T extends Types>(types: T): Columns<T> => {
-  const all = Object.entries(types).map(([field, type]) => ({ field, type, column: columnOf(field) }))
-  const unnest = (first: number): string => `unnest(${all.map(({ type }, i) => `$${first + i}::${type}[]`).join(", ")})`
+/** Throws if the row lacks the column, so that no record lacks a field. */
+const cell = (row: Row, column: string): unknown => {
+  const value = row[column]
+  if (value === undefined) throw new Error(`the row has no column ${column}`)
+  return typeof value === "bigint" ? Number(value) : value
+}
+
+/** The shape of a record: copying it costs half of what adding its fields one by one does. */
+const shapeOf = (fields: ReadonlyArray<{ readonly field: string }>): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(fields.map(({ field }) => [field, null]))
+
+/** Throws if two fields have one column, so that none is written twice. */
+const make = <A>(fields: ReadonlyArray<Field>): Columns<A> => {
+  const twice = fields.find(({ column }, i) => fields.findIndex((other) => other.column === column) !== i)
+  if (twice !== undefined) throw new Error(`two fields have the column ${twice.column}`)
   const names = (table?: string): string =>
-    all.map(({ column }) => table === undefined ? column : `${table}.${column}`).join(", ")
-  return {
+    fields.map(({ column }) => table === undefined ? column : `${table}.${column}`).join(", ")
+  const shape = shapeOf(fields)
+  const chosen = <B>(isChosen: (field: string) => boolean) => make<B>(fields.filter(({ field }) => isChosen(field)))
+  const made: Columns<A> = {
     names,
     set: (from, ...leftOut) =>
-      all.filter(({ field }) => !leftOut.includes(field)).map(({ column }) => `${column} = ${from}.${column}`).join(
-        ", "
-      ),
-    rows: (name, first = 1) => `${unnest(first)} ${name} (${names()})`,
-    insert: (table) => `insert into ${table} (${names()}) select * from ${unnest(1)}`,
-    params: (records) =>
-      all.map(({ field, type }) => {
-        const encode: (values: ReadonlyArray<never>) => PgTypes.Parameter = parameters[type]
-        return encode(records.map((record) => record[field] as never))
-      }),
-    read: (row) => {
-      const record: Record<string, unknown> = {}
-      for (const { column, field } of all) {
-        const value = row[column]
-        record[field] = typeof value === "bigint" ? Number(value) : value
+      fields.filter(({ field }) => !leftOut.some((other) => other === field)).map(({ column }) =>
+        `${column} = ${from}.${column}`
+      ).join(", "),
+    size: fields.length,
+    given: (first) => {
+      const values = fields.map(({ type }, i) => `$${first + i}::${type}[]`).join(", ")
+      return (name, place) => {
+        if (fields.some(({ type }) => type === "text[]")) throw noArrays()
+        return place === undefined
+          ? `unnest(${values}) ${name} (${names()})`
+          : `unnest(${values}) with ordinality ${name} (${names()}, ${place})`
       }
-      return record as { readonly [Field in keyof T]: unknown }
     },
-    pick: (...fields) =>
-      columns(Object.fromEntries(fields.map((field) => [field, types[field]])) as Pick<T, (typeof fields)[number]>)
+    encode: (records) =>
+      fields.map(({ field, type }) => {
+        const encode: (values: ReadonlyArray<never>) => unknown = arrays[type]
+        return encode(records.map((record) => record[field as keyof A] as never))
+      }),
+    one: {
+      size: fields.length,
+      given: (first) =>
+        Object.fromEntries(fields.map(({ field, type }, i) => [field, `$${first + i}::${type}`])) as {
+          readonly [Field in keyof A]: string
+        },
+      encode: (record) =>
+        fields.map(({ field, type }) => {
+          const value = record[field as keyof A]
+          return type === "json" && value !== null ? JSON.stringify(value) : value
+        })
+    },
+    array: {
+      text: (table) => `json_build_array(${names(table)})`,
+      read: (values) => {
+        const record = { ...shape }
+        for (let i = 0; i < fields.length; i++) record[fields[i]!.field] = values[i]
+        return record as A
+      }
+    },
+    read: (row) => {
+      const record = { ...shape }
+      for (const { column, field } of fields) record[field] = cell(row, column)
+      return record as A
+    },
+    prefixed: (prefix) => {
+      const named = make<A>(fields.map(({ column, ...field }) => ({ ...field, column: `${prefix}_${column}` })))
+      return {
+        names: (table) => fields.map(({ column }) => `${table}.${column} as ${prefix}_${column}`).join(", "),
+        read: named.read
+      }
+    },
+    pick: (...picked) => chosen((field) => picked.some((other) => other === field)),
+    omit: (...omitted) => chosen((field) => !omitted.some((other) => other === field)),
+    and: (others) => make([...fields, ...fieldsOf.get(others)!])
+  }
+  fieldsOf.set(made, fields)
+  return made
+}
+
+/** Describes a record: the PostgreSQL type of each field, and the columns that are not named like their field. */
+export const columns = <A, N extends { readonly [Field in keyof A]?: string } = {}>(
+  types: { readonly [Field in keyof A]-?: TypeOf<A[Field]> },
+  ...[names]: {} extends N ? [] : [names: Names<A, N>]
+): Columns<A> => {
+  const renamed: Readonly<Record<string, unknown>> = names ?? {}
+  return make(
+    Object.entries<Type>(types).map(([field, type]) => ({
+      field,
+      type,
+      column: `${renamed[field] ?? columnOf(field)}`
+    }))
+  )
+}
+
+/** A column whose values are of a type. */
+interface Typed<V> {
+  readonly type: Type
+  readonly "~value"?: V
+}
+
+const typed = <Base>(type: Type) => <V extends Base | null = Base>(): Typed<NoInfer<V>> => ({ type })
+
+/** The columns of a {@link row}. */
+export const text = typed<string>("text")
+export const texts = typed<ReadonlyArray<string>>("text[]")
+export const integer = typed<number>("integer")
+export const bigint = typed<number>("bigint")
+export const double = typed<number>("double precision")
+export const boolean = typed<boolean>("boolean")
+export const json = typed<unknown>("json")
+
+type Described<T> = { readonly [Field in keyof T]: T[Field] extends Typed<infer V> ? V : never }
+
+/** Describes a record whose type is only its description's. */
+export const row = <T extends Readonly<Record<string, Typed<unknown>>>>(types: T): Columns<Described<T>> =>
+  make(Object.entries(types).map(([field, { type }]) => ({ field, type, column: columnOf(field) })))
+
+/** How a result's field is read: as a value, a record in JSON, or an array of records in JSON. */
+type Reading<V> =
+  | TypeOf<V>
+  | (undefined extends V ? never : Reader<NonNullable<V>>)
+  | (NonNullable<V> extends ReadonlyArray<infer Each> ? readonly [Reader<Each>] : never)
+
+/** Describes a row that a statement returns and that is no table's: its fields may be records themselves. */
+export const result = <A>(readings: { readonly [Field in keyof A]-?: Reading<A[Field]> }): Reader<A> => {
+  const fields = Object.entries<Type | Reader<unknown> | readonly [Reader<unknown>]>(readings).map((
+    [field, reading]
+  ) => ({ field, column: columnOf(field), reading }))
+  const shape = shapeOf(fields)
+  return {
+    read: (row) => {
+      const record = { ...shape }
+      for (const { column, field, reading } of fields) {
+        const value = cell(row, column)
+        record[field] = value === null || typeof reading === "string"
+          ? value
+          : "read" in reading
+          ? reading.read(value as Row)
+          : (value as ReadonlyArray<Row>).map(reading[0].read)
+      }
+      return record as A
+    }
   }
 }
+
+/** Values of a type, as an array: an input of a statement. */
+export const list = <V>(type: TypeOf<V> & Type): Input<ReadonlyArray<V>, string> => {
+  const encode: (values: ReadonlyArray<never>) => unknown = arrays[type]
+  return {
+    size: 1,
+    given: (first) => `$${first}::${type}[]`,
+    encode: (values) => [encode(values as ReadonlyArray<never>)]
+  }
+}
+
+/** A statement that is needed only if there are records. */
+export const unlessEmpty = <A, Given>(
+  input: Input<ReadonlyArray<A>, Given>,
+  text: (given: Given) => string
+): (records: ReadonlyArray<A>) => ReadonlyArray<Statement> => {
+  const some = statement({ records: input }, ({ records }) => text(records))
+  return (records) => records.length === 0 ? [] : [some({ records })]
+}
+
+/** Inserts records into a table, if there are any. */
+export const insert = <A>(columns: Columns<A>, table: string, further = "") =>
+  unlessEmpty(
+    columns,
+    (given) => `insert into ${table} (${columns.names()}) select * from ${given("g")}${further}`
+  )

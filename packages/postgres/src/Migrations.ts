@@ -37,6 +37,7 @@ import * as eventTraces from "./migrations/0027_event_traces.ts"
 import * as provenSessions from "./migrations/0028_proven_sessions.ts"
 import * as conversations from "./migrations/0029_conversations.ts"
 import * as keyBindings from "./migrations/0030_key_bindings.ts"
+import * as autovacuum from "./migrations/0031_autovacuum.ts"
 import { OpenError } from "./OpenError.ts"
 import { describe, isPassing } from "./SqlFailure.ts"
 
@@ -83,7 +84,8 @@ export const all: ReadonlyArray<Migration> = [
   { name: "event traces", sql: eventTraces.sql, additive: true },
   { name: "proven sessions", sql: provenSessions.sql, additive: true },
   { name: "conversations", sql: conversations.sql, additive: true },
-  { name: "key bindings", sql: keyBindings.sql, additive: true }
+  { name: "key bindings", sql: keyBindings.sql, additive: true },
+  { name: "autovacuum", sql: autovacuum.sql, additive: true }
 ]
 
 /** The advisory lock that serializes migrations. The number is arbitrary but must stay the same. */

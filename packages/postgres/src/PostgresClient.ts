@@ -12,7 +12,7 @@ import { OpenError } from "./OpenError.ts"
 import * as Primary from "./Primary.ts"
 import * as ServerUrl from "./ServerUrl.ts"
 import { maxIdle, planning, Sessions } from "./Sessions.ts"
-import { describe, isPassing } from "./SqlFailure.ts"
+import { describe, isPassing, problemOf } from "./SqlFailure.ts"
 
 export interface Options {
   /**
@@ -150,6 +150,10 @@ export const layer = (options: Options): Layer.Layer<PgClient.PgClient | Session
     Layer.catchTag(
       "SqlError",
       (error) =>
-        Layer.effectContext(Effect.fail(new OpenError({ message: `cannot use PostgreSQL: ${describe(error)}` })))
+        Layer.effectContext(
+          Effect.fail(
+            new OpenError({ message: `cannot use PostgreSQL: ${describe(error)}`, problem: problemOf(error) })
+          )
+        )
     )
   )

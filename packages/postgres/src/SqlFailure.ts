@@ -49,8 +49,16 @@ const problems: { readonly [code: string]: StoreError.Problem } = {
   "58P01": "io_error"
 }
 
+/**
+ * The server cannot write the file with its catalogue that it makes when a session begins, mostly because its disk is
+ * full. Its code is that of any internal error; its words are in English everywhere.
+ */
+const isWithoutInitFile = (error: SqlError): boolean =>
+  codeOf(error) === "XX000" && property(error.reason.cause, "message") === "could not write init file"
+
 /** Why the database cannot be written, if that is what the failure shows. */
-export const problemOf = (error: SqlError): StoreError.Problem | undefined => problems[codeOf(error) ?? ""]
+export const problemOf = (error: SqlError): StoreError.Problem | undefined =>
+  isWithoutInitFile(error) ? "io_error" : problems[codeOf(error) ?? ""]
 
 /**
  * Whether the client threw while it encoded a statement's parameters or decoded a row. The server reported no error. If

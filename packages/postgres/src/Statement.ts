@@ -13,3 +13,57 @@ export type Row = Readonly<Record<string, unknown>>
 
 /** The rows that one statement returns. */
 export type Rows = ReadonlyArray<Row>
+
+/**
+ * What a statement is given under a name. Its parameters are `size` in number, from `$first` on; `given` is how the
+ * statement's text names them.
+ */
+export interface Input<Value, Given> {
+  readonly size: number
+  readonly given: (first: number) => Given
+  readonly encode: (value: Value) => ReadonlyArray<unknown>
+}
+
+/** What a statement is given, by name. */
+export type Inputs = Readonly<Record<string, Input<never, unknown>>>
+
+/** How its text names them. */
+export type Given<I extends Inputs> = { readonly [Name in keyof I]: ReturnType<I[Name]["given"]> }
+
+/** Their values. */
+export type Values<I extends Inputs> = { readonly [Name in keyof I]: Parameters<I[Name]["encode"]>[0] }
+
+/** A statement whose values are still to be given. */
+export interface Prepared<Value> {
+  (values: Value): Required<Statement>
+  readonly text: string
+}
+
+/** How a statement that is given these inputs names them. */
+export const givenOf = <I extends Inputs>(inputs: I): Given<I> => {
+  let next = 1
+  const given = Object.entries<Input<never, unknown>>(inputs).map(([name, input]) => {
+    const first = next
+    next += input.size
+    return [name, input.given(first)]
+  })
+  return Object.fromEntries(given) as Given<I>
+}
+
+/** Writes a statement's text once, with its inputs by name. */
+export const statement = <I extends Inputs>(inputs: I, write: (given: Given<I>) => string): Prepared<Values<I>> => {
+  const all = Object.entries<Input<never, unknown>>(inputs)
+  const text = write(givenOf(inputs))
+  return Object.assign((values: Values<I>) => {
+    const params: Array<unknown> = []
+    for (const [name, input] of all) params.push(...input.encode(values[name] as never))
+    return { text, params }
+  }, { text })
+}
+
+/** One value as an input, which the driver encodes. */
+export const value = <Value>(): Input<Value, string> => ({
+  size: 1,
+  given: (first) => `$${first}`,
+  encode: (value) => [value]
+})

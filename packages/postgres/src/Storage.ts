@@ -3,7 +3,7 @@
  */
 import { Storage, StoreError } from "@wac/core"
 import { Effect, Layer } from "effect"
-import { plain } from "./Column.ts"
+import { columns, json, row } from "./Columns.ts"
 import { Database } from "./Database.ts"
 import * as PoolUse from "./PoolUse.ts"
 import * as WriteProbe from "./WriteProbe.ts"
@@ -31,6 +31,13 @@ const measuredText = `select pg_database_size(current_database())::float8 as byt
     ) as connections`
 
 /** `name` is shown to operators and holds no credentials. */
+const counts = columns<Pick<Storage.Measured, "bytes" | "maxConnections">>({
+  bytes: "double precision",
+  maxConnections: "integer"
+})
+
+const connections = row({ connections: json<Partial<Storage.Measured["connections"]> | null>() })
+
 export const layer = (name: string, durable: boolean): Layer.Layer<Storage.Storage, never, Database> =>
   Layer.effect(
     Storage.Storage,
@@ -52,15 +59,14 @@ export const layer = (name: string, durable: boolean): Layer.Layer<Storage.Stora
       })
       const measured = yield* Effect.cachedWithTTL(
         Effect.map(query("Storage.measured", measuredText, []), ([row]): Omit<Storage.Measured, "pools"> => ({
-          bytes: plain(row!, "bytes"),
+          ...counts.read(row!),
           connections: {
             active: 0,
             idle: 0,
             idle_in_transaction: 0,
             other: 0,
-            ...plain<Partial<Storage.Measured["connections"]> | null>(row!, "connections")
-          },
-          maxConnections: plain(row!, "max_connections")
+            ...connections.read(row!).connections
+          }
         })),
         measuredEvery
       )

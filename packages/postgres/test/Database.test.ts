@@ -2,10 +2,12 @@ import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import { StoreError } from "@wac/core"
 import { Effect, Exit, Fiber, Layer, Queue } from "effect"
-import { plain } from "../src/Column.ts"
+import { integer, row } from "../src/Columns.ts"
 import { Database, type DirectOptions } from "../src/Database.ts"
 import { integers } from "../src/Parameter.ts"
 import { clients } from "./servers.ts"
+
+const answer = row({ doubled: integer(), share: integer() })
 
 /** Over commands `{n}`: zero divides by zero, others are doubled. */
 const doubled: DirectOptions<{ readonly n: number }, { readonly doubled: number; readonly share: number }> = {
@@ -20,10 +22,7 @@ const doubled: DirectOptions<{ readonly n: number }, { readonly doubled: number;
       }
     ]
   },
-  read: ([, rows]) => (_, place) => {
-    const row = rows![place]!
-    return { doubled: plain(row, "doubled"), share: plain(row, "share") }
-  }
+  read: ([, rows]) => (_, place) => answer.read(rows![place]!)
 }
 
 const failed = (operation: string, fault: "command" | "storage" = "command") =>

@@ -3,13 +3,15 @@ import { assert, layer } from "@effect/vitest"
 import { type Step, StoreError } from "@wac/core"
 import * as PostgresProxy from "@wac/testbed/PostgresProxy"
 import { Effect, Exit, Fiber, Layer, Redacted } from "effect"
-import { plain } from "../src/Column.ts"
+import { integer, row } from "../src/Columns.ts"
 import { Database, type DirectOptions, type StepOptions } from "../src/Database.ts"
 import { Deadline } from "../src/Deadline.ts"
 import * as Migrations from "../src/Migrations.ts"
 import { integers } from "../src/Parameter.ts"
 import * as PostgresClient from "../src/PostgresClient.ts"
 import { clients, freshDatabase } from "./servers.ts"
+
+const counted = row({ n: integer(), times: integer() })
 
 /** How often each number was counted. */
 interface Counts extends Step.Known {
@@ -23,7 +25,7 @@ const counting = (
   load: (numbers) => [
     { text: "select n, times from counted where n = any ($1) order by n for update", params: [integers(numbers)] }
   ],
-  read: ([rows], now) => ({ now, counts: new Map(rows!.map((row) => [plain(row, "n"), plain(row, "times")])) }),
+  read: ([rows], now) => ({ now, counts: new Map(rows!.map(counted.read).map(({ n, times }) => [n, times])) }),
   decide: ({ counts }, numbers) => {
     decided()
     const writes = new Map<number, number>()
@@ -49,7 +51,7 @@ const adding: DirectOptions<number, number> = {
     { text: "select n, times from counted where n = any ($1)", params: [integers(numbers)] }
   ],
   read: ([, rows]) => {
-    const times = new Map(rows!.map((row) => [plain<number>(row, "n"), plain<number>(row, "times")]))
+    const times = new Map(rows!.map(counted.read).map(({ n, times }) => [n, times]))
     return (n) => times.get(n)!
   }
 }

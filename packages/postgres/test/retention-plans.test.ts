@@ -5,7 +5,7 @@ import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import { Campaign, Message } from "@wac/core"
 import { Effect, Layer } from "effect"
-import { deliveriesText, eventsText, horizonsText } from "../src/events/ForgetEvents.ts"
+import { deliveries as oldDeliveries, events as oldEvents, horizonsText } from "../src/events/ForgetEvents.ts"
 import { messagesText, receivedBodiesText, receivedText } from "../src/messages/ForgetMessages.ts"
 import { instants, texts } from "../src/Parameter.ts"
 import { forgetAttemptsText } from "../src/webhooks/DeliveryStore.ts"
@@ -86,7 +86,7 @@ for (const { layer: database, name } of databases) {
 
     it.effect("a step deletes 500 deliveries with their attempts, and reads no others", () =>
       Effect.gen(function*() {
-        const [deliveries, attempts] = yield* cost(deliveriesText, until(held), "deliveries", "attempts")
+        const [deliveries, attempts] = yield* cost(oldDeliveries.text, until(held), "deliveries", "attempts")
         assert.strictEqual(deliveries![1], 500)
         assert.isAtMost(deliveries![0], 2 * 500)
         assert.strictEqual(attempts![1], 500)
@@ -95,10 +95,10 @@ for (const { layer: database, name } of databases) {
 
     it.effect("a step deletes 500 events once their deliveries are gone, and none before", () =>
       Effect.gen(function*() {
-        const before = yield* cost(eventsText, until(held), "events")
+        const before = yield* cost(oldEvents.text, until(held), "events")
         assert.deepStrictEqual(before, [[0, 0]])
         const [events, deliveries] = yield* cost(
-          eventsText,
+          oldEvents.text,
           [texts(["ws"]), instants([held * hour]), texts([id("dlv", 0)])],
           "events",
           "deliveries"

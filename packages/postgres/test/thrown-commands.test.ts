@@ -7,7 +7,7 @@ import { assert, layer } from "@effect/vitest"
 import { type Step, StoreError } from "@wac/core"
 import { Effect, Exit, Layer, Result } from "effect"
 import { afterAll, beforeAll } from "vitest"
-import { plain } from "../src/Column.ts"
+import { integer, row } from "../src/Columns.ts"
 import { Database, type DirectOptions, type StepOptions } from "../src/Database.ts"
 import { integers, jsons } from "../src/Parameter.ts"
 import type { Statement } from "../src/Statement.ts"
@@ -172,10 +172,12 @@ const fresh = Effect.flatMap(
     )
 )
 
+const numbered = row({ n: integer() })
+
 const written = Effect.flatMap(Database, ({ query }) =>
   Effect.map(
     query("Test.read", "select n from counted order by n", []),
-    (rows) => rows.map((row) => plain<number>(row, "n"))
+    (rows) => rows.map(numbered.read).map(({ n }) => n)
   ))
 
 for (const { layer: client, name } of clients) {

@@ -71,6 +71,25 @@ const ways: ReadonlyArray<readonly [name: string, reach: Reach]> = [
 const owner: Auth = { session: () => ({ userId: "42", email: "ana@example.com", role: "owner" }) }
 
 describe.each(ways)("through %s", (_, reach) => {
+  it("an agent with a key calls a tool, which is a request of the API", async () => {
+    const { ask, wac } = await reach()
+    const { apiKey } = await wac.keys.create({ name: "agent" })
+    const call = (intent: string) =>
+      ask("/mcp", {
+        method: "POST",
+        headers: header(apiKey!),
+        body: JSON.stringify({
+          jsonrpc: "2.0",
+          id: 1,
+          method: "tools/call",
+          params: { name: "send_template", arguments: { intent, message: hello() } }
+        })
+      }).then((answer) => answer.json())
+    const { result } = await call("welcome 1042")
+    assert.deepInclude(result.structuredContent, { status: "sent", tenant_id: wac.id, already_sent: false })
+    assert.strictEqual((await call("Welcome 1042")).result.structuredContent.already_sent, true)
+  })
+
   it("a caller with a key can send, and a host's session opens the internal routes", async () => {
     const { ask, wac } = await reach({ auth: owner })
     const { apiKey, id } = await wac.keys.create({ name: "caller" })
@@ -130,7 +149,7 @@ describe.each(ways)("through %s", (_, reach) => {
     assert.strictEqual(page.status, 200)
     assert.include(text, "sends WhatsApp messages")
     const links = [...text.matchAll(/href="([^"#]+)"/g)].map(([, link]) => link!)
-    assert.includeMembers(links, ["docs", "openapi.json", "docs/errors", "readyz", "healthz"])
+    assert.includeMembers(links, ["docs", "openapi.json", "llms.txt", "docs/errors", "readyz", "healthz"])
     for (const link of links) {
       const { pathname } = new URL(link, `http://127.0.0.1${prefix}/`)
       assert.strictEqual((await ask(pathname.slice(prefix.length))).status, 200, link)
@@ -168,7 +187,9 @@ describe.each(ways)("through %s", (_, reach) => {
       ["/internal/webhook", "DELETE, GET, HEAD, PUT"],
       ["/healthz", "GET, HEAD"],
       ["/docs", "GET, HEAD"],
-      ["/openapi.json", "GET, HEAD"]
+      ["/openapi.json", "GET, HEAD"],
+      ["/llms.txt", "GET, HEAD"],
+      ["/postman.json", "GET, HEAD"]
     ] as const
     for (const [path, allow] of paths) {
       for (const method of ["DELETE", "PATCH", "PUT", "OPTIONS"]) {

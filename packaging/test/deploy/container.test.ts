@@ -36,17 +36,20 @@ import {
 import { tmpdir } from "node:os"
 import { delimiter, dirname, join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it, onTestFinished } from "vitest"
+import * as ImageRelease from "../../ImageRelease.ts"
 import { root } from "../../Published.ts"
 import * as Image from "./Image.ts"
 
 const text = readFileSync(join(root, "deploy/Containerfile"), "utf8")
 
+const steps = DockerfileParser.parse(text).getInstructions().map((instruction): Image.Step => ({
+  name: instruction.getInstruction(),
+  args: instruction.getTextContent().replace(/^\w+ /, "")
+}))
+const firstStage = steps.findIndex(({ name }) => name === "FROM")
+
 /** The steps of each stage; the first of a stage is FROM. */
-const stages: ReadonlyArray<ReadonlyArray<Image.Step>> = DockerfileParser.parse(text).getInstructions()
-  .map((instruction): Image.Step => ({
-    name: instruction.getInstruction(),
-    args: instruction.getTextContent().replace(/^\w+ /, "")
-  }))
+const stages: ReadonlyArray<ReadonlyArray<Image.Step>> = steps.slice(firstStage)
   .reduce<Array<Array<Image.Step>>>(
     (stages, step) => step.name === "FROM" ? [...stages, [step]] : [...stages.slice(0, -1), [...stages.at(-1)!, step]],
     []
@@ -134,7 +137,13 @@ describe("the container file", () => {
 
   it("ends in a stage that builds nothing, runs as a user who is not root, and tells whether it is healthy", () => {
     assert.strictEqual(stages.length, 2)
-    for (const [from] of stages) assert.match(from!.args, /^node:24-[a-z-]+ AS \w+$/)
+    const bases = new Map(steps.slice(0, firstStage).map(({ args }) => args.split("=") as [string, string]))
+    assert.deepEqual([...ImageRelease.basesOf(text)], [...bases])
+    for (const [from] of stages) {
+      const [, argument] = /^(?:--platform=\$BUILDPLATFORM )?\$\{(\w+)\} AS \w+$/.exec(from!.args)!
+      assert.match(bases.get(argument!)!, /^node:24-[a-z-]+$/)
+    }
+    assert.strictEqual(bases.size, stages.length)
     assert.notMatch(argsOf("RUN").join(), /npm|apk|apt/)
     assert.deepEqual(argsOf("USER"), ["node"])
     assert.match(argsOf("HEALTHCHECK")[0]!, /\/healthz/)

@@ -2,89 +2,19 @@
  * The Kubernetes manifests: each overlay is composed as kustomize does, as far as these files use it, and every object is
  * validated against Kubernetes' own schema.
  */
-import { type JsonPatch, JsonPatch as Patch } from "effect"
 import { execFileSync } from "node:child_process"
 import { randomBytes } from "node:crypto"
-import {
-  copyFileSync,
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync
-} from "node:fs"
-import { createRequire } from "node:module"
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { assert, describe, it, onTestFinished } from "vitest"
-import { parse, parseAllDocuments } from "yaml"
+import { parse } from "yaml"
 import { root } from "../../Published.ts"
+import { build, named, type Part, validate } from "./Manifests.ts"
 import * as Secrets from "./Secrets.ts"
 
 const folder = join(root, "deploy/kubernetes")
 const base = join(folder, "base")
-const require = createRequire(import.meta.url)
-
-/** A part of a file that was read, whose type the schema checks. */
-type Part = ReturnType<typeof parse>
-
-interface Manifest {
-  readonly apiVersion: string
-  readonly kind: string
-  readonly metadata: { readonly name: string }
-  readonly data?: Readonly<Record<string, string>>
-  readonly spec: Part
-}
-
-interface Kustomization {
-  readonly resources: ReadonlyArray<string>
-  readonly patches?: ReadonlyArray<{
-    readonly target: { readonly kind: string; readonly name: string }
-    readonly patch: string
-  }>
-  readonly configMapGenerator?: ReadonlyArray<{ readonly name: string; readonly literals: ReadonlyArray<string> }>
-}
-
-/** What kustomize builds of a folder. */
-const build = (place: string): ReadonlyArray<Manifest> => {
-  const file = join(place, "kustomization.yaml")
-  const { configMapGenerator = [], patches = [], resources }: Kustomization = parse(readFileSync(file, "utf8"))
-  const listed = resources.map((name) => join(place, name))
-  const others = readdirSync(place).filter((name) => name !== "kustomization.yaml").map((name) => join(place, name))
-  assert.includeMembers(listed, others, "every file of a folder is listed")
-  const loaded = listed.flatMap((path): ReadonlyArray<Manifest> =>
-    path.endsWith(".yaml")
-      ? parseAllDocuments(readFileSync(path, "utf8")).map((document) => document.toJS())
-      : build(path)
-  )
-  const generated = configMapGenerator.map(({ literals, name }) => ({
-    apiVersion: "v1",
-    kind: "ConfigMap",
-    metadata: { name },
-    data: Object.fromEntries(literals.map((literal) => literal.split(/=(.*)/s).slice(0, 2))),
-    spec: undefined
-  }))
-  return patches.reduce<ReadonlyArray<Manifest>>((manifests, { patch, target }) => {
-    const isTarget = ({ kind, metadata }: Manifest) => kind === target.kind && metadata.name === target.name
-    assert.isTrue(manifests.some(isTarget), `${file} patches what exists`)
-    const operations: JsonPatch.JsonPatch = parse(patch)
-    return manifests.map((manifest) =>
-      isTarget(manifest) ? Patch.apply(operations, manifest as never) as unknown as Manifest : manifest
-    )
-  }, [...loaded, ...generated])
-}
-
-const validate = ({ spec, ...manifest }: Manifest): void => {
-  const models = require(`kubernetes-models/${manifest.apiVersion}`)
-  assert.property(models, manifest.kind)
-  new models[manifest.kind](spec === undefined ? manifest : { ...manifest, spec }).validate()
-}
-
-const named = (manifests: ReadonlyArray<Manifest>, kind: string): ReadonlyArray<string> =>
-  manifests.filter((manifest) => manifest.kind === kind).map(({ metadata }) => metadata.name)
-
 describe.each(["single", "cluster"])("the overlay %s", (overlay) => {
   const manifests = build(join(folder, "overlays", overlay))
   const { spec } = manifests.find(({ kind }) => kind === "Deployment")!

@@ -9,11 +9,12 @@ const words: { readonly [Scope in ApiScope]: string } = {
   "campaigns:write": "Run campaigns"
 }
 
-/** The scopes that a person chooses from, each with its words; every key may send, and no endpoint needs the others. */
+/** The scopes that a person chooses from, each with its words; every key may send. */
 export const choices: ReadonlyArray<readonly [scope: ApiScope, name: string, hint: string]> = [
   ["messages:read", words["messages:read"], "With their text and files, and the events of all customers."],
   ["media:write", words["media:write"], "Upload the files that messages send, and delete files."],
-  ["contacts:write", words["contacts:write"], "Record that a customer wants no messages, or wants them again."]
+  ["contacts:write", words["contacts:write"], "Record that a customer wants no messages, or wants them again."],
+  ["campaigns:write", words["campaigns:write"], "Send a template to all customers of a file, and read who got it."]
 ]
 
 /** What a new key may do unless a person chooses otherwise. */

@@ -1,6 +1,7 @@
 /** Who changed what, when and from where, in the last year. */
 import { keepPreviousData, useQuery } from "@tanstack/react-query"
 import { useSearch } from "@tanstack/react-router"
+import type { AuditEntry } from "@wac/client/internal"
 import { api, firstPage } from "../session/Service.ts"
 import { live, useRefusal } from "../session/Session.tsx"
 import { Notice } from "../ui/Failure.tsx"
@@ -13,6 +14,9 @@ import { Time } from "../ui/Time.tsx"
 
 const detailOf = (detail: { readonly [name: string]: string } | null): string =>
   Object.entries(detail ?? {}).map(([name, value]) => `${name}: ${value}`).join(", ")
+
+const byWhom = (by: AuditEntry["by"]): string =>
+  by === null ? "The operator" : "email" in by ? by.email : `${by.name} (API key)`
 
 export const AuditPage = () => {
   const { cursor, person, target } = useSearch({ from: "/settings/audit" })
@@ -88,7 +92,7 @@ export const AuditPage = () => {
                                   </span>
                                 )}
                             </Cell>
-                            <Cell className="break-words max-sm:break-all">{entry.by?.email ?? "The operator"}</Cell>
+                            <Cell className="break-words max-sm:break-all">{byWhom(entry.by)}</Cell>
                             <Cell className="hidden text-muted tabular-nums md:table-cell">{entry.address ?? "–"}</Cell>
                             <Cell className="text-muted">
                               <Time at={entry.at} />

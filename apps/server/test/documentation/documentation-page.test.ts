@@ -14,7 +14,11 @@ const files = [
   ["/docs", "text/html; charset=utf-8"],
   ["/docs/reference.js", "text/javascript; charset=utf-8"],
   ["/docs/reference.css", "text/css; charset=utf-8"],
-  ["/openapi.json", "application/json"]
+  ["/openapi.json", "application/json"],
+  ["/postman.json", "application/json"],
+  ["/schemas/events.json", "application/json"],
+  ["/llms.txt", "text/plain; charset=utf-8"],
+  ["/docs/operating.md", "text/markdown; charset=utf-8"]
 ] as const
 
 interface Raw {

@@ -40,6 +40,7 @@ const inline: { readonly [command: string]: string } = {
   "npm run wac": "apps/server/test/running/wac.test.ts",
   "npm run simulator": "packages/simulator/test",
   "npm run docs": "packaging/test/reference.test.ts",
+  "npm run bench -- capacity": "bench/test/measurements.test.ts",
   "npm run long -- failover": "apps/server/test/running/failover.test.ts"
 }
 
@@ -70,6 +71,7 @@ const says: { readonly [document: string]: ReadonlyArray<string> } = {
   "README.md": ["\"signingSecret\"", "That is the whole flow"],
   "docs/guides/quick-start.md": ["\"type\":\"message.received\"", "\"workspaceName\""],
   "docs/guides/messages.md": ["\"status\":\"read\""],
+  "docs/guides/agents.md": ["\"read_conversation\"", "\"already_sent\":false"],
   "docs/guides/receiving.md": ["\"outcome\":\"delivered\"", "\"status\":\"active\""],
   "docs/guides/campaigns.md": ["\"reason\":\"duplicate\"", "\"total\":2", "3,,,duplicate,"],
   "docs/guides/rotation.md": ["\"previousExpiresAt\"", "\"prefix\":\"wac_live_"],

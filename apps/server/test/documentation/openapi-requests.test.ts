@@ -28,6 +28,10 @@ const oneOf = (value: Json, names: ReadonlyArray<string>): Json => {
   return Object.fromEntries(Object.entries(value).filter(([name]) => !others.includes(name)))
 }
 
+/** Quiet hours are from one time to another. */
+const differentTimes = (hours: Json) =>
+  hours !== null && hours.from === hours.to ? { from: "21:00", to: "08:00" } : hours
+
 /** What the fields of a message must have to do with each other, by the name that they stand under. */
 const sendable: { readonly [name: string]: (value: Json, place: number) => Json } = {
   ...Object.fromEntries(
@@ -52,8 +56,8 @@ const sendable: { readonly [name: string]: (value: Json, place: number) => Json 
     return Object.keys(one).length === 0 ? { text: "x" } : one
   },
   name: (name: Json) => typeof name === "object" ? { ...name, first_name: "x" } : name,
-  // they are two different times
-  quietHours: (hours: Json) => hours !== null && hours.from === hours.to ? { from: "21:00", to: "08:00" } : hours,
+  quietHours: differentTimes,
+  quiet_hours: differentTimes,
   emoji: () => "👍",
   flow_id: (id: Json) => id,
   parameters: (parameters: Json) =>
@@ -177,6 +181,8 @@ const meaningful: { readonly [operationId: string]: (body: Json) => Json } = {
   "messages.send": (body) => meant(body, "body"),
   "campaigns.create": (body) => meant(body, "body"),
   "campaigns.edit": (body) => meant(body, "body"),
+  "campaignsDashboard.create": (body) => meant(body, "body"),
+  "campaignsDashboard.edit": (body) => meant(body, "body"),
   "messagesDashboard.send": (body) => meant(body, "body"),
   "templatesDashboard.create": meantTemplate,
   "alerts.configure": ({ emails, url }) => ({

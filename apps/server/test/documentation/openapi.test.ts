@@ -253,6 +253,10 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("the 
         "/docs/reference.js",
         "/docs/reference.css",
         "/openapi.json",
+        "/postman.json",
+        "/schemas/events.json",
+        "/llms.txt",
+        "/docs/operating.md",
         "/favicon.ico",
         "/favicon.svg"
       ]

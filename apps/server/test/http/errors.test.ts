@@ -251,6 +251,7 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("erro
     /** Those all of whose fields may be left out. */
     const mayBeEmpty = new Set([
       "/v1/messages/:id/read",
+      "/v1/campaigns/:id",
       "/internal/campaigns/:id",
       "/internal/webhook/resume",
       "/internal/webhook/rotate-secret"

@@ -248,7 +248,7 @@ Every route with every credential, as the service was seen to respond. A test wr
 - _needed_: a session must be fresh, or it gets 403 \`fresh_session_required\`: its person signed in or confirmed their password within the last 10 minutes. Sessions of a host and of the portal always count as fresh.
 - _–_: the credential counts for nothing here, 401.
 
-An API key never opens a route of the dashboard, and a session never opens one of the API. The portal is a session of a host's customer (\`wac.portal.link\`). Unsafe requests of sessions must also come from our own pages, or they get 403 \`cross_site\`. Owners are invited, changed and removed by owners alone.
+An API key never opens a route of the dashboard, and a session never opens one of the API. \`POST /mcp\` opens to an API key the routes of the API that its scopes open, as [tools](../guides/agents.md). The portal is a session of a host's customer (\`wac.portal.link\`). Unsafe requests of sessions must also come from our own pages, or they get 403 \`cross_site\`. Owners are invited, changed and removed by owners alone.
 `
 
 /** The one that ends the session of who asks. */

@@ -52,10 +52,13 @@ export const byPath = (
   "/internal/members/:id/sessions": ids.invitation,
   "/internal/sessions/:id": ids.session,
   "/internal/templates/:id": ids.template,
-  "/internal/campaigns/:id": ids.campaign,
-  "/internal/campaigns/:id/recipients": ids.campaign,
   ...Object.fromEntries(
-    ["check", "start", "pause", "resume", "cancel"].map((verb) => [`/internal/campaigns/:id/${verb}`, ids.campaign])
+    ["/v1", "/internal"].flatMap((door) =>
+      ["", "/recipients", "/check", "/start", "/pause", "/resume", "/cancel"].map((rest) => [
+        `${door}/campaigns/:id${rest}`,
+        ids.campaign
+      ])
+    )
   )
 })
 

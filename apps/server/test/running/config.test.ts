@@ -117,9 +117,22 @@ describe("unset variables", () => {
   it.effect("an unset or empty variable has the contract's default", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual(plain(yield* fromEnvironment({})), defaults)
-      const names = Object.keys(Variable.kinds)
+      const names = Variable.names
       const empty = Object.fromEntries(names.map((name) => [name, ""]))
       assert.deepStrictEqual(plain(yield* fromEnvironment(empty)), defaults)
+    }))
+
+  it.effect("the defaults of the table of variables are those that apply", () =>
+    Effect.gen(function*() {
+      const described = Object.values<{ readonly [name: string]: Variable.Description }>(Variable.groups)
+        .flatMap((group) => Object.entries(group))
+      const given = Object.fromEntries(described.map(([name, { default: value = "" }]) => [name, value]))
+      assert.deepStrictEqual(plain(yield* fromEnvironment(given)), defaults)
+      const collector = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:4318" }
+      assert.deepStrictEqual(
+        revealed(yield* fromEnvironment({ ...given, ...collector })),
+        revealed(yield* fromEnvironment(collector))
+      )
     }))
 })
 

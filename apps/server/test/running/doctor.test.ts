@@ -187,6 +187,13 @@ describe("the diagnosis", () => {
     assert.isNotEmpty(found[0]!.advice)
   })
 
+  it("for a database that cannot be opened, the advice is about what the database names, else about the way to it", () => {
+    const advice = "look at the network"
+    const message = "cannot use PostgreSQL: could not write init file, XX000"
+    assert.strictEqual(Diagnosis.ofUnopened({ message }, advice).advice, advice)
+    assert.match(Diagnosis.ofUnopened({ message, problem: "io_error" }, advice).advice!, /disk/)
+  })
+
   it("finds a sound database sound", () => {
     assert.deepStrictEqual(Diagnosis.ofServer(sound).filter(({ state }) => state !== "fine"), [])
   })

@@ -4,6 +4,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { RecordingReceiver } from "@wac/testkit"
 import { Effect } from "effect"
+import { until } from "../checks.ts"
 import { type Ended, wac } from "../commandLine.ts"
 import { call, ownPage, receiver, setWebhook, signIn, start } from "../harness.ts"
 import { freshDatabase, masterKey, postgres } from "../processes.ts"
@@ -124,6 +125,82 @@ it.live("an operator tests, resumes and replays a webhook, with the same rules f
     assert.strictEqual(listed.body.data[0].id, job.id)
     assert.strictEqual((yield* run("replay --since yesterday")).code, 1)
     assertRefused(yield* run("test", { env: { WEBHOOK_ALLOW_CIDRS: "" } }), /address/)
+  }).pipe(Effect.scoped))
+
+it.live("an operator finds, shows and retries deliveries by the rules of the dashboard, and the audit names each retry", () =>
+  Effect.gen(function*() {
+    const env = {
+      DATABASE_URL: yield* Effect.flatMap(postgres, freshDatabase),
+      WAC_MASTER_KEY: masterKey(),
+      WEBHOOK_ALLOW_INSECURE: "true",
+      WEBHOOK_ALLOW_CIDRS: "127.0.0.0/8"
+    }
+    const { url } = yield* start({ environment: env })
+    // the storage is enough: no secret is opened
+    const run = wac({ DATABASE_URL: env.DATABASE_URL }, "deliveries")
+    const session = yield* signIn(url)
+    assert.strictEqual((yield* run("find")).stdout, "no delivery was found")
+    const { take, url: receiverUrl } = yield* receiver
+    yield* setWebhook({ url, session }, { url: receiverUrl })
+    const key = resultOf(yield* wac(env)("keys create orders --json"))
+    const sent = yield* call(`${url}/v1/messages`, {
+      headers: { authorization: `Bearer ${key.apiKey}`, "idempotency-key": "1" },
+      body: { ...message, to: "+15005550003" }
+    })
+    const { event } = (yield* take(1))[0]!
+    yield* call(`${url}/internal/webhook/test`, { method: "POST", headers: session })
+    yield* take(1)
+
+    const find = (flags: string) =>
+      Effect.map(
+        run(`find ${flags} --json`),
+        (ended) => resultOf(ended).deliveries as ReadonlyArray<{ readonly [name: string]: string }>
+      )
+    const idOf = ([one]: ReadonlyArray<{ readonly [name: string]: string }>) => one?.["id"]
+    const all = yield* until(
+      find(""),
+      (found) => found.length === 2 && found.every(({ status }) => status === "delivered")
+    )
+    const [test, one] = [all[0]!, all[1]!]
+    assert.deepStrictEqual([test["eventType"], one["eventId"]], ["webhook.test", event.id])
+    const shown = yield* call(`${url}/internal/webhook/deliveries/${one["id"]}`, { headers: session })
+    const { curl: _curl, ...same } = shown.body
+    assert.deepStrictEqual(resultOf(yield* run(`show ${one["id"]} --json`)), { ...same, webhookId: one["webhookId"] })
+    assert.match(
+      (yield* run(`show ${one["id"]}`)).stdout,
+      /^dlv_\w+ {2}delivered {2}message\.sent evt_[^\n]+\n {2}1 {2}\S+ {2}automatic {2}http/
+    )
+    assert.strictEqual(idOf(yield* find("--limit 1")), test["id"])
+    for (
+      const flags of [
+        `--event ${event.id}`,
+        `--message ${sent.body.message_id}`,
+        `--event-type message.sent --status delivered --webhook ${one["webhookId"]}`,
+        "--outcome delivered --status-code 200 --event-type message.sent --since 2020-01-01"
+      ]
+    ) assert.deepStrictEqual((yield* find(flags)).map(({ id }) => id), [one["id"]], flags)
+    for (const flags of ["--status held", "--until 2020-01-01", "--webhook whk_01ARZ3NDEKTSV4RRFFQ69G5FAV"]) {
+      assert.deepStrictEqual(yield* find(flags), [], flags)
+    }
+    for (const wrong of ["--status gone", "--message 7", "--since yesterday", "--limit 0"]) {
+      assert.strictEqual((yield* run(`find ${wrong}`)).code, 1, wrong)
+    }
+    assertRefused(yield* run("find --event evt_01ARZ3NDEKTSV4RRFFQ69G5FAV"), /no such event/)
+
+    assertRefused(yield* run("show dlv_01ARZ3NDEKTSV4RRFFQ69G5FAV"), /no such delivery/)
+    assertRefused(yield* run("retry other"), /no such delivery/)
+    assertRefused(yield* run(`retry ${test["id"]}`), /a test is attempted only once/)
+    assert.include(resultOf(yield* run(`retry ${one["id"]} --json`)), { id: one["id"], status: "pending" })
+    assert.strictEqual((yield* take(1))[0]!.event.id, event.id)
+    yield* call(`${url}/internal/webhook/pause`, { method: "POST", headers: session })
+    assert.match((yield* run(`retry ${one["id"]}`)).stdout, /is held until the webhook is resumed/)
+    const audit = yield* call(`${url}/internal/audit?target=${one["id"]}`, { headers: session })
+    assert.deepStrictEqual(
+      audit.body.data.map(({ action, by }: { readonly action: string; readonly by: unknown }) => [action, by]),
+      [["delivery.retry", null], ["delivery.retry", null]]
+    )
+    yield* call(`${url}/internal/webhook`, { method: "DELETE", headers: session })
+    assertRefused(yield* run(`retry ${one["id"]}`), /webhook of this delivery has been removed/)
   }).pipe(Effect.scoped))
 
 describe("the command line", () => {

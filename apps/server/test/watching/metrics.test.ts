@@ -5,9 +5,14 @@ import { assert, describe, it } from "@effect/vitest"
 import { Version } from "@wac/http"
 import { RecordingReceiver } from "@wac/testkit"
 import { Effect } from "effect"
+import { globSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
 import { assertError, until } from "../checks.ts"
 import { type Answer, call, hello, ready, receiver, send, setWebhook } from "../harness.ts"
 import { still } from "../movable.ts"
+
+const root = fileURLToPath(new URL("../../../..", import.meta.url))
 
 const metrics = ({ url }: { readonly url: string }, headers: { readonly [name: string]: string } = {}) =>
   call(`${url}/metrics`, { headers })
@@ -100,9 +105,17 @@ describe.concurrent("metrics", () => {
       assert.strictEqual(valueOf(yield* metrics(other), series), 0)
     }))
 
-  it.live("counters that alerts watch are exported with 0 before their first event", () =>
+  it.live("every counter is exported before its first event, with each label that an alert watches", () =>
     Effect.gen(function*() {
       const answer = yield* metrics(yield* ready())
+      const sources = ["packages", "apps"].flatMap((directory) =>
+        globSync(`${directory}/*/src/**/*.ts`, { cwd: root }).map((path) => readFileSync(join(root, path), "utf8"))
+      )
+      const counters = sources.flatMap((text) =>
+        [...text.matchAll(/Metric\.counter\(\s*"(\w+)"/g)].map(([, name]) => name!)
+      )
+      assert.isAtLeast(counters.length, 10)
+      for (const name of counters) assert.match(answer.text, new RegExp(`^${name}[{ ]`, "m"))
       for (
         const series of [
           "wac_inbound_posts_total{outcome=\"refused\"}",
@@ -111,7 +124,13 @@ describe.concurrent("metrics", () => {
           "wac_records_dropped_total{kind=\"requests\"}",
           "wac_sends_total{outcome=\"unknown\",reason=\"outcome_unknown\"}",
           "wac_webhook_attempts_total{outcome=\"timeout\"}",
-          "wac_log_lines_dropped_total"
+          "wac_log_lines_dropped_total",
+          "wac_inbound_items_total{kind=\"customer_moved\"}",
+          ...["attempts", "events", "messages", "requests", "audit", "alerts", "sessions", "portal_links", "usage"]
+            .flatMap(
+              (kind) => [`wac_retention_removed_total{kind="${kind}"}`, `wac_retention_failures_total{kind="${kind}"}`]
+            ),
+          ...["media", "inbound"].map((kind) => `wac_retention_removed_total{kind="${kind}"}`)
         ]
       ) assert.strictEqual(valueOf(answer, series), 0, series)
     }))

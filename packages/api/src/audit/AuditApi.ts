@@ -19,18 +19,23 @@ export const AuditEntry = Schema.Struct({
     description: "The actions in the audit: the resource and the change."
   }),
   target: Schema.NullOr(Schema.String).annotate({ description: "The id of the changed resource" }),
-  by: Schema.NullOr(Schema.Struct({ userId: Schema.String, email: Schema.String })).annotate({
-    description: "`null` if an operator's command made the change"
-  }),
+  by: Schema.NullOr(
+    Schema.Union([
+      Schema.Struct({ userId: Schema.String, email: Schema.String }),
+      Schema.Struct({ apiKeyId: Schema.String, name: Schema.String })
+    ])
+  ).annotate({ description: "A person, or an API key; `null` if an operator's command made the change" }),
   address: Schema.NullOr(Schema.String),
   requestId: Schema.NullOr(Schema.String),
   detail: Schema.NullOr(Schema.Record(Schema.String, Schema.String)).annotate({
     description: "Never contains a secret"
   })
-}).annotate({ identifier: "AuditEntry", description: "A change that a person or the operator made." })
+}).annotate({ identifier: "AuditEntry", description: "A change that a person, an API key or the operator made." })
 
 const query = Schema.Struct({
-  userId: Schema.optionalKey(PlainText.between(1, 64).annotate({ description: "Only changes by this person" })),
+  userId: Schema.optionalKey(
+    PlainText.between(1, 64).annotate({ description: "Only changes by this person, or by the API key with this id" })
+  ),
   target: Schema.optionalKey(
     PlainText.between(1, 255).annotate({ description: "Only changes of the resource with this id" })
   ),
@@ -45,8 +50,11 @@ export class AuditApi extends HttpApiGroup.make("audit").add(
   }).annotate(Access, session("admin")).annotate(IsPaged, true).annotateMerge(OpenApi.annotations({
     summary: "List changes",
     description:
-      "Changes of the last year, newest first: the person, the action, the resource, the time and the address."
+      "Changes of the last year, newest first: the person or the API key, the action, the resource, the time and the address."
   }))
 ).middleware(SessionAuthentication).annotateMerge(
-  OpenApi.annotations({ title: "Audit (dashboard)", description: "Changes that people and the operator made." })
+  OpenApi.annotations({
+    title: "Audit (dashboard)",
+    description: "Changes that people, API keys and the operator made."
+  })
 ) {}

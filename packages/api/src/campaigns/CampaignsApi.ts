@@ -1,5 +1,6 @@
 /**
- * `/internal/campaigns` (contract §11): one template to many customers, each once.
+ * `/internal/campaigns` for people, and `/v1/campaigns` for programs (contract §11): one template to many customers,
+ * each once. Both have the same fields, under `/v1` in snake_case.
  */
 import {
   Campaign as Model,
@@ -11,18 +12,19 @@ import {
   Variant,
   WrittenName
 } from "@wac/core"
-import { Record, Schema } from "effect"
+import { Record, Schema, Struct } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { Access, session } from "../Access.ts"
+import { Access, apiKey, session } from "../Access.ts"
 import { Audited } from "../audit/Audited.ts"
-import { SessionAuthentication } from "../Caller.ts"
+import { ApiKeyAuthentication, SessionAuthentication } from "../Caller.ts"
 import { described } from "../Described.ts"
 import { reading, writing } from "../ErrorBody.ts"
-import { internalListOf, ListQuery, noQuery, pageQuery } from "../Lists.ts"
+import { internalListOf, listOf, ListQuery, noQuery, pageQuery } from "../Lists.ts"
 import { byId, idempotencyKey } from "../Parameters.ts"
+import { onWire } from "../SnakeCase.ts"
 import { TimeGiven, Timestamp } from "../Timestamp.ts"
-import { IsPaged, NeedsIdempotencyKey, TakesFile } from "../Traits.ts"
-import { costs, UsageLine } from "../usage/UsageApi.ts"
+import { ActsOnCampaign, IsPaged, NeedsIdempotencyKey, TakesFile } from "../Traits.ts"
+import { costDescription, costs, UsageCost, UsageLine } from "../usage/UsageApi.ts"
 
 const plan = {
   name: Model.CampaignName,
@@ -89,6 +91,13 @@ export const Counts = Schema.Struct({
   description: "How many recipients have which outcome. Each is in exactly one of the counts, and `total` is their sum."
 })
 
+const linesDescription = "The messages by the price that they are expected to have, by market, category and type"
+const forecastDescription = "What is to be expected; `null` until its recipients are checked"
+const deliveredDescription = "The shares that were delivered; `null` until both variants were sent to a customer"
+const readDescription = "The shares that were read"
+const comparisonDescription =
+  "The result by variant of the template: `a` is `template`. `null` without a second variant"
+
 export const Difference = Schema.Struct({
   a: Schema.Finite.annotate({ description: "The share of variant `a`, from 0 to 1" }),
   b: Schema.Finite.annotate({ description: "The share of variant `b`, from 0 to 1" }),
@@ -105,10 +114,8 @@ export const Difference = Schema.Struct({
 
 export const Comparison = Schema.Struct({
   counts: Schema.Struct({ a: Counts, b: Counts }),
-  delivered: Schema.NullOr(Difference).annotate({
-    description: "The shares that were delivered; `null` until both variants were sent to a customer"
-  }),
-  read: Schema.NullOr(Difference).annotate({ description: "The shares that were read" })
+  delivered: Schema.NullOr(Difference).annotate({ description: deliveredDescription }),
+  read: Schema.NullOr(Difference).annotate({ description: readDescription })
 }).annotate({
   identifier: "CampaignComparison",
   description: "The result by variant of the template. The shares are those of the messages that were tried."
@@ -126,9 +133,7 @@ export const Forecast = Schema.Struct({
     description: "How many days the messaging limit makes it take; `null` if the limit is 0"
   }),
   seconds: Schema.Int.annotate({ description: "How long it takes at its pace" }),
-  lines: Schema.Array(UsageLine).annotate({
-    description: "The messages by the price that they are expected to have, by market, category and type"
-  }),
+  lines: Schema.Array(UsageLine).annotate({ description: linesDescription }),
   costs: costs.annotate({
     description: "The sum of `lines` in each currency; empty if the operator has loaded no rate card"
   })
@@ -159,18 +164,14 @@ export const Campaign = Schema.Struct({
   rows: Schema.Int.annotate({ description: "How many rows of recipients were uploaded" }),
   checked: Schema.Int.annotate({ description: "How many of them were checked" }),
   problems: Schema.Int.annotate({ description: "How many checked rows are not sent to" }),
-  forecast: Schema.NullOr(Forecast).annotate({
-    description: "What is to be expected; `null` until its recipients are checked"
-  }),
+  forecast: Schema.NullOr(Forecast).annotate({ description: forecastDescription }),
   counts: Counts,
   reasons: Schema.Array(Schema.Struct({
     outcome: Schema.Literals(["failed", "skipped"]),
     reason: Schema.String,
     recipients: Schema.Int
   })).annotate({ description: "Why recipients failed or were skipped, the most frequent reason first" }),
-  comparison: Schema.NullOr(Comparison).annotate({
-    description: "The result by variant of the template: `a` is `template`. `null` without `templateB`"
-  })
+  comparison: Schema.NullOr(Comparison).annotate({ description: comparisonDescription })
 }).annotate({ identifier: "Campaign", description: "One template to many customers, each once." })
 
 const Outcome = Schema.Literals(Record.keys(CampaignCounts.none)).annotate({
@@ -237,11 +238,193 @@ const uploadQuery = Schema.Struct({
   )
 }).annotate({ identifier: "UploadQuery", description: "What an upload says about its file of recipients." })
 
+const onWireOrNull = <S extends Schema.Struct<Schema.Struct.Fields>>(struct: S, identifier: string) =>
+  Schema.NullOr(onWire(struct, identifier))
+
+const PublicDifference = onWire(Difference, "PublicCampaignDifference")
+
+const PublicUsageLine = onWire(
+  UsageLine.mapFields(Struct.assign({
+    cost: onWireOrNull(UsageCost, "PublicUsageCost").annotate({ description: costDescription })
+  })),
+  "PublicUsageLine"
+)
+
+/** A campaign under `/v1`. */
+export const PublicCampaign = onWire(
+  Campaign.mapFields(Struct.assign({
+    forecast: onWireOrNull(
+      Forecast.mapFields(Struct.assign({
+        lines: Schema.Array(PublicUsageLine).annotate({ description: linesDescription })
+      })),
+      "PublicCampaignForecast"
+    ).annotate({ description: forecastDescription }),
+    comparison: Schema.NullOr(Comparison.mapFields(Struct.assign({
+      delivered: Schema.NullOr(PublicDifference).annotate({ description: deliveredDescription }),
+      read: Schema.NullOr(PublicDifference).annotate({ description: readDescription })
+    }))).annotate({ description: comparisonDescription })
+  })),
+  "PublicCampaign"
+)
+
+/** An uploaded row under `/v1`. */
+export const PublicCampaignRow = onWire(CampaignRow, "PublicCampaignRow")
+
 const one = { params: byId, query: noQuery }
 
 const developers = session("developer")
 
+const programs = apiKey("campaigns:write")
+
+/** What both doors say of an endpoint. */
+const words = {
+  create: OpenApi.annotations({
+    summary: "Create a campaign",
+    description: "A draft without recipients. Nothing is sent until it is checked and started."
+  }),
+  list: OpenApi.annotations({ summary: "List campaigns", description: "Newest first." }),
+  get: OpenApi.annotations({
+    summary: "Get a campaign",
+    description: "Its counts still change with the provider's reports after it is completed."
+  }),
+  edit: OpenApi.annotations({
+    summary: "Change a campaign",
+    description:
+      "Templates, sender and holdout can change until the campaign is started; then its recipients must be " +
+      "checked again."
+  }),
+  remove: OpenApi.annotations({
+    summary: "Delete a campaign",
+    description: "Only possible before it is started. Its recipients are deleted too."
+  }),
+  upload: OpenApi.annotations({
+    summary: "Upload recipients",
+    description:
+      "Adds the rows of a file to a campaign that was not started, or replaces those that it has: NDJSON, with `to` " +
+      "and what differs from the campaign's template in each line, or CSV as spreadsheets write it, with a column " +
+      "of phone numbers or user ids, a column for each variable, and `timeZone` if quiet hours need it. If the file " +
+      "is refused, the campaign stays as it was. Rows that cannot be read are reported when the campaign is checked."
+  }),
+  check: OpenApi.annotations({
+    summary: "Check a campaign's recipients",
+    description: "In the background; the campaign is `ready` afterwards. Rows with a problem are listed with it."
+  }),
+  start: OpenApi.annotations({
+    summary: "Start a campaign",
+    description: "A campaign that is `ready`. Starting it again changes nothing."
+  }),
+  pause: OpenApi.annotations({
+    summary: "Pause a campaign",
+    description: "Stops sending within a second."
+  }),
+  resume: OpenApi.annotations({
+    summary: "Resume a campaign",
+    description: "It continues with the recipients that are left."
+  }),
+  cancel: OpenApi.annotations({
+    summary: "Cancel a campaign",
+    description: "Waiting recipients are skipped. Messages in flight still get their outcome."
+  }),
+  recipients: OpenApi.annotations({
+    summary: "List a campaign's recipients",
+    description: "In the order of their upload. With a filter, a page looks at 10,000 rows at most, so it may hold " +
+      "fewer than its limit even if more follow. With `Accept: text/csv` the response is a file with all of them, in " +
+      "which a value that a spreadsheet would read as a formula begins with an apostrophe."
+  })
+} as const
+
+/** Campaigns as programs make and run them. A key that is bound to numbers has the campaigns of these alone. */
 export class CampaignsApi extends HttpApiGroup.make("campaigns").add(
+  HttpApiEndpoint.post("create", "/v1/campaigns", {
+    query: noQuery,
+    headers: idempotencyKey(),
+    payload: onWire(CreateCampaign, "CreatePublicCampaign"),
+    success: PublicCampaign.pipe(HttpApiSchema.status(201)),
+    error: writing
+  }).annotate(Access, programs).annotate(Audited, "campaign.create").annotate(NeedsIdempotencyKey, true)
+    .annotate(ActsOnCampaign, true).annotateMerge(words.create),
+  HttpApiEndpoint.get("list", "/v1/campaigns", { query: ListQuery, success: listOf(PublicCampaign), error: reading })
+    .annotate(Access, programs).annotate(IsPaged, true).annotateMerge(OpenApi.annotations({
+      summary: "List campaigns",
+      description: "Newest first. A key that is bound to numbers gets the campaigns of these; its pages may hold " +
+        "fewer than their limit even if more follow."
+    })),
+  HttpApiEndpoint.get("get", "/v1/campaigns/:id", { ...one, success: PublicCampaign, error: reading })
+    .annotate(Access, programs).annotate(ActsOnCampaign, true).annotateMerge(words.get),
+  HttpApiEndpoint.patch("edit", "/v1/campaigns/:id", {
+    ...one,
+    payload: onWire(EditCampaign, "EditPublicCampaign"),
+    success: PublicCampaign,
+    error: writing
+  }).annotate(Access, programs).annotate(Audited, "campaign.change").annotate(ActsOnCampaign, true)
+    .annotateMerge(words.edit),
+  HttpApiEndpoint.delete("remove", "/v1/campaigns/:id", {
+    ...one,
+    success: HttpApiSchema.NoContent,
+    error: reading
+  }).annotate(Access, programs).annotate(Audited, "campaign.remove").annotate(ActsOnCampaign, true)
+    .annotateMerge(words.remove),
+  HttpApiEndpoint.put("upload", "/v1/campaigns/:id/recipients", {
+    params: byId,
+    query: onWire(uploadQuery, "RecipientQuery"),
+    payload: HttpApiSchema.StreamUint8Array({ contentType: uploadTypes }),
+    success: PublicCampaign,
+    error: writing
+  }).annotate(Access, programs).annotate(Audited, "campaign.upload").annotate(ActsOnCampaign, true)
+    .annotate(TakesFile, uploadTypes).annotateMerge(words.upload),
+  HttpApiEndpoint.post("check", "/v1/campaigns/:id/check", {
+    ...one,
+    headers: idempotencyKey(),
+    success: PublicCampaign,
+    error: reading
+  })
+    .annotate(Access, programs).annotate(Audited, "campaign.check").annotate(ActsOnCampaign, true)
+    .annotate(NeedsIdempotencyKey, true).annotateMerge(words.check),
+  HttpApiEndpoint.post("start", "/v1/campaigns/:id/start", {
+    ...one,
+    headers: idempotencyKey(),
+    success: PublicCampaign,
+    error: reading
+  })
+    .annotate(Access, programs).annotate(Audited, "campaign.start").annotate(ActsOnCampaign, true)
+    .annotate(NeedsIdempotencyKey, true).annotateMerge(words.start),
+  HttpApiEndpoint.post("pause", "/v1/campaigns/:id/pause", {
+    ...one,
+    headers: idempotencyKey(),
+    success: PublicCampaign,
+    error: reading
+  })
+    .annotate(Access, programs).annotate(Audited, "campaign.pause").annotate(ActsOnCampaign, true)
+    .annotate(NeedsIdempotencyKey, true).annotateMerge(words.pause),
+  HttpApiEndpoint.post("resume", "/v1/campaigns/:id/resume", {
+    ...one,
+    headers: idempotencyKey(),
+    success: PublicCampaign,
+    error: reading
+  })
+    .annotate(Access, programs).annotate(Audited, "campaign.resume").annotate(ActsOnCampaign, true)
+    .annotate(NeedsIdempotencyKey, true).annotateMerge(words.resume),
+  HttpApiEndpoint.post("cancel", "/v1/campaigns/:id/cancel", {
+    ...one,
+    headers: idempotencyKey(),
+    success: PublicCampaign,
+    error: reading
+  })
+    .annotate(Access, programs).annotate(Audited, "campaign.cancel").annotate(ActsOnCampaign, true)
+    .annotate(NeedsIdempotencyKey, true).annotateMerge(words.cancel),
+  HttpApiEndpoint.get("recipients", "/v1/campaigns/:id/recipients", {
+    params: byId,
+    query: rowQuery,
+    success: [listOf(PublicCampaignRow), Schema.String.pipe(HttpApiSchema.asText({ contentType: "text/csv" }))],
+    error: reading
+  }).annotate(Access, programs).annotate(IsPaged, true).annotate(ActsOnCampaign, true)
+    .annotateMerge(words.recipients)
+).middleware(ApiKeyAuthentication).annotateMerge(
+  OpenApi.annotations({ title: "Campaigns", description: "One template to many customers, each once." })
+) {}
+
+/** Campaigns as people make and run them. */
+export class CampaignsDashboardApi extends HttpApiGroup.make("campaignsDashboard").add(
   HttpApiEndpoint.post("create", "/internal/campaigns", {
     query: noQuery,
     headers: idempotencyKey(),
@@ -249,93 +432,63 @@ export class CampaignsApi extends HttpApiGroup.make("campaigns").add(
     success: Campaign.pipe(HttpApiSchema.status(201)),
     error: writing
   }).annotate(Access, developers).annotate(Audited, "campaign.create").annotate(NeedsIdempotencyKey, true)
-    .annotateMerge(OpenApi.annotations({
-      summary: "Create a campaign",
-      description: "A draft without recipients. Nothing is sent until it is checked and started."
-    })),
+    .annotate(ActsOnCampaign, true).annotateMerge(words.create),
   HttpApiEndpoint.get("list", "/internal/campaigns", {
     query: ListQuery,
     success: internalListOf(Campaign),
     error: reading
-  }).annotate(Access, session("member")).annotate(IsPaged, true).annotateMerge(
-    OpenApi.annotations({ summary: "List campaigns", description: "Newest first." })
-  ),
+  })
+    .annotate(Access, session("member")).annotate(IsPaged, true).annotateMerge(words.list),
   HttpApiEndpoint.get("get", "/internal/campaigns/:id", { ...one, success: Campaign, error: reading })
-    .annotate(Access, session("member")).annotateMerge(OpenApi.annotations({
-      summary: "Get a campaign",
-      description: "Its counts still change with the provider's reports after it is completed."
-    })),
+    .annotate(Access, session("member")).annotate(ActsOnCampaign, true).annotateMerge(words.get),
   HttpApiEndpoint.patch("edit", "/internal/campaigns/:id", {
     ...one,
     payload: EditCampaign,
     success: Campaign,
     error: writing
-  }).annotate(Access, developers).annotate(Audited, "campaign.change").annotateMerge(OpenApi.annotations({
-    summary: "Change a campaign",
-    description:
-      "Templates, sender and holdout can change until the campaign is started; then its recipients must be " +
-      "checked again."
-  })),
+  }).annotate(Access, developers).annotate(Audited, "campaign.change").annotate(ActsOnCampaign, true)
+    .annotateMerge(words.edit),
   HttpApiEndpoint.delete("remove", "/internal/campaigns/:id", {
     ...one,
     success: HttpApiSchema.NoContent,
     error: reading
-  }).annotate(Access, developers).annotate(Audited, "campaign.remove").annotateMerge(OpenApi.annotations({
-    summary: "Delete a campaign",
-    description: "Only possible before it is started. Its recipients are deleted too."
-  })),
+  }).annotate(Access, developers).annotate(Audited, "campaign.remove").annotate(ActsOnCampaign, true)
+    .annotateMerge(words.remove),
   HttpApiEndpoint.put("upload", "/internal/campaigns/:id/recipients", {
     params: byId,
     query: uploadQuery,
     payload: HttpApiSchema.StreamUint8Array({ contentType: uploadTypes }),
     success: Campaign,
     error: writing
-  }).annotate(Access, developers).annotate(Audited, "campaign.upload").annotate(TakesFile, uploadTypes).annotateMerge(
-    OpenApi.annotations({
-      summary: "Upload recipients",
-      description:
-        "Adds the rows of a file to a campaign that was not started, or replaces those that it has: NDJSON, with `to` " +
-        "and what differs from the campaign's template in each line, or CSV as spreadsheets write it, with a column " +
-        "of phone numbers or user ids, a column for each variable, and `timeZone` if quiet hours need it. If the file " +
-        "is refused, the campaign stays as it was. Rows that cannot be read are reported when the campaign is checked."
-    })
-  ),
+  }).annotate(Access, developers).annotate(Audited, "campaign.upload").annotate(ActsOnCampaign, true)
+    .annotate(TakesFile, uploadTypes).annotateMerge(words.upload),
   HttpApiEndpoint.post("check", "/internal/campaigns/:id/check", { ...one, success: Campaign, error: reading })
-    .annotate(Access, developers).annotate(Audited, "campaign.check").annotateMerge(OpenApi.annotations({
-      summary: "Check a campaign's recipients",
-      description: "In the background; the campaign is `ready` afterwards. Rows with a problem are listed with it."
-    })),
+    .annotate(Access, developers).annotate(Audited, "campaign.check").annotate(ActsOnCampaign, true).annotateMerge(
+      words.check
+    ),
   HttpApiEndpoint.post("start", "/internal/campaigns/:id/start", { ...one, success: Campaign, error: reading })
-    .annotate(Access, developers).annotate(Audited, "campaign.start").annotateMerge(OpenApi.annotations({
-      summary: "Start a campaign",
-      description: "A campaign that is `ready`. Starting it again changes nothing."
-    })),
+    .annotate(Access, developers).annotate(Audited, "campaign.start").annotate(ActsOnCampaign, true).annotateMerge(
+      words.start
+    ),
   HttpApiEndpoint.post("pause", "/internal/campaigns/:id/pause", { ...one, success: Campaign, error: reading })
-    .annotate(Access, developers).annotate(Audited, "campaign.pause").annotateMerge(OpenApi.annotations({
-      summary: "Pause a campaign",
-      description: "Stops sending within a second."
-    })),
+    .annotate(Access, developers).annotate(Audited, "campaign.pause").annotate(ActsOnCampaign, true).annotateMerge(
+      words.pause
+    ),
   HttpApiEndpoint.post("resume", "/internal/campaigns/:id/resume", { ...one, success: Campaign, error: reading })
-    .annotate(Access, developers).annotate(Audited, "campaign.resume").annotateMerge(OpenApi.annotations({
-      summary: "Resume a campaign",
-      description: "It continues with the recipients that are left."
-    })),
+    .annotate(Access, developers).annotate(Audited, "campaign.resume").annotate(ActsOnCampaign, true).annotateMerge(
+      words.resume
+    ),
   HttpApiEndpoint.post("cancel", "/internal/campaigns/:id/cancel", { ...one, success: Campaign, error: reading })
-    .annotate(Access, developers).annotate(Audited, "campaign.cancel").annotateMerge(OpenApi.annotations({
-      summary: "Cancel a campaign",
-      description: "Waiting recipients are skipped. Messages in flight still get their outcome."
-    })),
+    .annotate(Access, developers).annotate(Audited, "campaign.cancel").annotate(ActsOnCampaign, true).annotateMerge(
+      words.cancel
+    ),
   HttpApiEndpoint.get("recipients", "/internal/campaigns/:id/recipients", {
     params: byId,
     query: rowQuery,
     success: [internalListOf(CampaignRow), Schema.String.pipe(HttpApiSchema.asText({ contentType: "text/csv" }))],
     error: reading
-  }).annotate(Access, session("member")).annotate(IsPaged, true).annotateMerge(OpenApi.annotations({
-    summary: "List a campaign's recipients",
-    description: "In the order of their upload. With a filter, a page looks at 10,000 rows at most, so it may hold " +
-      "fewer than its limit even if more follow. With `Accept: text/csv` the response is a file with all of them, in " +
-      "which a value that a spreadsheet would read as a formula begins with an apostrophe."
-  }))
+  }).annotate(Access, session("member")).annotate(IsPaged, true).annotate(ActsOnCampaign, true)
+    .annotateMerge(words.recipients)
 ).middleware(SessionAuthentication).annotateMerge(
   OpenApi.annotations({ title: "Campaigns (dashboard)", description: "One template to many customers, each once." })
 ) {}

@@ -18,6 +18,16 @@ export const UsageStep = Schema.Struct({
   attemptsFailed: Schema.Int.annotate({ description: "Attempts at webhook deliveries that failed" })
 }).annotate({ identifier: "UsageStep", description: "The activity in one step of time." })
 
+/** What messages of one price cost together. */
+export const UsageCost = Schema.Struct({
+  currency: Schema.String,
+  amount: Schema.String.annotate({ description: "A decimal number, such as `12.3456`" }),
+  ratesFrom: Schema.String.annotate({ description: "The day from which the rates used are valid" })
+})
+
+/** What the absence of a cost means. */
+export const costDescription = "`null` if nothing is charged, or if the operator has loaded no rate for it"
+
 export const UsageLine = Schema.Struct({
   market: Schema.String.annotate({ description: "The customer's country, ISO 3166-1 alpha-2; `ZZ` if not known" }),
   category: Schema.String.annotate({ description: "As the provider reported it, such as `marketing`" }),
@@ -28,11 +38,7 @@ export const UsageLine = Schema.Struct({
     description: "`null` if the provider says nothing of it; then `cost` is what the messages cost if they are charged"
   }),
   messages: Schema.Int,
-  cost: Schema.NullOr(Schema.Struct({
-    currency: Schema.String,
-    amount: Schema.String.annotate({ description: "A decimal number, such as `12.3456`" }),
-    ratesFrom: Schema.String.annotate({ description: "The day from which the rates used are valid" })
-  })).annotate({ description: "`null` if nothing is charged, or if the operator has loaded no rate for it" })
+  cost: Schema.NullOr(UsageCost).annotate({ description: costDescription })
 }).annotate({ identifier: "UsageLine", description: "Messages of one price." })
 
 /** Sums of money. */

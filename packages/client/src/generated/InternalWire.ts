@@ -5,10 +5,17 @@
 import type { Json } from "../Json.ts"
 import type { InternalPage, Page } from "../Page.ts"
 import type {
+  CampaignCounts,
+  CampaignOutcome,
+  CampaignRowQuery,
+  CampaignStatus,
+  CampaignVariant,
   ListQuery,
   MessageStatus,
   MessageType,
   OptOutSource,
+  PauseReason,
+  QuietHours,
   SendMessage,
   TemplateContent,
   TemplateQuery
@@ -504,12 +511,6 @@ export interface CreateCampaign {
   readonly holdout?: number
 }
 
-/** A daily period, over midnight if it ends earlier than it begins: times of day as `HH:MM`. */
-export interface QuietHours {
-  readonly from: string
-  readonly to: string
-}
-
 /** One template to many customers, each once. */
 export interface Campaign {
   readonly id: string
@@ -544,31 +545,9 @@ export interface Campaign {
     readonly reason: string
     readonly recipients: number
   }>
-  /** The result by variant of the template: `a` is `template`. `null` without `templateB`. */
+  /** The result by variant of the template: `a` is `template`. `null` without a second variant. */
   readonly comparison: CampaignComparison | null
 }
-
-/** From `draft` to `completed` or `cancelled`; `running` and `paused` alternate. */
-export type CampaignStatus =
-  | "draft"
-  | "checking"
-  | "ready"
-  | "scheduled"
-  | "running"
-  | "paused"
-  | "completed"
-  | "cancelled"
-
-/** Why a campaign is paused: a person did it, or it paused itself. */
-export type PauseReason =
-  | "person"
-  | "template_not_approved"
-  | "template_category"
-  | "sender_not_available"
-  | "quota_exhausted"
-  | "failure_rate"
-  | "provider_policy"
-  | "restored"
 
 /** What is to be expected of a campaign. Other sends, quiet hours and failures make it take longer. */
 export interface CampaignForecast {
@@ -608,19 +587,6 @@ export interface UsageLine {
     /** The day from which the rates used are valid. */
     readonly ratesFrom: string
   } | null
-}
-
-/** How many recipients have which outcome. Each is in exactly one of the counts, and `total` is their sum. */
-export interface CampaignCounts {
-  readonly total: number
-  readonly queued: number
-  readonly sent: number
-  readonly delivered: number
-  readonly read: number
-  readonly failed: number
-  readonly held: number
-  readonly unknown: number
-  readonly skipped: number
 }
 
 /** The result by variant of the template. The shares are those of the messages that were tried. */
@@ -703,12 +669,6 @@ export interface CampaignRow {
     readonly message: string
   } | null
 }
-
-/** The variant of a campaign's template: `a` is `template`, `b` is `templateB`. */
-export type CampaignVariant = "a" | "b"
-
-/** The outcome under which a recipient is counted. */
-export type CampaignOutcome = "queued" | "sent" | "delivered" | "read" | "failed" | "held" | "unknown" | "skipped"
 
 /** A customer's state for one of the workspace's numbers. */
 export interface Contact {
@@ -1086,18 +1046,23 @@ export interface RequestGroup {
   }>
 }
 
-/** A change that a person or the operator made. */
+/** A change that a person, an API key or the operator made. */
 export interface AuditEntry {
   readonly id: string
   readonly at: string
   readonly action: AuditAction
   /** The id of the changed resource. */
   readonly target: string | null
-  /** `null` if an operator's command made the change. */
-  readonly by: {
-    readonly userId: string
-    readonly email: string
-  } | null
+  /** A person, or an API key; `null` if an operator's command made the change. */
+  readonly by:
+    | {
+      readonly userId: string
+      readonly email: string
+    }
+    | {
+      readonly apiKeyId: string
+      readonly name: string
+    } | null
   readonly address: string | null
   readonly requestId: string | null
   /** Never contains a secret. */
@@ -1312,27 +1277,6 @@ export interface UploadQuery {
   readonly toColumn?: string
 }
 
-/** The filter of a campaign's rows. */
-export interface CampaignRowQuery {
-  /** Items per page, 1 to 100; 25 by default. */
-  readonly limit?: number
-  /** `next_cursor` (`nextCursor`) of a page: continues after it. */
-  readonly cursor?: string
-  /** Only recipients with this outcome, or the rows that are not sent to. */
-  readonly outcome?:
-    | "queued"
-    | "sent"
-    | "delivered"
-    | "read"
-    | "failed"
-    | "held"
-    | "unknown"
-    | "skipped"
-    | "left_out"
-  /** Only recipients that failed or were skipped for this reason, and rows with this problem. */
-  readonly reason?: string
-}
-
 /** The filters of the list of contacts. */
 export interface ContactQuery {
   /** Only contacts of this phone number. */
@@ -1390,7 +1334,7 @@ export interface RequestQuery {
 
 /** The filters of the audit. */
 export interface AuditQuery {
-  /** Only changes by this person. */
+  /** Only changes by this person, or by the API key with this id. */
   readonly userId?: string
   /** Only changes of the resource with this id. */
   readonly target?: string

@@ -813,6 +813,231 @@ export interface Template {
   readonly synced_at: string
 }
 
+/** A new campaign. */
+export interface CreatePublicCampaign {
+  readonly name: string
+  /** The template, as in a send. `{{name}}` in a value is replaced by each recipient's variable of that name. */
+  readonly template: TemplateContent
+  /** A second variant of the template: half of the customers, chosen by chance, get it. */
+  readonly template_b?: TemplateContent
+  /** A phone number of the workspace, by id or in E.164; defaults to the default number. */
+  readonly from?: string
+  /** When it starts, once it was started; defaults to that moment. */
+  readonly start_at?: string
+  /** Nothing is sent after this time; defaults to 24 hours after the start. */
+  readonly not_after?: string
+  /** When nothing is sent, by each recipient's own clock. */
+  readonly quiet_hours?: QuietHours
+  /** The share of the phone number's rate that it may use; defaults to 0.5. */
+  readonly share?: number
+  /** It pauses itself when a larger share of its last 1,000 messages failed; defaults to 0.2. */
+  readonly max_failure_rate?: number
+  /** The share of its customers, chosen by chance, who get nothing, for comparison; defaults to 0. */
+  readonly holdout?: number
+}
+
+/** A daily period, over midnight if it ends earlier than it begins: times of day as `HH:MM`. */
+export interface QuietHours {
+  readonly from: string
+  readonly to: string
+}
+
+export interface PublicCampaign {
+  readonly id: string
+  readonly name: string
+  readonly status: CampaignStatus
+  /** Why it is paused, or why its check stopped. */
+  readonly paused_reason: PauseReason | null
+  readonly template: TemplateContent
+  readonly template_b: TemplateContent | null
+  readonly from: string | null
+  readonly start_at: string | null
+  readonly not_after: string | null
+  readonly quiet_hours: QuietHours | null
+  readonly share: number
+  readonly max_failure_rate: number
+  readonly holdout: number
+  readonly created_at: string
+  readonly started_at: string | null
+  readonly completed_at: string | null
+  /** How many rows of recipients were uploaded. */
+  readonly rows: number
+  /** How many of them were checked. */
+  readonly checked: number
+  /** How many checked rows are not sent to. */
+  readonly problems: number
+  /** What is to be expected; `null` until its recipients are checked. */
+  readonly forecast: PublicCampaignForecast | null
+  readonly counts: CampaignCounts
+  /** Why recipients failed or were skipped, the most frequent reason first. */
+  readonly reasons: ReadonlyArray<{
+    readonly outcome: "failed" | "skipped"
+    readonly reason: string
+    readonly recipients: number
+  }>
+  /** The result by variant of the template: `a` is `template`. `null` without a second variant. */
+  readonly comparison: {
+    readonly counts: {
+      readonly a: CampaignCounts
+      readonly b: CampaignCounts
+    }
+    /** The shares that were delivered; `null` until both variants were sent to a customer. */
+    readonly delivered: PublicCampaignDifference | null
+    /** The shares that were read. */
+    readonly read: PublicCampaignDifference | null
+  } | null
+}
+
+/** From `draft` to `completed` or `cancelled`; `running` and `paused` alternate. */
+export type CampaignStatus =
+  | "draft"
+  | "checking"
+  | "ready"
+  | "scheduled"
+  | "running"
+  | "paused"
+  | "completed"
+  | "cancelled"
+
+/** Why a campaign is paused: a person did it, or it paused itself. */
+export type PauseReason =
+  | "person"
+  | "template_not_approved"
+  | "template_category"
+  | "sender_not_available"
+  | "quota_exhausted"
+  | "failure_rate"
+  | "provider_policy"
+  | "restored"
+
+export interface PublicCampaignForecast {
+  readonly messages: number
+  /** How many customers count against the messaging limit: those outside a service window when they were checked. */
+  readonly limited_customers: number
+  readonly messaging_limit: number | null
+  /** How many days the messaging limit makes it take; `null` if the limit is 0. */
+  readonly days: number | null
+  /** How long it takes at its pace. */
+  readonly seconds: number
+  /** The messages by the price that they are expected to have, by market, category and type. */
+  readonly lines: ReadonlyArray<PublicUsageLine>
+  /** The sum of `lines` in each currency; empty if the operator has loaded no rate card. */
+  readonly costs: ReadonlyArray<{
+    readonly currency: string
+    readonly amount: string
+  }>
+}
+
+export interface PublicUsageLine {
+  /** The customer's country, ISO 3166-1 alpha-2; `ZZ` if not known. */
+  readonly market: string
+  /** As the provider reported it, such as `marketing`. */
+  readonly category: string
+  /** As the provider reported it, such as `regular` or `free_customer_service`. */
+  readonly type: string
+  /** `null` if the provider says nothing of it; then `cost` is what the messages cost if they are charged. */
+  readonly billable: boolean | null
+  readonly messages: number
+  /** `null` if nothing is charged, or if the operator has loaded no rate for it. */
+  readonly cost: PublicUsageCost | null
+}
+
+export interface PublicUsageCost {
+  readonly currency: string
+  /** A decimal number, such as `12.3456`. */
+  readonly amount: string
+  /** The day from which the rates used are valid. */
+  readonly rates_from: string
+}
+
+/** How many recipients have which outcome. Each is in exactly one of the counts, and `total` is their sum. */
+export interface CampaignCounts {
+  readonly total: number
+  readonly queued: number
+  readonly sent: number
+  readonly delivered: number
+  readonly read: number
+  readonly failed: number
+  readonly held: number
+  readonly unknown: number
+  readonly skipped: number
+}
+
+/** The difference of two shares with its 95 % confidence interval (Newcombe's hybrid score interval). */
+export interface PublicCampaignDifference {
+  /** The share of variant `a`, from 0 to 1. */
+  readonly a: number
+  /** The share of variant `b`, from 0 to 1. */
+  readonly b: number
+  /** `b` less `a`. */
+  readonly difference: number
+  readonly low: number
+  readonly high: number
+  /** Whether the difference can be told from chance: the interval from `low` to `high` does not contain 0. */
+  readonly is_distinguishable: boolean
+}
+
+/** A change of a campaign. Omitted fields stay; `null` restores a default. */
+export interface EditPublicCampaign {
+  readonly name?: string
+  /** The template, as in a send. `{{name}}` in a value is replaced by each recipient's variable of that name. */
+  readonly template?: TemplateContent
+  /** A second variant of the template: half of the customers, chosen by chance, get it. */
+  readonly template_b?: TemplateContent | null
+  readonly from?: string | null
+  /** When it starts, once it was started; defaults to that moment. */
+  readonly start_at?: string | null
+  /** Nothing is sent after this time; defaults to 24 hours after the start. */
+  readonly not_after?: string | null
+  /** When nothing is sent, by each recipient's own clock. */
+  readonly quiet_hours?: QuietHours | null
+  /** The share of the phone number's rate that it may use; defaults to 0.5. */
+  readonly share?: number
+  /** It pauses itself when a larger share of its last 1,000 messages failed; defaults to 0.2. */
+  readonly max_failure_rate?: number
+  /** The share of its customers, chosen by chance, who get nothing, for comparison; defaults to 0. */
+  readonly holdout?: number
+}
+
+/** An uploaded row of recipients. */
+export interface PublicCampaignRow {
+  /** Its place in the uploads, from 1. */
+  readonly row: number
+  /** Why it is not sent to; `null` if it is, or was not checked yet. */
+  readonly problem: {
+    readonly reason:
+      | "malformed"
+      | "duplicate"
+      | "opted_out"
+      | "phone_number_required"
+      | "template_params_mismatch"
+    readonly message: string
+    /** The line of its file in which the row begins; `null` if it came from no file. */
+    readonly line: number | null
+    /** What the file has in the place of what is wrong, else of the customer's name. */
+    readonly value: string | null
+  } | null
+  readonly message_id: string | null
+  readonly to: string | null
+  /** The variant of the template that its customer gets; `null` in a campaign without variants. */
+  readonly variant: CampaignVariant | null
+  readonly status: MessageStatus | null
+  /** The count that its recipient is in. */
+  readonly outcome: CampaignOutcome | null
+  /** Why the message failed, or was skipped. */
+  readonly error: {
+    readonly code: string
+    readonly reason?: string
+    readonly message: string
+  } | null
+}
+
+/** The variant of a campaign's template: `a` is `template`, `b` is `templateB`. */
+export type CampaignVariant = "a" | "b"
+
+/** The outcome under which a recipient is counted. */
+export type CampaignOutcome = "queued" | "sent" | "delivered" | "read" | "failed" | "held" | "unknown" | "skipped"
+
 /** For which number a customer is opted out or in. */
 export interface ChooseOptOut {
   /** The id of a phone number of the workspace; if omitted, all of its numbers. */
@@ -874,6 +1099,37 @@ export interface TemplateQuery {
   readonly cursor?: string
 }
 
+/** What an upload says about its file of recipients. */
+export interface RecipientQuery {
+  /** The country of the numbers without a country code, in ISO 3166-1 alpha-2. */
+  readonly default_country?: string
+  /** Whether the file replaces all rows that the campaign has; if not, it adds to them. */
+  readonly replace?: boolean
+  /** The column of a CSV file with the phone numbers or user ids; defaults to `to`. */
+  readonly to_column?: string
+}
+
+/** The filter of a campaign's rows. */
+export interface CampaignRowQuery {
+  /** Items per page, 1 to 100; 25 by default. */
+  readonly limit?: number
+  /** `next_cursor` (`nextCursor`) of a page: continues after it. */
+  readonly cursor?: string
+  /** Only recipients with this outcome, or the rows that are not sent to. */
+  readonly outcome?:
+    | "queued"
+    | "sent"
+    | "delivered"
+    | "read"
+    | "failed"
+    | "held"
+    | "unknown"
+    | "skipped"
+    | "left_out"
+  /** Only recipients that failed or were skipped for this reason, and rows with this problem. */
+  readonly reason?: string
+}
+
 /** The filters of the list under `/v1`. */
 export interface EventQuery {
   /** Only events recorded at or after this time. */
@@ -897,6 +1153,21 @@ export interface Routes {
   readonly "GET /v1/media/:id": { readonly response: undefined }
   readonly "DELETE /v1/media/:id": { readonly response: undefined }
   readonly "GET /v1/templates": { readonly query: TemplateQuery; readonly response: Page<Template> }
+  readonly "POST /v1/campaigns": { readonly body: CreatePublicCampaign; readonly response: PublicCampaign }
+  readonly "GET /v1/campaigns": { readonly query: ListQuery; readonly response: Page<PublicCampaign> }
+  readonly "GET /v1/campaigns/:id": { readonly response: PublicCampaign }
+  readonly "PATCH /v1/campaigns/:id": { readonly body: EditPublicCampaign; readonly response: PublicCampaign }
+  readonly "DELETE /v1/campaigns/:id": { readonly response: undefined }
+  readonly "PUT /v1/campaigns/:id/recipients": { readonly query: RecipientQuery; readonly response: PublicCampaign }
+  readonly "POST /v1/campaigns/:id/check": { readonly response: PublicCampaign }
+  readonly "POST /v1/campaigns/:id/start": { readonly response: PublicCampaign }
+  readonly "POST /v1/campaigns/:id/pause": { readonly response: PublicCampaign }
+  readonly "POST /v1/campaigns/:id/resume": { readonly response: PublicCampaign }
+  readonly "POST /v1/campaigns/:id/cancel": { readonly response: PublicCampaign }
+  readonly "GET /v1/campaigns/:id/recipients": {
+    readonly query: CampaignRowQuery
+    readonly response: Page<PublicCampaignRow>
+  }
   readonly "PUT /v1/contacts/:name/opt-out": { readonly body: ChooseOptOut; readonly response: OptOut }
   readonly "DELETE /v1/contacts/:name/opt-out": { readonly body: ChooseOptOut; readonly response: OptOut }
   readonly "GET /v1/events": { readonly query: EventQuery; readonly response: Page<Event> }

@@ -4,6 +4,7 @@
 import { Context, type Effect } from "effect"
 import type { WorkspaceId } from "../Id.ts"
 import type { Page, PageRequest } from "../Page.ts"
+import type { Forgotten } from "../Retention.ts"
 import type { StoreError } from "../StoreError.ts"
 import type { Instant } from "../Time.ts"
 import type { Alert, Settings } from "./Alert.ts"
@@ -24,6 +25,6 @@ export class AlertStore extends Context.Service<AlertStore, {
   /** The workspace's settings; `Alert.noSettings` if never configured. */
   readonly settings: (workspaceId: WorkspaceId) => Effect.Effect<Settings, StoreError>
   readonly configure: (workspaceId: WorkspaceId, settings: Settings) => Effect.Effect<void, StoreError>
-  /** Deletes a bounded number of alerts that were closed before a time. Returns whether more may be left. */
-  readonly forget: (before: Instant) => Effect.Effect<boolean, StoreError>
+  /** Deletes a bounded number of alerts that were closed before a time. */
+  readonly forget: (before: Instant) => Effect.Effect<Forgotten, StoreError>
 }>()("@wac/core/alerts/AlertStore") {}

@@ -8,15 +8,16 @@ import { ChangeRecorder } from "../changes/ChangeRecorder.ts"
 import * as Id from "../Id.ts"
 import type { Page, PageRequest } from "../Page.ts"
 import type { StoreError } from "../StoreError.ts"
-import type { Action, AuditEntry, Detail } from "./AuditEntry.ts"
+import type { Action, AuditEntry, By, Detail } from "./AuditEntry.ts"
 import { type AuditFilter, AuditStore } from "./AuditStore.ts"
 
-/** A person who changes something in a workspace. */
-export interface Actor {
-  readonly userId: Id.UserId
-  readonly email: string
-  readonly workspaceId: Id.WorkspaceId
-}
+/** Who changes something in a workspace: a person, or an API key. */
+export type Actor = By & { readonly workspaceId: Id.WorkspaceId }
+
+const byOf = (actor: By): By =>
+  "userId" in actor
+    ? { userId: actor.userId, email: actor.email }
+    : { apiKeyId: actor.apiKeyId, name: actor.name }
 
 /** A change to record. */
 export interface Change {
@@ -31,7 +32,7 @@ export interface Change {
 export const entry = Effect.fnUntraced(function*(
   random: SecureRandom.SecureRandom["Service"],
   workspaceId: Id.WorkspaceId,
-  by: Pick<Actor, "userId" | "email"> | null,
+  by: By | null,
   { action, address, detail, requestId, target }: Change
 ) {
   const made: AuditEntry = {
@@ -39,7 +40,7 @@ export const entry = Effect.fnUntraced(function*(
     workspaceId,
     action,
     target: target ?? null,
-    by: by === null ? null : { userId: by.userId, email: by.email },
+    by: by && byOf(by),
     at: yield* Clock.currentTimeMillis,
     address: address ?? null,
     requestId: requestId ?? null,
@@ -82,7 +83,7 @@ export class Audit extends Context.Service<Audit, {
                   workspaceId,
                   action,
                   target,
-                  userId: by?.userId,
+                  by,
                   requestId
                 }),
               { discard: true }

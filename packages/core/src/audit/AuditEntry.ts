@@ -1,7 +1,7 @@
 /**
- * The audit (contract §12): what people and operator commands changed. Entries hold no secret.
+ * The audit (contract §12): what people, API keys and operator commands changed. Entries hold no secret.
  */
-import type { AuditId, RequestId, UserId, WorkspaceId } from "../Id.ts"
+import type { ApiKeyId, AuditId, RequestId, UserId, WorkspaceId } from "../Id.ts"
 import type { Instant } from "../Time.ts"
 
 /** The actions on record: an object and what was done to it. */
@@ -64,6 +64,21 @@ export type Action = (typeof actions)[number]
 /** More about a change, as short strings. */
 export type Detail = { readonly [name: string]: string }
 
+/** Who made a change: a person, or an API key with its name at that time. */
+export type By =
+  | { readonly userId: UserId; readonly email: string }
+  | { readonly apiKeyId: ApiKeyId; readonly name: string }
+
+/** The id and the name of who made a change. */
+export const namesOf = (by: By): { readonly id: UserId | ApiKeyId; readonly name: string } =>
+  "userId" in by ? { id: by.userId, name: by.email } : { id: by.apiKeyId, name: by.name }
+
+/** Who made a change, from their id and name. */
+export const byOf = (id: string, name: string): By =>
+  id.startsWith("key_")
+    ? { apiKeyId: id as ApiKeyId, name }
+    : { userId: id as UserId, email: name }
+
 /** A recorded change. */
 export interface AuditEntry {
   readonly id: AuditId
@@ -75,7 +90,7 @@ export interface AuditEntry {
    * `null` if an operator's command made the change. Of a refused sign-in, the account that it named: whoever tried is
    * unknown.
    */
-  readonly by: { readonly userId: UserId; readonly email: string } | null
+  readonly by: By | null
   readonly at: Instant
   readonly address: string | null
   readonly requestId: RequestId | null

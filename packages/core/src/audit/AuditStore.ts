@@ -4,13 +4,14 @@
 import { Context, type Effect } from "effect"
 import type { WorkspaceId } from "../Id.ts"
 import type { Page, PageRequest } from "../Page.ts"
+import type { Forgotten } from "../Retention.ts"
 import type { StoreError } from "../StoreError.ts"
 import type { Instant } from "../Time.ts"
 import type { AuditEntry } from "./AuditEntry.ts"
 
 /** Which entries to list. */
 export interface AuditFilter {
-  /** Only changes that this person made. */
+  /** Only changes that this person made, or the API key with this id. */
   readonly userId?: string
   /** Only changes of the object with this id. */
   readonly target?: string
@@ -25,6 +26,6 @@ export class AuditStore extends Context.Service<AuditStore, {
     filter: AuditFilter,
     page: PageRequest
   ) => Effect.Effect<Page<AuditEntry>, StoreError>
-  /** Deletes a bounded number of entries whose ids were created before a time. Returns whether more may be left. */
-  readonly forget: (before: Instant) => Effect.Effect<boolean, StoreError>
+  /** Deletes a bounded number of entries whose ids were created before a time. */
+  readonly forget: (before: Instant) => Effect.Effect<Forgotten, StoreError>
 }>()("@wac/core/audit/AuditStore") {}

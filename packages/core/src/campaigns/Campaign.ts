@@ -200,6 +200,13 @@ export type Change =
 export const misplaced = ({ status }: Pick<Campaign, "status">, what: string): Forbidden =>
   new Forbidden({ reason: "campaign_state", message: `a campaign with status ${status} cannot ${what}` })
 
+/** The error for a campaign whose sender was changed after the caller was allowed to act for it. */
+export const moved = (): Forbidden =>
+  new Forbidden({
+    reason: "campaign_state",
+    message: "the campaign's phone number was changed at the same time: repeat the request"
+  })
+
 /** Why a campaign did not take a part of an upload. */
 export const misuploaded = (campaign: Campaign): Forbidden =>
   takesRows(campaign)

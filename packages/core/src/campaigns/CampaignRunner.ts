@@ -90,12 +90,12 @@ export const layer = Layer.effectDiscard(
       }
     })
 
-    const attempt = Effect.fnUntraced(function*({ message, tries }: CampaignWorkStep.Claimed, at: Instant) {
+    const attempt = Effect.fnUntraced(function*({ key, message, tries }: CampaignWorkStep.Claimed, at: Instant) {
       const isMissed = Effect.map(Clock.currentTimeMillis, (now) => Pace.isMissed(at, now))
       if (yield* isMissed) return RecipientEnd.missed
       // only once, so that a storage that is always slow delays messages, and does not hold them back
       const isTooLate = message.status === "queued" ? isMissed : Effect.succeed(false)
-      return RecipientEnd.after(yield* messages.send(message, isTooLate), tries)
+      return RecipientEnd.after(yield* messages.send({ message, key }, isTooLate), tries)
     })
 
     const send = Effect.fnUntraced(function*(

@@ -15,6 +15,8 @@ export interface Change {
   readonly id: CampaignId
   readonly now: Instant
   readonly change: Campaign.Change | { readonly _tag: "PauseFor"; readonly reason: Campaign.PauseReason }
+  /** If present, only a campaign that names this sender is changed: the caller may act for no other. */
+  readonly onlyFrom?: Campaign.Campaign["from"]
 }
 
 /** A campaign, and when it next has something to do; `null` if only a person can go on. */
@@ -62,7 +64,9 @@ export const change: Decide<
     const job = jobs.get(command.id) ?? loaded.job(command)
     if (job === undefined) return undefined
     const now = loaded.now(command.now)
-    const changed = command.change._tag === "PauseFor"
+    const changed = command.onlyFrom !== undefined && command.onlyFrom !== job.campaign.from
+      ? Result.fail(Campaign.moved())
+      : command.change._tag === "PauseFor"
       ? Result.succeed(Campaign.pauseFor(job.campaign, command.change.reason))
       : Campaign.change(job.campaign, command.change, now)
     if (Result.isSuccess(changed)) {

@@ -9,6 +9,7 @@ import * as Suppression from "../contacts/Suppression.ts"
 import type * as Event from "../events/Event.ts"
 import type { MessageId } from "../Id.ts"
 import * as Limits from "../limits/Limits.ts"
+import type { IdempotencyKey } from "../messages/Idempotency.ts"
 import { type Message, type MessageError, type OutboundMessage, unsent } from "../messages/Message.ts"
 import type { EventIds } from "../messages/MessageStore.ts"
 import * as Send from "../messages/Send.ts"
@@ -62,6 +63,8 @@ export interface Work {
 /** A recipient that waits in the queue, with its message. */
 export interface Queued {
   readonly send: Send.Send
+  /** The key of the message, as it was when it was queued. */
+  readonly key: IdempotencyKey
   /** How often it was tried. */
   readonly tries: number
   /** The time zone that its row gives. */
@@ -105,6 +108,8 @@ export type Need =
 /** A recipient that a process took to send to. */
 export interface Claimed {
   readonly message: Message
+  /** {@link Queued.key}. */
+  readonly key: IdempotencyKey
   readonly tries: number
   /** When it is to be sent, by the storage's clock. */
   readonly slot: Instant
@@ -405,8 +410,9 @@ export const work: Decide<Work, LoadedWork, Worked, WorkWrites, Need> = (loaded,
       const { awake, left, waiting } = byRules(campaign, loaded.queue, now)
       const skipped = skip(left, heldOut, now)
       const until = now + Duration.toMillis(lease)
-      const claimed = awake.slice(0, room).map(({ send: { message }, tries }, i) => ({
+      const claimed = awake.slice(0, room).map(({ key, send: { message }, tries }, i) => ({
         message,
+        key,
         tries,
         slot: Pace.slotAt(slots, i)
       }))

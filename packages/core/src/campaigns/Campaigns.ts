@@ -1,11 +1,16 @@
 /**
- * Campaigns, as people create, change and watch them (contract §11). Writes through `CampaignStore`.
+ * Campaigns, as people and programs create, change and watch them (contract §11). Writes through `CampaignStore`.
  */
 import { Clock, Context, Effect, Layer, Option, Stream } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { Forbidden, NotFound } from "../Errors.ts"
 import * as Id from "../Id.ts"
+import * as KeyBinding from "../keys/KeyBinding.ts"
 import * as Lookup from "../Lookup.ts"
+import * as Policy from "../messages/Policy.ts"
+import { Provider } from "../messages/Provider.ts"
+import * as PhoneNumber from "../numbers/PhoneNumber.ts"
+import { PhoneNumberStore } from "../numbers/PhoneNumberStore.ts"
 import type { Page, PageRequest } from "../Page.ts"
 import type { StoreError } from "../StoreError.ts"
 import * as Campaign from "./Campaign.ts"
@@ -33,8 +38,12 @@ const placed = <E>(rows: Effect.Effect<ReadonlyArray<CheckedRow>, E>, replaced: 
 /** What a new campaign needs. Fields that are omitted have the defaults of contract §11. */
 export type NewCampaign = Pick<Campaign.Plan, "name" | "template"> & Partial<Campaign.Plan>
 
-export class Campaigns extends Context.Service<Campaigns, {
-  readonly create: (workspaceId: Id.WorkspaceId, plan: NewCampaign) => Effect.Effect<Campaign.Campaign, StoreError>
+/** What people and programs do with campaigns. */
+export interface Operations {
+  readonly create: (
+    workspaceId: Id.WorkspaceId,
+    plan: NewCampaign
+  ) => Effect.Effect<Campaign.Campaign, Forbidden | StoreError>
   /** Newest first. */
   readonly list: (
     workspaceId: Id.WorkspaceId,
@@ -43,12 +52,13 @@ export class Campaigns extends Context.Service<Campaigns, {
   readonly get: (
     workspaceId: Id.WorkspaceId,
     id: string
-  ) => Effect.Effect<Campaign.Campaign, NotFound | StoreError>
-  /** Changes a campaign (`Campaign.change`). Safe to repeat. */
+  ) => Effect.Effect<Campaign.Campaign, NotFound | Forbidden | StoreError>
+  /** Changes a campaign (`Campaign.change`), only while it names the sender `onlyFrom` if that is given. Safe to repeat. */
   readonly change: (
     workspaceId: Id.WorkspaceId,
     id: string,
-    change: Campaign.Change
+    change: Campaign.Change,
+    onlyFrom?: Campaign.Campaign["from"]
   ) => Effect.Effect<Campaign.Campaign, NotFound | Forbidden | StoreError>
   /**
    * Adds rows to a campaign that is not started, or replaces all rows that it has. Memory use does not depend on their
@@ -72,18 +82,97 @@ export class Campaigns extends Context.Service<Campaigns, {
     id: string,
     filter: RowFilter,
     page: PageRequest
-  ) => Effect.Effect<Page<CheckedRow>, NotFound | StoreError>
+  ) => Effect.Effect<Page<CheckedRow>, NotFound | Forbidden | StoreError>
   /** All of the campaign's rows in the order of their upload, in pieces. Memory use does not depend on their number. */
   readonly allRows: (
     workspaceId: Id.WorkspaceId,
     id: string,
     filter: RowFilter
-  ) => Effect.Effect<Stream.Stream<ReadonlyArray<CheckedRow>, StoreError>, NotFound | StoreError>
-}>()("@wac/core/campaigns/Campaigns") {
+  ) => Effect.Effect<
+    Stream.Stream<ReadonlyArray<CheckedRow>, StoreError>,
+    NotFound | Forbidden | StoreError
+  >
+}
+
+/** How often a list that leaves campaigns out reads on for one page. */
+const furtherReads = 20
+
+/** Operations on the campaigns of some numbers alone. */
+const bound = (
+  operations: Operations,
+  sendersOf: (
+    workspaceId: Id.WorkspaceId
+  ) => Effect.Effect<(from: Campaign.Campaign["from"]) => Id.PhoneNumberId | undefined, StoreError>,
+  ids: ReadonlyArray<Id.PhoneNumberId>
+): Operations => {
+  const judge = Effect.fnUntraced(
+    function*(workspaceId: Id.WorkspaceId, from: Campaign.Campaign["from"], param?: string) {
+      const senderOf = yield* sendersOf(workspaceId)
+      const refusal = Policy.bindingRefusal(ids, senderOf(from), param)
+      if (refusal !== undefined) return yield* refusal
+    }
+  )
+
+  const get: Operations["get"] = (workspaceId, id) =>
+    Effect.tap(operations.get(workspaceId, id), ({ from }) => judge(workspaceId, from))
+
+  return {
+    get,
+    create: (workspaceId, plan) =>
+      Effect.andThen(judge(workspaceId, plan.from ?? null, "from"), operations.create(workspaceId, plan)),
+    list: Effect.fnUntraced(function*(workspaceId, { after, limit }) {
+      const senderOf = yield* sendersOf(workspaceId)
+      const items: Array<Campaign.Campaign> = []
+      let next = after
+      for (let reads = 0; reads < furtherReads; reads++) {
+        const page = yield* operations.list(workspaceId, { limit: limit - items.length, after: next })
+        items.push(...page.items.filter(({ from }) => KeyBinding.maySend(ids, senderOf(from))))
+        next = page.next
+        if (next === null || items.length === limit) break
+      }
+      return { items, next }
+    }),
+    change: Effect.fnUntraced(function*(workspaceId, id, change) {
+      const { from } = yield* get(workspaceId, id)
+      if (change._tag === "Edit" && change.plan.from !== undefined) yield* judge(workspaceId, change.plan.from, "from")
+      return yield* operations.change(workspaceId, id, change, from)
+    }),
+    // an upload takes its time, in which the campaign may become one of another number
+    upload: (workspaceId, id, rows, end) =>
+      Effect.andThen(
+        get(workspaceId, id),
+        operations.upload(
+          workspaceId,
+          id,
+          Stream.concat(rows, Stream.drain(Stream.fromEffect(get(workspaceId, id)))),
+          end
+        )
+      ),
+    remove: (workspaceId, id) => Effect.andThen(get(workspaceId, id), operations.remove(workspaceId, id)),
+    rows: (workspaceId, id, filter, page) =>
+      Effect.andThen(get(workspaceId, id), operations.rows(workspaceId, id, filter, page)),
+    allRows: (workspaceId, id, filter) =>
+      Effect.andThen(get(workspaceId, id), operations.allRows(workspaceId, id, filter))
+  }
+}
+
+export class Campaigns extends Context.Service<
+  Campaigns,
+  Operations & {
+    /**
+     * The operations of an API key that is bound to these numbers; `null` if it is not bound. Of a bound key, each fails
+     * with `sender_not_available` for a campaign of another number, and the list leaves such campaigns out. A campaign
+     * without `from` is one of the workspace's default number.
+     */
+    readonly boundTo: (phoneNumberIds: KeyBinding.KeyBinding["phoneNumberIds"]) => Operations
+  }
+>()("@wac/core/campaigns/Campaigns") {
   static readonly layer = Layer.effect(
     Campaigns,
     Effect.gen(function*() {
       const store = yield* CampaignStore
+      const numbers = yield* PhoneNumberStore
+      const provider = yield* Provider
       const random = yield* SecureRandom.SecureRandom
 
       const find = <A, E>(text: string, get: (id: Id.CampaignId) => Effect.Effect<Option.Option<A>, E>) =>
@@ -91,7 +180,7 @@ export class Campaigns extends Context.Service<Campaigns, {
 
       const get = (workspaceId: Id.WorkspaceId, text: string) => find(text, (id) => store.get(workspaceId, id))
 
-      return Campaigns.of({
+      const operations: Operations = {
         create: Effect.fn("Campaigns.create")(function*(workspaceId, plan) {
           const id = yield* Id.generate(random, "cmp")
           const campaign = Campaign.make({ id, workspaceId, createdAt: yield* Clock.currentTimeMillis }, plan)
@@ -100,9 +189,10 @@ export class Campaigns extends Context.Service<Campaigns, {
         }),
         list: store.list,
         get,
-        change: Effect.fn("Campaigns.change")(function*(workspaceId, text, change) {
+        change: Effect.fn("Campaigns.change")(function*(workspaceId, text, change, onlyFrom) {
           const now = yield* Clock.currentTimeMillis
-          const changed = yield* find(text, (id) => store.change({ workspaceId, id, now, change }))
+          const only = onlyFrom === undefined ? {} : { onlyFrom }
+          const changed = yield* find(text, (id) => store.change({ workspaceId, id, now, change, ...only }))
           return yield* Effect.fromResult(changed)
         }),
         upload: (workspaceId, text, rows, end) =>
@@ -175,6 +265,15 @@ export class Campaigns extends Context.Service<Campaigns, {
             }
           )
         })
+      }
+      const sendersOf = (workspaceId: Id.WorkspaceId) =>
+        Effect.map(
+          numbers.list(workspaceId),
+          (all) => (from: Campaign.Campaign["from"]) => PhoneNumber.senderOf(all, provider.name, from ?? undefined)?.id
+        )
+      return Campaigns.of({
+        ...operations,
+        boundTo: (ids) => ids === null ? operations : bound(operations, sendersOf, ids)
       })
     })
   )

@@ -40,10 +40,16 @@ const tooLate = new ServerError({
   message: "the message missed its slot; the campaign will try it again"
 })
 
-const keyedOf = ({ campaignId, content, workspaceId }: Message): KeyedRequest => ({
+/** A message that waits in a campaign's queue, and its key. */
+export interface QueuedMessage {
+  readonly message: Message
+  readonly key: IdempotencyKey
+}
+
+const keyedOf = ({ key, message: { campaignId, workspaceId } }: QueuedMessage): KeyedRequest => ({
   workspaceId,
   route: Recipient.routeOf(campaignId!),
-  key: CustomerNames.keyOf(content.to) as IdempotencyKey,
+  key,
   fingerprint: Recipient.fingerprint
 })
 
@@ -53,7 +59,7 @@ export class QueuedMessages extends Context.Service<QueuedMessages, {
    * send with an idempotency key, it is never sent twice. `isTooLate` is asked once the message is claimed: if so, the
    * provider is not called, and the message can be tried again.
    */
-  readonly send: (message: Message, isTooLate: Effect.Effect<boolean>) => Effect.Effect<QueuedEnd>
+  readonly send: (queued: QueuedMessage, isTooLate: Effect.Effect<boolean>) => Effect.Effect<QueuedEnd>
 }>()("@wac/core/campaigns/QueuedMessages") {
   static readonly layer = Layer.effect(
     QueuedMessages,
@@ -70,12 +76,14 @@ export class QueuedMessages extends Context.Service<QueuedMessages, {
           (found) => Option.isSome(found) && found.value.status === "sending" ? { _tag: "Busy" } : { _tag: "Ended" }
         )
 
-      const attempt = Effect.fnUntraced(function*(message: Message, isTooLate: Effect.Effect<boolean>) {
+      const attempt = Effect.fnUntraced(function*(queued: QueuedMessage, isTooLate: Effect.Effect<boolean>) {
+        const { message } = queued
         const { apiKeyId, campaignId, content } = message
-        const { accepted, hold } = yield* sending.accept(keyedOf(message), {
+        const { accepted, hold } = yield* sending.accept(keyedOf(queued), {
           apiKeyId,
           campaignId,
-          message: content
+          // a version before may have queued it to a number with its national prefix
+          message: { ...content, to: CustomerNames.sendable(content.to) }
         })
         switch (accepted._tag) {
           case "Claimed": {
@@ -115,9 +123,9 @@ export class QueuedMessages extends Context.Service<QueuedMessages, {
         }
       })
 
-      const send = (message: Message, isTooLate: Effect.Effect<boolean>): Effect.Effect<QueuedEnd> =>
+      const send = (queued: QueuedMessage, isTooLate: Effect.Effect<boolean>): Effect.Effect<QueuedEnd> =>
         Effect.map(
-          sending.run(attempt(message, isTooLate)),
+          sending.run(attempt(queued, isTooLate)),
           // the next try finds out what this one did
           (ended) => Option.isSome(ended) && Exit.isSuccess(ended.value) ? ended.value.value : { _tag: "Busy" }
         )

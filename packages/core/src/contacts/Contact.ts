@@ -68,6 +68,17 @@ export const keysOf = (
   return [key, ...[...(userId === null ? [] : [userId]), ...aliases].filter((name) => name !== key)]
 }
 
+/**
+ * Every key under which a campaign may have a message to the customer of a send: {@link keysOf}, and the number with a
+ * national prefix, which versions before kept in keys.
+ */
+export const campaignKeysOf = (
+  to: string,
+  contact: Pick<Contact, "customer" | "key"> | undefined
+): ReadonlyArray<string> => [
+  ...new Set([...keysOf(to, contact), ...CustomerNames.formsOf(CustomerNames.keyOf(to))])
+]
+
 /** Finds the contact of a phone number by one of its customer's names: a key of a number, or a user id. */
 export type Find = (name: string) => Contact | undefined
 

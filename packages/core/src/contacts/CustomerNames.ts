@@ -92,6 +92,9 @@ export const keyOf = (name: string): string => {
 const variantsOf = (key: string): ReadonlyArray<string> =>
   others.flatMap(([kept, other]) => kept.test(key) ? [key.replace(kept, other)] : [])
 
+/** A name without the national prefix that versions before kept in a number. */
+export const sendable = (name: string): string => isNumber(name) ? canonicalOf(name) : name
+
 /** Every written form of the line with this key, the key first: those of the tables, and those with a national prefix. */
 export const formsOf = (key: string): ReadonlyArray<string> => {
   if (!isNumber(key)) return [key]

@@ -4,6 +4,7 @@
 import { Context, type Effect, type Option } from "effect"
 import type { EventId, MessageId, WorkspaceId } from "../Id.ts"
 import type { Page, PageRequest } from "../Page.ts"
+import type { Forgotten } from "../Retention.ts"
 import type { StoreError } from "../StoreError.ts"
 import type { Instant } from "../Time.ts"
 import type { Event, EventType } from "./Event.ts"
@@ -38,7 +39,7 @@ export class EventStore extends Context.Service<EventStore, {
   ) => Effect.Effect<Page<Event>, StoreError>
   /**
    * Deletes a bounded number of events that were recorded before a time, with their deliveries and attempts. A
-   * workspace's events stay from the oldest one on that is still to be delivered. Returns whether more may be left.
+   * workspace's events stay from the oldest one on that is still to be delivered.
    */
-  readonly forget: (before: Instant) => Effect.Effect<boolean, StoreError>
+  readonly forget: (before: Instant) => Effect.Effect<Forgotten, StoreError>
 }>()("@wac/core/events/EventStore") {}

@@ -97,8 +97,10 @@ export const layer = Layer.effectDiscard(
     const polling = yield* Polling
     const keptFor = Retention.keptFor(yield* Retention.CurrentRetention, "inbound")
 
+    yield* Metrics.retentionRemoved("inbound", 0)
     yield* Clock.currentTimeMillis.pipe(
       Effect.flatMap((now) => store.sweep(now, sweepBatch)),
+      Effect.tap((swept) => Metrics.retentionRemoved("inbound", swept)),
       Effect.repeat({ while: (swept) => swept > 0 }),
       Effect.catchCause((cause) => Effect.logWarning("a sweep over inbound posts failed; the next one follows", cause)),
       Effect.delay(sweepEvery),

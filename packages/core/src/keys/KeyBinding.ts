@@ -101,9 +101,9 @@ export const isFrom = (networks: KeyBinding["allowedCidrs"], client: string | un
   return address !== undefined && networks.some((network) => contains(Result.getOrThrow(parsed(network)), address))
 }
 
-/** Whether a key may send from a number. */
-export const maySend = (phoneNumberIds: KeyBinding["phoneNumberIds"], id: PhoneNumberId): boolean =>
-  phoneNumberIds === null || phoneNumberIds.includes(id)
+/** Whether a key may send from a number; from one that does not exist (`undefined`), a bound key may not. */
+export const maySend = (phoneNumberIds: KeyBinding["phoneNumberIds"], id: PhoneNumberId | undefined): boolean =>
+  phoneNumberIds === null || (id !== undefined && phoneNumberIds.includes(id))
 
 /** Whether a key is bound to anything. */
 export const isBound = ({ allowedCidrs, phoneNumberIds }: KeyBinding): boolean =>

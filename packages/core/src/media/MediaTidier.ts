@@ -3,6 +3,7 @@
  * files soon after they arrive. Any number of processes may run it.
  */
 import { Clock, Duration, Effect, Layer } from "effect"
+import * as Metrics from "../Metrics.ts"
 import { Polling } from "../Polling.ts"
 import * as Media from "./Media.ts"
 import { MediaBytes } from "./MediaBytes.ts"
@@ -33,7 +34,9 @@ export const tidy = Effect.gen(function*() {
   const bytes = yield* MediaBytes
   const now = yield* Clock.currentTimeMillis
   const due = yield* store.due(now, size)
-  for (const file of due) yield* store.remove({ ...file, now, only: "due" })
+  for (const file of due) {
+    if (yield* store.remove({ ...file, now, only: "due" })) yield* Metrics.retentionRemoved("media", 1)
+  }
   const removed = yield* store.removed(size)
   for (const file of removed) {
     while (yield* bytes.remove(file)) yield* Effect.sleep(pause)
@@ -66,6 +69,7 @@ export const fetchDue = Effect.gen(function*() {
 export const layer = Layer.effectDiscard(
   Effect.gen(function*() {
     const { rest } = yield* Polling
+    yield* Metrics.retentionRemoved("media", 0)
     yield* Effect.repeat(tidy, { while: (isMore) => isMore }).pipe(
       Effect.catchCause((cause) => Effect.logWarning("deleting files failed; the next round follows", cause)),
       Effect.andThen(Effect.sleep(tidyEvery)),

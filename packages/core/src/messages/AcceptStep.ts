@@ -92,7 +92,10 @@ export interface Found {
   readonly bound: Bound | undefined
   /** Whether the workspace knows a customer by `to`; only has to be right if `to` is not valid by itself. */
   readonly isKnownName: boolean
-  /** The campaign's messages to the same customer under their other keys; always empty without a campaign. */
+  /**
+   * The campaign's messages to the same customer under their other keys (`Contact.campaignKeysOf`); always empty without
+   * a campaign.
+   */
   readonly twins: ReadonlyArray<Message>
   /** How many messages the workspace has sent in a month. */
   readonly quotaUsed: (month: string) => number
@@ -302,7 +305,9 @@ class Batch {
     const pair = this.pair(sender.id, customer, found.pairs, now)
     // a try that sent nothing is repeated without being counted again
     const isNew = again === undefined || again.quotaMonth === null
-    if (command.campaignId !== null && this.isWrittenTo(request, keys, found.twins)) {
+    if (
+      command.campaignId !== null && this.isWrittenTo(request, Contact.campaignKeysOf(content.to, contact), found.twins)
+    ) {
       return { _tag: "Duplicate", readings: ofRequest.readings }
     }
     const cap = template !== undefined && isMarketing(template) && isNew ? limits.frequencyCap ?? null : null

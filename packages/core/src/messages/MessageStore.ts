@@ -11,6 +11,7 @@ import type { Limits } from "../limits/Limits.ts"
 import type { Reading } from "../limits/RateLimit.ts"
 import type { PhoneNumber } from "../numbers/PhoneNumber.ts"
 import type { Page, PageRequest } from "../Page.ts"
+import type { Forgotten } from "../Retention.ts"
 import * as StorageTime from "../StorageTime.ts"
 import type { StoreError } from "../StoreError.ts"
 import type { Template } from "../templates/Template.ts"
@@ -61,7 +62,10 @@ export interface AcceptSend {
   readonly provider: string
 }
 
-/** The message that *accept* claims: a new one, or the message of the previous try. Pure. */
+/**
+ * The message that *accept* claims: a new one, or the message of the previous try, with the content of this one: the
+ * same, but that a version before may have kept another name of the customer. Pure.
+ */
 export const claimedMessage = (
   { apiKeyId, message, messageId, now, request }: AcceptSend,
   sender: PhoneNumber,
@@ -80,7 +84,7 @@ export const claimedMessage = (
       status: "sending",
       createdAt: now
     })
-    : { ...before, apiKeyId, status: "sending", statusAt: now }
+    : { ...before, apiKeyId, content: message, status: "sending", statusAt: now }
 
 /** A claimed send. The caller owns it until `leaseUntil`. */
 export interface ClaimedSend {
@@ -316,13 +320,12 @@ export class MessageStore extends Context.Service<MessageStore, {
   /**
    * Deletes a bounded number of messages that have ended (`Message.isOver`), whose ids were created before a time, and
    * whose keys are deleted or belong to a campaign that has ended; likewise the messages of customers, and the uploaded
-   * rows of campaigns that have ended. Returns whether more may be left.
+   * rows of campaigns that have ended.
    */
-  readonly forget: (before: Instant) => Effect.Effect<boolean, StoreError>
+  readonly forget: (before: Instant) => Effect.Effect<Forgotten, StoreError>
   /**
    * Deletes what a bounded number of messages said (`Message.withoutBody`) that have ended and whose ids were created
-   * before a time. It passes each message once: one that ends only later keeps its body until it is deleted. Returns
-   * whether more may be left.
+   * before a time. It passes each message once: one that ends only later keeps its body until it is deleted.
    */
-  readonly forgetBodies: (before: Instant) => Effect.Effect<boolean, StoreError>
+  readonly forgetBodies: (before: Instant) => Effect.Effect<Forgotten, StoreError>
 }>()("@wac/core/messages/MessageStore") {}

@@ -53,10 +53,10 @@ export const refusal = (given: Circumstances): Forbidden | InvalidBody | ServerE
     addresseeRefusal(given.message.to, given.template) ??
     optOutRefusal(given) ?? windowRefusal(given) ?? quotaRefusal(given) ?? messagingLimitRefusal(given)
 
-/** The refusal of a key that may not send from a number; undefined if it may. */
+/** The refusal of a key that may not send from a number (`KeyBinding.maySend`); undefined if it may. */
 export const bindingRefusal = (
   boundTo: KeyBinding.KeyBinding["phoneNumberIds"],
-  id: PhoneNumberId,
+  id: PhoneNumberId | undefined,
   param?: string
 ): Forbidden | undefined =>
   KeyBinding.maySend(boundTo, id) ? undefined : new Forbidden({

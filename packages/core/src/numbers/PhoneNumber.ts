@@ -261,6 +261,18 @@ export const withDefaults = (numbers: ReadonlyArray<PhoneNumber>): ReadonlyArray
   )
 }
 
+/** The number that `from` names, by id or in E.164; without it, the default number at the provider. */
+export const senderOf = (
+  numbers: ReadonlyArray<PhoneNumber>,
+  provider: string,
+  from: string | undefined
+): PhoneNumber | undefined =>
+  numbers.find((number) =>
+    from === undefined
+      ? number.isDefault && number.provider === provider
+      : number.id === from || number.phoneNumber === from
+  )
+
 /**
  * The numbers that a provider report is about: one number; all numbers of an account; or, if it also gives a phone
  * number, that number of the account.

@@ -92,7 +92,7 @@ export class Notices extends Context.Service<Notices, {
       })
 
       const toOwners = Effect.fnUntraced(function*(
-        { email: by, workspaceId }: Actor,
+        { email: by, workspaceId }: Pick<Person, "email"> & Pick<Actor, "workspaceId">,
         about: Mail.WorkspaceChange & { readonly at: Instant; readonly address: string | undefined }
       ) {
         const found = yield* workspaces.get(workspaceId)
@@ -106,13 +106,14 @@ export class Notices extends Context.Service<Notices, {
       return Notices.of({
         ofChange: Effect.fnUntraced(function*(actors, { address, ...change }) {
           const matter = matterOf(change)
-          const [actor] = actors
+          const people = actors.filter((actor) => "userId" in actor)
+          const [actor] = people
           if (matter === undefined || actor === undefined) return
           const at = yield* Clock.currentTimeMillis
           // an account is the same in each of its workspaces
           yield* matter._tag === "Password"
             ? run(send("account", Mail.passwordNotice({ to: actor.email, at, address })))
-            : run(Effect.forEach(actors, (each) => toOwners(each, { ...matter, at, address }), { discard: true }))
+            : run(Effect.forEach(people, (each) => toOwners(each, { ...matter, at, address }), { discard: true }))
         }),
         ofDevice: Effect.fnUntraced(function*({ email: to }, address) {
           const at = yield* Clock.currentTimeMillis

@@ -3,6 +3,7 @@
  * *open*.
  */
 import { Context, type Effect, type Option } from "effect"
+import type { Forgotten } from "../Retention.ts"
 import type { StoreError } from "../StoreError.ts"
 import type { Instant } from "../Time.ts"
 import type { Portal } from "./Portal.ts"
@@ -18,8 +19,8 @@ export class PortalStore extends Context.Service<PortalStore, {
   readonly open: (command: Open) => Effect.Effect<Option.Option<Portal>, StoreError>
   /** Finds an unexpired session. A link is not a session. */
   readonly find: (sessionHash: string, now: Instant) => Effect.Effect<Option.Option<Portal>, StoreError>
-  /** Deletes a bounded number of links and sessions that ended before a time. Returns whether more may be left. */
-  readonly forget: (before: Instant) => Effect.Effect<boolean, StoreError>
+  /** Deletes a bounded number of links and sessions that ended before a time. */
+  readonly forget: (before: Instant) => Effect.Effect<Forgotten, StoreError>
   /** Ends a session. An unknown one is ignored. */
   readonly end: (sessionHash: string) => Effect.Effect<void, StoreError>
 }>()("@wac/core/people/PortalStore") {}

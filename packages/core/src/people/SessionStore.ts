@@ -3,6 +3,7 @@
  */
 import { Context, type Effect, type Option } from "effect"
 import type { SessionId, UserId, WorkspaceId } from "../Id.ts"
+import type { Forgotten } from "../Retention.ts"
 import type { StoreError } from "../StoreError.ts"
 import type { Instant } from "../Time.ts"
 import type { Ends, Roles } from "./Session.ts"
@@ -55,8 +56,8 @@ export class SessionStore extends Context.Service<SessionStore, {
   readonly endAll: (userId: UserId, keep?: string | undefined) => Effect.Effect<number, StoreError>
   /** Moves a session to another workspace. */
   readonly move: (tokenHash: string, workspaceId: WorkspaceId) => Effect.Effect<void, StoreError>
-  /** Deletes a bounded number of sessions whose `absoluteUntil` was before a time. Returns whether more may be left. */
-  readonly forget: (before: Instant) => Effect.Effect<boolean, StoreError>
+  /** Deletes a bounded number of sessions whose `absoluteUntil` was before a time. */
+  readonly forget: (before: Instant) => Effect.Effect<Forgotten, StoreError>
   /** Ends a session. An unknown one is ignored. */
   readonly remove: (tokenHash: string) => Effect.Effect<void, StoreError>
 }>()("@wac/core/people/SessionStore") {}

@@ -4,6 +4,7 @@
 import { Context, type Effect } from "effect"
 import type { WorkspaceId } from "../Id.ts"
 import type { Page, PageRequest } from "../Page.ts"
+import type { Forgotten } from "../Retention.ts"
 import type { StoreError } from "../StoreError.ts"
 import type { Instant } from "../Time.ts"
 import type { ApiRequest, Tally } from "./ApiRequest.ts"
@@ -30,8 +31,7 @@ export class RequestStore extends Context.Service<RequestStore, {
   /** Requests since the start of the hour of `since`, summed by key and outcome. */
   readonly tallies: (workspaceId: WorkspaceId, since: Instant) => Effect.Effect<ReadonlyArray<Tally>, StoreError>
   /**
-   * Deletes a bounded number of requests whose ids were created before a time, and of counts of earlier hours. Returns
-   * whether more may be left.
+   * Deletes a bounded number of requests whose ids were created before a time, and of counts of earlier hours.
    */
-  readonly forget: (before: Instant) => Effect.Effect<boolean, StoreError>
+  readonly forget: (before: Instant) => Effect.Effect<Forgotten, StoreError>
 }>()("@wac/core/requests/RequestStore") {}

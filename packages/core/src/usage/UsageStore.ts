@@ -3,6 +3,7 @@
  */
 import { Context, type Effect } from "effect"
 import type { WorkspaceId } from "../Id.ts"
+import type { Forgotten } from "../Retention.ts"
 import type { StoreError } from "../StoreError.ts"
 import type { Instant } from "../Time.ts"
 import type { Count } from "./Activity.ts"
@@ -22,6 +23,6 @@ export class UsageStore extends Context.Service<UsageStore, {
   ) => Effect.Effect<ReadonlyArray<{ readonly month: string; readonly used: number }>, StoreError>
   /** A workspace's counts of messages by price for the hours from `since` on, each count once. */
   readonly priced: (workspaceId: WorkspaceId, since: Instant) => Effect.Effect<ReadonlyArray<Priced.Count>, StoreError>
-  /** Deletes a bounded number of counts of hours before a time. Returns whether more may be left. */
-  readonly forget: (before: Instant) => Effect.Effect<boolean, StoreError>
+  /** Deletes a bounded number of counts of hours before a time. */
+  readonly forget: (before: Instant) => Effect.Effect<Forgotten, StoreError>
 }>()("@wac/core/usage/UsageStore") {}

@@ -6,6 +6,7 @@ import { Context, Duration, type Effect, type Option } from "effect"
 import type { Event, EventType } from "../events/Event.ts"
 import type { DeliveryId, MessageId, WorkspaceId } from "../Id.ts"
 import type { Page, PageRequest } from "../Page.ts"
+import type { Forgotten } from "../Retention.ts"
 import type { StoreError } from "../StoreError.ts"
 import type { Instant } from "../Time.ts"
 import * as Delivery from "./Delivery.ts"
@@ -208,7 +209,7 @@ export class DeliveryStore extends Context.Service<DeliveryStore, {
   >
   /**
    * Deletes a bounded number of attempts that began before a time, of deliveries recorded before it. The deliveries
-   * stay. Returns whether more may be left.
+   * stay.
    */
-  readonly forgetAttempts: (before: Instant) => Effect.Effect<boolean, StoreError>
+  readonly forgetAttempts: (before: Instant) => Effect.Effect<Forgotten, StoreError>
 }>()("@wac/core/webhooks/DeliveryStore") {}

@@ -9,7 +9,7 @@ import { counts, poolOf } from "../../src/limits/MessagingLimit.ts"
 import { monthOf } from "../../src/limits/Quota.ts"
 import { accept, type Bound, type Found, type Loaded, type Need, type OfNumber } from "../../src/messages/AcceptStep.ts"
 import type { IdempotencyKey } from "../../src/messages/Idempotency.ts"
-import type { OutboundMessage } from "../../src/messages/Message.ts"
+import type { Message, OutboundMessage } from "../../src/messages/Message.ts"
 import type { Accepted, AcceptSend } from "../../src/messages/MessageStore.ts"
 import type { PhoneNumber } from "../../src/numbers/PhoneNumber.ts"
 import type { Workspace } from "../../src/workspaces/Workspace.ts"
@@ -33,6 +33,8 @@ class World {
   /** Numbers whose count includes lapsed customers, and how many. */
   readonly lapsed = new Map<string, number>()
   readonly needed: Array<Need> = []
+  /** The messages of a campaign to the customer under their other keys. */
+  readonly twins: Array<Message> = []
 
   add(workspace: Partial<Workspace> = {}, number: Partial<PhoneNumber> = {}): this {
     const own = {
@@ -117,7 +119,7 @@ class World {
         })
       ),
       isKnownName: false,
-      twins: [],
+      twins: this.twins,
       bound: this.bounds.get(nameOf(command)),
       quotaUsed: (month) => this.quotas.get(`${workspaceId} ${month}`) ?? 0
     }
@@ -195,6 +197,40 @@ describe("accepting sends", () => {
     )
     assert.strictEqual(world.bounds.get(nameOf(send(one)))?.message.id, id("msg"))
     assert.deepStrictEqual([...world.quotas.values()], [1])
+  })
+
+  describe("of a campaign that a version before began", () => {
+    const ana = "+447911123451"
+    /** Messages to one customer, which are queued under these keys, each with the number under which it was. */
+    const queued = (world: World, keys: ReadonlyArray<string>) =>
+      keys.map((key, i): AcceptSend => {
+        const content = { ...templated([]), to: ana }
+        const command = { ...send({ n: i + 1, key, message: content }), apiKeyId: null, campaignId: id("cmp") }
+        world.bounds.set(nameOf(command), {
+          binding: binding({ messageId: command.messageId, fingerprint: command.request.fingerprint }),
+          message: message({ id: command.messageId, status: "queued", content: { ...content, to: key } }),
+          quotaMonth: null,
+          isBusy: false
+        })
+        return command
+      })
+
+    it.each([["+4407911123451", ana], [ana, "+4407911123451"]])(
+      "a customer with messages under %s and %s gets one, to the number without the national prefix",
+      (...keys) => {
+        const world = new World().add()
+        const answers = world.accept(queued(world, keys))
+        assert.deepStrictEqual(saidOf(answers), ["Claimed", "Duplicate"])
+        assert(answers[0]?._tag === "Claimed")
+        assert.strictEqual(answers[0].message.content.to, ana)
+      }
+    )
+
+    it("a message that was sent under the number with its national prefix counts", () => {
+      const world = new World().add()
+      world.twins.push(message({ status: "sent", content: { ...templated([]), to: "+4407911123451" } }))
+      assert.deepStrictEqual(saidOf(world.accept(queued(world, [ana]))), ["Duplicate"])
+    })
   })
 
   it("each limit counts what earlier sends in the batch have spent", () => {

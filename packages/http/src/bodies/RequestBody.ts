@@ -72,8 +72,11 @@ const wrongType = (contentType: string | undefined): string | undefined => {
 const unsupported = (header: string, message: string) =>
   new Errors.InvalidBody({ reason: "unsupported_media_type", param: header, message })
 
+/** What decides about the body of an endpoint's requests. */
+type Endpoint = Pick<HttpApiEndpoint.Top, "annotations" | "method" | "payload">
+
 /** Whether requests to this endpoint carry a body. */
-const takesBody = (endpoint: HttpApiEndpoint.Top): boolean => endpoint.payload.size > 0 && endpoint.method !== "GET"
+const takesBody = (endpoint: Endpoint): boolean => endpoint.payload.size > 0 && endpoint.method !== "GET"
 
 /** The media type of a `Content-Type`, without its parameters; empty if it is none. */
 export const essenceOf = (contentType: string | undefined): string => {
@@ -89,15 +92,24 @@ const isCompressed = ({ headers }: HttpServerRequest.HttpServerRequest): boolean
 
 const compressed = unsupported("Content-Encoding", "the body must not be compressed: omit Content-Encoding")
 
+/** The refusal of a body that is no file of the endpoint's types, by its headers. */
+export const fileRefusal = (
+  types: ReadonlyArray<string>,
+  request: HttpServerRequest.HttpServerRequest
+): Errors.InvalidBody | undefined =>
+  !types.includes(essenceOf(request.headers["content-type"]))
+    ? unsupported("Content-Type", `the body must be a file: Content-Type: ${types.join(" or ")}`)
+    : isCompressed(request)
+    ? compressed
+    : undefined
+
 /** Leaves a file to its handler, if it has one of the endpoint's types. */
 const file = (
   types: ReadonlyArray<string>,
   request: HttpServerRequest.HttpServerRequest
 ): ReturnType<Reader> => {
-  if (!types.includes(essenceOf(request.headers["content-type"]))) {
-    return Effect.fail(unsupported("Content-Type", `the body must be a file: Content-Type: ${types.join(" or ")}`))
-  }
-  return isCompressed(request) ? Effect.fail(compressed) : Effect.succeed({ bytes: new Uint8Array(), request })
+  const refusal = fileRefusal(types, request)
+  return refusal === undefined ? Effect.succeed({ bytes: new Uint8Array(), request }) : Effect.fail(refusal)
 }
 
 /** A body after it was read. */
@@ -110,7 +122,7 @@ interface Read {
 
 /** Reads bodies until its scope closes. */
 export type Reader = (
-  endpoint: HttpApiEndpoint.Top,
+  endpoint: Endpoint,
   request: HttpServerRequest.HttpServerRequest
 ) => Effect.Effect<Read, Errors.InvalidBody | Errors.ServerError>
 
@@ -124,7 +136,7 @@ export const reader: Effect.Effect<Reader, never, Scope.Scope> = Effect.map(
 )
 
 const read = (
-  endpoint: HttpApiEndpoint.Top,
+  endpoint: Endpoint,
   request: HttpServerRequest.HttpServerRequest,
   deadline: BodyBytes.Deadline
 ): ReturnType<Reader> => {

@@ -1,5 +1,5 @@
 /**
- * `/internal/campaigns`.
+ * `/v1/campaigns` and `/internal/campaigns`.
  */
 import { Api, Caller, type CampaignsApi } from "@wac/api"
 import {
@@ -9,11 +9,13 @@ import {
   CampaignTally,
   CheckedRow,
   Comparison,
+  type Id,
+  type Page,
   StoreError,
   Time
 } from "@wac/core"
-import { type DateTime, DateTime as DateTimes, Effect, Stream, Struct } from "effect"
-import { HttpServerResponse } from "effect/http"
+import { type DateTime, DateTime as DateTimes, Effect, Layer, Stream, Struct } from "effect"
+import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import * as PacedBody from "../bodies/PacedBody.ts"
 import type { FileType } from "../bodies/RecordFile.ts"
@@ -84,6 +86,10 @@ const csvOf = <E>(id: string, pieces: Stream.Stream<ReadonlyArray<CheckedRow.Che
     { contentType: "text/csv; charset=utf-8", headers: { "content-disposition": `attachment; filename="${id}.csv"` } }
   )
 
+type ById = { readonly params: { readonly id: string } }
+
+type PageQuery = Parameters<typeof Paging.request>[0]
+
 type Times = { readonly startAt?: DateTime.Utc | null; readonly notAfter?: DateTime.Utc | null }
 
 /** The plan of a body, with its times as instants. */
@@ -93,63 +99,124 @@ export const planOf = <Body extends Times>({ notAfter, startAt, ...plan }: Body)
   ...(notAfter === undefined ? {} : { notAfter: notAfter && DateTimes.toEpochMillis(notAfter) })
 })
 
-export const layer = HandlerGroup.layer(
-  Effect.gen(function*() {
-    const campaigns = yield* Campaigns.Campaigns
+/** A caller's workspace, and what the caller may do with campaigns. */
+interface Held {
+  readonly workspaceId: Id.WorkspaceId
+  readonly campaigns: Campaigns.Operations
+}
 
-    const change = (change: Campaign.Change) =>
-      Effect.fnUntraced(function*({ params }: { readonly params: { readonly id: string } }) {
-        const { workspaceId } = yield* Caller.CurrentSession
-        return shown(yield* campaigns.change(workspaceId, params.id, change))
-      }, StoreError.orUnavailable)
+/** The handlers of one door: for its callers, with its form of pages. */
+const handlersFor = <R, List, RowList>(
+  held: Effect.Effect<Held, never, R>,
+  pages: {
+    readonly list: (page: Page.Page<Campaign.Campaign>) => List
+    readonly rows: (page: Page.Page<CheckedRow.CheckedRow>) => RowList
+  }
+) => {
+  const change = (change: Campaign.Change) =>
+    Effect.fnUntraced(function*({ params }: ById) {
+      const { campaigns, workspaceId } = yield* held
+      return shown(yield* campaigns.change(workspaceId, params.id, change))
+    }, StoreError.orUnavailable)
 
-    return HttpApiBuilder.group(Api, "campaigns", (handlers) =>
-      handlers.handleAll({
-        create: Effect.fnUntraced(function*({ payload }) {
-          const { workspaceId } = yield* Caller.CurrentSession
-          const campaign = yield* campaigns.create(workspaceId, planOf(payload))
-          const exchange = yield* Exchange
-          exchange.changed = { target: campaign.id }
-          return shown(campaign)
-        }, StoreError.orUnavailable),
-        list: Effect.fnUntraced(function*({ query }) {
-          const { workspaceId } = yield* Caller.CurrentSession
-          return Paging.internalList(yield* campaigns.list(workspaceId, yield* Paging.request(query)), shown)
-        }, StoreError.orUnavailable),
-        get: Effect.fnUntraced(function*({ params }) {
-          const { workspaceId } = yield* Caller.CurrentSession
-          return shown(yield* campaigns.get(workspaceId, params.id))
-        }, StoreError.orUnavailable),
-        edit: Effect.fnUntraced(function*({ params, payload }) {
-          const { workspaceId } = yield* Caller.CurrentSession
-          return shown(yield* campaigns.change(workspaceId, params.id, { _tag: "Edit", plan: planOf(payload) }))
-        }, StoreError.orUnavailable),
-        remove: Effect.fnUntraced(function*({ params }) {
-          const { workspaceId } = yield* Caller.CurrentSession
-          yield* campaigns.remove(workspaceId, params.id)
-        }, StoreError.orUnavailable),
-        upload: Effect.fnUntraced(function*({ params, query, request }) {
-          const { workspaceId } = yield* Caller.CurrentSession
-          const type = RequestBody.essenceOf(request.headers["content-type"]) as FileType
-          const { replace = false, ...reading } = query
-          const rows = RecipientFile.rows(PacedBody.read(request), type, reading)
-          const end = replace ? "replace" : "add"
-          return shown(yield* PacedBody.inTime(campaigns.upload(workspaceId, params.id, rows, end)))
-        }, StoreError.orUnavailable),
-        check: change({ _tag: "Check" }),
-        start: change({ _tag: "Start" }),
-        pause: change({ _tag: "Pause" }),
-        resume: change({ _tag: "Resume" }),
-        cancel: change({ _tag: "Cancel" }),
-        recipients: Effect.fnUntraced(function*({ params, query, request }) {
-          const { workspaceId } = yield* Caller.CurrentSession
-          const filter = Struct.pick(query, ["outcome", "reason"])
-          if (request.headers["accept"]?.toLowerCase().includes("text/csv") === true) {
-            return csvOf(params.id, yield* campaigns.allRows(workspaceId, params.id, filter))
+  return {
+    create: Effect.fnUntraced(function*({ payload }: { readonly payload: typeof CampaignsApi.CreateCampaign.Type }) {
+      const { campaigns, workspaceId } = yield* held
+      const campaign = yield* campaigns.create(workspaceId, planOf(payload))
+      const exchange = yield* Exchange
+      exchange.changed = { target: campaign.id }
+      return shown(campaign)
+    }, StoreError.orUnavailable),
+    list: Effect.fnUntraced(function*({ query }: { readonly query: PageQuery }) {
+      const { campaigns, workspaceId } = yield* held
+      return pages.list(yield* campaigns.list(workspaceId, yield* Paging.request(query)))
+    }, StoreError.orUnavailable),
+    get: Effect.fnUntraced(function*({ params }: ById) {
+      const { campaigns, workspaceId } = yield* held
+      return shown(yield* campaigns.get(workspaceId, params.id))
+    }, StoreError.orUnavailable),
+    edit: Effect.fnUntraced(
+      function*({ params, payload }: ById & { readonly payload: typeof CampaignsApi.EditCampaign.Type }) {
+        const { campaigns, workspaceId } = yield* held
+        return shown(yield* campaigns.change(workspaceId, params.id, { _tag: "Edit", plan: planOf(payload) }))
+      },
+      StoreError.orUnavailable
+    ),
+    remove: Effect.fnUntraced(function*({ params }: ById) {
+      const { campaigns, workspaceId } = yield* held
+      yield* campaigns.remove(workspaceId, params.id)
+    }, StoreError.orUnavailable),
+    upload: Effect.fnUntraced(
+      function*({ params, query }: ById & { readonly query: RecipientFile.Reading & { readonly replace?: boolean } }) {
+        const { campaigns, workspaceId } = yield* held
+        const request = yield* HttpServerRequest.HttpServerRequest
+        const { confirm } = yield* Exchange
+        const type = RequestBody.essenceOf(request.headers["content-type"]) as FileType
+        const { replace = false, ...reading } = query
+        const rows = Stream.concat(
+          RecipientFile.rows(PacedBody.read(request), type, reading),
+          Stream.drain(Stream.fromEffect(confirm))
+        )
+        const end = replace ? "replace" : "add"
+        return shown(yield* PacedBody.inTime(campaigns.upload(workspaceId, params.id, rows, end)))
+      },
+      StoreError.orUnavailable
+    ),
+    check: change({ _tag: "Check" }),
+    start: change({ _tag: "Start" }),
+    pause: change({ _tag: "Pause" }),
+    resume: change({ _tag: "Resume" }),
+    cancel: change({ _tag: "Cancel" }),
+    recipients: Effect.fnUntraced(
+      function*(
+        { params, query, request }: ById & {
+          readonly query: PageQuery & CheckedRow.RowFilter
+          readonly request: HttpServerRequest.HttpServerRequest
+        }
+      ) {
+        const { campaigns, workspaceId } = yield* held
+        const filter = Struct.pick(query, ["outcome", "reason"])
+        if (request.headers["accept"]?.toLowerCase().includes("text/csv") === true) {
+          return csvOf(params.id, yield* campaigns.allRows(workspaceId, params.id, filter))
+        }
+        return pages.rows(yield* campaigns.rows(workspaceId, params.id, filter, yield* Paging.request(query)))
+      },
+      StoreError.orUnavailable
+    )
+  }
+}
+
+const programs = HandlerGroup.layer(
+  Effect.map(
+    Campaigns.Campaigns,
+    (campaigns) =>
+      HttpApiBuilder.group(Api, "campaigns", (handlers) =>
+        handlers.handleAll(handlersFor(
+          Effect.map(Caller.Caller, ({ key, workspace }) => ({
+            workspaceId: workspace.id,
+            campaigns: campaigns.boundTo(key.phoneNumberIds)
+          })),
+          {
+            list: (page) => Paging.list(page, shown),
+            rows: (page) => Paging.list(page, shownRow)
           }
-          const page = yield* Paging.request(query)
-          return Paging.internalList(yield* campaigns.rows(workspaceId, params.id, filter, page), shownRow)
-        }, StoreError.orUnavailable)
-      }))
-  })
+        )))
+  )
 )
+
+const people = HandlerGroup.layer(
+  Effect.map(
+    Campaigns.Campaigns,
+    (campaigns) =>
+      HttpApiBuilder.group(Api, "campaignsDashboard", (handlers) =>
+        handlers.handleAll(handlersFor(
+          Effect.map(Caller.CurrentSession, ({ workspaceId }) => ({ workspaceId, campaigns })),
+          {
+            list: (page) => Paging.internalList(page, shown),
+            rows: (page) => Paging.internalList(page, shownRow)
+          }
+        )))
+  )
+)
+
+export const layer = Layer.merge(programs, people)

@@ -2,21 +2,29 @@
  * Authentication of the public API: key, limits of the body, signature, scope, rate limit, Idempotency-Key, in the
  * order of contract §3.
  */
-import { Access, Caller, Traits } from "@wac/api"
-import { ApiKeys, ApiScope, Errors, Limits, RateLimit, RateLimitStore, Signature, StoreError } from "@wac/core"
+import { Access, Audited, Caller, Traits } from "@wac/api"
+import { ApiKeys, ApiScope, Errors, Signature, StoreError } from "@wac/core"
 import { Clock, Context, Effect, Layer, Option } from "effect"
-import { HttpServerRequest } from "effect/http"
+import { Digest } from "effect/crypto"
+import { HttpServerRequest, type HttpServerResponse } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
+import * as AuditTrail from "../audit/AuditTrail.ts"
 import * as RequestBody from "../bodies/RequestBody.ts"
 import * as KnownCallers from "../connections/KnownCallers.ts"
 import { Exchange } from "../Exchange.ts"
+import * as WorkspaceLimit from "../limits/WorkspaceLimit.ts"
 import * as UploadBody from "../media/UploadBody.ts"
 import * as IdempotencyHeader from "../messages/IdempotencyHeader.ts"
 import { MountPath } from "../MountPath.ts"
+import * as KeptAnswers from "../requests/KeptAnswers.ts"
 
 /** The token of `Authorization: Bearer …`; a header in any other form counts as an invalid key. */
-const tokenOf = (authorization: string | undefined): string | undefined =>
+export const tokenOf = (authorization: string | undefined): string | undefined =>
   authorization === undefined ? undefined : /^Bearer +([^\s]+)$/i.exec(authorization)?.[1] ?? ""
+
+/** Whether what a key changes at an endpoint is recorded; what most of them do all day is not. */
+const isAudited = (endpoint: HttpApiEndpoint.Top): boolean =>
+  (Context.getOrUndefined(endpoint.annotations, Audited.Audited) ?? null) !== null
 
 const signatureOf = ({ headers }: HttpServerRequest.HttpServerRequest): string | undefined =>
   headers["x-service-signature"]
@@ -25,9 +33,22 @@ export const layer = Layer.effect(
   Caller.ApiKeyAuthentication,
   Effect.gen(function*() {
     const keys = yield* ApiKeys.ApiKeys
-    const limits = yield* Limits.CurrentLimits
-    const limiter = yield* RateLimitStore.RateLimitStore
+    const spend = yield* WorkspaceLimit.spender
     const readBody = yield* RequestBody.reader
+    const audit = yield* AuditTrail.make
+    const around = yield* KeptAnswers.make
+    const digest = yield* Digest.Digest
+
+    const kept = <E, R>(
+      endpoint: HttpApiEndpoint.Top,
+      { key, workspace }: ApiKeys.Principal,
+      request: HttpServerRequest.HttpServerRequest,
+      handled: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
+    ) =>
+      Effect.flatMap(
+        KeptAnswers.programOf(digest, key),
+        (caller) => around(endpoint, { workspaceId: workspace.id, caller }, request, handled)
+      )
 
     const checkSignature = Effect.fnUntraced(function*(
       request: HttpServerRequest.HttpServerRequest,
@@ -50,13 +71,17 @@ export const layer = Layer.effect(
 
     /** A streamed body, whose signature is checked once it has passed; a missing one is refused at once. */
     const passing = Effect.fnUntraced(function*(
+      endpoint: HttpApiEndpoint.Top,
       request: HttpServerRequest.HttpServerRequest,
       principal: ApiKeys.Principal,
       isSigned: boolean
     ) {
-      const refusal = UploadBody.refusal(request)
+      const isForm = Traits.has(endpoint, Traits.Uploads)
+      const types = Context.get(endpoint.annotations, Traits.TakesFile)
+      const refusal = isForm ? UploadBody.refusal(request) : RequestBody.fileRefusal(types, request)
       if (refusal !== undefined) return yield* refusal
-      if (!isSigned) return UploadBody.passing(request, () => {})
+      const through = isForm ? UploadBody.passing : UploadBody.passingFile
+      if (!isSigned) return through(request, () => {})
       if (signatureOf(request) === undefined) yield* checkSignature(request, principal, new Uint8Array())
       const signed = {
         method: request.method,
@@ -72,17 +97,7 @@ export const layer = Layer.effect(
         const refusal = signature.end()
         return refusal === undefined ? Effect.void : Effect.fail(refusal)
       })
-      return UploadBody.passing(request, signature.take)
-    })
-
-    const spend = Effect.fnUntraced(function*({ workspace }: ApiKeys.Principal) {
-      const readings = yield* limiter.spend(
-        [{ key: Limits.workspaceBucket(workspace.id), policy: Limits.workspace(limits, workspace.tier) }],
-        yield* Clock.currentTimeMillis
-      )
-      yield* RateLimit.observe(readings)
-      const refusal = RateLimit.refusal(readings)
-      if (refusal !== undefined) return yield* refusal
+      return through(request, signature.take)
     })
 
     const authenticate = Effect.fnUntraced(function*(endpoint: HttpApiEndpoint.Top) {
@@ -94,8 +109,8 @@ export const layer = Layer.effect(
       KnownCallers.note(request)
       const isSigned = Traits.takesSignature(endpoint) &&
         (principal.key.requireSignature || signatureOf(request) !== undefined)
-      const read = Traits.has(endpoint, Traits.Uploads)
-        ? { request: yield* passing(request, principal, isSigned) }
+      const read = Context.get(endpoint.annotations, Traits.TakesFile).length > 0
+        ? { request: yield* passing(endpoint, request, principal, isSigned) }
         : yield* readBody(endpoint, request)
       if (isSigned && "bytes" in read) yield* checkSignature(request, principal, read.bytes)
       const access = Context.getOrUndefined(endpoint.annotations, Access.Access)
@@ -107,6 +122,9 @@ export const layer = Layer.effect(
       const keyless = IdempotencyHeader.refusal(endpoint, request.headers)
       if (keyless !== undefined) return yield* keyless
       if ("bytes" in read) yield* RequestBody.onlyOnce(read.bytes)
+      const { key, workspace } = principal
+      const exchange = yield* Exchange
+      exchange.actors = [{ apiKeyId: key.id, name: key.name, workspaceId: workspace.id }]
       return { principal, request: read.request }
     })
 
@@ -115,11 +133,16 @@ export const layer = Layer.effect(
         Effect.flatMap(
           StoreError.orUnavailable(authenticate(endpoint)),
           ({ principal, request }) =>
-            Effect.updateContext(httpEffect, (context: Context.Context<never>) =>
-              context.pipe(
-                Context.add(Caller.Caller, principal),
-                Context.add(HttpServerRequest.HttpServerRequest, request)
-              ))
+            Effect.updateContext(
+              Traits.useOfKey(endpoint) === "kept" || isAudited(endpoint)
+                ? kept(endpoint, principal, request, Effect.tap(httpEffect, (response) => audit(endpoint, response)))
+                : httpEffect,
+              (context: Context.Context<never>) =>
+                context.pipe(
+                  Context.add(Caller.Caller, principal),
+                  Context.add(HttpServerRequest.HttpServerRequest, request)
+                )
+            )
         )
     })
   })

@@ -54,6 +54,21 @@ export const passing = (
   })
 }
 
+/** The request with a body that is one file, and seen by `take` as it passes. */
+export const passingFile = (
+  request: HttpServerRequest.HttpServerRequest,
+  take: (bytes: Uint8Array) => void
+): HttpServerRequest.HttpServerRequest =>
+  Object.create(request, {
+    stream: {
+      get: () =>
+        Stream.map(request.stream, (piece) => {
+          take(piece)
+          return piece
+        })
+    }
+  })
+
 const invalid = (reason: Errors.InvalidBody["reason"], message: string) =>
   new Errors.InvalidBody({ reason, param: "file", message })
 

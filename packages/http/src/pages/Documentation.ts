@@ -1,12 +1,14 @@
 /**
- * `/openapi.json`, and the page at `/docs` that shows it: prepared once per process. The page and its two assets come
+ * `/openapi.json`, what is made from it (`/postman.json`, `/schemas/events.json`), and the page at `/docs` that shows it:
+ * prepared once per process. The page and its two assets come
  * from this service, and its policy lets browsers load nothing from other sites.
  */
-import { Api, OpenApiDocument } from "@wac/api"
+import { Api, ErrorAddress, EventSchemas, OpenApiDocument, PostmanCollection } from "@wac/api"
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServerRequest } from "effect/http"
 import { HttpApi, HttpApiSwagger, OpenApi } from "effect/http-api"
 import { MountPath } from "../MountPath.ts"
+import { PublicUrl } from "../PublicUrl.ts"
 import * as StaticFile from "./StaticFile.ts"
 
 const pagePath = "/docs"
@@ -15,7 +17,14 @@ const stylePath = "/docs/reference.css"
 const documentPath = "/openapi.json"
 
 /** Every address of the documentation except the page of errors. */
-export const paths = [pagePath, scriptPath, stylePath, documentPath] as const
+export const paths = [
+  pagePath,
+  scriptPath,
+  stylePath,
+  documentPath,
+  PostmanCollection.path,
+  EventSchemas.path
+] as const
 
 /** Clients see a new version of the service within five minutes; until then, revalidation is a 304. */
 const briefly = { "cache-control": "public, max-age=300" }
@@ -45,29 +54,19 @@ const once = <A>(make: () => A): () => A => {
   return () => (made ??= { value: make() }).value
 }
 
-const document = once(() => OpenApi.fromApi(Api))
+/** The OpenAPI document of the routes at the root of a server. */
+export const document = once(() => OpenApi.fromApi(Api))
+
+const asJson = (value: unknown): StaticFile.StaticFile =>
+  StaticFile.make({ text: JSON.stringify(value), contentType: "application/json", headers: briefly })
 
 /** The document for routes that are mounted at a path, with server-relative addresses below it. */
-const documentAt = (mount: string): StaticFile.StaticFile =>
-  StaticFile.make({
-    text: JSON.stringify(OpenApiDocument.mountedAt(document(), mount)),
-    contentType: "application/json",
-    headers: briefly
-  })
+const mountedDocument = StaticFile.byPlace((mount) => asJson(OpenApiDocument.mountedAt(document(), mount)))
 
-/** A host mounts the routes at one path, or a few. If part of the path varies, the oldest entries are removed. */
-const maxMounts = 16
+/** The collection and the schemas for the service's own address: clients keep them as files. */
+const collectionBelow = StaticFile.byPlace((base) => asJson(PostmanCollection.of(document(), base)))
 
-const documents = new Map<string, StaticFile.StaticFile>()
-
-const mountedDocument = (mount: string): StaticFile.StaticFile => {
-  const before = documents.get(mount)
-  if (before !== undefined) return before
-  const made = documentAt(mount)
-  documents.set(mount, made)
-  if (documents.size > maxMounts) documents.delete(documents.keys().next().value!)
-  return made
-}
+const schemasBelow = StaticFile.byPlace((base) => asJson(EventSchemas.of(document(), base)))
 
 const escaped = (text: string): string =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll("\"", "&quot;")
@@ -98,7 +97,8 @@ const page = once(() => {
 <body>
 <div id="reference">
 <h1>${escaped(info.title)}: API reference</h1>
-<p>The whole of it is in <a href="openapi.json">openapi.json</a>; <a href="docs/errors">every error</a> has a page.</p>
+<p>The whole of it is in <a href="openapi.json">openapi.json</a>, and for Postman in
+<a href="postman.json">postman.json</a>; <a href="schemas/events.json">schemas/events.json</a> has the events as JSON Schema; <a href="docs/errors">every error</a> has a page.</p>
 <ul>
 ${operations.join("\n")}
 </ul>
@@ -169,9 +169,18 @@ const serve = (path: `/${string}`, file: Effect.Effect<StaticFile.StaticFile>) =
       Effect.flatMap(file, ({ respond }) => respond(request)))
   )
 
+const ofService = (publicUrl: URL) => {
+  const base = Effect.map(MountPath, (mount) => ErrorAddress.baseOf(publicUrl, mount))
+  return Layer.merge(
+    serve(PostmanCollection.path, Effect.map(base, collectionBelow)),
+    serve(EventSchemas.path, Effect.map(base, schemasBelow))
+  )
+}
+
 export const layer = Layer.mergeAll(
   serve(pagePath, Effect.sync(page)),
   serve(scriptPath, Effect.map(Effect.promise(assets), ({ script }) => script)),
   serve(stylePath, Effect.map(Effect.promise(assets), ({ style }) => style)),
-  serve(documentPath, Effect.map(MountPath, mountedDocument))
+  serve(documentPath, Effect.map(MountPath, mountedDocument)),
+  Layer.unwrap(Effect.map(PublicUrl, ofService))
 )

@@ -9,6 +9,7 @@ import { version } from "../Version.ts"
 import * as Dashboard from "./Dashboard.ts"
 import * as Documentation from "./Documentation.ts"
 import * as ErrorsPage from "./ErrorsPage.ts"
+import * as Guides from "./Guides.ts"
 import * as Page from "./Page.ts"
 import * as SecurityContact from "./SecurityContact.ts"
 import * as StatusPage from "./StatusPage.ts"
@@ -17,7 +18,14 @@ import * as StatusPage from "./StatusPage.ts"
 const iconPaths = ["/favicon.ico", "/favicon.svg"] as const
 
 /** Every page except those of the dashboard, for `Routes`. */
-export const paths = ["/", ErrorAddress.path, StatusPage.path, ...Documentation.paths, ...iconPaths] as const
+export const paths = [
+  "/",
+  ErrorAddress.path,
+  StatusPage.path,
+  Guides.listPath,
+  ...Documentation.paths,
+  ...iconPaths
+] as const
 
 const running = `wac${version === undefined ? "" : ` ${version}`}`
 
@@ -28,7 +36,7 @@ const home = Page.document(
 <p>This is ${running}: it sends WhatsApp messages for a workspace, issues API keys, and reports what happened through
 signed webhooks. The service is running.</p>
 <ul>
-<li><a href="docs">API documentation</a> (<a href="openapi.json">OpenAPI</a>)</li>
+<li><a href="docs">API documentation</a> (<a href="openapi.json">OpenAPI</a>, <a href="llms.txt">llms.txt</a>)</li>
 <li><a href="docs/errors">Every error</a>, and what to do about it</li>
 <li><a href="status">Status</a>, for people</li>
 <li><a href="readyz">Readiness</a>, for load balancers; <a href="healthz">health</a>, for whatever restarts it</li>
@@ -66,6 +74,7 @@ export const layer = Layer.mergeAll(
   ),
   HttpRouter.add("GET", ErrorAddress.path, Page.response(Page.document("Errors", ErrorsPage.body, { root: "../" }))),
   Documentation.layer,
+  Guides.layer,
   SecurityContact.layer,
   StatusPage.layer
 )

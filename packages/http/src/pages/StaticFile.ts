@@ -84,3 +84,19 @@ export const make = (file: {
     })
   }
 }
+
+/** A host mounts the routes at one path, or a few. If part of the path varies, the oldest entries are removed. */
+const maxPlaces = 16
+
+/** The file of each place, made at its first use. */
+export const byPlace = (make: (place: string) => StaticFile): (place: string) => StaticFile => {
+  const files = new Map<string, StaticFile>()
+  return (place) => {
+    const before = files.get(place)
+    if (before !== undefined) return before
+    const made = make(place)
+    files.set(place, made)
+    if (files.size > maxPlaces) files.delete(files.keys().next().value!)
+    return made
+  }
+}

@@ -60,36 +60,43 @@ const schemeOf = ({ protocol, source }: HttpServerRequest.HttpServerRequest): Cl
   return "url" in source && typeof source.url === "string" && source.url.startsWith("https:") ? "https" : "http"
 }
 
+const claimsOf = (request: HttpServerRequest.HttpServerRequest): Claims => ({
+  site: request.headers["sec-fetch-site"],
+  origin: request.headers["origin"],
+  scheme: schemeOf(request),
+  host: request.headers["host"]
+})
+
 export class CrossSite extends Context.Service<CrossSite, {
   /** Refuses an unsafe `/internal` request that does not prove that it comes from our own pages. */
   readonly check: (
     endpoint: HttpApiEndpoint.Top
   ) => Effect.Effect<void, Errors.Forbidden, HttpServerRequest.HttpServerRequest>
+  /** Refuses a request with an `Origin` that is not ours. Programs send none. */
+  readonly checkOrigin: (request: HttpServerRequest.HttpServerRequest) => Effect.Effect<void, Errors.Forbidden>
 }>()("@wac/http/people/CrossSite") {
   static readonly layer = Layer.effect(
     CrossSite,
     Effect.gen(function*() {
       const own = { origin: (yield* PublicUrl).origin, isGiven: yield* IsGiven }
+      const foreign = (param: "Origin" | "Sec-Fetch-Site", advice: string) =>
+        new Errors.Forbidden({
+          reason: "cross_site",
+          param,
+          message: "the request does not come from this service's own pages" +
+            (own.isGiven ? ` at ${own.origin}` : "") + advice
+        })
       return CrossSite.of({
         check: Effect.fnUntraced(function*(endpoint) {
           if (safe.has(endpoint.method)) return
-          const request = yield* HttpServerRequest.HttpServerRequest
-          const { headers } = request
-          const param = refused({
-            site: headers["sec-fetch-site"],
-            origin: headers["origin"],
-            scheme: schemeOf(request),
-            host: headers["host"]
-          }, own)
+          const param = refused(claimsOf(yield* HttpServerRequest.HttpServerRequest), own)
           if (param === undefined) return
-          return yield* new Errors.Forbidden({
-            reason: "cross_site",
-            param,
-            message: "the request does not come from this service's own pages" +
-              (own.isGiven ? ` at ${own.origin}` : "") +
-              "; outside a browser, send Sec-Fetch-Site: same-origin"
-          })
-        })
+          return yield* foreign(param, "; outside a browser, send Sec-Fetch-Site: same-origin")
+        }),
+        checkOrigin: (request) =>
+          refused(claimsOf(request), own) === "Origin"
+            ? Effect.fail(foreign("Origin", "; outside a browser, omit Origin"))
+            : Effect.void
       })
     })
   )

@@ -90,7 +90,12 @@ export const layer = Layer.effect(
             // within what is kept: there a caller who hangs up stops neither the work nor its record
             const recorded = Effect.tap(httpEffect, (response) => audit(endpoint, response))
             return Effect.updateContext(
-              around(endpoint, session, request, recorded),
+              around(
+                endpoint,
+                { workspaceId: session.workspaceId, caller: KeptAnswers.callerOf(session) },
+                request,
+                recorded
+              ),
               (context: Context.Context<never>) =>
                 context.pipe(
                   Context.add(Caller.CurrentSession, session),

@@ -1,9 +1,9 @@
 /**
- * Answers to requests of sessions, kept under their Idempotency-Keys (contract §14): the request that owns a key does
+ * Answers to requests, kept under their Idempotency-Keys (contract §14): the request that owns a key does
  * its work once, equal ones get its answer.
  */
 import { Traits } from "@wac/api"
-import { Errors, Idempotency, KeptAnswer, KeptAnswerStore, type Session, StoreError } from "@wac/core"
+import { type ApiKey, Errors, Idempotency, KeptAnswer, KeptAnswerStore, type Session, StoreError } from "@wac/core"
 import { Cause, Clock, Context, Duration, Effect, Fiber } from "effect"
 import { Digest } from "effect/crypto"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -35,6 +35,17 @@ const jsonOf = (bytes: Uint8Array | undefined): unknown => {
 /** The person of a session, as the caller to whom an Idempotency-Key belongs. */
 export const callerOf = ({ email, userId }: Pick<Session.Session, "email" | "userId">): string => `${userId} ${email}`
 
+/**
+ * API keys, as the caller to whom an Idempotency-Key belongs: the same for all keys with the same numbers, so that
+ * changing a key does not break a retry, and no key gets an answer about the numbers of another.
+ */
+export const programOf = Effect.fnUntraced(function*(
+  digest: Digest.Digest["Service"],
+  { phoneNumberIds }: Pick<ApiKey.ApiKey, "phoneNumberIds">
+) {
+  return phoneNumberIds === null ? "keys" : `keys ${yield* Idempotency.fingerprint(digest, phoneNumberIds)}`
+})
+
 const pathOf = (url: string): string => url.split("?", 1)[0]!
 
 const answerOf = (
@@ -51,10 +62,10 @@ const responseOf = ({ body, status }: KeptAnswer.Answer): HttpServerResponse.Htt
     ? HttpServerResponse.empty({ status })
     : HttpServerResponse.text(body, { status, contentType: "application/json" })
 
-/** Surrounds the handling of a session's request to an endpoint. */
+/** Surrounds the handling of a caller's request to an endpoint. */
 type Around = <E, R>(
   endpoint: HttpApiEndpoint.Top,
-  session: Session.Session,
+  caller: Pick<KeptAnswer.Place, "workspaceId" | "caller">,
   request: HttpServerRequest.HttpServerRequest,
   handled: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
 ) => Effect.Effect<
@@ -91,14 +102,13 @@ export const make = Effect.gen(function*() {
       Effect.catch((error) => Effect.logWarning("an answer could not be kept under its Idempotency-Key", error))
     )
 
-  const around: Around = (endpoint, session, request, handled) => {
+  const around: Around = (endpoint, caller, request, handled) => {
     const header = request.headers["idempotency-key"]
     if (header === undefined || Traits.useOfKey(endpoint) !== "kept") return handled
     return Effect.gen(function*() {
       const exchange = yield* Exchange
       const place: KeptAnswer.Place = {
-        workspaceId: session.workspaceId,
-        caller: callerOf(session),
+        ...caller,
         route: `${request.method} ${pathOf(request.url)}`,
         key: yield* Effect.fromResult(Idempotency.parseKey(header))
       }

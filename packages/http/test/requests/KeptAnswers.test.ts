@@ -1,19 +1,14 @@
 import { assert, it } from "@effect/vitest"
 import { Api } from "@wac/api"
-import { Errors, Id, type KeptAnswer, KeptAnswerStore, type Session } from "@wac/core"
+import { Errors, Id, type KeptAnswer, KeptAnswerStore } from "@wac/core"
 import { Deferred, Effect, Exit, Scope } from "effect"
 import { Digest } from "effect/crypto"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import * as KeptAnswers from "../../src/requests/KeptAnswers.ts"
 
-const session: Session.Session = {
-  userId: Id.UserId.make("usr_01ARZ3NDEKTSV4RRFFQ69G5FAV"),
-  email: "ana@shop.example",
+const person = {
   workspaceId: Id.WorkspaceId.make("ws_01ARZ3NDEKTSV4RRFFQ69G5FAV"),
-  workspaceName: "Shop",
-  id: null,
-  role: "owner",
-  roles: null
+  caller: "usr_01ARZ3NDEKTSV4RRFFQ69G5FAV ana@shop.example"
 }
 
 const request = HttpServerRequest.fromWeb(
@@ -35,10 +30,10 @@ const recordedOf = Effect.fnUntraced(
       Scope.provide(server)
     )
     const begun = yield* Deferred.make<void>()
-    const endpoint = Api.groups.campaigns.endpoints.create
+    const endpoint = Api.groups.campaignsDashboard.endpoints.create
     const work = handled(Deferred.complete(begun, Effect.void))
     yield* Effect.exit(Effect.raceFirst(
-      around(endpoint, session, request, work),
+      around(endpoint, person, request, work),
       Effect.andThen(Deferred.await(begun), Scope.close(server, Exit.void))
     ))
     return recorded

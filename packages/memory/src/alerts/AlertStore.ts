@@ -25,10 +25,9 @@ export const layer = Layer.effect(
       configure: (workspaceId, settings) => Effect.sync(() => memory.alertSettings.set(workspaceId, settings)),
       forget: (before) =>
         Effect.sync(() => {
-          for (const alert of memory.alerts.values()) {
-            if (alert.closedAt !== null && alert.closedAt < before) memory.alerts.delete(alert)
-          }
-          return false
+          const old = [...memory.alerts.values()].filter(({ closedAt }) => closedAt !== null && closedAt < before)
+          for (const alert of old) memory.alerts.delete(alert)
+          return { removed: old.length, isMore: false }
         })
     }))
 )

@@ -1,7 +1,7 @@
 /**
  * `AuditStore` in memory: each method is one synchronous step over `State`.
  */
-import { AuditStore, Id } from "@wac/core"
+import { AuditEntry, AuditStore, Id } from "@wac/core"
 import { Effect, Layer } from "effect"
 import { State } from "../State.ts"
 
@@ -16,17 +16,19 @@ export const layer = Layer.effect(
       list: (workspaceId, { target, userId }, page) =>
         Effect.sync(() =>
           memory.audit.page(workspaceId, page, (entry) =>
-            (userId === undefined || entry.by?.userId === userId) && (target === undefined || entry.target === target))
+            (userId === undefined || (entry.by !== null && AuditEntry.namesOf(entry.by).id === userId)) &&
+            (target === undefined || entry.target === target))
         ),
       forget: (before) =>
         Effect.sync(() => {
           const lowest = Id.lowestAt("aud", before)
-          for (const entry of memory.audit.values()) {
-            if (entry.id < lowest) {
-              memory.audit.delete(entry)
-            }
+          const old = [...memory.audit.values()].filter(({ id }) =>
+            id < lowest
+          )
+          for (const entry of old) {
+            memory.audit.delete(entry)
           }
-          return false
+          return { removed: old.length, isMore: false }
         })
     }))
 )

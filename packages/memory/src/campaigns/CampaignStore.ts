@@ -92,7 +92,7 @@ const queue = (
     quotaMonth: null,
     lastTry: { statusAtBefore: null, counted: null }
   })
-  kept.queue.set(message.id, { dueAt: message.createdAt, tries: 0, timeZone })
+  kept.queue.set(message.id, { key: request.key, dueAt: message.createdAt, tries: 0, timeZone })
 }
 
 /** Recipients of the queue that are due, the longest waiting first. */
@@ -106,7 +106,7 @@ const due = (
     .filter(([, { dueAt }]) => dueAt <= now)
     .sort(([a, { dueAt }], [b, other]) => dueAt - other.dueAt || (a < b ? -1 : 1))
     .slice(0, limit)
-    .map(([id, { timeZone, tries }]) => ({ send: sendOf(memory, id)!, tries, timeZone }))
+    .map(([id, { key, timeZone, tries }]) => ({ send: sendOf(memory, id)!, key, tries, timeZone }))
 
 const loaded = (memory: Memory, kept: KeptCampaign, command: CampaignWorkStep.Work): CampaignWorkStep.LoadedWork => {
   const { campaign } = kept.job

@@ -1,7 +1,7 @@
 /**
  * `EventStore` in memory: each method is one synchronous step over `State`.
  */
-import { type Event, EventStore, type Id, Page, type Time } from "@wac/core"
+import { type Event, EventStore, type Id, Page, type Retention, type Time } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { type Memory, State } from "../State.ts"
 
@@ -60,12 +60,14 @@ const get = (memory: Memory, workspaceId: Id.WorkspaceId, id: Id.EventId): Optio
 }
 
 /** A workspace's events stay from the oldest one on that is still to be delivered. */
-const forget = (memory: Memory, before: Time.Instant): boolean => {
+const forget = (memory: Memory, before: Time.Instant): Retention.Forgotten => {
+  let removed = 0
   for (const [workspaceId, log] of memory.events) {
     const open = memory.outboxes.get(workspaceId)?.open ?? []
     const until = Math.min(before, ...[...open].map(({ event }) => event.createdAt))
     const kept = log.filter((event) => event.createdAt >= until)
     if (kept.length === log.length) continue
+    removed += log.length - kept.length
     for (const consignment of memory.deliveries.all(workspaceId)) {
       if (consignment.event.createdAt < until) memory.deliveries.delete(consignment)
     }
@@ -73,7 +75,7 @@ const forget = (memory: Memory, before: Time.Instant): boolean => {
     kept.forEach(({ id }, position) => memory.eventPosition.set(id, position))
     memory.events.set(workspaceId, kept)
   }
-  return false
+  return { removed, isMore: false }
 }
 
 export const layer = Layer.effect(

@@ -12,7 +12,7 @@ import {
   type Message,
   type MessageStore,
   MessagingLimit,
-  type PhoneNumber,
+  PhoneNumber,
   type Template,
   type Time,
   type Workspace
@@ -66,7 +66,7 @@ const found = (memory: Memory, command: MessageStore.AcceptSend): AcceptStep.Fou
         quotaMonth: send.quotaMonth,
         isBusy: false
       },
-    twins: command.campaignId === null ? [] : twinsOf(memory, request, keys),
+    twins: command.campaignId === null ? [] : twinsOf(memory, request, Contact.campaignKeysOf(content.to, contact)),
     quotaUsed: (month) => memory.quotaUsed.get(quotaCounter(request.workspaceId, month)) ?? 0
   }
 }
@@ -189,12 +189,7 @@ export const senderOf = (
   workspaceId: Workspace.Workspace["id"],
   provider: string,
   from: string | undefined
-): PhoneNumber.PhoneNumber | undefined =>
-  memory.phoneNumbers.all(workspaceId).find((number) =>
-    from === undefined
-      ? number.isDefault && number.provider === provider
-      : number.id === from || number.phoneNumber === from
-  )
+): PhoneNumber.PhoneNumber | undefined => PhoneNumber.senderOf(memory.phoneNumbers.all(workspaceId), provider, from)
 
 /** The template that a message names, in the sender's account. */
 export const templateOf = (

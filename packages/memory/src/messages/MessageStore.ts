@@ -12,12 +12,13 @@ import {
   type Page,
   ReceivedMessage,
   type Referred,
+  type Retention,
   type Sends,
   SendStep,
   type Step,
   type Time
 } from "@wac/core"
-import { Effect, Layer, Option } from "effect"
+import { Effect, Equal, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { inboundName, type Memory, State } from "../State.ts"
 import { abandon, accept } from "./Acceptance.ts"
@@ -80,7 +81,8 @@ const readMarkOf = (memory: Memory, key: MessageStore.ReadMarkKey, now: Time.Ins
   return mark === undefined || Idempotency.isExpired(mark, now) ? undefined : mark.fingerprint
 }
 
-const forgetMessages = (memory: Memory, before: Time.Instant): boolean => {
+const forgetMessages = (memory: Memory, before: Time.Instant): Retention.Forgotten => {
+  let removed = 0
   const hasEnded = (id: Id.CampaignId | null) => {
     const campaign = id === null ? undefined : memory.campaigns.get(id)?.job.campaign
     return campaign === undefined || Campaign.hasEnded(campaign)
@@ -92,30 +94,39 @@ const forgetMessages = (memory: Memory, before: Time.Instant): boolean => {
     if (send !== undefined && (message.campaignId === null || !hasEnded(message.campaignId))) continue
     if (send !== undefined) forget(memory, send)
     remove(memory, message)
+    removed++
     const { providerMessageId: name } = message
     if (name !== null && memory.messageByProviderId.get(name) === message.id) memory.messageByProviderId.delete(name)
   }
   for (const entry of memory.conversations.values()) {
-    if (entry.received !== undefined && entry.id < lowest) memory.conversations.delete(entry)
+    if (entry.received === undefined || entry.id >= lowest) continue
+    memory.conversations.delete(entry)
+    removed++
   }
   for (const { id, job, rows } of memory.campaigns.values()) {
     if (id < Id.lowestAt("cmp", before) && Campaign.hasEnded(job.campaign)) rows.clear()
   }
-  return false
+  return { removed, isMore: false }
 }
 
-const forgetBodies = (memory: Memory, before: Time.Instant): boolean => {
+const forgetBodies = (memory: Memory, before: Time.Instant): Retention.Forgotten => {
+  let removed = 0
   const lowest = Id.lowestAt("msg", before)
   for (const message of memory.messages.values()) {
-    if (message.id < lowest && Message.isOver(message)) {
-      memory.messages.set({ ...message, content: Message.withoutBody(message.content) })
-    }
+    if (message.id >= lowest || !Message.isOver(message)) continue
+    const content = Message.withoutBody(message.content)
+    if (Equal.equals(content, message.content)) continue
+    memory.messages.set({ ...message, content })
+    removed++
   }
   for (const entry of memory.conversations.values()) {
     if (entry.received === undefined || entry.id >= lowest) continue
-    memory.conversations.set({ ...entry, received: ReceivedMessage.withoutBody(entry.received) })
+    const received = ReceivedMessage.withoutBody(entry.received)
+    if (Equal.equals(received, entry.received)) continue
+    memory.conversations.set({ ...entry, received })
+    removed++
   }
-  return false
+  return { removed, isMore: false }
 }
 
 const conversation = (

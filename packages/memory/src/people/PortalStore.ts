@@ -35,8 +35,11 @@ export const layer = Layer.effect(
             ? Option.some(found.portal)
             : Option.none()
         }),
-      // expired ones are dropped as the map grows
-      forget: () => Effect.succeed(false),
+      forget: (before) =>
+        Effect.sync(() => ({
+          removed: memory.portals.forget(({ portal }) => portal.expiresAt <= before),
+          isMore: false
+        })),
       end: (sessionHash) =>
         Effect.sync(() => {
           if (memory.portals.get(sessionHash)?.isOpen === true) memory.portals.delete(sessionHash)

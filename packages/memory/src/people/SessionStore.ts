@@ -74,8 +74,11 @@ export const layer = Layer.effect(
           const session = memory.sessions.get(tokenHash)
           if (session !== undefined) memory.sessions.set(tokenHash, { ...session, workspaceId }, 0)
         }),
-      // expired ones are dropped as the map grows
-      forget: () => Effect.succeed(false),
+      forget: (before) =>
+        Effect.sync(() => ({
+          removed: memory.sessions.forget(({ absoluteUntil }) => absoluteUntil <= before),
+          isMore: false
+        })),
       remove: (tokenHash) => Effect.sync(() => memory.sessions.delete(tokenHash))
     }))
 )

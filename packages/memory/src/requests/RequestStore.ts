@@ -1,7 +1,7 @@
 /**
  * `RequestStore` in memory: each method is one synchronous step over `State`.
  */
-import { ApiRequest, Id, RequestStore, type Time } from "@wac/core"
+import { ApiRequest, Id, RequestStore, type Retention, type Time } from "@wac/core"
 import { Effect, Layer } from "effect"
 import { type Memory, State } from "../State.ts"
 
@@ -40,12 +40,13 @@ const tallies = (memory: Memory, workspaceId: Id.WorkspaceId, since: Time.Instan
   return [...all.values()]
 }
 
-const forget = (memory: Memory, before: Time.Instant): false => {
+const forget = (memory: Memory, before: Time.Instant): Retention.Forgotten => {
   const lowest = Id.lowestAt("req", before)
-  for (const request of memory.requests.values()) if (request.id < lowest) memory.requests.delete(request)
+  const old = [...memory.requests.values()].filter(({ id }) => id < lowest)
+  for (const request of old) memory.requests.delete(request)
   const hour = ApiRequest.hourOf(before)
   for (const [name, tally] of memory.requestTallies) if (tally.hour < hour) memory.requestTallies.delete(name)
-  return false
+  return { removed: old.length, isMore: false }
 }
 
 export const layer = Layer.effect(

@@ -1,7 +1,7 @@
 /**
  * `UsageStore` in memory: each method is one synchronous step over `State`.
  */
-import { type Activity, type Id, type Time, UsageStore } from "@wac/core"
+import { type Activity, type Id, Retention, type Time, UsageStore } from "@wac/core"
 import { Effect, Layer } from "effect"
 import { quotaCounter } from "../messages/Sends.ts"
 import { type Memory, State } from "../State.ts"
@@ -21,11 +21,12 @@ const months = (memory: Memory, workspaceId: Id.WorkspaceId) => {
   ).sort((a, b) => a.month < b.month ? 1 : -1).slice(0, UsageStore.maxMonths)
 }
 
-const forget = (memory: Memory, before: Time.Instant): false => {
-  for (const [name, { hour }] of memory.usage) if (hour < before) memory.usage.delete(name)
-  for (const [name, { hour }] of memory.priced) if (hour < before) memory.priced.delete(name)
-  return false
-}
+const forget = (memory: Memory, before: Time.Instant): Retention.Forgotten =>
+  Retention.together([memory.usage, memory.priced].map((counts: Map<string, { readonly hour: Time.Instant }>) => {
+    const old = [...counts].filter(([, { hour }]) => hour < before)
+    for (const [name] of old) counts.delete(name)
+    return { removed: old.length, isMore: false }
+  }))
 
 export const layer = Layer.effect(
   UsageStore.UsageStore,

@@ -187,12 +187,14 @@ export const layer = Layer.effect(
       forgetAttempts: (before) =>
         Effect.sync(() => {
           const lowest = Id.lowestAt("dlv", before)
+          let removed = 0
           for (const { attempts, id } of memory.deliveries.values()) {
             if (id >= lowest) continue
             const young = attempts.filter(({ startedAt }) => startedAt >= before)
+            removed += attempts.length - young.length
             attempts.splice(0, attempts.length, ...young)
           }
-          return false
+          return { removed, isMore: false }
         })
     }))
 )

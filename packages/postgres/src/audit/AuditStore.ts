@@ -1,23 +1,38 @@
 /**
  * `AuditStore` in PostgreSQL: the statements of its methods.
  */
-import { type AuditEntry, AuditStore, Id, Page } from "@wac/core"
+import { AuditEntry, AuditStore, Id, Page } from "@wac/core"
 import { Effect, Layer } from "effect"
-import { instant, plain } from "../Column.ts"
+import { columns } from "../Columns.ts"
 import { Database } from "../Database.ts"
-import { instants, jsons, texts } from "../Parameter.ts"
-import type { Row } from "../Statement.ts"
+import * as Forgotten from "../Forgotten.ts"
+import { type Row, statement } from "../Statement.ts"
 
-const recordText = `insert into audit
-    (workspace_id, id, action, target, user_id, email, at, address, request_id, detail)
-  select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[],
-    $8::text[], $9::text[], $10::json[])
+const entry = columns<
+  Omit<AuditEntry.AuditEntry, "by"> & { readonly userId: string | null; readonly email: string | null }
+>({
+  workspaceId: "text",
+  id: "text",
+  action: "text",
+  target: "text",
+  userId: "text",
+  email: "text",
+  at: "bigint",
+  address: "text",
+  requestId: "text",
+  detail: "json"
+})
+
+const record = statement(
+  { entries: entry },
+  ({ entries }) =>
+    `insert into audit (${entry.names()}) select * from ${entries("g")}
   on conflict do nothing`
+)
 
 /** Each filter has an index in the order of the list. With both filters, one index is scanned. */
 const listText = ({ target, userId }: AuditStore.AuditFilter, after: string | null): string =>
-  `select a.workspace_id, a.id, a.action, a.target, a.user_id, a.email, a.at, a.address, a.request_id, a.detail
-  from audit a
+  `select ${entry.names("a")} from audit a
   where a.workspace_id = $1
     ${after === null ? "and $3::text is null" : "and a.id < $3"}
     ${userId === undefined ? "and $4::text is null" : "and a.user_id = $4"}
@@ -36,37 +51,27 @@ const forgetText = `with gone as (
     ))
     returning a.workspace_id
   )
-  select exists (select from gone g group by g.workspace_id having count(*) = $2) as is_more`
+  select ${Forgotten.columnsByWorkspace("$2")}`
 
-const entryOf = (row: Row): AuditEntry.AuditEntry => ({
-  id: plain(row, "id"),
-  workspaceId: plain(row, "workspace_id"),
-  action: plain(row, "action"),
-  target: plain(row, "target"),
-  by: row["user_id"] === null ? null : { userId: plain(row, "user_id"), email: plain(row, "email") },
-  at: instant(row, "at"),
-  address: plain(row, "address"),
-  requestId: plain(row, "request_id"),
-  detail: plain(row, "detail")
-})
+const entryOf = (row: Row): AuditEntry.AuditEntry => {
+  const { email, userId, ...others } = entry.read(row)
+  return { ...others, by: userId === null ? null : AuditEntry.byOf(userId, email!) }
+}
 
 export const layer = Layer.effect(
   AuditStore.AuditStore,
   Effect.map(Database, ({ query }) =>
     AuditStore.AuditStore.of({
-      record: (entries) =>
-        Effect.asVoid(query("AuditStore.record", recordText, [
-          texts(entries.map(({ workspaceId }) => workspaceId)),
-          texts(entries.map(({ id }) => id)),
-          texts(entries.map(({ action }) => action)),
-          texts(entries.map(({ target }) => target)),
-          texts(entries.map(({ by }) => by && by.userId)),
-          texts(entries.map(({ by }) => by && by.email)),
-          instants(entries.map(({ at }) => at)),
-          texts(entries.map(({ address }) => address)),
-          texts(entries.map(({ requestId }) => requestId)),
-          jsons(entries.map(({ detail }) => detail))
-        ])),
+      record: (entries) => {
+        const { params, text } = record({
+          entries: entries.map(({ by, ...entry }) => ({
+            ...entry,
+            userId: by && AuditEntry.namesOf(by).id,
+            email: by && AuditEntry.namesOf(by).name
+          }))
+        })
+        return Effect.asVoid(query("AuditStore.record", text, params))
+      },
       list: (workspaceId, filter, page) =>
         Effect.map(
           query("AuditStore.list", listText(filter, page.after), [
@@ -81,7 +86,7 @@ export const layer = Layer.effect(
       forget: (before) =>
         Effect.map(
           query("AuditStore.forget", forgetText, [Id.lowestAt("aud", before), forgottenAtOnce]),
-          ([row]) => plain<boolean>(row!, "is_more")
+          Forgotten.read
         )
     }))
 )

@@ -2,7 +2,7 @@
  * Heartbeats of processes (core's `Heartbeat.beat`). Lock order: the heartbeat, then campaigns.
  */
 import { type CampaignStep, Heartbeat } from "@wac/core"
-import { instant, plain } from "../Column.ts"
+import { bigint, row, text } from "../Columns.ts"
 import type { StepOptions } from "../Database.ts"
 import type { Statement } from "../Statement.ts"
 import { campaignColumns, jobOf, keepJobs } from "./StoredCampaign.ts"
@@ -13,6 +13,8 @@ const lockText = "select pg_advisory_xact_lock(hashtext('heartbeats'), 0)"
 /** The identifier is that of the server's files; a copy of them keeps it, and a dump in another server does not. */
 const heartbeatText = `select h.beat_at, h.server, s.system_identifier::text as current_server
   from pg_control_system() s left join heartbeats h on true`
+
+const heartbeat = row({ beatAt: bigint<number | null>(), server: text<string | null>(), currentServer: text() })
 
 const keepText = `insert into heartbeats (beat_at, server) values ($1, $2)
   on conflict (single) do update set beat_at = excluded.beat_at, server = excluded.server`
@@ -27,11 +29,11 @@ const loadJobs: ReadonlyArray<Statement> = [{ text: jobsLockText }, { text: jobs
 export const beat: StepOptions<Heartbeat.Beat, Heartbeat.Loaded, Heartbeat.Beaten, Heartbeat.Writes, "Jobs"> = {
   load: () => [{ text: lockText }, { text: heartbeatText }],
   read: ([, rows], now) => {
-    const [row] = rows!
+    const { beatAt, currentServer, server } = heartbeat.read(rows![0]!)
     return {
       now,
-      heartbeat: row!["beat_at"] === null ? undefined : { at: instant(row!, "beat_at"), server: plain(row!, "server") },
-      server: plain(row!, "current_server"),
+      heartbeat: beatAt === null ? undefined : { at: beatAt, server: server! },
+      server: currentServer,
       jobs: null
     }
   },

@@ -4,9 +4,9 @@
 import { Campaign, CampaignStore, type CheckedRow, Page, Recipient } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { asked } from "../Asked.ts"
-import { plain } from "../Column.ts"
+import { result } from "../Columns.ts"
 import { Database } from "../Database.ts"
-import { messageOf, type StoredSend } from "../messages/StoredSend.ts"
+import { message } from "../messages/StoredSend.ts"
 import { texts } from "../Parameter.ts"
 import type { Row } from "../Statement.ts"
 import { beat } from "./BeatHeart.ts"
@@ -32,14 +32,13 @@ const rowsText = `select r.place, r.content, r.problem, to_json(m.m) as message
   where r.campaign_id = $2 and r.place > $3 and r.place <= $4
   order by r.place`
 
+const checkedRow = result<
+  Omit<CheckedRow.CheckedRow, "line" | "value"> & { readonly content: Recipient.Row }
+>({ place: "integer", problem: "json", content: "json", message })
+
 const checkedRowOf = (row: Row): CheckedRow.CheckedRow => {
-  const message = plain<StoredSend | null>(row, "message")
-  return {
-    place: plain(row, "place"),
-    problem: plain(row, "problem"),
-    ...Recipient.originOf(plain(row, "content")),
-    message: message === null ? null : messageOf(message)
-  }
+  const { content, ...checked } = checkedRow.read(row)
+  return { ...checked, ...Recipient.originOf(content) }
 }
 
 const takingRows = Campaign.CampaignStatus.literals.filter((status) => Campaign.takesRows({ status }))

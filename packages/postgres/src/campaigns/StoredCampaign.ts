@@ -1,9 +1,8 @@
 /**
  * Campaigns as they are stored.
  */
-import { Campaign, type CampaignStep, type Forecast } from "@wac/core"
-import { instantOrNull, plain } from "../Column.ts"
-import { instants, jsons, texts } from "../Parameter.ts"
+import { Campaign, type CampaignStep, type Forecast, type Id } from "@wac/core"
+import { columns, json, row, text, unlessEmpty } from "../Columns.ts"
 import type { Row, Statement } from "../Statement.ts"
 import { tallies, talliesOf } from "./Tallies.ts"
 
@@ -16,11 +15,14 @@ type Stored =
   & Partial<Pick<Campaign.Campaign, "expected" | "templateB" | "categories" | "replaced" | "upload">>
   & { readonly forecast: Omit<Forecast.Forecast, "lines" | "costs"> & Partial<Forecast.Forecast> | null }
 
+const campaign = row({ state: json<Stored>() })
+
+const job = columns<Pick<CampaignStep.Job, "workAt">>({ workAt: "bigint" })
+
 /** The campaign of a row with {@link campaignColumns}. */
 export const campaignOf = (row: Row): Campaign.Campaign => {
-  const { categories = null, expected = [], forecast, replaced = 0, templateB = null, upload = null, ...state } = plain<
-    Stored
-  >(row, "state")
+  const { categories = null, expected = [], forecast, replaced = 0, templateB = null, upload = null, ...state } =
+    campaign.read(row).state
   return {
     ...state,
     expected,
@@ -36,7 +38,7 @@ export const campaignOf = (row: Row): Campaign.Campaign => {
 /** The campaign of a row, and when there is something to do for it. */
 export const jobOf = (row: Row): CampaignStep.Job => ({
   campaign: campaignOf(row),
-  workAt: instantOrNull(row, "work_at")
+  ...job.read(row)
 })
 
 /** What is stored of a campaign: its counts have their own rows. */
@@ -44,16 +46,11 @@ export const stateOf = (
   { counts: _, tallies: __, ...state }: Campaign.Campaign
 ): Omit<Campaign.Campaign, "counts" | "tallies"> => state
 
-const keepText = `update campaigns c set state = j.state, work_at = j.work_at
-  from unnest($1::text[], $2::json[], $3::bigint[]) j (id, state, work_at) where c.id = j.id`
+const keep = unlessEmpty(
+  job.and(row({ id: text<Id.CampaignId>(), state: json<ReturnType<typeof stateOf>>() })),
+  (rows) => `update campaigns c set state = j.state, work_at = j.work_at from ${rows("j")} where c.id = j.id`
+)
 
 /** The statements that write campaigns. The caller must hold their rows. */
 export const keepJobs = (jobs: ReadonlyArray<CampaignStep.Job>): ReadonlyArray<Statement> =>
-  jobs.length === 0 ? [] : [{
-    text: keepText,
-    params: [
-      texts(jobs.map(({ campaign }) => campaign.id)),
-      jsons(jobs.map(({ campaign }) => stateOf(campaign))),
-      instants(jobs.map(({ workAt }) => workAt))
-    ]
-  }]
+  keep(jobs.map(({ campaign, workAt }) => ({ id: campaign.id, state: stateOf(campaign), workAt })))

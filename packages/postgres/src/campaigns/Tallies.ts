@@ -3,7 +3,7 @@
  * and in the order of their keys.
  */
 import { type CampaignTally, type Id, type Sends, Variant } from "@wac/core"
-import { integers, texts } from "../Parameter.ts"
+import { columns, json, row, unlessEmpty } from "../Columns.ts"
 import type { Row, Statement } from "../Statement.ts"
 
 /** How many rows share a number, so that few transactions wait for each other. */
@@ -22,13 +22,6 @@ export const adding = (source: string): string =>
   order by 1, 2, 3, 4
   on conflict (campaign_id, shard, outcome, reason) do update set recipients = t.recipients + excluded.recipients`
 
-/** The columns of a source that is the `unnest` of {@link columnsOf}. */
-export const columns = "campaign_id, outcome, reason, variant, variant_place, recipients"
-
-const addText = adding(
-  `unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::integer[], $6::integer[]) a (${columns})`
-)
-
 /** Outcomes without a reason have this one, since a key has no null. */
 const noReason = ""
 
@@ -40,21 +33,35 @@ export interface Change extends CampaignTally.Tally {
   readonly campaignId: Id.CampaignId
 }
 
-/** Changes as parameters, one for each of {@link columns}. */
-export const columnsOf = (changes: ReadonlyArray<Change>): ReadonlyArray<unknown> => [
-  texts(changes.map(({ campaignId }) => campaignId)),
-  texts(changes.map(({ outcome }) => outcome)),
-  texts(changes.map(({ reason }) => reason ?? noReason)),
-  texts(changes.map(({ variant }) => variant ?? noVariant)),
-  integers(changes.map(({ variant }) => variant === null ? 0 : 1 + Variant.placeOf(variant))),
-  integers(changes.map(({ recipients }) => recipients))
-]
+/** The rows of a source that {@link adding} adds. */
+export const change = columns<
+  Omit<Change, "reason" | "variant"> & {
+    readonly reason: string
+    readonly variant: string
+    readonly variantPlace: number
+  }
+>({
+  campaignId: "text",
+  outcome: "text",
+  reason: "text",
+  variant: "text",
+  variantPlace: "integer",
+  recipients: "integer"
+})
+
+/** A row of {@link change}. */
+export const changeOf = <A extends Change>({ reason, variant, ...others }: A) => ({
+  ...others,
+  reason: reason ?? noReason,
+  variant: variant ?? noVariant,
+  variantPlace: variant === null ? 0 : 1 + Variant.placeOf(variant)
+})
+
+const add = unlessEmpty(change, (rows) => adding(rows("a")))
 
 /** The statements that add changes to counts. */
-export const addTallies = (tallies: Sends.Writes["tallies"]): ReadonlyArray<Statement> => {
-  const changes = tallies.flatMap(({ campaignId, changes }) => changes.map((change) => ({ campaignId, ...change })))
-  return changes.length === 0 ? [] : [{ text: addText, params: columnsOf(changes) }]
-}
+export const addTallies = (tallies: Sends.Writes["tallies"]): ReadonlyArray<Statement> =>
+  add(tallies.flatMap(({ campaignId, changes }) => changes.map((change) => changeOf({ campaignId, ...change }))))
 
 /** The tallies of the campaign `c` as JSON. */
 export const tallies = `(
@@ -66,6 +73,7 @@ export const tallies = `(
     ) t
   )`
 
+const stored = row({ tallies: json<ReadonlyArray<CampaignTally.Tally> | null>() })
+
 /** Reads {@link tallies}. */
-export const talliesOf = (row: Row): ReadonlyArray<CampaignTally.Tally> =>
-  row["tallies"] as ReadonlyArray<CampaignTally.Tally> | null ?? []
+export const talliesOf = (row: Row): ReadonlyArray<CampaignTally.Tally> => stored.read(row).tallies ?? []

@@ -2,20 +2,42 @@
  * A piece of a campaign's work (core's `CampaignWorkStep.work`). Lock order: the campaign, then its queue and messages.
  * Those that others hold are skipped.
  */
-import { Campaign, CampaignWorkStep, Recipient, Variant } from "@wac/core"
+import {
+  Campaign,
+  CampaignWorkStep,
+  type CheckedRow,
+  type Id,
+  type Idempotency,
+  type PhoneNumber,
+  Recipient,
+  type Template,
+  type Time,
+  Variant
+} from "@wac/core"
 import * as Clocks from "../Clocks.ts"
-import { plain } from "../Column.ts"
+import {
+  bigint,
+  boolean,
+  columns,
+  insert,
+  integer,
+  json,
+  type Reader,
+  result,
+  row,
+  text,
+  unlessEmpty
+} from "../Columns.ts"
 import { aliasesOf, contact, contactNamed, contactOf } from "../contacts/ContactStep.ts"
 import * as StoredSuppression from "../contacts/StoredSuppression.ts"
 import type { StepOptions } from "../Database.ts"
 import { record } from "../events/Recording.ts"
 import { keepSends } from "../messages/KeepSends.ts"
-import { sendOf, type StoredSend } from "../messages/StoredSend.ts"
+import { message, request, send } from "../messages/StoredSend.ts"
 import { sender } from "../numbers/Sender.ts"
-import { numberOf } from "../numbers/StoredNumber.ts"
-import { instants, integers, jsons, texts } from "../Parameter.ts"
-import type { Row, Rows, Statement } from "../Statement.ts"
-import { templateOf } from "../templates/StoredTemplate.ts"
+import { number } from "../numbers/StoredNumber.ts"
+import { type Row, type Rows, type Statement, statement, value } from "../Statement.ts"
+import { template } from "../templates/StoredTemplate.ts"
 import { dequeue } from "./Dequeue.ts"
 import { campaignColumns, jobOf, keepJobs } from "./StoredCampaign.ts"
 import { addTallies } from "./Tallies.ts"
@@ -26,21 +48,27 @@ export interface WorkCommand extends CampaignWorkStep.Work {
 }
 
 /** A separate statement, so that the statements after it know which campaign it has chosen. */
-const chooseText = `select set_config('wac.campaign', coalesce((
+const choose = statement(
+  { asked: value<Time.Instant | null>() },
+  ({ asked }) =>
+    `select set_config('wac.campaign', coalesce((
     select c.id from campaigns c
-    where c.work_at <= ${Clocks.at("$1")}
+    where c.work_at <= ${Clocks.at(asked)}
     order by c.work_at limit 1
     for no key update skip locked
   ), ''), true)`
+)
 
 const chosen = "current_setting('wac.campaign')"
 
-const campaignText =
-  `select ${campaignColumns}, to_json(p.p) as sender, to_json(t.t) as template, to_json(b.b) as template_b,
+const loadCampaign = statement(
+  { provider: value<string>() },
+  ({ provider }) =>
+    `select ${campaignColumns}, to_json(p.p) as sender, to_json(t.t) as template, to_json(b.b) as template_b,
     not exists (select from campaign_queue q where q.campaign_id = c.id) as is_done,
     exists (select from suppressions s where s.workspace_id = c.workspace_id) as is_suppressing
   from campaigns c
-  ${sender("p", { workspaceId: "c.workspace_id", provider: "$1", named: "(c.state ->> 'from')" })}
+  ${sender("p", { workspaceId: "c.workspace_id", provider, named: "(c.state ->> 'from')" })}
   left join lateral (
     select t from templates t
     where t.workspace_id = c.workspace_id and t.provider_account_id = (p.p).provider_account_id
@@ -52,35 +80,53 @@ const campaignText =
       and b.name = c.state -> 'templateB' ->> 'name' and b.language = c.state -> 'templateB' ->> 'language' offset 0
   ) b on true
   where c.id = ${chosen}`
+)
 
-const rowsText = `select r.place, r.content, m.is_known, ${contact.names("n")}
+const loadRows = statement(
+  {
+    campaignId: value<Id.CampaignId>(),
+    workspaceId: value<Id.WorkspaceId>(),
+    sender: value<Id.PhoneNumberId | null>(),
+    after: value<number>(),
+    upTo: value<number>(),
+    route: value<string>(),
+    limit: value<number>()
+  },
+  ({ after, campaignId, limit, route, sender, upTo, workspaceId }) =>
+    `select r.place, r.content, m.is_known, ${contact.names("n")}
   from campaign_rows r
-  left join lateral (${contactNamed("$4", "r.customer")}) n on true
+  left join lateral (${contactNamed(sender, "r.customer")}) n on true
   cross join lateral (
     select exists (
       select from messages m
-      where m.workspace_id = $5 and m.route = $6 and m.key = any (array[r.customer, n.key, n.user_id] || ${
-  aliasesOf("n")
-})
+      where m.workspace_id = ${workspaceId} and m.route = ${route} and m.key = any (array[r.customer, n.key, n.user_id] || ${
+      aliasesOf("n")
+    })
     ) as is_known
   ) m
-  where r.campaign_id = $1 and r.place > $2 and r.place <= $7 order by r.place limit $3`
+  where r.campaign_id = ${campaignId} and r.place > ${after} and r.place <= ${upTo} order by r.place limit ${limit}`
+)
 
 /**
  * Whoever ends a recipient locks its message before its place in the queue. This locks the place first, so it waits for
  * neither: the next piece of work takes the recipients that it skips.
  */
-const queueText = `with due as materialized (
+const loadQueue = statement({
+  campaignId: value<Id.CampaignId>(),
+  asked: value<Time.Instant | null>(),
+  limit: value<number>()
+}, ({ asked, campaignId, limit }) =>
+  `with due as materialized (
     select q.message_id, q.due_at, q.tries, q.time_zone from campaign_queue q
-    where q.campaign_id = $1 and q.due_at <= ${Clocks.at("$2")}
-    order by q.due_at, q.message_id limit $3
+    where q.campaign_id = ${campaignId} and q.due_at <= ${Clocks.at(asked)}
+    order by q.due_at, q.message_id limit ${limit}
     for update skip locked
   ), locked as materialized (
     select m from messages m where m.id = any (array(select d.message_id from due d)) order by m.id
     for update skip locked
   )
   select to_json(l.m) as send, d.tries, d.time_zone from locked l join due d on d.message_id = (l.m).id
-  order by d.due_at, d.message_id`
+  order by d.due_at, d.message_id`)
 
 /** What was loaded for one campaign; `due` is undefined if none is due. */
 interface Loaded {
@@ -99,28 +145,32 @@ const loadNeed = (
   { loaded: { command, due: { job: { campaign }, sender } }, need }: Need
 ): ReadonlyArray<Statement> => {
   if (need._tag === "Queue") {
-    return [{ text: queueText, params: [campaign.id, command.asked ?? null, need.limit] }]
+    return [loadQueue({ campaignId: campaign.id, asked: command.asked ?? null, limit: need.limit })]
   }
   const hashes = Object.values(command.hashes)
   return [
-    {
-      text: rowsText,
-      params: [
-        campaign.id,
-        Campaign.lastChecked(campaign),
-        need.limit,
-        sender?.id ?? null,
-        campaign.workspaceId,
-        Recipient.routeOf(campaign.id),
-        Campaign.lastPlace(campaign)
-      ]
-    },
-    ...hashes.length === 0 ? [] : [{
-      text: StoredSuppression.loadText,
-      params: [texts(hashes.map(() => campaign.workspaceId)), texts(hashes)]
-    }]
+    loadRows({
+      campaignId: campaign.id,
+      workspaceId: campaign.workspaceId,
+      sender: sender?.id ?? null,
+      after: Campaign.lastChecked(campaign),
+      upTo: Campaign.lastPlace(campaign),
+      route: Recipient.routeOf(campaign.id),
+      limit: need.limit
+    }),
+    ...hashes.length === 0 ? [] : [
+      StoredSuppression.load({ hashes: hashes.map((hash) => ({ workspaceId: campaign.workspaceId, hash })) })
+    ]
   ]
 }
+
+/** A row of an upload, beside the contact of its customer, whose key is null if there is none. */
+const placed = row({
+  place: integer(),
+  content: json<Recipient.Row>(),
+  isKnown: boolean(),
+  key: text<string | null>()
+})
 
 const placedOf = (
   [rows, suppressions = []]: ReadonlyArray<Rows>,
@@ -128,93 +178,117 @@ const placedOf = (
 ): ReadonlyArray<CampaignWorkStep.Placed> => {
   const found = StoredSuppression.found(suppressions)
   return rows!.map((stored) => {
-    const row = plain<Recipient.Row>(stored, "content")
+    const { content: row, isKnown, key, place } = placed.read(stored)
     const customer = Recipient.customerOf(row)
     const hash = customer === null ? undefined : hashes[customer]
     return {
-      place: plain(stored, "place"),
+      place,
       row,
-      contact: stored["key"] === null ? undefined : contactOf(stored),
+      contact: key === null ? undefined : contactOf(stored),
       suppressions: hash === undefined ? [] : found(campaign.workspaceId, hash),
-      isKnown: plain(stored, "is_known")
+      isKnown
     }
   })
 }
 
-const queuedOf = (row: Row): CampaignWorkStep.Queued => ({
-  send: sendOf(plain<StoredSend>(row, "send")),
-  tries: plain(row, "tries"),
-  timeZone: plain(row, "time_zone")
-})
+/** A message with its key, as it was when it was queued. */
+const keyed: Reader<Pick<CampaignWorkStep.Queued, "send" | "key">> = {
+  read: (row) => ({ send: send.read(row), key: request.read(row).key as Idempotency.IdempotencyKey })
+}
 
-const insertText = `insert into messages (id, workspace_id, campaign_id, phone_number_id, from_number, content, status,
-    status_at, created_at, route, key, fingerprint, variant)
-  select m.id, $1, $2, $3, $4, m.content, $5, $6, $6, $7, m.key, $8, m.variant
-  from unnest($9::text[], $10::json[], $11::text[], $12::text[]) m (id, content, key, variant)`
+const queued = result<Omit<CampaignWorkStep.Queued, "send" | "key"> & { readonly send: ReturnType<typeof keyed.read> }>(
+  { send: keyed, tries: "integer", timeZone: "text" }
+)
 
-const enqueueText = `insert into campaign_queue (message_id, campaign_id, due_at, time_zone)
-  select q.id, $1, $2, q.time_zone from unnest($3::text[], $4::text[]) q (id, time_zone)`
+const queuedOf = (row: Row): CampaignWorkStep.Queued => {
+  const { send, ...others } = queued.read(row)
+  return { ...send, ...others }
+}
 
-const checkedText = `update campaign_rows r set message_id = k.message_id, problem = k.problem
-  from unnest($2::integer[], $3::text[], $4::json[]) k (place, message_id, problem)
-  where r.campaign_id = $1 and r.place = k.place`
+const insertQueued = insert(
+  message
+    .pick(
+      "id",
+      "workspaceId",
+      "campaignId",
+      "phoneNumberId",
+      "from",
+      "content",
+      "status",
+      "statusAt",
+      "createdAt",
+      "variant"
+    )
+    .and(request),
+  "messages"
+)
+
+const enqueue = insert(
+  row({
+    messageId: text<Id.MessageId>(),
+    campaignId: text<Id.CampaignId>(),
+    dueAt: bigint(),
+    timeZone: text<string | null>()
+  }),
+  "campaign_queue"
+)
+
+const keepRows = statement(
+  {
+    campaignId: value<Id.CampaignId>(),
+    rows: columns<Pick<CheckedRow.CheckedRow, "place" | "problem"> & { readonly messageId: Id.MessageId | null }>({
+      place: "integer",
+      messageId: "text",
+      problem: "json"
+    })
+  },
+  ({ campaignId, rows }) =>
+    `update campaign_rows r set message_id = k.message_id, problem = k.problem from ${rows("k")}
+  where r.campaign_id = ${campaignId} and r.place = k.place`
+)
 
 const keepChecked = (
   { checked, job: { campaign }, tallies }: CampaignWorkStep.WorkWrites
 ): ReadonlyArray<Statement> => {
   if (checked.length === 0) return []
+  const campaignId = campaign.id
   const queued = checked.flatMap(({ customer, message, timeZone }) =>
-    message === null ? [] : [{ customer, message, timeZone }]
+    message === null ? [] : [{
+      ...message,
+      campaignId,
+      route: Recipient.routeOf(campaignId),
+      key: customer!,
+      fingerprint: Recipient.fingerprint,
+      messageId: message.id,
+      dueAt: message.createdAt,
+      timeZone
+    }]
   )
-  const [first] = queued
   return [
-    ...first === undefined ? [] : [{
-      text: insertText,
-      params: [
-        campaign.workspaceId,
-        campaign.id,
-        first.message.phoneNumberId,
-        first.message.from,
-        first.message.status,
-        first.message.createdAt,
-        Recipient.routeOf(campaign.id),
-        Recipient.fingerprint,
-        texts(queued.map(({ message }) => message.id)),
-        jsons(queued.map(({ message }) => message.content)),
-        texts(queued.map(({ customer }) => customer)),
-        texts(queued.map(({ message }) => message.variant))
-      ]
-    }, {
-      text: enqueueText,
-      params: [
-        campaign.id,
-        first.message.createdAt,
-        texts(queued.map(({ message }) => message.id)),
-        texts(queued.map(({ timeZone }) => timeZone))
-      ]
-    }],
-    {
-      text: checkedText,
-      params: [
-        campaign.id,
-        integers(checked.map(({ place }) => place)),
-        texts(checked.map(({ message }) => message && message.id)),
-        jsons(checked.map(({ problem }) => problem))
-      ]
-    },
-    ...addTallies([{ campaignId: campaign.id, changes: tallies }])
+    ...insertQueued(queued),
+    ...enqueue(queued),
+    keepRows({
+      campaignId,
+      rows: checked.map(({ message, place, problem }) => ({ place, messageId: message && message.id, problem }))
+    }),
+    ...addTallies([{ campaignId, changes: tallies }])
   ]
 }
 
-const leaseText = `update campaign_queue q set due_at = l.due_at
-  from unnest($1::text[], $2::bigint[]) l (message_id, due_at) where q.message_id = l.message_id`
-
 /** The statements that make recipients due at other times. */
-const lease = (leased: CampaignWorkStep.WorkWrites["leased"]): ReadonlyArray<Statement> =>
-  leased.length === 0 ? [] : [{
-    text: leaseText,
-    params: [texts(leased.map(({ messageId }) => messageId)), instants(leased.map(({ dueAt }) => dueAt))]
-  }]
+const lease = unlessEmpty(
+  columns<CampaignWorkStep.WorkWrites["leased"][number]>({ messageId: "text", dueAt: "bigint" }),
+  (rows) => `update campaign_queue q set due_at = l.due_at from ${rows("l")} where q.message_id = l.message_id`
+)
+
+/** What is loaded for a campaign beside itself. */
+const chosenCampaign = result<{
+  readonly sender: PhoneNumber.PhoneNumber | null
+  readonly template: Template.Template | null
+  readonly templateB: Template.Template | null
+  readonly isDone: boolean
+  readonly isSuppressing: boolean
+}>({ sender: number, template, templateB: template, isDone: "boolean", isSuppressing: "boolean" })
 
 const dueOf = (
   [, rows]: ReadonlyArray<Rows>,
@@ -222,16 +296,15 @@ const dueOf = (
 ): CampaignWorkStep.LoadedWork | undefined => {
   const [row] = rows!
   if (row === undefined) return undefined
-  const sender = plain<Row | null>(row, "sender")
+  const { isDone, isSuppressing, sender, template, templateB } = chosenCampaign.read(row)
   const job = jobOf(row)
-  const found = [row["template"], row["template_b"]] as ReadonlyArray<Row | null>
   return {
     now,
     job,
-    sender: sender === null ? undefined : numberOf(sender),
-    templates: Variant.templatesOf(job.campaign).map((_, i) => found[i] ? templateOf(found[i]) : undefined),
-    isSuppressing: plain(row, "is_suppressing"),
-    isDone: plain(row, "is_done"),
+    sender: sender ?? undefined,
+    templates: Variant.templatesOf(job.campaign).map((_, i) => [template, templateB][i] ?? undefined),
+    isSuppressing,
+    isDone,
     rows: null,
     queue: null
   }
@@ -250,8 +323,8 @@ export const work: StepOptions<
 > = {
   size: 1,
   load: ([command]) => [
-    { text: chooseText, params: [command!.asked ?? null] },
-    { text: campaignText, params: [command!.provider] }
+    choose({ asked: command!.asked ?? null }),
+    loadCampaign({ provider: command!.provider })
   ],
   read: (rows, now, [command]) => ({ now, due: dueOf(rows, now), command: command! }),
   decide: (loaded, [command]) => {

@@ -1,47 +1,74 @@
 /**
  * The steps of contacts (core's `ContactStep`) in PostgreSQL: what they load and write.
  */
-import { Contact, ContactStep, CustomerNames, OptOutWords, type Step, type Suppression } from "@wac/core"
-import { plain } from "../Column.ts"
-import { columns } from "../Columns.ts"
+import {
+  Contact,
+  ContactStep,
+  CustomerNames,
+  type Id,
+  OptOutWords,
+  type Step,
+  type Suppression,
+  type Time
+} from "@wac/core"
+import { columns, insert, list, row, text, unlessEmpty } from "../Columns.ts"
 import type { StepOptions } from "../Database.ts"
 import { record } from "../events/Recording.ts"
 import { keepSaid, moveConversations } from "../messages/Conversations.ts"
-import { texts } from "../Parameter.ts"
-import type { Row, Rows, Statement } from "../Statement.ts"
+import { type Row, type Rows, type Statement, statement } from "../Statement.ts"
 import * as StoredSuppression from "./StoredSuppression.ts"
 
 /**
  * Serializes writers of a number's contacts, so that the ways to find a customer (key, provider's user id) stay
  * consistent.
  */
-const lockText = `select pg_advisory_xact_lock(hashtext('contacts'), l.name)
+const lock = statement(
+  { providerNumberIds: list<string>("text") },
+  ({ providerNumberIds }) =>
+    `select pg_advisory_xact_lock(hashtext('contacts'), l.name)
   from (
-    select distinct hashtext(p.id) as name from phone_numbers p where p.provider_number_id = any ($1::text[]) order by 1
+    select distinct hashtext(p.id) as name from phone_numbers p
+    where p.provider_number_id = any (${providerNumberIds}) order by 1
   ) l`
+)
 
-const numbersText =
-  `select p.id, p.workspace_id, p.phone_number, p.provider_number_id, w.stop_words, w.start_words, w.removed
+/** A workspace's own opt-out words. */
+export const words = columns<OptOutWords.Settings>({ stopWords: "text[]", startWords: "text[]", removed: "text[]" })
+
+const numbers = columns<Omit<ContactStep.Number, "words"> & { readonly providerNumberId: string }>({
+  id: "text",
+  workspaceId: "text",
+  phoneNumber: "text",
+  providerNumberId: "text"
+})
+
+const loadNumbers = statement(
+  { providerNumberIds: list<string>("text") },
+  ({ providerNumberIds }) =>
+    `select ${numbers.names("p")}, ${words.names("w")}
   from phone_numbers p left join opt_out_words w on w.workspace_id = p.workspace_id
-  where p.provider_number_id = any ($1::text[])`
+  where p.provider_number_id = any (${providerNumberIds})`
+)
 
 /** The words of a row of `opt_out_words`, or of the columns of a missing one. */
 export const wordsOf = (row: Row | undefined): OptOutWords.Settings =>
-  row === undefined || row["removed"] === null ? OptOutWords.noSettings : {
-    stopWords: plain(row, "stop_words"),
-    startWords: plain(row, "start_words"),
-    removed: plain(row, "removed")
-  }
+  row === undefined || row["removed"] === null ? OptOutWords.noSettings : words.read(row)
 
 /** The names of a customer, each with the number that they wrote to. */
-const asked = "unnest($1::text[], $2::text[]) a (provider_number_id, name)"
+const names = row({ providerNumberId: text(), name: text() })
 
 const number = `cross join lateral (
     select p.id from phone_numbers p where p.provider_number_id = a.provider_number_id offset 0
   ) p`
 
 /** The columns of a contact. */
-export const contact = columns({
+export const contact = columns<
+  Omit<Contact.Contact, "customer"> & {
+    readonly phone: Contact.Customer["phone"]
+    readonly userId: Contact.Customer["userId"]
+    readonly aliases: ReadonlyArray<string> | null
+  }
+>({
   workspaceId: "text",
   phoneNumberId: "text",
   key: "text",
@@ -54,6 +81,10 @@ export const contact = columns({
   optedOut: "boolean",
   preferenceAt: "bigint"
 })
+
+const customer = contact.pick("phone", "userId", "aliases")
+
+const uncalled = contact.omit("phone", "userId", "aliases")
 
 /**
  * The contact of a number by a name of its customer (`CustomerNames.keyOf`): a key, a user id, or a further name. Without
@@ -82,20 +113,47 @@ export const isKnownName = (workspace: string, name: string): string =>
 /** The further names of a contact, as an array. */
 export const aliasesOf = (contact: string): string => `array(select json_array_elements_text(${contact}.aliases))`
 
-const namedText = `select p.id as number, a.name as asked, ${contact.names("n")} from ${asked} ${number}
-  cross join lateral (${contactNamed("p.id", "a.name")}) n`
+/** A message of a customer that is remembered, so that it is not recorded again. */
+const memory = columns<
+  Pick<ContactStep.Remembered, "providerMessageId" | "messageId" | "customer"> & {
+    readonly workspaceId: Id.WorkspaceId
+    readonly phoneNumberId: Id.PhoneNumberId
+    readonly expiresAt: Time.Instant
+  }
+>({
+  workspaceId: "text",
+  phoneNumberId: "text",
+  providerMessageId: "text",
+  messageId: "text",
+  customer: "text",
+  expiresAt: "bigint"
+})
 
-const rememberedText = `select i.phone_number_id, i.provider_message_id from ${asked} ${number}
+/** A contact's row, with the number and the name by which it was found. */
+const foundBy = row({ number: text<Id.PhoneNumberId>(), asked: text() })
+
+const loadNamed = statement(
+  { names },
+  ({ names }) =>
+    `select p.id as number, a.name as asked, ${contact.names("n")} from ${names("a")} ${number}
+  cross join lateral (${contactNamed("p.id", "a.name")}) n`
+)
+
+const remembered = memory.pick("phoneNumberId", "providerMessageId")
+
+const loadRemembered = statement({ names }, ({ names }) =>
+  `select ${remembered.names("i")} from ${names("a")} ${number}
   cross join lateral (
     select i.phone_number_id, i.provider_message_id from inbound_messages i
     where i.phone_number_id = p.id and i.provider_message_id = a.name offset 0
-  ) i`
+  ) i`)
 
-const suppressionsText = `select ${StoredSuppression.names("s")} from ${asked}
+const loadSuppressions = statement({ names }, ({ names }) =>
+  `select ${StoredSuppression.names("s")} from ${names("a")}
   cross join lateral (
     select p.workspace_id from phone_numbers p where p.provider_number_id = a.provider_number_id offset 0
   ) p
-  cross join lateral ${StoredSuppression.under("p.workspace_id", "a.name")} s`
+  cross join lateral ${StoredSuppression.under("p.workspace_id", "a.name")} s`)
 
 /** A customer of a number, as a command names them. */
 interface Named {
@@ -105,42 +163,25 @@ interface Named {
 }
 
 const load = (named: ReadonlyArray<Named>): ReadonlyArray<Statement> => {
-  const numbers = [texts([...new Set(named.map(({ providerNumberId }) => providerNumberId))])]
-  const names = named.flatMap(({ customer, providerNumberId }) =>
-    CustomerNames.keysIn(customer).map((name) => [providerNumberId, name] as const)
-  )
+  const providerNumberIds = [...new Set(named.map(({ providerNumberId }) => providerNumberId))]
+  const namesIn = (namesOf: (one: Named) => ReadonlyArray<string>) =>
+    named.flatMap((one) => namesOf(one).map((name) => ({ providerNumberId: one.providerNumberId, name })))
   return [
-    { text: lockText, params: numbers },
-    { text: numbersText, params: numbers },
-    { text: namedText, params: pairs(names) },
-    {
-      text: suppressionsText,
-      params: pairs(
-        named.flatMap(({ hashes, providerNumberId }) =>
-          Object.values(hashes).map((hash) => [providerNumberId, hash] as const)
-        )
-      )
-    }
+    lock({ providerNumberIds }),
+    loadNumbers({ providerNumberIds }),
+    loadNamed({ names: namesIn(({ customer }) => CustomerNames.keysIn(customer)) }),
+    loadSuppressions({ names: namesIn(({ hashes }) => Object.values(hashes)) })
   ]
 }
 
-const pairs = (rows: ReadonlyArray<readonly [string, string]>) => [
-  texts(rows.map(([first]) => first)),
-  texts(rows.map(([, second]) => second))
-]
-
 /** The customer of a contact's row. */
-export const customerOf = (row: Row): Contact.Customer =>
-  CustomerNames.withAliases(
-    { phone: row["phone"], userId: row["user_id"] } as Contact.Customer,
-    plain<ReadonlyArray<string> | null>(row, "aliases") ?? []
-  )
+export const customerOf = (row: Row): Contact.Customer => {
+  const { aliases, phone, userId } = customer.read(row)
+  return CustomerNames.withAliases(phone === null ? { phone, userId: userId! } : { phone, userId }, aliases ?? [])
+}
 
 /** The contact of a row. */
-export const contactOf = (row: Row): Contact.Contact => {
-  const { aliases: _, phone: __, userId: ___, ...stored } = contact.read(row)
-  return { ...stored, customer: customerOf(row) } as Contact.Contact
-}
+export const contactOf = (row: Row): Contact.Contact => ({ ...uncalled.read(row), customer: customerOf(row) })
 
 /** Finds the contacts of rows by number and name. */
 const contactsIn = (rows: Rows): ContactStep.Loaded["contact"] => {
@@ -149,7 +190,8 @@ const contactsIn = (rows: Rows): ContactStep.Loaded["contact"] => {
   for (const row of rows) {
     const found = contactOf(row)
     contacts.set(Contact.placeOf(found), found)
-    names.set(`${plain<string>(row, "number")} ${plain<string>(row, "asked")}`, Contact.placeOf(found))
+    const { asked, number } = foundBy.read(row)
+    names.set(`${number} ${asked}`, Contact.placeOf(found))
   }
   return (phoneNumberId, name) => contacts.get(names.get(`${phoneNumberId} ${name}`) ?? "")
 }
@@ -158,98 +200,84 @@ const read = (
   [, numberRows, nameRows, suppressionRows]: ReadonlyArray<Rows>,
   now: Step.Known["now"]
 ): ContactStep.Loaded => {
-  const numbers = new Map(numberRows!.map((row) => [
-    plain<string>(row, "provider_number_id"),
-    {
-      id: plain(row, "id"),
-      workspaceId: plain(row, "workspace_id"),
-      phoneNumber: plain(row, "phone_number"),
-      words: wordsOf(row)
-    } as ContactStep.Number
-  ]))
+  const found = new Map(numberRows!.map((row) => {
+    const { providerNumberId, ...number } = numbers.read(row)
+    return [providerNumberId, { ...number, words: wordsOf(row) }]
+  }))
   return {
     now,
-    number: (providerNumberId) => numbers.get(providerNumberId),
+    number: (providerNumberId) => found.get(providerNumberId),
     contact: contactsIn(nameRows!),
     suppressions: StoredSuppression.found(suppressionRows!)
   }
 }
 
-const removeText = `delete from contacts n using unnest($1::text[], $2::text[]) g (phone_number_id, key)
-  where n.phone_number_id = g.phone_number_id and n.key = g.key`
+const place = contact.pick("phoneNumberId", "key")
+
+const remove = unlessEmpty(place, (rows) =>
+  `delete from contacts n using ${rows("g")}
+  where n.phone_number_id = g.phone_number_id and n.key = g.key`)
 
 /** A user id leads to one contact, so it is removed from the old contact before the new one gets it. */
-const releaseText = `update contacts n set user_id = null from unnest($1::text[], $2::text[]) k (phone_number_id, key)
-  where n.phone_number_id = k.phone_number_id and n.key = k.key and n.user_id is not null`
+const release = unlessEmpty(place, (rows) =>
+  `update contacts n set user_id = null from ${rows("k")}
+  where n.phone_number_id = k.phone_number_id and n.key = k.key and n.user_id is not null`)
 
-const keepText = `${contact.insert("contacts as n")}
-  on conflict (phone_number_id, key) do update set ${
-  contact.pick("phone", "userId", "aliases", "isUserFirst", "knownSince", "lastInboundAt", "optedOut", "preferenceAt")
-    .set(
-      "excluded"
-    )
-}`
+const keep = insert(
+  contact,
+  "contacts as n",
+  `
+  on conflict (phone_number_id, key) do update set ${contact.set("excluded", "phoneNumberId", "key", "workspaceId")}`
+)
 
-const named = (contacts: ReadonlyArray<Contact.Contact>) =>
-  pairs(contacts.map(({ key, phoneNumberId }) => [phoneNumberId, key]))
+const alias = columns<Pick<Contact.Contact, "phoneNumberId"> & { readonly name: string }>({
+  phoneNumberId: "text",
+  name: "text"
+})
 
-const dropText = `delete from contact_names a using unnest($1::text[], $2::text[]) d (phone_number_id, name)
-  where a.phone_number_id = d.phone_number_id and a.name = d.name`
+const drop = unlessEmpty(alias, (rows) =>
+  `delete from contact_names a using ${rows("d")}
+  where a.phone_number_id = d.phone_number_id and a.name = d.name`)
 
-const addText = `insert into contact_names as a (phone_number_id, name, key)
-  select * from unnest($1::text[], $2::text[], $3::text[])
+const add = insert(
+  alias.and(contact.pick("key")),
+  "contact_names as a",
+  `
   on conflict (phone_number_id, name) do update set key = excluded.key`
+)
 
-const namesOf = (aliases: ReadonlyArray<ContactStep.Alias>) =>
-  pairs(aliases.map(({ contact: { phoneNumberId }, name }) => [phoneNumberId, name]))
+const aliasesIn = (aliases: ReadonlyArray<ContactStep.Alias>) =>
+  aliases.map(({ contact: { key, phoneNumberId }, name }) => ({ phoneNumberId, name, key }))
 
 const write = ({ added, dropped, gone, kept, moved, suppressions }: ContactStep.Writes): ReadonlyArray<Statement> => {
   // a user id may move from one contact to another
   const isMoved = kept.length > 1 && kept.some(({ customer: { userId } }) => userId !== null)
   const numbered = isMoved ? kept.filter(({ customer: { phone } }) => phone !== null) : []
   return [
-    ...dropped.length === 0 ? [] : [{ text: dropText, params: namesOf(dropped) }],
-    ...gone.length === 0 ? [] : [{ text: removeText, params: named(gone) }],
-    ...numbered.length === 0 ? [] : [{ text: releaseText, params: named(numbered) }],
-    ...kept.length === 0 ? [] : [{
-      text: keepText,
-      params: contact.params(kept.map(({ customer: { aliases = null, phone, userId }, ...stored }) => ({
-        ...stored,
-        phone,
-        userId,
-        aliases
-      })))
-    }],
-    ...added.length === 0 ? [] : [{
-      text: addText,
-      params: [...namesOf(added), texts(added.map(({ contact: { key } }) => key))]
-    }],
+    ...drop(aliasesIn(dropped)),
+    ...remove(gone),
+    ...release(numbered),
+    ...keep(kept.map(({ customer: { aliases = null, phone, userId }, ...stored }) => ({
+      ...stored,
+      phone,
+      userId,
+      aliases
+    }))),
+    ...add(aliasesIn(added)),
     ...StoredSuppression.write(suppressions),
     ...moveConversations(moved)
   ]
 }
 
-const memory = columns({
-  workspaceId: "text",
-  phoneNumberId: "text",
-  providerMessageId: "text",
-  messageId: "text",
-  customer: "text",
-  expiresAt: "bigint"
-})
+const keepMemory = insert(memory, "inbound_messages")
 
 const remember = (remembered: ReadonlyArray<ContactStep.Remembered>): ReadonlyArray<Statement> =>
-  remembered.length === 0 ? [] : [{
-    text: memory.insert("inbound_messages"),
-    params: memory.params(remembered.map(({ customer, messageId, number, providerMessageId, until }) => ({
-      workspaceId: number.workspaceId,
-      phoneNumberId: number.id,
-      providerMessageId,
-      messageId,
-      customer,
-      expiresAt: until
-    })))
-  }]
+  keepMemory(remembered.map(({ number, until, ...message }) => ({
+    ...message,
+    workspaceId: number.workspaceId,
+    phoneNumberId: number.id,
+    expiresAt: until
+  })))
 
 /** `ContactStore.recordInbound`. */
 export const recordInbound: StepOptions<
@@ -260,14 +288,18 @@ export const recordInbound: StepOptions<
 > = {
   load: (commands) => [
     ...load(commands.map(({ hashes, message }) => ({ ...message, hashes }))),
-    {
-      text: rememberedText,
-      params: pairs(commands.map(({ message }) => [message.providerNumberId, message.providerMessageId]))
-    }
+    loadRemembered({
+      names: commands.map(({ message: { providerMessageId, providerNumberId } }) => ({
+        providerNumberId,
+        name: providerMessageId
+      }))
+    })
   ],
   read: (rows, now) => {
     const seen = new Set(
-      rows.at(-1)!.map((row) => `${plain<string>(row, "phone_number_id")} ${plain<string>(row, "provider_message_id")}`)
+      rows.at(-1)!.map(remembered.read).map(({ phoneNumberId, providerMessageId }) =>
+        `${phoneNumberId} ${providerMessageId}`
+      )
     )
     return {
       ...read(rows, now),
@@ -308,15 +340,31 @@ export const tell: StepOptions<ContactStep.Tell, ContactStep.Loaded, boolean, Co
   write
 }
 
-const lockAllText = `select pg_advisory_xact_lock(hashtext('contacts'), l.name)
-  from (
-    select distinct hashtext(p.id) as name from phone_numbers p where p.workspace_id = any ($1::text[]) order by 1
-  ) l`
+const workspaceIds = list<Id.WorkspaceId>("text")
 
-const chosenText = `select p.id as number, a.name as asked, ${contact.names("n")}
-  from unnest($1::text[], $2::text[]) a (workspace_id, name)
+const lockAll = statement(
+  { workspaceIds },
+  ({ workspaceIds }) =>
+    `select pg_advisory_xact_lock(hashtext('contacts'), l.name)
+  from (
+    select distinct hashtext(p.id) as name from phone_numbers p where p.workspace_id = any (${workspaceIds}) order by 1
+  ) l`
+)
+
+const owned = numbers.pick("id", "workspaceId")
+
+const loadOwned = statement(
+  { workspaceIds },
+  ({ workspaceIds }) => `select ${owned.names("p")} from phone_numbers p where p.workspace_id = any (${workspaceIds})`
+)
+
+const loadChosen = statement({
+  names: row({ workspaceId: text<Id.WorkspaceId>(), name: text() })
+}, ({ names }) =>
+  `select p.id as number, a.name as asked, ${contact.names("n")}
+  from ${names("a")}
   cross join lateral (select p.id from phone_numbers p where p.workspace_id = a.workspace_id offset 0) p
-  cross join lateral (${contactNamed("p.id", "a.name")}) n`
+  cross join lateral (${contactNamed("p.id", "a.name")}) n`)
 
 /** `ContactStore.choose`. */
 export const choose: StepOptions<
@@ -326,26 +374,25 @@ export const choose: StepOptions<
   ContactStep.Writes
 > = {
   load: (commands) => {
-    const workspaces = [texts([...new Set(commands.map(({ workspaceId }) => workspaceId))])]
-    const of = (list: (hashes: Suppression.Hashes) => ReadonlyArray<string>) =>
-      pairs(commands.flatMap(({ hashes, workspaceId }) => list(hashes).map((one) => [workspaceId, one] as const)))
+    const workspaceIds = [...new Set(commands.map(({ workspaceId }) => workspaceId))]
     return [
-      { text: lockAllText, params: workspaces },
-      {
-        text: "select p.id, p.workspace_id from phone_numbers p where p.workspace_id = any ($1::text[])",
-        params: workspaces
-      },
-      { text: chosenText, params: of(Object.keys) },
-      { text: StoredSuppression.loadText, params: of(Object.values) }
+      lockAll({ workspaceIds }),
+      loadOwned({ workspaceIds }),
+      loadChosen({
+        names: commands.flatMap(({ hashes, workspaceId }) => Object.keys(hashes).map((name) => ({ workspaceId, name })))
+      }),
+      StoredSuppression.load({
+        hashes: commands.flatMap(({ hashes, workspaceId }) =>
+          Object.values(hashes).map((hash) => ({ workspaceId, hash }))
+        )
+      })
     ]
   },
   read: ([, numberRows, nameRows, suppressionRows], now) => ({
     now,
     number: () => undefined,
     numbersOf: (workspaceId) =>
-      numberRows!.flatMap((row) =>
-        plain<string>(row, "workspace_id") === workspaceId ? [plain<Contact.Contact["phoneNumberId"]>(row, "id")] : []
-      ),
+      numberRows!.map(owned.read).filter((number) => number.workspaceId === workspaceId).map(({ id }) => id),
     contact: contactsIn(nameRows!),
     suppressions: StoredSuppression.found(suppressionRows!)
   }),

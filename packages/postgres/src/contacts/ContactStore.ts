@@ -3,11 +3,10 @@
  */
 import { Contact, ContactStore, Page } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
-import { instant, plain } from "../Column.ts"
+import { columns, integer, row } from "../Columns.ts"
 import { Database } from "../Database.ts"
 import { texts } from "../Parameter.ts"
-import type { Row } from "../Statement.ts"
-import { contact, contactNamed, contactOf, wordsOf } from "./ContactStep.ts"
+import { contact, contactNamed, contactOf, words, wordsOf } from "./ContactStep.ts"
 import * as ContactStep from "./ContactStep.ts"
 
 const getText = `select ${contact.names("c")} from (${contactNamed("$2", "$3")}) c where c.workspace_id = $1`
@@ -33,14 +32,11 @@ const uncoveredText = (isAfter: boolean): string =>
 const erasedText = `select count(distinct s.hash)::integer as names from suppressions s
   where s.workspace_id = $1 and s.opted_out and s.name is null`
 
-const optOutOf = (row: Row): ContactStore.OptOut => ({
-  name: plain(row, "name"),
-  phoneNumberId: plain(row, "phone_number_id"),
-  at: instant(row, "at"),
-  source: plain(row, "source")
-})
+const optOut = columns<ContactStore.OptOut>({ name: "text", phoneNumberId: "text", at: "bigint", source: "text" })
 
-const wordsText = "select w.stop_words, w.start_words, w.removed from opt_out_words w where w.workspace_id = $1"
+const erased = row({ names: integer() })
+
+const wordsText = `select ${words.names("w")} from opt_out_words w where w.workspace_id = $1`
 
 const setWordsText = `insert into opt_out_words (workspace_id, stop_words, start_words, removed)
   values ($1, $2::text[], $3::text[], $4::text[])
@@ -87,7 +83,7 @@ export const layer = Layer.effect(
         ) =>
           Effect.map(
             query("ContactStore.optOuts", text(place !== undefined), [workspaceId, limit, ...place ?? []]),
-            (rows) => rows.map((row) => ({ part: name, optOut: optOutOf(row) }))
+            (rows) => rows.map((row) => ({ part: name, optOut: optOut.read(row) }))
           )
         const limit = page.limit + 1
         const named = after?.[0] === "b" ? [] : yield* part("a", storedText, after && [after[1], after[2]], limit)
@@ -109,7 +105,7 @@ export const layer = Layer.effect(
       countErased: (workspaceId) =>
         Effect.map(
           query("ContactStore.countErased", erasedText, [workspaceId]),
-          ([row]) => plain<number>(row!, "names")
+          ([row]) => erased.read(row!).names
         ),
       words: (workspaceId) =>
         Effect.map(query("ContactStore.words", wordsText, [workspaceId]), ([row]) => wordsOf(row)),

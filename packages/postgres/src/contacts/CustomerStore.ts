@@ -4,7 +4,7 @@
  */
 import { CustomerRecords, CustomerStore, type Id, type Recipient } from "@wac/core"
 import { Effect, Layer } from "effect"
-import { instant, plain } from "../Column.ts"
+import { bigint, columns, integer, json, row, text } from "../Columns.ts"
 import { Database } from "../Database.ts"
 import { receivedOf } from "../messages/Conversations.ts"
 import { texts } from "../Parameter.ts"
@@ -183,32 +183,40 @@ const paramsOf = (walk: Walk, { after, names, workspaceId }: CustomerStore.Step)
   return [workspaceId, texts(given), ...after === null ? walk.first : JSON.parse(after) as ReadonlyArray<unknown>]
 }
 
+const message = row({ id: text<Id.MessageId>() })
+const delivery = row({ id: text<Id.DeliveryId>() })
+const event = row({ id: text<Id.EventId>() })
+const campaignRow = columns<
+  { readonly campaignId: Id.CampaignId; readonly number: number; readonly row: Recipient.Row },
+  { number: "place"; row: "content" }
+>({ campaignId: "text", number: "integer", row: "json" }, { number: "place", row: "content" })
+const post = row({ provider: text(), receivedAt: bigint(), body: text() })
+
+const walkedTo = row({ next: text<string | null>() })
+const found = row({ found: json<ReadonlyArray<Row>>() })
+const erasure = row({ erased: integer(), busy: integer() })
+const data = row({ data: json<ReadonlyArray<unknown>>() })
+
 const foundOf = (place: Exclude<CustomerRecords.Place, "messages" | "contacts" | "inboundMessages">, row: Row) => {
   switch (place) {
     case "deliveries":
-      return { place, id: plain<Id.DeliveryId>(row, "id") }
+      return { place, ...delivery.read(row) }
     case "events":
-      return { place, id: plain<Id.EventId>(row, "id") }
+      return { place, ...event.read(row) }
     case "campaignRows":
-      return {
-        place,
-        campaignId: plain<Id.CampaignId>(row, "campaign_id"),
-        number: plain<number>(row, "place"),
-        row: plain<Recipient.Row>(row, "content")
-      }
+      return { place, ...campaignRow.read(row) }
     case "conversations":
       // what was sent is found among the messages
       return row["is_inbound"] === true ? { place, message: receivedOf(row) } : []
-    case "posts":
-      return {
-        place,
-        provider: plain<string>(row, "provider"),
-        receivedAt: instant(row, "received_at"),
-        // bytes in JSON are in hexadecimal, after \x
-        body: Buffer.from(plain<string>(row, "body").slice(2), "hex").toString("utf8")
-      }
+    case "posts": {
+      const { body, ...received } = post.read(row)
+      // bytes in JSON are in hexadecimal, after \x
+      return { place, ...received, body: Buffer.from(body.slice(2), "hex").toString("utf8") }
+    }
   }
 }
+
+const lockWebhooks = lockHealth("no key update")
 
 export const layer = Layer.effect(
   CustomerStore.CustomerStore,
@@ -240,17 +248,15 @@ export const layer = Layer.effect(
           const params = [workspaceId, after ?? "", texts(names.texts)]
           const rows = (yield* planned(operation, [{ text: EraseMessages.pageText, params }]))[0]!
           return {
-            found: rows.flatMap((row) =>
-              row["is_theirs"] === true ? [{ place, id: plain<Id.MessageId>(row, "id") }] : []
-            ),
-            next: EraseMessages.nextOf(rows.map((row) => plain(row, "id")))
+            found: rows.flatMap((row) => row["is_theirs"] === true ? [{ place, ...message.read(row) }] : []),
+            next: EraseMessages.nextOf(rows.map((row) => message.read(row).id))
           }
         }
         const walk = walks[place]
         const row = yield* walked(operation, [{ text: findText(walk), params: paramsOf(walk, step) }])
         return {
-          found: plain<ReadonlyArray<Row>>(row, "found").flatMap((row) => foundOf(place, row)),
-          next: plain<string | null>(row, "next")
+          found: found.read(row).found.flatMap((row) => foundOf(place, row)),
+          ...walkedTo.read(row)
         }
       }),
       erase: Effect.fnUntraced(function*(step) {
@@ -260,15 +266,14 @@ export const layer = Layer.effect(
         if (place === "contacts") return yield* eraseContacts(step)
         const walk = walks[place]
         const row = yield* walked(operation, [
-          ...place === "deliveries" ? [lockHealth([workspaceId], "no key update")] : [],
+          ...place === "deliveries" ? [lockWebhooks({ workspaces: [workspaceId] })] : [],
           { text: eraseText(walk), params: paramsOf(walk, step) }
         ])
         return {
           ...CustomerStore.nothing,
-          erased: plain<number>(row, "erased"),
-          files: plain<ReadonlyArray<unknown>>(row, "data").flatMap(CustomerRecords.filesOf),
-          busy: plain<number>(row, "busy"),
-          next: plain<string | null>(row, "next")
+          ...erasure.read(row),
+          ...walkedTo.read(row),
+          files: data.read(row).data.flatMap(CustomerRecords.filesOf)
         }
       })
     })

@@ -53,7 +53,6 @@ export const eraseContacts: StepOptions<CustomerStore.EraseStep, Loaded, Custome
   size: 1,
   load: ([step]) => {
     const { workspaceId } = step!
-    const hashes = Object.values(step!.hashes)
     return [
       { text: "select w.id from workspaces w where w.id = $1 for no key update", params: [workspaceId] },
       {
@@ -67,13 +66,13 @@ export const eraseContacts: StepOptions<CustomerStore.EraseStep, Loaded, Custome
         params: [workspaceId]
       },
       { text: contactsText, params: paramsOf(step!) },
-      { text: StoredSuppression.loadText, params: [texts(hashes.map(() => workspaceId)), texts(hashes)] }
+      StoredSuppression.load({ hashes: Object.values(step!.hashes).map((hash) => ({ workspaceId, hash })) })
     ]
   },
   read: ([, , , contacts, suppressions], now) => ({
     now,
     contacts: contacts!.map(contactOf),
-    suppressions: suppressions!.map(StoredSuppression.suppressionOf)
+    suppressions: suppressions!.map(StoredSuppression.suppression.read)
   }),
   decide: ({ contacts, suppressions }, [step]) => {
     const { hashes, workspaceId } = step!

@@ -3,11 +3,11 @@
  * becomes of each.
  */
 import { CustomerStore, MessageErasure, type Send } from "@wac/core"
-import { plain } from "../Column.ts"
+import { columns, unlessEmpty } from "../Columns.ts"
 import type { StepOptions } from "../Database.ts"
 import { keepSends } from "../messages/KeepSends.ts"
-import { sendOf, type StoredSend } from "../messages/StoredSend.ts"
-import { jsons, texts } from "../Parameter.ts"
+import { message, sends } from "../messages/StoredSend.ts"
+import { texts } from "../Parameter.ts"
 
 /** Messages looked at in one step. */
 const size = 2000
@@ -24,15 +24,25 @@ const lockText = `select to_json(m) as send from messages m
   where m.id = any (array(select p.id from (${page}) p where p.recipient = any ($3::text[]) or p.recipient = ''))
   order by m.id for update`
 
-const unnameText = `delete from message_names n
-  using unnest($1::text[], $2::text[]) g (provider_message_id, message_id)
+const unname = unlessEmpty(
+  columns<MessageErasure.Erasure["unnamed"][number]>({ providerMessageId: "text", messageId: "text" }),
+  (rows) =>
+    `delete from message_names n using ${rows("g")}
   where n.provider_message_id = g.provider_message_id and n.message_id = g.message_id`
+)
 
 /** What no other transition changes. */
-const emptyText = `update messages m set content = g.content
-  from unnest($1::text[], $2::json[]) g (id, content) where m.id = g.id`
+const empty = unlessEmpty(
+  message.pick("id", "content"),
+  (rows) => `update messages m set content = g.content from ${rows("g")} where m.id = g.id`
+)
 
-const rekeyText = `update messages m set key = g.key from unnest($1::text[], $2::text[]) g (id, key) where m.id = g.id`
+const rekey = unlessEmpty(
+  columns<Pick<MessageErasure.Erasure["rekeyed"][number], "messageId" | "key">>({ messageId: "text", key: "text" }),
+  (rows) => `update messages m set key = g.key from ${rows("g")} where m.id = g.message_id`
+)
+
+const found = message.pick("id")
 
 interface Loaded {
   readonly now: (asked: number) => number
@@ -55,32 +65,17 @@ export const eraseMessages: StepOptions<CustomerStore.Step, Loaded, CustomerStor
   },
   read: ([ids, rows], now) => ({
     now,
-    sends: rows!.map((row) => sendOf(plain<StoredSend>(row, "send"))),
-    next: nextOf(ids!.map((row) => plain(row, "id")))
+    sends: rows!.map((row) => sends.read(row).send),
+    next: nextOf(ids!.map((row) => found.read(row).id))
   }),
   decide: ({ next, sends }) => {
     const { rekeyed, unnamed, writes, ...erasure } = MessageErasure.erase(sends)
     return { answers: [{ ...CustomerStore.nothing, ...erasure, next }], writes: { rekeyed, unnamed, writes } }
   },
   write: ({ rekeyed, unnamed, writes }) => [
-    ...unnamed.length === 0 ? [] : [{
-      text: unnameText,
-      params: [
-        texts(unnamed.map(({ providerMessageId }) => providerMessageId)),
-        texts(unnamed.map(({ messageId }) => messageId))
-      ]
-    }],
+    ...unname(unnamed),
     ...keepSends(writes),
-    ...writes.sends.length === 0 ? [] : [{
-      text: emptyText,
-      params: [
-        texts(writes.sends.map(({ message }) => message.id)),
-        jsons(writes.sends.map(({ message }) => message.content))
-      ]
-    }],
-    ...rekeyed.length === 0 ? [] : [{
-      text: rekeyText,
-      params: [texts(rekeyed.map(({ messageId }) => messageId)), texts(rekeyed.map(({ key }) => key))]
-    }]
+    ...empty(writes.sends.map(({ message }) => message)),
+    ...rekey(rekeyed)
   ]
 }

@@ -7,7 +7,7 @@ import * as Clocks from "../Clocks.ts"
 import { Database } from "../Database.ts"
 import * as ForgetEvents from "./ForgetEvents.ts"
 import { listedOf, type ListEvents, listEvents } from "./ListEvents.ts"
-import { event, eventOf } from "./StoredEvent.ts"
+import { event } from "./StoredEvent.ts"
 
 /** How long a reader waits for transactions that were open when it came. Longer ones are left to the next page. */
 const patience = Duration.millis(100)
@@ -83,7 +83,7 @@ export const layer = Layer.effect(
             `select ${event.names("e")} from events e where e.id = $2 and e.workspace_id = $1`,
             [workspaceId, id]
           ),
-          ([row]) => Option.map(Option.fromUndefinedOr(row), eventOf)
+          ([row]) => Option.map(Option.fromUndefinedOr(row), event.read)
         ),
       list: (workspaceId, { since, type }, page) =>
         Effect.map(
@@ -107,11 +107,11 @@ export const layer = Layer.effect(
             ...messageId === undefined ? [] : [messageId],
             page.limit + 1
           ]),
-          (rows) => Page.fromOverread(rows.map(eventOf), page, ({ id }) => id)
+          (rows) => Page.fromOverread(rows.map(event.read), page, ({ id }) => id)
         ),
       forget: Effect.fnUntraced(function*(before) {
         const horizons = yield* query("EventStore.forget", ForgetEvents.horizonsText, [before])
-        return ForgetEvents.isMore(
+        return ForgetEvents.forgotten(
           yield* planned("EventStore.forget", ForgetEvents.forgetEvents(horizons)),
           horizons
         )

@@ -2,11 +2,11 @@
  * Deletes old events with their deliveries and attempts, a bounded number in each workspace. An event is deleted only
  * once its delivery is gone, and a delivery only once it has ended: so nothing that is held or being replayed is lost.
  */
-import { Id, type Time } from "@wac/core"
+import { Id, type Retention, type Time } from "@wac/core"
 import * as Clocks from "../Clocks.ts"
-import { plain } from "../Column.ts"
-import { instants, texts } from "../Parameter.ts"
-import type { Rows, Statement } from "../Statement.ts"
+import { bigint, integer, row, text } from "../Columns.ts"
+import * as Forgotten from "../Forgotten.ts"
+import { type Rows, type Statement, statement } from "../Statement.ts"
 import { endedStatuses } from "../webhooks/StoredDelivery.ts"
 
 /** Rows deleted at once for a workspace. */
@@ -23,12 +23,16 @@ const oldestOpen = (workspace: string) =>
 export const horizonsText = `select w.id as workspace_id, least($1::bigint, ${oldestOpen("w.id")}) as until
   from workspaces w`
 
-const given = "unnest($1::text[], $2::bigint[], $3::text[]) g (workspace_id, until, below)"
+const horizon = row({ workspaceId: text<Id.WorkspaceId>(), until: bigint<Time.Instant>() })
+
+/** With the bound of the identifiers of deliveries. */
+const bounds = { horizons: horizon.and(row({ below: text() })) }
 
 /** The bound of identifiers keeps the scan away from deliveries that are held. */
-export const deliveriesText = `with gone as (
+export const deliveries = statement(bounds, ({ horizons }) =>
+  `with gone as (
     delete from deliveries d where d.ctid = any (array(
-      select o.ctid from ${given} cross join lateral (
+      select o.ctid from ${horizons("g")} cross join lateral (
         select o.ctid from deliveries o
         where o.workspace_id = g.workspace_id and o.id < g.below and o.status in ${endedStatuses}
         order by o.id limit ${atOnce}
@@ -42,12 +46,15 @@ export const deliveriesText = `with gone as (
   ), claims as (
     delete from delivery_claims c using gone g where c.webhook_id = g.webhook_id and c.delivery_id = g.id
   )
-  select count(*)::integer as gone from gone`
+  select count(*)::integer as gone from gone`)
+
+const deleted = row({ gone: integer() })
 
 /** Judged in one statement: whether a workspace's old deliveries are gone, and what is open again since. */
-export const eventsText = `with ready as materialized (
+export const events = statement(bounds, ({ horizons }) =>
+  `with ready as materialized (
     select g.workspace_id, least(g.until, ${oldestOpen("g.workspace_id")}) - ${Clocks.spread} as until
-    from ${given}
+    from ${horizons("g")}
     where not exists (
       select from deliveries d
       where d.workspace_id = g.workspace_id and d.id < g.below and d.status in ${endedStatuses}
@@ -61,22 +68,22 @@ export const eventsText = `with ready as materialized (
     ))
     returning e.workspace_id
   )
-  select (select count(*) from ready)::integer as ready,
-    exists (select from gone g group by g.workspace_id having count(*) = ${atOnce}) as is_more`
+  select (select count(*) from ready)::integer as ready, (select count(*) from gone)::integer as removed,
+    exists (select from gone g group by g.workspace_id having count(*) = ${atOnce}) as is_more`)
+
+const judged = row({ ready: integer() })
 
 /** The statements that delete, given the rows of {@link horizonsText}. */
-export const forgetEvents = (horizons: Rows): ReadonlyArray<Statement> => {
-  const params = [
-    texts(horizons.map((row) => plain<string>(row, "workspace_id"))),
-    instants(horizons.map(untilOf)),
-    texts(horizons.map((row) => Id.lowestAt("dlv", untilOf(row))))
-  ]
-  return [{ text: deliveriesText, params }, { text: eventsText, params }]
+export const forgetEvents = (rows: Rows): ReadonlyArray<Statement> => {
+  const horizons = rows.map(horizon.read).map((one) => ({ ...one, below: Id.lowestAt("dlv", one.until) }))
+  return [deliveries({ horizons }), events({ horizons })]
 }
 
-const untilOf = (row: Rows[number]): Time.Instant => Number(row["until"])
-
-/** Whether more may be left. */
-export const isMore = ([deliveries, events]: ReadonlyArray<Rows>, horizons: Rows): boolean =>
-  plain<number>(deliveries![0]!, "gone") > 0 || plain<boolean>(events![0]!, "is_more") ||
-  plain<number>(events![0]!, "ready") < horizons.length
+/** What the statements did. */
+export const forgotten = ([deliveries, events]: ReadonlyArray<Rows>, horizons: Rows): Retention.Forgotten => {
+  const { isMore, removed } = Forgotten.read(events)
+  return {
+    removed,
+    isMore: deleted.read(deliveries![0]!).gone > 0 || isMore || judged.read(events![0]!).ready < horizons.length
+  }
+}

@@ -6,11 +6,11 @@
 import { type Event, Id, type Time } from "@wac/core"
 import { Option } from "effect"
 import * as Clocks from "../Clocks.ts"
-import { plain } from "../Column.ts"
+import { columns } from "../Columns.ts"
 import { texts } from "../Parameter.ts"
 import type { Rows, Statement } from "../Statement.ts"
 import { last, settled } from "./Places.ts"
-import { event, eventOf } from "./StoredEvent.ts"
+import { event } from "./StoredEvent.ts"
 
 /** The requested page. */
 export interface ListEvents {
@@ -84,9 +84,13 @@ export const listEvents = (
   { text: heldBackText, params: [workspaceId, texts(types)] }
 ]
 
+const looked = columns<Pick<Listed, "until">>({ until: "text" })
+
+const held = columns<Pick<Listed, "heldBack">>({ heldBack: "boolean" })
+
 /** Reads the results of {@link listEvents}. */
 export const listedOf = ([look, items, heldBack]: ReadonlyArray<Rows>): Listed => ({
-  items: items!.map(eventOf),
-  heldBack: plain(heldBack![0]!, "held_back"),
-  until: plain(look![0]!, "until")
+  items: items!.map(event.read),
+  ...held.read(heldBack![0]!),
+  ...looked.read(look![0]!)
 })

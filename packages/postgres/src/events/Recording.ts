@@ -3,18 +3,22 @@
  * subscribes to its type.
  */
 import type { Event } from "@wac/core"
-import { instants, integers, jsons, texts } from "../Parameter.ts"
-import type { Statement } from "../Statement.ts"
+import { columns } from "../Columns.ts"
+import { type Statement, statement } from "../Statement.ts"
 import { announce } from "./Places.ts"
+import { event } from "./StoredEvent.ts"
 
 /**
  * Locks the health of webhooks where an earlier delivery with the same order key is still pending, because that
  * delivery may be ending now. A transaction that ends one holds the webhook's health. So either this waits for that
  * transaction and sees that the predecessor has ended, or that transaction waits for this one and sees the follower.
  */
-const waitText = `select h.webhook_id from webhook_health h
+const wait = statement(
+  { followers: event.pick("workspaceId", "orderKey") },
+  ({ followers }) =>
+    `select h.webhook_id from webhook_health h
   where h.webhook_id = any (array(
-    select d.webhook_id from unnest($1::text[], $2::text[]) e (workspace_id, order_key)
+    select d.webhook_id from ${followers("e")}
     cross join lateral (
       select w.id, w.skipped_until from webhooks w where w.workspace_id = e.workspace_id offset 0
     ) w
@@ -27,6 +31,7 @@ const waitText = `select h.webhook_id from webhook_health h
     ) d
   ))
   order by h.webhook_id for share`
+)
 
 /**
  * Parts of a `with` that write the events of `source`, named `e`, and a delivery for each whose type the workspace's
@@ -38,8 +43,7 @@ export const recording = (source: string, waiting = "false"): string =>
   ), told as materialized (
     select e.*, nextval('positions') as position from announced, ${source}
   ), events as (
-    insert into events (id, workspace_id, type, created_at, order_key, sequence, data, trace, position)
-    select e.id, e.workspace_id, e.type, e.created_at, e.order_key, e.sequence, e.data, e.trace, e.position from told e
+    insert into events (${event.names()}, position) select ${event.names("e")}, e.position from told e
   ), wanted as materialized (
     select e.*, w.id as webhook_id, w.envelope, w.paused_at, ${waiting} as waits
     from told e
@@ -62,16 +66,13 @@ export const recording = (source: string, waiting = "false"): string =>
  */
 export const wake = `(select pg_notify('wac_deliveries', 'recorded') from wanted e where e.paused_at is null limit 1)`
 
-const recordText = (waiting?: string): string =>
-  `with ${
-    recording(
-      `unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::integer[], $8::json[],
-        $9::text[])
-      with ordinality e (id, delivery_id, workspace_id, type, created_at, order_key, sequence, data, trace, place)`,
-      waiting
-    )
-  }
-  select ${wake}`
+/** An event, and the id of its delivery. */
+const recorded = event.and(columns<Pick<Event.Recorded, "deliveryId">>({ deliveryId: "text" }))
+
+const recordingAll = (waiting?: string) =>
+  statement({ events: recorded }, ({ events }) =>
+    `with ${recording(events("e", "place"), waiting)}
+  select ${wake}`)
 
 /** Whether an event waits for an earlier one of its message, in this batch or pending. */
 const waits = `e.sequence > 1 and (
@@ -87,33 +88,13 @@ const waits = `e.sequence > 1 and (
       ) is not null
     )`
 
-const recordAlone = recordText()
-const recordFollowing = recordText(waits)
+const recordAlone = recordingAll()
+const recordFollowing = recordingAll(waits)
 
 /** Writes events in their order. The caller must hold the rows of the events' messages. */
 export const record = (recorded: ReadonlyArray<Event.Recorded>): ReadonlyArray<Statement> => {
   if (recorded.length === 0) return []
-  const events = recorded.map(({ event }) => event)
+  const events = recorded.map(({ deliveryId, event }) => ({ ...event, deliveryId }))
   const followers = events.filter(({ sequence }) => sequence !== null && sequence > 1)
-  const insert: Statement = {
-    text: followers.length === 0 ? recordAlone : recordFollowing,
-    params: [
-      texts(events.map(({ id }) => id)),
-      texts(recorded.map(({ deliveryId }) => deliveryId)),
-      texts(events.map(({ workspaceId }) => workspaceId)),
-      texts(events.map(({ type }) => type)),
-      instants(events.map(({ createdAt }) => createdAt)),
-      texts(events.map(({ orderKey }) => orderKey)),
-      integers(events.map(({ sequence }) => sequence)),
-      jsons(events.map(({ data }) => data)),
-      texts(events.map(({ trace }) => trace))
-    ]
-  }
-  return followers.length === 0 ? [insert] : [{
-    text: waitText,
-    params: [
-      texts(followers.map(({ workspaceId }) => workspaceId)),
-      texts(followers.map(({ orderKey }) => orderKey))
-    ]
-  }, insert]
+  return followers.length === 0 ? [recordAlone({ events })] : [wait({ followers }), recordFollowing({ events })]
 }

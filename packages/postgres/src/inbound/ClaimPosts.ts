@@ -3,7 +3,7 @@
  */
 import type { InboundPostStore, Time } from "@wac/core"
 import * as Clocks from "../Clocks.ts"
-import { instant, plain } from "../Column.ts"
+import { columns } from "../Columns.ts"
 import { setLocally } from "../Sessions.ts"
 import type { Row, Statement } from "../Statement.ts"
 
@@ -46,8 +46,12 @@ export const claimPosts = (
 /** A post of a result row. */
 export const claimedOf = (provider: string) => (row: Row): InboundPostStore.ClaimedPost => ({
   provider,
-  digest: plain(row, "digest"),
-  body: plain(row, "body"),
-  receivedAt: instant(row, "received_at"),
-  tries: plain(row, "tries")
+  ...claimed.read(row)
+})
+
+const claimed = columns<Omit<InboundPostStore.ClaimedPost, "provider">>({
+  digest: "text",
+  body: "bytea",
+  receivedAt: "bigint",
+  tries: "integer"
 })

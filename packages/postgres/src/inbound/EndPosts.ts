@@ -3,9 +3,9 @@
  */
 import type { InboundPost, InboundPostStep, Time } from "@wac/core"
 import * as Clocks from "../Clocks.ts"
-import { plain } from "../Column.ts"
-import { columns } from "../Columns.ts"
+import { bigint, boolean, integer, row, text } from "../Columns.ts"
 import type { DirectOptions } from "../Database.ts"
+import { statement } from "../Statement.ts"
 
 /** The end of a claim. */
 export interface End extends InboundPost.PostName {
@@ -15,22 +15,25 @@ export interface End extends InboundPost.PostName {
   readonly ended: InboundPostStep.Ended
 }
 
-const given = columns({
-  place: "integer",
-  provider: "text",
-  digest: "text",
-  token: "text",
-  now: "bigint",
-  dueIn: "bigint",
-  tries: "integer",
-  keepsProblem: "boolean",
-  problem: "text",
-  expiresIn: "bigint",
-  onlyIfNew: "boolean"
+const given = row({
+  place: integer(),
+  provider: text(),
+  digest: text(),
+  token: text(),
+  now: bigint<number | null>(),
+  dueIn: bigint<number | null>(),
+  tries: integer(),
+  keepsProblem: boolean(),
+  problem: text<string | null>(),
+  expiresIn: bigint<number | null>(),
+  onlyIfNew: boolean()
 })
 
-const endText = `with given as materialized (
-    select g.*, decode(g.digest, 'hex') as name, coalesce(g.now, ${Clocks.now}) as at from ${given.rows("g")}
+const place = given.pick("place")
+
+const endAll = statement({ given }, ({ given }) =>
+  `with given as materialized (
+    select g.*, decode(g.digest, 'hex') as name, coalesce(g.now, ${Clocks.now}) as at from ${given("g")}
   )
   update inbound_posts p set
     due_at = g.at + g.due_in,
@@ -41,14 +44,13 @@ const endText = `with given as materialized (
       else coalesce(g.at + g.expires_in, p.expires_at) end
   from given g
   where p.provider = g.provider and p.digest = g.name and p.token = g.token
-  returning g.place`
+  returning g.place`)
 
 /** The answers are whether each claim was still held. */
 export const end: DirectOptions<End, boolean> = {
-  write: (ends) => [{
-    text: endText,
-    params: given.params(
-      ends.map(({ digest, ended: { dueIn, expires, isTry, problem }, now, provider, token }, place) => ({
+  write: (ends) => [
+    endAll({
+      given: ends.map(({ digest, ended: { dueIn, expires, isTry, problem }, now, provider, token }, place) => ({
         place,
         provider,
         digest,
@@ -61,10 +63,10 @@ export const end: DirectOptions<End, boolean> = {
         expiresIn: expires === undefined ? null : expires.in,
         onlyIfNew: expires?.onlyIfNew ?? false
       }))
-    )
-  }],
+    })
+  ],
   read: ([rows]) => {
-    const places = new Set(rows!.map((row) => plain<number>(row, "place")))
+    const places = new Set(rows!.map((row) => place.read(row).place))
     return (_, place) => places.has(place)
   }
 }

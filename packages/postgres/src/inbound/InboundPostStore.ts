@@ -6,7 +6,7 @@ import { InboundPostStep, InboundPostStore } from "@wac/core"
 import { Effect, Layer, Result } from "effect"
 import { Hex } from "effect/encoding"
 import { asked } from "../Asked.ts"
-import { plain } from "../Column.ts"
+import { integer, row } from "../Columns.ts"
 import { Database } from "../Database.ts"
 import { Hint } from "../Hint.ts"
 import { claimedOf, claimPosts } from "./ClaimPosts.ts"
@@ -16,6 +16,8 @@ import { backlog, backlogOf } from "./PostBacklog.ts"
 import { sweepPosts } from "./SweepPosts.ts"
 
 const inBytes = (digest: string): Uint8Array => Result.getOrThrow(Hex.decode(digest))
+
+const swept = row({ swept: integer() })
 
 export const layer = Layer.effect(
   InboundPostStore.InboundPostStore,
@@ -57,7 +59,7 @@ export const layer = Layer.effect(
       sweep: (now, limit) =>
         Effect.map(
           planned("InboundPostStore.sweep", sweepPosts(askedAt(now), limit)),
-          ([, rows]) => plain<number>(rows![0]!, "swept")
+          ([, rows]) => swept.read(rows![0]!).swept
         ),
       awaitHint: hint.wait,
       backlog: Effect.map(planned("InboundPostStore.backlog", backlog), ([, rows]) => backlogOf(rows![0]!))

@@ -2,9 +2,9 @@
  * The backlog of posts, from a bounded number of rows.
  */
 import { InboundPostStore } from "@wac/core"
-import { instantOrNull, plain } from "../Column.ts"
+import { columns } from "../Columns.ts"
 import { setLocally } from "../Sessions.ts"
-import type { Row, Statement } from "../Statement.ts"
+import type { Statement } from "../Statement.ts"
 
 /** Counts rows that meet a condition, in the order of an index. */
 const counted = (what: string, condition: string, order: string): string =>
@@ -26,9 +26,9 @@ export const backlog: ReadonlyArray<Statement> = [
 ]
 
 /** The backlog of the result row. */
-export const backlogOf = (row: Row): InboundPostStore.PostBacklog => ({
-  waiting: plain(row, "waiting"),
-  oldestReceivedAt: instantOrNull(row, "oldest"),
-  failing: plain(row, "failing"),
-  unreadable: plain(row, "unreadable")
-})
+export const backlogOf = columns<InboundPostStore.PostBacklog, { oldestReceivedAt: "oldest" }>({
+  waiting: "integer",
+  oldestReceivedAt: "bigint",
+  failing: "integer",
+  unreadable: "integer"
+}, { oldestReceivedAt: "oldest" }).read

@@ -3,35 +3,54 @@
  * numbers are columns of their rows; all others are in `buckets`. Locks are taken in this order, and within each kind
  * in the order of keys.
  */
-import { Limits, type RateLimit, type Time, TokenStep } from "@wac/core"
-import { plain } from "../Column.ts"
+import { Limits, type RateLimit, TokenStep } from "@wac/core"
+import { double, list, row, text, unlessEmpty } from "../Columns.ts"
 import type { StepOptions } from "../Database.ts"
-import { doubles, texts } from "../Parameter.ts"
 import type { Statement } from "../Statement.ts"
 
-const lockOfText = (table: string): string =>
-  `select k.key, w.bucket_full_at as full_at
-  from unnest($1::text[], $2::text[]) k (key, id) join ${table} w on w.id = k.id
-  order by w.id for no key update of w`
+const lockOf = (table: string) =>
+  unlessEmpty(row({ key: text(), id: text() }), (rows) =>
+    `select k.key, w.bucket_full_at as full_at
+  from ${rows("k")} join ${table} w on w.id = k.id
+  order by w.id for no key update of w`)
+
+const lockWorkspaces = lockOf("workspaces")
+const lockNumbers = lockOf("phone_numbers")
+
+const keys = list<string>("text")
 
 /**
  * Rewrites existing rows unchanged, to lock them in the same statement: between two statements a sweep could delete
  * them.
  */
-const lockOrMakeText = `insert into buckets as b (key, full_at) select k, 0 from unnest($1::text[]) k order by k
+const lockOrMake = unlessEmpty(
+  keys,
+  (keys) =>
+    `insert into buckets as b (key, full_at) select k, 0 from unnest(${keys}) k order by k
   on conflict (key) do update set full_at = b.full_at
   returning b.key, b.full_at`
+)
 
-const lockText =
-  "select b.key, b.full_at from buckets b where b.key = any ($1::text[]) order by b.key for no key update"
+const lock = unlessEmpty(
+  keys,
+  (keys) => `select b.key, b.full_at from buckets b where b.key = any (${keys}) order by b.key for no key update`
+)
 
-const keepOfText = (table: string): string =>
-  `update ${table} w set bucket_full_at = s.full_at from unnest($1::text[], $2::double precision[]) s (id, full_at)
-  where w.id = s.id`
+const bucket = row({ key: text(), fullAt: double() })
 
-const keepText =
-  `update buckets b set full_at = s.full_at from unnest($1::text[], $2::double precision[]) s (key, full_at)
-  where b.key = s.key`
+const keepOf = (table: string) =>
+  unlessEmpty(
+    row({ id: text(), fullAt: double() }),
+    (rows) => `update ${table} w set bucket_full_at = s.full_at from ${rows("s")} where w.id = s.id`
+  )
+
+const keepWorkspaces = keepOf("workspaces")
+const keepNumbers = keepOf("phone_numbers")
+
+const keepOthers = unlessEmpty(
+  bucket,
+  (rows) => `update buckets b set full_at = s.full_at from ${rows("s")} where b.key = s.key`
+)
 
 /** Groups buckets by where they are stored. */
 const divided = <A extends { readonly key: string }>(buckets: ReadonlyArray<A>) => {
@@ -47,41 +66,20 @@ const divided = <A extends { readonly key: string }>(buckets: ReadonlyArray<A>) 
   return { workspaces, numbers, others }
 }
 
-const load = (othersText: string) => (commands: ReadonlyArray<TokenStep.Tokens>): ReadonlyArray<Statement> => {
+const load = (lockOthers: typeof lock) => (commands: ReadonlyArray<TokenStep.Tokens>): ReadonlyArray<Statement> => {
   const keys = new Set(commands.flatMap(({ buckets }) => buckets.map(({ key }) => key)))
   const { numbers, others, workspaces } = divided([...keys].map((key) => ({ key })))
-  const lockOf = (table: string, buckets: typeof numbers): ReadonlyArray<Statement> =>
-    buckets.length === 0 ? [] : [{
-      text: lockOfText(table),
-      params: [texts(buckets.map(({ key }) => key)), texts(buckets.map(({ id }) => id))]
-    }]
-  return [
-    ...lockOf("workspaces", workspaces),
-    ...lockOf("phone_numbers", numbers),
-    ...others.length === 0 ? [] : [{ text: othersText, params: [texts(others.map(({ key }) => key))] }]
-  ]
+  return [...lockWorkspaces(workspaces), ...lockNumbers(numbers), ...lockOthers(others.map(({ key }) => key))]
 }
 
 const read: StepOptions<TokenStep.Tokens, TokenStep.Loaded, unknown, TokenStep.Writes>["read"] = (rows, now) => {
-  const fullAt = new Map(rows.flat().map((row) => [plain<string>(row, "key"), plain<Time.Instant>(row, "full_at")]))
+  const fullAt = new Map(rows.flat().map(bucket.read).map(({ fullAt, key }) => [key, fullAt]))
   return { now, fullAt: (key) => fullAt.get(key) }
 }
 
 const write = (writes: TokenStep.Writes): ReadonlyArray<Statement> => {
   const { numbers, others, workspaces } = divided(writes)
-  const keepOf = (table: string, buckets: typeof numbers): ReadonlyArray<Statement> =>
-    buckets.length === 0 ? [] : [{
-      text: keepOfText(table),
-      params: [texts(buckets.map(({ id }) => id)), doubles(buckets.map(({ fullAt }) => fullAt))]
-    }]
-  return [
-    ...keepOf("workspaces", workspaces),
-    ...keepOf("phone_numbers", numbers),
-    ...others.length === 0 ? [] : [{
-      text: keepText,
-      params: [texts(others.map(({ key }) => key)), doubles(others.map(({ fullAt }) => fullAt))]
-    }]
-  ]
+  return [...keepWorkspaces(workspaces), ...keepNumbers(numbers), ...keepOthers(others)]
 }
 
 /** `RateLimitStore.spend`. */
@@ -90,11 +88,11 @@ export const spend: StepOptions<
   TokenStep.Loaded,
   ReadonlyArray<RateLimit.Reading>,
   TokenStep.Writes
-> = { load: load(lockOrMakeText), read, decide: TokenStep.spend, write }
+> = { load: load(lockOrMake), read, decide: TokenStep.spend, write }
 
 /** `RateLimitStore.giveBack`. */
 export const giveBack: StepOptions<TokenStep.Tokens, TokenStep.Loaded, void, TokenStep.Writes> = {
-  load: load(lockText),
+  load: load(lock),
   read,
   decide: TokenStep.giveBack,
   write

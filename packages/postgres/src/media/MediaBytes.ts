@@ -3,7 +3,7 @@
  */
 import { MediaBytes, MediaPieces, StoreError } from "@wac/core"
 import { Effect, Layer, Stream } from "effect"
-import { plain } from "../Column.ts"
+import { boolean, columns, row } from "../Columns.ts"
 import { Database } from "../Database.ts"
 
 /** The bytes of a row. Every row of a file is full, except the last. */
@@ -25,12 +25,16 @@ const removeText = `with gone as (
   )
   select count(*) = $2 as is_more from gone`
 
+const gone = row({ isMore: boolean() })
+
+const stored = columns<{ readonly bytes: Uint8Array }>({ bytes: "bytea" })
+
 export const layer = Layer.effect(
   MediaBytes.MediaBytes,
   Effect.map(Database, ({ query }) => {
     const part = Effect.fnUntraced(function*(id: string, n: number, { end, start }: MediaBytes.Range) {
       const [row] = yield* query("MediaBytes.read", readText, [id, n, start, end - start])
-      const bytes = row === undefined ? undefined : plain<Uint8Array>(row, "bytes")
+      const bytes = row === undefined ? undefined : stored.read(row).bytes
       if (bytes?.length !== end - start) return yield* new StoreError.StoreError({ operation: "MediaBytes.read" })
       return bytes
     })
@@ -42,7 +46,7 @@ export const layer = Layer.effect(
       remove: ({ id }) =>
         Effect.map(
           query("MediaBytes.remove", removeText, [id, goneAtOnce]),
-          ([row]) => plain<boolean>(row!, "is_more")
+          ([row]) => gone.read(row!).isMore
         )
     })
   })

@@ -2,100 +2,107 @@
  * How PostgreSQL carries out `MediaStep`: the lock of a workspace's usage serializes its uploads, uses and removals.
  */
 import { type Id, type Idempotency, type Media, MediaStep, type Time } from "@wac/core"
-import { instant, plain } from "../Column.ts"
+import { bigint, columns, insert, list, row, text, unlessEmpty } from "../Columns.ts"
 import type { StepOptions } from "../Database.ts"
-import { instants, jsons, texts } from "../Parameter.ts"
-import type { Row, Statement } from "../Statement.ts"
+import { type Row, type Statement, statement, value } from "../Statement.ts"
 
 /** Sorted, so that steps lock the rows in one order. */
 const workspacesOf = (commands: ReadonlyArray<MediaStep.Command>): ReadonlyArray<Id.WorkspaceId> =>
   [...new Set(commands.map((command) => command._tag === "Keep" ? command.media.workspaceId : command.workspaceId))]
     .sort()
 
-const startText = `insert into media_usage (workspace_id, used)
-  select w.id, 0 from unnest($1::text[]) w (id) order by 1 on conflict do nothing`
+const workspaces = list<Id.WorkspaceId>("text")
 
-const lockText =
-  `select 1 from media_usage u where u.workspace_id = any ($1::text[]) order by u.workspace_id for update`
+const start = statement({ workspaces }, ({ workspaces }) =>
+  `insert into media_usage (workspace_id, used)
+  select w.id, 0 from unnest(${workspaces}) w (id) order by 1 on conflict do nothing`)
 
-const usedText = `select u.workspace_id, u.used from unnest($1::text[]) w (id) cross join lateral (
+const lock = statement(
+  { workspaces },
+  ({ workspaces }) =>
+    `select 1 from media_usage u where u.workspace_id = any (${workspaces}) order by u.workspace_id for update`
+)
+
+const usage = row({ workspaceId: text<Id.WorkspaceId>(), used: bigint() })
+
+const loadUsage = statement(
+  { workspaces },
+  ({ workspaces }) =>
+    `select ${usage.names("u")} from unnest(${workspaces}) w (id) cross join lateral (
     select * from media_usage u where u.workspace_id = w.id offset 0
   ) u`
+)
 
-const rowsText = `select m.id, m.workspace_id, m.state, m.due_at, m.media, m.awaited
-  from unnest($1::text[]) i (id) cross join lateral (select * from media m where m.id = i.id offset 0) m`
+/** A file: known once it is stored, and awaited before. */
+export const stored = columns<
+  Pick<MediaStep.Row, "workspaceId" | "id" | "dueAt" | "state"> & {
+    readonly media: Media.Media | null
+    readonly awaited: Media.Awaited | null
+  }
+>({ id: "text", workspaceId: "text", state: "text", dueAt: "bigint", media: "json", awaited: "json" })
 
-const bindingsText = `select k.workspace_id, k.key, k.fingerprint, k.media, k.expires_at
-  from unnest($1::text[], $2::text[]) i (workspace_id, key) cross join lateral (
+const loadRows = statement({ ids: list<Id.MediaId>("text") }, ({ ids }) =>
+  `select ${stored.names("m")}
+  from unnest(${ids}) i (id) cross join lateral (select * from media m where m.id = i.id offset 0) m`)
+
+const binding = row({ workspaceId: text<Id.WorkspaceId>(), key: text() }).and(
+  columns<MediaStep.Binding>({ fingerprint: "text", media: "json", expiresAt: "bigint" })
+)
+
+const loadBindings = statement({ keys: binding.pick("workspaceId", "key") }, ({ keys }) =>
+  `select ${binding.names("k")}
+  from ${keys("i")} cross join lateral (
     select * from media_keys k where k.workspace_id = i.workspace_id and k.key = i.key offset 0
-  ) k`
+  ) k`)
 
 /** A row as the core describes it. */
-export const rowOf = (row: Row): MediaStep.Row =>
-  ({
-    workspaceId: plain(row, "workspace_id"),
-    id: plain(row, "id"),
-    dueAt: instant(row, "due_at"),
-    state: plain<string>(row, "state"),
-    ...(row["media"] === null ? {} : { media: plain<Media.Media>(row, "media") }),
-    ...(row["awaited"] === null ? {} : { awaited: plain<Media.Awaited>(row, "awaited") })
-  }) as MediaStep.Row
-
-const bindingOf = (row: Row): MediaStep.Binding => ({
-  fingerprint: plain(row, "fingerprint"),
-  media: plain(row, "media"),
-  expiresAt: instant(row, "expires_at")
-})
+export const rowOf = (row: Row): MediaStep.Row => {
+  const { awaited, media, ...others } = stored.read(row)
+  return { ...others, ...media && { media }, ...awaited && { awaited } } as MediaStep.Row
+}
 
 const bindingName = (workspaceId: Id.WorkspaceId, key: string): string => `${workspaceId} ${key}`
 
-const keepRowsText = `insert into media as m (id, workspace_id, state, due_at, media, awaited)
-  select * from unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::json[], $6::json[])
-  on conflict (id) do update set state = excluded.state, due_at = excluded.due_at, media = excluded.media,
-    awaited = excluded.awaited, fetch_at = null, lease_until = null`
+const keepRows = insert(
+  stored,
+  "media as m",
+  `
+  on conflict (id) do update set ${stored.set("excluded", "id", "workspaceId")}, fetch_at = null, lease_until = null`
+)
 
-const keepUsedText = `update media_usage u set used = s.used
-  from unnest($1::text[], $2::bigint[]) s (workspace_id, used) where u.workspace_id = s.workspace_id`
+const keepUsage = unlessEmpty(
+  usage,
+  (rows) => `update media_usage u set used = s.used from ${rows("s")} where u.workspace_id = s.workspace_id`
+)
 
 /** Deletes as many expired keys as there are new ones, so that they need no sweep. */
-const forgetKeysText = `delete from media_keys k where k.ctid = any (array(
-    select o.ctid from media_keys o where o.expires_at <= $1 order by o.expires_at limit $2 for update skip locked
+const forgetKeys = statement(
+  { at: value<Time.Instant>(), limit: value<number>() },
+  ({ at, limit }) =>
+    `delete from media_keys k where k.ctid = any (array(
+    select o.ctid from media_keys o where o.expires_at <= ${at} order by o.expires_at limit ${limit} for update skip locked
   ))`
+)
 
-const keepKeysText = `insert into media_keys (workspace_id, key, fingerprint, media, expires_at)
-  select * from unnest($1::text[], $2::text[], $3::text[], $4::json[], $5::bigint[])
-  on conflict (workspace_id, key) do update set fingerprint = excluded.fingerprint, media = excluded.media,
-    expires_at = excluded.expires_at`
+const keepKeys = insert(
+  binding,
+  "media_keys",
+  `
+  on conflict (workspace_id, key) do update set ${binding.set("excluded", "workspaceId", "key")}`
+)
 
 const write = (
   { bindings, rows, used }: MediaStep.Writes,
   { at }: { readonly at: Time.Instant }
 ): ReadonlyArray<Statement> => [
-  ...rows.length === 0 ? [] : [{
-    text: keepRowsText,
-    params: [
-      texts(rows.map(({ id }) => id)),
-      texts(rows.map(({ workspaceId }) => workspaceId)),
-      texts(rows.map(({ state }) => state)),
-      instants(rows.map(({ dueAt }) => dueAt)),
-      jsons(rows.map((row) => "media" in row ? row.media : null)),
-      jsons(rows.map((row) => "awaited" in row ? row.awaited : null))
-    ]
-  }],
-  ...used.size === 0 ? [] : [{ text: keepUsedText, params: [texts([...used.keys()]), instants([...used.values()])] }],
-  ...bindings.length === 0 ? [] : [
-    { text: forgetKeysText, params: [at, bindings.length] },
-    {
-      text: keepKeysText,
-      params: [
-        texts(bindings.map(({ workspaceId }) => workspaceId)),
-        texts(bindings.map(({ key }) => key)),
-        texts(bindings.map(({ fingerprint }) => fingerprint)),
-        jsons(bindings.map(({ media }) => media)),
-        instants(bindings.map(({ expiresAt }) => expiresAt))
-      ]
-    }
-  ]
+  ...keepRows(rows.map((row) => ({
+    ...row,
+    media: "media" in row ? row.media : null,
+    awaited: "awaited" in row ? row.awaited : null
+  }))),
+  ...keepUsage(Array.from(used, ([workspaceId, used]) => ({ workspaceId, used }))),
+  ...bindings.length === 0 ? [] : [forgetKeys({ at, limit: bindings.length })],
+  ...keepKeys(bindings)
 ]
 
 /** What is loaded, and the time for the deletion of expired keys. */
@@ -106,27 +113,25 @@ interface Loaded extends MediaStep.Loaded {
 /** `MediaStore.begin`, `keep`, `remove` and `use`. */
 export const options: StepOptions<MediaStep.Command, Loaded, MediaStep.Answer, MediaStep.Writes> = {
   load: (commands) => {
-    const workspaces = [texts(workspacesOf(commands))]
+    const workspaces = workspacesOf(commands)
     const ids = commands.map((command) => command._tag === "Keep" ? command.media.id : command.id)
-    const keyed = commands.flatMap((command) =>
+    const keys = commands.flatMap((command) =>
       command._tag === "Keep" && command.idempotency !== null
-        ? [[command.media.workspaceId, command.idempotency.key] as const]
+        ? [{ workspaceId: command.media.workspaceId, key: command.idempotency.key }]
         : []
     )
     return [
-      { text: startText, params: workspaces },
-      { text: lockText, params: workspaces },
-      { text: usedText, params: workspaces },
-      { text: rowsText, params: [texts([...new Set(ids)])] },
-      { text: bindingsText, params: [texts(keyed.map(([id]) => id)), texts(keyed.map(([, key]) => key))] }
+      start({ workspaces }),
+      lock({ workspaces }),
+      loadUsage({ workspaces }),
+      loadRows({ ids: [...new Set(ids)] }),
+      loadBindings({ keys })
     ]
   },
   read: ([, , used, rows, bindings], now, commands) => {
-    const usedBy = new Map(used!.map((row) => [plain<string>(row, "workspace_id"), Number(row["used"])]))
-    const byId = new Map(rows!.map((row) => [plain<string>(row, "id"), rowOf(row)]))
-    const byKey = new Map(
-      bindings!.map((row) => [bindingName(plain(row, "workspace_id"), plain(row, "key")), bindingOf(row)])
-    )
+    const usedBy = new Map(used!.map(usage.read).map(({ used, workspaceId }) => [workspaceId, used]))
+    const byId = new Map(rows!.map(rowOf).map((row) => [row.id, row]))
+    const byKey = new Map(bindings!.map(binding.read).map((one) => [bindingName(one.workspaceId, one.key), one]))
     return {
       now,
       at: now(commands[0]!.now),

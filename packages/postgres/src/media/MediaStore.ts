@@ -1,16 +1,15 @@
 /**
  * `MediaStore` in PostgreSQL: combines the step of this folder and adds the short statements.
  */
-import { type Id, type Media, MediaStep as Step, MediaStore } from "@wac/core"
+import { type Media, MediaStep as Step, MediaStore } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { asked as askedBy } from "../Asked.ts"
 import * as Clocks from "../Clocks.ts"
-import { instant, plain } from "../Column.ts"
+import { columns, json, row } from "../Columns.ts"
 import { Database } from "../Database.ts"
-import type { Row } from "../Statement.ts"
 import * as MediaStep from "./MediaStep.ts"
 
-const findText = `select m.id, m.workspace_id, m.state, m.due_at, m.media, m.awaited
+const findText = `select ${MediaStep.stored.names("m")}
   from media m where m.id = $2 and m.workspace_id = $1`
 
 const dueText = `select m.id, m.workspace_id from media m
@@ -60,7 +59,13 @@ const loseText = `update media m set state = 'gone', fetch_at = null, lease_unti
 const postponeText = `update media m set fetch_at = $3, lease_until = null
   where m.id = $2 and m.workspace_id = $1 and m.state = 'awaited' and m.fetch_at is not null`
 
-const namedOf = (row: Row): Step.Named => ({ workspaceId: plain(row, "workspace_id"), id: plain(row, "id") })
+const named = MediaStep.stored.pick("workspaceId", "id")
+
+const uploaded = columns<MediaStore.ProviderMedia>({ providerMediaId: "text", expiresAt: "bigint" })
+
+const expected = MediaStep.stored.pick("id")
+
+const claimed = row({ awaited: json<Media.Awaited>() })
 
 export const layer = Layer.effect(
   MediaStore.MediaStore,
@@ -80,17 +85,13 @@ export const layer = Layer.effect(
         ),
       use: ({ id, workspaceId }, now, keptFor) => Effect.asVoid(step({ _tag: "Use", workspaceId, id, now, keptFor })),
       due: (now, limit) =>
-        Effect.map(query("MediaStore.due", dueText, [asked(now) ?? null, limit]), (rows) => rows.map(namedOf)),
-      removed: (limit) => Effect.map(query("MediaStore.removed", removedText, [limit]), (rows) => rows.map(namedOf)),
+        Effect.map(query("MediaStore.due", dueText, [asked(now) ?? null, limit]), (rows) => rows.map(named.read)),
+      removed: (limit) => Effect.map(query("MediaStore.removed", removedText, [limit]), (rows) => rows.map(named.read)),
       forget: ({ id, workspaceId }) => Effect.asVoid(query("MediaStore.forget", forgetText, [workspaceId, id])),
       uploaded: (id, phoneNumberId, now, margin) =>
         Effect.map(
           query("MediaStore.uploaded", uploadedText, [id, phoneNumberId, asked(now) ?? null, margin]),
-          ([row]) =>
-            Option.map(Option.fromUndefinedOr(row), (row): MediaStore.ProviderMedia => ({
-              providerMediaId: plain(row, "provider_media_id"),
-              expiresAt: instant(row, "expires_at")
-            }))
+          ([row]) => Option.map(Option.fromUndefinedOr(row), uploaded.read)
         ),
       keepUploaded: (id, phoneNumberId, { expiresAt, providerMediaId }) =>
         Effect.asVoid(
@@ -107,7 +108,7 @@ export const layer = Layer.effect(
             awaited.providerMediaId,
             fetchAt
           ]),
-          ([row]) => plain<Id.MediaId>(row!, "id")
+          ([row]) => expected.read(row!).id
         ),
       claimAwaited: ({ limit, now, only, until }) => {
         const params = [asked(now) ?? null, until - now, limit]
@@ -115,7 +116,7 @@ export const layer = Layer.effect(
           only === undefined
             ? query("MediaStore.claimAwaited", claimDueText, params)
             : query("MediaStore.claimAwaited", claimOneText, [...params, only.workspaceId, only.id]),
-          (rows) => rows.map((row) => plain<Media.Awaited>(row, "awaited"))
+          (rows) => rows.map((row) => claimed.read(row).awaited)
         )
       },
       postpone: ({ id, workspaceId }, fetchAt) =>

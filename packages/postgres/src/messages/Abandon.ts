@@ -9,83 +9,121 @@ import {
   type Id,
   Limits,
   type MessageStore,
+  type PhoneNumber,
   type Time,
   type Workspace
 } from "@wac/core"
 import { Array } from "effect"
-import { instantOrNull, plain } from "../Column.ts"
+import { columns, double, list, result, row, type Table, text } from "../Columns.ts"
 import { contactNamed, customerOf } from "../contacts/ContactStep.ts"
 import type { StepOptions } from "../Database.ts"
 import { pairs } from "../limits/Pairs.ts"
-import { numberOf } from "../numbers/StoredNumber.ts"
-import { doubles, instants, integers, texts } from "../Parameter.ts"
-import type { Row, Statement } from "../Statement.ts"
+import { number } from "../numbers/StoredNumber.ts"
+import { type Row, type Statement, statement } from "../Statement.ts"
 import { awaitDeadlines, keepSends } from "./KeepSends.ts"
-import { type StoredSend, triedOf } from "./StoredSend.ts"
+import { tried } from "./StoredSend.ts"
 
-const workspacesText = `select w.id, w.tier, w.bucket_full_at as full_at from workspaces w
-  where w.id = any ($1::text[]) order by w.id for no key update`
+const bucket = row({ fullAt: double() })
+
+const ofWorkspace = columns<Pick<Workspace.Workspace, "id" | "tier">>({ id: "text", tier: "text" }).and(bucket)
+
+const lockWorkspaces = statement(
+  { ids: list<Id.WorkspaceId>("text") },
+  ({ ids }) =>
+    `select w.id, w.tier, w.bucket_full_at as full_at from workspaces w
+  where w.id = any (${ids}) order by w.id for no key update`
+)
+
+/** The keys of messages, with their customers. */
+const keys = columns<Pick<MessageStore.KeyedRequest, "workspaceId" | "route" | "key"> & { readonly customer: string }>({
+  workspaceId: "text",
+  route: "text",
+  key: "text",
+  customer: "text"
+})
 
 /** The messages that are bound to keys. */
-const bound = (what: string): string =>
-  `unnest($1::text[], $2::text[], $3::text[], $4::text[]) k (workspace_id, route, key, customer)
+const bound = (keys: Table, what: string): string =>
+  `${keys("k")}
   cross join lateral (
     select ${what} from messages t where t.workspace_id = k.workspace_id and t.route = k.route and t.key = k.key offset 0
   ) t`
 
-const sendsText = `select to_json(m) as send from messages m
-  where m.id = any (array(select t.id from ${bound("t.id")}))
-  order by m.id for update`
+const lockSends = statement({ keys }, ({ keys }) =>
+  `select to_json(m) as send from messages m
+  where m.id = any (array(select t.id from ${bound(keys, "t.id")}))
+  order by m.id for update`)
 
-const numbersText = `select distinct on (p.id) p.id, to_json(p) as number, p.bucket_full_at as full_at
-  from ${bound("t.phone_number_id")}
+const tries = result<{ readonly send: ReturnType<typeof tried.read> }>({ send: tried })
+
+const ofNumber = result<{ readonly number: PhoneNumber.PhoneNumber; readonly fullAt: Time.Instant }>({
+  number,
+  fullAt: "double precision"
+})
+
+const loadNumbers = statement(
+  { keys },
+  ({ keys }) =>
+    `select distinct on (p.id) p.id, to_json(p) as number, p.bucket_full_at as full_at
+  from ${bound(keys, "t.phone_number_id")}
   cross join lateral (select p.* from phone_numbers p where p.id = t.phone_number_id offset 0) p`
+)
 
 /** A row for each bucket of a customer, under all keys that the customer may have (`Contact.keysOf`). */
-const pairsText =
-  `select k.customer as name, t.phone_number_id, n.key, n.phone, n.user_id, n.aliases, b.key as bucket, b.full_at,
+const loadPairs = statement(
+  { keys },
+  ({ keys }) =>
+    `select k.customer as name, t.phone_number_id, n.key, n.phone, n.user_id, n.aliases, b.key as bucket, b.full_at,
     b.counted_at
-  from ${bound("t.phone_number_id")}
+  from ${bound(keys, "t.phone_number_id")}
   left join lateral (${contactNamed("t.phone_number_id", "k.customer")}) n on true
   left join lateral ${pairs("t.phone_number_id", "k.customer")} on true`
+)
 
-/** The pairs of a customer with a number. */
-const pairsOf = (
-  number: Id.PhoneNumberId,
-  to: string,
-  rows: ReadonlyArray<Row>
-): AbandonStep.Found["pairs"] => {
-  const [row] = rows
-  const contact = row === undefined || row["key"] === null ? undefined : {
-    key: plain<string>(row, "key"),
-    customer: customerOf(row)
-  }
-  const pairOf = (customer: string): AbandonStep.TriedPair => {
-    const pair = rows.find(({ bucket }) => bucket === Limits.pairBucket(number, customer))
-    return {
-      customer,
-      fullAt: pair && plain<Time.Instant>(pair, "full_at"),
-      countedAt: pair === undefined ? null : instantOrNull(pair, "counted_at")
-    }
-  }
-  const [first, ...others] = Contact.keysOf(to, contact)
-  return [pairOf(first), ...others.map(pairOf)]
+interface Pair {
+  readonly name: string
+  readonly phoneNumberId: Id.PhoneNumberId
+  /** Of the contact, if there is one. */
+  readonly key: string | null
+  readonly bucket: string | null
+  readonly fullAt: Time.Instant | null
+  readonly countedAt: Time.Instant | null
 }
 
-const keyName = (workspaceId: unknown, route: unknown, key: unknown): string => `${workspaceId}\n${route}\n${key}`
+const pair = columns<Pair>({
+  name: "text",
+  phoneNumberId: "text",
+  key: "text",
+  bucket: "text",
+  fullAt: "double precision",
+  countedAt: "bigint"
+})
+
+/** The pairs of a customer with a number. */
+const pairsOf = (number: Id.PhoneNumberId, to: string, rows: ReadonlyArray<Row>): AbandonStep.Found["pairs"] => {
+  const found = rows.map(pair.read)
+  const [first] = found
+  const contact = first === undefined || first.key === null ? undefined : {
+    key: first.key,
+    customer: customerOf(rows[0]!)
+  }
+  const pairOf = (customer: string): AbandonStep.TriedPair => {
+    const noted = found.find(({ bucket }) => bucket === Limits.pairBucket(number, customer))
+    return { customer, fullAt: noted?.fullAt ?? undefined, countedAt: noted?.countedAt ?? null }
+  }
+  const [present, ...others] = Contact.keysOf(to, contact)
+  return [pairOf(present), ...others.map(pairOf)]
+}
+
+const keyName = (workspaceId: string, route: string, key: string): string => `${workspaceId}\n${route}\n${key}`
 
 const load = (commands: ReadonlyArray<MessageStore.AbandonSend>): ReadonlyArray<Statement> => {
-  const keys = [
-    texts(commands.map(({ request }) => request.workspaceId)),
-    texts(commands.map(({ request }) => request.route)),
-    texts(commands.map(({ request }) => request.key)),
-    texts(commands.map(({ message }) => CustomerNames.keyOf(message.to)))
-  ]
+  const keys = commands.map(({ message, request }) => ({ ...request, customer: CustomerNames.keyOf(message.to) }))
   return [
-    { text: workspacesText, params: [texts([...new Set(commands.map(({ request }) => request.workspaceId))])] },
-    { text: sendsText, params: keys },
-    { text: numbersText, params: keys },
-    { text: pairsText, params: keys }
+    lockWorkspaces({ ids: [...new Set(commands.map(({ request }) => request.workspaceId))] }),
+    lockSends({ keys }),
+    loadNumbers({ keys }),
+    loadPairs({ keys })
   ]
 }
 
@@ -93,46 +131,54 @@ const read: StepOptions<MessageStore.AbandonSend, AbandonStep.Loaded, void, Aban
   [workspaceRows, sendRows, numberRows, pairRows],
   now
 ) => {
-  const workspaces = new Map(workspaceRows!.map((row) => [plain<string>(row, "id"), row]))
-  const numbers = new Map(numberRows!.map((row) => [plain<string>(row, "id"), row]))
-  const pairs = Array.groupBy(
-    pairRows!,
-    (row) => Limits.pairBucket(plain(row, "phone_number_id"), plain<string>(row, "name"))
+  const workspaces = new Map(workspaceRows!.map(ofWorkspace.read).map((one) => [one.id, one]))
+  const numbers = new Map(numberRows!.map(ofNumber.read).map((one) => [one.number.id, one]))
+  const pairs = Array.groupBy(pairRows!, (row) => {
+    const { name, phoneNumberId } = pair.read(row)
+    return Limits.pairBucket(phoneNumberId, name)
+  })
+  const sends = new Map(
+    sendRows!.map(tries.read).map(({ send }) =>
+      [keyName(send.message.workspaceId, send.route, send.key), send] as const
+    )
   )
-  const sends = new Map(sendRows!.map((row) => {
-    const stored = plain<StoredSend>(row, "send")
-    return [keyName(stored["workspace_id"], stored["route"], stored["key"]), triedOf(stored)]
-  }))
   return {
     now,
     found: ({ message, request: { key, route, workspaceId } }) => {
       const send = sends.get(keyName(workspaceId, route, key))
       const workspace = workspaces.get(workspaceId)
       if (send === undefined || workspace === undefined) return undefined
-      const number = numbers.get(send.message.phoneNumberId)
       const { phoneNumberId } = send.message
+      const number = numbers.get(phoneNumberId)
       const ofCustomer = pairs[Limits.pairBucket(phoneNumberId, CustomerNames.keyOf(message.to))] ?? []
       return {
         send,
-        workspace: { tier: plain<Workspace.Workspace["tier"]>(workspace, "tier") },
-        workspaceFullAt: plain<Time.Instant>(workspace, "full_at"),
-        number: number && numberOf(plain(number, "number")),
-        numberFullAt: number && plain<Time.Instant>(number, "full_at"),
+        workspace,
+        workspaceFullAt: workspace.fullAt,
+        number: number?.number,
+        numberFullAt: number?.fullAt,
         pairs: pairsOf(phoneNumberId, message.to, ofCustomer)
       }
     }
   }
 }
 
-const giveBackText = `with of_workspaces as (
-    update workspaces w set bucket_full_at = s.full_at
-    from unnest($1::text[], $2::double precision[]) s (id, full_at) where w.id = s.id
+const giveBack = statement({
+  workspaces: columns<AbandonStep.Writes["workspaces"][number]>({ id: "text", fullAt: "double precision" }),
+  numbers: columns<AbandonStep.Writes["numbers"][number]>({
+    id: "text",
+    fullAt: "double precision",
+    customers: "integer"
+  }),
+  pairs: pair.pick("countedAt").and(bucket).and(row({ key: text() }))
+}, ({ numbers, pairs, workspaces }) =>
+  `with of_workspaces as (
+    update workspaces w set bucket_full_at = s.full_at from ${workspaces("s")} where w.id = s.id
   ), of_pairs as (
-    update buckets b set full_at = s.full_at, counted_at = s.counted_at
-    from unnest($6::text[], $7::double precision[], $8::bigint[]) s (key, full_at, counted_at) where b.key = s.key
+    update buckets b set full_at = s.full_at, counted_at = s.counted_at from ${pairs("s")} where b.key = s.key
   )
   update phone_numbers p set bucket_full_at = s.full_at, customers_counted = p.customers_counted - s.customers
-  from unnest($3::text[], $4::double precision[], $5::integer[]) s (id, full_at, customers) where p.id = s.id`
+  from ${numbers("s")} where p.id = s.id`)
 
 const write = (writes: AbandonStep.Writes): ReadonlyArray<Statement> => {
   const { deadlines, numbers, pairs, removed, sends, workspaces } = writes
@@ -140,19 +186,14 @@ const write = (writes: AbandonStep.Writes): ReadonlyArray<Statement> => {
   return [
     ...keepSends(writes),
     ...awaitDeadlines(deadlines),
-    {
-      text: giveBackText,
-      params: [
-        texts(workspaces.map(({ id }) => id)),
-        doubles(workspaces.map(({ fullAt }) => fullAt)),
-        texts(numbers.map(({ id }) => id)),
-        doubles(numbers.map(({ fullAt }) => fullAt)),
-        integers(numbers.map(({ customers }) => customers)),
-        texts(pairs.map(({ customer, phoneNumberId }) => Limits.pairBucket(phoneNumberId, customer))),
-        doubles(pairs.map(({ fullAt }) => fullAt)),
-        instants(pairs.map(({ countedAt }) => countedAt))
-      ]
-    }
+    giveBack({
+      workspaces,
+      numbers,
+      pairs: pairs.map(({ customer, phoneNumberId, ...pair }) => ({
+        ...pair,
+        key: Limits.pairBucket(phoneNumberId, customer)
+      }))
+    })
   ]
 }
 

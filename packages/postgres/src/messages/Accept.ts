@@ -8,42 +8,78 @@ import {
   CustomerNames,
   type Id,
   Limits,
+  type Message,
   type MessageStore,
   Quota,
   type Step,
-  type Time,
-  type Workspace
+  type Suppression,
+  type Template,
+  type Time
 } from "@wac/core"
 import { Array } from "effect"
-import { instant, instantOrNull, plain } from "../Column.ts"
+import {
+  bigint,
+  columns,
+  double,
+  integer,
+  json,
+  list,
+  result,
+  row,
+  type Table,
+  text,
+  texts,
+  unlessEmpty
+} from "../Columns.ts"
 import { aliasesOf, contact, contactNamed, contactOf, isKnownName } from "../contacts/ContactStep.ts"
 import * as StoredSuppression from "../contacts/StoredSuppression.ts"
 import type { StepOptions } from "../Database.ts"
 import { pairs } from "../limits/Pairs.ts"
 import { sender } from "../numbers/Sender.ts"
-import { numberOf } from "../numbers/StoredNumber.ts"
-import { doubles, instants, integers, jsons, texts } from "../Parameter.ts"
-import type { Row, Rows, Statement } from "../Statement.ts"
-import { templateOf } from "../templates/StoredTemplate.ts"
-import { boundOf, messageOf, type StoredSend } from "./StoredSend.ts"
+import { number } from "../numbers/StoredNumber.ts"
+import { type Row, type Rows, type Statement, statement, value } from "../Statement.ts"
+import { template } from "../templates/StoredTemplate.ts"
+import { workspace } from "../workspaces/StoredWorkspace.ts"
+import { boundSend, claim, lastTry, message, quota, request } from "./StoredSend.ts"
 
 /** With the workspaces of a portfolio's other numbers, since its numbers share a messaging limit. */
-const lockText = `select w.id, w.name, w.created_at, w.suspended, w.tier, w.bucket_full_at, w.monthly_quota
+const lock = statement(
+  { ids: list<Id.WorkspaceId>("text") },
+  ({ ids }) =>
+    `select ${workspace.names("w")}, w.bucket_full_at
   from workspaces w
-  where w.id = any ($1::text[] || array(
+  where w.id = any (${ids} || array(
     select o.workspace_id from phone_numbers p
     join phone_numbers o on o.limit_pool = p.limit_pool and o.workspace_id <> p.workspace_id
-    where p.workspace_id = any ($1::text[]) and p.portfolio_id is not null
+    where p.workspace_id = any (${ids}) and p.portfolio_id is not null
   ))
   order by w.id for no key update`
+)
+
+/** What the sends of a kind share of where they come from. */
+const origin = row({ workspaceId: text<Id.WorkspaceId>(), provider: text(), sender: text<string | null>() })
 
 const senderOfKind = { workspaceId: "k.workspace_id", provider: "k.provider", named: "k.sender" } as const
+
+const apiKey = columns<NonNullable<AcceptStep.Found["apiKey"]>>({
+  revokedAt: "bigint",
+  expiresAt: "bigint",
+  phoneNumberIds: "text[]"
+})
 
 /**
  * What is loaded once for all sends of a kind. Quotas are loaded for the newest two months, which include the current
  * one whatever the caller's clock says, and for the months that callers name, which count in tests that control time.
  */
-const kindsText = `select a.id is not null as is_known, a.revoked_at, a.expires_at, a.phone_number_ids,
+const loadKinds = statement({
+  kinds: origin.and(row({
+    apiKeyId: text<Id.ApiKeyId | null>(),
+    template: text<string | null>(),
+    language: text<string | null>()
+  })),
+  months: list<string>("text")
+}, ({ kinds, months }) =>
+  `select a.id is not null as is_known, ${apiKey.names("a")},
     to_json(p.p) as sender,
     (
       select json_object_agg(o.id, o.customers_counted) from phone_numbers o
@@ -57,17 +93,16 @@ const kindsText = `select a.id is not null as is_known, a.revoked_at, a.expires_
           where q.workspace_id = k.workspace_id order by q.month desc limit 2
         )
         union all
-        select q.month, q.used from unnest($7::text[]) n (month)
+        select q.month, q.used from unnest(${months}) n (month)
         cross join lateral (
           select q.month, q.used from quota_usage q
           where q.workspace_id = k.workspace_id and q.month = n.month offset 0
         ) q
       ) q
     ) as used
-  from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[])
-    with ordinality k (workspace_id, api_key_id, provider, sender, template, language, place)
+  from ${kinds("k", "place")}
   left join lateral (
-    select a.id, a.revoked_at, a.expires_at, a.phone_number_ids from api_keys a
+    select a.id, ${apiKey.names("a")} from api_keys a
     where a.id = k.api_key_id and a.workspace_id = k.workspace_id offset 0
   ) a on true
   ${sender("p", senderOfKind)}
@@ -76,7 +111,7 @@ const kindsText = `select a.id is not null as is_known, a.revoked_at, a.expires_
     where t.workspace_id = k.workspace_id and t.provider_account_id = (p.p).provider_account_id
       and t.name = k.template and t.language = k.language offset 0
   ) t on true
-  order by k.place`
+  order by k.place`)
 
 /** Which rare sends are in a batch: the statement for all others does without what these need. */
 interface Rare {
@@ -92,27 +127,35 @@ interface Rare {
  * What is loaded for each send; for most there is nothing. A send has a row for each bucket of the customer. An
  * unclaimed message is locked unless another transaction holds it: it may be claimed again, or lose its key.
  */
-const sendsText = ({ isOfCampaign, isToKnown, isToUser }: Rare): string =>
-  `with k as materialized (
+const loadSends = ({ isOfCampaign, isToKnown, isToUser }: Rare) =>
+  statement({
+    kinds: origin.and(columns<Pick<MessageStore.KeyedRequest, "route">>({ route: "text" })),
+    sends: row({
+      kind: integer(),
+      key: text<MessageStore.KeyedRequest["key"]>(),
+      customer: text(),
+      hash: text(),
+      forms: json<ReadonlyArray<string> | null>()
+    })
+  }, ({ kinds, sends }) =>
+    `with k as materialized (
     select k.place, k.workspace_id, k.route, p.id as number_id, (
       select array_agg(o.id) from phone_numbers o where o.limit_pool = p.limit_pool and o.id <> p.id
     ) as others
-    from unnest($1::text[], $2::text[], $3::text[], $4::text[])
-      with ordinality k (workspace_id, provider, sender, route, place)
+    from ${kinds("k", "place")}
     ${sender("p.id, p.limit_pool", senderOfKind)}
   )
   select s.place, o.suppressions, k.number_id, b.key as bucket, b.full_at, b.counted_at, b.marketing_at, ${
-    contact.names("n")
-  },
+      contact.names("n")
+    },
     case when k.others is not null then (
       select json_agg(json_build_array(o.id, b.key, b.counted_at)) from unnest(k.others) o (id)
       cross join lateral ${pairs("o.id", "s.customer")} where b.counted_at is not null
     ) end as elsewhere,
-    ${isOfCampaign ? "t.t as twins, " : ""}${
-    isToKnown ? `${isKnownName("k.workspace_id", "s.customer")} as is_known_name, ` : ""
-  }to_json(coalesce(l.l, m.m)) as bound, l.l is null as is_busy
-  from unnest($5::integer[], $6::text[], $7::text[], $8::text[])
-    with ordinality s (kind, key, customer, hash, place)
+    ${isOfCampaign ? "t.t" : "null::json"} as twins,
+    ${isToKnown ? isKnownName("k.workspace_id", "s.customer") : "false"} as is_known_name,
+    to_json(coalesce(l.l, m.m)) as bound, l.l is null as is_busy
+  from ${sends("s", "place")}
   join k on k.place = s.kind
   left join lateral (
     select m from messages m where m.workspace_id = k.workspace_id and m.route = k.route and m.key = s.key offset 0
@@ -127,17 +170,27 @@ const sendsText = ({ isOfCampaign, isToKnown, isToUser }: Rare): string =>
     select json_agg(o) as suppressions from ${StoredSuppression.under("k.workspace_id", "s.hash")} o
   ) o on true
   left join lateral ${pairs("k.number_id", "s.customer")} on true${
-    isOfCampaign
-      ? `
+      isOfCampaign
+        ? `
   left join lateral (
     select json_agg(t) as t from messages t
     where t.workspace_id = k.workspace_id and t.route = k.route
-      and t.key = any (array[n.key, n.user_id] || ${aliasesOf("n")}) and t.key <> s.key
+      and t.key = any (array[n.key, n.user_id] || ${aliasesOf("n")} || array(select json_array_elements_text(s.forms)))
+      and t.key <> s.key
   ) t on true`
-      : ""
-  }
+        : ""
+    }
   where (m.m).id is not null or n.key is not null or b.full_at is not null or k.others is not null
-    or o.suppressions is not null${isToKnown ? " or true" : ""}`
+    or o.suppressions is not null${isToKnown ? " or true" : ""}`)
+
+/** {@link loadSends} of every kind of batch, by the bits of {@link placeOf}. */
+const loadSendsOf = Array.makeBy(
+  8,
+  (bits) => loadSends({ isToUser: (bits & 1) > 0, isToKnown: (bits & 2) > 0, isOfCampaign: (bits & 4) > 0 })
+)
+
+const placeOf = ({ isOfCampaign, isToKnown, isToUser }: Rare): number =>
+  Number(isToUser) + 2 * Number(isToKnown) + 4 * Number(isOfCampaign)
 
 /** The properties that sends of a kind share. */
 interface Kind {
@@ -176,55 +229,45 @@ const kindsOf = (commands: ReadonlyArray<MessageStore.AcceptSend>): Kinds => {
 
 const load = (commands: ReadonlyArray<MessageStore.AcceptSend>): ReadonlyArray<Statement> => {
   const { kinds, places } = kindsOf(commands)
-  const templates = kinds.map(({ message }) => message.type === "template" ? message.template : null)
-  const workspaces = texts(kinds.map(({ request }) => request.workspaceId))
-  const providers = texts(kinds.map(({ provider }) => provider))
-  const senders = texts(kinds.map(({ message }) => message.from ?? null))
+  const given = kinds.map(({ apiKeyId, message, provider, request: { route, workspaceId } }) => ({
+    workspaceId,
+    provider,
+    sender: message.from ?? null,
+    route,
+    apiKeyId,
+    template: message.type === "template" ? message.template.name : null,
+    language: message.type === "template" ? message.template.language : null
+  }))
+  const isOfCampaign = commands.some(({ campaignId }) => campaignId !== null)
+  const place = placeOf({
+    isToUser: commands.some(({ message }) => CustomerNames.isUserId(message.to)),
+    isToKnown: commands.some(({ message }) => CustomerNames.judge(message.to)._tag === "IfKnown"),
+    isOfCampaign
+  })
   return [
-    { text: lockText, params: [texts([...new Set(kinds.map(({ request }) => request.workspaceId))])] },
-    {
-      text: kindsText,
-      params: [
-        workspaces,
-        texts(kinds.map(({ apiKeyId }) => apiKeyId)),
-        providers,
-        senders,
-        texts(templates.map((template) => template && template.name)),
-        texts(templates.map((template) => template && template.language)),
-        texts([...new Set([...new Set(commands.map(({ now }) => now))].map(Quota.monthOf))])
-      ]
-    },
-    {
-      text: sendsText({
-        isToUser: commands.some(({ message }) => CustomerNames.isUserId(message.to)),
-        isToKnown: commands.some(({ message }) => CustomerNames.judge(message.to)._tag === "IfKnown"),
-        isOfCampaign: commands.some(({ campaignId }) => campaignId !== null)
-      }),
-      params: [
-        workspaces,
-        providers,
-        senders,
-        texts(kinds.map(({ request }) => request.route)),
-        integers(places.map((place) => place + 1)),
-        texts(commands.map(({ request }) => request.key)),
-        texts(commands.map(({ message }) => CustomerNames.keyOf(message.to))),
-        texts(commands.map(({ hash }) => hash))
-      ]
-    }
+    lock({ ids: [...new Set(kinds.map(({ request }) => request.workspaceId))] }),
+    loadKinds({
+      kinds: given,
+      months: [...new Set([...new Set(commands.map(({ now }) => now))].map(Quota.monthOf))]
+    }),
+    loadSendsOf[place]!({
+      kinds: given,
+      sends: commands.map(({ hash, message, request: { key } }, i) => ({
+        kind: places[i]! + 1,
+        key,
+        customer: CustomerNames.keyOf(message.to),
+        hash,
+        forms: isOfCampaign ? Contact.campaignKeysOf(message.to, undefined) : null
+      }))
+    })
   ]
 }
 
-const workspaceOf = (row: Row): AcceptStep.OfWorkspace => ({
-  workspace: {
-    id: plain(row, "id"),
-    name: plain(row, "name"),
-    createdAt: instant(row, "created_at"),
-    suspended: plain(row, "suspended"),
-    tier: plain(row, "tier"),
-    monthlyQuota: plain(row, "monthly_quota")
-  } satisfies Workspace.Workspace,
-  fullAt: plain(row, "bucket_full_at")
-})
+/** When the bucket of a row of workspaces or numbers is full. */
+const bucket = row({ bucketFullAt: double() })
+
+/** What a number has spent, beside {@link bucket}. */
+const counted = row({ customersCounted: integer() })
 
 /** A value for each number. */
 type ByNumber<A> = Readonly<Record<string, A>> | null
@@ -234,26 +277,39 @@ const byNumber = <A>(values: ByNumber<A>): ReadonlyArray<readonly [Id.PhoneNumbe
 
 type OfKind = Pick<AcceptStep.Found, "apiKey" | "sender" | "template" | "quotaUsed">
 
-const ofKind = (row: Row): OfKind => {
-  const number = plain<Row | null>(row, "sender")
-  const template = plain<Row | null>(row, "template")
-  const others = plain<ByNumber<number>>(row, "others")
-  const used = plain<Readonly<Record<string, number>> | null>(row, "used")
-  return {
-    apiKey: plain<boolean>(row, "is_known")
-      ? {
-        revokedAt: instantOrNull(row, "revoked_at"),
-        expiresAt: instantOrNull(row, "expires_at"),
-        phoneNumberIds: plain(row, "phone_number_ids")
+const kind = result<{
+  readonly isKnown: boolean
+  readonly sender: AcceptStep.OfNumber | null
+  readonly others: ByNumber<number>
+  readonly template: Template.Template | null
+  readonly used: Readonly<Record<string, number>> | null
+}>({
+  isKnown: "boolean",
+  sender: {
+    read: (row) => {
+      const one = number.read(row)
+      return {
+        number: one,
+        fullAt: bucket.read(row).bucketFullAt,
+        customers: new Map([[one.id, counted.read(row).customersCounted]]),
+        isExact: false
       }
-      : undefined,
-    sender: number === null ? undefined : {
-      number: numberOf(number),
-      fullAt: plain(number, "bucket_full_at"),
-      customers: new Map([[plain(number, "id"), plain<number>(number, "customers_counted")], ...byNumber(others)]),
-      isExact: false
+    }
+  },
+  others: "json",
+  template,
+  used: "json"
+})
+
+const ofKind = (row: Row): OfKind => {
+  const { isKnown, others, sender, template, used } = kind.read(row)
+  return {
+    apiKey: isKnown ? apiKey.read(row) : undefined,
+    sender: sender === null ? undefined : {
+      ...sender,
+      customers: others === null ? sender.customers : new Map([...sender.customers, ...byNumber(others)])
     },
-    template: template === null ? undefined : templateOf(template),
+    template: template ?? undefined,
     quotaUsed: (month) => used?.[month] ?? 0
   }
 }
@@ -272,10 +328,40 @@ const nothing: OfSend = {
 /** A customer's count against the messaging limit by another number: the number, the pair's bucket, and the time. */
 type Elsewhere = ReadonlyArray<readonly [Id.PhoneNumberId, string, Time.Instant]>
 
+/** What is loaded for a send and a bucket of its customer, beside the contact. */
+const found = result<{
+  readonly key: Contact.Contact["key"] | null
+  readonly suppressions: ReadonlyArray<Suppression.Suppression> | null
+  readonly numberId: Id.PhoneNumberId
+  readonly bucket: string | null
+  readonly fullAt: Time.Instant | null
+  readonly countedAt: Time.Instant | null
+  readonly marketingAt: ReadonlyArray<Time.Instant> | null
+  readonly elsewhere: Elsewhere | null
+  readonly twins: ReadonlyArray<Message.Message> | null
+  readonly isKnownName: boolean
+  readonly bound: Omit<AcceptStep.Bound, "isBusy"> | null
+  readonly isBusy: boolean
+}>({
+  key: "text",
+  suppressions: [StoredSuppression.suppression],
+  numberId: "text",
+  bucket: "text",
+  fullAt: "double precision",
+  countedAt: "bigint",
+  marketingAt: "json",
+  elsewhere: "json",
+  twins: [message],
+  isKnownName: "boolean",
+  bound: boundSend,
+  isBusy: "boolean"
+})
+
 const ofSend = ({ message: { to } }: MessageStore.AcceptSend, rows: ReadonlyArray<Row>): OfSend => {
-  const [row] = rows
-  if (row === undefined) return nothing
-  const contact = row["key"] === null ? undefined : contactOf(row)
+  const all = rows.map(found.read)
+  const [first] = all
+  if (first === undefined) return nothing
+  const contact = first.key === null ? undefined : contactOf(rows[0]!)
   const keys = Contact.keysOf(to, contact)
   const pairOf = (
     phoneNumberId: Id.PhoneNumberId,
@@ -289,26 +375,21 @@ const ofSend = ({ message: { to } }: MessageStore.AcceptSend, rows: ReadonlyArra
     marketingAt: [],
     ...noted
   })
-  const bound = plain<StoredSend | null>(row, "bound")
-  const twins = plain<ReadonlyArray<StoredSend> | null | undefined>(row, "twins") ?? []
+  const { bound, elsewhere, isBusy, isKnownName, suppressions, twins } = first
   return {
     contact,
-    suppressions: (plain<ReadonlyArray<Row> | null>(row, "suppressions") ?? []).map(StoredSuppression.suppressionOf),
-    isKnownName: plain<boolean | undefined>(row, "is_known_name") === true,
+    suppressions: suppressions ?? [],
+    isKnownName,
     pairs: [
-      ...rows.flatMap((row) =>
-        row["bucket"] === null ? [] : [pairOf(plain(row, "number_id"), plain(row, "bucket"), {
-          fullAt: plain(row, "full_at"),
-          countedAt: instantOrNull(row, "counted_at"),
-          marketingAt: plain<ReadonlyArray<Time.Instant> | null>(row, "marketing_at") ?? []
-        })]
+      ...all.flatMap(({ bucket, countedAt, fullAt, marketingAt, numberId }) =>
+        bucket === null
+          ? []
+          : [pairOf(numberId, bucket, { fullAt: fullAt!, countedAt, marketingAt: marketingAt ?? [] })]
       ),
-      ...(plain<Elsewhere | null>(row, "elsewhere") ?? []).map(([id, bucket, countedAt]) =>
-        pairOf(id, bucket, { countedAt })
-      )
+      ...(elsewhere ?? []).map(([id, bucket, countedAt]) => pairOf(id, bucket, { countedAt }))
     ],
-    bound: bound === null ? undefined : boundOf(bound, plain(row, "is_busy")),
-    twins: twins.map(messageOf)
+    bound: bound === null ? undefined : { ...bound, isBusy },
+    twins: twins ?? []
   }
 }
 
@@ -323,7 +404,10 @@ const read = (
   commands: ReadonlyArray<MessageStore.AcceptSend>
 ): Loaded => {
   const { places } = kindsOf(commands)
-  const workspaces = new Map(workspaceRows!.map((row) => [plain<string>(row, "id"), workspaceOf(row)]))
+  const workspaces = new Map(workspaceRows!.map((row): [string, AcceptStep.OfWorkspace] => {
+    const one = workspace.read(row)
+    return [one.id, { workspace: one, fullAt: bucket.read(row).bucketFullAt }]
+  }))
   const kinds = kindRows!.map(ofKind)
   const sends = Array.groupBy(sendRows!, (row) => `${row["place"]}`)
   const found = new Map(commands.map((command, i) => [
@@ -341,34 +425,41 @@ const read = (
 const letGoAtOnce = 1000
 
 /** Removes customers who no longer count. If there are more than the maximum, also counts those who still do. */
-const lapsedText = `select n.phone_number_id, g.keys, case when cardinality(g.keys) = $3 then (
+const loadLapsed = statement({
+  numbers: row({ phoneNumberId: text<Id.PhoneNumberId>(), lapsed: bigint() }),
+  atOnce: value<number>()
+}, ({ atOnce, numbers }) =>
+  `select n.phone_number_id, g.keys, case when cardinality(g.keys) = ${atOnce} then (
       select count(*)::integer from buckets b
       where b.phone_number_id = n.phone_number_id and b.counted_at > n.lapsed
     ) end as counted
-  from unnest($1::text[], $2::bigint[]) n (phone_number_id, lapsed)
+  from ${numbers("n")}
   cross join lateral (
     select coalesce(array_agg(o.key), '{}') as keys from (
       select b.key from buckets b
       where b.phone_number_id = n.phone_number_id and b.counted_at <= n.lapsed
-      order by b.counted_at limit $3
+      order by b.counted_at limit ${atOnce}
       for update skip locked
     ) o
-  ) g`
+  ) g`)
+
+const lapsed = row({
+  phoneNumberId: text<Id.PhoneNumberId>(),
+  keys: texts(),
+  counted: integer<number | null>()
+})
 
 const more: NonNullable<StepOptions<never, Loaded, never, never, AcceptStep.Need>["more"]> = {
-  load: (needs) => [{
-    text: lapsedText,
-    params: [
-      texts(needs.flatMap(({ phoneNumberIds }) => phoneNumberIds)),
-      instants(needs.flatMap(({ lapsed, phoneNumberIds }) => phoneNumberIds.map(() => lapsed))),
-      letGoAtOnce
-    ]
-  }],
+  load: (needs) => [
+    loadLapsed({
+      numbers: needs.flatMap(({ lapsed, phoneNumberIds }) =>
+        phoneNumberIds.map((phoneNumberId) => ({ phoneNumberId, lapsed }))
+      ),
+      atOnce: letGoAtOnce
+    })
+  ],
   read: ({ found, letGo, now }, _, [rows]) => {
-    const counted = new Map(rows!.map((row) => [
-      plain<Id.PhoneNumberId>(row, "phone_number_id"),
-      { keys: plain<ReadonlyArray<string>>(row, "keys"), counted: plain<number | null>(row, "counted") }
-    ]))
+    const counted = new Map(rows!.map(lapsed.read).map((number) => [number.phoneNumberId, number]))
     const gone = new Set([...letGo, ...[...counted.values()].flatMap(({ keys }) => keys)])
     return {
       now,
@@ -395,53 +486,83 @@ const more: NonNullable<StepOptions<never, Loaded, never, never, AcceptStep.Need
   }
 }
 
-const letGoText = `with gone as (
-    update buckets b set counted_at = null where b.key = any ($1::text[])
+const release = unlessEmpty(list<string>("text"), (keys) =>
+  `with gone as (
+    update buckets b set counted_at = null where b.key = any (${keys})
     returning b.phone_number_id
   )
   update phone_numbers p set customers_counted = p.customers_counted - g.customers
   from (select g.phone_number_id, count(*) as customers from gone g group by g.phone_number_id) g
-  where p.id = g.phone_number_id`
+  where p.id = g.phone_number_id`)
 
-const unbindText = `update messages m set route = null, key = null, fingerprint = null, claim_token = null,
+const unbind = unlessEmpty(
+  list<Id.MessageId>("text"),
+  (ids) =>
+    `update messages m set route = null, key = null, fingerprint = null, claim_token = null,
     lease_until = null, answer = null, last_failure = null, expires_at = null
-  where m.id = any ($1::text[])`
+  where m.id = any (${ids})`
+)
 
-const limitText = `update workspaces w set bucket_full_at = s.full_at
-  from unnest($1::text[], $2::double precision[]) s (id, full_at) where w.id = s.id`
+const limits = columns<AcceptStep.Writes["workspaces"][number]>({ id: "text", fullAt: "double precision" })
+
+const limitText = (limits: Table): string =>
+  `update workspaces w set bucket_full_at = s.full_at from ${limits("s")} where w.id = s.id`
+
+const limit = unlessEmpty(limits, limitText)
+
+const spentPair = row({
+  key: text(),
+  fullAt: double(),
+  phoneNumberId: text<Id.PhoneNumberId>(),
+  countedAt: bigint<number | null>(),
+  marketingAt: json<ReadonlyArray<Time.Instant> | null>(),
+  marketingUntil: bigint<number | null>()
+})
+
+const customer = columns<Pick<AcceptStep.Claim, "customer">>({ customer: "text" })
+
+/** What a first try writes of its message. */
+const first = message
+  .pick("id", "workspaceId", "apiKeyId", "phoneNumberId", "from", "content", "status", "createdAt")
+  .and(quota.pick("quotaMonth"))
+  .and(request)
+  .and(claim)
+  .and(lastTry.omit("triedBefore"))
 
 /**
  * One statement, since starting six takes longer than running one for a batch. PostgreSQL does not define the order of
  * its parts, which does not matter, because the workspaces are locked. Transactions that return quotas do not lock
  * workspaces, so several quotas are written in the order of their keys.
  */
-const spendText = `with of_workspaces as (
-    ${limitText}
+const spendAll = statement({
+  workspaces: limits,
+  quotas: columns<AcceptStep.Writes["quotas"][number]>({ workspaceId: "text", month: "text", messages: "integer" }),
+  pairs: spentPair,
+  numbers: columns<AcceptStep.Writes["numbers"][number]>({
+    id: "text",
+    fullAt: "double precision",
+    customers: "integer"
+  }),
+  claims: first.and(customer)
+}, ({ claims, numbers, pairs, quotas, workspaces }) =>
+  `with of_workspaces as (
+    ${limitText(workspaces)}
   ), of_pairs as (
-    insert into buckets as b (key, full_at, phone_number_id, counted_at, marketing_at, marketing_until)
-    select s.key, s.full_at, s.phone_number_id, s.counted_at, s.marketing_at, s.marketing_until
-    from unnest($6::text[], $7::double precision[], $8::text[], $9::bigint[], $29::json[], $30::bigint[])
-      s (key, full_at, phone_number_id, counted_at, marketing_at, marketing_until)
+    insert into buckets as b (${spentPair.names()})
+    select ${spentPair.names("s")} from ${pairs("s")}
     on conflict (key) do update set full_at = excluded.full_at, phone_number_id = excluded.phone_number_id,
       counted_at = coalesce(excluded.counted_at, b.counted_at),
       marketing_at = coalesce(excluded.marketing_at, b.marketing_at),
       marketing_until = coalesce(excluded.marketing_until, b.marketing_until)
   ), of_numbers as (
     update phone_numbers p set bucket_full_at = s.full_at, customers_counted = p.customers_counted + s.customers
-    from unnest($10::text[], $11::double precision[], $12::integer[]) s (id, full_at, customers)
-    where p.id = s.id
+    from ${numbers("s")} where p.id = s.id
   ), of_months as (
     insert into quota_usage as q (workspace_id, month, used)
-    select s.workspace_id, s.month, s.messages
-    from unnest($3::text[], $4::text[], $5::integer[]) s (workspace_id, month, messages) order by 1, 2
+    select s.workspace_id, s.month, s.messages from ${quotas("s")} order by 1, 2
     on conflict (workspace_id, month) do update set used = q.used + excluded.used
   ), claims as materialized (
-    select c.*
-    from unnest($13::text[], $14::text[], $15::text[], $16::text[], $17::text[], $18::json[], $19::text[], $20::bigint[],
-      $21::text[], $22::text[], $23::text[], $24::text[], $25::text[], $26::bigint[], $27::bigint[], $28::bigint[],
-      $31::text[])
-      c (id, workspace_id, api_key_id, phone_number_id, from_number, content, status, now, month, route, key,
-        fingerprint, claim_token, lease_until, counted_at, counted_before, customer)
+    select c.* from ${claims("c")}
   ), conversations as (
     insert into conversations (message_id, workspace_id, phone_number_id, customer, is_inbound)
     select c.id, c.workspace_id, c.phone_number_id, c.customer, false from claims c
@@ -449,107 +570,75 @@ const spendText = `with of_workspaces as (
     insert into message_deadlines (workspace_id, due_at, message_ids)
     select c.workspace_id, min(c.lease_until), array_agg(c.id) from claims c group by c.workspace_id
   )
-  insert into messages (id, workspace_id, api_key_id, phone_number_id, from_number, content, status, status_at,
-    created_at, quota_month, route, key, fingerprint, claim_token, lease_until, counted_at, counted_before)
-  select c.id, c.workspace_id, c.api_key_id, c.phone_number_id, c.from_number, c.content, c.status, c.now, c.now,
-    c.month, c.route, c.key, c.fingerprint, c.claim_token, c.lease_until, c.counted_at, c.counted_before
-  from claims c`
+  insert into messages (${first.names()}, status_at) select ${first.names("c")}, c.created_at from claims c`)
 
-const retryText = `with retried as (
-    update messages m set status = s.status, status_at = s.now, api_key_id = s.api_key_id, quota_month = s.month,
-      claim_token = s.claim_token, lease_until = s.lease_until, tried_before = s.tried_before,
-      counted_at = s.counted_at, counted_before = s.counted_before
-    from unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::bigint[],
-      $9::bigint[], $10::bigint[])
-      s (id, status, now, api_key_id, month, claim_token, lease_until, tried_before, counted_at, counted_before)
+const retried = message
+  .pick("id", "status", "statusAt", "apiKeyId")
+  .and(quota.pick("quotaMonth"))
+  .and(claim)
+  .and(lastTry)
+
+/** What a retry writes of the content, if it goes to another name of its customer than the message that was queued. */
+const corrected = row({ correctedContent: json<Message.OutboundMessage | null>() })
+
+const retryAll = unlessEmpty(retried.and(customer).and(corrected), (rows) =>
+  `with retried as (
+    update messages m set ${retried.set("s", "id")}, content = coalesce(s.corrected_content, m.content)
+    from ${rows("s")}
     where m.id = s.id
     returning m.workspace_id, m.lease_until, m.id, m.phone_number_id
   ), conversations as (
     insert into conversations (message_id, workspace_id, phone_number_id, customer, is_inbound)
     select r.id, r.workspace_id, r.phone_number_id, u.customer, false
-    from unnest($1::text[], $11::text[]) u (id, customer) join retried r on r.id = u.id
+    from ${rows("u")} join retried r on r.id = u.id
     on conflict (message_id) do nothing
   )
   insert into message_deadlines (workspace_id, due_at, message_ids)
-  select r.workspace_id, r.lease_until, array[r.id] from retried r`
+  select r.workspace_id, r.lease_until, array[r.id] from retried r`)
 
-const countedAt = ({ counted, message }: AcceptStep.Claim) => counted && message.statusAt
-const countedBefore = ({ counted }: AcceptStep.Claim) => counted && counted.before
-
-const retry = (claims: ReadonlyArray<AcceptStep.Claim>): ReadonlyArray<Statement> =>
-  claims.length === 0 ? [] : [{
-    text: retryText,
-    params: [
-      texts(claims.map(({ message }) => message.id)),
-      texts(claims.map(({ message }) => message.status)),
-      instants(claims.map(({ message }) => message.statusAt)),
-      texts(claims.map(({ message }) => message.apiKeyId)),
-      texts(claims.map(({ quotaMonth }) => quotaMonth)),
-      texts(claims.map(({ claim }) => claim.token)),
-      instants(claims.map(({ claim }) => claim.leaseUntil)),
-      instants(claims.map(({ before }) => before!.statusAt)),
-      instants(claims.map(countedAt)),
-      instants(claims.map(countedBefore)),
-      texts(claims.map(({ customer }) => customer))
-    ]
-  }]
+/** What the tries write of their claims. */
+const triesOf = (claims: ReadonlyArray<AcceptStep.Claim>) =>
+  claims.map(({ before, claim, counted, customer, message, quotaMonth, request: { fingerprint, key, route } }) => ({
+    ...message,
+    quotaMonth,
+    route,
+    key,
+    fingerprint,
+    claimToken: claim.token,
+    leaseUntil: claim.leaseUntil,
+    triedBefore: before?.statusAt ?? null,
+    countedAt: counted && message.statusAt,
+    countedBefore: counted && counted.before,
+    customer,
+    correctedContent: before === undefined || before.content.to === message.content.to ? null : message.content
+  }))
 
 const spend = (
   { numbers, pairs, quotas, workspaces }: AcceptStep.Writes,
   claims: ReadonlyArray<AcceptStep.Claim>
-): ReadonlyArray<Statement> => {
-  const limits = [texts(workspaces.map(({ id }) => id)), doubles(workspaces.map(({ fullAt }) => fullAt))]
-  if (numbers.length === 0 && pairs.length === 0 && claims.length === 0) {
-    return workspaces.length === 0 ? [] : [{ text: limitText, params: limits }]
-  }
-  const messages = claims.map(({ message }) => message)
-  return [{
-    text: spendText,
-    params: [
-      ...limits,
-      texts(quotas.map(({ workspaceId }) => workspaceId)),
-      texts(quotas.map(({ month }) => month)),
-      integers(quotas.map(({ messages }) => messages)),
-      texts(pairs.map(({ customer, phoneNumberId }) => Limits.pairBucket(phoneNumberId, customer))),
-      doubles(pairs.map(({ fullAt }) => fullAt)),
-      texts(pairs.map(({ phoneNumberId }) => phoneNumberId)),
-      instants(pairs.map(({ countedAt }) => countedAt)),
-      texts(numbers.map(({ id }) => id)),
-      doubles(numbers.map(({ fullAt }) => fullAt)),
-      integers(numbers.map(({ customers }) => customers)),
-      texts(messages.map(({ id }) => id)),
-      texts(messages.map(({ workspaceId }) => workspaceId)),
-      texts(messages.map(({ apiKeyId }) => apiKeyId)),
-      texts(messages.map(({ phoneNumberId }) => phoneNumberId)),
-      texts(messages.map(({ from }) => from)),
-      jsons(messages.map(({ content }) => content)),
-      texts(messages.map(({ status }) => status)),
-      instants(messages.map(({ createdAt }) => createdAt)),
-      texts(claims.map(({ quotaMonth }) => quotaMonth)),
-      texts(claims.map(({ request }) => request.route)),
-      texts(claims.map(({ request }) => request.key)),
-      texts(claims.map(({ request }) => request.fingerprint)),
-      texts(claims.map(({ claim }) => claim.token)),
-      instants(claims.map(({ claim }) => claim.leaseUntil)),
-      instants(claims.map(countedAt)),
-      instants(claims.map(countedBefore)),
-      jsons(pairs.map(({ marketing }) => marketing && marketing.at)),
-      instants(pairs.map(({ marketing }) => marketing && marketing.until)),
-      texts(claims.map(({ customer }) => customer))
-    ]
-  }]
-}
+): ReadonlyArray<Statement> =>
+  numbers.length === 0 && pairs.length === 0 && claims.length === 0 ? limit(workspaces) : [spendAll({
+    workspaces,
+    quotas,
+    pairs: pairs.map(({ countedAt, customer, fullAt, marketing, phoneNumberId }) => ({
+      key: Limits.pairBucket(phoneNumberId, customer),
+      fullAt,
+      phoneNumberId,
+      countedAt,
+      marketingAt: marketing && marketing.at,
+      marketingUntil: marketing && marketing.until
+    })),
+    numbers,
+    claims: triesOf(claims)
+  })]
 
 const write = (writes: AcceptStep.Writes, { letGo }: Loaded): ReadonlyArray<Statement> => {
   const isRetry = ({ before }: AcceptStep.Claim) => before !== undefined
-  const uncounted = [
-    ...letGo,
-    ...writes.moved.map(({ customer, phoneNumberId }) => Limits.pairBucket(phoneNumberId, customer))
-  ]
+  const moved = writes.moved.map(({ customer, phoneNumberId }) => Limits.pairBucket(phoneNumberId, customer))
   return [
-    ...uncounted.length === 0 ? [] : [{ text: letGoText, params: [texts(uncounted)] }],
-    ...writes.unbound.length === 0 ? [] : [{ text: unbindText, params: [texts(writes.unbound)] }],
-    ...retry(writes.claims.filter(isRetry)),
+    ...release([...letGo, ...moved]),
+    ...unbind(writes.unbound),
+    ...retryAll(triesOf(writes.claims.filter(isRetry))),
     ...spend(writes, writes.claims.filter((claim) => !isRetry(claim)))
   ]
 }

@@ -1,73 +1,83 @@
 /**
  * Conversations in PostgreSQL: the statements that write and read them.
  */
-import { type Conversation, type Id, Page, ReceivedMessage } from "@wac/core"
-import { plain } from "../Column.ts"
-import { columns } from "../Columns.ts"
+import { type Conversation, type Id, type Message, Page, ReceivedMessage } from "@wac/core"
+import { boolean, insert, json, list as listOf, result, row, text } from "../Columns.ts"
 import { texts } from "../Parameter.ts"
-import type { Row, Statement } from "../Statement.ts"
-import { messageOf, type StoredSend } from "./StoredSend.ts"
-
-const said = columns({
-  messageId: "text",
-  workspaceId: "text",
-  phoneNumberId: "text",
-  customer: "text",
-  isInbound: "boolean",
-  received: "json",
-  said: "json"
-})
+import { type Row, type Statement, statement, value } from "../Statement.ts"
+import { message } from "./StoredSend.ts"
 
 type Said = Pick<ReceivedMessage.ReceivedMessage, "content" | "context">
 type Facts = Omit<ReceivedMessage.ReceivedMessage, keyof Said | "id" | "phoneNumberId" | "workspaceId">
 
-const insertText = said.insert("conversations")
+/** What a customer wrote. Neither is known of a message that we sent, and after a time not what was said. */
+const said = row({
+  messageId: text<Id.MessageId>(),
+  workspaceId: text<Id.WorkspaceId>(),
+  phoneNumberId: text<Id.PhoneNumberId>(),
+  customer: text(),
+  isInbound: boolean(),
+  received: json<Facts | null>(),
+  said: json<Said | null>()
+})
+
+const insertSaid = insert(said, "conversations")
 
 /** The statements that keep what customers wrote. */
 export const keepSaid = (messages: ReadonlyArray<ReceivedMessage.Said>): ReadonlyArray<Statement> =>
-  messages.length === 0 ? [] : [{
-    text: insertText,
-    params: said.params(
-      messages.map(({ customer, message: { content, context, id, phoneNumberId, workspaceId, ...facts } }) => ({
-        messageId: id,
-        workspaceId,
-        phoneNumberId,
-        customer,
-        isInbound: true,
-        received: facts satisfies Facts,
-        said: { content, context } satisfies Said
-      }))
-    )
-  }]
+  insertSaid(messages.map(({ customer, message: { content, context, id, phoneNumberId, workspaceId, ...facts } }) => ({
+    messageId: id,
+    workspaceId,
+    phoneNumberId,
+    customer,
+    isInbound: true,
+    received: facts,
+    said: { content, context }
+  })))
 
 /** Rows are locked in the order of their keys. */
-const moveText = `update conversations c set customer = $4 where c.message_id = any (array(
+const move = statement(
+  {
+    workspaceId: value<Id.WorkspaceId>(),
+    phoneNumberId: value<Id.PhoneNumberId>(),
+    names: listOf<string>("text"),
+    to: value<string>()
+  },
+  ({ names, phoneNumberId, to, workspaceId }) =>
+    `update conversations c set customer = ${to} where c.message_id = any (array(
     select o.message_id from conversations o
-    where o.workspace_id = $1 and o.customer = any ($3::text[]) and o.phone_number_id = $2
+    where o.workspace_id = ${workspaceId} and o.customer = any (${names}) and o.phone_number_id = ${phoneNumberId}
     order by o.message_id for update
   ))`
+)
 
 /** The statements that leave what was said with the customers who had the names. */
-export const moveConversations = (moved: ReadonlyArray<Conversation.Moved>): ReadonlyArray<Statement> =>
-  moved.map(({ names, phoneNumberId, to, workspaceId }) => ({
-    text: moveText,
-    params: [workspaceId, phoneNumberId, texts(names), to]
-  }))
+export const moveConversations = (moved: ReadonlyArray<Conversation.Moved>): ReadonlyArray<Statement> => moved.map(move)
 
 /** Messages that are deleted: part of a statement whose `ids` are selected by a query. */
 export const forgetText = (ids: string): string =>
   `delete from conversations c using (${ids}) g (id) where c.message_id = g.id`
 
-/** The customer's message of a row. */
-export const receivedOf = (row: Row): ReceivedMessage.ReceivedMessage => ({
-  ...plain<Facts>(row, "received"),
-  ...plain<Said | null>(row, "said") ?? ReceivedMessage.unsaid,
-  id: plain(row, "message_id"),
-  phoneNumberId: plain(row, "phone_number_id"),
-  workspaceId: plain(row, "workspace_id")
+const stored = said.omit("customer", "isInbound")
+
+const messageIn = (
+  { messageId, phoneNumberId, said, workspaceId }: ReturnType<typeof stored.read>,
+  received: Facts
+): ReceivedMessage.ReceivedMessage => ({
+  ...received,
+  ...said ?? ReceivedMessage.unsaid,
+  id: messageId,
+  phoneNumberId,
+  workspaceId
 })
 
-const found = "c.message_id, c.workspace_id, c.phone_number_id, c.received, c.said"
+/** The customer's message of a row. */
+export const receivedOf = (row: Row): ReceivedMessage.ReceivedMessage => {
+  const found = stored.read(row)
+  return messageIn(found, found.received!)
+}
+
+const found = stored.names("c")
 
 /** What a customer wrote, by our id. */
 export const receivedText = `select ${found} from conversations c
@@ -91,6 +101,8 @@ const listText = `with found as materialized (
     select to_json(m) from messages m where m.id = c.message_id and c.received is null
   ) as message
   from found c order by c.message_id desc`
+
+const outbound = result<{ readonly message: Message.Message | null }>({ message })
 
 /** A page of what customers wrote, along `conversations_inbound`. */
 const inboundText = `select ${found} from conversations c
@@ -116,11 +128,12 @@ export const list = (
 /** The page of the rows of {@link list}. */
 export const pageOf = (rows: ReadonlyArray<Row>, request: Page.PageRequest): Page.Page<Conversation.Entry> => {
   const entries = rows.map((row): readonly [id: string, entry: Conversation.Entry | undefined] => {
-    const id = plain<string>(row, "message_id")
-    if (row["received"] !== null) return [id, { direction: "inbound", message: receivedOf(row) }]
-    const message = plain<StoredSend | null | undefined>(row, "message")
+    const found = stored.read(row)
+    const id = found.messageId
+    if (found.received !== null) return [id, { direction: "inbound", message: messageIn(found, found.received) }]
+    const { message } = outbound.read(row)
     // deleted between the two
-    return [id, message == null ? undefined : { direction: "outbound", message: messageOf(message) }]
+    return [id, message === null ? undefined : { direction: "outbound", message }]
   })
   const { items, next } = Page.fromOverread(entries, request, ([id]) => id)
   return { items: items.flatMap(([, entry]) => entry ?? []), next }

@@ -1,12 +1,14 @@
 /**
  * Deletes old messages, and what old messages said.
  */
-import { Campaign, Id, Message, type Time } from "@wac/core"
-import { plain } from "../Column.ts"
+import { Campaign, Id, Message, Retention, type Time } from "@wac/core"
+import { boolean, list, row, text, unlessEmpty } from "../Columns.ts"
 import type { StepOptions } from "../Database.ts"
-import { jsons, texts } from "../Parameter.ts"
+import * as Forgotten from "../Forgotten.ts"
+import { texts } from "../Parameter.ts"
 import type { Rows, Statement } from "../Statement.ts"
 import { forgetText } from "./Conversations.ts"
+import { message } from "./StoredSend.ts"
 
 /** Rows deleted, or emptied, at once. */
 const atOnce = 500
@@ -29,7 +31,7 @@ export const messagesText = `with gone as (
     delete from message_names n using gone g
     where n.provider_message_id = g.provider_message_id and n.message_id = g.id
   ), said as (${forgetText("select g.id from gone g")})
-  select count(*) = ${atOnce} as is_more from gone`
+  select ${Forgotten.columns(atOnce)} from gone`
 
 const rowsText = `with gone as (
     delete from campaign_rows r where r.ctid = any (array(
@@ -40,7 +42,7 @@ const rowsText = `with gone as (
     ))
     returning 1
   )
-  select count(*) = ${atOnce} as is_more from gone`
+  select ${Forgotten.columns(atOnce)} from gone`
 
 /** Older messages are few besides: only those that were sent and have not ended. $1 the bound of identifiers. */
 export const receivedText = `with gone as (
@@ -50,7 +52,7 @@ export const receivedText = `with gone as (
     ))
     returning 1
   )
-  select count(*) = ${atOnce} as is_more from gone`
+  select ${Forgotten.columns(atOnce)} from gone`
 
 /** The statements that delete. */
 export const forgetMessages = (before: Time.Instant): ReadonlyArray<Statement> => [
@@ -59,25 +61,25 @@ export const forgetMessages = (before: Time.Instant): ReadonlyArray<Statement> =
   { text: rowsText, params: [Id.lowestAt("cmp", before), texts(Campaign.endings)] }
 ]
 
-/** Whether more may be left. */
-export const isMore = (results: ReadonlyArray<Rows>): boolean =>
-  results.some((rows) => plain<boolean>(rows[0]!, "is_more"))
+/** What the statements did. The rows of campaigns are no messages. */
+export const forgotten = ([messages, received, rows]: ReadonlyArray<Rows>): Retention.Forgotten =>
+  Retention.together([Forgotten.read(messages), Forgotten.read(received), { ...Forgotten.read(rows), removed: 0 }])
 
-interface Body {
-  readonly id: Id.MessageId
-  readonly content: Message.OutboundMessage
-  readonly isOver: boolean
-}
+const content = message.pick("id", "content")
+
+const body = content.and(row({ isOver: boolean() }))
+
+const inbound = row({ messageId: text<Id.MessageId>() })
 
 interface Loaded {
   readonly now: (asked: Time.Instant) => Time.Instant
-  readonly bodies: ReadonlyArray<Body>
+  readonly bodies: ReadonlyArray<ReturnType<typeof body.read>>
   /** What customers wrote. */
   readonly received: ReadonlyArray<Id.MessageId>
 }
 
 interface Writes {
-  readonly emptied: ReadonlyArray<Pick<Body, "id" | "content">>
+  readonly emptied: ReadonlyArray<Pick<Message.Message, "id" | "content">>
   readonly reached: string | undefined
   readonly received: ReadonlyArray<Id.MessageId>
 }
@@ -91,10 +93,22 @@ export const receivedBodiesText =
   ) c`
 
 /** As `ReceivedMessage.withoutBody`. */
-const emptyReceivedText = "update conversations c set said = null where c.message_id = any ($1::text[])"
+const emptyReceived = unlessEmpty(
+  list<Id.MessageId>("text"),
+  (ids) => `update conversations c set said = null where c.message_id = any (${ids})`
+)
+
+const empty = unlessEmpty(content, (rows) =>
+  `update messages m set content = e.content from ${rows("e")}
+  where m.id = e.id`)
 
 /** `MessageStore.forgetBodies`. Finds nothing while another process does it. */
-export const forgetBodies: StepOptions<{ readonly before: Time.Instant }, Loaded, boolean, Writes> = {
+export const forgetBodies: StepOptions<
+  { readonly before: Time.Instant },
+  Loaded,
+  Retention.Forgotten,
+  Writes
+> = {
   size: 1,
   load: ([command]) => [
     { text: "insert into forgotten_bodies (reached) values ('') on conflict do nothing" },
@@ -109,35 +123,29 @@ export const forgetBodies: StepOptions<{ readonly before: Time.Instant }, Loaded
   ],
   read: ([, rows, received], now) => ({
     now,
-    received: received!.map((row) => plain(row, "message_id")),
-    bodies: rows!.map((row) => ({
-      id: plain(row, "id"),
-      content: plain(row, "content"),
-      isOver: plain(row, "is_over")
+    received: received!.map((row) => inbound.read(row).messageId),
+    bodies: rows!.map(body.read)
+  }),
+  decide: ({ bodies, received }) => {
+    const emptied = bodies.filter(({ isOver }) => isOver).map(({ content, id }) => ({
+      id,
+      content: Message.withoutBody(content)
     }))
-  }),
-  decide: ({ bodies, received }) => ({
-    answers: [bodies.length === atOnce || received.length === atOnce],
-    writes: {
-      emptied: bodies.filter(({ isOver }) => isOver).map(({ content, id }) => ({
-        id,
-        content: Message.withoutBody(content)
-      })),
-      reached: bodies.at(-1)?.id,
-      received
+    return {
+      answers: [{
+        removed: emptied.length + received.length,
+        isMore: bodies.length === atOnce || received.length === atOnce
+      }],
+      writes: { emptied, reached: bodies.at(-1)?.id, received }
     }
-  }),
+  },
   write: ({ emptied, reached, received }) => [
     ...received.length === 0 ? [] : [
-      { text: emptyReceivedText, params: [texts(received)] },
+      ...emptyReceived(received),
       { text: "update forgotten_bodies set received = $1", params: [received.at(-1)] }
     ],
     ...reached === undefined ? [] : [
-      {
-        text: `update messages m set content = e.content from unnest($1::text[], $2::json[]) e (id, content)
-          where m.id = e.id`,
-        params: [texts(emptied.map(({ id }) => id)), jsons(emptied.map(({ content }) => content))]
-      },
+      ...empty(emptied),
       { text: "update forgotten_bodies set reached = $1", params: [reached] }
     ]
   ]

@@ -7,7 +7,7 @@ import { Duration, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import * as Asked from "../Asked.ts"
 import * as Clocks from "../Clocks.ts"
-import { plain } from "../Column.ts"
+import { columns, result, row, text } from "../Columns.ts"
 import { Database } from "../Database.ts"
 import * as Expired from "../Expired.ts"
 import { texts } from "../Parameter.ts"
@@ -19,13 +19,33 @@ import * as Conversations from "./Conversations.ts"
 import * as ForgetMessages from "./ForgetMessages.ts"
 import * as LookUp from "./LookUp.ts"
 import * as Settle from "./Settle.ts"
-import { messageOf, type StoredSend } from "./StoredSend.ts"
+import { message } from "./StoredSend.ts"
 import * as Sweep from "./Sweep.ts"
 
 /** The number of messages in one step of a sweep. */
 const sweepBatch = 256
 
 const getText = "select to_json(m) as message from messages m where m.id = $2 and m.workspace_id = $1"
+
+const found = result<{ readonly message: Message.Message }>({ message })
+
+/** A page's message, or where the search for it stopped. */
+const listed = result<{ readonly message: Message.Message | null; readonly reached: string | null }>({
+  message,
+  reached: "text"
+})
+
+/** A message that other messages can refer to, and the phone number or the key of its customer. */
+const named = columns<
+  Pick<Referred.Named, "phoneNumberId" | "providerMessageId"> & {
+    readonly phone: string | null
+    readonly customer: string | null
+  }
+>({ phoneNumberId: "text", providerMessageId: "text", phone: "text", customer: "text" })
+
+const messageId = columns<Pick<Referred.Named, "messageId">>({ messageId: "text" })
+
+const mark = row({ fingerprint: text() })
 
 const getNamedText = `select to_json(m) as message from message_names n
   join messages m on m.id = n.message_id where n.provider_message_id = $2 and m.workspace_id = $1`
@@ -37,13 +57,8 @@ const namedText = `select m.phone_number_id, m.provider_message_id, m.content->>
     from inbound_messages i where i.message_id = $2 and i.workspace_id = $1`
 
 const namedOf = (messageId: Id.MessageId, row: Row): Referred.Named => {
-  const phone = plain<string | null>(row, "phone")
-  return {
-    messageId,
-    phoneNumberId: plain(row, "phone_number_id"),
-    customer: phone === null ? plain<string | null>(row, "customer") ?? "" : CustomerNames.keyOf(phone),
-    providerMessageId: plain(row, "provider_message_id")
-  }
+  const { customer, phone, ...others } = named.read(row)
+  return { ...others, messageId, customer: phone === null ? customer ?? "" : CustomerNames.keyOf(phone) }
 }
 
 const recallText = `select r.fingerprint from read_marks r
@@ -146,12 +161,10 @@ const highest = `msg_${"Z".repeat(26)}`
 const firstIdAt = (time: Time.Instant): string => Id.lowestAt("msg", time)
 
 const pageOf = (rows: ReadonlyArray<Row>, request: Page.PageRequest): Page.Page<Message.Message> => {
-  const found = rows.flatMap((row) => {
-    const stored = plain<StoredSend | null>(row, "message")
-    return stored === null ? [] : [messageOf(stored)]
-  })
-  const { items, next } = Page.fromOverread(found, request, ({ id }) => id)
-  return { items, next: next ?? rows.map((row) => plain<string | null>(row, "reached")).at(-1) ?? null }
+  const found = rows.map(listed.read)
+  const messages = found.map(({ message }) => message).filter((message) => message !== null)
+  const { items, next } = Page.fromOverread(messages, request, ({ id }) => id)
+  return { items, next: next ?? found.at(-1)?.reached ?? null }
 }
 
 export const layer = Layer.effect(
@@ -201,12 +214,12 @@ export const layer = Layer.effect(
       idOf: (providerNumberId, providerMessageId) =>
         Effect.map(
           query("MessageStore.idOf", idOfText, [providerNumberId, providerMessageId]),
-          ([row]) => Option.map(Option.fromUndefinedOr(row), (row) => plain<Id.MessageId>(row, "message_id"))
+          ([row]) => Option.map(Option.fromUndefinedOr(row), (row) => messageId.read(row).messageId)
         ),
       recallReadMark: ({ key, messageId, workspaceId }, now) =>
         Effect.map(
           query("MessageStore.recallReadMark", recallText, [workspaceId, messageId, key, asked(now) ?? null]),
-          ([row]) => Option.map(Option.fromUndefinedOr(row), (row) => plain<string>(row, "fingerprint"))
+          ([row]) => Option.map(Option.fromUndefinedOr(row), (row) => mark.read(row).fingerprint)
         ),
       keepReadMark: ({ expiresAt, fingerprint, key, messageId, now, workspaceId }) =>
         Effect.map(
@@ -218,12 +231,12 @@ export const layer = Layer.effect(
             expiresAt - now,
             asked(now) ?? null
           ]),
-          ([row]) => plain<string>(row!, "fingerprint")
+          ([row]) => mark.read(row!).fingerprint
         ),
       get: (workspaceId, id) =>
         Effect.map(
           query("MessageStore.get", getText, [workspaceId, id]),
-          ([row]) => Option.map(Option.fromUndefinedOr(row), (row) => messageOf(plain<StoredSend>(row, "message")))
+          ([row]) => Option.map(Option.fromUndefinedOr(row), (row) => found.read(row).message)
         ),
       list: (workspaceId, filter, page) =>
         filter.providerMessageId === undefined
@@ -236,7 +249,7 @@ export const layer = Layer.effect(
             (rows) => pageOf(rows, page)
           )
           : Effect.map(query("MessageStore.list", getNamedText, [workspaceId, filter.providerMessageId]), (rows) => ({
-            items: rows.map((row) => messageOf(plain<StoredSend>(row, "message"))).filter((message) =>
+            items: rows.map((row) => found.read(row).message).filter((message) =>
               MessageStore.isOf(filter, message) && (page.after === null || message.id < page.after)
             ),
             next: null
@@ -264,7 +277,7 @@ export const layer = Layer.effect(
         return swept
       }),
       forget: (before) =>
-        Effect.map(planned("MessageStore.forget", ForgetMessages.forgetMessages(before)), ForgetMessages.isMore),
+        Effect.map(planned("MessageStore.forget", ForgetMessages.forgetMessages(before)), ForgetMessages.forgotten),
       forgetBodies: (before) => forgetBodies({ before })
     })
   })

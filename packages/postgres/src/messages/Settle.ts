@@ -2,29 +2,43 @@
  * Settles sends (core's `SendStep.settle`). The common outcome, a send that the provider accepted, is written directly
  * in one round trip. Every other outcome is loaded, decided and written.
  */
-import { type Id, type MessageStore, type Sends, SendStep } from "@wac/core"
+import { type Id, type Message, type MessageStore, type Sends, SendStep } from "@wac/core"
 import * as Tallies from "../campaigns/Tallies.ts"
-import { plain } from "../Column.ts"
+import { bigint, integer, row, type Table, text } from "../Columns.ts"
 import type { DirectOptions, StepOptions } from "../Database.ts"
 import { recording, wake } from "../events/Recording.ts"
-import { instants, integers, jsons, texts } from "../Parameter.ts"
+import { event } from "../events/StoredEvent.ts"
+import { statement } from "../Statement.ts"
 import { awaitDeadlines, keepSends } from "./KeepSends.ts"
-import { sendOf, type StoredSend } from "./StoredSend.ts"
+import { lockSends, message, sendsIn } from "./StoredSend.ts"
+
+/** A message after its send was accepted, and what it must have been before. */
+const accepted = message
+  .pick("workspaceId", "status", "providerMessageId", "sentAt", "sequence", "statusAt")
+  .and(event.pick("type", "data", "trace"))
+  .and(row({
+    messageId: text<Id.MessageId>(),
+    token: text(),
+    statusBefore: text<Message.MessageStatus>(),
+    sequenceBefore: integer(),
+    expiresAt: bigint<number | null>(),
+    eventId: text<Id.EventId>(),
+    deliveryId: text<Id.DeliveryId>(),
+    place: integer()
+  }))
+
+const place = row({ place: integer() })
 
 /**
  * Applies only if the stored message is as it was claimed, on which `SendStep.outright` based its decision. `further`
  * are more parts of the `with`.
  */
-const outrightText = (further = "") =>
+const outrightText = (rows: Table, further = "") =>
   `with settled as (
     update messages m set status = s.status, status_at = s.status_at, provider_message_id = s.provider_message_id,
       sent_at = s.sent_at, sequence = s.sequence, claim_token = null, lease_until = null, expires_at = s.expires_at
     from (
-      select s.* from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::integer[], $6::text[], $7::bigint[],
-        $8::text[], $9::bigint[], $10::integer[], $11::bigint[], $12::text[], $13::text[], $14::text[], $15::json[],
-        $16::text[], $17::integer[])
-        s (message_id, workspace_id, token, status_before, sequence_before, status, status_at, provider_message_id,
-          sent_at, sequence, expires_at, event_id, delivery_id, type, data, trace, place)
+      select s.* from ${rows("s")}
       order by s.message_id, s.place
       offset 0
     ) s
@@ -42,19 +56,21 @@ const outrightText = (further = "") =>
   ), ${recording("settled e")}${further}
   select m.place, ${wake} from settled m`
 
-const outrightPlain = outrightText()
+const outrightPlain = statement({ accepted }, ({ accepted }) => outrightText(accepted))
 
 /** The same for messages of which some belong to campaigns. */
-const outrightCounted = outrightText(`, dequeued as (
+const outrightCounted = statement(
+  { accepted, counted: Tallies.change.and(place) },
+  ({ accepted, counted }) =>
+    outrightText(
+      accepted,
+      `, dequeued as (
     delete from campaign_queue q where q.message_id = any (array(select m.order_key from settled m))
   ), counted as (
-    ${
-  Tallies.adding(
-    `unnest($18::text[], $19::text[], $20::text[], $21::text[], $22::integer[], $23::integer[], $24::integer[])
-      a (${Tallies.columns}, place) join settled m on m.place = a.place`
-  )
-}
-  )`)
+    ${Tallies.adding(`${counted("a")} join settled m on m.place = a.place`)}
+  )`
+    )
+)
 
 /** Drops repeated commands, since a claim ends only once. */
 const firsts = (given: ReadonlyArray<{ readonly command: MessageStore.SettleSend; readonly place: number }>) => {
@@ -71,56 +87,40 @@ export const outright: DirectOptions<MessageStore.SettleSend, boolean> = {
       return after === undefined ? [] : [{ command, place, after }]
     })
     if (given.length === 0) return []
-    const before = given.map(({ command: { message } }) => message)
-    const messages = given.map(({ after: { message } }) => message)
-    const recorded = given.map(({ after: { event } }) => event)
+    const accepted = given.map(({ after: { event, expiresAt, message }, command, place }) => ({
+      messageId: message.id,
+      workspaceId: message.workspaceId,
+      token: command.claimToken,
+      statusBefore: command.message.status,
+      sequenceBefore: command.message.sequence,
+      status: message.status,
+      statusAt: message.statusAt,
+      providerMessageId: message.providerMessageId,
+      sentAt: message.sentAt,
+      sequence: message.sequence,
+      expiresAt,
+      eventId: event.event.id,
+      deliveryId: event.deliveryId,
+      type: event.event.type,
+      data: event.event.data,
+      trace: event.event.trace,
+      place
+    }))
     const counted = given.flatMap(({ after: { message: { campaignId }, tallies }, place }) =>
-      campaignId === null ? [] : tallies.map((tally) => ({ ...tally, campaignId, place }))
+      campaignId === null ? [] : tallies.map((tally) => Tallies.changeOf({ ...tally, campaignId, place }))
     )
-    return [{
-      text: counted.length === 0 ? outrightPlain : outrightCounted,
-      params: [
-        texts(before.map(({ id }) => id)),
-        texts(before.map(({ workspaceId }) => workspaceId)),
-        texts(given.map(({ command: { claimToken } }) => claimToken)),
-        texts(before.map(({ status }) => status)),
-        integers(before.map(({ sequence }) => sequence)),
-        texts(messages.map(({ status }) => status)),
-        instants(messages.map(({ statusAt }) => statusAt)),
-        texts(messages.map(({ providerMessageId }) => providerMessageId)),
-        instants(messages.map(({ sentAt }) => sentAt)),
-        integers(messages.map(({ sequence }) => sequence)),
-        instants(given.map(({ after: { expiresAt } }) => expiresAt)),
-        texts(recorded.map(({ event: { id } }) => id)),
-        texts(recorded.map(({ deliveryId }) => deliveryId)),
-        texts(recorded.map(({ event: { type } }) => type)),
-        jsons(recorded.map(({ event: { data } }) => data)),
-        texts(recorded.map(({ event: { trace } }) => trace)),
-        integers(given.map(({ place }) => place)),
-        ...counted.length === 0
-          ? []
-          : [...Tallies.columnsOf(counted), integers(counted.map(({ place }) => place))]
-      ]
-    }]
+    return [counted.length === 0 ? outrightPlain({ accepted }) : outrightCounted({ accepted, counted })]
   },
   read: ([settled]) => {
-    const places = new Set(settled?.map((row) => plain<number>(row, "place")))
+    const places = new Set(settled?.map((row) => place.read(row).place))
     return (_, place) => places.has(place)
   }
 }
 
-const lockText = "select to_json(m) as send from messages m where m.id = any ($1::text[]) order by m.id for update"
-
 /** `MessageStore.settle`. */
 export const settle: StepOptions<MessageStore.SettleSend, Sends.Loaded, boolean, Sends.Writes> = {
-  load: (commands) => [{ text: lockText, params: [texts([...new Set(commands.map(({ message }) => message.id))])] }],
-  read: ([rows], now) => {
-    const sends = new Map(rows!.map((row) => {
-      const send = sendOf(plain<StoredSend>(row, "send"))
-      return [send.message.id, send]
-    }))
-    return { now, send: (id) => sends.get(id) }
-  },
+  load: (commands) => [lockSends({ ids: [...new Set(commands.map(({ message }) => message.id))] })],
+  read: ([rows], now) => ({ now, send: sendsIn(rows!) }),
   decide: SendStep.settle,
   write: (writes) => [...keepSends(writes), ...awaitDeadlines(writes.deadlines)]
 }

@@ -1,70 +1,135 @@
 /**
- * Messages and their idempotency keys, read from rows of `messages` in JSON.
+ * Messages and their idempotency keys as they are stored: one row of `messages`.
  */
-import type { AbandonStep, AcceptStep, Idempotency, Message, Send } from "@wac/core"
-import { storedAnswerOf } from "./StoredAnswer.ts"
+import type { AbandonStep, AcceptStep, Id, Idempotency, Message, MessageStore, Send, Sends } from "@wac/core"
+import { bigint, columns, json, list, type Reader, result, row, text } from "../Columns.ts"
+import { type Row, type Rows, statement } from "../Statement.ts"
+import { storedAnswer, storedAnswerOf } from "./StoredAnswer.ts"
 
-/** A row of `messages` as `to_json` writes it. */
-export interface StoredSend {
-  readonly [column: string]: unknown
+/** A message. */
+export const message = columns<Message.Message, { from: "from_number" }>({
+  id: "text",
+  workspaceId: "text",
+  apiKeyId: "text",
+  campaignId: "text",
+  variant: "text",
+  phoneNumberId: "text",
+  from: "text",
+  content: "json",
+  status: "text",
+  statusAt: "bigint",
+  providerMessageId: "text",
+  createdAt: "bigint",
+  sentAt: "bigint",
+  deliveredAt: "bigint",
+  readAt: "bigint",
+  failedAt: "bigint",
+  error: "json",
+  pricing: "json",
+  playedAt: "bigint",
+  isHeld: "boolean",
+  sequence: "integer"
+}, { from: "from_number" })
+
+/** The key of a request. */
+export const request = columns<Pick<MessageStore.KeyedRequest, "route" | "fingerprint"> & { readonly key: string }>({
+  route: "text",
+  key: "text",
+  fingerprint: "text"
+})
+
+/** The owner of a try. */
+export const claim = row({ claimToken: text<string | null>(), leaseUntil: bigint<number | null>() })
+
+/** What a key is bound to, and the claim on it. */
+export const bound = claim.and(
+  row({
+    answer: json<unknown>(),
+    lastFailure: json<unknown>(),
+    expiresAt: bigint<number | null>()
+  })
+)
+
+/** The months whose quota a message has spent and given back. */
+export const quota = columns<Pick<Send.Send, "quotaMonth" | "returnedMonth">>({
+  quotaMonth: "text",
+  returnedMonth: "text"
+})
+
+/** What the last try changed. */
+export const lastTry = row({
+  triedBefore: bigint<number | null>(),
+  countedAt: bigint<number | null>(),
+  countedBefore: bigint<number | null>()
+})
+
+/** {@link bound} of a key, or of none. */
+export const storedBinding = (binding: Idempotency.Binding | null): ReturnType<typeof bound.read> => ({
+  claimToken: binding?.claim?.token ?? null,
+  leaseUntil: binding?.claim?.leaseUntil ?? null,
+  answer: storedAnswer(binding?.answer ?? null),
+  lastFailure: storedAnswer(binding?.lastFailure ?? null),
+  expiresAt: binding?.expiresAt ?? null
+})
+
+/** What the key of a message is bound to. */
+const bindingOf = (row: Row, messageId: Id.MessageId): Idempotency.Binding => {
+  const { answer, claimToken, expiresAt, lastFailure, leaseUntil } = bound.read(row)
+  return {
+    fingerprint: request.read(row).fingerprint,
+    messageId,
+    claim: claimToken === null ? null : { token: claimToken, leaseUntil: leaseUntil! },
+    answer: storedAnswerOf(answer),
+    lastFailure: storedAnswerOf(lastFailure),
+    expiresAt
+  }
 }
 
-/** The message of a row. */
-export const messageOf = (row: StoredSend): Message.Message =>
-  ({
-    id: row["id"],
-    workspaceId: row["workspace_id"],
-    apiKeyId: row["api_key_id"],
-    campaignId: row["campaign_id"],
-    variant: row["variant"],
-    phoneNumberId: row["phone_number_id"],
-    from: row["from_number"],
-    content: row["content"],
-    status: row["status"],
-    statusAt: row["status_at"],
-    providerMessageId: row["provider_message_id"],
-    createdAt: row["created_at"],
-    sentAt: row["sent_at"],
-    deliveredAt: row["delivered_at"],
-    readAt: row["read_at"],
-    failedAt: row["failed_at"],
-    error: row["error"],
-    pricing: row["pricing"],
-    playedAt: row["played_at"],
-    isHeld: row["is_held"],
-    sequence: row["sequence"]
-  }) as Message.Message
-
-const bindingOf = (row: StoredSend): Idempotency.Binding =>
-  ({
-    fingerprint: row["fingerprint"],
-    messageId: row["id"],
-    claim: row["claim_token"] === null ? null : { token: row["claim_token"], leaseUntil: row["lease_until"] },
-    answer: storedAnswerOf(row["answer"]),
-    lastFailure: storedAnswerOf(row["last_failure"]),
-    expiresAt: row["expires_at"]
-  }) as Idempotency.Binding
-
 /** A message with its key, unless the key was deleted. */
-export const sendOf = (row: StoredSend): Send.Send => ({
-  message: messageOf(row),
-  binding: row["key"] === null ? null : bindingOf(row),
-  quotaMonth: row["quota_month"] as string | null,
-  returnedMonth: row["returned_month"] as string | null
-})
+export const send: Reader<Send.Send> = {
+  read: (row) => {
+    const one = message.read(row)
+    return { message: one, binding: row["key"] === null ? null : bindingOf(row, one.id), ...quota.read(row) }
+  }
+}
 
-/** What a key is bound to. */
-export const boundOf = (row: StoredSend, isBusy: boolean): AcceptStep.Bound => ({
-  ...sendOf(row),
-  binding: bindingOf(row),
-  isBusy
-})
+/** A message with its key, which was not deleted. */
+export const boundSend: Reader<Omit<AcceptStep.Bound, "isBusy">> = {
+  read: (row) => {
+    const one = message.read(row)
+    return { message: one, binding: bindingOf(row, one.id), ...quota.read(row) }
+  }
+}
 
-/** A send, and what its last try changed. */
-export const triedOf = (row: StoredSend): AbandonStep.Tried => ({
-  ...sendOf(row),
-  lastTry: {
-    statusAtBefore: row["tried_before"],
-    counted: row["counted_at"] === null ? null : { at: row["counted_at"], before: row["counted_before"] }
-  } as AbandonStep.Tried["lastTry"]
-})
+/** A send with its key, and what its last try changed. */
+export const tried: Reader<AbandonStep.Tried & Omit<ReturnType<typeof request.read>, "fingerprint">> = {
+  read: (row) => {
+    const { countedAt, countedBefore, triedBefore } = lastTry.read(row)
+    return {
+      ...send.read(row),
+      ...request.read(row),
+      lastTry: {
+        statusAtBefore: triedBefore,
+        counted: countedAt === null ? null : { at: countedAt, before: countedBefore }
+      }
+    }
+  }
+}
+
+/** A row of a statement that returns sends. */
+export const sends = result<{ readonly send: Send.Send }>({ send })
+
+/** Locks sends in the order of their ids. */
+export const lockSends = statement(
+  { ids: list<Id.MessageId>("text") },
+  ({ ids }) => `select to_json(m) as send from messages m where m.id = any (${ids}) order by m.id for update`
+)
+
+/** Finds the sends of rows by their ids. */
+export const sendsIn = (rows: Rows): Sends.Loaded["send"] => {
+  const found = new Map(rows.map((row) => {
+    const { send } = sends.read(row)
+    return [send.message.id, send]
+  }))
+  return (id) => found.get(id)
+}

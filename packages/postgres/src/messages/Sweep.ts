@@ -2,15 +2,14 @@
  * Sweeps sends (core's `SendStep.sweep`). It waits for no deadline and no message: those that another transaction holds
  * are left to it or to the next sweep.
  */
-import { type MessageStore, Send, type Sends, SendStep, type Time } from "@wac/core"
+import { type Id, type MessageStore, Send, type Sends, SendStep, type Time } from "@wac/core"
 import { Duration } from "effect"
 import * as Clocks from "../Clocks.ts"
-import { instant, plain } from "../Column.ts"
+import { columns, result } from "../Columns.ts"
 import type { StepOptions } from "../Database.ts"
-import { instants, texts } from "../Parameter.ts"
-import type { Statement } from "../Statement.ts"
+import { type Input, type Statement, statement, value } from "../Statement.ts"
 import { keepSends } from "./KeepSends.ts"
-import { sendOf, type StoredSend } from "./StoredSend.ts"
+import { send } from "./StoredSend.ts"
 
 /** The number of deadline rows in one step. Each covers the sends of one batch of *accept*. */
 const taken = 16
@@ -27,25 +26,35 @@ export const deadline = (timeouts: ReadonlyArray<string>): string =>
 /** The parameters of {@link deadline}. */
 export const timeouts: ReadonlyArray<number> = Send.silences.map(({ after }) => Duration.toMillis(after))
 
-/** Joins the deadline of each message as `m`, with these parameters from the given place on. */
-const deadlineFrom = (first: number): string =>
+/** {@link timeouts}, as an input. */
+const silences: Input<typeof timeouts, ReadonlyArray<string>> = {
+  size: timeouts.length,
+  given: (first) => timeouts.map((_, i) => `$${first + i}`),
+  encode: (timeouts) => timeouts
+}
+
+/** Joins the deadline of each message as `m`. */
+const joinDeadline = (timeouts: ReadonlyArray<string>): string =>
   `cross join lateral (
-      select ${deadline(timeouts.map((_, i) => `$${first + i}`))} as deadline
+      select ${deadline(timeouts)} as deadline
       from messages m where m.id = x.message_id offset 0
     ) m`
 
 /** Messages are first read without a lock: any change that gives one an earlier deadline adds a row of its own. */
-const takeText = `with taken as materialized (
-    select o.* from message_deadlines o where o.due_at <= ${Clocks.at("$1")}
+const take = statement(
+  { at: value<Time.Instant | null>(), timeouts: silences },
+  ({ at, timeouts }) =>
+    `with taken as materialized (
+    select o.* from message_deadlines o where o.due_at <= ${Clocks.at(at)}
     order by o.due_at, o.workspace_id, o.id limit ${taken}
     for update skip locked
   ), looked_at as materialized (
     select t.id as entry, x.message_id, m.deadline
     from taken t
     cross join lateral unnest(t.message_ids) x (message_id)
-    ${deadlineFrom(2)}
+    ${joinDeadline(timeouts)}
   ), due as materialized (
-    select l.entry, l.message_id from looked_at l where l.deadline <= ${Clocks.at("$1")}
+    select l.entry, l.message_id from looked_at l where l.deadline <= ${Clocks.at(at)}
     -- all of them: the planner expects few, and might otherwise read every message to see which are due
     limit (select sum(cardinality(t.message_ids)) from taken t)
   )
@@ -54,10 +63,26 @@ const takeText = `with taken as materialized (
   from taken t
   left join due d on d.entry = t.id
   left join lateral (select m from messages m where m.id = d.message_id for update skip locked) m on true`
+)
+
+/** A row of deadlines. */
+interface Entry {
+  readonly dueAt: Time.Instant
+  readonly workspaceId: Id.WorkspaceId
+  readonly id: number
+}
+
+const entry = columns<Entry>({ dueAt: "bigint", workspaceId: "text", id: "bigint" })
+
+/** A message of a row of deadlines, if it has one that is due, and its send unless that is locked. */
+const due = result<
+  Entry & { readonly messages: number; readonly messageId: Id.MessageId | null; readonly send: Send.Send | null }
+>({ dueAt: "bigint", workspaceId: "text", id: "bigint", messages: "integer", messageId: "text", send })
 
 /** Messages with a later deadline move to new rows, grouped by about the same time. */
-const awaitText = `with taken as (
-    delete from message_deadlines a using unnest($1::bigint[], $2::text[], $3::bigint[]) g (due_at, workspace_id, id)
+const awaitLater = statement({ entries: entry, timeouts: silences }, ({ entries, timeouts }) =>
+  `with taken as (
+    delete from message_deadlines a using ${entries("g")}
     where a.due_at = g.due_at and a.workspace_id = g.workspace_id and a.id = g.id
     returning a.*
   )
@@ -67,17 +92,10 @@ const awaitText = `with taken as (
     select t.id as entry, t.workspace_id, m.deadline, x.message_id
     from taken t
     cross join lateral unnest(t.message_ids) x (message_id)
-    ${deadlineFrom(4)}
+    ${joinDeadline(timeouts)}
     where m.deadline is not null
   ) a
-  group by a.entry, a.workspace_id, a.deadline / 1000`
-
-/** A row of deadlines. */
-interface Entry {
-  readonly dueAt: Time.Instant
-  readonly workspaceId: string
-  readonly id: number
-}
+  group by a.entry, a.workspace_id, a.deadline / 1000`)
 
 interface Loaded extends SendStep.LoadedSweep {
   readonly entries: ReadonlyArray<Entry>
@@ -103,23 +121,17 @@ interface Command extends SendStep.Sweep {
 /** `MessageStore.sweep`, step by step. */
 export const sweep: StepOptions<Command, Loaded, Swept, Writes> = {
   size: 1,
-  load: ([command]) => [{ text: takeText, params: [command!.at ?? null, ...timeouts] }],
+  load: ([command]) => [take({ at: command!.at ?? null, timeouts })],
   read: ([rows], now) => {
     const entries = new Map<number, Entry & { readonly messages: number }>()
     const candidates: Array<Send.Send> = []
     let busy = 0
     for (const row of rows!) {
-      const id = plain<number>(row, "id")
-      entries.set(id, {
-        id,
-        dueAt: instant(row, "due_at"),
-        workspaceId: plain(row, "workspace_id"),
-        messages: plain(row, "messages")
-      })
-      if (row["message_id"] === null) continue
-      const stored = plain<StoredSend | null>(row, "send")
-      if (stored === null) busy++
-      else candidates.push(sendOf(stored))
+      const { messageId, send, ...entry } = due.read(row)
+      entries.set(entry.id, entry)
+      if (messageId === null) continue
+      if (send === null) busy++
+      else candidates.push(send)
     }
     const all = [...entries.values()]
     const messages = all.reduce((sum, { messages }) => sum + messages, 0)
@@ -135,15 +147,7 @@ export const sweep: StepOptions<Command, Loaded, Swept, Writes> = {
   write: ({ entries, ...writes }): ReadonlyArray<Statement> =>
     entries.length === 0 ? [] : [
       ...keepSends(writes),
-      {
-        text: awaitText,
-        params: [
-          instants(entries.map(({ dueAt }) => dueAt)),
-          texts(entries.map(({ workspaceId }) => workspaceId)),
-          instants(entries.map(({ id }) => id)),
-          ...timeouts
-        ]
-      }
+      awaitLater({ entries, timeouts })
     ]
 }
 

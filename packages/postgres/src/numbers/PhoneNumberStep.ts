@@ -2,107 +2,94 @@
  * The steps of phone numbers (core's `PhoneNumberStep`) in PostgreSQL: what they load and write. A transaction that
  * locks several numbers locks their workspaces first.
  */
-import { type Id, MessagingLimit, PhoneNumber, PhoneNumberStep, type SenderBlock, type Step } from "@wac/core"
-import { instantOrNull, plain } from "../Column.ts"
+import { type Id, MessagingLimit, PhoneNumber, PhoneNumberStep, type Step, type Time } from "@wac/core"
+import { columns, insert, list, result, row, text, unlessEmpty } from "../Columns.ts"
 import type { StepOptions } from "../Database.ts"
-import { booleans, bytes, instants, integers, jsons, texts } from "../Parameter.ts"
-import type { Row, Rows, Statement } from "../Statement.ts"
-import { numberOf } from "./StoredNumber.ts"
+import { type Given, type Inputs, type Rows, type Statement, statement, type Values } from "../Statement.ts"
+import { credentials, number, numberRow, own, told, toldOf } from "./StoredNumber.ts"
 
-const observedColumns = "to_json(p) as number"
-
-const toldColumns = {
+/** When the provider told a number's block, tier, limit and quality. */
+const toldAt = columns<
+  { readonly [Field in keyof PhoneNumber.ToldAt]-?: Time.Instant | null },
+  {
+    block: "block_told_at"
+    tier: "tier_told_at"
+    messagingLimit: "messaging_limit_told_at"
+    quality: "quality_told_at"
+  }
+>({ block: "bigint", tier: "bigint", messagingLimit: "bigint", quality: "bigint" }, {
   block: "block_told_at",
   tier: "tier_told_at",
   messagingLimit: "messaging_limit_told_at",
   quality: "quality_told_at"
-} as const
+})
 
-const observedOf = (row: Row): PhoneNumberStep.Observed => {
-  const stored = plain<Row>(row, "number")
-  return {
-    number: numberOf(stored),
-    toldAt: Object.fromEntries(
-      Object.entries(toldColumns).flatMap(([field, column]) => {
-        const at = instantOrNull(stored, column)
-        return at === null ? [] : [[field, at]]
-      })
-    )
+const untold = { block: null, tier: null, messagingLimit: null, quality: null }
+
+const stored = result<{ readonly number: PhoneNumberStep.Observed }>({
+  number: {
+    read: (row) => ({
+      number: number.read(row),
+      toldAt: Object.fromEntries(Object.entries(toldAt.read(row)).filter(([, at]) => at !== null))
+    })
   }
+})
+
+const observed = columns<Pick<PhoneNumber.PhoneNumber, "id" | "credentialsVersion">>({
+  id: "text",
+  credentialsVersion: "text"
+}).and(told).and(toldAt)
+
+const updateObserved = unlessEmpty(
+  observed,
+  (rows) => `update phone_numbers p set ${observed.set("g", "id")} from ${rows("g")} where p.id = g.id`
+)
+
+const keepObserved = (observed: ReadonlyArray<PhoneNumberStep.Observed>): ReadonlyArray<Statement> =>
+  updateObserved(observed.map(({ number, toldAt }) => ({ ...number, ...toldOf(number), ...untold, ...toldAt })))
+
+/** Locks the workspaces, then the numbers, that the query `chosen` selects. */
+const lockChosen = <I extends Inputs>(
+  inputs: I,
+  chosen: (given: Given<I>) => string
+): (values: Values<I>) => ReadonlyArray<Statement> => {
+  const workspaces = statement(inputs, (given) =>
+    `select w.id from workspaces w
+      where w.id = any (array(select p.workspace_id from phone_numbers p where p.id = any (array(${chosen(given)}))))
+      order by w.id for no key update`)
+  const numbers = statement(
+    inputs,
+    (given) =>
+      `select to_json(p) as number from phone_numbers p where p.id = any (array(${chosen(given)})) order by p.id
+      for no key update`
+  )
+  return (values) => [workspaces(values), numbers(values)]
 }
 
-const keepObservedText = `update phone_numbers p set
-    block_reason = g.block_reason, block_scope = g.block_scope, blocked_since = g.blocked_since,
-    blocked_until = g.blocked_until, block_provider = g.block_provider, learned_tier = g.learned_tier,
-    learned_messaging_limit = g.learned_messaging_limit, learned_quality = g.learned_quality,
-    credentials_version = g.credentials_version, block_told_at = g.block_told_at, tier_told_at = g.tier_told_at,
-    messaging_limit_told_at = g.messaging_limit_told_at, quality_told_at = g.quality_told_at
-  from unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::json[], $7::text[], $8::integer[],
-    $9::text[], $10::text[], $11::bigint[], $12::bigint[], $13::bigint[], $14::bigint[]) g (id, block_reason, block_scope,
-    blocked_since, blocked_until, block_provider, learned_tier, learned_messaging_limit, learned_quality,
-    credentials_version, block_told_at, tier_told_at, messaging_limit_told_at, quality_told_at)
-  where p.id = g.id`
-
-const keepObserved = (observed: ReadonlyArray<PhoneNumberStep.Observed>): ReadonlyArray<Statement> => {
-  if (observed.length === 0) return []
-  const numbers = observed.map(({ number }) => number)
-  const blocks = <A>(field: (block: SenderBlock.SenderBlock) => A) => numbers.map(({ block }) => block && field(block))
-  const toldAt = (field: keyof PhoneNumber.ToldAt) => instants(observed.map(({ toldAt }) => toldAt[field] ?? null))
-  return [{
-    text: keepObservedText,
-    params: [
-      texts(numbers.map(({ id }) => id)),
-      texts(blocks(({ reason }) => reason)),
-      texts(blocks(({ scope }) => scope)),
-      instants(blocks(({ since }) => since)),
-      instants(blocks(({ until }) => until)),
-      // as JSON, because it may hold escapes that PostgreSQL can store in JSON but not read as text
-      jsons(blocks(({ provider }) => provider)),
-      texts(numbers.map(({ learned }) => learned.tier)),
-      integers(numbers.map(({ learned }) => learned.messagingLimit)),
-      texts(numbers.map(({ learned }) => learned.quality)),
-      texts(numbers.map(({ credentialsVersion }) => credentialsVersion)),
-      toldAt("block"),
-      toldAt("tier"),
-      toldAt("messagingLimit"),
-      toldAt("quality")
-    ]
-  }]
-}
-
-/** A batch's names, grouped: by provider id, by account, and by account and phone number. */
-const namesOf = (commands: ReadonlyArray<PhoneNumberStep.Observe>): NonNullable<Statement["params"]> => {
-  const names = commands.map(({ name }) => name)
-  const accounts = names.flatMap((name) => "providerNumberId" in name ? [] : [name])
-  return [
-    texts(names.flatMap((name) => "providerNumberId" in name ? [name.providerNumberId] : [])),
-    texts(accounts.map(({ providerAccountId }) => providerAccountId)),
-    texts(accounts.map(({ phoneNumber }) => phoneNumber ?? null))
-  ]
-}
-
-const namedText = `select p.id from phone_numbers p where p.provider_number_id = any ($1::text[])
+const lockNamed = lockChosen({
+  names: list<string>("text"),
+  accounts: row({ account: text(), phoneNumber: text<string | null>() })
+}, ({ accounts, names }) =>
+  `select p.id from phone_numbers p where p.provider_number_id = any (${names})
   union
-  select p.id from unnest($2::text[], $3::text[]) a (account, phone_number)
+  select p.id from ${accounts("a")}
   cross join lateral (
     select p.id from phone_numbers p
     where p.provider_account_id = a.account and coalesce(p.phone_number = a.phone_number, true) offset 0
-  ) p`
+  ) p`)
 
-/** Locks the workspaces, then the numbers, that the statement `chosen` selects. */
-const lockChosen = (chosen: string, params: NonNullable<Statement["params"]>): ReadonlyArray<Statement> => [
-  {
-    text: `select w.id from workspaces w
-      where w.id = any (array(select p.workspace_id from phone_numbers p where p.id = any (array(${chosen}))))
-      order by w.id for no key update`,
-    params
-  },
-  {
-    text: `select ${observedColumns} from phone_numbers p where p.id = any (array(${chosen})) order by p.id
-      for no key update`,
-    params
+/** A batch's names, grouped: by provider id, and by account with or without phone number. */
+const namesOf = (commands: ReadonlyArray<PhoneNumberStep.Observe>) => {
+  const names = commands.map(({ name }) => name)
+  return {
+    names: names.flatMap((name) => "providerNumberId" in name ? [name.providerNumberId] : []),
+    accounts: names.flatMap((name) =>
+      "providerNumberId" in name
+        ? []
+        : [{ account: name.providerAccountId, phoneNumber: name.phoneNumber ?? null }]
+    )
   }
-]
+}
 
 /** `PhoneNumberStore.observe`. */
 export const observe: StepOptions<
@@ -111,20 +98,28 @@ export const observe: StepOptions<
   number,
   PhoneNumberStep.ObserveWrites
 > = {
-  load: (commands) => lockChosen(namedText, namesOf(commands)),
+  load: (commands) => lockNamed(namesOf(commands)),
   read: ([, rows], now) => {
-    const all = rows!.map(observedOf)
+    const all = rows!.map((row) => stored.read(row).number)
     return { now, named: (name) => all.filter(({ number }) => PhoneNumber.isNamed(number, name)) }
   },
   decide: PhoneNumberStep.observe,
   write: ({ observed }) => keepObserved(observed)
 }
 
-const removeCredentialsText = "delete from phone_number_credentials c where c.phone_number_id = any ($1::text[])"
+const ids = list<Id.PhoneNumberId>("text")
 
-const keepCredentialsText = `insert into phone_number_credentials (phone_number_id, key_id, nonce, ciphertext, base_url,
-    api_version)
-  select * from unnest($1::text[], $2::text[], $3::bytea[], $4::bytea[], $5::text[], $6::text[])`
+const lockNumbers = lockChosen({ ids }, ({ ids }) => `select p.id from phone_numbers p where p.id = any (${ids})`)
+
+const removeCredentials = unlessEmpty(
+  ids,
+  (ids) => `delete from phone_number_credentials c where c.phone_number_id = any (${ids})`
+)
+
+const insertCredentials = insert(
+  row({ phoneNumberId: text<Id.PhoneNumberId>() }).and(credentials),
+  "phone_number_credentials"
+)
 
 /** `PhoneNumberStore.setCredentials`. */
 export const setCredentials: StepOptions<
@@ -133,11 +128,10 @@ export const setCredentials: StepOptions<
   boolean,
   PhoneNumberStep.CredentialsWrites
 > = {
-  load: (commands) =>
-    lockChosen("select p.id from phone_numbers p where p.id = any ($1::text[])", [texts(commands.map(({ id }) => id))]),
+  load: (commands) => lockNumbers({ ids: commands.map(({ id }) => id) }),
   read: ([, rows], now) => {
     const all = new Map(rows!.map((row) => {
-      const observed = observedOf(row)
+      const observed = stored.read(row).number
       return [observed.number.id, observed]
     }))
     return { now, byId: (id) => all.get(id) }
@@ -145,42 +139,43 @@ export const setCredentials: StepOptions<
   decide: PhoneNumberStep.setCredentials,
   write: ({ credentials, observed }) => {
     if (credentials.length === 0) return []
-    const given = credentials.flatMap(({ credentials, id }) => credentials === null ? [] : [{ id, ...credentials }])
     return [
       ...keepObserved(observed),
-      { text: removeCredentialsText, params: [texts(credentials.map(({ id }) => id))] },
-      ...given.length === 0 ? [] : [{
-        text: keepCredentialsText,
-        params: [
-          texts(given.map(({ id }) => id)),
-          texts(given.map(({ accessToken }) => accessToken.keyId)),
-          bytes(given.map(({ accessToken }) => accessToken.nonce)),
-          bytes(given.map(({ accessToken }) => accessToken.ciphertext)),
-          texts(given.map(({ baseUrl }) => baseUrl)),
-          texts(given.map(({ apiVersion }) => apiVersion))
-        ]
-      }]
+      ...removeCredentials(credentials.map(({ id }) => id)),
+      ...insertCredentials(
+        credentials.flatMap(({ credentials, id }) =>
+          credentials === null ? [] : [{ phoneNumberId: id, ...credentials, ...credentials.accessToken }]
+        )
+      )
     ]
   }
 }
 
-/** Serializes changes of a workspace's default numbers, since it has one for each provider. */
-const lockWorkspaces = (chosen: string, params: NonNullable<Statement["params"]>): Statement => ({
-  text: `select w.id from workspaces w where w.id = any (${chosen}) order by w.id for no key update`,
-  params
-})
+/** Locks workspaces: serializes changes of their default numbers, since each has one for each provider. */
+const lockText = (ids: string) =>
+  `select w.id from workspaces w where w.id = any (${ids}) order by w.id for no key update`
 
-const numbersText = (chosen: string) =>
-  `select to_json(p) as number from phone_numbers p where p.workspace_id = any (${chosen}) order by p.id`
+const numbersText = (ids: string) =>
+  `select to_json(p) as number from phone_numbers p where p.workspace_id = any (${ids}) order by p.id`
 
-const ofNumbers = "array(select p.workspace_id from phone_numbers p where p.id = any ($1::text[]))"
+const workspaceIds = list<Id.WorkspaceId>("text")
+const lockWorkspaces = statement({ ids: workspaceIds }, ({ ids }) => lockText(ids))
+const loadNumbers = statement({ ids: workspaceIds }, ({ ids }) => numbersText(ids))
+
+const ofNumbers = (ids: string) => `array(select p.workspace_id from phone_numbers p where p.id = any (${ids}))`
+
+/** The same for the workspaces of numbers. */
+const lockOwners = statement({ ids }, ({ ids }) => lockText(ofNumbers(ids)))
+const loadOwned = statement({ ids }, ({ ids }) => numbersText(ofNumbers(ids)))
+
+const name = own.pick("providerNumberId")
 
 const readWorkspaces = (
   numbers: Rows,
   known: ReadonlySet<string>,
   now: Step.Known["now"]
 ): PhoneNumberStep.LoadedWorkspaces => {
-  const all = numbers.map((row) => numberOf(plain(row, "number")))
+  const all = numbers.map((row) => numberRow.read(row).number)
   const byId = new Map(all.map((number) => [number.id, number]))
   return {
     now,
@@ -194,52 +189,37 @@ const readWorkspaces = (
  * Writes a number first as not the default: a provider has only one default at a time, which may change in the same
  * step.
  */
-const keepText = `insert into phone_numbers (id, workspace_id, provider, phone_number, provider_number_id,
-    provider_account_id, tier, messaging_limit, available, learned_tier, learned_messaging_limit, learned_quality,
-    portfolio_id, limit_pool)
-  select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::integer[],
-    $9::boolean[], $10::text[], $11::integer[], $12::text[], $13::text[], $14::text[])
+const keep = insert(
+  own
+    .omit("credentialsVersion", "isDefault")
+    .and(told.pick("learnedTier", "learnedMessagingLimit", "learnedQuality"))
+    .and(row({ limitPool: text() })),
+  "phone_numbers",
+  `
   on conflict (id) do update set provider = excluded.provider, provider_account_id = excluded.provider_account_id,
     portfolio_id = excluded.portfolio_id, limit_pool = excluded.limit_pool, is_default = false`
+)
 
-const defaultText = "update phone_numbers p set is_default = true where p.id = any ($1::text[])"
+const makeDefault = unlessEmpty(ids, (ids) => `update phone_numbers p set is_default = true where p.id = any (${ids})`)
 
 /** Writes new and changed numbers. */
-export const keepNumbers = (numbers: ReadonlyArray<PhoneNumber.PhoneNumber>): ReadonlyArray<Statement> => {
-  if (numbers.length === 0) return []
-  const defaults = numbers.filter(({ isDefault }) => isDefault)
-  return [
-    {
-      text: keepText,
-      params: [
-        texts(numbers.map(({ id }) => id)),
-        texts(numbers.map(({ workspaceId }) => workspaceId)),
-        texts(numbers.map(({ provider }) => provider)),
-        texts(numbers.map(({ phoneNumber }) => phoneNumber)),
-        texts(numbers.map(({ providerNumberId }) => providerNumberId)),
-        texts(numbers.map(({ providerAccountId }) => providerAccountId)),
-        texts(numbers.map(({ tier }) => tier)),
-        integers(numbers.map(({ messagingLimit }) => messagingLimit)),
-        booleans(numbers.map(({ available }) => available)),
-        texts(numbers.map(({ learned }) => learned.tier)),
-        integers(numbers.map(({ learned }) => learned.messagingLimit)),
-        texts(numbers.map(({ learned }) => learned.quality)),
-        texts(numbers.map(({ portfolioId }) => portfolioId)),
-        texts(numbers.map(MessagingLimit.poolOf))
-      ]
-    },
-    ...defaults.length === 0 ? [] : [{ text: defaultText, params: [texts(defaults.map(({ id }) => id))] }]
-  ]
-}
-
-const makeText = `select pg_advisory_xact_lock(hashtext('phone_numbers'), l.name)
-  from (select distinct hashtext(n.name) as name from unnest($1::text[]) n (name) order by 1) l`
+export const keepNumbers = (numbers: ReadonlyArray<PhoneNumber.PhoneNumber>): ReadonlyArray<Statement> => [
+  ...keep(numbers.map((number) => ({ ...number, ...toldOf(number), limitPool: MessagingLimit.poolOf(number) }))),
+  ...makeDefault(numbers.filter(({ isDefault }) => isDefault).map(({ id }) => id))
+]
 
 /** Serializes the creation of numbers with these provider ids. */
-export const lockNames = (providerNumberIds: ReadonlyArray<string>): Statement => ({
-  text: makeText,
-  params: [texts(providerNumberIds)]
-})
+export const lockNames = statement(
+  { names: list<string>("text") },
+  ({ names }) =>
+    `select pg_advisory_xact_lock(hashtext('phone_numbers'), l.name)
+  from (select distinct hashtext(n.name) as name from unnest(${names}) n (name) order by 1) l`
+)
+
+const loadNames = statement(
+  { names: list<string>("text") },
+  ({ names }) => `select ${name.names("p")} from phone_numbers p where p.provider_number_id = any (${names})`
+)
 
 /** `PhoneNumberStore.add`. */
 export const add: StepOptions<
@@ -250,19 +230,11 @@ export const add: StepOptions<
 > = {
   load: (numbers) => {
     const names = numbers.map(({ providerNumberId }) => providerNumberId)
-    const workspaces = [texts(numbers.map(({ workspaceId }) => workspaceId))]
-    return [
-      lockNames(names),
-      lockWorkspaces("$1::text[]", workspaces),
-      { text: numbersText("$1::text[]"), params: workspaces },
-      {
-        text: "select p.provider_number_id from phone_numbers p where p.provider_number_id = any ($1::text[])",
-        params: [texts(names)]
-      }
-    ]
+    const ids = numbers.map(({ workspaceId }) => workspaceId)
+    return [lockNames({ names }), lockWorkspaces({ ids }), loadNumbers({ ids }), loadNames({ names })]
   },
   read: ([, , numbers, known], now) =>
-    readWorkspaces(numbers!, new Set(known!.map((row) => plain<string>(row, "provider_number_id"))), now),
+    readWorkspaces(numbers!, new Set(known!.map((row) => name.read(row).providerNumberId)), now),
   decide: PhoneNumberStep.add,
   write: ({ numbers }) => keepNumbers(numbers)
 }
@@ -275,8 +247,8 @@ export const assign: StepOptions<
   PhoneNumberStep.Writes
 > = {
   load: (commands) => {
-    const ids = [texts(commands.map(({ id }) => id))]
-    return [lockWorkspaces(ofNumbers, ids), { text: numbersText(ofNumbers), params: ids }]
+    const ids = commands.map(({ id }) => id)
+    return [lockOwners({ ids }), loadOwned({ ids })]
   },
   read: ([, numbers], now) => readWorkspaces(numbers!, new Set(), now),
   decide: PhoneNumberStep.assign,
@@ -287,16 +259,25 @@ export const assign: StepOptions<
  * Deletes everything that belongs to numbers. A transaction that records a contact or a message of a number waits for
  * its row, and then fails.
  */
-const removeTexts = [
-  "delete from contacts c where c.phone_number_id = any ($1::text[])",
-  "delete from inbound_messages i where i.phone_number_id = any ($1::text[])",
+const removals = [
+  "delete from contacts c where c.phone_number_id",
+  "delete from inbound_messages i where i.phone_number_id",
   // buckets that count no customer are swept once they are full
-  "delete from buckets b where b.phone_number_id = any ($1::text[]) and b.counted_at is not null",
-  "delete from phone_numbers p where p.id = any ($1::text[])"
-]
+  "delete from buckets b where b.counted_at is not null and b.phone_number_id",
+  "delete from phone_numbers p where p.id"
+].map((text) => unlessEmpty(ids, (ids) => `${text} = any (${ids})`))
 
-const templatesText = `delete from templates t using unnest($1::text[], $2::text[]) l (workspace_id, account)
-  where t.workspace_id = l.workspace_id and t.provider_account_id = l.account`
+const removeTemplates = unlessEmpty(
+  own.pick("workspaceId", "providerAccountId"),
+  (rows) =>
+    `delete from templates t using ${rows("l")}
+  where t.workspace_id = l.workspace_id and t.provider_account_id = l.provider_account_id`
+)
+
+const lockRemoved = statement(
+  { ids },
+  ({ ids }) => `select p.id from phone_numbers p where p.id = any (${ids}) order by p.id for update`
+)
 
 /** `PhoneNumberStore.remove`. */
 export const remove: StepOptions<
@@ -306,28 +287,15 @@ export const remove: StepOptions<
   PhoneNumberStep.RemoveWrites
 > = {
   load: (ids) => [
-    lockWorkspaces(ofNumbers, [texts(ids)]),
-    {
-      text: "select p.id from phone_numbers p where p.id = any ($1::text[]) order by p.id for update",
-      params: [texts(ids)]
-    },
-    { text: numbersText(ofNumbers), params: [texts(ids)] }
+    lockOwners({ ids }),
+    lockRemoved({ ids }),
+    loadOwned({ ids })
   ],
   read: ([, , numbers], now) => readWorkspaces(numbers!, new Set(), now),
   decide: PhoneNumberStep.remove,
   write: ({ left, numbers, removed }) => {
     if (removed.length === 0) return []
-    const ids = texts(removed.map(({ id }) => id))
-    return [
-      ...removeTexts.map((text) => ({ text, params: [ids] })),
-      {
-        text: templatesText,
-        params: [
-          texts(left.map(({ workspaceId }) => workspaceId)),
-          texts(left.map(({ providerAccountId }) => providerAccountId))
-        ]
-      },
-      ...keepNumbers(numbers)
-    ]
+    const ids = removed.map(({ id }) => id)
+    return [...removals.flatMap((remove) => remove(ids)), ...removeTemplates(left), ...keepNumbers(numbers)]
   }
 }

@@ -4,14 +4,12 @@
  */
 import { type PhoneNumber, type PhoneNumberStep as Step, PhoneNumberStore } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
-import { plain } from "../Column.ts"
+import { columns } from "../Columns.ts"
 import { Database } from "../Database.ts"
 import { configuring } from "../Settings.ts"
 import type { Row } from "../Statement.ts"
 import * as PhoneNumberStep from "./PhoneNumberStep.ts"
-import { numberOf } from "./StoredNumber.ts"
-
-const phoneNumberOf = (row: Row): PhoneNumber.PhoneNumber => numberOf(plain(row, "number"))
+import { credentials, numberRow } from "./StoredNumber.ts"
 
 /** The columns of the operator's settings. */
 const settingColumns = {
@@ -30,16 +28,12 @@ const isNamed = (name: PhoneNumber.NumberName): readonly [condition: string, ...
     : ["provider_account_id = $1 and phone_number = $2", providerAccountId, phoneNumber]
 }
 
-const credentialsOf = (row: Row): Step.SealedCredentials => ({
-  version: plain(row, "version"),
-  accessToken: {
-    keyId: plain(row, "key_id"),
-    nonce: plain(row, "nonce"),
-    ciphertext: plain(row, "ciphertext")
-  },
-  baseUrl: plain(row, "base_url"),
-  apiVersion: plain(row, "api_version")
-})
+const versioned = credentials.and(columns<Pick<Step.SealedCredentials, "version">>({ version: "text" }))
+
+const credentialsOf = (row: Row): Step.SealedCredentials => {
+  const { ciphertext, keyId, nonce, ...others } = versioned.read(row)
+  return { ...others, accessToken: { keyId, nonce, ciphertext } }
+}
 
 export const layer = Layer.effect(
   PhoneNumberStore.PhoneNumberStore,
@@ -63,7 +57,7 @@ export const layer = Layer.effect(
             order by is_default desc, id`,
             [id]
           ),
-          (rows) => rows.map(phoneNumberOf)
+          (rows) => rows.map((row) => numberRow.read(row).number)
         ),
       named: (name) => {
         const [condition, ...params] = isNamed(name)
@@ -73,7 +67,7 @@ export const layer = Layer.effect(
             `select to_json(p) as number from phone_numbers p where ${condition} order by id`,
             params
           ),
-          (rows) => rows.map(phoneNumberOf)
+          (rows) => rows.map((row) => numberRow.read(row).number)
         )
       },
       configure: configuring(query, "PhoneNumberStore.configure", "phone_numbers", settingColumns),
@@ -82,7 +76,7 @@ export const layer = Layer.effect(
         Effect.map(
           query(
             "PhoneNumberStore.credentials",
-            `select p.credentials_version as version, c.key_id, c.nonce, c.ciphertext, c.base_url, c.api_version
+            `select p.credentials_version as version, ${credentials.names("c")}
             from phone_number_credentials c join phone_numbers p on p.id = c.phone_number_id
             where c.phone_number_id = $1`,
             [id]

@@ -1,41 +1,91 @@
 /**
  * Phone numbers as they are stored.
  */
-import type { PhoneNumber } from "@wac/core"
-import { columns, type Fields } from "../Columns.ts"
-import type { Row } from "../Statement.ts"
+import type { PhoneNumber, PhoneNumberStep, SenderBlock, Time } from "@wac/core"
+import { columns, type Reader, result } from "../Columns.ts"
+import { sealed } from "../secrets/StoredSeal.ts"
 
-const own = columns(
-  {
-    id: "text",
-    workspaceId: "text",
-    provider: "text",
-    phoneNumber: "text",
-    providerNumberId: "text",
-    providerAccountId: "text",
-    tier: "text",
-    messagingLimit: "integer",
-    portfolioId: "text",
-    available: "boolean",
-    credentialsVersion: "text",
-    isDefault: "boolean"
-  } satisfies Fields<Omit<PhoneNumber.PhoneNumber, "block" | "learned">>
-)
+/** What a number is by itself. */
+export const own = columns<Omit<PhoneNumber.PhoneNumber, "block" | "learned">>({
+  id: "text",
+  workspaceId: "text",
+  provider: "text",
+  phoneNumber: "text",
+  providerNumberId: "text",
+  providerAccountId: "text",
+  tier: "text",
+  messagingLimit: "integer",
+  portfolioId: "text",
+  available: "boolean",
+  credentialsVersion: "text",
+  isDefault: "boolean"
+})
 
-/** The number of a row of `phone_numbers` in JSON. */
-export const numberOf = (row: Row): PhoneNumber.PhoneNumber =>
-  ({
-    ...own.read(row),
-    block: row["block_reason"] === null ? null : {
-      reason: row["block_reason"],
-      scope: row["block_scope"],
-      since: row["blocked_since"],
-      until: row["blocked_until"],
-      provider: row["block_provider"]
-    },
-    learned: {
-      tier: row["learned_tier"],
-      messagingLimit: row["learned_messaging_limit"],
-      quality: row["learned_quality"]
+/** What a provider tells of a number, as columns. */
+interface Told {
+  readonly blockReason: SenderBlock.SenderBlockReason | null
+  readonly blockScope: SenderBlock.SenderBlockScope | null
+  readonly blockedSince: Time.Instant | null
+  readonly blockedUntil: Time.Instant | null
+  readonly blockProvider: SenderBlock.SenderBlock["provider"]
+  readonly learnedTier: string | null
+  readonly learnedMessagingLimit: number | null
+  readonly learnedQuality: string | null
+}
+
+/** What a provider tells of a number: why it blocks the number, and what it grants. */
+export const told = columns<Told>({
+  blockReason: "text",
+  blockScope: "text",
+  blockedSince: "bigint",
+  blockedUntil: "bigint",
+  // it may hold escapes that PostgreSQL can store in JSON but not read as text
+  blockProvider: "json",
+  learnedTier: "text",
+  learnedMessagingLimit: "integer",
+  learnedQuality: "text"
+})
+
+/** {@link told} of a number. */
+export const toldOf = (
+  { block, learned }: Pick<PhoneNumber.PhoneNumber, "block" | "learned">
+): Told => ({
+  blockReason: block && block.reason,
+  blockScope: block && block.scope,
+  blockedSince: block && block.since,
+  blockedUntil: block && block.until,
+  blockProvider: block && block.provider,
+  learnedTier: learned.tier,
+  learnedMessagingLimit: learned.messagingLimit,
+  learnedQuality: learned.quality
+})
+
+/** A number, of a row of `phone_numbers` in JSON. */
+export const number: Reader<PhoneNumber.PhoneNumber> = {
+  read: (row) => {
+    const { blockProvider, blockReason, blockScope, blockedSince, blockedUntil, ...learned } = told.read(row)
+    return {
+      ...own.read(row),
+      block: blockReason === null ? null : {
+        reason: blockReason,
+        scope: blockScope!,
+        since: blockedSince!,
+        until: blockedUntil,
+        provider: blockProvider
+      },
+      learned: {
+        tier: learned.learnedTier,
+        messagingLimit: learned.learnedMessagingLimit,
+        quality: learned.learnedQuality
+      }
     }
-  }) as PhoneNumber.PhoneNumber
+  }
+}
+
+/** A row of a statement that returns numbers. */
+export const numberRow = result<{ readonly number: PhoneNumber.PhoneNumber }>({ number })
+
+/** A number's own credentials, beside their version. */
+export const credentials = sealed.and(
+  columns<Pick<PhoneNumberStep.SealedCredentials, "baseUrl" | "apiVersion">>({ baseUrl: "text", apiVersion: "text" })
+)

@@ -3,9 +3,13 @@
  * transactions race to create a person, one does, and the others find them.
  */
 import { type Id, MemberStep } from "@wac/core"
-import { instant, plain } from "../Column.ts"
+import { bigint, row, text } from "../Columns.ts"
 import type { StepOptions } from "../Database.ts"
 import { instants, texts } from "../Parameter.ts"
+
+const person = row({ userId: text<Id.UserId>(), email: text() })
+
+const membership = row({ workspaceId: text<Id.WorkspaceId>(), createdAt: bigint() })
 
 /** An identity has no row before it is known. */
 const lockText = "select pg_advisory_xact_lock(hashtext('identities'), hashtext($1))"
@@ -23,13 +27,13 @@ const startText = `insert into people (user_id, email, created_at)
 const personText = `coalesce((select i.user_id from identities i where i.issuer = $1 and i.subject = $2),
     (select e.user_id from people e where e.email = $3))`
 
-const lockPersonText = `select p.user_id, p.email from people p where p.user_id = ${personText} for update`
+const lockPersonText = `select ${person.names("p")} from people p where p.user_id = ${personText} for update`
 
 /** The identities of the person at the issuer. */
 const linksText = `select i.subject from identities i where i.issuer = $1 and i.user_id = ${personText}`
 
 /** Locked against `change`, in the same order. */
-const membersText = `select m.workspace_id, m.created_at from members m
+const membersText = `select ${membership.names("m")} from members m
   where m.user_id = ${personText}
   order by m.workspace_id for update`
 
@@ -70,20 +74,15 @@ export const assign: StepOptions<
   },
   read: ([, started, people, links, members], now, [command]) => {
     const [row] = people!
-    const person = started!.length > 0 || row === undefined ? undefined : {
-      userId: plain<Id.UserId>(row, "user_id"),
-      email: plain<string>(row, "email")
+    const known = started!.length > 0 || row === undefined ? undefined : {
+      ...person.read(row)
     }
     const isKnown = links!.some((row) => row["subject"] === command!.identity.subject)
     return {
       now,
-      identified: () => isKnown ? person : undefined,
-      addressed: () => person && { ...person, isLinked: links!.length > 0 },
-      memberships: () =>
-        members!.map((row) => ({
-          workspaceId: plain<Id.WorkspaceId>(row, "workspace_id"),
-          createdAt: instant(row, "created_at")
-        }))
+      identified: () => isKnown ? known : undefined,
+      addressed: () => known && { ...known, isLinked: links!.length > 0 },
+      memberships: () => members!.map(membership.read)
     }
   },
   decide: MemberStep.assign,

@@ -14,30 +14,44 @@ import {
 import { Effect, Layer, Option } from "effect"
 import { asked } from "../Asked.ts"
 import * as Clocks from "../Clocks.ts"
-import { instant, plain } from "../Column.ts"
+import { boolean, columns, insert, list, row, text, unlessEmpty } from "../Columns.ts"
 import { Database, type StepOptions } from "../Database.ts"
-import { instants, texts } from "../Parameter.ts"
-import type { Row } from "../Statement.ts"
+import { type Row, statement } from "../Statement.ts"
 import { setPasswords } from "./SetPassword.ts"
 
-const columns = `i.id, i.workspace_id, i.email, i.role, i.by_user_id, i.by_email, i.by_role, i.token_hash, i.created_at,
-  i.expires_at`
-
-const makerOf = (row: Row): Invitation.Maker | null => {
-  const [userId, role] = [plain<Id.UserId | null>(row, "by_user_id"), plain<Member.Role | null>(row, "by_role")]
-  if (userId === null && role === null) return null
-  return { person: userId === null ? null : { userId, email: plain(row, "by_email") }, role }
+/** An invitation, as columns. */
+interface Stored extends Omit<Invitation.Invitation, "by"> {
+  readonly byUserId: Id.UserId | null
+  readonly byEmail: string | null
+  readonly byRole: Member.Role | null
 }
 
-const invitationOf = (row: Row): Invitation.Invitation => ({
-  id: plain(row, "id"),
-  workspaceId: plain(row, "workspace_id"),
-  email: plain(row, "email"),
-  role: plain(row, "role"),
-  by: makerOf(row),
-  tokenHash: plain(row, "token_hash"),
-  createdAt: instant(row, "created_at"),
-  expiresAt: instant(row, "expires_at")
+const stored = columns<Stored>({
+  id: "text",
+  workspaceId: "text",
+  email: "text",
+  role: "text",
+  byUserId: "text",
+  byEmail: "text",
+  byRole: "text",
+  tokenHash: "text",
+  createdAt: "bigint",
+  expiresAt: "bigint"
+})
+
+const columnsOfInvitation = stored.names("i")
+
+const invitationOf = (row: Row): Invitation.Invitation => {
+  const { byEmail, byRole, byUserId, ...invitation } = stored.read(row)
+  const person = byUserId === null ? null : { userId: byUserId, email: byEmail! }
+  return { ...invitation, by: person === null && byRole === null ? null : { person, role: byRole } }
+}
+
+const storedOf = ({ by, ...invitation }: Invitation.Invitation): Stored => ({
+  ...invitation,
+  byUserId: by?.person?.userId ?? null,
+  byEmail: by?.person?.email ?? null,
+  byRole: by?.role ?? null
 })
 
 /** What is created at the storage's time keeps its duration. */
@@ -46,17 +60,15 @@ interface Kept extends Step.Known {}
 /** Expired rows deleted with each new one, more than are created. */
 const forgotten = 100
 
-const createText = `with over as (
+const keep = statement({ invitation: stored.one }, ({ invitation }) =>
+  `with over as (
     delete from invitations where id = any (array(
-      select i.id from invitations i where i.expires_at <= $6 order by i.expires_at limit ${forgotten}
+      select i.id from invitations i where i.expires_at <= ${invitation.createdAt}
+      order by i.expires_at limit ${forgotten}
     ))
   )
-  insert into invitations as i (id, workspace_id, email, role, token_hash, created_at, expires_at, by_user_id, by_email,
-    by_role)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
-  on conflict (workspace_id, email) do update set id = excluded.id, role = excluded.role,
-    token_hash = excluded.token_hash, created_at = excluded.created_at, expires_at = excluded.expires_at,
-    by_user_id = excluded.by_user_id, by_email = excluded.by_email, by_role = excluded.by_role`
+  insert into invitations as i (${stored.names()}) values (${Object.values(invitation).join(", ")})
+  on conflict (workspace_id, email) do update set ${stored.set("excluded", "workspaceId", "email")}`)
 
 /**
  * Everybody who may make invitations to some workspaces. Every step locks them before invitations: a change of members,
@@ -67,21 +79,27 @@ const managersText = (workspaces: string): string =>
   where m.workspace_id in (${workspaces}) and m.role in ('admin', 'owner')
   order by m.workspace_id, m.user_id for share of m`
 
+const manager = row({ workspaceId: text<Id.WorkspaceId>(), userId: text<Id.UserId>(), role: text<Member.Role>() })
+
 const managersOf = (rows: ReadonlyArray<Row>): Pick<InvitationStep.LoadedManagers, "roleOf"> => {
   const roles = new Map(
-    rows.map((row) => [`${plain<string>(row, "workspace_id")} ${plain<string>(row, "user_id")}`, row])
+    rows.map(manager.read).map(({ role, userId, workspaceId }) => [`${workspaceId} ${userId}`, role])
   )
-  return {
-    roleOf: (workspaceId, userId) => {
-      const row = roles.get(`${workspaceId} ${userId}`)
-      return row && plain<Member.Role>(row, "role")
-    }
-  }
+  return { roleOf: (workspaceId, userId) => roles.get(`${workspaceId} ${userId}`) }
 }
 
-const pendingText = `select ${columns} from invitations i
-  join unnest($1::text[], $2::text[]) s (workspace_id, email) on s.workspace_id = i.workspace_id and s.email = i.email
+const lockManagers = statement(
+  { workspaces: list<Id.WorkspaceId>("text") },
+  ({ workspaces }) => managersText(`select unnest(${workspaces})`)
+)
+
+const lockPending = statement(
+  { places: stored.pick("workspaceId", "email") },
+  ({ places }) =>
+    `select ${columnsOfInvitation} from invitations i
+  join ${places("s")} on s.workspace_id = i.workspace_id and s.email = i.email
   order by i.id for update of i`
+)
 
 /** `InvitationStore.create`. */
 const create: StepOptions<
@@ -91,11 +109,8 @@ const create: StepOptions<
   ReadonlyArray<Invitation.Invitation>
 > = {
   load: (commands) => {
-    const workspaces = texts(commands.map(({ workspaceId }) => workspaceId))
-    return [
-      { text: managersText("select unnest($1::text[])"), params: [workspaces] },
-      { text: pendingText, params: [workspaces, texts(commands.map(({ email }) => email))] }
-    ]
+    const workspaces = commands.map(({ workspaceId }) => workspaceId)
+    return [lockManagers({ workspaces }), lockPending({ places: commands })]
   },
   read: ([managers, rows], now) => {
     const pending = new Map(
@@ -104,23 +119,17 @@ const create: StepOptions<
     return { now, ...managersOf(managers!), pending: (workspaceId, email) => pending.get(`${workspaceId} ${email}`) }
   },
   decide: InvitationStep.create,
-  write: (invitations) =>
-    invitations.map((one) => ({
-      text: createText,
-      params: [
-        one.id,
-        one.workspaceId,
-        one.email,
-        one.role,
-        one.tokenHash,
-        one.createdAt,
-        one.expiresAt,
-        one.by?.person?.userId ?? null,
-        one.by?.person?.email ?? null,
-        one.by?.role ?? null
-      ]
-    }))
+  write: (invitations) => invitations.map((one) => keep({ invitation: storedOf(one) }))
 }
+
+const ids = list<Id.InvitationId>("text")
+
+const lock = statement(
+  { ids },
+  ({ ids }) => `select ${columnsOfInvitation} from invitations i where i.id = any (${ids}) order by i.id for update`
+)
+
+const remove = unlessEmpty(ids, (ids) => `delete from invitations i where i.id = any (${ids})`)
 
 /** `InvitationStore.withdraw`. */
 const withdraw: StepOptions<
@@ -130,43 +139,73 @@ const withdraw: StepOptions<
   ReadonlyArray<Invitation.Invitation>
 > = {
   load: (commands) => [
-    {
-      text: managersText("select unnest($1::text[])"),
-      params: [texts(commands.map(({ workspaceId }) => workspaceId))]
-    },
-    {
-      text: `select ${columns} from invitations i where i.id = any ($1::text[]) order by i.id for update`,
-      params: [texts(commands.map(({ id }) => id))]
-    }
+    lockManagers({ workspaces: commands.map(({ workspaceId }) => workspaceId) }),
+    lock({ ids: commands.map(({ id }) => id) })
   ],
   read: ([managers, rows], now) => {
     const invitations = new Map(rows!.map(invitationOf).map((one) => [`${one.workspaceId} ${one.id}`, one]))
     return { now, ...managersOf(managers!), invitation: (workspaceId, id) => invitations.get(`${workspaceId} ${id}`) }
   },
   decide: InvitationStep.withdraw,
-  write: (withdrawn) =>
-    withdrawn.length === 0 ? [] : [{
-      text: "delete from invitations i where i.id = any ($1::text[])",
-      params: [texts(withdrawn.map(({ id }) => id))]
-    }]
+  write: (withdrawn) => remove(withdrawn.map(({ id }) => id))
 }
 
-const invitationsText = `select ${columns} from invitations i where i.token_hash = any ($1::text[])
+const tokenHashes = list<string>("text")
+
+const lockManagersOf = statement(
+  { tokenHashes },
+  ({ tokenHashes }) =>
+    managersText(`select i.workspace_id from invitations i where i.token_hash = any (${tokenHashes})`)
+)
+
+const lockInvitations = statement(
+  { tokenHashes },
+  ({ tokenHashes }) =>
+    `select ${columnsOfInvitation} from invitations i where i.token_hash = any (${tokenHashes})
   order by i.id for update`
+)
+
+const addressed = row({
+  email: text(),
+  userId: text<Id.UserId>(),
+  workspaceId: text<Id.WorkspaceId>(),
+  isMember: boolean()
+})
 
 /** The people with the invitations' addresses, and whether they are members of the workspaces. */
-const peopleText = `select i.email, p.user_id, i.workspace_id, m.user_id is not null as is_member
+const loadPeople = statement(
+  { tokenHashes },
+  ({ tokenHashes }) =>
+    `select i.email, p.user_id, i.workspace_id, m.user_id is not null as is_member
   from invitations i join people p on p.email = i.email
   left join members m on m.workspace_id = i.workspace_id and m.user_id = p.user_id
-  where i.token_hash = any ($1::text[])`
+  where i.token_hash = any (${tokenHashes})`
+)
 
-const keepPeopleText = `insert into people (user_id, email, password_hash, created_at)
-  select * from unnest($1::text[], $2::text[], $3::text[], $4::bigint[])`
+const keepPeople = insert(
+  columns<InvitationStep.Writes["people"][number]>({
+    userId: "text",
+    email: "text",
+    passwordHash: "text",
+    createdAt: "bigint"
+  }),
+  "people"
+)
 
-const keepMembersText = `insert into members (user_id, workspace_id, role, created_at)
-  select * from unnest($1::text[], $2::text[], $3::text[], $4::bigint[])`
+const keepMembers = insert(
+  columns<Pick<InvitationStep.Writes["members"][number], "userId" | "workspaceId" | "role" | "createdAt">>({
+    userId: "text",
+    workspaceId: "text",
+    role: "text",
+    createdAt: "bigint"
+  }),
+  "members"
+)
 
-const acceptedText = "delete from invitations i where i.token_hash = any ($1::text[])"
+const forgetAccepted = unlessEmpty(
+  tokenHashes,
+  (tokenHashes) => `delete from invitations i where i.token_hash = any (${tokenHashes})`
+)
 
 /** `InvitationStore.accept`. */
 const accept: StepOptions<
@@ -176,25 +215,15 @@ const accept: StepOptions<
   InvitationStep.Writes
 > = {
   load: (commands) => {
-    const params = [texts([...new Set(commands.map(({ tokenHash }) => tokenHash))])]
-    return [
-      {
-        text: managersText("select i.workspace_id from invitations i where i.token_hash = any ($1::text[])"),
-        params
-      },
-      { text: invitationsText, params },
-      { text: peopleText, params }
-    ]
+    const tokenHashes = [...new Set(commands.map(({ tokenHash }) => tokenHash))]
+    return [lockManagersOf({ tokenHashes }), lockInvitations({ tokenHashes }), loadPeople({ tokenHashes })]
   },
   read: ([managers, invitationRows, peopleRows], now) => {
-    const invitations = new Map(invitationRows!.map((row) => [plain<string>(row, "token_hash"), invitationOf(row)]))
-    const people = new Map(peopleRows!.map((row) => {
-      const email = plain<string>(row, "email")
-      return [email, { email, userId: plain<Id.UserId>(row, "user_id") }]
-    }))
+    const invitations = new Map(invitationRows!.map(invitationOf).map((one) => [one.tokenHash, one]))
+    const found = peopleRows!.map(addressed.read)
+    const people = new Map(found.map(({ email, userId }) => [email, { email, userId }]))
     const members = new Set(
-      peopleRows!.filter((row) => plain<boolean>(row, "is_member"))
-        .map((row) => `${plain<string>(row, "workspace_id")} ${plain<string>(row, "user_id")}`)
+      found.filter(({ isMember }) => isMember).map(({ userId, workspaceId }) => `${workspaceId} ${userId}`)
     )
     return {
       now,
@@ -206,37 +235,34 @@ const accept: StepOptions<
   },
   decide: InvitationStep.accept,
   write: ({ accepted, members, people }) => [
-    ...people.length === 0 ? [] : [{
-      text: keepPeopleText,
-      params: [
-        texts(people.map(({ userId }) => userId)),
-        texts(people.map(({ email }) => email)),
-        texts(people.map(({ passwordHash }) => passwordHash)),
-        instants(people.map(({ createdAt }) => createdAt))
-      ]
-    }],
-    ...members.length === 0 ? [] : [{
-      text: keepMembersText,
-      params: [
-        texts(members.map(({ userId }) => userId)),
-        texts(members.map(({ workspaceId }) => workspaceId)),
-        texts(members.map(({ role }) => role)),
-        instants(members.map(({ createdAt }) => createdAt))
-      ]
-    }],
-    ...accepted.length === 0 ? [] : [{
-      text: acceptedText,
-      params: [texts(accepted.map(({ tokenHash }) => tokenHash))]
-    }]
+    ...keepPeople(people),
+    ...keepMembers(members),
+    ...forgetAccepted(accepted.map(({ tokenHash }) => tokenHash))
   ]
 }
 
-const createResetText = `with over as (
+const reset = columns<Invitation.PasswordReset>({
+  tokenHash: "text",
+  userId: "text",
+  createdAt: "bigint",
+  expiresAt: "bigint"
+})
+
+const keepReset = statement(
+  { reset: reset.one },
+  ({ reset: { createdAt, expiresAt, tokenHash, userId } }) =>
+    `with over as (
     delete from password_resets where token_hash = any (array(
-      select r.token_hash from password_resets r where r.expires_at <= $3 order by r.expires_at limit ${forgotten}
+      select r.token_hash from password_resets r where r.expires_at <= ${createdAt} order by r.expires_at limit ${forgotten}
     ))
   )
-  insert into password_resets (token_hash, user_id, created_at, expires_at) values ($1, $2, $3, $4)`
+  insert into password_resets (token_hash, user_id, created_at, expires_at)
+  values (${tokenHash}, ${userId}, ${createdAt}, ${expiresAt})`
+)
+
+const redeemable = reset.pick("userId", "expiresAt")
+
+const resettable = reset.pick("userId")
 
 const createReset: StepOptions<Invitation.PasswordReset, Kept, void, ReadonlyArray<Invitation.PasswordReset>> = {
   load: () => [],
@@ -245,11 +271,7 @@ const createReset: StepOptions<Invitation.PasswordReset, Kept, void, ReadonlyArr
     answers: commands.map(() => undefined),
     writes: commands.map((reset) => StorageTime.createdAt(reset, now(reset.createdAt), "expiresAt"))
   }),
-  write: (resets) =>
-    resets.map((one) => ({
-      text: createResetText,
-      params: [one.tokenHash, one.userId, one.createdAt, one.expiresAt]
-    }))
+  write: (resets) => resets.map((reset) => keepReset({ reset }))
 }
 
 /** A transaction that changes a person's password must hold the person's row. */
@@ -276,7 +298,7 @@ const redeem: StepOptions<
       reset: () =>
         row === undefined || left!.length === 0
           ? undefined
-          : { userId: plain(row, "user_id"), expiresAt: instant(row, "expires_at") }
+          : redeemable.read(row)
     }
   },
   decide: InvitationStep.redeem,
@@ -299,7 +321,7 @@ export const layer = Layer.effect(
         Effect.map(
           query(
             "InvitationStore.list",
-            `select ${columns} from invitations i
+            `select ${columnsOfInvitation} from invitations i
             where i.workspace_id = $1 and i.expires_at > ${Clocks.at("$2")} order by i.id desc`,
             [workspaceId, askedAt(now) ?? null]
           ),
@@ -307,7 +329,9 @@ export const layer = Layer.effect(
         ),
       find: (tokenHash) =>
         Effect.map(
-          query("InvitationStore.find", `select ${columns} from invitations i where i.token_hash = $1`, [tokenHash]),
+          query("InvitationStore.find", `select ${columnsOfInvitation} from invitations i where i.token_hash = $1`, [
+            tokenHash
+          ]),
           ([row]) => Option.map(Option.fromUndefinedOr(row), invitationOf)
         ),
       withdraw: withdrawing,
@@ -320,7 +344,7 @@ export const layer = Layer.effect(
             `select r.user_id from password_resets r where r.token_hash = $1 and r.expires_at > ${Clocks.at("$2")}`,
             [tokenHash, askedAt(now) ?? null]
           ),
-          ([row]) => Option.map(Option.fromUndefinedOr(row), (row) => plain<Id.UserId>(row, "user_id"))
+          ([row]) => Option.map(Option.fromUndefinedOr(row), (row) => resettable.read(row).userId)
         ),
       redeemReset: (tokenHash, passwordHash, now) =>
         Effect.map(redeeming({ tokenHash, passwordHash, now }), Option.fromUndefinedOr)

@@ -4,32 +4,28 @@
  */
 import { type Id, type Member, MemberStep, MemberStore } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
-import { instant, plain } from "../Column.ts"
+import { columns, integer, list, row, text, unlessEmpty } from "../Columns.ts"
 import { Database, type StepOptions } from "../Database.ts"
-import { texts } from "../Parameter.ts"
-import type { Row } from "../Statement.ts"
-import { workspaceColumns, workspaceOf } from "../workspaces/WorkspaceStore.ts"
+import { type Row, statement } from "../Statement.ts"
+import { workspaceBeside } from "../workspaces/StoredWorkspace.ts"
 import { assign } from "./Assign.ts"
 import * as SetPassword from "./SetPassword.ts"
 
-const personOf = (row: Row): Member.Person => ({
-  userId: plain(row, "user_id"),
-  email: plain(row, "email"),
-  passwordHash: plain(row, "password_hash"),
-  createdAt: instant(row, "created_at")
-})
+const person = columns<Member.Person>({ userId: "text", email: "text", passwordHash: "text", createdAt: "bigint" })
 
-const memberOf = (row: Row): Member.Member => ({
-  userId: plain(row, "user_id"),
-  workspaceId: plain(row, "workspace_id"),
-  email: plain(row, "email"),
-  role: plain(row, "role"),
-  createdAt: instant(row, "joined_at")
-})
+const role = row({ role: text<Member.Role | null>() })
+
+const joined = columns<Member.Member, { createdAt: "joined_at" }>({
+  userId: "text",
+  workspaceId: "text",
+  email: "text",
+  role: "text",
+  createdAt: "bigint"
+}, { createdAt: "joined_at" })
 
 /** A row for each workspace of a person, or a single row if they are in none. */
 const accountText = (column: "email" | "user_id"): string =>
-  `select p.user_id, p.email, p.password_hash, p.created_at, m.role, ${workspaceColumns("w")}
+  `select ${person.names("p")}, m.role, ${workspaceBeside.names("w")}
   from people p
   left join lateral (select m.* from members m where m.user_id = p.user_id offset 0) m on true
   left join lateral (select w.* from workspaces w where w.id = m.workspace_id offset 0) w on true
@@ -40,35 +36,64 @@ const membersText = `select m.user_id, m.workspace_id, p.email, m.role, m.create
 
 const accountOf = (rows: ReadonlyArray<Row>): Option.Option<MemberStore.Account> =>
   Option.map(Option.fromUndefinedOr(rows[0]), (row) => ({
-    person: personOf(row),
-    memberships: rows.flatMap((row) =>
-      row["role"] === null ? [] : [{ role: plain<Member.Role>(row, "role"), workspace: workspaceOf(row) }]
-    )
+    person: person.read(row),
+    memberships: rows.flatMap((row) => {
+      const found = role.read(row)
+      return found.role === null ? [] : [{ role: found.role, workspace: workspaceBeside.read(row) }]
+    })
   }))
 
+const workspaces = list<Id.WorkspaceId>("text")
+
 /** Serializes changes of a workspace's members. */
-const lockText = `${membersText} where m.workspace_id = any ($1::text[])
-  order by m.workspace_id, m.user_id for no key update of m`
+const lock = statement({ workspaces }, ({ workspaces }) =>
+  `${membersText} where m.workspace_id = any (${workspaces})
+  order by m.workspace_id, m.user_id for no key update of m`)
 
-const rolesText = `update members m set role = s.role
-  from unnest($1::text[], $2::text[], $3::text[]) s (workspace_id, user_id, role)
+const name = joined.pick("workspaceId", "userId")
+
+const setRoles = unlessEmpty(
+  name.and(joined.pick("role")),
+  (rows) =>
+    `update members m set role = s.role from ${rows("s")}
   where m.workspace_id = s.workspace_id and m.user_id = s.user_id`
+)
 
-const removeText = `delete from members m using unnest($1::text[], $2::text[]) s (workspace_id, user_id)
-  where m.workspace_id = s.workspace_id and m.user_id = s.user_id`
+const remove = unlessEmpty(name, (rows) =>
+  `delete from members m using ${rows("s")}
+  where m.workspace_id = s.workspace_id and m.user_id = s.user_id`)
 
-const endText = `delete from sessions e using unnest($1::text[], $2::text[]) s (workspace_id, user_id)
-  where e.workspace_id = s.workspace_id and e.user_id = s.user_id`
+const endSessions = unlessEmpty(name, (rows) =>
+  `delete from sessions e using ${rows("s")}
+  where e.workspace_id = s.workspace_id and e.user_id = s.user_id`)
 
-const stopAlertsText = `update alert_settings a set emails = array_remove(a.emails, s.email)
-  from unnest($1::text[], $2::text[], $3::text[]) s (workspace_id, user_id, email)
+const stopAlerts = unlessEmpty(
+  joined.pick("workspaceId", "email"),
+  (rows) =>
+    `update alert_settings a set emails = array_remove(a.emails, s.email) from ${rows("s")}
   where a.workspace_id = s.workspace_id and s.email = any (a.emails)`
+)
+
+const made = columns<
+  { readonly id: Id.InvitationId; readonly workspaceId: Id.WorkspaceId; readonly byUserId: Id.UserId } & {
+    readonly role: Member.Role
+  }
+>({ id: "text", workspaceId: "text", byUserId: "text", role: "text" })
 
 /** The invitations that the people of the commands made. Read after the members' rows are locked, as every step does. */
-const madeText = `select i.id, i.workspace_id, i.by_user_id, i.role from invitations i
-  where i.workspace_id = any ($1::text[]) and i.by_user_id = any ($2::text[])`
+const loadMade = statement(
+  { workspaces, userIds: list<Id.UserId>("text") },
+  ({ userIds, workspaces }) =>
+    `select ${made.names("i")} from invitations i
+  where i.workspace_id = any (${workspaces}) and i.by_user_id = any (${userIds})`
+)
 
-const endedText = "delete from invitations i where i.id = any ($1::text[])"
+const endInvitations = unlessEmpty(
+  list<Id.InvitationId>("text"),
+  (ids) => `delete from invitations i where i.id = any (${ids})`
+)
+
+const counted = row({ count: integer() })
 
 const unlinkText = `with ended as (
     delete from sessions s where s.user_id = $1
@@ -77,47 +102,33 @@ const unlinkText = `with ended as (
   )
   select count(*)::integer as count from gone`
 
-const names = (members: ReadonlyArray<Pick<Member.Member, "workspaceId" | "userId">>) => [
-  texts(members.map(({ workspaceId }) => workspaceId)),
-  texts(members.map(({ userId }) => userId))
-]
-
 /** `MemberStore.change`. */
 const change: StepOptions<MemberStep.Change, MemberStep.Loaded, MemberStep.Changed, MemberStep.Writes> = {
   load: (commands) => {
-    const workspaces = texts([...new Set(commands.map(({ workspaceId }) => workspaceId))])
-    return [
-      { text: lockText, params: [workspaces] },
-      { text: madeText, params: [workspaces, texts(commands.map(({ userId }) => userId))] }
-    ]
+    const workspaces = [...new Set(commands.map(({ workspaceId }) => workspaceId))]
+    return [lock({ workspaces }), loadMade({ workspaces, userIds: commands.map(({ userId }) => userId) })]
   },
-  read: ([rows, made], now) => {
+  read: ([rows, invitationRows], now) => {
+    const invitations = invitationRows!.map(made.read)
     const members = new Map<Id.WorkspaceId, Array<Member.Member>>()
     for (const row of rows!) {
-      const member = memberOf(row)
+      const member = joined.read(row)
       members.set(member.workspaceId, [...members.get(member.workspaceId) ?? [], member])
     }
     return {
       now,
       members: (workspaceId) => members.get(workspaceId) ?? [],
       invitations: (workspaceId, userId) =>
-        made!.filter((row) => row["workspace_id"] === workspaceId && row["by_user_id"] === userId)
-          .map((row) => ({ id: plain<Id.InvitationId>(row, "id"), role: plain<Member.Role>(row, "role") }))
+        invitations.filter((made) => made.workspaceId === workspaceId && made.byUserId === userId)
     }
   },
   decide: MemberStep.change,
   write: ({ ended, removed, roles }) => [
-    ...roles.length === 0
-      ? []
-      : [{ text: rolesText, params: [...names(roles), texts(roles.map(({ role }) => role))] }],
-    ...removed.length === 0
-      ? []
-      : [
-        { text: removeText, params: names(removed) },
-        { text: endText, params: names(removed) },
-        { text: stopAlertsText, params: [...names(removed), texts(removed.map(({ email }) => email))] }
-      ],
-    ...ended.length === 0 ? [] : [{ text: endedText, params: [texts(ended)] }]
+    ...setRoles(roles),
+    ...remove(removed),
+    ...endSessions(removed),
+    ...stopAlerts(removed),
+    ...endInvitations(ended)
   ]
 }
 
@@ -135,12 +146,12 @@ export const layer = Layer.effect(
       list: Effect.map(
         query(
           "MemberStore.list",
-          `select m.user_id, p.email, m.role, m.created_at as joined_at, ${workspaceColumns("w")}
+          `select m.user_id, m.workspace_id, p.email, m.role, m.created_at as joined_at, ${workspaceBeside.names("w")}
           from members m join people p on p.user_id = m.user_id join workspaces w on w.id = m.workspace_id
           order by m.created_at, m.user_id, m.workspace_id`,
           []
         ),
-        (rows) => rows.map((row) => ({ member: memberOf(row), workspace: workspaceOf(row) }))
+        (rows) => rows.map((row) => ({ member: joined.read(row), workspace: workspaceBeside.read(row) }))
       ),
       ofWorkspace: (workspaceId) =>
         Effect.map(
@@ -151,13 +162,13 @@ export const layer = Layer.effect(
               workspaceId
             ]
           ),
-          (rows) => rows.map(memberOf)
+          (rows) => rows.map(joined.read)
         ),
       setPassword: (userId, passwordHash, keep) =>
         Effect.map(setting({ userId, passwordHash, keep }), Option.fromUndefinedOr),
       assign: assigning,
       unlink: (userId) =>
-        Effect.map(query("MemberStore.unlink", unlinkText, [userId]), ([row]) => plain<number>(row!, "count")),
+        Effect.map(query("MemberStore.unlink", unlinkText, [userId]), ([row]) => counted.read(row!).count),
       change: changing
     })
   })

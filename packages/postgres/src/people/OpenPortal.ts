@@ -2,23 +2,22 @@
  * How PostgreSQL carries out `PortalStore.open`: the link's row lock lets one request after another decide.
  */
 import { type Portal, PortalStep } from "@wac/core"
-import { instant, plain } from "../Column.ts"
+import { boolean, columns, row } from "../Columns.ts"
 import type { StepOptions } from "../Database.ts"
-import type { Row } from "../Statement.ts"
 
-export const columns = "o.id, o.token_hash, o.workspace_id, o.role, o.visitor, o.created_at, o.expires_at"
-
-export const portalOf = (row: Row): Portal.Portal => ({
-  id: plain(row, "id"),
-  tokenHash: plain(row, "token_hash"),
-  workspaceId: plain(row, "workspace_id"),
-  role: plain(row, "role"),
-  visitor: plain(row, "visitor"),
-  createdAt: instant(row, "created_at"),
-  expiresAt: instant(row, "expires_at")
+export const portal = columns<Portal.Portal>({
+  id: "text",
+  tokenHash: "text",
+  workspaceId: "text",
+  role: "text",
+  visitor: "text",
+  createdAt: "bigint",
+  expiresAt: "bigint"
 })
 
-const lockText = `select ${columns}, o.is_open from portals o where o.token_hash = $1 for update`
+const opened = row({ isOpen: boolean() })
+
+const lockText = `select ${portal.names("o")}, o.is_open from portals o where o.token_hash = $1 for update`
 
 const openText = `update portals o set token_hash = $2, is_open = true, created_at = $3, expires_at = $4
   where o.token_hash = $1`
@@ -36,7 +35,7 @@ export const openPortal: StepOptions<
     const [row] = rows!
     return {
       now,
-      kept: () => row === undefined ? undefined : { portal: portalOf(row), isOpen: plain(row, "is_open") }
+      kept: () => row === undefined ? undefined : { portal: portal.read(row), ...opened.read(row) }
     }
   },
   decide: PortalStep.open,

@@ -5,10 +5,10 @@ import { PortalStore } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { asked } from "../Asked.ts"
 import * as Clocks from "../Clocks.ts"
-import { plain } from "../Column.ts"
 import { Database } from "../Database.ts"
+import * as Forgotten from "../Forgotten.ts"
 import type { Row } from "../Statement.ts"
-import { columns, openPortal, portalOf } from "./OpenPortal.ts"
+import { openPortal, portal } from "./OpenPortal.ts"
 
 const forgottenAtOnce = 1000
 
@@ -18,18 +18,18 @@ const forgetText = `with gone as (
     ))
     returning o.id
   )
-  select count(*) = $2 as is_more from gone`
+  select ${Forgotten.columns("$2")} from gone`
 
 const createText = `with present as materialized (select ${Clocks.at("$6")} as now)
   insert into portals (id, token_hash, workspace_id, role, visitor, is_open, created_at, expires_at)
   select $1, $2, $3, $4, $5, false, p.now, p.now + $7::bigint from present p`
 
-const findText = `select ${columns} from portals o
+const findText = `select ${portal.names("o")} from portals o
   where o.token_hash = $1 and o.is_open and o.expires_at > ${Clocks.at("$2")}`
 
 const endText = "delete from portals o where o.token_hash = $1 and o.is_open"
 
-const first = ([row]: ReadonlyArray<Row>) => Option.map(Option.fromUndefinedOr(row), portalOf)
+const first = ([row]: ReadonlyArray<Row>) => Option.map(Option.fromUndefinedOr(row), portal.read)
 
 export const layer = Layer.effect(
   PortalStore.PortalStore,
@@ -56,7 +56,7 @@ export const layer = Layer.effect(
       forget: (before) =>
         Effect.map(
           query("PortalStore.forget", forgetText, [before, forgottenAtOnce]),
-          ([row]) => plain<boolean>(row!, "is_more")
+          Forgotten.read
         ),
       end: (sessionHash) => Effect.asVoid(query("PortalStore.end", endText, [sessionHash]))
     })

@@ -5,28 +5,34 @@ import { type Id, type Member, Session, SessionStore } from "@wac/core"
 import { Duration, Effect, Layer, Option } from "effect"
 import { asked } from "../Asked.ts"
 import * as Clocks from "../Clocks.ts"
-import { instant, plain } from "../Column.ts"
+import { columns } from "../Columns.ts"
 import { Database } from "../Database.ts"
+import * as Forgotten from "../Forgotten.ts"
 import type { Row } from "../Statement.ts"
 
 /** A JSON object, which the constraint of the column holds to one. */
 const rolesOf = (stored: { readonly [workspaceId: string]: Member.Role } | null): Session.Roles | null =>
   stored && new Map(Object.entries(stored).map(([workspaceId, role]) => [workspaceId as Id.WorkspaceId, role]))
 
-const sessionOf = (row: Row): SessionStore.StoredSession => ({
-  id: plain(row, "id"),
-  tokenHash: plain(row, "token_hash"),
-  userId: plain(row, "user_id"),
-  workspaceId: plain(row, "workspace_id"),
-  roles: rolesOf(plain(row, "roles")),
-  address: plain(row, "address"),
-  agent: plain(row, "agent"),
-  createdAt: instant(row, "created_at"),
-  idleUntil: instant(row, "idle_until"),
-  absoluteUntil: instant(row, "absolute_until")
+const session = columns<
+  Omit<SessionStore.StoredSession, "roles"> & { readonly roles: Parameters<typeof rolesOf>[0] }
+>({
+  id: "text",
+  tokenHash: "text",
+  userId: "text",
+  workspaceId: "text",
+  roles: "json",
+  address: "text",
+  agent: "text",
+  createdAt: "bigint",
+  idleUntil: "bigint",
+  absoluteUntil: "bigint"
 })
 
-const columns = "id, token_hash, user_id, workspace_id, roles, address, agent, created_at, idle_until, absolute_until"
+const sessionOf = (row: Row): SessionStore.StoredSession => {
+  const { roles, ...others } = session.read(row)
+  return { ...others, roles: rolesOf(roles) }
+}
 
 const forgottenAtOnce = 1000
 
@@ -36,7 +42,7 @@ const forgetText = `with gone as (
     ))
     returning s.id
   )
-  select count(*) = $2 as is_more from gone`
+  select ${Forgotten.columns("$2")} from gone`
 
 export const layer = Layer.effect(
   SessionStore.SessionStore,
@@ -93,7 +99,7 @@ export const layer = Layer.effect(
             update sessions set idle_until = greatest(idle_until, least(p.now + $3::bigint, absolute_until))
             from present p
             where token_hash = $1 and p.now < idle_until and p.now < absolute_until
-            returning ${columns}`,
+            returning ${session.names()}`,
             [tokenHash, askedAt(now) ?? null, idleUntil - now]
           ),
           ([row]) => Option.map(Option.fromUndefinedOr(row), sessionOf)
@@ -120,7 +126,7 @@ export const layer = Layer.effect(
         Effect.map(
           query(
             "SessionStore.list",
-            `select ${columns} from sessions
+            `select ${session.names()} from sessions
             where user_id = $1 and idle_until > ${Clocks.at("$2")} and absolute_until > ${Clocks.at("$2")}
             order by created_at desc, id desc`,
             [userId, askedAt(now) ?? null]
@@ -151,7 +157,7 @@ export const layer = Layer.effect(
       forget: (before) =>
         Effect.map(
           query("SessionStore.forget", forgetText, [before, forgottenAtOnce]),
-          ([row]) => plain<boolean>(row!, "is_more")
+          Forgotten.read
         ),
       remove: (tokenHash) =>
         Effect.asVoid(query("SessionStore.remove", "delete from sessions where token_hash = $1", [tokenHash]))

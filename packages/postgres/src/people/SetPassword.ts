@@ -3,10 +3,9 @@
  * that holds it has committed its session before sessions are looked for, and a later one sees the new password.
  */
 import type { Id, Step } from "@wac/core"
-import { plain } from "../Column.ts"
+import { list, row, text, unlessEmpty } from "../Columns.ts"
 import type { StepOptions } from "../Database.ts"
-import { texts } from "../Parameter.ts"
-import type { Statement } from "../Statement.ts"
+import { type Statement, statement } from "../Statement.ts"
 
 /** Sets a person's password. */
 interface SetPassword {
@@ -16,28 +15,45 @@ interface SetPassword {
   readonly keep: string | undefined
 }
 
-const setText = `update people p set password_hash = s.password_hash
-  from unnest($1::text[], $2::text[]) s (user_id, password_hash) where p.user_id = s.user_id`
+const person = row({ userId: text<Id.UserId>() })
 
-const endText = `delete from sessions e using unnest($1::text[], $2::text[]) s (user_id, keep)
+const set = unlessEmpty(
+  person.and(row({ passwordHash: text() })),
+  (rows) => `update people p set password_hash = s.password_hash from ${rows("s")} where p.user_id = s.user_id`
+)
+
+const endSessions = unlessEmpty(
+  person.and(row({ keep: text<string | null>() })),
+  (rows) =>
+    `delete from sessions e using ${rows("s")}
   where e.user_id = s.user_id and e.token_hash is distinct from s.keep`
+)
 
-const forgetText = "delete from password_resets r where r.user_id = any ($1::text[])"
+const forgetResets = unlessEmpty(
+  person,
+  (rows) => `delete from password_resets r using ${rows("s")} where r.user_id = s.user_id`
+)
 
 /** The statements that set passwords, and end sessions and reset links. The caller must hold the people's rows. */
-export const setPasswords = (all: ReadonlyArray<SetPassword>): ReadonlyArray<Statement> =>
-  all.length === 0 ? [] : [
-    {
-      text: setText,
-      params: [texts(all.map(({ userId }) => userId)), texts(all.map(({ passwordHash }) => passwordHash))]
-    },
-    { text: endText, params: [texts(all.map(({ userId }) => userId)), texts(all.map(({ keep }) => keep ?? null))] },
-    { text: forgetText, params: [texts(all.map(({ userId }) => userId))] }
-  ]
+export const setPasswords = (all: ReadonlyArray<SetPassword>): ReadonlyArray<Statement> => [
+  ...set(all),
+  ...endSessions(all.map(({ keep = null, userId }) => ({ userId, keep }))),
+  ...forgetResets(all)
+]
 
-const lockText = "select p.user_id from people p where p.user_id = any ($1::text[]) order by p.user_id for update"
+const ids = list<Id.UserId>("text")
 
-const sessionsText = "select s.user_id, s.token_hash from sessions s where s.user_id = any ($1::text[])"
+const lock = statement(
+  { ids },
+  ({ ids }) => `select p.user_id from people p where p.user_id = any (${ids}) order by p.user_id for update`
+)
+
+const session = person.and(row({ tokenHash: text() }))
+
+const loadSessions = statement(
+  { ids },
+  ({ ids }) => `select ${session.names("s")} from sessions s where s.user_id = any (${ids})`
+)
 
 interface Loaded extends Step.Known {
   readonly sessions: ReadonlyMap<string, ReadonlyArray<string>>
@@ -47,12 +63,12 @@ interface Loaded extends Step.Known {
 export const setPassword: StepOptions<SetPassword, Loaded, number | undefined, ReadonlyArray<SetPassword>> = {
   size: 1,
   load: (commands) => {
-    const params = [texts(commands.map(({ userId }) => userId))]
-    return [{ text: lockText, params }, { text: sessionsText, params }]
+    const ids = commands.map(({ userId }) => userId)
+    return [lock({ ids }), loadSessions({ ids })]
   },
   read: ([people, rows], now) => {
-    const sessions = new Map(people!.map((row): [string, Array<string>] => [plain(row, "user_id"), []]))
-    for (const row of rows!) sessions.get(plain(row, "user_id"))?.push(plain(row, "token_hash"))
+    const sessions = new Map(people!.map((row): [string, Array<string>] => [person.read(row).userId, []]))
+    for (const { tokenHash, userId } of rows!.map(session.read)) sessions.get(userId)?.push(tokenHash)
     return { now, sessions }
   },
   decide: ({ sessions }, commands) => ({

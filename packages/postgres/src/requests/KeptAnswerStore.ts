@@ -1,14 +1,13 @@
 /**
  * `KeptAnswerStore` in PostgreSQL: the statements of its methods.
  */
-import { Idempotency, KeptAnswer, KeptAnswerStore } from "@wac/core"
+import { Idempotency, KeptAnswer, KeptAnswerStore, type Time } from "@wac/core"
 import { Duration, Effect, Layer } from "effect"
 import { asked } from "../Asked.ts"
 import * as Clocks from "../Clocks.ts"
-import { instant, instantOrNull, plain } from "../Column.ts"
+import { columns } from "../Columns.ts"
 import { Database } from "../Database.ts"
 import * as Expired from "../Expired.ts"
-import type { Row } from "../Statement.ts"
 
 /** Claims the place if it is free; an existing row is written as it is, since a skipped one would not be returned. */
 const claim = `
@@ -27,12 +26,20 @@ const claim = `
 
 const forget = Expired.forgetOne("kept_answers", Clocks.at("$1"))
 
-const bindingOf = (row: Row): KeptAnswer.Binding => ({
-  fingerprint: plain(row, "fingerprint"),
-  token: plain(row, "token"),
-  leaseUntil: instant(row, "lease_until"),
-  answer: instantOrNull(row, "status") === null ? null : { status: plain(row, "status"), body: plain(row, "body") },
-  expiresAt: instant(row, "expires_at")
+const binding = columns<
+  Omit<KeptAnswer.Binding, "answer"> & {
+    readonly status: number | null
+    readonly body: string | null
+    readonly now: Time.Instant
+  }
+>({
+  fingerprint: "text",
+  token: "text",
+  leaseUntil: "bigint",
+  status: "integer",
+  body: "text",
+  expiresAt: "bigint",
+  now: "bigint"
 })
 
 const retention = Duration.toMillis(Idempotency.retention)
@@ -53,7 +60,9 @@ export const layer = Layer.effect(
           retention,
           askedAt(now) ?? null
         ])
-        const verdict = KeptAnswer.judge(bindingOf(row!), request, instant(row!, "now"))
+        const { body, now: at, status, ...found } = binding.read(row!)
+        const answer = status === null ? null : { status, body: body! }
+        const verdict = KeptAnswer.judge({ ...found, answer }, request, at)
         if (verdict._tag === "Claimed") {
           yield* Effect.ignore(query("KeptAnswerStore.claim", forget, [askedAt(now) ?? null]))
         }

@@ -1,37 +1,57 @@
 /**
  * `RequestStore` in PostgreSQL: the statements of its methods.
  */
-import { ApiRequest, Id, Page, RequestStore } from "@wac/core"
+import { ApiRequest, Id, Page, RequestStore, type Time } from "@wac/core"
 import { Effect, Layer } from "effect"
-import { instant, plain } from "../Column.ts"
+import { columns, list } from "../Columns.ts"
 import { Database } from "../Database.ts"
-import { doubles, instants, integers, texts } from "../Parameter.ts"
-import type { Row } from "../Statement.ts"
+import * as Forgotten from "../Forgotten.ts"
+import { statement } from "../Statement.ts"
+
+const request = columns<ApiRequest.ApiRequest>({
+  workspaceId: "text",
+  id: "text",
+  apiKeyId: "text",
+  method: "text",
+  route: "text",
+  status: "integer",
+  code: "text",
+  reason: "text",
+  at: "bigint",
+  durationMs: "double precision"
+})
+
+const tally = columns<ApiRequest.Tally>({
+  apiKeyId: "text",
+  code: "text",
+  reason: "text",
+  count: "double precision",
+  lastAt: "bigint"
+})
 
 /**
  * Counts what it has kept, so that a repeated request counts once. In the order of the counts' keys, so that concurrent
  * processes do not deadlock.
  */
-const recordText = `with kept as (
-    insert into requests (workspace_id, id, api_key_id, method, route, status, code, reason, at, duration_ms)
-    select g.workspace_id, g.id, g.api_key_id, g.method, g.route, g.status, g.code, g.reason, g.at, g.duration_ms
-    from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::integer[], $7::text[], $8::text[],
-      $9::bigint[], $10::double precision[])
-      g (workspace_id, id, api_key_id, method, route, status, code, reason, at, duration_ms)
+const record = statement(
+  { requests: request, hours: list<Time.Instant>("bigint") },
+  ({ hours, requests }) =>
+    `with kept as (
+    insert into requests (${request.names()}) select ${request.names("g")} from ${requests("g")}
     on conflict do nothing
     returning workspace_id, at, api_key_id, code, reason
   )
   insert into request_tallies as t (workspace_id, hour, api_key_id, code, reason, count, last_at)
-  select k.workspace_id, (select max(h.hour) from unnest($11::bigint[]) h (hour) where h.hour <= k.at), k.api_key_id,
+  select k.workspace_id, (select max(h.hour) from unnest(${hours}) h (hour) where h.hour <= k.at), k.api_key_id,
     coalesce(k.code, ''), coalesce(k.reason, ''), count(*), max(k.at)
   from kept k group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4, 5
   on conflict (workspace_id, hour, api_key_id, code, reason) do update
     set count = t.count + excluded.count, last_at = greatest(t.last_at, excluded.last_at)`
+)
 
 /** Each filter has an index in the order of the list. */
 export const listText = ({ refused, word }: RequestStore.RequestFilter, after: string | null): string =>
-  `select r.workspace_id, r.id, r.api_key_id, r.method, r.route, r.status, r.code, r.reason, r.at, r.duration_ms
-  from requests r
+  `select ${request.names("r")} from requests r
   where r.workspace_id = $1${refused === true || word !== undefined ? " and r.code is not null" : ""}
     ${word === undefined ? "and $4::text is null" : "and coalesce(r.reason, r.code) = $4"}
     ${after === null ? "and $3::text is null" : "and r.id < $3"}
@@ -60,48 +80,19 @@ export const forgetText = `with gone as (
     ))
     returning t.workspace_id
   )
-  select exists (select from gone g group by g.workspace_id having count(*) = $3)
-    or exists (select from tallies t group by t.workspace_id having count(*) = $3) as is_more`
-
-const requestOf = (row: Row): ApiRequest.ApiRequest => ({
-  id: plain(row, "id"),
-  workspaceId: plain(row, "workspace_id"),
-  apiKeyId: plain(row, "api_key_id"),
-  method: plain(row, "method"),
-  route: plain(row, "route"),
-  status: plain(row, "status"),
-  code: plain(row, "code"),
-  reason: plain(row, "reason"),
-  at: instant(row, "at"),
-  durationMs: plain(row, "duration_ms")
-})
-
-const tallyOf = (row: Row): ApiRequest.Tally => ({
-  apiKeyId: plain(row, "api_key_id"),
-  code: plain(row, "code"),
-  reason: plain(row, "reason"),
-  count: plain(row, "count"),
-  lastAt: instant(row, "last_at")
-})
+  select (select count(*) from gone)::integer as removed,
+    exists (select from gone g group by g.workspace_id having count(*) = $3)
+      or exists (select from tallies t group by t.workspace_id having count(*) = $3) as is_more`
 
 export const layer = Layer.effect(
   RequestStore.RequestStore,
   Effect.map(Database, ({ query }) =>
     RequestStore.RequestStore.of({
-      record: (requests) =>
-        Effect.asVoid(query("RequestStore.record", recordText, [
-          texts(requests.map(({ workspaceId }) => workspaceId)),
-          texts(requests.map(({ id }) => id)),
-          texts(requests.map(({ apiKeyId }) => apiKeyId)),
-          texts(requests.map(({ method }) => method)),
-          texts(requests.map(({ route }) => route)),
-          integers(requests.map(({ status }) => status)),
-          texts(requests.map(({ code }) => code)),
-          texts(requests.map(({ reason }) => reason)),
-          instants(requests.map(({ at }) => at)),
-          doubles(requests.map(({ durationMs }) => durationMs)),
-          instants([...new Set(requests.map(({ at }) => ApiRequest.hourOf(at)))])
-        ])),
+      record: (requests) => {
+        const hours = [...new Set(requests.map(({ at }) => ApiRequest.hourOf(at)))]
+        const { params, text } = record({ requests, hours })
+        return Effect.asVoid(query("RequestStore.record", text, params))
+      },
       list: (workspaceId, filter, page) =>
         Effect.map(
           query("RequestStore.list", listText(filter, page.after), [
@@ -110,12 +101,12 @@ export const layer = Layer.effect(
             page.after,
             filter.word ?? null
           ]),
-          (rows) => Page.fromOverread(rows.map(requestOf), page, ({ id }) => id)
+          (rows) => Page.fromOverread(rows.map(request.read), page, ({ id }) => id)
         ),
       tallies: (workspaceId, since) =>
         Effect.map(
           query("RequestStore.tallies", talliesText, [workspaceId, ApiRequest.hourOf(since)]),
-          (rows) => rows.map(tallyOf)
+          (rows) => rows.map(tally.read)
         ),
       forget: (before) =>
         Effect.map(
@@ -124,7 +115,7 @@ export const layer = Layer.effect(
             ApiRequest.hourOf(before),
             forgottenAtOnce
           ]),
-          ([row]) => plain<boolean>(row!, "is_more")
+          Forgotten.read
         )
     }))
 )

@@ -3,8 +3,8 @@
  */
 import { PepperStore } from "@wac/core"
 import { Effect, Layer } from "effect"
-import { plain } from "../Column.ts"
 import { Database } from "../Database.ts"
+import { sealed } from "./StoredSeal.ts"
 
 export const layer = Layer.effect(
   PepperStore.PepperStore,
@@ -17,14 +17,10 @@ export const layer = Layer.effect(
             // an update that changes nothing, because a skipped row would not be returned
             `insert into peppers (key_id, nonce, ciphertext) values ($1, $2, $3)
             on conflict (single) do update set single = true
-            returning key_id, nonce, ciphertext`,
+            returning ${sealed.names()}`,
             [keyId, nonce, ciphertext]
           ),
-          ([row]) => ({
-            keyId: plain(row!, "key_id"),
-            nonce: plain(row!, "nonce"),
-            ciphertext: plain(row!, "ciphertext")
-          })
+          ([row]) => sealed.read(row!)
         )
     }))
 )

@@ -1,11 +1,12 @@
 /**
  * `SealedSecretStore` in PostgreSQL: the statements of its methods.
  */
-import { type Sealed, SealedSecretStore } from "@wac/core"
+import { SealedSecretStore } from "@wac/core"
 import { Effect, Layer } from "effect"
 import { Hex } from "effect/encoding"
-import { plain } from "../Column.ts"
+import { integer, row, text } from "../Columns.ts"
 import { Database } from "../Database.ts"
+import { sealed } from "./StoredSeal.ts"
 
 const pepper = SealedSecretStore.pepperRow
 
@@ -67,6 +68,10 @@ const rewrapText = `
       + (select count(*) from of_webhooks)
   )::integer as replaced`
 
+const found = row({ row: text<SealedSecretStore.SecretRow>() }).and(sealed.omit("keyId"))
+
+const replaced = row({ replaced: integer() })
+
 const written = ({ after, before, row }: SealedSecretStore.Rewrapped) => ({
   row,
   keyId: before.keyId,
@@ -83,20 +88,12 @@ export const layer = Layer.effect(
       under: (keyId, { after, limit }) =>
         Effect.map(
           query("SealedSecretStore.under", underText, [keyId, after ?? "", limit]),
-          (rows) =>
-            rows.map((row) => ({
-              row: plain<SealedSecretStore.SecretRow>(row, "row"),
-              sealed: {
-                keyId,
-                nonce: plain(row, "nonce"),
-                ciphertext: plain(row, "ciphertext")
-              } satisfies Sealed.Sealed
-            }))
+          (rows) => rows.map(found.read).map(({ row, ...sealed }) => ({ row, sealed: { keyId, ...sealed } }))
         ),
       rewrap: (secrets) =>
         secrets.length === 0 ? Effect.succeed(0) : Effect.map(
           query("SealedSecretStore.rewrap", rewrapText, [JSON.stringify(secrets.map(written))]),
-          ([row]) => plain<number>(row!, "replaced")
+          ([row]) => replaced.read(row!).replaced
         )
     }))
 )

@@ -2,19 +2,23 @@
  * The steps of templates (core's `TemplateStep`) in PostgreSQL: what they load and write.
  */
 import { type Id, type Template, TemplateStep } from "@wac/core"
-import { plain } from "../Column.ts"
+import { columns, list, unlessEmpty } from "../Columns.ts"
 import type { StepOptions } from "../Database.ts"
 import { texts } from "../Parameter.ts"
-import type { Row, Statement } from "../Statement.ts"
-import { template, templateOf } from "./StoredTemplate.ts"
+import { type Row, type Statement, statement } from "../Statement.ts"
+import { template } from "./StoredTemplate.ts"
 
-const keptOf = (row: Row): TemplateStep.Kept => ({ template: templateOf(row), told: plain(row, "told") })
+const told = columns<Pick<TemplateStep.Kept, "told">>({ told: "json" })
+
+const keptOf = (row: Row): TemplateStep.Kept => ({ template: template.read(row), ...told.read(row) })
+
+const account = template.pick("workspaceId", "providerAccountId")
 
 /** Serializes a workspace's listings without locking its row, which sends need. */
 const lockText = `select pg_advisory_xact_lock(hashtext('templates'), l.name)
   from (select distinct hashtext(w.id) as name from unnest($1::text[]) w (id) order by 1) l`
 
-const accountsText = `select p.workspace_id, p.provider_account_id from phone_numbers p
+const accountsText = `select ${account.names("p")} from phone_numbers p
   where p.workspace_id = any ($1::text[])`
 
 const allText = `select ${template.names("t")}, t.told from templates t where t.workspace_id = any ($1::text[])
@@ -33,11 +37,13 @@ const keepText = `insert into templates (id, workspace_id, provider_account_id, 
     unfillable = excluded.unfillable, quality = excluded.quality, rejection_reason = excluded.rejection_reason,
     provider_template_id = excluded.provider_template_id, synced_at = excluded.synced_at, told = excluded.told`
 
+const removeGone = unlessEmpty(
+  list<Id.TemplateId>("text"),
+  (ids) => `delete from templates t where t.id = any (${ids})`
+)
+
 const write = ({ gone, kept }: TemplateStep.Writes): ReadonlyArray<Statement> => [
-  ...gone.length === 0 ? [] : [{
-    text: "delete from templates t where t.id = any ($1::text[])",
-    params: [texts(gone.map(({ id }) => id))]
-  }],
+  ...removeGone(gone.map(({ id }) => id)),
   ...kept.length === 0 ? [] : [{ text: keepText, params: [JSON.stringify(kept)] }]
 ]
 
@@ -53,9 +59,9 @@ const ofWorkspaces = {
   ): TemplateStep.LoadedWorkspaces => {
     const accounts = new Map<Id.WorkspaceId, Set<string>>()
     for (const row of accountRows!) {
-      const workspaceId = plain<Id.WorkspaceId>(row, "workspace_id")
+      const { providerAccountId, workspaceId } = account.read(row)
       const own = accounts.get(workspaceId) ?? new Set()
-      accounts.set(workspaceId, own.add(plain(row, "provider_account_id")))
+      accounts.set(workspaceId, own.add(providerAccountId))
     }
     const all = templates!.map(keptOf)
     return {
@@ -90,35 +96,30 @@ export const remove: StepOptions<
   TemplateStep.Writes
 > = { ...ofWorkspaces, decide: TemplateStep.remove, write }
 
-const namedText = `select ${template.names("t")}, t.told
+const named = template.pick("providerAccountId", "name", "language")
+
+const lockNamed = statement({ names: named }, ({ names }) =>
+  `select ${template.names("t")}, t.told
   from templates t
   where t.id = any (array(
-    select t.id from unnest($1::text[], $2::text[], $3::text[]) n (account, name, language)
+    select t.id from ${names("n")}
     cross join lateral (
-      select distinct p.workspace_id from phone_numbers p where p.provider_account_id = n.account offset 0
+      select distinct p.workspace_id from phone_numbers p where p.provider_account_id = n.provider_account_id offset 0
     ) p
     cross join lateral (
       select t.id from templates t
-      where t.workspace_id = p.workspace_id and t.provider_account_id = n.account and t.name = n.name
+      where t.workspace_id = p.workspace_id and t.provider_account_id = n.provider_account_id and t.name = n.name
         and t.language = n.language offset 0
     ) t
   ))
-  order by t.id for no key update`
+  order by t.id for no key update`)
 
-type Name = Pick<Template.Template, "providerAccountId" | "name" | "language">
-
-const nameOf = ({ language, name, providerAccountId }: Name) => `${language} ${name} ${providerAccountId}`
+const nameOf = ({ language, name, providerAccountId }: ReturnType<typeof named.read>) =>
+  `${language} ${name} ${providerAccountId}`
 
 /** `TemplateStore.update`. */
 export const update: StepOptions<TemplateStep.Update, TemplateStep.LoadedNames, number, TemplateStep.Writes> = {
-  load: (commands) => [{
-    text: namedText,
-    params: [
-      texts(commands.map(({ providerAccountId }) => providerAccountId)),
-      texts(commands.map(({ name }) => name)),
-      texts(commands.map(({ language }) => language))
-    ]
-  }],
+  load: (commands) => [lockNamed({ names: commands })],
   read: ([rows], now) => {
     const all = rows!.map(keptOf)
     return { now, named: (name) => all.filter(({ template }) => nameOf(template) === nameOf(name)) }

@@ -4,7 +4,7 @@
 import { Page, TemplateStore } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { Database } from "../Database.ts"
-import { template, templateOf } from "./StoredTemplate.ts"
+import { template } from "./StoredTemplate.ts"
 import * as TemplateStep from "./TemplateStep.ts"
 
 /** The name comes first, because {@link named} refers to its parameter by number. */
@@ -34,7 +34,7 @@ export const layer = Layer.effect(
             `select ${template.names("t")} from templates t where t.id = $2 and t.workspace_id = $1`,
             [workspaceId, id]
           ),
-          ([row]) => Option.map(Option.fromNullishOr(row), templateOf)
+          ([row]) => Option.map(Option.fromNullishOr(row), template.read)
         ),
       list: (workspaceId, filter, page) => {
         const conditions = ["workspace_id = $1"]
@@ -63,7 +63,7 @@ export const layer = Layer.effect(
             } order by id desc limit $2`,
             params
           ),
-          (rows) => Page.fromOverread(rows.map(templateOf), page, ({ id }) => id)
+          (rows) => Page.fromOverread(rows.map(template.read), page, ({ id }) => id)
         )
       }
     })

@@ -1,19 +1,29 @@
 /**
  * `UsageStore` in PostgreSQL: the statements of its methods.
  */
-import { type Activity, type Priced, UsageStore } from "@wac/core"
+import { type Activity, Retention, UsageStore } from "@wac/core"
 import { Effect, Layer } from "effect"
-import { instant, plain } from "../Column.ts"
+import { columns, integer, row, text } from "../Columns.ts"
 import { Database } from "../Database.ts"
-import { instants, integers, texts } from "../Parameter.ts"
-import type { Row } from "../Statement.ts"
-import { pricedText } from "./Priced.ts"
+import * as Forgotten from "../Forgotten.ts"
+import { statement } from "../Statement.ts"
+import { count, pricedText } from "./Priced.ts"
+
+const activity = columns<Activity.Count>({
+  workspaceId: "text",
+  hour: "bigint",
+  activity: "text",
+  count: "integer"
+})
+
+const month = row({ month: text(), used: integer() })
 
 /** Ordered, so that concurrent processes do not deadlock. */
-const addText = `insert into usage_counts as u (workspace_id, hour, activity, count)
-  select c.* from unnest($1::text[], $2::bigint[], $3::text[], $4::integer[]) c (workspace_id, hour, activity, count)
+const add = statement({ counts: activity }, ({ counts }) =>
+  `insert into usage_counts as u (${activity.names()})
+  select ${activity.names("c")} from ${counts("c")}
   order by 1, 2, 3
-  on conflict (workspace_id, hour, activity) do update set count = u.count + excluded.count`
+  on conflict (workspace_id, hour, activity) do update set count = u.count + excluded.count`)
 
 export const countsText = `select u.workspace_id, u.hour, u.activity, u.count::double precision as count
   from usage_counts u where u.workspace_id = $1 and u.hour >= $2 order by u.hour, u.activity`
@@ -34,7 +44,7 @@ const forgetCountsText = (table: string) =>
     ))
     returning c.workspace_id
   )
-  select exists (select from gone g group by g.workspace_id having count(*) = $2) as is_more`
+  select ${Forgotten.columnsByWorkspace("$2")}`
 
 export const forgetText = forgetCountsText("usage_counts")
 
@@ -42,50 +52,30 @@ export const forgetPricedText = forgetCountsText("priced_messages")
 
 export const forgetUntoldText = forgetCountsText("untold_prices")
 
-const pricedOf = (row: Row): Priced.Count => ({
-  workspaceId: plain(row, "workspace_id"),
-  hour: instant(row, "hour"),
-  market: plain(row, "market"),
-  category: plain(row, "category"),
-  type: plain(row, "type"),
-  billable: plain(row, "billable"),
-  messages: plain(row, "messages")
-})
-
-const countOf = (row: Row): Activity.Count => ({
-  workspaceId: plain(row, "workspace_id"),
-  hour: instant(row, "hour"),
-  activity: plain(row, "activity"),
-  count: plain(row, "count")
-})
-
 export const layer = Layer.effect(
   UsageStore.UsageStore,
   Effect.map(Database, ({ query }) =>
     UsageStore.UsageStore.of({
-      add: (counts) =>
-        Effect.asVoid(query("UsageStore.add", addText, [
-          texts(counts.map(({ workspaceId }) => workspaceId)),
-          instants(counts.map(({ hour }) => hour)),
-          texts(counts.map(({ activity }) => activity)),
-          integers(counts.map(({ count }) => count))
-        ])),
+      add: (counts) => {
+        const { params, text } = add({ counts })
+        return Effect.asVoid(query("UsageStore.add", text, params))
+      },
       counts: (workspaceId, since) =>
-        Effect.map(query("UsageStore.counts", countsText, [workspaceId, since]), (rows) => rows.map(countOf)),
+        Effect.map(query("UsageStore.counts", countsText, [workspaceId, since]), (rows) => rows.map(activity.read)),
       months: (workspaceId) =>
         Effect.map(
           query("UsageStore.months", monthsText, [workspaceId, UsageStore.maxMonths]),
-          (rows) => rows.map((row) => ({ month: plain<string>(row, "month"), used: plain<number>(row, "used") }))
+          (rows) => rows.map(month.read)
         ),
       priced: (workspaceId, since) =>
-        Effect.map(query("UsageStore.priced", pricedText, [workspaceId, since]), (rows) => rows.map(pricedOf)),
+        Effect.map(query("UsageStore.priced", pricedText, [workspaceId, since]), (rows) => rows.map(count.read)),
       forget: (before) =>
         Effect.map(
           Effect.forEach(
             [forgetText, forgetPricedText, forgetUntoldText],
             (text) => query("UsageStore.forget", text, [before, forgottenAtOnce])
           ),
-          (all) => all.some(([row]) => plain<boolean>(row!, "is_more"))
+          (all) => Retention.together(all.map(Forgotten.read))
         )
     }))
 )

@@ -5,7 +5,7 @@
  */
 import { DeliveryStore, type Time } from "@wac/core"
 import * as Clocks from "../Clocks.ts"
-import { plain } from "../Column.ts"
+import { json, row } from "../Columns.ts"
 import type { Row, Statement } from "../Statement.ts"
 
 const inLine = (isDoubtful: boolean): string =>
@@ -96,5 +96,7 @@ export const backlog = (asked: Time.Instant | undefined): ReadonlyArray<Statemen
   { text: backlogText, params: [asked ?? null, DeliveryStore.backlogSizes, DeliveryStore.countedExactly] }
 ]
 
+const counted = row({ report: json<DeliveryStore.BacklogReport>() })
+
 /** The backlog of the result row. */
-export const backlogOf = (row: Row): DeliveryStore.BacklogReport => plain(row, "report")
+export const backlogOf = (row: Row): DeliveryStore.BacklogReport => counted.read(row).report

@@ -15,22 +15,47 @@
  * `Webhook.freeSlots`, `drainSlots` and `nextDrainAt`. The suite `DeliveryStoreModelSuite` compares it with these
  * functions. Numbers of rules are parameters, constants of core, or columns derived by the rules (`webhook_health`).
  */
-import { Delivery, type DeliveryStore, type Event, type Id, type Time, Webhook } from "@wac/core"
+import { Delivery, type DeliveryStore, type Id, type Time, Webhook } from "@wac/core"
 import { Duration } from "effect"
 import * as Clocks from "../Clocks.ts"
-import { instant, instantOrNull, plain } from "../Column.ts"
+import { bigint, boolean, list, result, row, texts } from "../Columns.ts"
 import { settled } from "../events/Places.ts"
-import { texts } from "../Parameter.ts"
-import type { Rows, Statement } from "../Statement.ts"
-import { secretOf, secretsText, type StoredSecret } from "./StoredWebhook.ts"
+import { event } from "../events/StoredEvent.ts"
+import { givenOf, type Rows, type Statement, statement, value } from "../Statement.ts"
+import { delivery } from "./StoredDelivery.ts"
+import { secret, secretsText } from "./StoredWebhook.ts"
 
 /** Serializes claims. Committing asynchronously is safe: if a server crash loses a claim, its attempt is made again. */
 const lockText = `select set_config('synchronous_commit', 'off', true), set_config('enable_bitmapscan', 'off', true),
   set_config('enable_sort', 'off', true), set_config('enable_memoize', 'off', true), pg_advisory_xact_lock(7305148210)`
 
 /** The time and the settled position of the claim, read after earlier claims. */
-const lookText = `select set_config('wac.now', ${Clocks.at("$1")}::text, true),
+const look = statement(
+  { asked: value<Time.Instant | null>() },
+  ({ asked }) =>
+    `select set_config('wac.now', ${Clocks.at(asked)}::text, true),
   set_config('wac.settled', ${settled}::text, true)`
+)
+
+/** What a claim is given. */
+const inputs = {
+  /** What the claimer saw last; null if it must look at everything. */
+  seen: value<number | null>(),
+  /** Webhooks to look at again. */
+  again: list<Id.WebhookId>("text"),
+  /** The maximum for webhooks of each standing. */
+  mostHealthy: value<number>(),
+  mostDoubtful: value<number>(),
+  /** The lease's length. */
+  lease: value<number>(),
+  /** The claimer's token. */
+  token: value<string>(),
+  /** How many of a backlog are attempted at once, and the gap between them. */
+  draining: value<number>(),
+  drainGap: value<number>()
+}
+
+const given = givenOf(inputs)
 
 const now = "(select current_setting('wac.now')::bigint)"
 const until = "(select current_setting('wac.settled')::bigint)"
@@ -77,10 +102,10 @@ const notSkipped = "d.position + 0 > o.skipped_until"
  */
 const lineText = `look as materialized (
     select case
-      when ${until} - $1::bigint > 1000 + 4 * (
+      when ${until} - ${given.seen}::bigint > 1000 + 4 * (
         select c.reltuples from pg_class c where c.oid = 'webhook_health'::regclass
       ) then null
-      else $1::bigint
+      else ${given.seen}::bigint
     end as seen
   ), arrived as (
     select d.webhook_id, d.next_attempt_at as at from deliveries d
@@ -108,9 +133,9 @@ const lineText = `look as materialized (
     ) heads
     where (select l.seen from look l) is null and heads.at is not null
   ), placed as materialized (
-    ${inLine(false, "$3::bigint")}
+    ${inLine(false, `${given.mostHealthy}::bigint`)}
     union all
-    ${inLine(true, "$4::bigint")}
+    ${inLine(true, `${given.mostDoubtful}::bigint`)}
     union all
     -- A webhook that joins the line goes next after its head, not last: the others have had turns while it had nothing.
     select k.webhook_id, h.changes, h.ready_at, h.doubtful,
@@ -125,7 +150,7 @@ const lineText = `look as materialized (
       select k.webhook_id, min(k.at) as at from (
         select a.webhook_id, a.at from arrived a
         union all
-        select one, ${now} from unnest($2::text[]) as one
+        select one, ${now} from unnest(${given.again}) as one
       ) k
       group by k.webhook_id
     ) k
@@ -140,11 +165,11 @@ const lineText = `look as materialized (
   ), line as materialized (
     select
       coalesce(
-        (array_agg(p.webhook_id order by p.at, p.webhook_id) filter (where p.at <= ${now} and not p.doubtful))[:$3],
+        (array_agg(p.webhook_id order by p.at, p.webhook_id) filter (where p.at <= ${now} and not p.doubtful))[:${given.mostHealthy}],
         '{}'
       ) as healthy,
       coalesce(
-        (array_agg(p.webhook_id order by p.at, p.webhook_id) filter (where p.at <= ${now} and p.doubtful))[:$4],
+        (array_agg(p.webhook_id order by p.at, p.webhook_id) filter (where p.at <= ${now} and p.doubtful))[:${given.mostDoubtful}],
         '{}'
       ) as doubtful,
       greatest(max(p.at) filter (where p.at <= ${now}), ${lastInLine(false)}, ${lastInLine(true)}) as line_end
@@ -181,7 +206,7 @@ const turnText = `with chosen as (
       ) f
     ), open as (
       select c.*, f.slots,
-        case when c.drain_at <= ${now} then greatest(least(f.slots, $7::integer - c.draining), 0) else 0 end
+        case when c.drain_at <= ${now} then greatest(least(f.slots, ${given.draining}::integer - c.draining), 0) else 0 end
           as drain_slots
       from chosen c cross join lateral (
         select case
@@ -269,20 +294,20 @@ const turnText = `with chosen as (
       select r.webhook_id, r.changes, r.ready_at, r.slots_taken, r.paused, r.failing, r.gap_end, r.capacity,
         r.in_flight + count(*) filter (where r.taken) as in_flight,
         r.draining + count(*) filter (where r.taken and r.line = ${queue.backlog}) as draining,
-        least(r.first_end, max(${now} + $5::bigint) filter (where r.taken)) as first_end,
-        greatest(r.last_end, max(${now} + $5::bigint) filter (where r.taken)) as last_end,
+        least(r.first_end, max(${now} + ${given.lease}::bigint) filter (where r.taken)) as first_end,
+        greatest(r.last_end, max(${now} + ${given.lease}::bigint) filter (where r.taken)) as last_end,
         min(r.due_at) filter (where not r.taken and r.line <> ${queue.backlog}) as head,
         min(r.due_at) filter (where not r.taken and r.line = ${queue.backlog}) as backlog_head,
         count(*) filter (where r.taken and r.line = ${queue.backlog}) as drained,
         greatest(r.drain_at, ${now})
-          + $8::bigint * count(*) filter (where r.taken and r.line = ${queue.backlog}) as drain_at
+          + ${given.drainGap}::bigint * count(*) filter (where r.taken and r.line = ${queue.backlog}) as drain_at
       from ranked r
       group by r.webhook_id, r.changes, r.ready_at, r.slots_taken, r.paused, r.failing, r.gap_end, r.capacity,
         r.in_flight, r.draining, r.first_end, r.last_end, r.drain_at
     ), ready as (
       select s.webhook_id, s.changes, s.ready_at as was, s.slots_taken as were_taken,
         not s.paused and not s.failing
-          and (s.in_flight >= s.capacity or s.draining >= $7 and s.backlog_head is not null) as taken,
+          and (s.in_flight >= s.capacity or s.draining >= ${given.draining} and s.backlog_head is not null) as taken,
         case when not s.paused and coalesce(s.head, s.backlog_head, s.first_end) is not null then
           greatest(
             -- last in line; not by the clock, since another claimer's clock may be behind
@@ -294,7 +319,7 @@ const turnText = `with chosen as (
             end,
             least(
               s.head,
-              case when s.draining < $7
+              case when s.draining < ${given.draining}
                 then greatest(s.backlog_head, case when s.backlog_head is not null then s.drain_at end)
               end,
               s.first_end
@@ -329,8 +354,8 @@ const turnText = `with chosen as (
  * Considering a webhook costs as much as ten deliveries, so a turn takes about eight if there are that many.
  */
 const turnsText = `turns as (
-    select 0 as n, l.healthy, l.doubtful, l.line_end, $3::bigint as left_healthy, $4::bigint as left_doubtful,
-      greatest(ceil(greatest($3, $4) / 8.0), 8)::integer as size, '{}'::text[] as turn,
+    select 0 as n, l.healthy, l.doubtful, l.line_end, ${given.mostHealthy}::bigint as left_healthy, ${given.mostDoubtful}::bigint as left_doubtful,
+      greatest(ceil(greatest(${given.mostHealthy}, ${given.mostDoubtful}) / 8.0), 8)::integer as size, '{}'::text[] as turn,
       null::text[] as ids, null::text[] as workspaces, null::text[] as webhooks, null::boolean[] as are_doubtful,
       null::boolean[] as are_backlog, null::boolean[] as are_lapsed,
       null::text[] as place_ids, null::bigint[] as place_changes, null::bigint[] as place_ats,
@@ -359,21 +384,27 @@ const turnsText = `turns as (
     where c.turn <> '{}'
   )`
 
-/**
- * $1 seen, $2 again, $3 and $4 the maximum for healthy and doubtful webhooks, $5 the lease's length, $6 the claimer's
- * token, $7 and $8 how many of a backlog are attempted at once, and the gap between them.
- */
-const claimText = `with recursive ${lineText}, ${turnsText}, claimed as materialized (
+/** A claimed delivery, which is pending. */
+const open = delivery.omit("status", "completedAt")
+
+/** What its event has beside it. */
+const own = event.pick("createdAt", "orderKey", "sequence", "data", "trace")
+
+/** How it was found. */
+const found = row({ doubtful: boolean(), backlog: boolean() })
+
+const claim = statement(inputs, () =>
+  `with recursive ${lineText}, ${turnsText}, claimed as materialized (
     select t.n, c.*
     from turns t
     cross join lateral unnest(t.ids, t.workspaces, t.webhooks, t.are_doubtful, t.are_backlog, t.are_lapsed)
       with ordinality as c (delivery_id, workspace_id, webhook_id, doubtful, backlog, lapsed, place)
   ), taken as (
     insert into delivery_claims (webhook_id, delivery_id, workspace_id, token, lease_until, backlog)
-    select c.webhook_id, c.delivery_id, c.workspace_id, $6, ${now} + $5, c.backlog from claimed c where not c.lapsed
+    select c.webhook_id, c.delivery_id, c.workspace_id, ${given.token}, ${now} + ${given.lease}, c.backlog from claimed c where not c.lapsed
   ), retaken as (
     -- separate, because it is rare: an insert that checks for conflicts costs half as much again
-    update delivery_claims k set token = $6, lease_until = ${now} + $5, backlog = c.backlog
+    update delivery_claims k set token = ${given.token}, lease_until = ${now} + ${given.lease}, backlog = c.backlog
     from claimed c
     where c.lapsed and k.webhook_id = c.webhook_id and k.delivery_id = c.delivery_id
   ), drains as (
@@ -404,9 +435,7 @@ const claimText = `with recursive ${lineText}, ${turnsText}, claimed as material
         json_agg(
           -- by position: names would be half of what is written and read
           json_build_array(
-            d.id, d.workspace_id, d.webhook_id, d.event_id, d.event_type, d.envelope, d.order_key, d.sequence,
-            d.trigger, d.attempt_count, d.round_attempts, d.first_attempt_at, d.last_attempt_at, d.next_attempt_at,
-            d.created_at, e.created_at, e.order_key, e.sequence, e.data, e.trace, c.doubtful, c.backlog
+            ${open.array.text("d")}, ${own.array.text("e")}, ${found.array.text("c")}
           ) order by c.n, c.place
         ),
         '[]'
@@ -429,7 +458,7 @@ const claimText = `with recursive ${lineText}, ${turnsText}, claimed as material
       'wac.again',
       array(select w.webhook_id from wanted w where w.webhook_id not in (select d.webhook_id from done d))::text,
       true
-    ) as again`
+    ) as again`)
 
 const again = "current_setting('wac.again')::text[]"
 
@@ -445,13 +474,17 @@ const nextInLine = (isDoubtful: boolean, most: string): string =>
  * What the claim leaves. Ten milliseconds later, the completion that holds the row of a webhook to look at again will
  * be done.
  */
-const leftText = `select ${now} as at, ${until} as seen, ${again} as again,
+const leave = statement(
+  { mostHealthy: value<number>(), mostDoubtful: value<number>() },
+  ({ mostDoubtful, mostHealthy }) =>
+    `select ${now} as at, ${until} as seen, ${again} as again,
     least(
-      ${nextInLine(false, "$1")},
-      ${nextInLine(true, "$2")},
+      ${nextInLine(false, mostHealthy)},
+      ${nextInLine(true, mostDoubtful)},
       case when ${again} <> '{}' then ${now} + 10 end
     ) as next_due_at,
     exists (select from deliveries d where d.status = 'testing') as has_tests`
+)
 
 /** What a claimer remembers of its last claim. */
 export interface Looked {
@@ -469,121 +502,30 @@ export const claimDue = (
   asked: Time.Instant | undefined,
   { again, seen }: Looked
 ): ReadonlyArray<Statement> => {
-  const most = [Math.max(limit.healthy, 0), Math.max(limit.doubtful, 0)]
+  const most = { mostHealthy: Math.max(limit.healthy, 0), mostDoubtful: Math.max(limit.doubtful, 0) }
   return [
     { text: lockText },
-    { text: lookText, params: [asked ?? null] },
-    {
-      text: claimText,
-      params: [
-        seen,
-        texts(again),
-        ...most,
-        leaseUntil - now,
-        token,
-        Webhook.maxDraining,
-        Duration.toMillis(Webhook.drainGap)
-      ]
-    },
-    { text: leftText, params: most }
+    look({ asked: asked ?? null }),
+    claim({
+      ...most,
+      seen,
+      again,
+      lease: leaseUntil - now,
+      token,
+      draining: Webhook.maxDraining,
+      drainGap: Duration.toMillis(Webhook.drainGap)
+    }),
+    leave(most)
   ]
 }
 
-/** A claimed delivery, by position. Its status is pending. */
-type ClaimedRow = readonly [
-  id: Id.DeliveryId,
-  workspaceId: Id.WorkspaceId,
-  webhookId: Id.WebhookId,
-  eventId: Id.EventId,
-  eventType: Event.EventType,
-  envelope: Event.Envelope,
-  orderKey: Delivery.Delivery["orderKey"],
-  sequence: number | null,
-  trigger: Delivery.AttemptTrigger,
-  attemptCount: number,
-  roundAttempts: number,
-  firstAttemptAt: Time.Instant | null,
-  lastAttemptAt: Time.Instant | null,
-  nextAttemptAt: Time.Instant | null,
-  createdAt: Time.Instant,
-  eventCreatedAt: Time.Instant,
-  eventOrderKey: Event.Event["orderKey"],
-  eventSequence: number | null,
-  data: Event.Event["data"],
-  trace: Event.Event["trace"],
-  isDoubtful: boolean,
-  isBacklog: boolean
-]
+/** A claimed delivery: {@link open}, {@link own} and {@link found}. */
+type ClaimedRow = readonly [open: ReadonlyArray<unknown>, own: ReadonlyArray<unknown>, found: ReadonlyArray<unknown>]
 
-type Sender = Pick<DeliveryStore.ClaimedDelivery, "url" | "secrets">
-
-interface StoredSender {
-  readonly id: Id.WebhookId
-  readonly url: string
-  readonly secrets: ReadonlyArray<StoredSecret>
-}
-
-const claimedDelivery = (
-  [
-    id,
-    workspaceId,
-    webhookId,
-    eventId,
-    eventType,
-    envelope,
-    orderKey,
-    sequence,
-    trigger,
-    attemptCount,
-    roundAttempts,
-    firstAttemptAt,
-    lastAttemptAt,
-    nextAttemptAt,
-    createdAt,
-    eventCreatedAt,
-    eventOrderKey,
-    eventSequence,
-    data,
-    trace,
-    isDoubtful,
-    isBacklog
-  ]: ClaimedRow,
-  senders: ReadonlyMap<Id.WebhookId, Sender>,
-  at: Time.Instant
-): DeliveryStore.ClaimedDelivery => ({
-  delivery: {
-    id,
-    workspaceId,
-    webhookId,
-    eventId,
-    eventType,
-    envelope,
-    orderKey,
-    sequence,
-    status: "pending",
-    trigger,
-    attemptCount,
-    roundAttempts,
-    firstAttemptAt,
-    lastAttemptAt,
-    nextAttemptAt,
-    createdAt,
-    completedAt: null
-  },
-  event: {
-    id: eventId,
-    workspaceId,
-    type: eventType,
-    createdAt: eventCreatedAt,
-    orderKey: eventOrderKey,
-    sequence: eventSequence,
-    data,
-    trace
-  },
-  ...senders.get(webhookId)!,
-  standing: isDoubtful ? "doubtful" : "healthy",
-  at,
-  isBacklog
+const sender = result<Pick<DeliveryStore.ClaimedDelivery, "url" | "secrets"> & { readonly id: Id.WebhookId }>({
+  id: "text",
+  url: "text",
+  secrets: [secret]
 })
 
 /** The result of a claim. */
@@ -593,26 +535,51 @@ export interface Found extends Looked {
   readonly hasTests: boolean
 }
 
+const claimed = result<
+  { readonly deliveries: ReadonlyArray<ClaimedRow>; readonly webhooks: ReadonlyArray<ReturnType<typeof sender.read>> }
+>({ deliveries: "json", webhooks: [sender] })
+
+const left = row({
+  at: bigint(),
+  seen: bigint(),
+  again: texts<ReadonlyArray<Id.WebhookId>>(),
+  nextDueAt: bigint<number | null>(),
+  hasTests: boolean()
+})
+
+const claimedDelivery = (
+  [openValues, ownValues, foundValues]: ClaimedRow,
+  senders: ReadonlyMap<Id.WebhookId, Pick<DeliveryStore.ClaimedDelivery, "url" | "secrets">>,
+  at: Time.Instant
+): DeliveryStore.ClaimedDelivery => {
+  const delivery = { ...open.array.read(openValues), status: "pending", completedAt: null } as const
+  const { backlog, doubtful } = found.array.read(foundValues)
+  return {
+    delivery,
+    event: {
+      ...own.array.read(ownValues),
+      id: delivery.eventId,
+      workspaceId: delivery.workspaceId,
+      type: delivery.eventType
+    },
+    ...senders.get(delivery.webhookId)!,
+    standing: doubtful ? "doubtful" : "healthy",
+    at,
+    isBacklog: backlog
+  }
+}
+
 /** Reads the results of {@link claimDue}. */
 export const foundOf = ([, , claimRows, leftRows]: ReadonlyArray<Rows>): Found => {
-  const [claim] = claimRows!
-  const [left] = leftRows!
-  const at = instant(left!, "at")
+  const { deliveries, webhooks } = claimed.read(claimRows![0]!)
+  const { at, nextDueAt, ...others } = left.read(leftRows![0]!)
   const senders = new Map(
-    plain<ReadonlyArray<StoredSender>>(claim!, "webhooks").map(({ id, secrets, url }) =>
-      [id, { url, secrets: secrets.map(secretOf).filter((secret) => Webhook.isLive(secret, at)) }] as const
+    webhooks.map(({ id, secrets, url }) =>
+      [id, { url, secrets: secrets.filter((secret) => Webhook.isLive(secret, at)) }] as const
     )
   )
   return {
-    claimed: {
-      deliveries: plain<ReadonlyArray<ClaimedRow>>(claim!, "deliveries").map((row) =>
-        claimedDelivery(row, senders, at)
-      ),
-      at,
-      nextDueAt: instantOrNull(left!, "next_due_at")
-    },
-    seen: instant(left!, "seen"),
-    again: plain(left!, "again"),
-    hasTests: plain(left!, "has_tests")
+    ...others,
+    claimed: { deliveries: deliveries.map((row) => claimedDelivery(row, senders, at)), at, nextDueAt }
   }
 }

@@ -4,15 +4,13 @@
  */
 import { Delivery, DeliveryStep, type Id, type Time, Webhook, WebhookScheduler } from "@wac/core"
 import { Duration } from "effect"
-import { instantOrNull, plain } from "../Column.ts"
-import { columns } from "../Columns.ts"
+import { columns, insert, list, row, type Table, text, unlessEmpty } from "../Columns.ts"
 import type { StepOptions } from "../Database.ts"
-import { instants, texts } from "../Parameter.ts"
-import type { Row, Statement } from "../Statement.ts"
+import { type Statement, statement } from "../Statement.ts"
 import { ordersOf } from "./DeliveryOrder.ts"
 import { lockHealthOf } from "./Health.ts"
-import { delivery, deliveryOf, outcome, shownOf, skippedAt, storedOutcome } from "./StoredDelivery.ts"
-import { healthColumns, healthOf, healthParams, healthTypes } from "./StoredWebhook.ts"
+import { attempt, delivery, deliveryOf, shownOf, skippedAt, storedOutcome } from "./StoredDelivery.ts"
+import { health, healthOf, healthWritten, writtenHealth } from "./StoredWebhook.ts"
 
 /** The result of a record. */
 export type Recorded =
@@ -25,8 +23,6 @@ export type Recorded =
 /** Large, because a caller waits for all that arrive meanwhile, not for a place among them. */
 export const size = 256
 
-const attempted = columns({ id: "text", deliveryId: "text", workspaceId: "text", number: "integer", ...outcome })
-
 /** A webhook's place in line. */
 interface Place {
   readonly readyAt: Time.Instant | null
@@ -35,7 +31,7 @@ interface Place {
 }
 
 interface Loaded extends DeliveryStep.LoadedClaims {
-  readonly places: ReadonlyMap<Id.WebhookId, Place>
+  readonly place: (id: Id.WebhookId) => Place
 }
 
 interface Writes extends DeliveryStep.CompleteWrites {
@@ -44,13 +40,27 @@ interface Writes extends DeliveryStep.CompleteWrites {
   readonly claims: ReadonlyArray<DeliveryStep.ClaimedName>
 }
 
-const webhooksText =
-  `select w.id, w.paused_at, w.resumed_at, h.consecutive_failures, h.failures_since, h.last_failure_at,
-    h.last_failure_message, h.last_success_at, h.slow_at, h.last_attempt_at, h.recovered_at, h.ready_at, h.slots_taken
-  from webhook_health h cross join lateral (select w.* from webhooks w where w.id = h.webhook_id offset 0) w
-  where h.webhook_id = any ($1::text[])`
+const state = columns<Pick<DeliveryStep.State, "id" | "pausedAt" | "resumedAt">>({
+  id: "text",
+  pausedAt: "bigint",
+  resumedAt: "bigint"
+})
 
-const claim = `unnest($1::text[], $2::text[], $3::text[]) g (webhook_id, delivery_id, token)
+const place = columns<Place>({ readyAt: "bigint", slotsTaken: "boolean" })
+
+const loadWebhooks = statement(
+  { ids: list<Id.WebhookId>("text") },
+  ({ ids }) =>
+    `select ${state.names("w")}, ${health.names("h")}, ${place.names("h")}
+  from webhook_health h cross join lateral (select w.* from webhooks w where w.id = h.webhook_id offset 0) w
+  where h.webhook_id = any (${ids})`
+)
+
+/** A claim of a delivery. */
+const claim = row({ webhookId: text<Id.WebhookId>(), deliveryId: text<Id.DeliveryId>(), token: text() })
+
+const claimed = (claims: Table) =>
+  `${claims("g")}
   cross join lateral (
     select k.workspace_id from delivery_claims k
     where k.webhook_id = g.webhook_id and k.delivery_id = g.delivery_id and k.token = g.token offset 0
@@ -59,9 +69,17 @@ const claim = `unnest($1::text[], $2::text[], $3::text[]) g (webhook_id, deliver
     select d.* from deliveries d where d.workspace_id = k.workspace_id and d.id = g.delivery_id offset 0
   ) d`
 
-const claimedText = `select g.token, ${delivery.names("d")}, ${skippedAt("d")} from ${claim}`
+const token = claim.pick("token")
 
-const orderText = `select distinct on (n.workspace_id, n.id) ${delivery.names("n")} from ${claim}
+const loadClaimed = statement(
+  { claims: claim },
+  ({ claims }) => `select g.token, ${delivery.names("d")}, ${skippedAt("d")} from ${claimed(claims)}`
+)
+
+const loadOrders = statement(
+  { claims: claim },
+  ({ claims }) =>
+    `select distinct on (n.workspace_id, n.id) ${delivery.names("n")} from ${claimed(claims)}
   cross join lateral (select w.skipped_until from webhooks w where w.id = g.webhook_id offset 0) w
   cross join lateral (
     select n.* from deliveries n
@@ -69,13 +87,7 @@ const orderText = `select distinct on (n.workspace_id, n.id) ${delivery.names("n
       and n.position > w.skipped_until
     order by n.sequence offset 0
   ) n`
-
-const stateOf = (row: Row): DeliveryStep.State => ({
-  id: plain(row, "id"),
-  pausedAt: instantOrNull(row, "paused_at"),
-  resumedAt: instantOrNull(row, "resumed_at"),
-  health: healthOf(row)
-})
+)
 
 /**
  * When a claim must look at a webhook: when something of it may be claimed that could not be claimed before these
@@ -110,14 +122,14 @@ const decide = (
     readyAt(
       loaded.webhook(after.id)!,
       after,
-      loaded.places.get(after.id)!,
+      loaded.place(after.id),
       writes.deliveries.filter(({ webhookId }) => webhookId === after.id),
       now
     )
   )
   const soon = now + Duration.toMillis(WebhookScheduler.pollEvery)
   const isSooner = writes.webhooks.some(({ id }, i) => {
-    const before = loaded.places.get(id)!.readyAt
+    const before = loaded.place(id).readyAt
     const at = ready[i]!
     return at !== null && at < soon && (before === null || at < before)
   })
@@ -127,37 +139,47 @@ const decide = (
   }
 }
 
-const unclaimText = `delete from delivery_claims k using unnest($1::text[], $2::text[]) g (webhook_id, delivery_id)
-  where k.webhook_id = g.webhook_id and k.delivery_id = g.delivery_id`
+const unclaim = unlessEmpty(claim.omit("token"), (rows) =>
+  `delete from delivery_claims k using ${rows("g")}
+  where k.webhook_id = g.webhook_id and k.delivery_id = g.delivery_id`)
 
-const written = columns({
-  workspaceId: "text",
-  id: "text",
-  status: "text",
-  attemptCount: "integer",
-  roundAttempts: "integer",
-  firstAttemptAt: "bigint",
-  lastAttemptAt: "bigint",
-  nextAttemptAt: "bigint",
-  completedAt: "bigint",
-  resumedAt: "bigint"
-})
+const written = delivery.pick(
+  "workspaceId",
+  "id",
+  "status",
+  "attemptCount",
+  "roundAttempts",
+  "firstAttemptAt",
+  "lastAttemptAt",
+  "nextAttemptAt",
+  "completedAt"
+)
 
 /** `resumed_at` is the webhook's once a round has begun after it. */
-const deliveriesText = `update deliveries d set ${
-  written.set("g", "workspaceId", "id", "resumedAt")
-}, resumed_at = coalesce(g.resumed_at, d.resumed_at)
-  from ${written.rows("g")} where d.workspace_id = g.workspace_id and d.id = g.id`
+const writeDeliveries = unlessEmpty(
+  written.and(state.pick("resumedAt")),
+  (rows) =>
+    `update deliveries d set ${written.set("g", "workspaceId", "id")}, resumed_at = coalesce(g.resumed_at, d.resumed_at)
+  from ${rows("g")} where d.workspace_id = g.workspace_id and d.id = g.id`
+)
 
-const healthText = `update webhook_health h set (${healthColumns}, ready_at, slots_taken, changes) = (
-    ${healthColumns.split(",").map((name) => `g.${name.trim()}`).join(", ")}, g.ready_at, false, h.changes + 1
-  )
-  from unnest($1::text[], $2::bigint[], ${healthTypes(3)}) g (webhook_id, ready_at, ${healthColumns})
+const insertAttempts = insert(attempt.and(delivery.pick("workspaceId")).and(claim.pick("deliveryId")), "attempts")
+
+const placedHealth = healthWritten.and(place.pick("readyAt"))
+
+const writeHealth = unlessEmpty(
+  placedHealth,
+  (rows) =>
+    `update webhook_health h set ${placedHealth.set("g", "webhookId")}, slots_taken = false, changes = h.changes + 1
+  from ${rows("g")}
   where h.webhook_id = g.webhook_id`
+)
 
 /** A person may have paused it meanwhile. */
-const pauseText = `update webhooks w set paused_at = p.at from unnest($1::text[], $2::bigint[]) p (id, at)
-  where w.id = p.id and w.paused_at is null`
+const pause = unlessEmpty(
+  state.pick("id", "pausedAt"),
+  (rows) => `update webhooks w set paused_at = p.paused_at from ${rows("p")} where w.id = p.id and w.paused_at is null`
+)
 
 const write = (
   { attempts, claims, deliveries, readyAt, webhooks }: Writes,
@@ -165,39 +187,19 @@ const write = (
 ): ReadonlyArray<Statement> => {
   if (attempts.length === 0) return []
   const workspaces = new Map(deliveries.map(({ id, workspaceId }) => [id, workspaceId]))
-  const pausing = webhooks.filter(({ id, pausedAt }) => pausedAt !== webhook(id)?.pausedAt)
   return [
-    {
-      text: unclaimText,
-      params: [texts(claims.map(({ webhookId }) => webhookId)), texts(claims.map(({ id }) => id))]
-    },
-    {
-      text: deliveriesText,
-      params: written.params(deliveries.map((delivery) => {
-        const resumedAt = webhook(delivery.webhookId)?.resumedAt ?? null
-        return { ...delivery, resumedAt: Delivery.startsRound(delivery, { resumedAt }) ? null : resumedAt }
-      }))
-    },
-    {
-      text: attempted.insert("attempts"),
-      params: attempted.params(attempts.map(({ attempt, deliveryId }) => ({
-        ...storedOutcome(attempt),
-        deliveryId,
-        workspaceId: workspaces.get(deliveryId)!
-      })))
-    },
-    {
-      text: healthText,
-      params: [
-        texts(webhooks.map(({ id }) => id)),
-        instants(readyAt),
-        ...healthParams(webhooks.map(({ health }) => health))
-      ]
-    },
-    ...pausing.length === 0 ? [] : [{
-      text: pauseText,
-      params: [texts(pausing.map(({ id }) => id)), instants(pausing.map(({ pausedAt }) => pausedAt))]
-    }]
+    ...unclaim(claims.map(({ id, webhookId }) => ({ webhookId, deliveryId: id }))),
+    ...writeDeliveries(deliveries.map((delivery) => {
+      const resumedAt = webhook(delivery.webhookId)?.resumedAt ?? null
+      return { ...delivery, resumedAt: Delivery.startsRound(delivery, { resumedAt }) ? null : resumedAt }
+    })),
+    ...insertAttempts(attempts.map(({ attempt, deliveryId }) => ({
+      ...storedOutcome(attempt),
+      deliveryId,
+      workspaceId: workspaces.get(deliveryId)!
+    }))),
+    ...writeHealth(webhooks.map((webhook, i) => ({ ...writtenHealth(webhook), readyAt: readyAt[i]! }))),
+    ...pause(webhooks.filter(({ id, pausedAt }) => pausedAt !== webhook(id)?.pausedAt))
   ]
 }
 
@@ -206,33 +208,33 @@ export const complete: StepOptions<DeliveryStep.Complete, Loaded, Recorded, Writ
   size,
   load: (commands) => {
     const webhooks = commands.map(({ delivery }) => delivery.webhookId)
-    const claims = [
-      texts(webhooks),
-      texts(commands.map(({ delivery }) => delivery.id)),
-      texts(commands.map(({ token }) => token))
-    ]
+    const claims = commands.map(({ delivery, token }) => ({
+      webhookId: delivery.webhookId,
+      deliveryId: delivery.id,
+      token
+    }))
     return [
       lockHealthOf(webhooks),
-      { text: webhooksText, params: [texts([...new Set(webhooks)])] },
-      { text: claimedText, params: claims },
-      { text: orderText, params: claims }
+      loadWebhooks({ ids: [...new Set(webhooks)] }),
+      loadClaimed({ claims }),
+      loadOrders({ claims })
     ]
   },
   read: ([, webhooks, claimed, orders], now) => {
-    const states = new Map(webhooks!.map((row) => [plain<Id.WebhookId>(row, "id"), stateOf(row)]))
+    const states = new Map(webhooks!.map((row) => {
+      const webhook = { ...state.read(row), health: healthOf(row) }
+      return [webhook.id, { webhook, place: place.read(row) }]
+    }))
     const deliveries = new Map(claimed!.map((row) => {
       const delivery = shownOf(row)
-      return [`${delivery.id} ${plain<string>(row, "token")}`, delivery]
+      return [`${delivery.id} ${token.read(row).token}`, delivery]
     }))
     return {
       now,
-      webhook: (id) => states.get(id),
+      webhook: (id) => states.get(id)?.webhook,
       claimed: ({ id }, token) => deliveries.get(`${id} ${token}`),
       order: ordersOf(orders!.map(deliveryOf)),
-      places: new Map(webhooks!.map((row) => [plain<Id.WebhookId>(row, "id"), {
-        readyAt: instantOrNull(row, "ready_at"),
-        slotsTaken: plain(row, "slots_taken")
-      }]))
+      place: (id) => states.get(id)!.place
     }
   },
   decide,

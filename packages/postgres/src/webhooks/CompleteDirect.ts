@@ -2,40 +2,40 @@
  * Records successes that need no loading (core's `DeliveryStep.outright`) directly, in one round trip. `Complete`
  * records everything else.
  */
-import { type DeliveryStep, type Time, WebhookScheduler } from "@wac/core"
+import { type DeliveryStep, type Id, type Time, WebhookScheduler } from "@wac/core"
 import { Duration } from "effect"
 import * as Clocks from "../Clocks.ts"
-import { plain } from "../Column.ts"
-import { columns } from "../Columns.ts"
+import { bigint, boolean, integer, row, text } from "../Columns.ts"
 import type { DirectOptions } from "../Database.ts"
+import { statement, value } from "../Statement.ts"
 import { type Recorded, size } from "./Complete.ts"
 import { follow } from "./DeliveryOrder.ts"
 import { lockHealthOf } from "./Health.ts"
 import { outcome, storedOutcome } from "./StoredDelivery.ts"
 
 /** Names and outcomes of attempts that are written directly. */
-const recorded = columns({
-  place: "integer",
-  deliveryId: "text",
-  webhookId: "text",
-  token: "text",
-  now: "bigint",
-  number: "integer",
-  firstAttemptAt: "bigint",
-  endedAt: "bigint",
-  attemptId: "text",
-  ...outcome
-})
+const recorded = row({
+  place: integer(),
+  deliveryId: text<Id.DeliveryId>(),
+  webhookId: text<Id.WebhookId>(),
+  token: text(),
+  now: bigint<number | null>(),
+  number: integer(),
+  firstAttemptAt: bigint<number | null>(),
+  endedAt: bigint(),
+  attemptId: text<Id.AttemptId>()
+}).and(outcome)
 
-const outcomes = columns(outcome)
+const written = row({ place: integer(), isSooner: boolean<boolean | null>() })
 
 /**
  * Applies only to webhooks that are healthy at this moment; the caller must hold their health. Fields that
  * `DeliveryStep.outright` leaves unchanged are not written.
  */
-const outrightText = `with ended as (
+const writeOutright = statement({ pollEvery: value<number>(), recorded }, ({ pollEvery, recorded }) =>
+  `with ended as (
     delete from delivery_claims k
-    using ${recorded.rows("g", 2)}, webhook_health h
+    using ${recorded("g")}, webhook_health h
     where k.webhook_id = g.webhook_id and k.delivery_id = g.delivery_id and k.token = g.token
       and h.webhook_id = g.webhook_id and not h.doubtful
     returning g.*, k.workspace_id
@@ -46,8 +46,8 @@ const outrightText = `with ended as (
     from ended e where d.workspace_id = e.workspace_id and d.id = e.delivery_id
     returning e.*
   ), kept as (
-    insert into attempts (id, delivery_id, workspace_id, number, ${outcomes.names()})
-    select w.attempt_id, w.delivery_id, w.workspace_id, w.number, ${outcomes.names("w")}
+    insert into attempts (id, delivery_id, workspace_id, number, ${outcome.names()})
+    select w.attempt_id, w.delivery_id, w.workspace_id, w.number, ${outcome.names("w")}
     from written w
   ), healths as (
     update webhook_health h set
@@ -62,9 +62,9 @@ const outrightText = `with ended as (
       from written w group by w.webhook_id
     ) a
     where h.webhook_id = a.webhook_id
-    returning h.webhook_id, h.ready_at >= a.now and h.ready_at < a.now + $1::bigint as is_sooner
+    returning h.webhook_id, h.ready_at >= a.now and h.ready_at < a.now + ${pollEvery}::bigint as is_sooner
   )
-  select w.place, h.is_sooner from written w join healths h on h.webhook_id = w.webhook_id`
+  select w.place, h.is_sooner from written w join healths h on h.webhook_id = w.webhook_id`)
 
 /** A command whose record is to be written directly. */
 export interface OutrightCommand {
@@ -92,36 +92,32 @@ export const outright: DirectOptions<OutrightCommand, Recorded> = {
     const leaders = given.filter(({ command }) => command.delivery.orderKey !== null)
     return [
       lockHealthOf(claims.map(({ delivery }) => delivery.webhookId)),
-      {
-        text: outrightText,
-        params: [
-          Duration.toMillis(WebhookScheduler.pollEvery),
-          ...recorded.params(given.map(({ after, command: { attempt, delivery, token }, now, place }) => ({
-            ...storedOutcome(attempt),
-            place,
-            deliveryId: delivery.id,
-            webhookId: delivery.webhookId,
-            token,
-            now: now ?? null,
-            number: after.delivery.attemptCount,
-            firstAttemptAt: after.delivery.firstAttemptAt,
-            endedAt: after.endedAt,
-            attemptId: attempt.id
-          })))
-        ]
-      },
-      ...leaders.length === 0 ? [] : [
-        follow(leaders.map(({ command: { delivery: { orderKey, webhookId } }, now }) => ({
-          webhookId,
-          orderKey,
-          at: now ?? null
-        })))
-      ]
+      writeOutright({
+        pollEvery: Duration.toMillis(WebhookScheduler.pollEvery),
+        recorded: given.map(({ after, command: { attempt, delivery, token }, now, place }) => ({
+          ...storedOutcome(attempt),
+          place,
+          deliveryId: delivery.id,
+          webhookId: delivery.webhookId,
+          token,
+          now: now ?? null,
+          number: after.delivery.attemptCount,
+          firstAttemptAt: after.delivery.firstAttemptAt,
+          endedAt: after.endedAt,
+          attemptId: attempt.id
+        }))
+      }),
+      ...follow(leaders.map(({ command: { delivery: { orderKey, webhookId } }, now }) => ({
+        webhookId,
+        orderKey,
+        at: now ?? null
+      })))
     ]
   },
-  read: ([, written, freed]) => {
-    const isSooner = (freed ?? []).length > 0 || written!.some((row) => plain<boolean | null>(row, "is_sooner"))
-    const places = new Set(written!.map((row) => plain<number>(row, "place")))
+  read: ([, rows, freed]) => {
+    const found = rows!.map(written.read)
+    const isSooner = (freed ?? []).length > 0 || found.some(({ isSooner }) => isSooner)
+    const places = new Set(found.map(({ place }) => place))
     return (_, place) => places.has(place) ? isSooner ? "hint" : "recorded" : "no"
   }
 }

@@ -2,10 +2,9 @@
  * The orders of deliveries: groups what was loaded by order, and makes the first delivery of an order due after another
  * has ended.
  */
-import type { Delivery, DeliveryStep } from "@wac/core"
+import type { Delivery, DeliveryStep, Time } from "@wac/core"
 import * as Clocks from "../Clocks.ts"
-import { columns } from "../Columns.ts"
-import type { Statement } from "../Statement.ts"
+import { columns, unlessEmpty } from "../Columns.ts"
 
 /** The open deliveries of orders, as loaded. */
 export const ordersOf = (deliveries: ReadonlyArray<Delivery.Delivery>): DeliveryStep.Loaded["order"] => {
@@ -19,16 +18,20 @@ export const ordersOf = (deliveries: ReadonlyArray<Delivery.Delivery>): Delivery
   return (webhookId, orderKey) => orders.get(`${webhookId} ${orderKey}`) ?? []
 }
 
-const followed = columns({ webhookId: "text", orderKey: "text", at: "bigint" })
+const followed = columns<
+  Pick<Delivery.Delivery, "webhookId" | "orderKey"> & { readonly at: Time.Instant | null }
+>({ webhookId: "text", orderKey: "text", at: "bigint" })
 
 /**
- * Makes the first delivery of an order due (`Delivery.follow`). A transaction that records a follower of a pending
+ * Makes the first deliveries of orders due (`Delivery.follow`), at the given time or now. The caller must hold the
+ * webhooks' health. A transaction that records a follower of a pending
  * delivery locks the webhook's health (`Recording`), so that either it sees that the delivery has ended, or this
  * statement sees the follower.
  */
-const followText = `with next as (
+export const follow = unlessEmpty(followed, (rows) =>
+  `with next as (
     select distinct on (n.workspace_id, n.id) n.workspace_id, n.id, coalesce(k.at, ${Clocks.now}) as at
-    from ${followed.rows("k")}
+    from ${rows("k")}
     cross join lateral (select w.skipped_until from webhooks w where w.id = k.webhook_id offset 0) w
     cross join lateral (
       select d.workspace_id, d.id, d.next_attempt_at from deliveries d
@@ -44,10 +47,4 @@ const followText = `with next as (
   update webhook_health h set ready_at = least(h.ready_at, f.at)
   from (select f.webhook_id, min(f.at) as at from freed f group by f.webhook_id) f
   where h.webhook_id = f.webhook_id
-  returning h.webhook_id`
-
-/** Makes the first deliveries of orders due at the given time, or now. The caller must hold the webhooks' health. */
-export const follow = (orders: Parameters<typeof followed.params>[0]): Statement => ({
-  text: followText,
-  params: followed.params(orders)
-})
+  returning h.webhook_id`)

@@ -2,13 +2,13 @@
  * `DeliveryStore` in PostgreSQL: combines the operations of this folder (`Backlog`, `BeginTest`, `ClaimDue`, `Complete`,
  * `CompleteDirect`, `EndTests`, `ListDeliveries`, `Release`, `Rounds`, `TidySkipped`) and adds the short statements.
  */
-import { DeliveryStep, DeliveryStore, Id, type Time } from "@wac/core"
+import { type Delivery, DeliveryStep, DeliveryStore, Id, type Time } from "@wac/core"
 import { Effect, Layer, Option, Queue, Semaphore } from "effect"
 import { asked } from "../Asked.ts"
-import { plain } from "../Column.ts"
+import { result } from "../Columns.ts"
 import { Database } from "../Database.ts"
+import * as Forgotten from "../Forgotten.ts"
 import { Hint } from "../Hint.ts"
-import type { Row } from "../Statement.ts"
 import { backlog, backlogOf } from "./Backlog.ts"
 import * as BeginTest from "./BeginTest.ts"
 import { claimDue, foundOf, type Looked } from "./ClaimDue.ts"
@@ -19,13 +19,17 @@ import * as ListDeliveries from "./ListDeliveries.ts"
 import { shown, viewOf } from "./ListDeliveries.ts"
 import { release } from "./Release.ts"
 import * as Rounds from "./Rounds.ts"
-import { attemptOf } from "./StoredDelivery.ts"
+import { attemptOf, delivery } from "./StoredDelivery.ts"
 import * as TidySkipped from "./TidySkipped.ts"
 
 type Store = DeliveryStore.DeliveryStore["Service"]
 
 const attempts =
   "(select coalesce(json_agg(to_json(a) order by a.number), '[]') from attempts a where a.delivery_id = d.id)"
+
+const attempted = result<{ readonly attempts: ReadonlyArray<Delivery.Attempt> }>({ attempts: [{ read: attemptOf }] })
+
+const found = delivery.pick("id")
 
 /** Attempts deleted at once. */
 const forgottenAtOnce = 2000
@@ -38,7 +42,7 @@ export const forgetAttemptsText = `with gone as (
     ))
     returning 1
   )
-  select count(*) = $3 as is_more from gone`
+  select ${Forgotten.columns("$3")} from gone`
 
 export const layer = Layer.effect(
   DeliveryStore.DeliveryStore,
@@ -93,7 +97,7 @@ export const layer = Layer.effect(
     const ofMessage = Effect.fnUntraced(function*(workspaceId: Id.WorkspaceId, messageId: Id.MessageId) {
       const events = yield* query("DeliveryStore.list", ListDeliveries.eventsText, [workspaceId, messageId])
       const { params, text } = ListDeliveries.deliveriesOf(workspaceId, events)
-      return (yield* query("DeliveryStore.list", text, params)).map((row) => plain<string>(row, "id"))
+      return (yield* query("DeliveryStore.list", text, params)).map((row) => found.read(row).id)
     })
 
     return DeliveryStore.DeliveryStore.of({
@@ -141,7 +145,7 @@ export const layer = Layer.effect(
           ([row]) =>
             Option.map(Option.fromUndefinedOr(row), (row) => ({
               ...viewOf(row),
-              attempts: plain<ReadonlyArray<Row>>(row, "attempts").map(attemptOf)
+              ...attempted.read(row)
             }))
         ),
       forgetAttempts: (before) =>
@@ -150,7 +154,7 @@ export const layer = Layer.effect(
             text: forgetAttemptsText,
             params: [Id.lowestAt("dlv", before), before, forgottenAtOnce]
           }]),
-          ([rows]) => plain<boolean>(rows![0]!, "is_more")
+          ([rows]) => Forgotten.read(rows)
         )
     })
   })

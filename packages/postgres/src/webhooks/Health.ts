@@ -3,23 +3,26 @@
  * first, and several in the order of ids.
  */
 import type { Id } from "@wac/core"
-import { texts } from "../Parameter.ts"
-import type { Statement } from "../Statement.ts"
+import { list } from "../Columns.ts"
+import { type Statement, statement } from "../Statement.ts"
 
 /** The strength of the lock: against removal, against changes, or to remove. */
 export type Strength = "key share" | "no key update" | "update"
 
 /** Locks the health of workspaces' present webhooks. */
-export const lockHealth = (workspaces: ReadonlyArray<Id.WorkspaceId>, strength: Strength): Statement => ({
-  text: `select h.webhook_id from webhook_health h
-    where h.webhook_id = any (array(select w.id from webhooks w where w.workspace_id = any ($1::text[])))
-    order by h.webhook_id for ${strength}`,
-  params: [texts(workspaces)]
-})
+export const lockHealth = (strength: Strength) =>
+  statement({ workspaces: list<Id.WorkspaceId>("text") }, ({ workspaces }) =>
+    `select h.webhook_id from webhook_health h
+    where h.webhook_id = any (array(select w.id from webhooks w where w.workspace_id = any (${workspaces})))
+    order by h.webhook_id for ${strength}`)
+
+const lockAll = statement(
+  { webhooks: list<Id.WebhookId>("text") },
+  ({ webhooks }) =>
+    `select h.webhook_id from webhook_health h where h.webhook_id = any (${webhooks})
+    order by h.webhook_id for no key update`
+)
 
 /** Locks the health of webhooks. */
-export const lockHealthOf = (webhooks: ReadonlyArray<Id.WebhookId>): Statement => ({
-  text: `select h.webhook_id from webhook_health h where h.webhook_id = any ($1::text[])
-    order by h.webhook_id for no key update`,
-  params: [texts([...new Set(webhooks)])]
-})
+export const lockHealthOf = (webhooks: ReadonlyArray<Id.WebhookId>): Statement =>
+  lockAll({ webhooks: [...new Set(webhooks)] })

@@ -4,7 +4,8 @@
  */
 import { type Delivery, DeliveryStore, Id, MessageStore, Page } from "@wac/core"
 import { Duration } from "effect"
-import { plain } from "../Column.ts"
+import { double, row, text } from "../Columns.ts"
+import { event as stored } from "../events/StoredEvent.ts"
 import { texts } from "../Parameter.ts"
 import type { Row, Rows } from "../Statement.ts"
 import { delivery, shownOf } from "./StoredDelivery.ts"
@@ -19,10 +20,12 @@ export const shown = (more = ""): string =>
     order by s.until limit 1
   ) s on d.status = 'pending'`
 
+const webhook = row({ pausedAt: double<number | null>() })
+
 /** The view of a row. */
 export const viewOf = (row: Row): DeliveryStore.DeliveryView => {
   const delivery = shownOf(row)
-  return DeliveryStore.viewOf(delivery, { id: delivery.webhookId, pausedAt: plain(row, "paused_at") })
+  return DeliveryStore.viewOf(delivery, { id: delivery.webhookId, ...webhook.read(row) })
 }
 
 const present = (pausedAt: string): string => {
@@ -132,19 +135,23 @@ export const listDeliveries = (
     }
 }
 
+const stopped = row({ reached: text<Id.DeliveryId | null>() })
+
 /** The page of {@link listDeliveries}. */
 export const pageOf = (rows: Rows, request: Page.PageRequest): Page.Page<DeliveryStore.DeliveryView> => {
-  const found = rows.filter((row) => plain(row, "id") !== null).map(viewOf)
+  const found = rows.filter((row) => row["id"] !== null).map(viewOf)
   const { items, next } = Page.fromOverread(found, request, ({ delivery }) => delivery.id)
-  return { items, next: next ?? plain<string | null | undefined>(rows[0] ?? {}, "reached") ?? null }
+  return { items, next: next ?? rows.filter((row) => "reached" in row).map(stopped.read)[0]?.reached ?? null }
 }
+
+const event = stored.pick("id")
 
 /** A message's events, by their index. */
 export const eventsText = "select e.id from events e where e.order_key = $2 and e.workspace_id = $1"
 
 /** The deliveries of these events: searched among ids created at about the same time as the events'. */
 export const deliveriesOf = (workspaceId: Id.WorkspaceId, events: Rows): Asked => {
-  const ids = events.map((row) => plain<Id.EventId>(row, "id"))
+  const ids = events.map((row) => event.read(row).id)
   const apart = Duration.toMillis(DeliveryStore.idsApart)
   return {
     text: `select d.id from unnest($2::text[], $3::text[], $4::text[]) as e (id, first, last)

@@ -2,15 +2,17 @@
  * Releases claims.
  */
 import type { Delivery } from "@wac/core"
-import { columns } from "../Columns.ts"
-import type { Statement } from "../Statement.ts"
+import { type Statement, statement, value } from "../Statement.ts"
 import { lockHealthOf } from "./Health.ts"
+import { delivery } from "./StoredDelivery.ts"
 
-const released = columns({ webhookId: "text", id: "text" })
-
-const releaseText = `with given as (
-    delete from delivery_claims k using ${released.rows("r", 2)}
-    where k.webhook_id = r.webhook_id and k.delivery_id = r.id and k.token = $1
+const releaseAll = statement({
+  token: value<string>(),
+  released: delivery.pick("webhookId", "id")
+}, ({ released, token }) =>
+  `with given as (
+    delete from delivery_claims k using ${released("r")}
+    where k.webhook_id = r.webhook_id and k.delivery_id = r.id and k.token = ${token}
     returning k.workspace_id, k.delivery_id, k.webhook_id
   ), due as (
     select g.webhook_id, min(d.next_attempt_at) as at
@@ -23,7 +25,7 @@ const releaseText = `with given as (
     where h.webhook_id = due.webhook_id
     returning h.webhook_id
   )
-  select pg_notify('wac_deliveries', 'released') from ready limit 1`
+  select pg_notify('wac_deliveries', 'released') from ready limit 1`)
 
 /** The statements that release claims of this token. */
 export const release = (
@@ -31,5 +33,5 @@ export const release = (
   deliveries: ReadonlyArray<Pick<Delivery.Delivery, "id" | "webhookId">>
 ): ReadonlyArray<Statement> => [
   lockHealthOf(deliveries.map(({ webhookId }) => webhookId)),
-  { text: releaseText, params: [token, ...released.params(deliveries)] }
+  releaseAll({ token, released: deliveries })
 ]

@@ -1,18 +1,16 @@
 /**
  * The steps of replay jobs (core's `ReplayStep`) in PostgreSQL. Lock order: a job before its webhook's health.
  */
-import { type Id, Replay, ReplayStep } from "@wac/core"
+import { type Id, Replay, ReplayStep, type Time } from "@wac/core"
 import * as Clocks from "../Clocks.ts"
-import { instant, plain } from "../Column.ts"
-import { columns, type Fields } from "../Columns.ts"
+import { bigint, columns, insert, list, row, text, unlessEmpty } from "../Columns.ts"
 import type { StepOptions } from "../Database.ts"
-import { instants, texts } from "../Parameter.ts"
-import type { Row, Statement } from "../Statement.ts"
+import { type Row, type Statement, statement, value } from "../Statement.ts"
 import { writeRounds } from "./Rounds.ts"
 import { delivery, deliveryOf, endedStatuses, testTriggers } from "./StoredDelivery.ts"
 
 /** The columns of a job that callers see. */
-export const replay = columns(
+export const replay = columns<Replay.Replay>(
   {
     id: "text",
     workspaceId: "text",
@@ -25,67 +23,58 @@ export const replay = columns(
     replayed: "integer",
     createdAt: "bigint",
     completedAt: "bigint"
-  } satisfies Fields<Replay.Replay>
+  }
 )
 
-export const replayOf = (row: Row): Replay.Replay => replay.read(row) as Replay.Replay
-
-const jobOf = (row: Row): ReplayStep.Job => ({
-  replay: replayOf(row),
-  reached: plain<string>(row, "reached_id") === "" ? null : {
-    id: plain(row, "reached_id"),
-    createdAt: instant(row, "reached_at")
-  },
-  stepAt: instant(row, "step_at")
+/** How far a job has come. The id is empty at first. */
+const progress = row({
+  reachedAt: bigint<number | null>(),
+  reachedId: text<Id.DeliveryId | "" | null>(),
+  stepAt: bigint()
 })
 
-const jobColumns = `${replay.names("r")}, r.reached_at, r.reached_id, r.step_at`
+const jobOf = (row: Row): ReplayStep.Job => {
+  const { reachedAt, reachedId, stepAt } = progress.read(row)
+  return {
+    replay: replay.read(row),
+    reached: reachedId === "" ? null : { id: reachedId!, createdAt: reachedAt! },
+    stepAt
+  }
+}
 
-const made = columns({
-  id: "text",
-  workspaceId: "text",
-  webhookId: "text",
-  since: "bigint",
-  until: "bigint",
-  status: "text",
-  total: "integer",
-  createdAt: "bigint",
-  reachedAt: "bigint",
-  stepAt: "bigint"
-})
+const job = replay.and(progress)
 
-const kept = columns({
-  id: "text",
-  state: "text",
-  total: "integer",
-  replayed: "integer",
-  completedAt: "bigint",
-  stepAt: "bigint",
-  reachedAt: "bigint",
-  reachedId: "text"
-})
+const insertJobs = insert(job.omit("state", "replayed", "completedAt", "reachedId"), "replays")
 
-const keepText = `update replays r set ${kept.set("g", "id", "reachedAt", "reachedId")},
+const kept = job.pick("id", "state", "total", "replayed", "completedAt", "stepAt", "reachedAt", "reachedId")
+
+const writeKept = unlessEmpty(kept, (rows) =>
+  `update replays r set ${kept.set("g", "id", "reachedAt", "reachedId")},
     reached_at = coalesce(g.reached_at, r.reached_at), reached_id = coalesce(g.reached_id, r.reached_id)
-  from ${kept.rows("g")} where r.id = g.id`
+  from ${rows("g")} where r.id = g.id`)
 
 const keep = (jobs: ReadonlyArray<ReplayStep.Job>): ReadonlyArray<Statement> =>
-  jobs.length === 0 ? [] : [{
-    text: keepText,
-    params: kept.params(jobs.map(({ reached, replay, stepAt }) => ({
-      ...replay,
-      stepAt,
-      reachedAt: reached && reached.createdAt,
-      reachedId: reached && reached.id
-    })))
-  }]
+  writeKept(jobs.map(({ reached, replay, stepAt }) => ({
+    ...replay,
+    stepAt,
+    reachedAt: reached && reached.createdAt,
+    reachedId: reached && reached.id
+  })))
 
 /**
  * Counts the range if it is small enough (`Replay.covers`). If skipped deliveries are still to be written, the count is
  * not known yet.
  */
-const coveredText = `select a.id, a.workspace_id, w.id as webhook_id, (
-    select case when count(*) <= $6::integer and not exists (select from webhook_skips s where s.webhook_id = w.id)
+const loadCovered = statement({
+  ranges: columns<
+    Pick<ReplayStep.Create, "id" | "workspaceId" | "since" | "status"> & {
+      readonly until: Time.Instant | null
+    }
+  >({ id: "text", workspaceId: "text", since: "bigint", until: "bigint", status: "text" }),
+  countedAtOnce: value<number>()
+}, ({ countedAtOnce, ranges }) =>
+  `select a.id, a.workspace_id, w.id as webhook_id, (
+    select case when count(*) <= ${countedAtOnce}::integer and not exists (select from webhook_skips s where s.webhook_id = w.id)
       then count(*) filter (where o.is_covered)
     end
     from (
@@ -93,11 +82,15 @@ const coveredText = `select a.id, a.workspace_id, w.id as webhook_id, (
       from deliveries d
       where d.webhook_id = w.id and d.created_at >= a.since and d.created_at < coalesce(a.until, 9223372036854775807)
         and d.status in ${endedStatuses}
-      order by d.created_at, d.id limit $6::integer + 1
+      order by d.created_at, d.id limit ${countedAtOnce}::integer + 1
     ) o
   )::double precision as covered
-  from unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::text[]) a (id, workspace_id, since, until, status)
-  cross join lateral (select w.id from webhooks w where w.workspace_id = a.workspace_id offset 0) w`
+  from ${ranges("a")}
+  cross join lateral (select w.id from webhooks w where w.workspace_id = a.workspace_id offset 0) w`)
+
+const covered = columns<
+  Pick<Replay.Replay, "id" | "workspaceId" | "webhookId"> & { readonly covered: number | null }
+>({ id: "text", workspaceId: "text", webhookId: "text", covered: "double precision" })
 
 /** `ReplayStore.create`. */
 export const create: StepOptions<
@@ -106,40 +99,32 @@ export const create: StepOptions<
   Replay.Replay | undefined,
   ReplayStep.Writes
 > = {
-  load: (commands) => [{
-    text: coveredText,
-    params: [
-      texts(commands.map(({ id }) => id)),
-      texts(commands.map(({ workspaceId }) => workspaceId)),
-      instants(commands.map(({ since }) => since)),
+  load: (commands) => [
+    loadCovered({
       // nothing was recorded later than now
-      instants(commands.map(({ now, until }) => until < now ? until : null)),
-      texts(commands.map(({ status }) => status)),
-      Replay.countedAtOnce
-    ]
-  }],
+      ranges: commands.map((command) => ({ ...command, until: command.until < command.now ? command.until : null })),
+      countedAtOnce: Replay.countedAtOnce
+    })
+  ],
   read: ([rows], now) => {
-    const webhooks = new Map(rows!.map((row) => [plain<Id.WorkspaceId>(row, "workspace_id"), row]))
-    const covered = new Map(rows!.map((row) => [plain<Id.ReplayId>(row, "id"), plain<number | null>(row, "covered")]))
+    const all = rows!.map(covered.read)
+    const webhooks = new Map(all.map(({ webhookId, workspaceId }) => [workspaceId, webhookId]))
+    const counts = new Map(all.map(({ covered, id }) => [id, covered]))
     return {
       now,
-      present: (workspaceId) => {
-        const row = webhooks.get(workspaceId)
-        return row && plain<Id.WebhookId>(row, "webhook_id")
-      },
-      covered: (_, job) => covered.get(job) ?? null
+      present: (workspaceId) => webhooks.get(workspaceId),
+      covered: (_, job) => counts.get(job) ?? null
     }
   },
   decide: ReplayStep.create,
-  write: ({ jobs }) =>
-    jobs.length === 0 ? [] : [{
-      text: made.insert("replays"),
-      params: made.params(jobs.map(({ replay, stepAt }) => ({ ...replay, reachedAt: replay.since, stepAt })))
-    }]
+  write: ({ jobs }) => insertJobs(jobs.map(({ replay, stepAt }) => ({ ...replay, reachedAt: replay.since, stepAt })))
 }
 
 /** Waits for a step in progress. */
-const jobsText = `select ${jobColumns} from replays r where r.id = any ($1::text[]) order by r.id for no key update`
+const lockJobs = statement(
+  { ids: list<Id.ReplayId>("text") },
+  ({ ids }) => `select ${job.names("r")} from replays r where r.id = any (${ids}) order by r.id for no key update`
+)
 
 /** `ReplayStore.cancel`. */
 export const cancel: StepOptions<
@@ -148,7 +133,7 @@ export const cancel: StepOptions<
   Replay.Replay | undefined,
   ReplayStep.Writes
 > = {
-  load: (commands) => [{ text: jobsText, params: [texts(commands.map(({ id }) => id))] }],
+  load: (commands) => [lockJobs({ ids: commands.map(({ id }) => id) })],
   read: ([rows], now) => {
     const jobs = new Map(rows!.map(jobOf).map((job) => [job.replay.id, job]))
     return {
@@ -164,19 +149,24 @@ export const cancel: StepOptions<
 }
 
 /** A separate statement, so that the statements after it know which job it has chosen. */
-const chooseText = `select set_config('wac.job', coalesce((
+const choose = statement(
+  { asked: value<Time.Instant | null>() },
+  ({ asked }) =>
+    `select set_config('wac.job', coalesce((
     select r.id from replays r
-    where r.state = 'running' and r.step_at <= ${Clocks.at("$1")}
+    where r.state = 'running' and r.step_at <= ${Clocks.at(asked)}
     order by r.step_at limit 1
     for no key update skip locked
   ), ''), true)`
+)
 
 const chosen = "current_setting('wac.job')"
 
 const lockText = `select h.webhook_id from webhook_health h
   where h.webhook_id = (select r.webhook_id from replays r where r.id = ${chosen}) for no key update`
 
-const jobText = `select ${jobColumns},
+const loadJob = statement({ maxWaiting: value<number>() }, ({ maxWaiting }) =>
+  `select ${job.names("r")},
     exists (select from webhooks w where w.id = r.webhook_id) as is_present,
     not exists (select from webhook_skips s where s.webhook_id = r.webhook_id) as is_written,
     (
@@ -184,12 +174,19 @@ const jobText = `select ${jobColumns},
         select from deliveries d
         where d.webhook_id = r.webhook_id and d.status = 'pending' and d.next_attempt_at is not null
           and d.round_attempts = 0 and d.trigger = 'replay'
-        limit $1::integer
+        limit ${maxWaiting}::integer
       ) d
     )::double precision as waiting
-  from replays r where r.id = ${chosen}`
+  from replays r where r.id = ${chosen}`)
 
-const endedText = `select ${delivery.names("d")}
+const chosenJob = columns<Pick<ReplayStep.LoadedStep, "isPresent" | "isWritten" | "waiting">>({
+  isPresent: "boolean",
+  isWritten: "boolean",
+  waiting: "double precision"
+})
+
+const loadEnded = statement({ limit: value<number>() }, ({ limit }) =>
+  `select ${delivery.names("d")}
   from replays r cross join lateral (
     select d.* from deliveries d
     where d.webhook_id = r.webhook_id and (d.created_at, d.id) > (r.reached_at, r.reached_id) and d.created_at < r.until
@@ -197,9 +194,9 @@ const endedText = `select ${delivery.names("d")}
       -- nothing is read for a job that must wait
       and exists (select from webhooks w where w.id = r.webhook_id)
       and not exists (select from webhook_skips s where s.webhook_id = r.webhook_id)
-    order by d.created_at, d.id limit $1::integer
+    order by d.created_at, d.id limit ${limit}::integer
   ) d
-  where r.id = ${chosen} order by d.created_at, d.id`
+  where r.id = ${chosen} order by d.created_at, d.id`)
 
 /** A step, with the caller's time if that judges. */
 export interface StepCommand extends ReplayStep.Step {
@@ -215,19 +212,17 @@ interface LoadedStep {
 /** `ReplayStore.step`. If several callers come at once, one step is done, and all are answered that there was work. */
 export const step: StepOptions<StepCommand, LoadedStep, boolean, ReplayStep.StepWrites | undefined> = {
   load: ([first]) => [
-    { text: chooseText, params: [first!.asked ?? null] },
+    choose({ asked: first!.asked ?? null }),
     { text: lockText },
-    { text: jobText, params: [Replay.maxWaiting] },
-    { text: endedText, params: [first!.limit] }
+    loadJob({ maxWaiting: Replay.maxWaiting }),
+    loadEnded({ limit: first!.limit })
   ],
   read: ([, , jobs, ended], now) => {
     const [job] = jobs!
     const due = job === undefined ? undefined : {
       now,
       job: jobOf(job),
-      isPresent: plain<boolean>(job, "is_present"),
-      isWritten: plain<boolean>(job, "is_written"),
-      waiting: plain<number>(job, "waiting"),
+      ...chosenJob.read(job),
       ended: ended!.map(deliveryOf),
       // nothing waits for a delivery whose end is written
       order: () => []

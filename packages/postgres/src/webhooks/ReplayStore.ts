@@ -25,7 +25,7 @@ export const layer = Layer.effect(
             `select ${ReplayStep.replay.names("r")} from replays r where r.workspace_id = $1 and r.id = $2`,
             [workspaceId, id]
           ),
-          ([row]) => Option.map(Option.fromUndefinedOr(row), ReplayStep.replayOf)
+          ([row]) => Option.map(Option.fromUndefinedOr(row), ReplayStep.replay.read)
         ),
       list: (workspaceId, page) =>
         Effect.map(
@@ -36,7 +36,7 @@ export const layer = Layer.effect(
             order by r.id desc limit $2`,
             [workspaceId, page.limit + 1, ...page.after === null ? [] : [page.after]]
           ),
-          (rows) => Page.fromOverread(rows.map(ReplayStep.replayOf), page, ({ id }) => id)
+          (rows) => Page.fromOverread(rows.map(ReplayStep.replay.read), page, ({ id }) => id)
         ),
       cancel: (workspaceId, id, now) => Effect.map(cancel({ workspaceId, id, now }), Option.fromUndefinedOr),
       step: (now, limit) => step({ now, limit, asked: askedAt(now) })

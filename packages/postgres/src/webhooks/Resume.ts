@@ -6,10 +6,10 @@
 import { type Id, type Time, type Webhook, WebhookStep } from "@wac/core"
 import { Duration } from "effect"
 import * as Clocks from "../Clocks.ts"
-import { instant, instantOrNull, plain } from "../Column.ts"
+import { bigint, columns, insert, list, row, text, unlessEmpty } from "../Columns.ts"
 import type { StepOptions } from "../Database.ts"
 import { settled } from "../events/Places.ts"
-import { instants, texts } from "../Parameter.ts"
+import { statement } from "../Statement.ts"
 import { lockHealth } from "./Health.ts"
 import { loadPresent, readPresent } from "./WebhookStep.ts"
 
@@ -35,30 +35,66 @@ interface Loaded extends WebhookStep.Loaded {
   readonly first: (webhookId: Id.WebhookId, from: Time.Instant) => number | null
 }
 
-const placesText = `select w.id, w.skipped_until, w.replayed_from, ${settled} as settled
-  from webhooks w where w.workspace_id = any ($1::text[]) order by w.id for no key update`
+const placed = columns<Places & { readonly id: Id.WebhookId }>({
+  id: "text",
+  skippedUntil: "bigint",
+  replayedFrom: "bigint",
+  settled: "bigint"
+})
 
-const firstText = `select w.id, a.since, (
+const loadPlaces = statement(
+  { workspaces: list<Id.WorkspaceId>("text") },
+  ({ workspaces }) =>
+    `select w.id, w.skipped_until, w.replayed_from, ${settled} as settled
+  from webhooks w where w.workspace_id = any (${workspaces}) order by w.id for no key update`
+)
+
+const first = row({ id: text<Id.WebhookId>(), since: bigint(), place: bigint<number | null>() })
+
+const loadFirst = statement({
+  asked: row({ workspaceId: text<Id.WorkspaceId>(), since: bigint() })
+}, ({ asked }) =>
+  `select w.id, a.since, (
     select min(oldest.position) from (
       select d.position from deliveries d
       where d.webhook_id = w.id and d.status = 'pending' and d.created_at >= a.since
       order by d.created_at, d.id limit ${lookedAt}
     ) oldest
   ) as place
-  from unnest($1::text[], $2::bigint[]) a (workspace_id, since)
-  cross join lateral (select w.id from webhooks w where w.workspace_id = a.workspace_id offset 0) w`
+  from ${asked("a")}
+  cross join lateral (select w.id from webhooks w where w.workspace_id = a.workspace_id offset 0) w`)
 
-const resumeText = `update webhooks w set paused_at = null, resumed_at = r.resumed_at
-  from unnest($1::text[], $2::bigint[]) r (id, resumed_at) where w.id = r.id`
+const writeResumed = unlessEmpty(
+  columns<Pick<Webhook.Webhook, "id" | "resumedAt">>({ id: "text", resumedAt: "bigint" }),
+  (rows) =>
+    `update webhooks w set paused_at = null, resumed_at = r.resumed_at
+  from ${rows("r")} where w.id = r.id`
+)
 
-const skipText = `update webhooks w set skipped_until = s.until, replayed_from = s.replayed_from
-  from unnest($1::text[], $2::bigint[], $3::bigint[]) s (id, until, replayed_from) where w.id = s.id`
+const skip = row({
+  webhookId: text<Id.WebhookId>(),
+  until: bigint(),
+  skippedAt: bigint(),
+  createdBefore: bigint()
+})
 
-const skipsText = `insert into webhook_skips (webhook_id, until, skipped_at, created_before)
-  select * from unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[])`
+const skipUntil = unlessEmpty(
+  skip.pick("webhookId", "until").and(placed.pick("replayedFrom")),
+  (rows) =>
+    `update webhooks w set skipped_until = s.until, replayed_from = s.replayed_from
+  from ${rows("s")} where w.id = s.webhook_id`
+)
 
-const readyText = `update webhook_health h set ready_at = least(h.ready_at, r.at), changes = h.changes + 1
-  from unnest($1::text[], $2::bigint[]) r (webhook_id, at) where h.webhook_id = r.webhook_id`
+const insertSkips = insert(skip, "webhook_skips")
+
+const makeReady = unlessEmpty(
+  row({ webhookId: text<Id.WebhookId>(), at: bigint() }),
+  (rows) =>
+    `update webhook_health h set ready_at = least(h.ready_at, r.at), changes = h.changes + 1
+  from ${rows("r")} where h.webhook_id = r.webhook_id`
+)
+
+const lock = lockHealth("no key update")
 
 /** How far a resume skips, and the times that it concerns. */
 const skipOf = ({ first, places }: Loaded, { at, skip, webhook: { id } }: WebhookStep.Resumption) => {
@@ -69,9 +105,9 @@ const skipOf = ({ first, places }: Loaded, { at, skip, webhook: { id } }: Webhoo
   if (until <= skippedUntil) return []
   const begins = from === null ? at : Math.min(from, at)
   return [{
-    id,
+    webhookId: id,
     until,
-    at,
+    skippedAt: at,
     createdBefore: begins + Clocks.spread,
     replayedFrom: from === null || replayedFrom === null ? begins - margin : Math.max(begins - margin, replayedFrom)
   }]
@@ -86,55 +122,28 @@ export const resume: StepOptions<
 > = {
   load: (commands) => {
     const workspaces = commands.map(({ workspaceId }) => workspaceId)
-    const since = commands.flatMap(({ replay, workspaceId }) =>
-      typeof replay === "string" ? [] : [{ workspaceId, from: replay.since }]
+    const asked = commands.flatMap(({ replay, workspaceId }) =>
+      typeof replay === "string" ? [] : [{ workspaceId, since: replay.since }]
     )
-    return [
-      lockHealth(workspaces, "no key update"),
-      { text: placesText, params: [texts(workspaces)] },
-      loadPresent(workspaces),
-      {
-        text: firstText,
-        params: [texts(since.map(({ workspaceId }) => workspaceId)), instants(since.map(({ from }) => from))]
-      }
-    ]
+    return [lock({ workspaces }), loadPlaces({ workspaces }), loadPresent({ workspaces }), loadFirst({ asked })]
   },
-  read: ([, places, present, first], now) => {
-    const firsts = new Map(
-      first!.map((row) => [`${plain<string>(row, "id")} ${instant(row, "since")}`, instantOrNull(row, "place")])
-    )
+  read: ([, places, present, firstRows], now) => {
+    const firsts = new Map(firstRows!.map(first.read).map(({ id, place, since }) => [`${id} ${since}`, place]))
     return {
       ...readPresent(present!, now),
-      places: new Map(places!.map((row) => [plain<Id.WebhookId>(row, "id"), {
-        settled: Number(row["settled"]),
-        skippedUntil: Number(row["skipped_until"]),
-        replayedFrom: instantOrNull(row, "replayed_from")
-      }])),
+      places: new Map(places!.map(placed.read).map((place) => [place.id, place])),
       first: (webhookId, from) => firsts.get(`${webhookId} ${from}`) ?? null
     }
   },
   decide: WebhookStep.resume,
   write: ({ resumed }, loaded) => {
     if (resumed.length === 0) return []
-    const ids = texts(resumed.map(({ webhook }) => webhook.id))
     const skips = resumed.flatMap((one) => skipOf(loaded, one))
-    const skipped = texts(skips.map(({ id }) => id))
-    const until = instants(skips.map(({ until }) => until))
     return [
-      { text: resumeText, params: [ids, instants(resumed.map(({ webhook }) => webhook.resumedAt))] },
-      ...skips.length === 0 ? [] : [
-        { text: skipText, params: [skipped, until, instants(skips.map(({ replayedFrom }) => replayedFrom))] },
-        {
-          text: skipsText,
-          params: [
-            skipped,
-            until,
-            instants(skips.map(({ at }) => at)),
-            instants(skips.map(({ createdBefore }) => createdBefore))
-          ]
-        }
-      ],
-      { text: readyText, params: [ids, instants(resumed.map(({ at }) => at))] },
+      ...writeResumed(resumed.map(({ webhook }) => webhook)),
+      ...skipUntil(skips),
+      ...insertSkips(skips),
+      ...makeReady(resumed.map(({ at, webhook }) => ({ webhookId: webhook.id, at }))),
       { text: "select pg_notify('wac_deliveries', 'resumed')" }
     ]
   }

@@ -3,10 +3,10 @@
  * webhook's health, so that an attempt is recorded either before or after.
  */
 import { type Delivery, DeliveryStep, type Id } from "@wac/core"
+import { unlessEmpty } from "../Columns.ts"
 import type { StepOptions } from "../Database.ts"
 import { announce } from "../events/Places.ts"
-import { texts } from "../Parameter.ts"
-import type { Statement } from "../Statement.ts"
+import { type Statement, statement } from "../Statement.ts"
 import { ordersOf } from "./DeliveryOrder.ts"
 import { lockHealth } from "./Health.ts"
 import { delivery, deliveryOf, shownOf, skippedAt } from "./StoredDelivery.ts"
@@ -28,34 +28,40 @@ const begin = delivery.pick(
 const free = delivery.pick("workspaceId", "id", "nextAttemptAt")
 
 /** A new position lets claimers notice that something is due. */
-const beginText = `with announced as materialized (
+const writeBegun = unlessEmpty(begin, (rows) =>
+  `with announced as materialized (
     ${announce}
   )
   update deliveries d set ${begin.set("g", "workspaceId", "id")}, position = nextval('positions')
-  from announced, ${begin.rows("g")} where d.workspace_id = g.workspace_id and d.id = g.id`
+  from announced, ${rows("g")} where d.workspace_id = g.workspace_id and d.id = g.id`)
 
-const freeText = `with announced as materialized (
+const writeFreed = unlessEmpty(free, (rows) =>
+  `with announced as materialized (
     ${announce}
   )
   update deliveries d set next_attempt_at = g.next_attempt_at, position = nextval('positions')
-  from announced, ${free.rows("g")} where d.workspace_id = g.workspace_id and d.id = g.id`
+  from announced, ${rows("g")} where d.workspace_id = g.workspace_id and d.id = g.id`)
 
 /** Writes started rounds, and notifies claimers. */
 export const writeRounds = ({ begun, freed }: DeliveryStep.RoundWrites): ReadonlyArray<Statement> =>
   begun.length === 0 ? [] : [
-    { text: beginText, params: begin.params(begun) },
-    ...freed.length === 0 ? [] : [{ text: freeText, params: free.params(freed) }],
+    ...writeBegun(begun),
+    ...writeFreed(freed),
     { text: "select pg_notify('wac_deliveries', 'asked for again')" }
   ]
 
-const deliveryText = `select ${delivery.names("d")}, ${skippedAt("d")}
-  from unnest($1::text[], $2::text[]) g (workspace_id, id)
+const names = delivery.pick("workspaceId", "id")
+
+const loadDeliveries = statement({ names }, ({ names }) =>
+  `select ${delivery.names("d")}, ${skippedAt("d")}
+  from ${names("g")}
   cross join lateral (
     select d.* from deliveries d where d.workspace_id = g.workspace_id and d.id = g.id offset 0
-  ) d`
+  ) d`)
 
-const orderText = `select distinct on (n.workspace_id, n.id) ${delivery.names("n")}
-  from unnest($1::text[], $2::text[]) g (workspace_id, id)
+const loadOrders = statement({ names }, ({ names }) =>
+  `select distinct on (n.workspace_id, n.id) ${delivery.names("n")}
+  from ${names("g")}
   cross join lateral (
     select d.order_key, d.webhook_id from deliveries d
     where d.workspace_id = g.workspace_id and d.id = g.id and d.order_key is not null offset 0
@@ -66,7 +72,9 @@ const orderText = `select distinct on (n.workspace_id, n.id) ${delivery.names("n
     where n.order_key = d.order_key and n.webhook_id = d.webhook_id and n.status = 'pending'
       and n.position > w.skipped_until
     order by n.sequence offset 0
-  ) n`
+  ) n`)
+
+const lock = lockHealth("no key update")
 
 /** `DeliveryStore.retry`. */
 export const retry: StepOptions<
@@ -77,12 +85,11 @@ export const retry: StepOptions<
 > = {
   load: (commands) => {
     const workspaces = commands.map(({ workspaceId }) => workspaceId)
-    const names = [texts(workspaces), texts(commands.map(({ id }) => id))]
     return [
-      lockHealth(workspaces, "no key update"),
-      loadPresent(workspaces),
-      { text: deliveryText, params: names },
-      { text: orderText, params: names }
+      lock({ workspaces }),
+      loadPresent({ workspaces }),
+      loadDeliveries({ names: commands }),
+      loadOrders({ names: commands })
     ]
   },
   read: ([, present, found, orders], now) => {

@@ -1,14 +1,15 @@
 /**
  * Deliveries and their attempts as they are stored.
  */
-import { Delivery, Replay, type Time } from "@wac/core"
+import { Delivery, Replay } from "@wac/core"
 import { Duration } from "effect"
-import { plain } from "../Column.ts"
-import { columns, type Fields } from "../Columns.ts"
+import { columns, double, row } from "../Columns.ts"
 import type { Row } from "../Statement.ts"
 
-/** The columns of a delivery. */
-export const delivery = columns(
+/** A delivery. A test in progress has a status of its own, so that nothing claims it. */
+export const delivery = columns<
+  Omit<Delivery.Delivery, "status"> & { readonly status: Delivery.Delivery["status"] | "testing" }
+>(
   {
     id: "text",
     workspaceId: "text",
@@ -27,7 +28,7 @@ export const delivery = columns(
     nextAttemptAt: "bigint",
     createdAt: "bigint",
     completedAt: "bigint"
-  } satisfies Fields<Delivery.Delivery>
+  }
 )
 
 const listOf = (words: ReadonlyArray<string>): string => `(${words.map((word) => `'${word}'`).join(", ")})`
@@ -39,7 +40,7 @@ export const testTriggers = listOf(Delivery.testTriggers)
 /** The delivery of a row. A test in progress is pending. */
 export const deliveryOf = (row: Row): Delivery.Delivery => {
   const { status, ...stored } = delivery.read(row)
-  return { ...stored, status: status === "testing" ? "pending" : status } as Delivery.Delivery
+  return { ...stored, status: status === "testing" ? "pending" : status }
 }
 
 /** When a resume or a removal skipped a delivery, if that is not written yet. */
@@ -50,15 +51,19 @@ export const skippedAt = (table: string): string =>
     order by s.until limit 1
   )::double precision as skipped_at`
 
+const skipped = row({ skippedAt: double<number | null>() })
+
 /** The delivery of a row with {@link skippedAt}: ended when it was skipped. */
 export const shownOf = (row: Row): Delivery.Delivery => {
   const stored = deliveryOf(row)
-  const at = plain<Time.Instant | null>(row, "skipped_at")
+  const at = skipped.read(row).skippedAt
   return at === null ? stored : Delivery.end(stored, "skipped", at)
 }
 
 /** The fields of an attempt that describe its outcome. */
-export const outcome = {
+export const outcome = columns<
+  Omit<Delivery.Attempt, "id" | "number" | "retryAfter"> & { readonly retryAfterMs: number | null }
+>({
   trigger: "text",
   startedAt: "bigint",
   durationMs: "integer",
@@ -70,9 +75,10 @@ export const outcome = {
   timings: "json",
   response: "json",
   retryAfterMs: "bigint"
-} as const
+})
 
-const attempt = columns({ id: "text", number: "integer", ...outcome })
+/** An attempt. */
+export const attempt = columns<Pick<Delivery.Attempt, "id" | "number">>({ id: "text", number: "integer" }).and(outcome)
 
 /**
  * The stored form of an attempt, without its identifiers. Escapes in its response can be stored by PostgreSQL, but not
@@ -90,8 +96,5 @@ export const storedOutcome = ({ message, retryAfter, ...attempt }: Delivery.Atte
 /** The attempt of a row of `attempts`, or of its JSON. */
 export const attemptOf = (row: Row): Delivery.Attempt => {
   const { retryAfterMs, ...stored } = attempt.read(row)
-  return {
-    ...stored,
-    retryAfter: retryAfterMs === null ? null : Duration.millis(retryAfterMs as number)
-  } as Delivery.Attempt
+  return { ...stored, retryAfter: retryAfterMs === null ? null : Duration.millis(retryAfterMs) }
 }

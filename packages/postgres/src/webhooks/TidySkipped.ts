@@ -2,12 +2,11 @@
  * Writes the status of deliveries that a resume or a removal skipped (`webhook_skips`): a bounded number for one
  * webhook at a time.
  */
-import { Delivery, type Step, type Time } from "@wac/core"
+import { Delivery, type Id, type Step, type Time } from "@wac/core"
 import * as Clocks from "../Clocks.ts"
-import { instant, plain } from "../Column.ts"
+import { columns, list, unlessEmpty } from "../Columns.ts"
 import type { StepOptions } from "../Database.ts"
-import { texts } from "../Parameter.ts"
-import type { Statement } from "../Statement.ts"
+import { type Statement, statement, value } from "../Statement.ts"
 import { follow } from "./DeliveryOrder.ts"
 import { delivery } from "./StoredDelivery.ts"
 
@@ -39,49 +38,66 @@ const everything = "9223372036854775807"
  * webhook before its removal may commit after it, but not later than clocks may differ, so the row of a removal stays
  * that long.
  */
-const chooseText = `select set_config('wac.skip', coalesce((
+const choose = statement({
+  asked: value<Time.Instant | null>(),
+  webhookId: value<string>(),
+  until: value<string>()
+}, ({ asked, until, webhookId }) =>
+  `select set_config('wac.skip', coalesce((
     select s.webhook_id || ' ' || s.until from webhook_skips s
-    where (s.webhook_id, s.until) > ($2::text, $3::bigint)
+    where (s.webhook_id, s.until) > (${webhookId}::text, ${until}::bigint)
       and (
-        s.until < ${everything} or s.skipped_at < ${Clocks.at("$1")} - ${Clocks.spread}
+        s.until < ${everything} or s.skipped_at < ${Clocks.at(asked)} - ${Clocks.spread}
         or exists (select from deliveries d where d.webhook_id = s.webhook_id and d.status = 'pending')
       )
     order by s.webhook_id, s.until limit 1
     for update skip locked
-  ), ' 0'), true)`
+  ), ' 0'), true)`)
 
 const chosen = "split_part(current_setting('wac.skip'), ' ', 1)"
 const isChosen = `s.webhook_id = ${chosen} and s.until = split_part(current_setting('wac.skip'), ' ', 2)::bigint`
 
 const lockText = `select h.webhook_id from webhook_health h where h.webhook_id = ${chosen} for no key update`
 
-const skipText = `select s.webhook_id, s.until::text, s.skipped_at, s.tidied_until,
-    s.until < ${everything} or s.skipped_at < ${Clocks.at("$1")} - ${Clocks.spread} as is_over
-  from webhook_skips s where ${isChosen}`
-
-const skippedText = `select d.workspace_id, d.id, d.created_at, d.order_key
-  from webhook_skips s cross join lateral (
-    select d.* from deliveries d
-    where d.webhook_id = s.webhook_id and d.status = 'pending' and d.position <= s.until
-      and d.created_at >= s.tidied_until and d.created_at < s.created_before
-    order by d.created_at, d.id limit $1::integer
-    for no key update
-  ) d
-  where ${isChosen}`
-
-interface Skip extends Place {
+interface Skip {
+  readonly webhookId: Id.WebhookId
+  readonly until: string
   readonly skippedAt: Time.Instant
   readonly tidiedUntil: Time.Instant
   /** Whether nothing can be added to it. */
   readonly isOver: boolean
 }
 
-interface Skipped {
-  readonly workspaceId: string
-  readonly id: string
-  readonly createdAt: Time.Instant
-  readonly orderKey: string | null
-}
+const skip = columns<Skip>({
+  webhookId: "text",
+  until: "text",
+  skippedAt: "bigint",
+  tidiedUntil: "bigint",
+  isOver: "boolean"
+})
+
+const loadSkip = statement(
+  { asked: value<Time.Instant | null>() },
+  ({ asked }) =>
+    `select s.webhook_id, s.until::text, s.skipped_at, s.tidied_until,
+    s.until < ${everything} or s.skipped_at < ${Clocks.at(asked)} - ${Clocks.spread} as is_over
+  from webhook_skips s where ${isChosen}`
+)
+
+const skipped = delivery.pick("workspaceId", "id", "createdAt", "orderKey")
+
+const loadSkipped = statement({ limit: value<number>() }, ({ limit }) =>
+  `select ${skipped.names("d")}
+  from webhook_skips s cross join lateral (
+    select d.* from deliveries d
+    where d.webhook_id = s.webhook_id and d.status = 'pending' and d.position <= s.until
+      and d.created_at >= s.tidied_until and d.created_at < s.created_before
+    order by d.created_at, d.id limit ${limit}::integer
+    for no key update
+  ) d
+  where ${isChosen}`)
+
+type Skipped = ReturnType<typeof skipped.read>
 
 interface Loaded extends Step.Known {
   readonly skip: Skip | undefined
@@ -97,51 +113,70 @@ interface Writes {
 const written = delivery.pick("workspaceId", "id", "status", "nextAttemptAt", "completedAt")
 
 /** What is still claimed is being attempted. */
-const unclaimText = `delete from delivery_claims k
-  where k.webhook_id = $1 and k.delivery_id = any ($2::text[]) and k.lease_until <= $3`
+const unclaim = statement({
+  webhookId: value<Id.WebhookId>(),
+  ids: list<Id.DeliveryId>("text"),
+  now: value<Time.Instant>()
+}, ({ ids, now, webhookId }) =>
+  `delete from delivery_claims k
+  where k.webhook_id = ${webhookId} and k.delivery_id = any (${ids}) and k.lease_until <= ${now}`)
 
-const writeText = `update deliveries d set ${written.set("u", "workspaceId", "id")}
-  from ${written.rows("u")} where d.workspace_id = u.workspace_id and d.id = u.id`
+const writeSkipped = unlessEmpty(written, (rows) =>
+  `update deliveries d set ${written.set("u", "workspaceId", "id")}
+  from ${rows("u")} where d.workspace_id = u.workspace_id and d.id = u.id`)
 
-const reachText = "update webhook_skips s set tidied_until = $3 where s.webhook_id = $1 and s.until = $2::bigint"
+const place = skip.pick("webhookId", "until").one
 
-const removeText = "delete from webhook_skips s where s.webhook_id = $1 and s.until = $2::bigint"
+const reach = statement(
+  { place, at: value<Time.Instant>() },
+  ({ at, place: { until, webhookId } }) =>
+    `update webhook_skips s set tidied_until = ${at} where s.webhook_id = ${webhookId} and s.until = ${until}::bigint`
+)
 
-const overText = `update webhooks w set replayed_from = null
-  where w.id = $1 and not exists (select from webhook_skips s where s.webhook_id = $1)`
+const remove = statement(
+  { place },
+  ({ place: { until, webhookId } }) =>
+    `delete from webhook_skips s where s.webhook_id = ${webhookId} and s.until = ${until}::bigint`
+)
 
-const readyText = `update webhook_health h set ready_at = least(h.ready_at, $2::bigint), changes = h.changes + 1
-  where h.webhook_id = $1 and exists (select from webhooks w where w.id = $1 and w.paused_at is null)`
+const webhook = { webhookId: value<Id.WebhookId>() }
+
+const finish = statement(webhook, ({ webhookId }) =>
+  `update webhooks w set replayed_from = null
+  where w.id = ${webhookId} and not exists (select from webhook_skips s where s.webhook_id = ${webhookId})`)
+
+const makeReady = statement(
+  { ...webhook, now: value<Time.Instant>() },
+  ({ now, webhookId }) =>
+    `update webhook_health h set ready_at = least(h.ready_at, ${now}::bigint), changes = h.changes + 1
+  where h.webhook_id = ${webhookId}
+    and exists (select from webhooks w where w.id = ${webhookId} and w.paused_at is null)`
+)
+
+const notice = statement(
+  webhook,
+  ({ webhookId }) => `update webhook_health h set changes = h.changes + 1 where h.webhook_id = ${webhookId}`
+)
 
 const write = ({ now, skip, skipped }: Writes): ReadonlyArray<Statement> => {
   if (skip === undefined) return []
-  const { isOver, skippedAt, tidiedUntil, until, webhookId } = skip
-  const reach = (at: Time.Instant): Statement => ({ text: reachText, params: [webhookId, until, at] })
+  const { isOver, skippedAt, tidiedUntil, webhookId } = skip
   if (skipped.length > 0) {
     const keys = [...new Set(skipped.map(({ orderKey }) => orderKey))].filter((key) => key !== null)
     return [
-      { text: unclaimText, params: [webhookId, texts(skipped.map(({ id }) => id)), now] },
-      {
-        text: writeText,
-        params: written.params(skipped.map((one) => ({ ...one, ...Delivery.ending("skipped", skippedAt) })))
-      },
-      reach(Math.max(tidiedUntil, ...skipped.map(({ createdAt }) => createdAt))),
+      unclaim({ webhookId, ids: skipped.map(({ id }) => id), now }),
+      ...writeSkipped(skipped.map((one) => ({ ...one, ...Delivery.ending("skipped", skippedAt) }))),
+      reach({ place: skip, at: Math.max(tidiedUntil, ...skipped.map(({ createdAt }) => createdAt)) }),
+      ...follow(keys.map((orderKey) => ({ webhookId, orderKey, at: now }))),
       ...keys.length === 0 ? [] : [
-        follow(keys.map((orderKey) => ({ webhookId, orderKey, at: now }))),
-        { text: "update webhook_health h set changes = h.changes + 1 where h.webhook_id = $1", params: [webhookId] },
+        notice({ webhookId }),
         { text: "select pg_notify('wac_deliveries', 'freed')" }
       ]
     ]
   }
   // once more from the beginning: an older delivery may have been recorded later
-  if (tidiedUntil > 0) return [reach(0)]
-  return isOver
-    ? [
-      { text: removeText, params: [webhookId, until] },
-      { text: overText, params: [webhookId] },
-      { text: readyText, params: [webhookId, now] }
-    ]
-    : []
+  if (tidiedUntil > 0) return [reach({ place: skip, at: 0 })]
+  return isOver ? [remove({ place: skip }), finish({ webhookId }), makeReady({ webhookId, now })] : []
 }
 
 /** `DeliveryStore.tidySkipped`, look by look. */
@@ -150,27 +185,16 @@ export const tidySkipped: StepOptions<Tidy, Loaded, Tidied, Writes> = {
   load: ([command]) => {
     const { after, asked, limit } = command!
     return [
-      { text: chooseText, params: [asked ?? null, after?.webhookId ?? "", after?.until ?? "0"] },
+      choose({ asked: asked ?? null, webhookId: after?.webhookId ?? "", until: after?.until ?? "0" }),
       { text: lockText },
-      { text: skipText, params: [asked ?? null] },
-      { text: skippedText, params: [limit] }
+      loadSkip({ asked: asked ?? null }),
+      loadSkipped({ limit })
     ]
   },
-  read: ([, , skips, skipped], now) => ({
+  read: ([, , skips, deliveries], now) => ({
     now,
-    skip: skips!.map((row): Skip => ({
-      webhookId: plain(row, "webhook_id"),
-      until: plain(row, "until"),
-      skippedAt: instant(row, "skipped_at"),
-      tidiedUntil: instant(row, "tidied_until"),
-      isOver: plain(row, "is_over")
-    }))[0],
-    skipped: skipped!.map((row) => ({
-      workspaceId: plain(row, "workspace_id"),
-      id: plain(row, "id"),
-      createdAt: instant(row, "created_at"),
-      orderKey: plain(row, "order_key")
-    }))
+    skip: skips!.map(skip.read)[0],
+    skipped: deliveries!.map(skipped.read)
   }),
   decide: ({ now, skip, skipped }, [command]) => {
     const isAgain = skipped.length === 0 && skip !== undefined && skip.tidiedUntil > 0

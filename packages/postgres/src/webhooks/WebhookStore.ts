@@ -4,7 +4,7 @@
  */
 import { WebhookStore } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
-import { plain } from "../Column.ts"
+import { columns } from "../Columns.ts"
 import { Database } from "../Database.ts"
 import * as Remove from "./Remove.ts"
 import * as Resume from "./Resume.ts"
@@ -45,6 +45,12 @@ export const getText = `
   from webhooks w join webhook_health h on h.webhook_id = w.id
   where w.workspace_id = $1`
 
+const waiting = columns<Omit<WebhookStore.WebhookState, "webhook">>({
+  heldCount: "double precision",
+  oldestHeldAt: "double precision",
+  oldestTriedAt: "double precision"
+})
+
 export const layer = Layer.effect(
   WebhookStore.WebhookStore,
   Effect.gen(function*() {
@@ -68,9 +74,7 @@ export const layer = Layer.effect(
           ([row]) =>
             Option.map(Option.fromUndefinedOr(row), (row): WebhookStore.WebhookState => ({
               webhook: webhookOf(row),
-              heldCount: plain(row, "held_count"),
-              oldestHeldAt: plain(row, "oldest_held_at"),
-              oldestTriedAt: plain(row, "oldest_tried_at")
+              ...waiting.read(row)
             }))
         ),
       rotateSecret: (command) => Effect.map(rotateSecret(command), Option.fromUndefinedOr),

@@ -1,28 +1,12 @@
 /**
  * `WorkspaceStore` in PostgreSQL: combines the operations of this folder (`Create`) and adds the short statements.
  */
-import { StoreError, type Workspace, type WorkspaceStep, WorkspaceStore } from "@wac/core"
+import { StoreError, type WorkspaceStep, WorkspaceStore } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
-import { instant, plain } from "../Column.ts"
 import { Database } from "../Database.ts"
 import { configuring } from "../Settings.ts"
-import type { Row } from "../Statement.ts"
 import * as Create from "./Create.ts"
-
-/** The columns that {@link workspaceOf} reads, qualified by the table. */
-export const workspaceColumns = (table: string): string =>
-  ["id", "name", "created_at", "tier", "monthly_quota", "suspended"]
-    .map((column) => `${table}.${column} as workspace_${column}`).join(", ")
-
-/** Reads {@link workspaceColumns}. */
-export const workspaceOf = (row: Row): Workspace.Workspace => ({
-  id: plain(row, "workspace_id"),
-  name: plain(row, "workspace_name"),
-  createdAt: instant(row, "workspace_created_at"),
-  tier: plain(row, "workspace_tier"),
-  monthlyQuota: plain(row, "workspace_monthly_quota"),
-  suspended: plain(row, "workspace_suspended")
-})
+import { workspace as workspaces } from "./StoredWorkspace.ts"
 
 /** The columns of the operator's settings. */
 const settingColumns = { tier: "tier", monthlyQuota: "monthly_quota", suspended: "suspended" } as const
@@ -47,12 +31,12 @@ export const layer = Layer.effect(
       create: (created) => Effect.asVoid(Effect.flatMap(create(created), made)),
       get: (id) =>
         Effect.map(
-          query("WorkspaceStore.get", `select ${workspaceColumns("w")} from workspaces w where id = $1`, [id]),
-          ([row]) => Option.map(Option.fromUndefinedOr(row), workspaceOf)
+          query("WorkspaceStore.get", `select ${workspaces.names("w")} from workspaces w where id = $1`, [id]),
+          ([row]) => Option.map(Option.fromUndefinedOr(row), workspaces.read)
         ),
       list: Effect.map(
-        query("WorkspaceStore.list", `select ${workspaceColumns("w")} from workspaces w order by created_at, id`, []),
-        (rows) => rows.map(workspaceOf)
+        query("WorkspaceStore.list", `select ${workspaces.names("w")} from workspaces w order by created_at, id`, []),
+        (rows) => rows.map(workspaces.read)
       ),
       configure: configuring(query, "WorkspaceStore.configure", "workspaces", settingColumns)
     })

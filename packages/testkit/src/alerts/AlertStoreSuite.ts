@@ -5,6 +5,7 @@ import { assert } from "@effect/vitest"
 import { Alert, AlertStore } from "@wac/core"
 import { Effect } from "effect"
 import * as Fixture from "../Fixture.ts"
+import * as Forgetting from "../Forgetting.ts"
 
 const { day, hour, world } = Fixture
 
@@ -79,7 +80,7 @@ export const tests = (it: Fixture.It): void => {
       const own = yield* world()
       yield* observe(own, [failing, high], own.start - day)
       yield* observe(own, [high], own.start - hour)
-      while (yield* store.forget(own.start)) { /* until nothing is left */ }
+      yield* Forgetting.all(store.forget(own.start))
       const { items } = yield* store.list(own.workspace.id, {}, all)
       assert.deepStrictEqual(items.map(({ kind }) => kind), ["quota_high"])
     }))

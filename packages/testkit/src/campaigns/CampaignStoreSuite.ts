@@ -34,6 +34,7 @@ import {
 } from "@wac/core"
 import { Clock, Duration, Effect, Option, Result } from "effect"
 import * as Fixture from "../Fixture.ts"
+import * as Forgetting from "../Forgetting.ts"
 import * as MessageFixture from "../messages/MessageFixture.ts"
 
 const { hour, minute, second, world } = Fixture
@@ -259,6 +260,32 @@ export const tests = (it: Fixture.It): void => {
       assert.isFalse(yield* store.addRows({ ...foreign, ...whole, rows: rows(1) }))
       assert.isFalse(yield* store.remove(other.workspace.id, first.id))
       assert.deepStrictEqual(yield* get(first), first)
+    }))
+
+  it.effect("a change that is meant for a campaign of one sender leaves a campaign of another as it is", () =>
+    Effect.gen(function*() {
+      const store = yield* CampaignStore.CampaignStore
+      const own = yield* world()
+      const [ofDefault, named] = [yield* draft(own), yield* draft(own, { from: own.number.id })]
+      const rename = (campaign: Campaign.Campaign, onlyFrom: string | null) =>
+        Effect.map(
+          store.change({
+            workspaceId: own.workspace.id,
+            id: campaign.id,
+            now: own.start,
+            onlyFrom,
+            change: { _tag: "Edit", plan: { name: "Renamed" } }
+          }),
+          Option.getOrThrow
+        )
+      for (const [campaign, other] of [[ofDefault, own.number.id], [named, null]] as const) {
+        const refused = yield* rename(campaign, other)
+        assert(Result.isFailure(refused))
+        assert.strictEqual(refused.failure.reason, "campaign_state")
+        assert.deepStrictEqual(yield* get(campaign), campaign)
+        assert.isTrue(Result.isSuccess(yield* rename(campaign, campaign.from)))
+        assert.strictEqual((yield* get(campaign)).name, "Renamed")
+      }
     }))
 
   it.effect("the parts of an upload count together once it has ended, and not at all if it is dropped", () =>
@@ -1393,7 +1420,7 @@ export const tests = (it: Fixture.It): void => {
       const [first] = yield* workAll(own, own.start, 1)
       const { messageId } = yield* sent(own, first!, own.start)
       const later = Math.max(own.start, yield* Clock.currentTimeMillis) + minute
-      const forgetAll = Effect.repeat(messages.forget(later), { while: (isMore) => isMore })
+      const forgetAll = Forgetting.all(messages.forget(later))
       yield* forgetAll
       assert.isTrue(Option.isSome(yield* messages.get(own.workspace.id, messageId)), "it would be sent to again")
       yield* changed(campaign, own.start + minute, { _tag: "Cancel" })

@@ -15,6 +15,7 @@ import {
 } from "@wac/core"
 import { Effect, Option } from "effect"
 import * as Fixture from "../Fixture.ts"
+import * as Forgetting from "../Forgetting.ts"
 import * as SeededRandom from "../SeededRandom.ts"
 import * as MessageFixture from "./MessageFixture.ts"
 
@@ -297,9 +298,9 @@ export const tests = (it: Fixture.It): void => {
       )
       const said = message.content
       assert.deepStrictEqual<unknown>(yield* found, [said, said])
-      yield* Effect.repeat(store.forgetBodies(own.start + hour), { while: (isMore) => isMore })
+      yield* Forgetting.all(store.forgetBodies(own.start + hour))
       assert.deepStrictEqual<unknown>(yield* found, [said, {}])
-      yield* Effect.repeat(store.forget(own.start + hour), { while: (isMore) => isMore })
+      yield* Forgetting.all(store.forget(own.start + hour))
       assert.deepStrictEqual<unknown>(yield* found, [said])
       assert.deepStrictEqual(yield* store.received(own.workspace.id, old), Option.none())
     }))

@@ -5,6 +5,7 @@ import { assert } from "@effect/vitest"
 import { type Id, Message, MessageStore } from "@wac/core"
 import { Effect, Option } from "effect"
 import * as Fixture from "../Fixture.ts"
+import * as Forgetting from "../Forgetting.ts"
 import * as MessageFixture from "./MessageFixture.ts"
 
 const { day, hour, world } = Fixture
@@ -41,7 +42,7 @@ export const tests = (it: Fixture.It): void => {
       yield* MessageFixture.settle(waiting, yield* MessageFixture.notSent)
       const bound = yield* sentAt(own, own.start + 2 * hour)
       const young = yield* sentAt(own, own.start + 5 * hour)
-      const forgetAll = Effect.repeat(store.forget(own.start + 4 * hour), { while: (isMore) => isMore })
+      const forgetAll = Forgetting.all(store.forget(own.start + 4 * hour))
       const kept = Effect.map(
         Effect.forEach([old, waiting, bound, young], ({ messageId }) => found(own, messageId)),
         (messages) => messages.map((message) => message !== undefined)
@@ -49,7 +50,7 @@ export const tests = (it: Fixture.It): void => {
       yield* forgetAll
       assert.deepStrictEqual(yield* kept, [true, true, true, true], "keys are kept for a day")
       yield* store.sweep(own.start + day + hour)
-      yield* forgetAll
+      assert.isAtLeast(yield* forgetAll, 2)
       assert.deepStrictEqual(yield* kept, [false, false, true, true])
       yield* store.sweep(own.start + 2 * day)
       yield* forgetAll
@@ -71,7 +72,7 @@ export const tests = (it: Fixture.It): void => {
       yield* MessageFixture.settle(waiting, yield* MessageFixture.notSent)
       const young = yield* sentAt(own, own.start + 5 * hour, content)
       const before = yield* found(own, old.messageId)
-      yield* Effect.repeat(store.forgetBodies(own.start + 4 * hour), { while: (isMore) => isMore })
+      assert.isAtLeast(yield* Forgetting.all(store.forgetBodies(own.start + 4 * hour)), 1)
       assert.deepStrictEqual(yield* found(own, old.messageId), { ...before!, content: Message.withoutBody(content) })
       assert.deepStrictEqual((yield* found(own, waiting.messageId))?.content, content)
       assert.deepStrictEqual((yield* found(own, young.messageId))?.content, content)

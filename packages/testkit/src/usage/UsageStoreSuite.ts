@@ -14,6 +14,7 @@ import {
 } from "@wac/core"
 import { Effect } from "effect"
 import * as Fixture from "../Fixture.ts"
+import * as Forgetting from "../Forgetting.ts"
 import * as MessageFixture from "../messages/MessageFixture.ts"
 
 const { hour, world } = Fixture
@@ -69,7 +70,7 @@ export const tests = (it: Fixture.It): void => {
       const store = yield* UsageStore.UsageStore
       const own = yield* world()
       yield* store.add([count(own, -1, "sendsAccepted", 2), count(own, 0, "sendsAccepted", 3)])
-      while (yield* store.forget(own.start)) { /* until nothing is left */ }
+      yield* Forgetting.all(store.forget(own.start))
       assert.deepStrictEqual(yield* store.counts(own.workspace.id, 0), [count(own, 0, "sendsAccepted", 3)])
     }))
 
@@ -111,7 +112,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* all, [counted(free)])
       yield* report("read", untold)
       assert.deepStrictEqual(yield* all, [counted(untold)])
-      while (yield* store.forget(own.start + hour)) { /* until nothing is left */ }
+      yield* Forgetting.all(store.forget(own.start + hour))
       assert.deepStrictEqual(yield* all, [])
       assert.deepStrictEqual(yield* store.priced(own.workspace.id, own.start + hour), [])
     }))

@@ -5,6 +5,7 @@ import { assert } from "@effect/vitest"
 import { type Delivery, DeliveryStore, type Id, WebhookStore } from "@wac/core"
 import { Clock, Effect, Option } from "effect"
 import * as Fixture from "../Fixture.ts"
+import * as Forgetting from "../Forgetting.ts"
 import * as MessageFixture from "../messages/MessageFixture.ts"
 import * as DeliveryFixture from "./DeliveryFixture.ts"
 
@@ -32,7 +33,7 @@ export const tests = (it: Fixture.It): void => {
       yield* MessageFixture.inbound(own, { ids })
       yield* tryOne(own, { startedAt: own.start })
       const { attempt } = yield* tryOne(own, { startedAt: own.start + 2 * hour, outcome: "delivered" })
-      yield* Effect.repeat(store.forgetAttempts(own.start + hour), { while: (isMore) => isMore })
+      yield* Forgetting.all(store.forgetAttempts(own.start + hour))
       const { attempts, delivery } = yield* view(own, ids.deliveries[0]!)
       assert.deepStrictEqual(attempts, [attempt])
       assert.deepInclude(delivery, { status: "delivered", attemptCount: 2 })

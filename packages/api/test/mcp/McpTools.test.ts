@@ -1,0 +1,101 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Result } from "effect"
+import { OpenApi } from "effect/http-api"
+import { Api } from "../../src/Api.ts"
+import * as McpTools from "../../src/mcp/McpTools.ts"
+
+const tools = McpTools.make(OpenApi.fromApi(Api))
+
+const named = (name: string) => tools.find(({ description }) => description.name === name)!
+
+const call = (name: string, args: McpTools.Arguments) => Result.getOrThrow(named(name).callOf(args))
+
+const refusal = (name: string, args: McpTools.Arguments) => {
+  const result = named(name).callOf(args)
+  assert.isTrue(Result.isFailure(result))
+  const { param, reason } = Result.isFailure(result) ? result.failure : assert.fail()
+  return { param, reason }
+}
+
+const text = { to: "+15551234567", type: "text", text: { body: "Hi" } }
+
+describe("the tools", () => {
+  it("each tool has the scope of its endpoint", () => {
+    assert.deepStrictEqual(Object.fromEntries(tools.map(({ description: { name }, scope }) => [name, scope])), {
+      send_template: "messages:send",
+      send_message: "messages:send",
+      list_templates: "messages:send",
+      get_message: "messages:read",
+      list_messages: "messages:read",
+      read_conversation: "messages:read",
+      list_events: "messages:read",
+      opt_out_contact: "contacts:write"
+    })
+  })
+
+  it("the parameters are an object whose references are all in it", () => {
+    for (const { description: { inputSchema, name } } of tools) {
+      assert.strictEqual(inputSchema["type"], "object")
+      const all = JSON.stringify(inputSchema)
+      assert.notInclude(all, "#/components", name)
+      for (const [, def] of all.matchAll(/"#\/\$defs\/([^"]+)"/g)) {
+        assert.property(inputSchema["$defs"], def!, name)
+      }
+    }
+  })
+
+  it("all tools together take less than 32 KB of a model's context", () => {
+    assert.isBelow(JSON.stringify(tools.map(({ description }) => description)).length, 32_768)
+  })
+
+  it("the tools that send, and no others, state how often a message is sent and for how long", () => {
+    for (const { description: { description, name }, sends } of tools) {
+      assert.strictEqual(description.includes("sent at most once, until 24 hours after it was sent"), sends, name)
+    }
+  })
+
+  it("a send is a request whose key depends on the intent and the recipient alone", () => {
+    const one = call("send_message", { intent: "greeting", message: text })
+    assert.deepInclude(one, { method: "POST", target: "/v1/messages", body: text })
+    const same = call("send_message", { intent: "Greeting!", message: { ...text, text: { body: "Hello" } } })
+    assert.strictEqual(same.keyText, one.keyText)
+    for (
+      const other of [
+        { intent: "greeting-2", message: text },
+        { intent: "greeting", message: { ...text, to: "+15551234568" } }
+      ]
+    ) assert.notStrictEqual(call("send_message", other).keyText, one.keyText)
+  })
+
+  it("a send without an intent, without a message, or with another argument is refused", () => {
+    assert.deepStrictEqual(refusal("send_message", { message: text }), { reason: "missing_field", param: "intent" })
+    assert.deepStrictEqual(refusal("send_message", { intent: "…", message: text }), {
+      reason: "invalid_field",
+      param: "intent"
+    })
+    assert.deepStrictEqual(refusal("send_message", { intent: "a" }), { reason: "missing_field", param: "message" })
+    assert.deepStrictEqual(refusal("send_message", { intent: "a", message: text, to: "+1" }), {
+      reason: "unknown_field",
+      param: "to"
+    })
+  })
+
+  it("other arguments become the path, the query or the body", () => {
+    assert.deepStrictEqual(call("read_conversation", { contact: "+15551234567", limit: 5 }), {
+      method: "GET",
+      target: "/v1/messages?contact=%2B15551234567&limit=5",
+      body: undefined,
+      keyText: undefined
+    })
+    assert.strictEqual(call("get_message", { id: "../events?x=/" }).target, "/v1/messages/..%2Fevents%3Fx%3D%2F")
+    assert.strictEqual(call("list_templates", {}).target, "/v1/templates")
+    assert.deepStrictEqual(call("opt_out_contact", { name: "+15551234567", phone_number_id: "pn_1" }), {
+      method: "PUT",
+      target: "/v1/contacts/%2B15551234567/opt-out",
+      body: { phone_number_id: "pn_1" },
+      keyText: undefined
+    })
+    assert.deepStrictEqual(refusal("read_conversation", {}), { reason: "missing_field", param: "contact" })
+    assert.deepStrictEqual(refusal("get_message", { id: null }), { reason: "missing_field", param: "id" })
+  })
+})

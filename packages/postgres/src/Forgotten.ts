@@ -1,0 +1,20 @@
+/**
+ * What a step of a deletion did, as its statement answers it: in the columns `removed` and `is_more`.
+ */
+import type { Retention } from "@wac/core"
+import { boolean, integer, row } from "./Columns.ts"
+import type { Rows } from "./Statement.ts"
+
+/** The columns for the rows of `gone`, at most `limit` of which a statement deletes. */
+export const columns = (limit: number | string): string =>
+  `count(*)::integer as removed, count(*) = ${limit} as is_more`
+
+/** The columns for the rows of `gone`, at most `limit` of which a statement deletes for each workspace. */
+export const columnsByWorkspace = (limit: string, gone = "gone"): string =>
+  `coalesce(sum(g.deleted), 0)::integer as removed, coalesce(bool_or(g.deleted = ${limit}), false) as is_more
+    from (select count(*) as deleted from ${gone} g group by g.workspace_id) g`
+
+const forgotten = row({ removed: integer(), isMore: boolean() })
+
+/** Reads the columns. */
+export const read = (rows: Rows | undefined): Retention.Forgotten => forgotten.read(rows![0]!)

@@ -1,0 +1,174 @@
+import type { Id, Time } from "@wac/core"
+import { describe, expect, it } from "vitest"
+import { columns, list, result } from "../src/Columns.ts"
+import { statement, value } from "../src/Statement.ts"
+
+interface Item {
+  readonly id: Id.MessageId
+  readonly workspaceId: Id.WorkspaceId
+  readonly from: string
+  readonly count: number
+  readonly sentAt: Time.Instant | null
+  readonly isHeld: boolean
+  readonly content: { readonly text: string } | null
+}
+
+const item = columns<Item, { from: "from_number" }>({
+  id: "text",
+  workspaceId: "text",
+  from: "text",
+  count: "integer",
+  sentAt: "bigint",
+  isHeld: "boolean",
+  content: "json"
+}, { from: "from_number" })
+
+const small = columns<Pick<Item, "id" | "count">>({ id: "text", count: "integer" })
+
+const one: Item = {
+  id: "msg_1" as Id.MessageId,
+  workspaceId: "ws_1" as Id.WorkspaceId,
+  from: "+1",
+  count: 2,
+  sentAt: null,
+  isHeld: true,
+  content: { text: "Hello" }
+}
+
+const row = {
+  id: "msg_1",
+  workspace_id: "ws_1",
+  from_number: "+1",
+  count: 2,
+  sent_at: null,
+  is_held: true,
+  content: { text: "Hello" }
+}
+
+describe("a described row", () => {
+  it("is read as its record, and a bigint as a number", () => {
+    expect(item.read(row)).toStrictEqual(one)
+    expect(item.read({ ...row, sent_at: 5n }).sentAt).toBe(5)
+  })
+
+  it("is not read without one of its columns", () => {
+    const { is_held: _, ...others } = row
+    expect(() => item.read(others)).toThrow("the row has no column is_held")
+  })
+
+  it("is read in results, alone and in arrays", () => {
+    const found = result<{ readonly item: Item | null; readonly others: ReadonlyArray<Item>; readonly total: number }>({
+      item,
+      others: [item],
+      total: "integer"
+    })
+    expect(found.read({ item: row, others: [row], total: 3 })).toStrictEqual({ item: one, others: [one], total: 3 })
+    expect(found.read({ item: null, others: [], total: 0 })).toStrictEqual({ item: null, others: [], total: 0 })
+  })
+
+  it("has one list of columns for every statement", () => {
+    expect(small.names("t")).toBe("t.id, t.count")
+    expect(item.pick("id", "from").names()).toBe("id, from_number")
+    expect(item.omit("content", "count", "isHeld", "sentAt").names()).toBe("id, workspace_id, from_number")
+    expect(small.and(item.pick("from")).set("g", "id")).toBe("count = g.count, from_number = g.from_number")
+  })
+})
+
+describe("a description", () => {
+  it("has each column once", () => {
+    expect(() => small.and(item.pick("count"))).toThrow("two fields have the column count")
+  })
+})
+
+describe("a statement", () => {
+  const write = statement(
+    { workspaceId: value<Id.WorkspaceId>(), ids: list<Id.MessageId>("text"), items: small, last: small.one },
+    ({ ids, items, last, workspaceId }) =>
+      `${workspaceId} ${ids} ${items("g")} ${items("g", "place")} ${last.id} ${last.count} ${workspaceId}`
+  )
+
+  it("names what it is given, and its text is the same for all values", () => {
+    const columns = "unnest($3::text[], $4::integer[])"
+    expect(write.text).toBe(
+      `$1 $2::text[] ${columns} g (id, count) ${columns} with ordinality g (id, count, place) $5::text $6::integer $1`
+    )
+    const { params, text } = write({ workspaceId: one.workspaceId, ids: [], items: [one], last: one })
+    expect(text).toBe(write.text)
+    expect(params).toHaveLength(6)
+    expect([params[0], params[4], params[5]]).toStrictEqual(["ws_1", "msg_1", 2])
+  })
+
+  it("cannot be given a table with a column of arrays", () => {
+    const scoped = columns<{ readonly scopes: ReadonlyArray<string> }>({ scopes: "text[]" })
+    expect(() => statement({ scoped }, ({ scoped }) => scoped("s"))).toThrow("cannot have a column of arrays")
+    expect(statement({ scoped: scoped.one }, ({ scoped }) => scoped.scopes)({ scoped: { scopes: ["a"] } }))
+      .toStrictEqual({
+        text: "$1::text[]",
+        params: [["a"]]
+      })
+  })
+})
+
+/** What is only compiled: the check of types fails for each expected error that is none. */
+const compiled = (_: () => unknown) => () => {}
+
+describe("what does not compile", () => {
+  it(
+    "a description without one of the fields, or with another one",
+    compiled(() => {
+      // @ts-expect-error `count` is missing
+      columns<Pick<Item, "id" | "count">>({ id: "text" })
+      // @ts-expect-error `total` is no field
+      columns<Pick<Item, "id" | "count">>({ id: "text", count: "integer", total: "integer" })
+      // @ts-expect-error `total` is missing
+      result<{ readonly item: Item; readonly total: number }>({ item })
+      // @ts-expect-error `from` is not read
+      const read: Pick<Item, "id" | "from"> = small.read({ id: "msg_1", count: 1 })
+      return read
+    })
+  )
+
+  it(
+    "a column of another type",
+    compiled(() => {
+      // @ts-expect-error a number is no text
+      columns<Pick<Item, "count">>({ count: "text" })
+      // @ts-expect-error a text is no number
+      columns<Pick<Item, "id">>({ id: "bigint" })
+      // @ts-expect-error JSON is no text
+      columns<Pick<Item, "content">>({ content: "text" })
+      // @ts-expect-error a column is never undefined
+      columns<{ readonly at?: Time.Instant }>({ at: "bigint" })
+      // @ts-expect-error a list of numbers
+      list<Id.MessageId>("integer")
+      // @ts-expect-error the records of another row
+      result<{ readonly item: Item }>({ item: small })
+    })
+  )
+
+  it(
+    "two fields bound to each other's columns",
+    compiled(() => {
+      columns<Pick<Item, "id" | "from">, { id: "from"; from: "id" }>({ id: "text", from: "text" }, {
+        // @ts-expect-error the column of `from`
+        id: "from",
+        // @ts-expect-error the column of `id`
+        from: "id"
+      })
+      const given = statement(
+        { id: value<Id.MessageId>(), workspaceId: value<Id.WorkspaceId>(), items: item.pick("id", "workspaceId") },
+        ({ id }) => id
+      )
+      // @ts-expect-error the id of the other
+      given({ id: one.workspaceId, workspaceId: one.workspaceId, items: [] })
+      // @ts-expect-error the ids of each other
+      given({ id: one.id, workspaceId: one.workspaceId, items: [{ id: one.workspaceId, workspaceId: one.id }] })
+      // @ts-expect-error a value is missing
+      given({ id: one.id, workspaceId: one.workspaceId })
+      // @ts-expect-error a record lacks a field
+      given({ id: one.id, workspaceId: one.workspaceId, items: [{ id: one.id }] })
+      // @ts-expect-error the statement is not given `name`
+      statement({ id: value<Id.MessageId>() }, ({ name }) => name)
+    })
+  )
+})
