@@ -28,7 +28,7 @@ import * as TemplateEdits from "./TemplateEdits.ts"
 import * as TemplateList from "./TemplateList.ts"
 import { providerName, type WhatsAppConfig } from "./WhatsAppConfig.ts"
 
-/** A send's own deadline: a little before `Sending.providerTimeout`, so that what is known is said in time. */
+/** A send's own deadline: a little before `SendLifecycle.providerTimeout`, so that what is known is said in time. */
 const sendTimeout = Duration.millis(7_500)
 
 /** An answer to a send is a few hundred bytes; an error's explanation makes it longer. */

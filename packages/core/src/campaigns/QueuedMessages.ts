@@ -1,5 +1,5 @@
 /**
- * The service that sends the messages that campaigns queued (contract §11). Calls `Sending`, and reads through
+ * The service that sends the messages that campaigns queued (contract §11). Calls `SendLifecycle`, and reads through
  * `MessageStore`.
  */
 import { Context, Effect, Exit, Layer, Option } from "effect"
@@ -10,7 +10,7 @@ import * as Id from "../Id.ts"
 import type { IdempotencyKey } from "../messages/Idempotency.ts"
 import type { Message } from "../messages/Message.ts"
 import { type KeyedRequest, MessageStore } from "../messages/MessageStore.ts"
-import { Sending } from "../messages/Sending.ts"
+import { type Ended, SendLifecycle } from "../messages/SendLifecycle.ts"
 import * as Span from "../Span.ts"
 import type { StoreError } from "../StoreError.ts"
 import * as Recipient from "./Recipient.ts"
@@ -65,7 +65,7 @@ export class QueuedMessages extends Context.Service<QueuedMessages, {
     QueuedMessages,
     Effect.gen(function*() {
       const store = yield* MessageStore
-      const sending = yield* Sending
+      const lifecycle = yield* SendLifecycle
       const random = yield* SecureRandom.SecureRandom
       const withSpan = yield* Span.ifTraced("QueuedMessages.send")
 
@@ -76,43 +76,50 @@ export class QueuedMessages extends Context.Service<QueuedMessages, {
           (found) => Option.isSome(found) && found.value.status === "sending" ? { _tag: "Busy" } : { _tag: "Ended" }
         )
 
+      const spanning = ({ campaignId, id, workspaceId }: Message) => (rest: Effect.Effect<Ended>) =>
+        withSpan(rest, () => ({
+          attributes: {
+            "wac.workspace.id": workspaceId,
+            "wac.campaign.id": campaignId ?? undefined,
+            "wac.message.id": id
+          }
+        }))
+
       const attempt = Effect.fnUntraced(function*(queued: QueuedMessage, isTooLate: Effect.Effect<boolean>) {
         const { message } = queued
         const { apiKeyId, campaignId, content } = message
-        const { accepted, hold } = yield* sending.accept(keyedOf(queued), {
+        const outcome = yield* lifecycle.send({
+          keyed: keyedOf(queued),
           apiKeyId,
           campaignId,
           // a version before may have queued it to a number with its national prefix
-          message: { ...content, to: CustomerNames.sendable(content.to) }
+          message: { ...content, to: CustomerNames.sendable(content.to) },
+          requestId: yield* Id.generate(random, "req"),
+          withhold: Effect.map(isTooLate, (is) => is ? tooLate : undefined),
+          around: spanning(message)
         })
-        switch (accepted._tag) {
-          case "Claimed": {
-            const requestId = yield* Id.generate(random, "req")
-            if (yield* isTooLate) {
-              const answer = { _tag: "Failed", error: tooLate, requestId } as const
-              yield* sending.end(accepted, hold, { _tag: "NotSent", answer })
-              return { _tag: "TooLate" } as const
+        switch (outcome._tag) {
+          case "Ended":
+            switch (outcome.as) {
+              case "sent":
+              case "failed":
+                return { _tag: "Settled" } as const
+              case "not_sent":
+                return { _tag: "NotSent", error: outcome.answer.error } as const
+              case "unknown":
+                return yield* unknownOrBusy(message)
+              case "refused":
+                return { _tag: "Refused", error: outcome.answer.error } as const
+              case "withheld":
+                return { _tag: "TooLate" } as const
+              case "stuck":
+                return { _tag: "Busy" } as const
             }
-            const outcome = yield* withSpan(sending.carryOut(accepted, hold, requestId), () => ({
-              attributes: {
-                "wac.workspace.id": message.workspaceId,
-                "wac.campaign.id": campaignId ?? undefined,
-                "wac.message.id": message.id
-              }
-            }))
-            return outcome._tag === "Withdrawn"
-              ? { _tag: "Refused", error: outcome.error } as const
-              : outcome._tag === "NotSent"
-              ? outcome
-              : outcome._tag === "Unknown"
-              ? yield* unknownOrBusy(message)
-              : { _tag: "Settled" } as const
-          }
           case "Refused":
-            return { _tag: "Refused", error: accepted.error } as const
+            return { _tag: "Refused", error: outcome.error } as const
           case "Capped":
           case "Duplicate":
-            return { _tag: accepted._tag } as const
+            return { _tag: outcome._tag } as const
           case "Running":
             return { _tag: "Busy" } as const
           case "Unknown":
@@ -125,12 +132,12 @@ export class QueuedMessages extends Context.Service<QueuedMessages, {
 
       const send = (queued: QueuedMessage, isTooLate: Effect.Effect<boolean>): Effect.Effect<QueuedEnd> =>
         Effect.map(
-          sending.run(attempt(queued, isTooLate)),
+          lifecycle.run(attempt(queued, isTooLate)),
           // the next try finds out what this one did
           (ended) => Option.isSome(ended) && Exit.isSuccess(ended.value) ? ended.value.value : { _tag: "Busy" }
         )
 
       return QueuedMessages.of({ send })
     })
-  ).pipe(Layer.provide(Sending.layer))
+  ).pipe(Layer.provide(SendLifecycle.layer))
 }

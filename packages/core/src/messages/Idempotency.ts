@@ -91,6 +91,9 @@ export type Answer = typeof Answer.Type
 /** The success of a send: the provider accepted the message and returned its identifier. */
 export type Sent = Extract<Answer, { readonly _tag: "Sent" }>
 
+/** The final error of a send. */
+export type Failed = Extract<Answer, { readonly _tag: "Failed" }>
+
 /** What is stored for a key. */
 export interface Binding {
   readonly fingerprint: string

@@ -95,15 +95,19 @@ export interface ClaimedSend {
   readonly contact: Contact | undefined
 }
 
+/** Why a campaign leaves a customer out. Nothing was written. No other send gets this result. */
+export type LeftOut =
+  /** The contact has got as many marketing templates as campaigns may send. */
+  | { readonly _tag: "Capped" }
+  /** The campaign has already written to the contact under another name. */
+  | { readonly _tag: "Duplicate" }
+
 /** The result of *accept*. `readings` contains every rate limiter that was checked. */
 export type Accepted =
   & { readonly readings: ReadonlyArray<Reading> }
   & (
     | ClaimedSend
-    /** The contact has got as many marketing templates as campaigns may send. Nothing was written. */
-    | { readonly _tag: "Capped" }
-    /** The campaign has already written to the contact under another name. Nothing was written. */
-    | { readonly _tag: "Duplicate" }
+    | LeftOut
     | Exclude<Verdict, { readonly _tag: "Unbound" | "Released" }>
     /** Refused by our own checks. Nothing was written. */
     | { readonly _tag: "Refused"; readonly error: Unauthorized | Forbidden | InvalidBody | RateLimited | ServerError }

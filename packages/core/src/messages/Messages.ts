@@ -1,6 +1,6 @@
 /**
  * The service that sends messages for callers (contract §3 and §4): once per idempotency key, where a repeated request
- * joins a send that is in progress. Calls `Sending`, and reads through `MessageStore`.
+ * joins a send that is in progress. Calls `SendLifecycle`, and reads through `MessageStore`.
  */
 import { Clock, Context, Deferred, Duration, Effect, Exit, Layer, Option } from "effect"
 import { Digest } from "effect/crypto"
@@ -9,7 +9,6 @@ import * as CustomerNames from "../contacts/CustomerNames.ts"
 import * as CustomerRecords from "../contacts/CustomerRecords.ts"
 import { type DomainError, IdempotencyConflict, type NotFound, reasonOf, ServerError } from "../Errors.ts"
 import * as Id from "../Id.ts"
-import * as RateLimit from "../limits/RateLimit.ts"
 import * as Lookup from "../Lookup.ts"
 import * as Metrics from "../Metrics.ts"
 import type { Page, PageRequest } from "../Page.ts"
@@ -20,8 +19,7 @@ import type * as Conversation from "./Conversation.ts"
 import * as Idempotency from "./Idempotency.ts"
 import type * as Message from "./Message.ts"
 import { type KeyedRequest, type MessageFilter, MessageStore } from "./MessageStore.ts"
-import type { ProviderOutcome } from "./Provider.ts"
-import { Sending, type Withdrawn } from "./Sending.ts"
+import { type Ended, SendLifecycle } from "./SendLifecycle.ts"
 
 /** How often a request that joined checks for an answer stored by another process. */
 const joinPoll = Duration.millis(100)
@@ -30,7 +28,7 @@ const joinPoll = Duration.millis(100)
 const overloadRetryAfter = Duration.seconds(1)
 
 /** Method and route: the scope of a send's idempotency key. */
-const routeOf = ({ apiKeyId }: SendRequest): string =>
+const routeOf = (apiKeyId: SendRequest["apiKeyId"]): string =>
   apiKeyId === null ? "POST /internal/messages" : "POST /v1/messages"
 
 /** The request of an authenticated caller to send a message. */
@@ -77,7 +75,7 @@ export class Messages extends Context.Service<Messages, {
     Effect.gen(function*() {
       const store = yield* MessageStore
       const contacts = yield* ContactStore
-      const sending = yield* Sending
+      const lifecycle = yield* SendLifecycle
       const digest = yield* Digest.Digest
       const stopping = yield* Stopping
       /** The sends in progress in this process, by key, each with its future answer for the requests that join. */
@@ -88,10 +86,7 @@ export class Messages extends Context.Service<Messages, {
         Effect.andThen(Metrics.sendEnded("refused", reasonOf(error)), Effect.fail(error))
 
       const replay = (answer: Idempotency.Answer): Effect.Effect<Idempotency.Sent, DomainError> =>
-        Effect.andThen(
-          Effect.andThen(Metrics.sendEnded("replayed"), Idempotency.observeReplay(answer)),
-          answer._tag === "Sent" ? Effect.succeed(answer) : Effect.fail(answer.error)
-        )
+        Effect.andThen(Effect.andThen(Metrics.sendEnded("replayed"), Idempotency.observeReplay(answer)), give(answer))
 
       const inProgress = () =>
         refused(
@@ -134,20 +129,39 @@ export class Messages extends Context.Service<Messages, {
           Effect.timeoutOrElse({ duration: Idempotency.joinTimeout, orElse: inProgress })
         )
 
-      const acceptAndCarryOut = Effect.fnUntraced(function*(request: SendRequest) {
-        const { apiKeyId, message } = request
+      /** Lets other requests join a send until its end, and gives them its answer. */
+      const joinable = (keyed: KeyedRequest, requestId: Id.RequestId) => (rest: Effect.Effect<Ended>) =>
+        Effect.suspend(() => {
+          const name = nameOf(keyed)
+          const ended = Deferred.makeUnsafe<Idempotency.Answer>()
+          running.set(name, ended)
+          return Effect.onExit(rest, (exit) =>
+            Effect.sync(() => {
+              running.delete(name)
+              Deferred.doneUnsafe(ended, Exit.succeed(answerOf(exit, requestId)))
+            }))
+        })
+
+      const sendOrJoin = Effect.fnUntraced(function*({ apiKeyId, key, message, requestId, ...request }: SendRequest) {
         const keyed: KeyedRequest = {
           workspaceId: request.workspaceId,
-          route: routeOf(request),
-          key: request.key,
+          route: routeOf(apiKeyId),
+          key,
           fingerprint: yield* Idempotency.fingerprint(digest, message)
         }
-        const { accepted, hold } = yield* sending.accept(keyed, { apiKeyId, campaignId: null, message })
-          .pipe(orUnavailable, Effect.tapError(({ reason }) => Metrics.sendEnded("refused", reason)))
-        yield* RateLimit.observe(accepted.readings)
-        switch (accepted._tag) {
+        const outcome = yield* lifecycle.send({
+          keyed,
+          apiKeyId,
+          campaignId: null,
+          message,
+          requestId,
+          around: joinable(keyed, requestId)
+        }).pipe(orUnavailable, Effect.tapError(({ reason }) => Metrics.sendEnded("refused", reason)))
+        switch (outcome._tag) {
+          case "Ended":
+            return yield* give(outcome.answer)
           case "Refused":
-            return yield* accepted.error
+            return yield* outcome.error
           case "Conflict":
             return yield* refused(
               new IdempotencyConflict({
@@ -155,36 +169,19 @@ export class Messages extends Context.Service<Messages, {
                 message: "the Idempotency-Key was already used with a different body"
               })
             )
-          case "Capped":
-          case "Duplicate":
-            return yield* Effect.die(new Error("only a campaign leaves customers out"))
           case "Answered":
-            return yield* replay(accepted.answer)
+            return yield* replay(outcome.answer)
           case "Unknown":
             yield* Metrics.sendEnded("replayed")
-            return yield* Idempotency.unknown(accepted.reason)
+            return yield* Idempotency.unknown(outcome.reason)
           case "Running":
-            return yield* join(keyed, request.requestId)
-          case "Claimed": {
-            const name = nameOf(keyed)
-            const ended = Deferred.makeUnsafe<Idempotency.Answer>()
-            running.set(name, ended)
-            return yield* sending.carryOut(accepted, hold, request.requestId).pipe(
-              Effect.flatMap((outcome) => answering(accepted.message, outcome)),
-              Effect.onExit((exit) =>
-                Effect.sync(() => {
-                  running.delete(name)
-                  Deferred.doneUnsafe(ended, Exit.succeed(answerOf(exit, request.requestId)))
-                })
-              )
-            )
-          }
+            return yield* join(keyed, requestId)
         }
       })
 
       /** Runs in its own fiber, as the caller may stop waiting. Stopping the process waits for it. */
       const send = Effect.fnUntraced(function*(request: SendRequest) {
-        const ended = yield* sending.run(acceptAndCarryOut(request))
+        const ended = yield* lifecycle.run(sendOrJoin(request))
         if (Option.isNone(ended)) {
           return yield* refused(
             new ServerError({
@@ -262,24 +259,16 @@ export class Messages extends Context.Service<Messages, {
         list
       })
     })
-  ).pipe(Layer.provide(Sending.layer))
+  ).pipe(Layer.provide(SendLifecycle.layer))
 }
 
 const nameOf = ({ key, route, workspaceId }: KeyedRequest): string => `${workspaceId} ${route} ${key}`
 
-/** The outcome of a send, for the requests that joined it. */
-const answerOf = (exit: Exit.Exit<Idempotency.Sent, DomainError>, requestId: Id.RequestId): Idempotency.Answer =>
-  Exit.isSuccess(exit) ? exit.value : {
-    _tag: "Failed",
-    error: Option.getOrElse(Exit.findErrorOption(exit), () => Idempotency.unknown("outcome_unknown")),
-    requestId
-  }
+const give = (answer: Idempotency.Answer): Effect.Effect<Idempotency.Sent, DomainError> =>
+  answer._tag === "Sent" ? Effect.succeed(answer) : Effect.fail(answer.error)
 
-/** The answer to the request of a send with this outcome. */
-const answering = (
-  message: Message.Message,
-  outcome: ProviderOutcome | Withdrawn
-): Effect.Effect<Idempotency.Sent, DomainError> =>
-  outcome._tag === "Accepted"
-    ? Effect.succeed(Idempotency.sent(message, outcome.providerMessageId))
-    : Effect.fail(outcome._tag === "Unknown" ? Idempotency.unknown("outcome_unknown") : outcome.error)
+/** The answer to the requests that joined a send. */
+const answerOf = (exit: Exit.Exit<Ended>, requestId: Id.RequestId): Idempotency.Answer =>
+  Exit.isSuccess(exit)
+    ? exit.value.answer
+    : { _tag: "Failed", error: Idempotency.unknown("outcome_unknown"), requestId }

@@ -1218,7 +1218,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual((yield* get(campaign)).counts, counts({ queued: 1 }))
     }))
 
-  it.effect("a try that sent nothing is repeated after a while, and a withdrawn one too", () =>
+  it.effect("a try that sent nothing is repeated after a while, and an abandoned one too", () =>
     Effect.gen(function*() {
       const messages = yield* MessageStore.MessageStore
       const own = yield* world()

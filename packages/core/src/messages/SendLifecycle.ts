@@ -1,6 +1,6 @@
 /**
- * The life of a claimed send (contract §3): *accept*, the provider, and *settle* or *abandon*. `Messages` sends what
- * callers ask for by it, and `QueuedMessages` what campaigns queued. Writes through `MessageStore` and calls the provider.
+ * The life of a send (contract §3): *accept*, the provider, and *settle* or *abandon*. `Messages` sends what callers ask
+ * for by it, and `QueuedMessages` what campaigns queued. Writes through `MessageStore` and calls the provider.
  */
 import {
   Cause,
@@ -25,12 +25,13 @@ import * as Deadlines from "../Deadlines.ts"
 import { type DomainError, reasonOf, type ServerError } from "../Errors.ts"
 import * as Id from "../Id.ts"
 import { CurrentLimits } from "../limits/Limits.ts"
+import * as RateLimit from "../limits/RateLimit.ts"
 import { SendableMedia } from "../media/SendableMedia.ts"
 import * as Metrics from "../Metrics.ts"
 import { Vault } from "../secrets/Vault.ts"
 import * as Span from "../Span.ts"
 import { Stopping } from "../Stopping.ts"
-import { orUnavailable, type StoreError } from "../StoreError.ts"
+import { type StoreError, toServerError } from "../StoreError.ts"
 import type { Instant } from "../Time.ts"
 import type { Activity } from "../usage/Activity.ts"
 import { UsageRecorder } from "../usage/UsageRecorder.ts"
@@ -41,6 +42,7 @@ import {
   type AcceptSend,
   type ClaimedSend,
   type KeyedRequest,
+  type LeftOut,
   MessageStore,
   type SendEnd
 } from "./MessageStore.ts"
@@ -53,72 +55,91 @@ import type { Resolved } from "./Referred.ts"
 export const providerTimeout = Duration.seconds(8)
 
 /** The maximum number of sends in progress per process. At 1,000 sends a second, a provider that hangs holds 8,000. */
-export const MaxInFlight = Context.Reference<number>("@wac/core/messages/Sending/MaxInFlight", {
+export const MaxInFlight = Context.Reference<number>("@wac/core/messages/SendLifecycle/MaxInFlight", {
   defaultValue: () => 10_000
 })
 
-/**
- * Retries to undo a claim after its answer was lost, for as long as a statement may still be on its way to the storage.
- */
-const takingBack = Schedule.exponential("1 second").pipe(Schedule.upTo({ times: 4 }))
+/** Retries after the storage failed, for as long as a statement may still be on its way to the storage. */
+const lostRetries = Schedule.exponential("1 second").pipe(Schedule.upTo({ times: 4 }))
 
 /**
- * The delay before an outcome is recorded again after a failure. Further retries follow `takingBack`, within the lease.
+ * The delay before an outcome is recorded again after a failure. Further retries follow {@link lostRetries}, within the
+ * lease.
  */
 const firstRepetition = Duration.seconds(1)
 
-/** How this process holds a claim. */
-export interface Hold {
+/** A send under an idempotency key. `Campaign` is `null` unless a campaign sends. */
+export interface KeyedSend<Campaign extends Id.CampaignId | null> extends Pick<AcceptSend, "apiKeyId" | "message"> {
   readonly keyed: KeyedRequest
-  /** The claim's owner token. */
-  readonly token: string
-  /** When the claim was requested, in nanoseconds of the monotonic clock. */
-  readonly askedAt: bigint
+  readonly campaignId: Campaign
+  /** Stored with a failure, which repeated requests get. */
+  readonly requestId: Id.RequestId
+  /**
+   * Run once the send is claimed. With an error, the provider is not called and the claim is released: the message can
+   * be tried again, and requests that joined get the error.
+   */
+  readonly withhold?: Effect.Effect<ServerError | undefined>
+  /** Wraps what follows the claim, in a span for example. It must run the given effect, once. */
+  readonly around?: (rest: Effect.Effect<Ended>) => Effect.Effect<Ended>
 }
 
-/** A claim that was withdrawn before the provider was called, and the reason. */
-export interface Withdrawn {
-  readonly _tag: "Withdrawn"
-  readonly error: DomainError
-}
+/** The end of a send that this call claimed, and the answer to its request. */
+export type Ended =
+  & { readonly _tag: "Ended" }
+  & (
+    /** The provider accepted the message. */
+    | { readonly as: "sent"; readonly answer: Idempotency.Sent }
+    | {
+      readonly as:
+        /** The provider refused the message for good. */
+        | "failed"
+        /** The provider did not accept it this time. */
+        | "not_sent"
+        /** It may have been sent: the provider's answer is not known, or could not be recorded yet. */
+        | "unknown"
+        /** Our own checks refused it after all, and nothing is left of the claim. The provider was not called. */
+        | "refused"
+        /** The same, but the storage failed: the claim lasts until its lease ends. */
+        | "stuck"
+        /** By {@link KeyedSend.withhold}. */
+        | "withheld"
+      readonly answer: Idempotency.Failed
+    }
+  )
 
-export class Sending extends Context.Service<Sending, {
+/** The outcome of a send: that of its claim, or why there was no claim. Only campaigns leave customers out. */
+export type Outcome<Campaign extends Id.CampaignId | null> =
+  | Ended
+  | Exclude<Accepted, ClaimedSend | LeftOut>
+  | (Campaign extends null ? never : LeftOut)
+
+export class SendLifecycle extends Context.Service<SendLifecycle, {
   /**
    * Runs a send in its own fiber, which stopping the process waits for, and returns its exit. It goes on if the caller
    * stops waiting. `None` if as many as {@link MaxInFlight} are in flight; then it does not run.
    */
   readonly run: <A, E>(send: Effect.Effect<A, E>) => Effect.Effect<Option.Option<Exit.Exit<A, E>>>
   /**
-   * Accepts a send, and counts a refusal. If the storage fails, the claim that may exist is withdrawn in the background.
+   * Accepts a message and, if it gets the claim, gives it to the provider and records the outcome. Counts refusals and
+   * outcomes, and passes the readings of rate limits to the current request's observer.
+   *
+   * Fails only if the storage failed before there was a claim; a claim that may exist all the same is abandoned in the
+   * background. The call of the provider and the recording of its outcome cannot be interrupted. If the storage fails
+   * after the call, the outcome is `unknown`, and recorded in the background.
    */
-  readonly accept: (
-    keyed: KeyedRequest,
-    send: Pick<AcceptSend, "apiKeyId" | "campaignId" | "message">
-  ) => Effect.Effect<{ readonly accepted: Accepted; readonly hold: Hold }, StoreError>
-  /**
-   * Sends a claimed message. Returns the outcome as it was recorded, or why the claim was withdrawn before the provider
-   * was called. Cannot be interrupted.
-   */
-  readonly carryOut: (
-    claimed: ClaimedSend,
-    hold: Hold,
-    requestId: Id.RequestId
-  ) => Effect.Effect<ProviderOutcome | Withdrawn, ServerError>
-  /**
-   * Records the end of a claim, and records it again in the background if the storage fails. Returns false if it is not
-   * recorded yet.
-   */
-  readonly end: (claimed: ClaimedSend, hold: Hold, end: SendEnd) => Effect.Effect<boolean>
-}>()("@wac/core/messages/Sending") {
+  readonly send: <Campaign extends Id.CampaignId | null>(
+    send: KeyedSend<Campaign>
+  ) => Effect.Effect<Outcome<Campaign>, StoreError>
+}>()("@wac/core/messages/SendLifecycle") {
   static readonly layer = Layer.effect(
-    Sending,
+    SendLifecycle,
     Effect.gen(function*() {
       const store = yield* MessageStore
       const contacts = yield* ContactStore
       const provider = yield* Provider
       const limits = yield* CurrentLimits
       const maxInFlight = yield* MaxInFlight
-      const record = yield* UsageRecorder
+      const countUsage = yield* UsageRecorder
       const library = yield* SendableMedia
       const random = yield* SecureRandom.SecureRandom
       const vault = yield* Vault
@@ -176,12 +197,13 @@ export class Sending extends Context.Service<Sending, {
       ) =>
         Effect.logDebug(`the outcome of ${messageId} is not recorded yet`, cause).pipe(
           Effect.andThen(Effect.delay(settle, firstRepetition)),
-          Effect.retry(takingBack),
+          Effect.retry(lostRetries),
           Effect.catchCause((cause) => Effect.logError(`the outcome of ${messageId} could not be recorded`, cause)),
           Effect.asVoid
         )
 
-      const endAt = Effect.fnUntraced(
+      /** Records the end of a claim. Returns false if it is not recorded yet. */
+      const record = Effect.fnUntraced(
         function*({ message }: ClaimedSend, claimToken: string, end: SendEnd, now: Instant) {
           const settle = store.settle({
             now,
@@ -199,9 +221,6 @@ export class Sending extends Context.Service<Sending, {
           )
         }
       )
-
-      const end = (claimed: ClaimedSend, { token }: Hold, end: SendEnd) =>
-        Effect.flatMap(Clock.currentTimeMillis, (now) => endAt(claimed, token, end, now))
 
       /**
        * Learns the names by which the provider knows the recipient, so that their next message finds the contact. Reports
@@ -224,55 +243,53 @@ export class Sending extends Context.Service<Sending, {
         function*(claimed: ClaimedSend, { token }: Hold, outcome: ProviderOutcome, requestId: Id.RequestId) {
           const now = yield* Clock.currentTimeMillis
           const { message } = claimed
-          const settled = yield* endAt(claimed, token, endOf(outcome, now, requestId), now)
-          // if it is not recorded, the message may have been sent
-          const known: ProviderOutcome = settled ? outcome : { _tag: "Unknown" }
+          const isRecorded = yield* record(claimed, token, endOf(outcome, now, requestId), now)
           if (outcome._tag === "Accepted") yield* learn(claimed, outcome.recipient, now)
-          record({ workspaceId: message.workspaceId, at: now, activity: activityOf(known) })
-          yield* countOf(known)
-          return known
+          // if it is not recorded, the message may have been sent
+          const ended = endedAs(message, isRecorded ? outcome : { _tag: "Unknown" }, requestId)
+          countUsage({ workspaceId: message.workspaceId, at: now, activity: activityOf(ended) })
+          yield* ended.as === "sent"
+            ? Metrics.sendEnded("sent")
+            : Metrics.sendEnded(ended.as, reasonOf(ended.answer.error))
+          return ended
         }
       )
+
+      const abandon = ({ keyed, message, token }: Hold) =>
+        Effect.flatMap(
+          Clock.currentTimeMillis,
+          (now) => store.abandon({ now, request: keyed, message, claimToken: token, limits })
+        )
 
       /**
        * Undoes a claim that may exist although its answer was lost. The provider was not called, so the key should not
        * become unknown when the lease ends. It repeats for a while, as the lost statement may still be on its way to
        * the storage.
        */
-      const takeBack = Effect.fnUntraced(
-        function*(keyed: KeyedRequest, claimToken: string, message: Message.OutboundMessage) {
-          yield* Effect.flatMap(
-            Clock.currentTimeMillis,
-            (now) => store.abandon({ now, request: keyed, message, claimToken, limits })
-          ).pipe(
-            Effect.catchCause((cause) => Effect.logDebug("a claim could not be withdrawn yet", cause)),
-            Effect.repeat(takingBack)
-          )
-        }
-      )
+      const abandonLost = (hold: Hold) =>
+        abandon(hold).pipe(
+          Effect.catchCause((cause) => Effect.logDebug("a claim could not be abandoned yet", cause)),
+          Effect.repeat(lostRetries)
+        )
 
+      /** From the claim to the recorded outcome. */
       const carryOut = Effect.fnUntraced(
-        function*(
-          claimed: ClaimedSend,
-          hold: Hold,
-          requestId: Id.RequestId
-        ): Effect.fn.Return<ProviderOutcome | Withdrawn, ServerError> {
-          const { askedAt, keyed, token: claimToken } = hold
+        function*(claimed: ClaimedSend, hold: Hold, requestId: Id.RequestId): Effect.fn.Return<Ended> {
           const { content: message } = claimed.message
-          const now = yield* Clock.currentTimeMillis
           const late = Policy.windowRefusal({
             contact: claimed.contact,
             message,
             // the storage's time: the time of the claim plus the time since the request for it
-            now: claimed.message.statusAt + Number((yield* Clock.monotonicTimeNanos) - askedAt) / 1e6
+            now: claimed.message.statusAt + Number((yield* Clock.monotonicTimeNanos) - hold.askedAt) / 1e6
           })
           const refers = late === undefined
             ? yield* Effect.result(Referral.resolve(claimed, store, library))
             : Result.fail(late)
           if (Result.isFailure(refers)) {
-            yield* store.abandon({ now, request: keyed, message, claimToken, limits }).pipe(orUnavailable)
+            const abandoned = yield* Effect.result(abandon(hold))
+            if (Result.isFailure(abandoned)) return unsent("stuck", toServerError(abandoned.failure), requestId)
             yield* Metrics.sendEnded("refused", reasonOf(refers.failure))
-            return { _tag: "Withdrawn", error: refers.failure }
+            return unsent("refused", refers.failure, requestId)
           }
           yield* Span.annotate(() => ({ "wac.message.id": claimed.message.id }))
           const call = Effect.tap(
@@ -292,55 +309,87 @@ export class Sending extends Context.Service<Sending, {
           if (Exit.isFailure(asked) && !Cause.hasInterruptsOnly(asked.cause)) {
             yield* Effect.logError("the provider's adapter failed", asked.cause)
           }
-          const outcome: ProviderOutcome = Exit.isSuccess(asked) ? asked.value : { _tag: "Unknown" }
-          return yield* settle(claimed, hold, outcome, requestId)
+          return yield* settle(claimed, hold, Exit.isSuccess(asked) ? asked.value : { _tag: "Unknown" }, requestId)
         },
         Effect.uninterruptible
       )
 
-      const accept = Effect.fnUntraced(function*(
-        keyed: KeyedRequest,
-        send: Pick<AcceptSend, "apiKeyId" | "campaignId" | "message">
-      ) {
+      const send = Effect.fnUntraced(function*<Campaign extends Id.CampaignId | null>(
+        { apiKeyId, around, campaignId, keyed, message, requestId, withhold }: KeyedSend<Campaign>
+      ): Effect.fn.Return<Outcome<Campaign>, StoreError> {
         const now = yield* Clock.currentTimeMillis
         const askedAt = yield* Clock.monotonicTimeNanos
-        const claimToken = yield* random.uuidV4({})
-        const name = CustomerNames.keyOf(send.message.to)
+        const hold: Hold = { keyed, message, token: yield* random.uuidV4({}), askedAt }
+        const name = CustomerNames.keyOf(message.to)
         const { [name]: hash } = yield* NameHashes.of(vault, keyed.workspaceId, [name])
         const accepted = yield* store.accept({
-          ...send,
+          apiKeyId,
+          campaignId,
+          message,
           now,
           request: keyed,
           hash: hash!,
           messageId: yield* Id.generate(random, "msg"),
-          claimToken,
+          claimToken: hold.token,
           leaseUntil: now + Duration.toMillis(Idempotency.lease),
           limits,
           provider: provider.name
-        }).pipe(Effect.tapError(() => FiberSet.run(lost, takeBack(keyed, claimToken, send.message))))
+        }).pipe(Effect.tapError(() => FiberSet.run(lost, abandonLost(hold))))
         if (accepted._tag === "Refused") {
-          record({ workspaceId: keyed.workspaceId, at: now, activity: "sendsRefused" })
+          countUsage({ workspaceId: keyed.workspaceId, at: now, activity: "sendsRefused" })
           yield* Metrics.sendEnded("refused", reasonOf(accepted.error))
         }
-        return { accepted, hold: { keyed, token: claimToken, askedAt } }
+        yield* RateLimit.observe(accepted.readings)
+        // `AcceptStep` leaves only a campaign's customers out
+        if (accepted._tag !== "Claimed") return accepted as Outcome<Campaign>
+        const withheld = withhold === undefined ? undefined : yield* withhold
+        if (withheld !== undefined) {
+          const ended = unsent("withheld", withheld, requestId)
+          const { answer } = ended
+          yield* record(accepted, hold.token, { _tag: "NotSent", answer }, yield* Clock.currentTimeMillis)
+          return ended
+        }
+        const rest = carryOut(accepted, hold, requestId)
+        return yield* around === undefined ? rest : around(rest)
       })
 
-      return Sending.of({ run, accept, carryOut, end })
+      return SendLifecycle.of({ run, send })
     })
   )
 }
 
-/** Counts the outcome of a send for operators. */
-const countOf = (outcome: ProviderOutcome): Effect.Effect<void> => {
+/** How this process holds a claim. */
+interface Hold {
+  readonly keyed: KeyedRequest
+  readonly message: Message.OutboundMessage
+  /** The claim's owner token. */
+  readonly token: string
+  /** When the claim was requested, in nanoseconds of the monotonic clock. */
+  readonly askedAt: bigint
+}
+
+const failed = (error: DomainError, requestId: Id.RequestId): Idempotency.Failed => ({
+  _tag: "Failed",
+  error,
+  requestId
+})
+
+type Unsent = Exclude<Ended, { readonly as: "sent" }>
+
+const unsent = <As extends Unsent["as"]>(as: As, error: DomainError, requestId: Id.RequestId) =>
+  ({ _tag: "Ended", as, answer: failed(error, requestId) }) as const
+
+/** The end of a claim with an outcome that is recorded. */
+const endedAs = (message: Message.Message, outcome: ProviderOutcome, requestId: Id.RequestId) => {
   switch (outcome._tag) {
     case "Accepted":
-      return Metrics.sendEnded("sent")
+      return { _tag: "Ended", as: "sent", answer: Idempotency.sent(message, outcome.providerMessageId) } as const
     case "Refused":
-      return Metrics.sendEnded("failed", reasonOf(outcome.error))
+      return unsent("failed", outcome.error, requestId)
     case "NotSent":
-      return Metrics.sendEnded("not_sent", reasonOf(outcome.error))
+      return unsent("not_sent", outcome.error, requestId)
     case "Unknown":
-      return Metrics.sendEnded("unknown", "outcome_unknown")
+      return unsent("unknown", Idempotency.unknown("outcome_unknown"), requestId)
   }
 }
 
@@ -357,10 +406,10 @@ const attributesOf = (outcome: ProviderOutcome): Span.Attributes => {
   }
 }
 
-const activityOf = ({ _tag }: ProviderOutcome): Activity =>
-  _tag === "Accepted" ? "sendsAccepted" : _tag === "Unknown" ? "sendsUnknown" : "sendsFailed"
+const activityOf = ({ as }: Ended): Activity =>
+  as === "sent" ? "sendsAccepted" : as === "unknown" ? "sendsUnknown" : "sendsFailed"
 
-const endOf = (outcome: ProviderOutcome, now: number, requestId: Id.RequestId): SendEnd => {
+const endOf = (outcome: ProviderOutcome, now: Instant, requestId: Id.RequestId): SendEnd => {
   switch (outcome._tag) {
     case "Accepted": {
       const { recipient: _, ...end } = outcome
@@ -372,9 +421,9 @@ const endOf = (outcome: ProviderOutcome, now: number, requestId: Id.RequestId): 
       return {
         _tag: "Refused",
         report: { status: "failed", at: now, providerMessageId: null, error: Message.errorOf(outcome.error) },
-        answer: { _tag: "Failed", error: outcome.error, requestId }
+        answer: failed(outcome.error, requestId)
       }
     case "NotSent":
-      return { _tag: "NotSent", answer: { _tag: "Failed", error: outcome.error, requestId } }
+      return { _tag: "NotSent", answer: failed(outcome.error, requestId) }
   }
 }
