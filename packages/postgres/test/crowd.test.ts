@@ -89,15 +89,15 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("a crowd", (it) =>
         const { accepted, command } = yield* MessageFixture.accept(random.pick(worlds), { now, message })
         if (accepted._tag !== "Claimed") return
         const { id } = accepted.message
-        const ends: ReadonlyArray<MessageStore.SendEnd | "lost" | "taken back"> = [
+        const ends: ReadonlyArray<MessageStore.SendEnd | "lost" | "abandoned"> = [
           yield* MessageFixture.refusedIt(now),
           yield* MessageFixture.notSent,
           { _tag: "Unknown" },
           "lost",
-          "taken back"
+          "abandoned"
         ]
         const end = random.pick([...ends, ...yield* Effect.replicateEffect(MessageFixture.tookIt, 5)])
-        if (end === "taken back") return yield* messages.use(({ abandon }) => abandon(command))
+        if (end === "abandoned") return yield* messages.use(({ abandon }) => abandon(command))
         if (end !== "lost") yield* MessageFixture.settle({ ...command, messageId: id }, end, now)
         sent.push(id)
       })

@@ -1,4 +1,4 @@
-import { Id, Inbound, type InboundItem, PhoneNumber, Provider, Referred, type StoreError } from "@wac/core"
+import { Id, Inbound, type InboundItem, MessageReferences, PhoneNumber, Provider, type StoreError } from "@wac/core"
 import { Clock, Context, Effect, Layer, type Scope } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { firstNumber, layer } from "../src/SandboxProvider.ts"
@@ -26,7 +26,7 @@ export const command = (to: PhoneNumber.E164): Provider.ProviderSend => ({
   sender,
   message: { type: "text", to, text: { body: "hello" } },
   template: undefined,
-  refers: Referred.none
+  refers: MessageReferences.none
 })
 
 /** The sandbox over an `Inbound` that records items. `before` runs first and can fail. */

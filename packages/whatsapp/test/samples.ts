@@ -1,7 +1,7 @@
 /**
  * Made-up values that tests send with.
  */
-import { type Id, type Message, PhoneNumber, type Provider, Referred, type Template } from "@wac/core"
+import { type Id, type Message, MessageReferences, PhoneNumber, type Provider, type Template } from "@wac/core"
 
 export const messageId = "msg_01ARZ3NDEKTSV4RRFFQ69G5FAV" as Id.MessageId
 
@@ -54,6 +54,6 @@ export const send = (
   sender,
   message,
   template: message.type === "template" ? template : undefined,
-  refers: Referred.none,
+  refers: MessageReferences.none,
   ...changes
 })

@@ -3,9 +3,9 @@
  */
 import { Duration } from "effect"
 import type { MessageId } from "../Id.ts"
+import * as KeyedMessage from "../messages/KeyedMessage.ts"
 import type { MessageError } from "../messages/Message.ts"
-import * as Send from "../messages/Send.ts"
-import { type Loaded, Sends, type Writes as SendWrites } from "../messages/Sends.ts"
+import { type Loaded, SendBatch, type Writes as SendWrites } from "../messages/SendBatch.ts"
 import type { Decide } from "../Step.ts"
 import type { Instant } from "../Time.ts"
 
@@ -41,7 +41,7 @@ export interface EndWrites {
 
 /** Decides `CampaignStore.end` for a batch. */
 export const end: Decide<EndRecipient, Loaded, void, EndWrites> = (loaded, commands) => {
-  const sends = new Sends(loaded)
+  const sends = new SendBatch(loaded)
   const dequeued: Array<MessageId> = []
   const delayed: Array<EndWrites["delayed"][number]> = []
   for (const { end, messageId, now: asked } of commands) {
@@ -51,7 +51,7 @@ export const end: Decide<EndRecipient, Loaded, void, EndWrites> = (loaded, comma
     else dequeued.push(messageId)
     const send = end._tag === "Skipped" ? sends.of(messageId) : undefined
     if (end._tag === "Skipped" && send !== undefined) {
-      sends.keep(Send.skip(send, end.error, now), { events: [], deliveries: [] })
+      sends.keep(KeyedMessage.skip(send, end.error, now), { events: [], deliveries: [] })
     }
   }
   return { answers: commands.map(() => undefined), writes: { dequeued, delayed, sends: sends.writes() } }

@@ -10,10 +10,10 @@ import type * as Event from "../events/Event.ts"
 import type { MessageId } from "../Id.ts"
 import * as Limits from "../limits/Limits.ts"
 import type { IdempotencyKey } from "../messages/Idempotency.ts"
+import * as KeyedMessage from "../messages/KeyedMessage.ts"
 import { type Message, type MessageError, type OutboundMessage, unsent } from "../messages/Message.ts"
 import type { EventIds } from "../messages/MessageStore.ts"
-import * as Send from "../messages/Send.ts"
-import { Sends, type Writes as SendWrites } from "../messages/Sends.ts"
+import { SendBatch, type Writes as SendWrites } from "../messages/SendBatch.ts"
 import * as PhoneNumber from "../numbers/PhoneNumber.ts"
 import * as SenderBlock from "../numbers/SenderBlock.ts"
 import type { Decide, Known } from "../Step.ts"
@@ -62,7 +62,7 @@ export interface Work {
 
 /** A recipient that waits in the queue, with its message. */
 export interface Queued {
-  readonly send: Send.Send
+  readonly send: KeyedMessage.KeyedMessage
   /** The key of the message, as it was when it was queued. */
   readonly key: IdempotencyKey
   /** How often it was tried. */
@@ -289,13 +289,13 @@ const queued = (
 /** Ends recipients. Those that are being sent keep their place. */
 const skip = (queue: ReadonlyArray<Queued>, reason: MessageError, now: Instant) => {
   const stored = new Map(queue.map(({ send }) => [send.message.id, send]))
-  const sends = new Sends({ send: (id) => stored.get(id) })
+  const sends = new SendBatch({ send: (id) => stored.get(id) })
   const dequeued: Array<MessageId> = []
   const leased: Array<WorkWrites["leased"][number]> = []
   for (const { send } of queue) {
     const { id } = send.message
     const claim = send.binding?.claim
-    const skipped = Send.skip(send, reason, now)
+    const skipped = KeyedMessage.skip(send, reason, now)
     if (claim) leased.push({ messageId: id, dueAt: Math.max(claim.leaseUntil, now + Duration.toMillis(idleDelay)) })
     else if (skipped.send !== send) sends.keep(skipped, { events: [], deliveries: [] })
     else dequeued.push(id)

@@ -4,10 +4,10 @@
 import * as Recipient from "../campaigns/Recipient.ts"
 import type * as Id from "../Id.ts"
 import type { IdempotencyKey } from "../messages/Idempotency.ts"
+import * as KeyedMessage from "../messages/KeyedMessage.ts"
 import { isErased, type MessageError, type OutboundMessage } from "../messages/Message.ts"
 import type { KeyedRequest } from "../messages/MessageStore.ts"
-import * as Send from "../messages/Send.ts"
-import { Sends, type Writes } from "../messages/Sends.ts"
+import { SendBatch, type Writes } from "../messages/SendBatch.ts"
 
 /** The result of erasing the customer from messages. */
 export interface Erasure {
@@ -30,7 +30,8 @@ export interface Erasure {
 const emptied = ({ type }: OutboundMessage): OutboundMessage => ({ to: "", type, [type]: {} } as never)
 
 /** Whether requests are answered by the send's key. A campaign's recipient never asks for an answer. */
-const isAnswered = ({ binding, message }: Send.Send): boolean => binding !== null && message.campaignId === null
+const isAnswered = ({ binding, message }: KeyedMessage.KeyedMessage): boolean =>
+  binding !== null && message.campaignId === null
 
 /** Another key for a message of a campaign: one that is no other's, and found by no recipient. */
 const keyOf = (id: Id.MessageId) => `erased ${id}` as IdempotencyKey
@@ -43,7 +44,7 @@ const erasedError = ({ code, reason }: MessageError): MessageError => ({
 })
 
 /** A send in which nothing names the customer. While requests are answered by its key, the provider's identifier stays. */
-const empty = (send: Send.Send): Send.Send => {
+const empty = (send: KeyedMessage.KeyedMessage): KeyedMessage.KeyedMessage => {
   const { binding, message } = send
   const { error, providerMessageId } = message
   return {
@@ -62,10 +63,10 @@ const empty = (send: Send.Send): Send.Send => {
  * Decides what becomes of sends, each of them of the customer's or emptied before. A message that was certainly not sent
  * is deleted with its key. Any other keeps its id, times and status, so that counts stay right. Safe to repeat.
  */
-export const erase = (sends: ReadonlyArray<Send.Send>): Erasure => {
+export const erase = (sends: ReadonlyArray<KeyedMessage.KeyedMessage>): Erasure => {
   const queued: Array<Id.MessageId> = []
-  const kept: Array<Send.Send> = []
-  const removals = new Sends({ send: () => undefined })
+  const kept: Array<KeyedMessage.KeyedMessage> = []
+  const removals = new SendBatch({ send: () => undefined })
   let erased = 0
   let busy = 0
   for (const send of sends) {
@@ -74,7 +75,7 @@ export const erase = (sends: ReadonlyArray<Send.Send>): Erasure => {
     if (waits && binding !== null && binding.claim !== null) busy++
     else if (waits && message.campaignId !== null) queued.push(message.id)
     else if (waits) {
-      removals.remove(Send.giveQuotaBack(Send.unchanged(send)))
+      removals.remove(KeyedMessage.giveQuotaBack(KeyedMessage.unchanged(send)))
       erased++
       // what was emptied before is emptied again once its key is gone, for the sake of the provider's identifier
     } else if (!isErased(message) || message.providerMessageId !== null && !isAnswered(send)) {

@@ -149,7 +149,7 @@ export const layer = Layer.effectDiscard(
         progress.isOver = true
       }, (recorded) => Effect.ignore(recorded))
 
-    const giveBack = (token: string) => ({ isOver, post: { digest, provider } }: Progress) =>
+    const releaseUnfinished = (token: string) => ({ isOver, post: { digest, provider } }: Progress) =>
       isOver ? Effect.void : Effect.ignore(Effect.flatMap(
         Clock.currentTimeMillis,
         (now) => store.release({ provider, digest, token, now, retryAt: now, problem: null })
@@ -182,7 +182,7 @@ export const layer = Layer.effectDiscard(
         const claimed = posts.map((post): Progress => ({ post, problem: null, left: 0, passedOver: [], isOver: false }))
         yield* restore(process(claimed, token)).pipe(
           Effect.onInterrupt(() =>
-            Effect.forEach(claimed, giveBack(token), { concurrency: "unbounded", discard: true })
+            Effect.forEach(claimed, releaseUnfinished(token), { concurrency: "unbounded", discard: true })
           )
         )
         return claimed.length > 0

@@ -12,12 +12,12 @@ import type { Decide, Known } from "../Step.ts"
 import type { Instant } from "../Time.ts"
 import type { Workspace } from "../workspaces/Workspace.ts"
 import type { OfPair } from "./AcceptStep.ts"
+import * as KeyedMessage from "./KeyedMessage.ts"
 import type { AbandonSend } from "./MessageStore.ts"
-import * as Send from "./Send.ts"
-import { Sends, type Writes as SendWrites } from "./Sends.ts"
+import { SendBatch, type Writes as SendWrites } from "./SendBatch.ts"
 
 /** A send, and what its last try changed. */
-export interface Tried extends Send.Send {
+export interface Tried extends KeyedMessage.KeyedMessage {
   readonly lastTry: {
     /** When the message took its status before the last try; `null` if that was the first try. */
     readonly statusAtBefore: Instant | null
@@ -124,7 +124,7 @@ export const abandon: Decide<AbandonSend, Loaded, void, Writes> = (loaded, comma
   const pairs = new Map<string, PairState>()
   const all = commands.map((command) => loaded.found(command))
   const stored = new Map(all.flatMap((found) => found?.send === undefined ? [] : [[found.send.message.id, found.send]]))
-  const sends = new Sends({ send: (id) => stored.get(id) })
+  const sends = new SendBatch({ send: (id) => stored.get(id) })
 
   commands.forEach(({ claimToken, limits, now: asked, request: { workspaceId } }, i) => {
     const found = all[i]
@@ -162,12 +162,12 @@ export const abandon: Decide<AbandonSend, Loaded, void, Writes> = (loaded, comma
     const { message } = send
     const now = loaded.now(asked)
     if (message.status === "sending" && statusAtBefore === null) {
-      return sends.remove(Send.giveQuotaBack(Send.unchanged(send)))
+      return sends.remove(KeyedMessage.giveQuotaBack(KeyedMessage.unchanged(send)))
     }
     const restored = message.status === "sending" && statusAtBefore !== null
       ? { ...send, message: { ...message, statusAt: statusAtBefore } }
       : send
-    sends.keep(Send.unchanged(Send.unclaim(restored, now)), { events: [], deliveries: [] })
+    sends.keep(KeyedMessage.unchanged(KeyedMessage.release(restored, now)), { events: [], deliveries: [] })
   })
 
   return {

@@ -19,7 +19,7 @@ import type { Instant } from "../Time.ts"
 import type * as Conversation from "./Conversation.ts"
 import type { Answer, IdempotencyKey, Verdict } from "./Idempotency.ts"
 import { type Message, type MessageStatus, type OutboundMessage, type Report, unsent } from "./Message.ts"
-import type { Named } from "./Referred.ts"
+import type { Named } from "./MessageReferences.ts"
 
 /** The idempotency key of a request, scoped to the workspace and the route, and not to the API key. */
 export interface KeyedRequest {

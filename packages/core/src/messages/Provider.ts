@@ -12,7 +12,7 @@ import type { StoreError } from "../StoreError.ts"
 import type { ProviderTemplate, Template } from "../templates/Template.ts"
 import type { TemplateDraft, TemplateEdit } from "../templates/TemplateDraft.ts"
 import type { OutboundMessage } from "./Message.ts"
-import type { Resolved } from "./Referred.ts"
+import type { Resolved } from "./MessageReferences.ts"
 
 /** One message to send. */
 export interface ProviderSend {

@@ -37,6 +37,7 @@ import type { Activity } from "../usage/Activity.ts"
 import { UsageRecorder } from "../usage/UsageRecorder.ts"
 import * as Idempotency from "./Idempotency.ts"
 import * as Message from "./Message.ts"
+import type { Resolved } from "./MessageReferences.ts"
 import {
   type Accepted,
   type AcceptSend,
@@ -48,8 +49,7 @@ import {
 } from "./MessageStore.ts"
 import * as Policy from "./Policy.ts"
 import { Provider, type ProviderOutcome } from "./Provider.ts"
-import * as Referral from "./Referral.ts"
-import type { Resolved } from "./Referred.ts"
+import * as ResolveReferences from "./ResolveReferences.ts"
 
 /** The provider's deadline. Past it, the outcome is unknown. */
 export const providerTimeout = Duration.seconds(8)
@@ -69,7 +69,7 @@ const lostRetries = Schedule.exponential("1 second").pipe(Schedule.upTo({ times:
 const firstRepetition = Duration.seconds(1)
 
 /** A send under an idempotency key. `Campaign` is `null` unless a campaign sends. */
-export interface KeyedSend<Campaign extends Id.CampaignId | null> extends Pick<AcceptSend, "apiKeyId" | "message"> {
+export interface SendCommand<Campaign extends Id.CampaignId | null> extends Pick<AcceptSend, "apiKeyId" | "message"> {
   readonly keyed: KeyedRequest
   readonly campaignId: Campaign
   /** Stored with a failure, which repeated requests get. */
@@ -101,7 +101,7 @@ export type Ended =
         | "refused"
         /** The same, but the storage failed: the claim lasts until its lease ends. */
         | "stuck"
-        /** By {@link KeyedSend.withhold}. */
+        /** By {@link SendCommand.withhold}. */
         | "withheld"
       readonly answer: Idempotency.Failed
     }
@@ -128,7 +128,7 @@ export class SendLifecycle extends Context.Service<SendLifecycle, {
    * after the call, the outcome is `unknown`, and recorded in the background.
    */
   readonly send: <Campaign extends Id.CampaignId | null>(
-    send: KeyedSend<Campaign>
+    send: SendCommand<Campaign>
   ) => Effect.Effect<Outcome<Campaign>, StoreError>
 }>()("@wac/core/messages/SendLifecycle") {
   static readonly layer = Layer.effect(
@@ -283,7 +283,7 @@ export class SendLifecycle extends Context.Service<SendLifecycle, {
             now: claimed.message.statusAt + Number((yield* Clock.monotonicTimeNanos) - hold.askedAt) / 1e6
           })
           const refers = late === undefined
-            ? yield* Effect.result(Referral.resolve(claimed, store, library))
+            ? yield* Effect.result(ResolveReferences.resolve(claimed, store, library))
             : Result.fail(late)
           if (Result.isFailure(refers)) {
             const abandoned = yield* Effect.result(abandon(hold))
@@ -315,7 +315,7 @@ export class SendLifecycle extends Context.Service<SendLifecycle, {
       )
 
       const send = Effect.fnUntraced(function*<Campaign extends Id.CampaignId | null>(
-        { apiKeyId, around, campaignId, keyed, message, requestId, withhold }: KeyedSend<Campaign>
+        { apiKeyId, around, campaignId, keyed, message, requestId, withhold }: SendCommand<Campaign>
       ): Effect.fn.Return<Outcome<Campaign>, StoreError> {
         const now = yield* Clock.currentTimeMillis
         const askedAt = yield* Clock.monotonicTimeNanos

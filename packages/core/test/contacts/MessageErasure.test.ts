@@ -1,13 +1,17 @@
 import { assert, describe, it } from "@effect/vitest"
 import { erase } from "../../src/contacts/MessageErasure.ts"
 import * as Idempotency from "../../src/messages/Idempotency.ts"
+import { type KeyedMessage, report } from "../../src/messages/KeyedMessage.ts"
 import * as Message from "../../src/messages/Message.ts"
-import { report, type Send } from "../../src/messages/Send.ts"
 import * as samples from "../samples.ts"
 
 const campaignId = samples.id("cmp")
 
-const send = (n: number, message: Partial<Send["message"]>, send: Partial<Omit<Send, "message">> = {}): Send => ({
+const send = (
+  n: number,
+  message: Partial<KeyedMessage["message"]>,
+  send: Partial<Omit<KeyedMessage, "message">> = {}
+): KeyedMessage => ({
   message: samples.message({ id: samples.id("msg", n), ...message }),
   binding: samples.binding({ messageId: samples.id("msg", n), claim: null }),
   quotaMonth: null,

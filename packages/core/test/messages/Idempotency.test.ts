@@ -328,7 +328,7 @@ describe("judging a key", () => {
       verdict: { _tag: "Released", lastFailure: refusal }
     },
     {
-      what: "taken back by a later try before the provider was asked",
+      what: "abandoned by a later try before the provider was asked",
       binding: binding(),
       message: message(),
       verdict: { _tag: "Released", lastFailure: null }

@@ -7,12 +7,13 @@ import type { CampaignId } from "../../src/Id.ts"
 import { Inbound } from "../../src/inbound/Inbound.ts"
 import { ApiKeys } from "../../src/keys/ApiKeys.ts"
 import * as Idempotency from "../../src/messages/Idempotency.ts"
+import type { OutboundMessage } from "../../src/messages/Message.ts"
 import { MessageStore } from "../../src/messages/MessageStore.ts"
-import { type Ended, type KeyedSend, type Outcome, SendLifecycle } from "../../src/messages/SendLifecycle.ts"
+import { type Ended, type Outcome, type SendCommand, SendLifecycle } from "../../src/messages/SendLifecycle.ts"
 import { StoreError } from "../../src/StoreError.ts"
 import { at } from "../clock.ts"
 import { start } from "../samples.ts"
-import { foundation, issueKey, key, newId, plain, stubProvider, text, world } from "../world.ts"
+import { foundation, issueKey, key, newId, plain, stubProvider, world } from "../world.ts"
 
 type Given = ReturnType<typeof setUp>
 
@@ -45,7 +46,7 @@ const living = <E>(test: (given: Given) => Effect.Effect<void, E, Layer.Success<
   })
 
 /** A send by an API key, to a customer whose service window is open. */
-const keyedSend = (name: string, message = plain()) =>
+const sendCommand = (name: string, message: OutboundMessage = plain()) =>
   Effect.gen(function*() {
     const { number: { providerNumberId }, workspace } = yield* world()
     yield* Inbound.use((inbound) =>
@@ -65,7 +66,7 @@ const keyedSend = (name: string, message = plain()) =>
     )
     const { key: apiKey } = yield* issueKey(workspace.id)
     const fingerprint = yield* Idempotency.fingerprint(yield* Digest.Digest, message)
-    const send: KeyedSend<null> = {
+    const send: SendCommand<null> = {
       keyed: { workspaceId: workspace.id, route: "POST /v1/messages", key: key(name), fingerprint },
       apiKeyId: apiKey.id,
       campaignId: null,
@@ -75,7 +76,7 @@ const keyedSend = (name: string, message = plain()) =>
     return send
   })
 
-const carryOut = (send: KeyedSend<null>) => SendLifecycle.use((lifecycle) => lifecycle.send(send))
+const carryOut = (send: SendCommand<null>) => SendLifecycle.use((lifecycle) => lifecycle.send(send))
 
 const endOf = (outcome: Outcome<null>): Ended["as"] =>
   outcome._tag === "Ended" ? outcome.as : assert.fail(`not claimed: ${outcome._tag}`)
@@ -90,7 +91,7 @@ it.effect(
   "a withheld send does not reach the provider, and the same message can be sent later",
   living(({ provider }) =>
     Effect.gen(function*() {
-      const send = yield* keyedSend("k")
+      const send = yield* sendCommand("k")
       const error = new ServerError({ reason: "overloaded", message: "not now" })
       const withheld = yield* carryOut({ ...send, withhold: Effect.succeed(error) })
       assert.deepStrictEqual(withheld, {
@@ -110,12 +111,12 @@ it.effect(
   living(({ provider }) =>
     Effect.gen(function*() {
       const ends: Array<Ended["as"]> = []
-      const around: KeyedSend<null>["around"] = (rest) =>
+      const around: SendCommand<null>["around"] = (rest) =>
         Effect.suspend(() => {
           assert.strictEqual(provider.calls.length, 0)
           return Effect.tap(rest, ({ as }) => Effect.sync(() => ends.push(as)))
         })
-      const send = { ...yield* keyedSend("k"), around }
+      const send = { ...yield* sendCommand("k"), around }
       assert.strictEqual(endOf(yield* carryOut(send)), "sent")
       assert.strictEqual((yield* carryOut(send))._tag, "Answered")
       const toNobody = { ...send.keyed, workspaceId: yield* newId("ws") }
@@ -129,7 +130,12 @@ it.effect(
   "a claimed send that is refused is abandoned; if the storage fails then, the claim is stuck until its lease ends",
   living(({ provider, storage }) =>
     Effect.gen(function*() {
-      const send = yield* keyedSend("k", { ...text(), context: { message_id: yield* newId("msg") } })
+      const send = yield* sendCommand("k", {
+        type: "text",
+        to: "+12025550123",
+        text: { body: "Yes" },
+        context: { message_id: yield* newId("msg") }
+      })
       assert.strictEqual(endOf(yield* carryOut(send)), "refused")
       storage.canAbandon = false
       const stuck = yield* carryOut(send)

@@ -94,7 +94,7 @@ const erased = (count: number): CustomerStore.Erased => ({ ...CustomerStore.noth
 const eraseDeliveries = (memory: Memory, step: Step, now: Time.Instant): CustomerStore.Erased => {
   const found = deliveriesOf(memory, step)
   for (const consignment of found) {
-    consignment.outbox.unclaim(consignment)
+    consignment.outbox.endClaim(consignment)
     if (Delivery.isOpen(consignment.delivery)) {
       consignment.outbox.keep(consignment, Delivery.end(consignment.delivery, "skipped", now))
     }

@@ -1,7 +1,7 @@
 /**
  * `ApiKeyStore` in memory: each method is one synchronous step over `State`.
  */
-import { ApiKey, ApiKeyStore, type Id, Idempotency, Send, type Time } from "@wac/core"
+import { ApiKey, ApiKeyStore, type Id, Idempotency, KeyedMessage, type Time } from "@wac/core"
 import { Clock, Effect, Layer, Option, Queue } from "effect"
 import { type Memory, State } from "../State.ts"
 
@@ -16,7 +16,7 @@ const issue = (memory: Memory, key: ApiKey.ApiKey, idempotency: ApiKeyStore.Issu
   }
   memory.apiKeys.set(key)
   memory.apiKeyByTokenHash.set(key.tokenHash, key.id)
-  const issuance = { fingerprint: idempotency.fingerprint, apiKeyId: key.id, expiresAt: Send.expiryFrom(now) }
+  const issuance = { fingerprint: idempotency.fingerprint, apiKeyId: key.id, expiresAt: KeyedMessage.expiryFrom(now) }
   memory.issuances.set(name, issuance, now)
   return { _tag: "Created", key }
 }

@@ -1,5 +1,5 @@
 /**
- * `MessageStore` in memory: each method is one synchronous step over `State`, decided by `SendStep`.
+ * `MessageStore` in memory: each method is one synchronous step over `State`, decided by `OutcomeStep`.
  */
 import {
   Campaign,
@@ -8,13 +8,13 @@ import {
   Id,
   Idempotency,
   Message,
+  type MessageReferences,
   MessageStore,
+  OutcomeStep,
   type Page,
   ReceivedMessage,
-  type Referred,
   type Retention,
-  type Sends,
-  SendStep,
+  type SendBatch,
   type Step,
   type Time
 } from "@wac/core"
@@ -30,7 +30,7 @@ const sweepBatch = 64
 /** Carries out one command of a step. */
 const carryOut = <Command, Loaded extends Step.Known, Answer>(
   memory: Memory,
-  decide: Step.Decide<Command, Loaded, Answer, Sends.Writes>,
+  decide: Step.Decide<Command, Loaded, Answer, SendBatch.Writes>,
   given: Loaded,
   command: Command
 ): Answer => {
@@ -49,7 +49,7 @@ const named = (
   memory: Memory,
   workspaceId: Id.WorkspaceId,
   messageId: Id.MessageId
-): Referred.Named | undefined => {
+): MessageReferences.Named | undefined => {
   const message = memory.messages.of(workspaceId, messageId)
   if (message !== undefined) {
     const { content, phoneNumberId, providerMessageId } = message
@@ -165,10 +165,10 @@ export const layer = Layer.effect(
 
     return MessageStore.MessageStore.of({
       accept: (command) => Effect.sync(() => accept(memory, command)),
-      settle: (command) => Effect.sync(() => carryOut(memory, SendStep.settle, loaded(memory), command)),
+      settle: (command) => Effect.sync(() => carryOut(memory, OutcomeStep.settle, loaded(memory), command)),
       abandon: (command) => Effect.sync(() => abandon(memory, command)),
       lookUp: (request, now) => Effect.sync(() => lookUp(memory, request, memory.now(now))),
-      applyReport: (command) => Effect.sync(() => carryOut(memory, SendStep.applyReport, loaded(memory), command)),
+      applyReport: (command) => Effect.sync(() => carryOut(memory, OutcomeStep.applyReport, loaded(memory), command)),
       named: (workspaceId, id) => Effect.sync(() => Option.fromUndefinedOr(named(memory, workspaceId, id))),
       idOf: (providerNumberId, providerMessageId) =>
         Effect.sync(() => Option.fromUndefinedOr(idOf(memory, providerNumberId, providerMessageId))),
@@ -204,7 +204,7 @@ export const layer = Layer.effect(
             yield* Effect.sync(() => {
               const now = memory.now(asked)
               const candidates = due(memory, sweepBatch, now)
-              return carryOut(memory, SendStep.sweep, { now: () => now, candidates }, { now, ids: fresh })
+              return carryOut(memory, OutcomeStep.sweep, { now: () => now, candidates }, { now, ids: fresh })
             })
           )
         }

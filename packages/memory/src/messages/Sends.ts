@@ -4,12 +4,12 @@
 import {
   Campaign,
   CampaignTally,
+  KeyedMessage,
   type Message,
   type MessageErasure,
   type MessageStore,
-  Send,
-  type Sends,
-  type SendStep,
+  type OutcomeStep,
+  type SendBatch,
   type Time
 } from "@wac/core"
 import { record } from "../events/Journal.ts"
@@ -20,7 +20,7 @@ export const nameOf = ({ key, route, workspaceId }: Omit<MessageStore.KeyedReque
   `${workspaceId}\n${route}\n${key}`
 
 /** A message with its key. */
-export const sendOf = (memory: Memory, id: Message.Message["id"]): Send.Send | undefined => {
+export const sendOf = (memory: Memory, id: Message.Message["id"]): KeyedMessage.KeyedMessage | undefined => {
   const message = memory.messages.get(id)
   const kept = memory.sendOf.get(id)
   return message && {
@@ -32,7 +32,7 @@ export const sendOf = (memory: Memory, id: Message.Message["id"]): Send.Send | u
 }
 
 /** What the steps load. */
-export const loaded = (memory: Memory): SendStep.LoadedReports => ({
+export const loaded = (memory: Memory): OutcomeStep.LoadedReports => ({
   now: memory.now,
   send: (id) => sendOf(memory, id),
   named: (providerMessageId) => memory.messageByProviderId.get(providerMessageId),
@@ -43,9 +43,9 @@ export const loaded = (memory: Memory): SendStep.LoadedReports => ({
 export const awaitDeadline = (
   memory: Memory,
   { name }: Kept,
-  send: Pick<Send.Send, "binding" | "message">
+  send: Pick<KeyedMessage.KeyedMessage, "binding" | "message">
 ): void => {
-  const at = Send.deadlineOf(send)
+  const at = KeyedMessage.deadlineOf(send)
   if (at === null) return
   memory.deadlines.push({ at, name })
   if (memory.deadlines.peek()!.at >= at) memory.deadlineHint.notify()
@@ -74,7 +74,7 @@ export const remove = (memory: Memory, message: Message.Message): void => {
   memory.returnedMonths.delete(message.id)
 }
 
-const keep = (memory: Memory, send: Send.Send): void => {
+const keep = (memory: Memory, send: KeyedMessage.KeyedMessage): void => {
   const { binding, message, quotaMonth, returnedMonth } = send
   memory.messages.set(message)
   if (returnedMonth === null) memory.returnedMonths.delete(message.id)
@@ -90,7 +90,7 @@ const keep = (memory: Memory, send: Send.Send): void => {
 /** Writes the result of a step. */
 export const write = (
   memory: Memory,
-  { dequeued, events, names, priced, quotas, removed, sends, tallies }: Sends.Writes
+  { dequeued, events, names, priced, quotas, removed, sends, tallies }: SendBatch.Writes
 ): void => {
   for (const { messageId, providerMessageId } of names) {
     if (!memory.messageByProviderId.has(providerMessageId)) memory.messageByProviderId.set(providerMessageId, messageId)
@@ -133,8 +133,8 @@ export const isDue = (memory: Memory, now: Time.Instant): boolean => {
  * Removes up to `most` passed deadlines and returns their sends. A send that has moved on since has a later deadline in
  * the heap.
  */
-export const due = (memory: Memory, most: number, now: Time.Instant): ReadonlyArray<Send.Send> => {
-  const found = new Map<string, Send.Send>()
+export const due = (memory: Memory, most: number, now: Time.Instant): ReadonlyArray<KeyedMessage.KeyedMessage> => {
+  const found = new Map<string, KeyedMessage.KeyedMessage>()
   while (found.size < most && isDue(memory, now)) {
     const { name } = memory.deadlines.pop()!
     const kept = memory.sends.get(name)

@@ -105,7 +105,7 @@ const complete = (memory: Memory, command: DeliveryStep.Complete): boolean => {
   for (const state of writes.webhooks) outbox.keepWebhook({ ...outbox.webhook, ...state })
   for (const { attempt } of writes.attempts) {
     consignment.attempts.push(attempt)
-    outbox.unclaim(consignment)
+    outbox.endClaim(consignment)
   }
   keepAll(memory, writes.deliveries)
   memory.hint.notify()

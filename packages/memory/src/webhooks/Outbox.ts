@@ -111,7 +111,7 @@ export class Outbox {
   }
 
   /** Ends the claim. The caller then calls `keep` with the delivery's new state. */
-  unclaim(consignment: Consignment): void {
+  endClaim(consignment: Consignment): void {
     consignment.lease = null
     this.#leased.delete(consignment)
   }
@@ -205,7 +205,7 @@ export class Outbox {
       consignment.lease = { token: "", until: -Infinity }
       return
     }
-    this.unclaim(consignment)
+    this.endClaim(consignment)
     this.#enqueue(consignment)
   }
 

@@ -71,7 +71,7 @@ const end = (outbox: Outbox, consignment: Consignment, outcome: Delivery.Attempt
     claimed: () => consignment.delivery
   }, [{ now, delivery: consignment.delivery, token: "t", attempt: attempt(consignment, outcome, now), jitter: 0 }])
   for (const state of writes.webhooks) outbox.keepWebhook({ ...outbox.webhook, ...state })
-  outbox.unclaim(consignment)
+  outbox.endClaim(consignment)
   for (const delivery of writes.deliveries) outbox.keep(added.get(delivery.id)!, delivery)
 }
 

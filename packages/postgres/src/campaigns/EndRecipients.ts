@@ -1,7 +1,7 @@
 /**
  * Writes the outcomes of recipients (core's `CampaignRecipientStep.end`). Lock order: messages, then the queue.
  */
-import { CampaignRecipientStep, type Id, type Sends } from "@wac/core"
+import { CampaignRecipientStep, type Id, type SendBatch } from "@wac/core"
 import { columns, list, unlessEmpty } from "../Columns.ts"
 import type { StepOptions } from "../Database.ts"
 import { keepSends } from "../messages/KeepSends.ts"
@@ -29,7 +29,7 @@ const delay = unlessEmpty(
 /** `CampaignStore.end`. */
 export const end: StepOptions<
   CampaignRecipientStep.EndRecipient,
-  Sends.Loaded,
+  SendBatch.Loaded,
   void,
   CampaignRecipientStep.EndWrites
 > = {

@@ -2,7 +2,7 @@
  * The counts of campaigns, written by the transactions that change a recipient's outcome. Their rows are locked last
  * and in the order of their keys.
  */
-import { type CampaignTally, type Id, type Sends, Variant } from "@wac/core"
+import { type CampaignTally, type Id, type SendBatch, Variant } from "@wac/core"
 import { columns, json, row, unlessEmpty } from "../Columns.ts"
 import type { Row, Statement } from "../Statement.ts"
 
@@ -60,7 +60,7 @@ export const changeOf = <A extends Change>({ reason, variant, ...others }: A) =>
 const add = unlessEmpty(change, (rows) => adding(rows("a")))
 
 /** The statements that add changes to counts. */
-export const addTallies = (tallies: Sends.Writes["tallies"]): ReadonlyArray<Statement> =>
+export const addTallies = (tallies: SendBatch.Writes["tallies"]): ReadonlyArray<Statement> =>
   add(tallies.flatMap(({ campaignId, changes }) => changes.map((change) => changeOf({ campaignId, ...change }))))
 
 /** The tallies of the campaign `c` as JSON. */

@@ -2,7 +2,7 @@
  * Erases the customer of messages, a page of a workspace's messages at a time; `MessageErasure` decides what
  * becomes of each.
  */
-import { CustomerStore, MessageErasure, type Send } from "@wac/core"
+import { CustomerStore, type KeyedMessage, MessageErasure } from "@wac/core"
 import { columns, unlessEmpty } from "../Columns.ts"
 import type { StepOptions } from "../Database.ts"
 import { keepSends } from "../messages/KeepSends.ts"
@@ -46,7 +46,7 @@ const found = message.pick("id")
 
 interface Loaded {
   readonly now: (asked: number) => number
-  readonly sends: ReadonlyArray<Send.Send>
+  readonly sends: ReadonlyArray<KeyedMessage.KeyedMessage>
   readonly next: string | null
 }
 

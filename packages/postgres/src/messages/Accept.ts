@@ -395,7 +395,7 @@ const ofSend = ({ message: { to } }: MessageStore.AcceptSend, rows: ReadonlyArra
 
 /** What is loaded, and the customers that were removed because they no longer count, by their pairs' bucket keys. */
 interface Loaded extends AcceptStep.Loaded {
-  readonly letGo: ReadonlyArray<string>
+  readonly uncounted: ReadonlyArray<string>
 }
 
 const read = (
@@ -418,11 +418,11 @@ const read = (
       ...ofSend(command, sends[`${i + 1}`] ?? [])
     }
   ]))
-  return { now, found: (command) => found.get(command)!, letGo: [] }
+  return { now, found: (command) => found.get(command)!, uncounted: [] }
 }
 
 /** The maximum number of a phone number's customers that are removed at once, to keep that short. */
-const letGoAtOnce = 1000
+const uncountedAtOnce = 1000
 
 /** Removes customers who no longer count. If there are more than the maximum, also counts those who still do. */
 const loadLapsed = statement({
@@ -455,15 +455,15 @@ const more: NonNullable<StepOptions<never, Loaded, never, never, AcceptStep.Need
       numbers: needs.flatMap(({ lapsed, phoneNumberIds }) =>
         phoneNumberIds.map((phoneNumberId) => ({ phoneNumberId, lapsed }))
       ),
-      atOnce: letGoAtOnce
+      atOnce: uncountedAtOnce
     })
   ],
-  read: ({ found, letGo, now }, _, [rows]) => {
+  read: ({ found, uncounted, now }, _, [rows]) => {
     const counted = new Map(rows!.map(lapsed.read).map((number) => [number.phoneNumberId, number]))
-    const gone = new Set([...letGo, ...[...counted.values()].flatMap(({ keys }) => keys)])
+    const gone = new Set([...uncounted, ...[...counted.values()].flatMap(({ keys }) => keys)])
     return {
       now,
-      letGo: [...gone],
+      uncounted: [...gone],
       found: (command) => {
         const { pairs, sender, ...others } = found(command)
         if (sender === undefined || !counted.has(sender.number.id)) return { pairs, sender, ...others }
@@ -486,7 +486,7 @@ const more: NonNullable<StepOptions<never, Loaded, never, never, AcceptStep.Need
   }
 }
 
-const release = unlessEmpty(list<string>("text"), (keys) =>
+const uncount = unlessEmpty(list<string>("text"), (keys) =>
   `with gone as (
     update buckets b set counted_at = null where b.key = any (${keys})
     returning b.phone_number_id
@@ -632,11 +632,11 @@ const spend = (
     claims: triesOf(claims)
   })]
 
-const write = (writes: AcceptStep.Writes, { letGo }: Loaded): ReadonlyArray<Statement> => {
+const write = (writes: AcceptStep.Writes, { uncounted }: Loaded): ReadonlyArray<Statement> => {
   const isRetry = ({ before }: AcceptStep.Claim) => before !== undefined
   const moved = writes.moved.map(({ customer, phoneNumberId }) => Limits.pairBucket(phoneNumberId, customer))
   return [
-    ...release([...letGo, ...moved]),
+    ...uncount([...uncounted, ...moved]),
     ...unbind(writes.unbound),
     ...retryAll(triesOf(writes.claims.filter(isRetry))),
     ...spend(writes, writes.claims.filter((claim) => !isRetry(claim)))

@@ -1,7 +1,7 @@
 /**
- * Applies the provider's reports (core's `SendStep.applyReport`): what is loaded and written.
+ * Applies the provider's reports (core's `OutcomeStep.applyReport`): what is loaded and written.
  */
-import { type Id, type MessageStore, type Sends, SendStep } from "@wac/core"
+import { type Id, type MessageStore, OutcomeStep, type SendBatch } from "@wac/core"
 import { list, row, text } from "../Columns.ts"
 import type { StepOptions } from "../Database.ts"
 import { statement } from "../Statement.ts"
@@ -47,9 +47,9 @@ const distinct = <A>(values: ReadonlyArray<A | null>) => [...new Set(values)].fi
 /** `MessageStore.applyReport`. */
 export const applyReport: StepOptions<
   MessageStore.ApplyReport,
-  SendStep.LoadedReports,
+  OutcomeStep.LoadedReports,
   MessageStore.Reported | undefined,
-  Sends.Writes
+  SendBatch.Writes
 > = {
   load: (commands) => {
     const names = distinct(commands.map(({ report }) => report.providerMessageId))
@@ -69,6 +69,6 @@ export const applyReport: StepOptions<
       number: (providerNumberId) => numbers.get(providerNumberId)
     }
   },
-  decide: SendStep.applyReport,
+  decide: OutcomeStep.applyReport,
   write: (writes) => [...keepSends(writes), ...awaitDeadlines(writes.deadlines)]
 }

@@ -1,7 +1,7 @@
 /**
- * Writes the results of the steps of sends (core's `Sends.Writes`).
+ * Writes the results of the steps of sends (core's `SendBatch.Writes`).
  */
-import { type Id, Message, type Send, type Sends } from "@wac/core"
+import { type Id, type KeyedMessage, Message, type SendBatch } from "@wac/core"
 import { dequeue } from "../campaigns/Dequeue.ts"
 import { addTallies } from "../campaigns/Tallies.ts"
 import { boolean, columns, list, row, unlessEmpty } from "../Columns.ts"
@@ -38,7 +38,7 @@ const writeSends = unlessEmpty(kept, (rows) =>
   from ${rows("s")}
   where m.id = s.id`)
 
-const keep = (sends: ReadonlyArray<Send.Send>): ReadonlyArray<Statement> =>
+const keep = (sends: ReadonlyArray<KeyedMessage.KeyedMessage>): ReadonlyArray<Statement> =>
   writeSends(sends.map(({ binding, message, quotaMonth, returnedMonth }) => ({
     ...message,
     quotaMonth,
@@ -50,7 +50,7 @@ const keep = (sends: ReadonlyArray<Send.Send>): ReadonlyArray<Statement> =>
 
 /** The first message to get a name keeps it. */
 const name = unlessEmpty(
-  columns<Sends.Writes["names"][number]>({ providerMessageId: "text", messageId: "text" }),
+  columns<SendBatch.Writes["names"][number]>({ providerMessageId: "text", messageId: "text" }),
   (rows) =>
     `insert into message_names (provider_message_id, message_id)
   select * from ${rows("n")} order by n.provider_message_id
@@ -59,7 +59,7 @@ const name = unlessEmpty(
 
 /** Several quotas are updated in the order of their keys. */
 const changeQuotas = unlessEmpty(
-  columns<Send.QuotaChange>({ workspaceId: "text", month: "text", messages: "integer" }),
+  columns<KeyedMessage.QuotaChange>({ workspaceId: "text", month: "text", messages: "integer" }),
   (rows) =>
     `update quota_usage q set used = q.used + c.messages
   from (
@@ -70,7 +70,7 @@ const changeQuotas = unlessEmpty(
 
 /** The statements that write deadlines. */
 export const awaitDeadlines = unlessEmpty(
-  columns<Sends.Deadline>({ workspaceId: "text", dueAt: "bigint", messageId: "text" }),
+  columns<SendBatch.Deadline>({ workspaceId: "text", dueAt: "bigint", messageId: "text" }),
   (rows) =>
     `insert into message_deadlines (workspace_id, due_at, message_ids)
   select d.workspace_id, d.due_at, array[d.message_id]
@@ -83,7 +83,7 @@ const remove = unlessEmpty(list<Id.MessageId>("text"), (ids) =>
 
 /** The statements that write everything except deadlines. The caller must hold the messages' locks. */
 export const keepSends = (
-  { dequeued, events, names, priced, quotas, removed, sends, tallies }: Sends.Writes
+  { dequeued, events, names, priced, quotas, removed, sends, tallies }: SendBatch.Writes
 ): ReadonlyArray<Statement> => [
   ...remove(removed),
   ...keep(sends),

@@ -1,7 +1,7 @@
 /**
  * Looks up idempotency keys and judges them (core's `Idempotency.judge`), in one round trip.
  */
-import { Idempotency, type MessageStore, type Send, type Time } from "@wac/core"
+import { Idempotency, type KeyedMessage, type MessageStore, type Time } from "@wac/core"
 import * as Clocks from "../Clocks.ts"
 import { columns, double, result, row } from "../Columns.ts"
 import type { DirectOptions } from "../Database.ts"
@@ -21,7 +21,7 @@ const find = statement({
     select m from messages m where m.workspace_id = k.workspace_id and m.route = k.route and m.key = k.key offset 0
   ) m`)
 
-const found = result<{ readonly place: number; readonly send: Send.Send }>({ place: "integer", send })
+const found = result<{ readonly place: number; readonly send: KeyedMessage.KeyedMessage }>({ place: "integer", send })
 
 const time = row({ now: double() })
 

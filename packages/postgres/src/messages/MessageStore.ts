@@ -2,7 +2,7 @@
  * `MessageStore` in PostgreSQL: combines the operations of this folder (`Abandon`, `Accept`, `ApplyReport`, `LookUp`,
  * `Settle`, `Sweep`) and adds the short statements.
  */
-import { CustomerNames, Id, type Message, MessageStore, Page, type Referred, type Time } from "@wac/core"
+import { CustomerNames, Id, type Message, type MessageReferences, MessageStore, Page, type Time } from "@wac/core"
 import { Duration, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import * as Asked from "../Asked.ts"
@@ -37,13 +37,13 @@ const listed = result<{ readonly message: Message.Message | null; readonly reach
 
 /** A message that other messages can refer to, and the phone number or the key of its customer. */
 const named = columns<
-  Pick<Referred.Named, "phoneNumberId" | "providerMessageId"> & {
+  Pick<MessageReferences.Named, "phoneNumberId" | "providerMessageId"> & {
     readonly phone: string | null
     readonly customer: string | null
   }
 >({ phoneNumberId: "text", providerMessageId: "text", phone: "text", customer: "text" })
 
-const messageId = columns<Pick<Referred.Named, "messageId">>({ messageId: "text" })
+const messageId = columns<Pick<MessageReferences.Named, "messageId">>({ messageId: "text" })
 
 const mark = row({ fingerprint: text() })
 
@@ -56,7 +56,7 @@ const namedText = `select m.phone_number_id, m.provider_message_id, m.content->>
   select i.phone_number_id, i.provider_message_id, null, i.customer
     from inbound_messages i where i.message_id = $2 and i.workspace_id = $1`
 
-const namedOf = (messageId: Id.MessageId, row: Row): Referred.Named => {
+const namedOf = (messageId: Id.MessageId, row: Row): MessageReferences.Named => {
   const { customer, phone, ...others } = named.read(row)
   return { ...others, messageId, customer: phone === null ? customer ?? "" : CustomerNames.keyOf(phone) }
 }

@@ -1,8 +1,8 @@
 /**
- * Settles sends (core's `SendStep.settle`). The common outcome, a send that the provider accepted, is written directly
+ * Settles sends (core's `OutcomeStep.settle`). The common outcome, a send that the provider accepted, is written directly
  * in one round trip. Every other outcome is loaded, decided and written.
  */
-import { type Id, type Message, type MessageStore, type Sends, SendStep } from "@wac/core"
+import { type Id, type Message, type MessageStore, OutcomeStep, type SendBatch } from "@wac/core"
 import * as Tallies from "../campaigns/Tallies.ts"
 import { bigint, integer, row, type Table, text } from "../Columns.ts"
 import type { DirectOptions, StepOptions } from "../Database.ts"
@@ -30,7 +30,7 @@ const accepted = message
 const place = row({ place: integer() })
 
 /**
- * Applies only if the stored message is as it was claimed, on which `SendStep.outright` based its decision. `further`
+ * Applies only if the stored message is as it was claimed, on which `OutcomeStep.outright` based its decision. `further`
  * are more parts of the `with`.
  */
 const outrightText = (rows: Table, further = "") =>
@@ -83,7 +83,7 @@ export const outright: DirectOptions<MessageStore.SettleSend, boolean> = {
   write: (commands, now) => {
     const given = firsts(commands.map((command, place) => ({ command, place }))).flatMap(({ command, place }) => {
       const at = now(command.now)
-      const after = at === undefined ? undefined : SendStep.outright(command, at)
+      const after = at === undefined ? undefined : OutcomeStep.outright(command, at)
       return after === undefined ? [] : [{ command, place, after }]
     })
     if (given.length === 0) return []
@@ -118,9 +118,9 @@ export const outright: DirectOptions<MessageStore.SettleSend, boolean> = {
 }
 
 /** `MessageStore.settle`. */
-export const settle: StepOptions<MessageStore.SettleSend, Sends.Loaded, boolean, Sends.Writes> = {
+export const settle: StepOptions<MessageStore.SettleSend, SendBatch.Loaded, boolean, SendBatch.Writes> = {
   load: (commands) => [lockSends({ ids: [...new Set(commands.map(({ message }) => message.id))] })],
   read: ([rows], now) => ({ now, send: sendsIn(rows!) }),
-  decide: SendStep.settle,
+  decide: OutcomeStep.settle,
   write: (writes) => [...keepSends(writes), ...awaitDeadlines(writes.deadlines)]
 }

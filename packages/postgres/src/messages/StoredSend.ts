@@ -1,7 +1,16 @@
 /**
  * Messages and their idempotency keys as they are stored: one row of `messages`.
  */
-import type { AbandonStep, AcceptStep, Id, Idempotency, Message, MessageStore, Send, Sends } from "@wac/core"
+import type {
+  AbandonStep,
+  AcceptStep,
+  Id,
+  Idempotency,
+  KeyedMessage,
+  Message,
+  MessageStore,
+  SendBatch
+} from "@wac/core"
 import { bigint, columns, json, list, type Reader, result, row, text } from "../Columns.ts"
 import { type Row, type Rows, statement } from "../Statement.ts"
 import { storedAnswer, storedAnswerOf } from "./StoredAnswer.ts"
@@ -51,7 +60,7 @@ export const bound = claim.and(
 )
 
 /** The months whose quota a message has spent and given back. */
-export const quota = columns<Pick<Send.Send, "quotaMonth" | "returnedMonth">>({
+export const quota = columns<Pick<KeyedMessage.KeyedMessage, "quotaMonth" | "returnedMonth">>({
   quotaMonth: "text",
   returnedMonth: "text"
 })
@@ -86,7 +95,7 @@ const bindingOf = (row: Row, messageId: Id.MessageId): Idempotency.Binding => {
 }
 
 /** A message with its key, unless the key was deleted. */
-export const send: Reader<Send.Send> = {
+export const send: Reader<KeyedMessage.KeyedMessage> = {
   read: (row) => {
     const one = message.read(row)
     return { message: one, binding: row["key"] === null ? null : bindingOf(row, one.id), ...quota.read(row) }
@@ -117,7 +126,7 @@ export const tried: Reader<AbandonStep.Tried & Omit<ReturnType<typeof request.re
 }
 
 /** A row of a statement that returns sends. */
-export const sends = result<{ readonly send: Send.Send }>({ send })
+export const sends = result<{ readonly send: KeyedMessage.KeyedMessage }>({ send })
 
 /** Locks sends in the order of their ids. */
 export const lockSends = statement(
@@ -126,7 +135,7 @@ export const lockSends = statement(
 )
 
 /** Finds the sends of rows by their ids. */
-export const sendsIn = (rows: Rows): Sends.Loaded["send"] => {
+export const sendsIn = (rows: Rows): SendBatch.Loaded["send"] => {
   const found = new Map(rows.map((row) => {
     const { send } = sends.read(row)
     return [send.message.id, send]

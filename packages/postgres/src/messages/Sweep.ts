@@ -1,8 +1,8 @@
 /**
- * Sweeps sends (core's `SendStep.sweep`). It waits for no deadline and no message: those that another transaction holds
+ * Sweeps sends (core's `OutcomeStep.sweep`). It waits for no deadline and no message: those that another transaction holds
  * are left to it or to the next sweep.
  */
-import { type Id, type MessageStore, Send, type Sends, SendStep, type Time } from "@wac/core"
+import { type Id, KeyedMessage, type MessageStore, OutcomeStep, type SendBatch, type Time } from "@wac/core"
 import { Duration } from "effect"
 import * as Clocks from "../Clocks.ts"
 import { columns, result } from "../Columns.ts"
@@ -15,16 +15,16 @@ import { send } from "./StoredSend.ts"
 const taken = 16
 
 const silenceText = (timeouts: ReadonlyArray<string>): string =>
-  Send.silences.map(({ ofCampaigns, status }, i) =>
+  KeyedMessage.silences.map(({ ofCampaigns, status }, i) =>
     `when m.status = '${status}'${ofCampaigns ? "" : " and m.campaign_id is null"} then ${timeouts[i]}::bigint`
   ).join(" ")
 
-/** `Send.deadlineOf` in SQL, to select candidates, about which the core decides, and to look again at the others. */
+/** `KeyedMessage.deadlineOf` in SQL, to select candidates, about which the core decides, and to look again at the others. */
 export const deadline = (timeouts: ReadonlyArray<string>): string =>
   `coalesce(m.expires_at, m.lease_until, m.status_at + case ${silenceText(timeouts)} end)`
 
 /** The parameters of {@link deadline}. */
-export const timeouts: ReadonlyArray<number> = Send.silences.map(({ after }) => Duration.toMillis(after))
+export const timeouts: ReadonlyArray<number> = KeyedMessage.silences.map(({ after }) => Duration.toMillis(after))
 
 /** {@link timeouts}, as an input. */
 const silences: Input<typeof timeouts, ReadonlyArray<string>> = {
@@ -76,7 +76,11 @@ const entry = columns<Entry>({ dueAt: "bigint", workspaceId: "text", id: "bigint
 
 /** A message of a row of deadlines, if it has one that is due, and its send unless that is locked. */
 const due = result<
-  Entry & { readonly messages: number; readonly messageId: Id.MessageId | null; readonly send: Send.Send | null }
+  Entry & {
+    readonly messages: number
+    readonly messageId: Id.MessageId | null
+    readonly send: KeyedMessage.KeyedMessage | null
+  }
 >({ dueAt: "bigint", workspaceId: "text", id: "bigint", messages: "integer", messageId: "text", send })
 
 /** Messages with a later deadline move to new rows, grouped by about the same time. */
@@ -97,13 +101,13 @@ const awaitLater = statement({ entries: entry, timeouts: silences }, ({ entries,
   ) a
   group by a.entry, a.workspace_id, a.deadline / 1000`)
 
-interface Loaded extends SendStep.LoadedSweep {
+interface Loaded extends OutcomeStep.LoadedSweep {
   readonly entries: ReadonlyArray<Entry>
   /** Whether this step made progress, so that the next one does not find the same rows again. */
   readonly hasProgressed: boolean
 }
 
-interface Writes extends Sends.Writes {
+interface Writes extends SendBatch.Writes {
   readonly entries: ReadonlyArray<Entry>
 }
 
@@ -113,7 +117,7 @@ export interface Swept extends MessageStore.Swept {
   readonly more: boolean
 }
 
-interface Command extends SendStep.Sweep {
+interface Command extends OutcomeStep.Sweep {
   /** The time in tests that control it; `undefined` for the database's time. */
   readonly at: Time.Instant | undefined
 }
@@ -124,7 +128,7 @@ export const sweep: StepOptions<Command, Loaded, Swept, Writes> = {
   load: ([command]) => [take({ at: command!.at ?? null, timeouts })],
   read: ([rows], now) => {
     const entries = new Map<number, Entry & { readonly messages: number }>()
-    const candidates: Array<Send.Send> = []
+    const candidates: Array<KeyedMessage.KeyedMessage> = []
     let busy = 0
     for (const row of rows!) {
       const { messageId, send, ...entry } = due.read(row)
@@ -138,7 +142,7 @@ export const sweep: StepOptions<Command, Loaded, Swept, Writes> = {
     return { now, candidates, entries: all, hasProgressed: messages > busy }
   },
   decide: (loaded, commands) => {
-    const { answers, writes } = SendStep.sweep(loaded, commands)
+    const { answers, writes } = OutcomeStep.sweep(loaded, commands)
     return {
       answers: answers.map((swept) => ({ ...swept, more: loaded.hasProgressed })),
       writes: { ...writes, entries: loaded.entries }

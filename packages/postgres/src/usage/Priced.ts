@@ -2,7 +2,7 @@
  * Counts of messages by price, written by the transactions that apply a report. Their rows are locked last and in the
  * order of their keys.
  */
-import type { Priced, Sends } from "@wac/core"
+import type { Priced, SendBatch } from "@wac/core"
 import { columns, unlessEmpty } from "../Columns.ts"
 import type { Statement } from "../Statement.ts"
 
@@ -42,7 +42,7 @@ const addUntold = unlessEmpty(
 )
 
 /** The statements that add changes to the counts. */
-export const addPriced = (counts: Sends.Writes["priced"]): ReadonlyArray<Statement> => [
+export const addPriced = (counts: SendBatch.Writes["priced"]): ReadonlyArray<Statement> => [
   ...addTold(counts.filter(({ billable }) => billable !== null)),
   ...addUntold(counts.filter(({ billable }) => billable === null))
 ]

@@ -139,7 +139,7 @@ const decide = (
   }
 }
 
-const unclaim = unlessEmpty(claim.omit("token"), (rows) =>
+const endClaims = unlessEmpty(claim.omit("token"), (rows) =>
   `delete from delivery_claims k using ${rows("g")}
   where k.webhook_id = g.webhook_id and k.delivery_id = g.delivery_id`)
 
@@ -188,7 +188,7 @@ const write = (
   if (attempts.length === 0) return []
   const workspaces = new Map(deliveries.map(({ id, workspaceId }) => [id, workspaceId]))
   return [
-    ...unclaim(claims.map(({ id, webhookId }) => ({ webhookId, deliveryId: id }))),
+    ...endClaims(claims.map(({ id, webhookId }) => ({ webhookId, deliveryId: id }))),
     ...writeDeliveries(deliveries.map((delivery) => {
       const resumedAt = webhook(delivery.webhookId)?.resumedAt ?? null
       return { ...delivery, resumedAt: Delivery.startsRound(delivery, { resumedAt }) ? null : resumedAt }

@@ -113,7 +113,7 @@ interface Writes {
 const written = delivery.pick("workspaceId", "id", "status", "nextAttemptAt", "completedAt")
 
 /** What is still claimed is being attempted. */
-const unclaim = statement({
+const endClaims = statement({
   webhookId: value<Id.WebhookId>(),
   ids: list<Id.DeliveryId>("text"),
   now: value<Time.Instant>()
@@ -164,7 +164,7 @@ const write = ({ now, skip, skipped }: Writes): ReadonlyArray<Statement> => {
   if (skipped.length > 0) {
     const keys = [...new Set(skipped.map(({ orderKey }) => orderKey))].filter((key) => key !== null)
     return [
-      unclaim({ webhookId, ids: skipped.map(({ id }) => id), now }),
+      endClaims({ webhookId, ids: skipped.map(({ id }) => id), now }),
       ...writeSkipped(skipped.map((one) => ({ ...one, ...Delivery.ending("skipped", skippedAt) }))),
       reach({ place: skip, at: Math.max(tidiedUntil, ...skipped.map(({ createdAt }) => createdAt)) }),
       ...follow(keys.map((orderKey) => ({ webhookId, orderKey, at: now }))),

@@ -149,7 +149,7 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(idsOf(yield* follow(own, customer(1))), [command.messageId])
     }))
 
-  it.effect("a send that was taken back is not in the conversation, and one that failed is", () =>
+  it.effect("a send that was abandoned is not in the conversation, and one that failed is", () =>
     Effect.gen(function*() {
       const store = yield* MessageStore.MessageStore
       const own = yield* world()

@@ -146,7 +146,7 @@ export const tests = (it: Fixture.It): void => {
       })
     }))
 
-  it.effect("list omits what an abandoned accept took back", () =>
+  it.effect("list omits an abandoned send", () =>
     Effect.gen(function*() {
       const store = yield* MessageStore.MessageStore
       const own = yield* world()

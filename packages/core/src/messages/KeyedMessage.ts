@@ -11,7 +11,7 @@ import * as Message from "./Message.ts"
 import type { EventIds, SendEnd } from "./MessageStore.ts"
 
 /** A message and its key. */
-export interface Send {
+export interface KeyedMessage {
   readonly message: Message.Message
   /** `null` once the key is deleted. */
   readonly binding: Idempotency.Binding | null
@@ -31,7 +31,7 @@ export interface QuotaChange {
 
 /** A send after a transition. */
 export interface Moved {
-  readonly send: Send
+  readonly send: KeyedMessage
   readonly events: ReadonlyArray<Event.Event>
   /** The provider's identifier that the message takes, unless another message already has it. */
   readonly name: string | null
@@ -65,7 +65,7 @@ export const silences: ReadonlyArray<{
 ]
 
 /** When silence or the key's age next changes the send; `null` if never. */
-export const deadlineOf = ({ binding, message }: Pick<Send, "binding" | "message">): Instant | null => {
+export const deadlineOf = ({ binding, message }: Pick<KeyedMessage, "binding" | "message">): Instant | null => {
   if (binding === null) return null
   const silence = silences.find(({ ofCampaigns, status }) =>
     status === message.status && (ofCampaigns || message.campaignId === null)
@@ -74,12 +74,12 @@ export const deadlineOf = ({ binding, message }: Pick<Send, "binding" | "message
     (silence === undefined ? null : message.statusAt + Duration.toMillis(silence.after))
 }
 
-/** Ends a claim without an answer of its own; reports may already have settled the message. */
-export const unclaim = (
-  send: Send,
+/** Releases a claim without an answer of its own; reports may already have settled the message. */
+export const release = (
+  send: KeyedMessage,
   now: Instant,
   change: Partial<Pick<Idempotency.Binding, "lastFailure">> = {}
-): Send => ({
+): KeyedMessage => ({
   ...send,
   binding: send.binding && {
     ...send.binding,
@@ -89,11 +89,11 @@ export const unclaim = (
   }
 })
 
-/** Releases the key and keeps the message. */
-const forget = (send: Send): Send => ({ ...send, binding: null })
+/** Deletes the key and keeps the message. */
+const forget = (send: KeyedMessage): KeyedMessage => ({ ...send, binding: null })
 
 /** A send that did not change, without events. */
-export const unchanged = (send: Send): Moved => ({ send, events: [], name: null, quota: null })
+export const unchanged = (send: KeyedMessage): Moved => ({ send, events: [], name: null, quota: null })
 
 /** Gives the message's quota back to the month that it was spent in. */
 export const giveQuotaBack = ({ send, ...moved }: Moved): Moved => {
@@ -119,12 +119,12 @@ const spendQuotaAgain = ({ send, ...moved }: Moved): Moved => {
     }
 }
 
-const move = (send: Send, { message, transitions }: Message.Moved, ids: EventIds, now: Instant): Moved => {
+const move = (send: KeyedMessage, { message, transitions }: Message.Moved, ids: EventIds, now: Instant): Moved => {
   const told = Event.ofTransitions(message, transitions, ids, now)
   return { ...unchanged({ ...send, message: told.message }), events: told.events }
 }
 
-const apply = (send: Send, report: Message.Report, ids: EventIds, now: Instant): Moved => {
+const apply = (send: KeyedMessage, report: Message.Report, ids: EventIds, now: Instant): Moved => {
   const { providerMessageId } = report
   const moved = {
     ...move(send, Message.apply(send.message, report, now), ids, now),
@@ -139,11 +139,11 @@ const bind = (moved: Moved, change: Partial<Idempotency.Binding>): Moved => {
 }
 
 /** Changes the status of a message that is still `sending`, or restarts the time of that status. */
-const leaveSending = (send: Send, status: "sending" | "unknown", now: Instant): Send =>
+const leaveSending = (send: KeyedMessage, status: "sending" | "unknown", now: Instant): KeyedMessage =>
   send.message.status === "sending" ? { ...send, message: { ...send.message, status, statusAt: now } } : send
 
 /** Records the outcome of a claimed send. Earlier reports stay in force. */
-export const settle = (send: Send, end: SendEnd, ids: EventIds, now: Instant): Moved => {
+export const settle = (send: KeyedMessage, end: SendEnd, ids: EventIds, now: Instant): Moved => {
   const { message } = send
   switch (end._tag) {
     case "Accepted": {
@@ -164,26 +164,26 @@ export const settle = (send: Send, end: SendEnd, ids: EventIds, now: Instant): M
       return moved.send.message.status === "failed" ? giveQuotaBack(moved) : moved
     }
     case "NotSent":
-      return unchanged(unclaim(leaveSending(send, "sending", now), now, { lastFailure: end.answer }))
+      return unchanged(release(leaveSending(send, "sending", now), now, { lastFailure: end.answer }))
     case "Unknown":
-      return unchanged(unclaim(leaveSending(send, "unknown", now), now))
+      return unchanged(release(leaveSending(send, "unknown", now), now))
   }
 }
 
 /** Applies a report of the provider. A message that the report settles can be answered from then on. */
-export const report = (before: Send, report: Message.Report, ids: EventIds, now: Instant): Moved => {
+export const report = (before: KeyedMessage, report: Message.Report, ids: EventIds, now: Instant): Moved => {
   const moved = apply(before, report, ids, now)
   const { binding, message } = moved.send
   if (binding === null || isSettled(before.message) || !isSettled(message)) return moved
   const { claim } = binding
   // during a live claim only its owner answers; an expired key stays expired
   return (claim === null || claim.leaseUntil <= now) && !Idempotency.isExpired(binding, now)
-    ? { ...moved, send: unclaim(moved.send, now) }
+    ? { ...moved, send: release(moved.send, now) }
     : moved
 }
 
 /** Ends a campaign's message that was not sent, without an event. Changes nothing unless it waits without a claim. */
-export const skip = (send: Send, reason: Message.MessageError, now: Instant): Moved => {
+export const skip = (send: KeyedMessage, reason: Message.MessageError, now: Instant): Moved => {
   const { binding, message } = send
   const waits = binding?.claim === null && (message.status === "queued" || message.status === "sending")
   return waits
@@ -196,20 +196,20 @@ export const skip = (send: Send, reason: Message.MessageError, now: Instant): Mo
 /** What silence, or the age of a key, leads to. */
 export type Conclusion = "unknown" | "failed" | "forgotten"
 
-const fail = (send: Send, error: Message.MessageError, ids: EventIds, now: Instant): Moved => {
+const fail = (send: KeyedMessage, error: Message.MessageError, ids: EventIds, now: Instant): Moved => {
   const message: Message.Message = { ...send.message, status: "failed", statusAt: now, failedAt: now, error }
   return move(send, { message, transitions: [{ to: "failed", at: now }] }, ids, now)
 }
 
 /** Whether the next conclusion writes an event. */
-export const concludesWithEvent = ({ binding }: Send): boolean =>
+export const concludesWithEvent = ({ binding }: KeyedMessage): boolean =>
   binding !== null && binding.expiresAt === null && binding.claim === null
 
 /**
  * Takes the one transition that is due at the send's deadline (contract §3). The next transition has its own deadline.
  */
 export const conclude = (
-  send: Send,
+  send: KeyedMessage,
   ids: EventIds,
   now: Instant
 ): { readonly moved: Moved; readonly conclusions: ReadonlyArray<Conclusion> } => {
@@ -221,7 +221,7 @@ export const conclude = (
     const left = becomes
       ? { ...send, message: { ...message, status: "unknown", statusAt: binding.claim.leaseUntil } as const }
       : send
-    return { moved: unchanged(unclaim(left, now)), conclusions: becomes ? ["unknown"] : [] }
+    return { moved: unchanged(release(left, now)), conclusions: becomes ? ["unknown"] : [] }
   }
   if (message.status === "unknown") {
     const failed = fail(send, Message.deliveryUnknown, ids, now)

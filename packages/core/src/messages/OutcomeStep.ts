@@ -8,6 +8,7 @@ import type { MessageId, PhoneNumberId } from "../Id.ts"
 import type { Decide, Known } from "../Step.ts"
 import * as StorageTime from "../StorageTime.ts"
 import type { Instant } from "../Time.ts"
+import * as KeyedMessage from "./KeyedMessage.ts"
 import type { Message } from "./Message.ts"
 import {
   type ApplyReport,
@@ -17,8 +18,7 @@ import {
   type SettleSend,
   type Swept
 } from "./MessageStore.ts"
-import * as Send from "./Send.ts"
-import { type Loaded, Sends, type Writes } from "./Sends.ts"
+import { type Loaded, SendBatch, type Writes } from "./SendBatch.ts"
 
 /** What a report needs to find its message. */
 export interface LoadedReports extends Loaded {
@@ -28,17 +28,20 @@ export interface LoadedReports extends Loaded {
   readonly number: (providerNumberId: string) => PhoneNumberId | undefined
 }
 
-const owns = (send: Send.Send | undefined, { claimToken, message }: SettleSend): send is Send.Send =>
+const owns = (
+  send: KeyedMessage.KeyedMessage | undefined,
+  { claimToken, message }: SettleSend
+): send is KeyedMessage.KeyedMessage =>
   send?.binding?.claim?.token === claimToken && send.message.workspaceId === message.workspaceId
 
 /** Decides `MessageStore.settle` for a batch. */
 export const settle: Decide<SettleSend, Loaded, boolean, Writes> = (loaded, commands) => {
-  const sends = new Sends(loaded)
+  const sends = new SendBatch(loaded)
   const answers = commands.map((asked): boolean => {
     const command = settledAt(asked, loaded.now(asked.now))
     const send = sends.of(command.message.id)
     if (!owns(send, command)) return false
-    sends.keep(Send.settle(send, command.end, command.ids, command.now), command.ids)
+    sends.keep(KeyedMessage.settle(send, command.end, command.ids, command.now), command.ids)
     return true
   })
   return { answers, writes: sends.writes() }
@@ -61,7 +64,7 @@ export interface Outright {
  */
 export const outright = ({ claimToken, end, ids, message }: SettleSend, now: Instant): Outright | undefined => {
   if (end._tag !== "Accepted" || end.isHeld === true || !isUntold(message)) return undefined
-  const claimed: Send.Send = {
+  const claimed: KeyedMessage.KeyedMessage = {
     message,
     // neither the fingerprint nor the end of the lease matters here
     binding: {
@@ -75,7 +78,7 @@ export const outright = ({ claimToken, end, ids, message }: SettleSend, now: Ins
     quotaMonth: null,
     returnedMonth: null
   }
-  const { events: [event], send } = Send.settle(claimed, end, ids, now)
+  const { events: [event], send } = KeyedMessage.settle(claimed, end, ids, now)
   return {
     message: send.message,
     event: { event: event!, deliveryId: ids.deliveries[0]! },
@@ -93,12 +96,12 @@ export const isUntold = ({ providerMessageId, sequence, status }: Message): bool
  * identifier, among those of the reported number.
  */
 export const applyReport: Decide<ApplyReport, LoadedReports, Reported | undefined, Writes> = (loaded, commands) => {
-  const sends = new Sends(loaded)
+  const sends = new SendBatch(loaded)
   const find = (
     { providerNumberId, reference, report: { providerMessageId } }: ApplyReport
-  ): Send.Send | undefined => {
+  ): KeyedMessage.KeyedMessage | undefined => {
     const number = providerNumberId === null ? undefined : loaded.number(providerNumberId)
-    const ofNumber = (id: MessageId | null | undefined): Send.Send | undefined => {
+    const ofNumber = (id: MessageId | null | undefined): KeyedMessage.KeyedMessage | undefined => {
       const send = id ? sends.of(id) : undefined
       return providerNumberId === null || send?.message.phoneNumberId === number ? send : undefined
     }
@@ -109,7 +112,7 @@ export const applyReport: Decide<ApplyReport, LoadedReports, Reported | undefine
     const { ids, now, report } = StorageTime.judgedAt(asked, loaded.now(asked.now))
     const send = find(asked)
     if (send === undefined) return undefined
-    sends.keep(Send.report(send, report, ids, now), ids)
+    sends.keep(KeyedMessage.report(send, report, ids, now), ids)
     const { content: { to }, phoneNumberId, workspaceId } = send.message
     return { to, phoneNumberId, workspaceId }
   })
@@ -125,26 +128,26 @@ export interface Sweep {
 
 /** What a sweep loads: sends whose deadline may have passed, locked. */
 export interface LoadedSweep extends Known {
-  readonly candidates: ReadonlyArray<Send.Send>
+  readonly candidates: ReadonlyArray<KeyedMessage.KeyedMessage>
 }
 
 /** Decides `MessageStore.sweep` for some candidates: one transition of each send that is due. */
 export const sweep: Decide<Sweep, LoadedSweep, Swept, Writes> = ({ candidates, now: judged }, commands) => {
   const loaded = new Map(candidates.map((send) => [send.message.id, send]))
-  const sends = new Sends({ send: (id) => loaded.get(id) })
+  const sends = new SendBatch({ send: (id) => loaded.get(id) })
   const answers = commands.map(({ ids, now: asked }): Swept => {
     const now = judged(asked)
     const swept = { unknown: 0, failed: 0, forgotten: 0 }
     let used = 0
     for (const id of loaded.keys()) {
       const send = sends.of(id)!
-      const dueAt = Send.deadlineOf(send)
+      const dueAt = KeyedMessage.deadlineOf(send)
       if (dueAt === null || dueAt > now) continue
-      const isTold = Send.concludesWithEvent(send)
+      const isTold = KeyedMessage.concludesWithEvent(send)
       if (isTold && used === ids.events.length) continue
       const own = { events: ids.events.slice(used, used + 1), deliveries: ids.deliveries.slice(used, used + 1) }
       if (isTold) used++
-      const { conclusions, moved } = Send.conclude(send, own, now)
+      const { conclusions, moved } = KeyedMessage.conclude(send, own, now)
       for (const conclusion of conclusions) swept[conclusion]++
       sends.keep(moved, own)
     }

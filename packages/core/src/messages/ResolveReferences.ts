@@ -11,8 +11,8 @@ import type { SendableMedia } from "../media/SendableMedia.ts"
 import { orUnavailable } from "../StoreError.ts"
 import type { FileContent } from "./FileContent.ts"
 import type { OutboundMessage } from "./Message.ts"
+import { type Named, none, type Resolved } from "./MessageReferences.ts"
 import type { ClaimedSend, MessageStore } from "./MessageStore.ts"
-import { type Named, none, type Resolved } from "./Referred.ts"
 
 interface File {
   readonly id: MediaId

@@ -5,10 +5,10 @@ import type { Recorded } from "../../src/events/Event.ts"
 import type { MessageId } from "../../src/Id.ts"
 import { monthOf } from "../../src/limits/Quota.ts"
 import type { Answer } from "../../src/messages/Idempotency.ts"
+import * as KeyedMessage from "../../src/messages/KeyedMessage.ts"
 import type { ApplyReport, EventIds, SendEnd, SettleSend, Swept } from "../../src/messages/MessageStore.ts"
-import * as Send from "../../src/messages/Send.ts"
-import type { Writes } from "../../src/messages/Sends.ts"
-import { applyReport, outright, settle, type Sweep, sweep } from "../../src/messages/SendStep.ts"
+import { applyReport, outright, settle, type Sweep, sweep } from "../../src/messages/OutcomeStep.ts"
+import type { Writes } from "../../src/messages/SendBatch.ts"
 import { inBatches, sizes } from "../batches.ts"
 import { between, checks, day, hour, second, upTo } from "../checks.ts"
 import { binding, id, message, report, start } from "../samples.ts"
@@ -17,7 +17,7 @@ const messages = 4
 
 const claimOf = (n: number) => `claim ${n}`
 
-const claimed = (n: number): Send.Send => ({
+const claimed = (n: number): KeyedMessage.KeyedMessage => ({
   message: message({ id: id("msg", n) }),
   binding: binding({
     messageId: id("msg", n),
@@ -173,7 +173,7 @@ describe("the outcome of a send", () => {
       ...ending(1, "Accepted"),
       message: message({ id: id("msg", 1), campaignId: id("cmp"), apiKeyId: null, variant: "b" })
     }
-    const stored: Send.Send = {
+    const stored: KeyedMessage.KeyedMessage = {
       message: command.message,
       binding: binding({ messageId: command.message.id, claim: { token: claimOf(1), leaseUntil: start + second } }),
       quotaMonth: null,
@@ -356,7 +356,7 @@ describe("random sequences of sends", () => {
       const { id, sequence } = send.message
       const told = world.events.flatMap(({ event }) => event.orderKey === id ? [event.sequence] : [])
       assert.deepStrictEqual(told, Array.from({ length: sequence }, (_, i) => i + 1))
-      const deadline = Send.deadlineOf(send)
+      const deadline = KeyedMessage.deadlineOf(send)
       if (deadline === null) continue
       assert.isTrue(world.deadlines.some(({ dueAt, messageId }) => messageId === id && dueAt <= deadline))
     }

@@ -9,8 +9,8 @@ import type { CampaignId, MessageId, WorkspaceId } from "../Id.ts"
 import type { Known } from "../Step.ts"
 import type { Instant } from "../Time.ts"
 import * as Priced from "../usage/Priced.ts"
+import * as KeyedMessage from "./KeyedMessage.ts"
 import type { EventIds } from "./MessageStore.ts"
-import * as Send from "./Send.ts"
 
 /** A message with the time of its next deadline. */
 export interface Deadline {
@@ -22,11 +22,11 @@ export interface Deadline {
 /** What the transitions have to write. */
 export interface Writes {
   /** Sends after their transitions, each at most once. */
-  readonly sends: ReadonlyArray<Send.Send>
+  readonly sends: ReadonlyArray<KeyedMessage.KeyedMessage>
   /** The provider's identifiers of messages. The first message with an identifier keeps it. */
   readonly names: ReadonlyArray<{ readonly providerMessageId: string; readonly messageId: MessageId }>
   /** How quotas change, each at most once. */
-  readonly quotas: ReadonlyArray<Send.QuotaChange>
+  readonly quotas: ReadonlyArray<KeyedMessage.QuotaChange>
   /** Deadlines of sends that had a later one before, or none. */
   readonly deadlines: ReadonlyArray<Deadline>
   /** Messages to delete completely. */
@@ -45,15 +45,15 @@ export interface Writes {
 
 /** What the transitions load: sends, locked. */
 export interface Loaded extends Known {
-  readonly send: (id: MessageId) => Send.Send | undefined
+  readonly send: (id: MessageId) => KeyedMessage.KeyedMessage | undefined
 }
 
 /** Sends after the commands that were already decided. */
-export class Sends {
+export class SendBatch {
   private readonly loaded: Pick<Loaded, "send">
-  private readonly after = new Map<MessageId, Send.Send>()
+  private readonly after = new Map<MessageId, KeyedMessage.KeyedMessage>()
   private readonly names = new Map<string, MessageId>()
-  private readonly quotas = new Map<string, Send.QuotaChange>()
+  private readonly quotas = new Map<string, KeyedMessage.QuotaChange>()
   private readonly removed = new Set<MessageId>()
   private readonly events: Array<Event.Recorded> = []
 
@@ -61,7 +61,7 @@ export class Sends {
     this.loaded = loaded
   }
 
-  of(id: MessageId): Send.Send | undefined {
+  of(id: MessageId): KeyedMessage.KeyedMessage | undefined {
     return this.after.get(id) ?? (this.removed.has(id) ? undefined : this.loaded.send(id))
   }
 
@@ -71,7 +71,7 @@ export class Sends {
   }
 
   /** Keeps a send after a transition, with its events. */
-  keep({ events, name, quota, send }: Send.Moved, ids: EventIds): void {
+  keep({ events, name, quota, send }: KeyedMessage.Moved, ids: EventIds): void {
     const { id } = send.message
     this.after.set(id, send)
     if (name !== null && !this.names.has(name)) this.names.set(name, id)
@@ -80,7 +80,7 @@ export class Sends {
   }
 
   /** Deletes a send. */
-  remove({ quota, send }: Pick<Send.Moved, "send" | "quota">): void {
+  remove({ quota, send }: Pick<KeyedMessage.Moved, "send" | "quota">): void {
     this.after.delete(send.message.id)
     this.removed.add(send.message.id)
     this.count(quota)
@@ -94,8 +94,8 @@ export class Sends {
       quotas: [...this.quotas.values()].filter(({ messages }) => messages !== 0),
       deadlines: sends.flatMap((send) => {
         const { id, workspaceId } = send.message
-        const before = Send.deadlineOf(this.loaded.send(id)!)
-        const dueAt = Send.deadlineOf(send)
+        const before = KeyedMessage.deadlineOf(this.loaded.send(id)!)
+        const dueAt = KeyedMessage.deadlineOf(send)
         return dueAt !== null && (before === null || dueAt < before) ? [{ workspaceId, dueAt, messageId: id }] : []
       }),
       removed: [...this.removed],
@@ -113,7 +113,7 @@ export class Sends {
     }
   }
 
-  private tallies(sends: ReadonlyArray<Send.Send>): Writes["tallies"] {
+  private tallies(sends: ReadonlyArray<KeyedMessage.KeyedMessage>): Writes["tallies"] {
     const tallies = new Map<CampaignId, ReadonlyArray<CampaignTally.Tally>>()
     for (const { message } of sends) {
       const { campaignId, id } = message
@@ -124,7 +124,7 @@ export class Sends {
     return [...tallies].map(([campaignId, changes]) => ({ campaignId, changes }))
   }
 
-  private count(quota: Send.Moved["quota"]): void {
+  private count(quota: KeyedMessage.Moved["quota"]): void {
     if (quota === null) return
     const name = `${quota.workspaceId} ${quota.month}`
     this.quotas.set(name, { ...quota, messages: (this.quotas.get(name)?.messages ?? 0) + quota.messages })
