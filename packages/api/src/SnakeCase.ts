@@ -9,20 +9,35 @@ type Snake<Name extends string> = Name extends `${infer First}${infer Rest}`
   ? First extends Lowercase<First> ? `${First}${Snake<Rest>}` : `_${Lowercase<First>}${Snake<Rest>}`
   : ""
 
-type Names<Fields> = { readonly [Name in keyof Fields]: Name extends string ? Snake<Name> : never }
+type Renaming = { readonly [name: string]: string }
+
+type Names<Fields, Renamed extends Renaming> = {
+  readonly [Name in keyof Fields]: Name extends keyof Renamed ? Renamed[Name]
+    : Name extends string ? Snake<Name>
+    : never
+}
 
 /** A struct with the same fields, which are in snake_case when it is encoded. Fields of its fields stay as they are. */
-type OnWire<S extends Schema.Struct<Schema.Struct.Fields>> = Schema.encodeKeys<S, Names<S["fields"]>>
+type OnWire<S extends Schema.Struct<Schema.Struct.Fields>, Renamed extends Renaming = {}> = Schema.encodeKeys<
+  S,
+  Names<S["fields"], Renamed>
+>
 
 /** A name in snake_case. */
 export const nameOf = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
-/** {@link OnWire}, with the struct's description; `identifier` is its name in the OpenAPI document. */
-export const onWire = <S extends Schema.Struct<Schema.Struct.Fields>>(struct: S, identifier: string): OnWire<S> => {
+/**
+ * {@link OnWire}, with the struct's description; `identifier` is its name in the OpenAPI document, and `renamed` has the
+ * fields with another name.
+ */
+export const onWire = <
+  S extends Schema.Struct<Schema.Struct.Fields>,
+  const Renamed extends Renaming = {}
+>(struct: S, identifier: string, renamed?: Renamed): OnWire<S, Renamed> => {
   const names = Object.fromEntries(Object.keys(struct.fields).map((name) => [name, nameOf(name)]))
   const description = SchemaAST.resolveDescription(struct.ast)
   return struct.pipe(
-    Schema.encodeKeys(names as never),
+    Schema.encodeKeys({ ...names, ...renamed } as never),
     Schema.annotateEncoded({ identifier, ...(description === undefined ? {} : { description }) })
   ) as never
 }

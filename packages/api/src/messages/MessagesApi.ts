@@ -2,7 +2,7 @@
  * `/v1/messages` (specification §4, contract §3).
  */
 import { Addressee, Conversation, Errors, Idempotency, Message, MessageStore, PlainText } from "@wac/core"
-import { Record, Schema, SchemaAST } from "effect"
+import { Record, Schema, SchemaAST, Struct } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Access, apiKey, session } from "../Access.ts"
 import { Audited } from "../audit/Audited.ts"
@@ -11,12 +11,13 @@ import { described } from "../Described.ts"
 import { asking, reading, sending } from "../ErrorBody.ts"
 import { internalListOf, listOf, noQuery, pageQuery } from "../Lists.ts"
 import { byId, idempotencyKey } from "../Parameters.ts"
+import { onWire } from "../SnakeCase.ts"
 import { TimeGiven, Timestamp } from "../Timestamp.ts"
 import { BindsIdempotencyKey, IsPaged, NeedsIdempotencyKey, Sends } from "../Traits.ts"
 
 const names = { clientReference: "client_reference" } as const
 
-type OnWire<Kinds extends { readonly [kind: string]: Schema.Struct<Schema.Struct.Fields> }> = {
+type KindsOnWire<Kinds extends { readonly [kind: string]: Schema.Struct<Schema.Struct.Fields> }> = {
   readonly [Kind in keyof Kinds]: Schema.encodeKeys<Kinds[Kind], typeof names>
 }
 
@@ -24,12 +25,12 @@ type OnWire<Kinds extends { readonly [kind: string]: Schema.Struct<Schema.Struct
 const describedAs = (described: Schema.Top) => <S extends Schema.Top>(schema: S): S =>
   schema.pipe(Schema.annotateEncoded(SchemaAST.resolve(described.ast) ?? {})) as unknown as S
 
-const onWire = <Kinds extends { readonly [kind: string]: Schema.Struct<Schema.Struct.Fields> }>(
+const kindsOnWire = <Kinds extends { readonly [kind: string]: Schema.Struct<Schema.Struct.Fields> }>(
   kinds: Kinds
-): OnWire<Kinds> => Record.map(kinds, (kind) => kind.pipe(Schema.encodeKeys(names), describedAs(kind))) as never
+): KindsOnWire<Kinds> => Record.map(kinds, (kind) => kind.pipe(Schema.encodeKeys(names), describedAs(kind))) as never
 
 /** Every kind of the core. Contents already have the provider's names, except a text's. */
-const kinds = onWire(Message.outbounds({
+const kinds = kindsOnWire(Message.outbounds({
   ...Message.contents,
   text: Message.TextContent.pipe(Schema.encodeKeys({ previewUrl: "preview_url" }), describedAs(Message.TextContent))
 }))
@@ -95,34 +96,39 @@ const contentFields = Record.map(
   () => Schema.optionalKey(Schema.Json)
 ) as { readonly [Kind in Message.MessageType]: Schema.optionalKey<typeof Schema.Json> }
 
-/** A message that was sent, or is to be. */
-export const StoredMessage = Schema.Struct({
+const fields = {
   direction: Schema.Literal("outbound"),
   status: Message.MessageStatus,
-  message_id: Schema.String,
-  provider_message_id: Schema.NullOr(Schema.String),
-  tenant_id: Schema.String,
-  api_key_id: Schema.NullOr(Schema.String).annotate({ description: "`null` if a person sent it from the dashboard" }),
+  messageId: Schema.String,
+  providerMessageId: Schema.NullOr(Schema.String),
+  workspaceId: Schema.String,
+  apiKeyId: Schema.NullOr(Schema.String).annotate({ description: "`null` if a person sent it from the dashboard" }),
   to: Schema.String,
   from: Schema.String,
   type: Message.MessageType,
-  created_at: Timestamp,
-  sent_at: Schema.NullOr(Timestamp),
-  delivered_at: Schema.NullOr(Timestamp),
-  read_at: Schema.NullOr(Timestamp),
-  failed_at: Schema.NullOr(Timestamp),
+  createdAt: Timestamp,
+  sentAt: Schema.NullOr(Timestamp),
+  deliveredAt: Schema.NullOr(Timestamp),
+  readAt: Schema.NullOr(Timestamp),
+  failedAt: Schema.NullOr(Timestamp),
   error: Schema.NullOr(Failure),
-  client_reference: Schema.NullOr(Schema.String),
+  clientReference: Schema.NullOr(Schema.String),
   pricing: Schema.NullOr(Pricing).annotateKey({ description: "`null` if the provider reported nothing" }),
-  played_at: Schema.NullOr(Timestamp).annotateKey({ description: "When the customer played the voice message" }),
+  playedAt: Schema.NullOr(Timestamp).annotateKey({ description: "When the customer played the voice message" }),
   context: Schema.optionalKey(Message.Quoted).annotateKey({ description: "The message that it quotes, by our id" }),
   ...contentFields
-}).annotate({
-  identifier: "Message",
-  description:
-    "A message that was sent, or is to be; times are ISO 8601 in UTC (contract §3). In a conversation it has " +
-    "its content, under the name of its type: `{}` once that was deleted."
-})
+}
+
+/** A message that was sent, or is to be. */
+export const StoredMessage = onWire(
+  Schema.Struct(fields).annotate({
+    description:
+      "A message that was sent, or is to be; times are ISO 8601 in UTC (contract §3). In a conversation it has " +
+      "its content, under the name of its type: `{}` once that was deleted."
+  }),
+  "Message",
+  { workspaceId: "tenant_id" }
+)
 
 /** A message of a customer. */
 export const InboundMessage = Schema.StructWithRest(
@@ -155,34 +161,31 @@ export const AnyMessage = Schema.Union([StoredMessage, InboundMessage]).annotate
   description: "A message in either direction: a comparison of `direction` narrows it."
 })
 
-const listed = {
-  id: Schema.String,
-  status: Message.MessageStatus,
-  providerMessageId: Schema.NullOr(Schema.String),
-  apiKeyId: Schema.NullOr(Schema.String).annotate({ description: "`null` if a person sent it from the dashboard" }),
-  to: Schema.String,
-  from: Schema.String,
-  type: Message.MessageType,
-  createdAt: Timestamp
-}
+const listed = [
+  "messageId",
+  "status",
+  "providerMessageId",
+  "apiKeyId",
+  "to",
+  "from",
+  "type",
+  "createdAt"
+] as const
 
-export const ListedMessage = Schema.Struct(listed).annotate({
-  identifier: "ListedMessage",
-  description: "A message in the list."
-})
+export const ListedMessage = Schema.Struct(Struct.pick(fields, listed)).pipe(
+  Schema.encodeKeys({ messageId: "id" }),
+  Schema.annotateEncoded({ identifier: "ListedMessage", description: "A message in the list." })
+)
 
-export const MessageDetail = Schema.Struct({
-  ...listed,
-  sentAt: Schema.NullOr(Timestamp),
-  deliveredAt: Schema.NullOr(Timestamp),
-  readAt: Schema.NullOr(Timestamp),
-  failedAt: Schema.NullOr(Timestamp),
-  error: Schema.NullOr(Failure),
-  clientReference: Schema.NullOr(Schema.String)
-}).annotate({
-  identifier: "MessageDetail",
-  description: "A message with its times and, if it failed, the reason."
-})
+export const MessageDetail = Schema.Struct(
+  Struct.pick(fields, [...listed, "sentAt", "deliveredAt", "readAt", "failedAt", "error", "clientReference"])
+).pipe(
+  Schema.encodeKeys({ messageId: "id" }),
+  Schema.annotateEncoded({
+    identifier: "MessageDetail",
+    description: "A message with its times and, if it failed, the reason."
+  })
+)
 
 export const SentFromDashboard = Schema.Struct({
   status: Schema.Literal("sent"),

@@ -33,8 +33,8 @@ export interface SentFromDashboard {
 
 /** A message in the list. */
 export interface ListedMessage {
-  readonly id: string
   readonly status: MessageStatus
+  readonly id: string
   readonly providerMessageId: string | null
   /** `null` if a person sent it from the dashboard. */
   readonly apiKeyId: string | null
@@ -46,8 +46,8 @@ export interface ListedMessage {
 
 /** A message with its times and, if it failed, the reason. */
 export interface MessageDetail {
-  readonly id: string
   readonly status: MessageStatus
+  readonly id: string
   readonly providerMessageId: string | null
   /** `null` if a person sent it from the dashboard. */
   readonly apiKeyId: string | null

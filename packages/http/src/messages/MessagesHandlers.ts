@@ -18,25 +18,26 @@ import { Exchange } from "../Exchange.ts"
 import * as HandlerGroup from "../HandlerGroup.ts"
 import * as Paging from "../Paging.ts"
 
-const stored = (message: Message.Message) => ({
+/** A message that was sent, or is to be, without its content. */
+export const shown = (message: Message.Message) => ({
   direction: "outbound" as const,
   status: message.status,
-  message_id: message.id,
-  provider_message_id: message.providerMessageId,
-  tenant_id: message.workspaceId,
-  api_key_id: message.apiKeyId,
+  messageId: message.id,
+  providerMessageId: message.providerMessageId,
+  workspaceId: message.workspaceId,
+  apiKeyId: message.apiKeyId,
   to: message.content.to,
   from: message.from,
   type: message.content.type,
-  created_at: Time.iso(message.createdAt),
-  sent_at: Time.isoOrNull(message.sentAt),
-  delivered_at: Time.isoOrNull(message.deliveredAt),
-  read_at: Time.isoOrNull(message.readAt),
-  failed_at: Time.isoOrNull(message.failedAt),
+  createdAt: Time.iso(message.createdAt),
+  sentAt: Time.isoOrNull(message.sentAt),
+  deliveredAt: Time.isoOrNull(message.deliveredAt),
+  readAt: Time.isoOrNull(message.readAt),
+  failedAt: Time.isoOrNull(message.failedAt),
   error: message.error,
-  client_reference: message.content.clientReference ?? null,
+  clientReference: message.content.clientReference ?? null,
   pricing: message.pricing,
-  played_at: Time.isoOrNull(message.playedAt)
+  playedAt: Time.isoOrNull(message.playedAt)
 })
 
 const received = (message: ReceivedMessage.ReceivedMessage) => ({
@@ -66,34 +67,11 @@ const contentOf = (message: Message.Message) => {
 
 /** A message in either direction, as `GET /v1/messages/{id}` answers it. */
 const either = (entry: Conversation.Entry) =>
-  entry.direction === "inbound" ? received(entry.message) : stored(entry.message)
+  entry.direction === "inbound" ? received(entry.message) : shown(entry.message)
 
 /** A message of a conversation. */
 const spoken = (entry: Conversation.Entry) =>
-  entry.direction === "inbound" ? received(entry.message) : { ...stored(entry.message), ...contentOf(entry.message) }
-
-/** A message in the dashboard's list. */
-const listed = (message: Message.Message) => ({
-  id: message.id,
-  status: message.status,
-  providerMessageId: message.providerMessageId,
-  apiKeyId: message.apiKeyId,
-  to: message.content.to,
-  from: message.from,
-  type: message.content.type,
-  createdAt: Time.iso(message.createdAt)
-})
-
-/** A message with all details of the dashboard. */
-const detail = (message: Message.Message) => ({
-  ...listed(message),
-  sentAt: Time.isoOrNull(message.sentAt),
-  deliveredAt: Time.isoOrNull(message.deliveredAt),
-  readAt: Time.isoOrNull(message.readAt),
-  failedAt: Time.isoOrNull(message.failedAt),
-  error: message.error,
-  clientReference: message.content.clientReference ?? null
-})
+  entry.direction === "inbound" ? received(entry.message) : { ...shown(entry.message), ...contentOf(entry.message) }
 
 const publicLayer = HandlerGroup.layer(
   Effect.gen(function*() {
@@ -152,7 +130,7 @@ const publicLayer = HandlerGroup.layer(
             ...(clientReference === undefined ? {} : { clientReference }),
             ...Paging.between(since, until)
           }
-          return Paging.list(yield* messages.list(workspace.id, filter, yield* Paging.request(query)), stored)
+          return Paging.list(yield* messages.list(workspace.id, filter, yield* Paging.request(query)), shown)
         }, StoreError.orUnavailable),
         get: Effect.fnUntraced(function*({ params }) {
           const { workspace } = yield* Caller.Caller
@@ -190,11 +168,11 @@ const dashboardLayer = HandlerGroup.layer(
         list: Effect.fnUntraced(function*({ query: { cursor: _cursor, limit: _limit, since, until, ...rest }, query }) {
           const { workspaceId } = yield* Caller.CurrentSession
           const filter = { ...rest, ...Paging.between(since, until) }
-          return Paging.internalList(yield* messages.list(workspaceId, filter, yield* Paging.request(query)), listed)
+          return Paging.internalList(yield* messages.list(workspaceId, filter, yield* Paging.request(query)), shown)
         }, StoreError.orUnavailable),
         get: Effect.fnUntraced(function*({ params }) {
           const { workspaceId } = yield* Caller.CurrentSession
-          return detail(yield* messages.get(workspaceId, params.id))
+          return shown(yield* messages.get(workspaceId, params.id))
         }, StoreError.orUnavailable)
       }))
   })

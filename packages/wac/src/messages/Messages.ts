@@ -12,6 +12,7 @@ import {
   type ReceivedMessage,
   Time
 } from "@wac/core"
+import { MessagesHandlers } from "@wac/http"
 import { Effect, Result, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { Pricing, ReceivedContentByType, ReceivedContext } from "../generated/Event.ts"
@@ -175,26 +176,7 @@ const readMessage = Input.reader(Core.OutboundMessage)
 const readFilter = Input.read(Schema.Struct(MessagesApi.filter))
 const readQuery = Input.read(Schema.Struct(MessagesApi.conversation))
 
-const shown = (message: Core.Message): Message => ({
-  direction: "outbound",
-  messageId: message.id,
-  status: message.status,
-  providerMessageId: message.providerMessageId,
-  workspaceId: message.workspaceId,
-  apiKeyId: message.apiKeyId,
-  to: message.content.to,
-  from: message.from,
-  type: message.content.type,
-  createdAt: Time.iso(message.createdAt),
-  sentAt: Time.isoOrNull(message.sentAt),
-  deliveredAt: Time.isoOrNull(message.deliveredAt),
-  readAt: Time.isoOrNull(message.readAt),
-  failedAt: Time.isoOrNull(message.failedAt),
-  error: message.error as Message["error"],
-  clientReference: message.content.clientReference ?? null,
-  pricing: message.pricing,
-  playedAt: Time.isoOrNull(message.playedAt)
-})
+const shown = (message: Core.Message) => MessagesHandlers.shown(message) as Message
 
 const received = (message: ReceivedMessage.ReceivedMessage) =>
   ({
