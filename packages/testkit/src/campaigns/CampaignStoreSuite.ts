@@ -1419,7 +1419,7 @@ export const tests = (it: Fixture.It): void => {
       yield* changed(campaign, own.start, { _tag: "Start" })
       const [first] = yield* workAll(own, own.start, 1)
       const { messageId } = yield* sent(own, first!, own.start)
-      const later = Math.max(own.start, yield* Clock.currentTimeMillis) + minute
+      const later = Math.max(own.start, yield* Clock.currentTimeMillis) + 2 * minute
       const forgetAll = Forgetting.all(messages.forget(later))
       yield* forgetAll
       assert.isTrue(Option.isSome(yield* messages.get(own.workspace.id, messageId)), "it would be sent to again")
