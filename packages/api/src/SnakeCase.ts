@@ -27,15 +27,17 @@ type OnWire<S extends Schema.Struct<Schema.Struct.Fields>, Renamed extends Renam
 export const nameOf = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
 /**
- * {@link OnWire}, with the struct's description; `identifier` is its name in the OpenAPI document, and `renamed` has the
- * fields with another name.
+ * {@link OnWire}; `identifier` is its name in the OpenAPI document, and its description is that of `model`, whose fields
+ * some of the struct's may replace. `renamed` has the fields with another name.
  */
-export const onWire = <
-  S extends Schema.Struct<Schema.Struct.Fields>,
-  const Renamed extends Renaming = {}
->(struct: S, identifier: string, renamed?: Renamed): OnWire<S, Renamed> => {
+export const onWire = <S extends Schema.Struct<Schema.Struct.Fields>, const Renamed extends Renaming = {}>(
+  struct: S,
+  identifier: string,
+  model: Schema.Top = struct,
+  renamed?: Renamed
+): OnWire<S, Renamed> => {
   const names = Object.fromEntries(Object.keys(struct.fields).map((name) => [name, nameOf(name)]))
-  const description = SchemaAST.resolveDescription(struct.ast)
+  const description = SchemaAST.resolveDescription(model.ast)
   return struct.pipe(
     Schema.encodeKeys({ ...names, ...renamed } as never),
     Schema.annotateEncoded({ identifier, ...(description === undefined ? {} : { description }) })

@@ -119,16 +119,14 @@ const fields = {
   ...contentFields
 }
 
+const Stored = Schema.Struct(fields).annotate({
+  description:
+    "A message that was sent, or is to be; times are ISO 8601 in UTC (contract §3). In a conversation it has " +
+    "its content, under the name of its type: `{}` once that was deleted."
+})
+
 /** A message that was sent, or is to be. */
-export const StoredMessage = onWire(
-  Schema.Struct(fields).annotate({
-    description:
-      "A message that was sent, or is to be; times are ISO 8601 in UTC (contract §3). In a conversation it has " +
-      "its content, under the name of its type: `{}` once that was deleted."
-  }),
-  "Message",
-  { workspaceId: "tenant_id" }
-)
+export const StoredMessage = onWire(Stored, "Message", Stored, { workspaceId: "tenant_id" })
 
 /** A message of a customer. */
 export const InboundMessage = Schema.StructWithRest(
