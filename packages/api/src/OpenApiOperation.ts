@@ -3,11 +3,11 @@
  * according to the endpoint's annotations (`Access`, `Traits`). Pure.
  */
 import { Idempotency, Page } from "@wac/core"
-import { Context, Predicate, Record, type Schema } from "effect"
+import { Context, Predicate, Record } from "effect"
 import type { HttpApiEndpoint, OpenApi } from "effect/http-api"
 import { Access } from "./Access.ts"
+import * as Example from "./Example.ts"
 import * as OpenApiErrors from "./OpenApiErrors.ts"
-import * as Examples from "./OpenApiExamples.ts"
 import { idempotencyKeyJsonSchema } from "./Parameters.ts"
 import * as Traits from "./Traits.ts"
 
@@ -17,7 +17,7 @@ export const headers = {
     description: "The request's id, as in an error's body and in the log.",
     required: true,
     schema: { type: "string", pattern: "^req_[0-7][0-9A-HJKMNP-TV-Z]{25}$" },
-    example: Examples.requestId
+    example: Example.request
   },
   "Retry-After": {
     description: "Seconds to wait before the same request can succeed.",
@@ -121,10 +121,10 @@ const withExamples = (content: OpenApi.OpenApiSpecContent | undefined, shown: ob
       )
     }
 
-const exampled = (content: OpenApi.OpenApiSpecContent | undefined, example: Schema.Json | undefined) =>
+const exampled = (content: OpenApi.OpenApiSpecContent | undefined, example: unknown) =>
   example === undefined ? {} : withExamples(content, { example })
 
-const exampledRequest = (content: OpenApi.OpenApiSpecContent, { request, requests }: Examples.Example) =>
+const exampledRequest = (content: OpenApi.OpenApiSpecContent, { request, requests }: Example.Example) =>
   requests === undefined
     ? exampled(content, request)
     : withExamples(content, { examples: Record.map(requests, (value) => ({ value })) })
@@ -139,7 +139,7 @@ const isIdempotencyKey = ({ in: place, name }: OpenApi.OpenAPISpecParameter): bo
 const responsesOf = (
   endpoint: HttpApiEndpoint.Top,
   { responses }: OpenApi.OpenAPISpecOperation,
-  example: Examples.Example
+  example: Example.Example
 ) =>
   Object.entries(responses).flatMap(([key, response]): Array<[string, object]> => {
     const status = Number(key)
@@ -161,9 +161,9 @@ const scoped = (endpoint: HttpApiEndpoint.Top, { description }: OpenApi.OpenAPIS
 /** The operation of an endpoint, completed. */
 export const complete = (
   endpoint: HttpApiEndpoint.Top,
-  operation: OpenApi.OpenAPISpecOperation,
-  example: Examples.Example
+  operation: OpenApi.OpenAPISpecOperation
 ) => {
+  const example = Example.ofEndpoint(endpoint)
   const needsKey = Traits.has(endpoint, Traits.NeedsIdempotencyKey)
   const isPaged = Traits.has(endpoint, Traits.IsPaged)
   return {
