@@ -220,6 +220,9 @@ const removed = {
   }
 }
 
+/** The names of variables that are gone. */
+export const gone: ReadonlyArray<string> = Object.keys(removed)
+
 /**
  * The `WAC_…` names that are no variable of the server or a command, sorted. They only cause a warning: platforms inject their
  * own.

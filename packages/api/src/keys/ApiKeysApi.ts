@@ -126,7 +126,7 @@ export class ApiKeysApi extends HttpApiGroup.make("apiKeys").add(
       })
     ),
   HttpApiEndpoint.post("create", "/internal/api-keys", {
-    headers: idempotencyKey("1 to 255 visible ASCII characters; the same again never makes a second key"),
+    headers: idempotencyKey("; the same again never makes a second key"),
     payload: CreateApiKey,
     success: CreatedApiKey.pipe(HttpApiSchema.status(201)),
     error: writing

@@ -1,7 +1,7 @@
 /**
  * `/v1/media` (contract §10).
  */
-import { Media } from "@wac/core"
+import { Media, Retention } from "@wac/core"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Access, apiKey } from "../Access.ts"
@@ -40,7 +40,7 @@ const limits = { maxParts: 2, maxFieldSize: 1024 }
 
 export class MediaApi extends HttpApiGroup.make("media").add(
   HttpApiEndpoint.post("upload", "/v1/media", {
-    headers: idempotencyKey("1 to 255 visible ASCII characters; the same again for a retry of the same upload"),
+    headers: idempotencyKey("; the same again for a retry of the same upload"),
     payload: UploadMedia.pipe(HttpApiSchema.asMultipartStream(limits)),
     success: StoredMedia.pipe(HttpApiSchema.status(201)),
     error: writing
@@ -52,7 +52,7 @@ export class MediaApi extends HttpApiGroup.make("media").add(
         summary: "Upload a file",
         description:
           `Stores a file of at most ${Media.maxSize / 1024 / 1024} MB, which messages then name by its \`media_id\`. ` +
-          "Its type is detected from its bytes. It is deleted 30 days after its last use. A retry with the same key, " +
+          `Its type is detected from its bytes. It is deleted ${Retention.standard.media} days after its last use. A retry with the same key, ` +
           "bytes and name gets the same file."
       })
     ),

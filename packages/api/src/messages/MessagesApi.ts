@@ -305,7 +305,7 @@ const pageMayBeShort = "With a filter a page ends at the latest after looking at
 export class MessagesApi extends HttpApiGroup.make("messages").add(
   HttpApiEndpoint.post("send", "/v1/messages", {
     headers: idempotencyKey(
-      "1 to 255 visible ASCII characters, unique per send; a retry of the same send uses the same key"
+      ", unique per send; a retry of the same send uses the same key"
     ),
     payload: SendMessage,
     success: SentMessage,
@@ -324,7 +324,7 @@ export class MessagesApi extends HttpApiGroup.make("messages").add(
     ),
   HttpApiEndpoint.post("read", "/v1/messages/:id/read", {
     params: byId,
-    headers: idempotencyKey("1 to 255 visible ASCII characters; the same again for a retry of the same request"),
+    headers: idempotencyKey("; the same again for a retry of the same request"),
     payload: MarkRead,
     success: ReadMessage,
     error: asking
@@ -368,7 +368,7 @@ export class MessagesApi extends HttpApiGroup.make("messages").add(
 export class MessagesDashboardApi extends HttpApiGroup.make("messagesDashboard").add(
   HttpApiEndpoint.post("send", "/internal/messages", {
     headers: idempotencyKey(
-      "1 to 255 visible ASCII characters, unique per send; a retry of the same send uses the same key"
+      ", unique per send; a retry of the same send uses the same key"
     ),
     payload: SendMessage,
     success: SentFromDashboard,
