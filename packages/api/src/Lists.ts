@@ -9,7 +9,8 @@ import * as Example from "./Example.ts"
 export const pageQuery = {
   limit: Schema.optionalKey(
     Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: Page.maxLimit })).annotate({
-      description: `Items per page, 1 to ${Page.maxLimit}; ${Page.defaultLimit} by default`
+      description: `Items per page, 1 to ${Page.maxLimit}; ${Page.defaultLimit} by default`,
+      default: Page.defaultLimit
     })
   ),
   cursor: Schema.optionalKey(

@@ -2,8 +2,8 @@
  * What the OpenAPI document adds to an endpoint's schemas: the headers of responses, the possible errors, and examples,
  * according to the endpoint's annotations (`Access`, `Traits`). Pure.
  */
-import { Idempotency, Page } from "@wac/core"
-import { Context, Predicate, Record } from "effect"
+import { Idempotency } from "@wac/core"
+import { Context, Predicate, Record, Schema, SchemaAST } from "effect"
 import type { HttpApiEndpoint, OpenApi } from "effect/http-api"
 import { Access } from "./Access.ts"
 import * as Example from "./Example.ts"
@@ -83,23 +83,17 @@ const optionalIdempotencyKey = {
   schema: idempotencyKeyJsonSchema
 } as const
 
-/** Numbers in queries. The generated schema describes how text is read as a number, which readers do not need. */
-const numbers: { readonly [parameter: string]: object } = {
-  limit: {
-    description: "The maximum number of items",
-    type: "integer",
-    format: "int32",
-    minimum: 1,
-    maximum: Page.maxLimit,
-    default: Page.defaultLimit
-  },
-  statusCode: {
-    description: "Only deliveries whose last attempt got this status",
-    type: "integer",
-    format: "int32",
-    minimum: 100,
-    maximum: 599
-  }
+/**
+ * The schemas of numbers in a query, by name. The generated ones describe how text is read as a number, which readers do
+ * not need.
+ */
+const numbersIn = ({ query }: HttpApiEndpoint.Top): ReadonlyMap<PropertyKey, object> => {
+  const fields = query === undefined ? undefined : SchemaAST.toType(query.ast)
+  return new Map(
+    (fields !== undefined && SchemaAST.isObjects(fields) ? fields.propertySignatures : [])
+      .filter(({ type }) => SchemaAST.isNumber(type))
+      .map(({ name, type }) => [name, { ...Schema.toJsonSchemaDocument(Schema.make(type)).schema, format: "int32" }])
+  )
 }
 
 const signature = {
@@ -165,7 +159,7 @@ export const complete = (
 ) => {
   const example = Example.ofEndpoint(endpoint)
   const needsKey = Traits.has(endpoint, Traits.NeedsIdempotencyKey)
-  const isPaged = Traits.has(endpoint, Traits.IsPaged)
+  const numbers = numbersIn(endpoint)
   return {
     ...operation,
     ...scoped(endpoint, operation),
@@ -173,9 +167,7 @@ export const complete = (
       ...operation.parameters.map((parameter) =>
         isIdempotencyKey(parameter)
           ? { ...parameter, ...describedBy(parameter.schema) }
-          : isPaged && numbers[parameter.name] !== undefined
-          ? { ...parameter, schema: numbers[parameter.name] as typeof parameter.schema }
-          : parameter
+          : { ...parameter, schema: (numbers.get(parameter.name) ?? parameter.schema) as typeof parameter.schema }
       ),
       ...(Traits.useOfKey(endpoint) !== "none" && !needsKey ? [optionalIdempotencyKey] : []),
       ...(Traits.takesSignature(endpoint) ? [signature] : [])

@@ -37,6 +37,16 @@ export const Url = Schema.String.check(
     "http and private addresses"
 })
 
+/** An example of what every answer about a webhook has. */
+const configured = {
+  ...Example.webhook,
+  status: "active",
+  envelope: "combined",
+  eventTypes: ["message.sent", "message.delivered", "message.read", "message.failed", "message.received"],
+  createdAt: Example.times.start,
+  updatedAt: Example.times.start
+} as const
+
 export const PutWebhook = Schema.Struct({
   url: Url,
   envelope: Schema.optionalKey(Event.Envelope),
@@ -44,10 +54,7 @@ export const PutWebhook = Schema.Struct({
     Schema.Array(Event.EventType).check(Schema.isUnique()).annotate({ description: "All types if omitted" })
   )
 }).annotate({ identifier: "PutWebhook", description: "The complete configuration of the webhook." }).pipe(
-  Example.shown({
-    url: Example.webhook.url,
-    eventTypes: ["message.sent", "message.delivered", "message.read", "message.failed", "message.received"]
-  })
+  Example.shown({ url: configured.url, eventTypes: configured.eventTypes })
 )
 
 const configuration = {
@@ -59,16 +66,6 @@ const configuration = {
   createdAt: Timestamp,
   updatedAt: Timestamp
 }
-
-/** An example of what every answer about a webhook has. */
-const configured = {
-  ...Example.webhook,
-  status: "active",
-  envelope: "combined",
-  eventTypes: ["message.sent", "message.delivered", "message.read", "message.failed", "message.received"],
-  createdAt: Example.times.start,
-  updatedAt: Example.times.start
-} as const
 
 export const SetWebhook = Schema.Struct({ ...configuration, signingSecret: Schema.optionalKey(Schema.String) })
   .annotate({
