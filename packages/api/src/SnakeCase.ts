@@ -29,13 +29,20 @@ export const exampleOnWire = (part: unknown): unknown =>
     )
     : part
 
-/** {@link OnWire}, with the struct's description; `identifier` is its name in the OpenAPI document. */
-export const onWire = <S extends Schema.Struct<Schema.Struct.Fields>>(struct: S, identifier: string): OnWire<S> => {
+/**
+ * {@link OnWire}; `identifier` is its name in the OpenAPI document, and its description and example are those of
+ * `model`, whose fields some of the struct's may replace.
+ */
+export const onWire = <S extends Schema.Struct<Schema.Struct.Fields>>(
+  struct: S,
+  identifier: string,
+  model: Schema.Top = struct
+): OnWire<S> => {
   const names = Object.fromEntries(Object.keys(struct.fields).map((name) => [name, nameOf(name)]))
-  const description = SchemaAST.resolveDescription(struct.ast)
+  const description = SchemaAST.resolveDescription(model.ast)
   return struct.pipe(
     Schema.encodeKeys(names as never),
     Schema.annotateEncoded({ identifier, ...(description === undefined ? {} : { description }) }),
-    (schema) => schema.annotate(Example.renamed(struct, exampleOnWire))
+    (schema) => schema.annotate(Example.renamed(model, exampleOnWire))
   ) as never
 }
