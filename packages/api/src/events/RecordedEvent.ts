@@ -5,7 +5,7 @@
  * event is answered as it was recorded, with the fields of an older or newer version, and of contents that the provider
  * passes on.
  */
-import { Event } from "@wac/core"
+import type { Event } from "@wac/core"
 import { Record, Schema, SchemaAST } from "effect"
 import * as Example from "../Example.ts"
 import { Timestamp } from "../Timestamp.ts"
