@@ -9,11 +9,13 @@ import { Audited } from "../audit/Audited.ts"
 import { ApiKeyAuthentication, SessionAuthentication } from "../Caller.ts"
 import { described } from "../Described.ts"
 import { asking, reading, sending } from "../ErrorBody.ts"
+import * as Example from "../Example.ts"
 import { internalListOf, listOf, noQuery, pageQuery } from "../Lists.ts"
 import { byId, idempotencyKey } from "../Parameters.ts"
 import { onWire } from "../SnakeCase.ts"
 import { TimeGiven, Timestamp } from "../Timestamp.ts"
 import { BindsIdempotencyKey, IsPaged, NeedsIdempotencyKey, Sends } from "../Traits.ts"
+import * as MessageExamples from "./MessageExamples.ts"
 
 const names = { clientReference: "client_reference" } as const
 
@@ -42,11 +44,7 @@ const kinds = kindsOnWire(Message.outbounds({
 export const SendMessage = Schema.Union(Object.values(kinds)).annotate({
   identifier: "SendMessage",
   description: "A message to be sent. A comparison of `type` narrows it.",
-  examples: [{
-    to: "+15551234567",
-    type: "template",
-    template: { name: "order_update", language: "en_US", bodyParams: ["Ana", "1042"] }
-  }]
+  examples: [MessageExamples.template]
 })
 
 /** The response to a send: exactly the five specified fields. */
@@ -59,20 +57,30 @@ export const SentMessage = Schema.Struct({
 }).annotate({
   identifier: "SentMessage",
   description: "The provider accepted the message and gave it an id (specification §2)."
-})
+}).pipe(Example.shown({
+  status: "sent",
+  message_id: Example.sent.id,
+  provider_message_id: Example.sent.providerId,
+  tenant_id: Example.workspace,
+  api_key_id: Example.apiKey
+}))
 
 /** The body of a request to mark a customer's message as read. */
 export const MarkRead = Schema.Struct({
   typing: Schema.optionalKey(Schema.Boolean).annotateKey({
     description: "Whether the customer sees that somebody types"
   })
-}).annotate({ identifier: "MarkRead", description: "How a customer's message is marked as read (contract §9)." })
+}).annotate({ identifier: "MarkRead", description: "How a customer's message is marked as read (contract §9)." }).pipe(
+  Example.shown({ typing: true })
+)
 
 /** The answer to it. */
 export const ReadMessage = Schema.Struct({
   message_id: Schema.String,
   status: Schema.Literal("read")
-}).annotate({ identifier: "ReadMessage", description: "A customer's message that was marked as read." })
+}).annotate({ identifier: "ReadMessage", description: "A customer's message that was marked as read." }).pipe(
+  Example.shown({ message_id: Example.received.id, status: "read" })
+)
 
 export const Failure = Schema.Struct({
   code: Schema.String,
@@ -126,7 +134,23 @@ const Stored = Schema.Struct(fields).annotate({
 })
 
 /** A message that was sent, or is to be. */
-export const StoredMessage = onWire(Stored, "Message", Stored, { workspaceId: "tenant_id" })
+export const StoredMessage = onWire(Stored, "Message", Stored, { workspaceId: "tenant_id" }).pipe(Example.shown({
+  direction: "outbound",
+  ...Example.of(SentMessage),
+  status: "delivered",
+  to: Example.customer,
+  from: Example.phoneNumber.written,
+  type: "template",
+  created_at: Example.times.created,
+  sent_at: Example.times.sent,
+  delivered_at: Example.times.delivered,
+  read_at: null,
+  failed_at: null,
+  error: null,
+  client_reference: Example.sent.reference,
+  pricing: null,
+  played_at: null
+}))
 
 /** A message of a customer. */
 export const InboundMessage = Schema.StructWithRest(
@@ -151,13 +175,26 @@ export const InboundMessage = Schema.StructWithRest(
   identifier: "InboundMessage",
   description: "A message of a customer (contract §13). `type` names the field that holds what they wrote, as in the " +
     "event `message.received`."
-})
+}).pipe(Example.shown({
+  direction: "inbound",
+  status: "received",
+  message_id: Example.received.id,
+  provider_message_id: Example.received.providerId,
+  tenant_id: Example.workspace,
+  from: Example.customer,
+  from_user_id: null,
+  to: Example.phoneNumber.written,
+  type: "text",
+  text: { body: "Thank you!" },
+  context: { message_id: Example.sent.id, provider_message_id: Example.sent.providerId },
+  received_at: Example.times.received
+}))
 
 /** A message in either direction; `direction` says which. */
 export const AnyMessage = Schema.Union([StoredMessage, InboundMessage]).annotate({
   identifier: "AnyMessage",
   description: "A message in either direction: a comparison of `direction` narrows it."
-})
+}).pipe(Example.shown(Example.of(StoredMessage)))
 
 const listed = [
   "messageId",
@@ -172,7 +209,17 @@ const listed = [
 
 export const ListedMessage = Schema.Struct(Struct.pick(fields, listed)).pipe(
   Schema.encodeKeys({ messageId: "id" }),
-  Schema.annotateEncoded({ identifier: "ListedMessage", description: "A message in the list." })
+  Schema.annotateEncoded({ identifier: "ListedMessage", description: "A message in the list." }),
+  Example.shown({
+    status: "delivered",
+    id: Example.sent.id,
+    providerMessageId: Example.sent.providerId,
+    apiKeyId: Example.apiKey,
+    to: Example.customer,
+    from: Example.phoneNumber.written,
+    type: "template",
+    createdAt: Example.times.created
+  })
 )
 
 export const MessageDetail = Schema.Struct(
@@ -182,6 +229,15 @@ export const MessageDetail = Schema.Struct(
   Schema.annotateEncoded({
     identifier: "MessageDetail",
     description: "A message with its times and, if it failed, the reason."
+  }),
+  Example.shown({
+    ...Example.of(ListedMessage),
+    sentAt: Example.times.sent,
+    deliveredAt: Example.times.delivered,
+    readAt: null,
+    failedAt: null,
+    error: null,
+    clientReference: Example.sent.reference
   })
 )
 
@@ -191,7 +247,15 @@ export const SentFromDashboard = Schema.Struct({
   providerMessageId: Schema.String,
   tenantId: Schema.String,
   apiKeyId: Schema.Null
-}).annotate({ identifier: "SentFromDashboard", description: "A message that was sent from the dashboard." })
+}).annotate({ identifier: "SentFromDashboard", description: "A message that was sent from the dashboard." }).pipe(
+  Example.shown({
+    status: "sent",
+    messageId: Example.sent.id,
+    providerMessageId: Example.sent.providerId,
+    tenantId: Example.workspace,
+    apiKeyId: null
+  })
+)
 
 const name = PlainText.between(1, 255)
 
@@ -244,12 +308,15 @@ const pageMayBeShort = "With a filter a page ends at the latest after looking at
 export class MessagesApi extends HttpApiGroup.make("messages").add(
   HttpApiEndpoint.post("send", "/v1/messages", {
     headers: idempotencyKey(
-      "1 to 255 visible ASCII characters, unique per send; a retry of the same send uses the same key"
+      ", unique per send; a retry of the same send uses the same key"
     ),
     payload: SendMessage,
     success: SentMessage,
     error: sending
-  }).annotate(Access, apiKey("messages:send")).annotate(NeedsIdempotencyKey, true).annotate(BindsIdempotencyKey, true)
+  }).annotate(Example.Shown, { requests: MessageExamples.requests }).annotate(Access, apiKey("messages:send")).annotate(
+    NeedsIdempotencyKey,
+    true
+  ).annotate(BindsIdempotencyKey, true)
     .annotate(Sends, true).annotateMerge(
       OpenApi.annotations({
         summary: "Send a message",
@@ -260,7 +327,7 @@ export class MessagesApi extends HttpApiGroup.make("messages").add(
     ),
   HttpApiEndpoint.post("read", "/v1/messages/:id/read", {
     params: byId,
-    headers: idempotencyKey("1 to 255 visible ASCII characters; the same again for a retry of the same request"),
+    headers: idempotencyKey("; the same again for a retry of the same request"),
     payload: MarkRead,
     success: ReadMessage,
     error: asking
@@ -277,12 +344,14 @@ export class MessagesApi extends HttpApiGroup.make("messages").add(
     query: publicQuery,
     success: listOf(AnyMessage),
     error: reading
-  }).annotate(Access, apiKey("messages:read")).annotate(IsPaged, true).annotateMerge(OpenApi.annotations({
-    summary: "List messages",
-    description: "All messages that the workspace sent, with their current state, newest first; with `contact`, the " +
-      "conversation with one customer in both directions, which no other filter than `direction` narrows. " +
-      pageMayBeShort
-  })),
+  }).annotate(Example.Shown, { response: Example.page([Example.of(InboundMessage), Example.of(StoredMessage)]) })
+    .annotate(Access, apiKey("messages:read")).annotate(IsPaged, true).annotateMerge(OpenApi.annotations({
+      summary: "List messages",
+      description:
+        "All messages that the workspace sent, with their current state, newest first; with `contact`, the " +
+        "conversation with one customer in both directions, which no other filter than `direction` narrows. " +
+        pageMayBeShort
+    })),
   HttpApiEndpoint.get("get", "/v1/messages/:id", {
     params: byId,
     query: noQuery,
@@ -302,12 +371,15 @@ export class MessagesApi extends HttpApiGroup.make("messages").add(
 export class MessagesDashboardApi extends HttpApiGroup.make("messagesDashboard").add(
   HttpApiEndpoint.post("send", "/internal/messages", {
     headers: idempotencyKey(
-      "1 to 255 visible ASCII characters, unique per send; a retry of the same send uses the same key"
+      ", unique per send; a retry of the same send uses the same key"
     ),
     payload: SendMessage,
     success: SentFromDashboard,
     error: sending
-  }).annotate(Access, session("developer")).annotate(Audited, "message.send").annotate(NeedsIdempotencyKey, true)
+  }).annotate(Example.Shown, { request: MessageExamples.template }).annotate(Access, session("developer")).annotate(
+    Audited,
+    "message.send"
+  ).annotate(NeedsIdempotencyKey, true)
     .annotate(BindsIdempotencyKey, true)
     .annotate(Sends, true).annotateMerge(
       OpenApi.annotations({
