@@ -2,12 +2,27 @@
  * The files that are written from the API definition, for packages that depend on nothing. `npx vitest run --project api
  * generated -u` writes them.
  */
-import { Event, Message } from "@wac/core"
-import type { Schema, SchemaAST } from "effect"
+import { Event, Member, Message, Recipient } from "@wac/core"
+import { Schema, type SchemaAST, Struct } from "effect"
 import { HttpApi, type HttpApiEndpoint } from "effect/http-api"
 import { ReceivedContentByType } from "../src/events/ReceivedContent.ts"
 import { RecordedEvent } from "../src/events/RecordedEvent.ts"
-import { Api, ErrorReference, Lists, StreamApi, Traits } from "../src/index.ts"
+import {
+  Api,
+  ApiKeysApi,
+  CampaignsApi,
+  ContactsApi,
+  DeliveriesApi,
+  ErrorReference,
+  Lists,
+  PhoneNumbersApi,
+  ReplaysApi,
+  StreamApi,
+  TemplatesApi,
+  Traits,
+  UsageApi,
+  WebhookApi
+} from "../src/index.ts"
 import * as PlainTypes from "./PlainTypes.ts"
 
 /** A file, by its path in the repository. */
@@ -64,10 +79,13 @@ const typesOf = (endpoints: ReadonlyArray<Endpoint>): PlainTypes.Types =>
 const queriesOf = (endpoints: ReadonlyArray<Endpoint>): PlainTypes.Types =>
   PlainTypes.typesIn(endpoints.map(({ query }) => query).filter((ast) => ast !== undefined))
 
+/** Queries of clients take a `Date` for a time. */
+const inQueries = "string | Date"
+
 const routesTable = (name: string, endpoints: ReadonlyArray<Endpoint>): string => {
   const rows = endpoints.map(({ body, query, response, route }) => {
     const parts = [
-      ...(query === undefined ? [] : [`query: ${PlainTypes.typeText(query, true)}`]),
+      ...(query === undefined ? [] : [`query: ${PlainTypes.typeText(query, inQueries)}`]),
       ...(body === undefined ? [] : [`body: ${PlainTypes.typeText(body)}`]),
       `response: ${response === undefined ? "undefined" : PlainTypes.typeText(response)}`
     ]
@@ -85,7 +103,8 @@ const handWritten = new Map([
   ["UnknownName", "../UnknownName.ts"],
   ["Page", "../Page.ts"],
   ["InternalPage", "../Page.ts"],
-  ["InboundMessage", "../InboundMessage.ts"]
+  ["InboundMessage", "../InboundMessage.ts"],
+  ["Moment", "../Moment.ts"]
 ])
 
 /** Imports what a text mentions of these names. */
@@ -116,12 +135,13 @@ const file = (
   }
 }
 
-const declarations = (types: PlainTypes.Types, except: PlainTypes.Types = new Map()): ReadonlyArray<string> =>
+const declarations = (
+  types: PlainTypes.Types,
+  except: PlainTypes.Types = new Map(),
+  time: PlainTypes.TimeType = "string"
+): ReadonlyArray<string> =>
   [...types].filter(([name]) => !except.has(name) && !handWritten.has(name))
-    .map(([name, ast]) => PlainTypes.declaration(name, ast))
-
-const queries = (types: PlainTypes.Types, except: PlainTypes.Types = new Map()): ReadonlyArray<string> =>
-  [...types].filter(([name]) => !except.has(name)).map(([name, ast]) => PlainTypes.declaration(name, ast, true))
+    .map(([name, ast]) => PlainTypes.declaration(name, ast, time))
 
 const v1 = under("/v1/")
 const internal = under("/internal/")
@@ -165,6 +185,64 @@ const errorReasons = (() => {
 
 const errors = (path: string): GeneratedFile => file(path, "The codes of errors, and their reasons.", [errorReasons])
 
+const messageTypes = PlainTypes.typesIn(
+  [Message.OutboundMessage, Message.MessageType, Message.MessageStatus].map(PlainTypes.encoded)
+)
+
+/** A schema under the name that its type has in an embedding program. */
+const named = (identifier: string, schema: Schema.Top): Schema.Top => schema.annotate({ identifier })
+
+/** The filter of a list, without the parameters of pages: a program goes through the list itself. */
+const filter = (identifier: string, description: string, fields: Schema.Struct.Fields): Schema.Top =>
+  Schema.Struct(fields).annotate({ identifier, description })
+
+/** What an embedding program gives to its methods, and gets of them. */
+const resources = PlainTypes.typesIn([
+  CampaignsApi.Campaign,
+  named("NewCampaign", CampaignsApi.CreateCampaign),
+  named("CampaignChange", CampaignsApi.EditCampaign),
+  Recipient.Recipient,
+  CampaignsApi.CampaignRow,
+  filter("CampaignRowFilter", "Which rows of a campaign.", CampaignsApi.rowFilter),
+  named("WebhookState", WebhookApi.Webhook),
+  WebhookApi.Configuration,
+  WebhookApi.WebhookStatus,
+  WebhookApi.SetWebhook,
+  named("NewWebhook", WebhookApi.PutWebhook),
+  WebhookApi.ResumeWebhook,
+  WebhookApi.ResumedWebhook,
+  WebhookApi.RotateSecret,
+  // a program's call is not repeated, so its answer always has the secret
+  WebhookApi.RotatedSecret.mapFields(Struct.assign({ signingSecret: Schema.String })).annotate({
+    identifier: "RotatedSecret",
+    description: "The new secret. It is returned only once."
+  }),
+  DeliveriesApi.ListedDelivery,
+  // the command of a delivery is for people
+  DeliveriesApi.DeliveryDetail.mapFields(Struct.omit(["curl"])).annotate({
+    identifier: "DeliveryDetail",
+    description: "A delivery with its attempts."
+  }),
+  filter("DeliveryFilter", "Which deliveries: all given fields must match.", DeliveriesApi.filter),
+  ReplaysApi.Replay,
+  named("NewReplay", ReplaysApi.CreateReplay),
+  named("UsageReport", UsageApi.Usage),
+  named("UsagePeriod", UsageApi.Period),
+  named("Template", TemplatesApi.ShownTemplate),
+  named("NewTemplate", TemplatesApi.CreateTemplate),
+  named("TemplateEdit", TemplatesApi.EditTemplate),
+  filter("TemplateFilter", "Which templates; each field is matched exactly.", TemplatesApi.filter),
+  ApiKeysApi.ListedApiKey,
+  ApiKeysApi.ApiKey,
+  ApiKeysApi.CreatedApiKey,
+  named("NewApiKey", ApiKeysApi.CreateApiKey),
+  PhoneNumbersApi.PhoneNumber,
+  ContactsApi.Contact,
+  filter("ContactFilter", "Which contacts.", ContactsApi.filter),
+  Member.Role,
+  named("PageQuery", Lists.ListQuery)
+].map(PlainTypes.encoded))
+
 export const files: ReadonlyArray<GeneratedFile> = [
   ...["client", "verifier", "wac"].map((name) =>
     file(
@@ -176,7 +254,7 @@ export const files: ReadonlyArray<GeneratedFile> = [
   file(
     "packages/client/src/generated/Wire.ts",
     "The requests and responses of `/v1`.",
-    [...declarations(v1Types, eventTypes), ...queries(v1Queries, inV1), routesTable("Routes", v1)],
+    [...declarations(v1Types, eventTypes), ...declarations(v1Queries, inV1, inQueries), routesTable("Routes", v1)],
     fromEvent
   ),
   file(
@@ -184,7 +262,7 @@ export const files: ReadonlyArray<GeneratedFile> = [
     "The requests and responses of the dashboard's endpoints under `/internal`. Times are ISO 8601 in UTC.",
     [
       ...declarations(internalTypes, inV1),
-      ...queries(internalQueries, new Map([...inV1, ...v1Queries, ...internalTypes])),
+      ...declarations(internalQueries, new Map([...inV1, ...v1Queries, ...internalTypes]), inQueries),
       routesTable("InternalRoutes", internal)
     ],
     new Map([...fromWire, ...fromEvent])
@@ -192,9 +270,13 @@ export const files: ReadonlyArray<GeneratedFile> = [
   file(
     "packages/wac/src/generated/MessageContents.ts",
     "Messages of every kind (contract §9), with the provider's field names; templates use our own.",
-    declarations(
-      PlainTypes.typesIn([Message.OutboundMessage, Message.MessageType, Message.MessageStatus].map(PlainTypes.encoded))
-    )
+    declarations(messageTypes)
+  ),
+  file(
+    "packages/wac/src/generated/Resources.ts",
+    "What the methods of a workspace take and give, in camelCase. Times are ISO 8601 in UTC.",
+    declarations(resources, new Map([...messageTypes, ...eventTypes]), "Moment"),
+    new Map([...fromEvent, ...[...messageTypes.keys()].map((name) => [name, "./MessageContents.ts"] as const)])
   ),
   errors("packages/client/src/generated/ErrorReasons.ts"),
   errors("packages/wac/src/generated/ErrorReasons.ts")

@@ -5,6 +5,9 @@
  */
 import { type Schema, SchemaAST } from "effect"
 
+/** What a time that is given may be, where a `Date` is taken for it too. */
+export type TimeType = "string" | "string | Date" | "Moment"
+
 /** Types by name, in the order in which they are first mentioned. */
 export type Types = ReadonlyMap<string, SchemaAST.AST>
 
@@ -89,15 +92,15 @@ const descriptionOf = (type: SchemaAST.AST): string | undefined =>
   (type.context?.annotations?.["description"] ??
     (annotation(type, "identifier") === undefined ? annotation(type, "description") : undefined)) as string | undefined
 
-const fields = (ast: SchemaAST.Objects, inQuery: boolean): string => {
+const fields = (ast: SchemaAST.Objects, time: TimeType): string => {
   const own = ast.propertySignatures.map(({ name, type }) =>
     `${docstring(descriptionOf(type), 2)}  readonly ${key(name)}${SchemaAST.isOptional(type) ? "?" : ""}:${
-      spaced(indented(typeText(type, inQuery)))
+      spaced(indented(typeText(type, time)))
     }\n`
   )
   // a field's own type is not one of the others'
   const others = ast.indexSignatures.map(({ type }) =>
-    `  readonly [field: string]:${own.length > 0 ? " unknown" : spaced(indented(typeText(type, inQuery)))}\n`
+    `  readonly [field: string]:${own.length > 0 ? " unknown" : spaced(indented(typeText(type, time)))}\n`
   )
   return own.length + others.length === 0 ? "{}" : `{\n${[...own, ...others].join("")}}`
 }
@@ -109,33 +112,33 @@ const union = (members: ReadonlyArray<string>): string => {
     : members.map((member) => `\n  | ${indented(member)}`).join("")
 }
 
-const array = (ast: SchemaAST.Arrays, inQuery: boolean): string => {
+const array = (ast: SchemaAST.Arrays, time: TimeType): string => {
   const [rest] = ast.rest
-  if (rest !== undefined) return `ReadonlyArray<${typeText(rest, inQuery)}>`
-  return `readonly [${ast.elements.map((element) => typeText(element, inQuery)).join(", ")}]`
+  if (rest !== undefined) return `ReadonlyArray<${typeText(rest, time)}>`
+  return `readonly [${ast.elements.map((element) => typeText(element, time)).join(", ")}]`
 }
 
 /** The type, written out where it has no name. */
-const written = (ast: SchemaAST.AST, inQuery: boolean): string => {
+const written = (ast: SchemaAST.AST, time: TimeType): string => {
   switch (ast._tag) {
     case "Objects": {
       const page = annotation(ast, "page")
-      if (typeof page !== "string") return fields(ast, inQuery)
+      if (typeof page !== "string") return fields(ast, time)
       const data = ast.propertySignatures.find(({ name }) => name === "data")!.type as SchemaAST.Arrays
-      return `${page}<${typeText(data.rest[0]!, inQuery)}>`
+      return `${page}<${typeText(data.rest[0]!, time)}>`
     }
     case "Union": {
       const parts = intersected(ast)
-      if (parts !== undefined) return parts.map((part) => typeText(part, inQuery)).join(" & ")
-      return union([...new Set(ast.types.map((member) => typeText(member, inQuery)))])
+      if (parts !== undefined) return parts.map((part) => typeText(part, time)).join(" & ")
+      return union([...new Set(ast.types.map((member) => typeText(member, time)))])
     }
     case "Arrays":
-      return array(ast, inQuery)
+      return array(ast, time)
     case "Literal":
       return JSON.stringify(ast.literal)
     case "String":
       return (annotation(ast, "plainType") as string | undefined) ??
-        (inQuery && annotation(ast, "takesDate") === true ? "string | Date" : "string")
+        (annotation(ast, "takesDate") === true ? time : "string")
     case "Number":
       return "number"
     case "Boolean":
@@ -153,12 +156,12 @@ const written = (ast: SchemaAST.AST, inQuery: boolean): string => {
 }
 
 /** The type as it is mentioned: its name if it has one. */
-export const typeText = (ast: SchemaAST.AST, inQuery = false): string => nameOf(ast) ?? written(ast, inQuery)
+export const typeText = (ast: SchemaAST.AST, time: TimeType = "string"): string => nameOf(ast) ?? written(ast, time)
 
 /** The declaration of a named type, with its docstring. */
-export const declaration = (name: string, ast: SchemaAST.AST, inQuery = false): string => {
+export const declaration = (name: string, ast: SchemaAST.AST, time: TimeType = "string"): string => {
   const doc = docstring(annotation(ast, "description") as string | undefined, 0)
-  const text = written(ast, inQuery)
+  const text = written(ast, time)
   return SchemaAST.isObjects(ast) && text.startsWith("{")
     ? `${doc}export interface ${name} ${text}\n`
     : `${doc}export type ${name} =${spaced(text)}\n`

@@ -135,7 +135,7 @@ export const Forecast = Schema.Struct({
   seconds: Schema.Int.annotate({ description: "How long it takes at its pace" }),
   lines: Schema.Array(UsageLine).annotate({ description: linesDescription }),
   costs: costs.annotate({
-    description: "The sum of `lines` in each currency; empty if the operator has loaded no rate card"
+    description: "The sum of `lines` in each currency; empty without a rate card"
   })
 }).annotate({
   identifier: "CampaignForecast",
@@ -161,9 +161,9 @@ export const Campaign = Schema.Struct({
   createdAt: Timestamp,
   startedAt: Schema.NullOr(Timestamp),
   completedAt: Schema.NullOr(Timestamp),
-  rows: Schema.Int.annotate({ description: "How many rows of recipients were uploaded" }),
+  rows: Schema.Int.annotate({ description: "How many recipients were added" }),
   checked: Schema.Int.annotate({ description: "How many of them were checked" }),
-  problems: Schema.Int.annotate({ description: "How many checked rows are not sent to" }),
+  problems: Schema.Int.annotate({ description: "How many of the checked ones are not sent to" }),
   forecast: Schema.NullOr(Forecast).annotate({ description: forecastDescription }),
   counts: Counts,
   reasons: Schema.Array(Schema.Struct({
@@ -180,14 +180,14 @@ const Outcome = Schema.Literals(Record.keys(CampaignCounts.none)).annotate({
 })
 
 export const CampaignRow = Schema.Struct({
-  row: Schema.Int.annotate({ description: "Its place in the uploads, from 1" }),
+  row: Schema.Int.annotate({ description: "Its place among those that were added, from 1" }),
   problem: Schema.NullOr(Schema.Struct({
     ...Recipient.Problem.fields,
     line: Schema.NullOr(Schema.Int).annotate({
       description: "The line of its file in which the row begins; `null` if it came from no file"
     }),
     value: Schema.NullOr(Schema.String).annotate({
-      description: "What the file has in the place of what is wrong, else of the customer's name"
+      description: "What is wrong, else the customer's name, as it was given"
     })
   })).annotate({ description: "Why it is not sent to; `null` if it is, or was not checked yet" }),
   messageId: Schema.NullOr(Schema.String),
@@ -200,7 +200,7 @@ export const CampaignRow = Schema.Struct({
   error: Schema.NullOr(
     Schema.Struct({ code: Schema.String, reason: Schema.optionalKey(Schema.String), message: Schema.String })
   ).annotate({ description: "Why the message failed, or was skipped" })
-}).annotate({ identifier: "CampaignRow", description: "An uploaded row of recipients." })
+}).annotate({ identifier: "CampaignRow", description: "A recipient as it was added, with the result." })
 
 /** The filter of a list of rows. */
 export const rowFilter = {

@@ -18,7 +18,7 @@ export const ListedApiKey = Schema.Struct({
   id: Schema.String,
   name: Schema.String,
   scopes: Schema.Array(ApiScope.ApiScope),
-  lastUsedAt: Schema.NullOr(Timestamp)
+  lastUsedAt: Schema.NullOr(Timestamp).annotateKey({ description: "At most 60 s behind; `null` before the first use" })
 }).annotate({ identifier: "ListedApiKey", description: "A key in the list." })
 
 export const ApiKey = Schema.Struct({
@@ -72,8 +72,10 @@ export const CreatedApiKey = Schema.Struct({
   id: Schema.String,
   name: Schema.String,
   prefix: Schema.String,
-  apiKey: Schema.optionalKey(Schema.String),
-  signingSecret: Schema.optionalKey(Schema.String),
+  apiKey: Schema.optionalKey(Schema.String).annotateKey({ description: "The key itself, `wac_live_…`" }),
+  signingSecret: Schema.optionalKey(Schema.String).annotateKey({
+    description: "The secret that signs requests, `whsec_…`"
+  }),
   scopes: Schema.Array(ApiScope.ApiScope),
   createdAt: Timestamp
 }).annotate({

@@ -35,10 +35,12 @@ export const ShownTemplate = Schema.Struct({
   id: Schema.String,
   name: Schema.String,
   language: Schema.String,
-  category: Schema.String,
-  status: Schema.String,
+  category: Schema.String.annotate({ description: "`marketing`, `utility` or `authentication`" }),
+  status: Schema.String.annotate({
+    description: "`approved`, `pending`, `rejected`, `paused`, `disabled`, or another word of the provider"
+  }),
   parameterFormat: Core.ParameterFormat,
-  components: Schema.Array(Schema.Json),
+  components: Schema.Array(Schema.Json).annotate({ description: "As the provider has them" }),
   variables: Schema.Array(Schema.String).annotate({
     description: "Placeholders of the body, in the order in which `bodyParams` fills them"
   }),

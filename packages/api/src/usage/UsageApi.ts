@@ -26,7 +26,7 @@ export const UsageCost = Schema.Struct({
 })
 
 /** What the absence of a cost means. */
-export const costDescription = "`null` if nothing is charged, or if the operator has loaded no rate for it"
+export const costDescription = "`null` if nothing is charged, or if there is no rate for it"
 
 export const UsageLine = Schema.Struct({
   market: Schema.String.annotate({ description: "The customer's country, ISO 3166-1 alpha-2; `ZZ` if not known" }),
@@ -42,7 +42,10 @@ export const UsageLine = Schema.Struct({
 }).annotate({ identifier: "UsageLine", description: "Messages of one price." })
 
 /** Sums of money. */
-export const costs = Schema.Array(Schema.Struct({ currency: Schema.String, amount: Schema.String }))
+export const costs = Schema.Array(Schema.Struct({
+  currency: Schema.String,
+  amount: Schema.String.annotate({ description: "A decimal number, such as `12.3456`" })
+}))
 
 export const Usage = Schema.Struct({
   month: Schema.String.annotate({ description: "The current calendar month (UTC), such as `2026-01`" }),
@@ -61,12 +64,13 @@ export const Usage = Schema.Struct({
   steps: Schema.Array(UsageStep).annotate({ description: "Oldest first, without gaps; the last step is not over yet" })
 }).annotate({ identifier: "Usage", description: "A workspace's activity over time, and its use of the quota." })
 
+/** Days up to now: 1, 7, 30 or 90. */
+export const Period = Schema.Literals(["day", "week", "month", "quarter"]).annotate({
+  description: "1, 7, 30 or 90 days up to now"
+})
+
 const query = Schema.Struct({
-  period: Schema.optionalKey(
-    Schema.Literals(["day", "week", "month", "quarter"]).annotate({
-      description: "1, 7, 30 or 90 days up to now; a week if omitted"
-    })
-  )
+  period: Schema.optionalKey(Period).annotateKey({ description: "1, 7, 30 or 90 days up to now; a week if omitted" })
 }).annotate({ identifier: "UsageQuery", description: "The period of a usage report." })
 
 export class UsageApi extends HttpApiGroup.make("usage").add(

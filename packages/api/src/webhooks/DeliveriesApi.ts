@@ -18,7 +18,7 @@ const phase = Schema.NullOr(Schema.Finite)
 
 export const Attempt = Schema.Struct({
   id: Schema.String,
-  number: Schema.Int,
+  number: Schema.Int.annotate({ description: "Counted from 1" }),
   trigger: Delivery.AttemptTrigger.annotate({
     description: "What started the round: the event itself, a person, a replay, a test, or the probe before a resume"
   }),
@@ -38,7 +38,9 @@ export const Attempt = Schema.Struct({
   }).annotate({
     description: "The request, without its signatures; `address` is the IP address of the connection"
   }),
-  response: Schema.NullOr(Schema.Struct({ headers: Schema.Record(Schema.String, Schema.String), body: Schema.String }))
+  response: Schema.NullOr(
+    Schema.Struct({ headers: Schema.Record(Schema.String, Schema.String), body: Schema.String })
+  ).annotate({ description: "The receiver's response, with at most 16 KiB of its body" })
 }).annotate({ identifier: "Attempt", description: "One POST to the receiver. Times are in milliseconds." })
 
 const delivery = {
@@ -59,11 +61,11 @@ export const ListedDelivery = Schema.Struct(delivery).annotate({
 
 export const DeliveryDetail = Schema.Struct({
   ...delivery,
-  attempts: Schema.Array(Attempt),
+  attempts: Schema.Array(Attempt).annotate({ description: "Oldest first" }),
   curl: Schema.NullOr(Schema.String).annotate({
     description: "A command that posts the event again, newly signed; `null` for members"
   })
-}).annotate({ identifier: "DeliveryDetail", description: "A delivery with its attempts, oldest first." })
+}).annotate({ identifier: "DeliveryDetail", description: "A delivery with its attempts." })
 
 /** The filters of the list. */
 export const filter = {

@@ -43,7 +43,7 @@ export const PutWebhook = Schema.Struct({
   )
 }).annotate({ identifier: "PutWebhook", description: "The complete configuration of the webhook." })
 
-const configuration = {
+export const Configuration = Schema.Struct({
   id: Schema.String,
   url: Schema.String,
   status: Schema.Literals(["active", "paused"]),
@@ -51,17 +51,19 @@ const configuration = {
   eventTypes: Schema.Array(Event.EventType),
   createdAt: Timestamp,
   updatedAt: Timestamp
-}
+}).annotate({ identifier: "WebhookConfiguration", description: "A webhook's configuration." })
 
-export const SetWebhook = Schema.Struct({ ...configuration, signingSecret: Schema.optionalKey(Schema.String) })
-  .annotate({
-    identifier: "SetWebhook",
-    description: "A webhook after it was set. Only the response that creates it contains `signingSecret`."
-  })
+export const SetWebhook = Schema.Struct({
+  ...Configuration.fields,
+  signingSecret: Schema.optionalKey(Schema.String).annotateKey({ description: "The secret that signs deliveries" })
+}).annotate({
+  identifier: "SetWebhook",
+  description: "A webhook after it was set. Only the response that creates it contains `signingSecret`."
+})
 
 export const WebhookStatus = Schema.Struct({
-  ...configuration,
-  failingSince: Schema.NullOr(Timestamp),
+  ...Configuration.fields,
+  failingSince: Schema.NullOr(Timestamp).annotateKey({ description: "`null` while it is not failing" }),
   pausedAt: Schema.NullOr(Timestamp),
   lastFailure: Schema.NullOr(Schema.Struct({ at: Timestamp, message: Schema.String }))
 }).annotate({
@@ -71,8 +73,10 @@ export const WebhookStatus = Schema.Struct({
 
 export const Webhook = Schema.Struct({
   ...WebhookStatus.fields,
-  pausesAt: Schema.NullOr(Timestamp),
-  heldCount: Schema.Int,
+  pausesAt: Schema.NullOr(Timestamp).annotateKey({
+    description: "When it will be paused unless an attempt succeeds; `null` if it is not failing"
+  }),
+  heldCount: Schema.Int.annotateKey({ description: "Deliveries that wait for a resume" }),
   oldestHeldAt: Schema.NullOr(Timestamp)
 }).annotate({
   identifier: "Webhook",

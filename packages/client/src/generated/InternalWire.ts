@@ -68,9 +68,12 @@ export interface TemplateDetail {
   readonly id: string
   readonly name: string
   readonly language: string
+  /** `marketing`, `utility` or `authentication`. */
   readonly category: string
+  /** `approved`, `pending`, `rejected`, `paused`, `disabled`, or another word of the provider. */
   readonly status: string
   readonly parameterFormat: "positional" | "named"
+  /** As the provider has them. */
   readonly components: ReadonlyArray<Json>
   /** Placeholders of the body, in the order in which `bodyParams` fills them. */
   readonly variables: ReadonlyArray<string>
@@ -252,10 +255,11 @@ export interface ListedApiKey {
   readonly id: string
   readonly name: string
   readonly scopes: ReadonlyArray<ApiScope>
+  /** At most 60 s behind; `null` before the first use. */
   readonly lastUsedAt: string | null
 }
 
-/** What a key may do. */
+/** What a key may do. `messages:send` also lists templates; `messages:read` reads messages, events and media. */
 export type ApiScope = "messages:send" | "messages:read" | "media:write" | "contacts:write" | "campaigns:write"
 
 /** One key with all fields, but without its secrets. */
@@ -263,6 +267,7 @@ export interface ApiKey {
   readonly id: string
   readonly name: string
   readonly scopes: ReadonlyArray<ApiScope>
+  /** At most 60 s behind; `null` before the first use. */
   readonly lastUsedAt: string | null
   readonly prefix: string
   readonly createdAt: string
@@ -305,7 +310,9 @@ export interface CreatedApiKey {
   readonly id: string
   readonly name: string
   readonly prefix: string
+  /** The key itself, `wac_live_…`. */
   readonly apiKey?: string
+  /** The secret that signs requests, `whsec_…`. */
   readonly signingSecret?: string
   readonly scopes: ReadonlyArray<ApiScope>
   readonly createdAt: string
@@ -446,6 +453,7 @@ export interface OpenPortal {
 /** A number of the workspace, with the limits in force. */
 export interface PhoneNumber {
   readonly id: string
+  /** In E.164 format. */
   readonly phoneNumber: string
   /** Whether sends without `from` use this number. */
   readonly isDefault: boolean
@@ -454,6 +462,7 @@ export interface PhoneNumber {
    * number are refused.
    */
   readonly provider: string
+  /** The provider's id of the number. */
   readonly providerNumberId: string
   readonly providerAccountId: string
   /** The business portfolio, whose numbers share the messaging limit; `null` until the operator has told it. */
@@ -466,8 +475,8 @@ export interface PhoneNumber {
   /** The rate of the tier. */
   readonly messagesPerSecond: number
   /**
-   * The limit of customers outside a service window within 24 hours, from all numbers of the portfolio together; `null`
-   * for no limit.
+   * The limit of customers outside a service window within 24 hours, from all numbers of the portfolio together (of the
+   * workspace, without a portfolio); `null` for no limit.
    */
   readonly messagingLimit: number | null
   /** The provider's rating in its own words; `null` if it has not reported one. */
@@ -530,11 +539,11 @@ export interface Campaign {
   readonly createdAt: string
   readonly startedAt: string | null
   readonly completedAt: string | null
-  /** How many rows of recipients were uploaded. */
+  /** How many recipients were added. */
   readonly rows: number
   /** How many of them were checked. */
   readonly checked: number
-  /** How many checked rows are not sent to. */
+  /** How many of the checked ones are not sent to. */
   readonly problems: number
   /** What is to be expected; `null` until its recipients are checked. */
   readonly forecast: CampaignForecast | null
@@ -561,9 +570,10 @@ export interface CampaignForecast {
   readonly seconds: number
   /** The messages by the price that they are expected to have, by market, category and type. */
   readonly lines: ReadonlyArray<UsageLine>
-  /** The sum of `lines` in each currency; empty if the operator has loaded no rate card. */
+  /** The sum of `lines` in each currency; empty without a rate card. */
   readonly costs: ReadonlyArray<{
     readonly currency: string
+    /** A decimal number, such as `12.3456`. */
     readonly amount: string
   }>
 }
@@ -579,7 +589,7 @@ export interface UsageLine {
   /** `null` if the provider says nothing of it; then `cost` is what the messages cost if they are charged. */
   readonly billable: boolean | null
   readonly messages: number
-  /** `null` if nothing is charged, or if the operator has loaded no rate for it. */
+  /** `null` if nothing is charged, or if there is no rate for it. */
   readonly cost: {
     readonly currency: string
     /** A decimal number, such as `12.3456`. */
@@ -637,9 +647,9 @@ export interface EditCampaign {
   readonly holdout?: number
 }
 
-/** An uploaded row of recipients. */
+/** A recipient as it was added, with the result. */
 export interface CampaignRow {
-  /** Its place in the uploads, from 1. */
+  /** Its place among those that were added, from 1. */
   readonly row: number
   /** Why it is not sent to; `null` if it is, or was not checked yet. */
   readonly problem: {
@@ -652,7 +662,7 @@ export interface CampaignRow {
     readonly message: string
     /** The line of its file in which the row begins; `null` if it came from no file. */
     readonly line: number | null
-    /** What the file has in the place of what is wrong, else of the customer's name. */
+    /** What is wrong, else the customer's name, as it was given. */
     readonly value: string | null
   } | null
   readonly messageId: string | null
@@ -681,8 +691,9 @@ export interface Contact {
   readonly userId: string | null
   /** When the customer last wrote; `null` if never. */
   readonly lastInboundAt: string | null
-  /** When the service window closes; `null` if it is closed. */
+  /** When the service window closes: until then, free-form text may be sent. `null` if it is closed. */
   readonly windowOpenUntil: string | null
+  /** Whether the customer opted out, which forbids free-form text and marketing. */
   readonly optedOut: boolean
   /** When the customer last opted in or out; `null` if never. */
   readonly preferenceAt: string | null
@@ -774,13 +785,16 @@ export interface Webhook {
   readonly eventTypes: ReadonlyArray<EventType>
   readonly createdAt: string
   readonly updatedAt: string
+  /** `null` while it is not failing. */
   readonly failingSince: string | null
   readonly pausedAt: string | null
   readonly lastFailure: {
     readonly at: string
     readonly message: string
   } | null
+  /** When it will be paused unless an attempt succeeds; `null` if it is not failing. */
   readonly pausesAt: string | null
+  /** Deliveries that wait for a resume. */
   readonly heldCount: number
   readonly oldestHeldAt: string | null
 }
@@ -812,6 +826,7 @@ export interface SetWebhook {
   readonly eventTypes: ReadonlyArray<EventType>
   readonly createdAt: string
   readonly updatedAt: string
+  /** The secret that signs deliveries. */
   readonly signingSecret?: string
 }
 
@@ -831,6 +846,7 @@ export interface RotatedSecret {
 /** One POST to the receiver. Times are in milliseconds. */
 export interface Attempt {
   readonly id: string
+  /** Counted from 1. */
   readonly number: number
   /** What started the round: the event itself, a person, a replay, a test, or the probe before a resume. */
   readonly trigger: "automatic" | "manual" | "replay" | "test" | "probe"
@@ -857,6 +873,7 @@ export interface Attempt {
     }
     readonly body: string
   }
+  /** The receiver's response, with at most 16 KiB of its body. */
   readonly response: {
     readonly headers: {
       readonly [field: string]: string
@@ -885,6 +902,7 @@ export interface WebhookStatus {
   readonly eventTypes: ReadonlyArray<EventType>
   readonly createdAt: string
   readonly updatedAt: string
+  /** `null` while it is not failing. */
   readonly failingSince: string | null
   readonly pausedAt: string | null
   readonly lastFailure: {
@@ -917,6 +935,7 @@ export interface ResumedWebhook {
   readonly eventTypes: ReadonlyArray<EventType>
   readonly createdAt: string
   readonly updatedAt: string
+  /** `null` while it is not failing. */
   readonly failingSince: string | null
   readonly pausedAt: string | null
   readonly lastFailure: {
@@ -961,7 +980,7 @@ export interface Delivery {
 /** `pending` is being attempted, `held` waits for the webhook's resume; the last three are final. */
 export type DeliveryStatus = "pending" | "held" | "delivered" | "exhausted" | "skipped"
 
-/** A delivery with its attempts, oldest first. */
+/** A delivery with its attempts. */
 export interface DeliveryDetail {
   readonly id: string
   readonly eventId: string
@@ -971,6 +990,7 @@ export interface DeliveryDetail {
   readonly nextAttemptAt: string | null
   readonly createdAt: string
   readonly completedAt: string | null
+  /** Oldest first. */
   readonly attempts: ReadonlyArray<Attempt>
   /** A command that posts the event again, newly signed; `null` for members. */
   readonly curl: string | null
@@ -1181,6 +1201,7 @@ export interface Usage {
   /** The sum of `lines` in each currency. */
   readonly costs: ReadonlyArray<{
     readonly currency: string
+    /** A decimal number, such as `12.3456`. */
     readonly amount: string
   }>
   readonly since: string

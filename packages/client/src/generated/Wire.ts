@@ -860,11 +860,11 @@ export interface PublicCampaign {
   readonly created_at: string
   readonly started_at: string | null
   readonly completed_at: string | null
-  /** How many rows of recipients were uploaded. */
+  /** How many recipients were added. */
   readonly rows: number
   /** How many of them were checked. */
   readonly checked: number
-  /** How many checked rows are not sent to. */
+  /** How many of the checked ones are not sent to. */
   readonly problems: number
   /** What is to be expected; `null` until its recipients are checked. */
   readonly forecast: PublicCampaignForecast | null
@@ -921,9 +921,10 @@ export interface PublicCampaignForecast {
   readonly seconds: number
   /** The messages by the price that they are expected to have, by market, category and type. */
   readonly lines: ReadonlyArray<PublicUsageLine>
-  /** The sum of `lines` in each currency; empty if the operator has loaded no rate card. */
+  /** The sum of `lines` in each currency; empty without a rate card. */
   readonly costs: ReadonlyArray<{
     readonly currency: string
+    /** A decimal number, such as `12.3456`. */
     readonly amount: string
   }>
 }
@@ -938,7 +939,7 @@ export interface PublicUsageLine {
   /** `null` if the provider says nothing of it; then `cost` is what the messages cost if they are charged. */
   readonly billable: boolean | null
   readonly messages: number
-  /** `null` if nothing is charged, or if the operator has loaded no rate for it. */
+  /** `null` if nothing is charged, or if there is no rate for it. */
   readonly cost: PublicUsageCost | null
 }
 
@@ -999,9 +1000,9 @@ export interface EditPublicCampaign {
   readonly holdout?: number
 }
 
-/** An uploaded row of recipients. */
+/** A recipient as it was added, with the result. */
 export interface PublicCampaignRow {
-  /** Its place in the uploads, from 1. */
+  /** Its place among those that were added, from 1. */
   readonly row: number
   /** Why it is not sent to; `null` if it is, or was not checked yet. */
   readonly problem: {
@@ -1014,7 +1015,7 @@ export interface PublicCampaignRow {
     readonly message: string
     /** The line of its file in which the row begins; `null` if it came from no file. */
     readonly line: number | null
-    /** What the file has in the place of what is wrong, else of the customer's name. */
+    /** What is wrong, else the customer's name, as it was given. */
     readonly value: string | null
   } | null
   readonly message_id: string | null
