@@ -2,27 +2,12 @@
  * The files that are written from the API definition, for packages that depend on nothing. `npx vitest run --project api
  * generated -u` writes them.
  */
-import { Event, Member, Message, Recipient } from "@wac/core"
-import { Schema, type SchemaAST, Struct } from "effect"
-import { HttpApi, type HttpApiEndpoint } from "effect/http-api"
+import { Event, Message, Recipient } from "@wac/core"
+import { Context, type Schema, type SchemaAST } from "effect"
+import { HttpApi, type HttpApiEndpoint, OpenApi } from "effect/http-api"
 import { ReceivedContentByType } from "../src/events/ReceivedContent.ts"
 import { RecordedEvent } from "../src/events/RecordedEvent.ts"
-import {
-  Api,
-  ApiKeysApi,
-  CampaignsApi,
-  ContactsApi,
-  DeliveriesApi,
-  ErrorReference,
-  Lists,
-  PhoneNumbersApi,
-  ReplaysApi,
-  StreamApi,
-  TemplatesApi,
-  Traits,
-  UsageApi,
-  WebhookApi
-} from "../src/index.ts"
+import { Api, ErrorReference, Lists, StreamApi, Traits } from "../src/index.ts"
 import * as PlainTypes from "./PlainTypes.ts"
 
 /** A file, by its path in the repository. */
@@ -34,6 +19,8 @@ export interface GeneratedFile {
 /** What an endpoint takes and gives, in encoded form. */
 interface Endpoint {
   readonly route: string
+  /** What it does, for people. */
+  readonly does: string
   readonly query: SchemaAST.AST | undefined
   readonly body: SchemaAST.AST | undefined
   readonly response: SchemaAST.AST | undefined
@@ -52,6 +39,8 @@ const endpointOf = (endpoint: HttpApiEndpoint.Top): Endpoint => {
   const response = [...endpoint.success].map(encoded)[0]
   return {
     route: `${endpoint.method} ${endpoint.path}`,
+    does: [OpenApi.Summary, OpenApi.Description].map((part) => Context.getOrUndefined(endpoint.annotations, part))
+      .filter((text) => text !== undefined).join(". "),
     query: isEmpty(query) ? undefined : query,
     body: json === undefined ? undefined : encoded(json),
     response: response?._tag === "Declaration" || response?._tag === "String" ? undefined : response
@@ -79,20 +68,18 @@ const typesOf = (endpoints: ReadonlyArray<Endpoint>): PlainTypes.Types =>
 const queriesOf = (endpoints: ReadonlyArray<Endpoint>): PlainTypes.Types =>
   PlainTypes.typesIn(endpoints.map(({ query }) => query).filter((ast) => ast !== undefined))
 
-/** Queries of clients take a `Date` for a time. */
-const inQueries = "string | Date"
-
 const routesTable = (name: string, endpoints: ReadonlyArray<Endpoint>): string => {
-  const rows = endpoints.map(({ body, query, response, route }) => {
+  const rows = endpoints.map(({ body, does, query, response, route }) => {
     const parts = [
-      ...(query === undefined ? [] : [`query: ${PlainTypes.typeText(query, inQueries)}`]),
+      ...(query === undefined ? [] : [`query: ${PlainTypes.typeText(query, "query")}`]),
       ...(body === undefined ? [] : [`body: ${PlainTypes.typeText(body)}`]),
       `response: ${response === undefined ? "undefined" : PlainTypes.typeText(response)}`
     ]
+    const doc = PlainTypes.docstring(does, 2)
     const line = `  readonly "${route}": { ${parts.map((part) => `readonly ${part}`).join("; ")} }\n`
     return line.length <= PlainTypes.width + 1
-      ? line
-      : `  readonly "${route}": {\n${parts.map((part) => `    readonly ${part}\n`).join("")}  }\n`
+      ? doc + line
+      : `${doc}  readonly "${route}": {\n${parts.map((part) => `    readonly ${part}\n`).join("")}  }\n`
   })
   return `/** The endpoints by method and path. */\nexport interface ${name} {\n${rows.join("")}}\n`
 }
@@ -125,23 +112,17 @@ const file = (
   modules: ReadonlyMap<string, string> = new Map()
 ): GeneratedFile => {
   const text = parts.join("\n")
-  return {
-    path,
-    text: [
-      PlainTypes.docstring(`${introduction} Written from the API definition; do not edit.`, 0) +
-      importsOf(text, new Map([...handWritten, ...modules])),
-      text
-    ].join("\n")
-  }
+  const header = PlainTypes.docstring(`${introduction} Written from the API definition; do not edit.`, 0)
+  return { path, text: `${header}${importsOf(text, new Map([...handWritten, ...modules]))}\n${text}` }
 }
 
 const declarations = (
   types: PlainTypes.Types,
   except: PlainTypes.Types = new Map(),
-  time: PlainTypes.TimeType = "string"
+  use: PlainTypes.Use = "body"
 ): ReadonlyArray<string> =>
   [...types].filter(([name]) => !except.has(name) && !handWritten.has(name))
-    .map(([name, ast]) => PlainTypes.declaration(name, ast, time))
+    .map(([name, ast]) => PlainTypes.declaration(name, ast, use))
 
 const v1 = under("/v1/")
 const internal = under("/internal/")
@@ -189,59 +170,12 @@ const messageTypes = PlainTypes.typesIn(
   [Message.OutboundMessage, Message.MessageType, Message.MessageStatus].map(PlainTypes.encoded)
 )
 
-/** A schema under the name that its type has in an embedding program. */
-const named = (identifier: string, schema: Schema.Top): Schema.Top => schema.annotate({ identifier })
-
-/** The filter of a list, without the parameters of pages: a program goes through the list itself. */
-const filter = (identifier: string, description: string, fields: Schema.Struct.Fields): Schema.Top =>
-  Schema.Struct(fields).annotate({ identifier, description })
-
 /** What an embedding program gives to its methods, and gets of them. */
-const resources = PlainTypes.typesIn([
-  CampaignsApi.Campaign,
-  named("NewCampaign", CampaignsApi.CreateCampaign),
-  named("CampaignChange", CampaignsApi.EditCampaign),
-  Recipient.Recipient,
-  CampaignsApi.CampaignRow,
-  filter("CampaignRowFilter", "Which rows of a campaign.", CampaignsApi.rowFilter),
-  named("WebhookState", WebhookApi.Webhook),
-  WebhookApi.Configuration,
-  WebhookApi.WebhookStatus,
-  WebhookApi.SetWebhook,
-  named("NewWebhook", WebhookApi.PutWebhook),
-  WebhookApi.ResumeWebhook,
-  WebhookApi.ResumedWebhook,
-  WebhookApi.RotateSecret,
-  // a program's call is not repeated, so its answer always has the secret
-  WebhookApi.RotatedSecret.mapFields(Struct.assign({ signingSecret: Schema.String })).annotate({
-    identifier: "RotatedSecret",
-    description: "The new secret. It is returned only once."
-  }),
-  DeliveriesApi.ListedDelivery,
-  // the command of a delivery is for people
-  DeliveriesApi.DeliveryDetail.mapFields(Struct.omit(["curl"])).annotate({
-    identifier: "DeliveryDetail",
-    description: "A delivery with its attempts."
-  }),
-  filter("DeliveryFilter", "Which deliveries: all given fields must match.", DeliveriesApi.filter),
-  ReplaysApi.Replay,
-  named("NewReplay", ReplaysApi.CreateReplay),
-  named("UsageReport", UsageApi.Usage),
-  named("UsagePeriod", UsageApi.Period),
-  named("Template", TemplatesApi.ShownTemplate),
-  named("NewTemplate", TemplatesApi.CreateTemplate),
-  named("TemplateEdit", TemplatesApi.EditTemplate),
-  filter("TemplateFilter", "Which templates; each field is matched exactly.", TemplatesApi.filter),
-  ApiKeysApi.ListedApiKey,
-  ApiKeysApi.ApiKey,
-  ApiKeysApi.CreatedApiKey,
-  named("NewApiKey", ApiKeysApi.CreateApiKey),
-  PhoneNumbersApi.PhoneNumber,
-  ContactsApi.Contact,
-  filter("ContactFilter", "Which contacts.", ContactsApi.filter),
-  Member.Role,
-  named("PageQuery", Lists.ListQuery)
-].map(PlainTypes.encoded))
+const resources = PlainTypes.typesIn(
+  [...internalTypes.values(), ...internalQueries.values(), PlainTypes.encoded(Recipient.Recipient)]
+    .filter(PlainTypes.isEmbedded),
+  "embedded"
+)
 
 export const files: ReadonlyArray<GeneratedFile> = [
   ...["client", "verifier", "wac"].map((name) =>
@@ -254,7 +188,7 @@ export const files: ReadonlyArray<GeneratedFile> = [
   file(
     "packages/client/src/generated/Wire.ts",
     "The requests and responses of `/v1`.",
-    [...declarations(v1Types, eventTypes), ...declarations(v1Queries, inV1, inQueries), routesTable("Routes", v1)],
+    [...declarations(v1Types, eventTypes), ...declarations(v1Queries, inV1, "query"), routesTable("Routes", v1)],
     fromEvent
   ),
   file(
@@ -262,7 +196,7 @@ export const files: ReadonlyArray<GeneratedFile> = [
     "The requests and responses of the dashboard's endpoints under `/internal`. Times are ISO 8601 in UTC.",
     [
       ...declarations(internalTypes, inV1),
-      ...declarations(internalQueries, new Map([...inV1, ...v1Queries, ...internalTypes]), inQueries),
+      ...declarations(internalQueries, new Map([...inV1, ...v1Queries, ...internalTypes]), "query"),
       routesTable("InternalRoutes", internal)
     ],
     new Map([...fromWire, ...fromEvent])
@@ -275,7 +209,7 @@ export const files: ReadonlyArray<GeneratedFile> = [
   file(
     "packages/wac/src/generated/Resources.ts",
     "What the methods of a workspace take and give, in camelCase. Times are ISO 8601 in UTC.",
-    declarations(resources, new Map([...messageTypes, ...eventTypes]), "Moment"),
+    declarations(resources, new Map([...messageTypes, ...eventTypes]), "embedded"),
     new Map([...fromEvent, ...[...messageTypes.keys()].map((name) => [name, "./MessageContents.ts"] as const)])
   ),
   errors("packages/client/src/generated/ErrorReasons.ts"),

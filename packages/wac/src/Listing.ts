@@ -5,7 +5,6 @@ import { Lists } from "@wac/api"
 import { type Errors, Page as Core } from "@wac/core"
 import { Paging } from "@wac/http"
 import { Effect, Schema } from "effect"
-import type { PageQuery } from "./generated/Resources.ts"
 import * as Input from "./Input.ts"
 import type { Failure, Running } from "./Running.ts"
 
@@ -15,6 +14,14 @@ export interface Page<A> {
   readonly hasMore: boolean
   /** The cursor of the next page; `null` at the end, unless the list states otherwise. */
   readonly nextCursor: string | null
+}
+
+/** Which page of a list. */
+export interface PageQuery {
+  /** The maximum number of items: 1 to 100, by default 25. */
+  readonly limit?: number
+  /** `nextCursor` of the previous page. */
+  readonly cursor?: string
 }
 
 /**

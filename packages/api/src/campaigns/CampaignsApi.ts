@@ -65,7 +65,7 @@ export const CreateCampaign = Schema.Struct({
   share: Schema.optionalKey(plan.share),
   maxFailureRate: Schema.optionalKey(plan.maxFailureRate),
   holdout: Schema.optionalKey(plan.holdout)
-}).annotate({ identifier: "CreateCampaign", description: "A new campaign." })
+}).annotate({ identifier: "CreateCampaign", embedded: "NewCampaign", description: "A new campaign." })
 
 export const EditCampaign = Schema.Struct({
   name: Schema.optionalKey(plan.name),
@@ -80,6 +80,7 @@ export const EditCampaign = Schema.Struct({
   holdout: Schema.optionalKey(plan.holdout)
 }).annotate({
   identifier: "EditCampaign",
+  embedded: "CampaignChange",
   description: "A change of a campaign. Omitted fields stay; `null` restores a default."
 })
 
@@ -172,7 +173,7 @@ export const Campaign = Schema.Struct({
     recipients: Schema.Int
   })).annotate({ description: "Why recipients failed or were skipped, the most frequent reason first" }),
   comparison: Schema.NullOr(Comparison).annotate({ description: comparisonDescription })
-}).annotate({ identifier: "Campaign", description: "One template to many customers, each once." })
+}).annotate({ identifier: "Campaign", embedded: true, description: "One template to many customers, each once." })
 
 const Outcome = Schema.Literals(Record.keys(CampaignCounts.none)).annotate({
   identifier: "CampaignOutcome",
@@ -200,7 +201,7 @@ export const CampaignRow = Schema.Struct({
   error: Schema.NullOr(
     Schema.Struct({ code: Schema.String, reason: Schema.optionalKey(Schema.String), message: Schema.String })
   ).annotate({ description: "Why the message failed, or was skipped" })
-}).annotate({ identifier: "CampaignRow", description: "A recipient as it was added, with the result." })
+}).annotate({ identifier: "CampaignRow", embedded: true, description: "A recipient as it was added, with the result." })
 
 /** The filter of a list of rows. */
 export const rowFilter = {
@@ -218,6 +219,7 @@ export const rowFilter = {
 
 const rowQuery = Schema.Struct({ ...pageQuery, ...rowFilter }).annotate({
   identifier: "CampaignRowQuery",
+  embedded: "CampaignRowFilter",
   description: "The filter of a campaign's rows."
 })
 

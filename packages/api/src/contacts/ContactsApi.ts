@@ -30,7 +30,11 @@ export const Contact = Schema.Struct({
   preferenceAt: Schema.NullOr(Timestamp).annotate({
     description: "When the customer last opted in or out; `null` if never"
   })
-}).annotate({ identifier: "Contact", description: "A customer's state for one of the workspace's numbers." })
+}).annotate({
+  identifier: "Contact",
+  embedded: true,
+  description: "A customer's state for one of the workspace's numbers."
+})
 
 export const ConversationMessage = Schema.Struct({
   id: Schema.String,
@@ -51,6 +55,7 @@ export const filter = {
 
 const query = Schema.Struct({ ...filter, ...pageQuery }).annotate({
   identifier: "ContactQuery",
+  embedded: "ContactFilter",
   description: "The filters of the list of contacts."
 })
 

@@ -19,7 +19,7 @@ export const ListedApiKey = Schema.Struct({
   name: Schema.String,
   scopes: Schema.Array(ApiScope.ApiScope),
   lastUsedAt: Schema.NullOr(Timestamp).annotateKey({ description: "At most 60 s behind; `null` before the first use" })
-}).annotate({ identifier: "ListedApiKey", description: "A key in the list." })
+}).annotate({ identifier: "ListedApiKey", embedded: true, description: "A key in the list." })
 
 export const ApiKey = Schema.Struct({
   ...ListedApiKey.fields,
@@ -34,7 +34,7 @@ export const ApiKey = Schema.Struct({
   allowedCidrs: Schema.NullOr(Schema.Array(Schema.String)).annotate({
     description: "The only networks that the key may be used from, as CIDRs; `null`: anywhere"
   })
-}).annotate({ identifier: "ApiKey", description: "One key with all fields, but without its secrets." })
+}).annotate({ identifier: "ApiKey", embedded: true, description: "One key with all fields, but without its secrets." })
 
 /** What a key is bound to. An empty list is refused: it could be meant as nothing or as everything. */
 const bound = <S extends Schema.Top>(entry: S) =>
@@ -66,7 +66,7 @@ export const CreateApiKey = Schema.Struct({
         "addresses; if omitted, anywhere. From elsewhere, the key is answered as if it did not exist"
     })
   )
-}).annotate({ identifier: "CreateApiKey", description: "The request to create a key." })
+}).annotate({ identifier: "CreateApiKey", embedded: "NewApiKey", description: "The request to create a key." })
 
 export const CreatedApiKey = Schema.Struct({
   id: Schema.String,
@@ -80,6 +80,7 @@ export const CreatedApiKey = Schema.Struct({
   createdAt: Timestamp
 }).annotate({
   identifier: "CreatedApiKey",
+  embedded: true,
   description: "A new key. Only this response contains `apiKey` and `signingSecret`; a repetition of the request " +
     "returns it without them."
 })

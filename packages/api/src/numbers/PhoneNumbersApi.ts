@@ -52,7 +52,11 @@ export const PhoneNumber = Schema.Struct({
   quality: Schema.NullOr(Schema.String).annotate({
     description: "The provider's rating in its own words; `null` if it has not reported one"
   })
-}).annotate({ identifier: "PhoneNumber", description: "A number of the workspace, with the limits in force." })
+}).annotate({
+  identifier: "PhoneNumber",
+  embedded: true,
+  description: "A number of the workspace, with the limits in force."
+})
 
 export class PhoneNumbersApi extends HttpApiGroup.make("phoneNumbers").add(
   HttpApiEndpoint.get("list", "/internal/phone-numbers", {

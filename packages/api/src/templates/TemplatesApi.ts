@@ -51,7 +51,7 @@ export const ShownTemplate = Schema.Struct({
   rejectionReason: Schema.NullOr(Schema.String),
   providerTemplateId: Schema.String,
   syncedAt: Timestamp
-}).annotate({ identifier: "TemplateDetail", description: "A template of any status." })
+}).annotate({ identifier: "TemplateDetail", embedded: "Template", description: "A template of any status." })
 
 export const Synced = Schema.Struct({ count: Schema.Int, syncedAt: Timestamp }).annotate({
   identifier: "Synced",
@@ -63,10 +63,11 @@ export const CreateTemplate = Schema.Struct({
   phoneNumberId: Schema.optionalKey(PlainText.between(1, 64)).annotateKey({
     description: "The number in whose account it is created: the default number, if omitted"
   })
-}).annotate({ identifier: "CreateTemplate", description: "A template to create." })
+}).annotate({ identifier: "CreateTemplate", embedded: "NewTemplate", description: "A template to create." })
 
 export const EditTemplate = TemplateDraft.TemplateEdit.annotate({
   identifier: "EditTemplate",
+  embedded: "TemplateEdit",
   description: "A change of a template: at least one field."
 })
 
@@ -79,6 +80,7 @@ export const filter = { status: word, category: word, language: word, name: word
 
 const query = Schema.Struct({ ...filter, ...pageQuery }).annotate({
   identifier: "TemplateQuery",
+  embedded: "TemplateFilter",
   description: "The filters of the list of templates, which match exactly."
 })
 

@@ -62,11 +62,16 @@ export const Usage = Schema.Struct({
   since: Timestamp,
   stepSeconds: Schema.Int.annotate({ description: "3600 for up to a week, 86400 for longer periods" }),
   steps: Schema.Array(UsageStep).annotate({ description: "Oldest first, without gaps; the last step is not over yet" })
-}).annotate({ identifier: "Usage", description: "A workspace's activity over time, and its use of the quota." })
+}).annotate({
+  identifier: "Usage",
+  embedded: "UsageReport",
+  description: "A workspace's activity over time, and its use of the quota."
+})
 
-/** Days up to now: 1, 7, 30 or 90. */
-export const Period = Schema.Literals(["day", "week", "month", "quarter"]).annotate({
-  description: "1, 7, 30 or 90 days up to now"
+const Period = Schema.Literals(["day", "week", "month", "quarter"]).annotate({
+  identifier: "UsagePeriod",
+  embedded: true,
+  description: "Days up to now: 1, 7, 30 or 90."
 })
 
 const query = Schema.Struct({

@@ -56,6 +56,7 @@ const delivery = {
 
 export const ListedDelivery = Schema.Struct(delivery).annotate({
   identifier: "Delivery",
+  embedded: true,
   description: "The delivery of an event to the webhook."
 })
 
@@ -63,9 +64,10 @@ export const DeliveryDetail = Schema.Struct({
   ...delivery,
   attempts: Schema.Array(Attempt).annotate({ description: "Oldest first" }),
   curl: Schema.NullOr(Schema.String).annotate({
-    description: "A command that posts the event again, newly signed; `null` for members"
+    description: "A command that posts the event again, newly signed; `null` for members",
+    embedded: false
   })
-}).annotate({ identifier: "DeliveryDetail", description: "A delivery with its attempts." })
+}).annotate({ identifier: "DeliveryDetail", embedded: true, description: "A delivery with its attempts." })
 
 /** The filters of the list. */
 export const filter = {
@@ -88,6 +90,7 @@ export const filter = {
 
 const query = Schema.Struct({ ...filter, ...pageQuery }).annotate({
   identifier: "DeliveryQuery",
+  embedded: "DeliveryFilter",
   description: "The filters of the list of deliveries."
 })
 

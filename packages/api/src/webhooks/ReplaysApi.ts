@@ -25,7 +25,7 @@ export const CreateReplay = Schema.Struct({
   status: Schema.optionalKey(Ended).annotateKey({
     description: "Only deliveries that ended with this status; if omitted, all that have ended"
   })
-}).annotate({ identifier: "CreateReplay", description: "The deliveries to repeat." })
+}).annotate({ identifier: "CreateReplay", embedded: "NewReplay", description: "The deliveries to repeat." })
 
 export const Replay = Schema.Struct({
   id: Schema.String,
@@ -40,7 +40,7 @@ export const Replay = Schema.Struct({
   replayed: Schema.Int.annotate({ description: "How many of these deliveries have started a new round" }),
   createdAt: Timestamp,
   completedAt: Schema.NullOr(Timestamp)
-}).annotate({ identifier: "Replay", description: "A job that delivers a range of events again." })
+}).annotate({ identifier: "Replay", embedded: true, description: "A job that delivers a range of events again." })
 
 const one = { params: byId, query: noQuery }
 

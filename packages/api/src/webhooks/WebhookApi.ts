@@ -41,9 +41,13 @@ export const PutWebhook = Schema.Struct({
   eventTypes: Schema.optionalKey(
     Schema.Array(Event.EventType).check(Schema.isUnique()).annotate({ description: "All types if omitted" })
   )
-}).annotate({ identifier: "PutWebhook", description: "The complete configuration of the webhook." })
+}).annotate({
+  identifier: "PutWebhook",
+  embedded: "NewWebhook",
+  description: "The complete configuration of the webhook."
+})
 
-export const Configuration = Schema.Struct({
+const configuration = {
   id: Schema.String,
   url: Schema.String,
   status: Schema.Literals(["active", "paused"]),
@@ -51,23 +55,25 @@ export const Configuration = Schema.Struct({
   eventTypes: Schema.Array(Event.EventType),
   createdAt: Timestamp,
   updatedAt: Timestamp
-}).annotate({ identifier: "WebhookConfiguration", description: "A webhook's configuration." })
+}
 
 export const SetWebhook = Schema.Struct({
-  ...Configuration.fields,
+  ...configuration,
   signingSecret: Schema.optionalKey(Schema.String).annotateKey({ description: "The secret that signs deliveries" })
 }).annotate({
   identifier: "SetWebhook",
+  embedded: true,
   description: "A webhook after it was set. Only the response that creates it contains `signingSecret`."
 })
 
 export const WebhookStatus = Schema.Struct({
-  ...Configuration.fields,
+  ...configuration,
   failingSince: Schema.NullOr(Timestamp).annotateKey({ description: "`null` while it is not failing" }),
   pausedAt: Schema.NullOr(Timestamp),
   lastFailure: Schema.NullOr(Schema.Struct({ at: Timestamp, message: Schema.String }))
 }).annotate({
   identifier: "WebhookStatus",
+  embedded: true,
   description: "A webhook and its health, without the counts of its backlog."
 })
 
@@ -80,6 +86,7 @@ export const Webhook = Schema.Struct({
   oldestHeldAt: Schema.NullOr(Timestamp)
 }).annotate({
   identifier: "Webhook",
+  embedded: "WebhookState",
   description: "A webhook, its health and the counts of its backlog, without its secrets."
 })
 
@@ -92,14 +99,18 @@ export const RotateSecret = Schema.Struct({
       description: "How long the old secret still signs besides the new one; defaults to a day; 0 ends it immediately"
     })
   )
-}).annotate({ identifier: "RotateSecret", description: "When the old secret ends." })
+}).annotate({ identifier: "RotateSecret", embedded: true, description: "When the old secret ends." })
 
 export const RotatedSecret = Schema.Struct({
   signingSecret: Schema.optionalKey(
     Schema.String.annotate({ description: "Missing from a repeated response: rotate again for another secret" })
   ),
   previousExpiresAt: Timestamp
-}).annotate({ identifier: "RotatedSecret", description: "The new secret. Only this response contains it." })
+}).annotate({
+  identifier: "RotatedSecret",
+  embedded: true,
+  description: "The new secret. Only this response contains it."
+})
 
 export const ResumeWebhook = Schema.Struct({
   replay: Schema.optionalKey(
@@ -108,10 +119,15 @@ export const ResumeWebhook = Schema.Struct({
     })
   ),
   force: Schema.optionalKey(Schema.Boolean.annotate({ description: "Resumes without a probe" }))
-}).annotate({ identifier: "ResumeWebhook", description: "What a resume does with the events that are held." })
+}).annotate({
+  identifier: "ResumeWebhook",
+  embedded: true,
+  description: "What a resume does with the events that are held."
+})
 
 export const ResumedWebhook = Schema.Struct({ ...WebhookStatus.fields, probe: Schema.NullOr(Attempt) }).annotate({
   identifier: "ResumedWebhook",
+  embedded: true,
   description: "The webhook after the resume. If the probe failed, the webhook is still paused, and the probe's " +
     "message gives the reason."
 })

@@ -40,6 +40,7 @@ export const Recipient = Schema.Struct({
   ).annotateKey({ description: "What replaces `{{name}}` in the template's values" })
 }).annotate({
   identifier: "CampaignRecipient",
+  embedded: true,
   description: "A customer to write to. What is omitted comes from the campaign's template."
 })
 export type Recipient = typeof Recipient.Type

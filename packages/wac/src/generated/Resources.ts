@@ -7,569 +7,6 @@ import type { Moment } from "../Moment.ts"
 import type { EventType, ProviderDetail } from "./Event.ts"
 import type { BodyParams, MessageStatus, TemplateButton, TemplateContent, TemplateHeader } from "./MessageContents.ts"
 
-/** One template to many customers, each once. */
-export interface Campaign {
-  readonly id: string
-  readonly name: string
-  readonly status: CampaignStatus
-  /** Why it is paused, or why its check stopped. */
-  readonly pausedReason: PauseReason | null
-  readonly template: TemplateContent
-  readonly templateB: TemplateContent | null
-  readonly from: string | null
-  readonly startAt: string | null
-  readonly notAfter: string | null
-  readonly quietHours: QuietHours | null
-  readonly share: number
-  readonly maxFailureRate: number
-  readonly holdout: number
-  readonly createdAt: string
-  readonly startedAt: string | null
-  readonly completedAt: string | null
-  /** How many recipients were added. */
-  readonly rows: number
-  /** How many of them were checked. */
-  readonly checked: number
-  /** How many of the checked ones are not sent to. */
-  readonly problems: number
-  /** What is to be expected; `null` until its recipients are checked. */
-  readonly forecast: CampaignForecast | null
-  readonly counts: CampaignCounts
-  /** Why recipients failed or were skipped, the most frequent reason first. */
-  readonly reasons: ReadonlyArray<{
-    readonly outcome: "failed" | "skipped"
-    readonly reason: string
-    readonly recipients: number
-  }>
-  /** The result by variant of the template: `a` is `template`. `null` without a second variant. */
-  readonly comparison: CampaignComparison | null
-}
-
-/** From `draft` to `completed` or `cancelled`; `running` and `paused` alternate. */
-export type CampaignStatus =
-  | "draft"
-  | "checking"
-  | "ready"
-  | "scheduled"
-  | "running"
-  | "paused"
-  | "completed"
-  | "cancelled"
-
-/** Why a campaign is paused: a person did it, or it paused itself. */
-export type PauseReason =
-  | "person"
-  | "template_not_approved"
-  | "template_category"
-  | "sender_not_available"
-  | "quota_exhausted"
-  | "failure_rate"
-  | "provider_policy"
-  | "restored"
-
-/** A daily period, over midnight if it ends earlier than it begins: times of day as `HH:MM`. */
-export interface QuietHours {
-  readonly from: string
-  readonly to: string
-}
-
-/** What is to be expected of a campaign. Other sends, quiet hours and failures make it take longer. */
-export interface CampaignForecast {
-  readonly messages: number
-  /** How many customers count against the messaging limit: those outside a service window when they were checked. */
-  readonly limitedCustomers: number
-  readonly messagingLimit: number | null
-  /** How many days the messaging limit makes it take; `null` if the limit is 0. */
-  readonly days: number | null
-  /** How long it takes at its pace. */
-  readonly seconds: number
-  /** The messages by the price that they are expected to have, by market, category and type. */
-  readonly lines: ReadonlyArray<UsageLine>
-  /** The sum of `lines` in each currency; empty without a rate card. */
-  readonly costs: ReadonlyArray<{
-    readonly currency: string
-    /** A decimal number, such as `12.3456`. */
-    readonly amount: string
-  }>
-}
-
-/** Messages of one price. */
-export interface UsageLine {
-  /** The customer's country, ISO 3166-1 alpha-2; `ZZ` if not known. */
-  readonly market: string
-  /** As the provider reported it, such as `marketing`. */
-  readonly category: string
-  /** As the provider reported it, such as `regular` or `free_customer_service`. */
-  readonly type: string
-  /** `null` if the provider says nothing of it; then `cost` is what the messages cost if they are charged. */
-  readonly billable: boolean | null
-  readonly messages: number
-  /** `null` if nothing is charged, or if there is no rate for it. */
-  readonly cost: {
-    readonly currency: string
-    /** A decimal number, such as `12.3456`. */
-    readonly amount: string
-    /** The day from which the rates used are valid. */
-    readonly ratesFrom: string
-  } | null
-}
-
-/** How many recipients have which outcome. Each is in exactly one of the counts, and `total` is their sum. */
-export interface CampaignCounts {
-  readonly total: number
-  readonly queued: number
-  readonly sent: number
-  readonly delivered: number
-  readonly read: number
-  readonly failed: number
-  readonly held: number
-  readonly unknown: number
-  readonly skipped: number
-}
-
-/** The result by variant of the template. The shares are those of the messages that were tried. */
-export interface CampaignComparison {
-  readonly counts: {
-    readonly a: CampaignCounts
-    readonly b: CampaignCounts
-  }
-  /** The shares that were delivered; `null` until both variants were sent to a customer. */
-  readonly delivered: CampaignDifference | null
-  /** The shares that were read. */
-  readonly read: CampaignDifference | null
-}
-
-/** The difference of two shares with its 95 % confidence interval (Newcombe's hybrid score interval). */
-export interface CampaignDifference {
-  /** The share of variant `a`, from 0 to 1. */
-  readonly a: number
-  /** The share of variant `b`, from 0 to 1. */
-  readonly b: number
-  /** `b` less `a`. */
-  readonly difference: number
-  readonly low: number
-  readonly high: number
-  /** Whether the difference can be told from chance: the interval from `low` to `high` does not contain 0. */
-  readonly isDistinguishable: boolean
-}
-
-/** A new campaign. */
-export interface NewCampaign {
-  readonly name: string
-  /** The template, as in a send. `{{name}}` in a value is replaced by each recipient's variable of that name. */
-  readonly template: TemplateContent
-  /** A second variant of the template: half of the customers, chosen by chance, get it. */
-  readonly templateB?: TemplateContent
-  /** A phone number of the workspace, by id or in E.164; defaults to the default number. */
-  readonly from?: string
-  /** When it starts, once it was started; defaults to that moment. */
-  readonly startAt?: Moment
-  /** Nothing is sent after this time; defaults to 24 hours after the start. */
-  readonly notAfter?: Moment
-  /** When nothing is sent, by each recipient's own clock. */
-  readonly quietHours?: QuietHours
-  /** The share of the phone number's rate that it may use; defaults to 0.5. */
-  readonly share?: number
-  /** It pauses itself when a larger share of its last 1,000 messages failed; defaults to 0.2. */
-  readonly maxFailureRate?: number
-  /** The share of its customers, chosen by chance, who get nothing, for comparison; defaults to 0. */
-  readonly holdout?: number
-}
-
-/** A change of a campaign. Omitted fields stay; `null` restores a default. */
-export interface CampaignChange {
-  readonly name?: string
-  /** The template, as in a send. `{{name}}` in a value is replaced by each recipient's variable of that name. */
-  readonly template?: TemplateContent
-  /** A second variant of the template: half of the customers, chosen by chance, get it. */
-  readonly templateB?: TemplateContent | null
-  readonly from?: string | null
-  /** When it starts, once it was started; defaults to that moment. */
-  readonly startAt?: Moment | null
-  /** Nothing is sent after this time; defaults to 24 hours after the start. */
-  readonly notAfter?: Moment | null
-  /** When nothing is sent, by each recipient's own clock. */
-  readonly quietHours?: QuietHours | null
-  /** The share of the phone number's rate that it may use; defaults to 0.5. */
-  readonly share?: number
-  /** It pauses itself when a larger share of its last 1,000 messages failed; defaults to 0.2. */
-  readonly maxFailureRate?: number
-  /** The share of its customers, chosen by chance, who get nothing, for comparison; defaults to 0. */
-  readonly holdout?: number
-}
-
-/** A customer to write to. What is omitted comes from the campaign's template. */
-export interface CampaignRecipient {
-  readonly to: string
-  readonly bodyParams?: BodyParams
-  readonly header?: TemplateHeader
-  readonly buttons?: ReadonlyArray<TemplateButton>
-  /** For quiet hours, in the IANA database: `Europe/Paris`; if omitted, the zones of the country in `to`. */
-  readonly timeZone?: string
-  /** What replaces `{{name}}` in the template's values. */
-  readonly variables?: {
-    readonly [field: string]: string
-  }
-}
-
-/** A recipient as it was added, with the result. */
-export interface CampaignRow {
-  /** Its place among those that were added, from 1. */
-  readonly row: number
-  /** Why it is not sent to; `null` if it is, or was not checked yet. */
-  readonly problem: {
-    readonly reason:
-      | "malformed"
-      | "duplicate"
-      | "opted_out"
-      | "phone_number_required"
-      | "template_params_mismatch"
-    readonly message: string
-    /** The line of its file in which the row begins; `null` if it came from no file. */
-    readonly line: number | null
-    /** What is wrong, else the customer's name, as it was given. */
-    readonly value: string | null
-  } | null
-  readonly messageId: string | null
-  readonly to: string | null
-  /** The variant of the template that its customer gets; `null` in a campaign without variants. */
-  readonly variant: CampaignVariant | null
-  readonly status: MessageStatus | null
-  /** The count that its recipient is in. */
-  readonly outcome: CampaignOutcome | null
-  /** Why the message failed, or was skipped. */
-  readonly error: {
-    readonly code: string
-    readonly reason?: string
-    readonly message: string
-  } | null
-}
-
-/** The variant of a campaign's template: `a` is `template`, `b` is `templateB`. */
-export type CampaignVariant = "a" | "b"
-
-/** The outcome under which a recipient is counted. */
-export type CampaignOutcome = "queued" | "sent" | "delivered" | "read" | "failed" | "held" | "unknown" | "skipped"
-
-/** Which rows of a campaign. */
-export interface CampaignRowFilter {
-  /** Only recipients with this outcome, or the rows that are not sent to. */
-  readonly outcome?:
-    | "queued"
-    | "sent"
-    | "delivered"
-    | "read"
-    | "failed"
-    | "held"
-    | "unknown"
-    | "skipped"
-    | "left_out"
-  /** Only recipients that failed or were skipped for this reason, and rows with this problem. */
-  readonly reason?: string
-}
-
-/** A webhook, its health and the counts of its backlog, without its secrets. */
-export interface WebhookState {
-  readonly id: string
-  readonly url: string
-  readonly status: "active" | "paused"
-  readonly envelope: Envelope
-  readonly eventTypes: ReadonlyArray<EventType>
-  readonly createdAt: string
-  readonly updatedAt: string
-  /** `null` while it is not failing. */
-  readonly failingSince: string | null
-  readonly pausedAt: string | null
-  readonly lastFailure: {
-    readonly at: string
-    readonly message: string
-  } | null
-  /** When it will be paused unless an attempt succeeds; `null` if it is not failing. */
-  readonly pausesAt: string | null
-  /** Deliveries that wait for a resume. */
-  readonly heldCount: number
-  readonly oldestHeldAt: string | null
-}
-
-/**
- * The envelope of a webhook's events: `combined` is the union of the two shapes in the specification; `a` and `b` are
- * each exactly one of them.
- */
-export type Envelope = "combined" | "a" | "b"
-
-/** A webhook's configuration. */
-export interface WebhookConfiguration {
-  readonly id: string
-  readonly url: string
-  readonly status: "active" | "paused"
-  readonly envelope: Envelope
-  readonly eventTypes: ReadonlyArray<EventType>
-  readonly createdAt: string
-  readonly updatedAt: string
-}
-
-/** A webhook and its health, without the counts of its backlog. */
-export interface WebhookStatus {
-  readonly id: string
-  readonly url: string
-  readonly status: "active" | "paused"
-  readonly envelope: Envelope
-  readonly eventTypes: ReadonlyArray<EventType>
-  readonly createdAt: string
-  readonly updatedAt: string
-  /** `null` while it is not failing. */
-  readonly failingSince: string | null
-  readonly pausedAt: string | null
-  readonly lastFailure: {
-    readonly at: string
-    readonly message: string
-  } | null
-}
-
-/** A webhook after it was set. Only the response that creates it contains `signingSecret`. */
-export interface SetWebhook {
-  readonly id: string
-  readonly url: string
-  readonly status: "active" | "paused"
-  readonly envelope: Envelope
-  readonly eventTypes: ReadonlyArray<EventType>
-  readonly createdAt: string
-  readonly updatedAt: string
-  /** The secret that signs deliveries. */
-  readonly signingSecret?: string
-}
-
-/** The complete configuration of the webhook. */
-export interface NewWebhook {
-  /**
-   * An https URL whose host is a name or a public address, without a user name. An operator can allow http and private
-   * addresses.
-   */
-  readonly url: string
-  readonly envelope?: Envelope
-  /** All types if omitted. */
-  readonly eventTypes?: ReadonlyArray<EventType>
-}
-
-/** What a resume does with the events that are held. */
-export interface ResumeWebhook {
-  /** The held events to deliver; defaults to all. The others are skipped. */
-  readonly replay?:
-    | "all" | "none"
-    | {
-      readonly since: Moment
-    }
-  /** Resumes without a probe. */
-  readonly force?: boolean
-}
-
-/**
- * The webhook after the resume. If the probe failed, the webhook is still paused, and the probe's message gives the
- * reason.
- */
-export interface ResumedWebhook {
-  readonly id: string
-  readonly url: string
-  readonly status: "active" | "paused"
-  readonly envelope: Envelope
-  readonly eventTypes: ReadonlyArray<EventType>
-  readonly createdAt: string
-  readonly updatedAt: string
-  /** `null` while it is not failing. */
-  readonly failingSince: string | null
-  readonly pausedAt: string | null
-  readonly lastFailure: {
-    readonly at: string
-    readonly message: string
-  } | null
-  readonly probe: Attempt | null
-}
-
-/** One POST to the receiver. Times are in milliseconds. */
-export interface Attempt {
-  readonly id: string
-  /** Counted from 1. */
-  readonly number: number
-  /** What started the round: the event itself, a person, a replay, a test, or the probe before a resume. */
-  readonly trigger: "automatic" | "manual" | "replay" | "test" | "probe"
-  readonly startedAt: string
-  readonly durationMs: number
-  readonly outcome: AttemptOutcome
-  readonly statusCode: number | null
-  /** The result in one plain sentence. */
-  readonly message: string
-  /** `null` for a phase that was not reached, or not needed (as on a kept connection). */
-  readonly timings: {
-    readonly lookupMs: number | null
-    readonly connectMs: number | null
-    readonly tlsMs: number | null
-    readonly firstByteMs: number | null
-    readonly bodyMs: number | null
-  } | null
-  /** The request, without its signatures; `address` is the IP address of the connection. */
-  readonly request: {
-    readonly url: string
-    readonly address: string | null
-    readonly headers: {
-      readonly [field: string]: string
-    }
-    readonly body: string
-  }
-  /** The receiver's response, with at most 16 KiB of its body. */
-  readonly response: {
-    readonly headers: {
-      readonly [field: string]: string
-    }
-    readonly body: string
-  } | null
-}
-
-/** The outcome of an attempt. Only status 200 within the deadline is `delivered`. */
-export type AttemptOutcome =
-  | "delivered"
-  | "dns"
-  | "connect"
-  | "tls"
-  | "timeout"
-  | "status"
-  | "redirect"
-  | "blocked_address"
-
-/** When the old secret ends. */
-export interface RotateSecret {
-  /** How long the old secret still signs besides the new one; defaults to a day; 0 ends it immediately. */
-  readonly overlapSeconds?: number
-}
-
-/** The new secret. It is returned only once. */
-export interface RotatedSecret {
-  readonly signingSecret: string
-  readonly previousExpiresAt: string
-}
-
-/** The delivery of an event to the webhook. */
-export interface Delivery {
-  readonly id: string
-  readonly eventId: string
-  readonly eventType: EventType
-  readonly status: DeliveryStatus
-  readonly attemptCount: number
-  readonly nextAttemptAt: string | null
-  readonly createdAt: string
-  readonly completedAt: string | null
-}
-
-/** `pending` is being attempted, `held` waits for the webhook's resume; the last three are final. */
-export type DeliveryStatus = "pending" | "held" | "delivered" | "exhausted" | "skipped"
-
-/** A delivery with its attempts. */
-export interface DeliveryDetail {
-  readonly id: string
-  readonly eventId: string
-  readonly eventType: EventType
-  readonly status: DeliveryStatus
-  readonly attemptCount: number
-  readonly nextAttemptAt: string | null
-  readonly createdAt: string
-  readonly completedAt: string | null
-  /** Oldest first. */
-  readonly attempts: ReadonlyArray<Attempt>
-}
-
-/** Which deliveries: all given fields must match. */
-export interface DeliveryFilter {
-  readonly status?: DeliveryStatus
-  readonly eventType?: EventType
-  /** Only deliveries of events about this message. */
-  readonly messageId?: string
-  /** Only deliveries whose last attempt had this outcome. */
-  readonly outcome?: AttemptOutcome
-  /** Only deliveries whose last attempt got this status. */
-  readonly statusCode?: number
-  /** Only deliveries created at or after this time. */
-  readonly since?: Moment
-  /** Only deliveries created before this time. */
-  readonly until?: Moment
-}
-
-/** A job that delivers a range of events again. */
-export interface Replay {
-  readonly id: string
-  readonly state: "running" | "completed" | "cancelled"
-  readonly since: string
-  readonly until: string
-  readonly status: ReplayedStatus | null
-  /** How many deliveries the job covers; `null` while unknown, which for a very long range lasts until its end. */
-  readonly total: number | null
-  /** How many of these deliveries have started a new round. */
-  readonly replayed: number
-  readonly createdAt: string
-  readonly completedAt: string | null
-}
-
-/** The filter of a replay. */
-export type ReplayedStatus = "delivered" | "exhausted" | "skipped"
-
-/** The deliveries to repeat. */
-export interface NewReplay {
-  /** Events recorded at or after this time. */
-  readonly since: Moment
-  /** Events recorded before this time; defaults to now. */
-  readonly until?: Moment
-  /** Only deliveries that ended with this status; if omitted, all that have ended. */
-  readonly status?: ReplayedStatus
-}
-
-/** A workspace's activity over time, and its use of the quota. */
-export interface UsageReport {
-  /** The current calendar month (UTC), such as `2026-01`. */
-  readonly month: string
-  /** Messages that count against this month's quota. */
-  readonly used: number
-  /** Messages a month; `null` if there is no limit. */
-  readonly quota: number | null
-  /** The workspace's rate limit. */
-  readonly requestsPerSecond: number
-  /** Newest first, at most 12; months without messages are omitted. */
-  readonly months: ReadonlyArray<{
-    readonly month: string
-    readonly used: number
-  }>
-  /** The messages of the period whose price the provider has reported, by market, category and type. */
-  readonly lines: ReadonlyArray<UsageLine>
-  /** The sum of `lines` in each currency. */
-  readonly costs: ReadonlyArray<{
-    readonly currency: string
-    /** A decimal number, such as `12.3456`. */
-    readonly amount: string
-  }>
-  readonly since: string
-  /** 3600 for up to a week, 86400 for longer periods. */
-  readonly stepSeconds: number
-  /** Oldest first, without gaps; the last step is not over yet. */
-  readonly steps: ReadonlyArray<UsageStep>
-}
-
-/** The activity in one step of time. */
-export interface UsageStep {
-  readonly at: string
-  /** Sends that the provider accepted. */
-  readonly sendsAccepted: number
-  /** Sends that the provider refused or did not accept. */
-  readonly sendsFailed: number
-  /** Sends whose outcome the provider did not confirm. */
-  readonly sendsUnknown: number
-  /** Sends that a rule or limit of the service refused. */
-  readonly sendsRefused: number
-  /** Attempts at webhook deliveries that succeeded. */
-  readonly attemptsDelivered: number
-  /** Attempts at webhook deliveries that failed. */
-  readonly attemptsFailed: number
-}
-
-/** 1, 7, 30 or 90 days up to now. */
-export type UsagePeriod = "day" | "week" | "month" | "quarter"
-
 /** A template of any status. */
 export interface Template {
   readonly id: string
@@ -751,14 +188,6 @@ export interface TemplateEdit {
   readonly messageSendTtlSeconds?: number
 }
 
-/** Which templates; each field is matched exactly. */
-export interface TemplateFilter {
-  readonly status?: string
-  readonly category?: string
-  readonly language?: string
-  readonly name?: string
-}
-
 /** A key in the list. */
 export interface ListedApiKey {
   readonly id: string
@@ -789,22 +218,6 @@ export interface ApiKey {
   readonly allowedCidrs: ReadonlyArray<string> | null
 }
 
-/**
- * A new key. Only this response contains `apiKey` and `signingSecret`; a repetition of the request returns it without
- * them.
- */
-export interface CreatedApiKey {
-  readonly id: string
-  readonly name: string
-  readonly prefix: string
-  /** The key itself, `wac_live_…`. */
-  readonly apiKey?: string
-  /** The secret that signs requests, `whsec_…`. */
-  readonly signingSecret?: string
-  readonly scopes: ReadonlyArray<ApiScope>
-  readonly createdAt: string
-}
-
 /** The request to create a key. */
 export interface NewApiKey {
   /** 1 to 100 characters, not counting white space around them. */
@@ -826,6 +239,28 @@ export interface NewApiKey {
    */
   readonly allowedCidrs?: ReadonlyArray<string>
 }
+
+/**
+ * A new key. Only this response contains `apiKey` and `signingSecret`; a repetition of the request returns it without
+ * them.
+ */
+export interface CreatedApiKey {
+  readonly id: string
+  readonly name: string
+  readonly prefix: string
+  /** The key itself, `wac_live_…`. */
+  readonly apiKey?: string
+  /** The secret that signs requests, `whsec_…`. */
+  readonly signingSecret?: string
+  readonly scopes: ReadonlyArray<ApiScope>
+  readonly createdAt: string
+}
+
+/**
+ * The roles, from the fewest to the most permissions: `member` reads, `developer` also changes keys and the webhook,
+ * `admin` also members, `owner` everything.
+ */
+export type Role = "member" | "developer" | "admin" | "owner"
 
 /** A number of the workspace, with the limits in force. */
 export interface PhoneNumber {
@@ -874,6 +309,236 @@ export interface SenderBlock {
   readonly provider: ProviderDetail | null
 }
 
+/** A new campaign. */
+export interface NewCampaign {
+  readonly name: string
+  /** The template, as in a send. `{{name}}` in a value is replaced by each recipient's variable of that name. */
+  readonly template: TemplateContent
+  /** A second variant of the template: half of the customers, chosen by chance, get it. */
+  readonly templateB?: TemplateContent
+  /** A phone number of the workspace, by id or in E.164; defaults to the default number. */
+  readonly from?: string
+  /** When it starts, once it was started; defaults to that moment. */
+  readonly startAt?: Moment
+  /** Nothing is sent after this time; defaults to 24 hours after the start. */
+  readonly notAfter?: Moment
+  /** When nothing is sent, by each recipient's own clock. */
+  readonly quietHours?: QuietHours
+  /** The share of the phone number's rate that it may use; defaults to 0.5. */
+  readonly share?: number
+  /** It pauses itself when a larger share of its last 1,000 messages failed; defaults to 0.2. */
+  readonly maxFailureRate?: number
+  /** The share of its customers, chosen by chance, who get nothing, for comparison; defaults to 0. */
+  readonly holdout?: number
+}
+
+/** A daily period, over midnight if it ends earlier than it begins: times of day as `HH:MM`. */
+export interface QuietHours {
+  readonly from: string
+  readonly to: string
+}
+
+/** One template to many customers, each once. */
+export interface Campaign {
+  readonly id: string
+  readonly name: string
+  readonly status: CampaignStatus
+  /** Why it is paused, or why its check stopped. */
+  readonly pausedReason: PauseReason | null
+  readonly template: TemplateContent
+  readonly templateB: TemplateContent | null
+  readonly from: string | null
+  readonly startAt: string | null
+  readonly notAfter: string | null
+  readonly quietHours: QuietHours | null
+  readonly share: number
+  readonly maxFailureRate: number
+  readonly holdout: number
+  readonly createdAt: string
+  readonly startedAt: string | null
+  readonly completedAt: string | null
+  /** How many recipients were added. */
+  readonly rows: number
+  /** How many of them were checked. */
+  readonly checked: number
+  /** How many of the checked ones are not sent to. */
+  readonly problems: number
+  /** What is to be expected; `null` until its recipients are checked. */
+  readonly forecast: CampaignForecast | null
+  readonly counts: CampaignCounts
+  /** Why recipients failed or were skipped, the most frequent reason first. */
+  readonly reasons: ReadonlyArray<{
+    readonly outcome: "failed" | "skipped"
+    readonly reason: string
+    readonly recipients: number
+  }>
+  /** The result by variant of the template: `a` is `template`. `null` without a second variant. */
+  readonly comparison: CampaignComparison | null
+}
+
+/** From `draft` to `completed` or `cancelled`; `running` and `paused` alternate. */
+export type CampaignStatus =
+  | "draft"
+  | "checking"
+  | "ready"
+  | "scheduled"
+  | "running"
+  | "paused"
+  | "completed"
+  | "cancelled"
+
+/** Why a campaign is paused: a person did it, or it paused itself. */
+export type PauseReason =
+  | "person"
+  | "template_not_approved"
+  | "template_category"
+  | "sender_not_available"
+  | "quota_exhausted"
+  | "failure_rate"
+  | "provider_policy"
+  | "restored"
+
+/** What is to be expected of a campaign. Other sends, quiet hours and failures make it take longer. */
+export interface CampaignForecast {
+  readonly messages: number
+  /** How many customers count against the messaging limit: those outside a service window when they were checked. */
+  readonly limitedCustomers: number
+  readonly messagingLimit: number | null
+  /** How many days the messaging limit makes it take; `null` if the limit is 0. */
+  readonly days: number | null
+  /** How long it takes at its pace. */
+  readonly seconds: number
+  /** The messages by the price that they are expected to have, by market, category and type. */
+  readonly lines: ReadonlyArray<UsageLine>
+  /** The sum of `lines` in each currency; empty without a rate card. */
+  readonly costs: ReadonlyArray<{
+    readonly currency: string
+    /** A decimal number, such as `12.3456`. */
+    readonly amount: string
+  }>
+}
+
+/** Messages of one price. */
+export interface UsageLine {
+  /** The customer's country, ISO 3166-1 alpha-2; `ZZ` if not known. */
+  readonly market: string
+  /** As the provider reported it, such as `marketing`. */
+  readonly category: string
+  /** As the provider reported it, such as `regular` or `free_customer_service`. */
+  readonly type: string
+  /** `null` if the provider says nothing of it; then `cost` is what the messages cost if they are charged. */
+  readonly billable: boolean | null
+  readonly messages: number
+  /** `null` if nothing is charged, or if there is no rate for it. */
+  readonly cost: {
+    readonly currency: string
+    /** A decimal number, such as `12.3456`. */
+    readonly amount: string
+    /** The day from which the rates used are valid. */
+    readonly ratesFrom: string
+  } | null
+}
+
+/** How many recipients have which outcome. Each is in exactly one of the counts, and `total` is their sum. */
+export interface CampaignCounts {
+  readonly total: number
+  readonly queued: number
+  readonly sent: number
+  readonly delivered: number
+  readonly read: number
+  readonly failed: number
+  readonly held: number
+  readonly unknown: number
+  readonly skipped: number
+}
+
+/** The result by variant of the template. The shares are those of the messages that were tried. */
+export interface CampaignComparison {
+  readonly counts: {
+    readonly a: CampaignCounts
+    readonly b: CampaignCounts
+  }
+  /** The shares that were delivered; `null` until both variants were sent to a customer. */
+  readonly delivered: CampaignDifference | null
+  /** The shares that were read. */
+  readonly read: CampaignDifference | null
+}
+
+/** The difference of two shares with its 95 % confidence interval (Newcombe's hybrid score interval). */
+export interface CampaignDifference {
+  /** The share of variant `a`, from 0 to 1. */
+  readonly a: number
+  /** The share of variant `b`, from 0 to 1. */
+  readonly b: number
+  /** `b` less `a`. */
+  readonly difference: number
+  readonly low: number
+  readonly high: number
+  /** Whether the difference can be told from chance: the interval from `low` to `high` does not contain 0. */
+  readonly isDistinguishable: boolean
+}
+
+/** A change of a campaign. Omitted fields stay; `null` restores a default. */
+export interface CampaignChange {
+  readonly name?: string
+  /** The template, as in a send. `{{name}}` in a value is replaced by each recipient's variable of that name. */
+  readonly template?: TemplateContent
+  /** A second variant of the template: half of the customers, chosen by chance, get it. */
+  readonly templateB?: TemplateContent | null
+  readonly from?: string | null
+  /** When it starts, once it was started; defaults to that moment. */
+  readonly startAt?: Moment | null
+  /** Nothing is sent after this time; defaults to 24 hours after the start. */
+  readonly notAfter?: Moment | null
+  /** When nothing is sent, by each recipient's own clock. */
+  readonly quietHours?: QuietHours | null
+  /** The share of the phone number's rate that it may use; defaults to 0.5. */
+  readonly share?: number
+  /** It pauses itself when a larger share of its last 1,000 messages failed; defaults to 0.2. */
+  readonly maxFailureRate?: number
+  /** The share of its customers, chosen by chance, who get nothing, for comparison; defaults to 0. */
+  readonly holdout?: number
+}
+
+/** A recipient as it was added, with the result. */
+export interface CampaignRow {
+  /** Its place among those that were added, from 1. */
+  readonly row: number
+  /** Why it is not sent to; `null` if it is, or was not checked yet. */
+  readonly problem: {
+    readonly reason:
+      | "malformed"
+      | "duplicate"
+      | "opted_out"
+      | "phone_number_required"
+      | "template_params_mismatch"
+    readonly message: string
+    /** The line of its file in which the row begins; `null` if it came from no file. */
+    readonly line: number | null
+    /** What is wrong, else the customer's name, as it was given. */
+    readonly value: string | null
+  } | null
+  readonly messageId: string | null
+  readonly to: string | null
+  /** The variant of the template that its customer gets; `null` in a campaign without variants. */
+  readonly variant: CampaignVariant | null
+  readonly status: MessageStatus | null
+  /** The count that its recipient is in. */
+  readonly outcome: CampaignOutcome | null
+  /** Why the message failed, or was skipped. */
+  readonly error: {
+    readonly code: string
+    readonly reason?: string
+    readonly message: string
+  } | null
+}
+
+/** The variant of a campaign's template: `a` is `template`, `b` is `templateB`. */
+export type CampaignVariant = "a" | "b"
+
+/** The outcome under which a recipient is counted. */
+export type CampaignOutcome = "queued" | "sent" | "delivered" | "read" | "failed" | "held" | "unknown" | "skipped"
+
 /** A customer's state for one of the workspace's numbers. */
 export interface Contact {
   /** The id of the phone number, `:`, and the customer's number or user id, whichever was known first. */
@@ -893,22 +558,339 @@ export interface Contact {
   readonly preferenceAt: string | null
 }
 
-/** Which contacts. */
+/** A webhook, its health and the counts of its backlog, without its secrets. */
+export interface WebhookState {
+  readonly id: string
+  readonly url: string
+  readonly status: "active" | "paused"
+  readonly envelope: Envelope
+  readonly eventTypes: ReadonlyArray<EventType>
+  readonly createdAt: string
+  readonly updatedAt: string
+  /** `null` while it is not failing. */
+  readonly failingSince: string | null
+  readonly pausedAt: string | null
+  readonly lastFailure: {
+    readonly at: string
+    readonly message: string
+  } | null
+  /** When it will be paused unless an attempt succeeds; `null` if it is not failing. */
+  readonly pausesAt: string | null
+  /** Deliveries that wait for a resume. */
+  readonly heldCount: number
+  readonly oldestHeldAt: string | null
+}
+
+/**
+ * The envelope of a webhook's events: `combined` is the union of the two shapes in the specification; `a` and `b` are
+ * each exactly one of them.
+ */
+export type Envelope = "combined" | "a" | "b"
+
+/** The complete configuration of the webhook. */
+export interface NewWebhook {
+  /**
+   * An https URL whose host is a name or a public address, without a user name. An operator can allow http and private
+   * addresses.
+   */
+  readonly url: string
+  readonly envelope?: Envelope
+  /** All types if omitted. */
+  readonly eventTypes?: ReadonlyArray<EventType>
+}
+
+/** A webhook after it was set. Only the response that creates it contains `signingSecret`. */
+export interface SetWebhook {
+  readonly id: string
+  readonly url: string
+  readonly status: "active" | "paused"
+  readonly envelope: Envelope
+  readonly eventTypes: ReadonlyArray<EventType>
+  readonly createdAt: string
+  readonly updatedAt: string
+  /** The secret that signs deliveries. */
+  readonly signingSecret?: string
+}
+
+/** When the old secret ends. */
+export interface RotateSecret {
+  /** How long the old secret still signs besides the new one; defaults to a day; 0 ends it immediately. */
+  readonly overlapSeconds?: number
+}
+
+/** The new secret. Only this response contains it. */
+export interface RotatedSecret {
+  /** Missing from a repeated response: rotate again for another secret. */
+  readonly signingSecret?: string
+  readonly previousExpiresAt: string
+}
+
+/** A webhook and its health, without the counts of its backlog. */
+export interface WebhookStatus {
+  readonly id: string
+  readonly url: string
+  readonly status: "active" | "paused"
+  readonly envelope: Envelope
+  readonly eventTypes: ReadonlyArray<EventType>
+  readonly createdAt: string
+  readonly updatedAt: string
+  /** `null` while it is not failing. */
+  readonly failingSince: string | null
+  readonly pausedAt: string | null
+  readonly lastFailure: {
+    readonly at: string
+    readonly message: string
+  } | null
+}
+
+/** What a resume does with the events that are held. */
+export interface ResumeWebhook {
+  /** The held events to deliver; defaults to all. The others are skipped. */
+  readonly replay?:
+    | "all" | "none"
+    | {
+      readonly since: Moment
+    }
+  /** Resumes without a probe. */
+  readonly force?: boolean
+}
+
+/**
+ * The webhook after the resume. If the probe failed, the webhook is still paused, and the probe's message gives the
+ * reason.
+ */
+export interface ResumedWebhook {
+  readonly id: string
+  readonly url: string
+  readonly status: "active" | "paused"
+  readonly envelope: Envelope
+  readonly eventTypes: ReadonlyArray<EventType>
+  readonly createdAt: string
+  readonly updatedAt: string
+  /** `null` while it is not failing. */
+  readonly failingSince: string | null
+  readonly pausedAt: string | null
+  readonly lastFailure: {
+    readonly at: string
+    readonly message: string
+  } | null
+  readonly probe: Attempt | null
+}
+
+/** One POST to the receiver. Times are in milliseconds. */
+export interface Attempt {
+  readonly id: string
+  /** Counted from 1. */
+  readonly number: number
+  /** What started the round: the event itself, a person, a replay, a test, or the probe before a resume. */
+  readonly trigger: "automatic" | "manual" | "replay" | "test" | "probe"
+  readonly startedAt: string
+  readonly durationMs: number
+  readonly outcome: AttemptOutcome
+  readonly statusCode: number | null
+  /** The result in one plain sentence. */
+  readonly message: string
+  /** `null` for a phase that was not reached, or not needed (as on a kept connection). */
+  readonly timings: {
+    readonly lookupMs: number | null
+    readonly connectMs: number | null
+    readonly tlsMs: number | null
+    readonly firstByteMs: number | null
+    readonly bodyMs: number | null
+  } | null
+  /** The request, without its signatures; `address` is the IP address of the connection. */
+  readonly request: {
+    readonly url: string
+    readonly address: string | null
+    readonly headers: {
+      readonly [field: string]: string
+    }
+    readonly body: string
+  }
+  /** The receiver's response, with at most 16 KiB of its body. */
+  readonly response: {
+    readonly headers: {
+      readonly [field: string]: string
+    }
+    readonly body: string
+  } | null
+}
+
+/** The outcome of an attempt. Only status 200 within the deadline is `delivered`. */
+export type AttemptOutcome =
+  | "delivered"
+  | "dns"
+  | "connect"
+  | "tls"
+  | "timeout"
+  | "status"
+  | "redirect"
+  | "blocked_address"
+
+/** The delivery of an event to the webhook. */
+export interface Delivery {
+  readonly id: string
+  readonly eventId: string
+  readonly eventType: EventType
+  readonly status: DeliveryStatus
+  readonly attemptCount: number
+  readonly nextAttemptAt: string | null
+  readonly createdAt: string
+  readonly completedAt: string | null
+}
+
+/** `pending` is being attempted, `held` waits for the webhook's resume; the last three are final. */
+export type DeliveryStatus = "pending" | "held" | "delivered" | "exhausted" | "skipped"
+
+/** A delivery with its attempts. */
+export interface DeliveryDetail {
+  readonly id: string
+  readonly eventId: string
+  readonly eventType: EventType
+  readonly status: DeliveryStatus
+  readonly attemptCount: number
+  readonly nextAttemptAt: string | null
+  readonly createdAt: string
+  readonly completedAt: string | null
+  /** Oldest first. */
+  readonly attempts: ReadonlyArray<Attempt>
+}
+
+/** The deliveries to repeat. */
+export interface NewReplay {
+  /** Events recorded at or after this time. */
+  readonly since: Moment
+  /** Events recorded before this time; defaults to now. */
+  readonly until?: Moment
+  /** Only deliveries that ended with this status; if omitted, all that have ended. */
+  readonly status?: ReplayedStatus
+}
+
+/** The filter of a replay. */
+export type ReplayedStatus = "delivered" | "exhausted" | "skipped"
+
+/** A job that delivers a range of events again. */
+export interface Replay {
+  readonly id: string
+  readonly state: "running" | "completed" | "cancelled"
+  readonly since: string
+  readonly until: string
+  readonly status: ReplayedStatus | null
+  /** How many deliveries the job covers; `null` while unknown, which for a very long range lasts until its end. */
+  readonly total: number | null
+  /** How many of these deliveries have started a new round. */
+  readonly replayed: number
+  readonly createdAt: string
+  readonly completedAt: string | null
+}
+
+/** A workspace's activity over time, and its use of the quota. */
+export interface UsageReport {
+  /** The current calendar month (UTC), such as `2026-01`. */
+  readonly month: string
+  /** Messages that count against this month's quota. */
+  readonly used: number
+  /** Messages a month; `null` if there is no limit. */
+  readonly quota: number | null
+  /** The workspace's rate limit. */
+  readonly requestsPerSecond: number
+  /** Newest first, at most 12; months without messages are omitted. */
+  readonly months: ReadonlyArray<{
+    readonly month: string
+    readonly used: number
+  }>
+  /** The messages of the period whose price the provider has reported, by market, category and type. */
+  readonly lines: ReadonlyArray<UsageLine>
+  /** The sum of `lines` in each currency. */
+  readonly costs: ReadonlyArray<{
+    readonly currency: string
+    /** A decimal number, such as `12.3456`. */
+    readonly amount: string
+  }>
+  readonly since: string
+  /** 3600 for up to a week, 86400 for longer periods. */
+  readonly stepSeconds: number
+  /** Oldest first, without gaps; the last step is not over yet. */
+  readonly steps: ReadonlyArray<UsageStep>
+}
+
+/** The activity in one step of time. */
+export interface UsageStep {
+  readonly at: string
+  /** Sends that the provider accepted. */
+  readonly sendsAccepted: number
+  /** Sends that the provider refused or did not accept. */
+  readonly sendsFailed: number
+  /** Sends whose outcome the provider did not confirm. */
+  readonly sendsUnknown: number
+  /** Sends that a rule or limit of the service refused. */
+  readonly sendsRefused: number
+  /** Attempts at webhook deliveries that succeeded. */
+  readonly attemptsDelivered: number
+  /** Attempts at webhook deliveries that failed. */
+  readonly attemptsFailed: number
+}
+
+/** The filters of the list of templates, which match exactly. */
+export interface TemplateFilter {
+  readonly status?: string
+  readonly category?: string
+  readonly language?: string
+  readonly name?: string
+}
+
+/** The filter of a campaign's rows. */
+export interface CampaignRowFilter {
+  /** Only recipients with this outcome, or the rows that are not sent to. */
+  readonly outcome?:
+    | "queued"
+    | "sent"
+    | "delivered"
+    | "read"
+    | "failed"
+    | "held"
+    | "unknown"
+    | "skipped"
+    | "left_out"
+  /** Only recipients that failed or were skipped for this reason, and rows with this problem. */
+  readonly reason?: string
+}
+
+/** The filters of the list of contacts. */
 export interface ContactFilter {
   /** Only contacts of this phone number. */
   readonly phoneNumberId?: string
 }
 
-/**
- * The roles, from the fewest to the most permissions: `member` reads, `developer` also changes keys and the webhook,
- * `admin` also members, `owner` everything.
- */
-export type Role = "member" | "developer" | "admin" | "owner"
+/** The filters of the list of deliveries. */
+export interface DeliveryFilter {
+  readonly status?: DeliveryStatus
+  readonly eventType?: EventType
+  /** Only deliveries of events about this message. */
+  readonly messageId?: string
+  /** Only deliveries whose last attempt had this outcome. */
+  readonly outcome?: AttemptOutcome
+  /** Only deliveries whose last attempt got this status. */
+  readonly statusCode?: number
+  /** Only deliveries created at or after this time. */
+  readonly since?: Moment
+  /** Only deliveries created before this time. */
+  readonly until?: Moment
+}
 
-/** Query parameters of every list. */
-export interface PageQuery {
-  /** Items per page, 1 to 100; 25 by default. */
-  readonly limit?: number
-  /** `next_cursor` (`nextCursor`) of a page: continues after it. */
-  readonly cursor?: string
+/** Days up to now: 1, 7, 30 or 90. */
+export type UsagePeriod = "day" | "week" | "month" | "quarter"
+
+/** A customer to write to. What is omitted comes from the campaign's template. */
+export interface CampaignRecipient {
+  readonly to: string
+  readonly bodyParams?: BodyParams
+  readonly header?: TemplateHeader
+  readonly buttons?: ReadonlyArray<TemplateButton>
+  /** For quiet hours, in the IANA database: `Europe/Paris`; if omitted, the zones of the country in `to`. */
+  readonly timeZone?: string
+  /** What replaces `{{name}}` in the template's values. */
+  readonly variables?: {
+    readonly [field: string]: string
+  }
 }

@@ -34,6 +34,9 @@ import * as Listing from "../Listing.ts"
 import { inMillis, iso, written } from "../Moment.ts"
 import type { Running } from "../Running.ts"
 
+/** A webhook's configuration. */
+export type WebhookConfiguration = Omit<SetWebhook, "signingSecret">
+
 /** Deliveries to the webhook. */
 export interface Deliveries {
   /**
@@ -77,7 +80,7 @@ export interface Webhook {
    * Creates a new signing secret, returned only once. The old one also signs for `overlapSeconds`: by default a day; 0
    * ends it immediately.
    */
-  readonly rotateSecret: (options?: RotateSecret) => Promise<RotatedSecret>
+  readonly rotateSecret: (options?: RotateSecret) => Promise<Required<RotatedSecret>>
   readonly deliveries: Deliveries
   readonly replays: Replays
 }
