@@ -39,8 +39,10 @@ const endpointOf = (endpoint: HttpApiEndpoint.Top): Endpoint => {
   const response = [...endpoint.success].map(encoded)[0]
   return {
     route: `${endpoint.method} ${endpoint.path}`,
-    does: [OpenApi.Summary, OpenApi.Description].map((part) => Context.getOrUndefined(endpoint.annotations, part))
-      .filter((text) => text !== undefined).join(". "),
+    does: [
+      Context.getOrUndefined(endpoint.annotations, OpenApi.Summary),
+      Context.getOrUndefined(endpoint.annotations, OpenApi.Description)
+    ].filter((text) => text !== undefined).join(". "),
     query: isEmpty(query) ? undefined : query,
     body: json === undefined ? undefined : encoded(json),
     response: response?._tag === "Declaration" || response?._tag === "String" ? undefined : response
