@@ -2,8 +2,8 @@
  * The files that are written from the API definition, for packages that depend on nothing. `npx vitest run --project api
  * generated -u` writes them.
  */
-import { Event, Message, Recipient } from "@wac/core"
-import { Context, type Schema, type SchemaAST } from "effect"
+import { Event, Idempotency, Media, Message, Recipient } from "@wac/core"
+import { Context, Duration, type Schema, type SchemaAST } from "effect"
 import { HttpApi, type HttpApiEndpoint, OpenApi } from "effect/http-api"
 import { ReceivedContentByType } from "../src/events/ReceivedContent.ts"
 import { RecordedEvent } from "../src/events/RecordedEvent.ts"
@@ -179,6 +179,20 @@ const resources = PlainTypes.typesIn(
   "embedded"
 )
 
+const constant = (name: string, description: string, value: string): string =>
+  `${PlainTypes.docstring(description, 0)}export const ${name} = ${value}\n`
+
+/** Limits of the service that a client keeps to before it asks. */
+const limits = [
+  constant(
+    "uploadTimeout",
+    "The time that the service gives an upload of any size, in milliseconds.",
+    Duration.toMillis(Media.uploadTimeout).toLocaleString("en").replaceAll(",", "_")
+  ),
+  constant("idempotencyKey", "The form of an Idempotency-Key.", `${Idempotency.keyPattern}`),
+  constant("idempotencyKeyForm", "The form of an Idempotency-Key, in words.", JSON.stringify(Idempotency.keyForm))
+]
+
 export const files: ReadonlyArray<GeneratedFile> = [
   ...["client", "verifier", "wac"].map((name) =>
     file(
@@ -214,6 +228,7 @@ export const files: ReadonlyArray<GeneratedFile> = [
     declarations(resources, new Map([...messageTypes, ...eventTypes]), "embedded"),
     new Map([...fromEvent, ...[...messageTypes.keys()].map((name) => [name, "./MessageContents.ts"] as const)])
   ),
+  file("packages/client/src/generated/Limits.ts", "Limits of the service.", limits),
   errors("packages/client/src/generated/ErrorReasons.ts"),
   errors("packages/wac/src/generated/ErrorReasons.ts")
 ]

@@ -17,11 +17,12 @@ import type {
   UsageQuery
 } from "./generated/InternalWire.ts"
 import type * as Wire from "./generated/InternalWire.ts"
+import * as Limits from "./generated/Limits.ts"
 import type { CampaignRowQuery, ListQuery, SendMessage, TemplateQuery } from "./generated/Wire.ts"
 import type { Answered } from "./LastResponse.ts"
 import { type List, listOf } from "./List.ts"
 import type { InternalPage, Page } from "./Page.ts"
-import { type CallOptions, type Result, transportOf, type TransportOptions, uploadTimeout } from "./Transport.ts"
+import { type CallOptions, type Result, transportOf, type TransportOptions } from "./Transport.ts"
 
 export { type ErrorCode, type ErrorReason, WacApiError, WacConnectionError } from "./ClientError.ts"
 export type { Event, EventOf, EventType, MessageFailure } from "./Event.ts"
@@ -393,7 +394,7 @@ export const createInternalClient = (options: InternalClientOptions): InternalCl
       remove: (id, options) => call("DELETE /internal/campaigns/:id", { id }, options),
       upload: (id, { bytes, type }, query, options) =>
         call("PUT /internal/campaigns/:id/recipients", { id, query, content: { bytes, type }, once: true }, {
-          timeout: uploadTimeout,
+          timeout: Limits.uploadTimeout,
           ...options
         }),
       check: (id, options) => keyed("POST /internal/campaigns/:id/check", { id }, options),
@@ -435,7 +436,7 @@ export const createInternalClient = (options: InternalClientOptions): InternalCl
       setWords: (body, options) => call("PUT /internal/settings/opt-out", { body }, options),
       export: (options) => call("GET /internal/suppressions", {}, options),
       import: ({ bytes, type }, options) =>
-        call("PUT /internal/suppressions", { content: { bytes, type } }, { timeout: uploadTimeout, ...options })
+        call("PUT /internal/suppressions", { content: { bytes, type } }, { timeout: Limits.uploadTimeout, ...options })
     },
     phoneNumbers: {
       list: list((query?: ListQuery, options?) => call("GET /internal/phone-numbers", { query }, options))

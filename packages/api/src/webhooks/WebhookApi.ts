@@ -8,6 +8,8 @@ import { Access, NeedsFreshSession, OpenToPortal, session } from "../Access.ts"
 import { Audited } from "../audit/Audited.ts"
 import { SessionAuthentication } from "../Caller.ts"
 import { reading, writing } from "../ErrorBody.ts"
+import { exampleOf } from "../events/RecordedEvent.ts"
+import * as Example from "../Example.ts"
 import { noQuery } from "../Lists.ts"
 import { TimeGiven, Timestamp } from "../Timestamp.ts"
 import { NeedsWebhook, ShownOnce } from "../Traits.ts"
@@ -35,6 +37,16 @@ export const Url = Schema.String.check(
     "http and private addresses"
 })
 
+/** An example of what every answer about a webhook has. */
+const configured = {
+  ...Example.webhook,
+  status: "active",
+  envelope: "combined",
+  eventTypes: ["message.sent", "message.delivered", "message.read", "message.failed", "message.received"],
+  createdAt: Example.times.start,
+  updatedAt: Example.times.start
+} as const
+
 export const PutWebhook = Schema.Struct({
   url: Url,
   envelope: Schema.optionalKey(Event.Envelope),
@@ -45,7 +57,9 @@ export const PutWebhook = Schema.Struct({
   identifier: "PutWebhook",
   embedded: "NewWebhook",
   description: "The complete configuration of the webhook."
-})
+}).pipe(
+  Example.shown({ url: configured.url, eventTypes: configured.eventTypes })
+)
 
 const configuration = {
   id: Schema.String,
@@ -60,11 +74,12 @@ const configuration = {
 export const SetWebhook = Schema.Struct({
   ...configuration,
   signingSecret: Schema.optionalKey(Schema.String).annotateKey({ description: "The secret that signs deliveries" })
-}).annotate({
-  identifier: "SetWebhook",
-  embedded: true,
-  description: "A webhook after it was set. Only the response that creates it contains `signingSecret`."
 })
+  .annotate({
+    identifier: "SetWebhook",
+    embedded: true,
+    description: "A webhook after it was set. Only the response that creates it contains `signingSecret`."
+  }).pipe(Example.shown({ ...configured, signingSecret: Example.secret }))
 
 export const WebhookStatus = Schema.Struct({
   ...configuration,
@@ -75,7 +90,7 @@ export const WebhookStatus = Schema.Struct({
   identifier: "WebhookStatus",
   embedded: true,
   description: "A webhook and its health, without the counts of its backlog."
-})
+}).pipe(Example.shown({ ...configured, failingSince: null, pausedAt: null, lastFailure: null }))
 
 export const Webhook = Schema.Struct({
   ...WebhookStatus.fields,
@@ -88,7 +103,12 @@ export const Webhook = Schema.Struct({
   identifier: "Webhook",
   embedded: "WebhookState",
   description: "A webhook, its health and the counts of its backlog, without its secrets."
-})
+}).pipe(Example.shown({
+  ...Example.of(WebhookStatus),
+  pausesAt: null,
+  heldCount: 0,
+  oldestHeldAt: null
+}))
 
 /** The longest time for which an old secret can sign besides the new one. */
 const maxOverlap = Duration.days(30)
@@ -99,7 +119,9 @@ export const RotateSecret = Schema.Struct({
       description: "How long the old secret still signs besides the new one; defaults to a day; 0 ends it immediately"
     })
   )
-}).annotate({ identifier: "RotateSecret", embedded: true, description: "When the old secret ends." })
+}).annotate({ identifier: "RotateSecret", embedded: true, description: "When the old secret ends." }).pipe(
+  Example.shown({ overlapSeconds: 86_400 })
+)
 
 export const RotatedSecret = Schema.Struct({
   signingSecret: Schema.optionalKey(
@@ -110,7 +132,9 @@ export const RotatedSecret = Schema.Struct({
   identifier: "RotatedSecret",
   embedded: true,
   description: "The new secret. Only this response contains it."
-})
+}).pipe(
+  Example.shown({ signingSecret: Example.secret, previousExpiresAt: "2026-01-03T03:04:05.678Z" })
+)
 
 export const ResumeWebhook = Schema.Struct({
   replay: Schema.optionalKey(
@@ -123,21 +147,33 @@ export const ResumeWebhook = Schema.Struct({
   identifier: "ResumeWebhook",
   embedded: true,
   description: "What a resume does with the events that are held."
-})
+}).pipe(
+  Example.shown({ replay: { since: "2026-01-01T00:00:00.000Z" } })
+)
+
+/** An example of an attempt with a test event. */
+const tested = {
+  ...Example.of(Attempt),
+  trigger: "test",
+  request: { ...Example.of(Attempt).request, body: JSON.stringify(exampleOf("webhook.test")) }
+} as const
 
 export const ResumedWebhook = Schema.Struct({ ...WebhookStatus.fields, probe: Schema.NullOr(Attempt) }).annotate({
   identifier: "ResumedWebhook",
   embedded: true,
   description: "The webhook after the resume. If the probe failed, the webhook is still paused, and the probe's " +
     "message gives the reason."
-})
+}).pipe(Example.shown({ ...Example.of(WebhookStatus), probe: { ...tested, trigger: "probe" } }))
 
 export const VerifyDelivery = Schema.Struct({
   header: Schema.String.check(Schema.isMaxCodePoints(8192)).annotate({
     description: "The value of `X-Service-Signature` as the receiver got it, or lines of `Name: value` from its log"
   }),
   body: Schema.String.annotate({ description: "The raw body as the receiver got it, before parsing" })
-}).annotate({ identifier: "VerifyDelivery", description: "A delivery as a receiver got it." })
+}).annotate({ identifier: "VerifyDelivery", description: "A delivery as a receiver got it." }).pipe(Example.shown({
+  header: "t=1767323045,v1=5257a869e7…",
+  body: Example.of(Attempt).request.body
+}))
 
 export const VerifiedDelivery = Schema.Struct({
   ok: Schema.Boolean,
@@ -148,7 +184,27 @@ export const VerifiedDelivery = Schema.Struct({
     reason: Schema.NullOr(Schema.String),
     message: Schema.String
   }))
-}).annotate({ identifier: "VerifiedDelivery", description: "The diagnosis of a signature, part by part." })
+}).annotate({ identifier: "VerifiedDelivery", description: "The diagnosis of a signature, part by part." }).pipe(
+  Example.shown({
+    ok: false,
+    scheme: "service",
+    checks: [
+      { part: "header", ok: true, reason: null, message: "the header is well formed" },
+      {
+        part: "timestamp",
+        ok: true,
+        reason: null,
+        message: "the timestamp is within 300 seconds of the current time"
+      },
+      {
+        part: "signature",
+        ok: false,
+        reason: "secret_with_line_end",
+        message: "the secret was used with a line end after it"
+      }
+    ]
+  })
+)
 
 export class WebhookApi extends HttpApiGroup.make("webhook").add(
   HttpApiEndpoint.get("get", "/internal/webhook", { query: noQuery, success: Webhook, error: reading })
@@ -190,12 +246,16 @@ export class WebhookApi extends HttpApiGroup.make("webhook").add(
         "During the overlap, every delivery is signed with both secrets, so receivers can switch at any time."
     })),
   HttpApiEndpoint.post("test", "/internal/webhook/test", { query: noQuery, success: Attempt, error: reading })
-    .annotate(Access, session("developer")).annotate(Audited, "webhook.test").annotate(NeedsWebhook, true)
+    .annotate(Example.Shown, { response: tested }).annotate(Access, session("developer")).annotate(
+      Audited,
+      "webhook.test"
+    ).annotate(NeedsWebhook, true)
     .annotateMerge(OpenApi.annotations({
       summary: "Send a test event",
       description: "Attempted once, even while paused; the response reports the result."
     })),
   HttpApiEndpoint.post("pause", "/internal/webhook/pause", { query: noQuery, success: WebhookStatus, error: reading })
+    .annotate(Example.Shown, Example.changed(WebhookStatus, { status: "paused", pausedAt: Example.times.recorded }))
     .annotate(Access, session("developer")).annotate(Audited, "webhook.pause").annotate(NeedsWebhook, true)
     .annotateMerge(OpenApi.annotations({
       summary: "Pause the webhook",
