@@ -49,7 +49,7 @@ const endpointOf = (endpoint: HttpApiEndpoint.Top): Endpoint => {
   }
 }
 
-const endpoints: ReadonlyArray<Endpoint> = (() => {
+const endpoints = (() => {
   const all: Array<Endpoint> = []
   HttpApi.reflect(Api, {
     onGroup: () => {},
@@ -87,13 +87,9 @@ const routesTable = (name: string, endpoints: ReadonlyArray<Endpoint>): string =
 }
 
 /** Types that are written by hand, by the module that has them. */
-const handWritten = new Map([
-  ["Json", "../Json.ts"],
-  ["UnknownName", "../UnknownName.ts"],
-  ["Page", "../Page.ts"],
-  ["InternalPage", "../Page.ts"],
-  ["InboundMessage", "../InboundMessage.ts"],
-  ["Moment", "../Moment.ts"]
+const handWritten: ReadonlyMap<string, string> = new Map([
+  ...["Json", "UnknownName", "Page", "InboundMessage", "Moment"].map((name) => [name, `../${name}.ts`] as const),
+  ["InternalPage", "../Page.ts"]
 ])
 
 /** Imports what a text mentions of these names. */
@@ -115,7 +111,7 @@ const file = (
 ): GeneratedFile => {
   const text = parts.join("\n")
   const header = PlainTypes.docstring(`${introduction} Written from the API definition; do not edit.`, 0)
-  return { path, text: `${header}${importsOf(text, new Map([...handWritten, ...modules]))}\n${text}` }
+  return { path, text: `${header}${importsOf(text, new Map([...modules, ...handWritten]))}\n${text}` }
 }
 
 const declarations = (
@@ -133,20 +129,13 @@ const internalTypes: PlainTypes.Types = new Map([
   ...typesOf(internal),
   ...PlainTypes.typesIn(Object.values(StreamApi.events).map(encoded))
 ])
-const v1Queries: PlainTypes.Types = new Map([
-  ...PlainTypes.typesIn([encoded(Lists.ListQuery)]),
-  ...queriesOf(v1)
-])
+const v1Queries: PlainTypes.Types = new Map([...PlainTypes.typesIn([encoded(Lists.ListQuery)]), ...queriesOf(v1)])
 const internalQueries = queriesOf(internal)
 
 const eventTypes = PlainTypes.typesIn([RecordedEvent, Event.EventType, ReceivedContentByType].map(PlainTypes.encoded))
-
 const inV1 = new Map([...eventTypes, ...v1Types])
-
 const fromEvent = new Map([...eventTypes.keys()].map((name) => [name, "./Event.ts"]))
-const fromWire = new Map(
-  [...v1Types.keys(), ...v1Queries.keys()].filter((name) => !handWritten.has(name)).map((name) => [name, "./Wire.ts"])
-)
+const fromWire = new Map([...v1Types.keys(), ...v1Queries.keys()].map((name) => [name, "./Wire.ts"]))
 
 /** The reasons of each code of errors, as an interface. `undefined` is among those of a code that may have none. */
 const errorReasons = (() => {
@@ -157,13 +146,10 @@ const errorReasons = (() => {
       line.length <= 90 ? line : reasons.map((reason) => `\n    | ${reason}`).join("")
     }\n`
   })
-  return `${
-    PlainTypes.docstring(
-      "The reasons of each code: the condition under the code that applied (contract §2). A service newer than this " +
-        "package can return newer reasons: give a `switch` a `default`.",
-      0
-    )
-  }export interface ErrorReasons {\n${rows.join("")}}\n`
+  const introduction =
+    "The reasons of each code: the condition under the code that applied (contract §2). A service newer than this " +
+    "package can return newer reasons: give a `switch` a `default`."
+  return `${PlainTypes.docstring(introduction, 0)}export interface ErrorReasons {\n${rows.join("")}}\n`
 })()
 
 const errors = (path: string): GeneratedFile => file(path, "The codes of errors, and their reasons.", [errorReasons])

@@ -2,8 +2,6 @@
  * The requests and responses of the dashboard's endpoints under `/internal`. Times are ISO 8601 in UTC. Written from
  * the API definition; do not edit.
  */
-import type { Json } from "../Json.ts"
-import type { InternalPage, Page } from "../Page.ts"
 import type {
   CampaignCounts,
   CampaignOutcome,
@@ -21,6 +19,8 @@ import type {
   TemplateQuery
 } from "./Wire.ts"
 import type { Event, EventType, MessageFailure, ProviderDetail } from "./Event.ts"
+import type { Json } from "../Json.ts"
+import type { InternalPage, Page } from "../Page.ts"
 
 /** A message that was sent from the dashboard. */
 export interface SentFromDashboard {

@@ -1,8 +1,8 @@
 /** The requests and responses of `/v1`. Written from the API definition; do not edit. */
+import type { Event, EventType, MessageFailure, Pricing } from "./Event.ts"
 import type { Json } from "../Json.ts"
 import type { Page } from "../Page.ts"
 import type { InboundMessage } from "../InboundMessage.ts"
-import type { Event, EventType, MessageFailure, Pricing } from "./Event.ts"
 
 /** A message to be sent. A comparison of `type` narrows it. */
 export type SendMessage =

@@ -2,10 +2,10 @@
  * What the methods of a workspace take and give, in camelCase. Times are ISO 8601 in UTC. Written from the API
  * definition; do not edit.
  */
-import type { Json } from "../Json.ts"
-import type { Moment } from "../Moment.ts"
 import type { EventType, ProviderDetail } from "./Event.ts"
 import type { BodyParams, MessageStatus, TemplateButton, TemplateContent, TemplateHeader } from "./MessageContents.ts"
+import type { Json } from "../Json.ts"
+import type { Moment } from "../Moment.ts"
 
 /** A template of any status. */
 export interface Template {
