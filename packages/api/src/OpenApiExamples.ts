@@ -734,7 +734,8 @@ export const byOperation: { readonly [id in OperationId]: Example } = {
         requestId,
         detail: { email: "ben@example.com", role: "developer" }
       }],
-      ...internalPage
+      ...internalPage,
+      since: "2025-01-02T03:04:05.678Z"
     }
   },
   "requests.list": {

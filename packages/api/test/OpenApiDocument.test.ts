@@ -19,6 +19,14 @@ describe("the OpenAPI document", () => {
     assert.deepStrictEqual(names.filter((name) => names.includes(name.replace(/_\d+$/, "")) && /_\d+$/.test(name)), [])
   })
 
+  it("no description names how long records are kept, which a setting of the service changes", () => {
+    const texts = partsOf(document).flatMap((part) =>
+      Predicate.hasProperty(part, "description") && typeof part.description === "string" ? [part.description] : []
+    )
+    const ages = /\b(?:last|for) (?:\d+ days|a year|year|week)\b|\bdeleted (?:after )?\d+ days\b|\bwhole week\b/u
+    assert.deepStrictEqual(texts.filter((text) => ages.test(text)), [])
+  })
+
   it("the description of a field stands beside its schema, and not in an intersection", () => {
     const intersected = partsOf(document).filter((part) =>
       Predicate.hasProperty(part, "allOf") && Array.isArray(part.allOf) &&

@@ -4,6 +4,7 @@
  */
 import { addressOf } from "./Address.ts"
 import type { Event } from "./Event.ts"
+import { uploadTimeout } from "./generated/Times.ts"
 import type {
   AnyMessage,
   CampaignRowQuery,
@@ -32,7 +33,7 @@ import { type List, listOf } from "./List.ts"
 import { formOf } from "./MediaForm.ts"
 import type { Page } from "./Page.ts"
 import { signatureOf } from "./RequestSignature.ts"
-import { type CallOptions, transportOf, type TransportOptions, uploadTimeout } from "./Transport.ts"
+import { type CallOptions, transportOf, type TransportOptions } from "./Transport.ts"
 
 /** The client's address, credentials and settings. */
 export interface ClientOptions extends TransportOptions {
@@ -99,7 +100,7 @@ export interface Client {
   }
   readonly media: {
     /**
-     * Uploads a file, whose `media_id` messages then name. It is kept for 30 days after its last use. Retries keep the
+     * Uploads a file, whose `media_id` messages then name. It is deleted some time after its last use. Retries keep the
      * key, so the file is stored once.
      */
     readonly upload: (file: MediaFile, options?: SendOptions) => Promise<Answered<Media>>

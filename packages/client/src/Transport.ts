@@ -15,9 +15,6 @@ const defaultTimeout = 30_000
  */
 const attemptTimeout = 15_000
 
-/** The time that the service gives an upload of any size, in milliseconds. */
-export const uploadTimeout = 1_800_000
-
 /** As many retries as fit into 30 s with waits of half a second to eight seconds. */
 const defaultRetries = 7
 

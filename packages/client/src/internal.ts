@@ -17,11 +17,12 @@ import type {
   UsageQuery
 } from "./generated/InternalWire.ts"
 import type * as Wire from "./generated/InternalWire.ts"
+import { uploadTimeout } from "./generated/Times.ts"
 import type { CampaignRowQuery, ListQuery, SendMessage, TemplateQuery } from "./generated/Wire.ts"
 import type { Answered } from "./LastResponse.ts"
 import { type List, listOf } from "./List.ts"
 import type { InternalPage, Page } from "./Page.ts"
-import { type CallOptions, type Result, transportOf, type TransportOptions, uploadTimeout } from "./Transport.ts"
+import { type CallOptions, type Result, transportOf, type TransportOptions } from "./Transport.ts"
 
 export { type ErrorCode, type ErrorReason, WacApiError, WacConnectionError } from "./ClientError.ts"
 export type { Event, EventOf, EventType, MessageFailure } from "./Event.ts"
@@ -268,7 +269,7 @@ export interface InternalClient {
     readonly sync: (options?: CreateOptions) => Returned<"POST /internal/templates/sync">
   }
   readonly requests: {
-    /** Of the last 7 days, newest first; each page has all of them added up by reason. */
+    /** Newest first; each page has all requests since its `since` added up by reason. */
     readonly list: (query?: RequestQuery, options?: CallOptions) => List<Wire.ApiRequest, Wire.RequestPage>
   }
   readonly alerts: {
@@ -281,8 +282,8 @@ export interface InternalClient {
     ) => Returned<"PUT /internal/alerts/settings">
   }
   readonly audit: {
-    /** Of the last year, newest first. */
-    readonly list: (query?: AuditQuery, options?: CallOptions) => InternalList<Wire.AuditEntry>
+    /** Newest first; changes before the page's `since` are deleted. */
+    readonly list: (query?: AuditQuery, options?: CallOptions) => List<Wire.AuditEntry, Wire.AuditPage>
   }
   readonly usage: {
     readonly get: (query?: UsageQuery, options?: CallOptions) => Returned<"GET /internal/usage">

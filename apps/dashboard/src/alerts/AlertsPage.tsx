@@ -3,6 +3,7 @@ import { keepPreviousData, useMutation, useQuery, useQueryClient } from "@tansta
 import { Link, useSearch } from "@tanstack/react-router"
 import type { AlertSettings } from "@wac/client/internal"
 import { useState } from "react"
+import * as RoleOf from "../generated/RoleOf.ts"
 import { api, firstPage } from "../session/Service.ts"
 import { live, useRefusal } from "../session/Session.tsx"
 import { Button } from "../ui/Button.tsx"
@@ -79,7 +80,7 @@ const SettingsForm = ({ settings }: { readonly settings: AlertSettings }) => {
 }
 
 const Settings = () => {
-  const refusal = useRefusal("admin")
+  const refusal = useRefusal(RoleOf.alertsSettings, RoleOf.alertsConfigure)
   const query = useQuery({
     queryKey: ["alert-settings"],
     queryFn: ({ signal }) => api.alerts.settings({ signal }),

@@ -3,6 +3,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { Link, useNavigate, useParams } from "@tanstack/react-router"
 import type { Campaign, CampaignForecast } from "@wac/client/internal"
 import { type ReactNode, useState } from "react"
+import * as RoleOf from "../generated/RoleOf.ts"
 import { phoneNumbersQuery } from "../numbers/Queries.ts"
 import { api, isNotFound } from "../session/Service.ts"
 import { useRefusal } from "../session/Session.tsx"
@@ -65,7 +66,15 @@ const lengthAt = (count: number, pace: number): string => lengthOf(Math.max(1000
 const Steps = ({ campaign }: { readonly campaign: Campaign }) => {
   const client = useQueryClient()
   const navigate = useNavigate()
-  const refusal = useRefusal("developer")
+  const refusal = useRefusal(
+    RoleOf.campaignsEdit,
+    RoleOf.campaignsCheck,
+    RoleOf.campaignsStart,
+    RoleOf.campaignsPause,
+    RoleOf.campaignsResume,
+    RoleOf.campaignsCancel,
+    RoleOf.campaignsRemove
+  )
   const pace = usePace(campaign)
   const [asked, setAsked] = useState<Asked>()
   const { counts, id, startAt, status } = campaign

@@ -1,6 +1,7 @@
 /** Campaigns, newest first. */
 import { keepPreviousData, useQuery } from "@tanstack/react-query"
 import { Link, useSearch } from "@tanstack/react-router"
+import * as RoleOf from "../generated/RoleOf.ts"
 import { api, firstPage } from "../session/Service.ts"
 import { live, useRefusal } from "../session/Session.tsx"
 import { buttonClass } from "../ui/Button.tsx"
@@ -14,7 +15,7 @@ import { CampaignState } from "./CampaignWords.tsx"
 
 export const CampaignsPage = () => {
   const { cursor } = useSearch({ from: "/campaigns" })
-  const refusal = useRefusal("developer")
+  const refusal = useRefusal(RoleOf.campaignsCreate)
   const query = useQuery({
     queryKey: ["campaigns", { cursor }],
     queryFn: ({ signal }) =>

@@ -3,6 +3,8 @@ import { useQuery } from "@tanstack/react-query"
 import { Link, useParams } from "@tanstack/react-router"
 import type { Campaign, TemplateDetail } from "@wac/client/internal"
 import { useState } from "react"
+import * as MaxLength from "../generated/MaxLength.ts"
+import * as RoleOf from "../generated/RoleOf.ts"
 import { FromField } from "../numbers/FromField.tsx"
 import { useRefusal } from "../session/Session.tsx"
 import { Preview } from "../templates/Preview.tsx"
@@ -57,7 +59,12 @@ const Form = (
   const unapproved = [campaign?.template, campaign?.templateB].flatMap((given) =>
     given == null || approved(given) !== undefined ? [] : [`${given.name} · ${given.language}`]
   )
-  const refusal = useRefusal("developer")
+  const refusal = useRefusal(
+    RoleOf.campaignsCreate,
+    RoleOf.campaignsEdit,
+    RoleOf.campaignsUpload,
+    RoleOf.campaignsCheck
+  )
   const [name, setName] = useState(campaign?.name ?? "")
   const [chosen, setChosen] = useState(keyOf(campaign === undefined ? templates[0] : before))
   const [from, setFrom] = useState(campaign?.from ?? "")
@@ -142,7 +149,7 @@ const Form = (
                 {...control}
                 required
                 autoComplete="off"
-                maxLength={200}
+                maxLength={MaxLength.createCampaignName}
                 className="field"
                 value={name}
                 onChange={(event) => setName(event.target.value)}
@@ -200,7 +207,6 @@ const Form = (
                 <input
                   {...control}
                   autoComplete="off"
-                  maxLength={2}
                   pattern="[A-Za-z]{2}"
                   className="field max-w-32 uppercase"
                   value={country}

@@ -3,6 +3,7 @@ import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import type { ListedApiKey } from "@wac/client/internal"
 import { useState } from "react"
+import * as RoleOf from "../generated/RoleOf.ts"
 import { useRefusal } from "../session/Session.tsx"
 import { useOpened } from "../shell/Opened.ts"
 import { Button } from "../ui/Button.tsx"
@@ -16,7 +17,7 @@ import { RevokeKey } from "./RevokeKey.tsx"
 import { scopesInWords } from "./ScopeWords.ts"
 
 export const KeysPage = () => {
-  const refusal = useRefusal("developer")
+  const refusal = useRefusal(RoleOf.apiKeysCreate, RoleOf.apiKeysRevoke)
   const [opened, setOpened] = useOpened(["create"])
   const [revoked, setRevoked] = useState<ListedApiKey>()
   const query = useQuery(activeKeysQuery)

@@ -1,12 +1,14 @@
-/** Who changed what, when and from where, in the last year. */
+/** Who changed what, when and from where, as far back as the service keeps it. */
 import { keepPreviousData, useQuery } from "@tanstack/react-query"
 import { useSearch } from "@tanstack/react-router"
 import type { AuditEntry } from "@wac/client/internal"
+import * as RoleOf from "../generated/RoleOf.ts"
 import { api, firstPage } from "../session/Service.ts"
 import { live, useRefusal } from "../session/Session.tsx"
 import { Notice } from "../ui/Failure.tsx"
 import { Filters, SearchFilter, useFilter } from "../ui/Filters.tsx"
 import { Empty, Loaded } from "../ui/Loaded.tsx"
+import { daysSince } from "../ui/Moment.ts"
 import { Page } from "../ui/Page.tsx"
 import { pageSize, Paging } from "../ui/Paged.tsx"
 import { Cell, Id, Row, Table } from "../ui/Table.tsx"
@@ -21,7 +23,7 @@ const byWhom = (by: AuditEntry["by"]): string =>
 export const AuditPage = () => {
   const { cursor, person, target } = useSearch({ from: "/settings/audit" })
   const setFilter = useFilter()
-  const refusal = useRefusal("admin")
+  const refusal = useRefusal(RoleOf.auditList)
   const query = useQuery({
     queryKey: ["audit", { person, target, cursor }],
     queryFn: ({ signal }) =>
@@ -36,7 +38,12 @@ export const AuditPage = () => {
     ...live(10_000)
   })
   return (
-    <Page title="Audit" lead="Who changed what, when and from where. Entries are kept for a year and hold no secret.">
+    <Page
+      title="Audit"
+      lead={`Who changed what, when and from where. Entries hold no secret${
+        query.data === undefined ? "" : ` and are kept for ${daysSince(query.data.since)}`
+      }.`}
+    >
       {refusal === undefined
         ? (
           <Filters>

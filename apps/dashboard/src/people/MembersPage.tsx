@@ -2,6 +2,8 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import type { InvitedMember, InviteMember, Member, Role } from "@wac/client/internal"
 import { useState } from "react"
+import { roles } from "../generated/Names.ts"
+import * as RoleOf from "../generated/RoleOf.ts"
 import { useOnce } from "../session/Once.ts"
 import { api } from "../session/Service.ts"
 import { live, useRefusal, useSession } from "../session/Session.tsx"
@@ -18,15 +20,16 @@ import { Cell, Row, Table } from "../ui/Table.tsx"
 import { Time } from "../ui/Time.tsx"
 import { capitalized } from "../ui/Words.ts"
 
-const roles: ReadonlyArray<readonly [Role, string]> = [
-  ["member", "Member: sees everything but secrets"],
-  ["developer", "Developer: also works with keys, the webhook, templates and messages"],
-  ["admin", "Admin: also manages members"],
-  ["owner", "Owner: also manages owners"]
-]
+const words: { readonly [Each in Role]: string } = {
+  member: "Member: sees everything but secrets",
+  developer: "Developer: also works with keys, the webhook, templates and messages",
+  admin: "Admin: also manages members",
+  owner: "Owner: also manages owners"
+}
 
 /** Roles that a person may give: owners only by owners. */
-const givenBy = (role: Role) => role === "owner" ? roles : roles.filter(([each]) => each !== "owner")
+const givenBy = (role: Role) =>
+  roles.filter((each) => role === "owner" || each !== "owner").map((each) => [each, words[each]] as const)
 
 const InviteDialog = ({ onClose }: { readonly onClose: () => void }) => {
   const client = useQueryClient()
@@ -119,7 +122,7 @@ const RoleSelect = ({ member, refusal }: { readonly member: Member; readonly ref
         value={member.role}
         disabled={change.isPending}
         onChange={(event) => {
-          const chosen = roles.find(([role]) => role === event.target.value)?.[0]
+          const chosen = roles.find((role) => role === event.target.value)
           if (chosen !== undefined) change.mutate(chosen)
         }}
       >
@@ -133,7 +136,7 @@ const RoleSelect = ({ member, refusal }: { readonly member: Member; readonly ref
 export const MembersPage = () => {
   const client = useQueryClient()
   const session = useSession()
-  const refusal = useRefusal("admin")
+  const refusal = useRefusal(RoleOf.membersList, RoleOf.membersInvite, RoleOf.membersChange, RoleOf.membersRemove)
   const [opened, setOpened] = useOpened(["invite"])
   const [removed, setRemoved] = useState<Member>()
   const [signedOut, setSignedOut] = useState<Member>()

@@ -1,4 +1,4 @@
-/** What API keys have asked for in the last 7 days, and what was refused, by its reason. */
+/** What API keys have asked for lately, and what was refused, by its reason. */
 import { keepPreviousData, useQuery } from "@tanstack/react-query"
 import { Link, useSearch } from "@tanstack/react-router"
 import type { ApiRequest, RequestGroup } from "@wac/client/internal"
@@ -7,7 +7,7 @@ import { api, errorAddress, firstPage } from "../session/Service.ts"
 import { live } from "../session/Session.tsx"
 import { Filters, SelectFilter, useFilter } from "../ui/Filters.tsx"
 import { Empty, Loaded } from "../ui/Loaded.tsx"
-import { durationOf } from "../ui/Moment.ts"
+import { daysSince, durationOf } from "../ui/Moment.ts"
 import { Page, Section } from "../ui/Page.tsx"
 import { pageSize, Paging } from "../ui/Paged.tsx"
 import { Status } from "../ui/Status.tsx"
@@ -88,10 +88,11 @@ export const RequestsPage = () => {
     ...live()
   })
   const isFiltered = refused !== undefined || reason !== undefined
+  const period = query.data === undefined ? "" : ` in the last ${daysSince(query.data.since)}`
   return (
     <Page
       title="Requests"
-      lead="What your API keys have asked for in the last 7 days. Bodies and secrets are never kept."
+      lead={`What your API keys have asked for${period}. Bodies and secrets are never kept.`}
     >
       {query.data === undefined || query.data.groups.length === 0
         ? null
@@ -99,7 +100,7 @@ export const RequestsPage = () => {
           <Section
             flush
             title="Refused, by reason"
-            description={`Out of ${counted(query.data.total, "request", "requests")} in the last 7 days.`}
+            description={`Out of ${counted(query.data.total, "request", "requests")}${period}.`}
           >
             <Groups groups={query.data.groups} />
           </Section>
@@ -130,7 +131,7 @@ export const RequestsPage = () => {
           {({ data, nextCursor }) =>
             data.length === 0
               ? (
-                <Empty title={isFiltered ? "No request fits these filters" : "No requests in the last 7 days"}>
+                <Empty title={isFiltered ? "No request fits these filters" : `No requests${period}`}>
                   {isFiltered ? undefined : "Requests that carry one of your API keys are listed here."}
                 </Empty>
               )

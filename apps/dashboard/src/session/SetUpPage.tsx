@@ -1,6 +1,7 @@
 /** The first workspace and its owner, by the one-time link that the log shows. */
 import { useMutation } from "@tanstack/react-query"
 import type { Session } from "@wac/client/internal"
+import * as MaxLength from "../generated/MaxLength.ts"
 import { Button, buttonClass } from "../ui/Button.tsx"
 import { Failure } from "../ui/Failure.tsx"
 import { elsewhere, Field } from "../ui/Field.tsx"
@@ -46,7 +47,7 @@ export const SetUpPage = ({ onDone }: { readonly onDone: (session: Session) => v
               {...control}
               name="workspaceName"
               required
-              maxLength={100}
+              maxLength={MaxLength.setUpWorkspaceName}
               autoComplete="organization"
               className="field"
             />

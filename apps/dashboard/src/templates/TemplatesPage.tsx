@@ -3,6 +3,7 @@ import { keepPreviousData, useMutation, useQuery, useQueryClient } from "@tansta
 import { useSearch } from "@tanstack/react-router"
 import type { TemplateDetail } from "@wac/client/internal"
 import { useState } from "react"
+import * as RoleOf from "../generated/RoleOf.ts"
 import { api, firstPage } from "../session/Service.ts"
 import { live, useRefusal } from "../session/Session.tsx"
 import { Button } from "../ui/Button.tsx"
@@ -66,7 +67,7 @@ export const TemplatesPage = () => {
   const search = useSearch({ from: "/templates" })
   const setFilter = useFilter()
   const client = useQueryClient()
-  const refusal = useRefusal("developer")
+  const refusal = useRefusal(RoleOf.templatesSync)
   const [opened, setOpened] = useState<TemplateDetail>()
   const { cursor, name, status } = search
   const query = useQuery({

@@ -5,6 +5,7 @@ import type { Attempt, DeliveryStatus } from "@wac/client/internal"
 import { useState } from "react"
 import { EventType } from "../events/EventType.tsx"
 import { eventTypes } from "../events/EventWords.ts"
+import * as RoleOf from "../generated/RoleOf.ts"
 import { api, firstPage } from "../session/Service.ts"
 import { live, useRefusal } from "../session/Session.tsx"
 import { Button } from "../ui/Button.tsx"
@@ -43,7 +44,7 @@ export const DeliveriesPage = () => {
   const search = useSearch({ from: "/deliveries" })
   const setFilter = useFilter()
   const navigate = useNavigate()
-  const refusal = useRefusal("developer")
+  const refusal = useRefusal(RoleOf.deliveriesRetry)
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
   const [asked, setAsked] = useState<ReadonlyArray<string>>()
   const filter = filterOf(search)

@@ -2,6 +2,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import type { CreateReplay, Replay, ReplayedStatus } from "@wac/client/internal"
 import { useState } from "react"
+import * as RoleOf from "../generated/RoleOf.ts"
 import { useOnce } from "../session/Once.ts"
 import { api, firstPage } from "../session/Service.ts"
 import { live, useRefusal } from "../session/Session.tsx"
@@ -122,7 +123,7 @@ const StartDialog = ({ onClose }: { readonly onClose: () => void }) => {
 
 export const ReplaysSection = () => {
   const client = useQueryClient()
-  const refusal = useRefusal("developer")
+  const refusal = useRefusal(RoleOf.replaysCreate, RoleOf.replaysCancel)
   const [opened, setOpened] = useOpened(["replay"])
   const query = useQuery({
     queryKey: ["replays"],

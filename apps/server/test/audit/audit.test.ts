@@ -100,6 +100,18 @@ it.live("the audit omits refused, failed and replayed requests, except sign-ins,
     assert.strictEqual(yield* count, before + 1)
   }).pipe(Effect.scoped))
 
+it.live("the audit and the list of requests say how far back RETENTION lets them reach", () =>
+  Effect.gen(function*() {
+    const { session, url } = yield* ready({
+      environment: { ...checks.unlimited, RETENTION: "{\"audit\":90,\"requests\":30}" }
+    })
+    const day = 24 * 60 * 60 * 1000
+    for (const [path, days] of [["audit", 90], ["requests", 30]] as const) {
+      const { body } = yield* call(`${url}/internal/${path}`, { headers: session })
+      assert.strictEqual(Math.round((Date.now() - Date.parse(body.since)) / day), days)
+    }
+  }).pipe(Effect.scoped))
+
 it.live("only admins and owners can read the audit", () =>
   Effect.gen(function*() {
     const { session, url } = yield* ready({ environment: checks.unlimited })

@@ -522,4 +522,16 @@ describe("every page, light, dark and on a phone", () => {
     person.assertSound()
     await person.end()
   })
+
+  it("names the retention that the service has", async () => {
+    const server = await inScope(workspace.emptyWith({ RETENTION: "{\"requests\":30,\"audit\":90}" }))
+    const person = await signedIn(browser, server)
+    await person.open("/requests")
+    await person.page.getByText("No requests in the last 30 days").waitFor()
+    await person.page.getByText("What your API keys have asked for in the last 30 days.").waitFor()
+    await person.open("/settings/audit")
+    await person.page.getByText("are kept for 90 days").waitFor()
+    person.assertSound()
+    await person.end()
+  })
 })

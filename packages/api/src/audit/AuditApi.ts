@@ -32,6 +32,11 @@ export const AuditEntry = Schema.Struct({
   })
 }).annotate({ identifier: "AuditEntry", description: "A change that a person, an API key or the operator made." })
 
+export const AuditPage = Schema.Struct({
+  ...internalListOf(AuditEntry).fields,
+  since: Timestamp.annotateKey({ description: "Earlier changes are deleted" })
+}).annotate({ identifier: "AuditPage", description: "A page of changes, and how far back the audit reaches." })
+
 const query = Schema.Struct({
   userId: Schema.optionalKey(
     PlainText.between(1, 64).annotate({ description: "Only changes by this person, or by the API key with this id" })
@@ -45,12 +50,13 @@ const query = Schema.Struct({
 export class AuditApi extends HttpApiGroup.make("audit").add(
   HttpApiEndpoint.get("list", "/internal/audit", {
     query,
-    success: internalListOf(AuditEntry),
+    success: AuditPage,
     error: reading
   }).annotate(Access, session("admin")).annotate(IsPaged, true).annotateMerge(OpenApi.annotations({
     summary: "List changes",
     description:
-      "Changes of the last year, newest first: the person or the API key, the action, the resource, the time and the address."
+      "Changes, newest first: the person or the API key, the action, the resource, the time and the address. `since` " +
+      "is the time before which changes are deleted, as the operator has set it."
   }))
 ).middleware(SessionAuthentication).annotateMerge(
   OpenApi.annotations({

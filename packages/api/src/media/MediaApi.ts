@@ -44,8 +44,8 @@ export class MediaApi extends HttpApiGroup.make("media").add(
         summary: "Upload a file",
         description:
           `Stores a file of at most ${Media.maxSize / 1024 / 1024} MB, which messages then name by its \`media_id\`. ` +
-          "Its type is detected from its bytes. It is deleted 30 days after its last use. A retry with the same key, " +
-          "bytes and name gets the same file."
+          "Its type is detected from its bytes. It is deleted some time after its last use, which the operator sets. " +
+          "A retry with the same key, bytes and name gets the same file."
       })
     ),
   HttpApiEndpoint.get("open", "/v1/media/:id", {

@@ -1004,7 +1004,7 @@ export interface Replay {
   readonly completedAt: string | null
 }
 
-/** A page of requests, and the counts of the whole week by reason, regardless of the filter. */
+/** A page of requests, and the counts of the whole period by reason, regardless of the filter. */
 export interface RequestPage {
   readonly data: ReadonlyArray<ApiRequest>
   readonly hasMore: boolean
@@ -1044,6 +1044,16 @@ export interface RequestGroup {
     readonly apiKeyId: string
     readonly count: number
   }>
+}
+
+/** A page of changes, and how far back the audit reaches. */
+export interface AuditPage {
+  readonly data: ReadonlyArray<AuditEntry>
+  readonly hasMore: boolean
+  /** `cursor` of the next page. */
+  readonly nextCursor: string | null
+  /** Earlier changes are deleted. */
+  readonly since: string
 }
 
 /** A change that a person, an API key or the operator made. */
@@ -1450,7 +1460,7 @@ export interface InternalRoutes {
   readonly "GET /internal/events": { readonly query: InternalEventQuery; readonly response: Page<Event> }
   readonly "GET /internal/events/:id": { readonly response: Event }
   readonly "GET /internal/requests": { readonly query: RequestQuery; readonly response: RequestPage }
-  readonly "GET /internal/audit": { readonly query: AuditQuery; readonly response: InternalPage<AuditEntry> }
+  readonly "GET /internal/audit": { readonly query: AuditQuery; readonly response: AuditPage }
   readonly "GET /internal/alerts": { readonly query: AlertQuery; readonly response: InternalPage<Alert> }
   readonly "GET /internal/alerts/settings": { readonly response: AlertSettings }
   readonly "PUT /internal/alerts/settings": { readonly body: AlertSettings; readonly response: AlertSettings }
