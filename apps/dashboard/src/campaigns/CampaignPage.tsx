@@ -14,7 +14,7 @@ import { elsewhere, Field } from "../ui/Field.tsx"
 import { Empty, Loaded } from "../ui/Loaded.tsx"
 import { fromLocal, lengthOf, toLocal } from "../ui/Moment.ts"
 import { Fact, Facts, Page, Section } from "../ui/Page.tsx"
-import { Cell, Id, Row, Table } from "../ui/Table.tsx"
+import { type Column, Id, Table } from "../ui/Table.tsx"
 import { Time, TimeOr, timeZone } from "../ui/Time.tsx"
 import { capitalized, counted, grouped } from "../ui/Words.ts"
 import { marketName } from "../usage/Market.ts"
@@ -210,23 +210,28 @@ const Expected = ({ forecast }: { readonly forecast: CampaignForecast }) => {
   )
 }
 
+const reasonColumns: ReadonlyArray<Column<Campaign["reasons"][number]>> = [
+  { name: "Outcome", cell: ({ outcome }) => outcomes[outcome][0] },
+  { name: "Reason", cell: ({ reason }) => capitalized(reason) },
+  {
+    name: "Customers",
+    className: "tabular-nums",
+    cell: ({ outcome, reason, recipients }) => (
+      <Link to="." search={{ outcome, reason } as never} className="text-accent underline">{grouped(recipients)}</Link>
+    )
+  }
+]
+
 /** Why customers did not get it, the most frequent reason first. */
 const Reasons = ({ campaign: { reasons } }: { readonly campaign: Campaign }) =>
   reasons.length === 0 ? null : (
     <Section flush title="Why customers did not get it">
-      <Table label="Reasons" columns={["Outcome", "Reason", "Customers"]}>
-        {reasons.map(({ outcome, reason, recipients }) => (
-          <Row key={`${outcome} ${reason}`}>
-            <Cell>{outcomes[outcome][0]}</Cell>
-            <Cell>{capitalized(reason)}</Cell>
-            <Cell className="tabular-nums">
-              <Link to="." search={{ outcome, reason } as never} className="text-accent underline">
-                {grouped(recipients)}
-              </Link>
-            </Cell>
-          </Row>
-        ))}
-      </Table>
+      <Table
+        label="Reasons"
+        columns={reasonColumns}
+        items={reasons}
+        keyOf={({ outcome, reason }) => `${outcome} ${reason}`}
+      />
     </Section>
   )
 

@@ -16,7 +16,7 @@ import { Choices, elsewhere, Field } from "../ui/Field.tsx"
 import { Loaded } from "../ui/Loaded.tsx"
 import { Page } from "../ui/Page.tsx"
 import { Status } from "../ui/Status.tsx"
-import { Cell, Row, Table } from "../ui/Table.tsx"
+import { actions, Table } from "../ui/Table.tsx"
 import { Time } from "../ui/Time.tsx"
 import { capitalized } from "../ui/Words.ts"
 
@@ -172,36 +172,42 @@ export const MembersPage = () => {
               {(data) => (
                 <Table
                   label="Members"
-                  columns={["E-mail", "Role", { name: "Status", className: "hidden sm:table-cell" }, {
-                    name: "Since",
-                    className: "hidden md:table-cell"
-                  }, ""]}
-                >
-                  {data.map((member) => (
-                    <Row key={member.id}>
-                      <Cell className="font-medium break-words max-sm:break-all">
-                        {member.email}
-                        {member.id === session.userId ? <span className="text-muted">{" "}(you)</span> : null}
-                        {member.status === "invited"
-                          ? (
-                            <span className="block text-[13px] font-normal text-muted">
-                              Invited by {member.invitedBy?.email ?? "the operator"}
-                            </span>
-                          )
-                          : null}
-                      </Cell>
-                      <Cell>
-                        <RoleSelect member={member} refusal={refusal} />
-                      </Cell>
-                      <Cell className="hidden sm:table-cell">
-                        {member.status === "active"
+                  items={data}
+                  columns={[
+                    {
+                      name: "E-mail",
+                      className: "font-medium break-words max-sm:break-all",
+                      cell: ({ email, id, invitedBy, status }) => (
+                        <>
+                          {email}
+                          {id === session.userId ? <span className="text-muted">{" "}(you)</span> : null}
+                          {status === "invited"
+                            ? (
+                              <span className="block text-[13px] font-normal text-muted">
+                                Invited by {invitedBy?.email ?? "the operator"}
+                              </span>
+                            )
+                            : null}
+                        </>
+                      )
+                    },
+                    { name: "Role", cell: (member) => <RoleSelect member={member} refusal={refusal} /> },
+                    {
+                      name: "Status",
+                      from: "sm",
+                      cell: ({ status }) =>
+                        status === "active"
                           ? <Status tone="good">Active</Status>
-                          : <Status tone="calm">Invited</Status>}
-                      </Cell>
-                      <Cell className="hidden text-muted md:table-cell">
-                        <Time at={member.createdAt} />
-                      </Cell>
-                      <Cell className="space-x-2 text-right">
+                          : <Status tone="calm">Invited</Status>
+                    },
+                    {
+                      name: "Since",
+                      from: "md",
+                      className: "text-muted",
+                      cell: ({ createdAt }) => <Time at={createdAt} />
+                    },
+                    actions((member: Member) => (
+                      <span className="space-x-2">
                         {member.status === "active" && member.id !== session.userId &&
                             (member.role !== "owner" || session.role === "owner")
                           ? (
@@ -228,10 +234,10 @@ export const MembersPage = () => {
                         >
                           {member.status === "active" ? "Remove…" : "Withdraw…"}
                         </Button>
-                      </Cell>
-                    </Row>
-                  ))}
-                </Table>
+                      </span>
+                    ))
+                  ]}
+                />
               )}
             </Loaded>
           </div>

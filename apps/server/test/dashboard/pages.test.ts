@@ -534,4 +534,31 @@ describe("every page, light, dark and on a phone", () => {
     person.assertSound()
     await person.end()
   })
+
+  it("tells a list that is empty from a filter that finds nothing, here or at all, and from an empty page", async () => {
+    const person = await signedIn(browser, empty)
+    const { page } = person
+    const main = page.locator("main")
+    const since = new Date(empty.clock.currentTimeMillisUnsafe() - 7 * 24 * 60 * 60 * 1000).toISOString()
+    for (
+      const [address, nextCursor, words, further] of [
+        ["/requests", null, /No requests in the last 7 days/, []],
+        ["/requests?refused=yes", null, /No request fits these filters/, []],
+        ["/requests?refused=yes", "older", /So far: the newest were looked at/, ["Next page"]],
+        ["/requests?cursor=older", null, /No request on this page/, ["First page"]],
+        ["/requests", "older", /No request on this page/, ["Next page"]]
+      ] as const
+    ) {
+      await page.route(/\/internal\/requests/, (route) =>
+        route.fulfill({
+          json: { data: [], hasMore: nextCursor !== null, nextCursor, since, total: 0, groups: [] }
+        }))
+      await person.open(address)
+      await main.getByText(words).first().waitFor()
+      const links = await main.getByRole("navigation").getByRole("link").allInnerTexts()
+      assert.deepStrictEqual(links, [...further])
+      await page.unroute(/\/internal\/requests/)
+    }
+    await person.end()
+  })
 })
