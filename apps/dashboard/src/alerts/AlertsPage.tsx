@@ -1,4 +1,4 @@
-/** What a person should look at, now and lately, and who else is told of it. */
+/** Problems that need attention, now and lately, and who else is notified of them. */
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import type { Alert, AlertSettings } from "@wac/client/internal"
@@ -87,7 +87,7 @@ const Settings = () => {
     enabled: refusal === undefined
   })
   return (
-    <Section title="Who is told" description="One message when a matter begins, and one when it is over.">
+    <Section title="Who is told" description="Each gets one message when a problem starts, and one when it ends.">
       {refusal === undefined
         ? <Loaded query={query} lines={3}>{(settings) => <SettingsForm settings={settings} />}</Loaded>
         : <Notice>{refusal}</Notice>}
@@ -118,7 +118,7 @@ export const AlertsPage = () => {
   return (
     <ListPage
       title="Alerts"
-      lead="What a person should look at. A matter is noticed within about a minute."
+      lead="Problems that need your attention. New ones appear within about a minute."
       choices={choices}
       list={list}
       what="alert"

@@ -108,7 +108,7 @@ const Password = () => {
             )}
           </Field>
           <Failure error={elsewhere(change.error, "current", "new")} />
-          {change.isSuccess ? <Notice tone="good" role="status">The new password holds.</Notice> : null}
+          {change.isSuccess ? <Notice tone="good" role="status">Your password was changed.</Notice> : null}
           <Button type="submit" isPending={change.isPending}>Change password</Button>
         </PasswordForm>
       </div>

@@ -168,7 +168,7 @@ export const SessionGate = ({ children }: { readonly children: ReactNode }) => {
               <SignInAgain email={session.email} onDone={began} />
             </>
           )
-          : <p className="text-muted">Reload the page of the application that shows this.</p>}
+          : <p className="text-muted">Reload the page in the application that embeds this view.</p>}
       </Dialog>
     </Current>
   )

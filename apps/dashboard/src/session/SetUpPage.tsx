@@ -27,7 +27,7 @@ export const SetUpPage = ({ onDone }: { readonly onDone: (session: Session) => v
   if (isSetUp === true) {
     return (
       <Outside title="Already set up">
-        <p>This service has its workspace and its owner. The set-up link works once.</p>
+        <p>This service is already set up. The set-up link can be used only once.</p>
         <a href={pages} className={buttonClass("primary")}>Sign in</a>
         <p className="text-[13px] text-muted">
           For a lost password, the operator of the service has a command:{" "}

@@ -144,7 +144,8 @@ export const StartPage = () => {
                 {tab.secret === undefined ? "Connecting…" : (
                   <>
                     This tab receives events as your server would, while it is open. They are signed with{" "}
-                    <code className="font-mono text-[13px] break-all">{tab.secret}</code>, which ends with it.
+                    <code className="font-mono text-[13px] break-all">{tab.secret}</code>. This secret stops working
+                    when you stop receiving.
                   </>
                 )}
               </p>

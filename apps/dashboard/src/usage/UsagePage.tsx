@@ -18,7 +18,7 @@ const columns: ReadonlyArray<Column<Usage["months"][number]>> = [
 export const UsagePage = () => {
   const query = useQuery(usageQuery("week"))
   return (
-    <Page title="Usage" lead="What this workspace sent, how its webhook did, and what is left of its limits.">
+    <Page title="Usage" lead="Messages sent, webhook deliveries, and remaining limits.">
       <Activity />
       <Limits />
       <Prices />
