@@ -5,6 +5,7 @@
 import { join } from "node:path"
 import {
   Application,
+  Comment,
   type Context,
   Converter,
   type DeclarationReflection,
@@ -38,6 +39,33 @@ const describeByHead = (context: Context, reflection: Reflection, module: Reflec
   if (head !== undefined) reflection.comment ??= head
 }
 
+const textOf = (node: ts.Expression): string | undefined => {
+  if (ts.isStringLiteralLike(node)) return node.text
+  if (!ts.isBinaryExpression(node)) return undefined
+  const [left, right] = [textOf(node.left), textOf(node.right)]
+  return left === undefined || right === undefined ? undefined : left + right
+}
+
+/** What a schema says of itself: the `description` of the annotations that were added last. */
+const descriptionIn = (node: ts.Expression): string | undefined => {
+  if (!ts.isCallExpression(node) || !ts.isPropertyAccessExpression(node.expression)) return undefined
+  const [annotations] = node.arguments
+  if (
+    node.expression.name.text === "annotate" && annotations !== undefined && ts.isObjectLiteralExpression(annotations)
+  ) {
+    const property = annotations.properties.find((property) => property.name?.getText() === "description")
+    if (property !== undefined && ts.isPropertyAssignment(property)) return textOf(property.initializer)
+  }
+  return descriptionIn(node.expression.expression)
+}
+
+/** Gives a schema the description that it has for all who read its types. */
+const describeBySchema = (context: Context, reflection: DeclarationReflection): void => {
+  const declaration = context.getSymbolFromReflection(reflection)?.declarations?.find(ts.isVariableDeclaration)
+  const description = declaration?.initializer === undefined ? undefined : descriptionIn(declaration.initializer)
+  if (description !== undefined) reflection.comment ??= new Comment([{ kind: "text", text: description }])
+}
+
 /** Names modules as they are imported; a file's head also speaks for its main concept, and for the layer of that. */
 const describe = (context: Context, reflection: DeclarationReflection): void => {
   const { parent } = reflection
@@ -46,6 +74,8 @@ const describe = (context: Context, reflection: DeclarationReflection): void => 
     describeByHead(context, reflection, reflection)
   } else if (parent?.kindOf(ReflectionKind.SomeModule) && [parent.name, "layer"].includes(reflection.name)) {
     describeByHead(context, reflection, parent)
+  } else if (reflection.kindOf(ReflectionKind.Variable)) {
+    describeBySchema(context, reflection)
   }
 }
 

@@ -17,10 +17,17 @@ type OnWire<S extends Schema.Struct<Schema.Struct.Fields>> = Schema.encodeKeys<S
 /** A name in snake_case. */
 export const nameOf = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
-/** {@link OnWire}, with the struct's description; `identifier` is its name in the OpenAPI document. */
-export const onWire = <S extends Schema.Struct<Schema.Struct.Fields>>(struct: S, identifier: string): OnWire<S> => {
+/**
+ * {@link OnWire}; `identifier` is its name in the OpenAPI document, and its description is that of `model`, whose fields
+ * some of the struct's may replace.
+ */
+export const onWire = <S extends Schema.Struct<Schema.Struct.Fields>>(
+  struct: S,
+  identifier: string,
+  model: Schema.Top = struct
+): OnWire<S> => {
   const names = Object.fromEntries(Object.keys(struct.fields).map((name) => [name, nameOf(name)]))
-  const description = SchemaAST.resolveDescription(struct.ast)
+  const description = SchemaAST.resolveDescription(model.ast)
   return struct.pipe(
     Schema.encodeKeys(names as never),
     Schema.annotateEncoded({ identifier, ...(description === undefined ? {} : { description }) })

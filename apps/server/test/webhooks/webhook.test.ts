@@ -381,13 +381,13 @@ describe.concurrent("delivered events", () => {
 })
 
 /**
- * The signature of ours on a delivery, right and of the second of its arrival by the server's clock, which may be
- * ahead.
+ * The signature of ours on a delivery, right and of the time of its arrival by the server's clock, which may be ahead. A
+ * busy machine may note the arrival seconds late.
  */
 const signatureOf = Effect.fnUntraced(function*(request: Delivered, secret: string, ahead: Duration.Input = 0) {
   const header = request.headers["x-service-signature"]
   const result = yield* Effect.promise(() =>
-    verify(request.body, header, secret, { tolerance: 1, now: (request.arrivedAt + Duration.toMillis(ahead)) / 1000 })
+    verify(request.body, header, secret, { tolerance: 30, now: (request.arrivedAt + Duration.toMillis(ahead)) / 1000 })
   )
   if (!result.ok) return assert.fail(`${result.reason}: ${header}`)
   assert.strictEqual(request.headers["webhook-timestamp"], `${result.timestamp}`)
@@ -464,7 +464,9 @@ describe.concurrent("failed attempts", () => {
           yield* sent(server, "+15005550003")
           const [first, second] = yield* customer.take(2)
           const apart = yield* assertRepeated(first!, second!, signingSecret)
-          assert.isAtLeast(apart, 5900)
+          // by the attempts' own times: when the first arrived was noted late on a busy machine
+          const [begun, again] = [first!, second!].map(({ headers }) => Number(headers["webhook-timestamp"]))
+          assert.isAtLeast(again! - begun!, 5)
           assert.match((yield* health(server)).lastFailure.message, message)
           return apart
         }).pipe(Effect.scoped)
@@ -606,12 +608,10 @@ describe.concurrent("two workspaces", () => {
         yield* sent(living)
         const received = yield* living.customer.take(3)
         assert.deepStrictEqual(sequencesOf(received), [1, 2, 3])
-        const took = received[2]!.arrivedAt - begun
-        // no more than 16 at a time
-        if (took < 4000) {
-          assert.strictEqual((yield* dead.customer.requests).length, 3 + 16)
-        }
-        return took
+        const asked = (yield* dead.customer.requests).slice(3)
+        // no more than 16 at a time, so no further one before the first of them ends
+        assert.isAtMost(asked.filter(({ arrivedAt }) => arrivedAt < asked[0]!.arrivedAt + 3000).length, 16)
+        return received[2]!.arrivedAt - begun
       }).pipe(Effect.scoped)
     ))
 })

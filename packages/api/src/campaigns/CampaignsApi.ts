@@ -238,8 +238,11 @@ const uploadQuery = Schema.Struct({
   )
 }).annotate({ identifier: "UploadQuery", description: "What an upload says about its file of recipients." })
 
-const onWireOrNull = <S extends Schema.Struct<Schema.Struct.Fields>>(struct: S, identifier: string) =>
-  Schema.NullOr(onWire(struct, identifier))
+const onWireOrNull = <S extends Schema.Struct<Schema.Struct.Fields>>(
+  struct: S,
+  identifier: string,
+  model?: Schema.Top
+) => Schema.NullOr(onWire(struct, identifier, model))
 
 const PublicDifference = onWire(Difference, "PublicCampaignDifference")
 
@@ -247,7 +250,8 @@ const PublicUsageLine = onWire(
   UsageLine.mapFields(Struct.assign({
     cost: onWireOrNull(UsageCost, "PublicUsageCost").annotate({ description: costDescription })
   })),
-  "PublicUsageLine"
+  "PublicUsageLine",
+  UsageLine
 )
 
 /** A campaign under `/v1`. */
@@ -257,14 +261,16 @@ export const PublicCampaign = onWire(
       Forecast.mapFields(Struct.assign({
         lines: Schema.Array(PublicUsageLine).annotate({ description: linesDescription })
       })),
-      "PublicCampaignForecast"
+      "PublicCampaignForecast",
+      Forecast
     ).annotate({ description: forecastDescription }),
     comparison: Schema.NullOr(Comparison.mapFields(Struct.assign({
       delivered: Schema.NullOr(PublicDifference).annotate({ description: deliveredDescription }),
       read: Schema.NullOr(PublicDifference).annotate({ description: readDescription })
     }))).annotate({ description: comparisonDescription })
   })),
-  "PublicCampaign"
+  "PublicCampaign",
+  Campaign
 )
 
 /** An uploaded row under `/v1`. */

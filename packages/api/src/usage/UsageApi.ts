@@ -18,12 +18,11 @@ export const UsageStep = Schema.Struct({
   attemptsFailed: Schema.Int.annotate({ description: "Attempts at webhook deliveries that failed" })
 }).annotate({ identifier: "UsageStep", description: "The activity in one step of time." })
 
-/** What messages of one price cost together. */
 export const UsageCost = Schema.Struct({
   currency: Schema.String,
   amount: Schema.String.annotate({ description: "A decimal number, such as `12.3456`" }),
   ratesFrom: Schema.String.annotate({ description: "The day from which the rates used are valid" })
-})
+}).annotate({ description: "What messages of one price cost together." })
 
 /** What the absence of a cost means. */
 export const costDescription = "`null` if nothing is charged, or if the operator has loaded no rate for it"

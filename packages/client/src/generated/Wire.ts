@@ -842,6 +842,7 @@ export interface QuietHours {
   readonly to: string
 }
 
+/** One template to many customers, each once. */
 export interface PublicCampaign {
   readonly id: string
   readonly name: string
@@ -910,6 +911,7 @@ export type PauseReason =
   | "provider_policy"
   | "restored"
 
+/** What is to be expected of a campaign. Other sends, quiet hours and failures make it take longer. */
 export interface PublicCampaignForecast {
   readonly messages: number
   /** How many customers count against the messaging limit: those outside a service window when they were checked. */
@@ -928,6 +930,7 @@ export interface PublicCampaignForecast {
   }>
 }
 
+/** Messages of one price. */
 export interface PublicUsageLine {
   /** The customer's country, ISO 3166-1 alpha-2; `ZZ` if not known. */
   readonly market: string
@@ -942,6 +945,7 @@ export interface PublicUsageLine {
   readonly cost: PublicUsageCost | null
 }
 
+/** What messages of one price cost together. */
 export interface PublicUsageCost {
   readonly currency: string
   /** A decimal number, such as `12.3456`. */
