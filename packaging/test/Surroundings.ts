@@ -1,26 +1,16 @@
 /**
  * What a server's optional features speak to, on loopback: a collector, a mail server, an issuer, an object store, a
- * simulated provider, PostgreSQL, and Redis if the machine has it.
+ * simulated provider, and PostgreSQL.
  */
 import { CloudApi } from "@wac/simulator"
-import * as FreePort from "@wac/testbed/FreePort"
 import * as PostgresServer from "@wac/testbed/PostgresServer"
-import * as Program from "@wac/testbed/Program"
 import * as S3Server from "@wac/testbed/S3Server"
 import { Effect, Exit, Scope } from "effect"
-import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { createServer, type RequestListener, type Server } from "node:http"
-import { type AddressInfo, connect, type Server as Listener } from "node:net"
+import type { AddressInfo, Server as Listener } from "node:net"
 import { Provider } from "oidc-provider"
 import { SMTPServer } from "smtp-server"
-
-/** The options of tests that need Redis. */
-export const redisNeeded = Program.needed({
-  programs: ["redis-server"],
-  untested: "the packed server with rate limits in Redis",
-  install: "apt-get install redis-server, brew install redis"
-})
 
 /** Waits until something is there. */
 export const until = async <A>(what: string, look: () => A | undefined | Promise<A | undefined>): Promise<A> => {
@@ -117,33 +107,6 @@ const issuer = async () => {
   return { url, clientSecret, close: () => close(server) }
 }
 
-/** A Redis in memory alone, or `undefined` if the machine has none. */
-const redis = async () => {
-  if (redisNeeded.skip === true) return undefined
-  const port = await FreePort.find()
-  const child = spawn("redis-server", ["--port", `${port}`, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"])
-  const closed = once(child, "close")
-  const command = (line: string) =>
-    new Promise<string | undefined>((resolve) => {
-      const socket = connect(port, "127.0.0.1", () => socket.write(`${line}\r\n`))
-      socket.setEncoding("utf8")
-      socket.once("data", (answer) => {
-        socket.destroy()
-        resolve(`${answer}`)
-      })
-      socket.once("error", () => resolve(undefined))
-    })
-  await until("Redis", () => command("PING"))
-  return {
-    url: `redis://127.0.0.1:${port}`,
-    command,
-    close: async () => {
-      child.kill("SIGKILL")
-      await closed
-    }
-  }
-}
-
 /** A simulated provider. */
 export const simulator = async (options: CloudApi.Options = {}) => {
   const scope = Scope.makeUnsafe()
@@ -153,14 +116,13 @@ export const simulator = async (options: CloudApi.Options = {}) => {
 
 /** Starts everything. */
 export const start = async () => {
-  const [collector, receiver, alerts, mail, oidc, s3, keys, whatsApp, postgres] = await Promise.all([
+  const [collector, receiver, alerts, mail, oidc, s3, whatsApp, postgres] = await Promise.all([
     collect(),
     collect(),
     collect(),
     mailbox(),
     issuer(),
     S3Server.start(),
-    redis(),
     simulator(),
     PostgresServer.start("fsync=off")
   ])
@@ -171,14 +133,12 @@ export const start = async () => {
     mail,
     oidc,
     s3,
-    redis: keys,
     whatsApp: whatsApp.api,
     postgres,
     close: async () => {
       await Promise.all([
         ...[collector, receiver, alerts, mail, oidc, whatsApp].map(({ close }) => close()),
         s3.stop(),
-        keys?.close(),
         postgres.remove()
       ])
     }

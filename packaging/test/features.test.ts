@@ -161,16 +161,6 @@ const features: ReadonlyArray<Feature> = [
     }
   },
   {
-    name: "rate limits are in Redis",
-    options: Surroundings.redisNeeded,
-    variables: () => ({ RATE_LIMIT_STORE: around.redis?.url ?? "" }),
-    trial: async ({ url }) => {
-      await around.redis!.command("FLUSHALL")
-      await signedIn(url)
-      assert.match((await around.redis!.command("DBSIZE"))!, /^:[1-9]/)
-    }
-  },
-  {
     name: "an agent has tools over HTTP and over standard input and output",
     variables: () => ({}),
     trial: async ({ url }) => {
@@ -298,8 +288,8 @@ describe.each(PackedOnNodes.versions)("on Node %s", (version) => {
   describe("the packed server", () => {
     const node = () => nodeOf(version)
 
-    for (const { name, options = {}, trial, variables } of features) {
-      it(name, options, async () => {
+    for (const { name, trial, variables } of features) {
+      it(name, async () => {
         const environment = { ...base, ...variables() }
         const start = () => packed().start(node(), environment)
         const servers = [await start()]

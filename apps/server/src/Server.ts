@@ -58,12 +58,6 @@ const observation = ({ telemetry }: ServerConfig) =>
 const loaded = <A, Out, E, R>(load: () => Promise<A>, layer: (module: A) => Layer.Layer<Out, E, R>) =>
   Layer.unwrap(Effect.map(Effect.promise(load), layer))
 
-/** Redis in front of the storage's own store, for limits that no send spends (contract §8 `RATE_LIMIT_STORE`). */
-const rateLimits = ({ rateLimitRedis }: ServerConfig) =>
-  rateLimitRedis === undefined
-    ? Layer.empty
-    : loaded(() => import("./RateLimitStoreRedis.ts"), ({ layer }) => layer(rateLimitRedis))
-
 /** Mail to people (contract §12 `SMTP_URL`). */
 const mailer = ({ mail }: ServerConfig) =>
   mail === undefined ? Layer.empty : loaded(() => import("./MailerSmtp.ts"), ({ layer }) => layer(mail))
@@ -108,8 +102,7 @@ const layerOn = (
     Layer.provideMerge(
       Composition.layer(
         config,
-        { ...Composition.standard, provider: provider(config), ...adapters },
-        rateLimits(config)
+        { ...Composition.standard, provider: provider(config), ...adapters }
       )
     ),
     Layer.provide(mailer(config)),

@@ -45,8 +45,6 @@ export interface ServerConfig extends Composition.Config {
   readonly provider:
     | { readonly _tag: "Sandbox" }
     | { readonly _tag: "WhatsApp" } & WhatsAppConfig.WhatsAppConfig & WhatsAppWebhook.Agreed
-  /** The Redis for limits that no send spends; defaults to the storage. */
-  readonly rateLimitRedis: Redacted.Redacted | undefined
   /** The first workspace and its owner, created if no workspace exists. */
   readonly owner: {
     readonly email: string
@@ -300,15 +298,6 @@ const provider = Effect.gen(function*() {
   return name === "sandbox" ? { _tag: "Sandbox" as const } : yield* whatsApp
 })
 
-const rateLimitStore = Effect.gen(function*() {
-  const variable = "RATE_LIMIT_STORE"
-  const expected = "storage or redis://…"
-  const text = yield* read(variable, Schema.String, expected, "storage")
-  if (text === "storage") return undefined
-  if (/^rediss?:\/\//.test(text) && URL.canParse(text)) return Redacted.make(text)
-  return yield* new BadVariable({ variable, expected })
-})
-
 /** Where the bytes of files are (contract §10 `MEDIA_STORE`). Without keys, the SDK finds them as on any machine of AWS. */
 const mediaStore = Effect.gen(function*() {
   const variable = "MEDIA_STORE"
@@ -549,7 +538,6 @@ const config = Effect.gen(function*() {
     trustedProxies: yield* trustedProxies,
     ...opened,
     provider: yield* provider,
-    rateLimitRedis: yield* rateLimitStore,
     retention: yield* retention,
     inboundMedia: yield* read("MEDIA_INBOUND", InboundMedia, "keep or on_demand", "keep"),
     rateCardFile: yield* optional("WAC_RATE_CARD", Schema.NonEmptyString, "the path of a CSV file"),
@@ -576,8 +564,8 @@ const config = Effect.gen(function*() {
 })
 
 const given = (environment: Environment) => <A>(config: Effect.Effect<A, BadVariable, Variables>) =>
-  config.pipe(
-    Effect.provideService(Variables, environment),
+  Variable.checkNames(environment).pipe(
+    Effect.andThen(Effect.provideService(config, Variables, environment)),
     Effect.mapError((error) => Variable.located(environment, error))
   )
 

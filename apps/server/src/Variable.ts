@@ -6,6 +6,7 @@
 import { Retention } from "@wac/core"
 import { Effect, Schema } from "effect"
 import { readFile } from "node:fs/promises"
+import * as Misspelled from "./Misspelled.ts"
 
 /** A variable whose value is missing or invalid. The message names the variable and never its value. */
 export class BadVariable extends Schema.TaggedError<BadVariable>()("BadVariable", {
@@ -114,12 +115,7 @@ export const groups = {
       about: "Tiers and defaults of rate limits and quotas, as JSON; omitted parts keep their defaults.",
       default: "{}"
     },
-    WAC_RATE_CARD: { kind: "plain", about: "A CSV file with the provider's prices." },
-    RATE_LIMIT_STORE: {
-      kind: "secret",
-      about: "storage, or redis://… for the limits that no send spends.",
-      default: "storage"
-    }
+    WAC_RATE_CARD: { kind: "plain", about: "A CSV file with the provider's prices." }
   },
   "Receivers of events": {
     WEBHOOK_ALLOW_INSECURE: { kind: "plain", about: "true allows http receivers.", default: "false" },
@@ -213,20 +209,60 @@ export const fileOf = (name: string): string => `${name}_FILE`
 /** The variables of the command `mcp`, which is a client of a server. */
 const ofClients = ["WAC_URL", "WAC_API_KEY", fileOf("WAC_API_KEY")]
 
-const known = new Set<string>([...names, ...secrets.map(fileOf), ...ofClients])
+/** Every name that means something to the server or a command, with those of the files of secrets. */
+export const known: ReadonlyArray<string> = [...names, ...secrets.map(fileOf), ...ofClients]
+
+/** Variables that are gone: the value that says what holds anyway, and what holds. */
+const removed = {
+  RATE_LIMIT_STORE: {
+    accepted: "storage",
+    holds: "all limits are in the database, and Redis is not used"
+  }
+}
+
+/** The names of variables that are gone. */
+export const gone: ReadonlyArray<string> = Object.keys(removed)
 
 /**
  * The `WAC_…` names that are no variable of the server or a command, sorted. They only cause a warning: platforms inject their
  * own.
  */
 export const unknown = (names: ReadonlyArray<string>): ReadonlyArray<string> =>
-  names.filter((name) => name.startsWith("WAC_") && !known.has(name)).sort()
+  names.filter((name) => name.startsWith("WAC_") && !known.includes(name)).sort()
 
 /** Text without its last line break, which editors and `echo` add. Spaces may be part of a password. */
 export const withoutLineBreak = (text: string): string => text.replace(/\r?\n$/, "")
 
 const given = (environment: Environment, name: string): string | undefined =>
   Object.hasOwn(environment, name) && environment[name] !== "" ? environment[name] : undefined
+
+const removedOf = (environment: Environment): BadVariable | undefined => {
+  for (const [name, { accepted, holds }] of Object.entries(removed)) {
+    const variable = [name, fileOf(name)].find((name) => ![undefined, accepted].includes(given(environment, name)))
+    if (variable !== undefined) {
+      return new BadVariable({ variable, expected: `no value: this variable is gone, because ${holds}` })
+    }
+  }
+  return undefined
+}
+
+const misspelledOf = (environment: Environment): BadVariable | undefined => {
+  const set = Object.keys(environment).filter((name) => given(environment, name) !== undefined)
+  const found = Misspelled.find(set, known)
+  return found && new BadVariable({
+    variable: found.name,
+    expected: `the name ${found.meant}, which is not set; if ${found.name} is right, set ${found.meant} too`
+  })
+}
+
+/**
+ * Fails for a variable that is gone, and for one whose name is probably misspelled: without this, the server would run
+ * with a default in place of what was meant.
+ */
+export const checkNames = (environment: Environment): Effect.Effect<void, BadVariable> => {
+  const bad = removedOf(environment) ?? misspelledOf(environment)
+  return bad === undefined ? Effect.void : Effect.fail(bad)
+}
 
 const read = (name: string, path: string) => {
   const bad = (why: string) =>

@@ -1,11 +1,13 @@
 /**
  * A whole server on loopback for a test: real HTTP, memory storage, the sandbox; and what its tests do again and again.
  */
+import { Api, Traits } from "@wac/api"
 import { ApiScope, Authenticator, Id, Member, type Session } from "@wac/core"
 import * as PgBouncer from "@wac/testbed/PgBouncer"
 import { RecordingReceiver } from "@wac/testkit"
 import { Context, Effect, Option, type Scope } from "effect"
 import { HttpServer } from "effect/http"
+import type { HttpApiEndpoint } from "effect/http-api"
 import type { Composition } from "wac/effect"
 import { run } from "../src/Run.ts"
 
@@ -83,7 +85,10 @@ export interface Answer {
 }
 
 /** What makes another thing each time, so that it requires an Idempotency-Key. */
-const making = /\/(?:internal|v1)\/(campaigns|members|templates|webhook\/replays)$/
+const making = Object.values(Api.groups)
+  .flatMap((group) => Object.values<HttpApiEndpoint.Top>(group.endpoints))
+  .filter((endpoint) => Traits.has(endpoint, Traits.NeedsIdempotencyKey) && Traits.useOfKey(endpoint) === "kept")
+  .map(({ path }) => path)
 
 /**
  * One request. `body` that is no string is sent as JSON, with its content type. What makes another thing each time gets
@@ -99,7 +104,7 @@ export const call = (
 ): Effect.Effect<Answer> =>
   Effect.promise(async (signal) => {
     const { body, headers, method } = options
-    const makes = body !== undefined && (method ?? "POST") === "POST" && making.test(url)
+    const makes = body !== undefined && (method ?? "POST") === "POST" && making.some((path) => url.endsWith(path))
     const response = await fetch(url, {
       method: method ?? (body === undefined ? "GET" : "POST"),
       headers: {

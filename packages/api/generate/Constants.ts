@@ -2,8 +2,8 @@
  * Constants of the API definition, for packages that depend on nothing: each is an export of its own, so that a bundle
  * contains only those that are used. Pure.
  */
-import { ApiScope, Media, Member } from "@wac/core"
-import { Context, Duration, Schema } from "effect"
+import { ApiScope, Member } from "@wac/core"
+import { Context, Schema } from "effect"
 import { HttpApi, type HttpApiEndpoint } from "effect/http-api"
 import { Access, Api } from "../src/index.ts"
 
@@ -87,6 +87,3 @@ export const names = written([
   ["scopeOfAll", ApiScope.ofAll],
   ["defaultScopes", ApiScope.defaults]
 ])
-
-/** Times that a caller must grant, in milliseconds. */
-export const times = written([["uploadTimeout", Duration.toMillis(Media.uploadTimeout)]])

@@ -2,8 +2,8 @@
  * The files that are written from the API definition, for packages that depend on nothing. `npx vitest run --project api
  * generated -u` writes them.
  */
-import { Event, Message } from "@wac/core"
-import type { Schema, SchemaAST } from "effect"
+import { Event, Idempotency, Media, Message } from "@wac/core"
+import { Duration, type Schema, type SchemaAST } from "effect"
 import { HttpApi, type HttpApiEndpoint } from "effect/http-api"
 import { ReceivedContentByType } from "../src/events/ReceivedContent.ts"
 import { RecordedEvent } from "../src/events/RecordedEvent.ts"
@@ -166,6 +166,20 @@ const errorReasons = (() => {
 
 const errors = (path: string): GeneratedFile => file(path, "The codes of errors, and their reasons.", [errorReasons])
 
+const constant = (name: string, description: string, value: string): string =>
+  `${PlainTypes.docstring(description, 0)}export const ${name} = ${value}\n`
+
+/** Limits of the service that a client keeps to before it asks. */
+const limits = [
+  constant(
+    "uploadTimeout",
+    "The time that the service gives an upload of any size, in milliseconds.",
+    Duration.toMillis(Media.uploadTimeout).toLocaleString("en").replaceAll(",", "_")
+  ),
+  constant("idempotencyKey", "The form of an Idempotency-Key.", `${Idempotency.keyPattern}`),
+  constant("idempotencyKeyForm", "The form of an Idempotency-Key, in words.", JSON.stringify(Idempotency.keyForm))
+]
+
 export const files: ReadonlyArray<GeneratedFile> = [
   ...["client", "verifier", "wac"].map((name) =>
     file(
@@ -197,9 +211,9 @@ export const files: ReadonlyArray<GeneratedFile> = [
       PlainTypes.typesIn([Message.OutboundMessage, Message.MessageType, Message.MessageStatus].map(PlainTypes.encoded))
     )
   ),
+  file("packages/client/src/generated/Limits.ts", "Limits of the service.", limits),
   errors("packages/client/src/generated/ErrorReasons.ts"),
   errors("packages/wac/src/generated/ErrorReasons.ts"),
-  file("packages/client/src/generated/Times.ts", "Times of the service, in milliseconds.", [Constants.times]),
   file(
     "apps/dashboard/src/generated/RoleOf.ts",
     "The lowest role that may call an endpoint, by resource and action.",

@@ -25,7 +25,7 @@ import { DeliveriesApi } from "./webhooks/DeliveriesApi.ts"
 import { ReplaysApi } from "./webhooks/ReplaysApi.ts"
 import { WebhookApi } from "./webhooks/WebhookApi.ts"
 
-/** All groups of endpoints. A new group does not compile without handlers and examples. */
+/** All groups of endpoints. A new group does not compile without handlers. */
 export class Endpoints extends HttpApi.make("wac")
   .add(
     MessagesApi,

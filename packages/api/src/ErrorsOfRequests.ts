@@ -1,6 +1,7 @@
 /**
  * The errors of invalid requests and of failed authentication: see {@link file://./ErrorReference.ts}.
  */
+import { Idempotency } from "@wac/core"
 import { type Entry, type Reasons, retries } from "./ErrorEntry.ts"
 
 export const invalidBody: { readonly [R in Reasons["invalid_body"]]: Entry } = {
@@ -40,10 +41,10 @@ export const invalidBody: { readonly [R in Reasons["invalid_body"]]: Entry } = {
     example: { message: "the header Idempotency-Key is required", param: "Idempotency-Key" }
   },
   invalid_idempotency_key: {
-    when: "The header `Idempotency-Key` is not 1 to 255 visible ASCII characters.",
+    when: `The header \`Idempotency-Key\` is not ${Idempotency.keyForm}.`,
     remedy: "Use a UUID, or your own id for the message.",
     retry: retries.no,
-    example: { message: "Idempotency-Key must be 1 to 255 visible ASCII characters", param: "Idempotency-Key" }
+    example: { message: `Idempotency-Key must be ${Idempotency.keyForm}`, param: "Idempotency-Key" }
   },
   template_params_mismatch: {
     when:

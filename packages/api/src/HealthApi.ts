@@ -5,8 +5,9 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Access, anybody } from "./Access.ts"
 import { always } from "./ErrorBody.ts"
+import * as Example from "./Example.ts"
 
-const Healthy = Schema.Struct({ status: Schema.Literal("ok") })
+const Healthy = Schema.Struct({ status: Schema.Literal("ok") }).pipe(Example.shown({ status: "ok" }))
 
 export class HealthApi extends HttpApiGroup.make("health").add(
   HttpApiEndpoint.get("alive", "/healthz", { success: Healthy, error: always })

@@ -3,12 +3,14 @@
  */
 import { Page } from "@wac/core"
 import { Schema, SchemaIssue } from "effect"
+import * as Example from "./Example.ts"
 
 /** `limit` and `cursor`, for the query of a list. */
 export const pageQuery = {
   limit: Schema.optionalKey(
     Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: Page.maxLimit })).annotate({
-      description: `Items per page, 1 to ${Page.maxLimit}; ${Page.defaultLimit} by default`
+      description: `Items per page, 1 to ${Page.maxLimit}; ${Page.defaultLimit} by default`,
+      default: Page.defaultLimit
     })
   ),
   cursor: Schema.optionalKey(
@@ -33,9 +35,10 @@ const next = Schema.NullOr(Schema.String).annotate({ description: "`cursor` of t
 
 /** A page under `/v1`. */
 export const listOf = <S extends Schema.Top>(item: S) =>
-  Schema.Struct({ data: Schema.Array(item), has_more: Schema.Boolean, next_cursor: next }).annotate({ page: "Page" })
+  Schema.Struct({ data: Schema.Array(item), has_more: Schema.Boolean, next_cursor: next })
+    .annotate({ page: "Page", ...Example.ofItem(item, Example.page) })
 
 /** A page under `/internal`. */
 export const internalListOf = <S extends Schema.Top>(item: S) =>
   Schema.Struct({ data: Schema.Array(item), hasMore: Schema.Boolean, nextCursor: next })
-    .annotate({ page: "InternalPage" })
+    .annotate({ page: "InternalPage", ...Example.ofItem(item, Example.internalPage) })

@@ -6,7 +6,6 @@ import { Predicate } from "effect"
 import type { OpenApi } from "effect/http-api"
 import * as Endpoints from "./Endpoints.ts"
 import * as OpenApiErrors from "./OpenApiErrors.ts"
-import * as Examples from "./OpenApiExamples.ts"
 import * as OpenApiOperation from "./OpenApiOperation.ts"
 import { webhooks } from "./webhooks/OpenApiWebhooks.ts"
 
@@ -87,10 +86,8 @@ const withoutCopies = (document: OpenApi.OpenAPISpec): OpenApi.OpenAPISpec => {
 const withRegisteredName = (scheme: OpenApi.OpenAPISecurityScheme): OpenApi.OpenAPISecurityScheme =>
   scheme.type === "http" ? { ...scheme, scheme: scheme.scheme.toLowerCase() } : scheme
 
-const operationOf = (operation: OpenApi.OpenAPISpecOperation) => {
-  const id = operation.operationId as Endpoints.OperationId
-  return OpenApiOperation.complete(Endpoints.byOperation.get(id)!, operation, Examples.byOperation[id])
-}
+const operationOf = (operation: OpenApi.OpenAPISpecOperation) =>
+  OpenApiOperation.complete(Endpoints.byOperation.get(operation.operationId)!, operation)
 
 /** The document as it is served. */
 export const complete = (generated: OpenApi.OpenAPISpec) => {

@@ -8,7 +8,7 @@ import { Access, NeedsFreshSession } from "./Access.ts"
 import * as ErrorAddress from "./ErrorAddress.ts"
 import type { ErrorBody } from "./ErrorBody.ts"
 import { anchorOf, type Item, items } from "./ErrorReference.ts"
-import * as Examples from "./OpenApiExamples.ts"
+import * as Example from "./Example.ts"
 import * as Traits from "./Traits.ts"
 
 type Endpoint = HttpApiEndpoint.Top
@@ -98,7 +98,7 @@ const bodyOf = ({ code, entry, reason }: Item): ErrorBody => ({
     message: entry.example.message,
     ...(reason === undefined ? {} : { reason }),
     ...(entry.example.param === undefined ? {} : { param: entry.example.param }),
-    request_id: Examples.requestId,
+    request_id: Example.request,
     doc_url: ErrorAddress.of(`https://wac.example.com${ErrorAddress.path}`, { code, reason }),
     ...(entry.example.provider === undefined ? {} : { provider: entry.example.provider })
   }

@@ -2,12 +2,12 @@
  * What the OpenAPI document adds to an endpoint's schemas: the headers of responses, the possible errors, and examples,
  * according to the endpoint's annotations (`Access`, `Traits`). Pure.
  */
-import { Idempotency, Page } from "@wac/core"
-import { Context, Predicate, Record, type Schema } from "effect"
+import { Idempotency } from "@wac/core"
+import { Context, Predicate, Record, Schema, SchemaAST } from "effect"
 import type { HttpApiEndpoint, OpenApi } from "effect/http-api"
 import { Access } from "./Access.ts"
+import * as Example from "./Example.ts"
 import * as OpenApiErrors from "./OpenApiErrors.ts"
-import * as Examples from "./OpenApiExamples.ts"
 import { idempotencyKeyJsonSchema } from "./Parameters.ts"
 import * as Traits from "./Traits.ts"
 
@@ -17,7 +17,7 @@ export const headers = {
     description: "The request's id, as in an error's body and in the log.",
     required: true,
     schema: { type: "string", pattern: "^req_[0-7][0-9A-HJKMNP-TV-Z]{25}$" },
-    example: Examples.requestId
+    example: Example.request
   },
   "Retry-After": {
     description: "Seconds to wait before the same request can succeed.",
@@ -83,23 +83,17 @@ const optionalIdempotencyKey = {
   schema: idempotencyKeyJsonSchema
 } as const
 
-/** Numbers in queries. The generated schema describes how text is read as a number, which readers do not need. */
-const numbers: { readonly [parameter: string]: object } = {
-  limit: {
-    description: "The maximum number of items",
-    type: "integer",
-    format: "int32",
-    minimum: 1,
-    maximum: Page.maxLimit,
-    default: Page.defaultLimit
-  },
-  statusCode: {
-    description: "Only deliveries whose last attempt got this status",
-    type: "integer",
-    format: "int32",
-    minimum: 100,
-    maximum: 599
-  }
+/**
+ * The schemas of numbers in a query, by name. The generated ones describe how text is read as a number, which readers do
+ * not need.
+ */
+const numbersIn = ({ query }: HttpApiEndpoint.Top): ReadonlyMap<PropertyKey, object> => {
+  const fields = query === undefined ? undefined : SchemaAST.toType(query.ast)
+  return new Map(
+    (fields !== undefined && SchemaAST.isObjects(fields) ? fields.propertySignatures : [])
+      .filter(({ type }) => SchemaAST.isNumber(type))
+      .map(({ name, type }) => [name, { ...Schema.toJsonSchemaDocument(Schema.make(type)).schema, format: "int32" }])
+  )
 }
 
 const signature = {
@@ -121,10 +115,10 @@ const withExamples = (content: OpenApi.OpenApiSpecContent | undefined, shown: ob
       )
     }
 
-const exampled = (content: OpenApi.OpenApiSpecContent | undefined, example: Schema.Json | undefined) =>
+const exampled = (content: OpenApi.OpenApiSpecContent | undefined, example: unknown) =>
   example === undefined ? {} : withExamples(content, { example })
 
-const exampledRequest = (content: OpenApi.OpenApiSpecContent, { request, requests }: Examples.Example) =>
+const exampledRequest = (content: OpenApi.OpenApiSpecContent, { request, requests }: Example.Example) =>
   requests === undefined
     ? exampled(content, request)
     : withExamples(content, { examples: Record.map(requests, (value) => ({ value })) })
@@ -139,7 +133,7 @@ const isIdempotencyKey = ({ in: place, name }: OpenApi.OpenAPISpecParameter): bo
 const responsesOf = (
   endpoint: HttpApiEndpoint.Top,
   { responses }: OpenApi.OpenAPISpecOperation,
-  example: Examples.Example
+  example: Example.Example
 ) =>
   Object.entries(responses).flatMap(([key, response]): Array<[string, object]> => {
     const status = Number(key)
@@ -161,11 +155,11 @@ const scoped = (endpoint: HttpApiEndpoint.Top, { description }: OpenApi.OpenAPIS
 /** The operation of an endpoint, completed. */
 export const complete = (
   endpoint: HttpApiEndpoint.Top,
-  operation: OpenApi.OpenAPISpecOperation,
-  example: Examples.Example
+  operation: OpenApi.OpenAPISpecOperation
 ) => {
+  const example = Example.ofEndpoint(endpoint)
   const needsKey = Traits.has(endpoint, Traits.NeedsIdempotencyKey)
-  const isPaged = Traits.has(endpoint, Traits.IsPaged)
+  const numbers = numbersIn(endpoint)
   return {
     ...operation,
     ...scoped(endpoint, operation),
@@ -173,9 +167,7 @@ export const complete = (
       ...operation.parameters.map((parameter) =>
         isIdempotencyKey(parameter)
           ? { ...parameter, ...describedBy(parameter.schema) }
-          : isPaged && numbers[parameter.name] !== undefined
-          ? { ...parameter, schema: numbers[parameter.name] as typeof parameter.schema }
-          : parameter
+          : { ...parameter, schema: (numbers.get(parameter.name) ?? parameter.schema) as typeof parameter.schema }
       ),
       ...(Traits.useOfKey(endpoint) !== "none" && !needsKey ? [optionalIdempotencyKey] : []),
       ...(Traits.takesSignature(endpoint) ? [signature] : [])

@@ -3,7 +3,7 @@
  * only for readers of the OpenAPI document: a path with a malformed identifier is not found (404), and the key has its
  * own checks (`Idempotency.parseKey`).
  */
-import { CustomerNames } from "@wac/core"
+import { CustomerNames, Idempotency } from "@wac/core"
 import { Schema } from "effect"
 
 type Form = { readonly minLength?: number; readonly maxLength: number; readonly pattern: string }
@@ -29,7 +29,7 @@ export const byName = {
 
 const keyForm = {
   minLength: 1,
-  maxLength: 255,
+  maxLength: Idempotency.maxKeyLength,
   // visible ASCII; the quoted form is unquoted, so two quotes alone would be empty
   pattern: "^(?:[!#-~][!-~]*|\"(?:[!#-~][!-~]*)?|\"\"[!-~]+)$"
 } as const
@@ -37,7 +37,7 @@ const keyForm = {
 /** The form of an Idempotency-Key. */
 export const idempotencyKeyJsonSchema = { type: "string", ...keyForm } as const
 
-const sameAgain = "1 to 255 visible ASCII characters; the same again changes nothing a second time"
-
-/** The header of an endpoint that requires an Idempotency-Key (`Traits.NeedsIdempotencyKey`). */
-export const idempotencyKey = (description = sameAgain) => ({ "idempotency-key": shown(keyForm, description) })
+/** The header of an endpoint that requires an Idempotency-Key (`Traits.NeedsIdempotencyKey`), and what it is for. */
+export const idempotencyKey = (use = "; the same again changes nothing a second time") => ({
+  "idempotency-key": shown(keyForm, Idempotency.keyForm + use)
+})

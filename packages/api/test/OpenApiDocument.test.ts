@@ -7,6 +7,21 @@ import { OpenApi } from "effect/http-api"
 import { assert, describe, it } from "vitest"
 import { Api, OpenApiDocument } from "../src/index.ts"
 
+interface Shown {
+  readonly example?: unknown
+  readonly examples?: object
+}
+
+interface Body {
+  readonly content?: { readonly "application/json"?: Shown }
+}
+
+interface Operation {
+  readonly operationId: string
+  readonly requestBody?: Body
+  readonly responses: { readonly [status: string]: Body }
+}
+
 const document = OpenApiDocument.complete(OpenApi.fromApi(Api))
 
 /** Every part of a part of the document, itself included. */
@@ -25,6 +40,19 @@ describe("the OpenAPI document", () => {
     )
     const ages = /\b(?:last|for) (?:\d+ days|a year|year|week)\b|\bdeleted (?:after )?\d+ days\b|\bwhole week\b/u
     assert.deepStrictEqual(texts.filter((text) => ages.test(text)), [])
+  })
+
+  it("every body in JSON has an example", () => {
+    const shown = ({ example, examples }: Shown) => example !== undefined || Object.keys(examples ?? {}).length > 0
+    const operations = [...Object.values(document.paths), ...Object.values(document.webhooks)]
+      .flatMap((path) => Object.values<Operation>(path as never))
+    assert.isAbove(operations.length, 50)
+    const without = operations.filter(({ requestBody, responses }) =>
+      [requestBody, ...Object.values(responses)]
+        .flatMap((body) => body?.content?.["application/json"] ?? [])
+        .some((content) => !shown(content))
+    )
+    assert.deepStrictEqual(without.map(({ operationId }) => operationId), [])
   })
 
   it("the description of a field stands beside its schema, and not in an intersection", () => {

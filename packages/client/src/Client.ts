@@ -4,7 +4,7 @@
  */
 import { addressOf } from "./Address.ts"
 import type { Event } from "./Event.ts"
-import { uploadTimeout } from "./generated/Times.ts"
+import * as Limits from "./generated/Limits.ts"
 import type {
   AnyMessage,
   CampaignRowQuery,
@@ -170,11 +170,9 @@ export interface Client {
   }
 }
 
-const visibleAscii = /^[\x21-\x7e]+$/
-
 const checked = (idempotencyKey: string): string => {
-  if (!visibleAscii.test(idempotencyKey) || idempotencyKey.length > 255) {
-    throw new TypeError("idempotencyKey must be 1 to 255 visible ASCII characters")
+  if (!Limits.idempotencyKey.test(idempotencyKey)) {
+    throw new TypeError(`idempotencyKey must be ${Limits.idempotencyKeyForm}`)
   }
   return idempotencyKey
 }
@@ -193,7 +191,7 @@ export const createClient = (options: ClientOptions): Client => {
   // routes name their /v1 themselves
   base.pathname = base.pathname.replace(/\/v1\/?$/, "/")
   const { apiKey, signingSecret } = options
-  if (typeof apiKey !== "string" || !visibleAscii.test(apiKey)) throw new TypeError("apiKey must be an API key")
+  if (typeof apiKey !== "string" || !/^[\x21-\x7e]+$/.test(apiKey)) throw new TypeError("apiKey must be an API key")
 
   const call = transportOf<Routes>(base, {
     headersOf: async (request, now) => ({
@@ -266,7 +264,7 @@ export const createClient = (options: ClientOptions): Client => {
         // a file in place of all rows may be put there twice
         const once = query?.replace !== true
         return call("PUT /v1/campaigns/:id/recipients", { id, query, content: { bytes: bytes.slice(), type }, once }, {
-          timeout: uploadTimeout,
+          timeout: Limits.uploadTimeout,
           ...options
         })
       },

@@ -17,7 +17,7 @@ import type {
   UsageQuery
 } from "./generated/InternalWire.ts"
 import type * as Wire from "./generated/InternalWire.ts"
-import { uploadTimeout } from "./generated/Times.ts"
+import * as Limits from "./generated/Limits.ts"
 import type { CampaignRowQuery, ListQuery, SendMessage, TemplateQuery } from "./generated/Wire.ts"
 import type { Answered } from "./LastResponse.ts"
 import { type List, listOf } from "./List.ts"
@@ -394,7 +394,7 @@ export const createInternalClient = (options: InternalClientOptions): InternalCl
       remove: (id, options) => call("DELETE /internal/campaigns/:id", { id }, options),
       upload: (id, { bytes, type }, query, options) =>
         call("PUT /internal/campaigns/:id/recipients", { id, query, content: { bytes, type }, once: true }, {
-          timeout: uploadTimeout,
+          timeout: Limits.uploadTimeout,
           ...options
         }),
       check: (id, options) => keyed("POST /internal/campaigns/:id/check", { id }, options),
@@ -436,7 +436,7 @@ export const createInternalClient = (options: InternalClientOptions): InternalCl
       setWords: (body, options) => call("PUT /internal/settings/opt-out", { body }, options),
       export: (options) => call("GET /internal/suppressions", {}, options),
       import: ({ bytes, type }, options) =>
-        call("PUT /internal/suppressions", { content: { bytes, type } }, { timeout: uploadTimeout, ...options })
+        call("PUT /internal/suppressions", { content: { bytes, type } }, { timeout: Limits.uploadTimeout, ...options })
     },
     phoneNumbers: {
       list: list((query?: ListQuery, options?) => call("GET /internal/phone-numbers", { query }, options))

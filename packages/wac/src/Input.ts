@@ -59,7 +59,6 @@ export const idempotencyKey = (key: unknown): Result.Result<Idempotency.Idempote
   }
   return Result.mapError(
     Idempotency.parseKey(String(key)),
-    ({ reason }) =>
-      new Errors.InvalidBody({ reason, param, message: `${param} must be 1 to 255 visible ASCII characters` })
+    ({ reason }) => new Errors.InvalidBody({ reason, param, message: `${param} must be ${Idempotency.keyForm}` })
   )
 }

@@ -26,6 +26,7 @@ export const read = async (variables: Variable.Environment, placed: (path: strin
   assert.deepEqual(inEnvironment.filter((name) => !/^(?:pglite|memory):/.test(variables[name]!)), [])
   const files = Variable.secrets.map((name) => `${name}_FILE`).filter((name) => variables[name] !== undefined)
   assert.include(files, "WAC_MASTER_KEY_FILE")
+  assert.deepEqual(Variable.unknown(Object.keys(variables)), [])
   const config = await Effect.runPromise(
     fromEnvironment({ ...variables, ...Object.fromEntries(files.map((name) => [name, placed(variables[name]!)])) })
   )

@@ -194,7 +194,7 @@ describe("the compose file", () => {
     assert.isAtLeast(parseInt(stop_grace_period), 11)
   })
 
-  it("starts Redis, Prometheus and Grafana only with a profile", () => {
+  it("starts Prometheus and Grafana only with a profile", () => {
     const without = Object.entries<Part>(services).filter(([, { profiles }]) => profiles === undefined)
     assert.deepEqual(without.map(([name]) => name), ["wac", "postgres"])
   })

@@ -211,6 +211,10 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("the 
           for (const value of values) assert.deepStrictEqual(unfit(value, schema), [], `${name} ${status}`)
         }
       }
+      for (const [type, { post }] of Object.entries<Json>(whole.webhooks)) {
+        const { example, schema } = post.requestBody.content["application/json"]
+        assert.deepStrictEqual(unfit(example, schema), [], type)
+      }
       const send = whole.paths["/v1/messages"].post.responses
       assert.deepStrictEqual(Object.keys(send[503].content["application/json"].examples), [
         "overloaded",

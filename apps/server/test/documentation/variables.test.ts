@@ -22,3 +22,29 @@ it.each(["docs/guides/operating.md", "docs/contract.md"])("%s names the variable
   const [, list] = /Each variable that holds a secret \(([^)]*)\)/.exec(text(path))!
   assert.sameMembers([...list!.matchAll(/`(\w+)`/g)].map(([, name]) => name), [...Variable.secrets])
 })
+
+/** The rows of the table of variables: the names in each, and its default. */
+const rowsOf = (document: string) =>
+  [...document.matchAll(/^\| (`[A-Z][^|]*?) +\|[^\n]*\| ([^|\n]*?) +\|$/gm)].map(([, names, value]) => ({
+    names: [...names!.matchAll(/`(\w+)`/g)].map(([, name]) => name!),
+    value: value!
+  }))
+
+it.each(["docs/guides/operating.md", "docs/contract.md"])("%s names no variable that is not there", (path) => {
+  const named = rowsOf(text(path)).flatMap(({ names }) => names)
+  assert.isAbove(named.length, 40)
+  assert.deepStrictEqual(named.filter((name) => ![...Variable.known, ...Variable.gone].includes(name)), [])
+})
+
+it("the guide's table has the defaults that apply", () => {
+  const described = new Map<string, Variable.Description>(
+    Object.values<{ readonly [name: string]: Variable.Description }>(Variable.groups).flatMap(Object.entries)
+  )
+  const rows = rowsOf(text("docs/guides/operating.md")).filter(({ names, value }) =>
+    names.length === 1 && /^`[^`]*`$/.test(value) && !described.has(value.slice(1, -1))
+  )
+  assert.isAtLeast(rows.length, 8)
+  for (const { names: [name], value } of rows) {
+    if (name !== "PUBLIC_URL") assert.strictEqual(value, `\`${described.get(name!)?.default}\``, name)
+  }
+})

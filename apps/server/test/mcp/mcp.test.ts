@@ -258,11 +258,11 @@ describe.concurrent("tools for AI agents", () => {
   it.live("every request spends the workspace's rate limit, also those that no route of the API sees", () =>
     Effect.gen(function*() {
       const server = yield* ready({
-        environment: { WAC_LIMITS: JSON.stringify({ workspaceTiers: { standard: 3 } }) }
+        environment: { WAC_LIMITS: JSON.stringify({ workspaceTiers: { standard: 1 } }) }
       })
       const agent = yield* connected(server.url, server.key.apiKey)
       const answers = yield* Effect.all(
-        Array.from({ length: 20 }, () => use(agent, "list_templates")),
+        Array.from({ length: 40 }, () => use(agent, "list_templates")),
         { concurrency: "unbounded" }
       )
       const refused = answers.filter(({ isError }) => isError)
@@ -271,7 +271,7 @@ describe.concurrent("tools for AI agents", () => {
         assert.deepInclude(said.error, { code: "rate_limited", reason: "workspace" })
         assert.isAtLeast(said.error.retry_after_seconds, 1)
       }
-      const lists = yield* Effect.all(Array.from({ length: 10 }, () => post(server, listing)), {
+      const lists = yield* Effect.all(Array.from({ length: 40 }, () => post(server, listing)), {
         concurrency: "unbounded"
       })
       assert.include(lists.map(({ status }) => status), 429)

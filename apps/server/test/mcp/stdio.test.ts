@@ -105,6 +105,8 @@ describe.concurrent("tools over standard input and output", () => {
       for (const env of bad) assert.match(`${(yield* wac("mcp", { env })).code}`, /^WAC_URL: expected /)
       const env = { WAC_URL: "http://127.0.0.1:9/v1" }
       assert.match(`${(yield* wac("mcp", { env })).code}`, /^WAC_API_KEY: expected /)
+      const misspelled = { ...env, WAC_APIKEY: "wac_live_x" }
+      assert.match(`${(yield* wac("mcp", { env: misspelled })).code}`, /^WAC_APIKEY: expected the name WAC_API_KEY,/)
       const secret = "not a key"
       const { code } = yield* wac("mcp", { env: { ...env, WAC_API_KEY: secret } })
       assert.notInclude(`${code}`, secret)

@@ -9,6 +9,7 @@ import { createHash } from "node:crypto"
 import * as checks from "../checks.ts"
 import { type Answer, call, createKey, ownPage, signIn, start as startServer } from "../harness.ts"
 import { still } from "../movable.ts"
+import { freshDatabase, masterKey, postgres } from "../processes.ts"
 
 const owner = { email: "owner@example.com", password: "correct horse battery" }
 
@@ -570,3 +571,15 @@ describe("failed sign-ins", () => {
       assert.deepStrictEqual(statuses(answers), { 401: 50, 429: 1 })
     }).pipe(Effect.scoped))
 })
+
+it.live("failed sign-ins are limited across the servers of a database", () =>
+  Effect.gen(function*() {
+    const DATABASE_URL = yield* Effect.flatMap(postgres, freshDatabase)
+    const options = { environment: { DATABASE_URL, WAC_MASTER_KEY: masterKey() } }
+    const servers = [yield* startServer(options), yield* startServer(options)]
+    for (let i = 0; i < 10; i++) {
+      const answer = yield* attempt(servers[i % 2]!.url, { ...owner, password: "wrong password" })
+      checks.assertError(answer, 401, invalidCredentials)
+    }
+    for (const { url } of servers) checks.assertError(yield* attempt(url, owner), 429, tooManyFailures)
+  }).pipe(Effect.scoped))

@@ -12,7 +12,14 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { vi } from "vitest"
 import { run } from "../../src/Run.ts"
-import { fromEnvironment, type ServerConfig, storageFromEnvironment } from "../../src/ServerConfig.ts"
+import {
+  fromEnvironment,
+  keptFromEnvironment,
+  receiverRulesFromEnvironment,
+  type ServerConfig,
+  storageFromEnvironment
+} from "../../src/ServerConfig.ts"
+import type { BadVariable } from "../../src/Variable.ts"
 import * as Variable from "../../src/Variable.ts"
 import * as checks from "../checks.ts"
 import { call, ownPage, start } from "../harness.ts"
@@ -44,7 +51,6 @@ const plain = (config: ServerConfig): { readonly [field: string]: unknown } => (
       verifyToken: Redacted.value(config.provider.verifyToken)
     }
     : config.provider,
-  rateLimitRedis: config.rateLimitRedis && Redacted.value(config.rateLimitRedis),
   masterKey: config.masterKey && Buffer.from(Redacted.value(config.masterKey)).toString("base64"),
   previousMasterKey: config.previousMasterKey &&
     Buffer.from(Redacted.value(config.previousMasterKey)).toString("base64"),
@@ -92,7 +98,6 @@ describe("unset variables", () => {
     trustedProxies: [],
     storage: { _tag: "Embedded", directory: ".data" },
     provider: { _tag: "Sandbox" },
-    rateLimitRedis: undefined,
     masterKey: undefined,
     previousMasterKey: undefined,
     owner: undefined,
@@ -158,11 +163,6 @@ describe("accepted values", () => {
     ],
     // set for another day
     [whatsApp, { provider: { _tag: "Sandbox" } }],
-    ...["redis", "rediss"].map((scheme) =>
-      [{ RATE_LIMIT_STORE: `${scheme}://:pw@cache:6380/1` }, {
-        rateLimitRedis: `${scheme}://:pw@cache:6380/1`
-      }] as const
-    ),
     [{ DATABASE_URL: "pglite:/var/lib/wac" }, {
       storage: { _tag: "Embedded", directory: "/var/lib/wac" },
       setupFile: "/var/lib/wac/setup-link"
@@ -343,7 +343,11 @@ describe("refused values", () => {
     ...(["WHATSAPP_PHONE_NUMBER_ID", "WHATSAPP_BUSINESS_ACCOUNT_ID"] as const).map((variable) =>
       [variable, ["", secret, "+15551234567", "12 34"], { PROVIDER: "whatsapp", ...whatsApp }] as const
     ),
-    ["RATE_LIMIT_STORE", [`http://:${secret}@cache`, "redis", "memory", "Storage"]],
+    ["RATE_LIMIT_STORE", [`redis://:${secret}@cache`, "redis", "memory", "Storage"]],
+    ["RATE_LIMIT_STORE_FILE", [`/run/${secret}`]],
+    ["DATABSE_URL", [`postgres://wac:${secret}@db/wac`]],
+    ["WHATSAPP_ACESS_TOKEN", [secret], { PROVIDER: "whatsapp", ...whatsApp, WHATSAPP_ACCESS_TOKEN: "" }],
+    ["WAC_OWNER_PASSWORD_FIEL", [secret]],
     ["WAC_MASTER_KEY", [
       secret,
       Buffer.alloc(31).toString("base64"),
@@ -447,6 +451,32 @@ describe("refused values", () => {
       }
     }))
 
+  it.effect("the name of a variable that was probably meant is in the error, for every command that reads a variable", () =>
+    Effect.gen(function*() {
+      const expected = "DATABSE_URL: expected the name DATABASE_URL, which is not set; " +
+        "if DATABSE_URL is right, set DATABASE_URL too"
+      for (const DATABASE_URL of [undefined, ""]) {
+        const environment = { DATABSE_URL: "postgres://wac:hunter2@db/wac", ...DATABASE_URL === "" && { DATABASE_URL } }
+        for (
+          const read of [fromEnvironment, keptFromEnvironment, storageFromEnvironment, receiverRulesFromEnvironment]
+        ) {
+          const { message } = yield* Effect.flip(Effect.asVoid<unknown, BadVariable, never>(read(environment)))
+          assert.strictEqual(message, expected)
+        }
+      }
+      const both = { DATABASE_URL: "memory:", DATABSE_URL: "postgres://wac:hunter2@db/wac", WHATSAPP_ACESS_TOKEN: "" }
+      assert.strictEqual((yield* storageFromEnvironment(both))._tag, "Memory")
+    }))
+
+  it.effect("a variable that is gone is refused with what holds in its place", () =>
+    Effect.gen(function*() {
+      const { message } = yield* Effect.flip(fromEnvironment({ RATE_LIMIT_STORE: "redis://cache" }))
+      assert.strictEqual(
+        message,
+        "RATE_LIMIT_STORE: expected no value: this variable is gone, because all limits are in the database, and Redis is not used"
+      )
+    }))
+
   it.effect("if only one of the owner's variables is set, the error names the missing one", () =>
     Effect.gen(function*() {
       const password = yield* Effect.flip(fromEnvironment({ WAC_OWNER_EMAIL: "o@example.com" }))
@@ -516,7 +546,6 @@ describe("secrets from files", () => {
     WAC_MASTER_KEY: [key(3)],
     WAC_MASTER_KEY_PREVIOUS: [key(4)],
     WAC_OWNER_PASSWORD: [" hunter2 hunter2 ", { WAC_OWNER_EMAIL: "o@example.com" }],
-    RATE_LIMIT_STORE: ["redis://:hunter2@cache:6380/1"],
     AWS_ACCESS_KEY_ID: ["hunter2", { MEDIA_STORE: "s3://files", AWS_SECRET_ACCESS_KEY: "a-secret" }],
     AWS_SECRET_ACCESS_KEY: ["hunter2", { MEDIA_STORE: "s3://files", AWS_ACCESS_KEY_ID: "an-id" }],
     AWS_SESSION_TOKEN: ["hunter2", {
@@ -666,12 +695,12 @@ describe("unknown variables", () => {
         lines.push(line)
       })
       const server = yield* start({
-        environment: { WAC_OWNER_EMIAL: "hunter2", WAC_ZONE: "hunter2", LOG_LEVEL: "warn" }
+        environment: { WAC_OWNERS_EMIAL: "hunter2", WAC_ZONE: "hunter2", LOG_LEVEL: "warn" }
       }).pipe(Effect.ensuring(Effect.sync(() => spy.mockRestore())))
       assert.strictEqual((yield* call(`${server.url}/healthz`)).status, 200)
       const warnings = lines.map((line) => JSON.parse(line)).filter(({ message }) => `${message}`.startsWith("WAC_"))
       assert.deepStrictEqual(warnings.map(({ level, message }) => [level, message]), [
-        ["WARN", "WAC_OWNER_EMIAL is not a variable of this service"],
+        ["WARN", "WAC_OWNERS_EMIAL is not a variable of this service"],
         ["WARN", "WAC_ZONE is not a variable of this service"]
       ])
       assert.notInclude(lines.join("\n"), "hunter2")

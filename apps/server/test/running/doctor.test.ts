@@ -109,6 +109,8 @@ describe("wac doctor", () => {
     Effect.gen(function*() {
       const bad = yield* wac({ PORT: "many" }, "doctor", "--json")("")
       assert.match(wrongOf(bad)[0]!.message, /^PORT: expected a port number/)
+      const misspelled = yield* wac({ DATABSE_URL: "memory:" }, "doctor", "--json")("")
+      assert.match(wrongOf(misspelled)[0]!.message, /^DATABSE_URL: expected the name DATABASE_URL,/)
       const fileless = yield* wac({ DATABASE_URL: "memory:", WAC_MASTER_KEY_FILE: "/nowhere" }, "doctor", "--json")("")
       assert.match(wrongOf(fileless)[0]!.message, /^WAC_MASTER_KEY_FILE: .*\/nowhere cannot be read \(ENOENT\)$/)
       const away = yield* wac(

@@ -8,6 +8,7 @@ import { Access, NeedsFreshSession, session } from "../Access.ts"
 import { Audited } from "../audit/Audited.ts"
 import { SessionAuthentication } from "../Caller.ts"
 import { reading, writing } from "../ErrorBody.ts"
+import * as Example from "../Example.ts"
 import { internalListOf, noQuery, pageQuery } from "../Lists.ts"
 import { Timestamp } from "../Timestamp.ts"
 import { IsPaged } from "../Traits.ts"
@@ -20,7 +21,16 @@ export const Alert = Schema.Struct({
   message: Schema.String.annotate({ description: "For people" }),
   openedAt: Timestamp,
   closedAt: Schema.NullOr(Timestamp).annotate({ description: "`null` as long as it lasts" })
-}).annotate({ identifier: "Alert", description: "A problem that a person should look at, current or past." })
+}).annotate({ identifier: "Alert", description: "A problem that a person should look at, current or past." }).pipe(
+  Example.shown({
+    id: "alr_01K8ZPZ0Q7F9G1H5J6K8M0N2VW",
+    kind: "quota_high",
+    subject: "2026-01",
+    message: "8000 of 10000 messages of this month are used.",
+    openedAt: "2026-01-22T03:04:05.678Z",
+    closedAt: null
+  })
+)
 
 export const AlertSettings = Schema.Struct({
   emails: Schema.Array(EmailAddress.EmailAddress).check(Schema.isMaxLength(Core.maxEmails)).annotate({
@@ -29,7 +39,9 @@ export const AlertSettings = Schema.Struct({
   url: Schema.NullOr(Url).annotate({
     description: "The URL to which alerts are posted, signed with the webhook's secret like events; `null` for none"
   })
-}).annotate({ identifier: "AlertSettings", description: "The recipients of alerts besides the dashboard." })
+}).annotate({ identifier: "AlertSettings", description: "The recipients of alerts besides the dashboard." }).pipe(
+  Example.shown({ emails: [Example.person.email], url: "https://alerts.example.com/wac" })
+)
 
 const query = Schema.Struct({
   open: Schema.optionalKey(Schema.Boolean.annotate({ description: "Only alerts that are still open" })),

@@ -7,6 +7,7 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Access, session } from "../Access.ts"
 import { SessionAuthentication } from "../Caller.ts"
 import { reading } from "../ErrorBody.ts"
+import * as Example from "../Example.ts"
 import { internalListOf, pageQuery } from "../Lists.ts"
 import { Timestamp } from "../Timestamp.ts"
 import { IsPaged } from "../Traits.ts"
@@ -30,12 +31,25 @@ export const AuditEntry = Schema.Struct({
   detail: Schema.NullOr(Schema.Record(Schema.String, Schema.String)).annotate({
     description: "Never contains a secret"
   })
-}).annotate({ identifier: "AuditEntry", description: "A change that a person, an API key or the operator made." })
+}).annotate({ identifier: "AuditEntry", description: "A change that a person, an API key or the operator made." }).pipe(
+  Example.shown({
+    id: "aud_01K8ZPZ0Q7F9G1H5J6K8M0N2VW",
+    at: Example.times.recorded,
+    action: "member.invite",
+    target: "inv_01K8ZPZ0Q7F9G1H5J6K8M0N2VW",
+    by: Example.person,
+    address: Example.address,
+    requestId: Example.request,
+    detail: { email: "ben@example.com", role: "developer" }
+  })
+)
 
 export const AuditPage = Schema.Struct({
   ...internalListOf(AuditEntry).fields,
   since: Timestamp.annotateKey({ description: "Earlier changes are deleted" })
-}).annotate({ identifier: "AuditPage", description: "A page of changes, and how far back the audit reaches." })
+}).annotate({ identifier: "AuditPage", description: "A page of changes, and how far back the audit reaches." }).pipe(
+  Example.shown({ ...Example.internalPage([Example.of(AuditEntry)]), since: "2025-01-02T03:04:05.678Z" })
+)
 
 const query = Schema.Struct({
   userId: Schema.optionalKey(

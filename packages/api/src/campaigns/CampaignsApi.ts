@@ -19,9 +19,10 @@ import { Audited } from "../audit/Audited.ts"
 import { ApiKeyAuthentication, SessionAuthentication } from "../Caller.ts"
 import { described } from "../Described.ts"
 import { reading, writing } from "../ErrorBody.ts"
+import * as Example from "../Example.ts"
 import { internalListOf, listOf, ListQuery, noQuery, pageQuery } from "../Lists.ts"
 import { byId, idempotencyKey } from "../Parameters.ts"
-import { onWire } from "../SnakeCase.ts"
+import { exampleOnWire, onWire } from "../SnakeCase.ts"
 import { TimeGiven, Timestamp } from "../Timestamp.ts"
 import { ActsOnCampaign, IsPaged, NeedsIdempotencyKey, TakesFile } from "../Traits.ts"
 import { costDescription, costs, UsageCost, UsageLine } from "../usage/UsageApi.ts"
@@ -54,6 +55,16 @@ const meaning = {
   quietHours: { description: "When nothing is sent, by each recipient's own clock" }
 }
 
+/** An example of what a campaign is made with. */
+const offer = {
+  name: "Spring offer",
+  template: { name: "spring_offer", language: "en_US", bodyParams: ["{{first_name}}"] },
+  templateB: { name: "spring_offer_short", language: "en_US" },
+  startAt: "2026-01-03T08:00:00.000Z",
+  quietHours: { from: "21:00", to: "08:00" },
+  share: 0.5
+}
+
 export const CreateCampaign = Schema.Struct({
   name: plan.name,
   template: plan.template.annotateKey(meaning.template),
@@ -65,7 +76,7 @@ export const CreateCampaign = Schema.Struct({
   share: Schema.optionalKey(plan.share),
   maxFailureRate: Schema.optionalKey(plan.maxFailureRate),
   holdout: Schema.optionalKey(plan.holdout)
-}).annotate({ identifier: "CreateCampaign", description: "A new campaign." })
+}).annotate({ identifier: "CreateCampaign", description: "A new campaign." }).pipe(Example.shown(offer))
 
 export const EditCampaign = Schema.Struct({
   name: Schema.optionalKey(plan.name),
@@ -81,7 +92,7 @@ export const EditCampaign = Schema.Struct({
 }).annotate({
   identifier: "EditCampaign",
   description: "A change of a campaign. Omitted fields stay; `null` restores a default."
-})
+}).pipe(Example.shown({ share: 0.3, notAfter: null }))
 
 export const Counts = Schema.Struct({
   total: Schema.Int,
@@ -89,7 +100,17 @@ export const Counts = Schema.Struct({
 }).annotate({
   identifier: "CampaignCounts",
   description: "How many recipients have which outcome. Each is in exactly one of the counts, and `total` is their sum."
-})
+}).pipe(Example.shown({
+  total: 1200,
+  queued: 700,
+  sent: 100,
+  delivered: 320,
+  read: 75,
+  failed: 4,
+  held: 0,
+  unknown: 1,
+  skipped: 0
+}))
 
 const linesDescription = "The messages by the price that they are expected to have, by market, category and type"
 const forecastDescription = "What is to be expected; `null` until its recipients are checked"
@@ -110,7 +131,14 @@ export const Difference = Schema.Struct({
 }).annotate({
   identifier: "CampaignDifference",
   description: "The difference of two shares with its 95 % confidence interval (Newcombe's hybrid score interval)."
-})
+}).pipe(Example.shown({
+  a: 0.782,
+  b: 0.798,
+  difference: 0.017,
+  low: -0.055,
+  high: 0.088,
+  isDistinguishable: false
+}))
 
 export const Comparison = Schema.Struct({
   counts: Schema.Struct({ a: Counts, b: Counts }),
@@ -119,7 +147,14 @@ export const Comparison = Schema.Struct({
 }).annotate({
   identifier: "CampaignComparison",
   description: "The result by variant of the template. The shares are those of the messages that were tried."
-})
+}).pipe(Example.shown({
+  counts: {
+    a: { total: 602, queued: 350, sent: 52, delivered: 158, read: 39, failed: 2, held: 0, unknown: 1, skipped: 0 },
+    b: { total: 598, queued: 350, sent: 48, delivered: 162, read: 36, failed: 2, held: 0, unknown: 0, skipped: 0 }
+  },
+  delivered: Example.of(Difference),
+  read: { a: 0.155, b: 0.145, difference: -0.01, low: -0.073, high: 0.053, isDistinguishable: false }
+}))
 
 export const Forecast = Schema.Struct({
   messages: Schema.Int,
@@ -140,7 +175,41 @@ export const Forecast = Schema.Struct({
 }).annotate({
   identifier: "CampaignForecast",
   description: "What is to be expected of a campaign. Other sends, quiet hours and failures make it take longer."
-})
+}).pipe(Example.shown({
+  messages: 1200,
+  limitedCustomers: 1100,
+  messagingLimit: 2000,
+  days: 1,
+  seconds: 30,
+  lines: [{
+    ...Example.of(UsageLine),
+    messages: 1200,
+    cost: { currency: "USD", amount: "163.80", ratesFrom: "2026-01-01" }
+  }],
+  costs: [{ currency: "USD", amount: "163.80" }]
+}))
+
+/** An example of a campaign that runs. */
+const campaign = {
+  ...offer,
+  id: Example.campaign,
+  status: "running",
+  pausedReason: null,
+  from: null,
+  notAfter: null,
+  maxFailureRate: 0.2,
+  holdout: 0,
+  createdAt: Example.times.recorded,
+  startedAt: "2026-01-03T08:00:00.012Z",
+  completedAt: null,
+  rows: 1205,
+  checked: 1205,
+  problems: 5,
+  forecast: Example.of(Forecast),
+  counts: Example.of(Counts),
+  reasons: [{ outcome: "failed", reason: "undeliverable", recipients: 4 }],
+  comparison: Example.of(Comparison)
+} as const
 
 export const Campaign = Schema.Struct({
   id: Schema.String,
@@ -172,7 +241,9 @@ export const Campaign = Schema.Struct({
     recipients: Schema.Int
   })).annotate({ description: "Why recipients failed or were skipped, the most frequent reason first" }),
   comparison: Schema.NullOr(Comparison).annotate({ description: comparisonDescription })
-}).annotate({ identifier: "Campaign", description: "One template to many customers, each once." })
+}).annotate({ identifier: "Campaign", description: "One template to many customers, each once." }).pipe(
+  Example.shown(campaign)
+)
 
 const Outcome = Schema.Literals(Record.keys(CampaignCounts.none)).annotate({
   identifier: "CampaignOutcome",
@@ -200,7 +271,16 @@ export const CampaignRow = Schema.Struct({
   error: Schema.NullOr(
     Schema.Struct({ code: Schema.String, reason: Schema.optionalKey(Schema.String), message: Schema.String })
   ).annotate({ description: "Why the message failed, or was skipped" })
-}).annotate({ identifier: "CampaignRow", description: "An uploaded row of recipients." })
+}).annotate({ identifier: "CampaignRow", description: "An uploaded row of recipients." }).pipe(Example.shown({
+  row: 1,
+  problem: null,
+  messageId: Example.sent.id,
+  to: Example.customer,
+  variant: "a",
+  status: "delivered",
+  outcome: "delivered",
+  error: null
+}))
 
 /** The filter of a list of rows. */
 export const rowFilter = {
@@ -282,6 +362,51 @@ const developers = session("developer")
 
 const programs = apiKey("campaigns:write")
 
+const none = Record.map(Example.of(Counts), () => 0)
+
+const empty = Example.changed(Campaign, {
+  status: "draft",
+  startedAt: null,
+  rows: 0,
+  checked: 0,
+  problems: 0,
+  forecast: null,
+  counts: none,
+  reasons: [],
+  comparison: { counts: { a: none, b: none }, delivered: null, read: null }
+})
+
+/** What endpoints show that leave a campaign in another state than that of its example. */
+const states = {
+  create: empty,
+  edit: Example.changed(Campaign, Example.of(EditCampaign)),
+  upload: { response: { ...empty.response, rows: 1205 } },
+  check: { response: { ...empty.response, status: "checking", rows: 1205 } },
+  pause: Example.changed(Campaign, { status: "paused", pausedReason: "person" }),
+  cancel: Example.changed(Campaign, { status: "cancelled" })
+}
+
+const statesOnWire = Record.map(states, ({ response }) => ({ response: exampleOnWire(response) }))
+
+const rows: ReadonlyArray<typeof CampaignRow["Encoded"]> = [
+  Example.of(CampaignRow),
+  {
+    row: 2,
+    problem: {
+      reason: "duplicate",
+      message: "an earlier row has the same customer",
+      line: 3,
+      value: "+1 (555) 123-4567"
+    },
+    messageId: null,
+    to: null,
+    variant: null,
+    status: null,
+    outcome: null,
+    error: null
+  }
+]
+
 /** What both doors say of an endpoint. */
 const words = {
   create: OpenApi.annotations({
@@ -347,7 +472,10 @@ export class CampaignsApi extends HttpApiGroup.make("campaigns").add(
     payload: onWire(CreateCampaign, "CreatePublicCampaign"),
     success: PublicCampaign.pipe(HttpApiSchema.status(201)),
     error: writing
-  }).annotate(Access, programs).annotate(Audited, "campaign.create").annotate(NeedsIdempotencyKey, true)
+  }).annotate(Example.Shown, statesOnWire.create).annotate(Access, programs).annotate(
+    Audited,
+    "campaign.create"
+  ).annotate(NeedsIdempotencyKey, true)
     .annotate(ActsOnCampaign, true).annotateMerge(words.create),
   HttpApiEndpoint.get("list", "/v1/campaigns", { query: ListQuery, success: listOf(PublicCampaign), error: reading })
     .annotate(Access, programs).annotate(IsPaged, true).annotateMerge(OpenApi.annotations({
@@ -362,7 +490,8 @@ export class CampaignsApi extends HttpApiGroup.make("campaigns").add(
     payload: onWire(EditCampaign, "EditPublicCampaign"),
     success: PublicCampaign,
     error: writing
-  }).annotate(Access, programs).annotate(Audited, "campaign.change").annotate(ActsOnCampaign, true)
+  }).annotate(Example.Shown, statesOnWire.edit).annotate(Access, programs).annotate(Audited, "campaign.change")
+    .annotate(ActsOnCampaign, true)
     .annotateMerge(words.edit),
   HttpApiEndpoint.delete("remove", "/v1/campaigns/:id", {
     ...one,
@@ -376,7 +505,10 @@ export class CampaignsApi extends HttpApiGroup.make("campaigns").add(
     payload: HttpApiSchema.StreamUint8Array({ contentType: uploadTypes }),
     success: PublicCampaign,
     error: writing
-  }).annotate(Access, programs).annotate(Audited, "campaign.upload").annotate(ActsOnCampaign, true)
+  }).annotate(Example.Shown, statesOnWire.upload).annotate(Access, programs).annotate(
+    Audited,
+    "campaign.upload"
+  ).annotate(ActsOnCampaign, true)
     .annotate(TakesFile, uploadTypes).annotateMerge(words.upload),
   HttpApiEndpoint.post("check", "/v1/campaigns/:id/check", {
     ...one,
@@ -384,7 +516,8 @@ export class CampaignsApi extends HttpApiGroup.make("campaigns").add(
     success: PublicCampaign,
     error: reading
   })
-    .annotate(Access, programs).annotate(Audited, "campaign.check").annotate(ActsOnCampaign, true)
+    .annotate(Example.Shown, statesOnWire.check).annotate(Access, programs).annotate(Audited, "campaign.check")
+    .annotate(ActsOnCampaign, true)
     .annotate(NeedsIdempotencyKey, true).annotateMerge(words.check),
   HttpApiEndpoint.post("start", "/v1/campaigns/:id/start", {
     ...one,
@@ -400,7 +533,8 @@ export class CampaignsApi extends HttpApiGroup.make("campaigns").add(
     success: PublicCampaign,
     error: reading
   })
-    .annotate(Access, programs).annotate(Audited, "campaign.pause").annotate(ActsOnCampaign, true)
+    .annotate(Example.Shown, statesOnWire.pause).annotate(Access, programs).annotate(Audited, "campaign.pause")
+    .annotate(ActsOnCampaign, true)
     .annotate(NeedsIdempotencyKey, true).annotateMerge(words.pause),
   HttpApiEndpoint.post("resume", "/v1/campaigns/:id/resume", {
     ...one,
@@ -416,14 +550,20 @@ export class CampaignsApi extends HttpApiGroup.make("campaigns").add(
     success: PublicCampaign,
     error: reading
   })
-    .annotate(Access, programs).annotate(Audited, "campaign.cancel").annotate(ActsOnCampaign, true)
+    .annotate(Example.Shown, statesOnWire.cancel).annotate(Access, programs).annotate(
+      Audited,
+      "campaign.cancel"
+    ).annotate(ActsOnCampaign, true)
     .annotate(NeedsIdempotencyKey, true).annotateMerge(words.cancel),
   HttpApiEndpoint.get("recipients", "/v1/campaigns/:id/recipients", {
     params: byId,
     query: rowQuery,
     success: [listOf(PublicCampaignRow), Schema.String.pipe(HttpApiSchema.asText({ contentType: "text/csv" }))],
     error: reading
-  }).annotate(Access, programs).annotate(IsPaged, true).annotate(ActsOnCampaign, true)
+  }).annotate(Example.Shown, { response: Example.page(rows.map(exampleOnWire)) }).annotate(Access, programs).annotate(
+    IsPaged,
+    true
+  ).annotate(ActsOnCampaign, true)
     .annotateMerge(words.recipients)
 ).middleware(ApiKeyAuthentication).annotateMerge(
   OpenApi.annotations({ title: "Campaigns", description: "One template to many customers, each once." })
@@ -437,7 +577,10 @@ export class CampaignsDashboardApi extends HttpApiGroup.make("campaignsDashboard
     payload: CreateCampaign,
     success: Campaign.pipe(HttpApiSchema.status(201)),
     error: writing
-  }).annotate(Access, developers).annotate(Audited, "campaign.create").annotate(NeedsIdempotencyKey, true)
+  }).annotate(Example.Shown, states.create).annotate(Access, developers).annotate(Audited, "campaign.create").annotate(
+    NeedsIdempotencyKey,
+    true
+  )
     .annotate(ActsOnCampaign, true).annotateMerge(words.create),
   HttpApiEndpoint.get("list", "/internal/campaigns", {
     query: ListQuery,
@@ -452,7 +595,10 @@ export class CampaignsDashboardApi extends HttpApiGroup.make("campaignsDashboard
     payload: EditCampaign,
     success: Campaign,
     error: writing
-  }).annotate(Access, developers).annotate(Audited, "campaign.change").annotate(ActsOnCampaign, true)
+  }).annotate(Example.Shown, states.edit).annotate(Access, developers).annotate(Audited, "campaign.change").annotate(
+    ActsOnCampaign,
+    true
+  )
     .annotateMerge(words.edit),
   HttpApiEndpoint.delete("remove", "/internal/campaigns/:id", {
     ...one,
@@ -466,10 +612,16 @@ export class CampaignsDashboardApi extends HttpApiGroup.make("campaignsDashboard
     payload: HttpApiSchema.StreamUint8Array({ contentType: uploadTypes }),
     success: Campaign,
     error: writing
-  }).annotate(Access, developers).annotate(Audited, "campaign.upload").annotate(ActsOnCampaign, true)
+  }).annotate(Example.Shown, states.upload).annotate(Access, developers).annotate(Audited, "campaign.upload").annotate(
+    ActsOnCampaign,
+    true
+  )
     .annotate(TakesFile, uploadTypes).annotateMerge(words.upload),
   HttpApiEndpoint.post("check", "/internal/campaigns/:id/check", { ...one, success: Campaign, error: reading })
-    .annotate(Access, developers).annotate(Audited, "campaign.check").annotate(ActsOnCampaign, true).annotateMerge(
+    .annotate(Example.Shown, states.check).annotate(Access, developers).annotate(Audited, "campaign.check").annotate(
+      ActsOnCampaign,
+      true
+    ).annotateMerge(
       words.check
     ),
   HttpApiEndpoint.post("start", "/internal/campaigns/:id/start", { ...one, success: Campaign, error: reading })
@@ -477,7 +629,10 @@ export class CampaignsDashboardApi extends HttpApiGroup.make("campaignsDashboard
       words.start
     ),
   HttpApiEndpoint.post("pause", "/internal/campaigns/:id/pause", { ...one, success: Campaign, error: reading })
-    .annotate(Access, developers).annotate(Audited, "campaign.pause").annotate(ActsOnCampaign, true).annotateMerge(
+    .annotate(Example.Shown, states.pause).annotate(Access, developers).annotate(Audited, "campaign.pause").annotate(
+      ActsOnCampaign,
+      true
+    ).annotateMerge(
       words.pause
     ),
   HttpApiEndpoint.post("resume", "/internal/campaigns/:id/resume", { ...one, success: Campaign, error: reading })
@@ -485,7 +640,10 @@ export class CampaignsDashboardApi extends HttpApiGroup.make("campaignsDashboard
       words.resume
     ),
   HttpApiEndpoint.post("cancel", "/internal/campaigns/:id/cancel", { ...one, success: Campaign, error: reading })
-    .annotate(Access, developers).annotate(Audited, "campaign.cancel").annotate(ActsOnCampaign, true).annotateMerge(
+    .annotate(Example.Shown, states.cancel).annotate(Access, developers).annotate(Audited, "campaign.cancel").annotate(
+      ActsOnCampaign,
+      true
+    ).annotateMerge(
       words.cancel
     ),
   HttpApiEndpoint.get("recipients", "/internal/campaigns/:id/recipients", {
@@ -493,7 +651,10 @@ export class CampaignsDashboardApi extends HttpApiGroup.make("campaignsDashboard
     query: rowQuery,
     success: [internalListOf(CampaignRow), Schema.String.pipe(HttpApiSchema.asText({ contentType: "text/csv" }))],
     error: reading
-  }).annotate(Access, session("member")).annotate(IsPaged, true).annotate(ActsOnCampaign, true)
+  }).annotate(Example.Shown, { response: Example.internalPage(rows) }).annotate(Access, session("member")).annotate(
+    IsPaged,
+    true
+  ).annotate(ActsOnCampaign, true)
     .annotateMerge(words.recipients)
 ).middleware(SessionAuthentication).annotateMerge(
   OpenApi.annotations({ title: "Campaigns (dashboard)", description: "One template to many customers, each once." })

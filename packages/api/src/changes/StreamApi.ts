@@ -7,6 +7,7 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/ht
 import { Access, session } from "../Access.ts"
 import { SessionAuthentication } from "../Caller.ts"
 import { reading } from "../ErrorBody.ts"
+import * as Example from "../Example.ts"
 import { Streams } from "../Traits.ts"
 
 /** The data of each event of the stream, by the event's name. */
@@ -43,7 +44,10 @@ export class StreamApi extends HttpApiGroup.make("stream").add(
     },
     success: Schema.String.pipe(HttpApiSchema.asText({ contentType: "text/event-stream" })),
     error: reading
-  }).annotate(Access, session("member")).annotate(Streams, true).annotateMerge(OpenApi.annotations({
+  }).annotate(Example.Shown, { response: "event: change\ndata: {\"topics\":[\"messages\"]}\n\n" }).annotate(
+    Access,
+    session("member")
+  ).annotate(Streams, true).annotateMerge(OpenApi.annotations({
     summary: "Stream changes",
     description:
       "Server-sent events named `change`, whose data is `{\"topics\":[…]}`: the topics that have changed. The stream " +

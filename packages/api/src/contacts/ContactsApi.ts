@@ -8,6 +8,7 @@ import { Access, session } from "../Access.ts"
 import { Audited } from "../audit/Audited.ts"
 import { SessionAuthentication } from "../Caller.ts"
 import { reading } from "../ErrorBody.ts"
+import * as Example from "../Example.ts"
 import { internalListOf, ListQuery, noQuery, pageQuery } from "../Lists.ts"
 import { byContactId } from "../Parameters.ts"
 import { Timestamp } from "../Timestamp.ts"
@@ -28,7 +29,18 @@ export const Contact = Schema.Struct({
   preferenceAt: Schema.NullOr(Timestamp).annotate({
     description: "When the customer last opted in or out; `null` if never"
   })
-}).annotate({ identifier: "Contact", description: "A customer's state for one of the workspace's numbers." })
+}).annotate({ identifier: "Contact", description: "A customer's state for one of the workspace's numbers." }).pipe(
+  Example.shown({
+    id: `${Example.phoneNumber.id}:${Example.customer}`,
+    phoneNumberId: Example.phoneNumber.id,
+    phone: Example.customer,
+    userId: null,
+    lastInboundAt: Example.times.start,
+    windowOpenUntil: Example.times.nextDay,
+    optedOut: false,
+    preferenceAt: null
+  })
+)
 
 export const ConversationMessage = Schema.Struct({
   id: Schema.String,
@@ -40,7 +52,19 @@ export const ConversationMessage = Schema.Struct({
   content: Schema.Json.annotate({ description: "What it said; `{}` once that was deleted" }),
   context: Schema.Json.annotate({ description: "What it quotes or answers; `null` if nothing" }),
   at: Timestamp.annotateKey({ description: "When it was created, or when the customer wrote it" })
-}).annotate({ identifier: "ConversationMessage", description: "A message of the conversation with a contact." })
+}).annotate({ identifier: "ConversationMessage", description: "A message of the conversation with a contact." }).pipe(
+  Example.shown({
+    id: Example.sent.id,
+    direction: "outbound",
+    status: "delivered",
+    from: Example.phoneNumber.written,
+    to: Example.customer,
+    type: "template",
+    content: Example.template,
+    context: null,
+    at: Example.times.created
+  })
+)
 
 /** The filters of the list. */
 export const filter = {
@@ -78,6 +102,21 @@ export class ContactsApi extends HttpApiGroup.make("contacts").add(
     query: ListQuery,
     success: internalListOf(ConversationMessage),
     error: reading
+  }).annotate(Example.Shown, {
+    response: Example.internalPage<typeof ConversationMessage["Encoded"]>([
+      {
+        id: Example.received.id,
+        direction: "inbound",
+        status: "received",
+        from: Example.customer,
+        to: Example.phoneNumber.written,
+        type: "text",
+        content: { body: "Thank you!" },
+        context: { message_id: Example.sent.id, provider_message_id: Example.sent.providerId },
+        at: Example.times.received
+      },
+      Example.of(ConversationMessage)
+    ])
   }).annotate(Access, session("member")).annotate(IsPaged, true).annotateMerge(OpenApi.annotations({
     summary: "List the messages of a contact",
     description:
@@ -88,11 +127,13 @@ export class ContactsApi extends HttpApiGroup.make("contacts").add(
     query: noQuery,
     success: Contact,
     error: reading
-  }).annotate(Access, session("developer")).annotate(Audited, "contact.opt_out").annotateMerge(OpenApi.annotations({
-    summary: "Opt a contact out",
-    description: "No free-form text and no marketing template is sent to the customer from this number, until START " +
-      "from the customer or until they are opted in."
-  })),
+  }).annotate(Example.Shown, Example.changed(Contact, { optedOut: true, preferenceAt: Example.times.created }))
+    .annotate(Access, session("developer")).annotate(Audited, "contact.opt_out").annotateMerge(OpenApi.annotations({
+      summary: "Opt a contact out",
+      description:
+        "No free-form text and no marketing template is sent to the customer from this number, until START " +
+        "from the customer or until they are opted in."
+    })),
   HttpApiEndpoint.delete("optIn", "/internal/contacts/:id/opt-out", {
     params: byContactId,
     query: noQuery,

@@ -10,6 +10,7 @@ import { Audited } from "../audit/Audited.ts"
 import { ApiKeyAuthentication, SessionAuthentication } from "../Caller.ts"
 import { uploadTypes } from "../campaigns/CampaignsApi.ts"
 import { reading, writing } from "../ErrorBody.ts"
+import * as Example from "../Example.ts"
 import { noQuery } from "../Lists.ts"
 import { byName } from "../Parameters.ts"
 import { Timestamp } from "../Timestamp.ts"
@@ -27,7 +28,9 @@ export const ChooseOptOut = Schema.Struct({
   phone_number_id: Schema.optionalKey(PlainText.between(1, 64)).annotate({
     description: "The id of a phone number of the workspace; if omitted, all of its numbers"
   })
-}).annotate({ identifier: "ChooseOptOut", description: "For which number a customer is opted out or in." })
+}).annotate({ identifier: "ChooseOptOut", description: "For which number a customer is opted out or in." }).pipe(
+  Example.shown({})
+)
 
 /** What holds for a customer after a choice. */
 export const OptOut = Schema.Struct({
@@ -35,7 +38,12 @@ export const OptOut = Schema.Struct({
   opted_out: Schema.Boolean,
   opted_out_at: Schema.NullOr(Timestamp).annotateKey({ description: "`null` if the customer is not opted out" }),
   source: source.annotate({ description: "Who opted the customer out; `null` if nobody did" })
-}).annotate({ identifier: "OptOut", description: "What holds for a customer after a choice." })
+}).annotate({ identifier: "OptOut", description: "What holds for a customer after a choice." }).pipe(Example.shown({
+  contact: Example.customer,
+  opted_out: true,
+  opted_out_at: Example.times.created,
+  source: "api"
+}))
 
 /** The scope of a key that may opt customers out and in. */
 const writers = apiKey("contacts:write")
@@ -49,7 +57,10 @@ export class OptOutsApi extends HttpApiGroup.make("optOuts").add(
       description: "No free-form text and no marketing template is sent to the customer, under any of their names, " +
         "until START from the customer or until they are opted in. The customer need not be known."
     })),
-  HttpApiEndpoint.delete("end", "/v1/contacts/:name/opt-out", one).annotate(Access, writers)
+  HttpApiEndpoint.delete("end", "/v1/contacts/:name/opt-out", one).annotate(
+    Example.Shown,
+    Example.changed(OptOut, { opted_out: false, opted_out_at: null, source: null })
+  ).annotate(Access, writers)
     .annotate(BodyIsOptional, true).annotateMerge(OpenApi.annotations({
       summary: "Opt a customer in",
       description: "Ends the opt-out of the customer, whoever set it. Have the customer's consent."
@@ -68,7 +79,7 @@ export const OptOutWords = Schema.Struct({
 }).annotate({
   identifier: "OptOutWords",
   description: "What a workspace changes of the words by which customers opt out."
-})
+}).pipe(Example.shown({ stopWords: ["genug"], startWords: [], removed: ["end"] }))
 
 export const OptOutSettings = Schema.Struct({
   ...OptOutWords.fields,
@@ -77,13 +88,22 @@ export const OptOutSettings = Schema.Struct({
     stopWords: Schema.Array(Schema.String),
     startWords: Schema.Array(Schema.String)
   }))
-}).annotate({ identifier: "OptOutSettings", description: "The words of a workspace, and the defaults." })
+}).annotate({ identifier: "OptOutSettings", description: "The words of a workspace, and the defaults." }).pipe(
+  Example.shown({
+    ...Example.of(OptOutWords),
+    defaults: [{ language: "en", stopWords: ["stop", "unsubscribe"], startWords: ["start"] }]
+  })
+)
 
 export const ImportedOptOuts = Schema.Struct({
   added: Schema.Int,
   already: Schema.Int.annotate({ description: "Names that were opted out before" }),
   refused: Schema.Array(Schema.Struct({ line: Schema.Int, value: Schema.String, reason: Schema.String }))
-}).annotate({ identifier: "ImportedOptOuts", description: "The result of an import of opt-outs." })
+}).annotate({ identifier: "ImportedOptOuts", description: "The result of an import of opt-outs." }).pipe(Example.shown({
+  added: 1204,
+  already: 1,
+  refused: [{ line: 7, value: "12", reason: "name must be a phone number" }]
+}))
 
 export const Suppressions = Schema.Struct({
   others: Schema.Int.annotate({ description: "How many further names are opted out, of customers who were erased" }),
@@ -93,7 +113,10 @@ export const Suppressions = Schema.Struct({
     optedOutAt: Timestamp,
     source: source.annotate({ description: "`null` if the customer or the provider opted them out" })
   }))
-}).annotate({ identifier: "Suppressions", description: "The names that are opted out." })
+}).annotate({ identifier: "Suppressions", description: "The names that are opted out." }).pipe(Example.shown({
+  others: 2,
+  names: [{ name: Example.customer, phoneNumberId: null, optedOutAt: Example.times.created, source: "import" }]
+}))
 
 /** The workspace's opt-outs as a whole: its words, import and export (contract §13). */
 export class SuppressionsApi extends HttpApiGroup.make("suppressions").add(

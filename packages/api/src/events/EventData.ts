@@ -4,9 +4,20 @@
 import { Campaign } from "@wac/core"
 import { Schema } from "effect"
 import { Counts } from "../campaigns/CampaignsApi.ts"
+import * as Example from "../Example.ts"
 import { Failure, Pricing } from "../messages/MessagesApi.ts"
 import { Timestamp } from "../Timestamp.ts"
 import { ReceivedContext, withContent } from "./ReceivedContent.ts"
+
+/** What the examples of a message's events have in common. */
+const ofMessage = {
+  message_id: Example.sent.id,
+  provider_message_id: Example.sent.providerId,
+  to: Example.customer,
+  client_reference: Example.sent.reference
+}
+
+const pricing = { billable: true, model: "PMP", type: "regular", category: "utility" }
 
 const text = (description: string) => Schema.String.annotate({ description })
 
@@ -42,18 +53,22 @@ const MessageSentData = Schema.Struct({
   ...progress,
   status: Schema.Literal("sent"),
   sent_at: time("ISO 8601, UTC, as are all times.")
-}).annotate({ identifier: "MessageSentData", description: "The provider accepted the message." })
+}).annotate({ identifier: "MessageSentData", description: "The provider accepted the message." }).pipe(
+  Example.shown({ ...ofMessage, status: "sent", sequence: 1, sent_at: Example.times.delivered, pricing })
+)
 
 const MessageDeliveredData = Schema.Struct({
   ...progress,
   status: Schema.Literal("delivered"),
   delivered_at: Timestamp
-}).annotate({ identifier: "MessageDeliveredData", description: "The message arrived at the recipient's phone." })
+}).annotate({ identifier: "MessageDeliveredData", description: "The message arrived at the recipient's phone." }).pipe(
+  Example.shown({ ...ofMessage, status: "delivered", sequence: 2, delivered_at: Example.times.delivered, pricing })
+)
 
 const MessageReadData = Schema.Struct({ ...progress, status: Schema.Literal("read"), read_at: Timestamp }).annotate({
   identifier: "MessageReadData",
   description: "The recipient read the message."
-})
+}).pipe(Example.shown({ ...ofMessage, status: "read", sequence: 3, read_at: Example.times.delivered }))
 
 const MessageFailedData = Schema.Struct({
   ...message,
@@ -63,7 +78,13 @@ const MessageFailedData = Schema.Struct({
 }).annotate({
   identifier: "MessageFailedData",
   description: "The message will not arrive, as far as is known: a later event with `corrects` says that it did."
-})
+}).pipe(Example.shown({
+  ...ofMessage,
+  status: "failed",
+  sequence: 2,
+  failed_at: Example.times.delivered,
+  error: { code: "server_error", message: "the provider could not deliver the message" }
+}))
 
 const written = {
   message_id: text("The service's id of the message: `msg_…`."),
@@ -95,7 +116,17 @@ const MessageReceivedData = withContent({
   identifier: "MessageReceivedData",
   description:
     "A customer wrote. `type` names the further field that holds what they wrote, e.g. `data.text` of a `text`."
-})
+}).pipe(Example.shown({
+  message_id: Example.received.id,
+  provider_message_id: Example.received.providerId,
+  from: Example.customer,
+  to: Example.phoneNumber.written,
+  type: "text",
+  text: { body: "When does it arrive?" },
+  profile: { name: "Ana" },
+  received_at: Example.times.received,
+  late: false
+}))
 
 const MessageEchoedData = withContent({
   ...written,
@@ -111,7 +142,16 @@ const MessageEchoedData = withContent({
   identifier: "MessageEchoedData",
   description:
     "The business wrote to a customer on its own phone. `type` names the further field that holds what it wrote."
-})
+}).pipe(Example.shown({
+  message_id: "msg_01K8ZQ7C8D9E0F1G2H3J4K5M6N",
+  provider_message_id: "wamid.HBgLMTU1NTEyMzQ1NjcVAgARGBI5QjRE",
+  from: Example.phoneNumber.written,
+  to: Example.customer,
+  type: "text",
+  text: { body: "Tomorrow." },
+  sent_at: Example.times.received,
+  late: false
+}))
 
 const CampaignCompletedData = Schema.Struct({
   campaign_id: Schema.String,
@@ -121,12 +161,21 @@ const CampaignCompletedData = Schema.Struct({
 }).annotate({
   identifier: "CampaignCompletedData",
   description: "A campaign ended: its name, and how many messages had which outcome."
-})
+}).pipe(
+  Example.shown({
+    campaign_id: Example.campaign,
+    name: "Spring offer",
+    status: "completed",
+    ...Example.of(Counts),
+    queued: 0,
+    read: 775
+  })
+)
 
 const WebhookTestData = Schema.Struct({ webhook_id: Schema.String, tested_at: Timestamp }).annotate({
   identifier: "WebhookTestData",
   description: "Someone pressed *Send test event*, or the service probes a paused webhook."
-})
+}).pipe(Example.shown({ webhook_id: Example.webhook.id, tested_at: Example.times.recorded }))
 
 /** The `data` of each type of event. */
 export const EventData = {

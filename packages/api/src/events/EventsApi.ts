@@ -8,6 +8,7 @@ import { Access, apiKey, session } from "../Access.ts"
 import { ApiKeyAuthentication, SessionAuthentication } from "../Caller.ts"
 import { described } from "../Described.ts"
 import { reading } from "../ErrorBody.ts"
+import * as Example from "../Example.ts"
 import { listOf, noQuery, pageQuery } from "../Lists.ts"
 import { byId } from "../Parameters.ts"
 import { TimeGiven } from "../Timestamp.ts"
@@ -42,6 +43,12 @@ export class EventsApi extends HttpApiGroup.make("events").add(
     success: listOf(RecordedEvent),
     error: reading
   })
+    .annotate(Example.Shown, {
+      response: {
+        ...Example.page([Example.of(RecordedEvent)]),
+        next_cursor: "MTpldnRfMDFLREFOU0MwUTNWMEs1Rlk0V0RKNlo0NVQ"
+      }
+    })
     .annotate(Access, apiKey("messages:read")).annotate(IsPaged, true).annotateMerge(OpenApi.annotations({
       summary: "List events",
       description:

@@ -5,8 +5,9 @@
  * event is answered as it was recorded, with the fields of an older or newer version, and of contents that the provider
  * passes on.
  */
-import { Event } from "@wac/core"
-import { Schema, SchemaAST } from "effect"
+import type { Event } from "@wac/core"
+import { Record, Schema, SchemaAST } from "effect"
+import * as Example from "../Example.ts"
 import { Timestamp } from "../Timestamp.ts"
 import { EventData } from "./EventData.ts"
 
@@ -22,16 +23,29 @@ const recorded = (type: Event.EventType) =>
     created_at: Timestamp.annotateKey({ description: "When the event was recorded: ISO 8601, UTC." }),
     tenant_id: Schema.String.annotate({ description: "The workspace." }),
     data: EventData[type]
-  }).annotate({ identifier: nameOf(type), description: descriptionOf(EventData[type]) })
+  }).annotate({ identifier: nameOf(type), description: descriptionOf(EventData[type]) }).pipe(Example.shown({
+    id: Example.event,
+    object: "event",
+    type,
+    created_at: Example.times.recorded,
+    tenant_id: Example.workspace,
+    data: Example.of(EventData[type])
+  }))
 
 /** `MessageSent` of `message.sent`. */
 export const nameOf = (type: Event.EventType): string =>
   type.replaceAll(/(?:^|\.)(\w)/gu, (_, letter: string) => letter.toUpperCase())
 
+/** The schema of each type. */
+const byType = Record.map(EventData, (_, type) => recorded(type))
+
+/** An example of an event of a type. */
+export const exampleOf = <Type extends Event.EventType>(type: Type) => Example.of(byType[type])
+
 /** An event of any type. */
-export const RecordedEvent = Schema.Union(Event.EventType.literals.map(recorded)).annotate({
+export const RecordedEvent = Schema.Union(Object.values(byType)).annotate({
   identifier: "Event",
   description:
     "A recorded event. A comparison of `type` narrows `data`. A service newer than this version can have newer " +
     "types: give a `switch` a `default`."
-})
+}).pipe(Example.shown(exampleOf("message.delivered")))

@@ -2,13 +2,14 @@
  * `/internal/api-keys` (specification §4 *Internal dashboard-only endpoints*, contract §5).
  */
 import { ApiScope, KeyBinding, PlainText } from "@wac/core"
-import { Schema } from "effect"
+import { Schema, Struct } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Access, NeedsFreshSession, OpenToPortal, session } from "../Access.ts"
 import { Audited } from "../audit/Audited.ts"
 import { SessionAuthentication } from "../Caller.ts"
 import { described } from "../Described.ts"
 import { reading, writing } from "../ErrorBody.ts"
+import * as Example from "../Example.ts"
 import { internalListOf, ListQuery, noQuery } from "../Lists.ts"
 import { byId, idempotencyKey } from "../Parameters.ts"
 import { TimeGiven, Timestamp } from "../Timestamp.ts"
@@ -19,7 +20,12 @@ export const ListedApiKey = Schema.Struct({
   name: Schema.String,
   scopes: Schema.Array(ApiScope.ApiScope),
   lastUsedAt: Schema.NullOr(Timestamp)
-}).annotate({ identifier: "ListedApiKey", description: "A key in the list." })
+}).annotate({ identifier: "ListedApiKey", description: "A key in the list." }).pipe(Example.shown({
+  id: Example.apiKey,
+  name: "order service",
+  scopes: ["messages:send", "messages:read", "media:write"],
+  lastUsedAt: "2026-01-02T03:04:00.000Z"
+}))
 
 export const ApiKey = Schema.Struct({
   ...ListedApiKey.fields,
@@ -34,7 +40,18 @@ export const ApiKey = Schema.Struct({
   allowedCidrs: Schema.NullOr(Schema.Array(Schema.String)).annotate({
     description: "The only networks that the key may be used from, as CIDRs; `null`: anywhere"
   })
-}).annotate({ identifier: "ApiKey", description: "One key with all fields, but without its secrets." })
+}).annotate({ identifier: "ApiKey", description: "One key with all fields, but without its secrets." }).pipe(
+  Example.shown({
+    ...Example.of(ListedApiKey),
+    prefix: "wac_live_7Gx2",
+    createdAt: Example.times.start,
+    expiresAt: null,
+    revokedAt: null,
+    requireSignature: false,
+    phoneNumberIds: null,
+    allowedCidrs: ["203.0.113.0/24"]
+  })
+)
 
 /** What a key is bound to. An empty list is refused: it could be meant as nothing or as everything. */
 const bound = <S extends Schema.Top>(entry: S) =>
@@ -66,7 +83,9 @@ export const CreateApiKey = Schema.Struct({
         "addresses; if omitted, anywhere. From elsewhere, the key is answered as if it did not exist"
     })
   )
-}).annotate({ identifier: "CreateApiKey", description: "The request to create a key." })
+}).annotate({ identifier: "CreateApiKey", description: "The request to create a key." }).pipe(
+  Example.shown({ name: "order service" })
+)
 
 export const CreatedApiKey = Schema.Struct({
   id: Schema.String,
@@ -80,7 +99,11 @@ export const CreatedApiKey = Schema.Struct({
   identifier: "CreatedApiKey",
   description: "A new key. Only this response contains `apiKey` and `signingSecret`; a repetition of the request " +
     "returns it without them."
-})
+}).pipe(Example.shown({
+  ...Struct.pick(Example.of(ApiKey), ["id", "name", "prefix", "scopes", "createdAt"]),
+  apiKey: "wac_live_…",
+  signingSecret: Example.secret
+}))
 
 const one = { params: byId, query: noQuery }
 
@@ -103,7 +126,7 @@ export class ApiKeysApi extends HttpApiGroup.make("apiKeys").add(
       })
     ),
   HttpApiEndpoint.post("create", "/internal/api-keys", {
-    headers: idempotencyKey("1 to 255 visible ASCII characters; the same again never makes a second key"),
+    headers: idempotencyKey("; the same again never makes a second key"),
     payload: CreateApiKey,
     success: CreatedApiKey.pipe(HttpApiSchema.status(201)),
     error: writing

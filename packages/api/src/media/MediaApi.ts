@@ -7,6 +7,7 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/ht
 import { Access, apiKey } from "../Access.ts"
 import { ApiKeyAuthentication } from "../Caller.ts"
 import { asking, writing } from "../ErrorBody.ts"
+import * as Example from "../Example.ts"
 import { noQuery } from "../Lists.ts"
 import { byId, idempotencyKey } from "../Parameters.ts"
 import { Timestamp } from "../Timestamp.ts"
@@ -20,7 +21,14 @@ export const StoredMedia = Schema.Struct({
   sha256: Schema.String.annotate({ description: "Of the bytes, in hexadecimal" }),
   filename: Schema.NullOr(Schema.String),
   expires_at: Timestamp.annotateKey({ description: "When it is deleted unless it is used before" })
-}).annotate({ identifier: "Media", description: "A file of the workspace." })
+}).annotate({ identifier: "Media", description: "A file of the workspace." }).pipe(Example.shown({
+  media_id: Example.media,
+  mime_type: "image/png",
+  size: 48_213,
+  sha256: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+  filename: "receipt.png",
+  expires_at: "2026-02-01T03:04:05.678Z"
+}))
 
 /** The body of an upload: one file. */
 export const UploadMedia = Schema.Struct({
@@ -32,7 +40,7 @@ const limits = { maxParts: 2, maxFieldSize: 1024 }
 
 export class MediaApi extends HttpApiGroup.make("media").add(
   HttpApiEndpoint.post("upload", "/v1/media", {
-    headers: idempotencyKey("1 to 255 visible ASCII characters; the same again for a retry of the same upload"),
+    headers: idempotencyKey("; the same again for a retry of the same upload"),
     payload: UploadMedia.pipe(HttpApiSchema.asMultipartStream(limits)),
     success: StoredMedia.pipe(HttpApiSchema.status(201)),
     error: writing

@@ -3,21 +3,21 @@
  */
 import type { Message } from "@wac/core"
 import type { Schema } from "effect"
+import * as Example from "../Example.ts"
 
-const to = "+15551234567"
+const to = Example.customer
 
-/** Ids of an uploaded file, and of a customer's message. */
-const media = "med_01K8ZQ4V6T9XW2M3N5P7R8S0AB"
-const answered = "msg_01K8ZQ3W5S7VX1K2M4N6P8Q9CD"
+/** A template to a customer. */
+export const template = { to, type: "template", template: Example.template } as const
 
 /** By kind; a kind without an example does not compile. */
 const contents: { readonly [Kind in Message.MessageType]: Schema.Json } = {
-  template: { name: "order_update", language: "en_US", bodyParams: ["Ana", "1042"] },
+  template: Example.template,
   text: { body: "See https://shop.example/1042", preview_url: true },
-  image: { media, caption: "The shelf" },
+  image: { media: Example.media, caption: "The shelf" },
   audio: { link: "https://files.example/hello.ogg", voice: true },
   video: { link: "https://files.example/how-to.mp4" },
-  document: { media, filename: "invoice 1042.pdf", caption: "Your invoice" },
+  document: { media: Example.media, filename: "invoice 1042.pdf", caption: "Your invoice" },
   sticker: { link: "https://files.example/thanks.webp" },
   location: { latitude: 52.516266, longitude: 13.377775, name: "Brandenburger Tor", address: "Pariser Platz, Berlin" },
   contacts: [{
@@ -34,7 +34,7 @@ const contents: { readonly [Kind in Message.MessageType]: Schema.Json } = {
       ]
     }
   },
-  reaction: { message_id: answered, emoji: "👍" }
+  reaction: { message_id: Example.received.id, emoji: "👍" }
 }
 
 /**
@@ -45,9 +45,9 @@ export const requests: { readonly [name: string]: Schema.Json } = {
   ...Object.fromEntries(
     Object.entries(contents).map(([type, content]) => [
       type,
-      { to, type, [type]: content, ...(type === "template" ? { client_reference: "order-1042" } : {}) }
+      { to, type, [type]: content, ...(type === "template" ? { client_reference: Example.sent.reference } : {}) }
     ])
   ),
   user_id: { to: "US.13491208655302741918", type: "text", text: { body: "It is on its way" } },
-  quote: { to, type: "text", text: { body: "It is on its way" }, context: { message_id: answered } }
+  quote: { to, type: "text", text: { body: "It is on its way" }, context: { message_id: Example.received.id } }
 }

@@ -9,10 +9,12 @@ import { Audited } from "../audit/Audited.ts"
 import { ApiKeyAuthentication, SessionAuthentication } from "../Caller.ts"
 import { described } from "../Described.ts"
 import { asking, reading, sending } from "../ErrorBody.ts"
+import * as Example from "../Example.ts"
 import { internalListOf, listOf, noQuery, pageQuery } from "../Lists.ts"
 import { byId, idempotencyKey } from "../Parameters.ts"
 import { TimeGiven, Timestamp } from "../Timestamp.ts"
 import { BindsIdempotencyKey, IsPaged, NeedsIdempotencyKey, Sends } from "../Traits.ts"
+import * as MessageExamples from "./MessageExamples.ts"
 
 const names = { clientReference: "client_reference" } as const
 
@@ -41,11 +43,7 @@ const kinds = onWire(Message.outbounds({
 export const SendMessage = Schema.Union(Object.values(kinds)).annotate({
   identifier: "SendMessage",
   description: "A message to be sent. A comparison of `type` narrows it.",
-  examples: [{
-    to: "+15551234567",
-    type: "template",
-    template: { name: "order_update", language: "en_US", bodyParams: ["Ana", "1042"] }
-  }]
+  examples: [MessageExamples.template]
 })
 
 /** The response to a send: exactly the five specified fields. */
@@ -58,20 +56,30 @@ export const SentMessage = Schema.Struct({
 }).annotate({
   identifier: "SentMessage",
   description: "The provider accepted the message and gave it an id (specification §2)."
-})
+}).pipe(Example.shown({
+  status: "sent",
+  message_id: Example.sent.id,
+  provider_message_id: Example.sent.providerId,
+  tenant_id: Example.workspace,
+  api_key_id: Example.apiKey
+}))
 
 /** The body of a request to mark a customer's message as read. */
 export const MarkRead = Schema.Struct({
   typing: Schema.optionalKey(Schema.Boolean).annotateKey({
     description: "Whether the customer sees that somebody types"
   })
-}).annotate({ identifier: "MarkRead", description: "How a customer's message is marked as read (contract §9)." })
+}).annotate({ identifier: "MarkRead", description: "How a customer's message is marked as read (contract §9)." }).pipe(
+  Example.shown({ typing: true })
+)
 
 /** The answer to it. */
 export const ReadMessage = Schema.Struct({
   message_id: Schema.String,
   status: Schema.Literal("read")
-}).annotate({ identifier: "ReadMessage", description: "A customer's message that was marked as read." })
+}).annotate({ identifier: "ReadMessage", description: "A customer's message that was marked as read." }).pipe(
+  Example.shown({ message_id: Example.received.id, status: "read" })
+)
 
 export const Failure = Schema.Struct({
   code: Schema.String,
@@ -122,7 +130,23 @@ export const StoredMessage = Schema.Struct({
   description:
     "A message that was sent, or is to be; times are ISO 8601 in UTC (contract §3). In a conversation it has " +
     "its content, under the name of its type: `{}` once that was deleted."
-})
+}).pipe(Example.shown({
+  direction: "outbound",
+  ...Example.of(SentMessage),
+  status: "delivered",
+  to: Example.customer,
+  from: Example.phoneNumber.written,
+  type: "template",
+  created_at: Example.times.created,
+  sent_at: Example.times.sent,
+  delivered_at: Example.times.delivered,
+  read_at: null,
+  failed_at: null,
+  error: null,
+  client_reference: Example.sent.reference,
+  pricing: null,
+  played_at: null
+}))
 
 /** A message of a customer. */
 export const InboundMessage = Schema.StructWithRest(
@@ -147,13 +171,26 @@ export const InboundMessage = Schema.StructWithRest(
   identifier: "InboundMessage",
   description: "A message of a customer (contract §13). `type` names the field that holds what they wrote, as in the " +
     "event `message.received`."
-})
+}).pipe(Example.shown({
+  direction: "inbound",
+  status: "received",
+  message_id: Example.received.id,
+  provider_message_id: Example.received.providerId,
+  tenant_id: Example.workspace,
+  from: Example.customer,
+  from_user_id: null,
+  to: Example.phoneNumber.written,
+  type: "text",
+  text: { body: "Thank you!" },
+  context: { message_id: Example.sent.id, provider_message_id: Example.sent.providerId },
+  received_at: Example.times.received
+}))
 
 /** A message in either direction; `direction` says which. */
 export const AnyMessage = Schema.Union([StoredMessage, InboundMessage]).annotate({
   identifier: "AnyMessage",
   description: "A message in either direction: a comparison of `direction` narrows it."
-})
+}).pipe(Example.shown(Example.of(StoredMessage)))
 
 const listed = {
   id: Schema.String,
@@ -169,7 +206,16 @@ const listed = {
 export const ListedMessage = Schema.Struct(listed).annotate({
   identifier: "ListedMessage",
   description: "A message in the list."
-})
+}).pipe(Example.shown({
+  id: Example.sent.id,
+  status: "delivered",
+  providerMessageId: Example.sent.providerId,
+  apiKeyId: Example.apiKey,
+  to: Example.customer,
+  from: Example.phoneNumber.written,
+  type: "template",
+  createdAt: Example.times.created
+}))
 
 export const MessageDetail = Schema.Struct({
   ...listed,
@@ -182,7 +228,15 @@ export const MessageDetail = Schema.Struct({
 }).annotate({
   identifier: "MessageDetail",
   description: "A message with its times and, if it failed, the reason."
-})
+}).pipe(Example.shown({
+  ...Example.of(ListedMessage),
+  sentAt: Example.times.sent,
+  deliveredAt: Example.times.delivered,
+  readAt: null,
+  failedAt: null,
+  error: null,
+  clientReference: Example.sent.reference
+}))
 
 export const SentFromDashboard = Schema.Struct({
   status: Schema.Literal("sent"),
@@ -190,7 +244,15 @@ export const SentFromDashboard = Schema.Struct({
   providerMessageId: Schema.String,
   tenantId: Schema.String,
   apiKeyId: Schema.Null
-}).annotate({ identifier: "SentFromDashboard", description: "A message that was sent from the dashboard." })
+}).annotate({ identifier: "SentFromDashboard", description: "A message that was sent from the dashboard." }).pipe(
+  Example.shown({
+    status: "sent",
+    messageId: Example.sent.id,
+    providerMessageId: Example.sent.providerId,
+    tenantId: Example.workspace,
+    apiKeyId: null
+  })
+)
 
 const name = PlainText.between(1, 255)
 
@@ -243,12 +305,15 @@ const pageMayBeShort = "With a filter a page ends at the latest after looking at
 export class MessagesApi extends HttpApiGroup.make("messages").add(
   HttpApiEndpoint.post("send", "/v1/messages", {
     headers: idempotencyKey(
-      "1 to 255 visible ASCII characters, unique per send; a retry of the same send uses the same key"
+      ", unique per send; a retry of the same send uses the same key"
     ),
     payload: SendMessage,
     success: SentMessage,
     error: sending
-  }).annotate(Access, apiKey("messages:send")).annotate(NeedsIdempotencyKey, true).annotate(BindsIdempotencyKey, true)
+  }).annotate(Example.Shown, { requests: MessageExamples.requests }).annotate(Access, apiKey("messages:send")).annotate(
+    NeedsIdempotencyKey,
+    true
+  ).annotate(BindsIdempotencyKey, true)
     .annotate(Sends, true).annotateMerge(
       OpenApi.annotations({
         summary: "Send a message",
@@ -259,7 +324,7 @@ export class MessagesApi extends HttpApiGroup.make("messages").add(
     ),
   HttpApiEndpoint.post("read", "/v1/messages/:id/read", {
     params: byId,
-    headers: idempotencyKey("1 to 255 visible ASCII characters; the same again for a retry of the same request"),
+    headers: idempotencyKey("; the same again for a retry of the same request"),
     payload: MarkRead,
     success: ReadMessage,
     error: asking
@@ -276,12 +341,14 @@ export class MessagesApi extends HttpApiGroup.make("messages").add(
     query: publicQuery,
     success: listOf(AnyMessage),
     error: reading
-  }).annotate(Access, apiKey("messages:read")).annotate(IsPaged, true).annotateMerge(OpenApi.annotations({
-    summary: "List messages",
-    description: "All messages that the workspace sent, with their current state, newest first; with `contact`, the " +
-      "conversation with one customer in both directions, which no other filter than `direction` narrows. " +
-      pageMayBeShort
-  })),
+  }).annotate(Example.Shown, { response: Example.page([Example.of(InboundMessage), Example.of(StoredMessage)]) })
+    .annotate(Access, apiKey("messages:read")).annotate(IsPaged, true).annotateMerge(OpenApi.annotations({
+      summary: "List messages",
+      description:
+        "All messages that the workspace sent, with their current state, newest first; with `contact`, the " +
+        "conversation with one customer in both directions, which no other filter than `direction` narrows. " +
+        pageMayBeShort
+    })),
   HttpApiEndpoint.get("get", "/v1/messages/:id", {
     params: byId,
     query: noQuery,
@@ -301,12 +368,15 @@ export class MessagesApi extends HttpApiGroup.make("messages").add(
 export class MessagesDashboardApi extends HttpApiGroup.make("messagesDashboard").add(
   HttpApiEndpoint.post("send", "/internal/messages", {
     headers: idempotencyKey(
-      "1 to 255 visible ASCII characters, unique per send; a retry of the same send uses the same key"
+      ", unique per send; a retry of the same send uses the same key"
     ),
     payload: SendMessage,
     success: SentFromDashboard,
     error: sending
-  }).annotate(Access, session("developer")).annotate(Audited, "message.send").annotate(NeedsIdempotencyKey, true)
+  }).annotate(Example.Shown, { request: MessageExamples.template }).annotate(Access, session("developer")).annotate(
+    Audited,
+    "message.send"
+  ).annotate(NeedsIdempotencyKey, true)
     .annotate(BindsIdempotencyKey, true)
     .annotate(Sends, true).annotateMerge(
       OpenApi.annotations({

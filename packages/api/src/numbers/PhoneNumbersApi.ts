@@ -8,6 +8,7 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Access, session } from "../Access.ts"
 import { SessionAuthentication } from "../Caller.ts"
 import { reading } from "../ErrorBody.ts"
+import * as Example from "../Example.ts"
 import { internalListOf, ListQuery } from "../Lists.ts"
 import { Timestamp } from "../Timestamp.ts"
 import { IsPaged } from "../Traits.ts"
@@ -52,7 +53,23 @@ export const PhoneNumber = Schema.Struct({
   quality: Schema.NullOr(Schema.String).annotate({
     description: "The provider's rating in its own words; `null` if it has not reported one"
   })
-}).annotate({ identifier: "PhoneNumber", description: "A number of the workspace, with the limits in force." })
+}).annotate({ identifier: "PhoneNumber", description: "A number of the workspace, with the limits in force." }).pipe(
+  Example.shown({
+    id: Example.phoneNumber.id,
+    phoneNumber: Example.phoneNumber.written,
+    isDefault: true,
+    provider: "whatsapp",
+    providerNumberId: "106540352242922",
+    providerAccountId: "102290129340398",
+    portfolioId: "2729063490586005",
+    status: "available",
+    block: null,
+    tier: "standard",
+    messagesPerSecond: 80,
+    messagingLimit: null,
+    quality: "green"
+  })
+)
 
 export class PhoneNumbersApi extends HttpApiGroup.make("phoneNumbers").add(
   HttpApiEndpoint.get("list", "/internal/phone-numbers", {

@@ -9,6 +9,7 @@ import { Access, anybody, session } from "../Access.ts"
 import { Audited } from "../audit/Audited.ts"
 import { SessionAuthentication } from "../Caller.ts"
 import { reading, writing } from "../ErrorBody.ts"
+import * as Example from "../Example.ts"
 import { internalListOf, noQuery } from "../Lists.ts"
 import { byId } from "../Parameters.ts"
 import { Timestamp } from "../Timestamp.ts"
@@ -20,19 +21,26 @@ export const OwnWorkspace = Schema.Struct({
   name: Schema.String,
   role: Member.Role,
   isCurrent: Schema.Boolean.annotate({ description: "Whether the session is in this workspace" })
-}).annotate({ identifier: "OwnWorkspace", description: "A workspace that the person is a member of." })
+}).annotate({ identifier: "OwnWorkspace", description: "A workspace that the person is a member of." }).pipe(
+  Example.shown({
+    id: Example.workspace,
+    name: Example.of(Session).workspaceName,
+    role: "owner",
+    isCurrent: true
+  })
+)
 
 export const SwitchWorkspace = Schema.Struct({ workspaceId: PlainText.between(1, 64) }).annotate({
   identifier: "SwitchWorkspace",
   description: "The workspace to switch to."
-})
+}).pipe(Example.shown({ workspaceId: Example.workspace }))
 
 export const ConfirmSession = Schema.Struct({ password: Schema.RedactedFromValue(PlainText.between(1, 256)) }).annotate(
   {
     identifier: "ConfirmSession",
     description: "The person's password, as proof that they are present."
   }
-)
+).pipe(Example.shown({ password: Example.password }))
 
 export const OwnSession = Schema.Struct({
   id: Schema.String,
@@ -41,22 +49,33 @@ export const OwnSession = Schema.Struct({
   address: Schema.NullOr(Schema.String).annotate({ description: "The address from which the session was opened" }),
   agent: Schema.NullOr(Schema.String).annotate({ description: "The browser with which the session was opened" }),
   isCurrent: Schema.Boolean
-}).annotate({ identifier: "OwnSession", description: "A session of the person." })
+}).annotate({ identifier: "OwnSession", description: "A session of the person." }).pipe(Example.shown({
+  id: "ses_01K8ZPZ0Q7F9G1H5J6K8M0N2VW",
+  createdAt: Example.times.start,
+  expiresAt: Example.times.nextWeek,
+  address: Example.address,
+  agent: "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0",
+  isCurrent: true
+}))
 
 export const ChangePassword = Schema.Struct({
   current: Schema.RedactedFromValue(PlainText.between(1, 256)),
   new: Password.Password
-}).annotate({ identifier: "ChangePassword", description: "The current and the new password." })
+}).annotate({ identifier: "ChangePassword", description: "The current and the new password." }).pipe(
+  Example.shown({ current: Example.password, new: "another horse battery" })
+)
 
 export const RequestPasswordReset = Schema.Struct({ email: PlainText.between(1, 254) }).annotate({
   identifier: "RequestPasswordReset",
   description: "The account whose password is to be reset."
-})
+}).pipe(Example.shown({ email: Example.person.email }))
 
 export const ResetPassword = Schema.Struct({
   token: Schema.RedactedFromValue(PlainText.between(1, 256)),
   password: Password.Password
-}).annotate({ identifier: "ResetPassword", description: "The token of a reset link, and the new password." })
+}).annotate({ identifier: "ResetPassword", description: "The token of a reset link, and the new password." }).pipe(
+  Example.shown({ token: "…", password: "another horse battery" })
+)
 
 export class AccountApi extends HttpApiGroup.make("account").add(
   HttpApiEndpoint.get("workspaces", "/internal/workspaces", {

@@ -2,13 +2,14 @@
  * `/internal/members` and `/internal/invitations` (contract §12 *Members*).
  */
 import { EmailAddress, Member as Core, Password, PlainText } from "@wac/core"
-import { Schema } from "effect"
+import { Schema, Struct } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Access, anybody, NeedsFreshSession, session } from "../Access.ts"
 import { Audited } from "../audit/Audited.ts"
 import { SessionAuthentication } from "../Caller.ts"
 import { described } from "../Described.ts"
 import { reading, writing } from "../ErrorBody.ts"
+import * as Example from "../Example.ts"
 import { internalListOf, noQuery } from "../Lists.ts"
 import { byId, idempotencyKey } from "../Parameters.ts"
 import { Timestamp } from "../Timestamp.ts"
@@ -25,12 +26,22 @@ export const Member = Schema.Struct({
   invitedBy: Schema.NullOr(Schema.Struct({ userId: Schema.String, email: Schema.String })).annotate({
     description: "Who made the invitation; `null` for a member, and for an invitation by the operator's command"
   })
-}).annotate({ identifier: "Member", description: "A member of the workspace, or an invited person." })
+}).annotate({ identifier: "Member", description: "A member of the workspace, or an invited person." }).pipe(
+  Example.shown({
+    id: Example.person.userId,
+    email: Example.person.email,
+    role: "owner",
+    status: "active",
+    createdAt: Example.times.start,
+    expiresAt: null,
+    invitedBy: null
+  })
+)
 
 export const InviteMember = Schema.Struct({ email: EmailAddress.EmailAddress, role: Core.Role }).annotate({
   identifier: "InviteMember",
   description: "The person to invite."
-})
+}).pipe(Example.shown({ email: "ben@example.com", role: "developer" }))
 
 export const InvitedMember = Schema.Struct({
   id: Schema.String,
@@ -38,17 +49,25 @@ export const InvitedMember = Schema.Struct({
     Schema.String.annotate({ description: "Missing from a repeated response: invite again for another link" })
   ),
   expiresAt: Timestamp
-}).annotate({ identifier: "InvitedMember", description: "An invitation. Only this response contains its link." })
+}).annotate({ identifier: "InvitedMember", description: "An invitation. Only this response contains its link." }).pipe(
+  Example.shown({
+    id: "inv_01K8ZPZ0Q7F9G1H5J6K8M0N2VW",
+    inviteUrl: "https://wac.example.com/dashboard/invitation#token=…",
+    expiresAt: Example.times.nextWeek
+  })
+)
 
 export const ChangeMember = Schema.Struct({ role: Core.Role }).annotate({
   identifier: "ChangeMember",
   description: "A member's new role."
-})
+}).pipe(Example.shown({ role: "admin" }))
 
 export const AcceptInvitation = Schema.Struct({
   token: Schema.RedactedFromValue(PlainText.between(1, 256)),
   password: Schema.optionalKey(Password.Password.pipe(described("The password of the new or existing account")))
-}).annotate({ identifier: "AcceptInvitation", description: "The request to accept an invitation." })
+}).annotate({ identifier: "AcceptInvitation", description: "The request to accept an invitation." }).pipe(
+  Example.shown({ token: "…", password: Example.password })
+)
 
 const one = { params: byId, query: noQuery }
 
@@ -57,6 +76,17 @@ export class MembersApi extends HttpApiGroup.make("members").add(
     query: noQuery,
     success: internalListOf(Member),
     error: reading
+  }).annotate(Example.Shown, {
+    response: Example.internalPage<typeof Member["Encoded"]>([
+      Example.of(Member),
+      {
+        ...Example.of(InviteMember),
+        ...Struct.pick(Example.of(InvitedMember), ["id", "expiresAt"]),
+        status: "invited",
+        createdAt: Example.times.recorded,
+        invitedBy: Example.person
+      }
+    ])
   }).annotate(Access, session("admin")).annotateMerge(OpenApi.annotations({
     summary: "List members",
     description: "All members, oldest first, followed by the pending invitations and who made each."
@@ -81,7 +111,10 @@ export class MembersApi extends HttpApiGroup.make("members").add(
     payload: ChangeMember,
     success: Member,
     error: writing
-  }).annotate(Access, session("admin")).annotate(Audited, "member.change").annotate(NeedsFreshSession, true)
+  }).annotate(Example.Shown, Example.changed(Member, { role: "admin" })).annotate(Access, session("admin")).annotate(
+    Audited,
+    "member.change"
+  ).annotate(NeedsFreshSession, true)
     .annotateMerge(OpenApi.annotations({
       summary: "Change a member's role",
       description: "Only an owner can change owners. The last owner cannot be changed."

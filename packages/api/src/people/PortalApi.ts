@@ -7,13 +7,14 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Access, anybody } from "../Access.ts"
 import { Audited } from "../audit/Audited.ts"
 import { writing } from "../ErrorBody.ts"
+import * as Example from "../Example.ts"
 import { SignsIn } from "../Traits.ts"
 import { Session } from "./SessionApi.ts"
 
 export const OpenPortal = Schema.Struct({ token: Schema.RedactedFromValue(PlainText.between(1, 256)) }).annotate({
   identifier: "OpenPortal",
   description: "The token of a host's link."
-})
+}).pipe(Example.shown({ token: "…" }))
 
 /** The header that marks a request of a portal page; its value is the page's workspace. */
 export const header = "wac-portal"

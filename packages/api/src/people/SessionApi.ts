@@ -8,6 +8,7 @@ import { Access, anybody, OpenToPortal, session } from "../Access.ts"
 import { Audited } from "../audit/Audited.ts"
 import { SessionAuthentication } from "../Caller.ts"
 import { always, asking, reading, writing } from "../ErrorBody.ts"
+import * as Example from "../Example.ts"
 import { noQuery } from "../Lists.ts"
 import { SignsIn } from "../Traits.ts"
 
@@ -17,13 +18,22 @@ export const Session = Schema.Struct({
   role: Member.Role,
   workspaceId: Schema.String,
   workspaceName: Schema.String
-}).annotate({ identifier: "Session", description: "The signed-in person, with the workspace and role." })
+}).annotate({ identifier: "Session", description: "The signed-in person, with the workspace and role." }).pipe(
+  Example.shown({
+    ...Example.person,
+    role: "owner",
+    workspaceId: Example.workspace,
+    workspaceName: "Ana's flowers"
+  })
+)
 
 export const SignIn = Schema.Struct({
   email: PlainText.between(1, 254),
   // no rule on the form of a password here: any wrong password is simply wrong
   password: Schema.RedactedFromValue(PlainText.between(1, 256))
-}).annotate({ identifier: "SignIn", description: "The credentials with which a person signs in." })
+}).annotate({ identifier: "SignIn", description: "The credentials with which a person signs in." }).pipe(
+  Example.shown({ email: Example.person.email, password: Example.password })
+)
 
 export const SetUp = Schema.Struct({
   token: Schema.RedactedFromValue(PlainText.between(1, 256)),
@@ -33,13 +43,19 @@ export const SetUp = Schema.Struct({
 }).annotate({
   identifier: "SetUp",
   description: "The request to create the first workspace and its owner; the token is from the link in the log."
-})
+}).pipe(Example.shown({
+  token: "…",
+  ...Example.of(SignIn),
+  workspaceName: Example.of(Session).workspaceName
+}))
 
 export const SignInMethod = Schema.Struct({
   method: Schema.Literals(["password", "oidc"]).annotate({
     description: "`oidc`: open `/internal/oidc/sign-in` in the browser"
   })
-}).annotate({ identifier: "SignInMethod", description: "The method by which people sign in." })
+}).annotate({ identifier: "SignInMethod", description: "The method by which people sign in." }).pipe(
+  Example.shown({ method: "password" })
+)
 
 /** `/internal/sign-in`: the method by which people sign in at this server. */
 export class SignInMethodApi extends HttpApiGroup.make("signInMethod").add(

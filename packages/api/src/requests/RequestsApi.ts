@@ -6,6 +6,7 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Access, session } from "../Access.ts"
 import { SessionAuthentication } from "../Caller.ts"
 import { reading } from "../ErrorBody.ts"
+import * as Example from "../Example.ts"
 import { internalListOf, pageQuery } from "../Lists.ts"
 import { Timestamp } from "../Timestamp.ts"
 import { IsPaged } from "../Traits.ts"
@@ -25,7 +26,17 @@ export const ApiRequest = Schema.Struct({
 }).annotate({
   identifier: "ApiRequest",
   description: "A request with an API key, without its body and header values."
-})
+}).pipe(Example.shown({
+  id: Example.request,
+  apiKeyId: Example.apiKey,
+  method: "POST",
+  route: "/v1/messages",
+  status: 403,
+  code: "forbidden",
+  reason: "opted_out",
+  at: Example.times.recorded,
+  durationMs: 3.2
+}))
 
 export const RequestGroup = Schema.Struct({
   code: Schema.String,
@@ -35,7 +46,15 @@ export const RequestGroup = Schema.Struct({
   keys: Schema.Array(Schema.Struct({ apiKeyId: Schema.String, count: Schema.Int })).annotate({
     description: "The keys of these requests, most requests first"
   })
-}).annotate({ identifier: "RequestGroup", description: "The requests that were refused for one reason." })
+}).annotate({ identifier: "RequestGroup", description: "The requests that were refused for one reason." }).pipe(
+  Example.shown({
+    code: "forbidden",
+    reason: "opted_out",
+    count: 3,
+    lastAt: Example.times.recorded,
+    keys: [{ apiKeyId: Example.apiKey, count: 3 }]
+  })
+)
 
 export const RequestPage = Schema.Struct({
   ...internalListOf(ApiRequest).fields,
@@ -45,7 +64,12 @@ export const RequestPage = Schema.Struct({
 }).annotate({
   identifier: "RequestPage",
   description: "A page of requests, and the counts of the whole period by reason, regardless of the filter."
-})
+}).pipe(Example.shown({
+  ...Example.internalPage([Example.of(ApiRequest)]),
+  since: "2025-12-26T03:00:00.000Z",
+  total: 1042,
+  groups: [Example.of(RequestGroup)]
+}))
 
 const query = Schema.Struct({
   refused: Schema.optionalKey(Schema.Boolean.annotate({ description: "Only requests that were refused" })),

@@ -8,10 +8,23 @@ import { Access, apiKey, session } from "../Access.ts"
 import { Audited } from "../audit/Audited.ts"
 import { ApiKeyAuthentication, SessionAuthentication } from "../Caller.ts"
 import { asking, reading, readingProvider } from "../ErrorBody.ts"
+import * as Example from "../Example.ts"
 import { internalListOf, listOf, noQuery, pageQuery } from "../Lists.ts"
 import { byId, idempotencyKey } from "../Parameters.ts"
 import { Timestamp } from "../Timestamp.ts"
 import { IsPaged, NeedsIdempotencyKey } from "../Traits.ts"
+
+/** The fields of an example that have one name in both forms. */
+const inEither = {
+  id: "tpl_01K8ZPZ1P6E8F0G4H5J7K9M1TV",
+  name: Example.template.name,
+  language: Example.template.language,
+  category: "utility",
+  status: "approved",
+  components: [{ type: "BODY", text: "Hi {{1}}, your order {{2}} is on its way." }],
+  variables: ["1", "2"],
+  quality: "green"
+}
 
 /** A template of any status. */
 export const Template = Schema.Struct({
@@ -29,7 +42,13 @@ export const Template = Schema.Struct({
   rejection_reason: Schema.NullOr(Schema.String),
   provider_template_id: Schema.String,
   synced_at: Timestamp
-}).annotate({ identifier: "Template", description: "A template of any status (contract §7)." })
+}).annotate({ identifier: "Template", description: "A template of any status (contract §7)." }).pipe(Example.shown({
+  ...inEither,
+  parameter_format: "positional",
+  rejection_reason: null,
+  provider_template_id: "1407680676729941",
+  synced_at: Example.times.start
+}))
 
 export const ShownTemplate = Schema.Struct({
   id: Schema.String,
@@ -49,28 +68,51 @@ export const ShownTemplate = Schema.Struct({
   rejectionReason: Schema.NullOr(Schema.String),
   providerTemplateId: Schema.String,
   syncedAt: Timestamp
-}).annotate({ identifier: "TemplateDetail", description: "A template of any status." })
+}).annotate({ identifier: "TemplateDetail", description: "A template of any status." }).pipe(Example.shown({
+  ...inEither,
+  parameterFormat: "positional",
+  unfillable: null,
+  rejectionReason: null,
+  providerTemplateId: "1407680676729941",
+  syncedAt: Example.times.start
+}))
 
 export const Synced = Schema.Struct({ count: Schema.Int, syncedAt: Timestamp }).annotate({
   identifier: "Synced",
   description: "The result of a sync: how many templates the provider has, and when the listing began."
-})
+}).pipe(Example.shown({ count: 12, syncedAt: Example.times.recorded }))
 
 export const CreateTemplate = Schema.Struct({
   ...TemplateDraft.TemplateDraft.fields,
   phoneNumberId: Schema.optionalKey(PlainText.between(1, 64)).annotateKey({
     description: "The number in whose account it is created: the default number, if omitted"
   })
-}).annotate({ identifier: "CreateTemplate", description: "A template to create." })
+}).annotate({ identifier: "CreateTemplate", description: "A template to create." }).pipe(Example.shown({
+  name: Example.template.name,
+  language: Example.template.language,
+  category: "utility",
+  components: [
+    { type: "BODY", text: "Your order is on its way." },
+    { type: "BUTTONS", buttons: [{ type: "QUICK_REPLY", text: "Thanks" }] }
+  ]
+}))
 
 export const EditTemplate = TemplateDraft.TemplateEdit.annotate({
   identifier: "EditTemplate",
   description: "A change of a template: at least one field."
-})
+}).pipe(Example.shown({ components: [{ type: "BODY", text: "Your order is on its way." }] }))
 
 const one = { params: byId, query: noQuery }
 
 const word = Schema.optionalKey(PlainText.PlainText)
+
+/** The provider has not reviewed it yet. */
+const unreviewed = Example.changed(ShownTemplate, {
+  status: "pending",
+  components: [{ type: "BODY", text: "Your order is on its way." }],
+  variables: [],
+  quality: null
+})
 
 /** The filters of the list, which match exactly. */
 export const filter = { status: word, category: word, language: word, name: word }
@@ -113,7 +155,8 @@ export class TemplatesDashboardApi extends HttpApiGroup.make("templatesDashboard
     payload: CreateTemplate,
     success: ShownTemplate.pipe(HttpApiSchema.status(201)),
     error: asking
-  }).annotate(Access, session("developer")).annotate(Audited, "template.create").annotate(NeedsIdempotencyKey, true)
+  }).annotate(Example.Shown, unreviewed).annotate(Access, session("developer")).annotate(Audited, "template.create")
+    .annotate(NeedsIdempotencyKey, true)
     .annotateMerge(OpenApi.annotations({
       summary: "Create a template",
       description:
@@ -125,12 +168,13 @@ export class TemplatesDashboardApi extends HttpApiGroup.make("templatesDashboard
     payload: EditTemplate,
     success: ShownTemplate,
     error: asking
-  }).annotate(Access, session("developer")).annotate(Audited, "template.edit").annotateMerge(OpenApi.annotations({
-    summary: "Change a template",
-    description:
-      "Components are replaced as a whole, and reviewed again. The provider takes changes of approved, rejected and " +
-      "paused templates only, and a few a month."
-  })),
+  }).annotate(Example.Shown, unreviewed).annotate(Access, session("developer")).annotate(Audited, "template.edit")
+    .annotateMerge(OpenApi.annotations({
+      summary: "Change a template",
+      description:
+        "Components are replaced as a whole, and reviewed again. The provider takes changes of approved, rejected and " +
+        "paused templates only, and a few a month."
+    })),
   HttpApiEndpoint.delete("remove", "/internal/templates/:id", {
     ...one,
     success: HttpApiSchema.NoContent,

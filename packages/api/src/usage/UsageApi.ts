@@ -6,6 +6,7 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Access, session } from "../Access.ts"
 import { SessionAuthentication } from "../Caller.ts"
 import { reading } from "../ErrorBody.ts"
+import * as Example from "../Example.ts"
 import { Timestamp } from "../Timestamp.ts"
 
 export const UsageStep = Schema.Struct({
@@ -16,7 +17,15 @@ export const UsageStep = Schema.Struct({
   sendsRefused: Schema.Int.annotate({ description: "Sends that a rule or limit of the service refused" }),
   attemptsDelivered: Schema.Int.annotate({ description: "Attempts at webhook deliveries that succeeded" }),
   attemptsFailed: Schema.Int.annotate({ description: "Attempts at webhook deliveries that failed" })
-}).annotate({ identifier: "UsageStep", description: "The activity in one step of time." })
+}).annotate({ identifier: "UsageStep", description: "The activity in one step of time." }).pipe(Example.shown({
+  at: "2025-12-26T04:00:00.000Z",
+  sendsAccepted: 12,
+  sendsFailed: 1,
+  sendsUnknown: 0,
+  sendsRefused: 2,
+  attemptsDelivered: 36,
+  attemptsFailed: 0
+}))
 
 export const UsageCost = Schema.Struct({
   currency: Schema.String,
@@ -38,7 +47,14 @@ export const UsageLine = Schema.Struct({
   }),
   messages: Schema.Int,
   cost: Schema.NullOr(UsageCost).annotate({ description: costDescription })
-}).annotate({ identifier: "UsageLine", description: "Messages of one price." })
+}).annotate({ identifier: "UsageLine", description: "Messages of one price." }).pipe(Example.shown({
+  market: "DE",
+  category: "marketing",
+  type: "regular",
+  billable: true,
+  messages: 310,
+  cost: { currency: "USD", amount: "42.315", ratesFrom: "2025-10-01" }
+}))
 
 /** Sums of money. */
 export const costs = Schema.Array(Schema.Struct({ currency: Schema.String, amount: Schema.String }))
@@ -58,7 +74,20 @@ export const Usage = Schema.Struct({
   since: Timestamp,
   stepSeconds: Schema.Int.annotate({ description: "3600 for up to a week, 86400 for longer periods" }),
   steps: Schema.Array(UsageStep).annotate({ description: "Oldest first, without gaps; the last step is not over yet" })
-}).annotate({ identifier: "Usage", description: "A workspace's activity over time, and its use of the quota." })
+}).annotate({ identifier: "Usage", description: "A workspace's activity over time, and its use of the quota." }).pipe(
+  Example.shown({
+    month: "2026-01",
+    used: 1042,
+    quota: 10_000,
+    requestsPerSecond: 100,
+    months: [{ month: "2026-01", used: 1042 }, { month: "2025-12", used: 9310 }],
+    lines: [Example.of(UsageLine)],
+    costs: [{ currency: "USD", amount: "42.315" }],
+    since: Example.of(UsageStep).at,
+    stepSeconds: 3600,
+    steps: [Example.of(UsageStep)]
+  })
+)
 
 const query = Schema.Struct({
   period: Schema.optionalKey(

@@ -9,6 +9,8 @@ import { Audited } from "../audit/Audited.ts"
 import { SessionAuthentication } from "../Caller.ts"
 import { described } from "../Described.ts"
 import { reading } from "../ErrorBody.ts"
+import { RecordedEvent } from "../events/RecordedEvent.ts"
+import * as Example from "../Example.ts"
 import { internalListOf, noQuery, pageQuery } from "../Lists.ts"
 import { byId } from "../Parameters.ts"
 import { TimeGiven, Timestamp } from "../Timestamp.ts"
@@ -39,7 +41,26 @@ export const Attempt = Schema.Struct({
     description: "The request, without its signatures; `address` is the IP address of the connection"
   }),
   response: Schema.NullOr(Schema.Struct({ headers: Schema.Record(Schema.String, Schema.String), body: Schema.String }))
-}).annotate({ identifier: "Attempt", description: "One POST to the receiver. Times are in milliseconds." })
+}).annotate({ identifier: "Attempt", description: "One POST to the receiver. Times are in milliseconds." }).pipe(
+  Example.shown({
+    id: "att_01K8ZQ51T3V5W7X9Y0Z2A4B6CD",
+    number: 1,
+    trigger: "automatic",
+    startedAt: "2026-01-02T03:04:05.700Z",
+    durationMs: 84,
+    outcome: "delivered",
+    statusCode: 200,
+    message: "answered 200",
+    timings: { lookupMs: 4, connectMs: 18, tlsMs: 22, firstByteMs: 38, bodyMs: 2 },
+    request: {
+      url: Example.webhook.url,
+      address: "203.0.113.10",
+      headers: { "content-type": "application/json", "webhook-id": Example.event },
+      body: JSON.stringify(Example.of(RecordedEvent))
+    },
+    response: { headers: { "content-type": "text/plain" }, body: "ok" }
+  })
+)
 
 const delivery = {
   id: Schema.String,
@@ -55,7 +76,16 @@ const delivery = {
 export const ListedDelivery = Schema.Struct(delivery).annotate({
   identifier: "Delivery",
   description: "The delivery of an event to the webhook."
-})
+}).pipe(Example.shown({
+  id: "dlv_01K8ZQ50V4W6X8Y0Z1A3B5C7DE",
+  eventId: Example.event,
+  eventType: "message.delivered",
+  status: "delivered",
+  attemptCount: 1,
+  nextAttemptAt: null,
+  createdAt: Example.times.recorded,
+  completedAt: Example.times.answered
+}))
 
 export const DeliveryDetail = Schema.Struct({
   ...delivery,
@@ -63,7 +93,9 @@ export const DeliveryDetail = Schema.Struct({
   curl: Schema.NullOr(Schema.String).annotate({
     description: "A command that posts the event again, newly signed; `null` for members"
   })
-}).annotate({ identifier: "DeliveryDetail", description: "A delivery with its attempts, oldest first." })
+}).annotate({ identifier: "DeliveryDetail", description: "A delivery with its attempts, oldest first." }).pipe(
+  Example.shown({ ...Example.of(ListedDelivery), attempts: [Example.of(Attempt)], curl: null })
+)
 
 /** The filters of the list. */
 export const filter = {
@@ -115,7 +147,10 @@ export class DeliveriesApi extends HttpApiGroup.make("deliveries").add(
     ...one,
     success: ListedDelivery,
     error: reading
-  }).annotate(Access, session("developer")).annotate(Audited, "delivery.retry").annotateMerge(OpenApi.annotations({
+  }).annotate(
+    Example.Shown,
+    Example.changed(ListedDelivery, { status: "pending", nextAttemptAt: Example.times.answered, completedAt: null })
+  ).annotate(Access, session("developer")).annotate(Audited, "delivery.retry").annotateMerge(OpenApi.annotations({
     summary: "Deliver again",
     description: "Starts a new round of attempts, regardless of the result of the last round."
   }))

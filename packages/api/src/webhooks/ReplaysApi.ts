@@ -9,6 +9,7 @@ import { Audited } from "../audit/Audited.ts"
 import { SessionAuthentication } from "../Caller.ts"
 import { described } from "../Described.ts"
 import { reading, writing } from "../ErrorBody.ts"
+import * as Example from "../Example.ts"
 import { internalListOf, ListQuery, noQuery } from "../Lists.ts"
 import { byId, idempotencyKey } from "../Parameters.ts"
 import { TimeGiven, Timestamp } from "../Timestamp.ts"
@@ -25,7 +26,11 @@ export const CreateReplay = Schema.Struct({
   status: Schema.optionalKey(Ended).annotateKey({
     description: "Only deliveries that ended with this status; if omitted, all that have ended"
   })
-}).annotate({ identifier: "CreateReplay", description: "The deliveries to repeat." })
+}).annotate({ identifier: "CreateReplay", description: "The deliveries to repeat." }).pipe(Example.shown({
+  since: "2026-01-01T00:00:00.000Z",
+  until: "2026-01-02T00:00:00.000Z",
+  status: "exhausted"
+}))
 
 export const Replay = Schema.Struct({
   id: Schema.String,
@@ -40,7 +45,17 @@ export const Replay = Schema.Struct({
   replayed: Schema.Int.annotate({ description: "How many of these deliveries have started a new round" }),
   createdAt: Timestamp,
   completedAt: Schema.NullOr(Timestamp)
-}).annotate({ identifier: "Replay", description: "A job that delivers a range of events again." })
+}).annotate({ identifier: "Replay", description: "A job that delivers a range of events again." }).pipe(Example.shown({
+  id: "job_01K8ZQ6D7E9F1G2H4J5K7M8N0P",
+  state: "running",
+  since: "2026-01-01T00:00:00.000Z",
+  until: "2026-01-02T00:00:00.000Z",
+  status: "exhausted",
+  total: 1200,
+  replayed: 300,
+  createdAt: Example.times.recorded,
+  completedAt: null
+}))
 
 const one = { params: byId, query: noQuery }
 
@@ -50,7 +65,10 @@ export class ReplaysApi extends HttpApiGroup.make("replays").add(
     payload: CreateReplay,
     success: Replay.pipe(HttpApiSchema.status(201)),
     error: writing
-  }).annotate(Access, session("developer")).annotate(Audited, "replay.create").annotate(NeedsWebhook, true)
+  }).annotate(Example.Shown, Example.changed(Replay, { total: null, replayed: 0 })).annotate(
+    Access,
+    session("developer")
+  ).annotate(Audited, "replay.create").annotate(NeedsWebhook, true)
     .annotate(NeedsIdempotencyKey, true).annotateMerge(OpenApi.annotations({
       summary: "Replay events",
       description: "Delivers the webhook's events of a time range again, oldest first, at a bounded rate."

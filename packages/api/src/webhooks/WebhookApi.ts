@@ -8,6 +8,8 @@ import { Access, NeedsFreshSession, OpenToPortal, session } from "../Access.ts"
 import { Audited } from "../audit/Audited.ts"
 import { SessionAuthentication } from "../Caller.ts"
 import { reading, writing } from "../ErrorBody.ts"
+import { exampleOf } from "../events/RecordedEvent.ts"
+import * as Example from "../Example.ts"
 import { noQuery } from "../Lists.ts"
 import { TimeGiven, Timestamp } from "../Timestamp.ts"
 import { NeedsWebhook, ShownOnce } from "../Traits.ts"
@@ -35,13 +37,25 @@ export const Url = Schema.String.check(
     "http and private addresses"
 })
 
+/** An example of what every answer about a webhook has. */
+const configured = {
+  ...Example.webhook,
+  status: "active",
+  envelope: "combined",
+  eventTypes: ["message.sent", "message.delivered", "message.read", "message.failed", "message.received"],
+  createdAt: Example.times.start,
+  updatedAt: Example.times.start
+} as const
+
 export const PutWebhook = Schema.Struct({
   url: Url,
   envelope: Schema.optionalKey(Event.Envelope),
   eventTypes: Schema.optionalKey(
     Schema.Array(Event.EventType).check(Schema.isUnique()).annotate({ description: "All types if omitted" })
   )
-}).annotate({ identifier: "PutWebhook", description: "The complete configuration of the webhook." })
+}).annotate({ identifier: "PutWebhook", description: "The complete configuration of the webhook." }).pipe(
+  Example.shown({ url: configured.url, eventTypes: configured.eventTypes })
+)
 
 const configuration = {
   id: Schema.String,
@@ -57,7 +71,7 @@ export const SetWebhook = Schema.Struct({ ...configuration, signingSecret: Schem
   .annotate({
     identifier: "SetWebhook",
     description: "A webhook after it was set. Only the response that creates it contains `signingSecret`."
-  })
+  }).pipe(Example.shown({ ...configured, signingSecret: Example.secret }))
 
 export const WebhookStatus = Schema.Struct({
   ...configuration,
@@ -67,7 +81,7 @@ export const WebhookStatus = Schema.Struct({
 }).annotate({
   identifier: "WebhookStatus",
   description: "A webhook and its health, without the counts of its backlog."
-})
+}).pipe(Example.shown({ ...configured, failingSince: null, pausedAt: null, lastFailure: null }))
 
 export const Webhook = Schema.Struct({
   ...WebhookStatus.fields,
@@ -77,7 +91,12 @@ export const Webhook = Schema.Struct({
 }).annotate({
   identifier: "Webhook",
   description: "A webhook, its health and the counts of its backlog, without its secrets."
-})
+}).pipe(Example.shown({
+  ...Example.of(WebhookStatus),
+  pausesAt: null,
+  heldCount: 0,
+  oldestHeldAt: null
+}))
 
 /** The longest time for which an old secret can sign besides the new one. */
 const maxOverlap = Duration.days(30)
@@ -88,14 +107,18 @@ export const RotateSecret = Schema.Struct({
       description: "How long the old secret still signs besides the new one; defaults to a day; 0 ends it immediately"
     })
   )
-}).annotate({ identifier: "RotateSecret", description: "When the old secret ends." })
+}).annotate({ identifier: "RotateSecret", description: "When the old secret ends." }).pipe(
+  Example.shown({ overlapSeconds: 86_400 })
+)
 
 export const RotatedSecret = Schema.Struct({
   signingSecret: Schema.optionalKey(
     Schema.String.annotate({ description: "Missing from a repeated response: rotate again for another secret" })
   ),
   previousExpiresAt: Timestamp
-}).annotate({ identifier: "RotatedSecret", description: "The new secret. Only this response contains it." })
+}).annotate({ identifier: "RotatedSecret", description: "The new secret. Only this response contains it." }).pipe(
+  Example.shown({ signingSecret: Example.secret, previousExpiresAt: "2026-01-03T03:04:05.678Z" })
+)
 
 export const ResumeWebhook = Schema.Struct({
   replay: Schema.optionalKey(
@@ -104,20 +127,32 @@ export const ResumeWebhook = Schema.Struct({
     })
   ),
   force: Schema.optionalKey(Schema.Boolean.annotate({ description: "Resumes without a probe" }))
-}).annotate({ identifier: "ResumeWebhook", description: "What a resume does with the events that are held." })
+}).annotate({ identifier: "ResumeWebhook", description: "What a resume does with the events that are held." }).pipe(
+  Example.shown({ replay: { since: "2026-01-01T00:00:00.000Z" } })
+)
+
+/** An example of an attempt with a test event. */
+const tested = {
+  ...Example.of(Attempt),
+  trigger: "test",
+  request: { ...Example.of(Attempt).request, body: JSON.stringify(exampleOf("webhook.test")) }
+} as const
 
 export const ResumedWebhook = Schema.Struct({ ...WebhookStatus.fields, probe: Schema.NullOr(Attempt) }).annotate({
   identifier: "ResumedWebhook",
   description: "The webhook after the resume. If the probe failed, the webhook is still paused, and the probe's " +
     "message gives the reason."
-})
+}).pipe(Example.shown({ ...Example.of(WebhookStatus), probe: { ...tested, trigger: "probe" } }))
 
 export const VerifyDelivery = Schema.Struct({
   header: Schema.String.check(Schema.isMaxCodePoints(8192)).annotate({
     description: "The value of `X-Service-Signature` as the receiver got it, or lines of `Name: value` from its log"
   }),
   body: Schema.String.annotate({ description: "The raw body as the receiver got it, before parsing" })
-}).annotate({ identifier: "VerifyDelivery", description: "A delivery as a receiver got it." })
+}).annotate({ identifier: "VerifyDelivery", description: "A delivery as a receiver got it." }).pipe(Example.shown({
+  header: "t=1767323045,v1=5257a869e7…",
+  body: Example.of(Attempt).request.body
+}))
 
 export const VerifiedDelivery = Schema.Struct({
   ok: Schema.Boolean,
@@ -128,7 +163,27 @@ export const VerifiedDelivery = Schema.Struct({
     reason: Schema.NullOr(Schema.String),
     message: Schema.String
   }))
-}).annotate({ identifier: "VerifiedDelivery", description: "The diagnosis of a signature, part by part." })
+}).annotate({ identifier: "VerifiedDelivery", description: "The diagnosis of a signature, part by part." }).pipe(
+  Example.shown({
+    ok: false,
+    scheme: "service",
+    checks: [
+      { part: "header", ok: true, reason: null, message: "the header is well formed" },
+      {
+        part: "timestamp",
+        ok: true,
+        reason: null,
+        message: "the timestamp is within 300 seconds of the current time"
+      },
+      {
+        part: "signature",
+        ok: false,
+        reason: "secret_with_line_end",
+        message: "the secret was used with a line end after it"
+      }
+    ]
+  })
+)
 
 export class WebhookApi extends HttpApiGroup.make("webhook").add(
   HttpApiEndpoint.get("get", "/internal/webhook", { query: noQuery, success: Webhook, error: reading })
@@ -170,12 +225,16 @@ export class WebhookApi extends HttpApiGroup.make("webhook").add(
         "During the overlap, every delivery is signed with both secrets, so receivers can switch at any time."
     })),
   HttpApiEndpoint.post("test", "/internal/webhook/test", { query: noQuery, success: Attempt, error: reading })
-    .annotate(Access, session("developer")).annotate(Audited, "webhook.test").annotate(NeedsWebhook, true)
+    .annotate(Example.Shown, { response: tested }).annotate(Access, session("developer")).annotate(
+      Audited,
+      "webhook.test"
+    ).annotate(NeedsWebhook, true)
     .annotateMerge(OpenApi.annotations({
       summary: "Send a test event",
       description: "Attempted once, even while paused; the response reports the result."
     })),
   HttpApiEndpoint.post("pause", "/internal/webhook/pause", { query: noQuery, success: WebhookStatus, error: reading })
+    .annotate(Example.Shown, Example.changed(WebhookStatus, { status: "paused", pausedAt: Example.times.recorded }))
     .annotate(Access, session("developer")).annotate(Audited, "webhook.pause").annotate(NeedsWebhook, true)
     .annotateMerge(OpenApi.annotations({
       summary: "Pause the webhook",

@@ -3,6 +3,7 @@
  * ours can be repaired from them.
  */
 import { Duration } from "effect"
+import * as Retention from "../Retention.ts"
 
 /** Identifies a post. Equal bytes from the same provider are the same post. */
 export interface PostName {
@@ -25,7 +26,7 @@ export type Problem =
  * How long a processed post is remembered, unless `RETENTION` says otherwise. The provider repeats unacknowledged posts
  * for up to a week.
  */
-export const keptFor = Duration.days(7)
+export const keptFor = Retention.keptFor(Retention.standard, "inbound")
 
 /** How long a failed post is kept after its first failure, for people to investigate. */
 export const keptWithProblemFor = Duration.days(30)

@@ -5,6 +5,7 @@
 import { Duration } from "effect"
 import { Forbidden, InvalidBody, NotFound } from "../Errors.ts"
 import type { MediaId, PhoneNumberId, WorkspaceId } from "../Id.ts"
+import * as Retention from "../Retention.ts"
 import type { Instant } from "../Time.ts"
 
 /** What is known of a file from its bytes. */
@@ -56,7 +57,7 @@ export type Kept =
   | { readonly _tag: "Gone" }
 
 /** How long a file is kept after its last use, unless `RETENTION` says otherwise. */
-export const retention = Duration.days(30)
+export const retention = Retention.keptFor(Retention.standard, "media")
 
 /** The maximum size of any file, in bytes. */
 export const maxSize = 100 * 1024 * 1024

@@ -21,9 +21,16 @@ export const joinTimeout = Duration.seconds(10)
 /** The `Retry-After` of the second request if the first takes longer. */
 export const joinRetryAfter = Duration.seconds(1)
 
-const keyPattern = /^[\x21-\x7e]{1,255}$/u
+/** The longest key. */
+export const maxKeyLength = 255
 
-/** 1–255 visible ASCII characters. */
+/** The form of a key, in words. */
+export const keyForm = `1 to ${maxKeyLength} visible ASCII characters`
+
+/** The form of a key. */
+export const keyPattern = new RegExp(`^[\\x21-\\x7e]{1,${maxKeyLength}}$`, "u")
+
+/** A key of the form {@link keyForm}. */
 export const IdempotencyKey = Schema.String.check(Schema.isPattern(keyPattern)).pipe(Schema.brand("IdempotencyKey"))
 export type IdempotencyKey = typeof IdempotencyKey.Type
 
@@ -48,7 +55,7 @@ export const parseKey = (value: string | undefined): Result.Result<IdempotencyKe
       // HTTP joins the values of repeated headers by a comma and a space (RFC 9110 §5.3)
       message: value.includes(", ")
         ? `the request has more than one ${header}, or one with a comma and a space: send one, without spaces`
-        : `${header} must be 1 to 255 visible ASCII characters`
+        : `${header} must be ${keyForm}`
     })
   )
 }

@@ -1,0 +1,37 @@
+/**
+ * Names that are nearly the names of variables: `DATABSE_URL`. Without a check the server would run with the default of
+ * the variable that was meant.
+ */
+
+/** Shorter names are never guessed: `HOME` is not `HOST`. */
+const shortest = 9
+
+/** Whether one insertion, deletion or replacement of a character, or one swap of neighbours, makes `b` of `a`. */
+const isOneEdit = (a: string, b: string): boolean => {
+  const [short, long] = a.length <= b.length ? [a, b] : [b, a]
+  let same = 0
+  while (same < short.length && short[same] === long[same]) same++
+  if (short.length < long.length) return short.slice(same) === long.slice(same + 1)
+  const isSwap = short[same] === long[same + 1] && short[same + 1] === long[same] &&
+    short.slice(same + 2) === long.slice(same + 2)
+  return same < short.length && (isSwap || short.slice(same + 1) === long.slice(same + 1))
+}
+
+/** A name that is set, and the known name that was probably meant. */
+export interface Misspelled {
+  readonly name: string
+  readonly meant: string
+}
+
+/**
+ * The first of the names that are set, sorted, that has nine letters or more, is not known, and is one edit away from a
+ * known name that is not set; `undefined` if there is none.
+ */
+export const find = (set: ReadonlyArray<string>, known: ReadonlyArray<string>): Misspelled | undefined => {
+  const missing = known.filter((name) => !set.includes(name))
+  for (const name of set.filter((name) => name.length >= shortest && !known.includes(name)).sort()) {
+    const meant = missing.find((known) => isOneEdit(name, known))
+    if (meant !== undefined) return { name, meant }
+  }
+  return undefined
+}
