@@ -10,6 +10,7 @@ import { folders, root, server } from "./Published.ts"
 export const build = (): void => {
   const run = (...args: ReadonlyArray<string>) => execFileSync(process.execPath, args, { cwd: root, stdio: "inherit" })
   run(join(root, "node_modules/typescript/bin/tsc"), "-b")
+  run(join(root, "packaging/commonjs.ts"))
   run(join(root, "apps/dashboard/build.ts"))
   run(join(root, "apps/server/build.ts"))
 }

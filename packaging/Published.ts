@@ -22,6 +22,10 @@ export interface Manifest {
 
 export const manifestOf = (folder: string): Manifest => JSON.parse(readFileSync(join(folder, "package.json"), "utf8"))
 
+/** Whether `require` can load the package where it loads no modules, as in Jest. */
+export const isRequirable = ({ exports }: Manifest): boolean =>
+  Object.values(exports).some((entry) => typeof entry === "object" && entry !== null && "require" in entry)
+
 /** The package that is the server: built as a whole, it has nothing to import. */
 export const server = { name: "@wac/server", folder: join(root, "apps/server/dist") }
 

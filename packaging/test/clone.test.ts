@@ -11,7 +11,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { assert, describe, it, onTestFinished } from "vitest"
-import { folders, manifestOf, root } from "../Published.ts"
+import { folders, isRequirable, manifestOf, root } from "../Published.ts"
 
 const run = promisify(execFile)
 
@@ -86,20 +86,25 @@ describe("npm pack", () => {
     const place = join(folder, "packages/client")
     cpSync(join(root, "packages/client"), place, { recursive: true, filter: (path) => !/\/(dist|test)$/.test(path) })
     cpSync(join(root, "tsconfig.base.json"), join(folder, "tsconfig.base.json"))
+    cpSync(join(root, "packaging"), join(folder, "packaging"), { recursive: true })
     symlinkSync(join(root, "node_modules"), join(folder, "node_modules"), "dir")
     const { stdout } = await run("npm", ["pack", "--json"], { cwd: place })
     const { files } = Object.values(JSON.parse(stdout))[0] as {
       readonly files: ReadonlyArray<{ readonly path: string }>
     }
     const paths = files.map(({ path }) => path)
-    for (const built of ["dist/index.js", "dist/index.d.ts", "dist/internal.js"]) assert.include(paths, built)
+    for (const built of ["dist/index.js", "dist/index.d.ts", "dist/internal.js", "dist/cjs/index.cjs"]) {
+      assert.include(paths, built)
+    }
   })
 
   it("builds each package that is published", () => {
     for (const [name, folder] of folders) {
-      const { scripts } = manifestOf(folder) as { readonly scripts?: { readonly prepack?: string } }
+      const manifest = manifestOf(folder)
+      const { scripts } = manifest as { readonly scripts?: { readonly prepack?: string } }
       const pages = name === "@wac/http" ? " && node ../../apps/dashboard/build.ts" : ""
-      assert.strictEqual(scripts?.prepack, `tsc -b${pages}`, name)
+      const required = isRequirable(manifest) ? " && node ../../packaging/commonjs.ts" : ""
+      assert.strictEqual(scripts?.prepack, `tsc -b${pages}${required}`, name)
     }
   })
 })

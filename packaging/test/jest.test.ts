@@ -1,5 +1,6 @@
 /**
- * `wac` in Jest as Jest is by default, with CommonJS, and with the one setting that the embedding guide names.
+ * Jest as it is by default, with CommonJS: the client and the verifier as they are, `wac` with the one setting that the
+ * embedding guide names.
  */
 import * as Extent from "@wac/testbed/Extent"
 import { transformSync } from "esbuild"
@@ -60,17 +61,50 @@ ${body}`,
 /** Each is as slow to load as the others. */
 const written = Object.entries(loading).slice(0, Extent.of(2, 4))
 
-it("a test in Jest requires or imports wac, with the setting that the guide names", async () => {
-  assert.isDefined(setting)
+/** Runs test files in a project in which these packages are installed; what Jest reports. */
+const runJest = async (
+  installed: ReadonlyArray<string>,
+  files: ReadonlyArray<readonly [name: string, source: string]>,
+  env: Readonly<Record<string, string>> = {}
+): Promise<string> => {
   const project = mkdtempSync(join(tmpdir(), "wac-jest-"))
   onTestFinished(() => rmSync(project, { recursive: true }))
-  install(inject("packed"), project, ["wac"])
+  install(inject("packed"), project, installed)
   writeFileSync(join(project, "package.json"), JSON.stringify({ private: true, jest: { testTimeout: 60_000 } }))
-  for (const [name, source] of written) writeFileSync(join(project, name), source)
+  for (const [name, source] of files) writeFileSync(join(project, name), source)
   const args = [jest, "--rootDir", project, "--runInBand", "--testMatch", "**/*.test.*js"]
   const { stderr } = await promisify(execFile)(process.execPath, args, {
     cwd: project,
-    env: { PATH: process.env["PATH"], NODE_OPTIONS: setting!, CI: "true" }
+    env: { PATH: process.env["PATH"], CI: "true", ...env }
   }).catch((error: { readonly stderr: string }) => assert.fail(error.stderr))
-  assert.include(stderr, `Tests:       ${written.length} passed, ${written.length} total`)
+  return stderr
+}
+
+it("a test in Jest requires or imports wac, with the setting that the guide names", async () => {
+  assert.isDefined(setting)
+  const report = await runJest(["wac"], written, { NODE_OPTIONS: setting! })
+  assert.include(report, `Tests:       ${written.length} passed, ${written.length} total`)
+})
+
+it("a test in Jest requires the client and the verifier without any setting", async () => {
+  const source = `
+const { createClient, WacApiError } = require("@wac/client")
+const { createInternalClient } = require("@wac/client/internal")
+const { sign, verify } = require("@wac/verifier")
+
+test("the client calls, and rejects with its own error", async () => {
+  const fetch = async () => Response.json({ error: { code: "not_found", message: "no", request_id: "req_1" } }, { status: 404 })
+  const wac = createClient({ baseUrl: "https://wac.example.com/v1", apiKey: "wac_live_x", fetch })
+  await expect(wac.messages.get("msg_1")).rejects.toBeInstanceOf(WacApiError)
+  expect(createInternalClient({ baseUrl: "https://wac.example.com", fetch })).toHaveProperty("webhook")
+})
+
+test("the verifier takes what it signed", async () => {
+  const header = await sign("{}", "whsec_c2VjcmV0")
+  expect(await verify("{}", header, "whsec_c2VjcmV0")).toMatchObject({ ok: true })
+})
+`
+  const environment = "/** @jest-environment node */\n"
+  const report = await runJest(["@wac/client", "@wac/verifier"], [["required.test.js", environment + source]])
+  assert.include(report, "Tests:       2 passed, 2 total")
 })

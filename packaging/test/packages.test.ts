@@ -10,11 +10,12 @@ import { publint } from "publint"
 import { formatMessage } from "publint/utils"
 import { afterAll, assert, beforeAll, describe, inject, it } from "vitest"
 import { tarballOf } from "../Packed.ts"
-import { folders, type Manifest, manifestOf, root } from "../Published.ts"
+import { folders, isRequirable, type Manifest, manifestOf, root } from "../Published.ts"
 import { install, installByNpm } from "./Packages.ts"
 
 const run = promisify(execFile)
 const names = [...folders.keys()]
+const requirable = names.filter((name) => isRequirable(manifestOf(folders.get(name)!)))
 const packed = inject("packed")
 let project: string
 const placeOf = (name: string) => join(project, "node_modules", name)
@@ -40,7 +41,7 @@ describe.each(names)("%s", (name) => {
     const files = readdirSync(placeOf(name), { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
       .map((entry) => relative(placeOf(name), join(entry.parentPath, entry.name)))
-    const others = files.filter((file) => !/^(src|dist)\/.+\.(ts|js|map)$/.test(file)).sort()
+    const others = files.filter((file) => !/^(src|dist)\/.+\.(ts|js|cts|cjs|map)$/.test(file)).sort()
     const pages = others.filter((file) => file.startsWith("dist/dashboard/"))
     assert.deepEqual(others.filter((file) => !pages.includes(file)), ["LICENSE", "README.md", "package.json"])
     assert.deepEqual(
@@ -68,9 +69,12 @@ describe.each(names)("%s", (name) => {
 
   it("has the types that its modules have", async () => {
     const attw = join(root, "node_modules/@arethetypeswrong/cli/dist/index.js")
-    // fails if anything is wrong for who can use modules, and says what
-    const args = [attw, tarballOf(packed, name), "--profile", "esm-only", "--no-color", "--format", "ascii"]
-    assert.match((await run(process.execPath, args)).stdout, /node16 \(from ESM\)/)
+    // fails if anything is wrong for who can use it, and says what
+    const profile = requirable.includes(name) ? "strict" : "esm-only"
+    const args = [attw, tarballOf(packed, name), "--profile", profile, "--no-color", "--format", "ascii"]
+    const { stdout } = await run(process.execPath, args)
+    for (const resolution of ["bundler", "node16 (from ESM)"]) assert.include(stdout, resolution)
+    if (profile === "strict") { for (const old of ["node10", "node16 (from CJS)"]) assert.include(stdout, old) }
   })
 
   it("is imported by Node from what is built", async () => {
@@ -84,18 +88,44 @@ describe.each(names)("%s", (name) => {
   })
 })
 
+it("the client and the verifier are what can be required everywhere", () => {
+  assert.sameMembers(requirable, ["@wac/client", "@wac/verifier"])
+})
+
+it.each(requirable)(
+  "%s is required by a Node that requires no modules, and exports what its modules do",
+  async (name) => {
+    const file = join(project, `require-${name.replace(/\W/g, "-")}.cjs`)
+    writeFileSync(
+      file,
+      `const compare = async () => {
+  for (const entry of ${JSON.stringify(entriesOf(manifestOf(placeOf(name))))}) {
+    const required = Object.keys(require(entry)).sort()
+    const imported = Object.keys(await import(entry)).sort()
+    console.log(required.length > 0 && String(required) === String(imported) ? "same" : entry + ": " + required)
+  }
+}
+compare()
+`
+    )
+    const { stdout } = await run(process.execPath, ["--no-experimental-require-module", file], { cwd: project })
+    assert.match(stdout, /^(same\n)+$/)
+  }
+)
+
 /** Type checks a file in a project of its own, in which only these packages can be found. */
 const check = async (
   installed: ReadonlyArray<string>,
   source: string,
-  options: Readonly<Record<string, unknown>> = {}
+  options: Readonly<Record<string, unknown>> = {},
+  type: "module" | "commonjs" = "module"
 ) => {
   const folder = mkdtempSync(join(tmpdir(), "wac-types-"))
   try {
     install(packed, folder, installed)
     mkdirSync(join(folder, "src"))
     writeFileSync(join(folder, "src/index.ts"), source)
-    writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module" }))
+    writeFileSync(join(folder, "package.json"), JSON.stringify({ type }))
     writeFileSync(
       join(folder, "tsconfig.json"),
       JSON.stringify({
@@ -150,5 +180,24 @@ export const again = (error: unknown): boolean => error instanceof WacApiError &
       ),
       ""
     )
+  })
+
+  it.each([
+    { module: "NodeNext", moduleResolution: "NodeNext" },
+    { module: "Node16", moduleResolution: "Node16" },
+    { module: "ESNext", moduleResolution: "bundler" },
+    { module: "CommonJS", moduleResolution: "bundler" }
+  ])("is type checked in CommonJS and as a module by $module and $moduleResolution", async (options) => {
+    const source = `import { createClient } from "@wac/client"
+import { createInternalClient } from "@wac/client/internal"
+import { verify, type WebhookEvent } from "@wac/verifier"
+import { webhook } from "@wac/verifier/fetch"
+export const used: ReadonlyArray<Function> = [createClient, createInternalClient, verify, webhook]
+export const nameOf = (event: WebhookEvent) => event.type === "message.failed" ? event.data.error.code : event.id
+`
+    const names = ["@wac/client", "@wac/verifier"]
+    for (const type of ["commonjs", "module"] as const) {
+      assert.strictEqual(await check(names, source, { skipLibCheck: false, ...options }, type), "", type)
+    }
   })
 })

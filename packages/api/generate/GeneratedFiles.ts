@@ -2,9 +2,9 @@
  * The files that are written from the API definition, for packages that depend on nothing. `npx vitest run --project api
  * generated -u` writes them.
  */
-import { Event, Idempotency, Media, Message } from "@wac/core"
-import { Duration, type Schema, type SchemaAST } from "effect"
-import { HttpApi, type HttpApiEndpoint } from "effect/http-api"
+import { Event, Idempotency, Media, Message, Recipient } from "@wac/core"
+import { Context, Duration, type Schema, type SchemaAST } from "effect"
+import { HttpApi, type HttpApiEndpoint, OpenApi } from "effect/http-api"
 import { ReceivedContentByType } from "../src/events/ReceivedContent.ts"
 import { RecordedEvent } from "../src/events/RecordedEvent.ts"
 import { Api, ErrorReference, Lists, StreamApi, Traits } from "../src/index.ts"
@@ -20,6 +20,8 @@ export interface GeneratedFile {
 /** What an endpoint takes and gives, in encoded form. */
 interface Endpoint {
   readonly route: string
+  /** What it does, for people. */
+  readonly does: string
   readonly query: SchemaAST.AST | undefined
   readonly body: SchemaAST.AST | undefined
   readonly response: SchemaAST.AST | undefined
@@ -38,13 +40,17 @@ const endpointOf = (endpoint: HttpApiEndpoint.Top): Endpoint => {
   const response = [...endpoint.success].map(encoded)[0]
   return {
     route: `${endpoint.method} ${endpoint.path}`,
+    does: [
+      Context.getOrUndefined(endpoint.annotations, OpenApi.Summary),
+      Context.getOrUndefined(endpoint.annotations, OpenApi.Description)
+    ].filter((text) => text !== undefined).join(". "),
     query: isEmpty(query) ? undefined : query,
     body: json === undefined ? undefined : encoded(json),
     response: response?._tag === "Declaration" || response?._tag === "String" ? undefined : response
   }
 }
 
-const endpoints: ReadonlyArray<Endpoint> = (() => {
+const endpoints = (() => {
   const all: Array<Endpoint> = []
   HttpApi.reflect(Api, {
     onGroup: () => {},
@@ -66,27 +72,25 @@ const queriesOf = (endpoints: ReadonlyArray<Endpoint>): PlainTypes.Types =>
   PlainTypes.typesIn(endpoints.map(({ query }) => query).filter((ast) => ast !== undefined))
 
 const routesTable = (name: string, endpoints: ReadonlyArray<Endpoint>): string => {
-  const rows = endpoints.map(({ body, query, response, route }) => {
+  const rows = endpoints.map(({ body, does, query, response, route }) => {
     const parts = [
-      ...(query === undefined ? [] : [`query: ${PlainTypes.typeText(query, true)}`]),
+      ...(query === undefined ? [] : [`query: ${PlainTypes.typeText(query, "query")}`]),
       ...(body === undefined ? [] : [`body: ${PlainTypes.typeText(body)}`]),
       `response: ${response === undefined ? "undefined" : PlainTypes.typeText(response)}`
     ]
+    const doc = PlainTypes.docstring(does, 2)
     const line = `  readonly "${route}": { ${parts.map((part) => `readonly ${part}`).join("; ")} }\n`
     return line.length <= PlainTypes.width + 1
-      ? line
-      : `  readonly "${route}": {\n${parts.map((part) => `    readonly ${part}\n`).join("")}  }\n`
+      ? doc + line
+      : `${doc}  readonly "${route}": {\n${parts.map((part) => `    readonly ${part}\n`).join("")}  }\n`
   })
   return `/** The endpoints by method and path. */\nexport interface ${name} {\n${rows.join("")}}\n`
 }
 
 /** Types that are written by hand, by the module that has them. */
-const handWritten = new Map([
-  ["Json", "../Json.ts"],
-  ["UnknownName", "../UnknownName.ts"],
-  ["Page", "../Page.ts"],
-  ["InternalPage", "../Page.ts"],
-  ["InboundMessage", "../InboundMessage.ts"]
+const handWritten: ReadonlyMap<string, string> = new Map([
+  ...["Json", "UnknownName", "Page", "InboundMessage", "Moment"].map((name) => [name, `../${name}.ts`] as const),
+  ["InternalPage", "../Page.ts"]
 ])
 
 /** Imports what a text mentions of these names. */
@@ -107,22 +111,17 @@ const file = (
   modules: ReadonlyMap<string, string> = new Map()
 ): GeneratedFile => {
   const text = parts.join("\n")
-  return {
-    path,
-    text: [
-      PlainTypes.docstring(`${introduction} Written from the API definition; do not edit.`, 0) +
-      importsOf(text, new Map([...handWritten, ...modules])),
-      text
-    ].join("\n")
-  }
+  const header = PlainTypes.docstring(`${introduction} Written from the API definition; do not edit.`, 0)
+  return { path, text: `${header}${importsOf(text, new Map([...modules, ...handWritten]))}\n${text}` }
 }
 
-const declarations = (types: PlainTypes.Types, except: PlainTypes.Types = new Map()): ReadonlyArray<string> =>
+const declarations = (
+  types: PlainTypes.Types,
+  except: PlainTypes.Types = new Map(),
+  use: PlainTypes.Use = "body"
+): ReadonlyArray<string> =>
   [...types].filter(([name]) => !except.has(name) && !handWritten.has(name))
-    .map(([name, ast]) => PlainTypes.declaration(name, ast))
-
-const queries = (types: PlainTypes.Types, except: PlainTypes.Types = new Map()): ReadonlyArray<string> =>
-  [...types].filter(([name]) => !except.has(name)).map(([name, ast]) => PlainTypes.declaration(name, ast, true))
+    .map(([name, ast]) => PlainTypes.declaration(name, ast, use))
 
 const v1 = under("/v1/")
 const internal = under("/internal/")
@@ -131,20 +130,13 @@ const internalTypes: PlainTypes.Types = new Map([
   ...typesOf(internal),
   ...PlainTypes.typesIn(Object.values(StreamApi.events).map(encoded))
 ])
-const v1Queries: PlainTypes.Types = new Map([
-  ...PlainTypes.typesIn([encoded(Lists.ListQuery)]),
-  ...queriesOf(v1)
-])
+const v1Queries: PlainTypes.Types = new Map([...PlainTypes.typesIn([encoded(Lists.ListQuery)]), ...queriesOf(v1)])
 const internalQueries = queriesOf(internal)
 
 const eventTypes = PlainTypes.typesIn([RecordedEvent, Event.EventType, ReceivedContentByType].map(PlainTypes.encoded))
-
 const inV1 = new Map([...eventTypes, ...v1Types])
-
 const fromEvent = new Map([...eventTypes.keys()].map((name) => [name, "./Event.ts"]))
-const fromWire = new Map(
-  [...v1Types.keys(), ...v1Queries.keys()].filter((name) => !handWritten.has(name)).map((name) => [name, "./Wire.ts"])
-)
+const fromWire = new Map([...v1Types.keys(), ...v1Queries.keys()].map((name) => [name, "./Wire.ts"]))
 
 /** The reasons of each code of errors, as an interface. `undefined` is among those of a code that may have none. */
 const errorReasons = (() => {
@@ -155,16 +147,24 @@ const errorReasons = (() => {
       line.length <= 90 ? line : reasons.map((reason) => `\n    | ${reason}`).join("")
     }\n`
   })
-  return `${
-    PlainTypes.docstring(
-      "The reasons of each code: the condition under the code that applied (contract §2). A service newer than this " +
-        "package can return newer reasons: give a `switch` a `default`.",
-      0
-    )
-  }export interface ErrorReasons {\n${rows.join("")}}\n`
+  const introduction =
+    "The reasons of each code: the condition under the code that applied (contract §2). A service newer than this " +
+    "package can return newer reasons: give a `switch` a `default`."
+  return `${PlainTypes.docstring(introduction, 0)}export interface ErrorReasons {\n${rows.join("")}}\n`
 })()
 
 const errors = (path: string): GeneratedFile => file(path, "The codes of errors, and their reasons.", [errorReasons])
+
+const messageTypes = PlainTypes.typesIn(
+  [Message.OutboundMessage, Message.MessageType, Message.MessageStatus].map(PlainTypes.encoded)
+)
+
+/** What an embedding program gives to its methods, and gets of them. */
+const resources = PlainTypes.typesIn(
+  [...internalTypes.values(), ...internalQueries.values(), PlainTypes.encoded(Recipient.Recipient)]
+    .filter(PlainTypes.isEmbedded),
+  "embedded"
+)
 
 const constant = (name: string, description: string, value: string): string =>
   `${PlainTypes.docstring(description, 0)}export const ${name} = ${value}\n`
@@ -191,7 +191,7 @@ export const files: ReadonlyArray<GeneratedFile> = [
   file(
     "packages/client/src/generated/Wire.ts",
     "The requests and responses of `/v1`.",
-    [...declarations(v1Types, eventTypes), ...queries(v1Queries, inV1), routesTable("Routes", v1)],
+    [...declarations(v1Types, eventTypes), ...declarations(v1Queries, inV1, "query"), routesTable("Routes", v1)],
     fromEvent
   ),
   file(
@@ -199,7 +199,7 @@ export const files: ReadonlyArray<GeneratedFile> = [
     "The requests and responses of the dashboard's endpoints under `/internal`. Times are ISO 8601 in UTC.",
     [
       ...declarations(internalTypes, inV1),
-      ...queries(internalQueries, new Map([...inV1, ...v1Queries, ...internalTypes])),
+      ...declarations(internalQueries, new Map([...inV1, ...v1Queries, ...internalTypes]), "query"),
       routesTable("InternalRoutes", internal)
     ],
     new Map([...fromWire, ...fromEvent])
@@ -207,9 +207,13 @@ export const files: ReadonlyArray<GeneratedFile> = [
   file(
     "packages/wac/src/generated/MessageContents.ts",
     "Messages of every kind (contract §9), with the provider's field names; templates use our own.",
-    declarations(
-      PlainTypes.typesIn([Message.OutboundMessage, Message.MessageType, Message.MessageStatus].map(PlainTypes.encoded))
-    )
+    declarations(messageTypes)
+  ),
+  file(
+    "packages/wac/src/generated/Resources.ts",
+    "What the methods of a workspace take and give, in camelCase. Times are ISO 8601 in UTC.",
+    declarations(resources, new Map([...messageTypes, ...eventTypes]), "embedded"),
+    new Map([...fromEvent, ...[...messageTypes.keys()].map((name) => [name, "./MessageContents.ts"] as const)])
   ),
   file("packages/client/src/generated/Limits.ts", "Limits of the service.", limits),
   errors("packages/client/src/generated/ErrorReasons.ts"),

@@ -5,6 +5,15 @@
  */
 import { type Schema, SchemaAST } from "effect"
 
+/**
+ * Where types are used: in bodies of requests and responses, in a client's queries, or in a program that embeds the
+ * service. There a type with `embedded: "Name"` has that name, and fields with `embedded: false` are left out.
+ */
+export type Use = "body" | "query" | "embedded"
+
+/** What can be given for a time. */
+const times: Readonly<Record<Use, string>> = { body: "string", query: "string | Date", embedded: "Moment" }
+
 /** Types by name, in the order in which they are first mentioned. */
 export type Types = ReadonlyMap<string, SchemaAST.AST>
 
@@ -19,8 +28,13 @@ const isComposite = (ast: SchemaAST.AST): boolean =>
   SchemaAST.isObjects(ast) || SchemaAST.isUnion(ast) || SchemaAST.isArrays(ast)
 
 /** The name of a type. Texts and numbers have none: their forms are not types. */
-const nameOf = (ast: SchemaAST.AST): string | undefined =>
-  isComposite(ast) ? annotation(ast, "identifier") as string | undefined : undefined
+const nameOf = (ast: SchemaAST.AST, use: Use): string | undefined => {
+  const name = use === "embedded" ? annotation(ast, "embedded") : undefined
+  return isComposite(ast) ? (typeof name === "string" ? name : annotation(ast, "identifier") as string) : undefined
+}
+
+/** Whether programs that embed the service use the type. */
+export const isEmbedded = (ast: SchemaAST.AST): boolean => Boolean(annotation(ast, "embedded"))
 
 /** The types of which a union is written as the intersection, in place of its members. */
 const intersected = (ast: SchemaAST.AST): ReadonlyArray<SchemaAST.AST> | undefined =>
@@ -36,10 +50,10 @@ const partsOf = (ast: SchemaAST.AST): ReadonlyArray<SchemaAST.AST> => {
 }
 
 /** Every named type that these contain, themselves included. Throws if two different types have one name. */
-export const typesIn = (roots: Iterable<SchemaAST.AST>): Types => {
+export const typesIn = (roots: Iterable<SchemaAST.AST>, use: Use = "body"): Types => {
   const types = new Map<string, SchemaAST.AST>()
   const add = (ast: SchemaAST.AST): void => {
-    const name = nameOf(ast)
+    const name = nameOf(ast, use)
     if (name !== undefined) {
       const known = types.get(name)
       if (known !== undefined) {
@@ -89,15 +103,16 @@ const descriptionOf = (type: SchemaAST.AST): string | undefined =>
   (type.context?.annotations?.["description"] ??
     (annotation(type, "identifier") === undefined ? annotation(type, "description") : undefined)) as string | undefined
 
-const fields = (ast: SchemaAST.Objects, inQuery: boolean): string => {
-  const own = ast.propertySignatures.map(({ name, type }) =>
+const fields = (ast: SchemaAST.Objects, use: Use): string => {
+  const used = ast.propertySignatures.filter(({ type }) => use !== "embedded" || annotation(type, "embedded") !== false)
+  const own = used.map(({ name, type }) =>
     `${docstring(descriptionOf(type), 2)}  readonly ${key(name)}${SchemaAST.isOptional(type) ? "?" : ""}:${
-      spaced(indented(typeText(type, inQuery)))
+      spaced(indented(typeText(type, use)))
     }\n`
   )
   // a field's own type is not one of the others'
   const others = ast.indexSignatures.map(({ type }) =>
-    `  readonly [field: string]:${own.length > 0 ? " unknown" : spaced(indented(typeText(type, inQuery)))}\n`
+    `  readonly [field: string]:${own.length > 0 ? " unknown" : spaced(indented(typeText(type, use)))}\n`
   )
   return own.length + others.length === 0 ? "{}" : `{\n${[...own, ...others].join("")}}`
 }
@@ -109,33 +124,33 @@ const union = (members: ReadonlyArray<string>): string => {
     : members.map((member) => `\n  | ${indented(member)}`).join("")
 }
 
-const array = (ast: SchemaAST.Arrays, inQuery: boolean): string => {
+const array = (ast: SchemaAST.Arrays, use: Use): string => {
   const [rest] = ast.rest
-  if (rest !== undefined) return `ReadonlyArray<${typeText(rest, inQuery)}>`
-  return `readonly [${ast.elements.map((element) => typeText(element, inQuery)).join(", ")}]`
+  if (rest !== undefined) return `ReadonlyArray<${typeText(rest, use)}>`
+  return `readonly [${ast.elements.map((element) => typeText(element, use)).join(", ")}]`
 }
 
 /** The type, written out where it has no name. */
-const written = (ast: SchemaAST.AST, inQuery: boolean): string => {
+const written = (ast: SchemaAST.AST, use: Use): string => {
   switch (ast._tag) {
     case "Objects": {
       const page = annotation(ast, "page")
-      if (typeof page !== "string") return fields(ast, inQuery)
+      if (typeof page !== "string") return fields(ast, use)
       const data = ast.propertySignatures.find(({ name }) => name === "data")!.type as SchemaAST.Arrays
-      return `${page}<${typeText(data.rest[0]!, inQuery)}>`
+      return `${page}<${typeText(data.rest[0]!, use)}>`
     }
     case "Union": {
       const parts = intersected(ast)
-      if (parts !== undefined) return parts.map((part) => typeText(part, inQuery)).join(" & ")
-      return union([...new Set(ast.types.map((member) => typeText(member, inQuery)))])
+      if (parts !== undefined) return parts.map((part) => typeText(part, use)).join(" & ")
+      return union([...new Set(ast.types.map((member) => typeText(member, use)))])
     }
     case "Arrays":
-      return array(ast, inQuery)
+      return array(ast, use)
     case "Literal":
       return JSON.stringify(ast.literal)
     case "String":
       return (annotation(ast, "plainType") as string | undefined) ??
-        (inQuery && annotation(ast, "takesDate") === true ? "string | Date" : "string")
+        (annotation(ast, "takesDate") === true ? times[use] : "string")
     case "Number":
       return "number"
     case "Boolean":
@@ -153,12 +168,12 @@ const written = (ast: SchemaAST.AST, inQuery: boolean): string => {
 }
 
 /** The type as it is mentioned: its name if it has one. */
-export const typeText = (ast: SchemaAST.AST, inQuery = false): string => nameOf(ast) ?? written(ast, inQuery)
+export const typeText = (ast: SchemaAST.AST, use: Use = "body"): string => nameOf(ast, use) ?? written(ast, use)
 
 /** The declaration of a named type, with its docstring. */
-export const declaration = (name: string, ast: SchemaAST.AST, inQuery = false): string => {
+export const declaration = (name: string, ast: SchemaAST.AST, use: Use = "body"): string => {
   const doc = docstring(annotation(ast, "description") as string | undefined, 0)
-  const text = written(ast, inQuery)
+  const text = written(ast, use)
   return SchemaAST.isObjects(ast) && text.startsWith("{")
     ? `${doc}export interface ${name} ${text}\n`
     : `${doc}export type ${name} =${spaced(text)}\n`

@@ -5,16 +5,20 @@ import { Page } from "@wac/core"
 import { Schema, SchemaIssue } from "effect"
 import * as Example from "./Example.ts"
 
-/** `limit` and `cursor`, for the query of a list. */
+/** `limit` and `cursor`, for the query of a list. An embedding program gives them apart from the list's filter. */
 export const pageQuery = {
   limit: Schema.optionalKey(
     Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: Page.maxLimit })).annotate({
       description: `Items per page, 1 to ${Page.maxLimit}; ${Page.defaultLimit} by default`,
-      default: Page.defaultLimit
+      default: Page.defaultLimit,
+      embedded: false
     })
   ),
   cursor: Schema.optionalKey(
-    Schema.String.annotate({ description: "`next_cursor` (`nextCursor`) of a page: continues after it" })
+    Schema.String.annotate({
+      description: "`next_cursor` (`nextCursor`) of a page: continues after it",
+      embedded: false
+    })
   )
 }
 

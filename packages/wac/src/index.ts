@@ -3,35 +3,20 @@
  */
 import "./NodeVersion.ts"
 
-export type {
-  Campaign,
-  CampaignChange,
-  CampaignComparison,
-  CampaignCounts,
-  CampaignDifference,
-  CampaignForecast,
-  CampaignOutcome,
-  CampaignRecipient,
-  CampaignRow,
-  Campaigns,
-  CampaignStatus,
-  CampaignVariant,
-  NewCampaign,
-  PauseReason,
-  QuietHours
-} from "./campaigns/Campaigns.ts"
-export type { Contact, ContactFilter, Contacts } from "./contacts/Contacts.ts"
+export type { Campaigns } from "./campaigns/Campaigns.ts"
+export type { Contacts } from "./contacts/Contacts.ts"
 export type { CustomerRecord, Customers, Erasure } from "./contacts/Customers.ts"
 export type { EventFilter, EventOf, Events, Listener, On } from "./events/Events.ts"
 export { type FakeClock, fakeClock, type Span } from "./FakeClock.ts"
 export type * from "./generated/ErrorReasons.ts"
 export type * from "./generated/Event.ts"
 export type * from "./generated/MessageContents.ts"
+export type * from "./generated/Resources.ts"
 export type { Handler, NodeHandler } from "./Handlers.ts"
 export type { CustomerMessage, Inbound, StatusReport, Told } from "./inbound/Inbound.ts"
 export type { OneContent } from "./inbound/OneContent.ts"
 export type { Json } from "./Json.ts"
-export type { ApiKey, ApiKeys, ApiScope, CreatedApiKey, ListedApiKey, NewApiKey } from "./keys/ApiKeys.ts"
+export type { ApiKeys } from "./keys/ApiKeys.ts"
 export type { Listing, Page, PageQuery } from "./Listing.ts"
 export type { Log, LogEntry } from "./Log.ts"
 export type { Media, NewFile, OpenedFile, StoredFile } from "./media/Media.ts"
@@ -62,7 +47,7 @@ export {
   type Sender
 } from "./messages/Provider.ts"
 export type { Moment } from "./Moment.ts"
-export type { NumberCredentials, PhoneNumber, PhoneNumbers } from "./numbers/PhoneNumbers.ts"
+export type { NumberCredentials, PhoneNumbers } from "./numbers/PhoneNumbers.ts"
 export type { Limits, MasterKey, Rate, ReceiverRules, Retention, WacOptions } from "./Options.ts"
 export {
   type Auth,
@@ -70,7 +55,6 @@ export {
   type HostSession,
   local,
   type LocalAuth,
-  type Role,
   type SessionRequest
 } from "./people/Auth.ts"
 export type { NewPortalLink, Portal, PortalLink } from "./people/Portal.ts"
@@ -84,40 +68,11 @@ export {
   type PostgresStorage,
   type Storage
 } from "./Storage.ts"
-export type {
-  BodyComponent,
-  ButtonComponent,
-  ButtonsComponent,
-  CarouselComponent,
-  FooterComponent,
-  HeaderComponent,
-  NamedSample,
-  OfferComponent,
-  TemplateCategory,
-  TemplateComponent
-} from "./templates/TemplateComponents.ts"
-export type { NewTemplate, Template, TemplateEdit, TemplateFilter, Templates } from "./templates/Templates.ts"
+export type { Templates } from "./templates/Templates.ts"
 export type { UnknownName } from "./UnknownName.ts"
-export type { Usage, UsageLine, UsagePeriod, UsageReport, UsageStep } from "./usage/Usage.ts"
+export type { Usage } from "./usage/Usage.ts"
 export { createWac, type Wac, type Workspace } from "./Wac.ts"
 export { type ErrorCode, type ErrorDetails, type ErrorReason, type ProviderDetail, WacError } from "./WacError.ts"
-export type {
-  Attempt,
-  Deliveries,
-  Delivery,
-  DeliveryDetail,
-  DeliveryFilter,
-  DeliveryStatus,
-  Envelope,
-  NewReplay,
-  NewWebhook,
-  Replay,
-  Replays,
-  SetWebhook,
-  Webhook,
-  WebhookConfiguration,
-  WebhookState,
-  WebhookStatus
-} from "./webhooks/Webhook.ts"
+export type { Deliveries, Replays, Webhook, WebhookConfiguration } from "./webhooks/Webhook.ts"
 export { whatsapp, type WhatsAppOptions, type WhatsAppProvider } from "./WhatsApp.ts"
 export type { NewWorkspace, WorkspaceInfo, Workspaces } from "./workspaces/Workspaces.ts"

@@ -76,7 +76,9 @@ export const CreateCampaign = Schema.Struct({
   share: Schema.optionalKey(plan.share),
   maxFailureRate: Schema.optionalKey(plan.maxFailureRate),
   holdout: Schema.optionalKey(plan.holdout)
-}).annotate({ identifier: "CreateCampaign", description: "A new campaign." }).pipe(Example.shown(offer))
+}).annotate({ identifier: "CreateCampaign", embedded: "NewCampaign", description: "A new campaign." }).pipe(
+  Example.shown(offer)
+)
 
 export const EditCampaign = Schema.Struct({
   name: Schema.optionalKey(plan.name),
@@ -91,6 +93,7 @@ export const EditCampaign = Schema.Struct({
   holdout: Schema.optionalKey(plan.holdout)
 }).annotate({
   identifier: "EditCampaign",
+  embedded: "CampaignChange",
   description: "A change of a campaign. Omitted fields stay; `null` restores a default."
 }).pipe(Example.shown({ share: 0.3, notAfter: null }))
 
@@ -170,7 +173,7 @@ export const Forecast = Schema.Struct({
   seconds: Schema.Int.annotate({ description: "How long it takes at its pace" }),
   lines: Schema.Array(UsageLine).annotate({ description: linesDescription }),
   costs: costs.annotate({
-    description: "The sum of `lines` in each currency; empty if the operator has loaded no rate card"
+    description: "The sum of `lines` in each currency; empty without a rate card"
   })
 }).annotate({
   identifier: "CampaignForecast",
@@ -230,9 +233,9 @@ export const Campaign = Schema.Struct({
   createdAt: Timestamp,
   startedAt: Schema.NullOr(Timestamp),
   completedAt: Schema.NullOr(Timestamp),
-  rows: Schema.Int.annotate({ description: "How many rows of recipients were uploaded" }),
+  rows: Schema.Int.annotate({ description: "How many recipients were added" }),
   checked: Schema.Int.annotate({ description: "How many of them were checked" }),
-  problems: Schema.Int.annotate({ description: "How many checked rows are not sent to" }),
+  problems: Schema.Int.annotate({ description: "How many of the checked ones are not sent to" }),
   forecast: Schema.NullOr(Forecast).annotate({ description: forecastDescription }),
   counts: Counts,
   reasons: Schema.Array(Schema.Struct({
@@ -241,7 +244,7 @@ export const Campaign = Schema.Struct({
     recipients: Schema.Int
   })).annotate({ description: "Why recipients failed or were skipped, the most frequent reason first" }),
   comparison: Schema.NullOr(Comparison).annotate({ description: comparisonDescription })
-}).annotate({ identifier: "Campaign", description: "One template to many customers, each once." }).pipe(
+}).annotate({ identifier: "Campaign", embedded: true, description: "One template to many customers, each once." }).pipe(
   Example.shown(campaign)
 )
 
@@ -251,14 +254,14 @@ const Outcome = Schema.Literals(Record.keys(CampaignCounts.none)).annotate({
 })
 
 export const CampaignRow = Schema.Struct({
-  row: Schema.Int.annotate({ description: "Its place in the uploads, from 1" }),
+  row: Schema.Int.annotate({ description: "Its place among those that were added, from 1" }),
   problem: Schema.NullOr(Schema.Struct({
     ...Recipient.Problem.fields,
     line: Schema.NullOr(Schema.Int).annotate({
       description: "The line of its file in which the row begins; `null` if it came from no file"
     }),
     value: Schema.NullOr(Schema.String).annotate({
-      description: "What the file has in the place of what is wrong, else of the customer's name"
+      description: "What is wrong, else the customer's name, as it was given"
     })
   })).annotate({ description: "Why it is not sent to; `null` if it is, or was not checked yet" }),
   messageId: Schema.NullOr(Schema.String),
@@ -271,16 +274,17 @@ export const CampaignRow = Schema.Struct({
   error: Schema.NullOr(
     Schema.Struct({ code: Schema.String, reason: Schema.optionalKey(Schema.String), message: Schema.String })
   ).annotate({ description: "Why the message failed, or was skipped" })
-}).annotate({ identifier: "CampaignRow", description: "An uploaded row of recipients." }).pipe(Example.shown({
-  row: 1,
-  problem: null,
-  messageId: Example.sent.id,
-  to: Example.customer,
-  variant: "a",
-  status: "delivered",
-  outcome: "delivered",
-  error: null
-}))
+}).annotate({ identifier: "CampaignRow", embedded: true, description: "A recipient as it was added, with the result." })
+  .pipe(Example.shown({
+    row: 1,
+    problem: null,
+    messageId: Example.sent.id,
+    to: Example.customer,
+    variant: "a",
+    status: "delivered",
+    outcome: "delivered",
+    error: null
+  }))
 
 /** The filter of a list of rows. */
 export const rowFilter = {
@@ -298,6 +302,7 @@ export const rowFilter = {
 
 const rowQuery = Schema.Struct({ ...pageQuery, ...rowFilter }).annotate({
   identifier: "CampaignRowQuery",
+  embedded: "CampaignRowFilter",
   description: "The filter of a campaign's rows."
 })
 

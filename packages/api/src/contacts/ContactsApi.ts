@@ -23,13 +23,19 @@ export const Contact = Schema.Struct({
   userId: Schema.NullOr(Schema.String).annotate({ description: "The provider's own identifier of the customer" }),
   lastInboundAt: Schema.NullOr(Timestamp).annotate({ description: "When the customer last wrote; `null` if never" }),
   windowOpenUntil: Schema.NullOr(Timestamp).annotate({
-    description: "When the service window closes; `null` if it is closed"
+    description: "When the service window closes: until then, free-form text may be sent. `null` if it is closed"
   }),
-  optedOut: Schema.Boolean,
+  optedOut: Schema.Boolean.annotate({
+    description: "Whether the customer opted out, which forbids free-form text and marketing"
+  }),
   preferenceAt: Schema.NullOr(Timestamp).annotate({
     description: "When the customer last opted in or out; `null` if never"
   })
-}).annotate({ identifier: "Contact", description: "A customer's state for one of the workspace's numbers." }).pipe(
+}).annotate({
+  identifier: "Contact",
+  embedded: true,
+  description: "A customer's state for one of the workspace's numbers."
+}).pipe(
   Example.shown({
     id: `${Example.phoneNumber.id}:${Example.customer}`,
     phoneNumberId: Example.phoneNumber.id,
@@ -73,6 +79,7 @@ export const filter = {
 
 const query = Schema.Struct({ ...filter, ...pageQuery }).annotate({
   identifier: "ContactQuery",
+  embedded: "ContactFilter",
   description: "The filters of the list of contacts."
 })
 

@@ -19,8 +19,8 @@ export const ListedApiKey = Schema.Struct({
   id: Schema.String,
   name: Schema.String,
   scopes: Schema.Array(ApiScope.ApiScope),
-  lastUsedAt: Schema.NullOr(Timestamp)
-}).annotate({ identifier: "ListedApiKey", description: "A key in the list." }).pipe(Example.shown({
+  lastUsedAt: Schema.NullOr(Timestamp).annotateKey({ description: "At most 60 s behind; `null` before the first use" })
+}).annotate({ identifier: "ListedApiKey", embedded: true, description: "A key in the list." }).pipe(Example.shown({
   id: Example.apiKey,
   name: "order service",
   scopes: ["messages:send", "messages:read", "media:write"],
@@ -40,18 +40,19 @@ export const ApiKey = Schema.Struct({
   allowedCidrs: Schema.NullOr(Schema.Array(Schema.String)).annotate({
     description: "The only networks that the key may be used from, as CIDRs; `null`: anywhere"
   })
-}).annotate({ identifier: "ApiKey", description: "One key with all fields, but without its secrets." }).pipe(
-  Example.shown({
-    ...Example.of(ListedApiKey),
-    prefix: "wac_live_7Gx2",
-    createdAt: Example.times.start,
-    expiresAt: null,
-    revokedAt: null,
-    requireSignature: false,
-    phoneNumberIds: null,
-    allowedCidrs: ["203.0.113.0/24"]
-  })
-)
+}).annotate({ identifier: "ApiKey", embedded: true, description: "One key with all fields, but without its secrets." })
+  .pipe(
+    Example.shown({
+      ...Example.of(ListedApiKey),
+      prefix: "wac_live_7Gx2",
+      createdAt: Example.times.start,
+      expiresAt: null,
+      revokedAt: null,
+      requireSignature: false,
+      phoneNumberIds: null,
+      allowedCidrs: ["203.0.113.0/24"]
+    })
+  )
 
 /** What a key is bound to. An empty list is refused: it could be meant as nothing or as everything. */
 const bound = <S extends Schema.Top>(entry: S) =>
@@ -83,7 +84,7 @@ export const CreateApiKey = Schema.Struct({
         "addresses; if omitted, anywhere. From elsewhere, the key is answered as if it did not exist"
     })
   )
-}).annotate({ identifier: "CreateApiKey", description: "The request to create a key." }).pipe(
+}).annotate({ identifier: "CreateApiKey", embedded: "NewApiKey", description: "The request to create a key." }).pipe(
   Example.shown({ name: "order service" })
 )
 
@@ -91,12 +92,15 @@ export const CreatedApiKey = Schema.Struct({
   id: Schema.String,
   name: Schema.String,
   prefix: Schema.String,
-  apiKey: Schema.optionalKey(Schema.String),
-  signingSecret: Schema.optionalKey(Schema.String),
+  apiKey: Schema.optionalKey(Schema.String).annotateKey({ description: "The key itself, `wac_live_…`" }),
+  signingSecret: Schema.optionalKey(Schema.String).annotateKey({
+    description: "The secret that signs requests, `whsec_…`"
+  }),
   scopes: Schema.Array(ApiScope.ApiScope),
   createdAt: Timestamp
 }).annotate({
   identifier: "CreatedApiKey",
+  embedded: true,
   description: "A new key. Only this response contains `apiKey` and `signingSecret`; a repetition of the request " +
     "returns it without them."
 }).pipe(Example.shown({

@@ -28,13 +28,13 @@ export const Block = Schema.Struct({
 
 export const PhoneNumber = Schema.Struct({
   id: Schema.String,
-  phoneNumber: Schema.String,
+  phoneNumber: Schema.String.annotate({ description: "In E.164 format" }),
   isDefault: Schema.Boolean.annotate({ description: "Whether sends without `from` use this number" }),
   provider: Schema.String.annotate({
     description: "The number's provider: `sandbox`, `whatsapp`, or the host's own. While a different provider runs, " +
       "sends from the number are refused"
   }),
-  providerNumberId: Schema.String,
+  providerNumberId: Schema.String.annotate({ description: "The provider's id of the number" }),
   providerAccountId: Schema.String,
   portfolioId: Schema.NullOr(Schema.String).annotate({
     description:
@@ -48,12 +48,16 @@ export const PhoneNumber = Schema.Struct({
   messagesPerSecond: Schema.Finite.annotate({ description: "The rate of the tier" }),
   messagingLimit: Schema.NullOr(Schema.Int).annotate({
     description: "The limit of customers outside a service window within 24 hours, from all numbers of the portfolio " +
-      "together; `null` for no limit"
+      "together (of the workspace, without a portfolio); `null` for no limit"
   }),
   quality: Schema.NullOr(Schema.String).annotate({
     description: "The provider's rating in its own words; `null` if it has not reported one"
   })
-}).annotate({ identifier: "PhoneNumber", description: "A number of the workspace, with the limits in force." }).pipe(
+}).annotate({
+  identifier: "PhoneNumber",
+  embedded: true,
+  description: "A number of the workspace, with the limits in force."
+}).pipe(
   Example.shown({
     id: Example.phoneNumber.id,
     phoneNumber: Example.phoneNumber.written,

@@ -54,10 +54,12 @@ export const ShownTemplate = Schema.Struct({
   id: Schema.String,
   name: Schema.String,
   language: Schema.String,
-  category: Schema.String,
-  status: Schema.String,
+  category: Schema.String.annotate({ description: "`marketing`, `utility` or `authentication`" }),
+  status: Schema.String.annotate({
+    description: "`approved`, `pending`, `rejected`, `paused`, `disabled`, or another word of the provider"
+  }),
   parameterFormat: Core.ParameterFormat,
-  components: Schema.Array(Schema.Json),
+  components: Schema.Array(Schema.Json).annotate({ description: "As the provider has them" }),
   variables: Schema.Array(Schema.String).annotate({
     description: "Placeholders of the body, in the order in which `bodyParams` fills them"
   }),
@@ -68,14 +70,16 @@ export const ShownTemplate = Schema.Struct({
   rejectionReason: Schema.NullOr(Schema.String),
   providerTemplateId: Schema.String,
   syncedAt: Timestamp
-}).annotate({ identifier: "TemplateDetail", description: "A template of any status." }).pipe(Example.shown({
-  ...inEither,
-  parameterFormat: "positional",
-  unfillable: null,
-  rejectionReason: null,
-  providerTemplateId: "1407680676729941",
-  syncedAt: Example.times.start
-}))
+}).annotate({ identifier: "TemplateDetail", embedded: "Template", description: "A template of any status." }).pipe(
+  Example.shown({
+    ...inEither,
+    parameterFormat: "positional",
+    unfillable: null,
+    rejectionReason: null,
+    providerTemplateId: "1407680676729941",
+    syncedAt: Example.times.start
+  })
+)
 
 export const Synced = Schema.Struct({ count: Schema.Int, syncedAt: Timestamp }).annotate({
   identifier: "Synced",
@@ -87,18 +91,21 @@ export const CreateTemplate = Schema.Struct({
   phoneNumberId: Schema.optionalKey(PlainText.between(1, 64)).annotateKey({
     description: "The number in whose account it is created: the default number, if omitted"
   })
-}).annotate({ identifier: "CreateTemplate", description: "A template to create." }).pipe(Example.shown({
-  name: Example.template.name,
-  language: Example.template.language,
-  category: "utility",
-  components: [
-    { type: "BODY", text: "Your order is on its way." },
-    { type: "BUTTONS", buttons: [{ type: "QUICK_REPLY", text: "Thanks" }] }
-  ]
-}))
+}).annotate({ identifier: "CreateTemplate", embedded: "NewTemplate", description: "A template to create." }).pipe(
+  Example.shown({
+    name: Example.template.name,
+    language: Example.template.language,
+    category: "utility",
+    components: [
+      { type: "BODY", text: "Your order is on its way." },
+      { type: "BUTTONS", buttons: [{ type: "QUICK_REPLY", text: "Thanks" }] }
+    ]
+  })
+)
 
 export const EditTemplate = TemplateDraft.TemplateEdit.annotate({
   identifier: "EditTemplate",
+  embedded: "TemplateEdit",
   description: "A change of a template: at least one field."
 }).pipe(Example.shown({ components: [{ type: "BODY", text: "Your order is on its way." }] }))
 
@@ -119,6 +126,7 @@ export const filter = { status: word, category: word, language: word, name: word
 
 const query = Schema.Struct({ ...filter, ...pageQuery }).annotate({
   identifier: "TemplateQuery",
+  embedded: "TemplateFilter",
   description: "The filters of the list of templates, which match exactly."
 })
 

@@ -34,7 +34,7 @@ export const UsageCost = Schema.Struct({
 }).annotate({ description: "What messages of one price cost together." })
 
 /** What the absence of a cost means. */
-export const costDescription = "`null` if nothing is charged, or if the operator has loaded no rate for it"
+export const costDescription = "`null` if nothing is charged, or if there is no rate for it"
 
 export const UsageLine = Schema.Struct({
   market: Schema.String.annotate({ description: "The customer's country, ISO 3166-1 alpha-2; `ZZ` if not known" }),
@@ -57,7 +57,10 @@ export const UsageLine = Schema.Struct({
 }))
 
 /** Sums of money. */
-export const costs = Schema.Array(Schema.Struct({ currency: Schema.String, amount: Schema.String }))
+export const costs = Schema.Array(Schema.Struct({
+  currency: Schema.String,
+  amount: Schema.String.annotate({ description: "A decimal number, such as `12.3456`" })
+}))
 
 export const Usage = Schema.Struct({
   month: Schema.String.annotate({ description: "The current calendar month (UTC), such as `2026-01`" }),
@@ -74,7 +77,11 @@ export const Usage = Schema.Struct({
   since: Timestamp,
   stepSeconds: Schema.Int.annotate({ description: "3600 for up to a week, 86400 for longer periods" }),
   steps: Schema.Array(UsageStep).annotate({ description: "Oldest first, without gaps; the last step is not over yet" })
-}).annotate({ identifier: "Usage", description: "A workspace's activity over time, and its use of the quota." }).pipe(
+}).annotate({
+  identifier: "Usage",
+  embedded: "UsageReport",
+  description: "A workspace's activity over time, and its use of the quota."
+}).pipe(
   Example.shown({
     month: "2026-01",
     used: 1042,
@@ -89,12 +96,14 @@ export const Usage = Schema.Struct({
   })
 )
 
+const Period = Schema.Literals(["day", "week", "month", "quarter"]).annotate({
+  identifier: "UsagePeriod",
+  embedded: true,
+  description: "Days up to now: 1, 7, 30 or 90."
+})
+
 const query = Schema.Struct({
-  period: Schema.optionalKey(
-    Schema.Literals(["day", "week", "month", "quarter"]).annotate({
-      description: "1, 7, 30 or 90 days up to now; a week if omitted"
-    })
-  )
+  period: Schema.optionalKey(Period).annotateKey({ description: "1, 7, 30 or 90 days up to now; a week if omitted" })
 }).annotate({ identifier: "UsageQuery", description: "The period of a usage report." })
 
 export class UsageApi extends HttpApiGroup.make("usage").add(

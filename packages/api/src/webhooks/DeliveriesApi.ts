@@ -20,7 +20,7 @@ const phase = Schema.NullOr(Schema.Finite)
 
 export const Attempt = Schema.Struct({
   id: Schema.String,
-  number: Schema.Int,
+  number: Schema.Int.annotate({ description: "Counted from 1" }),
   trigger: Delivery.AttemptTrigger.annotate({
     description: "What started the round: the event itself, a person, a replay, a test, or the probe before a resume"
   }),
@@ -40,7 +40,9 @@ export const Attempt = Schema.Struct({
   }).annotate({
     description: "The request, without its signatures; `address` is the IP address of the connection"
   }),
-  response: Schema.NullOr(Schema.Struct({ headers: Schema.Record(Schema.String, Schema.String), body: Schema.String }))
+  response: Schema.NullOr(
+    Schema.Struct({ headers: Schema.Record(Schema.String, Schema.String), body: Schema.String })
+  ).annotate({ description: "The receiver's response, with at most 16 KiB of its body" })
 }).annotate({ identifier: "Attempt", description: "One POST to the receiver. Times are in milliseconds." }).pipe(
   Example.shown({
     id: "att_01K8ZQ51T3V5W7X9Y0Z2A4B6CD",
@@ -75,6 +77,7 @@ const delivery = {
 
 export const ListedDelivery = Schema.Struct(delivery).annotate({
   identifier: "Delivery",
+  embedded: true,
   description: "The delivery of an event to the webhook."
 }).pipe(Example.shown({
   id: "dlv_01K8ZQ50V4W6X8Y0Z1A3B5C7DE",
@@ -89,11 +92,12 @@ export const ListedDelivery = Schema.Struct(delivery).annotate({
 
 export const DeliveryDetail = Schema.Struct({
   ...delivery,
-  attempts: Schema.Array(Attempt),
+  attempts: Schema.Array(Attempt).annotate({ description: "Oldest first" }),
   curl: Schema.NullOr(Schema.String).annotate({
-    description: "A command that posts the event again, newly signed; `null` for members"
+    description: "A command that posts the event again, newly signed; `null` for members",
+    embedded: false
   })
-}).annotate({ identifier: "DeliveryDetail", description: "A delivery with its attempts, oldest first." }).pipe(
+}).annotate({ identifier: "DeliveryDetail", embedded: true, description: "A delivery with its attempts." }).pipe(
   Example.shown({ ...Example.of(ListedDelivery), attempts: [Example.of(Attempt)], curl: null })
 )
 
@@ -118,6 +122,7 @@ export const filter = {
 
 const query = Schema.Struct({ ...filter, ...pageQuery }).annotate({
   identifier: "DeliveryQuery",
+  embedded: "DeliveryFilter",
   description: "The filters of the list of deliveries."
 })
 

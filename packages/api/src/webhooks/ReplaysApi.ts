@@ -26,11 +26,13 @@ export const CreateReplay = Schema.Struct({
   status: Schema.optionalKey(Ended).annotateKey({
     description: "Only deliveries that ended with this status; if omitted, all that have ended"
   })
-}).annotate({ identifier: "CreateReplay", description: "The deliveries to repeat." }).pipe(Example.shown({
-  since: "2026-01-01T00:00:00.000Z",
-  until: "2026-01-02T00:00:00.000Z",
-  status: "exhausted"
-}))
+}).annotate({ identifier: "CreateReplay", embedded: "NewReplay", description: "The deliveries to repeat." }).pipe(
+  Example.shown({
+    since: "2026-01-01T00:00:00.000Z",
+    until: "2026-01-02T00:00:00.000Z",
+    status: "exhausted"
+  })
+)
 
 export const Replay = Schema.Struct({
   id: Schema.String,
@@ -45,17 +47,19 @@ export const Replay = Schema.Struct({
   replayed: Schema.Int.annotate({ description: "How many of these deliveries have started a new round" }),
   createdAt: Timestamp,
   completedAt: Schema.NullOr(Timestamp)
-}).annotate({ identifier: "Replay", description: "A job that delivers a range of events again." }).pipe(Example.shown({
-  id: "job_01K8ZQ6D7E9F1G2H4J5K7M8N0P",
-  state: "running",
-  since: "2026-01-01T00:00:00.000Z",
-  until: "2026-01-02T00:00:00.000Z",
-  status: "exhausted",
-  total: 1200,
-  replayed: 300,
-  createdAt: Example.times.recorded,
-  completedAt: null
-}))
+}).annotate({ identifier: "Replay", embedded: true, description: "A job that delivers a range of events again." }).pipe(
+  Example.shown({
+    id: "job_01K8ZQ6D7E9F1G2H4J5K7M8N0P",
+    state: "running",
+    since: "2026-01-01T00:00:00.000Z",
+    until: "2026-01-02T00:00:00.000Z",
+    status: "exhausted",
+    total: 1200,
+    replayed: 300,
+    createdAt: Example.times.recorded,
+    completedAt: null
+  })
+)
 
 const one = { params: byId, query: noQuery }
 

@@ -53,7 +53,11 @@ export const PutWebhook = Schema.Struct({
   eventTypes: Schema.optionalKey(
     Schema.Array(Event.EventType).check(Schema.isUnique()).annotate({ description: "All types if omitted" })
   )
-}).annotate({ identifier: "PutWebhook", description: "The complete configuration of the webhook." }).pipe(
+}).annotate({
+  identifier: "PutWebhook",
+  embedded: "NewWebhook",
+  description: "The complete configuration of the webhook."
+}).pipe(
   Example.shown({ url: configured.url, eventTypes: configured.eventTypes })
 )
 
@@ -67,29 +71,37 @@ const configuration = {
   updatedAt: Timestamp
 }
 
-export const SetWebhook = Schema.Struct({ ...configuration, signingSecret: Schema.optionalKey(Schema.String) })
+export const SetWebhook = Schema.Struct({
+  ...configuration,
+  signingSecret: Schema.optionalKey(Schema.String).annotateKey({ description: "The secret that signs deliveries" })
+})
   .annotate({
     identifier: "SetWebhook",
+    embedded: true,
     description: "A webhook after it was set. Only the response that creates it contains `signingSecret`."
   }).pipe(Example.shown({ ...configured, signingSecret: Example.secret }))
 
 export const WebhookStatus = Schema.Struct({
   ...configuration,
-  failingSince: Schema.NullOr(Timestamp),
+  failingSince: Schema.NullOr(Timestamp).annotateKey({ description: "`null` while it is not failing" }),
   pausedAt: Schema.NullOr(Timestamp),
   lastFailure: Schema.NullOr(Schema.Struct({ at: Timestamp, message: Schema.String }))
 }).annotate({
   identifier: "WebhookStatus",
+  embedded: true,
   description: "A webhook and its health, without the counts of its backlog."
 }).pipe(Example.shown({ ...configured, failingSince: null, pausedAt: null, lastFailure: null }))
 
 export const Webhook = Schema.Struct({
   ...WebhookStatus.fields,
-  pausesAt: Schema.NullOr(Timestamp),
-  heldCount: Schema.Int,
+  pausesAt: Schema.NullOr(Timestamp).annotateKey({
+    description: "When it will be paused unless an attempt succeeds; `null` if it is not failing"
+  }),
+  heldCount: Schema.Int.annotateKey({ description: "Deliveries that wait for a resume" }),
   oldestHeldAt: Schema.NullOr(Timestamp)
 }).annotate({
   identifier: "Webhook",
+  embedded: "WebhookState",
   description: "A webhook, its health and the counts of its backlog, without its secrets."
 }).pipe(Example.shown({
   ...Example.of(WebhookStatus),
@@ -107,7 +119,7 @@ export const RotateSecret = Schema.Struct({
       description: "How long the old secret still signs besides the new one; defaults to a day; 0 ends it immediately"
     })
   )
-}).annotate({ identifier: "RotateSecret", description: "When the old secret ends." }).pipe(
+}).annotate({ identifier: "RotateSecret", embedded: true, description: "When the old secret ends." }).pipe(
   Example.shown({ overlapSeconds: 86_400 })
 )
 
@@ -116,7 +128,11 @@ export const RotatedSecret = Schema.Struct({
     Schema.String.annotate({ description: "Missing from a repeated response: rotate again for another secret" })
   ),
   previousExpiresAt: Timestamp
-}).annotate({ identifier: "RotatedSecret", description: "The new secret. Only this response contains it." }).pipe(
+}).annotate({
+  identifier: "RotatedSecret",
+  embedded: true,
+  description: "The new secret. Only this response contains it."
+}).pipe(
   Example.shown({ signingSecret: Example.secret, previousExpiresAt: "2026-01-03T03:04:05.678Z" })
 )
 
@@ -127,7 +143,11 @@ export const ResumeWebhook = Schema.Struct({
     })
   ),
   force: Schema.optionalKey(Schema.Boolean.annotate({ description: "Resumes without a probe" }))
-}).annotate({ identifier: "ResumeWebhook", description: "What a resume does with the events that are held." }).pipe(
+}).annotate({
+  identifier: "ResumeWebhook",
+  embedded: true,
+  description: "What a resume does with the events that are held."
+}).pipe(
   Example.shown({ replay: { since: "2026-01-01T00:00:00.000Z" } })
 )
 
@@ -140,6 +160,7 @@ const tested = {
 
 export const ResumedWebhook = Schema.Struct({ ...WebhookStatus.fields, probe: Schema.NullOr(Attempt) }).annotate({
   identifier: "ResumedWebhook",
+  embedded: true,
   description: "The webhook after the resume. If the probe failed, the webhook is still paused, and the probe's " +
     "message gives the reason."
 }).pipe(Example.shown({ ...Example.of(WebhookStatus), probe: { ...tested, trigger: "probe" } }))

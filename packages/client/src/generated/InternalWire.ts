@@ -2,8 +2,6 @@
  * The requests and responses of the dashboard's endpoints under `/internal`. Times are ISO 8601 in UTC. Written from
  * the API definition; do not edit.
  */
-import type { Json } from "../Json.ts"
-import type { InternalPage, Page } from "../Page.ts"
 import type {
   CampaignCounts,
   CampaignOutcome,
@@ -21,6 +19,8 @@ import type {
   TemplateQuery
 } from "./Wire.ts"
 import type { Event, EventType, MessageFailure, ProviderDetail } from "./Event.ts"
+import type { Json } from "../Json.ts"
+import type { InternalPage, Page } from "../Page.ts"
 
 /** A message that was sent from the dashboard. */
 export interface SentFromDashboard {
@@ -68,9 +68,12 @@ export interface TemplateDetail {
   readonly id: string
   readonly name: string
   readonly language: string
+  /** `marketing`, `utility` or `authentication`. */
   readonly category: string
+  /** `approved`, `pending`, `rejected`, `paused`, `disabled`, or another word of the provider. */
   readonly status: string
   readonly parameterFormat: "positional" | "named"
+  /** As the provider has them. */
   readonly components: ReadonlyArray<Json>
   /** Placeholders of the body, in the order in which `bodyParams` fills them. */
   readonly variables: ReadonlyArray<string>
@@ -252,10 +255,11 @@ export interface ListedApiKey {
   readonly id: string
   readonly name: string
   readonly scopes: ReadonlyArray<ApiScope>
+  /** At most 60 s behind; `null` before the first use. */
   readonly lastUsedAt: string | null
 }
 
-/** What a key may do. */
+/** What a key may do. `messages:send` also lists templates; `messages:read` reads messages, events and media. */
 export type ApiScope = "messages:send" | "messages:read" | "media:write" | "contacts:write" | "campaigns:write"
 
 /** One key with all fields, but without its secrets. */
@@ -263,6 +267,7 @@ export interface ApiKey {
   readonly id: string
   readonly name: string
   readonly scopes: ReadonlyArray<ApiScope>
+  /** At most 60 s behind; `null` before the first use. */
   readonly lastUsedAt: string | null
   readonly prefix: string
   readonly createdAt: string
@@ -305,7 +310,9 @@ export interface CreatedApiKey {
   readonly id: string
   readonly name: string
   readonly prefix: string
+  /** The key itself, `wac_live_…`. */
   readonly apiKey?: string
+  /** The secret that signs requests, `whsec_…`. */
   readonly signingSecret?: string
   readonly scopes: ReadonlyArray<ApiScope>
   readonly createdAt: string
@@ -446,6 +453,7 @@ export interface OpenPortal {
 /** A number of the workspace, with the limits in force. */
 export interface PhoneNumber {
   readonly id: string
+  /** In E.164 format. */
   readonly phoneNumber: string
   /** Whether sends without `from` use this number. */
   readonly isDefault: boolean
@@ -454,6 +462,7 @@ export interface PhoneNumber {
    * number are refused.
    */
   readonly provider: string
+  /** The provider's id of the number. */
   readonly providerNumberId: string
   readonly providerAccountId: string
   /** The business portfolio, whose numbers share the messaging limit; `null` until the operator has told it. */
@@ -466,8 +475,8 @@ export interface PhoneNumber {
   /** The rate of the tier. */
   readonly messagesPerSecond: number
   /**
-   * The limit of customers outside a service window within 24 hours, from all numbers of the portfolio together; `null`
-   * for no limit.
+   * The limit of customers outside a service window within 24 hours, from all numbers of the portfolio together (of the
+   * workspace, without a portfolio); `null` for no limit.
    */
   readonly messagingLimit: number | null
   /** The provider's rating in its own words; `null` if it has not reported one. */
@@ -530,11 +539,11 @@ export interface Campaign {
   readonly createdAt: string
   readonly startedAt: string | null
   readonly completedAt: string | null
-  /** How many rows of recipients were uploaded. */
+  /** How many recipients were added. */
   readonly rows: number
   /** How many of them were checked. */
   readonly checked: number
-  /** How many checked rows are not sent to. */
+  /** How many of the checked ones are not sent to. */
   readonly problems: number
   /** What is to be expected; `null` until its recipients are checked. */
   readonly forecast: CampaignForecast | null
@@ -561,9 +570,10 @@ export interface CampaignForecast {
   readonly seconds: number
   /** The messages by the price that they are expected to have, by market, category and type. */
   readonly lines: ReadonlyArray<UsageLine>
-  /** The sum of `lines` in each currency; empty if the operator has loaded no rate card. */
+  /** The sum of `lines` in each currency; empty without a rate card. */
   readonly costs: ReadonlyArray<{
     readonly currency: string
+    /** A decimal number, such as `12.3456`. */
     readonly amount: string
   }>
 }
@@ -579,7 +589,7 @@ export interface UsageLine {
   /** `null` if the provider says nothing of it; then `cost` is what the messages cost if they are charged. */
   readonly billable: boolean | null
   readonly messages: number
-  /** `null` if nothing is charged, or if the operator has loaded no rate for it. */
+  /** `null` if nothing is charged, or if there is no rate for it. */
   readonly cost: {
     readonly currency: string
     /** A decimal number, such as `12.3456`. */
@@ -637,9 +647,9 @@ export interface EditCampaign {
   readonly holdout?: number
 }
 
-/** An uploaded row of recipients. */
+/** A recipient as it was added, with the result. */
 export interface CampaignRow {
-  /** Its place in the uploads, from 1. */
+  /** Its place among those that were added, from 1. */
   readonly row: number
   /** Why it is not sent to; `null` if it is, or was not checked yet. */
   readonly problem: {
@@ -652,7 +662,7 @@ export interface CampaignRow {
     readonly message: string
     /** The line of its file in which the row begins; `null` if it came from no file. */
     readonly line: number | null
-    /** What the file has in the place of what is wrong, else of the customer's name. */
+    /** What is wrong, else the customer's name, as it was given. */
     readonly value: string | null
   } | null
   readonly messageId: string | null
@@ -681,8 +691,9 @@ export interface Contact {
   readonly userId: string | null
   /** When the customer last wrote; `null` if never. */
   readonly lastInboundAt: string | null
-  /** When the service window closes; `null` if it is closed. */
+  /** When the service window closes: until then, free-form text may be sent. `null` if it is closed. */
   readonly windowOpenUntil: string | null
+  /** Whether the customer opted out, which forbids free-form text and marketing. */
   readonly optedOut: boolean
   /** When the customer last opted in or out; `null` if never. */
   readonly preferenceAt: string | null
@@ -774,13 +785,16 @@ export interface Webhook {
   readonly eventTypes: ReadonlyArray<EventType>
   readonly createdAt: string
   readonly updatedAt: string
+  /** `null` while it is not failing. */
   readonly failingSince: string | null
   readonly pausedAt: string | null
   readonly lastFailure: {
     readonly at: string
     readonly message: string
   } | null
+  /** When it will be paused unless an attempt succeeds; `null` if it is not failing. */
   readonly pausesAt: string | null
+  /** Deliveries that wait for a resume. */
   readonly heldCount: number
   readonly oldestHeldAt: string | null
 }
@@ -812,6 +826,7 @@ export interface SetWebhook {
   readonly eventTypes: ReadonlyArray<EventType>
   readonly createdAt: string
   readonly updatedAt: string
+  /** The secret that signs deliveries. */
   readonly signingSecret?: string
 }
 
@@ -831,6 +846,7 @@ export interface RotatedSecret {
 /** One POST to the receiver. Times are in milliseconds. */
 export interface Attempt {
   readonly id: string
+  /** Counted from 1. */
   readonly number: number
   /** What started the round: the event itself, a person, a replay, a test, or the probe before a resume. */
   readonly trigger: "automatic" | "manual" | "replay" | "test" | "probe"
@@ -857,6 +873,7 @@ export interface Attempt {
     }
     readonly body: string
   }
+  /** The receiver's response, with at most 16 KiB of its body. */
   readonly response: {
     readonly headers: {
       readonly [field: string]: string
@@ -885,6 +902,7 @@ export interface WebhookStatus {
   readonly eventTypes: ReadonlyArray<EventType>
   readonly createdAt: string
   readonly updatedAt: string
+  /** `null` while it is not failing. */
   readonly failingSince: string | null
   readonly pausedAt: string | null
   readonly lastFailure: {
@@ -917,6 +935,7 @@ export interface ResumedWebhook {
   readonly eventTypes: ReadonlyArray<EventType>
   readonly createdAt: string
   readonly updatedAt: string
+  /** `null` while it is not failing. */
   readonly failingSince: string | null
   readonly pausedAt: string | null
   readonly lastFailure: {
@@ -961,7 +980,7 @@ export interface Delivery {
 /** `pending` is being attempted, `held` waits for the webhook's resume; the last three are final. */
 export type DeliveryStatus = "pending" | "held" | "delivered" | "exhausted" | "skipped"
 
-/** A delivery with its attempts, oldest first. */
+/** A delivery with its attempts. */
 export interface DeliveryDetail {
   readonly id: string
   readonly eventId: string
@@ -971,6 +990,7 @@ export interface DeliveryDetail {
   readonly nextAttemptAt: string | null
   readonly createdAt: string
   readonly completedAt: string | null
+  /** Oldest first. */
   readonly attempts: ReadonlyArray<Attempt>
   /** A command that posts the event again, newly signed; `null` for members. */
   readonly curl: string | null
@@ -1191,6 +1211,7 @@ export interface Usage {
   /** The sum of `lines` in each currency. */
   readonly costs: ReadonlyArray<{
     readonly currency: string
+    /** A decimal number, such as `12.3456`. */
     readonly amount: string
   }>
   readonly since: string
@@ -1367,102 +1388,297 @@ export interface AlertQuery {
 /** The period of a usage report. */
 export interface UsageQuery {
   /** 1, 7, 30 or 90 days up to now; a week if omitted. */
-  readonly period?: "day" | "week" | "month" | "quarter"
+  readonly period?: UsagePeriod
 }
+
+/** Days up to now: 1, 7, 30 or 90. */
+export type UsagePeriod = "day" | "week" | "month" | "quarter"
 
 /** The endpoints by method and path. */
 export interface InternalRoutes {
+  /**
+   * Send a message from the dashboard. Checked and limited like a send with an API key. The two do not share
+   * Idempotency-Keys.
+   */
   readonly "POST /internal/messages": { readonly body: SendMessage; readonly response: SentFromDashboard }
+  /**
+   * List messages. Newest first. With a filter a page ends at the latest after looking at 10,000 messages: it may hold
+   * fewer than `limit`, or none, even if more follow.
+   */
   readonly "GET /internal/messages": {
     readonly query: InternalMessageQuery
     readonly response: InternalPage<ListedMessage>
   }
+  /** Get a message. Includes the message's times and, if it failed, the reason. */
   readonly "GET /internal/messages/:id": { readonly response: MessageDetail }
+  /** List templates. Templates of every status, newest first. */
   readonly "GET /internal/templates": { readonly query: TemplateQuery; readonly response: InternalPage<TemplateDetail> }
+  /**
+   * Create a template. Creates it at the provider, which reviews it and reports the result later. Components have the
+   * provider's own names. What the provider would refuse by its published limits is refused here, with the field in
+   * `param`.
+   */
   readonly "POST /internal/templates": { readonly body: CreateTemplate; readonly response: TemplateDetail }
+  /**
+   * Change a template. Components are replaced as a whole, and reviewed again. The provider takes changes of approved,
+   * rejected and paused templates only, and a few a month.
+   */
   readonly "PATCH /internal/templates/:id": { readonly body: EditTemplate; readonly response: TemplateDetail }
+  /** Delete a template. Deletes this template at the provider. Those of the same name in other languages stay. */
   readonly "DELETE /internal/templates/:id": { readonly response: undefined }
+  /**
+   * Sync templates. Replaces the templates with those that the provider lists now. If it cannot list them, they stay as
+   * they are.
+   */
   readonly "POST /internal/templates/sync": { readonly response: Synced }
+  /** List active API keys. Newest first, without revoked keys. `lastUsedAt` is at most a minute behind. */
   readonly "GET /internal/api-keys": { readonly query: ListQuery; readonly response: InternalPage<ListedApiKey> }
+  /** Get an API key. Also returns revoked keys. Never returns a secret. */
   readonly "GET /internal/api-keys/:id": { readonly response: ApiKey }
+  /**
+   * Create an API key. Only this response contains `apiKey` and `signingSecret`; a repetition with the same
+   * Idempotency-Key omits them.
+   */
   readonly "POST /internal/api-keys": { readonly body: CreateApiKey; readonly response: CreatedApiKey }
+  /** Revoke an API key. Takes effect immediately. The response is also 204 if the key was already revoked. */
   readonly "DELETE /internal/api-keys/:id": { readonly response: undefined }
+  /** Sign in. Sets the session's cookie. Failures are limited per account and per address. */
   readonly "POST /internal/session": { readonly body: SignIn; readonly response: Session }
+  /**
+   * Set up the first workspace. Requires the one-time token of the link in the log. Creates the workspace and its
+   * owner, and signs the owner in.
+   */
   readonly "POST /internal/setup": { readonly body: SetUp; readonly response: Session }
+  /** Get the sign-in method. People sign in by password or at an issuer. */
   readonly "GET /internal/sign-in": { readonly response: SignInMethod }
+  /** Get the session. Returns the session of the cookie. */
   readonly "GET /internal/session": { readonly response: Session }
+  /** Sign out. Ends the session and removes its cookie. */
   readonly "DELETE /internal/session": { readonly response: undefined }
+  /** List your workspaces. All workspaces that you are a member of, in the order in which you joined them. */
   readonly "GET /internal/workspaces": { readonly response: InternalPage<OwnWorkspace> }
+  /** Switch to another of your workspaces. The session continues in that workspace, with your role there. */
   readonly "POST /internal/session/workspace": { readonly body: SwitchWorkspace; readonly response: Session }
+  /**
+   * Confirm that you are present. For 10 minutes, the session is fresh again, as after a sign-in. Wrong passwords are
+   * limited per session.
+   */
   readonly "POST /internal/session/confirm": { readonly body: ConfirmSession; readonly response: undefined }
+  /** List your sessions. All current sessions, newest first. */
   readonly "GET /internal/sessions": { readonly response: InternalPage<OwnSession> }
+  /** End one of your sessions. Takes effect immediately. */
   readonly "DELETE /internal/sessions/:id": { readonly response: undefined }
+  /** End all of your other sessions. Takes effect immediately. The session of the request stays. */
   readonly "DELETE /internal/sessions": { readonly response: undefined }
+  /** Change your password. Ends your other sessions. Wrong passwords are limited per account. */
   readonly "PUT /internal/password": { readonly body: ChangePassword; readonly response: undefined }
+  /**
+   * Request a link that resets a password. Mails the link if the account exists; the response does not reveal it. 404
+   * if the service sends no mail.
+   */
   readonly "POST /internal/password/reset-request": {
     readonly body: RequestPasswordReset
     readonly response: undefined
   }
+  /**
+   * Reset a password. Requires the token of the link, which works once, within an hour. Ends all sessions of the
+   * account.
+   */
   readonly "POST /internal/password/reset": { readonly body: ResetPassword; readonly response: undefined }
+  /** List members. All members, oldest first, followed by the pending invitations and who made each. */
   readonly "GET /internal/members": { readonly response: InternalPage<Member> }
+  /**
+   * Invite a person. The link works once, within 7 days, and replaces an earlier link to the same address. It is also
+   * mailed if mail is set up. It ends with its maker: if they are removed, or may not give the role any more. Only an
+   * owner can invite owners, and replace an owner's invitation. 404 if people sign in at an issuer.
+   */
   readonly "POST /internal/members": { readonly body: InviteMember; readonly response: InvitedMember }
+  /** Change a member's role. Only an owner can change owners. The last owner cannot be changed. */
   readonly "PATCH /internal/members/:id": { readonly body: ChangeMember; readonly response: Member }
+  /**
+   * Remove a member, or withdraw an invitation. Ends the member's sessions in the workspace and the invitations that
+   * they made, and takes their address out of the alert settings. Only an owner can remove owners, and withdraw an
+   * owner's invitation. The last owner cannot be removed.
+   */
   readonly "DELETE /internal/members/:id": { readonly response: undefined }
+  /**
+   * End all sessions of a member. Also their sessions in other workspaces, because a session can switch to this one.
+   * The session of the request stays. Only an owner can end owners' sessions.
+   */
   readonly "DELETE /internal/members/:id/sessions": { readonly response: undefined }
+  /**
+   * Accept an invitation. Signs the person in. A new person chooses a password; a person with an account gives its
+   * password or is already signed in. Failures are limited per address and per account. 404 if people sign in at an
+   * issuer.
+   */
   readonly "POST /internal/invitations/accept": { readonly body: AcceptInvitation; readonly response: Session }
+  /**
+   * Open the portal. Accepts the token of a host's link once, and sets the cookie of a session that lasts an hour:
+   * `__Host-wac_portal`, valid only for requests with the header `wac-portal: <workspace id>`. The session gives access
+   * to API keys, the webhook, deliveries and replays of that workspace. Failures are limited per address.
+   */
   readonly "POST /internal/portal": { readonly body: OpenPortal; readonly response: Session }
+  /**
+   * List phone numbers. Newest first, each with the limits in force and, if the provider blocks the number, the reason.
+   */
   readonly "GET /internal/phone-numbers": { readonly query: ListQuery; readonly response: InternalPage<PhoneNumber> }
+  /** Create a campaign. A draft without recipients. Nothing is sent until it is checked and started. */
   readonly "POST /internal/campaigns": { readonly body: CreateCampaign; readonly response: Campaign }
+  /** List campaigns. Newest first. */
   readonly "GET /internal/campaigns": { readonly query: ListQuery; readonly response: InternalPage<Campaign> }
+  /** Get a campaign. Its counts still change with the provider's reports after it is completed. */
   readonly "GET /internal/campaigns/:id": { readonly response: Campaign }
+  /**
+   * Change a campaign. Templates, sender and holdout can change until the campaign is started; then its recipients must
+   * be checked again.
+   */
   readonly "PATCH /internal/campaigns/:id": { readonly body: EditCampaign; readonly response: Campaign }
+  /** Delete a campaign. Only possible before it is started. Its recipients are deleted too. */
   readonly "DELETE /internal/campaigns/:id": { readonly response: undefined }
+  /**
+   * Upload recipients. Adds the rows of a file to a campaign that was not started, or replaces those that it has:
+   * NDJSON, with `to` and what differs from the campaign's template in each line, or CSV as spreadsheets write it, with
+   * a column of phone numbers or user ids, a column for each variable, and `timeZone` if quiet hours need it. If the
+   * file is refused, the campaign stays as it was. Rows that cannot be read are reported when the campaign is checked.
+   */
   readonly "PUT /internal/campaigns/:id/recipients": { readonly query: UploadQuery; readonly response: Campaign }
+  /**
+   * Check a campaign's recipients. In the background; the campaign is `ready` afterwards. Rows with a problem are
+   * listed with it.
+   */
   readonly "POST /internal/campaigns/:id/check": { readonly response: Campaign }
+  /** Start a campaign. A campaign that is `ready`. Starting it again changes nothing. */
   readonly "POST /internal/campaigns/:id/start": { readonly response: Campaign }
+  /** Pause a campaign. Stops sending within a second. */
   readonly "POST /internal/campaigns/:id/pause": { readonly response: Campaign }
+  /** Resume a campaign. It continues with the recipients that are left. */
   readonly "POST /internal/campaigns/:id/resume": { readonly response: Campaign }
+  /** Cancel a campaign. Waiting recipients are skipped. Messages in flight still get their outcome. */
   readonly "POST /internal/campaigns/:id/cancel": { readonly response: Campaign }
+  /**
+   * List a campaign's recipients. In the order of their upload. With a filter, a page looks at 10,000 rows at most, so
+   * it may hold fewer than its limit even if more follow. With `Accept: text/csv` the response is a file with all of
+   * them, in which a value that a spreadsheet would read as a formula begins with an apostrophe.
+   */
   readonly "GET /internal/campaigns/:id/recipients": {
     readonly query: CampaignRowQuery
     readonly response: InternalPage<CampaignRow>
   }
+  /**
+   * List contacts. Customers who have written, or have opted in or out. The list is ordered by phone number, then by
+   * the customer's number or, if it is not known, user id. Following the cursor misses no contact, even if customers
+   * write meanwhile, except one whose number becomes known.
+   */
   readonly "GET /internal/contacts": { readonly query: ContactQuery; readonly response: InternalPage<Contact> }
+  /**
+   * Get a contact. The current state of a customer for one phone number. The id may also be made of any other number or
+   * user id of the customer.
+   */
   readonly "GET /internal/contacts/:id": { readonly response: Contact }
+  /**
+   * List the messages of a contact. The conversation with the customer in both directions, from every number of the
+   * workspace, newest first.
+   */
   readonly "GET /internal/contacts/:id/messages": {
     readonly query: ListQuery
     readonly response: InternalPage<ConversationMessage>
   }
+  /**
+   * Opt a contact out. No free-form text and no marketing template is sent to the customer from this number, until
+   * START from the customer or until they are opted in.
+   */
   readonly "PUT /internal/contacts/:id/opt-out": { readonly response: Contact }
+  /** Opt a contact in. Ends the opt-out of the customer for this number, whoever set it. */
   readonly "DELETE /internal/contacts/:id/opt-out": { readonly response: Contact }
+  /** Get the words by which customers opt out. The workspace's own, and the defaults by language. */
   readonly "GET /internal/settings/opt-out": { readonly response: OptOutSettings }
+  /**
+   * Set the words by which customers opt out. They are compared without case, and without space, punctuation and
+   * symbols around them. A word counts if it is the whole message, or the whole text of a button.
+   */
   readonly "PUT /internal/settings/opt-out": { readonly body: OptOutWords; readonly response: OptOutSettings }
+  /**
+   * Export opt-outs. All names that are opted out and known, and how many others there are. With `Accept: text/csv` the
+   * response is a file of the names.
+   */
   readonly "GET /internal/suppressions": { readonly response: Suppressions }
+  /**
+   * Import opt-outs. Opts out every name of a file, for all numbers of the workspace: CSV with a column `name`, `to` or
+   * `phone`, or with names in its first column; or NDJSON, with a name or an object with a `name` in each line.
+   * Importing a file again changes nothing.
+   */
   readonly "PUT /internal/suppressions": { readonly response: ImportedOptOuts }
+  /** Get the webhook. Returns the configuration and the health, but no secret. 404 if no webhook is set. */
   readonly "GET /internal/webhook": { readonly response: Webhook }
+  /** Set the webhook. A workspace has one webhook. Only the response that creates it contains the signing secret. */
   readonly "PUT /internal/webhook": { readonly body: PutWebhook; readonly response: SetWebhook }
+  /** Remove the webhook. Deliveries stop; events are still recorded. 404 if no webhook is set. */
   readonly "DELETE /internal/webhook": { readonly response: undefined }
+  /**
+   * Rotate the signing secret. During the overlap, every delivery is signed with both secrets, so receivers can switch
+   * at any time.
+   */
   readonly "POST /internal/webhook/rotate-secret": { readonly body: RotateSecret; readonly response: RotatedSecret }
+  /** Send a test event. Attempted once, even while paused; the response reports the result. */
   readonly "POST /internal/webhook/test": { readonly response: Attempt }
+  /**
+   * Pause the webhook. Events are still recorded, and are held until a person resumes the webhook. `GET
+   * /internal/webhook` returns how many.
+   */
   readonly "POST /internal/webhook/pause": { readonly response: WebhookStatus }
+  /**
+   * Resume the webhook. A test event is sent first: if it fails, the webhook stays paused, unless `force` is set. Held
+   * events are then delivered oldest first, at a bounded rate, alongside new events.
+   */
   readonly "POST /internal/webhook/resume": { readonly body: ResumeWebhook; readonly response: ResumedWebhook }
+  /**
+   * Find out why a signature does not verify. Checks a delivery as the receiver got it, and reports which part is wrong
+   * and why. Returns no secret.
+   */
   readonly "POST /internal/webhook/verify": { readonly body: VerifyDelivery; readonly response: VerifiedDelivery }
+  /**
+   * List deliveries. Newest first. With any filter but `status` and `messageId`, a page ends at the latest after
+   * looking at 10,000 deliveries: it may hold fewer than `limit`, or none, and go on all the same.
+   */
   readonly "GET /internal/webhook/deliveries": {
     readonly query: DeliveryQuery
     readonly response: InternalPage<Delivery>
   }
+  /**
+   * Get a delivery with its attempts. `curl` contains a valid signature, so it is null for members, and if the webhook
+   * was removed or its secret cannot be opened.
+   */
   readonly "GET /internal/webhook/deliveries/:id": { readonly response: DeliveryDetail }
+  /** Deliver again. Starts a new round of attempts, regardless of the result of the last round. */
   readonly "POST /internal/webhook/deliveries/:id/retry": { readonly response: Delivery }
+  /** Replay events. Delivers the webhook's events of a time range again, oldest first, at a bounded rate. */
   readonly "POST /internal/webhook/replays": { readonly body: CreateReplay; readonly response: Replay }
+  /** List replays. Newest first. */
   readonly "GET /internal/webhook/replays": { readonly query: ListQuery; readonly response: InternalPage<Replay> }
+  /** Get a replay's progress. The number of deliveries that the job covers, and how many have started a new round. */
   readonly "GET /internal/webhook/replays/:id": { readonly response: Replay }
+  /** Cancel a replay. Rounds that have already started continue. The response is also 204 if the replay is over. */
   readonly "DELETE /internal/webhook/replays/:id": { readonly response: undefined }
+  /** List events. Newest first. */
   readonly "GET /internal/events": { readonly query: InternalEventQuery; readonly response: Page<Event> }
+  /** Get an event. In combined form, regardless of the webhook's envelope. */
   readonly "GET /internal/events/:id": { readonly response: Event }
+  /**
+   * List requests of API keys. Requests, newest first, and the number of refused requests by reason, both from `since`
+   * on: the operator sets how long requests are kept. A request appears about a second after its response.
+   */
   readonly "GET /internal/requests": { readonly query: RequestQuery; readonly response: RequestPage }
+  /**
+   * List changes. Changes, newest first: the person or the API key, the action, the resource, the time and the address.
+   * `since` is the time before which changes are deleted, as the operator has set it.
+   */
   readonly "GET /internal/audit": { readonly query: AuditQuery; readonly response: AuditPage }
+  /** List alerts. Newest first. A problem is noticed within about a minute, and has one alert while it lasts. */
   readonly "GET /internal/alerts": { readonly query: AlertQuery; readonly response: InternalPage<Alert> }
+  /** Get the recipients of alerts. Besides the dashboard. */
   readonly "GET /internal/alerts/settings": { readonly response: AlertSettings }
+  /** Set the recipients of alerts. They get one mail and one post when a problem begins, and one when it is over. */
   readonly "PUT /internal/alerts/settings": { readonly body: AlertSettings; readonly response: AlertSettings }
+  /** Get usage. Activity is counted about a second after it ends; a crash of the service can lose that second. */
   readonly "GET /internal/usage": { readonly query: UsageQuery; readonly response: Usage }
 }

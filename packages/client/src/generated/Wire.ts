@@ -1,8 +1,8 @@
 /** The requests and responses of `/v1`. Written from the API definition; do not edit. */
+import type { Event, EventType, MessageFailure, Pricing } from "./Event.ts"
 import type { Json } from "../Json.ts"
 import type { Page } from "../Page.ts"
 import type { InboundMessage } from "../InboundMessage.ts"
-import type { Event, EventType, MessageFailure, Pricing } from "./Event.ts"
 
 /** A message to be sent. A comparison of `type` narrows it. */
 export type SendMessage =
@@ -861,11 +861,11 @@ export interface PublicCampaign {
   readonly created_at: string
   readonly started_at: string | null
   readonly completed_at: string | null
-  /** How many rows of recipients were uploaded. */
+  /** How many recipients were added. */
   readonly rows: number
   /** How many of them were checked. */
   readonly checked: number
-  /** How many checked rows are not sent to. */
+  /** How many of the checked ones are not sent to. */
   readonly problems: number
   /** What is to be expected; `null` until its recipients are checked. */
   readonly forecast: PublicCampaignForecast | null
@@ -923,9 +923,10 @@ export interface PublicCampaignForecast {
   readonly seconds: number
   /** The messages by the price that they are expected to have, by market, category and type. */
   readonly lines: ReadonlyArray<PublicUsageLine>
-  /** The sum of `lines` in each currency; empty if the operator has loaded no rate card. */
+  /** The sum of `lines` in each currency; empty without a rate card. */
   readonly costs: ReadonlyArray<{
     readonly currency: string
+    /** A decimal number, such as `12.3456`. */
     readonly amount: string
   }>
 }
@@ -941,7 +942,7 @@ export interface PublicUsageLine {
   /** `null` if the provider says nothing of it; then `cost` is what the messages cost if they are charged. */
   readonly billable: boolean | null
   readonly messages: number
-  /** `null` if nothing is charged, or if the operator has loaded no rate for it. */
+  /** `null` if nothing is charged, or if there is no rate for it. */
   readonly cost: PublicUsageCost | null
 }
 
@@ -1003,9 +1004,9 @@ export interface EditPublicCampaign {
   readonly holdout?: number
 }
 
-/** An uploaded row of recipients. */
+/** A recipient as it was added, with the result. */
 export interface PublicCampaignRow {
-  /** Its place in the uploads, from 1. */
+  /** Its place among those that were added, from 1. */
   readonly row: number
   /** Why it is not sent to; `null` if it is, or was not checked yet. */
   readonly problem: {
@@ -1018,7 +1019,7 @@ export interface PublicCampaignRow {
     readonly message: string
     /** The line of its file in which the row begins; `null` if it came from no file. */
     readonly line: number | null
-    /** What the file has in the place of what is wrong, else of the customer's name. */
+    /** What is wrong, else the customer's name, as it was given. */
     readonly value: string | null
   } | null
   readonly message_id: string | null
@@ -1149,30 +1150,98 @@ export interface EventQuery {
 
 /** The endpoints by method and path. */
 export interface Routes {
+  /**
+   * Send a message. Sends an approved template, or a message of any other kind within 24 hours after the recipient last
+   * wrote. A retry with the same Idempotency-Key is never sent twice.
+   */
   readonly "POST /v1/messages": { readonly body: SendMessage; readonly response: SentMessage }
+  /**
+   * Mark a customer's message as read. The customer sees that it was read and, if `typing` is true, a typing indicator
+   * for up to 25 seconds. Counts against neither the quota nor the messaging limit. If the provider fails, a retry asks
+   * it again.
+   */
   readonly "POST /v1/messages/:id/read": { readonly body: MarkRead; readonly response: ReadMessage }
+  /**
+   * List messages. All messages that the workspace sent, with their current state, newest first; with `contact`, the
+   * conversation with one customer in both directions, which no other filter than `direction` narrows. With a filter a
+   * page ends at the latest after looking at 10,000 messages: it may hold fewer than `limit`, or none, even if more
+   * follow.
+   */
   readonly "GET /v1/messages": { readonly query: MessageQuery; readonly response: Page<AnyMessage> }
+  /** Get a message. Any message of the workspace with its current state, or a customer's message. */
   readonly "GET /v1/messages/:id": { readonly response: AnyMessage }
+  /**
+   * Upload a file. Stores a file of at most 100 MB, which messages then name by its `media_id`. Its type is detected
+   * from its bytes. It is deleted some time after its last use, which the operator sets. A retry with the same key,
+   * bytes and name gets the same file.
+   */
   readonly "POST /v1/media": { readonly response: Media }
+  /**
+   * Download a file. A file of the workspace, uploaded or from a customer, with its own `Content-Type`. Supports
+   * `Range`, `If-Range` and `If-None-Match`; HEAD returns the headers alone.
+   */
   readonly "GET /v1/media/:id": { readonly response: undefined }
+  /** Delete a file. Deletes a file of the workspace. Messages that were sent with it keep it. */
   readonly "DELETE /v1/media/:id": { readonly response: undefined }
+  /** List templates. Templates of every status, newest first. */
   readonly "GET /v1/templates": { readonly query: TemplateQuery; readonly response: Page<Template> }
+  /** Create a campaign. A draft without recipients. Nothing is sent until it is checked and started. */
   readonly "POST /v1/campaigns": { readonly body: CreatePublicCampaign; readonly response: PublicCampaign }
+  /**
+   * List campaigns. Newest first. A key that is bound to numbers gets the campaigns of these; its pages may hold fewer
+   * than their limit even if more follow.
+   */
   readonly "GET /v1/campaigns": { readonly query: ListQuery; readonly response: Page<PublicCampaign> }
+  /** Get a campaign. Its counts still change with the provider's reports after it is completed. */
   readonly "GET /v1/campaigns/:id": { readonly response: PublicCampaign }
+  /**
+   * Change a campaign. Templates, sender and holdout can change until the campaign is started; then its recipients must
+   * be checked again.
+   */
   readonly "PATCH /v1/campaigns/:id": { readonly body: EditPublicCampaign; readonly response: PublicCampaign }
+  /** Delete a campaign. Only possible before it is started. Its recipients are deleted too. */
   readonly "DELETE /v1/campaigns/:id": { readonly response: undefined }
+  /**
+   * Upload recipients. Adds the rows of a file to a campaign that was not started, or replaces those that it has:
+   * NDJSON, with `to` and what differs from the campaign's template in each line, or CSV as spreadsheets write it, with
+   * a column of phone numbers or user ids, a column for each variable, and `timeZone` if quiet hours need it. If the
+   * file is refused, the campaign stays as it was. Rows that cannot be read are reported when the campaign is checked.
+   */
   readonly "PUT /v1/campaigns/:id/recipients": { readonly query: RecipientQuery; readonly response: PublicCampaign }
+  /**
+   * Check a campaign's recipients. In the background; the campaign is `ready` afterwards. Rows with a problem are
+   * listed with it.
+   */
   readonly "POST /v1/campaigns/:id/check": { readonly response: PublicCampaign }
+  /** Start a campaign. A campaign that is `ready`. Starting it again changes nothing. */
   readonly "POST /v1/campaigns/:id/start": { readonly response: PublicCampaign }
+  /** Pause a campaign. Stops sending within a second. */
   readonly "POST /v1/campaigns/:id/pause": { readonly response: PublicCampaign }
+  /** Resume a campaign. It continues with the recipients that are left. */
   readonly "POST /v1/campaigns/:id/resume": { readonly response: PublicCampaign }
+  /** Cancel a campaign. Waiting recipients are skipped. Messages in flight still get their outcome. */
   readonly "POST /v1/campaigns/:id/cancel": { readonly response: PublicCampaign }
+  /**
+   * List a campaign's recipients. In the order of their upload. With a filter, a page looks at 10,000 rows at most, so
+   * it may hold fewer than its limit even if more follow. With `Accept: text/csv` the response is a file with all of
+   * them, in which a value that a spreadsheet would read as a formula begins with an apostrophe.
+   */
   readonly "GET /v1/campaigns/:id/recipients": {
     readonly query: CampaignRowQuery
     readonly response: Page<PublicCampaignRow>
   }
+  /**
+   * Opt a customer out. No free-form text and no marketing template is sent to the customer, under any of their names,
+   * until START from the customer or until they are opted in. The customer need not be known.
+   */
   readonly "PUT /v1/contacts/:name/opt-out": { readonly body: ChooseOptOut; readonly response: OptOut }
+  /** Opt a customer in. Ends the opt-out of the customer, whoever set it. Have the customer's consent. */
   readonly "DELETE /v1/contacts/:name/opt-out": { readonly body: ChooseOptOut; readonly response: OptOut }
+  /**
+   * List events. Oldest first, with the ids and bodies that webhooks deliver, so that a receiver can reconcile after an
+   * outage. Following the cursor never skips an event that is committed meanwhile. The last page also has a
+   * `next_cursor`, with `has_more: false`: a request with it returns the events recorded since. With `order=newest` the
+   * list ends with the oldest event, and there `next_cursor` is null.
+   */
   readonly "GET /v1/events": { readonly query: EventQuery; readonly response: Page<Event> }
 }

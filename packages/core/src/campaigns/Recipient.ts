@@ -27,18 +27,21 @@ import { TimeZoneName } from "./QuietHours.ts"
  */
 export const maxVariables = 500
 
-/** A row of recipients. What it omits comes from the campaign's template. */
 export const Recipient = Schema.Struct({
   to: Addressee,
   bodyParams: Schema.optionalKey(BodyParams),
   header: Schema.optionalKey(TemplateHeader),
   buttons: Schema.optionalKey(Schema.Array(TemplateButton).check(Schema.isMaxLength(10))),
-  /** The customer's time zone, for quiet hours; if omitted, the zones of the country in `to`. */
-  timeZone: Schema.optionalKey(TimeZoneName),
-  /** What replaces `{{name}}` in the template's values. */
+  timeZone: Schema.optionalKey(TimeZoneName).annotateKey({
+    description: "For quiet hours, in the IANA database: `Europe/Paris`; if omitted, the zones of the country in `to`"
+  }),
   variables: Schema.optionalKey(
     Schema.Record(PlainText.between(1, 64), PlainText.between(1, 1024)).check(Schema.isMaxProperties(maxVariables))
-  )
+  ).annotateKey({ description: "What replaces `{{name}}` in the template's values" })
+}).annotate({
+  identifier: "CampaignRecipient",
+  embedded: true,
+  description: "A customer to write to. What is omitted comes from the campaign's template."
 })
 export type Recipient = typeof Recipient.Type
 

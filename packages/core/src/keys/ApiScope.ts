@@ -11,7 +11,11 @@ export const ApiScope = Schema.Literals([
   "media:write",
   "contacts:write",
   "campaigns:write"
-]).annotate({ identifier: "ApiScope", description: "What a key may do." })
+]).annotate({
+  identifier: "ApiScope",
+  description:
+    "What a key may do. `messages:send` also lists templates; `messages:read` reads messages, events and media."
+})
 export type ApiScope = typeof ApiScope.Type
 
 /** All scopes, in the order in which keys list theirs. */

@@ -9,6 +9,7 @@ import type { Instant } from "../Time.ts"
 /** From least to most. */
 export const Role = Schema.Literals(["member", "developer", "admin", "owner"]).annotate({
   identifier: "Role",
+  embedded: true,
   description:
     "The roles, from the fewest to the most permissions: `member` reads, `developer` also changes keys and " +
     "the webhook, `admin` also members, `owner` everything."

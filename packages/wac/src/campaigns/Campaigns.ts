@@ -6,207 +6,17 @@ import { type Campaign as Core, Campaigns as Service, Errors, type Id, Recipient
 import { CampaignsHandlers } from "@wac/http"
 import { Effect, Schema, Stream } from "effect"
 import type {
-  BodyParams,
-  MessageStatus,
-  TemplateButton,
-  TemplateContent,
-  TemplateHeader
-} from "../generated/MessageContents.ts"
+  Campaign,
+  CampaignChange,
+  CampaignRecipient,
+  CampaignRow,
+  CampaignRowFilter,
+  NewCampaign
+} from "../generated/Resources.ts"
 import * as Input from "../Input.ts"
 import * as Listing from "../Listing.ts"
 import { iso, type Moment } from "../Moment.ts"
 import type { Running } from "../Running.ts"
-import type { UsageLine } from "../usage/Usage.ts"
-
-/** From `draft` to `completed` or `cancelled`; `running` and `paused` alternate. */
-export type CampaignStatus =
-  | "draft"
-  | "checking"
-  | "ready"
-  | "scheduled"
-  | "running"
-  | "paused"
-  | "completed"
-  | "cancelled"
-
-/** The outcome under which a recipient is counted. */
-export type CampaignOutcome = "queued" | "sent" | "delivered" | "read" | "failed" | "held" | "unknown" | "skipped"
-
-/** Why a campaign is paused: a person did it, or it paused itself. */
-export type PauseReason =
-  | "person"
-  | "template_not_approved"
-  | "template_category"
-  | "sender_not_available"
-  | "quota_exhausted"
-  | "failure_rate"
-  | "provider_policy"
-  | "restored"
-
-/** A daily period, over midnight if it ends earlier than it begins: times of day as `HH:MM`. */
-export interface QuietHours {
-  readonly from: string
-  readonly to: string
-}
-
-/** A campaign to create. */
-export interface NewCampaign {
-  readonly name: string
-  /** As in a send. `{{name}}` in a value is replaced by each recipient's variable of that name. */
-  readonly template: TemplateContent
-  /** A second variant of the template: half of the customers, chosen by chance, get it. */
-  readonly templateB?: TemplateContent
-  /** A phone number of the workspace, by id or in E.164; defaults to the default number. */
-  readonly from?: string
-  /** When it starts, once it was started; defaults to that moment. */
-  readonly startAt?: Moment
-  /** Nothing is sent after this time; defaults to 24 hours after the start. */
-  readonly notAfter?: Moment
-  /** When nothing is sent, by each recipient's own clock. */
-  readonly quietHours?: QuietHours
-  /** The share of the phone number's rate that it may use, 0.01 to 0.9; defaults to 0.5. */
-  readonly share?: number
-  /** It pauses itself when a larger share of its last 1,000 messages failed; defaults to 0.2. */
-  readonly maxFailureRate?: number
-  /** The share of its customers, chosen by chance, who get nothing, for comparison; defaults to 0. */
-  readonly holdout?: number
-}
-
-/** A change of a campaign. Omitted fields stay; `null` restores a default. */
-export interface CampaignChange {
-  readonly name?: string
-  /**
-   * Only before the campaign is started, as `templateB`, `from` and `holdout`. Its recipients must be checked again.
-   */
-  readonly template?: TemplateContent
-  readonly templateB?: TemplateContent | null
-  readonly from?: string | null
-  readonly startAt?: Moment | null
-  readonly notAfter?: Moment | null
-  readonly quietHours?: QuietHours | null
-  readonly share?: number
-  readonly maxFailureRate?: number
-  readonly holdout?: number
-}
-
-/** What is to be expected of a campaign. Other sends, quiet hours and failures make it take longer. */
-export interface CampaignForecast {
-  readonly messages: number
-  /** How many customers count against the messaging limit: those outside a service window when they were checked. */
-  readonly limitedCustomers: number
-  readonly messagingLimit: number | null
-  /** How many days the messaging limit makes it take; `null` if the limit is 0. */
-  readonly days: number | null
-  /** How long it takes at its pace. */
-  readonly seconds: number
-  /** The messages by the price that they are expected to have. */
-  readonly lines: ReadonlyArray<UsageLine>
-  /** The sum of `lines` in each currency; empty without the option `rateCard`. */
-  readonly costs: ReadonlyArray<{ readonly currency: string; readonly amount: string }>
-}
-
-/** How many recipients have which outcome. Each is in exactly one of the counts, and `total` is their sum. */
-export type CampaignCounts = { readonly [count in CampaignOutcome | "total"]: number }
-
-/** The variant of a campaign's template: `a` is `template`, `b` is `templateB`. */
-export type CampaignVariant = "a" | "b"
-
-/** The difference of two shares with its 95 % confidence interval (Newcombe's hybrid score interval). */
-export interface CampaignDifference {
-  /** The share of variant `a`, from 0 to 1. */
-  readonly a: number
-  readonly b: number
-  /** `b` less `a`. */
-  readonly difference: number
-  readonly low: number
-  readonly high: number
-  /** Whether the difference can be told from chance: the interval from `low` to `high` does not contain 0. */
-  readonly isDistinguishable: boolean
-}
-
-/** The result by variant of the template. The shares are those of the messages that were tried. */
-export interface CampaignComparison {
-  readonly counts: { readonly [variant in CampaignVariant]: CampaignCounts }
-  /** The shares that were delivered; `null` until both variants were sent to a customer. */
-  readonly delivered: CampaignDifference | null
-  /** The shares that were read. */
-  readonly read: CampaignDifference | null
-}
-
-/** A campaign and its counts as of now. */
-export interface Campaign {
-  readonly id: string
-  readonly name: string
-  readonly status: CampaignStatus
-  /** Why it is paused, or why its check stopped. */
-  readonly pausedReason: PauseReason | null
-  readonly template: TemplateContent
-  readonly templateB: TemplateContent | null
-  readonly from: string | null
-  readonly startAt: string | null
-  readonly notAfter: string | null
-  readonly quietHours: QuietHours | null
-  readonly share: number
-  readonly maxFailureRate: number
-  readonly holdout: number
-  readonly createdAt: string
-  readonly startedAt: string | null
-  readonly completedAt: string | null
-  /** How many recipients were added. */
-  readonly rows: number
-  /** How many of them were checked. */
-  readonly checked: number
-  /** How many of the checked ones are not sent to. */
-  readonly problems: number
-  /** What is to be expected; `null` until its recipients are checked. */
-  readonly forecast: CampaignForecast | null
-  readonly counts: CampaignCounts
-  /** Why recipients failed or were skipped, the most frequent reason first. */
-  readonly reasons: ReadonlyArray<{
-    readonly outcome: "failed" | "skipped"
-    readonly reason: string
-    readonly recipients: number
-  }>
-  /** The result by variant; `null` without `templateB`. */
-  readonly comparison: CampaignComparison | null
-}
-
-/** A customer to write to. What is omitted comes from the campaign's template. */
-export interface CampaignRecipient {
-  /** A phone number in E.164, or a customer's user id. */
-  readonly to: string
-  readonly bodyParams?: BodyParams
-  readonly header?: TemplateHeader
-  readonly buttons?: ReadonlyArray<TemplateButton>
-  /** For quiet hours, in the IANA database: `Europe/Paris`; if omitted, the zones of the country in `to`. */
-  readonly timeZone?: string
-  /** What replaces `{{name}}` in the template's values. */
-  readonly variables?: { readonly [name: string]: string }
-}
-
-/** What became of an added recipient. */
-export interface CampaignRow {
-  /** Its place among those that were added, from 1. */
-  readonly row: number
-  /** Why it is not sent to; `null` if it is, or was not checked yet. */
-  readonly problem: {
-    readonly reason: "malformed" | "duplicate" | "opted_out" | "phone_number_required" | "template_params_mismatch"
-    readonly message: string
-    /** The line of its file in which the row begins; `null` for a recipient that was added from code. */
-    readonly line: number | null
-    /** What is wrong, else the customer's name, as it was given. */
-    readonly value: string | null
-  } | null
-  readonly messageId: string | null
-  readonly to: string | null
-  /** The variant of the template that its customer gets; `null` in a campaign without variants. */
-  readonly variant: CampaignVariant | null
-  readonly status: MessageStatus | null
-  /** The count that its recipient is in. */
-  readonly outcome: CampaignOutcome | null
-  /** Why the message failed, or was skipped. */
-  readonly error: { readonly code: string; readonly reason?: string; readonly message: string } | null
-}
 
 /** The campaigns of a workspace. An action that has already happened changes nothing, so each is safe to repeat. */
 export interface Campaigns {
@@ -241,10 +51,7 @@ export interface Campaigns {
   /** Skips every recipient that is not sent to yet. */
   readonly cancel: (id: string) => Promise<Campaign>
   /** The added recipients in their order, or those with an outcome or a reason, or those that are not sent to. */
-  readonly recipients: (
-    id: string,
-    filter?: { readonly outcome?: CampaignOutcome | "left_out"; readonly reason?: string }
-  ) => Listing.Listing<CampaignRow>
+  readonly recipients: (id: string, filter?: CampaignRowFilter) => Listing.Listing<CampaignRow>
 }
 
 const readCampaign = Input.read(CampaignsApi.CreateCampaign)

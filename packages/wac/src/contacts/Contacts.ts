@@ -5,33 +5,10 @@ import { ContactsApi } from "@wac/api"
 import { type Contact as Core, Contacts as Service, type Id, OptOuts, Time } from "@wac/core"
 import { ContactsHandlers } from "@wac/http"
 import { Effect, Schema } from "effect"
+import type { Contact, ContactFilter } from "../generated/Resources.ts"
 import * as Input from "../Input.ts"
 import * as Listing from "../Listing.ts"
 import type { Running } from "../Running.ts"
-
-/** A customer, as seen from one of the workspace's numbers. Times are ISO 8601. */
-export interface Contact {
-  /** The id of the phone number, `:`, and the customer's number or user id, whichever was known first. */
-  readonly id: string
-  readonly phoneNumberId: string
-  /** In the provider's form; `null` if not known. */
-  readonly phone: string | null
-  /** The provider's id of the customer. */
-  readonly userId: string | null
-  /** When the customer last wrote; `null` if never. */
-  readonly lastInboundAt: string | null
-  /** Until when free-form text may be sent; `null` if not now. */
-  readonly windowOpenUntil: string | null
-  /** Whether the customer opted out, which forbids free-form text and marketing. */
-  readonly optedOut: boolean
-  /** When the customer last opted in or out; `null` if never. */
-  readonly preferenceAt: string | null
-}
-
-/** Which contacts: all, or those of one phone number, by its id. */
-export interface ContactFilter {
-  readonly phoneNumberId?: string
-}
 
 /** The contacts of a workspace. */
 export interface Contacts {

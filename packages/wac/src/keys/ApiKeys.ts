@@ -5,74 +5,11 @@ import { ApiKeysApi } from "@wac/api"
 import { ApiKeys as Service, type Id } from "@wac/core"
 import { ApiKeysHandlers } from "@wac/http"
 import { DateTime, Effect } from "effect"
+import type { ApiKey, CreatedApiKey, ListedApiKey, NewApiKey } from "../generated/Resources.ts"
 import * as Input from "../Input.ts"
 import * as Listing from "../Listing.ts"
-import { iso, type Moment } from "../Moment.ts"
+import { iso } from "../Moment.ts"
 import type { Running } from "../Running.ts"
-
-/**
- * What a key may do. `messages:send` also lists templates; `messages:read` reads messages, events and media.
- */
-export type ApiScope = "messages:send" | "messages:read" | "media:write" | "contacts:write" | "campaigns:write"
-
-/** A key in a list. */
-export interface ListedApiKey {
-  readonly id: string
-  readonly name: string
-  readonly scopes: ReadonlyArray<ApiScope>
-  /** At most 60 s behind; `null` before the first use. */
-  readonly lastUsedAt: string | null
-}
-
-/** A key's details, without secrets. */
-export interface ApiKey extends ListedApiKey {
-  readonly prefix: string
-  readonly createdAt: string
-  readonly expiresAt: string | null
-  readonly revokedAt: string | null
-  readonly requireSignature: boolean
-  /** The only phone numbers that the key may send from; `null`: all of the workspace. */
-  readonly phoneNumberIds: ReadonlyArray<string> | null
-  /** The only networks that the key may be used from, as CIDRs; `null`: anywhere. */
-  readonly allowedCidrs: ReadonlyArray<string> | null
-}
-
-/** A new key. */
-export interface CreatedApiKey {
-  readonly id: string
-  readonly name: string
-  readonly prefix: string
-  /**
-   * The key itself, `wac_live_…`. Returned only once; a repeated call with the same idempotency key does not return it
-   * again.
-   */
-  readonly apiKey?: string
-  /** The secret for signing requests, `whsec_…`. Returned only once. */
-  readonly signingSecret?: string
-  readonly scopes: ReadonlyArray<ApiScope>
-  readonly createdAt: string
-}
-
-/** The properties of a new key. */
-export interface NewApiKey {
-  /** 1 to 100 characters. */
-  readonly name: string
-  /** Must be in the future. If omitted, the key never expires. */
-  readonly expiresAt?: Moment
-  /** Whether mutating requests with the key must be signed. */
-  readonly requireSignature?: boolean
-  /**
-   * What the key may do; `messages:send` is always added. If omitted, it may send, read messages and write media.
-   */
-  readonly scopes?: ReadonlyArray<ApiScope>
-  /** The ids of the only phone numbers of the workspace that the key may send from, 1 to 100. If omitted, all. */
-  readonly phoneNumberIds?: ReadonlyArray<string>
-  /**
-   * The only networks that the key may be used from: 1 to 100 CIDRs like `203.0.113.0/24`, or single addresses. If
-   * omitted, anywhere.
-   */
-  readonly allowedCidrs?: ReadonlyArray<string>
-}
 
 /** The API keys of a workspace. */
 export interface ApiKeys {

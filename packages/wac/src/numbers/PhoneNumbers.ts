@@ -4,50 +4,10 @@
 import { Errors, type Id, PhoneNumbers as Service, PhoneNumberStore, PlainText, SenderCredentials } from "@wac/core"
 import { PhoneNumbersHandlers } from "@wac/http"
 import { Effect, Redacted, Schema } from "effect"
+import type { PhoneNumber } from "../generated/Resources.ts"
 import * as Input from "../Input.ts"
 import * as Listing from "../Listing.ts"
 import type { Running } from "../Running.ts"
-import type { ProviderDetail } from "../WacError.ts"
-
-/** A number of the workspace, with its effective values at this moment. */
-export interface PhoneNumber {
-  readonly id: string
-  /** In E.164 format. */
-  readonly phoneNumber: string
-  /** Whether it sends messages that name no number. */
-  readonly isDefault: boolean
-  /**
-   * The number's provider: `sandbox`, `whatsapp`, or a provider of the host. It sends nothing while a different one
-   * runs.
-   */
-  readonly provider: string
-  /** The provider's id of the number. */
-  readonly providerNumberId: string
-  readonly providerAccountId: string
-  /** The business portfolio, whose numbers share the messaging limit; `null` until told. */
-  readonly portfolioId: string | null
-  /** The operator sets `disabled`; the provider causes `blocked`. */
-  readonly status: "available" | "blocked" | "disabled"
-  readonly tier: string
-  readonly messagesPerSecond: number
-  /**
-   * Unique customers messaged outside a window per rolling 24 hours, from all numbers of the portfolio together (of the
-   * workspace, if the portfolio is not told); `null` means no limit.
-   */
-  readonly messagingLimit: number | null
-  /** Why the provider blocks it. */
-  readonly block: {
-    readonly reason: "quality" | "restricted" | "credentials" | "registration" | "payment" | "display_name"
-    /** With `outside_window`, replies within customers' service windows are still allowed. */
-    readonly scope: "all" | "outside_window"
-    readonly message: string
-    readonly since: string
-    readonly until: string | null
-    readonly provider: ProviderDetail | null
-  } | null
-  /** Its quality rating, in the provider's words. */
-  readonly quality: string | null
-}
 
 /** Credentials of a single number, for a number that the configured credentials do not cover. */
 export interface NumberCredentials {

@@ -7,11 +7,9 @@ import { Effect, Layer, Option, type Redacted, Schema } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { IncomingMessage } from "node:http"
 import type * as Composition from "../Composition.ts"
+import type { Role } from "../generated/Resources.ts"
 import type { During } from "../messages/Provider.ts"
 import { badOption } from "../WacError.ts"
-
-/** What a person may do: `member` reads, `developer` also changes, `admin` also manages members, `owner` everything. */
-export type Role = "owner" | "admin" | "developer" | "member"
 
 /** The acting person. */
 export interface HostSession {

@@ -3,9 +3,9 @@
  */
 import { Errors, Id, Member, PlainText, Portal as Core, Portals, Time } from "@wac/core"
 import { Duration, Effect, Option, Redacted, Schema } from "effect"
+import type { Role } from "../generated/Resources.ts"
 import * as Input from "../Input.ts"
 import type { Running } from "../Running.ts"
-import type { Role } from "./Auth.ts"
 
 /** The properties of a portal link. */
 export interface NewPortalLink {

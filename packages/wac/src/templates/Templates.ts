@@ -6,63 +6,10 @@ import { TemplatesApi } from "@wac/api"
 import { type Id, TemplateDraft, Templates as Service } from "@wac/core"
 import { TemplatesHandlers } from "@wac/http"
 import { Effect, Schema } from "effect"
+import type { NewTemplate, Template, TemplateEdit, TemplateFilter } from "../generated/Resources.ts"
 import * as Input from "../Input.ts"
 import * as Listing from "../Listing.ts"
 import type { Running } from "../Running.ts"
-import type { TemplateCategory, TemplateComponent } from "./TemplateComponents.ts"
-
-/** A template of any status. Only an approved one can be sent. */
-export interface Template {
-  readonly id: string
-  readonly name: string
-  readonly language: string
-  /** `marketing`, `utility`, `authentication`. */
-  readonly category: string
-  /** `approved`, `pending`, `rejected`, `paused`, `disabled`, … */
-  readonly status: string
-  readonly parameterFormat: "positional" | "named"
-  /** As the provider has them. */
-  readonly components: ReadonlyArray<unknown>
-  /** The body's placeholders, in the order in which `bodyParams` fills them. */
-  readonly variables: ReadonlyArray<string>
-  /** Why `bodyParams` alone cannot fill it; `null` if they can. */
-  readonly unfillable: string | null
-  readonly quality: string | null
-  readonly rejectionReason: string | null
-  readonly providerTemplateId: string
-  readonly syncedAt: string
-}
-
-/** Which templates, by status, category, language or name, matched exactly. */
-export interface TemplateFilter {
-  readonly status?: string
-  readonly category?: string
-  readonly language?: string
-  readonly name?: string
-}
-
-/** A template to create. */
-export interface NewTemplate {
-  /** Lower-case letters, digits and underscores. */
-  readonly name: string
-  readonly language: string
-  readonly category: TemplateCategory
-  /** `positional` if omitted. */
-  readonly parameterFormat?: "positional" | "named"
-  readonly components: ReadonlyArray<TemplateComponent>
-  /** How long the provider tries to deliver a message. */
-  readonly messageSendTtlSeconds?: number
-  /** The number in whose account it is created: the default number, if omitted. */
-  readonly phoneNumberId?: string
-}
-
-/** A change of a template: at least one field. */
-export interface TemplateEdit {
-  readonly category?: TemplateCategory
-  /** Replace the old ones as a whole. */
-  readonly components?: ReadonlyArray<TemplateComponent>
-  readonly messageSendTtlSeconds?: number
-}
 
 /** The message templates of a workspace. */
 export interface Templates {

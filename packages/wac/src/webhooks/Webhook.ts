@@ -13,128 +13,29 @@ import {
 } from "@wac/core"
 import { DeliveriesHandlers, ReplaysHandlers, WebhookHandlers } from "@wac/http"
 import { DateTime, Duration, Effect, Redacted, Schema } from "effect"
-import type { EventType } from "../generated/Event.ts"
+import type {
+  Attempt,
+  Delivery,
+  DeliveryDetail,
+  DeliveryFilter,
+  NewReplay,
+  NewWebhook,
+  Replay,
+  ResumedWebhook,
+  ResumeWebhook,
+  RotatedSecret,
+  RotateSecret,
+  SetWebhook,
+  WebhookState,
+  WebhookStatus
+} from "../generated/Resources.ts"
 import * as Input from "../Input.ts"
 import * as Listing from "../Listing.ts"
-import { inMillis, iso, type Moment, written } from "../Moment.ts"
+import { inMillis, iso, written } from "../Moment.ts"
 import type { Running } from "../Running.ts"
 
-/**
- * The shape of the body. `combined` is the union of the two shapes in the specification; `a` and `b` are each exactly
- * one of them.
- */
-export type Envelope = "combined" | "a" | "b"
-
 /** A webhook's configuration. */
-export interface WebhookConfiguration {
-  readonly id: string
-  readonly url: string
-  readonly status: "active" | "paused"
-  readonly envelope: Envelope
-  readonly eventTypes: ReadonlyArray<EventType>
-  readonly createdAt: string
-  readonly updatedAt: string
-}
-
-/** A webhook and its health, without secrets. */
-export interface WebhookStatus extends WebhookConfiguration {
-  /** `null` while it is not failing. */
-  readonly failingSince: string | null
-  readonly pausedAt: string | null
-  readonly lastFailure: { readonly at: string; readonly message: string } | null
-}
-
-/** A webhook with its waiting deliveries. They are counted: a million take a fraction of a second. */
-export interface WebhookState extends WebhookStatus {
-  /** When it will be paused unless an attempt succeeds. */
-  readonly pausesAt: string | null
-  /** Deliveries that wait for a resume. */
-  readonly heldCount: number
-  readonly oldestHeldAt: string | null
-}
-
-/** The webhook after it was set. */
-export interface SetWebhook extends WebhookConfiguration {
-  /** The secret that signs its deliveries, `whsec_…`. Returned once, when the webhook is created. */
-  readonly signingSecret?: string
-}
-
-/** The configuration of a webhook. */
-export interface NewWebhook {
-  /** An https URL with a public address. */
-  readonly url: string
-  /** Defaults to `combined`. */
-  readonly envelope?: Envelope
-  /** Defaults to all types. */
-  readonly eventTypes?: ReadonlyArray<EventType>
-}
-
-/** `pending` is in progress and `held` waits for the webhook's resume; the others are final. */
-export type DeliveryStatus = "pending" | "held" | "delivered" | "exhausted" | "skipped"
-
-/** The delivery of one event to the webhook. */
-export interface Delivery {
-  readonly id: string
-  readonly eventId: string
-  readonly eventType: EventType
-  readonly status: DeliveryStatus
-  readonly attemptCount: number
-  readonly nextAttemptAt: string | null
-  readonly createdAt: string
-  readonly completedAt: string | null
-}
-
-/** One POST to the receiver. */
-export interface Attempt {
-  readonly id: string
-  /** Counted from 1. */
-  readonly number: number
-  readonly trigger: "automatic" | "manual" | "replay" | "test" | "probe"
-  readonly startedAt: string
-  readonly durationMs: number
-  readonly outcome: "delivered" | "dns" | "connect" | "tls" | "timeout" | "status" | "redirect" | "blocked_address"
-  readonly statusCode: number | null
-  /** How it ended, in one sentence. */
-  readonly message: string
-  /** How long each phase took; `null` for a phase that was not needed or not reached. */
-  readonly timings: {
-    readonly lookupMs: number | null
-    readonly connectMs: number | null
-    readonly tlsMs: number | null
-    readonly firstByteMs: number | null
-    readonly bodyMs: number | null
-  } | null
-  /** What was posted, without signatures. */
-  readonly request: {
-    readonly url: string
-    readonly headers: { readonly [name: string]: string }
-    readonly body: string
-    readonly address: string | null
-  }
-  /** The receiver's response, with at most 16 KiB of its body. */
-  readonly response: { readonly headers: { readonly [name: string]: string }; readonly body: string } | null
-}
-
-export interface DeliveryDetail extends Delivery {
-  /** Oldest first. */
-  readonly attempts: ReadonlyArray<Attempt>
-}
-
-/** Which deliveries: all given fields must match. */
-export interface DeliveryFilter {
-  readonly status?: DeliveryStatus
-  readonly eventType?: EventType
-  /** Only deliveries of events about this message. */
-  readonly messageId?: string
-  /** The outcome of the last attempt. */
-  readonly outcome?: Attempt["outcome"]
-  /** The status code of the last attempt. */
-  readonly statusCode?: number
-  /** Only deliveries created at or after this time. */
-  readonly since?: Moment
-  /** Only deliveries created before this time. */
-  readonly until?: Moment
-}
+export type WebhookConfiguration = Omit<SetWebhook, "signingSecret">
 
 /** Deliveries to the webhook. */
 export interface Deliveries {
@@ -146,30 +47,6 @@ export interface Deliveries {
   readonly get: (id: string) => Promise<DeliveryDetail>
   /** Retries it immediately and then by a new run of the retry schedule, even if it has ended. */
   readonly retry: (id: string) => Promise<Delivery>
-}
-
-/** A job that delivers a range of events again. */
-export interface Replay {
-  readonly id: string
-  readonly state: "running" | "completed" | "cancelled"
-  readonly since: string
-  readonly until: string
-  readonly status: "delivered" | "exhausted" | "skipped" | null
-  /** How many deliveries it covers; `null` until known. */
-  readonly total: number | null
-  readonly replayed: number
-  readonly createdAt: string
-  readonly completedAt: string | null
-}
-
-/** Which events to deliver again. */
-export interface NewReplay {
-  /** Events recorded at or after this time, */
-  readonly since: Moment
-  /** and before this time. Defaults to now. */
-  readonly until?: Moment
-  /** Only deliveries that ended with this status. Defaults to all that have ended. */
-  readonly status?: "delivered" | "exhausted" | "skipped"
 }
 
 /** Replay jobs. */
@@ -198,18 +75,12 @@ export interface Webhook {
    * Resumes the webhook after a probe, which must succeed unless `force` is set. If it fails, the webhook stays paused,
    * and `probe` shows why. `replay` selects the held events to deliver; by default all.
    */
-  readonly resume: (options?: {
-    readonly replay?: "all" | "none" | { readonly since: Moment }
-    readonly force?: boolean
-  }) => Promise<WebhookStatus & { readonly probe: Attempt | null }>
+  readonly resume: (options?: ResumeWebhook) => Promise<ResumedWebhook>
   /**
    * Creates a new signing secret, returned only once. The old one also signs for `overlapSeconds`: by default a day; 0
    * ends it immediately.
    */
-  readonly rotateSecret: (options?: { readonly overlapSeconds?: number }) => Promise<{
-    readonly signingSecret: string
-    readonly previousExpiresAt: string
-  }>
+  readonly rotateSecret: (options?: RotateSecret) => Promise<Required<RotatedSecret>>
   readonly deliveries: Deliveries
   readonly replays: Replays
 }

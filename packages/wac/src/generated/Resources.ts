@@ -1,0 +1,896 @@
+/**
+ * What the methods of a workspace take and give, in camelCase. Times are ISO 8601 in UTC. Written from the API
+ * definition; do not edit.
+ */
+import type { EventType, ProviderDetail } from "./Event.ts"
+import type { BodyParams, MessageStatus, TemplateButton, TemplateContent, TemplateHeader } from "./MessageContents.ts"
+import type { Json } from "../Json.ts"
+import type { Moment } from "../Moment.ts"
+
+/** A template of any status. */
+export interface Template {
+  readonly id: string
+  readonly name: string
+  readonly language: string
+  /** `marketing`, `utility` or `authentication`. */
+  readonly category: string
+  /** `approved`, `pending`, `rejected`, `paused`, `disabled`, or another word of the provider. */
+  readonly status: string
+  readonly parameterFormat: "positional" | "named"
+  /** As the provider has them. */
+  readonly components: ReadonlyArray<Json>
+  /** Placeholders of the body, in the order in which `bodyParams` fills them. */
+  readonly variables: ReadonlyArray<string>
+  /** Why `bodyParams` alone cannot fill the template, for people; `null` if they can. */
+  readonly unfillable: string | null
+  readonly quality: string | null
+  readonly rejectionReason: string | null
+  readonly providerTemplateId: string
+  readonly syncedAt: string
+}
+
+/** A template to create. */
+export interface NewTemplate {
+  /** Lower-case letters, digits and underscores. */
+  readonly name: string
+  readonly language: string
+  readonly category: TemplateCategory
+  /** `positional` if omitted. */
+  readonly parameterFormat?: "positional" | "named"
+  readonly components: ReadonlyArray<TemplateComponent>
+  /** How long the provider tries to deliver a message, in seconds. -1 is the provider's own 30 days. */
+  readonly messageSendTtlSeconds?: number
+  /** The number in whose account it is created: the default number, if omitted. */
+  readonly phoneNumberId?: string
+}
+
+/** What a template is for. The provider judges and prices templates by it, and may change it. */
+export type TemplateCategory = "marketing" | "utility" | "authentication"
+
+/** A part of a template, as the provider has it. Each type occurs once at most, and a body is required. */
+export type TemplateComponent =
+  | HeaderComponent
+  | BodyComponent
+  | FooterComponent
+  | ButtonsComponent
+  | OfferComponent
+  | CarouselComponent
+
+/** Text with one placeholder at most, a file or a location. */
+export interface HeaderComponent {
+  readonly type: "HEADER"
+  readonly format: "TEXT" | "IMAGE" | "VIDEO" | "GIF" | "DOCUMENT" | "LOCATION"
+  readonly text?: string
+  readonly example?: {
+    readonly header_text?: ReadonlyArray<string>
+    readonly header_text_named_params?: ReadonlyArray<NamedSample>
+    /** The handle of one uploaded file. */
+    readonly header_handle?: ReadonlyArray<string>
+    /** In place of a handle: the id of a file of the workspace, which the provider gets a copy of. */
+    readonly media?: string
+  }
+}
+
+/** A sample value of a named placeholder. */
+export interface NamedSample {
+  readonly param_name: string
+  readonly example: string
+}
+
+/** The text, which an authentication template leaves to the provider. */
+export interface BodyComponent {
+  readonly type: "BODY"
+  readonly text?: string
+  readonly example?: {
+    /** One list, with a value for each placeholder. */
+    readonly body_text?: ReadonlyArray<ReadonlyArray<string>>
+    readonly body_text_named_params?: ReadonlyArray<NamedSample>
+  }
+  readonly add_security_recommendation?: boolean
+}
+
+/** A line below the text, without placeholders. */
+export interface FooterComponent {
+  readonly type: "FOOTER"
+  readonly text?: string
+  readonly code_expiration_minutes?: number
+}
+
+/** One to ten buttons. */
+export interface ButtonsComponent {
+  readonly type: "BUTTONS"
+  readonly buttons: ReadonlyArray<ButtonComponent>
+}
+
+/** A button. */
+export type ButtonComponent =
+  | {
+    readonly type: "QUICK_REPLY"
+    readonly text: string
+  }
+  | {
+    readonly type: "URL"
+    readonly text: string
+    readonly url: string
+    readonly example?: ReadonlyArray<string>
+  }
+  | {
+    readonly type: "PHONE_NUMBER"
+    readonly text: string
+    readonly phone_number: string
+  }
+  | {
+    readonly type: "COPY_CODE"
+    readonly text?: string
+    readonly example: string | ReadonlyArray<string>
+  }
+  | {
+    readonly type: "FLOW"
+    readonly text: string
+    readonly flow_id?: string
+    readonly flow_name?: string
+    readonly flow_json?: string
+    readonly flow_action?: "navigate" | "data_exchange"
+    readonly navigate_screen?: string
+    readonly icon?: string
+  }
+  | {
+    readonly type: "CATALOG"
+    readonly text: string
+  }
+  | {
+    readonly type: "MPM"
+    readonly text: string
+  }
+  | {
+    readonly type: "SPM"
+    readonly text: string
+  }
+  | {
+    readonly type: "VOICE_CALL"
+    readonly text: string
+  }
+  | {
+    readonly type: "OTP"
+    readonly otp_type: "COPY_CODE" | "ONE_TAP" | "ZERO_TAP"
+    readonly text?: string
+    readonly autofill_text?: string
+    readonly zero_tap_terms_accepted?: boolean
+    readonly supported_apps?: ReadonlyArray<{
+      readonly package_name: string
+      readonly signature_hash: string
+    }>
+  }
+
+/** An offer that ends, in a marketing template. */
+export interface OfferComponent {
+  readonly type: "LIMITED_TIME_OFFER"
+  readonly limited_time_offer: {
+    readonly text: string
+    readonly has_expiration?: boolean
+  }
+}
+
+/** Two to ten cards with the same components. */
+export interface CarouselComponent {
+  readonly type: "CAROUSEL"
+  readonly cards: ReadonlyArray<{
+    readonly components: ReadonlyArray<HeaderComponent | BodyComponent | ButtonsComponent>
+  }>
+}
+
+/** A change of a template: at least one field. */
+export interface TemplateEdit {
+  readonly category?: TemplateCategory
+  /** Replace the old ones as a whole. */
+  readonly components?: ReadonlyArray<TemplateComponent>
+  /** How long the provider tries to deliver a message, in seconds. -1 is the provider's own 30 days. */
+  readonly messageSendTtlSeconds?: number
+}
+
+/** A key in the list. */
+export interface ListedApiKey {
+  readonly id: string
+  readonly name: string
+  readonly scopes: ReadonlyArray<ApiScope>
+  /** At most 60 s behind; `null` before the first use. */
+  readonly lastUsedAt: string | null
+}
+
+/** What a key may do. `messages:send` also lists templates; `messages:read` reads messages, events and media. */
+export type ApiScope = "messages:send" | "messages:read" | "media:write" | "contacts:write" | "campaigns:write"
+
+/** One key with all fields, but without its secrets. */
+export interface ApiKey {
+  readonly id: string
+  readonly name: string
+  readonly scopes: ReadonlyArray<ApiScope>
+  /** At most 60 s behind; `null` before the first use. */
+  readonly lastUsedAt: string | null
+  readonly prefix: string
+  readonly createdAt: string
+  readonly expiresAt: string | null
+  readonly revokedAt: string | null
+  readonly requireSignature: boolean
+  /** The only phone numbers that the key may send from; `null`: all of the workspace. */
+  readonly phoneNumberIds: ReadonlyArray<string> | null
+  /** The only networks that the key may be used from, as CIDRs; `null`: anywhere. */
+  readonly allowedCidrs: ReadonlyArray<string> | null
+}
+
+/** The request to create a key. */
+export interface NewApiKey {
+  /** 1 to 100 characters, not counting white space around them. */
+  readonly name: string
+  /** A time in the future; if omitted, the key never expires. */
+  readonly expiresAt?: Moment
+  /** Whether requests that change something must be signed. */
+  readonly requireSignature?: boolean
+  /**
+   * What the key may do, in any order; `messages:send` is always added. If omitted: `messages:send`, `messages:read`,
+   * `media:write`.
+   */
+  readonly scopes?: ReadonlyArray<ApiScope>
+  /** The ids of the only phone numbers of the workspace that the key may send from, 1 to 100; if omitted, all. */
+  readonly phoneNumberIds?: ReadonlyArray<string>
+  /**
+   * The only networks that the key may be used from, 1 to 100 CIDRs like `203.0.113.0/24` or single addresses; if
+   * omitted, anywhere. From elsewhere, the key is answered as if it did not exist.
+   */
+  readonly allowedCidrs?: ReadonlyArray<string>
+}
+
+/**
+ * A new key. Only this response contains `apiKey` and `signingSecret`; a repetition of the request returns it without
+ * them.
+ */
+export interface CreatedApiKey {
+  readonly id: string
+  readonly name: string
+  readonly prefix: string
+  /** The key itself, `wac_live_…`. */
+  readonly apiKey?: string
+  /** The secret that signs requests, `whsec_…`. */
+  readonly signingSecret?: string
+  readonly scopes: ReadonlyArray<ApiScope>
+  readonly createdAt: string
+}
+
+/**
+ * The roles, from the fewest to the most permissions: `member` reads, `developer` also changes keys and the webhook,
+ * `admin` also members, `owner` everything.
+ */
+export type Role = "member" | "developer" | "admin" | "owner"
+
+/** A number of the workspace, with the limits in force. */
+export interface PhoneNumber {
+  readonly id: string
+  /** In E.164 format. */
+  readonly phoneNumber: string
+  /** Whether sends without `from` use this number. */
+  readonly isDefault: boolean
+  /**
+   * The number's provider: `sandbox`, `whatsapp`, or the host's own. While a different provider runs, sends from the
+   * number are refused.
+   */
+  readonly provider: string
+  /** The provider's id of the number. */
+  readonly providerNumberId: string
+  readonly providerAccountId: string
+  /** The business portfolio, whose numbers share the messaging limit; `null` until the operator has told it. */
+  readonly portfolioId: string | null
+  /** `disabled` by the operator, or `blocked` by the provider, with the cause in `block`. */
+  readonly status: "available" | "blocked" | "disabled"
+  readonly block: SenderBlock | null
+  /** The tier in force. */
+  readonly tier: string
+  /** The rate of the tier. */
+  readonly messagesPerSecond: number
+  /**
+   * The limit of customers outside a service window within 24 hours, from all numbers of the portfolio together (of the
+   * workspace, without a portfolio); `null` for no limit.
+   */
+  readonly messagingLimit: number | null
+  /** The provider's rating in its own words; `null` if it has not reported one. */
+  readonly quality: string | null
+}
+
+/** Why the provider blocks a number. */
+export interface SenderBlock {
+  readonly reason: "quality" | "restricted" | "credentials" | "registration" | "payment" | "display_name"
+  /** `outside_window`: messages within a customer's service window are still allowed. */
+  readonly scope: "all" | "outside_window"
+  /** For people. */
+  readonly message: string
+  readonly since: string
+  /** When sends are tried again; `null` if only the provider or the operator can lift the block. */
+  readonly until: string | null
+  /** The provider's error. */
+  readonly provider: ProviderDetail | null
+}
+
+/** A new campaign. */
+export interface NewCampaign {
+  readonly name: string
+  /** The template, as in a send. `{{name}}` in a value is replaced by each recipient's variable of that name. */
+  readonly template: TemplateContent
+  /** A second variant of the template: half of the customers, chosen by chance, get it. */
+  readonly templateB?: TemplateContent
+  /** A phone number of the workspace, by id or in E.164; defaults to the default number. */
+  readonly from?: string
+  /** When it starts, once it was started; defaults to that moment. */
+  readonly startAt?: Moment
+  /** Nothing is sent after this time; defaults to 24 hours after the start. */
+  readonly notAfter?: Moment
+  /** When nothing is sent, by each recipient's own clock. */
+  readonly quietHours?: QuietHours
+  /** The share of the phone number's rate that it may use; defaults to 0.5. */
+  readonly share?: number
+  /** It pauses itself when a larger share of its last 1,000 messages failed; defaults to 0.2. */
+  readonly maxFailureRate?: number
+  /** The share of its customers, chosen by chance, who get nothing, for comparison; defaults to 0. */
+  readonly holdout?: number
+}
+
+/** A daily period, over midnight if it ends earlier than it begins: times of day as `HH:MM`. */
+export interface QuietHours {
+  readonly from: string
+  readonly to: string
+}
+
+/** One template to many customers, each once. */
+export interface Campaign {
+  readonly id: string
+  readonly name: string
+  readonly status: CampaignStatus
+  /** Why it is paused, or why its check stopped. */
+  readonly pausedReason: PauseReason | null
+  readonly template: TemplateContent
+  readonly templateB: TemplateContent | null
+  readonly from: string | null
+  readonly startAt: string | null
+  readonly notAfter: string | null
+  readonly quietHours: QuietHours | null
+  readonly share: number
+  readonly maxFailureRate: number
+  readonly holdout: number
+  readonly createdAt: string
+  readonly startedAt: string | null
+  readonly completedAt: string | null
+  /** How many recipients were added. */
+  readonly rows: number
+  /** How many of them were checked. */
+  readonly checked: number
+  /** How many of the checked ones are not sent to. */
+  readonly problems: number
+  /** What is to be expected; `null` until its recipients are checked. */
+  readonly forecast: CampaignForecast | null
+  readonly counts: CampaignCounts
+  /** Why recipients failed or were skipped, the most frequent reason first. */
+  readonly reasons: ReadonlyArray<{
+    readonly outcome: "failed" | "skipped"
+    readonly reason: string
+    readonly recipients: number
+  }>
+  /** The result by variant of the template: `a` is `template`. `null` without a second variant. */
+  readonly comparison: CampaignComparison | null
+}
+
+/** From `draft` to `completed` or `cancelled`; `running` and `paused` alternate. */
+export type CampaignStatus =
+  | "draft"
+  | "checking"
+  | "ready"
+  | "scheduled"
+  | "running"
+  | "paused"
+  | "completed"
+  | "cancelled"
+
+/** Why a campaign is paused: a person did it, or it paused itself. */
+export type PauseReason =
+  | "person"
+  | "template_not_approved"
+  | "template_category"
+  | "sender_not_available"
+  | "quota_exhausted"
+  | "failure_rate"
+  | "provider_policy"
+  | "restored"
+
+/** What is to be expected of a campaign. Other sends, quiet hours and failures make it take longer. */
+export interface CampaignForecast {
+  readonly messages: number
+  /** How many customers count against the messaging limit: those outside a service window when they were checked. */
+  readonly limitedCustomers: number
+  readonly messagingLimit: number | null
+  /** How many days the messaging limit makes it take; `null` if the limit is 0. */
+  readonly days: number | null
+  /** How long it takes at its pace. */
+  readonly seconds: number
+  /** The messages by the price that they are expected to have, by market, category and type. */
+  readonly lines: ReadonlyArray<UsageLine>
+  /** The sum of `lines` in each currency; empty without a rate card. */
+  readonly costs: ReadonlyArray<{
+    readonly currency: string
+    /** A decimal number, such as `12.3456`. */
+    readonly amount: string
+  }>
+}
+
+/** Messages of one price. */
+export interface UsageLine {
+  /** The customer's country, ISO 3166-1 alpha-2; `ZZ` if not known. */
+  readonly market: string
+  /** As the provider reported it, such as `marketing`. */
+  readonly category: string
+  /** As the provider reported it, such as `regular` or `free_customer_service`. */
+  readonly type: string
+  /** `null` if the provider says nothing of it; then `cost` is what the messages cost if they are charged. */
+  readonly billable: boolean | null
+  readonly messages: number
+  /** `null` if nothing is charged, or if there is no rate for it. */
+  readonly cost: {
+    readonly currency: string
+    /** A decimal number, such as `12.3456`. */
+    readonly amount: string
+    /** The day from which the rates used are valid. */
+    readonly ratesFrom: string
+  } | null
+}
+
+/** How many recipients have which outcome. Each is in exactly one of the counts, and `total` is their sum. */
+export interface CampaignCounts {
+  readonly total: number
+  readonly queued: number
+  readonly sent: number
+  readonly delivered: number
+  readonly read: number
+  readonly failed: number
+  readonly held: number
+  readonly unknown: number
+  readonly skipped: number
+}
+
+/** The result by variant of the template. The shares are those of the messages that were tried. */
+export interface CampaignComparison {
+  readonly counts: {
+    readonly a: CampaignCounts
+    readonly b: CampaignCounts
+  }
+  /** The shares that were delivered; `null` until both variants were sent to a customer. */
+  readonly delivered: CampaignDifference | null
+  /** The shares that were read. */
+  readonly read: CampaignDifference | null
+}
+
+/** The difference of two shares with its 95 % confidence interval (Newcombe's hybrid score interval). */
+export interface CampaignDifference {
+  /** The share of variant `a`, from 0 to 1. */
+  readonly a: number
+  /** The share of variant `b`, from 0 to 1. */
+  readonly b: number
+  /** `b` less `a`. */
+  readonly difference: number
+  readonly low: number
+  readonly high: number
+  /** Whether the difference can be told from chance: the interval from `low` to `high` does not contain 0. */
+  readonly isDistinguishable: boolean
+}
+
+/** A change of a campaign. Omitted fields stay; `null` restores a default. */
+export interface CampaignChange {
+  readonly name?: string
+  /** The template, as in a send. `{{name}}` in a value is replaced by each recipient's variable of that name. */
+  readonly template?: TemplateContent
+  /** A second variant of the template: half of the customers, chosen by chance, get it. */
+  readonly templateB?: TemplateContent | null
+  readonly from?: string | null
+  /** When it starts, once it was started; defaults to that moment. */
+  readonly startAt?: Moment | null
+  /** Nothing is sent after this time; defaults to 24 hours after the start. */
+  readonly notAfter?: Moment | null
+  /** When nothing is sent, by each recipient's own clock. */
+  readonly quietHours?: QuietHours | null
+  /** The share of the phone number's rate that it may use; defaults to 0.5. */
+  readonly share?: number
+  /** It pauses itself when a larger share of its last 1,000 messages failed; defaults to 0.2. */
+  readonly maxFailureRate?: number
+  /** The share of its customers, chosen by chance, who get nothing, for comparison; defaults to 0. */
+  readonly holdout?: number
+}
+
+/** A recipient as it was added, with the result. */
+export interface CampaignRow {
+  /** Its place among those that were added, from 1. */
+  readonly row: number
+  /** Why it is not sent to; `null` if it is, or was not checked yet. */
+  readonly problem: {
+    readonly reason:
+      | "malformed"
+      | "duplicate"
+      | "opted_out"
+      | "phone_number_required"
+      | "template_params_mismatch"
+    readonly message: string
+    /** The line of its file in which the row begins; `null` if it came from no file. */
+    readonly line: number | null
+    /** What is wrong, else the customer's name, as it was given. */
+    readonly value: string | null
+  } | null
+  readonly messageId: string | null
+  readonly to: string | null
+  /** The variant of the template that its customer gets; `null` in a campaign without variants. */
+  readonly variant: CampaignVariant | null
+  readonly status: MessageStatus | null
+  /** The count that its recipient is in. */
+  readonly outcome: CampaignOutcome | null
+  /** Why the message failed, or was skipped. */
+  readonly error: {
+    readonly code: string
+    readonly reason?: string
+    readonly message: string
+  } | null
+}
+
+/** The variant of a campaign's template: `a` is `template`, `b` is `templateB`. */
+export type CampaignVariant = "a" | "b"
+
+/** The outcome under which a recipient is counted. */
+export type CampaignOutcome = "queued" | "sent" | "delivered" | "read" | "failed" | "held" | "unknown" | "skipped"
+
+/** A customer's state for one of the workspace's numbers. */
+export interface Contact {
+  /** The id of the phone number, `:`, and the customer's number or user id, whichever was known first. */
+  readonly id: string
+  readonly phoneNumberId: string
+  /** In the provider's form; `null` if unknown. */
+  readonly phone: string | null
+  /** The provider's own identifier of the customer. */
+  readonly userId: string | null
+  /** When the customer last wrote; `null` if never. */
+  readonly lastInboundAt: string | null
+  /** When the service window closes: until then, free-form text may be sent. `null` if it is closed. */
+  readonly windowOpenUntil: string | null
+  /** Whether the customer opted out, which forbids free-form text and marketing. */
+  readonly optedOut: boolean
+  /** When the customer last opted in or out; `null` if never. */
+  readonly preferenceAt: string | null
+}
+
+/** A webhook, its health and the counts of its backlog, without its secrets. */
+export interface WebhookState {
+  readonly id: string
+  readonly url: string
+  readonly status: "active" | "paused"
+  readonly envelope: Envelope
+  readonly eventTypes: ReadonlyArray<EventType>
+  readonly createdAt: string
+  readonly updatedAt: string
+  /** `null` while it is not failing. */
+  readonly failingSince: string | null
+  readonly pausedAt: string | null
+  readonly lastFailure: {
+    readonly at: string
+    readonly message: string
+  } | null
+  /** When it will be paused unless an attempt succeeds; `null` if it is not failing. */
+  readonly pausesAt: string | null
+  /** Deliveries that wait for a resume. */
+  readonly heldCount: number
+  readonly oldestHeldAt: string | null
+}
+
+/**
+ * The envelope of a webhook's events: `combined` is the union of the two shapes in the specification; `a` and `b` are
+ * each exactly one of them.
+ */
+export type Envelope = "combined" | "a" | "b"
+
+/** The complete configuration of the webhook. */
+export interface NewWebhook {
+  /**
+   * An https URL whose host is a name or a public address, without a user name. An operator can allow http and private
+   * addresses.
+   */
+  readonly url: string
+  readonly envelope?: Envelope
+  /** All types if omitted. */
+  readonly eventTypes?: ReadonlyArray<EventType>
+}
+
+/** A webhook after it was set. Only the response that creates it contains `signingSecret`. */
+export interface SetWebhook {
+  readonly id: string
+  readonly url: string
+  readonly status: "active" | "paused"
+  readonly envelope: Envelope
+  readonly eventTypes: ReadonlyArray<EventType>
+  readonly createdAt: string
+  readonly updatedAt: string
+  /** The secret that signs deliveries. */
+  readonly signingSecret?: string
+}
+
+/** When the old secret ends. */
+export interface RotateSecret {
+  /** How long the old secret still signs besides the new one; defaults to a day; 0 ends it immediately. */
+  readonly overlapSeconds?: number
+}
+
+/** The new secret. Only this response contains it. */
+export interface RotatedSecret {
+  /** Missing from a repeated response: rotate again for another secret. */
+  readonly signingSecret?: string
+  readonly previousExpiresAt: string
+}
+
+/** A webhook and its health, without the counts of its backlog. */
+export interface WebhookStatus {
+  readonly id: string
+  readonly url: string
+  readonly status: "active" | "paused"
+  readonly envelope: Envelope
+  readonly eventTypes: ReadonlyArray<EventType>
+  readonly createdAt: string
+  readonly updatedAt: string
+  /** `null` while it is not failing. */
+  readonly failingSince: string | null
+  readonly pausedAt: string | null
+  readonly lastFailure: {
+    readonly at: string
+    readonly message: string
+  } | null
+}
+
+/** What a resume does with the events that are held. */
+export interface ResumeWebhook {
+  /** The held events to deliver; defaults to all. The others are skipped. */
+  readonly replay?:
+    | "all" | "none"
+    | {
+      readonly since: Moment
+    }
+  /** Resumes without a probe. */
+  readonly force?: boolean
+}
+
+/**
+ * The webhook after the resume. If the probe failed, the webhook is still paused, and the probe's message gives the
+ * reason.
+ */
+export interface ResumedWebhook {
+  readonly id: string
+  readonly url: string
+  readonly status: "active" | "paused"
+  readonly envelope: Envelope
+  readonly eventTypes: ReadonlyArray<EventType>
+  readonly createdAt: string
+  readonly updatedAt: string
+  /** `null` while it is not failing. */
+  readonly failingSince: string | null
+  readonly pausedAt: string | null
+  readonly lastFailure: {
+    readonly at: string
+    readonly message: string
+  } | null
+  readonly probe: Attempt | null
+}
+
+/** One POST to the receiver. Times are in milliseconds. */
+export interface Attempt {
+  readonly id: string
+  /** Counted from 1. */
+  readonly number: number
+  /** What started the round: the event itself, a person, a replay, a test, or the probe before a resume. */
+  readonly trigger: "automatic" | "manual" | "replay" | "test" | "probe"
+  readonly startedAt: string
+  readonly durationMs: number
+  readonly outcome: AttemptOutcome
+  readonly statusCode: number | null
+  /** The result in one plain sentence. */
+  readonly message: string
+  /** `null` for a phase that was not reached, or not needed (as on a kept connection). */
+  readonly timings: {
+    readonly lookupMs: number | null
+    readonly connectMs: number | null
+    readonly tlsMs: number | null
+    readonly firstByteMs: number | null
+    readonly bodyMs: number | null
+  } | null
+  /** The request, without its signatures; `address` is the IP address of the connection. */
+  readonly request: {
+    readonly url: string
+    readonly address: string | null
+    readonly headers: {
+      readonly [field: string]: string
+    }
+    readonly body: string
+  }
+  /** The receiver's response, with at most 16 KiB of its body. */
+  readonly response: {
+    readonly headers: {
+      readonly [field: string]: string
+    }
+    readonly body: string
+  } | null
+}
+
+/** The outcome of an attempt. Only status 200 within the deadline is `delivered`. */
+export type AttemptOutcome =
+  | "delivered"
+  | "dns"
+  | "connect"
+  | "tls"
+  | "timeout"
+  | "status"
+  | "redirect"
+  | "blocked_address"
+
+/** The delivery of an event to the webhook. */
+export interface Delivery {
+  readonly id: string
+  readonly eventId: string
+  readonly eventType: EventType
+  readonly status: DeliveryStatus
+  readonly attemptCount: number
+  readonly nextAttemptAt: string | null
+  readonly createdAt: string
+  readonly completedAt: string | null
+}
+
+/** `pending` is being attempted, `held` waits for the webhook's resume; the last three are final. */
+export type DeliveryStatus = "pending" | "held" | "delivered" | "exhausted" | "skipped"
+
+/** A delivery with its attempts. */
+export interface DeliveryDetail {
+  readonly id: string
+  readonly eventId: string
+  readonly eventType: EventType
+  readonly status: DeliveryStatus
+  readonly attemptCount: number
+  readonly nextAttemptAt: string | null
+  readonly createdAt: string
+  readonly completedAt: string | null
+  /** Oldest first. */
+  readonly attempts: ReadonlyArray<Attempt>
+}
+
+/** The deliveries to repeat. */
+export interface NewReplay {
+  /** Events recorded at or after this time. */
+  readonly since: Moment
+  /** Events recorded before this time; defaults to now. */
+  readonly until?: Moment
+  /** Only deliveries that ended with this status; if omitted, all that have ended. */
+  readonly status?: ReplayedStatus
+}
+
+/** The filter of a replay. */
+export type ReplayedStatus = "delivered" | "exhausted" | "skipped"
+
+/** A job that delivers a range of events again. */
+export interface Replay {
+  readonly id: string
+  readonly state: "running" | "completed" | "cancelled"
+  readonly since: string
+  readonly until: string
+  readonly status: ReplayedStatus | null
+  /** How many deliveries the job covers; `null` while unknown, which for a very long range lasts until its end. */
+  readonly total: number | null
+  /** How many of these deliveries have started a new round. */
+  readonly replayed: number
+  readonly createdAt: string
+  readonly completedAt: string | null
+}
+
+/** A workspace's activity over time, and its use of the quota. */
+export interface UsageReport {
+  /** The current calendar month (UTC), such as `2026-01`. */
+  readonly month: string
+  /** Messages that count against this month's quota. */
+  readonly used: number
+  /** Messages a month; `null` if there is no limit. */
+  readonly quota: number | null
+  /** The workspace's rate limit. */
+  readonly requestsPerSecond: number
+  /** Newest first, at most 12; months without messages are omitted. */
+  readonly months: ReadonlyArray<{
+    readonly month: string
+    readonly used: number
+  }>
+  /** The messages of the period whose price the provider has reported, by market, category and type. */
+  readonly lines: ReadonlyArray<UsageLine>
+  /** The sum of `lines` in each currency. */
+  readonly costs: ReadonlyArray<{
+    readonly currency: string
+    /** A decimal number, such as `12.3456`. */
+    readonly amount: string
+  }>
+  readonly since: string
+  /** 3600 for up to a week, 86400 for longer periods. */
+  readonly stepSeconds: number
+  /** Oldest first, without gaps; the last step is not over yet. */
+  readonly steps: ReadonlyArray<UsageStep>
+}
+
+/** The activity in one step of time. */
+export interface UsageStep {
+  readonly at: string
+  /** Sends that the provider accepted. */
+  readonly sendsAccepted: number
+  /** Sends that the provider refused or did not accept. */
+  readonly sendsFailed: number
+  /** Sends whose outcome the provider did not confirm. */
+  readonly sendsUnknown: number
+  /** Sends that a rule or limit of the service refused. */
+  readonly sendsRefused: number
+  /** Attempts at webhook deliveries that succeeded. */
+  readonly attemptsDelivered: number
+  /** Attempts at webhook deliveries that failed. */
+  readonly attemptsFailed: number
+}
+
+/** The filters of the list of templates, which match exactly. */
+export interface TemplateFilter {
+  readonly status?: string
+  readonly category?: string
+  readonly language?: string
+  readonly name?: string
+}
+
+/** The filter of a campaign's rows. */
+export interface CampaignRowFilter {
+  /** Only recipients with this outcome, or the rows that are not sent to. */
+  readonly outcome?:
+    | "queued"
+    | "sent"
+    | "delivered"
+    | "read"
+    | "failed"
+    | "held"
+    | "unknown"
+    | "skipped"
+    | "left_out"
+  /** Only recipients that failed or were skipped for this reason, and rows with this problem. */
+  readonly reason?: string
+}
+
+/** The filters of the list of contacts. */
+export interface ContactFilter {
+  /** Only contacts of this phone number. */
+  readonly phoneNumberId?: string
+}
+
+/** The filters of the list of deliveries. */
+export interface DeliveryFilter {
+  readonly status?: DeliveryStatus
+  readonly eventType?: EventType
+  /** Only deliveries of events about this message. */
+  readonly messageId?: string
+  /** Only deliveries whose last attempt had this outcome. */
+  readonly outcome?: AttemptOutcome
+  /** Only deliveries whose last attempt got this status. */
+  readonly statusCode?: number
+  /** Only deliveries created at or after this time. */
+  readonly since?: Moment
+  /** Only deliveries created before this time. */
+  readonly until?: Moment
+}
+
+/** Days up to now: 1, 7, 30 or 90. */
+export type UsagePeriod = "day" | "week" | "month" | "quarter"
+
+/** A customer to write to. What is omitted comes from the campaign's template. */
+export interface CampaignRecipient {
+  readonly to: string
+  readonly bodyParams?: BodyParams
+  readonly header?: TemplateHeader
+  readonly buttons?: ReadonlyArray<TemplateButton>
+  /** For quiet hours, in the IANA database: `Europe/Paris`; if omitted, the zones of the country in `to`. */
+  readonly timeZone?: string
+  /** What replaces `{{name}}` in the template's values. */
+  readonly variables?: {
+    readonly [field: string]: string
+  }
+}
