@@ -19,7 +19,11 @@ export default defineConfig(({ command }) => ({
     assetsInlineLimit: 0,
     reportCompressedSize: false,
     // "use client" is for servers that render
-    rolldownOptions: { checks: { moduleLevelDirective: false } }
+    rolldownOptions: {
+      checks: { moduleLevelDirective: false },
+      // so that a page has the generated constants that it uses, and no file of them is loaded
+      optimization: { inlineConst: true }
+    }
   },
   server: {
     proxy: Object.fromEntries(

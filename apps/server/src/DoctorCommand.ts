@@ -39,7 +39,7 @@ const configuration = Effect.fnUntraced(function*(config: ServerConfig) {
   return [
     fine("configuration", "every variable has a value that can be used"),
     ...Variable.unknown(Object.keys(variables)).map((name) =>
-      doubtful("configuration", `${name} is not a variable of this service`, "correct its name, or remove it")
+      doubtful("configuration", `${name} is not a variable of this service`, "check its spelling, or remove it")
     ),
     ...config.provider._tag === "WhatsApp" && (isLocal || config.publicUrl.protocol !== "https:")
       ? [doubtful(

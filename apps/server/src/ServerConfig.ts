@@ -120,7 +120,7 @@ const WebAddress = Schema.URLFromString.check(
 
 const PublicAddress = WebAddress.check(
   Schema.makeFilter(({ hash, password, search, username }: URL) =>
-    username + password + search + hash === "" || "must be an address alone"
+    username + password + search + hash === "" || "must be a URL without user, password, query or fragment"
   )
 )
 

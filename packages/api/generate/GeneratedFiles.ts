@@ -8,6 +8,7 @@ import { HttpApi, type HttpApiEndpoint, OpenApi } from "effect/http-api"
 import { ReceivedContentByType } from "../src/events/ReceivedContent.ts"
 import { RecordedEvent } from "../src/events/RecordedEvent.ts"
 import { Api, ErrorReference, Lists, StreamApi, Traits } from "../src/index.ts"
+import * as Constants from "./Constants.ts"
 import * as PlainTypes from "./PlainTypes.ts"
 
 /** A file, by its path in the repository. */
@@ -216,5 +217,18 @@ export const files: ReadonlyArray<GeneratedFile> = [
   ),
   file("packages/client/src/generated/Limits.ts", "Limits of the service.", limits),
   errors("packages/client/src/generated/ErrorReasons.ts"),
-  errors("packages/wac/src/generated/ErrorReasons.ts")
+  errors("packages/wac/src/generated/ErrorReasons.ts"),
+  file(
+    "apps/dashboard/src/generated/RoleOf.ts",
+    "The lowest role that may call an endpoint, by resource and action.",
+    [Constants.roles]
+  ),
+  file(
+    "apps/dashboard/src/generated/MaxLength.ts",
+    "The longest text of a field, in characters, by the name of the request and its field.",
+    [Constants.lengths]
+  ),
+  file("apps/dashboard/src/generated/Names.ts", "Roles, from the least to the most, and scopes of keys.", [
+    Constants.names
+  ])
 ]

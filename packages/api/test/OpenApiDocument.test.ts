@@ -34,6 +34,14 @@ describe("the OpenAPI document", () => {
     assert.deepStrictEqual(names.filter((name) => names.includes(name.replace(/_\d+$/, "")) && /_\d+$/.test(name)), [])
   })
 
+  it("no description names how long records are kept, which a setting of the service changes", () => {
+    const texts = partsOf(document).flatMap((part) =>
+      Predicate.hasProperty(part, "description") && typeof part.description === "string" ? [part.description] : []
+    )
+    const ages = /\b(?:last|for) (?:\d+ days|a year|year|week)\b|\bdeleted (?:after )?\d+ days\b|\bwhole week\b/u
+    assert.deepStrictEqual(texts.filter((text) => ages.test(text)), [])
+  })
+
   it("every body in JSON has an example", () => {
     const shown = ({ example, examples }: Shown) => example !== undefined || Object.keys(examples ?? {}).length > 0
     const operations = [...Object.values(document.paths), ...Object.values(document.webhooks)]

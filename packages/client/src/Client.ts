@@ -100,7 +100,7 @@ export interface Client {
   }
   readonly media: {
     /**
-     * Uploads a file, whose `media_id` messages then name. It is kept for 30 days after its last use. Retries keep the
+     * Uploads a file, whose `media_id` messages then name. It is deleted some time after its last use. Retries keep the
      * key, so the file is stored once.
      */
     readonly upload: (file: MediaFile, options?: SendOptions) => Promise<Answered<Media>>

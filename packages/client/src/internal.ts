@@ -269,7 +269,7 @@ export interface InternalClient {
     readonly sync: (options?: CreateOptions) => Returned<"POST /internal/templates/sync">
   }
   readonly requests: {
-    /** Of the last 7 days, newest first; each page has all of them added up by reason. */
+    /** Newest first; each page has all requests since its `since` added up by reason. */
     readonly list: (query?: RequestQuery, options?: CallOptions) => List<Wire.ApiRequest, Wire.RequestPage>
   }
   readonly alerts: {
@@ -282,8 +282,8 @@ export interface InternalClient {
     ) => Returned<"PUT /internal/alerts/settings">
   }
   readonly audit: {
-    /** Of the last year, newest first. */
-    readonly list: (query?: AuditQuery, options?: CallOptions) => InternalList<Wire.AuditEntry>
+    /** Newest first; changes before the page's `since` are deleted. */
+    readonly list: (query?: AuditQuery, options?: CallOptions) => List<Wire.AuditEntry, Wire.AuditPage>
   }
   readonly usage: {
     readonly get: (query?: UsageQuery, options?: CallOptions) => Returned<"GET /internal/usage">

@@ -1,19 +1,20 @@
-/** What a person should look at, now and lately, and who else is told of it. */
-import { keepPreviousData, useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
-import { Link, useSearch } from "@tanstack/react-router"
-import type { AlertSettings } from "@wac/client/internal"
+/** Problems that need attention, now and lately, and who else is notified of them. */
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import { Link } from "@tanstack/react-router"
+import type { Alert, AlertSettings } from "@wac/client/internal"
 import { useState } from "react"
-import { api, firstPage } from "../session/Service.ts"
-import { live, useRefusal } from "../session/Session.tsx"
+import * as RoleOf from "../generated/RoleOf.ts"
+import { api } from "../session/Service.ts"
+import { useRefusal } from "../session/Session.tsx"
 import { Button } from "../ui/Button.tsx"
 import { Failure, Notice } from "../ui/Failure.tsx"
 import { elsewhere, Field } from "../ui/Field.tsx"
-import { Filters, SelectFilter, useFilter } from "../ui/Filters.tsx"
-import { Empty, Loaded } from "../ui/Loaded.tsx"
-import { Page, Section } from "../ui/Page.tsx"
-import { pageSize, Paging } from "../ui/Paged.tsx"
+import { useChosen } from "../ui/Filters.tsx"
+import { ListPage, useList } from "../ui/List.tsx"
+import { Loaded } from "../ui/Loaded.tsx"
+import { Section } from "../ui/Page.tsx"
 import { Status } from "../ui/Status.tsx"
-import { Cell, Row, Table } from "../ui/Table.tsx"
+import type { Column } from "../ui/Table.tsx"
 import { Time, TimeOr } from "../ui/Time.tsx"
 import { asSentence } from "../ui/Words.ts"
 import { alertPlaces } from "./AlertPlaces.ts"
@@ -79,14 +80,14 @@ const SettingsForm = ({ settings }: { readonly settings: AlertSettings }) => {
 }
 
 const Settings = () => {
-  const refusal = useRefusal("admin")
+  const refusal = useRefusal(RoleOf.alertsSettings, RoleOf.alertsConfigure)
   const query = useQuery({
     queryKey: ["alert-settings"],
     queryFn: ({ signal }) => api.alerts.settings({ signal }),
     enabled: refusal === undefined
   })
   return (
-    <Section title="Who is told" description="One message when a matter begins, and one when it is over.">
+    <Section title="Who is told" description="Each gets one message when a problem starts, and one when it ends.">
       {refusal === undefined
         ? <Loaded query={query} lines={3}>{(settings) => <SettingsForm settings={settings} />}</Loaded>
         : <Notice>{refusal}</Notice>}
@@ -94,68 +95,38 @@ const Settings = () => {
   )
 }
 
+const choices = { open: { label: "State", options: [["yes", "Open only"]] } } as const
+
+const columns: ReadonlyArray<Column<Alert>> = [
+  {
+    name: "Matter",
+    cell: ({ kind, message }) => (
+      <Link to={alertPlaces[kind]} className="font-medium text-ink hover:underline">{asSentence(message)}</Link>
+    )
+  },
+  {
+    name: "State",
+    cell: ({ closedAt }) => closedAt === null ? <Status tone="warn">Open</Status> : <Status tone="good">Over</Status>
+  },
+  { name: "Began", className: "text-muted", cell: ({ openedAt }) => <Time at={openedAt} /> },
+  { name: "Over", from: "sm", className: "text-muted", cell: ({ closedAt }) => <TimeOr at={closedAt} none="Not yet" /> }
+]
+
 export const AlertsPage = () => {
-  const { cursor, open } = useSearch({ from: "/alerts" })
-  const setFilter = useFilter()
-  const query = useQuery({
-    queryKey: ["alerts", { open, cursor }],
-    queryFn: ({ signal }) =>
-      firstPage(api.alerts.list({
-        limit: pageSize,
-        ...(open === "yes" ? { open: true } : {}),
-        ...(cursor === undefined ? {} : { cursor })
-      }, { signal })),
-    placeholderData: keepPreviousData,
-    ...live(10_000)
-  })
+  const { open } = useChosen(choices)
+  const list = useList("alerts", { open: open === undefined ? undefined : true }, api.alerts.list, { every: 10_000 })
   return (
-    <Page title="Alerts" lead="What a person should look at. A matter is noticed within about a minute.">
-      <Filters>
-        <SelectFilter
-          label="State"
-          value={open}
-          options={[["yes", "Open only"]]}
-          onChange={(open) => setFilter({ open })}
-        />
-      </Filters>
-      <div className="card">
-        <Loaded query={query}>
-          {({ data, nextCursor }) =>
-            data.length === 0
-              ? <Empty title={open === undefined ? "There were no alerts" : "Nothing needs attention"} />
-              : (
-                <>
-                  <Table
-                    label="Alerts"
-                    columns={["Matter", "State", "Began", { name: "Over", className: "hidden sm:table-cell" }]}
-                  >
-                    {data.map((alert) => (
-                      <Row key={alert.id}>
-                        <Cell>
-                          <Link to={alertPlaces[alert.kind]} className="font-medium text-ink hover:underline">
-                            {asSentence(alert.message)}
-                          </Link>
-                        </Cell>
-                        <Cell>
-                          {alert.closedAt === null
-                            ? <Status tone="warn">Open</Status>
-                            : <Status tone="good">Over</Status>}
-                        </Cell>
-                        <Cell className="text-muted">
-                          <Time at={alert.openedAt} />
-                        </Cell>
-                        <Cell className="hidden text-muted sm:table-cell">
-                          <TimeOr at={alert.closedAt} none="Not yet" />
-                        </Cell>
-                      </Row>
-                    ))}
-                  </Table>
-                  <Paging cursor={cursor} next={nextCursor} />
-                </>
-              )}
-        </Loaded>
-      </div>
+    <ListPage
+      title="Alerts"
+      lead="Problems that need your attention. New ones appear within about a minute."
+      choices={choices}
+      list={list}
+      what="alert"
+      columns={columns}
+      none={{ title: "There were no alerts" }}
+      noMatch={{ title: "Nothing needs attention" }}
+    >
       <Settings />
-    </Page>
+    </ListPage>
   )
 }

@@ -1,7 +1,8 @@
 /** How the two variants of a campaign's template did, and whether the difference can be told from chance. */
 import type { Campaign, CampaignComparison, CampaignDifference } from "@wac/client/internal"
+import type { ReactNode } from "react"
 import { Section } from "../ui/Page.tsx"
-import { Cell, Row, Table } from "../ui/Table.tsx"
+import { Table } from "../ui/Table.tsx"
 import { grouped } from "../ui/Words.ts"
 
 const percent = new Intl.NumberFormat("en", { style: "percent", maximumFractionDigits: 1 })
@@ -17,34 +18,31 @@ const verdict = ({ difference, isDistinguishable }: CampaignDifference): string 
     ? `Variant ${difference > 0 ? "B" : "A"} is better, beyond chance.`
     : "The difference may be chance."
 
-const Measure = (
-  { compared, name }: { readonly name: string; readonly compared: CampaignDifference | null }
-) => (
-  <Row>
-    <Cell className="font-medium">{name}</Cell>
-    {compared === null
-      ? (
+/** A measure of both variants, as it is shown. */
+interface Measure {
+  readonly name: string
+  readonly a: string
+  readonly b: string
+  readonly difference: ReactNode
+}
+
+const measure = (name: string, compared: CampaignDifference | null): Measure =>
+  compared === null
+    ? { name, a: "–", b: "–", difference: <span className="text-muted">Nothing to compare yet.</span> }
+    : {
+      name,
+      a: percent.format(compared.a),
+      b: percent.format(compared.b),
+      difference: (
         <>
-          <Cell>–</Cell>
-          <Cell>–</Cell>
-          <Cell className="text-muted">Nothing to compare yet.</Cell>
+          <span className="tabular-nums">
+            {inPoints(compared.difference)} points, between {inPoints(compared.low)} and {inPoints(compared.high)}
+          </span>
+          <br />
+          <span className={compared.isDistinguishable ? "font-medium" : "text-muted"}>{verdict(compared)}</span>
         </>
       )
-      : (
-        <>
-          <Cell className="tabular-nums">{percent.format(compared.a)}</Cell>
-          <Cell className="tabular-nums">{percent.format(compared.b)}</Cell>
-          <Cell>
-            <span className="tabular-nums">
-              {inPoints(compared.difference)} points, between {inPoints(compared.low)} and {inPoints(compared.high)}
-            </span>
-            <br />
-            <span className={compared.isDistinguishable ? "font-medium" : "text-muted"}>{verdict(compared)}</span>
-          </Cell>
-        </>
-      )}
-  </Row>
-)
+    }
 
 /** The variants of a campaign that has them. */
 export const Comparison = (
@@ -58,18 +56,20 @@ export const Comparison = (
     title="Variants"
     description="Shares of the messages that were tried, and the 95 % confidence interval of their difference."
   >
-    <Table
+    <Table<Measure>
       label="Variants"
-      columns={[{ hidden: "Measure" }, `A: ${template.name}`, `B: ${templateB?.name ?? ""}`, "B less A"]}
-    >
-      <Row>
-        <Cell className="font-medium">Customers</Cell>
-        <Cell className="tabular-nums">{grouped(counts.a.total)}</Cell>
-        <Cell className="tabular-nums">{grouped(counts.b.total)}</Cell>
-        <Cell>{""}</Cell>
-      </Row>
-      <Measure name="Delivered" compared={delivered} />
-      <Measure name="Read" compared={read} />
-    </Table>
+      keyOf={({ name }) => name}
+      items={[
+        { name: "Customers", a: grouped(counts.a.total), b: grouped(counts.b.total), difference: null },
+        measure("Delivered", delivered),
+        measure("Read", read)
+      ]}
+      columns={[
+        { name: "Measure", isUnseen: true, className: "font-medium", cell: ({ name }) => name },
+        { name: `A: ${template.name}`, className: "tabular-nums", cell: ({ a }) => a },
+        { name: `B: ${templateB?.name ?? ""}`, className: "tabular-nums", cell: ({ b }) => b },
+        { name: "B less A", cell: ({ difference }) => difference }
+      ]}
+    />
   </Section>
 )

@@ -1,18 +1,16 @@
 /** The rows of a campaign: what became of each, or why it is left out. */
-import { keepPreviousData, useMutation, useQuery } from "@tanstack/react-query"
+import { useMutation } from "@tanstack/react-query"
 import { Link, useSearch } from "@tanstack/react-router"
 import type { Campaign, CampaignRow } from "@wac/client/internal"
 import { MessageState } from "../messages/MessageWords.tsx"
-import { address, api, firstPage } from "../session/Service.ts"
-import { live } from "../session/Session.tsx"
+import { address, api } from "../session/Service.ts"
 import { Button } from "../ui/Button.tsx"
 import { Failure } from "../ui/Failure.tsx"
 import { ChosenFilter, Filters, SelectFilter, useFilter } from "../ui/Filters.tsx"
-import { Empty, Loaded } from "../ui/Loaded.tsx"
+import { List, useList } from "../ui/List.tsx"
 import { Section } from "../ui/Page.tsx"
-import { NothingFound, pageSize, Paging } from "../ui/Paged.tsx"
 import { Status } from "../ui/Status.tsx"
-import { Cell, Row, rowLink, Table } from "../ui/Table.tsx"
+import { type Column, rowLink } from "../ui/Table.tsx"
 import { asSentence, capitalized, grouped } from "../ui/Words.ts"
 import { outcomeNames, outcomes, problems } from "./CampaignWords.tsx"
 
@@ -41,27 +39,50 @@ const save = async (id: string, filter: { readonly outcome?: string; readonly re
   URL.revokeObjectURL(link.href)
 }
 
+const columnsOf = ({ templateB }: Campaign): ReadonlyArray<Column<CampaignRow>> => [
+  { name: "Row", className: "text-muted tabular-nums", cell: ({ row }) => grouped(row) },
+  {
+    name: "To",
+    className: "tabular-nums",
+    cell: ({ messageId, problem, to }) =>
+      messageId === null
+        ? to ?? problem?.value ?? "–"
+        : <Link to="/messages/$id" params={{ id: messageId }} className={rowLink}>{to}</Link>
+  },
+  ...templateB === null
+    ? []
+    : [{ name: "Variant", cell: ({ variant }: CampaignRow) => variant?.toUpperCase() ?? "–" }],
+  { name: "Status", cell: (row) => <State row={row} /> },
+  {
+    name: "Why",
+    from: "sm",
+    className: "break-words text-muted",
+    cell: ({ error, problem }) => {
+      const why = problem ?? error
+      return (
+        <>
+          {why === null ? "" : asSentence(why.message)}
+          {problem?.line == null ? "" : ` Line ${grouped(problem.line)} of the file.`}
+        </>
+      )
+    }
+  }
+]
+
 export const Recipients = ({ campaign }: { readonly campaign: Campaign }) => {
-  const { cursor, outcome: asked, reason } = useSearch({ from: "/campaigns/$id" })
+  const { outcome: asked, reason } = useSearch({ from: "/campaigns/$id" })
   const setFilter = useFilter()
   const outcome = filters.find(([value]) => value === asked)?.[0]
-  const { id, status, templateB } = campaign
-  const filter = {
-    ...(outcome === undefined ? {} : { outcome }),
-    ...(reason === undefined ? {} : { reason })
-  }
-  const query = useQuery({
-    queryKey: ["campaigns", id, "recipients", { ...filter, cursor, status }],
-    queryFn: ({ signal }) =>
-      firstPage(api.campaigns.recipients(id, {
-        limit: pageSize,
-        ...filter,
-        ...(cursor === undefined ? {} : { cursor })
-      }, { signal })),
-    placeholderData: keepPreviousData,
-    ...live()
+  const { id, status } = campaign
+  const list = useList(
+    ["campaigns", id, "recipients", status],
+    { outcome, reason },
+    (query, options) => api.campaigns.recipients(id, query, options)
+  )
+  const saving = useMutation({
+    mutationFn: () =>
+      save(id, { ...(outcome === undefined ? {} : { outcome }), ...(reason === undefined ? {} : { reason }) })
   })
-  const saving = useMutation({ mutationFn: () => save(id, filter) })
   return (
     <Section
       flush
@@ -87,51 +108,14 @@ export const Recipients = ({ campaign }: { readonly campaign: Campaign }) => {
             <ChosenFilter onClear={() => setFilter({ reason: undefined })}>{capitalized(reason)}</ChosenFilter>}
         </Filters>
       </div>
-      <Loaded query={query} lines={6}>
-        {({ data, nextCursor }) =>
-          data.length === 0
-            ? outcome === undefined && reason === undefined
-              ? <Empty title="No rows yet">Upload a file of customers.</Empty>
-              : <NothingFound what="row" cursor={cursor} next={nextCursor} />
-            : (
-              <>
-                <Table
-                  label="Rows"
-                  columns={["Row", "To", ...templateB === null ? [] : ["Variant"], "Status", {
-                    name: "Why",
-                    className: "hidden sm:table-cell"
-                  }]}
-                >
-                  {data.map((row) => {
-                    const why = row.problem ?? row.error
-                    return (
-                      <Row key={row.row}>
-                        <Cell className="text-muted tabular-nums">{grouped(row.row)}</Cell>
-                        <Cell className="tabular-nums">
-                          {row.messageId === null
-                            ? row.to ?? row.problem?.value ?? "–"
-                            : (
-                              <Link to="/messages/$id" params={{ id: row.messageId }} className={rowLink}>
-                                {row.to}
-                              </Link>
-                            )}
-                        </Cell>
-                        {templateB === null ? null : <Cell>{row.variant?.toUpperCase() ?? "–"}</Cell>}
-                        <Cell>
-                          <State row={row} />
-                        </Cell>
-                        <Cell className="hidden break-words text-muted sm:table-cell">
-                          {why === null ? "" : asSentence(why.message)}
-                          {row.problem?.line == null ? "" : ` Line ${grouped(row.problem.line)} of the file.`}
-                        </Cell>
-                      </Row>
-                    )
-                  })}
-                </Table>
-                <Paging cursor={cursor} next={nextCursor} />
-              </>
-            )}
-      </Loaded>
+      <List
+        label="Rows"
+        list={list}
+        what="row"
+        columns={columnsOf(campaign)}
+        keyOf={({ row }) => row}
+        none={{ title: "No rows yet", children: "Upload a file of customers." }}
+      />
     </Section>
   )
 }

@@ -1,5 +1,6 @@
 /** What fills the placeholders of a campaign's template: a column of the file, or the same text for everyone. */
 import type { Campaign, TemplateDetail } from "@wac/client/internal"
+import * as MaxLength from "../generated/MaxLength.ts"
 import { Field } from "../ui/Field.tsx"
 import type { Head } from "./RecipientFile.ts"
 
@@ -92,7 +93,7 @@ export const TemplateValues = (
                     {...control}
                     required
                     autoComplete="off"
-                    maxLength={1024}
+                    maxLength={MaxLength.templateValue}
                     className="field"
                     value={filling.text}
                     onChange={(event) => change({ column: undefined, text: event.target.value })}

@@ -2,6 +2,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { Link, useParams } from "@tanstack/react-router"
 import type { Contact } from "@wac/client/internal"
+import * as RoleOf from "../generated/RoleOf.ts"
 import { api } from "../session/Service.ts"
 import { live, useRefusal } from "../session/Session.tsx"
 import { Button, buttonClass } from "../ui/Button.tsx"
@@ -16,7 +17,7 @@ import { OptOut, WindowState } from "./Window.tsx"
 /** Opts the customer out, or in again. */
 const OptOutButton = ({ contact: { id, optedOut } }: { readonly contact: Contact }) => {
   const client = useQueryClient()
-  const refusal = useRefusal("developer")
+  const refusal = useRefusal(RoleOf.contactsOptOut, RoleOf.contactsOptIn)
   const choose = useMutation({
     mutationFn: () => optedOut ? api.contacts.optIn(id) : api.contacts.optOut(id),
     onSettled: () => client.invalidateQueries()

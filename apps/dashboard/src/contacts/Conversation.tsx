@@ -3,6 +3,8 @@ import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-q
 import { Link } from "@tanstack/react-router"
 import type { Contact, ConversationMessage, SendMessage } from "@wac/client/internal"
 import { useState } from "react"
+import * as MaxLength from "../generated/MaxLength.ts"
+import * as RoleOf from "../generated/RoleOf.ts"
 import { MessageState } from "../messages/MessageWords.tsx"
 import { useOnce } from "../session/Once.ts"
 import { api, firstPage } from "../session/Service.ts"
@@ -54,7 +56,7 @@ const Bubble = (
 /** Text to the customer, while the window is open. */
 const Reply = ({ contact }: { readonly contact: Contact }) => {
   const client = useQueryClient()
-  const refusal = useRefusal("developer")
+  const refusal = useRefusal(RoleOf.messagesSend)
   const [body, setBody] = useState("")
   const once = useOnce<SendMessage>()
   const to = addressOf(contact)
@@ -92,7 +94,7 @@ const Reply = ({ contact }: { readonly contact: Contact }) => {
             {...control}
             required
             rows={3}
-            maxLength={4096}
+            maxLength={MaxLength.textContentBody}
             className="field"
             value={body}
             onChange={(event) => setBody(event.target.value)}

@@ -2,6 +2,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import type { OptOutSettings } from "@wac/client/internal"
 import { useState } from "react"
+import * as RoleOf from "../generated/RoleOf.ts"
 import { api } from "../session/Service.ts"
 import { useRefusal } from "../session/Session.tsx"
 import { Button } from "../ui/Button.tsx"
@@ -124,7 +125,7 @@ const WordsForm = ({ settings }: { readonly settings: OptOutSettings }) => {
 }
 
 export const OptOutWordsPage = () => {
-  const refusal = useRefusal("admin")
+  const refusal = useRefusal(RoleOf.suppressionsWords, RoleOf.suppressionsSetWords)
   const query = useQuery({
     queryKey: ["opt-out-words"],
     queryFn: ({ signal }) => api.optOuts.words({ signal }),

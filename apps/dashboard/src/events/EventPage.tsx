@@ -19,7 +19,7 @@ const Delivered = ({ eventId, messageId }: { readonly eventId: string; readonly 
         event.id === eventId
       )?.delivery
       return delivery === undefined
-        ? <span className="text-muted">No webhook wanted it when it was recorded</span>
+        ? <span className="text-muted">No webhook was subscribed to this type when the event was recorded</span>
         : (
           <Link to="/deliveries/$id" params={{ id: delivery.id }}>
             <DeliveryState status={delivery.status} />

@@ -2,6 +2,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import type { ApiScope, CreateApiKey, CreatedApiKey } from "@wac/client/internal"
 import { useState } from "react"
+import * as MaxLength from "../generated/MaxLength.ts"
 import { phoneNumbersQuery } from "../numbers/Queries.ts"
 import { useOnce } from "../session/Once.ts"
 import { address, api } from "../session/Service.ts"
@@ -81,7 +82,7 @@ const Form = (
           <input
             {...control}
             required
-            maxLength={100}
+            maxLength={MaxLength.createApiKeyName}
             autoComplete="off"
             className="field"
             value={name}

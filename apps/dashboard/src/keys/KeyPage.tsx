@@ -2,6 +2,7 @@
 import { useQuery } from "@tanstack/react-query"
 import { useParams } from "@tanstack/react-router"
 import { useState } from "react"
+import * as RoleOf from "../generated/RoleOf.ts"
 import { phoneNumbersQuery } from "../numbers/Queries.ts"
 import { api } from "../session/Service.ts"
 import { live, useRefusal } from "../session/Session.tsx"
@@ -16,7 +17,7 @@ import { scopesInWords } from "./ScopeWords.ts"
 
 export const KeyPage = () => {
   const { id } = useParams({ from: "/api-keys/$id" })
-  const refusal = useRefusal("developer")
+  const refusal = useRefusal(RoleOf.apiKeysRevoke)
   const [isRevoking, setRevoking] = useState(false)
   const query = useQuery({
     queryKey: ["api-keys", id],

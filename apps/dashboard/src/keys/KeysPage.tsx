@@ -3,12 +3,12 @@ import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import type { ListedApiKey } from "@wac/client/internal"
 import { useState } from "react"
+import * as RoleOf from "../generated/RoleOf.ts"
 import { useRefusal } from "../session/Session.tsx"
 import { useOpened } from "../shell/Opened.ts"
 import { Button } from "../ui/Button.tsx"
-import { Empty, Loaded } from "../ui/Loaded.tsx"
-import { Page } from "../ui/Page.tsx"
-import { Cell, Row, rowLink, Table } from "../ui/Table.tsx"
+import { ListPage } from "../ui/List.tsx"
+import { actions, rowLink } from "../ui/Table.tsx"
 import { TimeOr } from "../ui/Time.tsx"
 import { CreateKeyDialog } from "./CreateKey.tsx"
 import { activeKeysQuery } from "./Queries.ts"
@@ -16,67 +16,56 @@ import { RevokeKey } from "./RevokeKey.tsx"
 import { scopesInWords } from "./ScopeWords.ts"
 
 export const KeysPage = () => {
-  const refusal = useRefusal("developer")
+  const refusal = useRefusal(RoleOf.apiKeysCreate, RoleOf.apiKeysRevoke)
   const [opened, setOpened] = useOpened(["create"])
   const [revoked, setRevoked] = useState<ListedApiKey>()
-  const query = useQuery(activeKeysQuery)
+  const query = useQuery({ ...activeKeysQuery, select: (keys) => ({ data: keys, nextCursor: null }) })
   const create = (
     <Button look="primary" icon="key" refusal={refusal} onClick={() => setOpened("create")}>Create API key</Button>
   )
   return (
-    <Page
+    <ListPage
       title="API keys"
       lead="Your servers send messages with an API key. Keep keys out of browsers and apps."
       actions={create}
+      list={{ query }}
+      what="API key"
+      columns={[
+        {
+          name: "Name",
+          className: "break-words",
+          cell: ({ id, name }) => <Link to="/api-keys/$id" params={{ id }} className={rowLink}>{name}</Link>
+        },
+        { name: "May", from: "sm", className: "text-muted", cell: ({ scopes }) => scopesInWords(scopes) },
+        {
+          name: "Last used",
+          className: "text-muted",
+          cell: ({ lastUsedAt }) => <TimeOr at={lastUsedAt} none="Never" />
+        },
+        actions((key: ListedApiKey) => (
+          <span className="relative z-10">
+            <Button
+              small
+              look="danger"
+              refusal={refusal}
+              aria-label={`Revoke ${key.name}`}
+              onClick={() => setRevoked(key)}
+            >
+              Revoke…
+            </Button>
+          </span>
+        ))
+      ]}
+      none={{
+        title: "There is no active API key",
+        children: "A key’s secrets are shown once, when it is created.",
+        actions: create
+      }}
     >
-      <div className="card">
-        <Loaded query={query}>
-          {(keys) =>
-            keys.length === 0
-              ? (
-                <Empty title="There is no active API key" actions={create}>
-                  A key’s secrets are shown once, when it is created.
-                </Empty>
-              )
-              : (
-                <Table
-                  label="API keys"
-                  columns={["Name", { name: "May", className: "hidden sm:table-cell" }, "Last used", ""]}
-                >
-                  {keys.map((key) => (
-                    <Row key={key.id}>
-                      <Cell className="break-words">
-                        <Link to="/api-keys/$id" params={{ id: key.id }} className={rowLink}>{key.name}</Link>
-                      </Cell>
-                      <Cell className="hidden text-muted sm:table-cell">
-                        {scopesInWords(key.scopes)}
-                      </Cell>
-                      <Cell className="text-muted">
-                        <TimeOr at={key.lastUsedAt} none="Never" />
-                      </Cell>
-                      <Cell className="text-right">
-                        <span className="relative z-10">
-                          <Button
-                            small
-                            look="danger"
-                            refusal={refusal}
-                            aria-label={`Revoke ${key.name}`}
-                            onClick={() => setRevoked(key)}
-                          >
-                            Revoke…
-                          </Button>
-                        </span>
-                      </Cell>
-                    </Row>
-                  ))}
-                </Table>
-              )}
-        </Loaded>
-      </div>
       {opened === "create" && refusal === undefined
         ? <CreateKeyDialog onClose={() => setOpened(undefined)} />
         : null}
       {revoked === undefined ? null : <RevokeKey apiKey={revoked} onClose={() => setRevoked(undefined)} />}
-    </Page>
+    </ListPage>
   )
 }

@@ -1,23 +1,20 @@
 /** What keys may do, in words. Pure. */
 import type { ApiScope } from "@wac/client/internal"
+import { defaultScopes, scopeOfAll, scopes } from "../generated/Names.ts"
 
-const words: { readonly [Scope in ApiScope]: string } = {
-  "messages:send": "Send messages",
-  "messages:read": "Read messages",
-  "media:write": "Store files",
-  "contacts:write": "Change opt-outs",
-  "campaigns:write": "Run campaigns"
+const words: { readonly [Scope in ApiScope]: readonly [name: string, hint: string] } = {
+  "messages:send": ["Send messages", ""],
+  "messages:read": ["Read messages", "With their text and files, and the events of all customers."],
+  "media:write": ["Store files", "Upload the files that messages send, and delete files."],
+  "contacts:write": ["Change opt-outs", "Record that a customer wants no messages, or wants them again."],
+  "campaigns:write": ["Run campaigns", "Send a template to all customers of a file, and read who got it."]
 }
 
-/** The scopes that a person chooses from, each with its words; every key may send. */
-export const choices: ReadonlyArray<readonly [scope: ApiScope, name: string, hint: string]> = [
-  ["messages:read", words["messages:read"], "With their text and files, and the events of all customers."],
-  ["media:write", words["media:write"], "Upload the files that messages send, and delete files."],
-  ["contacts:write", words["contacts:write"], "Record that a customer wants no messages, or wants them again."],
-  ["campaigns:write", words["campaigns:write"], "Send a template to all customers of a file, and read who got it."]
-]
+/** The scopes that a person chooses from, each with its words. */
+export const choices = scopes.filter((scope) => scope !== scopeOfAll).map((scope) => [scope, ...words[scope]] as const)
 
 /** What a new key may do unless a person chooses otherwise. */
-export const preset: ReadonlyArray<ApiScope> = ["messages:read", "media:write"]
+export const preset: ReadonlyArray<ApiScope> = defaultScopes.filter((scope) => scope !== scopeOfAll)
 
-export const scopesInWords = (scopes: ReadonlyArray<ApiScope>): string => scopes.map((scope) => words[scope]).join(", ")
+export const scopesInWords = (scopes: ReadonlyArray<ApiScope>): string =>
+  scopes.map((scope) => words[scope][0]).join(", ")

@@ -5,6 +5,8 @@ import type { SendMessage, TemplateDetail } from "@wac/client/internal"
 import { type ReactNode, useState } from "react"
 import { isName } from "../contacts/Names.ts"
 import { CustomerWindow } from "../contacts/Window.tsx"
+import * as MaxLength from "../generated/MaxLength.ts"
+import * as RoleOf from "../generated/RoleOf.ts"
 import { FromField } from "../numbers/FromField.tsx"
 import { phoneNumbersQuery } from "../numbers/Queries.ts"
 import { useOnce } from "../session/Once.ts"
@@ -24,7 +26,7 @@ type Kind = "template" | "text"
 const Form = ({ templates, to: given }: { readonly templates: ReadonlyArray<TemplateDetail>; readonly to: string }) => {
   const client = useQueryClient()
   const navigate = useNavigate()
-  const refusal = useRefusal("developer")
+  const refusal = useRefusal(RoleOf.messagesSend)
   const numbers = useQuery(phoneNumbersQuery)
   const [to, setTo] = useState(given)
   const [from, setFrom] = useState("")
@@ -105,7 +107,7 @@ const Form = ({ templates, to: given }: { readonly templates: ReadonlyArray<Temp
                     {...control}
                     required
                     rows={4}
-                    maxLength={4096}
+                    maxLength={MaxLength.textContentBody}
                     className="field"
                     value={body}
                     onChange={(event) => setBody(event.target.value)}
@@ -136,7 +138,7 @@ const Form = ({ templates, to: given }: { readonly templates: ReadonlyArray<Temp
                         {...control}
                         required
                         autoComplete="off"
-                        maxLength={1024}
+                        maxLength={MaxLength.templateValue}
                         className="field"
                         value={values[variable] ?? ""}
                         onChange={(event) => setValues({ ...values, [variable]: event.target.value })}

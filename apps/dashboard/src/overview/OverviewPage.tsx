@@ -1,6 +1,7 @@
 /** The first page: what needs attention, how the webhook is, and what went out lately. */
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
+import type { ListedMessage } from "@wac/client/internal"
 import type { ReactNode } from "react"
 import { alertPlaces } from "../alerts/AlertPlaces.ts"
 import { MessageState } from "../messages/MessageWords.tsx"
@@ -12,7 +13,7 @@ import { Icon } from "../ui/Icon.tsx"
 import { Empty, Loaded } from "../ui/Loaded.tsx"
 import { Fact, Facts, Page, Section } from "../ui/Page.tsx"
 import { Status, type Tone } from "../ui/Status.tsx"
-import { Cell, Row, rowLink, Table } from "../ui/Table.tsx"
+import { type Column, rowLink, Table } from "../ui/Table.tsx"
 import { Time } from "../ui/Time.tsx"
 import { asSentence, counted } from "../ui/Words.ts"
 import { Activity } from "../usage/Activity.tsx"
@@ -188,6 +189,16 @@ const Hook = () => {
   )
 }
 
+const columns: ReadonlyArray<Column<ListedMessage>> = [
+  {
+    name: "To",
+    className: "tabular-nums",
+    cell: ({ id, to }) => <Link to="/messages/$id" params={{ id }} className={rowLink}>{to}</Link>
+  },
+  { name: "Status", cell: ({ status }) => <MessageState status={status} /> },
+  { name: "Created", className: "text-muted", cell: ({ createdAt }) => <Time at={createdAt} /> }
+]
+
 const Recent = ({ status, title }: { readonly title: string; readonly status?: "failed" }) => {
   const query = useQuery({
     queryKey: ["messages", { status, limit: 5 }],
@@ -205,23 +216,7 @@ const Recent = ({ status, title }: { readonly title: string; readonly status?: "
         {({ data }) =>
           data.length === 0
             ? <Empty title={status === undefined ? "No messages yet" : "No message has failed"} />
-            : (
-              <Table label={title} columns={["To", "Status", "Created"]}>
-                {data.map((message) => (
-                  <Row key={message.id}>
-                    <Cell className="tabular-nums">
-                      <Link to="/messages/$id" params={{ id: message.id }} className={rowLink}>{message.to}</Link>
-                    </Cell>
-                    <Cell>
-                      <MessageState status={message.status} />
-                    </Cell>
-                    <Cell className="text-muted">
-                      <Time at={message.createdAt} />
-                    </Cell>
-                  </Row>
-                ))}
-              </Table>
-            )}
+            : <Table label={title} columns={columns} items={data} />}
       </Loaded>
     </Section>
   )

@@ -1,5 +1,6 @@
 /** The person's own account: their workspaces, their password, and where they are signed in. */
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import type { OwnSession, OwnWorkspace } from "@wac/client/internal"
 import { useState } from "react"
 import { PasswordForm } from "../session/PasswordForm.tsx"
 import { api, pages } from "../session/Service.ts"
@@ -11,7 +12,7 @@ import { elsewhere, Field } from "../ui/Field.tsx"
 import { Empty, Loaded } from "../ui/Loaded.tsx"
 import { Page, Section } from "../ui/Page.tsx"
 import { Status } from "../ui/Status.tsx"
-import { Cell, Row, Table } from "../ui/Table.tsx"
+import { actions, Table } from "../ui/Table.tsx"
 import { Time } from "../ui/Time.tsx"
 import { capitalized } from "../ui/Words.ts"
 
@@ -33,28 +34,28 @@ const Workspaces = () => {
       </div>
       <Loaded query={query} lines={2}>
         {({ data }) => (
-          <Table label="Your workspaces" columns={["Name", "Role", ""]}>
-            {data.map((workspace) => (
-              <Row key={workspace.id}>
-                <Cell className="font-medium break-words">{workspace.name}</Cell>
-                <Cell>{capitalized(workspace.role)}</Cell>
-                <Cell className="text-right">
-                  {workspace.isCurrent
-                    ? <Status tone="good">Open</Status>
-                    : (
-                      <Button
-                        small
-                        aria-label={`Open ${workspace.name}`}
-                        isPending={move.isPending}
-                        onClick={() => move.mutate(workspace.id)}
-                      >
-                        Open
-                      </Button>
-                    )}
-                </Cell>
-              </Row>
-            ))}
-          </Table>
+          <Table
+            label="Your workspaces"
+            items={data}
+            columns={[
+              { name: "Name", className: "font-medium break-words", cell: ({ name }) => name },
+              { name: "Role", cell: ({ role }) => capitalized(role) },
+              actions(({ id, isCurrent, name }: OwnWorkspace) =>
+                isCurrent
+                  ? <Status tone="good">Open</Status>
+                  : (
+                    <Button
+                      small
+                      aria-label={`Open ${name}`}
+                      isPending={move.isPending}
+                      onClick={() => move.mutate(id)}
+                    >
+                      Open
+                    </Button>
+                  )
+              )
+            ]}
+          />
         )}
       </Loaded>
     </Section>
@@ -107,7 +108,7 @@ const Password = () => {
             )}
           </Field>
           <Failure error={elsewhere(change.error, "current", "new")} />
-          {change.isSuccess ? <Notice tone="good" role="status">The new password holds.</Notice> : null}
+          {change.isSuccess ? <Notice tone="good" role="status">Your password was changed.</Notice> : null}
           <Button type="submit" isPending={change.isPending}>Change password</Button>
         </PasswordForm>
       </div>
@@ -153,25 +154,23 @@ const Sessions = () => {
             : (
               <Table
                 label="Your sessions"
-                columns={["Browser", { name: "Address", className: "hidden sm:table-cell" }, "Began", ""]}
-              >
-                {data.map((session) => (
-                  <Row key={session.id}>
-                    <Cell className="break-words">{session.agent ?? "Not known"}</Cell>
-                    <Cell className="hidden text-muted tabular-nums sm:table-cell">
-                      {session.address ?? "Not known"}
-                    </Cell>
-                    <Cell className="text-muted">
-                      <Time at={session.createdAt} />
-                    </Cell>
-                    <Cell className="text-right">
-                      {session.isCurrent
-                        ? <Status tone="good">This one</Status>
-                        : <Button small isPending={end.isPending} onClick={() => end.mutate(session.id)}>End</Button>}
-                    </Cell>
-                  </Row>
-                ))}
-              </Table>
+                items={data}
+                columns={[
+                  { name: "Browser", className: "break-words", cell: ({ agent }) => agent ?? "Not known" },
+                  {
+                    name: "Address",
+                    from: "sm",
+                    className: "text-muted tabular-nums",
+                    cell: ({ address }) => address ?? "Not known"
+                  },
+                  { name: "Began", className: "text-muted", cell: ({ createdAt }) => <Time at={createdAt} /> },
+                  actions(({ id, isCurrent }: OwnSession) =>
+                    isCurrent
+                      ? <Status tone="good">This one</Status>
+                      : <Button small isPending={end.isPending} onClick={() => end.mutate(id)}>End</Button>
+                  )
+                ]}
+              />
             )}
       </Loaded>
     </Section>

@@ -1,112 +1,72 @@
-/** Who changed what, when and from where, in the last year. */
-import { keepPreviousData, useQuery } from "@tanstack/react-query"
+/** Who changed what, when and from where, as far back as the service keeps it. */
 import { useSearch } from "@tanstack/react-router"
 import type { AuditEntry } from "@wac/client/internal"
-import { api, firstPage } from "../session/Service.ts"
-import { live, useRefusal } from "../session/Session.tsx"
-import { Notice } from "../ui/Failure.tsx"
-import { Filters, SearchFilter, useFilter } from "../ui/Filters.tsx"
-import { Empty, Loaded } from "../ui/Loaded.tsx"
-import { Page } from "../ui/Page.tsx"
-import { pageSize, Paging } from "../ui/Paged.tsx"
-import { Cell, Id, Row, Table } from "../ui/Table.tsx"
+import * as RoleOf from "../generated/RoleOf.ts"
+import { api } from "../session/Service.ts"
+import { useRefusal } from "../session/Session.tsx"
+import { useFilter } from "../ui/Filters.tsx"
+import { ListPage, useList } from "../ui/List.tsx"
+import { daysSince } from "../ui/Moment.ts"
+import { type Column, Id } from "../ui/Table.tsx"
 import { Time } from "../ui/Time.tsx"
 
-const detailOf = (detail: { readonly [name: string]: string } | null): string =>
-  Object.entries(detail ?? {}).map(([name, value]) => `${name}: ${value}`).join(", ")
+const detailOf = (detail: { readonly [name: string]: string }): string =>
+  Object.entries(detail).map(([name, value]) => `${name}: ${value}`).join(", ")
 
 const byWhom = (by: AuditEntry["by"]): string =>
   by === null ? "The operator" : "email" in by ? by.email : `${by.name} (API key)`
 
+const columns: ReadonlyArray<Column<AuditEntry>> = [
+  {
+    name: "Change",
+    cell: ({ action, detail, target }) => (
+      <>
+        <span className="font-medium">{action}</span>
+        {target === null ? null : (
+          <span className="block text-muted">
+            <Id>{target}</Id>
+          </span>
+        )}
+        {detail === null
+          ? null
+          : <span className="block text-[13px] break-words text-muted">{detailOf(detail)}</span>}
+      </>
+    )
+  },
+  { name: "By", className: "break-words max-sm:break-all", cell: ({ by }) => byWhom(by) },
+  { name: "Address", from: "md", className: "text-muted tabular-nums", cell: ({ address }) => address ?? "–" },
+  { name: "At", className: "text-muted", cell: ({ at }) => <Time at={at} /> }
+]
+
 export const AuditPage = () => {
-  const { cursor, person, target } = useSearch({ from: "/settings/audit" })
+  const { person, target } = useSearch({ from: "/settings/audit" })
   const setFilter = useFilter()
-  const refusal = useRefusal("admin")
-  const query = useQuery({
-    queryKey: ["audit", { person, target, cursor }],
-    queryFn: ({ signal }) =>
-      firstPage(api.audit.list({
-        limit: pageSize,
-        ...(person === undefined ? {} : { userId: person }),
-        ...(target === undefined ? {} : { target }),
-        ...(cursor === undefined ? {} : { cursor })
-      }, { signal })),
-    enabled: refusal === undefined,
-    placeholderData: keepPreviousData,
-    ...live(10_000)
+  const refusal = useRefusal(RoleOf.auditList)
+  const list = useList("audit", { userId: person, target }, api.audit.list, {
+    every: 10_000,
+    enabled: refusal === undefined
   })
+  const { data } = list.query
   return (
-    <Page title="Audit" lead="Who changed what, when and from where. Entries are kept for a year and hold no secret.">
-      {refusal === undefined
-        ? (
-          <Filters>
-            <SearchFilter
-              label="Changed thing or person"
-              placeholder="key_…, whk_… or usr_…"
-              value={target ?? person}
-              onSearch={(id) =>
-                setFilter(
-                  id?.startsWith("usr_") === true
-                    ? { person: id, target: undefined }
-                    : { person: undefined, target: id }
-                )}
-            />
-          </Filters>
-        )
-        : null}
-      {refusal === undefined
-        ? (
-          <div className="card">
-            <Loaded query={query} lines={8}>
-              {({ data, nextCursor }) =>
-                data.length === 0
-                  ? (
-                    <Empty
-                      title={person === undefined && target === undefined
-                        ? "Nothing was changed yet"
-                        : "No change fits these filters"}
-                    />
-                  )
-                  : (
-                    <>
-                      <Table
-                        label="Audit"
-                        columns={["Change", "By", { name: "Address", className: "hidden md:table-cell" }, "At"]}
-                      >
-                        {data.map((entry) => (
-                          <Row key={entry.id}>
-                            <Cell>
-                              <span className="font-medium">{entry.action}</span>
-                              {entry.target === null
-                                ? null
-                                : (
-                                  <span className="block text-muted">
-                                    <Id>{entry.target}</Id>
-                                  </span>
-                                )}
-                              {entry.detail === null
-                                ? null
-                                : (
-                                  <span className="block text-[13px] break-words text-muted">
-                                    {detailOf(entry.detail)}
-                                  </span>
-                                )}
-                            </Cell>
-                            <Cell className="break-words max-sm:break-all">{byWhom(entry.by)}</Cell>
-                            <Cell className="hidden text-muted tabular-nums md:table-cell">{entry.address ?? "–"}</Cell>
-                            <Cell className="text-muted">
-                              <Time at={entry.at} />
-                            </Cell>
-                          </Row>
-                        ))}
-                      </Table>
-                      <Paging cursor={cursor} next={nextCursor} />
-                    </>
-                  )}
-            </Loaded>
-          </div>
-        )
-        : <Notice>{refusal}</Notice>}
-    </Page>
+    <ListPage
+      title="Audit"
+      lead={`Who changed what, when and from where. Entries hold no secret${
+        data === undefined ? "" : ` and are kept for ${daysSince(data.since)}`
+      }.`}
+      refusal={refusal}
+      search={{
+        label: "Changed thing or person",
+        placeholder: "key_…, whk_… or usr_…",
+        value: target ?? person,
+        onSearch: (id) =>
+          setFilter(
+            id?.startsWith("usr_") === true ? { person: id, target: undefined } : { person: undefined, target: id }
+          )
+      }}
+      list={list}
+      what="change"
+      columns={columns}
+      none={{ title: "Nothing was changed yet" }}
+    />
   )
 }

@@ -2,6 +2,8 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import type { InvitedMember, InviteMember, Member, Role } from "@wac/client/internal"
 import { useState } from "react"
+import { roles } from "../generated/Names.ts"
+import * as RoleOf from "../generated/RoleOf.ts"
 import { useOnce } from "../session/Once.ts"
 import { api } from "../session/Service.ts"
 import { live, useRefusal, useSession } from "../session/Session.tsx"
@@ -14,19 +16,20 @@ import { Choices, elsewhere, Field } from "../ui/Field.tsx"
 import { Loaded } from "../ui/Loaded.tsx"
 import { Page } from "../ui/Page.tsx"
 import { Status } from "../ui/Status.tsx"
-import { Cell, Row, Table } from "../ui/Table.tsx"
+import { actions, Table } from "../ui/Table.tsx"
 import { Time } from "../ui/Time.tsx"
 import { capitalized } from "../ui/Words.ts"
 
-const roles: ReadonlyArray<readonly [Role, string]> = [
-  ["member", "Member: sees everything but secrets"],
-  ["developer", "Developer: also works with keys, the webhook, templates and messages"],
-  ["admin", "Admin: also manages members"],
-  ["owner", "Owner: also manages owners"]
-]
+const words: { readonly [Each in Role]: string } = {
+  member: "Member: sees everything but secrets",
+  developer: "Developer: also works with keys, the webhook, templates and messages",
+  admin: "Admin: also manages members",
+  owner: "Owner: also manages owners"
+}
 
 /** Roles that a person may give: owners only by owners. */
-const givenBy = (role: Role) => role === "owner" ? roles : roles.filter(([each]) => each !== "owner")
+const givenBy = (role: Role) =>
+  roles.filter((each) => role === "owner" || each !== "owner").map((each) => [each, words[each]] as const)
 
 const InviteDialog = ({ onClose }: { readonly onClose: () => void }) => {
   const client = useQueryClient()
@@ -119,7 +122,7 @@ const RoleSelect = ({ member, refusal }: { readonly member: Member; readonly ref
         value={member.role}
         disabled={change.isPending}
         onChange={(event) => {
-          const chosen = roles.find(([role]) => role === event.target.value)?.[0]
+          const chosen = roles.find((role) => role === event.target.value)
           if (chosen !== undefined) change.mutate(chosen)
         }}
       >
@@ -133,7 +136,7 @@ const RoleSelect = ({ member, refusal }: { readonly member: Member; readonly ref
 export const MembersPage = () => {
   const client = useQueryClient()
   const session = useSession()
-  const refusal = useRefusal("admin")
+  const refusal = useRefusal(RoleOf.membersList, RoleOf.membersInvite, RoleOf.membersChange, RoleOf.membersRemove)
   const [opened, setOpened] = useOpened(["invite"])
   const [removed, setRemoved] = useState<Member>()
   const [signedOut, setSignedOut] = useState<Member>()
@@ -169,36 +172,42 @@ export const MembersPage = () => {
               {(data) => (
                 <Table
                   label="Members"
-                  columns={["E-mail", "Role", { name: "Status", className: "hidden sm:table-cell" }, {
-                    name: "Since",
-                    className: "hidden md:table-cell"
-                  }, ""]}
-                >
-                  {data.map((member) => (
-                    <Row key={member.id}>
-                      <Cell className="font-medium break-words max-sm:break-all">
-                        {member.email}
-                        {member.id === session.userId ? <span className="text-muted">{" "}(you)</span> : null}
-                        {member.status === "invited"
-                          ? (
-                            <span className="block text-[13px] font-normal text-muted">
-                              Invited by {member.invitedBy?.email ?? "the operator"}
-                            </span>
-                          )
-                          : null}
-                      </Cell>
-                      <Cell>
-                        <RoleSelect member={member} refusal={refusal} />
-                      </Cell>
-                      <Cell className="hidden sm:table-cell">
-                        {member.status === "active"
+                  items={data}
+                  columns={[
+                    {
+                      name: "E-mail",
+                      className: "font-medium break-words max-sm:break-all",
+                      cell: ({ email, id, invitedBy, status }) => (
+                        <>
+                          {email}
+                          {id === session.userId ? <span className="text-muted">{" "}(you)</span> : null}
+                          {status === "invited"
+                            ? (
+                              <span className="block text-[13px] font-normal text-muted">
+                                Invited by {invitedBy?.email ?? "the operator"}
+                              </span>
+                            )
+                            : null}
+                        </>
+                      )
+                    },
+                    { name: "Role", cell: (member) => <RoleSelect member={member} refusal={refusal} /> },
+                    {
+                      name: "Status",
+                      from: "sm",
+                      cell: ({ status }) =>
+                        status === "active"
                           ? <Status tone="good">Active</Status>
-                          : <Status tone="calm">Invited</Status>}
-                      </Cell>
-                      <Cell className="hidden text-muted md:table-cell">
-                        <Time at={member.createdAt} />
-                      </Cell>
-                      <Cell className="space-x-2 text-right">
+                          : <Status tone="calm">Invited</Status>
+                    },
+                    {
+                      name: "Since",
+                      from: "md",
+                      className: "text-muted",
+                      cell: ({ createdAt }) => <Time at={createdAt} />
+                    },
+                    actions((member: Member) => (
+                      <span className="space-x-2">
                         {member.status === "active" && member.id !== session.userId &&
                             (member.role !== "owner" || session.role === "owner")
                           ? (
@@ -225,10 +234,10 @@ export const MembersPage = () => {
                         >
                           {member.status === "active" ? "Remove…" : "Withdraw…"}
                         </Button>
-                      </Cell>
-                    </Row>
-                  ))}
-                </Table>
+                      </span>
+                    ))
+                  ]}
+                />
               )}
             </Loaded>
           </div>

@@ -1,17 +1,14 @@
-/** What API keys have asked for in the last 7 days, and what was refused, by its reason. */
-import { keepPreviousData, useQuery } from "@tanstack/react-query"
+/** What API keys have asked for lately, and what was refused, by its reason. */
 import { Link, useSearch } from "@tanstack/react-router"
 import type { ApiRequest, RequestGroup } from "@wac/client/internal"
 import { KeyName } from "../keys/KeyName.tsx"
-import { api, errorAddress, firstPage } from "../session/Service.ts"
-import { live } from "../session/Session.tsx"
-import { Filters, SelectFilter, useFilter } from "../ui/Filters.tsx"
-import { Empty, Loaded } from "../ui/Loaded.tsx"
-import { durationOf } from "../ui/Moment.ts"
-import { Page, Section } from "../ui/Page.tsx"
-import { pageSize, Paging } from "../ui/Paged.tsx"
+import { api, errorAddress } from "../session/Service.ts"
+import { SelectFilter, useChosen, useFilter } from "../ui/Filters.tsx"
+import { ListPage, useList } from "../ui/List.tsx"
+import { daysSince, durationOf } from "../ui/Moment.ts"
+import { Section } from "../ui/Page.tsx"
 import { Status } from "../ui/Status.tsx"
-import { Cell, Row, Table } from "../ui/Table.tsx"
+import { actions, type Column, Table } from "../ui/Table.tsx"
 import { Time } from "../ui/Time.tsx"
 import { counted } from "../ui/Words.ts"
 
@@ -27,154 +24,105 @@ const Outcome = ({ request }: { readonly request: ApiRequest }) => (
   </>
 )
 
-const Groups = ({ groups }: { readonly groups: ReadonlyArray<RequestGroup> }) => (
-  <Table
-    label="Refusals by reason"
-    columns={["Reason", "Requests", { name: "Keys", className: "hidden md:table-cell" }, "Last", ""]}
-  >
-    {groups.map((group) => (
-      <Row key={`${group.code} ${group.reason}`}>
-        <Cell>
-          <Link
-            to="/requests"
-            search={{ reason: wordsOf(group) }}
-            className="font-medium text-ink hover:underline"
-          >
-            {wordsOf(group)}
-          </Link>
-        </Cell>
-        <Cell className="tabular-nums">{group.count}</Cell>
-        <Cell className="hidden md:table-cell">
-          {group.keys.slice(0, 3).map(({ apiKeyId, count }) => (
-            <Link
-              key={apiKeyId}
-              to="/api-keys/$id"
-              params={{ id: apiKeyId }}
-              className="block text-accent underline"
-            >
-              <KeyName id={apiKeyId} /> ({count})
-            </Link>
-          ))}
-        </Cell>
-        <Cell className="text-muted">
-          <Time at={group.lastAt} />
-        </Cell>
-        <Cell className="text-right">
-          <a
-            className="text-[13px] text-accent underline"
-            href={errorAddress(group)}
-          >
-            What to do
-          </a>
-        </Cell>
-      </Row>
-    ))}
-  </Table>
-)
+const groupColumns: ReadonlyArray<Column<RequestGroup>> = [
+  {
+    name: "Reason",
+    cell: (group) => (
+      <Link to="/requests" search={{ reason: wordsOf(group) }} className="font-medium text-ink hover:underline">
+        {wordsOf(group)}
+      </Link>
+    )
+  },
+  { name: "Requests", className: "tabular-nums", cell: ({ count }) => count },
+  {
+    name: "Keys",
+    from: "md",
+    cell: ({ keys }) =>
+      keys.slice(0, 3).map(({ apiKeyId, count }) => (
+        <Link key={apiKeyId} to="/api-keys/$id" params={{ id: apiKeyId }} className="block text-accent underline">
+          <KeyName id={apiKeyId} /> ({count})
+        </Link>
+      ))
+  },
+  { name: "Last", className: "text-muted", cell: ({ lastAt }) => <Time at={lastAt} /> },
+  actions((group) => <a className="text-[13px] text-accent underline" href={errorAddress(group)}>What to do</a>)
+]
+
+const choices = { refused: { label: "Outcome", options: [["yes", "Refused only"]] } } as const
+
+const columns: ReadonlyArray<Column<ApiRequest>> = [
+  {
+    name: "Request",
+    cell: ({ method, route }) => (
+      <>
+        <span className="font-medium">{method}</span>{" "}
+        <code className="font-mono text-[13px] whitespace-nowrap">{route}</code>
+      </>
+    )
+  },
+  { name: "Outcome", cell: (request) => <Outcome request={request} /> },
+  {
+    name: "Key",
+    from: "lg",
+    cell: ({ apiKeyId }) => (
+      <Link to="/api-keys/$id" params={{ id: apiKeyId }} className="text-accent underline">
+        <KeyName id={apiKeyId} />
+      </Link>
+    )
+  },
+  {
+    name: "Took",
+    from: "sm",
+    className: "text-muted tabular-nums",
+    cell: ({ durationMs }) => durationOf(durationMs)
+  },
+  { name: "At", className: "text-muted", cell: ({ at }) => <Time at={at} /> }
+]
 
 export const RequestsPage = () => {
-  const { cursor, reason, refused } = useSearch({ from: "/requests" })
+  const { reason } = useSearch({ from: "/requests" })
   const setFilter = useFilter()
-  const query = useQuery({
-    queryKey: ["requests", { refused, reason, cursor }],
-    queryFn: ({ signal }) =>
-      firstPage(api.requests.list({
-        limit: pageSize,
-        ...(refused === "yes" ? { refused: true } : {}),
-        ...(reason === undefined ? {} : { reason }),
-        ...(cursor === undefined ? {} : { cursor })
-      }, { signal })),
-    placeholderData: keepPreviousData,
-    ...live()
-  })
-  const isFiltered = refused !== undefined || reason !== undefined
+  const { refused } = useChosen(choices)
+  const list = useList(
+    "requests",
+    { refused: refused === undefined ? undefined : true, reason },
+    api.requests.list
+  )
+  const { data } = list.query
+  const groups = data?.groups ?? []
+  const period = data === undefined ? "" : ` in the last ${daysSince(data.since)}`
+  const reasons = new Set([...reason === undefined ? [] : [reason], ...groups.map(wordsOf)])
   return (
-    <Page
+    <ListPage
       title="Requests"
-      lead="What your API keys have asked for in the last 7 days. Bodies and secrets are never kept."
-    >
-      {query.data === undefined || query.data.groups.length === 0
-        ? null
-        : (
-          <Section
-            flush
-            title="Refused, by reason"
-            description={`Out of ${counted(query.data.total, "request", "requests")} in the last 7 days.`}
-          >
-            <Groups groups={query.data.groups} />
-          </Section>
-        )}
-      <Filters>
+      lead={`What your API keys have asked for${period}. Bodies and secrets are never kept.`}
+      before={data === undefined || groups.length === 0 ? null : (
+        <Section
+          flush
+          title="Refused, by reason"
+          description={`Out of ${counted(data.total, "request", "requests")}${period}.`}
+        >
+          <Table
+            label="Refusals by reason"
+            columns={groupColumns}
+            items={groups}
+            keyOf={({ code, reason }) => `${code} ${reason}`}
+          />
+        </Section>
+      )}
+      choices={choices}
+      filters={reasons.size === 0 ? null : (
         <SelectFilter
-          label="Outcome"
-          value={refused}
-          options={[["yes", "Refused only"]]}
-          onChange={(refused) => setFilter({ refused })}
+          label="Reason"
+          value={reason}
+          options={[...reasons].map((word) => [word, word])}
+          onChange={(reason) => setFilter({ reason })}
         />
-        {reason === undefined && (query.data?.groups.length ?? 0) === 0
-          ? null
-          : (
-            <SelectFilter
-              label="Reason"
-              value={reason}
-              options={[
-                ...new Set([...reason === undefined ? [] : [reason], ...(query.data?.groups ?? []).map(wordsOf)])
-              ]
-                .map((word) => [word, word])}
-              onChange={(reason) => setFilter({ reason })}
-            />
-          )}
-      </Filters>
-      <div className="card">
-        <Loaded query={query} lines={8}>
-          {({ data, nextCursor }) =>
-            data.length === 0
-              ? (
-                <Empty title={isFiltered ? "No request fits these filters" : "No requests in the last 7 days"}>
-                  {isFiltered ? undefined : "Requests that carry one of your API keys are listed here."}
-                </Empty>
-              )
-              : (
-                <>
-                  <Table
-                    label="Requests"
-                    columns={["Request", "Outcome", { name: "Key", className: "hidden lg:table-cell" }, {
-                      name: "Took",
-                      className: "hidden sm:table-cell"
-                    }, "At"]}
-                  >
-                    {data.map((request) => (
-                      <Row key={request.id}>
-                        <Cell>
-                          <span className="font-medium">{request.method}</span>{" "}
-                          <code className="font-mono text-[13px] whitespace-nowrap">{request.route}</code>
-                        </Cell>
-                        <Cell>
-                          <Outcome request={request} />
-                        </Cell>
-                        <Cell className="hidden lg:table-cell">
-                          <Link
-                            to="/api-keys/$id"
-                            params={{ id: request.apiKeyId }}
-                            className="text-accent underline"
-                          >
-                            <KeyName id={request.apiKeyId} />
-                          </Link>
-                        </Cell>
-                        <Cell className="hidden text-muted tabular-nums sm:table-cell">
-                          {durationOf(request.durationMs)}
-                        </Cell>
-                        <Cell className="text-muted">
-                          <Time at={request.at} />
-                        </Cell>
-                      </Row>
-                    ))}
-                  </Table>
-                  <Paging cursor={cursor} next={nextCursor} />
-                </>
-              )}
-        </Loaded>
-      </div>
-    </Page>
+      )}
+      list={list}
+      what="request"
+      columns={columns}
+      none={{ title: `No requests${period}`, children: "Requests that carry one of your API keys are listed here." }}
+    />
   )
 }

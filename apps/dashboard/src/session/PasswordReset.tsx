@@ -18,7 +18,7 @@ export const PasswordResetPage = () => {
       {reset.isSuccess
         ? (
           <>
-            <Notice tone="good" role="status">The new password holds. Every session of yours has ended.</Notice>
+            <Notice tone="good" role="status">Your password was changed, and all your sessions have ended.</Notice>
             <a href={pages} className={buttonClass("primary")}>Sign in</a>
           </>
         )

@@ -11,6 +11,7 @@ import {
   useState,
   useSyncExternalStore
 } from "react"
+import { roles } from "../generated/Names.ts"
 import { Button } from "../ui/Button.tsx"
 import { Dialog } from "../ui/Dialog.tsx"
 import { Failure } from "../ui/Failure.tsx"
@@ -61,15 +62,14 @@ export const useSession = (): Session => {
   return session
 }
 
-const roles: ReadonlyArray<Role> = ["member", "developer", "admin", "owner"]
-
-/** Why the person's role may not do what needs another; nothing if it may. */
-const refusalOf = (has: Role, needs: Role): string | undefined =>
-  roles.indexOf(has) >= roles.indexOf(needs)
+/** Why the person's role may not do what needs these roles (`RoleOf`); `undefined` if it may. */
+export const useRefusal = (...needed: ReadonlyArray<Role>): string | undefined => {
+  const { role } = useSession()
+  const needs = Math.max(...needed.map((each) => roles.indexOf(each)))
+  return roles.indexOf(role) >= needs
     ? undefined
-    : `This needs the role ${needs}; you are ${has}. An admin of the workspace can change that.`
-
-export const useRefusal = (needs: Role): string | undefined => refusalOf(useSession().role, needs)
+    : `This needs the role ${roles[needs]}; you are ${role}. An admin of the workspace can change that.`
+}
 
 /** Signs out, and forgets all that was shown. */
 export const useSignOut = () => {
@@ -168,7 +168,7 @@ export const SessionGate = ({ children }: { readonly children: ReactNode }) => {
               <SignInAgain email={session.email} onDone={began} />
             </>
           )
-          : <p className="text-muted">Reload the page of the application that shows this.</p>}
+          : <p className="text-muted">Reload the page in the application that embeds this view.</p>}
       </Dialog>
     </Current>
   )

@@ -1,6 +1,7 @@
 /** The first workspace and its owner, by the one-time link that the log shows. */
 import { useMutation } from "@tanstack/react-query"
 import type { Session } from "@wac/client/internal"
+import * as MaxLength from "../generated/MaxLength.ts"
 import { Button, buttonClass } from "../ui/Button.tsx"
 import { Failure } from "../ui/Failure.tsx"
 import { elsewhere, Field } from "../ui/Field.tsx"
@@ -26,7 +27,7 @@ export const SetUpPage = ({ onDone }: { readonly onDone: (session: Session) => v
   if (isSetUp === true) {
     return (
       <Outside title="Already set up">
-        <p>This service has its workspace and its owner. The set-up link works once.</p>
+        <p>This service is already set up. The set-up link can be used only once.</p>
         <a href={pages} className={buttonClass("primary")}>Sign in</a>
         <p className="text-[13px] text-muted">
           For a lost password, the operator of the service has a command:{" "}
@@ -46,7 +47,7 @@ export const SetUpPage = ({ onDone }: { readonly onDone: (session: Session) => v
               {...control}
               name="workspaceName"
               required
-              maxLength={100}
+              maxLength={MaxLength.setUpWorkspaceName}
               autoComplete="organization"
               className="field"
             />

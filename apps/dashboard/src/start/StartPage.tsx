@@ -2,6 +2,7 @@
 import { useQuery, type UseQueryResult } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import { type ReactNode, useState } from "react"
+import * as RoleOf from "../generated/RoleOf.ts"
 import { CreateKeyDialog } from "../keys/CreateKey.tsx"
 import { sendCurl } from "../keys/SendCurl.ts"
 import { MessageState } from "../messages/MessageWords.tsx"
@@ -43,7 +44,7 @@ const Step = (
 )
 
 export const StartPage = () => {
-  const refusal = useRefusal("developer")
+  const refusal = useRefusal(RoleOf.apiKeysCreate)
   const [isCreating, setCreating] = useState(false)
   const [once] = useState(() => crypto.randomUUID())
   const [isReceiving, setReceiving] = useState(false)
@@ -143,7 +144,8 @@ export const StartPage = () => {
                 {tab.secret === undefined ? "Connecting…" : (
                   <>
                     This tab receives events as your server would, while it is open. They are signed with{" "}
-                    <code className="font-mono text-[13px] break-all">{tab.secret}</code>, which ends with it.
+                    <code className="font-mono text-[13px] break-all">{tab.secret}</code>. This secret stops working
+                    when you stop receiving.
                   </>
                 )}
               </p>

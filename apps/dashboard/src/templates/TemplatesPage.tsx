@@ -1,19 +1,19 @@
 /** The message templates that the provider has. */
-import { keepPreviousData, useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import { useMutation, useQueryClient } from "@tanstack/react-query"
 import { useSearch } from "@tanstack/react-router"
 import type { TemplateDetail } from "@wac/client/internal"
 import { useState } from "react"
-import { api, firstPage } from "../session/Service.ts"
-import { live, useRefusal } from "../session/Session.tsx"
+import * as RoleOf from "../generated/RoleOf.ts"
+import { api } from "../session/Service.ts"
+import { useRefusal } from "../session/Session.tsx"
 import { Button } from "../ui/Button.tsx"
 import { Dialog } from "../ui/Dialog.tsx"
 import { Failure, Notice } from "../ui/Failure.tsx"
-import { Filters, SearchFilter, SelectFilter, useFilter } from "../ui/Filters.tsx"
-import { Empty, Loaded } from "../ui/Loaded.tsx"
-import { Fact, Facts, Page } from "../ui/Page.tsx"
-import { pageSize, Paging } from "../ui/Paged.tsx"
+import { useChosen, useFilter } from "../ui/Filters.tsx"
+import { ListPage, useList } from "../ui/List.tsx"
+import { Fact, Facts } from "../ui/Page.tsx"
 import { Status, type Tone } from "../ui/Status.tsx"
-import { Cell, Row, rowLink, Table } from "../ui/Table.tsx"
+import { rowLink } from "../ui/Table.tsx"
 import { Time } from "../ui/Time.tsx"
 import { capitalized, counted } from "../ui/Words.ts"
 import { Preview } from "./Preview.tsx"
@@ -62,32 +62,21 @@ const Detail = ({ onClose, template }: { readonly template: TemplateDetail; read
   </Dialog>
 )
 
+const choices = { status: { label: "Status", options: statuses } }
+
 export const TemplatesPage = () => {
-  const search = useSearch({ from: "/templates" })
+  const { name } = useSearch({ from: "/templates" })
   const setFilter = useFilter()
   const client = useQueryClient()
-  const refusal = useRefusal("developer")
+  const refusal = useRefusal(RoleOf.templatesSync)
   const [opened, setOpened] = useState<TemplateDetail>()
-  const { cursor, name, status } = search
-  const query = useQuery({
-    queryKey: ["templates", { status, name, cursor }],
-    queryFn: ({ signal }) =>
-      firstPage(api.templates.list({
-        limit: pageSize,
-        ...(status === undefined ? {} : { status }),
-        ...(name === undefined ? {} : { name }),
-        ...(cursor === undefined ? {} : { cursor })
-      }, { signal })),
-    placeholderData: keepPreviousData,
-    ...live(15_000)
-  })
+  const list = useList("templates", { ...useChosen(choices), name }, api.templates.list, { every: 15_000 })
   const sync = useMutation({
     mutationFn: () => api.templates.sync(),
     onSettled: () => client.invalidateQueries({ queryKey: ["templates"] })
   })
-  const isFiltered = status !== undefined || name !== undefined
   return (
-    <Page
+    <ListPage
       title="Templates"
       lead="Messages that the provider has approved. Outside a service window only a template can be sent."
       actions={
@@ -95,68 +84,44 @@ export const TemplatesPage = () => {
           {sync.isPending ? "Syncing…" : "Sync now"}
         </Button>
       }
+      before={
+        <>
+          <Failure error={sync.error} />
+          {sync.data === undefined ? null : (
+            <p role="status" className="text-good">
+              The provider lists {counted(sync.data.count, "template", "templates")}, as of{" "}
+              <Time at={sync.data.syncedAt} />.
+            </p>
+          )}
+        </>
+      }
+      search={{ label: "Name", placeholder: "Exact name", value: name, onSearch: (name) => setFilter({ name }) }}
+      choices={choices}
+      list={list}
+      what="template"
+      columns={[
+        {
+          name: "Name",
+          cell: (template) => (
+            <button
+              type="button"
+              className={`${rowLink} text-left break-all`}
+              onClick={() => setOpened(template)}
+            >
+              {template.name}
+            </button>
+          )
+        },
+        { name: "Status", cell: ({ status }) => <TemplateState status={status} /> },
+        { name: "Language", from: "sm", cell: ({ language }) => language },
+        { name: "Category", from: "sm", cell: ({ category }) => capitalized(category) },
+        { name: "Placeholders", from: "md", className: "tabular-nums", cell: ({ variables }) => variables.length },
+        { name: "Synced", from: "lg", className: "text-muted", cell: ({ syncedAt }) => <Time at={syncedAt} /> }
+      ]}
+      none={{ title: "No templates yet", children: "Create templates at the provider, then sync." }}
+      noMatch={{ children: "Names are matched exactly." }}
     >
-      <Failure error={sync.error} />
-      {sync.data === undefined ? null : (
-        <p role="status" className="text-good">
-          The provider lists {counted(sync.data.count, "template", "templates")}, as of{" "}
-          <Time at={sync.data.syncedAt} />.
-        </p>
-      )}
-      <Filters>
-        <SearchFilter label="Name" placeholder="Exact name" value={name} onSearch={(name) => setFilter({ name })} />
-        <SelectFilter label="Status" value={status} options={statuses} onChange={(status) => setFilter({ status })} />
-      </Filters>
-      <div className="card">
-        <Loaded query={query} lines={6}>
-          {({ data, nextCursor }) =>
-            data.length === 0
-              ? (
-                <Empty title={isFiltered ? "No template fits these filters" : "No templates yet"}>
-                  {isFiltered ? "Names are matched exactly." : "Create templates at the provider, then sync."}
-                </Empty>
-              )
-              : (
-                <>
-                  <Table
-                    label="Templates"
-                    columns={["Name", "Status", { name: "Language", className: "hidden sm:table-cell" }, {
-                      name: "Category",
-                      className: "hidden sm:table-cell"
-                    }, {
-                      name: "Placeholders",
-                      className: "hidden md:table-cell"
-                    }, { name: "Synced", className: "hidden lg:table-cell" }]}
-                  >
-                    {data.map((template) => (
-                      <Row key={template.id}>
-                        <Cell>
-                          <button
-                            type="button"
-                            className={`${rowLink} text-left break-all`}
-                            onClick={() => setOpened(template)}
-                          >
-                            {template.name}
-                          </button>
-                        </Cell>
-                        <Cell>
-                          <TemplateState status={template.status} />
-                        </Cell>
-                        <Cell className="hidden sm:table-cell">{template.language}</Cell>
-                        <Cell className="hidden sm:table-cell">{capitalized(template.category)}</Cell>
-                        <Cell className="hidden tabular-nums md:table-cell">{template.variables.length}</Cell>
-                        <Cell className="hidden text-muted lg:table-cell">
-                          <Time at={template.syncedAt} />
-                        </Cell>
-                      </Row>
-                    ))}
-                  </Table>
-                  <Paging cursor={cursor} next={nextCursor} />
-                </>
-              )}
-        </Loaded>
-      </div>
       {opened === undefined ? null : <Detail template={opened} onClose={() => setOpened(undefined)} />}
-    </Page>
+    </ListPage>
   )
 }

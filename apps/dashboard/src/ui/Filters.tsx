@@ -1,5 +1,5 @@
 /** Filters of a list, kept in the address. */
-import { useNavigate } from "@tanstack/react-router"
+import { useNavigate, useSearch } from "@tanstack/react-router"
 import { type ReactNode, useId, useState } from "react"
 import { Button } from "./Button.tsx"
 
@@ -44,6 +44,50 @@ export const SelectFilter = (
       </select>
     </div>
   )
+}
+
+/** A filter by one of a few values. */
+interface Choice<Value extends string = string> {
+  readonly label: string
+  readonly options: ReadonlyArray<readonly [value: Value, name: string]>
+  readonly all?: string
+}
+
+/** Filters by the parameter of the address that has each. */
+export type Choices = { readonly [parameter: string]: Choice }
+
+type Chosen<C extends Choices> = {
+  readonly [Name in keyof C]: C[Name] extends Choice<infer Value> ? Value | undefined : never
+}
+
+/** A range of time up to now, in hours. */
+export const period = {
+  label: "Time",
+  all: "Any time",
+  options: [["1", "Last hour"], ["24", "Last 24 hours"], ["168", "Last 7 days"], ["720", "Last 30 days"]]
+} as const satisfies Choice
+
+/** What the address has chosen; a value that is no option of its filter is as if there were none. */
+export const useChosen = <C extends Choices>(choices: C): Chosen<C> => {
+  const search: { readonly [parameter: string]: unknown } = useSearch({ strict: false })
+  return Object.fromEntries(
+    Object.entries(choices).map(([name, { options }]) =>
+      [name, options.find(([value]) => value === search[name])?.[0]] as const
+    )
+  ) as Chosen<C>
+}
+
+export const ChoiceFilters = ({ choices }: { readonly choices: Choices }) => {
+  const chosen = useChosen(choices)
+  const setFilter = useFilter()
+  return Object.entries(choices).map(([name, choice]) => (
+    <SelectFilter
+      key={name}
+      {...choice}
+      value={chosen[name]}
+      onChange={(value) => setFilter({ [name]: value })}
+    />
+  ))
 }
 
 /** A filter that the address has and no field shows, and how to be without it. */

@@ -34,6 +34,12 @@ export const durationOf = (millis: number): string =>
     ? `${Math.round(millis)} ms`
     : `${(millis / second).toFixed(2)} s`
 
+/** How long ago a time was, in whole days: `30 days`. */
+export const daysSince = (time: string): string => {
+  const days = Math.round((Date.now() - Date.parse(time)) / day)
+  return `${days} ${days === 1 ? "day" : "days"}`
+}
+
 /** A time as a field of date and time has it, by the clock of the reader's device: `2026-01-02T09:30`. */
 export const toLocal = (time: string): string => {
   const at = new Date(time)

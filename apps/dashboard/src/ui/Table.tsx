@@ -1,50 +1,72 @@
 /** Tables that stay readable: they scroll by themselves where the screen is narrow. */
 import type { ReactNode } from "react"
 
-interface Column {
-  readonly name?: string
-  /** Its name where it has none that is seen. */
-  readonly hidden?: string
+/** A column: its heading, and what it shows of each item. */
+export interface Column<Item> {
+  readonly name: string
+  /** Whether the heading is only for people who hear it. */
+  readonly isUnseen?: boolean
+  /** The width of the screen from which on the column is shown; all widths if omitted. */
+  readonly from?: "sm" | "md" | "lg"
+  /** For the cells. */
   readonly className?: string
+  readonly cell: (item: Item) => ReactNode
 }
 
-export const Table = (
-  { children, columns, label }: {
+const shownFrom = { sm: "hidden sm:table-cell", md: "hidden md:table-cell", lg: "hidden lg:table-cell" }
+
+const classOf = ({ from }: Pick<Column<never>, "from">): string => from === undefined ? "" : shownFrom[from]
+
+export const Table = <Item extends object>(
+  { columns, items, keyOf = (item) => String("id" in item ? item.id : undefined), label }: {
     readonly label: string
-    readonly columns: ReadonlyArray<string | Column>
-    readonly children: ReactNode
+    readonly columns: ReadonlyArray<Column<Item>>
+    readonly items: ReadonlyArray<Item>
+    /** What tells the items apart; their `id` if omitted. */
+    readonly keyOf?: ((item: Item) => string | number) | undefined
   }
 ) => (
   <div className="relative overflow-x-auto" tabIndex={0} role="group" aria-label={label}>
     <table className="w-full border-collapse text-left">
       <thead>
         <tr className="border-b border-line">
-          {columns.map((column) => {
-            const { className = "", hidden, name = "" } = typeof column === "string" ? { name: column } : column
-            return (
-              <th
-                key={hidden ?? name}
-                scope="col"
-                className={`px-2.5 py-2 first:pl-4 last:pr-4 sm:px-4 text-[13px] font-medium text-muted whitespace-nowrap ${className}`}
-              >
-                {name === "" ? <span className="sr-only">{hidden ?? "Actions"}</span> : name}
-              </th>
-            )
-          })}
+          {columns.map((column) => (
+            <th
+              key={column.name}
+              scope="col"
+              className={`px-2.5 py-2 first:pl-4 last:pr-4 sm:px-4 text-[13px] font-medium text-muted whitespace-nowrap ${
+                classOf(column)
+              }`}
+            >
+              {column.isUnseen === true ? <span className="sr-only">{column.name}</span> : column.name}
+            </th>
+          ))}
         </tr>
       </thead>
-      <tbody className="divide-y divide-line">{children}</tbody>
+      <tbody className="divide-y divide-line">
+        {items.map((item) => (
+          <tr key={keyOf(item)} className="relative hover:bg-sunken">
+            {columns.map((column) => (
+              <td
+                key={column.name}
+                className={`px-2.5 py-2.5 align-middle first:pl-4 last:pr-4 sm:px-4 ${classOf(column)} ${
+                  column.className ?? ""
+                }`}
+              >
+                {column.cell(item)}
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
     </table>
   </div>
 )
 
-export const Row = ({ children }: { readonly children: ReactNode }) => (
-  <tr className="relative hover:bg-sunken">{children}</tr>
-)
-
-export const Cell = ({ children, className = "" }: { readonly children: ReactNode; readonly className?: string }) => (
-  <td className={`px-2.5 py-2.5 align-middle first:pl-4 last:pr-4 sm:px-4 ${className}`}>{children}</td>
-)
+/** The last column of a table: what can be done with an item. */
+export function actions<Item>(cell: (item: Item) => ReactNode): Column<Item> {
+  return { name: "Actions", isUnseen: true, className: "text-right", cell }
+}
 
 /** A link in a cell that the whole row leads to. */
 export const rowLink = "font-medium text-ink hover:underline after:absolute after:inset-0"

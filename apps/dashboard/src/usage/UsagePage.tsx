@@ -1,18 +1,24 @@
 /** What the workspace did over time, and what it has used of its quota. */
 import { useQuery } from "@tanstack/react-query"
+import type { Usage } from "@wac/client/internal"
 import { Empty, Loaded } from "../ui/Loaded.tsx"
 import { Page, Section } from "../ui/Page.tsx"
-import { Cell, Row, Table } from "../ui/Table.tsx"
+import { type Column, Table } from "../ui/Table.tsx"
 import { grouped } from "../ui/Words.ts"
 import { Activity } from "./Activity.tsx"
 import { Limits, named } from "./Limits.tsx"
 import { Prices } from "./Prices.tsx"
 import { usageQuery } from "./Queries.ts"
 
+const columns: ReadonlyArray<Column<Usage["months"][number]>> = [
+  { name: "Month (UTC)", cell: ({ month }) => named(month) },
+  { name: "Messages", className: "tabular-nums", cell: ({ used }) => grouped(used) }
+]
+
 export const UsagePage = () => {
   const query = useQuery(usageQuery("week"))
   return (
-    <Page title="Usage" lead="What this workspace sent, how its webhook did, and what is left of its limits.">
+    <Page title="Usage" lead="Messages sent, webhook deliveries, and remaining limits.">
       <Activity />
       <Limits />
       <Prices />
@@ -21,16 +27,7 @@ export const UsagePage = () => {
           {({ months }) =>
             months.length === 0 ?
               <Empty title="Nothing was sent yet" /> :
-              (
-                <Table label="Months" columns={["Month (UTC)", "Messages"]}>
-                  {months.map(({ month, used }) => (
-                    <Row key={month}>
-                      <Cell>{named(month)}</Cell>
-                      <Cell className="tabular-nums">{grouped(used)}</Cell>
-                    </Row>
-                  ))}
-                </Table>
-              )}
+              <Table label="Months" columns={columns} items={months} keyOf={({ month }) => month} />}
         </Loaded>
       </Section>
     </Page>

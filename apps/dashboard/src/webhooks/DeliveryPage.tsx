@@ -1,6 +1,7 @@
 /** One delivery: its attempts as a timeline, and delivering it again. */
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { Link, useParams } from "@tanstack/react-router"
+import * as RoleOf from "../generated/RoleOf.ts"
 import { api, portal } from "../session/Service.ts"
 import { live, useRefusal } from "../session/Session.tsx"
 import { Button } from "../ui/Button.tsx"
@@ -16,7 +17,7 @@ import { DeliveryState, meanings } from "./DeliveryWords.tsx"
 export const DeliveryPage = () => {
   const { id } = useParams({ from: "/deliveries/$id" })
   const client = useQueryClient()
-  const refusal = useRefusal("developer")
+  const refusal = useRefusal(RoleOf.deliveriesRetry)
   const query = useQuery({
     queryKey: ["delivery", id],
     queryFn: ({ signal }) => api.deliveries.get(id, { signal }),

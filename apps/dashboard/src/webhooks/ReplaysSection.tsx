@@ -2,6 +2,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import type { CreateReplay, Replay, ReplayedStatus } from "@wac/client/internal"
 import { useState } from "react"
+import * as RoleOf from "../generated/RoleOf.ts"
 import { useOnce } from "../session/Once.ts"
 import { api, firstPage } from "../session/Service.ts"
 import { live, useRefusal } from "../session/Session.tsx"
@@ -13,7 +14,7 @@ import { elsewhere, Field } from "../ui/Field.tsx"
 import { Empty, Loaded } from "../ui/Loaded.tsx"
 import { Section } from "../ui/Page.tsx"
 import { Status } from "../ui/Status.tsx"
-import { Cell, Row, Table } from "../ui/Table.tsx"
+import { actions, Table } from "../ui/Table.tsx"
 import { exactly, Time, timeZone } from "../ui/Time.tsx"
 import { capitalized, grouped } from "../ui/Words.ts"
 
@@ -122,7 +123,7 @@ const StartDialog = ({ onClose }: { readonly onClose: () => void }) => {
 
 export const ReplaysSection = () => {
   const client = useQueryClient()
-  const refusal = useRefusal("developer")
+  const refusal = useRefusal(RoleOf.replaysCreate, RoleOf.replaysCancel)
   const [opened, setOpened] = useOpened(["replay"])
   const query = useQuery({
     queryKey: ["replays"],
@@ -148,46 +149,46 @@ export const ReplaysSection = () => {
           data.length === 0 ?
             <Empty title="Nothing was replayed yet" /> :
             (
-              <Table label="Replays" columns={["Range", "State", "Progress", "Started", ""]}>
-                {data.map((replay) => (
-                  <Row key={replay.id}>
-                    <Cell className="text-[13px]">
-                      {exactly(replay.since)} – {exactly(replay.until)}
-                      {replay.status === null
-                        ? null
-                        : <span className="block text-muted">{capitalized(replay.status)} only</span>}
-                    </Cell>
-                    <Cell>
+              <Table
+                label="Replays"
+                items={data}
+                columns={[
+                  {
+                    name: "Range",
+                    className: "text-[13px]",
+                    cell: ({ since, status, until }) => (
+                      <>
+                        {exactly(since)} – {exactly(until)}
+                        {status === null
+                          ? null
+                          : <span className="block text-muted">{capitalized(status)} only</span>}
+                      </>
+                    )
+                  },
+                  {
+                    name: "State",
+                    cell: ({ state }) => (
                       <Status
-                        tone={replay.state === "completed" ? "good" : "calm"}
-                        icon={replay.state === "cancelled" ? "minus" : replay.state === "running" ? "refresh" : "check"}
+                        tone={state === "completed" ? "good" : "calm"}
+                        icon={state === "cancelled" ? "minus" : state === "running" ? "refresh" : "check"}
                       >
-                        {capitalized(replay.state)}
+                        {capitalized(state)}
                       </Status>
-                    </Cell>
-                    <Cell>
-                      <Progress replay={replay} />
-                    </Cell>
-                    <Cell className="text-muted">
-                      <Time at={replay.createdAt} />
-                    </Cell>
-                    <Cell className="text-right">
-                      {replay.state === "running"
-                        ? (
-                          <Button
-                            small
-                            refusal={refusal}
-                            isPending={cancel.isPending}
-                            onClick={() => cancel.mutate(replay.id)}
-                          >
-                            Cancel
-                          </Button>
-                        )
-                        : null}
-                    </Cell>
-                  </Row>
-                ))}
-              </Table>
+                    )
+                  },
+                  { name: "Progress", cell: (replay) => <Progress replay={replay} /> },
+                  { name: "Started", className: "text-muted", cell: ({ createdAt }) => <Time at={createdAt} /> },
+                  actions(({ id, state }: Replay) =>
+                    state === "running"
+                      ? (
+                        <Button small refusal={refusal} isPending={cancel.isPending} onClick={() => cancel.mutate(id)}>
+                          Cancel
+                        </Button>
+                      )
+                      : null
+                  )
+                ]}
+              />
             )}
       </Loaded>
       {opened === "replay" && refusal === undefined ? <StartDialog onClose={() => setOpened(undefined)} /> : null}

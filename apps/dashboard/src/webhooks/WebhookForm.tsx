@@ -2,6 +2,7 @@
 import type { Envelope, EventType, PutWebhook, Webhook } from "@wac/client/internal"
 import { useState } from "react"
 import { eventTypes, meaningOf } from "../events/EventWords.ts"
+import * as MaxLength from "../generated/MaxLength.ts"
 import { Button } from "../ui/Button.tsx"
 import { Failure } from "../ui/Failure.tsx"
 import { Check, Choices, elsewhere, Field } from "../ui/Field.tsx"
@@ -43,7 +44,7 @@ export const WebhookForm = (
             {...control}
             type="url"
             required
-            maxLength={2048}
+            maxLength={MaxLength.putWebhookUrl}
             className="field"
             placeholder="https://example.com/webhooks/wac"
             value={url}

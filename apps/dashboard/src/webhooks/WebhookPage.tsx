@@ -4,6 +4,7 @@ import { Link } from "@tanstack/react-router"
 import type { PutWebhook, Webhook } from "@wac/client/internal"
 import { useState } from "react"
 import { eventTypes } from "../events/EventWords.ts"
+import * as RoleOf from "../generated/RoleOf.ts"
 import { api } from "../session/Service.ts"
 import { useRefusal } from "../session/Session.tsx"
 import { useOpened } from "../shell/Opened.ts"
@@ -33,7 +34,14 @@ const Configured = (
   }
 ) => {
   const client = useQueryClient()
-  const refusal = useRefusal("developer")
+  const refusal = useRefusal(
+    RoleOf.webhookPut,
+    RoleOf.webhookTest,
+    RoleOf.webhookPause,
+    RoleOf.webhookResume,
+    RoleOf.webhookRotateSecret,
+    RoleOf.webhookRemove
+  )
   const [named, setOpened] = useOpened(dialogs)
   // an address can name what does not fit
   const opened = refusal !== undefined || named === (webhook.status === "paused" ? "pause" : "resume")
@@ -197,7 +205,7 @@ const Configured = (
 
 const NotSet = ({ onSecret }: { readonly onSecret: (secret: { readonly secret: string }) => void }) => {
   const client = useQueryClient()
-  const refusal = useRefusal("developer")
+  const refusal = useRefusal(RoleOf.webhookPut)
   const put = useMutation({
     mutationFn: (webhook: PutWebhook) => api.webhook.put(webhook),
     onSuccess: ({ signingSecret }) => {

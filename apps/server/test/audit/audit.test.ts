@@ -2,7 +2,7 @@
  * The audit (contract §12): who did what to which, when and from where.
  */
 import { assert, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Clock, Effect } from "effect"
 import * as checks from "../checks.ts"
 import { type Answer, call, createKey, hello, ownPage, ready } from "../harness.ts"
 import { tokenIn } from "../people/mailbox.ts"
@@ -98,6 +98,19 @@ it.live("the audit omits refused, failed and replayed requests, except sign-ins,
     })
     yield* call(`${url}/internal/api-keys`, { headers: session })
     assert.strictEqual(yield* count, before + 1)
+  }).pipe(Effect.scoped))
+
+it.live("the audit and the list of requests say how far back RETENTION lets them reach", () =>
+  Effect.gen(function*() {
+    const { session, url } = yield* ready({
+      environment: { ...checks.unlimited, RETENTION: "{\"audit\":90,\"requests\":30}" }
+    })
+    const now = yield* Clock.currentTimeMillis
+    const day = 24 * 60 * 60 * 1000
+    for (const [path, days] of [["audit", 90], ["requests", 30]] as const) {
+      const { body } = yield* call(`${url}/internal/${path}`, { headers: session })
+      assert.strictEqual(Math.round((now - Date.parse(body.since)) / day), days)
+    }
   }).pipe(Effect.scoped))
 
 it.live("only admins and owners can read the audit", () =>

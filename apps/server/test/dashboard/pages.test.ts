@@ -522,4 +522,43 @@ describe("every page, light, dark and on a phone", () => {
     person.assertSound()
     await person.end()
   })
+
+  it("names the retention that the service has", async () => {
+    const server = await inScope(workspace.emptyWith({ RETENTION: "{\"requests\":30,\"audit\":90}" }))
+    const person = await signedIn(browser, server)
+    await person.open("/requests")
+    await person.page.getByText("No requests in the last 30 days").waitFor()
+    await person.page.getByText("What your API keys have asked for in the last 30 days.").waitFor()
+    await person.open("/settings/audit")
+    await person.page.getByText("are kept for 90 days").waitFor()
+    person.assertSound()
+    await person.end()
+  })
+
+  it("tells a list that is empty from a filter that finds nothing, here or at all, and from an empty page", async () => {
+    const person = await signedIn(browser, empty)
+    const { page } = person
+    const main = page.locator("main")
+    const since = new Date(empty.clock.currentTimeMillisUnsafe() - 7 * 24 * 60 * 60 * 1000).toISOString()
+    for (
+      const [address, nextCursor, words, further] of [
+        ["/requests", null, /No requests in the last 7 days/, []],
+        ["/requests?refused=yes", null, /No request fits these filters/, []],
+        ["/requests?refused=yes", "older", /So far: the newest were looked at/, ["Next page"]],
+        ["/requests?cursor=older", null, /No request on this page/, ["First page"]],
+        ["/requests", "older", /No request on this page/, ["Next page"]]
+      ] as const
+    ) {
+      await page.route(/\/internal\/requests/, (route) =>
+        route.fulfill({
+          json: { data: [], hasMore: nextCursor !== null, nextCursor, since, total: 0, groups: [] }
+        }))
+      await person.open(address)
+      await main.getByText(words).first().waitFor()
+      const links = await main.getByRole("navigation").getByRole("link").allInnerTexts()
+      assert.deepStrictEqual(links, [...further])
+      await page.unroute(/\/internal\/requests/)
+    }
+    await person.end()
+  })
 })

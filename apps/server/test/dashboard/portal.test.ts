@@ -153,7 +153,7 @@ it("when the session ends, the page says what to do, and keeps what it shows", a
   }, wac.id)
   assert.strictEqual(status, 204)
   const ended = frame.getByRole("dialog", { name: "Your session has ended" })
-  await ended.getByText("Reload the page of the application that shows this.").waitFor()
+  await ended.getByText("Reload the page in the application that embeds this view.").waitFor()
   assert.strictEqual(await ended.getByRole("textbox").count(), 0)
 })
 

@@ -8,11 +8,16 @@ import * as checks from "../checks.ts"
 import { call, createKey, ownPage, receiver as makeReceiver, send, setWebhook, signIn, start } from "../harness.ts"
 import { moving } from "../movable.ts"
 
-/** A server in memory with its owner signed in, and nothing done yet. */
-export const empty = Effect.gen(function*() {
-  const server = yield* moving(start({ environment: { ...checks.unlimited, WAC_WORKSPACE_NAME: "Lima Flowers" } }))
+/** A server in memory with these settings, its owner signed in, and nothing done yet. */
+export const emptyWith = Effect.fnUntraced(function*(environment: { readonly [name: string]: string }) {
+  const server = yield* moving(
+    start({ environment: { ...checks.unlimited, WAC_WORKSPACE_NAME: "Lima Flowers", ...environment } })
+  )
   return { ...server, session: yield* signIn(server.url) }
 })
+
+/** The same server with no other setting. */
+export const empty = emptyWith({})
 
 /** A server whose receiver answers nothing but 503, so that its webhook fails; a person may pause it. */
 export const failing = Effect.gen(function*() {

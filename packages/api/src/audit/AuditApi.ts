@@ -44,6 +44,13 @@ export const AuditEntry = Schema.Struct({
   })
 )
 
+export const AuditPage = Schema.Struct({
+  ...internalListOf(AuditEntry).fields,
+  since: Timestamp.annotateKey({ description: "Earlier changes are deleted" })
+}).annotate({ identifier: "AuditPage", description: "A page of changes, and how far back the audit reaches." }).pipe(
+  Example.shown({ ...Example.internalPage([Example.of(AuditEntry)]), since: "2025-01-02T03:04:05.678Z" })
+)
+
 const query = Schema.Struct({
   userId: Schema.optionalKey(
     PlainText.between(1, 64).annotate({ description: "Only changes by this person, or by the API key with this id" })
@@ -57,12 +64,13 @@ const query = Schema.Struct({
 export class AuditApi extends HttpApiGroup.make("audit").add(
   HttpApiEndpoint.get("list", "/internal/audit", {
     query,
-    success: internalListOf(AuditEntry),
+    success: AuditPage,
     error: reading
   }).annotate(Access, session("admin")).annotate(IsPaged, true).annotateMerge(OpenApi.annotations({
     summary: "List changes",
     description:
-      "Changes of the last year, newest first: the person or the API key, the action, the resource, the time and the address."
+      "Changes, newest first: the person or the API key, the action, the resource, the time and the address. `since` " +
+      "is the time before which changes are deleted, as the operator has set it."
   }))
 ).middleware(SessionAuthentication).annotateMerge(
   OpenApi.annotations({

@@ -1,7 +1,7 @@
 /**
  * `/v1/media` (contract §10).
  */
-import { Media, Retention } from "@wac/core"
+import { Media } from "@wac/core"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Access, apiKey } from "../Access.ts"
@@ -52,8 +52,8 @@ export class MediaApi extends HttpApiGroup.make("media").add(
         summary: "Upload a file",
         description:
           `Stores a file of at most ${Media.maxSize / 1024 / 1024} MB, which messages then name by its \`media_id\`. ` +
-          `Its type is detected from its bytes. It is deleted ${Retention.standard.media} days after its last use. A retry with the same key, ` +
-          "bytes and name gets the same file."
+          "Its type is detected from its bytes. It is deleted some time after its last use, which the operator sets. " +
+          "A retry with the same key, bytes and name gets the same file."
       })
     ),
   HttpApiEndpoint.get("open", "/v1/media/:id", {

@@ -63,7 +63,7 @@ export const RequestPage = Schema.Struct({
   groups: Schema.Array(RequestGroup).annotate({ description: "The refused requests by reason, most requests first" })
 }).annotate({
   identifier: "RequestPage",
-  description: "A page of requests, and the counts of the whole week by reason, regardless of the filter."
+  description: "A page of requests, and the counts of the whole period by reason, regardless of the filter."
 }).pipe(Example.shown({
   ...Example.internalPage([Example.of(ApiRequest)]),
   since: "2025-12-26T03:00:00.000Z",
@@ -88,8 +88,8 @@ export class RequestsApi extends HttpApiGroup.make("requests").add(
     error: reading
   }).annotate(Access, session("member")).annotate(IsPaged, true).annotateMerge(OpenApi.annotations({
     summary: "List requests of API keys",
-    description: "Requests of the last 7 days, newest first, and the number of refused requests by reason. A request " +
-      "appears about a second after its response."
+    description: "Requests, newest first, and the number of refused requests by reason, both from `since` on: the " +
+      "operator sets how long requests are kept. A request appears about a second after its response."
   }))
 ).middleware(SessionAuthentication).annotateMerge(
   OpenApi.annotations({

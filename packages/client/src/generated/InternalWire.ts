@@ -1024,7 +1024,7 @@ export interface Replay {
   readonly completedAt: string | null
 }
 
-/** A page of requests, and the counts of the whole week by reason, regardless of the filter. */
+/** A page of requests, and the counts of the whole period by reason, regardless of the filter. */
 export interface RequestPage {
   readonly data: ReadonlyArray<ApiRequest>
   readonly hasMore: boolean
@@ -1064,6 +1064,16 @@ export interface RequestGroup {
     readonly apiKeyId: string
     readonly count: number
   }>
+}
+
+/** A page of changes, and how far back the audit reaches. */
+export interface AuditPage {
+  readonly data: ReadonlyArray<AuditEntry>
+  readonly hasMore: boolean
+  /** `cursor` of the next page. */
+  readonly nextCursor: string | null
+  /** Earlier changes are deleted. */
+  readonly since: string
 }
 
 /** A change that a person, an API key or the operator made. */
@@ -1654,15 +1664,15 @@ export interface InternalRoutes {
   /** Get an event. In combined form, regardless of the webhook's envelope. */
   readonly "GET /internal/events/:id": { readonly response: Event }
   /**
-   * List requests of API keys. Requests of the last 7 days, newest first, and the number of refused requests by reason.
-   * A request appears about a second after its response.
+   * List requests of API keys. Requests, newest first, and the number of refused requests by reason, both from `since`
+   * on: the operator sets how long requests are kept. A request appears about a second after its response.
    */
   readonly "GET /internal/requests": { readonly query: RequestQuery; readonly response: RequestPage }
   /**
-   * List changes. Changes of the last year, newest first: the person or the API key, the action, the resource, the time
-   * and the address.
+   * List changes. Changes, newest first: the person or the API key, the action, the resource, the time and the address.
+   * `since` is the time before which changes are deleted, as the operator has set it.
    */
-  readonly "GET /internal/audit": { readonly query: AuditQuery; readonly response: InternalPage<AuditEntry> }
+  readonly "GET /internal/audit": { readonly query: AuditQuery; readonly response: AuditPage }
   /** List alerts. Newest first. A problem is noticed within about a minute, and has one alert while it lasts. */
   readonly "GET /internal/alerts": { readonly query: AlertQuery; readonly response: InternalPage<Alert> }
   /** Get the recipients of alerts. Besides the dashboard. */

@@ -1172,8 +1172,8 @@ export interface Routes {
   readonly "GET /v1/messages/:id": { readonly response: AnyMessage }
   /**
    * Upload a file. Stores a file of at most 100 MB, which messages then name by its `media_id`. Its type is detected
-   * from its bytes. It is deleted 30 days after its last use. A retry with the same key, bytes and name gets the same
-   * file.
+   * from its bytes. It is deleted some time after its last use, which the operator sets. A retry with the same key,
+   * bytes and name gets the same file.
    */
   readonly "POST /v1/media": { readonly response: Media }
   /**

@@ -7,7 +7,9 @@ import { ofAction } from "../changes/Change.ts"
 import { ChangeRecorder } from "../changes/ChangeRecorder.ts"
 import * as Id from "../Id.ts"
 import type { Page, PageRequest } from "../Page.ts"
+import * as Retention from "../Retention.ts"
 import type { StoreError } from "../StoreError.ts"
+import type { Instant } from "../Time.ts"
 import type { Action, AuditEntry, By, Detail } from "./AuditEntry.ts"
 import { type AuditFilter, AuditStore } from "./AuditStore.ts"
 
@@ -61,6 +63,8 @@ export class Audit extends Context.Service<Audit, {
     filter: AuditFilter,
     page: PageRequest
   ) => Effect.Effect<Page<AuditEntry>, StoreError>
+  /** The time before which entries are deleted. */
+  readonly since: Effect.Effect<Instant>
 }>()("@wac/core/audit/Audit") {
   static readonly layer = Layer.effect(
     Audit,
@@ -68,6 +72,7 @@ export class Audit extends Context.Service<Audit, {
       const store = yield* AuditStore
       const random = yield* SecureRandom.SecureRandom
       const tell = yield* ChangeRecorder
+      const retention = yield* Retention.CurrentRetention
       return Audit.of({
         record: Effect.fnUntraced(function*(actors, change) {
           for (const { workspaceId } of actors) {
@@ -89,7 +94,8 @@ export class Audit extends Context.Service<Audit, {
               { discard: true }
             ))
         }),
-        list: store.list
+        list: store.list,
+        since: Effect.map(Clock.currentTimeMillis, (now) => Retention.horizon(retention, "audit", now))
       })
     })
   )

@@ -21,15 +21,18 @@ export type ApiScope = typeof ApiScope.Type
 /** All scopes, in the order in which keys list theirs. */
 export const all: ReadonlyArray<ApiScope> = ApiScope.literals
 
+/** The scope that every key has. */
+export const ofAll: ApiScope = "messages:send"
+
 /** The scopes of a key that was created without a choice. */
-export const defaults: ReadonlyArray<ApiScope> = ["messages:send", "messages:read", "media:write"]
+export const defaults: ReadonlyArray<ApiScope> = [ofAll, "messages:read", "media:write"]
 
 /**
  * The scopes of a new key for which `asked` was asked: each once, in the order of {@link all}, and always
- * `messages:send`. Without a choice, the {@link defaults}.
+ * {@link ofAll}. Without a choice, the {@link defaults}.
  */
 export const granted = (asked: ReadonlyArray<ApiScope> | undefined): ReadonlyArray<ApiScope> =>
-  asked === undefined ? defaults : all.filter((scope) => scope === "messages:send" || asked.includes(scope))
+  asked === undefined ? defaults : all.filter((scope) => scope === ofAll || asked.includes(scope))
 
 /** Whether granted scopes are those of a key without a choice. */
 export const isDefault = (scopes: ReadonlyArray<ApiScope>): boolean => scopes.join() === defaults.join()

@@ -26,7 +26,8 @@ export const layer = HandlerGroup.layer(
       handlers.handleAll({
         list: Effect.fnUntraced(function*({ query: { cursor: _cursor, limit: _limit, ...filter }, query }) {
           const { workspaceId } = yield* Caller.CurrentSession
-          return Paging.internalList(yield* audit.list(workspaceId, filter, yield* Paging.request(query)), shown)
+          const page = yield* audit.list(workspaceId, filter, yield* Paging.request(query))
+          return { ...Paging.internalList(page, shown), since: Time.iso(yield* audit.since) }
         }, StoreError.orUnavailable)
       }))
   })

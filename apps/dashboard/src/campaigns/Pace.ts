@@ -1,0 +1,20 @@
+/** How many customers a campaign reaches, and how fast. */
+import { useQuery } from "@tanstack/react-query"
+import type { Campaign } from "@wac/client/internal"
+import { phoneNumbersQuery } from "../numbers/Queries.ts"
+import { lengthOf } from "../ui/Moment.ts"
+
+/** Messages a second that it may send; `undefined` while the number is not known. */
+export const usePace = ({ from, share }: Campaign): number | undefined => {
+  const { data } = useQuery(phoneNumbersQuery)
+  const number = data?.find(({ id, isDefault, phoneNumber }) =>
+    from === null ? isDefault : id === from || phoneNumber === from
+  )
+  return number === undefined ? undefined : number.messagesPerSecond * share
+}
+
+/** How many customers a campaign that has not started will send to. */
+export const reachedBy = ({ counts, forecast }: Campaign): number => forecast?.messages ?? counts.queued
+
+/** How long something takes at a pace, at least a second. */
+export const lengthAt = (count: number, pace: number): string => lengthOf(Math.max(1000, count / pace * 1000))

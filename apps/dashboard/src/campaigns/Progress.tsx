@@ -1,0 +1,81 @@
+/** How far a campaign has come, or what came of it. */
+import type { Campaign } from "@wac/client/internal"
+import { useState } from "react"
+import { Notice } from "../ui/Failure.tsx"
+import { Section } from "../ui/Page.tsx"
+import { Time } from "../ui/Time.tsx"
+import { counted, grouped } from "../ui/Words.ts"
+import { pauseReasons } from "./CampaignWords.tsx"
+import { Funnel } from "./Funnel.tsx"
+import { lengthAt, usePace } from "./Pace.ts"
+
+/** How far back the rate is measured, in milliseconds. */
+const rateSpan = 15_000
+
+/** Customers a second, measured while the page is open; `undefined` for the first seconds. */
+const useRate = (done: number, at: number): number | undefined => {
+  const [seen, setSeen] = useState<ReadonlyArray<{ readonly at: number; readonly done: number }>>([])
+  const [first, last] = [seen[0], seen.at(-1)]
+  if (last === undefined || at > last.at) {
+    setSeen([...seen.filter((before) => at - before.at <= rateSpan), { at, done }])
+  }
+  return first === undefined || last === undefined || last.at - first.at < 2000
+    ? undefined
+    : Math.max(0, last.done - first.done) / (last.at - first.at) * 1000
+}
+
+/** `12 a second`, `0.4 a second`. */
+const asRate = (perSecond: number): string =>
+  `${perSecond < 10 ? perSecond.toFixed(1) : grouped(Math.round(perSecond))} a second`
+
+/** How fast a running campaign sends, and how long it will take. */
+const Rate = ({ at, campaign }: { readonly campaign: Campaign; readonly at: number }) => {
+  const { counts } = campaign
+  const pace = usePace(campaign)
+  const rate = useRate(counts.total - counts.queued, at)
+  return rate === undefined
+    ? pace === undefined ?
+      null :
+      `, at most ${asRate(pace)}; about ${lengthAt(counts.queued, pace)} left`
+    : rate === 0
+    ? "; nothing was sent in the last seconds"
+    : `, ${asRate(rate)}; about ${lengthAt(counts.queued, rate)} left`
+}
+
+export const Progress = ({ at, campaign }: { readonly campaign: Campaign; readonly at: number }) => {
+  const { counts, pausedReason, startAt, status } = campaign
+  const done = counts.total - counts.queued
+  return (
+    <Section title={status === "completed" || status === "cancelled" ? "Result" : "Progress"}>
+      <div className="space-y-5">
+        {status === "paused" && pausedReason !== null
+          ? <Notice tone="warn" role="status">{pauseReasons[pausedReason]} Nothing is sent until it is resumed.</Notice>
+          : null}
+        {status === "scheduled" && startAt !== null
+          ? (
+            <p role="status">
+              It starts <Time at={startAt} />.
+            </p>
+          )
+          : null}
+        {status === "running"
+          ? (
+            <div role="status" className="space-y-1">
+              <p>
+                {grouped(done)} of {counted(counts.total, "customer", "customers")}
+                <Rate campaign={campaign} at={at} />
+              </p>
+              <progress
+                max={Math.max(counts.total, 1)}
+                value={done}
+                aria-label="Progress"
+                className="block h-2 w-full max-w-md accent-accent"
+              />
+            </div>
+          )
+          : null}
+        <Funnel counts={counts} />
+      </div>
+    </Section>
+  )
+}

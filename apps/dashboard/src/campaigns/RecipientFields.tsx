@@ -1,0 +1,119 @@
+/** The file of a campaign's customers: the fields, and what is known of the file. */
+import type { Campaign } from "@wac/client/internal"
+import { useRef, useState } from "react"
+import { Notice } from "../ui/Failure.tsx"
+import { Field } from "../ui/Field.tsx"
+import { fileOf, type Head, headOf, numbersOf } from "./RecipientFile.ts"
+
+interface Recipients {
+  readonly file: File | undefined
+  /** `undefined` until the file is read. */
+  readonly head: Head | undefined
+  /** Why the file cannot be read. */
+  readonly unread: string | undefined
+  readonly numberColumn: string
+  readonly country: string
+}
+
+/** The chosen file; `onColumns` is called with the columns of each file that could be read. */
+export const useRecipients = (onColumns: (columns: ReadonlyArray<string>) => void) => {
+  const [recipients, setRecipients] = useState<Recipients>({
+    file: undefined,
+    head: undefined,
+    unread: undefined,
+    numberColumn: "",
+    country: ""
+  })
+  const latest = useRef<File>(undefined)
+  const change = (changes: Partial<Recipients>) => setRecipients((before) => ({ ...before, ...changes }))
+  const choose = async (file: File | undefined): Promise<void> => {
+    latest.current = file
+    change({ file, head: undefined, unread: undefined })
+    if (file === undefined) return
+    const read = await headOf(file).then(
+      (head) => ({ head, numberColumn: numbersOf(head) ?? "" }),
+      (error: unknown) => ({ unread: error instanceof Error ? error.message : "The file could not be read." })
+    )
+    // another file was chosen since
+    if (latest.current !== file) return
+    change(read)
+    if ("head" in read) onColumns(read.head.columns)
+  }
+  return { ...recipients, change, choose }
+}
+
+/** What is uploaded; `undefined` if no file was chosen. */
+export const uploadOf = ({ country, file, head, numberColumn }: Recipients) =>
+  file === undefined || head === undefined ? undefined : {
+    file: fileOf(file, head),
+    query: {
+      ...(head.columns.length === 0 ? {} : { toColumn: numberColumn }),
+      ...(country === "" ? {} : { defaultCountry: country.toUpperCase() })
+    }
+  }
+
+export const RecipientFields = (
+  { campaign, columns, error, recipients: { change, choose, country, head, numberColumn, unread } }: {
+    readonly recipients: ReturnType<typeof useRecipients>
+    /** The campaign to change; a new one if it is omitted. */
+    readonly campaign: Campaign | undefined
+    readonly columns: ReadonlyArray<string>
+    readonly error: unknown
+  }
+) => (
+  <>
+    <Field
+      label="Customers"
+      hint={campaign === undefined
+        ? "A CSV file with a row of column names, or a file with a recipient in JSON in each line (.ndjson)."
+        : "Another file replaces all rows that the campaign has. Empty: they stay."}
+    >
+      {(control) => (
+        <input
+          {...control}
+          type="file"
+          required={campaign === undefined}
+          accept=".csv,.ndjson,.jsonl,text/csv,application/x-ndjson"
+          className="field py-1.5"
+          onChange={(event) => void choose(event.target.files?.[0])}
+        />
+      )}
+    </Field>
+    {unread === undefined ? null : <Notice tone="bad" role="alert">{unread}</Notice>}
+    {head === undefined ? null : (
+      <Field
+        label="Country of numbers without a country code"
+        hint="Two letters, such as DE. Empty: such numbers are left out."
+        error={error}
+        param="defaultCountry"
+      >
+        {(control) => (
+          <input
+            {...control}
+            autoComplete="off"
+            pattern="[A-Za-z]{2}"
+            className="field max-w-32 uppercase"
+            value={country}
+            onChange={(event) => change({ country: event.target.value })}
+          />
+        )}
+      </Field>
+    )}
+    {head === undefined || columns.length === 0 ? null : (
+      <Field label="Column with the phone numbers or user ids">
+        {(control) => (
+          <select
+            {...control}
+            required
+            className="field"
+            value={numberColumn}
+            onChange={(event) => change({ numberColumn: event.target.value })}
+          >
+            <option value="">Choose a column</option>
+            {columns.map((column) => <option key={column} value={column}>{column}</option>)}
+          </select>
+        )}
+      </Field>
+    )}
+  </>
+)

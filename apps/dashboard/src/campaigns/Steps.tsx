@@ -1,0 +1,133 @@
+/** What can be done with a campaign, and what is asked before it is done. */
+import { useMutation, useQueryClient } from "@tanstack/react-query"
+import { Link, useNavigate } from "@tanstack/react-router"
+import type { Campaign } from "@wac/client/internal"
+import { type ReactNode, useState } from "react"
+import * as RoleOf from "../generated/RoleOf.ts"
+import { api } from "../session/Service.ts"
+import { useRefusal } from "../session/Session.tsx"
+import { Button, buttonClass } from "../ui/Button.tsx"
+import { Confirm } from "../ui/Dialog.tsx"
+import { Failure } from "../ui/Failure.tsx"
+import { elsewhere, Field } from "../ui/Field.tsx"
+import { fromLocal, toLocal } from "../ui/Moment.ts"
+import { Time, timeZone } from "../ui/Time.tsx"
+import { counted, grouped } from "../ui/Words.ts"
+import { lengthAt, reachedBy, usePace } from "./Pace.ts"
+
+type Step = "check" | "start" | "pause" | "resume" | "cancel" | "remove"
+
+/** What is asked before it is done. */
+type Asked = "start" | "cancel" | "remove"
+
+export const Steps = ({ campaign }: { readonly campaign: Campaign }) => {
+  const client = useQueryClient()
+  const navigate = useNavigate()
+  const refusal = useRefusal(
+    RoleOf.campaignsEdit,
+    RoleOf.campaignsCheck,
+    RoleOf.campaignsStart,
+    RoleOf.campaignsPause,
+    RoleOf.campaignsResume,
+    RoleOf.campaignsCancel,
+    RoleOf.campaignsRemove
+  )
+  const pace = usePace(campaign)
+  const [asked, setAsked] = useState<Asked>()
+  const { counts, id, startAt, status } = campaign
+  // as the dialog's field has it, once a person has changed it
+  const [chosen, setChosen] = useState<string>()
+  const startsAt = chosen === undefined ? startAt : fromLocal(chosen) ?? null
+  const act = useMutation({
+    mutationFn: async (step: Step): Promise<void> => {
+      if (step === "start" && startsAt !== startAt) await api.campaigns.edit(id, { startAt: startsAt })
+      await api.campaigns[step](id)
+    },
+    onSuccess: (_, step) => {
+      setAsked(undefined)
+      if (step === "remove") void navigate({ to: "/campaigns" })
+    },
+    onSettled: () => client.invalidateQueries({ queryKey: ["campaigns"] })
+  })
+  const can = (...statuses: ReadonlyArray<Campaign["status"]>) => statuses.includes(status)
+  const button = (step: Step, words: string, look: "primary" | "secondary" | "danger" = "secondary") => (
+    <Button
+      key={step}
+      look={look}
+      refusal={refusal}
+      isPending={act.isPending && act.variables === step}
+      onClick={() => step === "start" || step === "cancel" || step === "remove" ? setAsked(step) : act.mutate(step)}
+    >
+      {words}
+    </Button>
+  )
+  const recipients = counted(counts.queued, "customer", "customers")
+  const reached = counted(reachedBy(campaign), "customer", "customers")
+  const questions: Record<Asked, readonly [title: string, action: string, text: ReactNode]> = {
+    start: [
+      "Start the campaign",
+      startsAt === null ? `Send to ${reached}` : `Schedule for ${reached}`,
+      <div className="space-y-4">
+        <p>
+          Sends the template to {reached}
+          {pace === undefined ?
+            null :
+            `, at most ${grouped(Math.floor(pace))} a second, in about ${lengthAt(reachedBy(campaign), pace)}`}
+          {startsAt === null ? "." : (
+            <>
+              , from <Time at={startsAt} />.
+            </>
+          )}
+        </p>
+        <Field label="Start at" hint={`Empty: at once. Time zone: ${timeZone}`} error={act.error} param="startAt">
+          {(control) => (
+            <input
+              {...control}
+              type="datetime-local"
+              className="field"
+              value={chosen ?? (startAt === null ? "" : toLocal(startAt))}
+              onChange={(event) => setChosen(event.target.value)}
+            />
+          )}
+        </Field>
+      </div>
+    ],
+    cancel: [
+      "Cancel the campaign",
+      "Cancel the campaign",
+      <>
+        {counts.queued === 0 ? "No customer is left to send to." : `${recipients} will not be sent to.`}{" "}
+        Messages that were sent stay sent. It cannot be started again.
+      </>
+    ],
+    remove: ["Delete the campaign", "Delete", <>Deletes the campaign and its {grouped(campaign.rows)} rows.</>]
+  }
+  return (
+    <>
+      {can("draft", "ready") && campaign.rows > 0 && campaign.checked < campaign.rows
+        ? button("check", "Check the rows", "primary")
+        : null}
+      {can("ready") && counts.queued > 0 ? button("start", startAt === null ? "Start" : "Schedule", "primary") : null}
+      {can("running", "scheduled") ? button("pause", "Pause") : null}
+      {can("paused") ? button("resume", "Resume", "primary") : null}
+      {can("scheduled", "running", "paused") ? button("cancel", "Cancel", "danger") : null}
+      {can("draft", "ready") && refusal === undefined
+        ? <Link to="/campaigns/$id/edit" params={{ id }} className={buttonClass()}>Change</Link>
+        : null}
+      {can("draft", "ready") ? button("remove", "Delete", "danger") : null}
+      {asked === undefined ? <Failure error={act.error} /> : (
+        <Confirm
+          title={questions[asked][0]}
+          action={questions[asked][1]}
+          isOpen
+          isPending={act.isPending}
+          error={elsewhere(act.error, "startAt")}
+          onClose={() => setAsked(undefined)}
+          onConfirm={() => act.mutate(asked)}
+        >
+          {questions[asked][2]}
+        </Confirm>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,201 @@
+/**
+ * Lists, a page at a time. The filters and the page's cursor are in the address: a page can be linked to, and Back leads
+ * to the page before.
+ */
+import { keepPreviousData, useQuery, type UseQueryResult } from "@tanstack/react-query"
+import { Link, useSearch } from "@tanstack/react-router"
+import type { ReactNode } from "react"
+import { firstPage } from "../session/Service.ts"
+import { live } from "../session/Session.tsx"
+import { buttonClass } from "./Button.tsx"
+import { Notice } from "./Failure.tsx"
+import { ChoiceFilters, type Choices, Filters, SearchFilter } from "./Filters.tsx"
+import { Empty, Loaded } from "./Loaded.tsx"
+import { Page } from "./Page.tsx"
+import { type Column, Table } from "./Table.tsx"
+
+/** Items of one page. */
+const pageSize = 50
+
+/** A page as the service gives it; events have the names of `/v1`. */
+type PageOf<Item> =
+  & { readonly data: ReadonlyArray<Item> }
+  & ({ readonly nextCursor: string | null } | { readonly has_more: boolean; readonly next_cursor: string | null })
+
+const nextOf = (page: PageOf<unknown>): string | null =>
+  "nextCursor" in page ? page.nextCursor : page.has_more ? page.next_cursor : null
+
+/** What is asked for; a filter that is not set is `undefined`. `since` is a length of time up to now, in hours. */
+type Filter = { readonly [name: string]: string | number | boolean | undefined; readonly since?: string | undefined }
+
+/** The query of the service for a filter. */
+type Asked<F extends Filter> =
+  & { readonly [Name in keyof F]?: Name extends "since" ? Date : Exclude<F[Name], undefined> }
+  & { readonly limit: number; readonly cursor?: string }
+
+const hour = 60 * 60 * 1000
+
+const askedFor = <F extends Filter>(filter: F, cursor: string | undefined): Asked<F> =>
+  Object.fromEntries(
+    Object.entries({ ...filter, cursor, limit: pageSize }).flatMap(([name, value]) =>
+      value === undefined
+        ? []
+        : [[name, name === "since" ? new Date(Date.now() - Number(value) * hour) : value] as const]
+    )
+  ) as Asked<F>
+
+/** The page of a list that the address asks for. */
+export interface Listing<Page> {
+  readonly query: UseQueryResult<Page, unknown>
+  readonly cursor?: string | undefined
+  readonly isFiltered?: boolean
+}
+
+/**
+ * Reads the page of a list that the address asks for, and again as long as it is looked at: every `every` milliseconds,
+ * and when the service reports a change of `topic`.
+ */
+export const useList = <F extends Filter, Page extends PageOf<unknown>>(
+  topic: string | ReadonlyArray<string>,
+  filter: F,
+  read: (
+    query: Asked<F>,
+    options: { readonly signal: AbortSignal }
+  ) => { readonly pages: () => AsyncIterable<Page> },
+  { every = 5000, ...options }: { readonly every?: number; readonly enabled?: boolean } = {}
+): Listing<Page> => {
+  const { cursor }: { readonly cursor?: string } = useSearch({ strict: false })
+  const query = useQuery({
+    queryKey: [...[topic].flat(), { ...filter, cursor }],
+    queryFn: ({ signal }) => firstPage(read(askedFor(filter, cursor), { signal })),
+    placeholderData: keepPreviousData,
+    ...live(every),
+    ...options
+  })
+  return { query, cursor, isFiltered: Object.values(filter).some((value) => value !== undefined) }
+}
+
+const Paging = ({ cursor, next }: { readonly cursor: string | undefined; readonly next: string | null }) =>
+  cursor === undefined && next === null ? null : (
+    <nav aria-label="Pages of the list" className="flex justify-end gap-2 border-t border-line px-4 py-3">
+      {cursor === undefined ? null : (
+        <Link
+          to="."
+          search={({ cursor: _, ...search }: Record<string, unknown>) => search as never}
+          className={buttonClass("secondary", true)}
+        >
+          First page
+        </Link>
+      )}
+      {next === null ? null : (
+        <Link
+          to="."
+          search={((search: Record<string, unknown>) => ({ ...search, cursor: next })) as never}
+          className={buttonClass("secondary", true)}
+        >
+          Next page
+        </Link>
+      )}
+    </nav>
+  )
+
+/** What is said where there is nothing. */
+interface Nothing {
+  readonly title: string
+  readonly children?: ReactNode
+  readonly actions?: ReactNode
+}
+
+interface ListProps<Item extends object> {
+  readonly list: Listing<PageOf<Item>>
+  /** What an item is called. */
+  readonly what: string
+  readonly columns: ReadonlyArray<Column<Item>>
+  readonly keyOf?: (item: Item) => string | number
+  /** What is said if there is no item at all. */
+  readonly none: Nothing
+  /** What is said if no item fits the filters, in place of that or beside it. */
+  readonly noMatch?: Partial<Nothing>
+  /** What is above the table. */
+  readonly above?: (items: ReadonlyArray<Item>) => ReactNode
+}
+
+/** A page of a list: its table and the ways to other pages, or that it loads, failed, is old or is empty. */
+export const List = <Item extends object>(
+  { above, columns, keyOf, label, list: { cursor, isFiltered, query }, noMatch, none, what }: ListProps<Item> & {
+    readonly label: string
+  }
+) => (
+  <Loaded query={query} lines={8}>
+    {(page) => {
+      const next = nextOf(page)
+      return (
+        <>
+          {page.data.length > 0
+            ? (
+              <>
+                {above?.(page.data)}
+                <Table label={label} columns={columns} items={page.data} keyOf={keyOf} />
+              </>
+            )
+            : isFiltered === true
+            ? (
+              <Empty title={`No ${what} fits these filters`} {...noMatch}>
+                {next === null
+                  ? noMatch?.children
+                  : "So far: the newest were looked at. The next page goes on with the older ones."}
+              </Empty>
+            )
+            : cursor === undefined && next === null
+            ? <Empty {...none} />
+            : <Empty title={`No ${what} on this page`} />}
+          <Paging cursor={cursor} next={next} />
+        </>
+      )
+    }}
+  </Loaded>
+)
+
+/** A page that is a list: its filters, its table, and what it has besides. */
+export const ListPage = <Item extends object>(
+  { about, actions, before, children, choices, filters, lead, refusal, search, title, ...list }: ListProps<Item> & {
+    /** Of the page and its table. */
+    readonly title: string
+    readonly lead: ReactNode
+    readonly actions?: ReactNode
+    /** Why the reader may not see the list. */
+    readonly refusal?: string | undefined
+    readonly search?: Parameters<typeof SearchFilter>[0]
+    readonly choices?: Choices
+    /** Filters besides the search and the choices. */
+    readonly filters?: ReactNode
+    /** What is above the filters. */
+    readonly before?: ReactNode
+    /** What is below the filters. */
+    readonly about?: ReactNode
+    /** What is below the list. */
+    readonly children?: ReactNode
+  }
+) => (
+  <Page title={title} lead={lead} actions={actions}>
+    {before}
+    {refusal === undefined
+      ? (
+        <>
+          {search === undefined && choices === undefined && filters === undefined ? null : (
+            <Filters>
+              {search === undefined ? null : <SearchFilter {...search} />}
+              {choices === undefined ? null : <ChoiceFilters choices={choices} />}
+              {filters}
+            </Filters>
+          )}
+          {about}
+          <div className="card">
+            <List label={title} {...list} />
+          </div>
+        </>
+      )
+      : <Notice>{refusal}</Notice>}
+    {children}
+  </Page>
+)
