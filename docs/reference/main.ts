@@ -49,10 +49,13 @@ const textOf = (node: ts.Expression): string | undefined => {
 /** What a schema says of itself: the `description` of the annotations that were added last. */
 const descriptionIn = (node: ts.Expression): string | undefined => {
   if (!ts.isCallExpression(node) || !ts.isPropertyAccessExpression(node.expression)) return undefined
+  const { text: name } = node.expression.name
+  if (name === "pipe") {
+    const description = node.arguments.map(descriptionIn).findLast((description) => description !== undefined)
+    if (description !== undefined) return description
+  }
   const [annotations] = node.arguments
-  if (
-    node.expression.name.text === "annotate" && annotations !== undefined && ts.isObjectLiteralExpression(annotations)
-  ) {
+  if (/^annotate(?:Encoded)?$/.test(name) && annotations !== undefined && ts.isObjectLiteralExpression(annotations)) {
     const property = annotations.properties.find((property) => property.name?.getText() === "description")
     if (property !== undefined && ts.isPropertyAssignment(property)) return textOf(property.initializer)
   }

@@ -2,39 +2,12 @@
  * Describes which part of a request is wrong, from the issue that its schema found: the first offending field by its
  * name on the wire (contract §2). Values are never echoed.
  */
-import { Errors, FieldPath, PlainText, RepeatedField } from "@wac/core"
+import { Errors, FieldPath, PlainText, RepeatedField, SchemaWords } from "@wac/core"
 import { Predicate, SchemaAST, type SchemaIssue } from "effect"
-import { SchemaIssue as Issue } from "effect"
 import type { HttpApiError } from "effect/http-api"
 
 /** The maximum length of an unknown field's name, which comes from the caller: enough to recognise it. */
 const maxParamLength = 200
-
-/** What a schema takes, in words for who wrote the request, to whom the names of schemas say nothing. */
-const expectedOf = (ast: SchemaAST.AST): string => {
-  switch (ast._tag) {
-    case "Objects":
-      return "object"
-    case "Arrays":
-      return "array"
-    case "Literal":
-      return JSON.stringify(ast.literal)
-    case "Union":
-      return [...new Set(ast.types.map(expectedOf))].join(" | ")
-    default:
-      return ast._tag.toLowerCase()
-  }
-}
-
-/** Whether a schema has no message of its own. */
-const isUnworded = (ast: SchemaAST.AST): boolean => ast.annotations?.["message"] === undefined
-
-const words = Issue.makeFormatterStandardSchemaV1({
-  leafHook: (issue) =>
-    issue._tag === "InvalidType" && isUnworded(issue.ast)
-      ? `Expected ${expectedOf(issue.ast)}`
-      : Issue.defaultLeafHook(issue)
-})
 
 /** The name of a part of a request, as `param` has it: `template.buttons[0].flowData`. */
 export const paramOf = (path: ReadonlyArray<PropertyKey>): string => FieldPath.of(path).slice(0, maxParamLength)
@@ -131,7 +104,9 @@ export const of = (error: Problem, input: unknown): Errors.InvalidBody => {
       const enumerated = wordsOf(leaf.ast)
       if (enumerated !== undefined) return invalid("invalid_field", param, `${param} must be ${listed(enumerated)}`)
       if (!leaf.ast.types.every(isKind)) {
-        return isUnworded(leaf.ast) ? said(param, `expected ${expectedOf(leaf.ast)}`) : inWords(error, param)
+        return SchemaWords.isUnworded(leaf.ast)
+          ? said(param, `expected ${SchemaWords.expectedOf(leaf.ast)}`)
+          : inWords(error, param)
       }
       const given = valueAt(input, path)
       if (!Predicate.isObject(given)) {
@@ -154,6 +129,6 @@ const said = (param: string, message: string): Errors.InvalidBody =>
   invalid("invalid_field", param, param === "" ? message : `${param}: ${message}`)
 
 const inWords = (error: Problem, param: string): Errors.InvalidBody => {
-  const message = words(error.issue).issues[0]?.message ?? "is not valid"
+  const { message } = SchemaWords.firstOf(error.issue)
   return said(param, `${message.charAt(0).toLowerCase()}${message.slice(1)}`)
 }

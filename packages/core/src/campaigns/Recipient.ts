@@ -17,6 +17,7 @@ import { canonicalOf } from "../numbers/PhoneNumber.ts"
 import * as PlainJson from "../PlainJson.ts"
 import * as PlainText from "../PlainText.ts"
 import * as RepeatedField from "../RepeatedField.ts"
+import * as SchemaWords from "../SchemaWords.ts"
 import { isMarketing, type Template } from "../templates/Template.ts"
 import type { Plan } from "./Campaign.ts"
 import { TimeZoneName } from "./QuietHours.ts"
@@ -217,14 +218,10 @@ export const parse = (json: unknown): Row => {
     : misreadOf(json, describe(decoded.failure))
 }
 
-/** A path of Schema's as people write it: `["template"]["cards"][0]` becomes `template.cards[0]`. */
-const pathOf = (path: string): string => path.replace(/\["([^"]*)"\]/g, ".$1").replace(/^\./, "")
-
 /** The field and what was expected of it, without the value. */
-const describe = (error: Schema.SchemaError): string => {
-  const [first = "the row is not a recipient", where] = error.message.split("\n").map((line) => line.trim())
-  const expected = first.replace(/, got .*$/s, "")
-  return where === undefined ? expected : `${pathOf(where.replace(/^at /, ""))}: ${expected}`
+const describe = ({ issue }: Schema.SchemaError): string => {
+  const { message, path } = SchemaWords.firstOf(issue)
+  return path.length === 0 ? message : `${FieldPath.of(path)}: ${message}`
 }
 
 /** What the reader of a file knows of a row. */
