@@ -2,7 +2,7 @@
  * What a schema found wrong, in words for who wrote the input: they name what is expected, and never a schema, whose name
  * says nothing to them. Pure.
  */
-import { SchemaAST, SchemaIssue } from "effect"
+import { type SchemaAST, SchemaIssue } from "effect"
 
 /** What a schema takes: `object`, `string`, `"a" | "b"`. */
 export const expectedOf = (ast: SchemaAST.AST): string => {
