@@ -69,7 +69,10 @@ export const keeper = () => {
   return { keep, close }
 }
 
-/** A database server whose database `wac` is on a disk of its own. */
+/** The roles of the database: who owns its tables and migrates them, and as whom the service runs. */
+const roles = { owner: "wac_owner", service: "wac_service" } as const
+
+/** A database server whose database `wac` is on a disk of its own, and belongs to another role than the service's. */
 const database = async (keep: Keep, { authority, certificateFile, keyFile }: Certificates.Certificates) => {
   const user = unprivileged()
   const disk = keep(await Disk.mount(256), ({ close }) => close())
@@ -87,9 +90,10 @@ const database = async (keep: Keep, { authority, certificateFile, keyFile }: Cer
     ),
     ({ remove }) => remove()
   )
-  const urlOf = (name: string) => {
+  const urlOf = (name: string, role?: keyof typeof roles) => {
     const url = new URL(server.url)
     url.pathname = name
+    if (role !== undefined) url.username = roles[role]
     return `${url}?sslmode=verify-full`
   }
   /** The same for PostgreSQL's own programs, which do not know Node's authorities. */
@@ -100,7 +104,16 @@ const database = async (keep: Keep, { authority, certificateFile, keyFile }: Cer
   const ask = (name: string, statement: string): Promise<string> =>
     run("psql", clientUrlOf(name), "--no-psqlrc", "--tuples-only", "--no-align", "--command", statement)
   await ask("postgres", `create tablespace small location '${tables}'`)
-  await ask("postgres", "create database wac tablespace small encoding 'UTF8' template template0")
+  for (const role of Object.values(roles)) {
+    await ask("postgres", `create role ${role} login password '${new URL(server.url).password}'`)
+  }
+  await ask(
+    "postgres",
+    `create database wac owner ${roles.owner} tablespace small encoding 'UTF8' template template0`
+  )
+  for (const rights of ["select, insert, update, delete on tables", "select, usage, update on sequences"]) {
+    await ask("wac", `alter default privileges for role ${roles.owner} grant ${rights} to ${roles.service}`)
+  }
   return { server, disk, urlOf, clientUrlOf, run, ask }
 }
 
@@ -131,7 +144,7 @@ export const start = async (keep: Keep, packed: PackedServer.PackedServer) => {
     packed,
     variables: {
       ...provider.environment,
-      DATABASE_URL: postgres.urlOf("wac"),
+      DATABASE_URL: postgres.urlOf("wac", "service"),
       WAC_MASTER_KEY: randomBytes(32).toString("base64"),
       WAC_OWNER_EMAIL: owner.email,
       WAC_OWNER_PASSWORD: owner.password,
@@ -143,6 +156,15 @@ export const start = async (keep: Keep, packed: PackedServer.PackedServer) => {
       LOG_LEVEL: "debug"
     } as PackedServer.Variables
   }
+  /** Brings the schema up to date, as its owner; gives what the command wrote. */
+  const migrate = async (): Promise<string> => {
+    const variables = { ...setting.variables, DATABASE_URL: postgres.urlOf("wac", "owner") }
+    const { code, stderr, stdout } = await setting.packed.run(process.execPath, ["migrate"], variables)
+    assert.strictEqual(code, 0, stderr)
+    return stdout
+  }
+  await migrate()
+
   const [first, second] = ports.map((port, n) =>
     keep(Process.make(`process ${n + 1}`, port, join(logDisk.directory, `${n + 1}.log`)), ({ kill }) => kill())
   ) as [Process.Process, Process.Process]
@@ -222,6 +244,7 @@ export const start = async (keep: Keep, packed: PackedServer.PackedServer) => {
     prometheus,
     load,
     metric,
+    migrate,
     wac,
     doctor,
     accepted,

@@ -22,11 +22,13 @@ const told = ({ key, to, tries }: Send): string => `${to} (${key}): ${tries.slic
 /** Whether a receiver got the events of a message in their order. */
 const isInOrder = (numbers: ReadonlyArray<number>): boolean => numbers.every((number, i) => number === i + 1)
 
+/** Whether a send was accepted, and all of its events arrived by now. */
+export const isOver = ({ receiver }: Night, { messageId }: Send): boolean =>
+  messageId !== undefined && (receiver.sequences.get(messageId)?.length ?? 0) >= due
+
 /** Whether all that was accepted has all of its events by now. */
-export const isDelivered = ({ load, receiver }: Night): boolean =>
-  load.sends.every(({ isUndone, messageId }) =>
-    messageId === undefined || isUndone === true || (receiver.sequences.get(messageId)?.length ?? 0) >= due
-  )
+export const isDelivered = (night: Night): boolean =>
+  night.load.sends.every((send) => send.messageId === undefined || send.isUndone === true || isOver(night, send))
 
 /** Judges the sends of each step. */
 export const judge = async ({ accepted, load, receiver }: Night): Promise<ReadonlyMap<string, Ends>> => {
