@@ -193,10 +193,8 @@ it.live.each(Object.entries(stores))(
         all((n) => upload(caller, bytesOf(n, size), size, size / 2).then(() => "whole", () => "broken"))
       )
       assert.deepStrictEqual(new Set(broken), new Set(["broken"]))
-      yield* left.pipe(
-        Effect.repeat({ until: (now) => now === kept, schedule: Schedule.spaced("100 millis"), times: 100 }),
-        Effect.map((now) => assert.strictEqual(now, kept))
-      )
+      // for as long as the machine takes
+      yield* left.pipe(Effect.repeat({ until: (now) => now === kept, schedule: Schedule.spaced("100 millis") }))
     }).pipe(Effect.scoped),
   // for what hangs, on the slowest machine
   Extent.of(240_000, 1_200_000)

@@ -36,7 +36,8 @@ const monthly = { sends: 40, campaign: 30, texts: 10, pictures: 2, uploads: 3 }
 /** What is kept for longer: counts by hour, and campaigns. How many rows they get in a month, at the most. */
 const keptLonger: ReadonlyMap<string, number> = new Map([
   ["alerts", 1],
-  ["campaign_tallies", 16],
+  // 16 shards of the outcomes queued, sent, delivered and read
+  ["campaign_tallies", 64],
   ["campaigns", 1],
   ["media_usage", 1],
   ["priced_messages", 16],
