@@ -5,7 +5,7 @@
  */
 import { createHash, randomUUID } from "node:crypto"
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
-import { join } from "node:path"
+import { join, relative } from "node:path"
 
 const root = join(import.meta.dirname, "../..")
 const dist = join(root, "packages/http/dist")
@@ -45,9 +45,11 @@ interface Built {
 const librariesOf = ({ output }: Built): ReadonlyArray<string> =>
   [
     ...new Set(
-      output.flatMap(({ moduleIds = [] }) => moduleIds).flatMap((path) =>
-        /^\0?(.*node_modules\/(?:@[^/]+\/)?[^/]+)/.exec(path)?.[1]?.slice(root.length + 1) ?? []
-      )
+      output.flatMap(({ moduleIds = [] }) => moduleIds).flatMap((path) => {
+        const folder = /^\0?(.*node_modules\/(?:@[^/]+\/)?[^/]+)/.exec(path)?.[1]
+        // a linked package is outside of the root
+        return folder === undefined ? [] : [relative(root, folder)]
+      })
     )
   ].sort()
 
