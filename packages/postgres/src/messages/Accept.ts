@@ -123,6 +123,15 @@ interface Rare {
   readonly isOfCampaign: boolean
 }
 
+/** What is asked about each send. */
+const asked = row({
+  kind: integer(),
+  key: text<MessageStore.KeyedRequest["key"]>(),
+  customer: text(),
+  hash: text(),
+  forms: json<ReadonlyArray<string>>()
+})
+
 /**
  * What is loaded for each send; for most there is nothing. A send has a row for each bucket of the customer. An
  * unclaimed message is locked unless another transaction holds it: it may be claimed again, or lose its key.
@@ -130,13 +139,7 @@ interface Rare {
 const loadSends = ({ isOfCampaign, isToKnown, isToUser }: Rare) =>
   statement({
     kinds: origin.and(columns<Pick<MessageStore.KeyedRequest, "route">>({ route: "text" })),
-    sends: row({
-      kind: integer(),
-      key: text<MessageStore.KeyedRequest["key"]>(),
-      customer: text(),
-      hash: text(),
-      forms: json<ReadonlyArray<string> | null>()
-    })
+    sends: isOfCampaign ? asked : asked.omit("forms")
   }, ({ kinds, sends }) =>
     `with k as materialized (
     select k.place, k.workspace_id, k.route, p.id as number_id, (
@@ -257,7 +260,7 @@ const load = (commands: ReadonlyArray<MessageStore.AcceptSend>): ReadonlyArray<S
         key,
         customer: CustomerNames.keyOf(message.to),
         hash,
-        forms: isOfCampaign ? Contact.campaignKeysOf(message.to, undefined) : null
+        forms: isOfCampaign ? Contact.campaignKeysOf(message.to, undefined) : []
       }))
     })
   ]
