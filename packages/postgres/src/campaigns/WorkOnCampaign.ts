@@ -7,7 +7,6 @@ import {
   CampaignWorkStep,
   type CheckedRow,
   type Id,
-  type Idempotency,
   type PhoneNumber,
   Recipient,
   type Template,
@@ -15,19 +14,7 @@ import {
   Variant
 } from "@wac/core"
 import * as Clocks from "../Clocks.ts"
-import {
-  bigint,
-  boolean,
-  columns,
-  insert,
-  integer,
-  json,
-  type Reader,
-  result,
-  row,
-  text,
-  unlessEmpty
-} from "../Columns.ts"
+import { bigint, boolean, columns, insert, integer, json, result, row, text, unlessEmpty } from "../Columns.ts"
 import { aliasesOf, contact, contactNamed, contactOf } from "../contacts/ContactStep.ts"
 import * as StoredSuppression from "../contacts/StoredSuppression.ts"
 import type { StepOptions } from "../Database.ts"
@@ -36,7 +23,7 @@ import { keepSends } from "../messages/KeepSends.ts"
 import { message, request, send } from "../messages/StoredSend.ts"
 import { sender } from "../numbers/Sender.ts"
 import { number } from "../numbers/StoredNumber.ts"
-import { type Row, type Rows, type Statement, statement, value } from "../Statement.ts"
+import { type Rows, type Statement, statement, value } from "../Statement.ts"
 import { template } from "../templates/StoredTemplate.ts"
 import { dequeue } from "./Dequeue.ts"
 import { campaignColumns, jobOf, keepJobs } from "./StoredCampaign.ts"
@@ -125,7 +112,7 @@ const loadQueue = statement({
     select m from messages m where m.id = any (array(select d.message_id from due d)) order by m.id
     for update skip locked
   )
-  select to_json(l.m) as send, d.tries, d.time_zone from locked l join due d on d.message_id = (l.m).id
+  select to_json(l.m) as send, (l.m).key, d.tries, d.time_zone from locked l join due d on d.message_id = (l.m).id
   order by d.due_at, d.message_id`)
 
 /** What was loaded for one campaign; `due` is undefined if none is due. */
@@ -191,19 +178,7 @@ const placedOf = (
   })
 }
 
-/** A message with its key, as it was when it was queued. */
-const keyed: Reader<Pick<CampaignWorkStep.Queued, "send" | "key">> = {
-  read: (row) => ({ send: send.read(row), key: request.read(row).key as Idempotency.IdempotencyKey })
-}
-
-const queued = result<Omit<CampaignWorkStep.Queued, "send" | "key"> & { readonly send: ReturnType<typeof keyed.read> }>(
-  { send: keyed, tries: "integer", timeZone: "text" }
-)
-
-const queuedOf = (row: Row): CampaignWorkStep.Queued => {
-  const { send, ...others } = queued.read(row)
-  return { ...send, ...others }
-}
+const queued = result<CampaignWorkStep.Queued>({ send, key: "text", tries: "integer", timeZone: "text" })
 
 const insertQueued = insert(
   message
@@ -341,7 +316,7 @@ export const work: StepOptions<
       ...loaded,
       due: need!.need._tag === "Rows"
         ? { ...need!.loaded.due, rows: placedOf(rows, need!.loaded) }
-        : { ...need!.loaded.due, queue: rows[0]!.map(queuedOf) }
+        : { ...need!.loaded.due, queue: rows[0]!.map(queued.read) }
     })
   },
   write: (writes) =>
