@@ -30,7 +30,6 @@ const measuredText = `select pg_database_size(current_database())::float8 as byt
       ) k
     ) as connections`
 
-/** `name` is shown to operators and holds no credentials. */
 const counts = columns<Pick<Storage.Measured, "bytes" | "maxConnections">>({
   bytes: "double precision",
   maxConnections: "integer"
@@ -38,6 +37,7 @@ const counts = columns<Pick<Storage.Measured, "bytes" | "maxConnections">>({
 
 const connections = row({ connections: json<Partial<Storage.Measured["connections"]> | null>() })
 
+/** `name` is shown to operators and holds no credentials. */
 export const layer = (name: string, durable: boolean): Layer.Layer<Storage.Storage, never, Database> =>
   Layer.effect(
     Storage.Storage,
