@@ -1,6 +1,6 @@
 /**
- * What a schema found wrong, in words for who wrote the input: they name what is expected, and never a schema, whose name
- * says nothing to them. Pure.
+ * What a schema found wrong, in words for who wrote the input: they name what is expected, and never a schema, whose
+ * name says nothing to them. Pure.
  */
 import { type SchemaAST, SchemaIssue } from "effect"
 

@@ -2,8 +2,8 @@ import { StoreError } from "@wac/core"
 import { Schema } from "effect"
 
 /**
- * The storage could not be opened. The message is one line for an operator and holds no credentials. `problem` is there if
- * the storage responded and named what an operator has to mend.
+ * The storage could not be opened. The message is one line for an operator and holds no credentials. `problem` is there
+ * if the storage responded and named what an operator has to mend.
  */
 export class OpenError extends Schema.TaggedError<OpenError>()("OpenError", {
   message: Schema.String,

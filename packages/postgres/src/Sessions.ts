@@ -96,8 +96,8 @@ export const setLocally = (settings: Readonly<Record<string, string>>): Statemen
 })
 
 /**
- * Each statement sees what was committed before it: who has waited for a lock must see what its holder wrote. A database
- * or a role may have another default.
+ * Each statement sees what was committed before it: who has waited for a lock must see what its holder wrote. A
+ * database or a role may have another default.
  */
 const begin: Statement = { text: "begin isolation level read committed" }
 const commit: Statement = { text: "commit" }

@@ -1,6 +1,6 @@
 /**
- * Migrations run while the previous version serves, so none may hold a lock for longer than a moment that stops reads or
- * writes of a table that already has rows. What takes as long as a table is large belongs into a background task, as
+ * Migrations run while the previous version serves, so none may hold a lock for longer than a moment that stops reads
+ * or writes of a table that already has rows. What takes as long as a table is large belongs into a background task, as
  * `ForgetMessages` does it.
  */
 import { assert, describe, it } from "@effect/vitest"

@@ -165,8 +165,8 @@ export interface Options {
   /** The ports whose suites run. Defaults to all. For a port that wraps another storage's. */
   readonly ports?: ReadonlyArray<Ports.Name>
   /**
-   * How many random sequences are compared with a model. Defaults to all. Few are enough for another server of a storage
-   * that runs all elsewhere; long takes minutes.
+   * How many random sequences are compared with a model. Defaults to all. Few are enough for another server of a
+   * storage that runs all elsewhere; long takes minutes.
    */
   readonly runs?: SeededRandom.Runs
 }

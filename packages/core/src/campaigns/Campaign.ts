@@ -1,5 +1,6 @@
 /**
- * Campaigns (contract §11): one template, or one of two variants of it, to many customers, each once. The model and its transitions; pure.
+ * Campaigns (contract §11): one template, or one of two variants of it, to many customers, each once. The model and its
+ * transitions; pure.
  */
 import { Duration, Result, Schema } from "effect"
 import { Forbidden } from "../Errors.ts"
@@ -80,7 +81,9 @@ export interface Plan {
   readonly name: string
   /** A text value may contain `{{name}}`, which each recipient's variable of that name replaces. */
   readonly template: TemplateContent
-  /** A second variant of the template, which half of the customers get, chosen by chance; `null` if all get the same. */
+  /**
+   * A second variant of the template, which half of the customers get, chosen by chance; `null` if all get the same.
+   */
   readonly templateB: TemplateContent | null
   /** As `from` in a send. */
   readonly from: string | null
@@ -92,7 +95,9 @@ export interface Plan {
   readonly quietHours: QuietHours | null
   readonly share: number
   readonly maxFailureRate: number
-  /** The share of its customers, chosen by chance, who get nothing, so that the effect of the others can be measured. */
+  /**
+   * The share of its customers, chosen by chance, who get nothing, so that the effect of the others can be measured.
+   */
   readonly holdout: number
 }
 

@@ -48,7 +48,9 @@ export interface ChangeWrites extends Writes {
   readonly unchecked: ReadonlyArray<CampaignId>
 }
 
-/** Decides `CampaignStore.change`. The answer is the campaign, why it cannot change, or `undefined` if there is none. */
+/**
+ * Decides `CampaignStore.change`. The answer is the campaign, why it cannot change, or `undefined` if there is none.
+ */
 export const change: Decide<
   Change,
   LoadedJobs,

@@ -53,7 +53,9 @@ export interface Operations {
     workspaceId: Id.WorkspaceId,
     id: string
   ) => Effect.Effect<Campaign.Campaign, NotFound | Forbidden | StoreError>
-  /** Changes a campaign (`Campaign.change`), only while it names the sender `onlyFrom` if that is given. Safe to repeat. */
+  /**
+   * Changes a campaign (`Campaign.change`), only while it names the sender `onlyFrom` if that is given. Safe to repeat.
+   */
   readonly change: (
     workspaceId: Id.WorkspaceId,
     id: string,
@@ -160,9 +162,9 @@ export class Campaigns extends Context.Service<
   Campaigns,
   Operations & {
     /**
-     * The operations of an API key that is bound to these numbers; `null` if it is not bound. Of a bound key, each fails
-     * with `sender_not_available` for a campaign of another number, and the list leaves such campaigns out. A campaign
-     * without `from` is one of the workspace's default number.
+     * The operations of an API key that is bound to these numbers; `null` if it is not bound. Of a bound key, each
+     * fails with `sender_not_available` for a campaign of another number, and the list leaves such campaigns out. A
+     * campaign without `from` is one of the workspace's default number.
      */
     readonly boundTo: (phoneNumberIds: KeyBinding.KeyBinding["phoneNumberIds"]) => Operations
   }

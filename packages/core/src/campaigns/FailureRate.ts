@@ -40,8 +40,8 @@ export const observe = (snapshots: Snapshots, counts: CampaignCounts): Snapshots
 
 /**
  * The share of failures since the oldest snapshot, from 0 to 1; `undefined` for fewer than 100 outcomes, which tell too
- * little. Failures of earlier recipients that are reported together may outnumber the outcomes since, and corrections of
- * earlier failures the failures.
+ * little. Failures of earlier recipients that are reported together may outnumber the outcomes since, and corrections
+ * of earlier failures the failures.
  */
 export const rateOf = (snapshots: Snapshots, counts: CampaignCounts): number | undefined => {
   const now = taken(counts)

@@ -12,9 +12,9 @@ export const horizon = Duration.millis(500)
 const together = Duration.toMillis(Duration.millis(25))
 
 /**
- * How late a message may leave, and how late the provider may be called for it. The calls of a second then have slots within less
- * than 1.07 seconds. So there are less than 10 % more than the share, even if their way to the provider takes longer now
- * and then.
+ * How late a message may leave, and how late the provider may be called for it. The calls of a second then have slots
+ * within less than 1.07 seconds. So there are less than 10 % more than the share, even if their way to the provider
+ * takes longer now and then.
  */
 const tolerance = Duration.toMillis(Duration.millis(40))
 

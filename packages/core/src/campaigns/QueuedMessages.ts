@@ -55,9 +55,9 @@ const keyedOf = ({ key, message: { campaignId, workspaceId } }: QueuedMessage): 
 
 export class QueuedMessages extends Context.Service<QueuedMessages, {
   /**
-   * Tries once to send a campaign's queued message. Never fails, and may be repeated until the message has ended: like a
-   * send with an idempotency key, it is never sent twice. `isTooLate` is asked once the message is claimed: if so, the
-   * provider is not called, and the message can be tried again.
+   * Tries once to send a campaign's queued message. Never fails, and may be repeated until the message has ended: like
+   * a send with an idempotency key, it is never sent twice. `isTooLate` is asked once the message is claimed: if so,
+   * the provider is not called, and the message can be tried again.
    */
   readonly send: (queued: QueuedMessage, isTooLate: Effect.Effect<boolean>) => Effect.Effect<QueuedEnd>
 }>()("@wac/core/campaigns/QueuedMessages") {
@@ -69,7 +69,9 @@ export class QueuedMessages extends Context.Service<QueuedMessages, {
       const random = yield* SecureRandom.SecureRandom
       const withSpan = yield* Span.ifTraced("QueuedMessages.send")
 
-      /** A message whose outcome is unknown has ended once that is its status; until then the sweep has to look at it. */
+      /**
+       * A message whose outcome is unknown has ended once that is its status; until then the sweep has to look at it.
+       */
       const unknownOrBusy = ({ id, workspaceId }: Message): Effect.Effect<QueuedEnd, StoreError> =>
         Effect.map(
           store.get(workspaceId, id),

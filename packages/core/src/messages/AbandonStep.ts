@@ -46,8 +46,8 @@ export interface Found {
   readonly number: PhoneNumber.PhoneNumber | undefined
   readonly numberFullAt: Instant | undefined
   /**
-   * What was noted under the keys of the customer (`Contact.keysOf`), the present one first. The try spent under the key
-   * of its time.
+   * What was noted under the keys of the customer (`Contact.keysOf`), the present one first. The try spent under the
+   * key of its time.
    */
   readonly pairs: readonly [TriedPair, ...ReadonlyArray<TriedPair>]
 }

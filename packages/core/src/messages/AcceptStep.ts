@@ -37,7 +37,8 @@ export interface OfNumber {
   readonly fullAt: Instant
   /**
    * How many customers count against the messaging limit by messages from each number that shares it
-   * (`MessagingLimit.poolOf`), the number itself included. A customer counts for one number: the last that counted them.
+   * (`MessagingLimit.poolOf`), the number itself included. A customer counts for one number: the last that counted
+   * them.
    */
   readonly customers: ReadonlyMap<PhoneNumberId, number>
   /**
@@ -93,8 +94,8 @@ export interface Found {
   /** Whether the workspace knows a customer by `to`; only has to be right if `to` is not valid by itself. */
   readonly isKnownName: boolean
   /**
-   * The campaign's messages to the same customer under their other keys (`Contact.campaignKeysOf`); always empty without
-   * a campaign.
+   * The campaign's messages to the same customer under their other keys (`Contact.campaignKeysOf`); always empty
+   * without a campaign.
    */
   readonly twins: ReadonlyArray<Message>
   /** How many messages the workspace has sent in a month. */
@@ -151,7 +152,9 @@ export interface Writes {
     /** The last marketing templates, and when none of them counts any more; `null` if there was none. */
     readonly marketing: { readonly at: ReadonlyArray<Instant>; readonly until: Instant } | null
   }>
-  /** Customers who no longer count for a number, because another number that shares the messaging limit counted them. */
+  /**
+   * Customers who no longer count for a number, because another number that shares the messaging limit counted them.
+   */
   readonly moved: ReadonlyArray<{
     readonly phoneNumberId: PhoneNumberId
     readonly customer: Contact.Contact["key"]

@@ -168,8 +168,8 @@ export interface Pricing {
 }
 
 /**
- * The ranks of the statuses. The best report wins: what reached a device was delivered, whatever else was reported about
- * it. `queued` is for campaigns.
+ * The ranks of the statuses. The best report wins: what reached a device was delivered, whatever else was reported
+ * about it. `queued` is for campaigns.
  */
 export const ranks = { queued: 0, sending: 1, unknown: 2, sent: 3, failed: 4, delivered: 5, read: 6 } as const
 
@@ -252,8 +252,8 @@ export const unsent = (created: Unsent): Message => ({
 export const unknownTimeout = Duration.minutes(10)
 
 /**
- * How long a message that was not sent waits for a retry before it fails (contract §3). A campaign's message waits until
- * the campaign ends instead.
+ * How long a message that was not sent waits for a retry before it fails (contract §3). A campaign's message waits
+ * until the campaign ends instead.
  */
 export const retryTimeout = Duration.hours(24)
 
@@ -371,9 +371,9 @@ const toldRank = ({ sequence, status }: Message): number =>
 /**
  * Applies a report. These laws hold for any order and number of reports: the status becomes the best one that was
  * reported, so its rank never falls, except from a failure that {@link isConcluded}; each of `sent`, `delivered` and
- * `read` is taken once and in order (skipped statuses come first, with the later time, and no time is before that of the
- * previous status); a change after a failure corrects it; any other report only fills in a time. Pricing and playing are
- * stored regardless of the status.
+ * `read` is taken once and in order (skipped statuses come first, with the later time, and no time is before that of
+ * the previous status); a change after a failure corrects it; any other report only fills in a time. Pricing and
+ * playing are stored regardless of the status.
  */
 export const apply = (message: Message, report: Report, now: Instant): Moved => {
   const at = timeOf(message, report)

@@ -262,8 +262,7 @@ export class MessageStore extends Context.Service<MessageStore, {
    * Applies a report with `Message.apply` and writes its events. A report that corrects a failure spends again the
    * quota that the failure gave back. A message that the report settles can be answered from then on. Returns undefined
    * if the number has no message with this reference or identifier. Reports may come in any order and number, also
-   * before
-   * *settle*. Safe to repeat.
+   * before *settle*. Safe to repeat.
    */
   readonly applyReport: (command: ApplyReport) => Effect.Effect<Reported | undefined, StoreError>
   /**
@@ -316,9 +315,9 @@ export class MessageStore extends Context.Service<MessageStore, {
   /**
    * Acts on silence (contract §3): claims whose lease ended become `unknown`; messages that were `unknown` for
    * `Message.unknownTimeout` become `failed` (`delivery_unknown`); messages that were `sending` without a claim for
-   * `Message.retryTimeout` become `failed` (`not_sent`, quota given back, key deleted), except those of campaigns, which
-   * try again until their own end. Each failure writes its event. Deletes expired keys, and customers' messages that no
-   * longer have to be remembered. Any number of processes may sweep concurrently.
+   * `Message.retryTimeout` become `failed` (`not_sent`, quota given back, key deleted), except those of campaigns,
+   * which try again until their own end. Each failure writes its event. Deletes expired keys, and customers' messages
+   * that no longer have to be remembered. Any number of processes may sweep concurrently.
    */
   readonly sweep: (now: Instant) => Effect.Effect<Swept, StoreError>
   /**

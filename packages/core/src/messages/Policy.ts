@@ -1,6 +1,6 @@
 /**
- * The policy checks of a send (contract §3), in their order, from the recipient's name to the messaging limit. Rate limits are
- * checked separately. Pure.
+ * The policy checks of a send (contract §3), in their order, from the recipient's name to the messaging limit. Rate
+ * limits are checked separately. Pure.
  */
 import type { Addressee } from "../contacts/Addressee.ts"
 import type { Contact } from "../contacts/Contact.ts"

@@ -1,6 +1,6 @@
 /**
- * The life of a send (contract §3): *accept*, the provider, and *settle* or *abandon*. `Messages` sends what callers ask
- * for by it, and `QueuedMessages` what campaigns queued. Writes through `MessageStore` and calls the provider.
+ * The life of a send (contract §3): *accept*, the provider, and *settle* or *abandon*. `Messages` sends what callers
+ * ask for by it, and `QueuedMessages` what campaigns queued. Writes through `MessageStore` and calls the provider.
  */
 import {
   Cause,
@@ -223,8 +223,8 @@ export class SendLifecycle extends Context.Service<SendLifecycle, {
       )
 
       /**
-       * Learns the names by which the provider knows the recipient, so that their next message finds the contact. Reports
-       * about the message repeat them, so a failure costs nothing.
+       * Learns the names by which the provider knows the recipient, so that their next message finds the contact.
+       * Reports about the message repeat them, so a failure costs nothing.
        */
       const learn = (
         { contact, message: { content: { to } }, sender: { providerNumberId, workspaceId } }: ClaimedSend,

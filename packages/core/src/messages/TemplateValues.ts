@@ -65,8 +65,8 @@ const ofCard = ({ bodyParams, buttons = [], header }: TemplateCard, param: strin
     first(buttons, (button, i) => ofButton(button, `${param}buttons[${i}]`))
 
 /**
- * The first value that breaks a rule; `undefined` if none does. Each value of an authentication template may be as long as a
- * code.
+ * The first value that breaks a rule; `undefined` if none does. Each value of an authentication template may be as long
+ * as a code.
  */
 export const misfit = (template: Pick<Template, "category">, given: TemplateContent): Misfit | undefined => {
   const most = template.category === "authentication" ? longest.code : longest.value

@@ -87,8 +87,8 @@ const customer = contact.pick("phone", "userId", "aliases")
 const uncalled = contact.omit("phone", "userId", "aliases")
 
 /**
- * The contact of a number by a name of its customer (`CustomerNames.keyOf`): a key, a user id, or a further name. Without
- * `ids`, the name is no user id. A contact without a number has its user id as key.
+ * The contact of a number by a name of its customer (`CustomerNames.keyOf`): a key, a user id, or a further name.
+ * Without `ids`, the name is no user id. A contact without a number has its user id as key.
  */
 export const contactNamed = (number: string, name: string, { ids = true } = {}): string =>
   `select n.* from contacts n where n.phone_number_id = ${number} and n.key = ${name}

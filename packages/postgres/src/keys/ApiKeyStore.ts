@@ -100,8 +100,9 @@ const placeOf = ({ caller, key }: ApiKeyStore.Issuance): string => caller === un
 
 /**
  * Binds the idempotency key unless it is bound and not expired (`Idempotency.isExpired`). Stores the API key only if it
- * was bound just now. An existing binding is updated with its own values, since a skipped row would not be returned and a
- * concurrent one would not be seen. The version before binds keys to no caller: what it bound stays bound (`earlier`).
+ * was bound just now. An existing binding is updated with its own values, since a skipped row would not be returned and
+ * a concurrent one would not be seen. The version before binds keys to no caller: what it bound stays bound
+ * (`earlier`).
  */
 const issue = statement({
   key: stored.one,

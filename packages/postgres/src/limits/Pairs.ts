@@ -15,7 +15,8 @@ const pairBucket = (of: { readonly number: string; readonly customer: string }):
 
 /**
  * The buckets of a customer with a number, as `b`, under all keys that the customer may have (`Contact.keysOf`): `n` is
- * the contact, if there is one. A lookup for each, since for an array of keys PostgreSQL makes a bitmap, which takes longer.
+ * the contact, if there is one. A lookup for each, since for an array of keys PostgreSQL makes a bitmap, which takes
+ * longer.
  */
 export const pairs = (number: string, customer: string): string =>
   `(

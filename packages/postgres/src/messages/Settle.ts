@@ -1,6 +1,6 @@
 /**
- * Settles sends (core's `OutcomeStep.settle`). The common outcome, a send that the provider accepted, is written directly
- * in one round trip. Every other outcome is loaded, decided and written.
+ * Settles sends (core's `OutcomeStep.settle`). The common outcome, a send that the provider accepted, is written
+ * directly in one round trip. Every other outcome is loaded, decided and written.
  */
 import { type Id, type Message, type MessageStore, OutcomeStep, type SendBatch } from "@wac/core"
 import * as Tallies from "../campaigns/Tallies.ts"
@@ -30,8 +30,8 @@ const accepted = message
 const place = row({ place: integer() })
 
 /**
- * Applies only if the stored message is as it was claimed, on which `OutcomeStep.outright` based its decision. `further`
- * are more parts of the `with`.
+ * Applies only if the stored message is as it was claimed, on which `OutcomeStep.outright` based its decision.
+ * `further` are more parts of the `with`.
  */
 const outrightText = (rows: Table, further = "") =>
   `with settled as (

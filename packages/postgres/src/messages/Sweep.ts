@@ -1,6 +1,6 @@
 /**
- * Sweeps sends (core's `OutcomeStep.sweep`). It waits for no deadline and no message: those that another transaction holds
- * are left to it or to the next sweep.
+ * Sweeps sends (core's `OutcomeStep.sweep`). It waits for no deadline and no message: those that another transaction
+ * holds are left to it or to the next sweep.
  */
 import { type Id, KeyedMessage, type MessageStore, OutcomeStep, type SendBatch, type Time } from "@wac/core"
 import { Duration } from "effect"
@@ -19,7 +19,10 @@ const silenceText = (timeouts: ReadonlyArray<string>): string =>
     `when m.status = '${status}'${ofCampaigns ? "" : " and m.campaign_id is null"} then ${timeouts[i]}::bigint`
   ).join(" ")
 
-/** `KeyedMessage.deadlineOf` in SQL, to select candidates, about which the core decides, and to look again at the others. */
+/**
+ * `KeyedMessage.deadlineOf` in SQL, to select candidates, about which the core decides, and to look again at the
+ * others.
+ */
 export const deadline = (timeouts: ReadonlyArray<string>): string =>
   `coalesce(m.expires_at, m.lease_until, m.status_at + case ${silenceText(timeouts)} end)`
 

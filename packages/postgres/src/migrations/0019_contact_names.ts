@@ -1,7 +1,7 @@
 /**
  * The index of further names of customers: forms of their number that the provider answered with, and other user ids.
- * Also merges contacts whose number has a national prefix after its country code, such as the 0 in `+44 0…`, into those of
- * the number itself, which is their key from now on.
+ * Also merges contacts whose number has a national prefix after its country code, such as the 0 in `+44 0…`, into those
+ * of the number itself, which is their key from now on.
  */
 
 /** Calling codes of the countries where people write a 0 before the national number, as of this migration. */

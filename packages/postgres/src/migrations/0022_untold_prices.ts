@@ -1,6 +1,6 @@
 /**
- * Counts of messages of which the provider does not say whether they are charged. They have a table of their own because
- * the key of `priced_messages` holds no null, and the previous version counts beside this one.
+ * Counts of messages of which the provider does not say whether they are charged. They have a table of their own
+ * because the key of `priced_messages` holds no null, and the previous version counts beside this one.
  */
 export const sql = `
 create table untold_prices (

@@ -1,6 +1,6 @@
 /**
- * The words of a workspace by which customers opt out, and opt-outs that belong to names rather than contacts: those that
- * a person or a program set, and those of customers who were erased. Opt-outs in `contacts` stay there.
+ * The words of a workspace by which customers opt out, and opt-outs that belong to names rather than contacts: those
+ * that a person or a program set, and those of customers who were erased. Opt-outs in `contacts` stay there.
  */
 export const sql = `
 create table opt_out_words (

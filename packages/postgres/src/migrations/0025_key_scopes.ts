@@ -1,5 +1,6 @@
 /**
- * More scopes for API keys. They are kept apart from the scope that the version before knows: it refuses to show others.
+ * More scopes for API keys. They are kept apart from the scope that the version before knows: it refuses to show
+ * others.
  */
 export const sql = `
 alter table api_keys add column further_scopes text[];

@@ -1,7 +1,7 @@
 /**
  * API keys that are bound to phone numbers and networks, and an index of those that expire. A bound key is kept under
- * another hash than its token's: the version before, which would let it send from any number and from anywhere, does not
- * find it.
+ * another hash than its token's: the version before, which would let it send from any number and from anywhere, does
+ * not find it.
  */
 export const sql = `
 alter table api_keys add column phone_number_ids text[], add column allowed_cidrs text[];

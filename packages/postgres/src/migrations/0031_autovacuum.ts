@@ -1,7 +1,7 @@
 /**
- * When autovacuum visits the tables that lose their oldest rows by age. A step of the deletion begins at the low end of an
- * index, and reads past the entries of all rows that were deleted since the last visit; by default those may be a fifth of
- * the table (docs/decisions/0048-capacity.md).
+ * When autovacuum visits the tables that lose their oldest rows by age. A step of the deletion begins at the low end of
+ * an index, and reads past the entries of all rows that were deleted since the last visit; by default those may be a
+ * fifth of the table (docs/decisions/0048-capacity.md).
  */
 const tables = [
   "messages",

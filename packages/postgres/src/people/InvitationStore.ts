@@ -1,5 +1,6 @@
 /**
- * `InvitationStore` in PostgreSQL: combines the operations of this folder (`SetPassword`) and adds the short statements.
+ * `InvitationStore` in PostgreSQL: combines the operations of this folder (`SetPassword`) and adds the short
+ * statements.
  */
 import {
   type Errors,

@@ -80,7 +80,9 @@ const made = columns<
   }
 >({ id: "text", workspaceId: "text", byUserId: "text", role: "text" })
 
-/** The invitations that the people of the commands made. Read after the members' rows are locked, as every step does. */
+/**
+ * The invitations that the people of the commands made. Read after the members' rows are locked, as every step does.
+ */
 const loadMade = statement(
   { workspaces, userIds: list<Id.UserId>("text") },
   ({ userIds, workspaces }) =>

@@ -1,6 +1,7 @@
 /**
- * `DeliveryStore` in PostgreSQL: combines the operations of this folder (`Backlog`, `BeginTest`, `ClaimDue`, `Complete`,
- * `CompleteDirect`, `EndTests`, `ListDeliveries`, `Release`, `Rounds`, `TidySkipped`) and adds the short statements.
+ * `DeliveryStore` in PostgreSQL: combines the operations of this folder (`Backlog`, `BeginTest`, `ClaimDue`,
+ * `Complete`, `CompleteDirect`, `EndTests`, `ListDeliveries`, `Release`, `Rounds`, `TidySkipped`) and adds the short
+ * statements.
  */
 import { type Delivery, DeliveryStep, DeliveryStore, Id, type Time } from "@wac/core"
 import { Effect, Layer, Option, Queue, Semaphore } from "effect"

@@ -1,8 +1,8 @@
 /**
- * Conformance of `ContactStore`, `CustomerStore`, `MessageStore` and `CampaignStore` over random histories of a customer:
- * their words, choices of people and programs, imports, names that are told together or move, erasures, sends and
- * campaigns. No message goes to a customer who has opted out, and no campaign writes to a customer twice. A test's title
- * contains its seed, and a failure lists the steps that led to it.
+ * Conformance of `ContactStore`, `CustomerStore`, `MessageStore` and `CampaignStore` over random histories of a
+ * customer: their words, choices of people and programs, imports, names that are told together or move, erasures, sends
+ * and campaigns. No message goes to a customer who has opted out, and no campaign writes to a customer twice. A test's
+ * title contains its seed, and a failure lists the steps that led to it.
  */
 import { assert } from "@effect/vitest"
 import {

@@ -304,8 +304,8 @@ const isConclusion = ({ data }: Event.Event) =>
   Predicate.hasProperty(data["error"], "reason") && data["error"].reason === Message.deliveryUnknown.reason
 
 /**
- * Checks one message's events: a sequence without a gap, no step twice, the steps in order, and `corrects` from a failure
- * on, in each event of its correction.
+ * Checks one message's events: a sequence without a gap, no step twice, the steps in order, and `corrects` from a
+ * failure on, in each event of its correction.
  */
 const assertLawful = (events: ReadonlyArray<Event.Event>) => {
   assert.isAtMost(events.filter(isConclusion).length, 1)
