@@ -4,10 +4,8 @@
  */
 import { type CampaignTally, type Id, type SendBatch, Variant } from "@wac/core"
 import { columns, json, row, unlessEmpty } from "../Columns.ts"
+import { ownShard, shards } from "../Shards.ts"
 import type { Row, Statement } from "../Statement.ts"
-
-/** How many rows share a number, so that few transactions wait for each other. */
-const shards = 16
 
 /**
  * A statement that adds the changes of `source`, named `a`, to counts. Each variant has shards of its own, since the
@@ -15,7 +13,7 @@ const shards = 16
  */
 export const adding = (source: string): string =>
   `insert into campaign_tallies as t (campaign_id, shard, outcome, reason, variant, recipients)
-  select a.campaign_id, pg_backend_pid() % ${shards} + ${shards} * a.variant_place, a.outcome, a.reason, a.variant,
+  select a.campaign_id, ${ownShard} + ${shards} * a.variant_place, a.outcome, a.reason, a.variant,
     sum(a.recipients)
   from ${source}
   group by 1, 2, 3, 4, 5

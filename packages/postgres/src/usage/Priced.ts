@@ -4,10 +4,8 @@
  */
 import type { Priced, SendBatch } from "@wac/core"
 import { columns, unlessEmpty } from "../Columns.ts"
+import { ownShard } from "../Shards.ts"
 import type { Statement } from "../Statement.ts"
-
-/** How many rows share a count, so that few transactions wait for each other. */
-const shards = 16
 
 /** A count of messages by price. */
 export const count = columns<Priced.Count>({
@@ -24,7 +22,7 @@ const addTold = unlessEmpty(
   count,
   (rows) =>
     `insert into priced_messages as c (workspace_id, hour, shard, market, category, type, billable, messages)
-  select p.workspace_id, p.hour, pg_backend_pid() % ${shards}, p.market, p.category, p.type, p.billable, p.messages
+  select p.workspace_id, p.hour, ${ownShard}, p.market, p.category, p.type, p.billable, p.messages
   from ${rows("p")}
   order by 1, 2, 4, 5, 6, 7
   on conflict (workspace_id, hour, shard, market, category, type, billable)
@@ -35,7 +33,7 @@ const addUntold = unlessEmpty(
   count.omit("billable"),
   (rows) =>
     `insert into untold_prices as c (workspace_id, hour, shard, market, category, type, messages)
-  select p.workspace_id, p.hour, pg_backend_pid() % ${shards}, p.market, p.category, p.type, p.messages
+  select p.workspace_id, p.hour, ${ownShard}, p.market, p.category, p.type, p.messages
   from ${rows("p")}
   order by 1, 2, 4, 5, 6
   on conflict (workspace_id, hour, shard, market, category, type) do update set messages = c.messages + excluded.messages`
