@@ -40,6 +40,13 @@ export class Table<A extends Row> {
     ids.splice(position(ids, row.id), 1)
   }
 
+  /** Deletes the rows that are old by the caller's judgement. Returns how many. */
+  forget(isOld: (row: A) => boolean): number {
+    const before = this.#rows.size
+    for (const row of this.#rows.values()) if (isOld(row)) this.delete(row)
+    return before - this.#rows.size
+  }
+
   /** All rows of all workspaces. */
   values(): Iterable<A> {
     return this.#rows.values()

@@ -24,10 +24,9 @@ export const layer = Layer.effect(
       settings: (workspaceId) => Effect.sync(() => memory.alertSettings.get(workspaceId) ?? Alert.noSettings),
       configure: (workspaceId, settings) => Effect.sync(() => memory.alertSettings.set(workspaceId, settings)),
       forget: (before) =>
-        Effect.sync(() => {
-          const old = [...memory.alerts.values()].filter(({ closedAt }) => closedAt !== null && closedAt < before)
-          for (const alert of old) memory.alerts.delete(alert)
-          return { removed: old.length, isMore: false }
-        })
+        Effect.sync(() => ({
+          removed: memory.alerts.forget(({ closedAt }) => closedAt !== null && closedAt < before),
+          isMore: false
+        }))
     }))
 )

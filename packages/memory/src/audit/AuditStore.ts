@@ -22,13 +22,12 @@ export const layer = Layer.effect(
       forget: (before) =>
         Effect.sync(() => {
           const lowest = Id.lowestAt("aud", before)
-          const old = [...memory.audit.values()].filter(({ id }) =>
-            id < lowest
-          )
-          for (const entry of old) {
-            memory.audit.delete(entry)
+          return {
+            removed: memory.audit.forget(({ id }) =>
+              id < lowest
+            ),
+            isMore: false
           }
-          return { removed: old.length, isMore: false }
         })
     }))
 )

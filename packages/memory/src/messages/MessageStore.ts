@@ -98,11 +98,7 @@ const forgetMessages = (memory: Memory, before: Time.Instant): Retention.Forgott
     const { providerMessageId: name } = message
     if (name !== null && memory.messageByProviderId.get(name) === message.id) memory.messageByProviderId.delete(name)
   }
-  for (const entry of memory.conversations.values()) {
-    if (entry.received === undefined || entry.id >= lowest) continue
-    memory.conversations.delete(entry)
-    removed++
-  }
+  removed += memory.conversations.forget(({ id, received }) => received !== undefined && id < lowest)
   for (const { id, job, rows } of memory.campaigns.values()) {
     if (id < Id.lowestAt("cmp", before) && Campaign.hasEnded(job.campaign)) rows.clear()
   }

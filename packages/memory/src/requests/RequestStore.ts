@@ -42,11 +42,10 @@ const tallies = (memory: Memory, workspaceId: Id.WorkspaceId, since: Time.Instan
 
 const forget = (memory: Memory, before: Time.Instant): Retention.Forgotten => {
   const lowest = Id.lowestAt("req", before)
-  const old = [...memory.requests.values()].filter(({ id }) => id < lowest)
-  for (const request of old) memory.requests.delete(request)
+  const removed = memory.requests.forget(({ id }) => id < lowest)
   const hour = ApiRequest.hourOf(before)
   for (const [name, tally] of memory.requestTallies) if (tally.hour < hour) memory.requestTallies.delete(name)
-  return { removed: old.length, isMore: false }
+  return { removed, isMore: false }
 }
 
 export const layer = Layer.effect(
