@@ -2,20 +2,24 @@
  * Updates the operator's settings of a row: the given fields change, the others stay.
  */
 import type { StoreError } from "@wac/core"
-import { Effect } from "effect"
+import { Effect, Struct } from "effect"
+import type { Columns } from "./Columns.ts"
 import type { Database } from "./Database.ts"
 
 /** Creates an operation that sets the columns of the given fields in the row with an identifier. */
-export const configuring = <Field extends string>(
+export const configuring = <A extends object>(
   query: Database["Service"]["query"],
   operation: string,
   table: string,
-  columns: Readonly<Record<Field, string>>
+  columns: Columns<A>
 ) =>
-(id: string, settings: Readonly<Partial<Record<Field, unknown>>>): Effect.Effect<void, StoreError.StoreError> => {
-  const given = (Object.keys(columns) as Array<Field>).filter((field) => settings[field] !== undefined)
+(
+  id: string,
+  settings: { readonly [Field in keyof A]?: A[Field] | undefined }
+): Effect.Effect<void, StoreError.StoreError> => {
+  const given = Struct.keys(settings).filter((field) => settings[field] !== undefined)
   if (given.length === 0) return Effect.void
-  const changes = given.map((field, i) => `${columns[field]} = $${i + 2}`).join(", ")
+  const changes = given.map((field, i) => `${columns.pick(field).names()} = $${i + 2}`).join(", ")
   return Effect.asVoid(
     query(operation, `update ${table} set ${changes} where id = $1`, [id, ...given.map((field) => settings[field])])
   )

@@ -9,15 +9,10 @@ import { Database } from "../Database.ts"
 import { configuring } from "../Settings.ts"
 import type { Row } from "../Statement.ts"
 import * as PhoneNumberStep from "./PhoneNumberStep.ts"
-import { credentials, numberRow } from "./StoredNumber.ts"
+import { credentials, numberRow, own } from "./StoredNumber.ts"
 
-/** The columns of the operator's settings. */
-const settingColumns = {
-  providerAccountId: "provider_account_id",
-  tier: "tier",
-  messagingLimit: "messaging_limit",
-  available: "available"
-} as const
+/** The operator's settings. */
+const settings = own.pick("providerAccountId", "tier", "messagingLimit", "available")
 
 /** The condition for numbers with this name. Its parameters come first. */
 const isNamed = (name: PhoneNumber.NumberName): readonly [condition: string, ...params: ReadonlyArray<string>] => {
@@ -70,7 +65,7 @@ export const layer = Layer.effect(
           (rows) => rows.map((row) => numberRow.read(row).number)
         )
       },
-      configure: configuring(query, "PhoneNumberStore.configure", "phone_numbers", settingColumns),
+      configure: configuring(query, "PhoneNumberStore.configure", "phone_numbers", settings),
       observe,
       credentials: (id) =>
         Effect.map(

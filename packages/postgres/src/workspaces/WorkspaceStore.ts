@@ -8,8 +8,8 @@ import { configuring } from "../Settings.ts"
 import * as Create from "./Create.ts"
 import { workspace as workspaces } from "./StoredWorkspace.ts"
 
-/** The columns of the operator's settings. */
-const settingColumns = { tier: "tier", monthlyQuota: "monthly_quota", suspended: "suspended" } as const
+/** The operator's settings. */
+const settings = workspaces.pick("tier", "monthlyQuota", "suspended")
 
 /** Whether a workspace was created. Fails if its number belongs to another one. */
 const made = (created: WorkspaceStep.Created): Effect.Effect<boolean, StoreError.StoreError> =>
@@ -38,7 +38,7 @@ export const layer = Layer.effect(
         query("WorkspaceStore.list", `select ${workspaces.names("w")} from workspaces w order by created_at, id`, []),
         (rows) => rows.map(workspaces.read)
       ),
-      configure: configuring(query, "WorkspaceStore.configure", "workspaces", settingColumns)
+      configure: configuring(query, "WorkspaceStore.configure", "workspaces", settings)
     })
   })
 )
