@@ -129,6 +129,9 @@ export const timeOf = (id: ByPrefix[keyof ByPrefix]): number => {
   return time
 }
 
+/** Text that every identifier sorts below. */
+export const highest = (prefix: keyof ByPrefix): string => `${prefix}_${"Z".repeat(ulidTimeLength + ulidRandomLength)}`
+
 /** The lowest identifier for a time in milliseconds. Every identifier created before that time sorts below it. */
 export const lowestAt = (prefix: keyof ByPrefix, time: number): string => {
   let left = Math.min(Math.max(0, time), latestUlidTime)

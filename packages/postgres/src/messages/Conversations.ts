@@ -1,7 +1,7 @@
 /**
  * Conversations in PostgreSQL: the statements that write and read them.
  */
-import { type Conversation, type Id, type Message, Page, ReceivedMessage } from "@wac/core"
+import { type Conversation, Id, type Message, Page, ReceivedMessage } from "@wac/core"
 import { boolean, insert, json, list as listOf, result, row, text } from "../Columns.ts"
 import { texts } from "../Parameter.ts"
 import { type Row, type Statement, statement, value } from "../Statement.ts"
@@ -109,16 +109,13 @@ const inboundText = `select ${found} from conversations c
   where (c.workspace_id, c.message_id) >= ($1, '') and (c.workspace_id, c.message_id) < ($1, $3) and c.is_inbound
   order by c.workspace_id desc, c.message_id desc limit $2`
 
-/** Above every id. */
-const highest = `msg_${"Z".repeat(26)}`
-
 /** The statement of a page. */
 export const list = (
   workspaceId: Id.WorkspaceId,
   { direction, names }: Conversation.Filter,
   { after, limit }: Page.PageRequest
 ): Statement & { readonly params: ReadonlyArray<unknown> } => {
-  const params = [workspaceId, limit + 1, after ?? highest]
+  const params = [workspaceId, limit + 1, after ?? Id.highest("msg")]
   return names === undefined ? { text: inboundText, params } : {
     text: listText,
     params: [...params, texts(names), direction === undefined ? "{f,t}" : direction === "inbound" ? "{t}" : "{f}"]

@@ -140,7 +140,7 @@ export const listParams = (
   { after, limit }: Page.PageRequest
 ): ReadonlyArray<unknown> => {
   const ahead = Duration.toMillis(MessageStore.idAhead)
-  const below = until === undefined ? highest : firstIdAt(until + ahead)
+  const below = until === undefined ? Id.highest("msg") : firstIdAt(until + ahead)
   return [
     workspaceId,
     limit + 1,
@@ -154,8 +154,6 @@ export const listParams = (
     ...clientReference === undefined ? [] : [clientReference]
   ]
 }
-
-const highest = `msg_${"Z".repeat(26)}`
 
 /** A lower bound of the ids of messages created at that time or later. */
 const firstIdAt = (time: Time.Instant): string => Id.lowestAt("msg", time)

@@ -24,9 +24,8 @@ const followed = columns<
 
 /**
  * Makes the first deliveries of orders due (`Delivery.follow`), at the given time or now. The caller must hold the
- * webhooks' health. A transaction that records a follower of a pending
- * delivery locks the webhook's health (`Recording`), so that either it sees that the delivery has ended, or this
- * statement sees the follower.
+ * webhooks' health. A transaction that records a follower of a pending delivery locks the webhook's health
+ * (`Recording`), so that either it sees that the delivery has ended, or this statement sees the follower.
  */
 export const follow = unlessEmpty(followed, (rows) =>
   `with next as (

@@ -93,8 +93,6 @@ const filteredText = (status: Delivery.DeliveryStatus | undefined, isAfter: bool
   ) r left join found f on true
   order by ${orderOf(status, "f")}`
 
-const highest = `dlv_${"Z".repeat(26)}`
-
 /** How far a delivery's id may be ahead: it is created before the delivery, perhaps by another clock. */
 const ahead = Duration.toMillis(MessageStore.idAhead)
 
@@ -120,7 +118,7 @@ export const listDeliveries = (
         limit + 1,
         after,
         since === undefined ? "" : Id.lowestAt("dlv", since - ahead),
-        until === undefined ? highest : Id.lowestAt("dlv", until + ahead),
+        until === undefined ? Id.highest("dlv") : Id.lowestAt("dlv", until + ahead),
         ids === undefined ? null : texts(ids),
         eventType ?? null,
         since ?? null,

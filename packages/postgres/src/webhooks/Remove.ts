@@ -10,7 +10,7 @@ import { delivery } from "./StoredDelivery.ts"
 import { loadPresent, readPresent } from "./WebhookStep.ts"
 
 /** The greatest position, which nothing will ever have. */
-const everything = "9223372036854775807"
+export const everything = "9223372036854775807"
 
 const skip = unlessEmpty(
   row({ webhookId: text<Id.WebhookId>(), at: bigint() }),

@@ -8,6 +8,7 @@ import { columns, list, unlessEmpty } from "../Columns.ts"
 import type { StepOptions } from "../Database.ts"
 import { type Statement, statement, value } from "../Statement.ts"
 import { follow } from "./DeliveryOrder.ts"
+import { everything } from "./Remove.ts"
 import { delivery } from "./StoredDelivery.ts"
 
 /** Where the last look ended. The next one continues after it. */
@@ -30,8 +31,6 @@ export interface Tidied {
   /** Where the next look continues; `undefined` once something is written or nothing is left. */
   readonly next: Place | undefined
 }
-
-const everything = "9223372036854775807"
 
 /**
  * A separate statement, so that the statements after it know which webhook it has chosen. A recording that read a
