@@ -241,11 +241,10 @@ const load = (commands: ReadonlyArray<MessageStore.AcceptSend>): ReadonlyArray<S
     template: message.type === "template" ? message.template.name : null,
     language: message.type === "template" ? message.template.language : null
   }))
-  const isOfCampaign = commands.some(({ campaignId }) => campaignId !== null)
   const place = placeOf({
     isToUser: commands.some(({ message }) => CustomerNames.isUserId(message.to)),
     isToKnown: commands.some(({ message }) => CustomerNames.judge(message.to)._tag === "IfKnown"),
-    isOfCampaign
+    isOfCampaign: commands.some(({ campaignId }) => campaignId !== null)
   })
   return [
     lock({ ids: [...new Set(kinds.map(({ request }) => request.workspaceId))] }),
@@ -255,12 +254,12 @@ const load = (commands: ReadonlyArray<MessageStore.AcceptSend>): ReadonlyArray<S
     }),
     loadSendsOf[place]!({
       kinds: given,
-      sends: commands.map(({ hash, message, request: { key } }, i) => ({
+      sends: commands.map(({ campaignId, hash, message, request: { key } }, i) => ({
         kind: places[i]! + 1,
         key,
         customer: CustomerNames.keyOf(message.to),
         hash,
-        forms: isOfCampaign ? Contact.campaignKeysOf(message.to, undefined) : []
+        forms: campaignId === null ? [] : Contact.campaignKeysOf(message.to, undefined)
       }))
     })
   ]
