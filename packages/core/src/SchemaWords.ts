@@ -5,7 +5,7 @@
 import { type SchemaAST, SchemaIssue } from "effect"
 
 /** What a schema takes: `object`, `string`, `"a" | "b"`. */
-export const expectedOf = (ast: SchemaAST.AST): string => {
+const expectedOf = (ast: SchemaAST.AST): string => {
   switch (ast._tag) {
     case "Objects":
       return "object"
@@ -20,23 +20,37 @@ export const expectedOf = (ast: SchemaAST.AST): string => {
   }
 }
 
-/** Whether a schema has no message of its own. */
-export const isUnworded = (ast: SchemaAST.AST): boolean => ast.annotations?.["message"] === undefined
+/** The first thing that is wrong, and the path to it. A union is the thing if none of its members takes the value. */
+export const leafOf = (
+  issue: SchemaIssue.Issue,
+  path: ReadonlyArray<PropertyKey> = []
+): { readonly leaf: SchemaIssue.Issue; readonly path: ReadonlyArray<PropertyKey> } => {
+  switch (issue._tag) {
+    case "Pointer":
+      return leafOf(issue.issue, [...path, ...issue.path])
+    case "Composite":
+      return leafOf(issue.issues[0], path)
+    case "AnyOf":
+      return issue.issues[0] === undefined ? { leaf: issue, path } : leafOf(issue.issues[0], path)
+    case "Filter":
+    case "Encoding":
+      return leafOf(issue.issue, path)
+    default:
+      return { leaf: issue, path }
+  }
+}
 
-const format = SchemaIssue.makeFormatterStandardSchemaV1({
-  leafHook: (issue) =>
-    issue._tag === "InvalidType" && isUnworded(issue.ast)
-      ? `Expected ${expectedOf(issue.ast)}`
-      : SchemaIssue.defaultLeafHook(issue)
-})
+const format = SchemaIssue.makeFormatterStandardSchemaV1()
 
-/** The first thing that is wrong, without any value, and the path to it. */
+/** {@link leafOf} in words, without any value, and the path to it. */
 export const firstOf = (
   issue: SchemaIssue.Issue
 ): { readonly message: string; readonly path: ReadonlyArray<PropertyKey> } => {
-  const [first] = format(issue).issues
-  return {
-    message: (first?.message ?? "Is not valid").replace(/, got .*$/s, ""),
-    path: (first?.path ?? []).map((key) => typeof key === "object" ? key.key : key)
-  }
+  const { leaf, path } = leafOf(issue)
+  const isUnworded = (leaf._tag === "InvalidType" || leaf._tag === "AnyOf") &&
+    leaf.ast.annotations?.["message"] === undefined
+  const message = isUnworded
+    ? `Expected ${expectedOf(leaf.ast)}`
+    : format(issue).issues[0]?.message ?? "Is not valid"
+  return { message: message.replace(/, got .*$/s, ""), path }
 }

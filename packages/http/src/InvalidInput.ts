@@ -12,26 +12,6 @@ const maxParamLength = 200
 /** The name of a part of a request, as `param` has it: `template.buttons[0].flowData`. */
 export const paramOf = (path: ReadonlyArray<PropertyKey>): string => FieldPath.of(path).slice(0, maxParamLength)
 
-/** Follows the first branch of an issue to its leaf. */
-const leafOf = (
-  issue: SchemaIssue.Issue,
-  path: ReadonlyArray<PropertyKey>
-): { readonly leaf: SchemaIssue.Issue; readonly path: ReadonlyArray<PropertyKey> } => {
-  switch (issue._tag) {
-    case "Pointer":
-      return leafOf(issue.issue, [...path, ...issue.path])
-    case "Composite":
-      return leafOf(issue.issues[0], path)
-    case "AnyOf":
-      return issue.issues[0] === undefined ? { leaf: issue, path } : leafOf(issue.issues[0], path)
-    case "Filter":
-    case "Encoding":
-      return leafOf(issue.issue, path)
-    default:
-      return { leaf: issue, path }
-  }
-}
-
 const isKind = (ast: SchemaAST.AST): boolean =>
   SchemaAST.isObjects(ast) && ast.propertySignatures.some(({ name }) => name === "type")
 
@@ -83,7 +63,7 @@ const notAnObject = invalid("invalid_field", "", "the body must be a JSON object
  */
 export const of = (error: Problem, input: unknown): Errors.InvalidBody => {
   if (error.kind === "Payload" && !Predicate.isObject(input)) return notAnObject
-  const { leaf, path } = leafOf(error.issue, [])
+  const { leaf, path } = SchemaWords.leafOf(error.issue)
   const param = paramOf(path)
   // no parameter is a list, so the schema would only say that it is not text
   if (error.kind === "Query" && path.length === 1 && Array.isArray(valueAt(input, path))) {
@@ -103,11 +83,7 @@ export const of = (error: Problem, input: unknown): Errors.InvalidBody => {
       // no member of a union fits: of kinds, which their field `type` distinguishes, or of anything else
       const enumerated = wordsOf(leaf.ast)
       if (enumerated !== undefined) return invalid("invalid_field", param, `${param} must be ${listed(enumerated)}`)
-      if (!leaf.ast.types.every(isKind)) {
-        return SchemaWords.isUnworded(leaf.ast)
-          ? said(param, `expected ${SchemaWords.expectedOf(leaf.ast)}`)
-          : inWords(error, param)
-      }
+      if (!leaf.ast.types.every(isKind)) return inWords(error, param)
       const given = valueAt(input, path)
       if (!Predicate.isObject(given)) {
         return invalid("invalid_field", param, `${param === "" ? "the body" : param} must be a JSON object`)
@@ -125,10 +101,8 @@ export const of = (error: Problem, input: unknown): Errors.InvalidBody => {
   }
 }
 
-const said = (param: string, message: string): Errors.InvalidBody =>
-  invalid("invalid_field", param, param === "" ? message : `${param}: ${message}`)
-
 const inWords = (error: Problem, param: string): Errors.InvalidBody => {
   const { message } = SchemaWords.firstOf(error.issue)
-  return said(param, `${message.charAt(0).toLowerCase()}${message.slice(1)}`)
+  const inside = `${message.charAt(0).toLowerCase()}${message.slice(1)}`
+  return invalid("invalid_field", param, param === "" ? inside : `${param}: ${inside}`)
 }

@@ -201,6 +201,8 @@ describe("a recipient", () => {
           "{\"to\":\"0612345678\"}",
           "to: has no country code: write it with + and the country code, or name the country of the file's numbers"
         ],
+        ["{\"to\":\"+15551234567\",\"bodyParams\":5}", "bodyParams: Expected array | object"],
+        ["{\"to\":\"+15551234567\",\"bodyParams\":[5]}", "bodyParams[0]: Expected string | object"],
         ["{\"to\":\"+15551234567\",\"buttons\":[{\"index\":\"0612345678\"}]}", "buttons[0].index: Expected number"]
       ] as const
     ) {
