@@ -53,6 +53,13 @@ type Names<A, N> = {
 /** Rows as a part of a statement: a table of that name, and a column with each row's place from 1 on, if named. */
 export type Table = (name: string, place?: string) => string
 
+/** A field and its column. */
+interface Field {
+  readonly field: string
+  readonly column: string
+  readonly type: Type
+}
+
 /** The fields of a record, as columns. As an input of a statement, they are a table of given records. */
 export interface Columns<A> extends Reader<A>, Input<ReadonlyArray<A>, Table> {
   /** The column list, qualified by the table if given. */
@@ -74,17 +81,8 @@ export interface Columns<A> extends Reader<A>, Input<ReadonlyArray<A>, Table> {
   readonly omit: <Field extends keyof A>(...fields: ReadonlyArray<Field>) => Columns<Omit<A, Field>>
   /** With the fields of others. */
   readonly and: <B>(others: Columns<B>) => Columns<A & B>
+  readonly "~fields": ReadonlyArray<Field>
 }
-
-/** A field and its column. */
-interface Field {
-  readonly field: string
-  readonly column: string
-  readonly type: Type
-}
-
-/** The columns whose fields {@link and} takes over. */
-const fieldsOf = new WeakMap<object, ReadonlyArray<Field>>()
 
 const columnOf = (field: string): string => field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
@@ -95,7 +93,7 @@ const cell = (row: Row, column: string): unknown => {
   return typeof value === "bigint" ? Number(value) : value
 }
 
-/** The shape of a record: copying it costs half of what adding its fields one by one does. */
+/** The shape of a record: to copy it and fill it is quicker than to add its fields one by one. */
 const shapeOf = (fields: ReadonlyArray<{ readonly field: string }>): Readonly<Record<string, unknown>> =>
   Object.fromEntries(fields.map(({ field }) => [field, null]))
 
@@ -107,7 +105,7 @@ const make = <A>(fields: ReadonlyArray<Field>): Columns<A> => {
     fields.map(({ column }) => table === undefined ? column : `${table}.${column}`).join(", ")
   const shape = shapeOf(fields)
   const chosen = <B>(isChosen: (field: string) => boolean) => make<B>(fields.filter(({ field }) => isChosen(field)))
-  const made: Columns<A> = {
+  return {
     names,
     set: (from, ...leftOut) =>
       fields.filter(({ field }) => !leftOut.some((other) => other === field)).map(({ column }) =>
@@ -162,10 +160,9 @@ const make = <A>(fields: ReadonlyArray<Field>): Columns<A> => {
     },
     pick: (...picked) => chosen((field) => picked.some((other) => other === field)),
     omit: (...omitted) => chosen((field) => !omitted.some((other) => other === field)),
-    and: (others) => make([...fields, ...fieldsOf.get(others)!])
+    and: (others) => make([...fields, ...others["~fields"]]),
+    "~fields": fields
   }
-  fieldsOf.set(made, fields)
-  return made
 }
 
 /** Describes a record: the PostgreSQL type of each field, and the columns that are not named like their field. */
