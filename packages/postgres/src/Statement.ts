@@ -67,3 +67,6 @@ export const value = <Value>(): Input<Value, string> => ({
   given: (first) => `$${first}`,
   encode: (value) => [value]
 })
+
+/** A list of the core's as constants. */
+export const listOf = (words: ReadonlyArray<string>): string => `(${words.map((word) => `'${word}'`).join(", ")})`

@@ -44,6 +44,9 @@ export const roleRefusal = (role: Role, needed: Role): Forbidden | undefined =>
     ? undefined
     : new Forbidden({ reason: "role_not_allowed", message: `this requires the role ${needed}; yours is ${role}` })
 
+/** The roles that manage members. */
+export const managers = Role.literals.filter((role) => roleRefusal(role, "admin") === undefined)
+
 /** The error for managing members with a role, `null` if the person is not a member (any more). */
 const managerRefusal = (by: Role | null): Forbidden | undefined =>
   by === null

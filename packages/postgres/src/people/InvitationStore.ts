@@ -8,7 +8,7 @@ import {
   type Invitation,
   InvitationStep,
   InvitationStore,
-  type Member,
+  Member,
   type Step,
   StorageTime
 } from "@wac/core"
@@ -17,7 +17,7 @@ import { asked } from "../Asked.ts"
 import * as Clocks from "../Clocks.ts"
 import { boolean, columns, insert, list, row, text, unlessEmpty } from "../Columns.ts"
 import { Database, type StepOptions } from "../Database.ts"
-import { type Row, statement } from "../Statement.ts"
+import { listOf, type Row, statement } from "../Statement.ts"
 import { setPasswords } from "./SetPassword.ts"
 
 /** An invitation, as columns. */
@@ -77,7 +77,7 @@ const keep = statement({ invitation: stored.one }, ({ invitation }) =>
  */
 const managersText = (workspaces: string): string =>
   `select m.workspace_id, m.user_id, m.role from members m
-  where m.workspace_id in (${workspaces}) and m.role in ('admin', 'owner')
+  where m.workspace_id in (${workspaces}) and m.role in ${listOf(Member.managers)}
   order by m.workspace_id, m.user_id for share of m`
 
 const manager = row({ workspaceId: text<Id.WorkspaceId>(), userId: text<Id.UserId>(), role: text<Member.Role>() })

@@ -4,7 +4,7 @@
 import { Delivery, Replay } from "@wac/core"
 import { Duration } from "effect"
 import { columns, double, row } from "../Columns.ts"
-import type { Row } from "../Statement.ts"
+import { listOf, type Row } from "../Statement.ts"
 
 /** A delivery. A test in progress has a status of its own, so that nothing claims it. */
 export const delivery = columns<
@@ -31,9 +31,7 @@ export const delivery = columns<
   }
 )
 
-const listOf = (words: ReadonlyArray<string>): string => `(${words.map((word) => `'${word}'`).join(", ")})`
-
-/** Core's lists as SQL: constants, so that statements match the predicates of partial indexes. */
+/** Constants, so that statements match the predicates of partial indexes. */
 export const endedStatuses = listOf(Replay.statuses)
 export const testTriggers = listOf(Delivery.testTriggers)
 
