@@ -1,7 +1,7 @@
 /**
- * Descriptions of fields that are decoded.
+ * Descriptions of fields.
  */
-import { Schema } from "effect"
+import { Schema, SchemaAST } from "effect"
 
 /**
  * Says what a field means, for a schema that decodes: `annotateKey` would say it of what is decoded, and nobody outside
@@ -9,3 +9,7 @@ import { Schema } from "effect"
  */
 export const described = (description: string) => <S extends Schema.Top>(field: S): S["Rebuild"] =>
   Schema.flip(Schema.flip(field).annotateKey({ description }))
+
+/** Gives a field the description of the one in whose place it is, which has the same meaning in another form. */
+export const meaningOf = (original: Schema.Top) => <S extends Schema.Top>(field: S): S["Rebuild"] =>
+  field.annotate({ description: SchemaAST.resolveDescription(original.ast) })

@@ -18,7 +18,7 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/ht
 import { Access, apiKey, session } from "../Access.ts"
 import { Audited } from "../audit/Audited.ts"
 import { ApiKeyAuthentication, SessionAuthentication } from "../Caller.ts"
-import { described } from "../Described.ts"
+import { described, meaningOf } from "../Described.ts"
 import { reading, writing } from "../ErrorBody.ts"
 import * as Example from "../Example.ts"
 import { internalListOf, listOf, ListQuery, noQuery, pageQuery } from "../Lists.ts"
@@ -26,7 +26,7 @@ import { byId, idempotencyKey } from "../Parameters.ts"
 import { exampleOnWire, onWire } from "../SnakeCase.ts"
 import { TimeGiven, Timestamp } from "../Timestamp.ts"
 import { ActsOnCampaign, IsPaged, NeedsIdempotencyKey, TakesFile } from "../Traits.ts"
-import { costDescription, costs, UsageCost, UsageLine } from "../usage/UsageApi.ts"
+import { costs, UsageCost, UsageLine } from "../usage/UsageApi.ts"
 
 const plan = {
   name: Model.CampaignName,
@@ -116,13 +116,6 @@ export const Counts = Schema.Struct({
   skipped: 0
 }))
 
-const linesDescription = "The messages by the price that they are expected to have, by market, category and type"
-const forecastDescription = "What is to be expected; `null` until its recipients are checked"
-const deliveredDescription = "The shares that were delivered; `null` until both variants were sent to a customer"
-const readDescription = "The shares that were read"
-const comparisonDescription =
-  "The result by variant of the template: `a` is `template`. `null` without a second variant"
-
 export const Difference = Schema.Struct({
   a: Schema.Finite.annotate({ description: "The share of variant `a`, from 0 to 1" }),
   b: Schema.Finite.annotate({ description: "The share of variant `b`, from 0 to 1" }),
@@ -146,8 +139,10 @@ export const Difference = Schema.Struct({
 
 export const Comparison = Schema.Struct({
   counts: Schema.Struct({ a: Counts, b: Counts }),
-  delivered: Schema.NullOr(Difference).annotate({ description: deliveredDescription }),
-  read: Schema.NullOr(Difference).annotate({ description: readDescription })
+  delivered: Schema.NullOr(Difference).annotate({
+    description: "The shares that were delivered; `null` until both variants were sent to a customer"
+  }),
+  read: Schema.NullOr(Difference).annotate({ description: "The shares that were read" })
 }).annotate({
   identifier: "CampaignComparison",
   description: "The result by variant of the template. The shares are those of the messages that were tried."
@@ -172,7 +167,9 @@ export const Forecast = Schema.Struct({
     description: "How many days the messaging limit makes it take; `null` if the limit is 0"
   }),
   seconds: Schema.Int.annotate({ description: "How long it takes at its pace" }),
-  lines: Schema.Array(UsageLine).annotate({ description: linesDescription }),
+  lines: Schema.Array(UsageLine).annotate({
+    description: "The messages by the price that they are expected to have, by market, category and type"
+  }),
   costs: costs.annotate({
     description: "The sum of `lines` in each currency; empty without a rate card"
   })
@@ -237,14 +234,18 @@ export const Campaign = Schema.Struct({
   rows: Schema.Int.annotate({ description: "How many recipients were added" }),
   checked: Schema.Int.annotate({ description: "How many of them were checked" }),
   problems: Schema.Int.annotate({ description: "How many of the checked ones are not sent to" }),
-  forecast: Schema.NullOr(Forecast).annotate({ description: forecastDescription }),
+  forecast: Schema.NullOr(Forecast).annotate({
+    description: "What is to be expected; `null` until its recipients are checked"
+  }),
   counts: Counts,
   reasons: Schema.Array(Schema.Struct({
     outcome: Schema.Literals(["failed", "skipped"]),
     reason: Schema.String,
     recipients: Schema.Int
   })).annotate({ description: "Why recipients failed or were skipped, the most frequent reason first" }),
-  comparison: Schema.NullOr(Comparison).annotate({ description: comparisonDescription })
+  comparison: Schema.NullOr(Comparison).annotate({
+    description: "The result by variant of the template: `a` is `template`. `null` without a second variant"
+  })
 }).annotate({ identifier: "Campaign", embedded: true, description: "One template to many customers, each once." }).pipe(
   Example.shown(campaign)
 )
@@ -324,36 +325,34 @@ const uploadQuery = Schema.Struct({
   )
 }).annotate({ identifier: "UploadQuery", description: "What an upload says about its file of recipients." })
 
-const onWireOrNull = <S extends Schema.Struct<Schema.Struct.Fields>>(
-  struct: S,
-  identifier: string,
-  model?: Schema.Top
-) => Schema.NullOr(onWire(struct, identifier, model))
-
 const PublicDifference = onWire(Difference, "PublicCampaignDifference")
 
 const PublicUsageLine = onWire(
   UsageLine.mapFields(Struct.assign({
-    cost: onWireOrNull(UsageCost, "PublicUsageCost").annotate({ description: costDescription })
+    cost: Schema.NullOr(onWire(UsageCost, "PublicUsageCost")).pipe(meaningOf(UsageLine.fields.cost))
   })),
   "PublicUsageLine",
   UsageLine
 )
 
+const PublicForecast = onWire(
+  Forecast.mapFields(Struct.assign({
+    lines: Schema.Array(PublicUsageLine).pipe(meaningOf(Forecast.fields.lines))
+  })),
+  "PublicCampaignForecast",
+  Forecast
+)
+
+const PublicComparison = Comparison.mapFields(Struct.assign({
+  delivered: Schema.NullOr(PublicDifference).pipe(meaningOf(Comparison.fields.delivered)),
+  read: Schema.NullOr(PublicDifference).pipe(meaningOf(Comparison.fields.read))
+}))
+
 /** A campaign under `/v1`. */
 export const PublicCampaign = onWire(
   Campaign.mapFields(Struct.assign({
-    forecast: onWireOrNull(
-      Forecast.mapFields(Struct.assign({
-        lines: Schema.Array(PublicUsageLine).annotate({ description: linesDescription })
-      })),
-      "PublicCampaignForecast",
-      Forecast
-    ).annotate({ description: forecastDescription }),
-    comparison: Schema.NullOr(Comparison.mapFields(Struct.assign({
-      delivered: Schema.NullOr(PublicDifference).annotate({ description: deliveredDescription }),
-      read: Schema.NullOr(PublicDifference).annotate({ description: readDescription })
-    }))).annotate({ description: comparisonDescription })
+    forecast: Schema.NullOr(PublicForecast).pipe(meaningOf(Campaign.fields.forecast)),
+    comparison: Schema.NullOr(PublicComparison).pipe(meaningOf(Campaign.fields.comparison))
   })),
   "PublicCampaign",
   Campaign
