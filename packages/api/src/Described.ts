@@ -1,5 +1,5 @@
 /**
- * Descriptions of fields.
+ * What is said of fields and schemas, said where it is seen outside: of what goes over the wire.
  */
 import { Schema, SchemaAST } from "effect"
 
@@ -13,3 +13,7 @@ export const described = (description: string) => <S extends Schema.Top>(field: 
 /** Gives a field the description of the one in whose place it is, which has the same meaning in another form. */
 export const meaningOf = (original: Schema.Top) => <S extends Schema.Top>(field: S): S["Rebuild"] =>
   field.annotate({ description: SchemaAST.resolveDescription(original.ast) })
+
+/** Says of a schema's encoded form what is said of another schema: its name and everything else. */
+export const describedAs = (described: Schema.Top) => <S extends Schema.Top>(schema: S): S["Rebuild"] =>
+  schema.pipe(Schema.annotateEncoded(SchemaAST.resolve(described.ast) ?? {}))

@@ -2,12 +2,12 @@
  * `/v1/messages` (specification §4, contract §3).
  */
 import { Addressee, Conversation, Errors, Idempotency, Message, MessageStore, PlainText } from "@wac/core"
-import { Record, Schema, SchemaAST, Struct } from "effect"
+import { Record, Schema, Struct } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Access, apiKey, session } from "../Access.ts"
 import { Audited } from "../audit/Audited.ts"
 import { ApiKeyAuthentication, SessionAuthentication } from "../Caller.ts"
-import { described } from "../Described.ts"
+import { described, describedAs } from "../Described.ts"
 import { asking, reading, sending } from "../ErrorBody.ts"
 import { ReceivedContent, ReceivedContext } from "../events/ReceivedContent.ts"
 import * as Example from "../Example.ts"
@@ -23,10 +23,6 @@ const names = { clientReference: "client_reference" } as const
 type KindsOnWire<Kinds extends { readonly [kind: string]: Schema.Struct<Schema.Struct.Fields> }> = {
   readonly [Kind in keyof Kinds]: Schema.encodeKeys<Kinds[Kind], typeof names>
 }
-
-/** What is said of a schema, said of its encoded form. */
-const describedAs = (described: Schema.Top) => <S extends Schema.Top>(schema: S): S =>
-  schema.pipe(Schema.annotateEncoded(SchemaAST.resolve(described.ast) ?? {})) as unknown as S
 
 const kindsOnWire = <Kinds extends { readonly [kind: string]: Schema.Struct<Schema.Struct.Fields> }>(
   kinds: Kinds
