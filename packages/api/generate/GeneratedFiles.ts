@@ -1,6 +1,6 @@
 /**
- * The files that are written from the API definition, for packages that depend on nothing. `npx vitest run --project api
- * generated -u` writes them.
+ * The files that are written from the API definition, for packages that depend on nothing.
+ * `npx vitest run --project api generated -u` writes them.
  */
 import { Event, Idempotency, Media, Message, Recipient } from "@wac/core"
 import { Context, Duration, type Schema, type SchemaAST } from "effect"

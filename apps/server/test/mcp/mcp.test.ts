@@ -216,6 +216,17 @@ describe.concurrent("tools for AI agents", () => {
       assert.deepInclude(said.error, { code: "forbidden", reason: "missing_scope" })
     }))
 
+  it.live("a key that is bound to networks calls tools from these alone", () =>
+    Effect.gen(function*() {
+      const server = yield* ready()
+      const bound = (allowedCidrs: ReadonlyArray<string>) =>
+        createKey(server.url, server.session, { name: "agent", allowedCidrs })
+      const agent = yield* connected(server.url, (yield* bound(["127.0.0.0/8", "::1/128"])).apiKey)
+      assert.isFalse((yield* use(agent, "send_template", template)).isError)
+      const refused = yield* post({ url: server.url, key: yield* bound(["192.0.2.0/24"]) }, listing)
+      checks.assertError(refused, 401, { code: "unauthorized", reason: "invalid_key" })
+    }))
+
   it.live("a revoked key is refused at the next call, and so is a request without a key", () =>
     Effect.gen(function*() {
       const server = yield* ready()

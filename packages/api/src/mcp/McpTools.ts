@@ -3,18 +3,14 @@
  * parameters are those of the OpenAPI document, its scope is the endpoint's, and a call becomes one request. Pure.
  */
 import { type ApiScope, Errors, Idempotency, SendIntent } from "@wac/core"
-import { Context, Duration, Predicate, Result, Schema } from "effect"
+import { Context, Duration, Result, Schema } from "effect"
 import type { HttpApiEndpoint, OpenApi } from "effect/http-api"
 import { Access } from "../Access.ts"
 import { byOperation, type OperationId } from "../Endpoints.ts"
+import { copier, isSchema, type JsonSchema } from "../JsonSchemaDefs.ts"
 import { pageQuery } from "../Lists.ts"
 import { conversation, publicFilter } from "../messages/MessagesApi.ts"
 import * as Traits from "../Traits.ts"
-
-/** A JSON schema, or a part of one. */
-interface JsonSchema {
-  readonly [keyword: string]: unknown
-}
 
 /** The arguments that a tool takes. */
 interface Input extends JsonSchema {
@@ -177,10 +173,6 @@ const intent = {
     "do not matter. When the user asks for the same message once more, add a number: `order-1042-shipped-2`"
 }
 
-const isSchema = (value: unknown): value is JsonSchema => Predicate.isObject(value) && !Array.isArray(value)
-
-const prefix = "#/components/schemas/"
-
 /** What every string and integer of the API has to be. A model would read it hundreds of times. */
 const tacit: JsonSchema = {
   pattern: "^[^\\x00]*$",
@@ -191,35 +183,6 @@ const tacit: JsonSchema = {
 }
 
 const isTacit = (keyword: string, value: unknown): boolean => Object.hasOwn(tacit, keyword) && tacit[keyword] === value
-
-/** Copies schemas out of the document, and what they refer to into `$defs`. */
-const copier = (document: OpenApi.OpenAPISpec) => {
-  const schemas = document.components?.schemas as { readonly [name: string]: JsonSchema }
-  const defs: { [name: string]: unknown } = {}
-  const copy = (part: unknown): unknown => {
-    if (Array.isArray(part)) return part.map(copy)
-    if (!isSchema(part)) return part
-    const { $ref } = part
-    if (typeof $ref === "string" && $ref.startsWith(prefix)) {
-      const name = $ref.slice(prefix.length)
-      if (!Object.hasOwn(defs, name)) {
-        defs[name] = true
-        defs[name] = copy(schemas[name])
-      }
-      return { ...part, $ref: `#/$defs/${name}` }
-    }
-    return Object.fromEntries(
-      Object.entries(part).filter(([keyword, value]) => !isTacit(keyword, value)).map(([keyword, value]) => [
-        keyword,
-        copy(value)
-      ])
-    )
-  }
-  /** A schema itself, if it is only referred to. */
-  const resolved = (part: JsonSchema): JsonSchema =>
-    typeof part["$ref"] === "string" ? schemas[part["$ref"].slice(prefix.length)]! : part
-  return { copy, resolved, defs }
-}
 
 const operationOf = (document: OpenApi.OpenAPISpec, { method, path }: HttpApiEndpoint.Top) => {
   const address = path.replace(/:([a-z]+)/g, "{$1}") as keyof typeof document.paths
@@ -237,7 +200,7 @@ const kindsOf = (body: JsonSchema, resolved: (part: JsonSchema) => JsonSchema, i
   })
 
 const inputOf = (document: OpenApi.OpenAPISpec, endpoint: HttpApiEndpoint.Top, definition: Definition): Input => {
-  const { copy, defs, resolved } = copier(document)
+  const { copy, defs, resolved } = copier(document, isTacit)
   const operation = operationOf(document, endpoint)
   const body = bodyOf(operation)
   const object = (properties: JsonSchema, required: ReadonlyArray<string>): Input => ({

@@ -1,14 +1,14 @@
 /**
- * The intent of a send by an AI agent (contract §18): the agent's own name for the one message that a person wants sent.
- * It takes the place of an Idempotency-Key, which an agent cannot keep: what it repeats are the arguments of a call,
- * often in other words. Pure.
+ * The intent of a send by an AI agent (contract §18): the agent's own name for the one message that a person wants
+ * sent. It takes the place of an Idempotency-Key, which an agent cannot keep: what it repeats are the arguments of a
+ * call, often in other words. Pure.
  */
 import { Schema } from "effect"
 import * as PlainText from "../PlainText.ts"
 
 /**
- * Only letters and digits of an intent count, and where one is parted from the next (`1-12` and `11-2` are two dates): an
- * agent writes the same name with other spaces, case or punctuation.
+ * Only letters and digits of an intent count, and where one is parted from the next (`1-12` and `11-2` are two dates):
+ * an agent writes the same name with other spaces, case or punctuation.
  */
 const insignificant = /[^\p{L}\p{M}\p{N}]+/gu
 
@@ -27,7 +27,7 @@ export const SendIntent = PlainText.between(1, 200).check(
 
 /**
  * The text whose digest is the Idempotency-Key of a send: the same for each repetition of the call, whatever session,
- * connection or process it comes from. The content of the message is not part of it, so that a repetition with a changed
- * text is refused instead of sent; the recipient is, so that one intent can reach several customers once each.
+ * connection or process it comes from. The content of the message is not part of it, so that a repetition with a
+ * changed text is refused instead of sent; the recipient is, so that one intent can reach several customers once each.
  */
 export const keyText = (intent: string, to: string): string => JSON.stringify([nameOf(intent), to])

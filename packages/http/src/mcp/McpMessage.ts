@@ -1,6 +1,6 @@
 /**
- * Messages of the Model Context Protocol: JSON-RPC 2.0, one message a request. The server keeps no session: every request
- * has its key, so any process can answer any of them. Pure.
+ * Messages of the Model Context Protocol: JSON-RPC 2.0, one message a request. The server keeps no session: every
+ * request has its key, so any process can answer any of them. Pure.
  */
 import { Predicate } from "effect"
 
