@@ -1,6 +1,6 @@
 /**
- * The files that are written from the API definition, for packages that depend on nothing. `npx vitest run --project api
- * generated -u` writes them.
+ * The files that are written from the API definition, for packages that depend on nothing.
+ * `npx vitest run --project api generated -u` writes them.
  */
 import { Event, Idempotency, Media, Message, Recipient } from "@wac/core"
 import { Context, Duration, type Schema, type SchemaAST } from "effect"
@@ -89,7 +89,7 @@ const routesTable = (name: string, endpoints: ReadonlyArray<Endpoint>): string =
 
 /** Types that are written by hand, by the module that has them. */
 const handWritten: ReadonlyMap<string, string> = new Map([
-  ...["Json", "UnknownName", "Page", "InboundMessage", "Moment"].map((name) => [name, `../${name}.ts`] as const),
+  ...["Json", "UnknownName", "Page", "Moment"].map((name) => [name, `../${name}.ts`] as const),
   ["InternalPage", "../Page.ts"]
 ])
 

@@ -36,7 +36,7 @@ const nameOf = (ast: SchemaAST.AST, use: Use): string | undefined => {
 /** Whether programs that embed the service use the type. */
 export const isEmbedded = (ast: SchemaAST.AST): boolean => Boolean(annotation(ast, "embedded"))
 
-/** The types of which a union is written as the intersection, in place of its members. */
+/** The types of which a type is written as the intersection, in place of its own members or fields. */
 const intersected = (ast: SchemaAST.AST): ReadonlyArray<SchemaAST.AST> | undefined =>
   (annotation(ast, "intersection") as ReadonlyArray<Schema.Top> | undefined)?.map(encoded)
 
@@ -132,6 +132,8 @@ const array = (ast: SchemaAST.Arrays, use: Use): string => {
 
 /** The type, written out where it has no name. */
 const written = (ast: SchemaAST.AST, use: Use): string => {
+  const parts = intersected(ast)
+  if (parts !== undefined) return parts.map((part) => typeText(part, use)).join(" & ")
   switch (ast._tag) {
     case "Objects": {
       const page = annotation(ast, "page")
@@ -139,11 +141,8 @@ const written = (ast: SchemaAST.AST, use: Use): string => {
       const data = ast.propertySignatures.find(({ name }) => name === "data")!.type as SchemaAST.Arrays
       return `${page}<${typeText(data.rest[0]!, use)}>`
     }
-    case "Union": {
-      const parts = intersected(ast)
-      if (parts !== undefined) return parts.map((part) => typeText(part, use)).join(" & ")
+    case "Union":
       return union([...new Set(ast.types.map((member) => typeText(member, use)))])
-    }
     case "Arrays":
       return array(ast, use)
     case "Literal":

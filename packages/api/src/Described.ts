@@ -1,7 +1,7 @@
 /**
- * Descriptions of fields that are decoded.
+ * What is said of fields and schemas, said where it is seen outside: of what goes over the wire.
  */
-import { Schema } from "effect"
+import { Schema, SchemaAST } from "effect"
 
 /**
  * Says what a field means, for a schema that decodes: `annotateKey` would say it of what is decoded, and nobody outside
@@ -9,3 +9,11 @@ import { Schema } from "effect"
  */
 export const described = (description: string) => <S extends Schema.Top>(field: S): S["Rebuild"] =>
   Schema.flip(Schema.flip(field).annotateKey({ description }))
+
+/** Gives a field the description of the one in whose place it is, which has the same meaning in another form. */
+export const meaningOf = (original: Schema.Top) => <S extends Schema.Top>(field: S): S["Rebuild"] =>
+  field.annotate({ description: SchemaAST.resolveDescription(original.ast) })
+
+/** Says of a schema's encoded form what is said of another schema: its name and everything else. */
+export const describedAs = (described: Schema.Top) => <S extends Schema.Top>(schema: S): S["Rebuild"] =>
+  schema.pipe(Schema.annotateEncoded(SchemaAST.resolve(described.ast) ?? {}))

@@ -14,7 +14,9 @@ export interface Named {
 /** The anchor of an error on the page, and in `docs/errors.md`: `forbidden-outside_service_window`. */
 export const anchorOf = ({ code, reason }: Named): string => reason === undefined ? code : `${code}-${reason}`
 
-/** The address of a service at `publicUrl`, below the path `mount` if a host mounts it there; without a `/` at its end. */
+/**
+ * The address of a service at `publicUrl`, below the path `mount` if a host mounts it there; without a `/` at its end.
+ */
 export const baseOf = (publicUrl: URL, mount: string): string => {
   // a reserved name (RFC 2606): the service does not know its address, so callers resolve a relative one
   if (publicUrl.hostname.endsWith(".invalid")) return mount

@@ -8,8 +8,8 @@ import type { HttpApiEndpoint } from "effect/http-api"
 const key = "shown"
 
 /** Gives a schema an example, in its encoded form. */
-export const shown = <S extends Schema.Constraint>(example: S["Encoded"]) => (schema: S): S =>
-  (schema as unknown as Schema.Top).annotate({ [key]: example }) as unknown as S
+export const shown = <S extends Schema.Top>(example: S["Encoded"]) => (schema: S): S["Rebuild"] =>
+  schema.annotate({ [key]: example })
 
 const found = (schema: Schema.Constraint): unknown => SchemaAST.resolve(schema.ast)?.[key]
 

@@ -84,8 +84,8 @@ const optionalIdempotencyKey = {
 } as const
 
 /**
- * The schemas of numbers in a query, by name. The generated ones describe how text is read as a number, which readers do
- * not need.
+ * The schemas of numbers in a query, by name. The generated ones describe how text is read as a number, which readers
+ * do not need.
  */
 const numbersIn = ({ query }: HttpApiEndpoint.Top): ReadonlyMap<PropertyKey, object> => {
   const fields = query === undefined ? undefined : SchemaAST.toType(query.ast)

@@ -1,4 +1,7 @@
-/** The address as a URL if it is http or https, without query and fragment. `localhost:8080` is one of the scheme `localhost:`. */
+/**
+ * The address as a URL if it is http or https, without query and fragment. `localhost:8080` is one of the scheme
+ * `localhost:`.
+ */
 export const addressOf = (baseUrl: string | URL): URL | undefined => {
   const base = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined
   return base !== undefined && /^https?:$/.test(base.protocol) && base.search === "" && base.hash === ""

@@ -105,8 +105,8 @@ export interface Client {
      */
     readonly upload: (file: MediaFile, options?: SendOptions) => Promise<Answered<Media>>
     /**
-     * Opens a file, uploaded or from a customer. The response's body is a stream; nobody has read it yet. With `headers`
-     * such as `Range` and `If-None-Match` its status may be 206, 304 or 416.
+     * Opens a file, uploaded or from a customer. The response's body is a stream; nobody has read it yet. With
+     * `headers` such as `Range` and `If-None-Match` its status may be 206, 304 or 416.
      */
     readonly open: (id: string, options?: OpenOptions) => Promise<Response>
     /** Deletes a file. */

@@ -32,7 +32,6 @@ export type {
   PublicCampaignRow as CampaignRow
 } from "./generated/Wire.ts"
 export type { Hooks, RequestSummary } from "./Hooks.ts"
-export type * from "./InboundMessage.ts"
 export type { Json } from "./Json.ts"
 export type { Answered, LastResponse, RateLimit } from "./LastResponse.ts"
 export type { List } from "./List.ts"

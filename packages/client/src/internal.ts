@@ -319,12 +319,12 @@ export const createInternalClient = (options: InternalClientOptions): InternalCl
     return call(route, { ...values, idempotencyKey }, others)
   }
 
-  const list = <Item, Query extends object, Page extends InternalPage<Item> = InternalPage<Item>>(
-    get: (query: Query | undefined, options: CallOptions | undefined) => Promise<Answered<Page>>
+  const list = <Item, Query extends ListQuery, Page extends InternalPage<Item> = InternalPage<Item>>(
+    get: (query: Query | ListQuery | undefined, options: CallOptions | undefined) => Promise<Answered<Page>>
   ) =>
   (query?: Query, options?: CallOptions): List<Item, Page> =>
     listOf(
-      (cursor) => get(cursor === undefined ? query : { ...query, cursor } as unknown as Query, options),
+      (cursor) => get(cursor === undefined ? query : { ...query, cursor }, options),
       ({ data, hasMore, nextCursor }) => ({ data, next: hasMore ? nextCursor : null })
     )
 

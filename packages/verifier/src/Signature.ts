@@ -55,8 +55,8 @@ export type Verification =
 /** Settings of `verify`; each is optional. */
 export interface VerifyOptions {
   /**
-   * How many seconds the signature's time may be before or after `now`, 300 by default. A difference of exactly that many
-   * passes. `0` requires the same second; no value disables the check.
+   * How many seconds the signature's time may be before or after `now`, 300 by default. A difference of exactly that
+   * many passes. `0` requires the same second; no value disables the check.
    */
   readonly tolerance?: number | undefined
   /** The current time in unix **seconds**; defaults to the clock. A fraction is dropped. */
@@ -85,15 +85,15 @@ export const signatureOf = (
  * Makes the value of the header `X-Service-Signature`: `t=<timestamp>,v1=<hex>`, with one `v1` for every secret in the
  * order given. During a rotation give all live secrets, newest first (at most 8).
  *
- * Each `v1` is HMAC-SHA-256, in lower-case hexadecimal, over `<timestamp>.` and the raw body; its key is the UTF-8 bytes
- * of the whole secret, `whsec_` included (service specification §6, contract §5). A string is signed as its UTF-8
+ * Each `v1` is HMAC-SHA-256, in lower-case hexadecimal, over `<timestamp>.` and the raw body; its key is the UTF-8
+ * bytes of the whole secret, `whsec_` included (service specification §6, contract §5). A string is signed as its UTF-8
  * bytes, a `Uint8Array` as it is at the time of the call: give the bytes that are sent. For a signed request, give what
  * `requestPayload` returns.
  *
  * `timestamp` is in unix **seconds** and defaults to now; make a new signature for every attempt.
  *
- * Rejects with a `TypeError` or `RangeError` if an argument is unusable, because an incomplete signature would only fail
- * later, at the receiver. The message never contains a secret.
+ * Rejects with a `TypeError` or `RangeError` if an argument is unusable, because an incomplete signature would only
+ * fail later, at the receiver. The message never contains a secret.
  */
 export const sign = async (
   rawBody: string | Uint8Array,
@@ -104,10 +104,10 @@ export const sign = async (
 /**
  * Checks the value of the header `X-Service-Signature` against the raw body as received, before any parsing.
  *
- * The body is a `Uint8Array` (used byte for byte, and copied immediately) or a string (used as its UTF-8 bytes). Bytes are
- * safer: decoding a body to a string drops a leading byte order mark and replaces invalid UTF-8. Give every live secret;
- * the check passes if one of them made one of the header's `v1`. Absent or empty entries are skipped and never verify
- * anything.
+ * The body is a `Uint8Array` (used byte for byte, and copied immediately) or a string (used as its UTF-8 bytes). Bytes
+ * are safer: decoding a body to a string drops a leading byte order mark and replaces invalid UTF-8. Give every live
+ * secret; the check passes if one of them made one of the header's `v1`. Absent or empty entries are skipped and never
+ * verify anything.
  *
  * **Never throws and never rejects**, whatever the runtime types of its arguments: every failure is `{ok: false,
  * reason}`, where `reason` names the first check that failed (see `RefusalReason`; service specification §6, contract
@@ -121,8 +121,8 @@ export const sign = async (
  *    beyond 4 KiB. Pairs with other names (such as `v0`) are skipped. Then the type of the body.
  * 3. The signature, compared in constant time with every `v1` for every secret, without an early exit.
  * 4. The age, in both directions. It is checked after the signature so that it is reported only for genuine messages:
- *    without the secret, nobody learns the receiver's clock or tolerance. In the receiver's log, `timestamp_too_old` means
- *    a late or replayed delivery or a wrong clock, never a forgery.
+ *    without the secret, nobody learns the receiver's clock or tolerance. In the receiver's log, `timestamp_too_old`
+ *    means a late or replayed delivery or a wrong clock, never a forgery.
  *
  * A delivery can be repeated within the tolerance, even by the service's own retries: deduplicate by the event's `id`.
  */

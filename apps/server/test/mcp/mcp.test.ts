@@ -182,6 +182,12 @@ describe.concurrent("tools for AI agents", () => {
       )
       assert.deepStrictEqual(yield* errorOf("get_message", { id: "msg_1" }), ["not_found", undefined, undefined])
       assert.deepStrictEqual(yield* errorOf("list_events", { from: "x" }), ["invalid_body", "unknown_field", "from"])
+      // dots in an id are no way to another endpoint
+      const unknown = yield* use(agent, "get_message", { id: "msg_1" })
+      for (const id of [".", "..", "%2e%2e", "../events"]) {
+        const { said } = yield* use(agent, "get_message", { id })
+        assert.strictEqual(said.error.message, unknown.said.error.message, id)
+      }
       assert.deepStrictEqual(yield* messagesOf(server), [])
     }))
 
@@ -208,6 +214,17 @@ describe.concurrent("tools for AI agents", () => {
       const { isError, said } = yield* use(agent, "opt_out_contact", { name: "+15551234567" })
       assert.isTrue(isError)
       assert.deepInclude(said.error, { code: "forbidden", reason: "missing_scope" })
+    }))
+
+  it.live("a key that is bound to networks calls tools from these alone", () =>
+    Effect.gen(function*() {
+      const server = yield* ready()
+      const bound = (allowedCidrs: ReadonlyArray<string>) =>
+        createKey(server.url, server.session, { name: "agent", allowedCidrs })
+      const agent = yield* connected(server.url, (yield* bound(["127.0.0.0/8", "::1/128"])).apiKey)
+      assert.isFalse((yield* use(agent, "send_template", template)).isError)
+      const refused = yield* post({ url: server.url, key: yield* bound(["192.0.2.0/24"]) }, listing)
+      checks.assertError(refused, 401, { code: "unauthorized", reason: "invalid_key" })
     }))
 
   it.live("a revoked key is refused at the next call, and so is a request without a key", () =>
@@ -271,10 +288,20 @@ describe.concurrent("tools for AI agents", () => {
         assert.deepInclude(said.error, { code: "rate_limited", reason: "workspace" })
         assert.isAtLeast(said.error.retry_after_seconds, 1)
       }
-      const lists = yield* Effect.all(Array.from({ length: 40 }, () => post(server, listing)), {
-        concurrency: "unbounded"
-      })
-      assert.include(lists.map(({ status }) => status), 429)
+      const others: ReadonlyArray<readonly [body: unknown, headers?: Record<string, string>]> = [
+        [listing],
+        [{ jsonrpc: "2.0", method: "notifications/initialized" }],
+        [[listing]],
+        [listing, { "mcp-protocol-version": "1999-01-01" }],
+        ["{", { "content-type": "application/json" }]
+      ]
+      for (const [body, headers] of others) {
+        const statuses = yield* Effect.all(
+          Array.from({ length: 40 }, () => Effect.map(post(server, body, headers), ({ status }) => status)),
+          { concurrency: "unbounded" }
+        )
+        assert.include(statuses, 429, JSON.stringify(body))
+      }
     }))
 
   it.live("a message that is not a request of the protocol gets an error of the protocol", () =>

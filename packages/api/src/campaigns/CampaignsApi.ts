@@ -3,6 +3,7 @@
  * each once. Both have the same fields, under `/v1` in snake_case.
  */
 import {
+  type AuditEntry,
   Campaign as Model,
   CampaignCounts,
   Message,
@@ -12,12 +13,12 @@ import {
   Variant,
   WrittenName
 } from "@wac/core"
-import { Record, Schema, Struct } from "effect"
+import { Context, Record, Schema, Struct } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Access, apiKey, session } from "../Access.ts"
 import { Audited } from "../audit/Audited.ts"
 import { ApiKeyAuthentication, SessionAuthentication } from "../Caller.ts"
-import { described } from "../Described.ts"
+import { described, meaningOf } from "../Described.ts"
 import { reading, writing } from "../ErrorBody.ts"
 import * as Example from "../Example.ts"
 import { internalListOf, listOf, ListQuery, noQuery, pageQuery } from "../Lists.ts"
@@ -25,7 +26,7 @@ import { byId, idempotencyKey } from "../Parameters.ts"
 import { exampleOnWire, onWire } from "../SnakeCase.ts"
 import { TimeGiven, Timestamp } from "../Timestamp.ts"
 import { ActsOnCampaign, IsPaged, NeedsIdempotencyKey, TakesFile } from "../Traits.ts"
-import { costDescription, costs, UsageCost, UsageLine } from "../usage/UsageApi.ts"
+import { costs, UsageCost, UsageLine } from "../usage/UsageApi.ts"
 
 const plan = {
   name: Model.CampaignName,
@@ -115,13 +116,6 @@ export const Counts = Schema.Struct({
   skipped: 0
 }))
 
-const linesDescription = "The messages by the price that they are expected to have, by market, category and type"
-const forecastDescription = "What is to be expected; `null` until its recipients are checked"
-const deliveredDescription = "The shares that were delivered; `null` until both variants were sent to a customer"
-const readDescription = "The shares that were read"
-const comparisonDescription =
-  "The result by variant of the template: `a` is `template`. `null` without a second variant"
-
 export const Difference = Schema.Struct({
   a: Schema.Finite.annotate({ description: "The share of variant `a`, from 0 to 1" }),
   b: Schema.Finite.annotate({ description: "The share of variant `b`, from 0 to 1" }),
@@ -145,8 +139,10 @@ export const Difference = Schema.Struct({
 
 export const Comparison = Schema.Struct({
   counts: Schema.Struct({ a: Counts, b: Counts }),
-  delivered: Schema.NullOr(Difference).annotate({ description: deliveredDescription }),
-  read: Schema.NullOr(Difference).annotate({ description: readDescription })
+  delivered: Schema.NullOr(Difference).annotate({
+    description: "The shares that were delivered; `null` until both variants were sent to a customer"
+  }),
+  read: Schema.NullOr(Difference).annotate({ description: "The shares that were read" })
 }).annotate({
   identifier: "CampaignComparison",
   description: "The result by variant of the template. The shares are those of the messages that were tried."
@@ -171,7 +167,9 @@ export const Forecast = Schema.Struct({
     description: "How many days the messaging limit makes it take; `null` if the limit is 0"
   }),
   seconds: Schema.Int.annotate({ description: "How long it takes at its pace" }),
-  lines: Schema.Array(UsageLine).annotate({ description: linesDescription }),
+  lines: Schema.Array(UsageLine).annotate({
+    description: "The messages by the price that they are expected to have, by market, category and type"
+  }),
   costs: costs.annotate({
     description: "The sum of `lines` in each currency; empty without a rate card"
   })
@@ -236,14 +234,18 @@ export const Campaign = Schema.Struct({
   rows: Schema.Int.annotate({ description: "How many recipients were added" }),
   checked: Schema.Int.annotate({ description: "How many of them were checked" }),
   problems: Schema.Int.annotate({ description: "How many of the checked ones are not sent to" }),
-  forecast: Schema.NullOr(Forecast).annotate({ description: forecastDescription }),
+  forecast: Schema.NullOr(Forecast).annotate({
+    description: "What is to be expected; `null` until its recipients are checked"
+  }),
   counts: Counts,
   reasons: Schema.Array(Schema.Struct({
     outcome: Schema.Literals(["failed", "skipped"]),
     reason: Schema.String,
     recipients: Schema.Int
   })).annotate({ description: "Why recipients failed or were skipped, the most frequent reason first" }),
-  comparison: Schema.NullOr(Comparison).annotate({ description: comparisonDescription })
+  comparison: Schema.NullOr(Comparison).annotate({
+    description: "The result by variant of the template: `a` is `template`. `null` without a second variant"
+  })
 }).annotate({ identifier: "Campaign", embedded: true, description: "One template to many customers, each once." }).pipe(
   Example.shown(campaign)
 )
@@ -323,36 +325,34 @@ const uploadQuery = Schema.Struct({
   )
 }).annotate({ identifier: "UploadQuery", description: "What an upload says about its file of recipients." })
 
-const onWireOrNull = <S extends Schema.Struct<Schema.Struct.Fields>>(
-  struct: S,
-  identifier: string,
-  model?: Schema.Top
-) => Schema.NullOr(onWire(struct, identifier, model))
-
 const PublicDifference = onWire(Difference, "PublicCampaignDifference")
 
 const PublicUsageLine = onWire(
   UsageLine.mapFields(Struct.assign({
-    cost: onWireOrNull(UsageCost, "PublicUsageCost").annotate({ description: costDescription })
+    cost: Schema.NullOr(onWire(UsageCost, "PublicUsageCost")).pipe(meaningOf(UsageLine.fields.cost))
   })),
   "PublicUsageLine",
   UsageLine
 )
 
+const PublicForecast = onWire(
+  Forecast.mapFields(Struct.assign({
+    lines: Schema.Array(PublicUsageLine).pipe(meaningOf(Forecast.fields.lines))
+  })),
+  "PublicCampaignForecast",
+  Forecast
+)
+
+const PublicComparison = Comparison.mapFields(Struct.assign({
+  delivered: Schema.NullOr(PublicDifference).pipe(meaningOf(Comparison.fields.delivered)),
+  read: Schema.NullOr(PublicDifference).pipe(meaningOf(Comparison.fields.read))
+}))
+
 /** A campaign under `/v1`. */
 export const PublicCampaign = onWire(
   Campaign.mapFields(Struct.assign({
-    forecast: onWireOrNull(
-      Forecast.mapFields(Struct.assign({
-        lines: Schema.Array(PublicUsageLine).annotate({ description: linesDescription })
-      })),
-      "PublicCampaignForecast",
-      Forecast
-    ).annotate({ description: forecastDescription }),
-    comparison: Schema.NullOr(Comparison.mapFields(Struct.assign({
-      delivered: Schema.NullOr(PublicDifference).annotate({ description: deliveredDescription }),
-      read: Schema.NullOr(PublicDifference).annotate({ description: readDescription })
-    }))).annotate({ description: comparisonDescription })
+    forecast: Schema.NullOr(PublicForecast).pipe(meaningOf(Campaign.fields.forecast)),
+    comparison: Schema.NullOr(PublicComparison).pipe(meaningOf(Campaign.fields.comparison))
   })),
   "PublicCampaign",
   Campaign
@@ -361,15 +361,10 @@ export const PublicCampaign = onWire(
 /** An uploaded row under `/v1`. */
 export const PublicCampaignRow = onWire(CampaignRow, "PublicCampaignRow")
 
-const one = { params: byId, query: noQuery }
-
-const developers = session("developer")
-
-const programs = apiKey("campaigns:write")
-
 const none = Record.map(Example.of(Counts), () => 0)
 
-const empty = Example.changed(Campaign, {
+const empty: typeof Campaign.Encoded = {
+  ...Example.of(Campaign),
   status: "draft",
   startedAt: null,
   rows: 0,
@@ -379,19 +374,7 @@ const empty = Example.changed(Campaign, {
   counts: none,
   reasons: [],
   comparison: { counts: { a: none, b: none }, delivered: null, read: null }
-})
-
-/** What endpoints show that leave a campaign in another state than that of its example. */
-const states = {
-  create: empty,
-  edit: Example.changed(Campaign, Example.of(EditCampaign)),
-  upload: { response: { ...empty.response, rows: 1205 } },
-  check: { response: { ...empty.response, status: "checking", rows: 1205 } },
-  pause: Example.changed(Campaign, { status: "paused", pausedReason: "person" }),
-  cancel: Example.changed(Campaign, { status: "cancelled" })
 }
-
-const statesOnWire = Record.map(states, ({ response }) => ({ response: exampleOnWire(response) }))
 
 const rows: ReadonlyArray<typeof CampaignRow["Encoded"]> = [
   Example.of(CampaignRow),
@@ -413,254 +396,222 @@ const rows: ReadonlyArray<typeof CampaignRow["Encoded"]> = [
 ]
 
 /** What both doors say of an endpoint. */
-const words = {
-  create: OpenApi.annotations({
+interface Said {
+  readonly summary: string
+  readonly description: string
+  /** The change that it makes; the others only read. */
+  readonly change?: AuditEntry.Action
+  /** The campaign as the endpoint leaves it, if that is not the state of its example. */
+  readonly campaign?: typeof Campaign.Encoded
+}
+
+const said = {
+  create: {
     summary: "Create a campaign",
-    description: "A draft without recipients. Nothing is sent until it is checked and started."
-  }),
-  list: OpenApi.annotations({ summary: "List campaigns", description: "Newest first." }),
-  get: OpenApi.annotations({
+    description: "A draft without recipients. Nothing is sent until it is checked and started.",
+    change: "campaign.create",
+    campaign: empty
+  },
+  list: { summary: "List campaigns", description: "Newest first." },
+  get: {
     summary: "Get a campaign",
     description: "Its counts still change with the provider's reports after it is completed."
-  }),
-  edit: OpenApi.annotations({
+  },
+  edit: {
     summary: "Change a campaign",
     description:
       "Templates, sender and holdout can change until the campaign is started; then its recipients must be " +
-      "checked again."
-  }),
-  remove: OpenApi.annotations({
+      "checked again.",
+    change: "campaign.change",
+    campaign: { ...Example.of(Campaign), ...Example.of(EditCampaign) }
+  },
+  remove: {
     summary: "Delete a campaign",
-    description: "Only possible before it is started. Its recipients are deleted too."
-  }),
-  upload: OpenApi.annotations({
+    description: "Only possible before it is started. Its recipients are deleted too.",
+    change: "campaign.remove"
+  },
+  upload: {
     summary: "Upload recipients",
     description:
       "Adds the rows of a file to a campaign that was not started, or replaces those that it has: NDJSON, with `to` " +
       "and what differs from the campaign's template in each line, or CSV as spreadsheets write it, with a column " +
       "of phone numbers or user ids, a column for each variable, and `timeZone` if quiet hours need it. If the file " +
-      "is refused, the campaign stays as it was. Rows that cannot be read are reported when the campaign is checked."
-  }),
-  check: OpenApi.annotations({
+      "is refused, the campaign stays as it was. Rows that cannot be read are reported when the campaign is checked.",
+    change: "campaign.upload",
+    campaign: { ...empty, rows: 1205 }
+  },
+  check: {
     summary: "Check a campaign's recipients",
-    description: "In the background; the campaign is `ready` afterwards. Rows with a problem are listed with it."
-  }),
-  start: OpenApi.annotations({
+    description: "In the background; the campaign is `ready` afterwards. Rows with a problem are listed with it.",
+    change: "campaign.check",
+    campaign: { ...empty, status: "checking", rows: 1205 }
+  },
+  start: {
     summary: "Start a campaign",
-    description: "A campaign that is `ready`. Starting it again changes nothing."
-  }),
-  pause: OpenApi.annotations({
+    description: "A campaign that is `ready`. Starting it again changes nothing.",
+    change: "campaign.start"
+  },
+  pause: {
     summary: "Pause a campaign",
-    description: "Stops sending within a second."
-  }),
-  resume: OpenApi.annotations({
+    description: "Stops sending within a second.",
+    change: "campaign.pause",
+    campaign: { ...Example.of(Campaign), status: "paused", pausedReason: "person" }
+  },
+  resume: {
     summary: "Resume a campaign",
-    description: "It continues with the recipients that are left."
-  }),
-  cancel: OpenApi.annotations({
+    description: "It continues with the recipients that are left.",
+    change: "campaign.resume"
+  },
+  cancel: {
     summary: "Cancel a campaign",
-    description: "Waiting recipients are skipped. Messages in flight still get their outcome."
-  }),
-  recipients: OpenApi.annotations({
+    description: "Waiting recipients are skipped. Messages in flight still get their outcome.",
+    change: "campaign.cancel",
+    campaign: { ...Example.of(Campaign), status: "cancelled" }
+  },
+  recipients: {
     summary: "List a campaign's recipients",
     description: "In the order of their upload. With a filter, a page looks at 10,000 rows at most, so it may hold " +
       "fewer than its limit even if more follow. With `Accept: text/csv` the response is a file with all of them, in " +
       "which a value that a spreadsheet would read as a formula begins with an apostrophe."
-  })
-} as const
+  }
+} as const satisfies { readonly [endpoint: string]: Said }
+
+/** The endpoints of a door, by what it has of its own: its callers, and the form of what it takes and shows. */
+const endpointsOf = <
+  const Prefix extends "/v1" | "/internal",
+  ActionHeaders extends Schema.Struct.Fields,
+  Create extends Schema.Top,
+  Edit extends Schema.Top,
+  Upload extends Schema.Top,
+  Shown extends Schema.Top,
+  List extends Schema.Top,
+  Rows extends Schema.Top
+>(door: {
+  readonly prefix: Prefix
+  readonly reads: Access
+  readonly changes: Access
+  readonly actionHeaders: ActionHeaders
+  readonly create: Create
+  readonly edit: Edit
+  readonly upload: Upload
+  readonly campaign: Shown
+  readonly list: List
+  readonly rows: Rows
+  readonly example: (example: unknown) => unknown
+  readonly rowsExample: unknown
+  /** What it adds to the description of the list. */
+  readonly ofList: string
+}) => {
+  const annotationsOf = (name: keyof typeof said) => {
+    const { campaign, change, ...words }: Said = said[name]
+    return Context.mergeAll(
+      OpenApi.annotations(words),
+      Context.make(Access, change === undefined ? door.reads : door.changes),
+      change === undefined ? Context.empty() : Context.make(Audited, change),
+      Context.make(Example.Shown, campaign === undefined ? {} : { response: door.example(campaign) }),
+      Context.make(ActsOnCampaign, name !== "list")
+    )
+  }
+  const action = <const Name extends "check" | "start" | "pause" | "resume" | "cancel">(name: Name) =>
+    HttpApiEndpoint.post(name, `${door.prefix}/campaigns/:id/${name}`, {
+      params: byId,
+      query: noQuery,
+      headers: door.actionHeaders,
+      success: door.campaign,
+      error: reading
+    }).annotateMerge(annotationsOf(name)).annotate(NeedsIdempotencyKey, "idempotency-key" in door.actionHeaders)
+
+  return [
+    HttpApiEndpoint.post("create", `${door.prefix}/campaigns`, {
+      query: noQuery,
+      headers: idempotencyKey(),
+      payload: door.create,
+      success: door.campaign.pipe(HttpApiSchema.status(201)),
+      error: writing
+    }).annotateMerge(annotationsOf("create")).annotate(NeedsIdempotencyKey, true),
+    HttpApiEndpoint.get("list", `${door.prefix}/campaigns`, { query: ListQuery, success: door.list, error: reading })
+      .annotateMerge(annotationsOf("list")).annotate(IsPaged, true)
+      .annotate(OpenApi.Description, `${said.list.description}${door.ofList}`),
+    HttpApiEndpoint.get("get", `${door.prefix}/campaigns/:id`, {
+      params: byId,
+      query: noQuery,
+      success: door.campaign,
+      error: reading
+    }).annotateMerge(annotationsOf("get")),
+    HttpApiEndpoint.patch("edit", `${door.prefix}/campaigns/:id`, {
+      params: byId,
+      query: noQuery,
+      payload: door.edit,
+      success: door.campaign,
+      error: writing
+    }).annotateMerge(annotationsOf("edit")),
+    HttpApiEndpoint.delete("remove", `${door.prefix}/campaigns/:id`, {
+      params: byId,
+      query: noQuery,
+      success: HttpApiSchema.NoContent,
+      error: reading
+    }).annotateMerge(annotationsOf("remove")),
+    HttpApiEndpoint.put("upload", `${door.prefix}/campaigns/:id/recipients`, {
+      params: byId,
+      query: door.upload,
+      payload: HttpApiSchema.StreamUint8Array({ contentType: uploadTypes }),
+      success: door.campaign,
+      error: writing
+    }).annotateMerge(annotationsOf("upload")).annotate(TakesFile, uploadTypes),
+    action("check"),
+    action("start"),
+    action("pause"),
+    action("resume"),
+    action("cancel"),
+    HttpApiEndpoint.get("recipients", `${door.prefix}/campaigns/:id/recipients`, {
+      params: byId,
+      query: rowQuery,
+      success: [door.rows, Schema.String.pipe(HttpApiSchema.asText({ contentType: "text/csv" }))],
+      error: reading
+    }).annotateMerge(annotationsOf("recipients")).annotate(IsPaged, true)
+      .annotate(Example.Shown, { response: door.rowsExample })
+  ] as const
+}
 
 /** Campaigns as programs make and run them. A key that is bound to numbers has the campaigns of these alone. */
 export class CampaignsApi extends HttpApiGroup.make("campaigns").add(
-  HttpApiEndpoint.post("create", "/v1/campaigns", {
-    query: noQuery,
-    headers: idempotencyKey(),
-    payload: onWire(CreateCampaign, "CreatePublicCampaign"),
-    success: PublicCampaign.pipe(HttpApiSchema.status(201)),
-    error: writing
-  }).annotate(Example.Shown, statesOnWire.create).annotate(Access, programs).annotate(
-    Audited,
-    "campaign.create"
-  ).annotate(NeedsIdempotencyKey, true)
-    .annotate(ActsOnCampaign, true).annotateMerge(words.create),
-  HttpApiEndpoint.get("list", "/v1/campaigns", { query: ListQuery, success: listOf(PublicCampaign), error: reading })
-    .annotate(Access, programs).annotate(IsPaged, true).annotateMerge(OpenApi.annotations({
-      summary: "List campaigns",
-      description: "Newest first. A key that is bound to numbers gets the campaigns of these; its pages may hold " +
-        "fewer than their limit even if more follow."
-    })),
-  HttpApiEndpoint.get("get", "/v1/campaigns/:id", { ...one, success: PublicCampaign, error: reading })
-    .annotate(Access, programs).annotate(ActsOnCampaign, true).annotateMerge(words.get),
-  HttpApiEndpoint.patch("edit", "/v1/campaigns/:id", {
-    ...one,
-    payload: onWire(EditCampaign, "EditPublicCampaign"),
-    success: PublicCampaign,
-    error: writing
-  }).annotate(Example.Shown, statesOnWire.edit).annotate(Access, programs).annotate(Audited, "campaign.change")
-    .annotate(ActsOnCampaign, true)
-    .annotateMerge(words.edit),
-  HttpApiEndpoint.delete("remove", "/v1/campaigns/:id", {
-    ...one,
-    success: HttpApiSchema.NoContent,
-    error: reading
-  }).annotate(Access, programs).annotate(Audited, "campaign.remove").annotate(ActsOnCampaign, true)
-    .annotateMerge(words.remove),
-  HttpApiEndpoint.put("upload", "/v1/campaigns/:id/recipients", {
-    params: byId,
-    query: onWire(uploadQuery, "RecipientQuery"),
-    payload: HttpApiSchema.StreamUint8Array({ contentType: uploadTypes }),
-    success: PublicCampaign,
-    error: writing
-  }).annotate(Example.Shown, statesOnWire.upload).annotate(Access, programs).annotate(
-    Audited,
-    "campaign.upload"
-  ).annotate(ActsOnCampaign, true)
-    .annotate(TakesFile, uploadTypes).annotateMerge(words.upload),
-  HttpApiEndpoint.post("check", "/v1/campaigns/:id/check", {
-    ...one,
-    headers: idempotencyKey(),
-    success: PublicCampaign,
-    error: reading
+  ...endpointsOf({
+    prefix: "/v1",
+    reads: apiKey("campaigns:write"),
+    changes: apiKey("campaigns:write"),
+    actionHeaders: idempotencyKey(),
+    create: onWire(CreateCampaign, "CreatePublicCampaign"),
+    edit: onWire(EditCampaign, "EditPublicCampaign"),
+    upload: onWire(uploadQuery, "RecipientQuery"),
+    campaign: PublicCampaign,
+    list: listOf(PublicCampaign),
+    rows: listOf(PublicCampaignRow),
+    example: exampleOnWire,
+    rowsExample: Example.page(rows.map(exampleOnWire)),
+    ofList: " A key that is bound to numbers gets the campaigns of these; its pages may hold fewer than their limit " +
+      "even if more follow."
   })
-    .annotate(Example.Shown, statesOnWire.check).annotate(Access, programs).annotate(Audited, "campaign.check")
-    .annotate(ActsOnCampaign, true)
-    .annotate(NeedsIdempotencyKey, true).annotateMerge(words.check),
-  HttpApiEndpoint.post("start", "/v1/campaigns/:id/start", {
-    ...one,
-    headers: idempotencyKey(),
-    success: PublicCampaign,
-    error: reading
-  })
-    .annotate(Access, programs).annotate(Audited, "campaign.start").annotate(ActsOnCampaign, true)
-    .annotate(NeedsIdempotencyKey, true).annotateMerge(words.start),
-  HttpApiEndpoint.post("pause", "/v1/campaigns/:id/pause", {
-    ...one,
-    headers: idempotencyKey(),
-    success: PublicCampaign,
-    error: reading
-  })
-    .annotate(Example.Shown, statesOnWire.pause).annotate(Access, programs).annotate(Audited, "campaign.pause")
-    .annotate(ActsOnCampaign, true)
-    .annotate(NeedsIdempotencyKey, true).annotateMerge(words.pause),
-  HttpApiEndpoint.post("resume", "/v1/campaigns/:id/resume", {
-    ...one,
-    headers: idempotencyKey(),
-    success: PublicCampaign,
-    error: reading
-  })
-    .annotate(Access, programs).annotate(Audited, "campaign.resume").annotate(ActsOnCampaign, true)
-    .annotate(NeedsIdempotencyKey, true).annotateMerge(words.resume),
-  HttpApiEndpoint.post("cancel", "/v1/campaigns/:id/cancel", {
-    ...one,
-    headers: idempotencyKey(),
-    success: PublicCampaign,
-    error: reading
-  })
-    .annotate(Example.Shown, statesOnWire.cancel).annotate(Access, programs).annotate(
-      Audited,
-      "campaign.cancel"
-    ).annotate(ActsOnCampaign, true)
-    .annotate(NeedsIdempotencyKey, true).annotateMerge(words.cancel),
-  HttpApiEndpoint.get("recipients", "/v1/campaigns/:id/recipients", {
-    params: byId,
-    query: rowQuery,
-    success: [listOf(PublicCampaignRow), Schema.String.pipe(HttpApiSchema.asText({ contentType: "text/csv" }))],
-    error: reading
-  }).annotate(Example.Shown, { response: Example.page(rows.map(exampleOnWire)) }).annotate(Access, programs).annotate(
-    IsPaged,
-    true
-  ).annotate(ActsOnCampaign, true)
-    .annotateMerge(words.recipients)
 ).middleware(ApiKeyAuthentication).annotateMerge(
   OpenApi.annotations({ title: "Campaigns", description: "One template to many customers, each once." })
 ) {}
 
 /** Campaigns as people make and run them. */
 export class CampaignsDashboardApi extends HttpApiGroup.make("campaignsDashboard").add(
-  HttpApiEndpoint.post("create", "/internal/campaigns", {
-    query: noQuery,
-    headers: idempotencyKey(),
-    payload: CreateCampaign,
-    success: Campaign.pipe(HttpApiSchema.status(201)),
-    error: writing
-  }).annotate(Example.Shown, states.create).annotate(Access, developers).annotate(Audited, "campaign.create").annotate(
-    NeedsIdempotencyKey,
-    true
-  )
-    .annotate(ActsOnCampaign, true).annotateMerge(words.create),
-  HttpApiEndpoint.get("list", "/internal/campaigns", {
-    query: ListQuery,
-    success: internalListOf(Campaign),
-    error: reading
+  ...endpointsOf({
+    prefix: "/internal",
+    reads: session("member"),
+    changes: session("developer"),
+    actionHeaders: {},
+    create: CreateCampaign,
+    edit: EditCampaign,
+    upload: uploadQuery,
+    campaign: Campaign,
+    list: internalListOf(Campaign),
+    rows: internalListOf(CampaignRow),
+    example: (example) => example,
+    rowsExample: Example.internalPage(rows),
+    ofList: ""
   })
-    .annotate(Access, session("member")).annotate(IsPaged, true).annotateMerge(words.list),
-  HttpApiEndpoint.get("get", "/internal/campaigns/:id", { ...one, success: Campaign, error: reading })
-    .annotate(Access, session("member")).annotate(ActsOnCampaign, true).annotateMerge(words.get),
-  HttpApiEndpoint.patch("edit", "/internal/campaigns/:id", {
-    ...one,
-    payload: EditCampaign,
-    success: Campaign,
-    error: writing
-  }).annotate(Example.Shown, states.edit).annotate(Access, developers).annotate(Audited, "campaign.change").annotate(
-    ActsOnCampaign,
-    true
-  )
-    .annotateMerge(words.edit),
-  HttpApiEndpoint.delete("remove", "/internal/campaigns/:id", {
-    ...one,
-    success: HttpApiSchema.NoContent,
-    error: reading
-  }).annotate(Access, developers).annotate(Audited, "campaign.remove").annotate(ActsOnCampaign, true)
-    .annotateMerge(words.remove),
-  HttpApiEndpoint.put("upload", "/internal/campaigns/:id/recipients", {
-    params: byId,
-    query: uploadQuery,
-    payload: HttpApiSchema.StreamUint8Array({ contentType: uploadTypes }),
-    success: Campaign,
-    error: writing
-  }).annotate(Example.Shown, states.upload).annotate(Access, developers).annotate(Audited, "campaign.upload").annotate(
-    ActsOnCampaign,
-    true
-  )
-    .annotate(TakesFile, uploadTypes).annotateMerge(words.upload),
-  HttpApiEndpoint.post("check", "/internal/campaigns/:id/check", { ...one, success: Campaign, error: reading })
-    .annotate(Example.Shown, states.check).annotate(Access, developers).annotate(Audited, "campaign.check").annotate(
-      ActsOnCampaign,
-      true
-    ).annotateMerge(
-      words.check
-    ),
-  HttpApiEndpoint.post("start", "/internal/campaigns/:id/start", { ...one, success: Campaign, error: reading })
-    .annotate(Access, developers).annotate(Audited, "campaign.start").annotate(ActsOnCampaign, true).annotateMerge(
-      words.start
-    ),
-  HttpApiEndpoint.post("pause", "/internal/campaigns/:id/pause", { ...one, success: Campaign, error: reading })
-    .annotate(Example.Shown, states.pause).annotate(Access, developers).annotate(Audited, "campaign.pause").annotate(
-      ActsOnCampaign,
-      true
-    ).annotateMerge(
-      words.pause
-    ),
-  HttpApiEndpoint.post("resume", "/internal/campaigns/:id/resume", { ...one, success: Campaign, error: reading })
-    .annotate(Access, developers).annotate(Audited, "campaign.resume").annotate(ActsOnCampaign, true).annotateMerge(
-      words.resume
-    ),
-  HttpApiEndpoint.post("cancel", "/internal/campaigns/:id/cancel", { ...one, success: Campaign, error: reading })
-    .annotate(Example.Shown, states.cancel).annotate(Access, developers).annotate(Audited, "campaign.cancel").annotate(
-      ActsOnCampaign,
-      true
-    ).annotateMerge(
-      words.cancel
-    ),
-  HttpApiEndpoint.get("recipients", "/internal/campaigns/:id/recipients", {
-    params: byId,
-    query: rowQuery,
-    success: [internalListOf(CampaignRow), Schema.String.pipe(HttpApiSchema.asText({ contentType: "text/csv" }))],
-    error: reading
-  }).annotate(Example.Shown, { response: Example.internalPage(rows) }).annotate(Access, session("member")).annotate(
-    IsPaged,
-    true
-  ).annotate(ActsOnCampaign, true)
-    .annotateMerge(words.recipients)
 ).middleware(SessionAuthentication).annotateMerge(
   OpenApi.annotations({ title: "Campaigns (dashboard)", description: "One template to many customers, each once." })
 ) {}

@@ -3,17 +3,19 @@
  * parameters are those of the OpenAPI document, its scope is the endpoint's, and a call becomes one request. Pure.
  */
 import { type ApiScope, Errors, Idempotency, SendIntent } from "@wac/core"
-import { Context, Duration, Predicate, Result, Schema } from "effect"
+import { Context, Duration, Result, Schema } from "effect"
 import type { HttpApiEndpoint, OpenApi } from "effect/http-api"
 import { Access } from "../Access.ts"
 import { byOperation, type OperationId } from "../Endpoints.ts"
+import { copier, isSchema, type JsonSchema } from "../JsonSchemaDefs.ts"
 import { pageQuery } from "../Lists.ts"
 import { conversation, publicFilter } from "../messages/MessagesApi.ts"
 import * as Traits from "../Traits.ts"
 
-/** A JSON schema, or a part of one. */
-interface JsonSchema {
-  readonly [keyword: string]: unknown
+/** The arguments that a tool takes. */
+interface Input extends JsonSchema {
+  readonly properties: JsonSchema
+  readonly required: ReadonlyArray<string>
 }
 
 /** What a model reads of a tool, in the protocol's form. */
@@ -21,7 +23,7 @@ export interface Description {
   readonly name: string
   readonly title: string
   readonly description: string
-  readonly inputSchema: JsonSchema
+  readonly inputSchema: Input
   readonly annotations: {
     readonly readOnlyHint: boolean
     readonly destructiveHint: boolean
@@ -48,7 +50,10 @@ export interface Tool {
   readonly takesSignature: boolean
   /** Whether it sends a message. */
   readonly sends: boolean
-  /** The request of a call with these arguments. What is wrong with them is for the API to say, except the intent. */
+  /**
+   * The request of a call with these arguments. What is wrong with their values is for the API to say, except with the
+   * intent; an argument or a kind of message that the tool does not describe is refused.
+   */
   readonly callOf: (args: Arguments) => Result.Result<Call, Errors.InvalidBody>
 }
 
@@ -168,10 +173,6 @@ const intent = {
     "do not matter. When the user asks for the same message once more, add a number: `order-1042-shipped-2`"
 }
 
-const isSchema = (value: unknown): value is JsonSchema => Predicate.isObject(value) && !Array.isArray(value)
-
-const prefix = "#/components/schemas/"
-
 /** What every string and integer of the API has to be. A model would read it hundreds of times. */
 const tacit: JsonSchema = {
   pattern: "^[^\\x00]*$",
@@ -182,35 +183,6 @@ const tacit: JsonSchema = {
 }
 
 const isTacit = (keyword: string, value: unknown): boolean => Object.hasOwn(tacit, keyword) && tacit[keyword] === value
-
-/** Copies schemas out of the document, and what they refer to into `$defs`. */
-const copier = (document: OpenApi.OpenAPISpec) => {
-  const schemas = document.components?.schemas as { readonly [name: string]: JsonSchema }
-  const defs: { [name: string]: unknown } = {}
-  const copy = (part: unknown): unknown => {
-    if (Array.isArray(part)) return part.map(copy)
-    if (!isSchema(part)) return part
-    const { $ref } = part
-    if (typeof $ref === "string" && $ref.startsWith(prefix)) {
-      const name = $ref.slice(prefix.length)
-      if (!Object.hasOwn(defs, name)) {
-        defs[name] = true
-        defs[name] = copy(schemas[name])
-      }
-      return { ...part, $ref: `#/$defs/${name}` }
-    }
-    return Object.fromEntries(
-      Object.entries(part).filter(([keyword, value]) => !isTacit(keyword, value)).map(([keyword, value]) => [
-        keyword,
-        copy(value)
-      ])
-    )
-  }
-  /** A schema itself, if it is only referred to. */
-  const resolved = (part: JsonSchema): JsonSchema =>
-    typeof part["$ref"] === "string" ? schemas[part["$ref"].slice(prefix.length)]! : part
-  return { copy, resolved, defs }
-}
 
 const operationOf = (document: OpenApi.OpenAPISpec, { method, path }: HttpApiEndpoint.Top) => {
   const address = path.replace(/:([a-z]+)/g, "{$1}") as keyof typeof document.paths
@@ -227,11 +199,11 @@ const kindsOf = (body: JsonSchema, resolved: (part: JsonSchema) => JsonSchema, i
     return isWanted(type.enum[0])
   })
 
-const inputOf = (document: OpenApi.OpenAPISpec, endpoint: HttpApiEndpoint.Top, definition: Definition): JsonSchema => {
-  const { copy, defs, resolved } = copier(document)
+const inputOf = (document: OpenApi.OpenAPISpec, endpoint: HttpApiEndpoint.Top, definition: Definition): Input => {
+  const { copy, defs, resolved } = copier(document, isTacit)
   const operation = operationOf(document, endpoint)
   const body = bodyOf(operation)
-  const object = (properties: JsonSchema, required: ReadonlyArray<string>): JsonSchema => ({
+  const object = (properties: JsonSchema, required: ReadonlyArray<string>): Input => ({
     type: "object",
     properties,
     required,
@@ -270,44 +242,50 @@ const invalid = (reason: Errors.InvalidBody["reason"], param: string, message: s
 
 const isIntent = Schema.is(SendIntent.SendIntent)
 
-const sendOf = ({ method, path }: HttpApiEndpoint.Top) => ({ intent, message, ...others }: Arguments) => {
-  const [unknown] = Object.keys(others)
+/** What a tool says of arguments that it does not have, or that it lacks. */
+const wrongArgument = (name: string, { properties, required }: Input, args: Arguments) => {
+  const known = Object.keys(properties)
+  const unknown = Object.keys(args).find((argument) => !known.includes(argument))
   if (unknown !== undefined) {
-    return invalid("unknown_field", unknown.slice(0, 200), "is not known: the message's fields belong in `message`")
+    return invalid("unknown_field", unknown.slice(0, 200), `is no argument of ${name}, which has ${known.join(", ")}`)
   }
-  if (intent === undefined) {
-    return invalid("missing_field", "intent", "is required: it names the request that this message fulfils")
-  }
-  if (!isIntent(intent)) {
-    return invalid("invalid_field", "intent", "must be text of 1 to 200 characters with a letter or a digit")
-  }
-  if (!isSchema(message)) return invalid("missing_field", "message", "is required: an object, as in POST /v1/messages")
-  const { to } = message
-  const keyText = SendIntent.keyText(intent, typeof to === "string" ? to : "")
-  return Result.succeed({ method, target: path, body: message, keyText })
+  const missing = required.find((argument) => args[argument] === undefined || args[argument] === null)
+  return missing === undefined ? undefined : invalid("missing_field", missing, "is required")
 }
+
+const sendOf =
+  ({ method, path }: HttpApiEndpoint.Top, { kinds = () => true, name }: Definition) =>
+  ({ intent, message }: Arguments) => {
+    if (!isIntent(intent)) {
+      return invalid("invalid_field", "intent", "must be text of 1 to 200 characters with a letter or a digit")
+    }
+    if (!isSchema(message)) return invalid("invalid_field", "message", "must be an object, as in POST /v1/messages")
+    const { to, type } = message
+    if (typeof type === "string" && !kinds(type)) {
+      return invalid("invalid_field", "type", `is none of the kinds of message that ${name} sends`)
+    }
+    const keyText = SendIntent.keyText(intent, typeof to === "string" ? to : "")
+    return Result.succeed({ method, target: path, body: message, keyText })
+  }
 
 const textOf = (value: unknown): string => typeof value === "string" ? value : JSON.stringify(value)
 
-const requestOf =
-  ({ method, path, payload }: HttpApiEndpoint.Top, required: ReadonlyArray<string>) => (args: Arguments) => {
-    const rest = new Map(Object.entries(args).filter(([, value]) => value !== undefined && value !== null))
-    const missing = required.find((name) => !rest.has(name))
-    if (missing !== undefined) return invalid("missing_field", missing, "is required")
-    const address = path.replace(/:([a-z]+)/g, (_, name: string) => {
-      const value = textOf(rest.get(name))
-      rest.delete(name)
-      return encodeURIComponent(value.toWellFormed())
-    })
-    const hasBody = method !== "GET" && payload.size > 0
-    const query = hasBody ? "" : `${new URLSearchParams([...rest].map(([name, value]) => [name, textOf(value)]))}`
-    return Result.succeed({
-      method,
-      target: query === "" ? address : `${address}?${query}`,
-      body: hasBody ? Object.fromEntries(rest) : undefined,
-      keyText: undefined
-    })
-  }
+const requestOf = ({ method, path, payload }: HttpApiEndpoint.Top) => (args: Arguments) => {
+  const rest = new Map(Object.entries(args).filter(([, value]) => value !== undefined && value !== null))
+  const address = path.replace(/:([a-z]+)/g, (_, name: string) => {
+    const value = textOf(rest.get(name))
+    rest.delete(name)
+    return encodeURIComponent(value.toWellFormed())
+  })
+  const hasBody = method !== "GET" && payload.size > 0
+  const query = hasBody ? "" : `${new URLSearchParams([...rest].map(([name, value]) => [name, textOf(value)]))}`
+  return Result.succeed({
+    method,
+    target: query === "" ? address : `${address}?${query}`,
+    body: hasBody ? Object.fromEntries(rest) : undefined,
+    keyText: undefined
+  })
+}
 
 /** The tools, with their parameters from the OpenAPI document. */
 export const make = (document: OpenApi.OpenAPISpec): ReadonlyArray<Tool> =>
@@ -318,6 +296,7 @@ export const make = (document: OpenApi.OpenAPISpec): ReadonlyArray<Tool> =>
     const sends = Traits.has(endpoint, Traits.Sends)
     const reads = !Traits.mutates(endpoint)
     const inputSchema = inputOf(document, endpoint, definition)
+    const callOf = sends ? sendOf(endpoint, definition) : requestOf(endpoint)
     return {
       description: {
         name: definition.name,
@@ -329,6 +308,6 @@ export const make = (document: OpenApi.OpenAPISpec): ReadonlyArray<Tool> =>
       scope: access.scope,
       takesSignature: Traits.takesSignature(endpoint),
       sends,
-      callOf: sends ? sendOf(endpoint) : requestOf(endpoint, inputSchema["required"] as ReadonlyArray<string>)
+      callOf: (args) => wrongArgument(definition.name, inputSchema, args) ?? callOf(args)
     }
   })

@@ -2,13 +2,14 @@
  * `/v1/messages` (specification §4, contract §3).
  */
 import { Addressee, Conversation, Errors, Idempotency, Message, MessageStore, PlainText } from "@wac/core"
-import { Record, Schema, SchemaAST, Struct } from "effect"
+import { Record, Schema, Struct } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Access, apiKey, session } from "../Access.ts"
 import { Audited } from "../audit/Audited.ts"
 import { ApiKeyAuthentication, SessionAuthentication } from "../Caller.ts"
-import { described } from "../Described.ts"
+import { described, describedAs } from "../Described.ts"
 import { asking, reading, sending } from "../ErrorBody.ts"
+import { ReceivedContent, ReceivedContext } from "../events/ReceivedContent.ts"
 import * as Example from "../Example.ts"
 import { internalListOf, listOf, noQuery, pageQuery } from "../Lists.ts"
 import { byId, idempotencyKey } from "../Parameters.ts"
@@ -22,10 +23,6 @@ const names = { clientReference: "client_reference" } as const
 type KindsOnWire<Kinds extends { readonly [kind: string]: Schema.Struct<Schema.Struct.Fields> }> = {
   readonly [Kind in keyof Kinds]: Schema.encodeKeys<Kinds[Kind], typeof names>
 }
-
-/** What is said of a schema, said of its encoded form. */
-const describedAs = (described: Schema.Top) => <S extends Schema.Top>(schema: S): S =>
-  schema.pipe(Schema.annotateEncoded(SchemaAST.resolve(described.ast) ?? {})) as unknown as S
 
 const kindsOnWire = <Kinds extends { readonly [kind: string]: Schema.Struct<Schema.Struct.Fields> }>(
   kinds: Kinds
@@ -152,29 +149,32 @@ export const StoredMessage = onWire(Stored, "Message", Stored, { workspaceId: "t
   played_at: null
 }))
 
-/** A message of a customer. */
-export const InboundMessage = Schema.StructWithRest(
-  Schema.Struct({
-    direction: Schema.Literal("inbound"),
-    status: Schema.Literal("received"),
-    message_id: Schema.String,
-    provider_message_id: Schema.String,
-    tenant_id: Schema.String,
-    from: Schema.String.annotate({
-      description:
-        "The customer's number, E.164, or their user id if the number is not known. A reply can be sent to it"
-    }),
-    from_user_id: Schema.NullOr(Schema.String),
-    to: Schema.String.annotate({ description: "The workspace's number that they wrote to, E.164" }),
-    type: Schema.String,
-    context: Schema.Json.annotateKey({ description: "What it quotes or answers; `null` if nothing" }),
-    received_at: Timestamp.annotateKey({ description: "The message's own time" })
+const contextMeaning = { description: "What it quotes or answers; `null` if nothing" }
+
+const inbound = {
+  direction: Schema.Literal("inbound"),
+  status: Schema.Literal("received"),
+  message_id: Schema.String,
+  provider_message_id: Schema.String,
+  tenant_id: Schema.String,
+  from: Schema.String.annotate({
+    description: "The customer's number, E.164, or their user id if the number is not known. A reply can be sent to it"
   }),
+  from_user_id: Schema.NullOr(Schema.String),
+  to: Schema.String.annotate({ description: "The workspace's number that they wrote to, E.164" }),
+  context: Schema.NullOr(ReceivedContext).annotateKey(contextMeaning),
+  received_at: Timestamp.annotateKey({ description: "The message's own time" })
+}
+
+/** A message of a customer. What they wrote is answered as it was recorded, whatever its type. */
+export const InboundMessage = Schema.StructWithRest(
+  Schema.Struct({ ...inbound, type: Schema.String, context: Schema.Json.annotateKey(contextMeaning) }),
   [Schema.Record(Schema.String, Schema.Json)]
 ).annotate({
   identifier: "InboundMessage",
   description: "A message of a customer (contract §13). `type` names the field that holds what they wrote, as in the " +
-    "event `message.received`."
+    "event `message.received`.",
+  intersection: [ReceivedContent, Schema.Struct(inbound)]
 }).pipe(Example.shown({
   direction: "inbound",
   status: "received",

@@ -33,9 +33,6 @@ export const UsageCost = Schema.Struct({
   ratesFrom: Schema.String.annotate({ description: "The day from which the rates used are valid" })
 }).annotate({ description: "What messages of one price cost together." })
 
-/** What the absence of a cost means. */
-export const costDescription = "`null` if nothing is charged, or if there is no rate for it"
-
 export const UsageLine = Schema.Struct({
   market: Schema.String.annotate({ description: "The customer's country, ISO 3166-1 alpha-2; `ZZ` if not known" }),
   category: Schema.String.annotate({ description: "As the provider reported it, such as `marketing`" }),
@@ -46,7 +43,9 @@ export const UsageLine = Schema.Struct({
     description: "`null` if the provider says nothing of it; then `cost` is what the messages cost if they are charged"
   }),
   messages: Schema.Int,
-  cost: Schema.NullOr(UsageCost).annotate({ description: costDescription })
+  cost: Schema.NullOr(UsageCost).annotate({
+    description: "`null` if nothing is charged, or if there is no rate for it"
+  })
 }).annotate({ identifier: "UsageLine", description: "Messages of one price." }).pipe(Example.shown({
   market: "DE",
   category: "marketing",

@@ -80,6 +80,29 @@ describe("the tools", () => {
     })
   })
 
+  it("a tool takes no argument and no kind of message that it does not describe", () => {
+    assert.deepStrictEqual(refusal("list_messages", { contact: "+15551234567" }), {
+      reason: "unknown_field",
+      param: "contact"
+    })
+    assert.deepStrictEqual(refusal("read_conversation", { contact: "+15551234567", status: "failed" }), {
+      reason: "unknown_field",
+      param: "status"
+    })
+    assert.deepStrictEqual(refusal("get_message", { id: "msg_1", __proto__: null, constructor: 1 }), {
+      reason: "unknown_field",
+      param: "constructor"
+    })
+    for (
+      const [name, type] of [["send_template", "text"], ["send_message", "template"], ["send_message", "contacts"]]
+    ) {
+      assert.deepStrictEqual(refusal(name!, { intent: "a", message: { ...text, type } }), {
+        reason: "invalid_field",
+        param: "type"
+      })
+    }
+  })
+
   it("other arguments become the path, the query or the body", () => {
     assert.deepStrictEqual(call("read_conversation", { contact: "+15551234567", limit: 5 }), {
       method: "GET",

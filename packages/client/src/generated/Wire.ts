@@ -1,8 +1,7 @@
 /** The requests and responses of `/v1`. Written from the API definition; do not edit. */
-import type { Event, EventType, MessageFailure, Pricing } from "./Event.ts"
+import type { Event, EventType, MessageFailure, Pricing, ReceivedContent, ReceivedContext } from "./Event.ts"
 import type { Json } from "../Json.ts"
 import type { Page } from "../Page.ts"
-import type { InboundMessage } from "../InboundMessage.ts"
 
 /** A message to be sent. A comparison of `type` narrows it. */
 export type SendMessage =
@@ -781,6 +780,27 @@ export type MessageType =
   | "contacts"
   | "interactive"
   | "reaction"
+
+/**
+ * A message of a customer (contract §13). `type` names the field that holds what they wrote, as in the event
+ * `message.received`.
+ */
+export type InboundMessage = ReceivedContent & {
+  readonly direction: "inbound"
+  readonly status: "received"
+  readonly message_id: string
+  readonly provider_message_id: string
+  readonly tenant_id: string
+  /** The customer's number, E.164, or their user id if the number is not known. A reply can be sent to it. */
+  readonly from: string
+  readonly from_user_id: string | null
+  /** The workspace's number that they wrote to, E.164. */
+  readonly to: string
+  /** What it quotes or answers; `null` if nothing. */
+  readonly context: ReceivedContext | null
+  /** The message's own time. */
+  readonly received_at: string
+}
 
 /** A file of the workspace. */
 export interface Media {

@@ -6,12 +6,16 @@
 import { Schema } from "effect"
 import * as PlainText from "../PlainText.ts"
 
-/** Only letters and digits of an intent count: an agent writes the same name with other spaces, case or punctuation. */
+/**
+ * Only letters and digits of an intent count, and where one is parted from the next (`1-12` and `11-2` are two dates):
+ * an agent writes the same name with other spaces, case or punctuation.
+ */
 const insignificant = /[^\p{L}\p{M}\p{N}]+/gu
 
 /** An intent in the form in which two are compared. */
 export const nameOf = (intent: string): string =>
-  intent.normalize("NFKC").toLowerCase().replace(insignificant, "-").replace(/^-|-$/g, "")
+  // some letters have another lower case beside some punctuation
+  intent.normalize("NFKC").replace(insignificant, "-").replace(/^-|-$/g, "").toLowerCase()
 
 /** Text of 1 to 200 characters with at least one letter or digit. */
 export const SendIntent = PlainText.between(1, 200).check(

@@ -7,7 +7,9 @@ describe("the intent of a send", () => {
     ["order-1042-shipped", "Order 1042 shipped"],
     ["order-1042-shipped", "  order_1042 — shipped!  "],
     ["Übergabe 5", "u\u0308bergabe-5"],
-    ["ｏｒｄｅｒ １", "order 1"]
+    ["ｏｒｄｅｒ １", "order 1"],
+    // a sigma is written otherwise at the end of a word
+    ["ΟΔΟΣ.ΑΒΓ", "οδος αβγ"]
   ])("%s and %s are the same intent", (one, other) => {
     assert.strictEqual(SendIntent.keyText(one, "+15551234567"), SendIntent.keyText(other, "+15551234567"))
   })

@@ -1,6 +1,6 @@
 /**
- * `/v1/events` and `/internal/events`. Events are answered as they were recorded, which costs less than encoding them and
- * keeps what another version recorded.
+ * `/v1/events` and `/internal/events`. Events are answered as they were recorded, which costs less than encoding them
+ * and keeps what another version recorded.
  */
 import { Api, Caller } from "@wac/api"
 import { Event, Events, type EventStore, StoreError } from "@wac/core"

@@ -29,6 +29,15 @@ const isAudited = (endpoint: HttpApiEndpoint.Top): boolean =>
 const signatureOf = ({ headers }: HttpServerRequest.HttpServerRequest): string | undefined =>
   headers["x-service-signature"]
 
+/** What a signature covers besides the body, and the signature. */
+const signedPartOf = (request: HttpServerRequest.HttpServerRequest) =>
+  Effect.map(MountPath, (mount) => ({
+    method: request.method,
+    target: mount + request.url,
+    idempotencyKey: request.headers["idempotency-key"],
+    signature: signatureOf(request)
+  }))
+
 export const layer = Layer.effect(
   Caller.ApiKeyAuthentication,
   Effect.gen(function*() {
@@ -56,13 +65,7 @@ export const layer = Layer.effect(
       body: Uint8Array
     ) {
       const refusal = yield* Signature.requestRefusal(
-        {
-          method: request.method,
-          target: (yield* MountPath) + request.url,
-          idempotencyKey: request.headers["idempotency-key"],
-          body,
-          signature: signatureOf(request)
-        },
+        { ...yield* signedPartOf(request), body },
         yield* keys.signingSecret(key),
         { required: key.requireSignature, now: yield* Clock.currentTimeMillis }
       )
@@ -83,15 +86,8 @@ export const layer = Layer.effect(
       const through = isForm ? UploadBody.passing : UploadBody.passingFile
       if (!isSigned) return through(request, () => {})
       if (signatureOf(request) === undefined) yield* checkSignature(request, principal, new Uint8Array())
-      const signed = {
-        method: request.method,
-        target: (yield* MountPath) + request.url,
-        idempotencyKey: request.headers["idempotency-key"],
-        signature: signatureOf(request)
-      }
-      const secret = yield* keys.signingSecret(principal.key)
-      const mac = UploadBody.macOf(secret)
-      const signature = Signature.passing(signed, mac, yield* Clock.currentTimeMillis)
+      const mac = UploadBody.macOf(yield* keys.signingSecret(principal.key))
+      const signature = Signature.passing(yield* signedPartOf(request), mac, yield* Clock.currentTimeMillis)
       const exchange = yield* Exchange
       exchange.confirm = Effect.suspend(() => {
         const refusal = signature.end()

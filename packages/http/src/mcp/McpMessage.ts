@@ -1,6 +1,6 @@
 /**
- * Messages of the Model Context Protocol: JSON-RPC 2.0, one message a request. The server keeps no session: every request
- * has its key, so any process can answer any of them. Pure.
+ * Messages of the Model Context Protocol: JSON-RPC 2.0, one message a request. The server keeps no session: every
+ * request has its key, so any process can answer any of them. Pure.
  */
 import { Predicate } from "effect"
 
@@ -24,12 +24,16 @@ export type Incoming =
   | { readonly _tag: "Silent" }
   | { readonly _tag: "Invalid"; readonly id: Id | null; readonly message: string }
 
-const isObject = (value: unknown): value is Params => Predicate.isObject(value) && !Array.isArray(value)
+/** Whether a part of a message is an object. */
+export const isObject = (value: unknown): value is Params => Predicate.isObject(value) && !Array.isArray(value)
 
 const isId = (id: unknown): id is Id => typeof id === "string" || (typeof id === "number" && Number.isFinite(id))
 
-/** Reads a client's message from JSON. */
-export const read = (json: unknown): Incoming => {
+/** Reads a client's message from JSON. `version` is the version of the protocol that its header names, if it does. */
+export const read = (json: unknown, version?: string): Incoming => {
+  if (version !== undefined && !versions.includes(version)) {
+    return { _tag: "Invalid", id: null, message: `MCP-Protocol-Version must be one of ${versions.join(", ")}` }
+  }
   if (Array.isArray(json)) return { _tag: "Invalid", id: null, message: "send one message in each request" }
   if (!isObject(json) || json["jsonrpc"] !== "2.0") {
     return { _tag: "Invalid", id: null, message: "the body must be a JSON-RPC 2.0 message" }

@@ -57,7 +57,8 @@ const requested = Effect.fnUntraced(function*(
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) })
   })
-  const own = HttpServerRequest.fromWeb(inner).modify({ remoteAddress: request.remoteAddress })
+  // the address of a `Request` is resolved: two dots for an id would lead to another endpoint
+  const own = HttpServerRequest.fromWeb(inner).modify({ url: target, remoteAddress: request.remoteAddress })
   const response = HttpServerResponse.toWeb(
     yield* Effect.provideService(Effect.orDie(router.asHttpEffect()), HttpServerRequest.HttpServerRequest, own)
   )
@@ -70,6 +71,27 @@ const all = (() => {
   return () => made ??= McpTools.make(Documentation.document())
 })()
 
+type Request = Extract<McpMessage.Incoming, { readonly _tag: "Request" }>
+
+/** The answer to a request that calls no tool. */
+const answerTo = ({ id, method, params }: Request, principal: ApiKeys.Principal) => {
+  switch (method) {
+    case "initialize":
+      return McpMessage.answer(id, {
+        protocolVersion: McpMessage.versionFor(params["protocolVersion"]),
+        capabilities: { tools: { listChanged: false } },
+        serverInfo: { name: "wac", title: "WhatsApp messages", version: Version.version ?? "unknown" },
+        instructions
+      })
+    case "ping":
+      return McpMessage.answer(id, {})
+    case "tools/list":
+      return McpMessage.answer(id, { tools: toolsOf(all(), principal).map(({ description }) => description) })
+    default:
+      return McpMessage.refusal(id, McpMessage.codes.methodNotFound, "this server has only tools")
+  }
+}
+
 const make = Effect.gen(function*() {
   const router = yield* HttpRouter.HttpRouter
   const keys = yield* ApiKeys.ApiKeys
@@ -77,59 +99,31 @@ const make = Effect.gen(function*() {
   const spend = yield* WorkspaceLimit.spender
   const readBody = yield* RequestBody.reader
 
-  /** Calls a tool; `undefined` if there is none with the name. */
-  const call = Effect.fnUntraced(
-    function*(principal: ApiKeys.Principal, { arguments: args = {}, name }: McpMessage.Params) {
-      const tool = all().find(({ description }) => description.name === name)
-      if (tool === undefined) return undefined
-      const { sends } = tool
-      const given = tool.callOf(args as McpTools.Arguments)
-      if (Result.isFailure(given)) {
-        yield* spend(principal)
-        const { errorsPage, requestId } = yield* Exchange
-        return McpAnswer.failed(ErrorBody.bodyOf(given.failure, requestId, errorsPage), { sends })
-      }
-      const { json, response } = yield* requested(router, given.success)
-      const { headers } = response
-      return response.ok
-        ? McpAnswer.succeeded(json, { sends, replayed: headers.get("idempotent-replayed") === "true" })
-        : McpAnswer.failed(json, { sends, retryAfter: headers.get("retry-after") ?? undefined })
-    }
-  )
+  const called = Effect.fnUntraced(function*(call: McpTools.Call, sends: boolean) {
+    const { json, response } = yield* requested(router, call)
+    const { headers } = response
+    return response.ok
+      ? McpAnswer.succeeded(json, { sends, replayed: headers.get("idempotent-replayed") === "true" })
+      : McpAnswer.failed(json, { sends, retryAfter: headers.get("retry-after") ?? undefined })
+  })
 
-  const answer = Effect.fnUntraced(function*(
+  const callTool = Effect.fnUntraced(function*(
     principal: ApiKeys.Principal,
-    { id, method, params }: Extract<McpMessage.Incoming, { readonly _tag: "Request" }>
+    { id, params: { arguments: args = {}, name } }: Request
   ) {
-    if (method === "tools/call") {
-      const { arguments: args = {} } = params
-      const result = typeof args === "object" && args !== null && !Array.isArray(args)
-        ? yield* call(principal, params)
-        : undefined
-      if (result !== undefined) return McpMessage.answer(id, result)
+    const tool = all().find(({ description }) => description.name === name)
+    if (tool === undefined || !McpMessage.isObject(args)) {
       yield* spend(principal)
-      return McpMessage.refusal(
-        id,
-        McpMessage.codes.invalidParams,
-        "there is no tool with this name and such arguments"
-      )
+      const message = "there is no tool with this name and such arguments"
+      return McpMessage.refusal(id, McpMessage.codes.invalidParams, message)
     }
+    const { sends } = tool
+    const call = tool.callOf(args)
+    // the request of the API spends for itself
+    if (Result.isSuccess(call)) return McpMessage.answer(id, yield* called(call.success, sends))
     yield* spend(principal)
-    switch (method) {
-      case "initialize":
-        return McpMessage.answer(id, {
-          protocolVersion: McpMessage.versionFor(params["protocolVersion"]),
-          capabilities: { tools: { listChanged: false } },
-          serverInfo: { name: "wac", title: "WhatsApp messages", version: Version.version ?? "unknown" },
-          instructions
-        })
-      case "ping":
-        return McpMessage.answer(id, {})
-      case "tools/list":
-        return McpMessage.answer(id, { tools: toolsOf(all(), principal).map(({ description }) => description) })
-      default:
-        return McpMessage.refusal(id, McpMessage.codes.methodNotFound, "this server has only tools")
-    }
+    const { errorsPage, requestId } = yield* Exchange
+    return McpMessage.answer(id, McpAnswer.failed(ErrorBody.bodyOf(call.failure, requestId, errorsPage), { sends }))
   })
 
   return Effect.gen(function*() {
@@ -141,17 +135,18 @@ const make = Effect.gen(function*() {
     )
     KnownCallers.note(request)
     const { bytes } = yield* readBody(taking, request)
-    const json = yield* RequestBody.json
-    yield* RequestBody.onlyOnce(bytes)
-    const asked = request.headers["mcp-protocol-version"]
-    if (asked !== undefined && !McpMessage.versions.includes(asked)) {
-      const message = `MCP-Protocol-Version must be one of ${McpMessage.versions.join(", ")}`
-      return yield* respond(McpMessage.refusal(null, McpMessage.codes.invalidRequest, message), 400)
+    const json = yield* RequestBody.json.pipe(
+      Effect.tap(() => RequestBody.onlyOnce(bytes)),
+      Effect.tapError(() => spend(principal))
+    )
+    const message = McpMessage.read(json, request.headers["mcp-protocol-version"])
+    if (message._tag === "Request" && message.method === "tools/call") {
+      return yield* respond(yield* callTool(principal, message))
     }
-    const message = McpMessage.read(json)
+    yield* spend(principal)
     switch (message._tag) {
       case "Request":
-        return yield* respond(yield* answer(principal, message))
+        return yield* respond(answerTo(message, principal))
       case "Silent":
         return HttpServerResponse.empty({ status: 202 })
       case "Invalid":

@@ -65,7 +65,10 @@ interface Built {
   readonly files: ReadonlyMap<string, StaticFile.StaticFile>
 }
 
-/** Fails if a host has bundled this code without the pages. Reads all files, so that a later build does not remove files that open pages of this build still need. */
+/**
+ * Fails if a host has bundled this code without the pages. Reads all files, so that a later build does not remove files
+ * that open pages of this build still need.
+ */
 const read = async (): Promise<Built> => {
   const files = new Map<string, StaticFile.StaticFile>()
   for (const name of await readdir(directory, { recursive: true })) {

@@ -1,7 +1,7 @@
 /**
- * `/openapi.json`, what is made from it (`/postman.json`, `/schemas/events.json`), and the page at `/docs` that shows it:
- * prepared once per process. The page and its two assets come
- * from this service, and its policy lets browsers load nothing from other sites.
+ * `/openapi.json`, what is made from it (`/postman.json`, `/schemas/events.json`), and the page at `/docs` that shows
+ * it: prepared once per process. The page and its two assets come from this service, and its policy lets browsers load
+ * nothing from other sites.
  */
 import { Api, ErrorAddress, EventSchemas, OpenApiDocument, PostmanCollection } from "@wac/api"
 import { Effect, Layer } from "effect"

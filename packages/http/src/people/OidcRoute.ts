@@ -30,7 +30,9 @@ const freshParameter = "fresh"
 /** A longer address would not fit into a cookie. */
 const maxPageLength = 1024
 
-/** The dashboard's address to which the person returns: never outside the dashboard, so a link cannot lead elsewhere. */
+/**
+ * The dashboard's address to which the person returns: never outside the dashboard, so a link cannot lead elsewhere.
+ */
 const pageOf = (asked: string | null, dashboard: string): string => {
   const origin = "http://dashboard"
   if (asked === null || asked.length > maxPageLength || !URL.canParse(asked, origin)) return dashboard

@@ -1,0 +1,52 @@
+/**
+ * JSON schemas on their own, made from those of the OpenAPI document. Pure.
+ */
+import { Predicate } from "effect"
+import type { OpenApi } from "effect/http-api"
+
+/** A JSON schema, or a part of one. */
+export interface JsonSchema {
+  readonly [keyword: string]: unknown
+}
+
+/** Whether a part of a schema is itself an object. */
+export const isSchema = (value: unknown): value is JsonSchema => Predicate.isObject(value) && !Array.isArray(value)
+
+const prefix = "#/components/schemas/"
+
+/** The name of the component to which a part refers. */
+const nameIn = ({ $ref }: JsonSchema): string | undefined =>
+  typeof $ref === "string" && $ref.startsWith(prefix) ? $ref.slice(prefix.length) : undefined
+
+/**
+ * Copies schemas out of the document, and what they refer to into `defs`, for their `$defs`. Keywords with values that
+ * `isOmitted` names are left out.
+ */
+export const copier = (
+  document: OpenApi.OpenAPISpec,
+  isOmitted: (keyword: string, value: unknown) => boolean = () => false
+) => {
+  const schemas: { readonly [name: string]: JsonSchema } = document.components.schemas
+  const defs: { [name: string]: unknown } = {}
+  const copy = (part: unknown): unknown => {
+    if (Array.isArray(part)) return part.map(copy)
+    if (!isSchema(part)) return part
+    const name = nameIn(part)
+    if (name === undefined) {
+      const kept = Object.entries(part).filter(([keyword, value]) => !isOmitted(keyword, value))
+      return Object.fromEntries(kept.map(([keyword, value]) => [keyword, copy(value)]))
+    }
+    if (!Object.hasOwn(defs, name)) {
+      // schemas may refer to themselves
+      defs[name] = true
+      defs[name] = copy(schemas[name])
+    }
+    return { ...part, $ref: `#/$defs/${name}` }
+  }
+  /** A schema itself, if it is only referred to. */
+  const resolved = (part: JsonSchema): JsonSchema => {
+    const name = nameIn(part)
+    return name === undefined ? part : schemas[name]!
+  }
+  return { copy, resolved, defs }
+}
