@@ -69,13 +69,13 @@ const own = (path: string): void => {
 /** What the build's context is, in a directory of the user's. */
 const copyContext = (to: string): void => {
   mkdirSync(to)
-  const ignored = readFileSync(join(root, ".dockerignore"), "utf8").split("\n").filter((line) => /^[a-z]/.test(line))
+  const rules = [...readFileSync(join(root, ".dockerignore"), "utf8").matchAll(/^(!?)([a-z].*)$/gm)]
+  const isIgnored = (file: string): boolean =>
+    rules.findLast(([, , path]) => file === path || file.startsWith(`${path}/`))?.[1] === ""
   const files = execFileSync("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"], { cwd: root })
     .toString().split("\0")
   for (const file of files) {
-    if (file === "" || ignored.some((folder) => file.startsWith(`${folder}/`)) || !existsSync(join(root, file))) {
-      continue
-    }
+    if (file === "" || isIgnored(file) || !existsSync(join(root, file))) continue
     cpSync(join(root, file), join(to, file), { recursive: true })
   }
 }
