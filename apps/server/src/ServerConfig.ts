@@ -20,7 +20,8 @@ import type * as Telemetry from "./Telemetry.ts"
 import type { BadVariable, Environment } from "./Variable.ts"
 import * as Variable from "./Variable.ts"
 
-export interface ServerConfig extends Composition.Config, Kept {
+export interface ServerConfig extends Composition.Config {
+  readonly storage: Composition.BuiltInStorage
   readonly retention: Retention.Retention
   /** The path of the file with the provider's prices. */
   readonly rateCardFile: string | undefined
