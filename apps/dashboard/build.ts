@@ -56,7 +56,8 @@ const librariesOf = ({ output }: Built): ReadonlyArray<string> =>
 const build = async (hash: string): Promise<void> => {
   const begun = performance.now()
   mkdirSync(dist, { recursive: true })
-  // another process may build at the same time: each writes a directory of its own, and puts it in place when it is whole
+  // another process may build at the same time: each writes a directory of its own, and puts it in place when it is
+  // whole
   const own = join(dist, `dashboard-${randomUUID()}`)
   const before = `${own}-before`
   try {

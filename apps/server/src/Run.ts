@@ -37,7 +37,9 @@ const documentationAfter = Duration.seconds(1)
  */
 const pasteable = (url: string): string => url.replace(/^http:\/\/(0\.0\.0\.0|\[::\])(?=[:/]|$)/, "http://localhost")
 
-/** If the first owner has not signed in yet: instructions for the terminal or, if the log is JSON, facts for programs. */
+/**
+ * If the first owner has not signed in yet: instructions for the terminal or, if the log is JSON, facts for programs.
+ */
 interface Told {
   readonly guide?: Guide
   readonly summary?: Omit<Guide, "signIn"> & {

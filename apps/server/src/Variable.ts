@@ -224,8 +224,8 @@ const removed = {
 export const gone: ReadonlyArray<string> = Object.keys(removed)
 
 /**
- * The `WAC_…` names that are no variable of the server or a command, sorted. They only cause a warning: platforms inject their
- * own.
+ * The `WAC_…` names that are no variable of the server or a command, sorted. They only cause a warning: platforms
+ * inject their own.
  */
 export const unknown = (names: ReadonlyArray<string>): ReadonlyArray<string> =>
   names.filter((name) => name.startsWith("WAC_") && !known.includes(name)).sort()

@@ -1,7 +1,8 @@
 /**
- * The container file: linted, and its steps carried out without a container engine. The first stage runs as a script by a
- * user who is not root, in a clean copy of the repository; in the short form, what `npm ci` installs is linked, in the
- * long form (`npm run long -- container`) npm installs it. The last stage runs the same way and, where this is root, with
+ * The container file: linted, and its steps carried out without a container engine. The first stage runs as a script by
+ * a user who is not root, in a clean copy of the repository; in the short form, what `npm ci` installs is linked, in
+ * the long form (`npm run long -- container`) npm installs it. The last stage runs the same way and, where this is
+ * root, with
  * `chroot` in a file system of its own, from which the server is started as a container is: by its user, read only but
  * for its volume. Not tried, since no engine and no registry of images is here: the base images themselves, so Alpine's
  * Node on musl instead of this machine's, layers and their cache, and what an engine does with `HEALTHCHECK` and

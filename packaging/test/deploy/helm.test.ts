@@ -1,6 +1,6 @@
 /**
- * The Helm chart. Its templates are rendered by Go's text/template, which is Helm's, with the functions of Helm that they
- * use (`helm/render.go`); Helm itself is not needed, and was not used.
+ * The Helm chart. Its templates are rendered by Go's text/template, which is Helm's, with the functions of Helm that
+ * they use (`helm/render.go`); Helm itself is not needed, and was not used.
  */
 import * as Program from "@wac/testbed/Program"
 import { Ajv } from "ajv"
