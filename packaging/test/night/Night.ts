@@ -10,11 +10,11 @@ import * as Program from "@wac/testbed/Program"
 import { Effect } from "effect"
 import { execFile } from "node:child_process"
 import { randomBytes } from "node:crypto"
-import { chmodSync, chownSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { chmodSync, chownSync, mkdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { assert } from "vitest"
-import { root } from "../../Published.ts"
+import * as guide from "../../../apps/server/test/guide.ts"
 import { call, did, owner, people } from "../Caller.ts"
 import type * as PackedServer from "../PackedServer.ts"
 import * as Surroundings from "../Surroundings.ts"
@@ -70,21 +70,11 @@ export const keeper = () => {
   return { keep, close }
 }
 
-/** The roles that the guide's SQL creates. */
+/** The roles that the guide creates. */
 const roles = { owner: "wac_owner", service: "wac_service" } as const
 
-/** The guide's SQL that creates the roles and the database. */
-const documentedRoles = (): string => {
-  const guide = readFileSync(join(root, "docs/guides/postgresql.md"), "utf8")
-  return /^## Two roles\n.*?^```sql\n(.*?)^```$/ms.exec(guide)![1]!
-}
-
 /** A database server with the guide's two roles, whose database `wac` is on a disk of its own. */
-const database = async (
-  keep: Keep,
-  directory: string,
-  { authority, certificateFile, keyFile }: Certificates.Certificates
-) => {
+const database = async (keep: Keep, { authority, certificateFile, keyFile }: Certificates.Certificates) => {
   const user = unprivileged()
   const disk = keep(await Disk.mount(256), ({ close }) => close())
   const tables = join(disk.directory, "tables")
@@ -115,9 +105,13 @@ const database = async (
   const ask = (name: string, statement: string): Promise<string> =>
     run("psql", clientUrlOf(name), "--no-psqlrc", "--tuples-only", "--no-align", "--command", statement)
   await ask("postgres", `create tablespace small location '${tables}'`)
-  const file = join(directory, "roles.sql")
-  writeFileSync(file, documentedRoles().replaceAll("'secret'", `'${new URL(server.url).password}'`))
-  await run("psql", clientUrlOf("postgres"), "--no-psqlrc", "--set=ON_ERROR_STOP=1", `--file=${file}`)
+  const [commands] = await Effect.runPromise(guide.blocks("postgresql.md", "a PostgreSQL server with two roles"))
+  await Effect.runPromise(guide.run(commands!, {
+    replaced: [
+      ["postgres://postgres:secret@127.0.0.1/postgres", `'${clientUrlOf("postgres")}'`],
+      ["'secret'", `'${new URL(server.url).password}'`]
+    ]
+  }))
   await ask("postgres", "alter database wac set tablespace small")
   return { server, disk, urlOf, clientUrlOf, run, ask }
 }
@@ -131,7 +125,7 @@ export const start = async (keep: Keep, packed: PackedServer.PackedServer) => {
   )
   chmodSync(directory, 0o755)
   const certificates = await Certificates.make(directory)
-  const postgres = await database(keep, directory, certificates)
+  const postgres = await database(keep, certificates)
   const logDisk = keep(await Disk.mount(64), ({ close }) => close())
   const receiver = keep(await Receiver.start(certificates), ({ close }) => close())
   const collector = keep(await Surroundings.collect(), ({ close }) => close())
