@@ -46,6 +46,10 @@ export const outcomes: Record<Attempt["outcome"], string> = {
   blocked_address: "Address not allowed"
 }
 
+/** Every outcome of an attempt with its name. */
+export const outcomeNames: ReadonlyArray<readonly [Attempt["outcome"], string]> = Object.entries(outcomes)
+  .map(([outcome, name]) => [outcome as Attempt["outcome"], name])
+
 /** What began a round of attempts. */
 export const triggers: Record<Attempt["trigger"], string> = {
   automatic: "Automatic",
