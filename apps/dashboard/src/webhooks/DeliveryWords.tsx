@@ -35,7 +35,7 @@ export const AttemptState = ({ attempt }: { readonly attempt: Attempt }): ReactN
 )
 
 /** What an attempt came to, in words. */
-export const outcomes: Record<Attempt["outcome"], string> = {
+const outcomes: Record<Attempt["outcome"], string> = {
   delivered: "Delivered",
   dns: "Name not found",
   connect: "Not reachable",

@@ -6,7 +6,7 @@ import { BadVariable, type Environment } from "../Variable.ts"
 import * as Variable from "../Variable.ts"
 
 /** The variables that are read. */
-export class Variables extends Context.Service<Variables, Environment>()("@wac/server/config/Variables") {}
+export class Variables extends Context.Service<Variables, Environment>()("@wac/server/config/Reading/Variables") {}
 
 /** The value of a variable, or the fallback if it is not set. */
 export const read = Effect.fnUntraced(function*<A, I>(
