@@ -1,7 +1,8 @@
 /**
- * The package that is the server, as an operator uses it: installed from packed files in an empty directory by a user who
- * is not root, started by `npx`, and asked for a message whose event a receiver verifies. Nothing of this repository,
- * no compiler and no registry takes part: the user's `PATH` leads to no other program than Node, npm and a shell.
+ * The package that is the server, as an operator uses it: installed from packed files in an empty directory by a user
+ * who is not root, started by `npx`, and asked for a message whose event a receiver verifies. Nothing of this
+ * repository, no compiler and no registry takes part: the user's `PATH` leads to no other program than Node, npm and a
+ * shell.
  */
 import { SIGNATURE_HEADER, verify } from "@wac/verifier"
 import { type ChildProcess, execFile, spawn } from "node:child_process"

@@ -15,16 +15,25 @@ const filesOf = (directory: string): ReadonlyArray<string> =>
   readdirSync(directory, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile()).map(({ name, parentPath }) => join(parentPath, name))
 
-/** A hash of all that the pages are made of. */
+const { dependencies }: { readonly dependencies: Readonly<Record<string, string>> } = JSON.parse(
+  readFileSync(join(import.meta.dirname, "package.json"), "utf8")
+)
+
+/** Our packages that the pages use. */
+const packages = Object.keys(dependencies).filter((name) => name.startsWith("@wac/"))
+  .map((name) => name.slice("@wac/".length))
+
+/** All that the pages are made of. */
+const sources: ReadonlyArray<string> = [
+  ...["build.ts", "index.html", "package.json", "vite.config.ts"].map((name) => join(import.meta.dirname, name)),
+  ...["public", "src"].flatMap((name) => filesOf(join(import.meta.dirname, name))),
+  ...packages.flatMap((name) => filesOf(join(root, "packages", name, "src"))),
+  join(root, "package-lock.json")
+].sort()
+
 const sourcesHash = (): string => {
   const hash = createHash("sha256")
-  const files = [
-    ...["build.ts", "index.html", "package.json", "vite.config.ts"].map((name) => join(import.meta.dirname, name)),
-    ...["public", "src"].flatMap((name) => filesOf(join(import.meta.dirname, name))),
-    ...["client", "verifier"].flatMap((name) => filesOf(join(root, "packages", name, "src"))),
-    join(root, "package-lock.json")
-  ]
-  for (const file of files.sort()) hash.update(file.slice(root.length)).update("\0").update(readFileSync(file))
+  for (const file of sources) hash.update(file.slice(root.length)).update("\0").update(readFileSync(file))
   return hash.digest("hex")
 }
 
@@ -53,10 +62,19 @@ const librariesOf = ({ output }: Built): ReadonlyArray<string> =>
     )
   ].sort()
 
+/** Fails if the pages contain a file of this repository whose change would not build them again. */
+const checkSources = ({ output }: Built): void => {
+  const own = output.flatMap(({ moduleIds = [] }) => moduleIds)
+    .filter((path) => path.startsWith(root) && !path.includes("node_modules"))
+  const missing = own.filter((path) => !sources.includes(path.replace(/\?.*/, "")))
+  if (missing.length > 0) throw new Error(`the hash of the sources leaves out ${missing.join(", ")}`)
+}
+
 const build = async (hash: string): Promise<void> => {
   const begun = performance.now()
   mkdirSync(dist, { recursive: true })
-  // another process may build at the same time: each writes a directory of its own, and puts it in place when it is whole
+  // another process may build at the same time: each writes a directory of its own, and puts it in place when it is
+  // whole
   const own = join(dist, `dashboard-${randomUUID()}`)
   const before = `${own}-before`
   try {
@@ -67,8 +85,9 @@ const build = async (hash: string): Promise<void> => {
       configFile: join(import.meta.dirname, "vite.config.ts"),
       logLevel: "warn",
       build: { outDir: own, emptyOutDir: true }
-    })
-    writeFileSync(join(own, "sources"), [hash, ...librariesOf(output as Built)].join("\n"))
+    }) as Built
+    checkSources(output)
+    writeFileSync(join(own, "sources"), [hash, ...librariesOf(output)].join("\n"))
     try {
       renameSync(built, before)
     } catch {

@@ -69,7 +69,9 @@ const noticesOf = (folders: ReadonlyArray<string>): string =>
       .join("\n\n")
   }).join(`\n\n${"-".repeat(72)}\n\n`) + "\n"
 
-/** The bill of materials: each package of others that is bundled, in the pages, or installed besides (CycloneDX 1.6). */
+/**
+ * The bill of materials: each package of others that is bundled, in the pages, or installed besides (CycloneDX 1.6).
+ */
 const materialsOf = (folders: ReadonlyArray<string>): object => ({
   bomFormat: "CycloneDX",
   specVersion: "1.6",

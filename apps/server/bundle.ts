@@ -58,8 +58,8 @@ const named: Plugin = {
 }
 
 /**
- * Bundles programs with what they use of their libraries. What a run does not use is in files that it does not load, and
- * what must be installed stays outside.
+ * Bundles programs with what they use of their libraries. What a run does not use is in files that it does not load,
+ * and what must be installed stays outside.
  */
 export const bundled: BuildOptions = {
   absWorkingDir: root,

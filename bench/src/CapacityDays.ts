@@ -1,6 +1,6 @@
 /**
- * Multiplies what one day of messages has left in the tables: each copy is a later day, with rows of the same sizes under
- * keys of their own.
+ * Multiplies what one day of messages has left in the tables: each copy is a later day, with rows of the same sizes
+ * under keys of their own.
  */
 import { Effect } from "effect"
 import type { BenchFailed } from "./BenchFailed.ts"

@@ -1,6 +1,6 @@
 /**
- * What rows that were deleted and not vacuumed cost the deletion: each step begins at the low end of an index, and reads
- * past their entries.
+ * What rows that were deleted and not vacuumed cost the deletion: each step begins at the low end of an index, and
+ * reads past their entries.
  */
 import { Console, Effect } from "effect"
 import type { Database } from "./Database.ts"

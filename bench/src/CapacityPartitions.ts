@@ -9,7 +9,10 @@ import * as Report from "./Report.ts"
 import { median } from "./Statistics.ts"
 import * as Written from "./Written.ts"
 
-/** A table, its column of time, its partitions (one a day), and the keys of its indexes, each of which must hold the time. */
+/**
+ * A table, its column of time, its partitions (one a day), and the keys of its indexes, each of which must hold the
+ * time.
+ */
 interface Partitioned {
   readonly name: string
   readonly at: string

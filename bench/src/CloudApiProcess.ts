@@ -16,8 +16,8 @@ export interface Options {
 }
 
 /**
- * Asks for all sends so far, or for their number, which takes no time from whatever is measured; or has reports posted to
- * a URL.
+ * Asks for all sends so far, or for their number, which takes no time from whatever is measured; or has reports posted
+ * to a URL.
  */
 export type Question = "arrivals" | "count" | { readonly subscribe: string }
 

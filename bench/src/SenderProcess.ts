@@ -1,6 +1,6 @@
 /**
- * A program that sends, for `Campaign`: by a timetable or by concurrent callers, at each server in turn. In a process of
- * its own, so that no other work delays what it measures.
+ * A program that sends, for `Campaign`: by a timetable or by concurrent callers, at each server in turn. In a process
+ * of its own, so that no other work delays what it measures.
  */
 import { randomUUID } from "node:crypto"
 import { setTimeout } from "node:timers/promises"

@@ -1,6 +1,6 @@
 /**
- * The `start` measurement: how long the server's package takes from the command to its first response, and the memory of
- * the idle process, on each storage, beside a bare Node process that listens.
+ * The `start` measurement: how long the server's package takes from the command to its first response, and the memory
+ * of the idle process, on each storage, beside a bare Node process that listens.
  */
 import { Console, Effect, type Scope } from "effect"
 import { type ChildProcess, execFile, spawn } from "node:child_process"

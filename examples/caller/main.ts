@@ -1,4 +1,5 @@
-// Sends over the HTTP API, and shows what became of it: `WAC_URL=…/v1 WAC_API_KEY=wac_live_… node main.ts 1042 +15551234567 Ana`
+// Sends over the HTTP API, and shows what became of it:
+// `WAC_URL=…/v1 WAC_API_KEY=wac_live_… node main.ts 1042 +15551234567 Ana`
 import { createClient, WacApiError } from "@wac/client"
 
 const { WAC_API_KEY = "", WAC_URL = "http://127.0.0.1:8080/v1" } = process.env

@@ -1,4 +1,5 @@
-// A receiver for AWS Lambda, behind a function URL or an HTTP API (payload 2.0): the function's handler is `lambda.handler`
+// A receiver for AWS Lambda, behind a function URL or an HTTP API (payload 2.0): the function's handler is
+// `lambda.handler`
 import { receive, type WebhookEvent } from "@wac/verifier"
 
 /** What the gateway hands over, as far as it matters here. */

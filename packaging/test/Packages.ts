@@ -1,6 +1,6 @@
 /**
- * What is published and packed, installed into a project that has nothing else: by npm or, where many projects would take
- * npm too long, by our own hands.
+ * What is published and packed, installed into a project that has nothing else: by npm or, where many projects would
+ * take npm too long, by our own hands.
  */
 import { execFile } from "node:child_process"
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"

@@ -1,6 +1,6 @@
 /**
- * Every command of the packed server, in one order in which each has something to do. The commands are those that its own
- * help lists: one that no line here runs fails.
+ * Every command of the packed server, in one order in which each has something to do. The commands are those that its
+ * own help lists: one that no line here runs fails.
  */
 import * as PostgresServer from "@wac/testbed/PostgresServer"
 import { randomBytes } from "node:crypto"

@@ -1,6 +1,7 @@
 /**
- * A host that uses every option, every export and every part of the façade; `features.test.ts` runs it beside the packed
- * packages. It ends with an error if a part does not do what it is for, and with one that names what it has not used.
+ * A host that uses every option, every export and every part of the façade; `features.test.ts` runs it beside the
+ * packed packages. It ends with an error if a part does not do what it is for, and with one that names what it has not
+ * used.
  */
 import assert from "node:assert/strict"
 import { randomBytes } from "node:crypto"

@@ -1,6 +1,6 @@
 /**
- * Every optional feature of the packed server, which is a bundle: what it loads lazily exists only there. A variable that
- * no trial here sets fails. Beside it the packed façade, by a host that uses every option and export.
+ * Every optional feature of the packed server, which is a bundle: what it loads lazily exists only there. A variable
+ * that no trial here sets fails. Beside it the packed façade, by a host that uses every option and export.
  */
 import * as PostgresServer from "@wac/testbed/PostgresServer"
 import type { Options } from "@wac/testbed/Program"

@@ -1,7 +1,7 @@
 /**
- * The upgrade of a server that npm installed, by the commands of the upgrade guide, word for word: npm takes the packages
- * by their names from a registry on loopback. That a new version's schema works with the old version's process is held by
- * `apps/server/test/running/upgrade.test.ts`.
+ * The upgrade of a server that npm installed, by the commands of the upgrade guide, word for word: npm takes the
+ * packages by their names from a registry on loopback. That a new version's schema works with the old version's process
+ * is held by `apps/server/test/running/upgrade.test.ts`.
  */
 import * as PostgresServer from "@wac/testbed/PostgresServer"
 import { execFile } from "node:child_process"

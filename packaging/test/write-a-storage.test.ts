@@ -1,5 +1,6 @@
 /**
- * The guide *Write a storage*, as its reader follows it: in a project of its own, from the packages as they are published.
+ * The guide *Write a storage*, as its reader follows it: in a project of its own, from the packages as they are
+ * published.
  */
 import { execFile } from "node:child_process"
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"

@@ -1,6 +1,6 @@
 /**
- * The commands `campaigns list | confirm`: let the operator see the campaigns that wait after the database was restored,
- * and let them continue (contract §11). They work on `DATABASE_URL` directly, while servers run on it.
+ * The commands `campaigns list | confirm`: let the operator see the campaigns that wait after the database was
+ * restored, and let them continue (contract §11). They work on `DATABASE_URL` directly, while servers run on it.
  */
 import { type Campaign, CampaignStore } from "@wac/core"
 import { Clock, Effect, Option, Result } from "effect"

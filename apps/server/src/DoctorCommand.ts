@@ -1,5 +1,6 @@
 /**
- * The command `doctor`: looks at everything that the server needs, and says what is wrong and what to do. Changes nothing.
+ * The command `doctor`: looks at everything that the server needs, and says what is wrong and what to do. Changes
+ * nothing.
  */
 import {
   Inbound,

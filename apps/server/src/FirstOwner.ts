@@ -1,7 +1,7 @@
 /**
- * At startup, creates the first workspace and its owner if the configuration names an owner. Otherwise returns the token
- * of the setup link. `Setup` writes to the storage and asks the provider for the first number. This happens before the
- * server is ready, so that the owner can sign in as soon as it is.
+ * At startup, creates the first workspace and its owner if the configuration names an owner. Otherwise returns the
+ * token of the setup link. `Setup` writes to the storage and asks the provider for the first number. This happens
+ * before the server is ready, so that the owner can sign in as soon as it is.
  */
 import { Setup } from "@wac/core"
 import { Context, Effect, Layer, Redacted } from "effect"

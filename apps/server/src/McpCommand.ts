@@ -22,7 +22,7 @@ interface Server {
 }
 
 const serverOf = Effect.fnUntraced(function*(variables: Environment): Effect.fn.Return<Server, BadVariable> {
-  yield* Variable.checkNames(variables)
+  yield* Variable.checkClientNames(variables)
   const address = variables["WAC_URL"] ?? ""
   const url = URL.parse(address)
   if (url === null || !/^https?:$/.test(url.protocol) || !/\/v1\/?$/.test(url.pathname)) {

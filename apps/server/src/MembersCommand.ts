@@ -1,7 +1,7 @@
 /**
  * The commands `members list | invite | reset-password | unlink | portal-link`: let the operator list and invite
- * people, give a new password to a person who has lost theirs, let a person sign in with another identity at the issuer,
- * and make a link to the portal. They work on `DATABASE_URL` directly, while servers run on it.
+ * people, give a new password to a person who has lost theirs, let a person sign in with another identity at the
+ * issuer, and make a link to the portal. They work on `DATABASE_URL` directly, while servers run on it.
  */
 import { SessionApi } from "@wac/api"
 import { type Audit, Base62, EmailAddress, Member, Members, MemberStore, Password, Portals, Time } from "@wac/core"

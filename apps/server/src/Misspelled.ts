@@ -25,12 +25,16 @@ export interface Misspelled {
 
 /**
  * The first of the names that are set, sorted, that has nine letters or more, is not known, and is one edit away from a
- * known name that is not set; `undefined` if there is none.
+ * name that is read and not set; `undefined` if there is none.
  */
-export const find = (set: ReadonlyArray<string>, known: ReadonlyArray<string>): Misspelled | undefined => {
-  const missing = known.filter((name) => !set.includes(name))
+export const find = (
+  set: ReadonlyArray<string>,
+  known: ReadonlyArray<string>,
+  read: ReadonlyArray<string>
+): Misspelled | undefined => {
+  const missing = read.filter((name) => !set.includes(name))
   for (const name of set.filter((name) => name.length >= shortest && !known.includes(name)).sort()) {
-    const meant = missing.find((known) => isOneEdit(name, known))
+    const meant = missing.find((each) => isOneEdit(name, each))
     if (meant !== undefined) return { name, meant }
   }
   return undefined

@@ -1,6 +1,6 @@
 /**
- * `npm start` and `npx` run the server in a shell. A signal to npm ends the shell, but not the server, which would continue
- * without the requested graceful stop and keep the port from the next server.
+ * `npm start` and `npx` run the server in a shell. A signal to npm ends the shell, but not the server, which would
+ * continue without the requested graceful stop and keep the port from the next server.
  */
 import { Duration, Effect } from "effect"
 

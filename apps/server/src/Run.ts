@@ -6,11 +6,12 @@ import { Documentation } from "@wac/http"
 import { Duration, Effect, Layer, Schema } from "effect"
 import { HttpServer } from "effect/http"
 import type { Composition } from "wac/effect"
+import { refusedMediaStore, wrongMasterKey } from "./config/Kept.ts"
 import { FirstOwner, type SignIn } from "./FirstOwner.ts"
 import type { Guide } from "./Guide.ts"
 import * as RateCardFile from "./RateCardFile.ts"
 import * as Server from "./Server.ts"
-import { fromEnvironment, refusedMediaStore, wrongMasterKey } from "./ServerConfig.ts"
+import { fromEnvironment } from "./ServerConfig.ts"
 import * as SetupFile from "./SetupFile.ts"
 import * as Variable from "./Variable.ts"
 
@@ -36,7 +37,9 @@ const documentationAfter = Duration.seconds(1)
  */
 const pasteable = (url: string): string => url.replace(/^http:\/\/(0\.0\.0\.0|\[::\])(?=[:/]|$)/, "http://localhost")
 
-/** If the first owner has not signed in yet: instructions for the terminal or, if the log is JSON, facts for programs. */
+/**
+ * If the first owner has not signed in yet: instructions for the terminal or, if the log is JSON, facts for programs.
+ */
 interface Told {
   readonly guide?: Guide
   readonly summary?: Omit<Guide, "signIn"> & {

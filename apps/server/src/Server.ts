@@ -124,7 +124,8 @@ const layerOn = (
     Layer.provide(Layer.succeed(MetricsPage.MetricsToken, config.metricsToken)),
     Layer.provide(Layer.effect(Metrics.MoreObserved, ProcessMetrics.observer))
   )
-  // every request's context starts with the services around the server and is copied several times, so few are around it
+  // every request's context starts with the services around the server and is copied several times, so few are around
+  // it
   const serving = HttpRouter.serve(app, {
     disableLogger: true,
     disableListenLog: true,

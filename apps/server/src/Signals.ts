@@ -4,8 +4,8 @@
 import { Effect } from "effect"
 
 /**
- * While the effect runs, SIGQUIT interrupts it, as SIGTERM does, and SIGHUP does nothing: programs that rotate logs send
- * it, and the server keeps no log file open.
+ * While the effect runs, SIGQUIT interrupts it, as SIGTERM does, and SIGHUP does nothing: programs that rotate logs
+ * send it, and the server keeps no log file open.
  */
 export const obeyed = <A, E, R>(main: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> => {
   const hungUp = Effect.acquireRelease(

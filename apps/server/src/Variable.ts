@@ -206,11 +206,14 @@ export const secrets: ReadonlyArray<Secret> = names.filter(isSecret)
 /** The variable that names the file of a secret. */
 export const fileOf = (name: string): string => `${name}_FILE`
 
+/** The variables of the server and the operator's commands, with the names for the files of secrets. */
+const ofServer = [...names, ...secrets.map(fileOf)]
+
 /** The variables of the command `mcp`, which is a client of a server. */
 const ofClients = ["WAC_URL", "WAC_API_KEY", fileOf("WAC_API_KEY")]
 
-/** Every name that means something to the server or a command, with those of the files of secrets. */
-export const known: ReadonlyArray<string> = [...names, ...secrets.map(fileOf), ...ofClients]
+/** Every name that means something to the server or a command. */
+export const known: ReadonlyArray<string> = [...ofServer, ...ofClients]
 
 /** Variables that are gone: the value that says what holds anyway, and what holds. */
 const removed = {
@@ -224,8 +227,8 @@ const removed = {
 export const gone: ReadonlyArray<string> = Object.keys(removed)
 
 /**
- * The `WAC_…` names that are no variable of the server or a command, sorted. They only cause a warning: platforms inject their
- * own.
+ * The `WAC_…` names that are no variable of the server or a command, sorted. They only cause a warning: platforms
+ * inject their own.
  */
 export const unknown = (names: ReadonlyArray<string>): ReadonlyArray<string> =>
   names.filter((name) => name.startsWith("WAC_") && !known.includes(name)).sort()
@@ -246,23 +249,28 @@ const removedOf = (environment: Environment): BadVariable | undefined => {
   return undefined
 }
 
-const misspelledOf = (environment: Environment): BadVariable | undefined => {
+const misspelledOf = (environment: Environment, read: ReadonlyArray<string>): BadVariable | undefined => {
   const set = Object.keys(environment).filter((name) => given(environment, name) !== undefined)
-  const found = Misspelled.find(set, known)
+  const found = Misspelled.find(set, known, read)
   return found && new BadVariable({
     variable: found.name,
     expected: `the name ${found.meant}, which is not set; if ${found.name} is right, set ${found.meant} too`
   })
 }
 
+const refused = (bad: BadVariable | undefined): Effect.Effect<void, BadVariable> =>
+  bad === undefined ? Effect.void : Effect.fail(bad)
+
 /**
- * Fails for a variable that is gone, and for one whose name is probably misspelled: without this, the server would run
- * with a default in place of what was meant.
+ * Fails for a variable of the server that is gone, and for one whose name is probably misspelled: without this, the
+ * server would run with a default in place of what was meant.
  */
-export const checkNames = (environment: Environment): Effect.Effect<void, BadVariable> => {
-  const bad = removedOf(environment) ?? misspelledOf(environment)
-  return bad === undefined ? Effect.void : Effect.fail(bad)
-}
+export const checkNames = (environment: Environment): Effect.Effect<void, BadVariable> =>
+  refused(removedOf(environment) ?? misspelledOf(environment, ofServer))
+
+/** Fails for a variable of `mcp` whose name is probably misspelled. It runs beside programs that have their own. */
+export const checkClientNames = (environment: Environment): Effect.Effect<void, BadVariable> =>
+  refused(misspelledOf(environment, ofClients))
 
 const read = (name: string, path: string) => {
   const bad = (why: string) =>

@@ -1,6 +1,6 @@
 /**
- * The commands `workspaces list | create | tier | quota | suspend | unsuspend`: the tenants, and the operator's settings
- * of them.
+ * The commands `workspaces list | create | tier | quota | suspend | unsuspend`: the tenants, and the operator's
+ * settings of them.
  */
 import { Id, Limits, PhoneNumber, PhoneNumberStore, Time, Workspace, WorkspaceStore } from "@wac/core"
 import { Clock, Effect, Option, Schema } from "effect"

@@ -396,7 +396,10 @@ export const keyWithScopes = Effect.fnUntraced(
   Effect.orDie
 )
 
-/** An API key's token with these 30 characters: their CRC-32 in six base62 characters, worked out apart from the sources. */
+/**
+ * An API key's token with these 30 characters: their CRC-32 in six base62 characters, worked out apart from the
+ * sources.
+ */
 export const wellFormed = (ascii: string): string => {
   let crc = ~0
   for (const byte of Buffer.from(ascii)) {

@@ -13,8 +13,8 @@ export interface Given {
 }
 
 /**
- * Runs lines of `wac` with these variables, each after the same words. `code` is the process's exit code, or the error's
- * line if the command could not be carried out.
+ * Runs lines of `wac` with these variables, each after the same words. `code` is the process's exit code, or the
+ * error's line if the command could not be carried out.
  */
 export const wac = (variables: Record<string, string>, ...words: ReadonlyArray<string>) =>
 (

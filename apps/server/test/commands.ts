@@ -1,8 +1,8 @@
 /**
  * A reader of the documentation: runs the commands of a page in their order, in a shell, on a fresh server.
  *
- * Only what no two readers share is replaced: ports, and the address of the database. `npm start` runs in the background,
- * as in another terminal, and the three commands that it shows are pasted if there is no owner yet.
+ * Only what no two readers share is replaced: ports, and the address of the database. `npm start` runs in the
+ * background, as in another terminal, and the three commands that it shows are pasted if there is no owner yet.
  */
 import * as FreePort from "@wac/testbed/FreePort"
 import { spawn } from "node:child_process"
@@ -125,7 +125,9 @@ start() {
 }
 `
 
-/** What npm needs of this machine to install (certificates, a proxy, its cache), less what steers tests and the service. */
+/**
+ * What npm needs of this machine to install (certificates, a proxy, its cache), less what steers tests and the service.
+ */
 const machine = (): NodeJS.ProcessEnv =>
   Object.fromEntries(
     Object.entries(process.env).filter(([name]) =>
@@ -176,7 +178,10 @@ export const run = async ({ directory, isClone, node }: Reader, page: Page, sign
   })
   const written: Array<string> = []
   for (const stream of [shell.stdout, shell.stderr]) stream.setEncoding("utf8").on("data", (text) => written.push(text))
-  /** Ends what the reader's commands have in the background too; the server, in a group of its own, is the shell's to end. */
+  /**
+   * Ends what the reader's commands have in the background too; the server, in a group of its own, is the shell's to
+   * end.
+   */
   const end = (by: "SIGTERM" | "SIGKILL") => () => {
     try {
       process.kill(-shell.pid!, by)

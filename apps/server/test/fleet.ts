@@ -1,6 +1,6 @@
 /**
- * Three server processes over one PostgreSQL server of their own, and what is known of their claims of deliveries. Their
- * clocks move when they are told, so that no lease and no deadline ends because the machine is slow.
+ * Three server processes over one PostgreSQL server of their own, and what is known of their claims of deliveries.
+ * Their clocks move when they are told, so that no lease and no deadline ends because the machine is slow.
  */
 import { PgClient } from "@effect/sql-pg"
 import { DeliveryAttempt, Webhook } from "@wac/core"

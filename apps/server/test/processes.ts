@@ -21,7 +21,10 @@ import type { Done, Order } from "./steered.ts"
 
 const root = fileURLToPath(new URL("../../..", import.meta.url))
 
-/** A PostgreSQL server from the install with these settings, which can be stopped and started again; removed with the scope. */
+/**
+ * A PostgreSQL server from the install with these settings, which can be stopped and started again; removed with the
+ * scope.
+ */
 export const ownPostgresWith = (...settings: ReadonlyArray<string>) =>
   Effect.acquireRelease(
     Effect.promise(() => PostgresServer.start(...settings)),

@@ -1,9 +1,9 @@
 /**
- * The service as a process whose surroundings a test holds in its hands: every send is asked of the HTTP server
- * at `TEST_UPSTREAM`, which answers with a `ProviderOutcome` and posts like the stub of a provider's webhook, unless the
+ * The service as a process whose surroundings a test holds in its hands: every send is asked of the HTTP server at
+ * `TEST_UPSTREAM`, which answers with a `ProviderOutcome` and posts like the stub of a provider's webhook, unless the
  * provider is WhatsApp; the clock is `TEST_AHEAD` milliseconds ahead, of the machine's or of the time `TEST_STILL_AT`,
- * at which it then stands, and shared instants are judged by it, unless `TEST_TIME` is `storage`; and orders come from the parent process, which is told the number of each that is carried
- * out.
+ * at which it then stands, and shared instants are judged by it, unless `TEST_TIME` is `storage`; and orders come from
+ * the parent process, which is told the number of each that is carried out.
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { DeliveryAttempt, type Id, Inbound, type Message, Provider, StorageTime } from "@wac/core"

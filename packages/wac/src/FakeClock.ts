@@ -66,7 +66,9 @@ export interface Steered {
   readonly clock: Clock.Clock
   readonly scheduler: Scheduler.Scheduler
   readonly during: <A>(promise: Promise<A>) => Promise<A>
-  /** Makes the clock wait for work of this package outside of fibers, which always ends, however busy the machine is. */
+  /**
+   * Makes the clock wait for work of this package outside of fibers, which always ends, however busy the machine is.
+   */
   readonly hold: <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   /** Makes the clock wait for work that may never end, such as a receiver's response, as long as its patience. */
   readonly await: <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>

@@ -1,7 +1,7 @@
 /**
- * The file system that a stage of a container file makes, by hand: each of its instructions is carried out in a directory
- * with `chroot`, as the users and at the paths that the file names. The base image is what the stage needs of this
- * machine: its Node, a shell and a few programs, with their libraries.
+ * The file system that a stage of a container file makes, by hand: each of its instructions is carried out in a
+ * directory with `chroot`, as the users and at the paths that the file names. The base image is what the stage needs of
+ * this machine: its Node, a shell and a few programs, with their libraries.
  */
 import { searchPath } from "@wac/testbed/Program"
 import { type ChildProcess, execFileSync, spawn } from "node:child_process"
@@ -138,8 +138,8 @@ export const make = (root: string, steps: ReadonlyArray<Step>, from: string): Im
 }
 
 /**
- * Starts a container in name spaces of its own for mounts: its file system is read only, but for its volumes and `/tmp`.
- * Its network is this machine's.
+ * Starts a container in name spaces of its own for mounts: its file system is read only, but for its volumes and
+ * `/tmp`. Its network is this machine's.
  */
 export const start = (
   { command, entrypoint, env, root, user, volumes, workingDirectory }: Image,

@@ -1,6 +1,6 @@
 /**
- * Kubernetes manifests: what kustomize builds of a folder, as far as the files of `deploy/kubernetes` use it, and Kubernetes'
- * own schemas.
+ * Kubernetes manifests: what kustomize builds of a folder, as far as the files of `deploy/kubernetes` use it, and
+ * Kubernetes' own schemas.
  */
 import { type JsonPatch, JsonPatch as Patch } from "effect"
 import { readdirSync, readFileSync } from "node:fs"

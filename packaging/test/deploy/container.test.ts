@@ -1,7 +1,8 @@
 /**
- * The container file: linted, and its steps carried out without a container engine. The first stage runs as a script by a
- * user who is not root, in a clean copy of the repository; in the short form, what `npm ci` installs is linked, in the
- * long form (`npm run long -- container`) npm installs it. The last stage runs the same way and, where this is root, with
+ * The container file: linted, and its steps carried out without a container engine. The first stage runs as a script by
+ * a user who is not root, in a clean copy of the repository; in the short form, what `npm ci` installs is linked, in
+ * the long form (`npm run long -- container`) npm installs it. The last stage runs the same way and, where this is
+ * root, with
  * `chroot` in a file system of its own, from which the server is started as a container is: by its user, read only but
  * for its volume. Not tried, since no engine and no registry of images is here: the base images themselves, so Alpine's
  * Node on musl instead of this machine's, layers and their cache, and what an engine does with `HEALTHCHECK` and
@@ -69,13 +70,13 @@ const own = (path: string): void => {
 /** What the build's context is, in a directory of the user's. */
 const copyContext = (to: string): void => {
   mkdirSync(to)
-  const ignored = readFileSync(join(root, ".dockerignore"), "utf8").split("\n").filter((line) => /^[a-z]/.test(line))
+  const rules = [...readFileSync(join(root, ".dockerignore"), "utf8").matchAll(/^(!?)([a-z].*)$/gm)]
+  const isIgnored = (file: string): boolean =>
+    rules.findLast(([, , path]) => file === path || file.startsWith(`${path}/`))?.[1] === ""
   const files = execFileSync("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"], { cwd: root })
     .toString().split("\0")
   for (const file of files) {
-    if (file === "" || ignored.some((folder) => file.startsWith(`${folder}/`)) || !existsSync(join(root, file))) {
-      continue
-    }
+    if (file === "" || isIgnored(file) || !existsSync(join(root, file))) continue
     cpSync(join(root, file), join(to, file), { recursive: true })
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The Helm chart. Its templates are rendered by Go's text/template, which is Helm's, with the functions of Helm that they
- * use (`helm/render.go`); Helm itself is not needed, and was not used.
+ * The Helm chart. Its templates are rendered by Go's text/template, which is Helm's, with the functions of Helm that
+ * they use (`helm/render.go`); Helm itself is not needed, and was not used.
  */
 import * as Program from "@wac/testbed/Program"
 import { Ajv } from "ajv"
@@ -252,8 +252,9 @@ describe("the Helm chart", goNeeded, () => {
     for (const name of names) {
       const { keys, name: secret } = merged(values, cases[name]).secret
       const notes = texts[name]["NOTES.txt"]!
-      assert.include(notes, `kubectl create secret generic ${secret} --namespace messages`)
-      for (const key of keys) assert.include(notes, key)
+      const [command] = /^ +kubectl create secret generic (?:.*\\\n)*.*$/m.exec(notes)!
+      assert.include(command, `create secret generic ${secret} --namespace messages`)
+      assert.deepEqual([...command.matchAll(/--from-literal=(\w+)=/g)].map(([, key]) => key), keys)
     }
   })
 })

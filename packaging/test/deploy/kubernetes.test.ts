@@ -1,6 +1,6 @@
 /**
- * The Kubernetes manifests: each overlay is composed as kustomize does, as far as these files use it, and every object is
- * validated against Kubernetes' own schema.
+ * The Kubernetes manifests: each overlay is composed as kustomize does, as far as these files use it, and every object
+ * is validated against Kubernetes' own schema.
  */
 import { execFileSync } from "node:child_process"
 import { randomBytes } from "node:crypto"

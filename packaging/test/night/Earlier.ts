@@ -12,8 +12,8 @@ import { root } from "../../Published.ts"
 import * as PackedServer from "../PackedServer.ts"
 
 /**
- * A commit whose packed server works. That of `packaging/previous-version` does not start with telemetry, since its bundle
- * lacks what a lazy module exports; once a later version is tagged, that file is the place to look.
+ * A commit whose packed server works. That of `packaging/previous-version` does not start with telemetry, since its
+ * bundle lacks what a lazy module exports; once a later version is tagged, that file is the place to look.
  */
 const commit = "3c6bf1bc"
 

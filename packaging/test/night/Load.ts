@@ -1,6 +1,6 @@
 /**
- * Callers who send steadily, each message with its own key and recipient, repeat it at the next process upon every answer
- * that leaves its outcome open, and keep a record.
+ * Callers who send steadily, each message with its own key and recipient, repeat it at the next process upon every
+ * answer that leaves its outcome open, and keep a record.
  */
 import { Effect, Fiber, Scope } from "effect"
 import { isUnanswered, post, steadily, target } from "../../../apps/server/test/balancer.ts"

@@ -14,6 +14,7 @@ import { chmodSync, chownSync, mkdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { assert } from "vitest"
+import * as guide from "../../../apps/server/test/guide.ts"
 import { call, did, owner, people } from "../Caller.ts"
 import type * as PackedServer from "../PackedServer.ts"
 import * as Surroundings from "../Surroundings.ts"
@@ -69,10 +70,10 @@ export const keeper = () => {
   return { keep, close }
 }
 
-/** The roles of the database: who owns its tables and migrates them, and as whom the service runs. */
+/** The roles that the guide creates. */
 const roles = { owner: "wac_owner", service: "wac_service" } as const
 
-/** A database server whose database `wac` is on a disk of its own, and belongs to another role than the service's. */
+/** A database server with the guide's two roles, whose database `wac` is on a disk of its own. */
 const database = async (keep: Keep, { authority, certificateFile, keyFile }: Certificates.Certificates) => {
   const user = unprivileged()
   const disk = keep(await Disk.mount(256), ({ close }) => close())
@@ -104,16 +105,14 @@ const database = async (keep: Keep, { authority, certificateFile, keyFile }: Cer
   const ask = (name: string, statement: string): Promise<string> =>
     run("psql", clientUrlOf(name), "--no-psqlrc", "--tuples-only", "--no-align", "--command", statement)
   await ask("postgres", `create tablespace small location '${tables}'`)
-  for (const role of Object.values(roles)) {
-    await ask("postgres", `create role ${role} login password '${new URL(server.url).password}'`)
-  }
-  await ask(
-    "postgres",
-    `create database wac owner ${roles.owner} tablespace small encoding 'UTF8' template template0`
-  )
-  for (const rights of ["select, insert, update, delete on tables", "select, usage, update on sequences"]) {
-    await ask("wac", `alter default privileges for role ${roles.owner} grant ${rights} to ${roles.service}`)
-  }
+  const [commands] = await Effect.runPromise(guide.blocks("postgresql.md", "a PostgreSQL server with two roles"))
+  await Effect.runPromise(guide.run(commands!, {
+    replaced: [
+      ["postgres://postgres:secret@127.0.0.1/postgres", `'${clientUrlOf("postgres")}'`],
+      ["'secret'", `'${new URL(server.url).password}'`]
+    ]
+  }))
+  await ask("postgres", "alter database wac set tablespace small")
   return { server, disk, urlOf, clientUrlOf, run, ask }
 }
 

@@ -8,8 +8,8 @@ import { join } from "node:path"
 import { root } from "../../Published.ts"
 
 /**
- * The rules with shorter times, so that a night passes in minutes. The expressions, names and thresholds are as they are;
- * each of the replaced times must occur.
+ * The rules with shorter times, so that a night passes in minutes. The expressions, names and thresholds are as they
+ * are; each of the replaced times must occur.
  */
 const shortened = (): string =>
   ([

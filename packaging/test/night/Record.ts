@@ -1,5 +1,6 @@
 /**
- * What the service said in each step of a night, what became of the messages that were sent in it, and the table of both.
+ * What the service said in each step of a night, what became of the messages that were sent in it, and the table of
+ * both.
  */
 import type { Send } from "./Load.ts"
 import type { Night } from "./Night.ts"

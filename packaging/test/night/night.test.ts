@@ -1,7 +1,7 @@
 /**
- * The operator's night: what can happen to an installation happens to the packed server while callers send. In each step
- * the service says what is wrong, at its addresses, in its log, its metrics and its alerts; it recovers by itself; and
- * nothing is lost or doubled. It takes minutes, so `npm run long -- night` runs it and `npm test` does not.
+ * The operator's night: what can happen to an installation happens to the packed server while callers send. In each
+ * step the service says what is wrong, at its addresses, in its log, its metrics and its alerts; it recovers by itself;
+ * and nothing is lost or doubled. It takes minutes, so `npm run long -- night` runs it and `npm test` does not.
  */
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, inject, it } from "vitest"

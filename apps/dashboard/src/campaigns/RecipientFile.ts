@@ -1,4 +1,6 @@
-/** Files of recipients as a person chooses them: what their columns are called, and which column names the customers. */
+/**
+ * Files of recipients as a person chooses them: what their columns are called, and which column names the customers.
+ */
 import type { RecipientFile } from "@wac/client/internal"
 import * as CsvDialect from "@wac/core/campaigns/CsvDialect"
 import { parse } from "csv-parse/browser/esm/sync"

@@ -11,7 +11,9 @@ import { Time } from "../ui/Time.tsx"
 import { capitalized } from "../ui/Words.ts"
 import { MessageState, messageStatuses } from "./MessageWords.tsx"
 
-/** The filter for what somebody has of a message: a number, a user id, the provider's id, or their own reference. Pure. */
+/**
+ * The filter for what somebody has of a message: a number, a user id, the provider's id, or their own reference. Pure.
+ */
 const sought = (text: string | undefined) =>
   text === undefined
     ? {}

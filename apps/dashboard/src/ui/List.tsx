@@ -1,6 +1,6 @@
 /**
- * Lists, a page at a time. The filters and the page's cursor are in the address: a page can be linked to, and Back leads
- * to the page before.
+ * Lists, a page at a time. The filters and the page's cursor are in the address: a page can be linked to, and Back
+ * leads to the page before.
  */
 import { keepPreviousData, useQuery, type UseQueryResult } from "@tanstack/react-query"
 import { Link, useSearch } from "@tanstack/react-router"

@@ -1,6 +1,6 @@
 /** Deliveries: each event on its way to the webhook. */
 import { Link, useNavigate, useSearch } from "@tanstack/react-router"
-import type { Attempt, Delivery } from "@wac/client/internal"
+import type { Delivery } from "@wac/client/internal"
 import { useState } from "react"
 import { EventType } from "../events/EventType.tsx"
 import { eventTypes } from "../events/EventWords.ts"
@@ -14,11 +14,7 @@ import { rowLink } from "../ui/Table.tsx"
 import { Time } from "../ui/Time.tsx"
 import { capitalized, counted } from "../ui/Words.ts"
 import { DeliverAgain } from "./DeliverAgain.tsx"
-import { DeliveryState, deliveryStatuses, meanings, outcomes } from "./DeliveryWords.tsx"
-
-const outcomeNames = Object.entries(outcomes) as unknown as ReadonlyArray<
-  readonly [Attempt["outcome"], string]
->
+import { DeliveryState, deliveryStatuses, meanings, outcomeNames } from "./DeliveryWords.tsx"
 
 const choices = {
   status: { label: "Status", options: deliveryStatuses.map((status) => [status, capitalized(status)] as const) },

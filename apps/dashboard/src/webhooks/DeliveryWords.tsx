@@ -35,7 +35,7 @@ export const AttemptState = ({ attempt }: { readonly attempt: Attempt }): ReactN
 )
 
 /** What an attempt came to, in words. */
-export const outcomes: Record<Attempt["outcome"], string> = {
+const outcomes: Record<Attempt["outcome"], string> = {
   delivered: "Delivered",
   dns: "Name not found",
   connect: "Not reachable",
@@ -45,6 +45,10 @@ export const outcomes: Record<Attempt["outcome"], string> = {
   redirect: "Redirected",
   blocked_address: "Address not allowed"
 }
+
+/** Every outcome of an attempt with its name. */
+export const outcomeNames: ReadonlyArray<readonly [Attempt["outcome"], string]> = Object.entries(outcomes)
+  .map(([outcome, name]) => [outcome as Attempt["outcome"], name])
 
 /** What began a round of attempts. */
 export const triggers: Record<Attempt["trigger"], string> = {

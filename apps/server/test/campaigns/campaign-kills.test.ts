@@ -1,6 +1,6 @@
 /**
- * A campaign over three processes, one of which is killed every two seconds, and PostgreSQL once: no customer is written
- * to twice, each has an outcome, and the counts are those of the simulated Cloud API (contract §11).
+ * A campaign over three processes, one of which is killed every two seconds, and PostgreSQL once: no customer is
+ * written to twice, each has an outcome, and the counts are those of the simulated Cloud API (contract §11).
  */
 import { assert, it } from "@effect/vitest"
 import { CampaignWorkStep } from "@wac/core"

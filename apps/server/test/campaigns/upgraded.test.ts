@@ -1,6 +1,6 @@
 /**
- * A campaign that a version before canonical names had begun (decision 0038): it kept national prefixes, as in `+44 0…`,
- * in the messages that it queued and in their keys.
+ * A campaign that a version before canonical names had begun (decision 0038): it kept national prefixes, as in
+ * `+44 0…`, in the messages that it queued and in their keys.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"

@@ -37,8 +37,8 @@ const isRefusal = (text: string): boolean =>
   /^Failed to load resource: the server responded with a status of 4\d\d /.test(text)
 
 /**
- * A person's own browser window, with nobody signed in. Recorded as wrong are exceptions, errors on the console, answers
- * of 500 and above, and requests to anywhere but the service and `others`.
+ * A person's own browser window, with nobody signed in. Recorded as wrong are exceptions, errors on the console,
+ * answers of 500 and above, and requests to anywhere but the service and `others`.
  */
 export const visit = async (
   browser: Browser,
@@ -97,8 +97,8 @@ export const button = (within: Pick<Page, "getByRole">, name: string | RegExp) =
   within.getByRole("button", { name, exact: typeof name === "string" })
 
 /**
- * Does something while the page learns nothing by itself: what it asks for to be up to date waits until it is done. So it
- * is by what is done that the page notices a change.
+ * Does something while the page learns nothing by itself: what it asks for to be up to date waits until it is done. So
+ * it is by what is done that the page notices a change.
  */
 export const unasked = async (page: Page, act: () => Promise<unknown>): Promise<void> => {
   const asked = /\/internal\/(?!sign-in)/

@@ -1,6 +1,6 @@
 /**
- * What people do in the dashboard, in a real browser against the real server over PGlite. The journeys are one after the
- * other, in one workspace: each finds what the one before has left.
+ * What people do in the dashboard, in a real browser against the real server over PGlite. The journeys are one after
+ * the other, in one workspace: each finds what the one before has left.
  */
 import { Setup } from "@wac/core"
 import * as Program from "@wac/testbed/Program"
@@ -79,8 +79,8 @@ const bash = promisify(execFile)
 const ran: Array<string> = []
 
 /**
- * Runs a command that a page shows, as a person pastes it into a terminal. Without the programs in it, the journey goes on
- * with a message of its own, and the test of the commands is left out.
+ * Runs a command that a page shows, as a person pastes it into a terminal. Without the programs in it, the journey goes
+ * on with a message of its own, and the test of the commands is left out.
  */
 const run = async (command: string): Promise<{ readonly status: string }> => {
   if (needed.meta !== undefined) return (await sendOne("+15551234567")).body

@@ -1,7 +1,7 @@
 /**
  * Every page in each of its states: axe finds nothing to improve in light and dark, nothing is wider than a phone, and
- * the text of customers and receivers stays text. The full form (`npm run long -- dashboard/pages`) visits every page in
- * the states that pages share, and leaves pictures in `screenshots`.
+ * the text of customers and receivers stays text. The full form (`npm run long -- dashboard/pages`) visits every page
+ * in the states that pages share, and leaves pictures in `screenshots`.
  */
 import * as Extent from "@wac/testbed/Extent"
 import axe from "axe-core"
@@ -66,8 +66,8 @@ const pages = (): { readonly [name: string]: string } => ({
 })
 
 /**
- * The pages that are looked at when they are empty, loading, refused or stale. One component shows these states on every
- * page, so the short form has one page of each kind: figures, a list, a detail, a form, settings.
+ * The pages that are looked at when they are empty, loading, refused or stale. One component shows these states on
+ * every page, so the short form has one page of each kind: figures, a list, a detail, a form, settings.
  */
 const pagesOfStates = (): ReadonlyArray<readonly [name: string, path: string]> => {
   const kinds = ["overview", "messages", "delivery", "send-a-message", "webhook"]

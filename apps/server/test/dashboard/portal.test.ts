@@ -1,6 +1,6 @@
 /**
- * The portal as a host's customer meets it: in a frame of another site, in a browser that keeps no third-party cookies but
- * partitioned ones. The host's page is on 127.0.0.1, the portal on localhost.
+ * The portal as a host's customer meets it: in a frame of another site, in a browser that keeps no third-party cookies
+ * but partitioned ones. The host's page is on 127.0.0.1, the portal on localhost.
  */
 import { Effect, Exit, Scope } from "effect"
 import { createServer, type RequestListener } from "node:http"

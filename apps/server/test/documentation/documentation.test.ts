@@ -5,10 +5,11 @@
  * Every block `sh` is run unless it is marked `not-run="why"`, and then the text says "Not run by our tests: … why". A
  * block `sh in="a project of its own"` is run by `packaging/test/documentation.test.ts`, from packed packages, and one
  * `in="an empty directory"` by `packaging/test/server.test.ts`, and those of an installed server's folders by
- * `packaging/test/upgrade.test.ts`. What needs PostgreSQL servers of its own is run by
- * `running/failover.test.ts` (`in="a PostgreSQL cluster"`) and `running/backups.test.ts` (`in="a PostgreSQL server"`). A block
- * `js file=NAME` or `ts file=NAME` is a file that later commands use. `ts given="…"` has declarations that the reader
- * has. `npm run long -- documentation` runs the commands word for word in clones too, on Node 20, 22 and 24.
+ * `packaging/test/upgrade.test.ts`. What needs PostgreSQL servers of its own is run by `running/failover.test.ts`
+ * (`in="a PostgreSQL cluster"`), `running/backups.test.ts` (`in="a PostgreSQL server"`) and, in its long form alone,
+ * `packaging/test/night` (`in="a PostgreSQL server with two roles"`). A block `js file=NAME` or `ts file=NAME` is a file
+ * that later commands use. `ts given="…"` has declarations that the reader has. `npm run long -- documentation` runs the
+ * commands word for word in clones too, on Node 20, 22 and 24.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Extent from "@wac/testbed/Extent"

@@ -1,5 +1,6 @@
 /**
- * The guides as Markdown, and `/llms.txt`, which lists them: the project's files, with links that resolve on the server.
+ * The guides as Markdown, and `/llms.txt`, which lists them: the project's files, with links that resolve on the
+ * server.
  */
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"

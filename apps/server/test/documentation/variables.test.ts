@@ -1,5 +1,6 @@
 /**
- * Every variable that the server reads is in the operating guide and in the contract, and so is which of them are secret.
+ * Every variable that the server reads is in the operating guide and in the contract, and so is which of them are
+ * secret.
  */
 import { assert, it } from "@effect/vitest"
 import { readFileSync } from "node:fs"

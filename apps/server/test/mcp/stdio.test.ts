@@ -80,9 +80,15 @@ describe.concurrent("tools over standard input and output", () => {
       assert.notInclude(JSON.stringify(said) + agent.stderr(), apiKey)
     }))
 
-  it.live("without a server, a call is an error that says to repeat it", () =>
+  it.live("without a server, a call is an error that says to repeat it, whatever variables other programs have", () =>
     Effect.gen(function*() {
-      const wac = commandLine.wac({ WAC_URL: "http://127.0.0.1:9/v1", WAC_API_KEY: "wac_live_x" })
+      const wac = commandLine.wac({
+        WAC_URL: "http://127.0.0.1:9/v1",
+        WAC_API_KEY: "wac_live_x",
+        // of a desk on which other programs are developed
+        DATABASE_URI: "mysql://127.0.0.1/other",
+        RATE_LIMIT_STORE: "redis://127.0.0.1"
+      })
       const params = { name: "send_template", arguments: template }
       const input = [
         JSON.stringify({ jsonrpc: "2.0", id: 7, method: "tools/call", params }),

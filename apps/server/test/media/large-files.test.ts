@@ -1,6 +1,6 @@
 /**
- * Large files, eight at once, over a PostgreSQL server and over S3: the memory of the server's process, and what a broken
- * upload leaves behind. The full form has files of the largest size.
+ * Large files, eight at once, over a PostgreSQL server and over S3: the memory of the server's process, and what a
+ * broken upload leaves behind. The full form has files of the largest size.
  */
 import { assert, it } from "@effect/vitest"
 import { Media } from "@wac/core"

@@ -1,5 +1,6 @@
 /**
- * Strangers who guess passwords limit themselves, not the person whom a session, a link or a device proves (contract §5).
+ * Strangers who guess passwords limit themselves, not the person whom a session, a link or a device proves (contract
+ * §5).
  */
 import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import { assert, describe, it } from "@effect/vitest"

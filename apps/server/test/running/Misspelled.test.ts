@@ -7,6 +7,8 @@ import * as Variable from "../../src/Variable.ts"
 
 const { known } = Variable
 
+const find = (set: ReadonlyArray<string>) => Misspelled.find(set, known, known)
+
 const letters = [..."ABCDEFGHIJKLMNOPQRSTUVWXYZ_0"]
 
 /** Every name that one edit makes of a name. */
@@ -26,7 +28,7 @@ describe("a name that is one edit away from a variable", () => {
   it.each(known)("%s is recognized after any edit that leaves nine letters, and no shorter name is", (name) => {
     for (const edited of edits(name)) {
       if (known.includes(edited)) continue
-      const found = Misspelled.find([edited], known)
+      const found = find([edited])
       if (edited.length < 9) assert.isUndefined(found, edited)
       // one edit may lead to two names that are known
       else assert.isTrue(found?.name === edited && (found.meant === name || edits(found.meant).has(edited)), edited)
@@ -35,19 +37,19 @@ describe("a name that is one edit away from a variable", () => {
 
   it.each(known)("%s is not meant by another name if it is set itself", (name) => {
     for (const edited of edits(name)) {
-      assert.notStrictEqual(Misspelled.find([edited, name], known)?.meant, name, edited)
+      assert.notStrictEqual(find([edited, name])?.meant, name, edited)
     }
   })
 
   it("is the first of several, whatever their order", () => {
     const first = { name: "DATABSE_URL", meant: "DATABASE_URL" }
-    assert.deepStrictEqual(Misspelled.find(["WAC_LIMTIS", "DATABSE_URL"], known), first)
-    assert.deepStrictEqual(Misspelled.find(["DATABSE_URL", "WAC_LIMTIS"], known), first)
+    assert.deepStrictEqual(find(["WAC_LIMTIS", "DATABSE_URL"]), first)
+    assert.deepStrictEqual(find(["DATABSE_URL", "WAC_LIMTIS"]), first)
   })
 
   it("is one edit away, not two", () => {
     for (const name of ["DATBSE_URL", "DATABASE_URIS", "WHATSAPP_ACESS_TOKNE", "EPYT_ESABATAD", ""]) {
-      assert.isUndefined(Misspelled.find([name], known), name)
+      assert.isUndefined(find([name]), name)
     }
   })
 })
@@ -83,11 +85,11 @@ const ofService = (name: string) => [
 
 describe("the variables of other programs", () => {
   it.each(Object.entries(ofOthers))("those of %s are not refused", (_, names) => {
-    assert.isUndefined(Misspelled.find(names.split(" "), known))
+    assert.isUndefined(find(names.split(" ")))
   })
 
   it("those that this process has are not refused", () => {
-    assert.isUndefined(Misspelled.find(Object.keys(process.env), known))
+    assert.isUndefined(find(Object.keys(process.env)))
   })
 
   it("those that Kubernetes sets for services of usual names are not refused", () => {
@@ -105,6 +107,6 @@ describe("the variables of other programs", () => {
       "PORTAL",
       "SMTP"
     ]
-    assert.isUndefined(Misspelled.find([...services, "POSTGRES", "PUBLIC", "WEBHOOK"].flatMap(ofService), known))
+    assert.isUndefined(find([...services, "POSTGRES", "PUBLIC", "WEBHOOK"].flatMap(ofService)))
   })
 })

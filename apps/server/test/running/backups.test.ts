@@ -1,6 +1,6 @@
 /**
- * Backups as the guide makes and restores them: by a dump, and by a base backup and the log. A restored copy goes on with
- * deliveries and sends no campaign unasked.
+ * Backups as the guide makes and restores them: by a dump, and by a base backup and the log. A restored copy goes on
+ * with deliveries and sends no campaign unasked.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Daemon from "@wac/testbed/Daemon"

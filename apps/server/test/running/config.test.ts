@@ -468,6 +468,12 @@ describe("refused values", () => {
       assert.strictEqual((yield* storageFromEnvironment(both))._tag, "Memory")
     }))
 
+  it.effect("a name that is nearly a variable of `wac mcp` is no concern of the server", () =>
+    Effect.gen(function*() {
+      const { storage } = yield* fromEnvironment({ DATABASE_URL: "memory:", WAC_API_KEY2: "wac_live_x" })
+      assert.strictEqual(storage._tag, "Memory")
+    }))
+
   it.effect("a variable that is gone is refused with what holds in its place", () =>
     Effect.gen(function*() {
       const { message } = yield* Effect.flip(fromEnvironment({ RATE_LIMIT_STORE: "redis://cache" }))

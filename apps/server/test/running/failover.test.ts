@@ -134,7 +134,9 @@ const sending = Effect.fnUntraced(function*(processes: ReadonlyArray<Listening>,
     { startImmediately: true }
   )
   return {
-    /** Suspends until each process has acknowledged a send that began after this moment; gives how long the last took. */
+    /**
+     * Suspends until each process has acknowledged a send that began after this moment; gives how long the last took.
+     */
     back: Effect.suspend(() => {
       const from = performance.now()
       return Effect.map(

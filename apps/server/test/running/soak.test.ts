@@ -1,7 +1,7 @@
 /**
  * Many months in a process that deletes what is older than its retention while it sends, receives and delivers: memory
- * and tables stay as large as they were (docs/decisions/0027-retention.md). `npm run long -- soak` takes 15 minutes, and
- * prints how latency developed.
+ * and tables stay as large as they were (docs/decisions/0027-retention.md). `npm run long -- soak` takes 15 minutes,
+ * and prints how latency developed.
  */
 import { PgClient } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"

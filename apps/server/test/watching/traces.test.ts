@@ -1,6 +1,6 @@
 /**
- * A trace that can be followed: from a caller's request to the send, to the event, to the attempts at its delivery and to
- * the receiver, and to the log (contract §8 `OTEL_…`), as a collector gets it over HTTP.
+ * A trace that can be followed: from a caller's request to the send, to the event, to the attempts at its delivery and
+ * to the receiver, and to the log (contract §8 `OTEL_…`), as a collector gets it over HTTP.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { RecordingReceiver } from "@wac/testkit"

@@ -381,8 +381,8 @@ describe.concurrent("delivered events", () => {
 })
 
 /**
- * The signature of ours on a delivery, right and of the time of its arrival by the server's clock, which may be ahead. A
- * busy machine may note the arrival seconds late.
+ * The signature of ours on a delivery, right and of the time of its arrival by the server's clock, which may be ahead.
+ * A busy machine may note the arrival seconds late.
  */
 const signatureOf = Effect.fnUntraced(function*(request: Delivered, secret: string, ahead: Duration.Input = 0) {
   const header = request.headers["x-service-signature"]

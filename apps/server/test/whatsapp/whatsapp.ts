@@ -1,6 +1,6 @@
 /**
- * The service with `PROVIDER=whatsapp` on the simulated Cloud API, over real HTTP both ways. Both go by one clock, which
- * the test moves.
+ * The service with `PROVIDER=whatsapp` on the simulated Cloud API, over real HTTP both ways. Both go by one clock,
+ * which the test moves.
  */
 import { assert } from "@effect/vitest"
 import { InboundPostStore } from "@wac/core"
@@ -35,7 +35,9 @@ export interface Options {
   readonly before?: (api: CloudApi.CloudApi) => Effect.Effect<unknown, string>
 }
 
-/** As the service itself makes it, but for the time that it has for a send; nobody looks at the numbers now and then. */
+/**
+ * As the service itself makes it, but for the time that it has for a send; nobody looks at the numbers now and then.
+ */
 const impatient = ({ identity, url }: CloudApi.CloudApi, sendTimeout: Duration.Duration) => {
   const config = {
     baseUrl: url,

@@ -35,15 +35,16 @@ export interface Erasure {
 /** Requests of customers about what is stored of them. A customer is named by phone number (E.164) or user id. */
 export interface Customers {
   /**
-   * Everything that is stored of a customer, under all of their names: contacts, messages, events, deliveries with their
-   * attempts, files without their bytes, rows of campaigns and provider posts. Reads the workspace from end to end.
+   * Everything that is stored of a customer, under all of their names: contacts, messages, events, deliveries with
+   * their attempts, files without their bytes, rows of campaigns and provider posts. Reads the workspace from end to
+   * end.
    */
   readonly export: (customer: string) => Promise<ReadonlyArray<CustomerRecord>>
   /**
-   * Erases all of that, and returns how much it was. Messages keep their id, status and times, so that counts stay right;
-   * messages that wait in a campaign are skipped. The audit gets an entry without personal data. An opt-out stays,
-   * under a keyed hash of each name. Rejects with `in_progress` if a send to the customer does not end. Calling it
-   * again is safe.
+   * Erases all of that, and returns how much it was. Messages keep their id, status and times, so that counts stay
+   * right; messages that wait in a campaign are skipped. The audit gets an entry without personal data. An opt-out
+   * stays, under a keyed hash of each name. Rejects with `in_progress` if a send to the customer does not end. Calling
+   * it again is safe.
    */
   readonly erase: (customer: string) => Promise<Erasure>
 }

@@ -254,8 +254,8 @@ const cleaned = (json: Schema.Json): Schema.Json =>
 const digest = /^[0-9a-f]{64}$/i
 
 /**
- * A customer's file, for a provider that downloads files: then our id stands in the place of the provider's. Every other
- * content stays as it was given.
+ * A customer's file, for a provider that downloads files: then our id stands in the place of the provider's. Every
+ * other content stays as it was given.
  */
 const withFile = (
   content: Schema.Json,

@@ -40,8 +40,8 @@ export interface NewFile {
 /** The files of a workspace. */
 export interface Media {
   /**
-   * Uploads a file. Its type is detected from its bytes. It is deleted `retention.media` days after its last use. If the
-   * stream throws, the promise rejects with that, and nothing is kept. The same bytes and name with the same
+   * Uploads a file. Its type is detected from its bytes. It is deleted `retention.media` days after its last use. If
+   * the stream throws, the promise rejects with that, and nothing is kept. The same bytes and name with the same
    * `idempotencyKey` are stored once.
    */
   readonly upload: (file: NewFile, options?: { readonly idempotencyKey?: string }) => Promise<StoredFile>

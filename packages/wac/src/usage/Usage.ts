@@ -9,8 +9,8 @@ import type { Running } from "../Running.ts"
 /** A workspace's usage. */
 export interface Usage {
   /**
-   * The report of a period up to now, by default of a week. Activity is counted about a second after it ends; a crash of
-   * the process can lose that second.
+   * The report of a period up to now, by default of a week. Activity is counted about a second after it ends; a crash
+   * of the process can lose that second.
    */
   readonly report: (period?: UsagePeriod) => Promise<UsageReport>
 }

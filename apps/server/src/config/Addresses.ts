@@ -1,0 +1,67 @@
+/**
+ * Where the service listens, the address that people use, and the networks that it trusts or posts to.
+ */
+import { PlainText } from "@wac/core"
+import { ReceiverAddress } from "@wac/receivers"
+import { Effect, Result, Schema } from "effect"
+import { IpNetwork } from "effect/net"
+import { BadVariable } from "../Variable.ts"
+import type * as Variable from "../Variable.ts"
+import { flag, optional, read, WebAddress } from "./Reading.ts"
+
+/** A host as part of a URL: IPv6 addresses are in brackets. */
+export const authorityOf = (host: string): string => host.includes(":") ? `[${host}]` : host
+
+const HostName = PlainText.between(1, 253).check(
+  Schema.makeFilter((host: string) =>
+    (/^[^\s/?#@\\]+$/.test(host) && URL.canParse(`http://${authorityOf(host)}`)) || "must be a host name or an address"
+  )
+)
+
+const PortNumber = Schema.NumberFromString.check(Schema.isInt(), Schema.isBetween({ minimum: 0, maximum: 65535 }))
+
+const PublicAddress = WebAddress.check(
+  Schema.makeFilter(({ hash, password, search, username }: URL) =>
+    username + password + search + hash === "" || "must be a URL without user, password, query or fragment"
+  )
+)
+
+/** Where the server listens. */
+export const listening = Effect.gen(function*() {
+  const host = yield* read("HOST", HostName, "a host name or an address", "127.0.0.1")
+  const port = yield* read("PORT", PortNumber, "a port number, 0 to 65535", 8080)
+  return { host, port }
+})
+
+/** The address that people use, if it is configured. */
+export const publicAddress = optional("PUBLIC_URL", PublicAddress, "an http or https URL, without a user or a query")
+
+/** The address that people use; otherwise a guess from where the server listens. */
+export const addressFor = (publicUrl: URL | undefined, host: string, port: number): URL =>
+  publicUrl ?? new URL(`http://${authorityOf(host)}:${port}`)
+
+const networksExpected = "CIDRs separated by commas, such as 10.0.0.0/8,::1"
+
+const notNetworks = (variable: Variable.Name) => () => new BadVariable({ variable, expected: networksExpected })
+
+/** Networks and single addresses, separated by commas. */
+const networks = Effect.fnUntraced(function*(variable: Variable.Name) {
+  const text = yield* read(variable, Schema.String, networksExpected, "")
+  return yield* Effect.mapError(Effect.fromResult(ReceiverAddress.parseCidrs(text)), notNetworks(variable))
+})
+
+/** The networks of proxies whose `X-Forwarded-For` counts. */
+export const trustedProxies = Effect.gen(function*() {
+  const variable = "TRUST_PROXY"
+  const cidrs = yield* networks(variable)
+  const made = Result.all(cidrs.map(({ network, prefixLength }) => IpNetwork.fromString(`${network}/${prefixLength}`)))
+  return yield* Effect.mapError(Effect.fromResult(made), notNetworks(variable))
+})
+
+/** What receivers may be (contract §8). */
+export const receiverRules = Effect.gen(function*() {
+  return {
+    allowInsecure: yield* flag("WEBHOOK_ALLOW_INSECURE"),
+    allowedCidrs: yield* networks("WEBHOOK_ALLOW_CIDRS")
+  }
+})

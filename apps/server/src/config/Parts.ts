@@ -1,0 +1,44 @@
+/**
+ * A variable with many parts as JSON, each of which may be omitted.
+ */
+import { Effect, Schema, SchemaIssue } from "effect"
+import { BadVariable } from "../Variable.ts"
+import type * as Variable from "../Variable.ts"
+import { read } from "./Reading.ts"
+
+const issuesOf = SchemaIssue.makeFormatterStandardSchemaV1()
+
+/**
+ * The path of the first invalid part, and what it must be; `undefined` if the whole value is invalid. Contains no
+ * value.
+ */
+const partOf = (issue: SchemaIssue.Issue): string | undefined => {
+  const [first] = issuesOf(issue).issues
+  const path = (first?.path ?? []).map((key) => String(typeof key === "object" ? key.key : key)).join(".")
+  if (first === undefined || path === "") return undefined
+  const words = first.message.replace(/^Expected /, "")
+  return words === "no excess property"
+    ? `no part ${path}`
+    : words === "Missing key"
+    ? `a part ${path}`
+    : `${path} to be ${words}`
+}
+
+/** Reads the parts that are given and completes them; an error names the first part that is invalid. */
+export const parts = Effect.fnUntraced(
+  function*<Patch, A>(
+    variable: Variable.Name,
+    expected: string,
+    patch: Schema.Codec<Patch, string>,
+    complete: (patch: Patch) => Effect.Effect<A, Schema.SchemaError>
+  ) {
+    const text = yield* read(variable, Schema.String, expected, "{}")
+    return yield* Schema.decodeEffect(patch)(text, { onExcessProperty: "error" }).pipe(
+      Effect.flatMap(complete),
+      Effect.mapError(({ issue }) => {
+        const part = partOf(issue)
+        return new BadVariable({ variable, expected: part === undefined ? expected : `${part}, in ${expected}` })
+      })
+    )
+  }
+)
