@@ -79,7 +79,9 @@ export class Forbidden extends Schema.TaggedError<Forbidden>()("Forbidden", {
     "frequency_cap",
     "holdout",
     "fresh_session_required",
-    "campaign_state"
+    "campaign_state",
+    "already_sent",
+    "not_queued"
   ]),
   ...described
 }) {

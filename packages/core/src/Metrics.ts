@@ -96,13 +96,13 @@ const observeBacklog = (report: BacklogReport, now: Instant): Effect.Effect<void
 
 const sends = Metric.counter("wac_sends_total", {
   description:
-    "Finished sends, by reason and by outcome: sent; failed (the provider refused for good); not_sent (the provider " +
+    "Finished sends, by reason and by outcome: queued (to be sent later); sent; failed (the provider refused for good); not_sent (the provider " +
     "did not accept); unknown; refused (by a rule or limit of the service); replayed (got the response of an earlier request)",
   incremental: true
 })
 
-/** The outcome of a send, as its caller sees it (contract §3). */
-export type SendOutcome = "sent" | "failed" | "not_sent" | "unknown" | "refused" | "replayed"
+/** The outcome of a send, as its caller sees it (contract §3), or that it was queued (contract §15). */
+export type SendOutcome = "queued" | "sent" | "failed" | "not_sent" | "unknown" | "refused" | "replayed"
 
 const sendsWith = (outcome: SendOutcome, reason: string | undefined) =>
   Metric.withAttributes(sends, reason === undefined ? { outcome } : { outcome, reason })
@@ -123,6 +123,18 @@ export const sendEnded = (outcome: SendOutcome, reason?: string): Effect.Effect<
     Metric.update(counter, 1)
   )
 }
+
+const queueLateSeconds = LatencyHistogram.make("wac_queue_late_seconds", {
+  description: "Time from a queued message's send_at to its first try",
+  boundaries: [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60, 600]
+})
+
+/** Counts first tries of queued messages at `at`, by how late they are, in milliseconds. */
+export const queueLate = (lateness: ReadonlyArray<number>, at: Instant): Effect.Effect<void> =>
+  Effect.contextWith((context: Context.Context<never>) => {
+    for (const late of lateness) queueLateSeconds.record({ seconds: late / 1000, at }, context)
+    return Effect.void
+  })
 
 const signInsRefused = Metric.counter("wac_sign_ins_refused_total", {
   description: "Refused sign-ins, by cause: the reason of the error",

@@ -21,6 +21,7 @@ import { InvitationStore } from "./people/InvitationStore.ts"
 import { MemberStore } from "./people/MemberStore.ts"
 import { PortalStore } from "./people/PortalStore.ts"
 import { SessionStore } from "./people/SessionStore.ts"
+import { QueueStore } from "./queue/QueueStore.ts"
 import { KeptAnswerStore } from "./requests/KeptAnswerStore.ts"
 import { RequestStore } from "./requests/RequestStore.ts"
 import { PepperStore } from "./secrets/PepperStore.ts"
@@ -54,6 +55,7 @@ export const all = {
   PepperStore,
   PhoneNumberStore,
   PortalStore,
+  QueueStore,
   RateLimitStore,
   ReplayStore,
   RequestStore,

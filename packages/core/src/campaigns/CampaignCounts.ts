@@ -30,7 +30,9 @@ const outcomes: { readonly [status in MessageStatus]: Outcome } = {
   delivered: "delivered",
   read: "read",
   failed: "failed",
-  skipped: "skipped"
+  skipped: "skipped",
+  // only callers cancel single messages, and none of a campaign
+  cancelled: "skipped"
 }
 
 /** The outcome of a recipient with this message. */

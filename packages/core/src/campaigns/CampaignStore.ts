@@ -1,6 +1,6 @@
 /**
  * Port: campaigns, their recipients, and the queue of those that are not sent yet. Any number of processes may work on
- * them. `CampaignStep`, `CampaignWorkStep` and `CampaignRecipientStep` decide their transitions.
+ * them. `CampaignStep` and `CampaignWorkStep` decide their transitions; what came of a recipient, `QueueStore` records.
  */
 import { Context, type Effect, type Option, type Result } from "effect"
 import type { Forbidden } from "../Errors.ts"
@@ -8,11 +8,9 @@ import type { CampaignId, WorkspaceId } from "../Id.ts"
 import type { Page, PageRequest } from "../Page.ts"
 import type { StoreError } from "../StoreError.ts"
 import type { Campaign } from "./Campaign.ts"
-import type { EndRecipient } from "./CampaignRecipientStep.ts"
 import type { AddRows, Change } from "./CampaignStep.ts"
 import type { Work, Worked } from "./CampaignWorkStep.ts"
 import type { CheckedRow } from "./CheckedRow.ts"
-import type { Beat, Beaten } from "./Heartbeat.ts"
 
 export class CampaignStore extends Context.Service<CampaignStore, {
   readonly create: (campaign: Campaign) => Effect.Effect<void, StoreError>
@@ -41,15 +39,8 @@ export class CampaignStore extends Context.Service<CampaignStore, {
    * `CampaignWorkStep.lease`. None if no campaign is due.
    */
   readonly work: (command: Work) => Effect.Effect<Option.Option<Worked>, StoreError>
-  /** Records what came of a recipient that `work` handed out. Safe to repeat. */
-  readonly end: (command: EndRecipient) => Effect.Effect<void, StoreError>
   /** The paused campaigns of a workspace, or of all, in the order of their ids. */
   readonly paused: (workspaceId: WorkspaceId | null) => Effect.Effect<ReadonlyArray<Campaign>, StoreError>
-  /**
-   * Writes a heartbeat, and makes campaigns wait for a person if the database turns out to be restored
-   * (`Heartbeat.beat`).
-   */
-  readonly beat: (command: Beat) => Effect.Effect<Beaten, StoreError>
   /** The rows of a campaign at the places after `after` to `after + limit`, in the order of their upload. */
   readonly rows: (
     workspaceId: WorkspaceId,

@@ -8,8 +8,10 @@ import type * as Contact from "../contacts/Contact.ts"
 import * as CustomerNames from "../contacts/CustomerNames.ts"
 import * as WrittenName from "../contacts/WrittenName.ts"
 import * as FieldPath from "../FieldPath.ts"
-import type { CampaignId } from "../Id.ts"
+import type { CampaignId, WorkspaceId } from "../Id.ts"
+import type { IdempotencyKey } from "../messages/Idempotency.ts"
 import type { OutboundOf } from "../messages/Message.ts"
+import type { KeyedRequest } from "../messages/MessageStore.ts"
 import * as Policy from "../messages/Policy.ts"
 import { BodyParams, TemplateButton, type TemplateContent, TemplateHeader } from "../messages/TemplateContent.ts"
 import * as TemplateFit from "../messages/TemplateFit.ts"
@@ -88,6 +90,12 @@ export const routeOf = (id: CampaignId): string => `campaign ${id}`
 
 /** Stands for the body of a campaign's messages, which checking froze. */
 export const fingerprint = "campaign"
+
+/** The request under whose key a campaign's message is sent. */
+export const requestOf = (
+  { id, workspaceId }: { readonly id: CampaignId; readonly workspaceId: WorkspaceId },
+  key: IdempotencyKey
+): KeyedRequest => ({ workspaceId, route: routeOf(id), key, fingerprint })
 
 /**
  * The customer as the row names them: the key of their message. A row that is no recipient may name one too, and is

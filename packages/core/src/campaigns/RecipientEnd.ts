@@ -4,11 +4,12 @@
  */
 import { Duration } from "effect"
 import { type DomainError, reasonOf, retryAfterOf } from "../Errors.ts"
+import type { CampaignId } from "../Id.ts"
 import * as Idempotency from "../messages/Idempotency.ts"
 import { errorOf, type MessageError } from "../messages/Message.ts"
 import type { PauseReason } from "./Campaign.ts"
-import type { RecipientEnd } from "./CampaignRecipientStep.ts"
-import type { QueuedEnd } from "./QueuedMessages.ts"
+import type { QueuedEnd } from "../queue/QueuedMessages.ts"
+import type { QueueEnd } from "../queue/QueueEndStep.ts"
 
 /** The delay after the first try that the provider did not take. It doubles with each further one. */
 const firstDelay = Duration.minutes(1)
@@ -33,7 +34,7 @@ const duplicate: MessageError = {
 
 /** A recipient's end, `null` if there is nothing to record, and why its campaign pauses. */
 export interface After {
-  readonly end: RecipientEnd | null
+  readonly end: QueueEnd | null
   readonly pause?: PauseReason
 }
 
@@ -60,18 +61,15 @@ const afterRefusal = (error: DomainError): After => {
   return { end: { _tag: "Skipped", error: errorOf(error) } }
 }
 
-/** What becomes of a recipient whose slot passed before the provider was called. */
-export const missed: After = { end: { _tag: "Missed" } }
-
 /** Decides what becomes of a recipient that was tried `tries` times before. */
-export const after = (ended: QueuedEnd, tries: number): After => {
+export const after = (ended: QueuedEnd<{ readonly campaignId: CampaignId }>, tries: number): After => {
   switch (ended._tag) {
     case "Settled":
       return { end: null }
     case "Ended":
       return { end: { _tag: "Done" } }
     case "TooLate":
-      return missed
+      return { end: { _tag: "Missed" } }
     case "Busy":
       return again(Idempotency.lease)
     case "Capped":

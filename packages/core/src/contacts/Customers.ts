@@ -5,7 +5,6 @@ import { Clock, Context, Duration, Effect, Layer, Option, Stream } from "effect"
 import { SecureRandom } from "effect/crypto"
 import * as Audit from "../audit/Audit.ts"
 import { AuditStore } from "../audit/AuditStore.ts"
-import { CampaignStore } from "../campaigns/CampaignStore.ts"
 import { ServerError } from "../Errors.ts"
 import * as Event from "../events/Event.ts"
 import { EventStore } from "../events/EventStore.ts"
@@ -13,6 +12,7 @@ import type { MediaId, WorkspaceId } from "../Id.ts"
 import { MediaBytes } from "../media/MediaBytes.ts"
 import { MediaStore } from "../media/MediaStore.ts"
 import { MessageStore } from "../messages/MessageStore.ts"
+import { QueueStore } from "../queue/QueueStore.ts"
 import { Vault } from "../secrets/Vault.ts"
 import type { StoreError } from "../StoreError.ts"
 import { DeliveryStore } from "../webhooks/DeliveryStore.ts"
@@ -68,7 +68,7 @@ export class Customers extends Context.Service<Customers, {
       const messages = yield* MessageStore
       const events = yield* EventStore
       const deliveries = yield* DeliveryStore
-      const campaigns = yield* CampaignStore
+      const queue = yield* QueueStore
       const media = yield* MediaStore
       const bytes = yield* MediaBytes
       const audit = yield* AuditStore
@@ -162,7 +162,13 @@ export class Customers extends Context.Service<Customers, {
             const { busy, erased: count, files: named, next, queued }: Erased = yield* store.erase(step)
             for (const id of named) files += yield* removeFile(workspaceId, id)
             for (const messageId of queued) {
-              yield* campaigns.end({ now, messageId, end: { _tag: "Skipped", error: unsent } })
+              yield* queue.end({
+                now,
+                messageId,
+                phoneNumberId: null,
+                end: { _tag: "Skipped", error: unsent },
+                ids: { events: [], deliveries: [] }
+              })
             }
             erased += count
             if (busy === 0 && queued.length === 0) {

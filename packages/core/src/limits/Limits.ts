@@ -35,6 +35,8 @@ export const Limits = Schema.Struct({
     phoneNumberTier: Schema.String,
     /** Messages per workspace and calendar month (UTC). */
     monthlyQuota: Schema.NullOr(Count),
+    /** Messages of a workspace that wait in the queue (contract §15); defaults to {@link standardQueuedMessages}. */
+    queuedMessages: Schema.optionalKey(Schema.NullOr(Count)),
     /** Unique customers messaged outside a window, per portfolio and rolling 24 h. */
     messagingLimit: Schema.NullOr(Count),
     /** Bytes of all files of a workspace; defaults to {@link standardMediaQuota}. */
@@ -62,6 +64,13 @@ export const standard: Limits = {
 /** The quota of a workspace's files: 5 GB. */
 export const standardMediaQuota = 5 * 1024 ** 3
 
+/** The messages of a workspace that may wait in the queue. */
+export const standardQueuedMessages = 1_000_000
+
+/** The messages of a workspace that may wait in the queue; `null` for no limit. */
+export const queuedMessages = ({ defaults }: Limits): number | null =>
+  defaults.queuedMessages === undefined ? standardQueuedMessages : defaults.queuedMessages
+
 /** The bytes that all files of a workspace may have together; `null` for no limit. */
 export const mediaQuota = ({ defaults }: Limits): number | null =>
   defaults.mediaQuota === undefined ? standardMediaQuota : defaults.mediaQuota
@@ -88,9 +97,28 @@ export const workspaceTier = (
   return { tier: name, perSecond: workspaceTiers[name]! }
 }
 
+/** Who asks for a number's tokens, in the order of precedence (contract §15). */
+export type Precedence = "request" | "queue" | "campaign"
+
+/**
+ * How far ahead of its rate a number may send for those who leave its burst to requests, in seconds. More than the
+ * messages that leave together and the lateness of a process spend at once; less for campaigns, so that they wait first
+ * when the tokens run short.
+ */
+const leads: { readonly [precedence in Exclude<Precedence, "request">]: number } = { queue: 0.25, campaign: 0.125 }
+
 /** The policy of a phone number's bucket: one token for each message sent to the provider. */
-export const phoneNumber = (limits: Limits, tier: PhoneNumber["tier"]): RateLimit.Policy =>
-  RateLimit.perSecond("phone_number", phoneNumberTier(limits, tier).perSecond)
+export const phoneNumber = (
+  limits: Limits,
+  tier: PhoneNumber["tier"],
+  precedence: Precedence = "request"
+): RateLimit.Policy => {
+  const { perSecond } = phoneNumberTier(limits, tier)
+  const policy = RateLimit.perSecond("phone_number", perSecond)
+  return precedence === "request"
+    ? policy
+    : { ...policy, reserve: policy.capacity - Math.max(1, perSecond * leads[precedence]) }
+}
 
 /** The effective tier of a phone number and its rate in messages per second. */
 export const phoneNumberTier = (

@@ -14,6 +14,8 @@ export interface Policy {
   readonly name: Name
   readonly interval: number
   readonly capacity: number
+  /** The tokens that whoever asks leaves in the bucket; none if omitted. Fewer than `capacity`. */
+  readonly reserve?: number
 }
 
 /** The state of one bucket after a request, for the `RateLimit` headers. */
@@ -61,7 +63,7 @@ export const take = (policy: Policy, stored: Instant, now: Instant): Decision =>
   const fullAt = bounded(policy, stored, now)
   const base = Math.max(fullAt, now)
   const next = base + policy.interval
-  const waited = next - now - policy.interval * policy.capacity
+  const waited = next - now - policy.interval * (policy.capacity - (policy.reserve ?? 0))
   return waited > 0
     ? { fullAt, reading: { policy, remaining: 0, resetAfter: waited, allowed: false } }
     : {

@@ -13,6 +13,7 @@ import type { Instant } from "../Time.ts"
 import type { Workspace } from "../workspaces/Workspace.ts"
 import type { OfPair } from "./AcceptStep.ts"
 import * as KeyedMessage from "./KeyedMessage.ts"
+import { isOfQueue } from "./Message.ts"
 import type { AbandonSend } from "./MessageStore.ts"
 import { SendBatch, type Writes as SendWrites } from "./SendBatch.ts"
 
@@ -131,7 +132,7 @@ export const abandon: Decide<AbandonSend, Loaded, void, Writes> = (loaded, comma
     const send = found?.send && sends.of(found.send.message.id)
     if (found?.send === undefined || send?.binding?.claim?.token !== claimToken) return
     const { counted, statusAtBefore } = found.send.lastTry
-    if (send.message.campaignId === null) {
+    if (!isOfQueue(send.message)) {
       known(workspaces, workspaceId, () => new Kept(found.workspaceFullAt))
         .giveBack(Limits.workspace(limits, found.workspace.tier))
     }

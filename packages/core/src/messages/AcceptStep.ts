@@ -2,6 +2,7 @@
  * The *accept* transition: decides whether a send may be given to the provider (contract §3, *Order of checks*), and
  * what it spends. Pure: it works on loaded data and returns what to write.
  */
+import { Result } from "effect"
 import * as Contact from "../contacts/Contact.ts"
 import type { Suppression } from "../contacts/Suppression.ts"
 import type { MessageId, PhoneNumberId, WorkspaceId } from "../Id.ts"
@@ -13,13 +14,14 @@ import * as MessagingLimit from "../limits/MessagingLimit.ts"
 import * as Quota from "../limits/Quota.ts"
 import * as RateLimit from "../limits/RateLimit.ts"
 import * as PhoneNumber from "../numbers/PhoneNumber.ts"
+import * as SendTimes from "../queue/SendTimes.ts"
 import type { Decide, Known } from "../Step.ts"
 import * as StorageTime from "../StorageTime.ts"
 import { isMarketing, type Template } from "../templates/Template.ts"
 import type { Instant } from "../Time.ts"
 import * as Workspace from "../workspaces/Workspace.ts"
 import * as Idempotency from "./Idempotency.ts"
-import type { Message } from "./Message.ts"
+import { type Message, unsent } from "./Message.ts"
 import { type Accepted, type AcceptSend, claimedMessage, type KeyedRequest } from "./MessageStore.ts"
 import * as Policy from "./Policy.ts"
 
@@ -100,6 +102,8 @@ export interface Found {
   readonly twins: ReadonlyArray<Message>
   /** How many messages the workspace has sent in a month. */
   readonly quotaUsed: (month: string) => number
+  /** How many messages that callers of the workspace queued wait; only has to be right for a request to send later. */
+  readonly queued: number
 }
 
 /** What the step loads. */
@@ -134,7 +138,15 @@ export interface Claim {
   readonly counted: { readonly before: Instant | null } | null
 }
 
-/** What was spent (each row at most once), and the claimed sends. */
+/** A message that is queued. */
+export interface Queued {
+  readonly request: KeyedRequest
+  readonly message: Message
+  readonly sendUntil: Instant
+  readonly answer: Idempotency.Queued
+}
+
+/** What was spent (each row at most once), the claimed sends, and the queued messages. */
 export interface Writes {
   readonly workspaces: ReadonlyArray<{ readonly id: WorkspaceId; readonly fullAt: Instant }>
   readonly numbers: ReadonlyArray<{
@@ -168,6 +180,7 @@ export interface Writes {
   /** Messages whose keys expired and now belong to other messages. */
   readonly unbound: ReadonlyArray<MessageId>
   readonly claims: ReadonlyArray<Claim>
+  readonly queued: ReadonlyArray<Queued>
 }
 
 interface NumberState {
@@ -237,18 +250,19 @@ class Batch {
   private readonly bounds = new Map<string, Bound>()
   private readonly unbound: Array<MessageId> = []
   private readonly claims: Array<Claim> = []
+  private readonly queued: Array<Queued> = []
   private readonly needed = new Map<string, Need>()
 
   accept(command: AcceptSend, found: Found): Accepted {
-    const { limits, message: content, now, request } = command
+    const { later, limits, message: content, now, queue, request } = command
     const { apiKey, contact, template, workspace: own } = found
     if (own === undefined || (command.apiKeyId !== null && apiKey === undefined)) return refused([], ApiKey.invalid())
     const barred = (apiKey && ApiKey.refusal(apiKey, now)) ?? Workspace.suspension(own.workspace)
     if (barred !== undefined) return refused([], barred)
 
-    // a campaign is no caller whose requests are limited
+    // the sends of the queue are no requests, and a batch has spent the tokens of its items
     const ofRequest = Bucket.ask(
-      command.campaignId !== null ? [] : [{
+      queue !== null || later?.isInBatch === true ? [] : [{
         bucket: known(this.workspaces, own.workspace.id, () => new Bucket.Bucket(own.fullAt)),
         policy: Limits.workspace(limits, own.workspace.tier)
       }],
@@ -259,14 +273,35 @@ class Batch {
 
     const name = nameOf(request)
     const bound = this.bounds.get(name) ?? found.bound
-    const verdict = judge(bound, request.fingerprint, now)
+    const verdict = judge(bound, command, now)
     if (verdict._tag !== "Unbound" && verdict._tag !== "Released") {
       ofRequest.spend()
       return { ...verdict, readings: ofRequest.readings }
     }
     const again = verdict._tag === "Released" ? bound : undefined
-    if (command.campaignId !== null && again === undefined) {
+    if (queue !== null && again === undefined) {
       return { _tag: "Unknown", reason: "outcome_unknown", readings: ofRequest.readings }
+    }
+    // a storage that took the place of another may have an earlier time
+    if (queue !== null && (again!.message.sendAt ?? now) > now) return { _tag: "Running", readings: [] }
+
+    const facts: Policy.KnownCircumstances = {
+      now,
+      message: content,
+      provider: command.provider,
+      sender: found.sender?.number,
+      boundTo: apiKey?.phoneNumberIds ?? null,
+      template,
+      contact,
+      suppressions: found.suppressions,
+      isKnownName: found.isKnownName
+    }
+    if (later !== null && again === undefined) {
+      const queued = this.enqueue(command, found, facts)
+      if (Result.isFailure(queued)) return refused(ofRequest.readings, queued.failure)
+      ofRequest.spend()
+      if (bound !== undefined) this.unbound.push(bound.message.id)
+      return { _tag: "Queued", answer: queued.success, readings: ofRequest.readings }
     }
 
     const keys = Contact.keysOf(content.to, contact)
@@ -277,15 +312,7 @@ class Batch {
     const month = Quota.monthOf(now)
     const quota = this.quota(request.workspaceId, month, found)
     const refusal = Policy.refusal({
-      now,
-      message: content,
-      provider: command.provider,
-      sender: found.sender?.number,
-      boundTo: apiKey?.phoneNumberIds ?? null,
-      template,
-      contact,
-      suppressions: found.suppressions,
-      isKnownName: found.isKnownName,
+      ...facts,
       // a message that has already spent its quota needs no more
       quota: again !== undefined && again.quotaMonth !== null
         ? null
@@ -308,17 +335,18 @@ class Batch {
     const pair = this.pair(sender.id, customer, found.pairs, now)
     // a try that sent nothing is repeated without being counted again
     const isNew = again === undefined || again.quotaMonth === null
+    const isOfCampaign = queue !== null && queue.campaignId !== null
     if (
-      command.campaignId !== null && this.isWrittenTo(request, Contact.campaignKeysOf(content.to, contact), found.twins)
+      isOfCampaign && this.isWrittenTo(request, Contact.campaignKeysOf(content.to, contact), found.twins)
     ) {
       return { _tag: "Duplicate", readings: ofRequest.readings }
     }
     const cap = template !== undefined && isMarketing(template) && isNew ? limits.frequencyCap ?? null : null
-    if (cap !== null && command.campaignId !== null && !FrequencyCap.allows(cap, pair.marketingAt, now)) {
+    if (cap !== null && isOfCampaign && !FrequencyCap.allows(cap, pair.marketingAt, now)) {
       return { _tag: "Capped", readings: ofRequest.readings }
     }
     const ofCall = Bucket.ask([
-      { bucket: number.bucket, policy: Limits.phoneNumber(limits, PhoneNumber.tierOf(sender)) },
+      { bucket: number.bucket, policy: Limits.phoneNumber(limits, PhoneNumber.tierOf(sender), precedenceOf(command)) },
       { bucket: pair.bucket, policy: Limits.pair(limits) }
     ], now)
     const readings = [...ofRequest.readings, ...ofCall.readings]
@@ -370,6 +398,55 @@ class Batch {
     return { _tag: "Claimed", readings, message, sender, template, contact }
   }
 
+  /** Queues a message, unless something refuses it that is known before its time. */
+  private enqueue(
+    { apiKeyId, later, limits, message: content, messageId: id, now, request }: AcceptSend,
+    { queued: waiting }: Found,
+    facts: Policy.KnownCircumstances
+  ): Result.Result<Idempotency.Queued, Refusal> {
+    const times = SendTimes.of(later!, now)
+    if (Result.isFailure(times)) return Result.fail(times.failure)
+    const refusal = Policy.knownRefusal(facts) ?? Policy.queueRefusal(
+      Limits.queuedMessages(limits),
+      waiting + this.queued.filter(({ message: { workspaceId } }) => workspaceId === request.workspaceId).length
+    )
+    if (refusal !== undefined) return Result.fail(refusal)
+    const { workspaceId } = request
+    const { sendAt, sendUntil } = times.success
+    // the policy refuses a missing sender first, so there is one here
+    const { id: phoneNumberId, phoneNumber: from } = facts.sender!
+    const message = unsent({
+      id,
+      workspaceId,
+      apiKeyId,
+      campaignId: null,
+      variant: null,
+      phoneNumberId,
+      from,
+      // from the number that was checked, also if another becomes the default
+      content: { ...content, from },
+      status: "queued",
+      createdAt: now,
+      sendAt
+    })
+    const answer = { _tag: "Queued", messageId: id, workspaceId, apiKeyId, sendAt } as const
+    this.queued.push({ request, message, sendUntil, answer })
+    this.bounds.set(nameOf(request), {
+      binding: {
+        fingerprint: request.fingerprint,
+        messageId: id,
+        claim: null,
+        answer,
+        lastFailure: null,
+        expiresAt: null
+      },
+      message,
+      quotaMonth: null,
+      isBusy: false
+    })
+    return Result.succeed(answer)
+  }
+
   get needs(): ReadonlyArray<Need> {
     return [...this.needed.values()]
   }
@@ -410,7 +487,8 @@ class Batch {
         messages > 0 ? [{ workspaceId, month, messages }] : []
       ),
       unbound: this.unbound,
-      claims: this.claims
+      claims: this.claims,
+      queued: this.queued
     }
   }
 
@@ -501,12 +579,19 @@ const marketingOf = (customer: Contact.Contact["key"], noted: ReadonlyArray<OfPa
 /**
  * Calls `Idempotency.judge`. A send that could be claimed counts as running while another transaction holds its lock.
  */
-const judge = (bound: Bound | undefined, fingerprint: string, now: Instant): Idempotency.Verdict => {
-  const verdict = Idempotency.judge(bound?.binding, bound?.message, fingerprint, now)
+const judge = (
+  bound: Bound | undefined,
+  { queue, request: { fingerprint } }: AcceptSend,
+  now: Instant
+): Idempotency.Verdict => {
+  const verdict = Idempotency.judge(bound?.binding, bound?.message, fingerprint, now, queue !== null)
   return bound?.isBusy === true && (verdict._tag === "Unbound" || verdict._tag === "Released")
     ? { _tag: "Running" }
     : verdict
 }
+
+const precedenceOf = ({ queue }: AcceptSend): Limits.Precedence =>
+  queue === null ? "request" : queue.campaignId === null ? "queue" : "campaign"
 
 /**
  * Decides `MessageStore.accept` for a batch. Each command is decided completely before anything is written; a refusal

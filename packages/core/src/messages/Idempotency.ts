@@ -90,6 +90,13 @@ export const Answer = Schema.Union([
     workspaceId: WorkspaceId,
     apiKeyId: Schema.NullOr(ApiKeyId)
   }),
+  /** The message was queued (contract §15). */
+  Schema.TaggedStruct("Queued", {
+    messageId: MessageId,
+    workspaceId: WorkspaceId,
+    apiKeyId: Schema.NullOr(ApiKeyId),
+    sendAt: Schema.Finite
+  }),
   /** `requestId` is the id of the first request, so that repeated answers have the same bytes. */
   Schema.TaggedStruct("Failed", { error: DomainError, requestId: RequestId })
 ])
@@ -97,6 +104,9 @@ export type Answer = typeof Answer.Type
 
 /** The success of a send: the provider accepted the message and returned its identifier. */
 export type Sent = Extract<Answer, { readonly _tag: "Sent" }>
+
+/** The success of a request to send later: the message is queued. */
+export type Queued = Extract<Answer, { readonly _tag: "Queued" }>
 
 /** The final error of a send. */
 export type Failed = Extract<Answer, { readonly _tag: "Failed" }>
@@ -113,7 +123,7 @@ export interface Binding {
   readonly answer: Answer | null
   /** The outcome of the last try if nothing was sent. Requests that wait for the try receive it; later ones do not. */
   readonly lastFailure: Answer | null
-  /** When the key is deleted; `null` until the send has ended, and for a campaign's recipients. */
+  /** When the key is deleted; `null` until the message has ended, and for a campaign's recipients. */
   readonly expiresAt: Instant | null
 }
 
@@ -136,17 +146,19 @@ export type Verdict =
 
 /**
  * Judges a key; `message` is the message that the key is bound to. A claim is never taken over: after its lease the
- * outcome is unknown, until the provider's reports settle it (contract §3).
+ * outcome is unknown, until the provider's reports settle it (contract §3). `ofQueue` if the queue asks, to send the
+ * message: for callers, the key of a queued message is answered.
  */
 export const judge = (
   binding: Binding | undefined,
   message: Message | undefined,
   fingerprint: string,
-  now: Instant
+  now: Instant,
+  ofQueue = false
 ): Verdict => {
   if (binding === undefined || message === undefined || isExpired(binding, now)) return { _tag: "Unbound" }
   if (binding.fingerprint !== fingerprint) return { _tag: "Conflict" }
-  if (binding.answer !== null) return { _tag: "Answered", answer: binding.answer }
+  if (binding.answer !== null && !(ofQueue && binding.answer._tag === "Queued")) return { _tag: "Answered", answer: binding.answer }
   if (binding.claim !== null && binding.claim.leaseUntil > now) return { _tag: "Running" }
   const settled = settledByReport(message)
   if (settled !== null) return { _tag: "Answered", answer: settled }

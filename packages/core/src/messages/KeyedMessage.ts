@@ -51,24 +51,24 @@ const expiryOf = ({ campaignId }: Message.Message, now: Instant): Instant | null
   campaignId === null ? expiryFrom(now) : null
 
 /**
- * The statuses in which silence means something, and after how long. A campaign tries its messages again until its own
+ * The statuses in which silence means something, and after how long. The queue tries its messages again until their own
  * end.
  */
 export const silences: ReadonlyArray<{
   readonly status: Message.MessageStatus
   readonly after: Duration.Duration
-  /** Whether this holds for messages of campaigns. */
-  readonly ofCampaigns: boolean
+  /** Whether this holds for messages of the queue. */
+  readonly ofQueue: boolean
 }> = [
-  { status: "unknown", after: Message.unknownTimeout, ofCampaigns: true },
-  { status: "sending", after: Message.retryTimeout, ofCampaigns: false }
+  { status: "unknown", after: Message.unknownTimeout, ofQueue: true },
+  { status: "sending", after: Message.retryTimeout, ofQueue: false }
 ]
 
 /** When silence or the key's age next changes the send; `null` if never. */
 export const deadlineOf = ({ binding, message }: Pick<KeyedMessage, "binding" | "message">): Instant | null => {
   if (binding === null) return null
-  const silence = silences.find(({ ofCampaigns, status }) =>
-    status === message.status && (ofCampaigns || message.campaignId === null)
+  const silence = silences.find(({ ofQueue, status }) =>
+    status === message.status && (ofQueue || !Message.isOfQueue(message))
   )
   return binding.expiresAt ?? binding.claim?.leaseUntil ??
     (silence === undefined ? null : message.statusAt + Duration.toMillis(silence.after))
@@ -138,6 +138,16 @@ const bind = (moved: Moved, change: Partial<Idempotency.Binding>): Moved => {
   return { ...moved, send: { ...send, binding: send.binding && { ...send.binding, ...change } } }
 }
 
+/** Answers a key. That of a queued message keeps its answer, which is that the message was queued. */
+const answer = (moved: Moved, answer: Idempotency.Answer | null, now: Instant): Moved => {
+  const { binding, message } = moved.send
+  return bind(moved, {
+    claim: null,
+    answer: binding?.answer?._tag === "Queued" ? binding.answer : answer,
+    expiresAt: expiryOf(message, now)
+  })
+}
+
 /** Changes the status of a message that is still `sending`, or restarts the time of that status. */
 const leaveSending = (send: KeyedMessage, status: "sending" | "unknown", now: Instant): KeyedMessage =>
   send.message.status === "sending" ? { ...send, message: { ...send.message, status, statusAt: now } } : send
@@ -151,15 +161,10 @@ export const settle = (send: KeyedMessage, end: SendEnd, ids: EventIds, now: Ins
       const moved = apply(send, { status: "sent", at: now, providerMessageId, error: null, isHeld }, ids, now)
       // the message itself holds the answer, unless an earlier report brought another identifier
       const isNamedElse = message.providerMessageId !== null && message.providerMessageId !== providerMessageId
-      const answer = isNamedElse ? Idempotency.sent(message, providerMessageId) : null
-      return bind(moved, { claim: null, answer, expiresAt: expiryOf(message, now) })
+      return answer(moved, isNamedElse ? Idempotency.sent(message, providerMessageId) : null, now)
     }
     case "Refused": {
-      const moved = bind(apply(send, end.report, ids, now), {
-        claim: null,
-        answer: end.answer,
-        expiresAt: expiryOf(message, now)
-      })
+      const moved = answer(apply(send, end.report, ids, now), end.answer, now)
       // an earlier report may be better
       return moved.send.message.status === "failed" ? giveQuotaBack(moved) : moved
     }
@@ -182,16 +187,27 @@ export const report = (before: KeyedMessage, report: Message.Report, ids: EventI
     : moved
 }
 
+/** Whether the queue may try a message: it has no outcome, and nobody is sending it. */
+const waits = ({ binding, message: { status } }: KeyedMessage): boolean =>
+  binding?.claim === null && (status === "queued" || status === "sending")
+
 /** Ends a campaign's message that was not sent, without an event. Changes nothing unless it waits without a claim. */
 export const skip = (send: KeyedMessage, reason: Message.MessageError, now: Instant): Moved => {
-  const { binding, message } = send
-  const waits = binding?.claim === null && (message.status === "queued" || message.status === "sending")
-  return waits
+  const { message } = send
+  return waits(send)
     ? giveQuotaBack(
       unchanged({ ...send, message: { ...message, status: "skipped", statusAt: now, error: reason } })
     )
     : unchanged(send)
 }
+
+/** Fails a queued message that was not sent (contract §15). Changes nothing unless it waits without a claim. */
+export const failQueued = (send: KeyedMessage, error: Message.MessageError, ids: EventIds, now: Instant): Moved =>
+  waits(send) ? giveQuotaBack(answer(fail(send, error, ids, now), null, now)) : unchanged(send)
+
+/** Cancels a message that is `queued` and was never claimed, without an event (contract §15). */
+export const cancel = (send: KeyedMessage, now: Instant): Moved =>
+  answer(unchanged({ ...send, message: { ...send.message, status: "cancelled", statusAt: now } }), null, now)
 
 /** What silence, or the age of a key, leads to. */
 export type Conclusion = "unknown" | "failed" | "forgotten"

@@ -121,6 +121,10 @@ export type MessageType = typeof MessageType.Type
 /** A request to send a message of one kind. */
 export type OutboundOf<Kind extends MessageType> = Extract<OutboundMessage, { readonly type: Kind }>
 
+/** Whether the queue sends a message: its caller, or a campaign, queued it. */
+export const isOfQueue = ({ campaignId, sendAt }: Pick<Message, "campaignId" | "sendAt">): boolean =>
+  campaignId !== null || sendAt !== null
+
 /** Whether a message is not an approved template, and so requires an open service window (specification §4). */
 export const isFreeForm = (message: OutboundMessage): boolean => message.type !== "template"
 
@@ -169,22 +173,29 @@ export interface Pricing {
 
 /**
  * The ranks of the statuses. The best report wins: what reached a device was delivered, whatever else was reported
- * about it. `queued` is for campaigns.
+ * about it. `queued` is for messages of the queue: of campaigns, or to be sent later.
  */
 export const ranks = { queued: 0, sending: 1, unknown: 2, sent: 3, failed: 4, delivered: 5, read: 6 } as const
 
-/** One of {@link ranks}, or `skipped`: a campaign's message that was never sent (contract §11). */
-export const MessageStatus = Schema.Literals([...Struct.keys(ranks), "skipped"]).annotate({
+/**
+ * Final statuses of messages that were never sent, reachable from `queued` only: `skipped` by a campaign (contract
+ * §11), or `cancelled` by its caller (contract §15).
+ */
+const neverSent = ["skipped", "cancelled"] as const
+
+/** One of {@link ranks} or {@link neverSent}. */
+export const MessageStatus = Schema.Literals([...Struct.keys(ranks), ...neverSent]).annotate({
   identifier: "MessageStatus",
   description: "What has become of a message: `read` implies `delivered`, which implies `sent`."
 })
 export type MessageStatus = typeof MessageStatus.Type
 
-/** The rank of a status. `skipped` is final, so it is above all others. */
-export const rankOf = (status: MessageStatus): number => status === "skipped" ? Infinity : ranks[status]
+/** The rank of a status. Those that are final are above all others. */
+export const rankOf = (status: MessageStatus): number =>
+  status === "skipped" || status === "cancelled" ? Infinity : ranks[status]
 
 /** The statuses in which nothing more is to be sent. Reports may still change one to another. */
-export const over = ["sent", "delivered", "read", "failed", "skipped"] as const satisfies ReadonlyArray<MessageStatus>
+export const over = ["sent", "delivered", "read", "failed", ...neverSent] as const satisfies ReadonlyArray<MessageStatus>
 
 /** Whether a message has one of the statuses {@link over}. */
 export const isOver = ({ status }: Pick<Message, "status">): boolean => over.includes(status as (typeof over)[number])
@@ -207,6 +218,8 @@ export interface Message {
   readonly statusAt: Instant
   readonly providerMessageId: string | null
   readonly createdAt: Instant
+  /** The time before which it is not sent; `null` unless its caller queued it (contract §15). */
+  readonly sendAt: Instant | null
   readonly sentAt: Instant | null
   readonly deliveredAt: Instant | null
   readonly readAt: Instant | null
@@ -230,12 +243,14 @@ export interface Unsent extends
   >
 {
   readonly status: "queued" | "sending"
+  readonly sendAt?: Instant
 }
 
 /** A new message without any report. */
 export const unsent = (created: Unsent): Message => ({
   ...created,
   statusAt: created.createdAt,
+  sendAt: created.sendAt ?? null,
   providerMessageId: null,
   sentAt: null,
   deliveredAt: null,
@@ -252,8 +267,8 @@ export const unsent = (created: Unsent): Message => ({
 export const unknownTimeout = Duration.minutes(10)
 
 /**
- * How long a message that was not sent waits for a retry before it fails (contract §3). A campaign's message waits
- * until the campaign ends instead.
+ * How long a message that was not sent waits for a retry before it fails (contract §3). A message of the queue is tried
+ * again until its own end instead.
  */
 export const retryTimeout = Duration.hours(24)
 
@@ -294,6 +309,9 @@ export const notSent: MessageError = {
   reason: "not_sent",
   message: "the message was never sent: no retry came within 24 hours"
 }
+
+/** The failure of a queued message that could not be sent in time (contract §15). */
+export const notSentInTime: MessageError = { ...notSent, message: "the message could not be sent before send_until" }
 
 /** The failure of a message without any report in time. */
 export const deliveryUnknown: MessageError = {

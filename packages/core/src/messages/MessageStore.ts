@@ -2,7 +2,7 @@
  * Port for the storage of messages. Each method is one transition of the domain. Every implementation makes it atomic
  * and writes the webhook events in the same transaction.
  */
-import { Context, Duration, type Effect, type Option } from "effect"
+import { Context, Duration, type Effect, type Option, type Result } from "effect"
 import type { Contact } from "../contacts/Contact.ts"
 import type { Forbidden, InvalidBody, RateLimited, ServerError, Unauthorized } from "../Errors.ts"
 import type { ApiKeyId, CampaignId, DeliveryId, EventId, MessageId, WorkspaceId } from "../Id.ts"
@@ -11,13 +11,14 @@ import type { Limits } from "../limits/Limits.ts"
 import type { Reading } from "../limits/RateLimit.ts"
 import type { PhoneNumber } from "../numbers/PhoneNumber.ts"
 import type { Page, PageRequest } from "../Page.ts"
+import type * as SendTimes from "../queue/SendTimes.ts"
 import type { Forgotten } from "../Retention.ts"
 import * as StorageTime from "../StorageTime.ts"
 import type { StoreError } from "../StoreError.ts"
 import type { Template } from "../templates/Template.ts"
 import type { Instant } from "../Time.ts"
 import type * as Conversation from "./Conversation.ts"
-import type { Answer, IdempotencyKey, Verdict } from "./Idempotency.ts"
+import type { Answer, IdempotencyKey, Queued, Verdict } from "./Idempotency.ts"
 import { type Message, type MessageStatus, type OutboundMessage, type Report, unsent } from "./Message.ts"
 import type { Named } from "./MessageReferences.ts"
 
@@ -38,6 +39,18 @@ export interface EventIds {
   readonly trace?: string | null
 }
 
+/** Messages that wait for their turn to be sent: of a campaign (contract §11), or of callers (contract §15). */
+export interface Queue {
+  /** `null` for messages that callers queued. */
+  readonly campaignId: CampaignId | null
+}
+
+/** A request to queue a message instead of sending it (contract §15). */
+export interface Later extends SendTimes.Asked {
+  /** Whether it is an item of a batch, which has spent the workspace's tokens for all of its items. */
+  readonly isInBatch: boolean
+}
+
 /** The command to accept a send. It is judged at the storage's time (`StorageTime`); the lease keeps its length. */
 export interface AcceptSend {
   readonly now: Instant
@@ -45,10 +58,12 @@ export interface AcceptSend {
   /** `null` if an authenticated person sends the message, or a campaign. Then no API key is checked. */
   readonly apiKeyId: ApiKeyId | null
   /**
-   * The campaign whose queued message this is (contract §11). It spends none of the workspace's tokens, and is claimed
-   * only if it exists: without it, the verdict is `Unknown`.
+   * The queue whose message this is; `null` for a request. A queued message spends none of the workspace's tokens, and
+   * is claimed only if it exists: without it, the verdict is `Unknown`.
    */
-  readonly campaignId: CampaignId | null
+  readonly queue: Queue | null
+  /** How the message is to be queued; `null` to send it. */
+  readonly later: Later | null
   readonly message: OutboundMessage
   /** Of the recipient's name (`Suppression.secretOf`). */
   readonly hash: string
@@ -67,7 +82,7 @@ export interface AcceptSend {
  * same, but that a version before may have kept another name of the customer. Pure.
  */
 export const claimedMessage = (
-  { apiKeyId, message, messageId, now, request }: AcceptSend,
+  { apiKeyId, message, messageId, now, queue, request }: AcceptSend,
   sender: PhoneNumber,
   before: Message | undefined
 ): Message =>
@@ -84,7 +99,13 @@ export const claimedMessage = (
       status: "sending",
       createdAt: now
     })
-    : { ...before, apiKeyId, content: message, status: "sending", statusAt: now }
+    : {
+      ...before,
+      apiKeyId: queue === null ? apiKeyId : before.apiKeyId,
+      content: message,
+      status: "sending",
+      statusAt: now
+    }
 
 /** A claimed send. The caller owns it until `leaseUntil`. */
 export interface ClaimedSend {
@@ -93,6 +114,12 @@ export interface ClaimedSend {
   readonly sender: PhoneNumber
   readonly template: Template | undefined
   readonly contact: Contact | undefined
+}
+
+/** A message that was queued. */
+export interface Enqueued {
+  readonly _tag: "Queued"
+  readonly answer: Queued
 }
 
 /** Why a campaign leaves a customer out. Nothing was written. No other send gets this result. */
@@ -107,6 +134,7 @@ export type Accepted =
   & { readonly readings: ReadonlyArray<Reading> }
   & (
     | ClaimedSend
+    | Enqueued
     | LeftOut
     | Exclude<Verdict, { readonly _tag: "Unbound" | "Released" }>
     /** Refused by our own checks. Nothing was written. */
@@ -115,6 +143,13 @@ export type Accepted =
 
 /** The command to undo an *accept*. */
 export type AbandonSend = Pick<AcceptSend, "now" | "request" | "message" | "claimToken" | "limits">
+
+/** The command to cancel a queued message. */
+export interface CancelSend {
+  readonly now: Instant
+  readonly workspaceId: WorkspaceId
+  readonly messageId: MessageId
+}
 
 /** The outcome of a claimed send. */
 export type SendEnd =
@@ -238,7 +273,13 @@ export class MessageStore extends Context.Service<MessageStore, {
    * and the key's binding with the claim.
    *
    * Replays, joins and conflicts spend only the workspace's token. A refusal spends nothing. Of concurrent requests
-   * with the same key, exactly one gets the claim. After a {@link StoreError} the claim may exist under `claimToken`,
+   * with the same key, exactly one gets the claim.
+   *
+   * A request to send later (`later`) is queued instead of claimed (contract §15): what may change until then
+   * (`Policy.refusal` beyond `Policy.knownRefusal`, the number's and the pair's limits) is judged when it is sent. If an
+   * earlier request with its key was not sent, it is claimed and sent like that one.
+   *
+   * After a {@link StoreError} the claim may exist under `claimToken`,
    * or may still be written: `abandon` undoes it; otherwise it becomes `unknown` when its lease ends.
    */
   readonly accept: (command: AcceptSend) => Effect.Effect<Accepted, StoreError>
@@ -256,6 +297,14 @@ export class MessageStore extends Context.Service<MessageStore, {
   readonly abandon: (
     command: AbandonSend
   ) => Effect.Effect<void, StoreError>
+  /**
+   * Cancels a message that is `queued` and was never claimed (contract §15): it becomes `cancelled` and leaves the queue,
+   * and the provider is never called for it. Repeated, it returns the same. Refuses any other message of the workspace;
+   * none if the workspace sent no such message. Of a concurrent claim and cancel, one wins.
+   */
+  readonly cancel: (
+    command: CancelSend
+  ) => Effect.Effect<Option.Option<Result.Result<Message, Forbidden>>, StoreError>
   /** Judges a key without spending anything. Requests that join a running send learn its outcome this way. */
   readonly lookUp: (request: KeyedRequest, now: Instant) => Effect.Effect<Verdict, StoreError>
   /**

@@ -2,23 +2,24 @@
  * The service that sends messages for callers (contract §3 and §4): once per idempotency key, where a repeated request
  * joins a send that is in progress. Calls `SendLifecycle`, and reads through `MessageStore`.
  */
-import { Clock, Context, Deferred, Duration, Effect, Exit, Layer, Option } from "effect"
+import { Clock, Context, Deferred, Duration, Effect, Exit, Layer, Option, type Result } from "effect"
 import { Digest } from "effect/crypto"
 import { ContactStore } from "../contacts/ContactStore.ts"
 import * as CustomerNames from "../contacts/CustomerNames.ts"
 import * as CustomerRecords from "../contacts/CustomerRecords.ts"
-import { type DomainError, IdempotencyConflict, type NotFound, reasonOf, ServerError } from "../Errors.ts"
+import { type DomainError, type Forbidden, IdempotencyConflict, type NotFound, reasonOf, ServerError } from "../Errors.ts"
 import * as Id from "../Id.ts"
 import * as Lookup from "../Lookup.ts"
 import * as Metrics from "../Metrics.ts"
 import type { Page, PageRequest } from "../Page.ts"
+import type * as SendTimes from "../queue/SendTimes.ts"
 import * as Span from "../Span.ts"
 import { Stopping } from "../Stopping.ts"
 import { orUnavailable, type StoreError } from "../StoreError.ts"
 import type * as Conversation from "./Conversation.ts"
 import * as Idempotency from "./Idempotency.ts"
 import type * as Message from "./Message.ts"
-import { type KeyedRequest, type MessageFilter, MessageStore } from "./MessageStore.ts"
+import { type KeyedRequest, type Later, type MessageFilter, MessageStore } from "./MessageStore.ts"
 import { type Ended, SendLifecycle } from "./SendLifecycle.ts"
 
 /** How often a request that joined checks for an answer stored by another process. */
@@ -39,6 +40,16 @@ export interface SendRequest {
   readonly key: Idempotency.IdempotencyKey
   readonly requestId: Id.RequestId
   readonly message: Message.OutboundMessage
+  /** How the message is to be queued; `null` to send it. */
+  readonly later: Later | null
+}
+
+/** A message of a batch. */
+export interface BatchItem extends SendTimes.Asked, Pick<SendRequest, "key" | "message"> {}
+
+/** The request of an authenticated caller to queue several messages. */
+export interface BatchRequest extends Pick<SendRequest, "workspaceId" | "apiKeyId" | "requestId"> {
+  readonly items: ReadonlyArray<BatchItem>
 }
 
 export class Messages extends Context.Service<Messages, {
@@ -46,8 +57,26 @@ export class Messages extends Context.Service<Messages, {
    * Sends a message once per idempotency key (contract §3). From *accept* to *settle* it runs to completion, even if
    * the caller stops waiting. Fails with the errors of contract §2; only `outcome_unknown` and `delivery_unknown` mean
    * that the message may have been sent. Calls `Idempotency.ReplayObserver` if the answer is that of another request.
+   *
+   * A message to be sent later is queued (contract §15), if nothing refuses it that is known by then. A key answers as
+   * it did first, whether or not a repeated request asks to send later.
    */
-  readonly send: (request: SendRequest) => Effect.Effect<Idempotency.Sent, DomainError>
+  readonly send: (request: SendRequest) => Effect.Effect<Idempotency.Sent | Idempotency.Queued, DomainError>
+  /**
+   * Queues several messages (contract §15), each as {@link send} would alone: the results are in their order, and the
+   * refusal of one is its own. The workspace's tokens for the request are the caller's to spend.
+   */
+  readonly sendBatch: (
+    request: BatchRequest
+  ) => Effect.Effect<ReadonlyArray<Result.Result<Idempotency.Sent | Idempotency.Queued, DomainError>>>
+  /**
+   * Cancels a queued message (`MessageStore.cancel`): once it has succeeded, the provider is never called for it. Safe
+   * to repeat.
+   */
+  readonly cancel: (
+    workspaceId: Id.WorkspaceId,
+    id: string
+  ) => Effect.Effect<Message.Message, Forbidden | NotFound | StoreError>
   readonly get: (workspaceId: Id.WorkspaceId, id: string) => Effect.Effect<Message.Message, NotFound | StoreError>
   /** A message in either direction. */
   readonly find: (workspaceId: Id.WorkspaceId, id: string) => Effect.Effect<Conversation.Entry, NotFound | StoreError>
@@ -85,7 +114,7 @@ export class Messages extends Context.Service<Messages, {
       const refused = <E extends DomainError>(error: E): Effect.Effect<never, E> =>
         Effect.andThen(Metrics.sendEnded("refused", reasonOf(error)), Effect.fail(error))
 
-      const replay = (answer: Idempotency.Answer): Effect.Effect<Idempotency.Sent, DomainError> =>
+      const replay = (answer: Idempotency.Answer) =>
         Effect.andThen(Effect.andThen(Metrics.sendEnded("replayed"), Idempotency.observeReplay(answer)), give(answer))
 
       const inProgress = () =>
@@ -101,7 +130,7 @@ export class Messages extends Context.Service<Messages, {
        * Waits for the outcome of a send that runs in this or another process, until the process starts to stop.
        * `requestId` is the id of the waiting request.
        */
-      const join = (keyed: KeyedRequest, requestId: Id.RequestId): Effect.Effect<Idempotency.Sent, DomainError> =>
+      const join = (keyed: KeyedRequest, requestId: Id.RequestId) =>
         Effect.gen(function*() {
           while (true) {
             const here = running.get(nameOf(keyed))
@@ -142,17 +171,22 @@ export class Messages extends Context.Service<Messages, {
             }))
         })
 
-      const sendOrJoin = Effect.fnUntraced(function*({ apiKeyId, key, message, requestId, ...request }: SendRequest) {
+      const sendOrJoin = Effect.fnUntraced(function*({ apiKeyId, key, later, message, requestId, ...request }: SendRequest) {
         const keyed: KeyedRequest = {
           workspaceId: request.workspaceId,
           route: routeOf(apiKeyId),
           key,
-          fingerprint: yield* Idempotency.fingerprint(digest, message)
+          fingerprint: yield* Idempotency.fingerprint(digest, {
+            ...message,
+            sendAt: later?.sendAt,
+            sendUntil: later?.sendUntil
+          })
         }
         const outcome = yield* lifecycle.send({
           keyed,
           apiKeyId,
-          campaignId: null,
+          queue: null,
+          later,
           message,
           requestId,
           around: joinable(keyed, requestId)
@@ -160,6 +194,9 @@ export class Messages extends Context.Service<Messages, {
         switch (outcome._tag) {
           case "Ended":
             return yield* give(outcome.answer)
+          case "Queued":
+            yield* Metrics.sendEnded("queued")
+            return outcome.answer
           case "Refused":
             return yield* outcome.error
           case "Conflict":
@@ -193,6 +230,24 @@ export class Messages extends Context.Service<Messages, {
         }
         return yield* Exit.hasInterrupts(ended.value) ? Idempotency.unknown("outcome_unknown") : ended.value
       })
+
+      const sendBatch = ({ items, ...request }: BatchRequest) =>
+        Effect.forEach(
+          items,
+          ({ key, message, ...times }) =>
+            Effect.result(send({ ...request, key, message, later: { ...times, isInBatch: true } })),
+          { concurrency: "unbounded" }
+        ).pipe(
+          // whether an item's answer is that of an earlier request says nothing about the batch's
+          Effect.provideService(Idempotency.ReplayObserver, () => {})
+        )
+
+      const cancel = (workspaceId: Id.WorkspaceId, text: string) =>
+        Effect.flatMap(
+          Lookup.find("message", Id.parse(Id.MessageId, text), (messageId) =>
+            Effect.flatMap(Clock.currentTimeMillis, (now) => store.cancel({ now, workspaceId, messageId }))),
+          Effect.fromResult
+        )
 
       const get = (workspaceId: Id.WorkspaceId, text: string) =>
         Lookup.find("message", Id.parse(Id.MessageId, text), (id) => store.get(workspaceId, id))
@@ -253,6 +308,8 @@ export class Messages extends Context.Service<Messages, {
               "wac.api_key.id": request.apiKeyId ?? undefined
             }
           })),
+        sendBatch,
+        cancel,
         get,
         find,
         conversation,
@@ -264,8 +321,8 @@ export class Messages extends Context.Service<Messages, {
 
 const nameOf = ({ key, route, workspaceId }: KeyedRequest): string => `${workspaceId} ${route} ${key}`
 
-const give = (answer: Idempotency.Answer): Effect.Effect<Idempotency.Sent, DomainError> =>
-  answer._tag === "Sent" ? Effect.succeed(answer) : Effect.fail(answer.error)
+const give = (answer: Idempotency.Answer): Effect.Effect<Idempotency.Sent | Idempotency.Queued, DomainError> =>
+  answer._tag === "Failed" ? Effect.fail(answer.error) : Effect.succeed(answer)
 
 /** The answer to the requests that joined a send. */
 const answerOf = (exit: Exit.Exit<Ended>, requestId: Id.RequestId): Idempotency.Answer =>

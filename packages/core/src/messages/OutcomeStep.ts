@@ -2,7 +2,9 @@
  * The transitions of sends after *accept* (contract §3): outcomes, the provider's reports, and silence. Pure: it works
  * on loaded data and returns what to write.
  */
+import { Result } from "effect"
 import * as CampaignTally from "../campaigns/CampaignTally.ts"
+import { Forbidden } from "../Errors.ts"
 import type * as Event from "../events/Event.ts"
 import type { MessageId, PhoneNumberId } from "../Id.ts"
 import type { Decide, Known } from "../Step.ts"
@@ -12,6 +14,7 @@ import * as KeyedMessage from "./KeyedMessage.ts"
 import type { Message } from "./Message.ts"
 import {
   type ApplyReport,
+  type CancelSend,
   type EventIds,
   type Reported,
   settledAt,
@@ -117,6 +120,39 @@ export const applyReport: Decide<ApplyReport, LoadedReports, Reported | undefine
     return { to, phoneNumberId, workspaceId }
   })
   return { answers, writes: sends.writes() }
+}
+
+/**
+ * Decides `MessageStore.cancel` for a batch; the answer is `undefined` if the workspace sent no such message. A message
+ * leaves `queued` once a try claims it, so nobody calls the provider for a message that is cancelled here.
+ */
+export const cancel: Decide<CancelSend, Loaded, Result.Result<Message, Forbidden> | undefined, Writes> = (
+  loaded,
+  commands
+) => {
+  const sends = new SendBatch(loaded)
+  const answers = commands.map(({ messageId, now: asked, workspaceId }) => {
+    const send = sends.of(messageId)
+    if (send === undefined || send.message.workspaceId !== workspaceId) return undefined
+    const refusal = cancelRefusal(send.message)
+    if (refusal !== undefined) return Result.fail(refusal)
+    if (send.message.status === "cancelled") return Result.succeed(send.message)
+    const cancelled = KeyedMessage.cancel(send, loaded.now(asked))
+    sends.keep(cancelled, { events: [], deliveries: [] })
+    return Result.succeed(cancelled.send.message)
+  })
+  return { answers, writes: sends.writes() }
+}
+
+/** Why a message cannot be cancelled; `undefined` if it can, or is. */
+const cancelRefusal = ({ campaignId, status }: Message): Forbidden | undefined => {
+  if (campaignId !== null) {
+    return new Forbidden({ reason: "not_queued", message: "a message of a campaign is cancelled by its campaign" })
+  }
+  if (status === "queued" || status === "cancelled") return undefined
+  return status === "failed" || status === "skipped"
+    ? new Forbidden({ reason: "not_queued", message: "the message is not queued any more: it failed" })
+    : new Forbidden({ reason: "already_sent", message: "the message was sent, or is being sent" })
 }
 
 /** The command to act on silence. */

@@ -49,9 +49,25 @@ export interface Circumstances {
 
 /** The first reason to refuse the message; undefined if it may be sent. */
 export const refusal = (given: Circumstances): Forbidden | InvalidBody | ServerError | undefined =>
+  knownRefusal(given) ?? windowRefusal(given) ?? quotaRefusal(given) ?? messagingLimitRefusal(given)
+
+/** What the checks of {@link knownRefusal} use. */
+export type KnownCircumstances = Omit<
+  Circumstances,
+  "quota" | "quotaUsed" | "messagingLimit" | "customersCounted" | "customerCounted"
+>
+
+/** The first reason to refuse the message that is known whenever it is to be sent (contract §15). */
+export const knownRefusal = (given: KnownCircumstances): Forbidden | InvalidBody | ServerError | undefined =>
   CustomerNames.refusal(given.message.to, given.isKnownName) ?? senderRefusal(given) ?? templateRefusal(given) ??
-    addresseeRefusal(given.message.to, given.template) ??
-    optOutRefusal(given) ?? windowRefusal(given) ?? quotaRefusal(given) ?? messagingLimitRefusal(given)
+    addresseeRefusal(given.message.to, given.template) ?? optOutRefusal(given)
+
+/** Refuses a message for which the queue has no room. */
+export const queueRefusal = (limit: number | null, queued: number): Forbidden | undefined =>
+  Quota.allows(limit, queued) ? undefined : new Forbidden({
+    reason: "quota_exhausted",
+    message: "as many messages of the workspace as may wait are queued; repeat the request when some were sent"
+  })
 
 /** The refusal of a key that may not send from a number (`KeyBinding.maySend`); undefined if it may. */
 export const bindingRefusal = (
@@ -66,7 +82,7 @@ export const bindingRefusal = (
       (param === undefined ? "" : `; name one of them in ${param}`)
   })
 
-const senderRefusal = ({ boundTo, contact, message, now, provider, sender }: Circumstances) => {
+const senderRefusal = ({ boundTo, contact, message, now, provider, sender }: KnownCircumstances) => {
   const notAvailable = (why: string) =>
     new Forbidden({
       reason: "sender_not_available",
@@ -89,7 +105,7 @@ const senderRefusal = ({ boundTo, contact, message, now, provider, sender }: Cir
     : undefined
 }
 
-const templateRefusal = ({ message, template }: Circumstances) => {
+const templateRefusal = ({ message, template }: KnownCircumstances) => {
   if (message.type !== "template") return undefined
   const { language, name } = message.template
   if (template === undefined) {
@@ -124,7 +140,7 @@ export const addresseeRefusal = (to: Addressee, template: Template | undefined):
     })
     : undefined
 
-const optOutRefusal = ({ contact, message, sender, suppressions, template }: Circumstances) =>
+const optOutRefusal = ({ contact, message, sender, suppressions, template }: KnownCircumstances) =>
   sender !== undefined && Suppression.isOptedOut(contact, suppressions, sender.id) &&
     (isFreeForm(message) || (template !== undefined && isMarketing(template)))
     ? new Forbidden({ reason: "opted_out", param: "to", message: "the recipient has opted out" })

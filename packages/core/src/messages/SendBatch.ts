@@ -10,6 +10,7 @@ import type { Known } from "../Step.ts"
 import type { Instant } from "../Time.ts"
 import * as Priced from "../usage/Priced.ts"
 import * as KeyedMessage from "./KeyedMessage.ts"
+import { isOfQueue, type Message } from "./Message.ts"
 import type { EventIds } from "./MessageStore.ts"
 
 /** A message with the time of its next deadline. */
@@ -31,7 +32,7 @@ export interface Writes {
   readonly deadlines: ReadonlyArray<Deadline>
   /** Messages to delete completely. */
   readonly removed: ReadonlyArray<MessageId>
-  /** Messages of campaigns that have got an outcome: they leave the queue. */
+  /** Messages of the queue that have got an outcome: they leave it. */
   readonly dequeued: ReadonlyArray<MessageId>
   /** How the counts of campaigns change, each campaign at most once. */
   readonly tallies: ReadonlyArray<{
@@ -54,7 +55,7 @@ export class SendBatch {
   private readonly after = new Map<MessageId, KeyedMessage.KeyedMessage>()
   private readonly names = new Map<string, MessageId>()
   private readonly quotas = new Map<string, KeyedMessage.QuotaChange>()
-  private readonly removed = new Set<MessageId>()
+  private readonly removed = new Map<MessageId, Message>()
   private readonly events: Array<Event.Recorded> = []
 
   constructor(loaded: Pick<Loaded, "send">) {
@@ -82,7 +83,7 @@ export class SendBatch {
   /** Deletes a send. */
   remove({ quota, send }: Pick<KeyedMessage.Moved, "send" | "quota">): void {
     this.after.delete(send.message.id)
-    this.removed.add(send.message.id)
+    this.removed.set(send.message.id, send.message)
     this.count(quota)
   }
 
@@ -98,13 +99,14 @@ export class SendBatch {
         const dueAt = KeyedMessage.deadlineOf(send)
         return dueAt !== null && (before === null || dueAt < before) ? [{ workspaceId, dueAt, messageId: id }] : []
       }),
-      removed: [...this.removed],
-      dequeued: sends.flatMap(({ message }) =>
-        message.campaignId !== null && CampaignCounts.waits(this.loaded.send(message.id)!.message) &&
+      removed: [...this.removed.keys()],
+      dequeued: [
+        ...[...this.removed.values()].filter(isOfQueue),
+        ...sends.map(({ message }) => message).filter((message) =>
+          isOfQueue(message) && CampaignCounts.waits(this.loaded.send(message.id)!.message) &&
           !CampaignCounts.waits(message)
-          ? [message.id]
-          : []
-      ),
+        )
+      ].map(({ id }) => id),
       tallies: this.tallies(sends),
       priced: Priced.changes(
         sends.map(({ message }) => ({ before: this.loaded.send(message.id)!.message, after: message }))

@@ -42,9 +42,11 @@ import {
   type Accepted,
   type AcceptSend,
   type ClaimedSend,
+  type Enqueued,
   type KeyedRequest,
   type LeftOut,
   MessageStore,
+  type Queue,
   type SendEnd
 } from "./MessageStore.ts"
 import * as Policy from "./Policy.ts"
@@ -68,10 +70,10 @@ const lostRetries = Schedule.exponential("1 second").pipe(Schedule.upTo({ times:
  */
 const firstRepetition = Duration.seconds(1)
 
-/** A send under an idempotency key. `Campaign` is `null` unless a campaign sends. */
-export interface SendCommand<Campaign extends Id.CampaignId | null> extends Pick<AcceptSend, "apiKeyId" | "message"> {
+/** A send under an idempotency key, of a request or of a queue. */
+export interface SendCommand<Of extends Queue | null> extends Pick<AcceptSend, "apiKeyId" | "later" | "message"> {
   readonly keyed: KeyedRequest
-  readonly campaignId: Campaign
+  readonly queue: Of
   /** Stored with a failure, which repeated requests get. */
   readonly requestId: Id.RequestId
   /**
@@ -107,11 +109,14 @@ export type Ended =
     }
   )
 
-/** The outcome of a send: that of its claim, or why there was no claim. Only campaigns leave customers out. */
-export type Outcome<Campaign extends Id.CampaignId | null> =
+/**
+ * The outcome of a send: that of its claim, or why there was no claim. Only campaigns leave customers out, and only
+ * requests are queued.
+ */
+export type Outcome<Of extends Queue | null> =
   | Ended
-  | Exclude<Accepted, ClaimedSend | LeftOut>
-  | (Campaign extends null ? never : LeftOut)
+  | Exclude<Accepted, ClaimedSend | LeftOut | Enqueued>
+  | (Of extends null ? Enqueued : LeftOut)
 
 export class SendLifecycle extends Context.Service<SendLifecycle, {
   /**
@@ -120,16 +125,15 @@ export class SendLifecycle extends Context.Service<SendLifecycle, {
    */
   readonly run: <A, E>(send: Effect.Effect<A, E>) => Effect.Effect<Option.Option<Exit.Exit<A, E>>>
   /**
-   * Accepts a message and, if it gets the claim, gives it to the provider and records the outcome. Counts refusals and
+   * Accepts a message and, if it gets the claim, gives it to the provider and records the outcome. A request to send
+   * later is queued instead. Counts refusals and
    * outcomes, and passes the readings of rate limits to the current request's observer.
    *
    * Fails only if the storage failed before there was a claim; a claim that may exist all the same is abandoned in the
    * background. The call of the provider and the recording of its outcome cannot be interrupted. If the storage fails
    * after the call, the outcome is `unknown`, and recorded in the background.
    */
-  readonly send: <Campaign extends Id.CampaignId | null>(
-    send: SendCommand<Campaign>
-  ) => Effect.Effect<Outcome<Campaign>, StoreError>
+  readonly send: <Of extends Queue | null>(send: SendCommand<Of>) => Effect.Effect<Outcome<Of>, StoreError>
 }>()("@wac/core/messages/SendLifecycle") {
   static readonly layer = Layer.effect(
     SendLifecycle,
@@ -314,9 +318,9 @@ export class SendLifecycle extends Context.Service<SendLifecycle, {
         Effect.uninterruptible
       )
 
-      const send = Effect.fnUntraced(function*<Campaign extends Id.CampaignId | null>(
-        { apiKeyId, around, campaignId, keyed, message, requestId, withhold }: SendCommand<Campaign>
-      ): Effect.fn.Return<Outcome<Campaign>, StoreError> {
+      const send = Effect.fnUntraced(function*<Of extends Queue | null>(
+        { apiKeyId, around, keyed, later, message, queue, requestId, withhold }: SendCommand<Of>
+      ): Effect.fn.Return<Outcome<Of>, StoreError> {
         const now = yield* Clock.currentTimeMillis
         const askedAt = yield* Clock.monotonicTimeNanos
         const hold: Hold = { keyed, message, token: yield* random.uuidV4({}), askedAt }
@@ -324,7 +328,8 @@ export class SendLifecycle extends Context.Service<SendLifecycle, {
         const { [name]: hash } = yield* NameHashes.of(vault, keyed.workspaceId, [name])
         const accepted = yield* store.accept({
           apiKeyId,
-          campaignId,
+          queue,
+          later,
           message,
           now,
           request: keyed,
@@ -340,8 +345,8 @@ export class SendLifecycle extends Context.Service<SendLifecycle, {
           yield* Metrics.sendEnded("refused", reasonOf(accepted.error))
         }
         yield* RateLimit.observe(accepted.readings)
-        // `AcceptStep` leaves only a campaign's customers out
-        if (accepted._tag !== "Claimed") return accepted as Outcome<Campaign>
+        // `AcceptStep` leaves only a campaign's customers out, and queues only for requests
+        if (accepted._tag !== "Claimed") return accepted as Outcome<Of>
         const withheld = withhold === undefined ? undefined : yield* withhold
         if (withheld !== undefined) {
           const ended = unsent("withheld", withheld, requestId)

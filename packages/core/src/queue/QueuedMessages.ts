@@ -1,23 +1,21 @@
 /**
- * The service that sends the messages that campaigns queued (contract §11). Calls `SendLifecycle`, and reads through
- * `MessageStore`.
+ * The service that sends queued messages: those of campaigns (contract §11) and of callers (contract §15). Calls
+ * `SendLifecycle`, and reads through `MessageStore`.
  */
 import { Context, Effect, Exit, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import * as CustomerNames from "../contacts/CustomerNames.ts"
 import { type DomainError, ServerError } from "../Errors.ts"
 import * as Id from "../Id.ts"
-import type { IdempotencyKey } from "../messages/Idempotency.ts"
 import type { Message } from "../messages/Message.ts"
-import { type KeyedRequest, MessageStore } from "../messages/MessageStore.ts"
+import { type KeyedRequest, type LeftOut, MessageStore, type Queue } from "../messages/MessageStore.ts"
 import { type Ended, SendLifecycle } from "../messages/SendLifecycle.ts"
 import * as Span from "../Span.ts"
 import type { StoreError } from "../StoreError.ts"
-import * as Recipient from "./Recipient.ts"
 
-/** The result of a try to send a queued message. */
-export type QueuedEnd =
-  /** It has an outcome now, and has left the campaign's queue. */
+/** The result of a try to send a queued message. Only campaigns leave customers out. */
+export type QueuedEnd<Of extends Queue> =
+  /** It has an outcome now, and has left the queue. */
   | { readonly _tag: "Settled" }
   /** It already had an outcome, or it no longer exists. */
   | { readonly _tag: "Ended" }
@@ -25,42 +23,36 @@ export type QueuedEnd =
   | { readonly _tag: "NotSent"; readonly error: DomainError }
   /** Our own checks refused it. */
   | { readonly _tag: "Refused"; readonly error: DomainError }
-  /** The contact has received the maximum number of marketing templates. */
-  | { readonly _tag: "Capped" }
-  /** The campaign has already written to the contact under another name. */
-  | { readonly _tag: "Duplicate" }
   /** Its slot had passed when it was claimed. The provider was not called. */
   | { readonly _tag: "TooLate" }
   /** Another process may be sending it, or the storage could not be reached. */
   | { readonly _tag: "Busy" }
+  | (Of["campaignId"] extends null ? never : LeftOut)
 
 /** Why a message was not sent although it had been claimed. */
 const tooLate = new ServerError({
   reason: "overloaded",
-  message: "the message missed its slot; the campaign will try it again"
+  message: "the message missed its slot, and will be tried again"
 })
 
-/** A message that waits in a campaign's queue, and its key. */
-export interface QueuedMessage {
+/** A message that waits in a queue, and the request under whose key it is sent. */
+export interface QueuedMessage<Of extends Queue> {
+  readonly queue: Of
   readonly message: Message
-  readonly key: IdempotencyKey
+  readonly request: KeyedRequest
 }
-
-const keyedOf = ({ key, message: { campaignId, workspaceId } }: QueuedMessage): KeyedRequest => ({
-  workspaceId,
-  route: Recipient.routeOf(campaignId!),
-  key,
-  fingerprint: Recipient.fingerprint
-})
 
 export class QueuedMessages extends Context.Service<QueuedMessages, {
   /**
-   * Tries once to send a campaign's queued message. Never fails, and may be repeated until the message has ended: like
+   * Tries once to send a queued message. Never fails, and may be repeated until the message has ended: like
    * a send with an idempotency key, it is never sent twice. `isTooLate` is asked once the message is claimed: if so,
    * the provider is not called, and the message can be tried again.
    */
-  readonly send: (queued: QueuedMessage, isTooLate: Effect.Effect<boolean>) => Effect.Effect<QueuedEnd>
-}>()("@wac/core/campaigns/QueuedMessages") {
+  readonly send: <Of extends Queue>(
+    queued: QueuedMessage<Of>,
+    isTooLate: Effect.Effect<boolean>
+  ) => Effect.Effect<QueuedEnd<Of>>
+}>()("@wac/core/queue/QueuedMessages") {
   static readonly layer = Layer.effect(
     QueuedMessages,
     Effect.gen(function*() {
@@ -72,7 +64,7 @@ export class QueuedMessages extends Context.Service<QueuedMessages, {
       /**
        * A message whose outcome is unknown has ended once that is its status; until then the sweep has to look at it.
        */
-      const unknownOrBusy = ({ id, workspaceId }: Message): Effect.Effect<QueuedEnd, StoreError> =>
+      const unknownOrBusy = ({ id, workspaceId }: Message): Effect.Effect<{ readonly _tag: "Busy" | "Ended" }, StoreError> =>
         Effect.map(
           store.get(workspaceId, id),
           (found) => Option.isSome(found) && found.value.status === "sending" ? { _tag: "Busy" } : { _tag: "Ended" }
@@ -87,13 +79,15 @@ export class QueuedMessages extends Context.Service<QueuedMessages, {
           }
         }))
 
-      const attempt = Effect.fnUntraced(function*(queued: QueuedMessage, isTooLate: Effect.Effect<boolean>) {
-        const { message } = queued
-        const { apiKeyId, campaignId, content } = message
-        const outcome = yield* lifecycle.send({
-          keyed: keyedOf(queued),
-          apiKeyId,
-          campaignId,
+      const attempt = Effect.fnUntraced(function*(queued: QueuedMessage<Queue>, isTooLate: Effect.Effect<boolean>) {
+        const { message, queue, request } = queued
+        const { content } = message
+        const outcome = yield* lifecycle.send<Queue>({
+          keyed: request,
+          // the request that queued it was authenticated
+          apiKeyId: null,
+          queue,
+          later: null,
           // a version before may have queued it to a number with its national prefix
           message: { ...content, to: CustomerNames.sendable(content.to) },
           requestId: yield* Id.generate(random, "req"),
@@ -132,11 +126,15 @@ export class QueuedMessages extends Context.Service<QueuedMessages, {
         }
       })
 
-      const send = (queued: QueuedMessage, isTooLate: Effect.Effect<boolean>): Effect.Effect<QueuedEnd> =>
+      const send = <Of extends Queue>(queued: QueuedMessage<Of>, isTooLate: Effect.Effect<boolean>) =>
         Effect.map(
           lifecycle.run(attempt(queued, isTooLate)),
           // the next try finds out what this one did
-          (ended) => Option.isSome(ended) && Exit.isSuccess(ended.value) ? ended.value.value : { _tag: "Busy" }
+          (ended): QueuedEnd<Of> =>
+            // `AcceptStep` leaves only a campaign's customers out
+            Option.isSome(ended) && Exit.isSuccess(ended.value)
+              ? ended.value.value as QueuedEnd<Of>
+              : { _tag: "Busy" }
         )
 
       return QueuedMessages.of({ send })

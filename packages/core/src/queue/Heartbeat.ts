@@ -1,12 +1,13 @@
 /**
- * Recognizes a database that was restored from a backup (contract §11). Running processes write a heartbeat. If it is
- * older than they remember, or the database belongs to another server, sends since the backup are not known, so
- * campaigns wait for a person instead of writing to customers twice, or hours late. Pure.
+ * Recognizes a database that was restored from a backup (contract §11 and §15). Running processes write a heartbeat. If
+ * it is older than they remember, or the database belongs to another server, sends since the backup are not known, so
+ * campaigns and queued messages wait for a person instead of being sent twice. If nothing ran for a while, campaigns
+ * alone wait: they would write hours late. Pure.
  */
 import { Duration } from "effect"
 import type { Decide, Known } from "../Step.ts"
 import type { Instant } from "../Time.ts"
-import type { Job } from "./CampaignStep.ts"
+import type { Job } from "../campaigns/CampaignStep.ts"
 
 /** How often a process writes a heartbeat. */
 export const every = Duration.seconds(5)
@@ -19,6 +20,8 @@ export interface Heartbeat {
   readonly at: Instant
   /** What identifies the database server; another one has the database from a backup. */
   readonly server: string
+  /** Since when the queue is held; `null` if it is not. */
+  readonly heldSince: Instant | null
 }
 
 /** A process reports that it runs. */
@@ -30,10 +33,13 @@ export interface Beat {
   readonly isRestored: boolean
 }
 
-/** The written heartbeat, and how many campaigns wait for a person because of it. */
+/** The written heartbeat, and what waits for a person because of it. */
 export interface Beaten {
   readonly at: Instant
+  /** How many campaigns. */
   readonly waiting: number
+  /** Whether the queue is held from now on. */
+  readonly isHolding: boolean
 }
 
 /** What a heartbeat loads, under a lock. */
@@ -52,13 +58,17 @@ export interface Writes {
   readonly jobs: ReadonlyArray<Job>
 }
 
-/** Whether the database is an earlier one than it was. */
-const isRestored = ({ heartbeat, server }: Loaded, { isRestored, last }: Beat, now: Instant): boolean => {
+/** Whether the database is a copy, or an earlier one than it was. */
+const isRestored = ({ heartbeat, server }: Loaded, { isRestored, last }: Beat): boolean => {
   if (isRestored) return true
   // a process that wrote a heartbeat into this database finds one
   if (heartbeat === undefined) return last !== null
-  return heartbeat.server !== server || (last ?? now) - heartbeat.at > Duration.toMillis(patience)
+  return heartbeat.server !== server || (last !== null && last - heartbeat.at > Duration.toMillis(patience))
 }
+
+/** Whether nothing ran for a while before this process started. */
+const isOld = ({ heartbeat }: Loaded, { last }: Beat, now: Instant): boolean =>
+  heartbeat !== undefined && last === null && now - heartbeat.at > Duration.toMillis(patience)
 
 /** Makes a campaign wait that sends, or would start to. */
 const waiting = ({ campaign }: Job): ReadonlyArray<Job> =>
@@ -66,14 +76,16 @@ const waiting = ({ campaign }: Job): ReadonlyArray<Job> =>
     ? [{ campaign: { ...campaign, status: "paused", pausedFor: "restored" }, workAt: null }]
     : []
 
-/** Decides `CampaignStore.beat`. */
+/** Decides `QueueStore.beat`. */
 export const beat: Decide<Beat, Loaded, Beaten, Writes, "Jobs"> = (loaded, commands) => {
   const now = Math.max(...commands.map((command) => loaded.now(command.now)))
-  const found = commands.some((command) => isRestored(loaded, command, loaded.now(command.now)))
+  const holds = commands.some((command) => isRestored(loaded, command))
+  const found = holds || commands.some((command) => isOld(loaded, command, loaded.now(command.now)))
   if (found && loaded.jobs === null) return { needs: ["Jobs"] }
   const jobs = found ? loaded.jobs!.flatMap(waiting) : []
+  const heldSince = loaded.heartbeat?.heldSince ?? null
   return {
-    answers: commands.map(() => ({ at: now, waiting: jobs.length })),
-    writes: { heartbeat: { at: now, server: loaded.server }, jobs }
+    answers: commands.map(() => ({ at: now, waiting: jobs.length, isHolding: holds })),
+    writes: { heartbeat: { at: now, server: loaded.server, heldSince: holds ? heldSince ?? now : heldSince }, jobs }
   }
 }

@@ -1,0 +1,66 @@
+/**
+ * Writes this process's heartbeats (`Heartbeat`), and tells when queued messages may be sent. Calls `QueueStore`.
+ */
+import { Clock, Context, Deferred, Effect, Layer, Schedule } from "effect"
+import { Polling } from "../Polling.ts"
+import type { Instant } from "../Time.ts"
+import * as Heartbeat from "./Heartbeat.ts"
+import { QueueStore } from "./QueueStore.ts"
+
+/** Whether the operator says that the database was restored from a backup (contract §11 `WAC_RESTORED`). */
+export const IsRestored = Context.Reference<boolean>("@wac/core/queue/Heartbeats/IsRestored", {
+  defaultValue: () => false
+})
+
+export class Heartbeats extends Context.Service<Heartbeats, {
+  /** Waits for the first heartbeat: nothing queued is sent before it is known whether the database was restored. */
+  readonly begun: Effect.Effect<void>
+}>()("@wac/core/queue/Heartbeats") {
+  static readonly layer = Layer.effect(
+    Heartbeats,
+    Effect.gen(function*() {
+      const store = yield* QueueStore
+      const { rest } = yield* Polling
+      const isRestored = yield* IsRestored
+      const begun = yield* Deferred.make<void>()
+      let lastBeat: Instant | null = null
+
+      const beat = Effect.gen(function*() {
+        const now = yield* Clock.currentTimeMillis
+        const { at, isHolding, waiting } = yield* store.beat({
+          now,
+          last: lastBeat,
+          isRestored: isRestored && lastBeat === null
+        })
+        lastBeat = at
+        if (waiting > 0) {
+          yield* Effect.logWarning(
+            `the database was restored from a backup, or nothing ran for 5 minutes: ${waiting} campaigns wait until a ` +
+              "person resumes them (`wac campaigns confirm`)"
+          )
+        }
+        if (isHolding) {
+          yield* Effect.logWarning(
+            "the database was restored from a backup: queued messages wait until a person releases them " +
+              "(`wac messages confirm`)"
+          )
+        }
+      })
+
+      const first = Effect.retry(
+        Effect.tapCause(beat, (cause) => Effect.logWarning("queued messages wait for the storage", cause)),
+        Schedule.spaced(Heartbeat.every)
+      )
+      const next = Effect.catchCause(
+        beat,
+        (cause) => Effect.logDebug("a heartbeat could not be written; the next one follows", cause)
+      )
+      yield* first.pipe(
+        Effect.andThen(Deferred.succeed(begun, undefined)),
+        Effect.andThen(Effect.forever(Effect.andThen(rest("restores", Heartbeat.every), next))),
+        Effect.forkScoped
+      )
+      return Heartbeats.of({ begun: Deferred.await(begun) })
+    })
+  )
+}

@@ -1,0 +1,96 @@
+/**
+ * The decision for a queued message that a process took: it leaves the queue, waits, or ends without having been sent
+ * (contract §11 and §15). Pure.
+ */
+import { Duration } from "effect"
+import type { MessageId, PhoneNumberId } from "../Id.ts"
+import * as KeyedMessage from "../messages/KeyedMessage.ts"
+import type { MessageError } from "../messages/Message.ts"
+import type { EventIds } from "../messages/MessageStore.ts"
+import { type Loaded, SendBatch, type Writes as SendWrites } from "../messages/SendBatch.ts"
+import type { Decide } from "../Step.ts"
+import type { Instant } from "../Time.ts"
+
+/** The outcome of a queued message that a process took. */
+export type QueueEnd =
+  /** It had an outcome before, or is no longer there. */
+  | { readonly _tag: "Done" }
+  /** It is tried again after a while, or looked at again at `until` if that is earlier. */
+  | { readonly _tag: "Again"; readonly after: Duration.Duration; readonly until?: Instant }
+  /** It was not tried, because its slot had passed. It waits for another one. */
+  | { readonly _tag: "Missed" }
+  /** Its campaign never sends it. It ends without an event. */
+  | { readonly _tag: "Skipped"; readonly error: MessageError }
+  /** It fails, with the event. Like one to be skipped, it waits instead while somebody is sending it. */
+  | { readonly _tag: "Failed"; readonly error: MessageError }
+
+/** Records the outcome of a queued message. */
+export interface EndQueued {
+  readonly now: Instant
+  readonly messageId: MessageId
+  /** The number whose messages wait in order with it; `null` for a campaign's message. */
+  readonly phoneNumberId: PhoneNumberId | null
+  readonly end: QueueEnd
+  /** One of each is enough. */
+  readonly ids: EventIds
+}
+
+/** Messages that leave the queue or wait. */
+export interface EndWrites {
+  readonly dequeued: ReadonlyArray<MessageId>
+  readonly delayed: ReadonlyArray<{
+    readonly messageId: MessageId
+    readonly phoneNumberId: PhoneNumberId | null
+    readonly dueAt: Instant
+    /** How many more times it was tried: 0 or 1. */
+    readonly tries: number
+  }>
+  readonly sends: SendWrites
+}
+
+/** Decides `QueueStore.end` for a batch. */
+export const end: Decide<EndQueued, Loaded, void, EndWrites> = (loaded, commands) => {
+  const sends = new SendBatch(loaded)
+  const dequeued: Array<MessageId> = []
+  const delayed: Array<EndWrites["delayed"][number]> = []
+  for (const { end, ids, messageId, now: asked, phoneNumberId } of commands) {
+    const now = loaded.now(asked)
+    switch (end._tag) {
+      case "Again":
+        delayed.push({
+          messageId,
+          phoneNumberId,
+          dueAt: Math.min(now + Duration.toMillis(end.after), end.until ?? Infinity),
+          tries: 1
+        })
+        break
+      case "Missed":
+        delayed.push({ messageId, phoneNumberId, dueAt: now, tries: 0 })
+        break
+      case "Done":
+        dequeued.push(messageId)
+        break
+      case "Skipped":
+      case "Failed": {
+        const send = sends.of(messageId)
+        const claim = send?.binding?.claim
+        if (claim) {
+          delayed.push({ messageId, phoneNumberId, dueAt: claim.leaseUntil, tries: 0 })
+          break
+        }
+        dequeued.push(messageId)
+        if (send === undefined) break
+        sends.keep(
+          end._tag === "Failed"
+            ? KeyedMessage.failQueued(send, end.error, ids, now)
+            : KeyedMessage.skip(send, end.error, now),
+          ids
+        )
+      }
+    }
+  }
+  return { answers: commands.map(() => undefined), writes: { dequeued, delayed, sends: sends.writes() } }
+}
+
+/** Whether the message has to be loaded to record the outcome. */
+export const endsMessage = ({ end }: EndQueued): boolean => end._tag === "Skipped" || end._tag === "Failed"

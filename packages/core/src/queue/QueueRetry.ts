@@ -1,0 +1,50 @@
+/**
+ * What becomes of a message that its caller queued, after a try (contract §15). Pure.
+ */
+import { Duration } from "effect"
+import { type DomainError, retryAfterOf } from "../Errors.ts"
+import * as Idempotency from "../messages/Idempotency.ts"
+import { errorOf } from "../messages/Message.ts"
+import type { QueuedEnd } from "./QueuedMessages.ts"
+import type { QueueEnd } from "./QueueEndStep.ts"
+import type { Queued } from "./QueueWorkStep.ts"
+
+/** The delays after the first tries; after each further one the last. */
+export const delays: readonly [Duration.Duration, ...ReadonlyArray<Duration.Duration>] = [
+  Duration.seconds(5),
+  Duration.seconds(15),
+  Duration.minutes(1),
+  Duration.minutes(5),
+  Duration.minutes(15)
+]
+
+/**
+ * Decides what becomes of a queued message, given how often it was tried before: `null` if there is nothing to record.
+ * What is temporary is tried again; any other refusal of ours fails it.
+ */
+export const after = (
+  ended: QueuedEnd<{ readonly campaignId: null }>,
+  { sendUntil, tries }: Pick<Queued, "tries" | "sendUntil">
+): QueueEnd | null => {
+  const again = (error: DomainError): QueueEnd => ({
+    _tag: "Again",
+    after: Duration.max(delays[Math.min(tries, delays.length - 1)]!, retryAfterOf(error) ?? Duration.zero),
+    until: sendUntil
+  })
+  switch (ended._tag) {
+    case "Settled":
+      return null
+    case "Ended":
+      return { _tag: "Done" }
+    case "TooLate":
+      return { _tag: "Missed" }
+    case "Busy":
+      return { _tag: "Again", after: Idempotency.lease, until: sendUntil }
+    case "NotSent":
+      return again(ended.error)
+    case "Refused":
+      return ended.error._tag === "RateLimited" || ended.error._tag === "ServerError"
+        ? again(ended.error)
+        : { _tag: "Failed", error: errorOf(ended.error) }
+  }
+}

@@ -1,0 +1,88 @@
+/**
+ * Sends the messages that callers queued (contract §15). Calls `QueueStore` and `QueuedMessages`.
+ */
+import { Clock, Duration, Effect, Layer, Option } from "effect"
+import { SecureRandom } from "effect/crypto"
+import * as Id from "../Id.ts"
+import { CurrentLimits } from "../limits/Limits.ts"
+import { notSentInTime } from "../messages/Message.ts"
+import * as Metrics from "../Metrics.ts"
+import { Polling } from "../Polling.ts"
+import * as Departures from "./Departures.ts"
+import { Heartbeats } from "./Heartbeats.ts"
+import type { QueueEnd } from "./QueueEndStep.ts"
+import * as QueueRetry from "./QueueRetry.ts"
+import { QueueStore } from "./QueueStore.ts"
+import type * as QueueWorkStep from "./QueueWorkStep.ts"
+
+/** The longest time between two looks, since another process may have queued a message. */
+const every = Duration.seconds(1)
+
+/** The shortest. */
+const soon = Duration.millis(10)
+
+/** Messages in one piece of work: as many as the highest tier sends within the pace's horizon. */
+const limit = 500
+
+const ofCallers = { campaignId: null } as const
+type OfCallers = typeof ofCallers
+
+/** Runs as long as its scope. Any number of processes may run it. */
+export const layer = Layer.effectDiscard(
+  Effect.gen(function*() {
+    const store = yield* QueueStore
+    const random = yield* SecureRandom.SecureRandom
+    const limits = yield* CurrentLimits
+    const { rest } = yield* Polling
+    const { begun } = yield* Heartbeats
+    const departures = yield* Departures.make
+
+    const end = Effect.fnUntraced(function*({ message: { id, phoneNumberId } }: QueueWorkStep.Queued, end: QueueEnd) {
+      yield* store.end({
+        now: yield* Clock.currentTimeMillis,
+        messageId: id,
+        phoneNumberId,
+        end,
+        ids: { events: [yield* Id.generate(random, "evt")], deliveries: [yield* Id.generate(random, "dlv")] }
+      })
+    })
+
+    /** One piece of work. Returns whether there may be more. */
+    const work = Effect.gen(function*() {
+      if (!departures.hasRoom()) return false
+      const now = yield* Clock.currentTimeMillis
+      const worked = yield* store.work({ now, limit, limits })
+      if (Option.isNone(worked)) return false
+      const { at, claimed, expired } = worked.value
+      yield* departures.measure(now, at)
+      const leaving = claimed.map((queued) => ({ ...queued, queue: ofCallers }))
+      yield* departures.leave<OfCallers, typeof leaving[number]>(leaving, (queued, ended) => {
+        const after = QueueRetry.after(ended, queued)
+        return after === null ? Effect.void : end(queued, after)
+      })
+      yield* Effect.forEach(expired, (queued) => end(queued, { _tag: "Failed", error: notSentInTime }), {
+        concurrency: "unbounded",
+        discard: true
+      })
+      yield* Metrics.queueLate(claimed.flatMap(({ message: { sendAt }, slot, tries }) =>
+        tries === 0 ? [slot - sendAt!] : []
+      ), now)
+      return true
+    })
+
+    const works = Effect.gen(function*() {
+      while (yield* work);
+      const nextAt = yield* store.nextAt
+      if (nextAt === null) return every
+      const now = yield* Clock.currentTimeMillis
+      return Duration.min(every, Duration.max(soon, Duration.millis(nextAt - (now - departures.ahead()))))
+    }).pipe(
+      Effect.catchCause((cause) =>
+        Effect.as(Effect.logWarning("work on the queue failed; the next look follows", cause), every)
+      ),
+      Effect.flatMap((wait) => rest("queue", wait)),
+      Effect.forever
+    )
+    yield* Effect.forkScoped(Effect.andThen(begun, works))
+  })
+)

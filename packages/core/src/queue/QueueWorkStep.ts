@@ -1,0 +1,131 @@
+/**
+ * The decisions for the messages that callers queued (contract §15): a number's messages are handed out by their due
+ * times, at the pace that leaves tokens to requests. Pure.
+ */
+import { Duration } from "effect"
+import type { MessageId, PhoneNumberId, WorkspaceId } from "../Id.ts"
+import * as Limits from "../limits/Limits.ts"
+import type { KeyedRequest } from "../messages/MessageStore.ts"
+import type { Message } from "../messages/Message.ts"
+import * as PhoneNumber from "../numbers/PhoneNumber.ts"
+import type { Decide, Known } from "../Step.ts"
+import type { Instant } from "../Time.ts"
+import * as Pace from "./Pace.ts"
+
+/** How long a process has to send the messages that it took, before another one takes them again. */
+export const lease = Duration.minutes(1)
+
+/** How soon a number that has more to send is looked at again. */
+const busyDelay = Duration.millis(200)
+
+/** What queued sends use of a number's rate (contract §15). */
+export const share = 0.8
+
+/** The queued messages of a number, and when there is something to do for them. */
+export interface Lane {
+  readonly phoneNumberId: PhoneNumberId
+  readonly workspaceId: WorkspaceId
+  /** `null` if nothing is queued. */
+  readonly workAt: Instant | null
+  /** The first free slot. */
+  readonly nextSlot: Instant
+}
+
+/** Lets the number whose turn it is send. */
+export interface Work {
+  readonly now: Instant
+  /** The maximum number of messages to hand out. */
+  readonly limit: number
+  readonly limits: Limits.Limits
+}
+
+/** A message that waits in the queue. */
+export interface Queued {
+  readonly message: Message
+  /** The request that queued it, by whose key it is sent once. */
+  readonly request: KeyedRequest
+  /** How often it was tried. */
+  readonly tries: number
+  /** `SendTimes.sendUntil`. */
+  readonly sendUntil: Instant
+}
+
+/** A message that a process took to send. */
+export interface Claimed extends Queued {
+  /** When it is to be sent, by the storage's clock. */
+  readonly slot: Instant
+}
+
+/** A number's messages, and the time of the next one after those that are due. */
+export interface Due {
+  /** Messages that are due, the longest waiting first, and no more than needed. */
+  readonly messages: ReadonlyArray<Queued>
+  /** When the first of those is due that are not yet; `null` if there is none. */
+  readonly nextAt: Instant | null
+}
+
+/** What a piece of work loads: the number's lane, locked. The number may be a moment old. */
+export interface LoadedWork extends Known {
+  readonly lane: Lane
+  /** `undefined` if it was removed; its messages fail when they are tried. */
+  readonly number: PhoneNumber.PhoneNumber | undefined
+  /** If it was needed. */
+  readonly due: Due | null
+}
+
+/** The messages that the work needs. */
+export interface Need {
+  readonly limit: number
+}
+
+/** What a piece of work writes. */
+export interface WorkWrites {
+  readonly lane: Lane
+  /** Messages that were taken, each with the end of its lease. */
+  readonly leased: ReadonlyArray<{ readonly messageId: MessageId; readonly dueAt: Instant }>
+}
+
+/** The work that was done. */
+export interface Worked {
+  readonly phoneNumberId: PhoneNumberId
+  /** The storage's time. */
+  readonly at: Instant
+  readonly claimed: ReadonlyArray<Claimed>
+  /** Messages that were not sent in time. They take no slot. */
+  readonly expired: ReadonlyArray<Queued>
+}
+
+/** Decides one piece of a number's work: hands out messages that are due. */
+export const work: Decide<Work, LoadedWork, Worked, WorkWrites, Need> = ({ due, lane, now: judged, number }, [command]) => {
+  const { limit, limits, now: asked } = command!
+  const now = judged(asked)
+  const { phoneNumberId } = lane
+  const { perSecond } = Limits.phoneNumberTier(limits, number === undefined ? null : PhoneNumber.tierOf(number))
+  const slots = Pace.slots({ next: lane.nextSlot, rate: perSecond, share }, now)
+  const room = Math.min(slots.count, limit)
+  if (room === 0) {
+    return {
+      answers: [{ phoneNumberId, at: now, claimed: [], expired: [] }],
+      writes: { lane: { ...lane, workAt: slots.from }, leased: [] }
+    }
+  }
+  if (due === null) return { needs: [{ limit: room }] }
+  const until = now + Duration.toMillis(lease)
+  const taken = due.messages.slice(0, room)
+  const expired = taken.filter(({ sendUntil }) => sendUntil <= now)
+  const claimed = taken.filter(({ sendUntil }) => sendUntil > now)
+    .map((queued, i) => ({ ...queued, slot: Pace.slotAt(slots, i) }))
+  const isFull = taken.length === room
+  const next = [...due.nextAt === null ? [] : [due.nextAt], ...taken.length === 0 ? [] : [until]]
+  return {
+    answers: [{ phoneNumberId, at: now, claimed, expired }],
+    writes: {
+      lane: {
+        ...lane,
+        workAt: isFull ? now + Duration.toMillis(busyDelay) : next.length === 0 ? null : Math.min(...next),
+        nextSlot: claimed.length === 0 ? lane.nextSlot : Pace.slotAt(slots, claimed.length)
+      },
+      leased: taken.map(({ message: { id } }) => ({ messageId: id, dueAt: until }))
+    }
+  }
+}

@@ -1,0 +1,44 @@
+/**
+ * When a queued message may be sent (contract §15). Pure.
+ */
+import { Duration, Result } from "effect"
+import { InvalidBody } from "../Errors.ts"
+import type * as Time from "../Time.ts"
+
+/** How far ahead a message may be queued, and how long it may be tried from then on. */
+export const longest = Duration.days(90)
+
+/** How long a message is tried from its time on, unless its caller says otherwise. */
+export const standardTrial = Duration.hours(24)
+
+/** The times that a request asks for. */
+export interface Asked {
+  /** Not before this time; the past means now. */
+  readonly sendAt?: Time.Instant
+  /** Not tried any more from this time on; {@link standardTrial} after `sendAt` if omitted. */
+  readonly sendUntil?: Time.Instant
+}
+
+/** The times of a queued message. */
+export interface SendTimes {
+  readonly sendAt: Time.Instant
+  /** Later than `sendAt`. */
+  readonly sendUntil: Time.Instant
+}
+
+const invalid = (param: string, message: string) =>
+  Result.fail(new InvalidBody({ reason: "invalid_field", param, message: `${param} ${message}` }))
+
+/** The times of a message that is queued at `now`, by the storage's clock. */
+export const of = (asked: Asked, now: Time.Instant): Result.Result<SendTimes, InvalidBody> => {
+  const limit = Duration.toMillis(longest)
+  const sendAt = Math.max(asked.sendAt ?? now, now)
+  const sendUntil = asked.sendUntil ?? sendAt + Duration.toMillis(standardTrial)
+  if (sendAt > now + limit) return invalid("send_at", `must be at most ${Duration.toDays(longest)} days ahead`)
+  if (sendUntil <= sendAt) {
+    return invalid("send_until", `must be after ${asked.sendAt === undefined || asked.sendAt < now ? "now" : "send_at"}`)
+  }
+  return sendUntil > sendAt + limit
+    ? invalid("send_until", `must be at most ${Duration.toDays(longest)} days after send_at`)
+    : Result.succeed({ sendAt, sendUntil })
+}
