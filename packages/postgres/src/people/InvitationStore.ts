@@ -320,19 +320,19 @@ export const layer = Layer.effect(
       create: creating,
       list: (workspaceId, now) =>
         Effect.map(
-          query(
-            "InvitationStore.list",
-            `select ${columnsOfInvitation} from invitations i
+          query("InvitationStore.list", {
+            text: `select ${columnsOfInvitation} from invitations i
             where i.workspace_id = $1 and i.expires_at > ${Clocks.at("$2")} order by i.id desc`,
-            [workspaceId, askedAt(now) ?? null]
-          ),
+            params: [workspaceId, askedAt(now) ?? null]
+          }),
           (rows) => rows.map(invitationOf)
         ),
       find: (tokenHash) =>
         Effect.map(
-          query("InvitationStore.find", `select ${columnsOfInvitation} from invitations i where i.token_hash = $1`, [
-            tokenHash
-          ]),
+          query("InvitationStore.find", {
+            text: `select ${columnsOfInvitation} from invitations i where i.token_hash = $1`,
+            params: [tokenHash]
+          }),
           ([row]) => Option.map(Option.fromUndefinedOr(row), invitationOf)
         ),
       withdraw: withdrawing,
@@ -340,11 +340,12 @@ export const layer = Layer.effect(
       createReset: creatingReset,
       findReset: (tokenHash, now) =>
         Effect.map(
-          query(
-            "InvitationStore.findReset",
-            `select r.user_id from password_resets r where r.token_hash = $1 and r.expires_at > ${Clocks.at("$2")}`,
-            [tokenHash, askedAt(now) ?? null]
-          ),
+          query("InvitationStore.findReset", {
+            text: `select r.user_id from password_resets r where r.token_hash = $1 and r.expires_at > ${
+              Clocks.at("$2")
+            }`,
+            params: [tokenHash, askedAt(now) ?? null]
+          }),
           ([row]) => Option.map(Option.fromUndefinedOr(row), (row) => resettable.read(row).userId)
         ),
       redeemReset: (tokenHash, passwordHash, now) =>

@@ -39,26 +39,19 @@ export const layer = Layer.effect(
     const opening = yield* stepped("PortalStore.open", openPortal)
     return PortalStore.PortalStore.of({
       create: ({ createdAt, expiresAt, id, role, tokenHash, visitor, workspaceId }) =>
-        Effect.asVoid(
-          query("PortalStore.create", createText, [
-            id,
-            tokenHash,
-            workspaceId,
-            role,
-            visitor,
-            askedAt(createdAt) ?? null,
-            expiresAt - createdAt
-          ])
-        ),
+        Effect.asVoid(query("PortalStore.create", {
+          text: createText,
+          params: [id, tokenHash, workspaceId, role, visitor, askedAt(createdAt) ?? null, expiresAt - createdAt]
+        })),
       open: (command) => Effect.map(opening(command), Option.fromUndefinedOr),
       find: (sessionHash, now) =>
-        Effect.map(query("PortalStore.find", findText, [sessionHash, askedAt(now) ?? null]), first),
+        Effect.map(query("PortalStore.find", { text: findText, params: [sessionHash, askedAt(now) ?? null] }), first),
       forget: (before) =>
         Effect.map(
-          query("PortalStore.forget", forgetText, [before, forgottenAtOnce]),
+          query("PortalStore.forget", { text: forgetText, params: [before, forgottenAtOnce] }),
           Forgotten.read
         ),
-      end: (sessionHash) => Effect.asVoid(query("PortalStore.end", endText, [sessionHash]))
+      end: (sessionHash) => Effect.asVoid(query("PortalStore.end", { text: endText, params: [sessionHash] }))
     })
   })
 )

@@ -50,11 +50,10 @@ export const layer = Layer.effect(
     SessionStore.SessionStore.of({
       create: (session, { of, passwordHash, provenAt } = {}) =>
         Effect.map(
-          query(
-            "SessionStore.create",
+          query("SessionStore.create", {
             // the person's row is locked against a change of the password (SetPassword), which ends all sessions: one
             // of the two comes first, and a session that comes second sees the new password
-            `with held as (
+            text: `with held as (
               select p.user_id from people p
               where p.user_id = $2 and ($7::text is null or p.password_hash = $7)
               for share
@@ -71,7 +70,7 @@ export const layer = Layer.effect(
               on conflict (token_hash) do nothing
             )
             select user_id from present`,
-            [
+            params: [
               session.tokenHash,
               session.userId,
               askedAt(session.createdAt) ?? null,
@@ -86,80 +85,76 @@ export const layer = Layer.effect(
               session.roles && JSON.stringify(Object.fromEntries(session.roles)),
               provenAt ?? null
             ]
-          ),
+          }),
           (rows) => rows.length > 0
         ),
       use: (tokenHash, now, idleUntil) =>
         Effect.map(
-          query(
-            "SessionStore.use",
+          query("SessionStore.use", {
             // the rule of Session.used as a condition: every request of the dashboard waits for this, and a step would
             // take a second round trip. The conformance suite compares the two
-            `with present as materialized (select coalesce($2::bigint, ${Clocks.now}) as now)
+            text: `with present as materialized (select coalesce($2::bigint, ${Clocks.now}) as now)
             update sessions set idle_until = greatest(idle_until, least(p.now + $3::bigint, absolute_until))
             from present p
             where token_hash = $1 and p.now < idle_until and p.now < absolute_until
             returning ${session.names()}`,
-            [tokenHash, askedAt(now) ?? null, idleUntil - now]
-          ),
+            params: [tokenHash, askedAt(now) ?? null, idleUntil - now]
+          }),
           ([row]) => Option.map(Option.fromUndefinedOr(row), sessionOf)
         ),
       isFresh: (tokenHash, now) =>
         Effect.map(
-          query(
-            "SessionStore.isFresh",
-            `select from sessions
+          query("SessionStore.isFresh", {
+            text: `select from sessions
             where token_hash = $1 and ${Clocks.at("$2")} < coalesce(proven_at, created_at) + $3::bigint`,
-            [tokenHash, askedAt(now) ?? null, Duration.toMillis(Session.freshFor)]
-          ),
+            params: [tokenHash, askedAt(now) ?? null, Duration.toMillis(Session.freshFor)]
+          }),
           (rows) => rows.length > 0
         ),
       prove: (tokenHash, now) =>
-        Effect.asVoid(
-          query(
-            "SessionStore.prove",
-            `update sessions set proven_at = ${Clocks.at("$2")} where token_hash = $1`,
-            [tokenHash, askedAt(now) ?? null]
-          )
-        ),
+        Effect.asVoid(query("SessionStore.prove", {
+          text: `update sessions set proven_at = ${Clocks.at("$2")} where token_hash = $1`,
+          params: [tokenHash, askedAt(now) ?? null]
+        })),
       list: (userId, now) =>
         Effect.map(
-          query(
-            "SessionStore.list",
-            `select ${session.names()} from sessions
+          query("SessionStore.list", {
+            text: `select ${session.names()} from sessions
             where user_id = $1 and idle_until > ${Clocks.at("$2")} and absolute_until > ${Clocks.at("$2")}
             order by created_at desc, id desc`,
-            [userId, askedAt(now) ?? null]
-          ),
+            params: [userId, askedAt(now) ?? null]
+          }),
           (rows) => rows.map(sessionOf)
         ),
       end: (userId, id) =>
         Effect.map(
-          query("SessionStore.end", "delete from sessions where user_id = $1 and id = $2 returning id", [userId, id]),
+          query("SessionStore.end", {
+            text: "delete from sessions where user_id = $1 and id = $2 returning id",
+            params: [userId, id]
+          }),
           (rows) => rows.length > 0
         ),
       endAll: (userId, keep) =>
         Effect.map(
-          query(
-            "SessionStore.endAll",
-            "delete from sessions where user_id = $1 and token_hash is distinct from $2 returning id",
-            [userId, keep ?? null]
-          ),
+          query("SessionStore.endAll", {
+            text: "delete from sessions where user_id = $1 and token_hash is distinct from $2 returning id",
+            params: [userId, keep ?? null]
+          }),
           (rows) => rows.length
         ),
       move: (tokenHash, workspaceId) =>
-        Effect.asVoid(
-          query("SessionStore.move", "update sessions set workspace_id = $2 where token_hash = $1", [
-            tokenHash,
-            workspaceId
-          ])
-        ),
+        Effect.asVoid(query("SessionStore.move", {
+          text: "update sessions set workspace_id = $2 where token_hash = $1",
+          params: [tokenHash, workspaceId]
+        })),
       forget: (before) =>
         Effect.map(
-          query("SessionStore.forget", forgetText, [before, forgottenAtOnce]),
+          query("SessionStore.forget", { text: forgetText, params: [before, forgottenAtOnce] }),
           Forgotten.read
         ),
       remove: (tokenHash) =>
-        Effect.asVoid(query("SessionStore.remove", "delete from sessions where token_hash = $1", [tokenHash]))
+        Effect.asVoid(
+          query("SessionStore.remove", { text: "delete from sessions where token_hash = $1", params: [tokenHash] })
+        )
     }))
 )
