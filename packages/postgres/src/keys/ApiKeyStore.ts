@@ -125,7 +125,7 @@ const issue = statement({
       expires_at = case when r.expires_at <= (select p.now from present p) then excluded.expires_at else r.expires_at end
     returning fingerprint, api_key_id
   ), created as (
-    insert into api_keys (${stored.names()}) select ${Object.values(key).join(", ")}
+    insert into api_keys (${stored.names()}) select ${stored.values(key)}
     from bound where api_key_id = ${key.id}
     on conflict (id) do nothing
     returning id

@@ -68,7 +68,7 @@ const keep = statement({ invitation: stored.one }, ({ invitation }) =>
       order by i.expires_at limit ${forgotten}
     ))
   )
-  insert into invitations as i (${stored.names()}) values (${Object.values(invitation).join(", ")})
+  insert into invitations as i (${stored.names()}) values (${stored.values(invitation)})
   on conflict (workspace_id, email) do update set ${stored.set("excluded", "workspaceId", "email")}`)
 
 /**
