@@ -19,6 +19,7 @@ import { boolean, columns, insert, list, row, text, unlessEmpty } from "../Colum
 import { Database, type StepOptions } from "../Database.ts"
 import { listOf, type Row, statement } from "../Statement.ts"
 import { setPasswords } from "./SetPassword.ts"
+import { member, person } from "./StoredPerson.ts"
 
 /** An invitation, as columns. */
 interface Stored extends Omit<Invitation.Invitation, "by"> {
@@ -183,25 +184,9 @@ const loadPeople = statement(
   where i.token_hash = any (${tokenHashes})`
 )
 
-const keepPeople = insert(
-  columns<InvitationStep.Writes["people"][number]>({
-    userId: "text",
-    email: "text",
-    passwordHash: "text",
-    createdAt: "bigint"
-  }),
-  "people"
-)
+const keepPeople = insert(person, "people")
 
-const keepMembers = insert(
-  columns<Pick<InvitationStep.Writes["members"][number], "userId" | "workspaceId" | "role" | "createdAt">>({
-    userId: "text",
-    workspaceId: "text",
-    role: "text",
-    createdAt: "bigint"
-  }),
-  "members"
-)
+const keepMembers = insert(member, "members")
 
 const forgetAccepted = unlessEmpty(
   tokenHashes,

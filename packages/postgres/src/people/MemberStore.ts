@@ -10,8 +10,7 @@ import { type Row, statement } from "../Statement.ts"
 import { workspaceBeside } from "../workspaces/StoredWorkspace.ts"
 import { assign } from "./Assign.ts"
 import * as SetPassword from "./SetPassword.ts"
-
-const person = columns<Member.Person>({ userId: "text", email: "text", passwordHash: "text", createdAt: "bigint" })
+import { person } from "./StoredPerson.ts"
 
 const role = row({ role: text<Member.Role | null>() })
 
