@@ -2,7 +2,7 @@
  * The server: the composition of `wac` behind an HTTP server, with the operator's log and telemetry.
  */
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
-import { AlertRunner, CampaignRunner, Metrics, Stopping } from "@wac/core"
+import { AlertRunner, Heartbeats, Metrics, Stopping } from "@wac/core"
 import {
   ClientErrors,
   ConnectionServer,
@@ -108,7 +108,7 @@ const layerOn = (
     Layer.provide(mailer(config)),
     Layer.provide(issuer),
     Layer.provide(Layer.succeed(AlertRunner.AlertUrl, config.alertUrl)),
-    Layer.provide(Layer.succeed(CampaignRunner.IsRestored, config.isRestored))
+    Layer.provide(Layer.succeed(Heartbeats.IsRestored, config.isRestored))
   )
   const app = Layer.merge(HttpApp.layer, observation(config)).pipe(
     Layer.provideMerge(composition),

@@ -23,6 +23,7 @@ import * as MemberStore from "./people/MemberStore.ts"
 import * as PortalStore from "./people/PortalStore.ts"
 import * as SessionStore from "./people/SessionStore.ts"
 import * as Polling from "./Polling.ts"
+import * as QueueStore from "./queue/QueueStore.ts"
 import * as KeptAnswerStore from "./requests/KeptAnswerStore.ts"
 import * as RequestStore from "./requests/RequestStore.ts"
 import * as PepperStore from "./secrets/PepperStore.ts"
@@ -57,6 +58,7 @@ export const layer: Layer.Layer<Ports.Ports> = Layer.mergeAll(
   PhoneNumberStore.layer,
   Polling.layer,
   PortalStore.layer,
+  QueueStore.layer,
   RateLimitStore.layer,
   ReplayStore.layer,
   KeptAnswerStore.layer,

@@ -4,6 +4,7 @@
  */
 import { Polling, type Time } from "@wac/core"
 import { Clock, Duration, Effect, Layer } from "effect"
+import { nextAt } from "./queue/Queue.ts"
 import { type Memory, State } from "./State.ts"
 import { earliest } from "./webhooks/DeliveryStore.ts"
 
@@ -37,6 +38,7 @@ const outlooks: { readonly [look in Polling.Look]: Outlook } = {
       least([...campaigns.values()].flatMap(({ job: { workAt } }) => workAt === null ? [] : [workAt])),
     changed: ({ campaignHint }) => campaignHint.wait
   },
+  queue: { dueAt: nextAt, changed: ({ queueHint }) => queueHint.wait },
   // what is lost with the process cannot be restored
   restores: { dueAt: () => null, changed: () => Effect.never },
   posts: {

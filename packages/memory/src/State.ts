@@ -25,11 +25,13 @@ import {
   type Member,
   type MemberStep,
   type Message,
+  type MessageStore,
   type OptOutWords,
   type PhoneNumber,
   type PhoneNumberStep,
   type PortalStep,
   type Priced,
+  type QueueWorkStep,
   type ReceivedMessage,
   type Recipient,
   type ReplayStep,
@@ -134,6 +136,27 @@ interface KeptEntry {
   readonly received: ReceivedMessage.ReceivedMessage | undefined
 }
 
+/** A message that waits in the queue. */
+export interface KeptQueued {
+  readonly messageId: Id.MessageId
+  readonly request: MessageStore.KeyedRequest
+  /** When it is sent next, or until when a process has taken it. */
+  dueAt: Time.Instant
+  tries: number
+  /** `null` for a campaign's message. */
+  readonly sendUntil: Time.Instant | null
+  /** The time zone that the row of a campaign gives. */
+  readonly timeZone: string | null
+}
+
+/** A number whose messages callers queued. */
+export interface KeptLane {
+  lane: QueueWorkStep.Lane
+  readonly queue: Map<Id.MessageId, KeptQueued>
+  /** Its messages by due time; entries of messages that are due at another time since do not count. */
+  readonly order: Heap<Pick<KeptQueued, "dueAt" | "messageId">>
+}
+
 /** A campaign with its rows and its queue. */
 export interface KeptCampaign {
   readonly id: Id.CampaignId
@@ -145,13 +168,7 @@ export interface KeptCampaign {
     messageId: Id.MessageId | null
     problem: Recipient.Problem | null
   }>
-  /** The keys of recipients, when they are due, and how often they were tried. */
-  readonly queue: Map<Id.MessageId, {
-    readonly key: Idempotency.IdempotencyKey
-    dueAt: Time.Instant
-    readonly tries: number
-    readonly timeZone: string | null
-  }>
+  readonly queue: Map<Id.MessageId, KeptQueued>
 }
 
 export interface Memory {
@@ -228,6 +245,11 @@ export interface Memory {
   readonly deliveries: Table<Consignment>
   readonly replays: Table<ReplayJob>
   readonly campaigns: Table<KeptCampaign>
+  readonly lanes: Map<Id.PhoneNumberId, KeptLane>
+  /** Messages in {@link lanes}, by workspace. */
+  readonly queued: Map<Id.WorkspaceId, number>
+  /** Notified of every change of {@link lanes}. */
+  readonly queueHint: Hint
   heartbeat: Heartbeat.Heartbeat | undefined
   /** By pair: when the last marketing templates were sent, and until when they count. */
   readonly marketingAt: ForgetfulMap<
@@ -340,6 +362,9 @@ const make = (now: Memory["now"]): Memory => ({
   deliveries: new Table(),
   replays: new Table(),
   campaigns: new Table(),
+  lanes: new Map(),
+  queued: new Map(),
+  queueHint: new Hint(),
   heartbeat: undefined,
   marketingAt: new ForgetfulMap(({ until }, now) => until <= now),
   campaignHint: new Hint(),

@@ -64,6 +64,8 @@ interface Field {
 export interface Columns<A> extends Reader<A>, Input<ReadonlyArray<A>, Table> {
   /** The column list, qualified by the table if given. */
   readonly names: (table?: string) => string
+  /** An expression for each column, in the order of the column list. */
+  readonly values: (expressions: { readonly [Field in keyof A]: string }) => string
   /** The assignments of all columns except `leftOut`, from the table `from`. */
   readonly set: (from: string, ...leftOut: ReadonlyArray<keyof A>) => string
   /** The columns as an array in JSON, which is half as long as an object, and its reader. */
@@ -107,6 +109,7 @@ const make = <A>(fields: ReadonlyArray<Field>): Columns<A> => {
   const chosen = <B>(isChosen: (field: string) => boolean) => make<B>(fields.filter(({ field }) => isChosen(field)))
   return {
     names,
+    values: (expressions) => fields.map(({ field }) => expressions[field as keyof A]).join(", "),
     set: (from, ...leftOut) =>
       fields.filter(({ field }) => !leftOut.some((other) => other === field)).map(({ column }) =>
         `${column} = ${from}.${column}`
@@ -135,7 +138,12 @@ const make = <A>(fields: ReadonlyArray<Field>): Columns<A> => {
       encode: (record) =>
         fields.map(({ field, type }) => {
           const value = record[field as keyof A]
-          return type === "json" && value !== null ? JSON.stringify(value) : value
+          if (value === null) return null
+          return type === "json"
+            ? JSON.stringify(value)
+            : type === "text[]"
+            ? Parameter.texts(value as ReadonlyArray<string>)
+            : value
         })
     },
     array: {
@@ -256,3 +264,12 @@ export const insert = <A>(columns: Columns<A>, table: string, further = "") =>
     columns,
     (given) => `insert into ${table} (${columns.names()}) select * from ${given("g")}${further}`
   )
+
+/** Inserts one record into a table. */
+export const insertOne = <A>(columns: Columns<A>, table: string, further = ""): (record: A) => Statement => {
+  const one = statement(
+    { record: columns.one },
+    ({ record }) => `insert into ${table} (${columns.names()}) values (${columns.values(record)})${further}`
+  )
+  return (record) => one({ record })
+}

@@ -78,8 +78,7 @@ export class Database extends Context.Service<Database, {
   /** Runs one statement as its own transaction. `operation` is `Port.method`, for errors and the log. */
   readonly query: (
     operation: string,
-    text: string,
-    params: ReadonlyArray<unknown>
+    statement: Statement
   ) => Effect.Effect<ReadonlyArray<Row>, StoreError.StoreError>
   /**
    * Runs statements in one transaction and one round trip, with the planner settings of steps. Returns the rows of
@@ -205,7 +204,7 @@ const make = Effect.gen(function*() {
       Effect.mapError((error): E | SqlError => error instanceof LostBeforeCommit ? error.error : error)
     )
 
-  const run = (text: string, params: ReadonlyArray<unknown>): Effect.Effect<ReadonlyArray<Row>, SqlError> =>
+  const run = ({ params = [], text }: Statement): Effect.Effect<ReadonlyArray<Row>, SqlError> =>
     settled(statements.counting(client.unsafe<Row>(text, params)))
 
   const timely = <A, E>(statement: Effect.Effect<A, E>): Effect.Effect<A, E | "late"> =>
@@ -343,7 +342,7 @@ const make = Effect.gen(function*() {
       )
 
   return Database.of({
-    query: (operation, text, params) => Effect.catch(timely(run(text, params)), failed(operation)),
+    query: (operation, statement) => Effect.catch(timely(run(statement)), failed(operation)),
     planned: (operation, statements) => Effect.catch(timely(settled(pipelined(statements))), failed(operation)),
     direct: (operation, options) => batches(operation, directly(options), options.size),
     stepped: (operation, options) => batches(operation, stepping(options), options.size),

@@ -1,9 +1,9 @@
 /**
  * What a step of a deletion did, as its statement answers it: in the columns `removed` and `is_more`.
  */
-import type { Retention } from "@wac/core"
+import type { Retention, Time } from "@wac/core"
 import { boolean, integer, row } from "./Columns.ts"
-import type { Rows } from "./Statement.ts"
+import { type Rows, statement, value } from "./Statement.ts"
 
 /** The columns for the rows of `gone`, at most `limit` of which a statement deletes. */
 export const columns = (limit: number | string): string =>
@@ -18,3 +18,17 @@ const forgotten = row({ removed: integer(), isMore: boolean() })
 
 /** Reads the columns. */
 export const read = (rows: Rows | undefined): Retention.Forgotten => forgotten.read(rows![0]!)
+
+/** The rows that {@link endedBefore} deletes at once. */
+const atOnce = 1000
+
+/** Deletes the rows of a table that ended before a time, oldest first. `ended` compares a column with it. */
+export const endedBefore = (table: string, column: string, ended: "<" | "<=") =>
+  statement({ before: value<Time.Instant>() }, ({ before }) =>
+    `with gone as (
+    delete from ${table} g where g.ctid = any (array(
+      select o.ctid from ${table} o where o.${column} ${ended} ${before} order by o.${column} limit ${atOnce}
+    ))
+    returning 1
+  )
+  select ${columns(atOnce)} from gone`)

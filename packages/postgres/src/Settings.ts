@@ -21,6 +21,9 @@ export const configuring = <A extends object>(
   if (given.length === 0) return Effect.void
   const changes = given.map((field, i) => `${columns.pick(field).names()} = $${i + 2}`).join(", ")
   return Effect.asVoid(
-    query(operation, `update ${table} set ${changes} where id = $1`, [id, ...given.map((field) => settings[field])])
+    query(operation, {
+      text: `update ${table} set ${changes} where id = $1`,
+      params: [id, ...given.map((field) => settings[field])]
+    })
   )
 }

@@ -2,6 +2,8 @@
  * Statements and their results.
  */
 
+import { Option } from "effect"
+
 /** A statement and its parameters: values, or `Parameter`s with a named type. */
 export interface Statement {
   readonly text: string
@@ -67,6 +69,13 @@ export const value = <Value>(): Input<Value, string> => ({
   given: (first) => `$${first}`,
   encode: (value) => [value]
 })
+
+/** Reads the first row, if there is one. */
+export const first = <A>(read: (row: Row) => A) => ([row]: Rows): Option.Option<A> =>
+  Option.map(Option.fromUndefinedOr(row), read)
+
+/** Whether a statement returned rows. */
+export const isAny = (rows: Rows): boolean => rows.length > 0
 
 /** A list of the core's as constants. */
 export const listOf = (words: ReadonlyArray<string>): string => `(${words.map((word) => `'${word}'`).join(", ")})`

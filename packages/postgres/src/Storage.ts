@@ -44,7 +44,7 @@ export const layer = (name: string, durable: boolean): Layer.Layer<Storage.Stora
     Effect.gen(function*() {
       const { lastProblem, pools, query } = yield* Database
       const operation = "Storage.ping"
-      const ask = (text: string) => query(operation, text, [])
+      const ask = (text: string) => query(operation, { text })
       const tried = yield* Effect.cachedWithTTL(WriteProbe.run(ask, ({ problem }) => problem), triedEvery)
       // a failed write shows what no setting does, and no request may come that would show its end
       const isWritable = Effect.gen(function*() {
@@ -58,7 +58,7 @@ export const layer = (name: string, durable: boolean): Layer.Layer<Storage.Stora
         return "writable"
       })
       const measured = yield* Effect.cachedWithTTL(
-        Effect.map(query("Storage.measured", measuredText, []), ([row]): Omit<Storage.Measured, "pools"> => ({
+        Effect.map(query("Storage.measured", { text: measuredText }), ([row]): Omit<Storage.Measured, "pools"> => ({
           ...counts.read(row!),
           connections: {
             active: 0,

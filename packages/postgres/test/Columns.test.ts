@@ -1,6 +1,7 @@
 import type { Id, Time } from "@wac/core"
 import { describe, expect, it } from "vitest"
-import { columns, list, result } from "../src/Columns.ts"
+import { columns, insertOne, list, result } from "../src/Columns.ts"
+import { texts } from "../src/Parameter.ts"
 import { statement, value } from "../src/Statement.ts"
 
 interface Item {
@@ -102,10 +103,17 @@ describe("a statement", () => {
     const scoped = columns<{ readonly scopes: ReadonlyArray<string> }>({ scopes: "text[]" })
     expect(() => statement({ scoped }, ({ scoped }) => scoped("s"))).toThrow("cannot have a column of arrays")
     expect(statement({ scoped: scoped.one }, ({ scoped }) => scoped.scopes)({ scoped: { scopes: ["a"] } }))
-      .toStrictEqual({
-        text: "$1::text[]",
-        params: [["a"]]
-      })
+      .toStrictEqual({ text: "$1::text[]", params: [texts(["a"])] })
+  })
+})
+
+describe("an expression for each column", () => {
+  it("stands in the order of the columns, whatever the order in which it is given", () => {
+    expect(small.values({ count: "1", id: "a.id" })).toBe("a.id, 1")
+    expect(insertOne(small, "items", " on conflict do nothing")({ id: one.id, count: 2 })).toStrictEqual({
+      text: "insert into items (id, count) values ($1::text, $2::integer) on conflict do nothing",
+      params: ["msg_1", 2]
+    })
   })
 })
 

@@ -35,14 +35,14 @@ for (const { layer: client, name } of clients) {
     it.effect("a statement returns its rows, or fails with the operation's name", () =>
       Effect.gen(function*() {
         const { query } = yield* Database
-        const rows = yield* query("Test.add", "select $1::integer + $2::integer as sum", [1, 2])
+        const rows = yield* query("Test.add", { text: "select $1::integer + $2::integer as sum", params: [1, 2] })
         assert.deepStrictEqual(rows.map((row) => ({ ...row })), [{ sum: 3 }])
         assert.deepStrictEqual(
-          yield* Effect.exit(query("Test.divide", "select 1 / $1::integer", [0])),
+          yield* Effect.exit(query("Test.divide", { text: "select 1 / $1::integer", params: [0] })),
           failed("Test.divide")
         )
         assert.deepStrictEqual(
-          yield* Effect.exit(query("Test.wrong", "select from nowhere", [])),
+          yield* Effect.exit(query("Test.wrong", { text: "select from nowhere" })),
           failed("Test.wrong", "storage")
         )
       }))
@@ -72,7 +72,7 @@ for (const { layer: client, name } of clients) {
       Effect.gen(function*() {
         const { listen, query } = yield* Database
         const notify = (channel: string, payload: string) =>
-          query("Test.notify", "select pg_notify($1, $2)", [channel, payload])
+          query("Test.notify", { text: "select pg_notify($1, $2)", params: [channel, payload] })
         const one = yield* listen("channel one")
         const again = yield* listen("channel one")
         const two = yield* listen("two")
@@ -91,12 +91,12 @@ for (const { layer: client, name } of clients) {
     it.effect("interrupting a caller leaves the database usable", () =>
       Effect.gen(function*() {
         const { query } = yield* Database
-        const caller = yield* Effect.forkChild(query("Test.sleep", "select pg_sleep(0.2)", []), {
+        const caller = yield* Effect.forkChild(query("Test.sleep", { text: "select pg_sleep(0.2)" }), {
           startImmediately: true
         })
         yield* Effect.yieldNow
         yield* Fiber.interrupt(caller)
-        assert.strictEqual((yield* query("Test.after", "select 1 as one", []))[0]!["one"], 1)
+        assert.strictEqual((yield* query("Test.after", { text: "select 1 as one" }))[0]!["one"], 1)
       }))
   })
 }

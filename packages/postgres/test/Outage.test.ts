@@ -35,7 +35,7 @@ const database = (options: { readonly deadline?: number; readonly maxConnections
     )
   ))
 
-const one = Effect.flatMap(Database, ({ query }) => query("Test.one", "select 1 as one", []))
+const one = Effect.flatMap(Database, ({ query }) => query("Test.one", { text: "select 1 as one" }))
 
 const isUnavailable = (exit: Exit.Exit<unknown, unknown>) =>
   Exit.isFailure(exit) && String(exit.cause).includes("StoreError")
@@ -50,7 +50,7 @@ describe("a server that does not respond", () => {
       )
       const heard = yield* Scope.provide(listen("test"), scope)
       assert.strictEqual(yield* Queue.take(heard), "")
-      yield* query("Test.one", "select 1 as one", [])
+      yield* query("Test.one", { text: "select 1 as one" })
       proxy.freeze()
       // if closing waited, it would wait until the server responds again
       const closed = yield* Effect.timeoutOption(Scope.close(scope, Exit.void), "20 seconds")
@@ -80,11 +80,10 @@ describe("a restart of PostgreSQL", () => {
   it.live("a restart fails statements in flight and callers that wait too long; later calls succeed", () =>
     Effect.gen(function*() {
       const { direct, query } = yield* Database
-      yield* query(
-        "Test.create",
-        "create or replace function slow(c json) returns json as $$ begin perform pg_sleep(30); return c; end $$ language plpgsql",
-        []
-      )
+      yield* query("Test.create", {
+        text:
+          "create or replace function slow(c json) returns json as $$ begin perform pg_sleep(30); return c; end $$ language plpgsql"
+      })
       const slow = yield* direct("Test.slow", calling<number, number>("slow"))
       const underWay = yield* Effect.forkChild(
         Effect.exit(Effect.forEach([1, 2, 3], slow, { concurrency: "unbounded" }))
@@ -107,7 +106,7 @@ describe("a restart of PostgreSQL", () => {
       assert.strictEqual(yield* Queue.take(reader), "")
       proxy.cut()
       assert.strictEqual(yield* Queue.take(reader), "")
-      yield* query("Test.notify", "notify hints, 'again'", [])
+      yield* query("Test.notify", { text: "notify hints, 'again'" })
       assert.strictEqual(yield* Queue.take(reader), "again")
     }).pipe(Effect.scoped, Effect.provide(database())))
 })
@@ -117,28 +116,28 @@ const untilActive = (text: string) =>
   Effect.flatMap(
     Database,
     ({ query }) =>
-      query(
-        "Test.active",
-        "select count(*)::integer as n from pg_stat_activity where state = 'active' and query like $1 and pid <> pg_backend_pid()",
-        [`%${text}%`]
-      )
+      query("Test.active", {
+        text:
+          "select count(*)::integer as n from pg_stat_activity where state = 'active' and query like $1 and pid <> pg_backend_pid()",
+        params: [`%${text}%`]
+      })
   ).pipe(Effect.repeat({ until: ([row]) => Number(row!["n"]) > 0 }))
 
 it.live("a statement that takes too long is undone, and its caller gets an error", () =>
   Effect.gen(function*() {
     const { query } = yield* Database
-    yield* query("Test.create", "create table if not exists done (n integer)", [])
+    yield* query("Test.create", { text: "create table if not exists done (n integer)" })
     const exit = yield* Effect.exit(
-      query("Test.slow", "with waited as (select pg_sleep(10)) insert into done select 1 from waited", [])
+      query("Test.slow", { text: "with waited as (select pg_sleep(10)) insert into done select 1 from waited" })
     )
     assert.isTrue(isUnavailable(exit))
-    assert.deepStrictEqual(yield* query("Test.done", "select * from done", []), [])
+    assert.deepStrictEqual(yield* query("Test.done", { text: "select * from done" }), [])
   }).pipe(Effect.provide(database({ deadline: 1000 }))))
 
 it.live("if all connections are taken, callers wait for one, up to the deadline", () =>
   Effect.gen(function*() {
     const { query } = yield* Database
-    const sleep = query("Test.sleep", "select pg_sleep(1)", [])
+    const sleep = query("Test.sleep", { text: "select pg_sleep(1)" })
     const exits = yield* Effect.forEach([1, 2, 3, 4], () => Effect.exit(sleep), { concurrency: "unbounded" })
     assert.isTrue(Exit.isSuccess(exits[0]!))
     assert.isTrue(isUnavailable(exits[3]!))
@@ -170,22 +169,20 @@ describe("a statement that conflicts with another", () => {
   const undone = (name: string, state: string, times: number) =>
     Effect.flatMap(Database, ({ query }) =>
       Effect.andThen(
-        query("Test.create", `create sequence ${name}_calls`, []),
-        query(
-          "Test.create",
-          `create function ${name}(c json) returns json language plpgsql as $$
+        query("Test.create", { text: `create sequence ${name}_calls` }),
+        query("Test.create", {
+          text: `create function ${name}(c json) returns json language plpgsql as $$
           begin
             if nextval('${name}_calls') <= ${times} then raise exception using errcode = '${state}'; end if;
             return c;
-          end $$`,
-          []
-        )
+          end $$`
+        })
       ))
 
   const calls = (name: string) =>
     Effect.flatMap(
       Database,
-      ({ query }) => query("Test.calls", `select last_value::integer as n from ${name}_calls`, [])
+      ({ query }) => query("Test.calls", { text: `select last_value::integer as n from ${name}_calls` })
     ).pipe(Effect.map(([row]) => row!["n"]))
 
   it.live.each([["serialization_failure", "40001"], ["deadlock_detected", "40P01"]] as const)(
@@ -197,8 +194,8 @@ describe("a statement that conflicts with another", () => {
         const echo = yield* direct("Test.echo", calling<number, number>(name))
         assert.deepStrictEqual(yield* Effect.forEach([1, 2, 3], echo, { concurrency: "unbounded" }), [1, 2, 3])
         assert.strictEqual(yield* calls(name), 4)
-        yield* query("Test.again", `alter sequence ${name}_calls restart`, [])
-        assert.deepStrictEqual((yield* query("Test.echo", `select ${name}('[7]') as echo`, []))[0]!["echo"], [7])
+        yield* query("Test.again", { text: `alter sequence ${name}_calls restart` })
+        assert.deepStrictEqual((yield* query("Test.echo", { text: `select ${name}('[7]') as echo` }))[0]!["echo"], [7])
         assert.strictEqual(yield* calls(name), 4)
       }).pipe(Effect.scoped, Effect.provide(database()))
   )
@@ -216,32 +213,29 @@ describe("a statement that conflicts with another", () => {
   it.live("a statement that was undone because of a deadlock succeeds in the end", () =>
     Effect.gen(function*() {
       const { query } = yield* Database
-      yield* query("Test.create", "create table crossed (n integer primary key, times integer not null)", [])
-      yield* query("Test.create", "create sequence crossings", [])
-      yield* query("Test.create", "insert into crossed values (1, 0), (2, 0)", [])
-      yield* query(
-        "Test.create",
-        `create function cross_over(one integer, two integer) returns void language plpgsql as $$
+      yield* query("Test.create", { text: "create table crossed (n integer primary key, times integer not null)" })
+      yield* query("Test.create", { text: "create sequence crossings" })
+      yield* query("Test.create", { text: "insert into crossed values (1, 0), (2, 0)" })
+      yield* query("Test.create", {
+        text: `create function cross_over(one integer, two integer) returns void language plpgsql as $$
         begin
           update crossed set times = times + 1 where n = one;
           perform nextval('crossings');
           -- until both have locked their first row
           while (select last_value < 2 from crossings) loop perform pg_sleep(0.01); end loop;
           update crossed set times = times + 1 where n = two;
-        end $$`,
-        []
-      )
-      const cross = (one: number, two: number) => query("Test.cross", "select cross_over($1, $2)", [one, two])
+        end $$`
+      })
+      const cross = (one: number, two: number) =>
+        query("Test.cross", { text: "select cross_over($1, $2)", params: [one, two] })
       yield* Effect.all([cross(1, 2), cross(2, 1)], { concurrency: "unbounded" })
       assert.deepStrictEqual(
-        (yield* query("Test.read", "select times from crossed order by n", [])).map((row) => row["times"]),
+        (yield* query("Test.read", { text: "select times from crossed order by n" })).map((row) => row["times"]),
         [2, 2]
       )
-      const [row] = yield* query(
-        "Test.deadlocks",
-        "select deadlocks::integer as n from pg_stat_database where datname = current_database()",
-        []
-      )
+      const [row] = yield* query("Test.deadlocks", {
+        text: "select deadlocks::integer as n from pg_stat_database where datname = current_database()"
+      })
       assert.isAtLeast(Number(row!["n"]), 1)
     }).pipe(Effect.provide(database())))
 })
@@ -287,17 +281,19 @@ describe("a synchronous standby that does not respond", () => {
         yield* connection.query(`alter system set synchronous_standby_names = '${names}'`, [])
         yield* connection.query("select pg_reload_conf()", [])
       }, Effect.scoped)
-      yield* query("Test.create", "create table written (n integer)", [])
+      yield* query("Test.create", { text: "create table written (n integer)" })
       yield* Effect.acquireRelease(standby("nobody"), () => Effect.orDie(standby("")))
       // the setting reaches sessions a moment later
-      yield* query("Test.standby", "select current_setting('synchronous_standby_names') as names", []).pipe(
+      yield* query("Test.standby", { text: "select current_setting('synchronous_standby_names') as names" }).pipe(
         Effect.repeat({ until: ([row]) => row!["names"] === "nobody" })
       )
       assert.isTrue(isUnavailable(yield* Effect.exit(write(1))))
       assert.isTrue(isUnavailable(yield* Effect.exit(writeAtOnce(2))))
-      assert.isTrue(isUnavailable(yield* Effect.exit(query("Test.insert", "insert into written (n) values (0)", []))))
+      assert.isTrue(
+        isUnavailable(yield* Effect.exit(query("Test.insert", { text: "insert into written (n) values (0)" })))
+      )
       yield* standby("")
-      yield* query("Test.standby", "select current_setting('synchronous_standby_names') as names", []).pipe(
+      yield* query("Test.standby", { text: "select current_setting('synchronous_standby_names') as names" }).pipe(
         Effect.repeat({ until: ([row]) => row!["names"] === "" })
       )
       assert.strictEqual(yield* write(3), 3)

@@ -56,7 +56,7 @@ const portOf = (server: number) => Number(new URL(servers[server]!.url).port)
 const written = Effect.flatMap(
   Database,
   ({ query }) =>
-    query("Test.write", "insert into written values (1) returning current_setting('port')::int as port", [])
+    query("Test.write", { text: "insert into written values (1) returning current_setting('port')::int as port" })
 ).pipe(
   Effect.map(([row]) => row!["port"] as number)
 )

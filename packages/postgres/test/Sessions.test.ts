@@ -70,7 +70,7 @@ const migrated = Layer.effectDiscard(Effect.gen(function*() {
 
 const read = Effect.flatMap(Database, ({ query }) =>
   Effect.map(
-    query("Test.read", "select n, times from counted order by n", []),
+    query("Test.read", { text: "select n, times from counted order by n" }),
     (rows) => rows.map((row) => [row["n"], row["times"]])
   ))
 
@@ -166,7 +166,7 @@ for (const { layer: client, name } of clients) {
         Effect.gen(function*() {
           const { query, stepped } = yield* Database
           const count = yield* stepped("Test.count", counting())
-          const outside = query("Test.outside", "select pg_current_xact_id_if_assigned() is null as outside", [])
+          const outside = query("Test.outside", { text: "select pg_current_xact_id_if_assigned() is null as outside" })
           const seen = yield* Effect.forEach(
             Array.from({ length: 60 }, (_, i) => i),
             (i) => i % 3 === 0 ? Effect.as(count(41), true) : Effect.map(outside, ([row]) => row!["outside"]),

@@ -11,7 +11,7 @@ const database = (disk: { isFull: boolean }, lastProblem: { current: StoreError.
   Layer.mock(Database, {
     lastProblem,
     pools: { steps: PoolUse.make(), statements: PoolUse.make() },
-    query: (operation, text) =>
+    query: (operation, { text }) =>
       text.startsWith("create")
         ? disk.isFull
           ? Effect.fail(new StoreError.StoreError({ operation, problem: "disk_full" }))

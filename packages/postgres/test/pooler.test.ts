@@ -129,7 +129,7 @@ describe("a pooler", PgBouncer.needed, () => {
         const { listen, query } = yield* Database
         const heard = yield* listen("test")
         assert.strictEqual(yield* Queue.take(heard), "")
-        yield* query("Test.tell", "select pg_notify('test', 'told')", [])
+        yield* query("Test.tell", { text: "select pg_notify('test', 'told')" })
         assert.strictEqual(yield* Queue.take(heard), "told")
       }).pipe(Effect.scoped, Effect.provide(database({ url, listenUrl: direct })))
       const warned = yield* logged(

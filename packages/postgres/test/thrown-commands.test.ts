@@ -176,7 +176,7 @@ const numbered = row({ n: integer() })
 
 const written = Effect.flatMap(Database, ({ query }) =>
   Effect.map(
-    query("Test.read", "select n from counted order by n", []),
+    query("Test.read", { text: "select n from counted order by n" }),
     (rows) => rows.map(numbered.read).map(({ n }) => n)
   ))
 
@@ -207,12 +207,15 @@ for (const { layer: client, name } of clients) {
       Effect.gen(function*() {
         const { query } = yield* Database
         assert.deepStrictEqual(
-          yield* Effect.exit(query("Test.encode", "select $1::json", [PgTypes.json(unencodable)])),
+          yield* Effect.exit(query("Test.encode", { text: "select $1::json", params: [PgTypes.json(unencodable)] })),
           failed("Test.encode")
         )
-        assert.deepStrictEqual(yield* Effect.exit(query("Test.nul", "select $1::text", ["\u0000"])), failed("Test.nul"))
         assert.deepStrictEqual(
-          yield* Effect.exit(query("Test.missing", "select * from nowhere", [])),
+          yield* Effect.exit(query("Test.nul", { text: "select $1::text", params: ["\u0000"] })),
+          failed("Test.nul")
+        )
+        assert.deepStrictEqual(
+          yield* Effect.exit(query("Test.missing", { text: "select * from nowhere" })),
           Exit.fail(new StoreError.StoreError({ operation: "Test.missing" }))
         )
       }))

@@ -6,7 +6,12 @@ import { type Ports, Storage } from "@wac/core"
 import { Effect, Layer } from "effect"
 import * as AlertStoreSuite from "./alerts/AlertStoreSuite.ts"
 import * as AuditStoreSuite from "./audit/AuditStoreSuite.ts"
+import * as CampaignStoreCheckSuite from "./campaigns/CampaignStoreCheckSuite.ts"
+import * as CampaignStoreCountsSuite from "./campaigns/CampaignStoreCountsSuite.ts"
+import * as CampaignStoreCustomersSuite from "./campaigns/CampaignStoreCustomersSuite.ts"
+import * as CampaignStoreStatusSuite from "./campaigns/CampaignStoreStatusSuite.ts"
 import * as CampaignStoreSuite from "./campaigns/CampaignStoreSuite.ts"
+import * as CampaignStoreWorkSuite from "./campaigns/CampaignStoreWorkSuite.ts"
 import * as ChangeStoreSuite from "./changes/ChangeStoreSuite.ts"
 import * as ContactStoreNamesSuite from "./contacts/ContactStoreNamesSuite.ts"
 import * as ContactStoreOptOutSuite from "./contacts/ContactStoreOptOutSuite.ts"
@@ -144,7 +149,14 @@ const suites: { readonly [port in Ports.Name]: readonly [Suite, ...ReadonlyArray
   MediaBytes: [{ tests: MediaBytesSuite.tests }],
   ReplayStore: [{ tests: ReplayStoreSuite.tests }],
   AlertStore: [{ tests: AlertStoreSuite.tests }],
-  CampaignStore: [{ tests: CampaignStoreSuite.tests }],
+  CampaignStore: [
+    { tests: CampaignStoreSuite.tests },
+    { topic: "checks", tests: CampaignStoreCheckSuite.tests },
+    { topic: "work", tests: CampaignStoreWorkSuite.tests },
+    { topic: "customers", tests: CampaignStoreCustomersSuite.tests },
+    { topic: "counts", tests: CampaignStoreCountsSuite.tests },
+    { topic: "starts, pauses and cancellations", tests: CampaignStoreStatusSuite.tests }
+  ],
   ChangeStore: [{ tests: ChangeStoreSuite.tests }],
   AuditStore: [{ tests: AuditStoreSuite.tests }],
   KeptAnswerStore: [{ tests: KeptAnswerStoreSuite.tests }],

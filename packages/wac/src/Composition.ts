@@ -17,6 +17,7 @@ import {
   Deliveries,
   DeliveryTidier,
   Events,
+  Heartbeats,
   Inbound,
   InboundPosts,
   InboundRunner,
@@ -37,6 +38,7 @@ import {
   type Ports,
   type Provider,
   QueuedMessages,
+  QueueRunner,
   RateCard,
   Readiness,
   ReadMarks,
@@ -280,11 +282,12 @@ const background = Layer.mergeAll(
   TemplateSync.layer,
   MessageSweeper.layer,
   DeliveryTidier.layer,
+  QueueRunner.layer,
   ReplayRunner.layer,
   RetentionRunner.layer,
   SecretRewrap.layer,
   WebhookScheduler.layer
-)
+).pipe(Layer.provide(Heartbeats.Heartbeats.layer))
 
 /**
  * Every service of the domain, and everything that runs in the background. Closing the scope stops it gracefully:

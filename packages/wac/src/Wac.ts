@@ -3,7 +3,7 @@
  * runs them until it is closed.
  */
 import {
-  CampaignRunner,
+  Heartbeats,
   type Id,
   MediaInspector,
   Provider as ProviderPort,
@@ -312,7 +312,7 @@ export const createWac = async (options: Options.WacOptions): Promise<Wac> => {
           Layer.provideMerge(Layer.succeed(PublicUrl.IsGiven, options.publicUrl !== undefined)),
           Layer.provideMerge(Layer.succeed(Dashboard.IsServed, options.dashboard === true)),
           Layer.provideMerge(Layer.succeed(Dashboard.PortalOrigins, portalOrigins)),
-          Layer.provideMerge(Layer.succeed(CampaignRunner.IsRestored, options.restored === true))
+          Layer.provideMerge(Layer.succeed(Heartbeats.IsRestored, options.restored === true))
         )
       )
       return yield* Effect.gen(function*() {

@@ -1,16 +1,13 @@
 /**
- * `CampaignStore` in memory: each method is one synchronous step over `State`, decided by `CampaignStep`,
- * `CampaignWorkStep` and `CampaignRecipientStep`.
+ * `CampaignStore` in memory: each method is one synchronous step over `State`, decided by `CampaignStep` and
+ * `CampaignWorkStep`.
  */
 import {
   Campaign,
-  CampaignRecipientStep,
   CampaignStep,
   CampaignStore,
   CampaignWorkStep,
   Contact,
-  Heartbeat,
-  type Id,
   type Idempotency,
   type Message,
   type PhoneNumber,
@@ -25,7 +22,6 @@ import { record } from "../events/Journal.ts"
 import { keep as keepSend, senderOf, templateOf } from "../messages/Acceptance.ts"
 import {
   forget,
-  loaded as loadedSends,
   nameOf,
   remove as removeMessage,
   sendOf,
@@ -33,13 +29,9 @@ import {
 } from "../messages/Sends.ts"
 import { type KeptCampaign, type Memory, State } from "../State.ts"
 
-/** The key of a campaign's message. */
-const keyed = (campaign: Campaign.Campaign, customer: Contact.Contact["key"]) => ({
-  workspaceId: campaign.workspaceId,
-  route: Recipient.routeOf(campaign.id),
-  key: customer as Idempotency.IdempotencyKey,
-  fingerprint: Recipient.fingerprint
-})
+/** The request under whose key a campaign's message is sent. */
+const keyed = (campaign: Campaign.Campaign, customer: Contact.Contact["key"]) =>
+  Recipient.requestOf(campaign, customer as Idempotency.IdempotencyKey)
 
 /** Removes the queued messages of a campaign that has sent none. */
 const unqueue = (memory: Memory, { queue }: KeptCampaign): void => {
@@ -92,7 +84,14 @@ const queue = (
     quotaMonth: null,
     lastTry: { statusAtBefore: null, counted: null }
   })
-  kept.queue.set(message.id, { key: request.key, dueAt: message.createdAt, tries: 0, timeZone })
+  kept.queue.set(message.id, {
+    messageId: message.id,
+    request,
+    dueAt: message.createdAt,
+    tries: 0,
+    sendUntil: null,
+    timeZone
+  })
 }
 
 /** Recipients of the queue that are due, the longest waiting first. */
@@ -106,7 +105,7 @@ const due = (
     .filter(([, { dueAt }]) => dueAt <= now)
     .sort(([a, { dueAt }], [b, other]) => dueAt - other.dueAt || (a < b ? -1 : 1))
     .slice(0, limit)
-    .map(([id, { key, timeZone, tries }]) => ({ send: sendOf(memory, id)!, key, tries, timeZone }))
+    .map(([id, { request: { key }, timeZone, tries }]) => ({ send: sendOf(memory, id)!, key, tries, timeZone }))
 
 const loaded = (memory: Memory, kept: KeptCampaign, command: CampaignWorkStep.Work): CampaignWorkStep.LoadedWork => {
   const { campaign } = kept.job
@@ -188,23 +187,6 @@ const work = (memory: Memory, command: CampaignWorkStep.Work): CampaignWorkStep.
   return worked
 }
 
-/** The campaign whose queue a message is in. */
-const queueOf = (memory: Memory, id: Id.MessageId): KeptCampaign["queue"] | undefined => {
-  const campaignId = memory.messages.get(id)?.campaignId
-  return campaignId ? memory.campaigns.get(campaignId)?.queue : undefined
-}
-
-const end = (memory: Memory, command: CampaignRecipientStep.EndRecipient): void => {
-  const queue = queueOf(memory, command.messageId)
-  const { writes } = CampaignRecipientStep.end(loadedSends(memory), [command])
-  for (const id of writes.dequeued) queue?.delete(id)
-  for (const { dueAt, messageId, tries } of writes.delayed) {
-    const waiting = queue?.get(messageId)
-    if (waiting !== undefined) queue!.set(messageId, { ...waiting, dueAt, tries: waiting.tries + tries })
-  }
-  writeSends(memory, writes.sends)
-}
-
 const addRows = (memory: Memory, command: CampaignStep.AddRows): boolean => {
   const { answers: [isTaken], writes: { added, dropped, jobs, replaced } } = CampaignStep.addRows({
     now: memory.now,
@@ -222,19 +204,6 @@ const addRows = (memory: Memory, command: CampaignStep.AddRows): boolean => {
   }
   for (const job of jobs) write(memory, job)
   return isTaken!
-}
-
-/** There is one server: this process. */
-const server = "memory"
-
-const beat = (memory: Memory, command: Heartbeat.Beat): Heartbeat.Beaten => {
-  const jobs = [...memory.campaigns.values()].map(({ job }) => job).filter(({ workAt }) => workAt !== null)
-  const decided = Heartbeat.beat({ now: memory.now, heartbeat: memory.heartbeat, server, jobs }, [command])
-  if ("needs" in decided) throw new Error("all that a heartbeat needs is given")
-  const { answers: [beaten], writes } = decided
-  memory.heartbeat = writes.heartbeat
-  for (const job of writes.jobs) write(memory, job)
-  return beaten!
 }
 
 const remove = (memory: Memory, kept: KeptCampaign | undefined): boolean => {
@@ -278,8 +247,6 @@ export const layer = Layer.effect(
             )
             .sort((a, b) => a.id < b.id ? -1 : 1)
         ),
-      beat: (command) => Effect.sync(() => beat(memory, command)),
-      end: (command) => Effect.sync(() => end(memory, command)),
       rows: (workspaceId, id, { after, limit }) =>
         Effect.sync(() => {
           const rows = memory.campaigns.of(workspaceId, id)?.rows

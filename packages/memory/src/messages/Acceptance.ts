@@ -19,6 +19,7 @@ import {
 } from "@wac/core"
 import { contactNamed, isKnownName, suppressionsOf } from "../contacts/ContactStore.ts"
 import { WrittenTo } from "../limits/WrittenTo.ts"
+import { enqueue } from "../queue/Queue.ts"
 import { type Memory, type Send, templateName } from "../State.ts"
 import { awaitDeadline, forget, nameOf, quotaCounter, sendOf, write as writeSends } from "./Sends.ts"
 
@@ -66,8 +67,9 @@ const found = (memory: Memory, command: MessageStore.AcceptSend): AcceptStep.Fou
         quotaMonth: send.quotaMonth,
         isBusy: false
       },
-    twins: command.campaignId === null ? [] : twinsOf(memory, request, Contact.campaignKeysOf(content.to, contact)),
-    quotaUsed: (month) => memory.quotaUsed.get(quotaCounter(request.workspaceId, month)) ?? 0
+    twins: (command.queue?.campaignId ?? null) === null ? [] : twinsOf(memory, request, Contact.campaignKeysOf(content.to, contact)),
+    quotaUsed: (month) => memory.quotaUsed.get(quotaCounter(request.workspaceId, month)) ?? 0,
+    queued: memory.queued.get(request.workspaceId) ?? 0
   }
 }
 
@@ -97,6 +99,24 @@ const write = (memory: Memory, writes: AcceptStep.Writes, now: Time.Instant): vo
     memory.quotaUsed.set(counter, (memory.quotaUsed.get(counter) ?? 0) + messages)
   }
   for (const id of writes.unbound) forget(memory, memory.sendOf.get(id)!)
+  for (const queued of writes.queued) {
+    const { answer, message, request } = queued
+    memory.messages.set(message)
+    keep(memory, {
+      name: nameOf(request),
+      binding: {
+        fingerprint: request.fingerprint,
+        messageId: message.id,
+        claim: null,
+        answer,
+        lastFailure: null,
+        expiresAt: null
+      },
+      quotaMonth: null,
+      lastTry: { statusAtBefore: null, counted: null }
+    })
+    enqueue(memory, queued)
+  }
   for (const { before, claim, counted, customer, message, quotaMonth, request } of writes.claims) {
     memory.messages.set(message)
     if (memory.conversations.get(message.id) === undefined) {

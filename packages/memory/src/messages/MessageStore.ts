@@ -163,6 +163,8 @@ export const layer = Layer.effect(
       accept: (command) => Effect.sync(() => accept(memory, command)),
       settle: (command) => Effect.sync(() => carryOut(memory, OutcomeStep.settle, loaded(memory), command)),
       abandon: (command) => Effect.sync(() => abandon(memory, command)),
+      cancel: (command) =>
+        Effect.sync(() => Option.fromUndefinedOr(carryOut(memory, OutcomeStep.cancel, loaded(memory), command))),
       lookUp: (request, now) => Effect.sync(() => lookUp(memory, request, memory.now(now))),
       applyReport: (command) => Effect.sync(() => carryOut(memory, OutcomeStep.applyReport, loaded(memory), command)),
       named: (workspaceId, id) => Effect.sync(() => Option.fromUndefinedOr(named(memory, workspaceId, id))),

@@ -13,6 +13,7 @@ import {
   type Time
 } from "@wac/core"
 import { record } from "../events/Journal.ts"
+import { dequeue } from "../queue/Queue.ts"
 import type { Memory, Send as Kept } from "../State.ts"
 
 /** The key of an idempotency key with its scope. */
@@ -111,7 +112,7 @@ export const write = (
     memory.priced.set(name, { ...count, messages: (memory.priced.get(name)?.messages ?? 0) + messages })
   }
   for (const send of sends) keep(memory, send)
-  for (const id of dequeued) memory.campaigns.get(memory.messages.get(id)!.campaignId!)?.queue.delete(id)
+  for (const id of dequeued) dequeue(memory, id)
   for (const id of removed) {
     forget(memory, memory.sendOf.get(id)!)
     remove(memory, memory.messages.get(id)!)

@@ -82,35 +82,32 @@ export const layer = Layer.effect(
       observe: observing,
       list: (workspaceId, { open }, page) =>
         Effect.map(
-          query(
-            "AlertStore.list",
-            `select ${alert.names("a")} from alerts a
+          query("AlertStore.list", {
+            text: `select ${alert.names("a")} from alerts a
             where a.workspace_id = $1${open === true ? " and a.closed_at is null" : ""}
               ${page.after === null ? "and $3::text is null" : "and a.id < $3"}
             order by a.id desc limit $2`,
-            [workspaceId, page.limit + 1, page.after]
-          ),
+            params: [workspaceId, page.limit + 1, page.after]
+          }),
           (rows) => Page.fromOverread(rows.map(alert.read), page, ({ id }) => id)
         ),
       settings: (workspaceId) =>
         Effect.map(
-          query("AlertStore.settings", "select s.emails, s.url from alert_settings s where s.workspace_id = $1", [
-            workspaceId
-          ]),
+          query("AlertStore.settings", {
+            text: "select s.emails, s.url from alert_settings s where s.workspace_id = $1",
+            params: [workspaceId]
+          }),
           ([row]) => row === undefined ? Alert.noSettings : settings.read(row)
         ),
       configure: (workspaceId, { emails, url }) =>
-        Effect.asVoid(
-          query(
-            "AlertStore.configure",
-            `insert into alert_settings (workspace_id, emails, url) values ($1, $2, $3)
+        Effect.asVoid(query("AlertStore.configure", {
+          text: `insert into alert_settings (workspace_id, emails, url) values ($1, $2, $3)
             on conflict (workspace_id) do update set emails = excluded.emails, url = excluded.url`,
-            [workspaceId, texts(emails), url]
-          )
-        ),
+          params: [workspaceId, texts(emails), url]
+        })),
       forget: (before) =>
         Effect.map(
-          query("AlertStore.forget", forgetText, [before, forgottenAtOnce]),
+          query("AlertStore.forget", { text: forgetText, params: [before, forgottenAtOnce] }),
           Forgotten.read
         )
     })

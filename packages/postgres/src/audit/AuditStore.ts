@@ -62,30 +62,28 @@ export const layer = Layer.effect(
   AuditStore.AuditStore,
   Effect.map(Database, ({ query }) =>
     AuditStore.AuditStore.of({
-      record: (entries) => {
-        const { params, text } = record({
-          entries: entries.map(({ by, ...entry }) => ({
-            ...entry,
-            userId: by && AuditEntry.namesOf(by).id,
-            email: by && AuditEntry.namesOf(by).name
-          }))
-        })
-        return Effect.asVoid(query("AuditStore.record", text, params))
-      },
+      record: (entries) =>
+        Effect.asVoid(query(
+          "AuditStore.record",
+          record({
+            entries: entries.map(({ by, ...entry }) => ({
+              ...entry,
+              userId: by && AuditEntry.namesOf(by).id,
+              email: by && AuditEntry.namesOf(by).name
+            }))
+          })
+        )),
       list: (workspaceId, filter, page) =>
         Effect.map(
-          query("AuditStore.list", listText(filter, page.after), [
-            workspaceId,
-            page.limit + 1,
-            page.after,
-            filter.userId ?? null,
-            filter.target ?? null
-          ]),
+          query("AuditStore.list", {
+            text: listText(filter, page.after),
+            params: [workspaceId, page.limit + 1, page.after, filter.userId ?? null, filter.target ?? null]
+          }),
           (rows) => Page.fromOverread(rows.map(entryOf), page, ({ id }) => id)
         ),
       forget: (before) =>
         Effect.map(
-          query("AuditStore.forget", forgetText, [Id.lowestAt("aud", before), forgottenAtOnce]),
+          query("AuditStore.forget", { text: forgetText, params: [Id.lowestAt("aud", before), forgottenAtOnce] }),
           Forgotten.read
         )
     }))

@@ -52,52 +52,48 @@ export const layer = Layer.effect(
 
     return CampaignStore.CampaignStore.of({
       create: (campaign) =>
-        Effect.asVoid(query(
-          "CampaignStore.create",
-          "insert into campaigns (id, workspace_id, state) values ($1, $2, $3)",
-          [campaign.id, campaign.workspaceId, JSON.stringify(stateOf(campaign))]
-        )),
+        Effect.asVoid(query("CampaignStore.create", {
+          text: "insert into campaigns (id, workspace_id, state) values ($1, $2, $3)",
+          params: [campaign.id, campaign.workspaceId, JSON.stringify(stateOf(campaign))]
+        })),
       get: (workspaceId, id) =>
         Effect.map(
-          query(
-            "CampaignStore.get",
-            `select ${campaignColumns} from campaigns c where c.workspace_id = $1 and c.id = $2`,
-            [workspaceId, id]
-          ),
+          query("CampaignStore.get", {
+            text: `select ${campaignColumns} from campaigns c where c.workspace_id = $1 and c.id = $2`,
+            params: [workspaceId, id]
+          }),
           ([row]) => Option.map(Option.fromUndefinedOr(row), campaignOf)
         ),
       list: (workspaceId, page) =>
         Effect.map(
-          query(
-            "CampaignStore.list",
-            `select ${campaignColumns} from campaigns c
+          query("CampaignStore.list", {
+            text: `select ${campaignColumns} from campaigns c
             where c.workspace_id = $1${page.after === null ? "" : " and c.id < $3"}
             order by c.id desc limit $2`,
-            [workspaceId, page.limit + 1, ...page.after === null ? [] : [page.after]]
-          ),
+            params: [workspaceId, page.limit + 1, ...page.after === null ? [] : [page.after]]
+          }),
           (rows) => Page.fromOverread(rows.map(campaignOf), page, ({ id }) => id)
         ),
       change: (command) => Effect.map(changing(command), Option.fromUndefinedOr),
       addRows: adding,
       remove: (workspaceId, id) =>
         Effect.map(
-          query("CampaignStore.remove", removeText, [id, workspaceId, texts(takingRows)]),
+          query("CampaignStore.remove", { text: removeText, params: [id, workspaceId, texts(takingRows)] }),
           ([row]) => row !== undefined
         ),
       work: (command) => Effect.map(working({ ...command, asked: askedAt(command.now) }), Option.fromUndefinedOr),
       paused: (workspaceId) =>
         Effect.map(
-          query(
-            "CampaignStore.paused",
-            `select ${campaignColumns} from campaigns c
+          query("CampaignStore.paused", {
+            text: `select ${campaignColumns} from campaigns c
             where c.state ->> 'status' = $1${workspaceId === null ? "" : " and c.workspace_id = $2"} order by c.id`,
-            ["paused" satisfies Campaign.CampaignStatus, ...workspaceId === null ? [] : [workspaceId]]
-          ),
+            params: ["paused" satisfies Campaign.CampaignStatus, ...workspaceId === null ? [] : [workspaceId]]
+          }),
           (rows) => rows.map(campaignOf)
         ),
       rows: (workspaceId, id, { after, limit }) =>
         Effect.map(
-          query("CampaignStore.rows", rowsText, [workspaceId, id, after, after + limit]),
+          query("CampaignStore.rows", { text: rowsText, params: [workspaceId, id, after, after + limit] }),
           (rows) => rows.map(checkedRowOf)
         )
     })

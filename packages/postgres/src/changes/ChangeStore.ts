@@ -32,7 +32,7 @@ export const layer = Layer.effect(
           Effect.sync(() => {
             for (const change of changes) for (const tell of here) tell(change)
           }),
-          Effect.asVoid(query("ChangeStore.publish", publishText, [texts(changes.map(payloadOf))]))
+          Effect.asVoid(query("ChangeStore.publish", { text: publishText, params: [texts(changes.map(payloadOf))] }))
         ),
       changes: Effect.gen(function*() {
         const queue = yield* Queue.sliding<Change.Change | null>(ChangeStore.kept)

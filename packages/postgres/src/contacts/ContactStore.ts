@@ -82,7 +82,10 @@ export const layer = Layer.effect(
           limit: number
         ) =>
           Effect.map(
-            query("ContactStore.optOuts", text(place !== undefined), [workspaceId, limit, ...place ?? []]),
+            query("ContactStore.optOuts", {
+              text: text(place !== undefined),
+              params: [workspaceId, limit, ...place ?? []]
+            }),
             (rows) => rows.map((row) => ({ part: name, optOut: optOut.read(row) }))
           )
         const limit = page.limit + 1
@@ -104,36 +107,38 @@ export const layer = Layer.effect(
       }),
       countErased: (workspaceId) =>
         Effect.map(
-          query("ContactStore.countErased", erasedText, [workspaceId]),
+          query("ContactStore.countErased", { text: erasedText, params: [workspaceId] }),
           ([row]) => erased.read(row!).names
         ),
       words: (workspaceId) =>
-        Effect.map(query("ContactStore.words", wordsText, [workspaceId]), ([row]) => wordsOf(row)),
+        Effect.map(query("ContactStore.words", { text: wordsText, params: [workspaceId] }), ([row]) => wordsOf(row)),
       setWords: (workspaceId, { removed, startWords, stopWords }) =>
-        Effect.asVoid(
-          query("ContactStore.setWords", setWordsText, [
-            workspaceId,
-            texts(stopWords),
-            texts(startWords),
-            texts(removed)
-          ])
-        ),
+        Effect.asVoid(query("ContactStore.setWords", {
+          text: setWordsText,
+          params: [workspaceId, texts(stopWords), texts(startWords), texts(removed)]
+        })),
       named: (workspaceId, name) =>
-        Effect.map(query("ContactStore.named", namedText, [workspaceId, name]), (rows) => rows.map(contactOf)),
+        Effect.map(
+          query("ContactStore.named", { text: namedText, params: [workspaceId, name] }),
+          (rows) => rows.map(contactOf)
+        ),
       get: (workspaceId, phoneNumberId, name) =>
         Effect.map(
-          query("ContactStore.get", getText, [workspaceId, phoneNumberId, name]),
+          query("ContactStore.get", { text: getText, params: [workspaceId, phoneNumberId, name] }),
           ([row]) => Option.map(Option.fromUndefinedOr(row), contactOf)
         ),
       list: (workspaceId, { phoneNumberId }, page) => {
         const after = page.after === null ? undefined : Contact.named(page.after)
         return Effect.map(
-          query("ContactStore.list", listText(after !== undefined, phoneNumberId !== undefined), [
-            workspaceId,
-            page.limit + 1,
-            ...after === undefined ? [] : [after.phoneNumberId, after.name],
-            ...phoneNumberId === undefined ? [] : [phoneNumberId]
-          ]),
+          query("ContactStore.list", {
+            text: listText(after !== undefined, phoneNumberId !== undefined),
+            params: [
+              workspaceId,
+              page.limit + 1,
+              ...after === undefined ? [] : [after.phoneNumberId, after.name],
+              ...phoneNumberId === undefined ? [] : [phoneNumberId]
+            ]
+          }),
           (rows) => Page.fromOverread(rows.map(contactOf), page, Contact.placeOf)
         )
       }

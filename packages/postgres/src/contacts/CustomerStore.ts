@@ -227,7 +227,7 @@ export const layer = Layer.effect(
 
     const contacts: CustomerStore.CustomerStore["Service"]["contacts"] = (workspaceId, { keys }) =>
       Effect.map(
-        query("CustomerStore.contacts", contactsText, [workspaceId, texts(keys)]),
+        query("CustomerStore.contacts", { text: contactsText, params: [workspaceId, texts(keys)] }),
         (rows) => rows.map(contactOf)
       )
 

@@ -78,11 +78,10 @@ export const layer = Layer.effect(
     return EventStore.EventStore.of({
       get: (workspaceId, id) =>
         Effect.map(
-          query(
-            "EventStore.get",
-            `select ${event.names("e")} from events e where e.id = $2 and e.workspace_id = $1`,
-            [workspaceId, id]
-          ),
+          query("EventStore.get", {
+            text: `select ${event.names("e")} from events e where e.id = $2 and e.workspace_id = $1`,
+            params: [workspaceId, id]
+          }),
           ([row]) => Option.map(Option.fromUndefinedOr(row), event.read)
         ),
       list: (workspaceId, { since, type }, page) =>
@@ -99,18 +98,21 @@ export const layer = Layer.effect(
         ),
       latest: (workspaceId, { messageId, since, type }, page) =>
         Effect.map(
-          query("EventStore.latest", messageId === undefined ? latestText : ofMessageText, [
-            workspaceId,
-            page.after,
-            since ?? null,
-            typesOf(type),
-            ...messageId === undefined ? [] : [messageId],
-            page.limit + 1
-          ]),
+          query("EventStore.latest", {
+            text: messageId === undefined ? latestText : ofMessageText,
+            params: [
+              workspaceId,
+              page.after,
+              since ?? null,
+              typesOf(type),
+              ...messageId === undefined ? [] : [messageId],
+              page.limit + 1
+            ]
+          }),
           (rows) => Page.fromOverread(rows.map(event.read), page, ({ id }) => id)
         ),
       forget: Effect.fnUntraced(function*(before) {
-        const horizons = yield* query("EventStore.forget", ForgetEvents.horizonsText, [before])
+        const horizons = yield* query("EventStore.forget", { text: ForgetEvents.horizonsText, params: [before] })
         return ForgetEvents.forgotten(
           yield* planned("EventStore.forget", ForgetEvents.forgetEvents(horizons)),
           horizons

@@ -30,7 +30,10 @@ export const layer = Layer.effect(
     return InboundPostStore.InboundPostStore.of({
       keep: ({ body, digest, now, provider }) =>
         Effect.map(
-          query("InboundPostStore.keep", keepText, [provider, inBytes(digest), body, askedAt(now) ?? null]),
+          query("InboundPostStore.keep", {
+            text: keepText,
+            params: [provider, inBytes(digest), body, askedAt(now) ?? null]
+          }),
           (rows) => {
             if (rows.length === 0) return "known"
             hint.tell()

@@ -125,7 +125,7 @@ const issue = statement({
       expires_at = case when r.expires_at <= (select p.now from present p) then excluded.expires_at else r.expires_at end
     returning fingerprint, api_key_id
   ), created as (
-    insert into api_keys (${stored.names()}) select ${Object.values(key).join(", ")}
+    insert into api_keys (${stored.names()}) select ${stored.values(key)}
     from bound where api_key_id = ${key.id}
     on conflict (id) do nothing
     returning id
@@ -148,37 +148,39 @@ export const layer = Layer.effect(
     return ApiKeyStore.ApiKeyStore.of({
       issue: Effect.fnUntraced(
         function*(key, idempotency): Effect.fn.Return<ApiKeyStore.Issued, StoreError.StoreError> {
-          const { params, text } = issue({
-            key: storedOf(key),
-            place: placeOf(idempotency),
-            earlier: idempotency.caller === undefined ? null : idempotency.key,
-            fingerprint: idempotency.fingerprint,
-            retention: Duration.toMillis(Idempotency.retention),
-            now: askedAt(key.createdAt) ?? null
-          })
-          const [row] = yield* query("ApiKeyStore.issue", text, params)
+          const [row] = yield* query(
+            "ApiKeyStore.issue",
+            issue({
+              key: storedOf(key),
+              place: placeOf(idempotency),
+              earlier: idempotency.caller === undefined ? null : idempotency.key,
+              fingerprint: idempotency.fingerprint,
+              retention: Duration.toMillis(Idempotency.retention),
+              now: askedAt(key.createdAt) ?? null
+            })
+          )
           const { apiKeyId, created, fingerprint } = issued.read(row!)
           if (created) {
-            yield* Effect.ignore(query("ApiKeyStore.issue", forget, [askedAt(key.createdAt) ?? null]))
+            yield* Effect.ignore(query("ApiKeyStore.issue", { text: forget, params: [askedAt(key.createdAt) ?? null] }))
             return { _tag: "Created", key }
           }
           if (fingerprint !== idempotency.fingerprint) return { _tag: "Conflict" }
-          const rows = yield* query("ApiKeyStore.issue", `select ${keyColumns} from api_keys k where k.id = $1`, [
-            apiKeyId
-          ])
+          const rows = yield* query("ApiKeyStore.issue", {
+            text: `select ${keyColumns} from api_keys k where k.id = $1`,
+            params: [apiKeyId]
+          })
           return { _tag: "Replayed", key: keyOf(rows[0]!) }
         }
       ),
       findByTokenHash: (tokenHash) =>
         Effect.zipWith(
           Clock.currentTimeMillis,
-          query(
-            "ApiKeyStore.findByTokenHash",
-            `select ${keyColumns}, ${workspaceBeside.names("w")}, ${Clocks.now}::double precision as at
+          query("ApiKeyStore.findByTokenHash", {
+            text: `select ${keyColumns}, ${workspaceBeside.names("w")}, ${Clocks.now}::double precision as at
             from api_keys k join workspaces w on w.id = k.workspace_id
             where k.token_hash in ($1, $2)`,
-            [tokenHash, boundMark + tokenHash]
-          ),
+            params: [tokenHash, boundMark + tokenHash]
+          }),
           (now, [row]) =>
             Option.map(Option.fromUndefinedOr(row), (row) => ({
               key: keyOf(row),
@@ -188,47 +190,44 @@ export const layer = Layer.effect(
         ),
       get: (workspaceId, id) =>
         Effect.map(
-          query("ApiKeyStore.get", `select ${keyColumns} from api_keys k where k.id = $2 and k.workspace_id = $1`, [
-            workspaceId,
-            id
-          ]),
+          query("ApiKeyStore.get", {
+            text: `select ${keyColumns} from api_keys k where k.id = $2 and k.workspace_id = $1`,
+            params: [workspaceId, id]
+          }),
           first
         ),
       list: (workspaceId, page, now) =>
         Effect.map(
-          query(
-            "ApiKeyStore.list",
-            `select ${keyColumns} from api_keys k
+          query("ApiKeyStore.list", {
+            text: `select ${keyColumns} from api_keys k
             where k.workspace_id = $1 and k.revoked_at is null and (k.expires_at is null or k.expires_at > ${
               Clocks.at("$2")
             })
               ${page.after === null ? "" : "and k.id < $4"}
             order by k.id desc limit $3`,
-            [workspaceId, askedAt(now) ?? null, page.limit + 1, ...page.after === null ? [] : [page.after]]
-          ),
+            params: [workspaceId, askedAt(now) ?? null, page.limit + 1, ...page.after === null ? [] : [page.after]]
+          }),
           (rows) => Page.fromOverread(rows.map(keyOf), page, ({ id }) => id)
         ),
       expiring: (workspaceId, { limit, now, until, usedSince }) =>
         Effect.map(
-          query(
-            "ApiKeyStore.expiring",
-            `select ${keyColumns} from api_keys k
+          query("ApiKeyStore.expiring", {
+            text: `select ${keyColumns} from api_keys k
             where k.workspace_id = $1 and k.revoked_at is null and k.expires_at > $2 and k.expires_at <= $3
               and exists (select from api_key_uses u where u.api_key_id = k.id and u.last_used_at > $4)
             order by k.expires_at, k.id limit $5`,
-            [workspaceId, now, until, usedSince, limit]
-          ),
+            params: [workspaceId, now, until, usedSince, limit]
+          }),
           (rows) => rows.map(keyOf)
         ),
       revoke: (workspaceId, id, now) =>
         Effect.map(
-          query(
-            "ApiKeyStore.revoke",
-            `update api_keys k set revoked_at = coalesce(k.revoked_at, $3, ${Clocks.now})
+          query("ApiKeyStore.revoke", {
+            text: `update api_keys k set revoked_at = coalesce(k.revoked_at, $3, ${Clocks.now})
             where k.id = $2 and k.workspace_id = $1
             returning ${keyColumns}, pg_notify('${revocationsChannel}', k.id) as told`,
-            [workspaceId, id, askedAt(now) ?? null]
-          ),
+            params: [workspaceId, id, askedAt(now) ?? null]
+          }),
           first
         ),
       revocations: Effect.map(
@@ -236,17 +235,16 @@ export const layer = Layer.effect(
         (payloads) => Effect.map(Queue.take(payloads), (payload) => payload === "" ? null : payload as Id.ApiKeyId)
       ),
       touch: (uses) =>
-        uses.size === 0 ? Effect.void : Effect.asVoid(query(
-          "ApiKeyStore.touch",
+        uses.size === 0 ? Effect.void : Effect.asVoid(query("ApiKeyStore.touch", {
           // in a fixed order, so that processes that touch the same keys wait for each other without a deadlock
-          `insert into api_key_uses as u (api_key_id, last_used_at)
+          text: `insert into api_key_uses as u (api_key_id, last_used_at)
           select used.id, used.at from json_to_recordset($1::text::json) as used (id text, at bigint)
           cross join lateral (select from api_keys k where k.id = used.id offset 0) k
           order by used.id
           on conflict (api_key_id) do update set last_used_at = excluded.last_used_at
             where u.last_used_at < excluded.last_used_at`,
-          [JSON.stringify(Array.from(uses, ([id, at]) => ({ id, at })))]
-        ))
+          params: [JSON.stringify(Array.from(uses, ([id, at]) => ({ id, at })))]
+        }))
     })
   })
 )

@@ -33,19 +33,23 @@ export const layer = Layer.effect(
   MediaBytes.MediaBytes,
   Effect.map(Database, ({ query }) => {
     const part = Effect.fnUntraced(function*(id: string, n: number, { end, start }: MediaBytes.Range) {
-      const [row] = yield* query("MediaBytes.read", readText, [id, n, start, end - start])
+      const [row] = yield* query("MediaBytes.read", { text: readText, params: [id, n, start, end - start] })
       const bytes = row === undefined ? undefined : stored.read(row).bytes
       if (bytes?.length !== end - start) return yield* new StoreError.StoreError({ operation: "MediaBytes.read" })
       return bytes
     })
     return MediaBytes.MediaBytes.of({
       write: ({ id }, bytes) =>
-        MediaPieces.write(bytes, chunkSize, (row, n) => query("MediaBytes.write", insertText, [id, n, row])),
+        MediaPieces.write(
+          bytes,
+          chunkSize,
+          (row, n) => query("MediaBytes.write", { text: insertText, params: [id, n, row] })
+        ),
       read: ({ id }, range) =>
         MediaPieces.read(range, chunkSize, (n, within) => Stream.fromEffect(part(id, n, within))),
       remove: ({ id }) =>
         Effect.map(
-          query("MediaBytes.remove", removeText, [id, goneAtOnce]),
+          query("MediaBytes.remove", { text: removeText, params: [id, goneAtOnce] }),
           ([row]) => gone.read(row!).isMore
         )
     })

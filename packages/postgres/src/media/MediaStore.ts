@@ -80,48 +80,58 @@ export const layer = Layer.effect(
       remove: (command) => Effect.map(step({ _tag: "Remove", ...command }), Step.removedOf),
       find: ({ id, workspaceId }) =>
         Effect.map(
-          query("MediaStore.find", findText, [workspaceId, id]),
+          query("MediaStore.find", { text: findText, params: [workspaceId, id] }),
           ([row]) => Option.fromUndefinedOr(Step.foundOf(row && MediaStep.rowOf(row)))
         ),
       use: ({ id, workspaceId }, now, keptFor) => Effect.asVoid(step({ _tag: "Use", workspaceId, id, now, keptFor })),
       due: (now, limit) =>
-        Effect.map(query("MediaStore.due", dueText, [asked(now) ?? null, limit]), (rows) => rows.map(named.read)),
-      removed: (limit) => Effect.map(query("MediaStore.removed", removedText, [limit]), (rows) => rows.map(named.read)),
-      forget: ({ id, workspaceId }) => Effect.asVoid(query("MediaStore.forget", forgetText, [workspaceId, id])),
+        Effect.map(
+          query("MediaStore.due", { text: dueText, params: [asked(now) ?? null, limit] }),
+          (rows) => rows.map(named.read)
+        ),
+      removed: (limit) =>
+        Effect.map(query("MediaStore.removed", { text: removedText, params: [limit] }), (rows) => rows.map(named.read)),
+      forget: ({ id, workspaceId }) =>
+        Effect.asVoid(query("MediaStore.forget", { text: forgetText, params: [workspaceId, id] })),
       uploaded: (id, phoneNumberId, now, margin) =>
         Effect.map(
-          query("MediaStore.uploaded", uploadedText, [id, phoneNumberId, asked(now) ?? null, margin]),
+          query("MediaStore.uploaded", { text: uploadedText, params: [id, phoneNumberId, asked(now) ?? null, margin] }),
           ([row]) => Option.map(Option.fromUndefinedOr(row), uploaded.read)
         ),
       keepUploaded: (id, phoneNumberId, { expiresAt, providerMediaId }) =>
-        Effect.asVoid(
-          query("MediaStore.keepUploaded", keepUploadedText, [id, phoneNumberId, providerMediaId, expiresAt])
-        ),
+        Effect.asVoid(query("MediaStore.keepUploaded", {
+          text: keepUploadedText,
+          params: [id, phoneNumberId, providerMediaId, expiresAt]
+        })),
       expect: (awaited, fetchAt) =>
         Effect.map(
-          query("MediaStore.expect", expectText, [
-            awaited.id,
-            awaited.workspaceId,
-            Step.expected(awaited).dueAt,
-            JSON.stringify(awaited),
-            awaited.phoneNumberId,
-            awaited.providerMediaId,
-            fetchAt
-          ]),
+          query("MediaStore.expect", {
+            text: expectText,
+            params: [
+              awaited.id,
+              awaited.workspaceId,
+              Step.expected(awaited).dueAt,
+              JSON.stringify(awaited),
+              awaited.phoneNumberId,
+              awaited.providerMediaId,
+              fetchAt
+            ]
+          }),
           ([row]) => expected.read(row!).id
         ),
       claimAwaited: ({ limit, now, only, until }) => {
         const params = [asked(now) ?? null, until - now, limit]
         return Effect.map(
           only === undefined
-            ? query("MediaStore.claimAwaited", claimDueText, params)
-            : query("MediaStore.claimAwaited", claimOneText, [...params, only.workspaceId, only.id]),
+            ? query("MediaStore.claimAwaited", { text: claimDueText, params })
+            : query("MediaStore.claimAwaited", { text: claimOneText, params: [...params, only.workspaceId, only.id] }),
           (rows) => rows.map((row) => claimed.read(row).awaited)
         )
       },
       postpone: ({ id, workspaceId }, fetchAt) =>
-        Effect.asVoid(query("MediaStore.postpone", postponeText, [workspaceId, id, fetchAt])),
-      lose: ({ id, workspaceId }) => Effect.asVoid(query("MediaStore.lose", loseText, [workspaceId, id]))
+        Effect.asVoid(query("MediaStore.postpone", { text: postponeText, params: [workspaceId, id, fetchAt] })),
+      lose: ({ id, workspaceId }) =>
+        Effect.asVoid(query("MediaStore.lose", { text: loseText, params: [workspaceId, id] }))
     })
   })
 )

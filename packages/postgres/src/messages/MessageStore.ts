@@ -191,7 +191,7 @@ export const layer = Layer.effect(
       const swept = yield* sweep({ now, at: asked(now), ids: yield* ids })
       const tidied = yield* Effect.forEach(
         Sweep.tidy(asked(now)),
-        ({ params, text }) => Effect.map(query("MessageStore.sweep", text, params!), ([row]) => row!["tidied"])
+        (tidy) => Effect.map(query("MessageStore.sweep", tidy), ([row]) => row!["tidied"])
       )
       return { ...swept, more: swept.more || tidied.includes(Sweep.tidied) }
     })
@@ -209,64 +209,63 @@ export const layer = Layer.effect(
       applyReport,
       named: (workspaceId, id) =>
         Effect.map(
-          query("MessageStore.named", namedText, [workspaceId, id]),
+          query("MessageStore.named", { text: namedText, params: [workspaceId, id] }),
           ([row]) => Option.map(Option.fromUndefinedOr(row), (row) => namedOf(id, row))
         ),
       idOf: (providerNumberId, providerMessageId) =>
         Effect.map(
-          query("MessageStore.idOf", idOfText, [providerNumberId, providerMessageId]),
+          query("MessageStore.idOf", { text: idOfText, params: [providerNumberId, providerMessageId] }),
           ([row]) => Option.map(Option.fromUndefinedOr(row), (row) => messageId.read(row).messageId)
         ),
       recallReadMark: ({ key, messageId, workspaceId }, now) =>
         Effect.map(
-          query("MessageStore.recallReadMark", recallText, [workspaceId, messageId, key, asked(now) ?? null]),
+          query("MessageStore.recallReadMark", {
+            text: recallText,
+            params: [workspaceId, messageId, key, asked(now) ?? null]
+          }),
           ([row]) => Option.map(Option.fromUndefinedOr(row), (row) => mark.read(row).fingerprint)
         ),
       keepReadMark: ({ expiresAt, fingerprint, key, messageId, now, workspaceId }) =>
         Effect.map(
-          query("MessageStore.keepReadMark", keepMarkText, [
-            workspaceId,
-            messageId,
-            key,
-            fingerprint,
-            expiresAt - now,
-            asked(now) ?? null
-          ]),
+          query("MessageStore.keepReadMark", {
+            text: keepMarkText,
+            params: [workspaceId, messageId, key, fingerprint, expiresAt - now, asked(now) ?? null]
+          }),
           ([row]) => mark.read(row!).fingerprint
         ),
       get: (workspaceId, id) =>
         Effect.map(
-          query("MessageStore.get", getText, [workspaceId, id]),
+          query("MessageStore.get", { text: getText, params: [workspaceId, id] }),
           ([row]) => Option.map(Option.fromUndefinedOr(row), (row) => found.read(row).message)
         ),
       list: (workspaceId, filter, page) =>
         filter.providerMessageId === undefined
           ? Effect.map(
-            query(
-              "MessageStore.list",
-              listText(filter.clientReference !== undefined),
-              listParams(workspaceId, filter, page)
-            ),
+            query("MessageStore.list", {
+              text: listText(filter.clientReference !== undefined),
+              params: listParams(workspaceId, filter, page)
+            }),
             (rows) => pageOf(rows, page)
           )
-          : Effect.map(query("MessageStore.list", getNamedText, [workspaceId, filter.providerMessageId]), (rows) => ({
-            items: rows.map((row) => found.read(row).message).filter((message) =>
-              MessageStore.isOf(filter, message) && (page.after === null || message.id < page.after)
-            ),
-            next: null
-          })),
+          : Effect.map(
+            query("MessageStore.list", { text: getNamedText, params: [workspaceId, filter.providerMessageId] }),
+            (rows) => ({
+              items: rows.map((row) => found.read(row).message).filter((message) =>
+                MessageStore.isOf(filter, message) && (page.after === null || message.id < page.after)
+              ),
+              next: null
+            })
+          ),
       received: (workspaceId, id) =>
         Effect.map(
-          query("MessageStore.received", Conversations.receivedText, [workspaceId, id]),
+          query("MessageStore.received", { text: Conversations.receivedText, params: [workspaceId, id] }),
           ([row]) => Option.map(Option.fromUndefinedOr(row), Conversations.receivedOf)
         ),
-      conversation: (workspaceId, filter, page) => {
-        const { params, text } = Conversations.list(workspaceId, filter, page)
-        return Effect.map(
-          query("MessageStore.conversation", text, params),
+      conversation: (workspaceId, filter, page) =>
+        Effect.map(
+          query("MessageStore.conversation", Conversations.list(workspaceId, filter, page)),
           (rows) => Conversations.pageOf(rows, page)
-        )
-      },
+        ),
       sweep: Effect.fnUntraced(function*(now) {
         let swept: MessageStore.Swept = { unknown: 0, failed: 0, forgotten: 0 }
         let more = true

@@ -46,22 +46,20 @@ export const layer = Layer.effect(
       assign: (id, to) => Effect.asVoid(assign({ id, ...to })),
       list: (id) =>
         Effect.map(
-          query(
-            "PhoneNumberStore.list",
-            `select to_json(p) as number from phone_numbers p where workspace_id = $1
+          query("PhoneNumberStore.list", {
+            text: `select to_json(p) as number from phone_numbers p where workspace_id = $1
             order by is_default desc, id`,
-            [id]
-          ),
+            params: [id]
+          }),
           (rows) => rows.map((row) => numberRow.read(row).number)
         ),
       named: (name) => {
         const [condition, ...params] = isNamed(name)
         return Effect.map(
-          query(
-            "PhoneNumberStore.named",
-            `select to_json(p) as number from phone_numbers p where ${condition} order by id`,
+          query("PhoneNumberStore.named", {
+            text: `select to_json(p) as number from phone_numbers p where ${condition} order by id`,
             params
-          ),
+          }),
           (rows) => rows.map((row) => numberRow.read(row).number)
         )
       },
@@ -69,13 +67,12 @@ export const layer = Layer.effect(
       observe,
       credentials: (id) =>
         Effect.map(
-          query(
-            "PhoneNumberStore.credentials",
-            `select p.credentials_version as version, ${credentials.names("c")}
+          query("PhoneNumberStore.credentials", {
+            text: `select p.credentials_version as version, ${credentials.names("c")}
             from phone_number_credentials c join phone_numbers p on p.id = c.phone_number_id
             where c.phone_number_id = $1`,
-            [id]
-          ),
+            params: [id]
+          }),
           ([row]) => Option.map(Option.fromUndefinedOr(row), credentialsOf)
         ),
       setCredentials

@@ -3,53 +3,88 @@
  * transactions race to create a person, one does, and the others find them.
  */
 import { type Id, MemberStep } from "@wac/core"
-import { bigint, row, text } from "../Columns.ts"
+import { columns, insert, list, unlessEmpty } from "../Columns.ts"
 import type { StepOptions } from "../Database.ts"
-import { instants, texts } from "../Parameter.ts"
+import { statement, value } from "../Statement.ts"
+import { member, person as people } from "./StoredPerson.ts"
 
-const person = row({ userId: text<Id.UserId>(), email: text() })
+const person = people.pick("userId", "email")
 
-const membership = row({ workspaceId: text<Id.WorkspaceId>(), createdAt: bigint() })
+const membership = member.pick("workspaceId", "createdAt")
+
+const link = columns<MemberStep.Link>({ issuer: "text", subject: "text", userId: "text", createdAt: "bigint" })
+
+const command = columns<
+  Pick<MemberStep.Assign, "userId" | "email" | "now"> & MemberStep.Assign["identity"] & { readonly mayCreate: boolean }
+>({ userId: "text", email: "text", now: "bigint", issuer: "text", subject: "text", mayCreate: "boolean" })
 
 /** An identity has no row before it is known. */
-const lockText = "select pg_advisory_xact_lock(hashtext('identities'), hashtext($1))"
+const lock = statement(
+  { name: value<string>() },
+  ({ name }) => `select pg_advisory_xact_lock(hashtext('identities'), hashtext(${name}))`
+)
 
 /**
  * Creates the row that serves as the lock of an address without an account. It becomes the person that the step decides
  * on.
  */
-const startText = `insert into people (user_id, email, created_at)
-  select $1::text, $2::text, $3::bigint
-  where $6::boolean and not exists (select from identities i where i.issuer = $4 and i.subject = $5)
+const start = statement(
+  { command: command.one },
+  ({ command: { email, issuer, mayCreate, now, subject, userId } }) =>
+    `insert into people (user_id, email, created_at) select ${userId}, ${email}, ${now}
+  where ${mayCreate} and not exists (select from identities i where i.issuer = ${issuer} and i.subject = ${subject})
   on conflict (email) do nothing returning user_id`
+)
 
-/** The identity's person, or else the address's. */
-const personText = `coalesce((select i.user_id from identities i where i.issuer = $1 and i.subject = $2),
-    (select e.user_id from people e where e.email = $3))`
+/** A statement about the person of the identity, or else of the address. */
+const ofPerson = (write: (userId: string, issuer: string) => string) =>
+  statement({ asked: command.pick("issuer", "subject", "email").one }, ({ asked: { email, issuer, subject } }) =>
+    write(
+      `coalesce((select i.user_id from identities i where i.issuer = ${issuer} and i.subject = ${subject}),
+    (select e.user_id from people e where e.email = ${email}))`,
+      issuer
+    ))
 
-const lockPersonText = `select ${person.names("p")} from people p where p.user_id = ${personText} for update`
+const lockPerson = ofPerson((userId) =>
+  `select ${person.names("p")} from people p where p.user_id = ${userId} for update`
+)
 
 /** The identities of the person at the issuer. */
-const linksText = `select i.subject from identities i where i.issuer = $1 and i.user_id = ${personText}`
+const loadLinks = ofPerson((userId, issuer) =>
+  `select i.subject from identities i where i.issuer = ${issuer} and i.user_id = ${userId}`
+)
 
 /** Locked against `change`, in the same order. */
-const membersText = `select ${membership.names("m")} from members m
-  where m.user_id = ${personText}
-  order by m.workspace_id for update`
+const lockMembers = ofPerson((userId) =>
+  `select ${membership.names("m")} from members m where m.user_id = ${userId} order by m.workspace_id for update`
+)
 
-const keepPersonText = `insert into people as p (user_id, email, password_hash, created_at) values ($1, $2, $3, $4)
-  on conflict (user_id) do update set password_hash = excluded.password_hash, created_at = excluded.created_at`
+const keepPeople = insert(
+  people,
+  "people as p",
+  `
+  on conflict (user_id) do update set ${people.set("excluded", "userId", "email")}`
+)
 
-const keepLinkText = "insert into identities (issuer, subject, user_id, created_at) values ($1, $2, $3, $4)"
+const keepLinks = insert(link, "identities")
 
-const goneText = "delete from members m where m.user_id = $1 and m.workspace_id <> all ($2::text[])"
+/** Deletes the person's rows of a table in all workspaces but some. */
+const remove = (table: string) =>
+  statement(
+    { userId: value<Id.UserId>(), left: list<Id.WorkspaceId>("text") },
+    ({ left, userId }) => `delete from ${table} t where t.user_id = ${userId} and t.workspace_id <> all (${left})`
+  )
 
-const endText = "delete from sessions s where s.user_id = $1 and s.workspace_id <> all ($2::text[])"
+const removeMembers = remove("members")
 
-const keepMembersText = `insert into members as m (user_id, workspace_id, role, created_at)
-  select $1, s.workspace_id, s.role, s.created_at
-  from unnest($2::text[], $3::text[], $4::bigint[]) s (workspace_id, role, created_at) order by s.workspace_id
-  on conflict (workspace_id, user_id) do update set role = excluded.role, created_at = excluded.created_at`
+const endSessions = remove("sessions")
+
+const keepMembers = unlessEmpty(
+  member,
+  (rows) =>
+    `insert into members as m (${member.names()}) select ${member.names("s")} from ${rows("s")} order by s.workspace_id
+  on conflict (workspace_id, user_id) do update set ${member.set("excluded", "workspaceId", "userId")}`
+)
 
 /** `MemberStore.assign`, one at a time. */
 export const assign: StepOptions<
@@ -60,23 +95,20 @@ export const assign: StepOptions<
 > = {
   size: 1,
   load: ([command]) => {
-    const { email, identity: { issuer, subject }, now, roles, userId } = command!
-    const params = [issuer, subject, email]
+    const { email, identity, roles } = command!
     // what the step refuses has created nobody
-    const mayCreate = email !== null && roles.length > 0
+    const asked = { ...command!, ...identity, mayCreate: email !== null && roles.length > 0 }
     return [
-      { text: lockText, params: [JSON.stringify([issuer, subject])] },
-      { text: startText, params: [userId, email, now, issuer, subject, mayCreate] },
-      { text: lockPersonText, params },
-      { text: linksText, params },
-      { text: membersText, params }
+      lock({ name: JSON.stringify([identity.issuer, identity.subject]) }),
+      start({ command: asked }),
+      lockPerson({ asked }),
+      loadLinks({ asked }),
+      lockMembers({ asked })
     ]
   },
   read: ([, started, people, links, members], now, [command]) => {
     const [row] = people!
-    const known = started!.length > 0 || row === undefined ? undefined : {
-      ...person.read(row)
-    }
+    const known = started!.length > 0 || row === undefined ? undefined : person.read(row)
     const isKnown = links!.some((row) => row["subject"] === command!.identity.subject)
     return {
       now,
@@ -87,26 +119,12 @@ export const assign: StepOptions<
   },
   decide: MemberStep.assign,
   write: ({ assigned, links, people }) => [
-    ...people.map(({ createdAt, email, passwordHash, userId }) => ({
-      text: keepPersonText,
-      params: [userId, email, passwordHash, createdAt]
-    })),
-    ...links.map(({ createdAt, issuer, subject, userId }) => ({
-      text: keepLinkText,
-      params: [issuer, subject, userId, createdAt]
-    })),
+    ...keepPeople(people),
+    ...keepLinks(links),
     ...assigned.flatMap(({ continued, members, userId }) => [
-      { text: goneText, params: [userId, texts(members.map(({ workspaceId }) => workspaceId))] },
-      { text: endText, params: [userId, texts(continued)] },
-      {
-        text: keepMembersText,
-        params: [
-          userId,
-          texts(members.map(({ workspaceId }) => workspaceId)),
-          texts(members.map(({ role }) => role)),
-          instants(members.map(({ createdAt }) => createdAt))
-        ]
-      }
+      removeMembers({ userId, left: members.map(({ workspaceId }) => workspaceId) }),
+      endSessions({ userId, left: continued }),
+      ...keepMembers(members)
     ])
   ]
 }

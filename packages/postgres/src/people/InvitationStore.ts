@@ -19,6 +19,7 @@ import { boolean, columns, insert, list, row, text, unlessEmpty } from "../Colum
 import { Database, type StepOptions } from "../Database.ts"
 import { listOf, type Row, statement } from "../Statement.ts"
 import { setPasswords } from "./SetPassword.ts"
+import { member, person } from "./StoredPerson.ts"
 
 /** An invitation, as columns. */
 interface Stored extends Omit<Invitation.Invitation, "by"> {
@@ -68,7 +69,7 @@ const keep = statement({ invitation: stored.one }, ({ invitation }) =>
       order by i.expires_at limit ${forgotten}
     ))
   )
-  insert into invitations as i (${stored.names()}) values (${Object.values(invitation).join(", ")})
+  insert into invitations as i (${stored.names()}) values (${stored.values(invitation)})
   on conflict (workspace_id, email) do update set ${stored.set("excluded", "workspaceId", "email")}`)
 
 /**
@@ -183,25 +184,9 @@ const loadPeople = statement(
   where i.token_hash = any (${tokenHashes})`
 )
 
-const keepPeople = insert(
-  columns<InvitationStep.Writes["people"][number]>({
-    userId: "text",
-    email: "text",
-    passwordHash: "text",
-    createdAt: "bigint"
-  }),
-  "people"
-)
+const keepPeople = insert(person, "people")
 
-const keepMembers = insert(
-  columns<Pick<InvitationStep.Writes["members"][number], "userId" | "workspaceId" | "role" | "createdAt">>({
-    userId: "text",
-    workspaceId: "text",
-    role: "text",
-    createdAt: "bigint"
-  }),
-  "members"
-)
+const keepMembers = insert(member, "members")
 
 const forgetAccepted = unlessEmpty(
   tokenHashes,
@@ -320,19 +305,19 @@ export const layer = Layer.effect(
       create: creating,
       list: (workspaceId, now) =>
         Effect.map(
-          query(
-            "InvitationStore.list",
-            `select ${columnsOfInvitation} from invitations i
+          query("InvitationStore.list", {
+            text: `select ${columnsOfInvitation} from invitations i
             where i.workspace_id = $1 and i.expires_at > ${Clocks.at("$2")} order by i.id desc`,
-            [workspaceId, askedAt(now) ?? null]
-          ),
+            params: [workspaceId, askedAt(now) ?? null]
+          }),
           (rows) => rows.map(invitationOf)
         ),
       find: (tokenHash) =>
         Effect.map(
-          query("InvitationStore.find", `select ${columnsOfInvitation} from invitations i where i.token_hash = $1`, [
-            tokenHash
-          ]),
+          query("InvitationStore.find", {
+            text: `select ${columnsOfInvitation} from invitations i where i.token_hash = $1`,
+            params: [tokenHash]
+          }),
           ([row]) => Option.map(Option.fromUndefinedOr(row), invitationOf)
         ),
       withdraw: withdrawing,
@@ -340,11 +325,12 @@ export const layer = Layer.effect(
       createReset: creatingReset,
       findReset: (tokenHash, now) =>
         Effect.map(
-          query(
-            "InvitationStore.findReset",
-            `select r.user_id from password_resets r where r.token_hash = $1 and r.expires_at > ${Clocks.at("$2")}`,
-            [tokenHash, askedAt(now) ?? null]
-          ),
+          query("InvitationStore.findReset", {
+            text: `select r.user_id from password_resets r where r.token_hash = $1 and r.expires_at > ${
+              Clocks.at("$2")
+            }`,
+            params: [tokenHash, askedAt(now) ?? null]
+          }),
           ([row]) => Option.map(Option.fromUndefinedOr(row), (row) => resettable.read(row).userId)
         ),
       redeemReset: (tokenHash, passwordHash, now) =>

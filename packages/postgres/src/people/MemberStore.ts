@@ -10,8 +10,7 @@ import { type Row, statement } from "../Statement.ts"
 import { workspaceBeside } from "../workspaces/StoredWorkspace.ts"
 import { assign } from "./Assign.ts"
 import * as SetPassword from "./SetPassword.ts"
-
-const person = columns<Member.Person>({ userId: "text", email: "text", passwordHash: "text", createdAt: "bigint" })
+import { person } from "./StoredPerson.ts"
 
 const role = row({ role: text<Member.Role | null>() })
 
@@ -142,35 +141,36 @@ export const layer = Layer.effect(
     const changing = yield* stepped("MemberStore.change", change)
     const setting = yield* stepped("MemberStore.setPassword", SetPassword.setPassword)
     return MemberStore.MemberStore.of({
-      findByEmail: (email) => Effect.map(query("MemberStore.findByEmail", accountText("email"), [email]), accountOf),
+      findByEmail: (email) =>
+        Effect.map(query("MemberStore.findByEmail", { text: accountText("email"), params: [email] }), accountOf),
       findByUserId: (userId) =>
-        Effect.map(query("MemberStore.findByUserId", accountText("user_id"), [userId]), accountOf),
+        Effect.map(query("MemberStore.findByUserId", { text: accountText("user_id"), params: [userId] }), accountOf),
       list: Effect.map(
-        query(
-          "MemberStore.list",
-          `select m.user_id, m.workspace_id, p.email, m.role, m.created_at as joined_at, ${workspaceBeside.names("w")}
+        query("MemberStore.list", {
+          text: `select m.user_id, m.workspace_id, p.email, m.role, m.created_at as joined_at, ${
+            workspaceBeside.names("w")
+          }
           from members m join people p on p.user_id = m.user_id join workspaces w on w.id = m.workspace_id
-          order by m.created_at, m.user_id, m.workspace_id`,
-          []
-        ),
+          order by m.created_at, m.user_id, m.workspace_id`
+        }),
         (rows) => rows.map((row) => ({ member: joined.read(row), workspace: workspaceBeside.read(row) }))
       ),
       ofWorkspace: (workspaceId) =>
         Effect.map(
-          query(
-            "MemberStore.ofWorkspace",
-            `${membersText} where m.workspace_id = $1 order by m.created_at, m.user_id`,
-            [
-              workspaceId
-            ]
-          ),
+          query("MemberStore.ofWorkspace", {
+            text: `${membersText} where m.workspace_id = $1 order by m.created_at, m.user_id`,
+            params: [workspaceId]
+          }),
           (rows) => rows.map(joined.read)
         ),
       setPassword: (userId, passwordHash, keep) =>
         Effect.map(setting({ userId, passwordHash, keep }), Option.fromUndefinedOr),
       assign: assigning,
       unlink: (userId) =>
-        Effect.map(query("MemberStore.unlink", unlinkText, [userId]), ([row]) => counted.read(row!).count),
+        Effect.map(
+          query("MemberStore.unlink", { text: unlinkText, params: [userId] }),
+          ([row]) => counted.read(row!).count
+        ),
       change: changing
     })
   })

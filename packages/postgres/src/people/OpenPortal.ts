@@ -4,6 +4,7 @@
 import { type Portal, PortalStep } from "@wac/core"
 import { boolean, columns, row } from "../Columns.ts"
 import type { StepOptions } from "../Database.ts"
+import { statement, value } from "../Statement.ts"
 
 export const portal = columns<Portal.Portal>({
   id: "text",
@@ -17,10 +18,20 @@ export const portal = columns<Portal.Portal>({
 
 const opened = row({ isOpen: boolean() })
 
-const lockText = `select ${portal.names("o")}, o.is_open from portals o where o.token_hash = $1 for update`
+const tokenHash = value<string>()
 
-const openText = `update portals o set token_hash = $2, is_open = true, created_at = $3, expires_at = $4
-  where o.token_hash = $1`
+const lock = statement(
+  { tokenHash },
+  ({ tokenHash }) =>
+    `select ${portal.names("o")}, o.is_open from portals o where o.token_hash = ${tokenHash} for update`
+)
+
+const open = statement(
+  { tokenHash, session: portal.pick("tokenHash", "createdAt", "expiresAt").one },
+  ({ session, tokenHash }) =>
+    `update portals o set token_hash = ${session.tokenHash}, is_open = true, created_at = ${session.createdAt},
+    expires_at = ${session.expiresAt} where o.token_hash = ${tokenHash}`
+)
 
 /** `PortalStore.open`, one at a time: the sweep, which deletes many rows, locks them in another order. */
 export const openPortal: StepOptions<
@@ -30,7 +41,7 @@ export const openPortal: StepOptions<
   ReadonlyArray<PortalStep.Opened>
 > = {
   size: 1,
-  load: ([command]) => [{ text: lockText, params: [command!.tokenHash] }],
+  load: ([command]) => [lock(command!)],
   read: ([rows], now) => {
     const [row] = rows!
     return {
@@ -39,9 +50,5 @@ export const openPortal: StepOptions<
     }
   },
   decide: PortalStep.open,
-  write: (opened) =>
-    opened.map(({ session, tokenHash }) => ({
-      text: openText,
-      params: [tokenHash, session.tokenHash, session.createdAt, session.expiresAt]
-    }))
+  write: (opened) => opened.map(open)
 }

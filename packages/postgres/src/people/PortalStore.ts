@@ -7,29 +7,31 @@ import { asked } from "../Asked.ts"
 import * as Clocks from "../Clocks.ts"
 import { Database } from "../Database.ts"
 import * as Forgotten from "../Forgotten.ts"
-import type { Row } from "../Statement.ts"
+import { first, statement, value } from "../Statement.ts"
 import { openPortal, portal } from "./OpenPortal.ts"
 
-const forgottenAtOnce = 1000
+const create = statement({ link: portal.one, now: Clocks.asked }, ({ link, now }) => {
+  const expiresAt = `p.now + ${link.expiresAt} - ${link.createdAt}`
+  return `with present as materialized (select ${now} as now)
+  insert into portals (${portal.names()}, is_open)
+  select ${portal.values({ ...link, createdAt: "p.now", expiresAt })}, false from present p`
+})
 
-const forgetText = `with gone as (
-    delete from portals o where o.ctid = any (array(
-      select o.ctid from portals o where o.expires_at <= $1 order by o.expires_at limit $2
-    ))
-    returning o.id
-  )
-  select ${Forgotten.columns("$2")} from gone`
+const tokenHash = value<string>()
 
-const createText = `with present as materialized (select ${Clocks.at("$6")} as now)
-  insert into portals (id, token_hash, workspace_id, role, visitor, is_open, created_at, expires_at)
-  select $1, $2, $3, $4, $5, false, p.now, p.now + $7::bigint from present p`
+const find = statement(
+  { tokenHash, now: Clocks.asked },
+  ({ now, tokenHash }) =>
+    `select ${portal.names("o")} from portals o
+  where o.token_hash = ${tokenHash} and o.is_open and o.expires_at > ${now}`
+)
 
-const findText = `select ${portal.names("o")} from portals o
-  where o.token_hash = $1 and o.is_open and o.expires_at > ${Clocks.at("$2")}`
+const end = statement(
+  { tokenHash },
+  ({ tokenHash }) => `delete from portals o where o.token_hash = ${tokenHash} and o.is_open`
+)
 
-const endText = "delete from portals o where o.token_hash = $1 and o.is_open"
-
-const first = ([row]: ReadonlyArray<Row>) => Option.map(Option.fromUndefinedOr(row), portal.read)
+const forget = Forgotten.endedBefore("portals", "expires_at", "<=")
 
 export const layer = Layer.effect(
   PortalStore.PortalStore,
@@ -38,27 +40,12 @@ export const layer = Layer.effect(
     const askedAt = yield* asked
     const opening = yield* stepped("PortalStore.open", openPortal)
     return PortalStore.PortalStore.of({
-      create: ({ createdAt, expiresAt, id, role, tokenHash, visitor, workspaceId }) =>
-        Effect.asVoid(
-          query("PortalStore.create", createText, [
-            id,
-            tokenHash,
-            workspaceId,
-            role,
-            visitor,
-            askedAt(createdAt) ?? null,
-            expiresAt - createdAt
-          ])
-        ),
+      create: (link) => Effect.asVoid(query("PortalStore.create", create({ link, now: askedAt(link.createdAt) }))),
       open: (command) => Effect.map(opening(command), Option.fromUndefinedOr),
-      find: (sessionHash, now) =>
-        Effect.map(query("PortalStore.find", findText, [sessionHash, askedAt(now) ?? null]), first),
-      forget: (before) =>
-        Effect.map(
-          query("PortalStore.forget", forgetText, [before, forgottenAtOnce]),
-          Forgotten.read
-        ),
-      end: (sessionHash) => Effect.asVoid(query("PortalStore.end", endText, [sessionHash]))
+      find: (tokenHash, now) =>
+        Effect.map(query("PortalStore.find", find({ tokenHash, now: askedAt(now) })), first(portal.read)),
+      forget: (before) => Effect.map(query("PortalStore.forget", forget({ before })), Forgotten.read),
+      end: (tokenHash) => Effect.asVoid(query("PortalStore.end", end({ tokenHash })))
     })
   })
 )

@@ -1,14 +1,14 @@
 /**
  * `SessionStore` in PostgreSQL: the statements of its methods.
  */
-import { type Id, type Member, Session, SessionStore } from "@wac/core"
-import { Duration, Effect, Layer, Option } from "effect"
+import { type Id, type Member, Session, SessionStore, type Time } from "@wac/core"
+import { Duration, Effect, Layer } from "effect"
 import { asked } from "../Asked.ts"
 import * as Clocks from "../Clocks.ts"
-import { columns } from "../Columns.ts"
+import { bigint, columns, row } from "../Columns.ts"
 import { Database } from "../Database.ts"
 import * as Forgotten from "../Forgotten.ts"
-import type { Row } from "../Statement.ts"
+import { first, isAny, type Row, statement, value } from "../Statement.ts"
 
 /** A JSON object, which the constraint of the column holds to one. */
 const rolesOf = (stored: { readonly [workspaceId: string]: Member.Role } | null): Session.Roles | null =>
@@ -34,132 +34,127 @@ const sessionOf = (row: Row): SessionStore.StoredSession => {
   return { ...others, roles: rolesOf(roles) }
 }
 
-const forgottenAtOnce = 1000
+const storedOf = ({ roles, ...others }: SessionStore.StoredSession): ReturnType<typeof session.read> => ({
+  ...others,
+  roles: roles && Object.fromEntries(roles)
+})
 
-const forgetText = `with gone as (
-    delete from sessions s where s.ctid = any (array(
-      select s.ctid from sessions s where s.absolute_until <= $1 order by s.absolute_until limit $2
-    ))
-    returning s.id
+const stored = session.and(row({ provenAt: bigint<Time.Instant | null>() }))
+
+/**
+ * The person's row is locked against a change of the password (SetPassword), which ends all sessions: one of the two
+ * comes first, and a session that comes second sees the new password.
+ */
+const create = statement({
+  session: stored.one,
+  now: Clocks.asked,
+  of: value<string | null>(),
+  passwordHash: value<string | null>()
+}, ({ now, of, passwordHash, session }) => {
+  const after = (until: string) => `p.now + ${until} - ${session.createdAt}`
+  const kept = stored.values({
+    ...session,
+    createdAt: "p.now",
+    idleUntil: after(session.idleUntil),
+    absoluteUntil: after(session.absoluteUntil)
+  })
+  return `with held as (
+    select p.user_id from people p
+    where p.user_id = ${session.userId} and (${passwordHash}::text is null or p.password_hash = ${passwordHash})
+    for share
+  ), present as materialized (
+    select ${now} as now, h.user_id from held h
+  ), ended as (
+    delete from sessions where token_hash = ${of} and exists (select from present)
+  ), kept as (
+    insert into sessions (${stored.names()}) select ${kept} from present p
+    on conflict (token_hash) do nothing
   )
-  select ${Forgotten.columns("$2")} from gone`
+  select user_id from present`
+})
+
+const tokenHash = value<string>()
+
+const userId = value<Id.UserId>()
+
+/**
+ * The rule of Session.used as a condition: every request of the dashboard waits for this, and a step would take a second
+ * round trip. The conformance suite compares the two.
+ */
+const use = statement(
+  { tokenHash, now: Clocks.asked, idleFor: value<number>() },
+  ({ idleFor, now, tokenHash }) =>
+    `with present as materialized (select ${now} as now)
+  update sessions set idle_until = greatest(idle_until, least(p.now + ${idleFor}::bigint, absolute_until))
+  from present p
+  where token_hash = ${tokenHash} and p.now < idle_until and p.now < absolute_until
+  returning ${session.names()}`
+)
+
+const isFresh = statement(
+  { tokenHash, now: Clocks.asked },
+  ({ now, tokenHash }) =>
+    `select from sessions where token_hash = ${tokenHash}
+    and ${now} < coalesce(proven_at, created_at) + ${Duration.toMillis(Session.freshFor)}`
+)
+
+const prove = statement(
+  { tokenHash, now: Clocks.asked },
+  ({ now, tokenHash }) => `update sessions set proven_at = ${now} where token_hash = ${tokenHash}`
+)
+
+const list = statement({ userId, now: Clocks.asked }, ({ now, userId }) =>
+  `select ${session.names()} from sessions
+  where user_id = ${userId} and idle_until > ${now} and absolute_until > ${now}
+  order by created_at desc, id desc`)
+
+const end = statement(
+  { userId, id: value<Id.SessionId>() },
+  ({ id, userId }) => `delete from sessions where user_id = ${userId} and id = ${id} returning id`
+)
+
+const endAll = statement(
+  { userId, keep: value<string | null>() },
+  ({ keep, userId }) =>
+    `delete from sessions where user_id = ${userId} and token_hash is distinct from ${keep} returning id`
+)
+
+const move = statement(
+  { tokenHash, workspaceId: value<Id.WorkspaceId>() },
+  ({ tokenHash, workspaceId }) => `update sessions set workspace_id = ${workspaceId} where token_hash = ${tokenHash}`
+)
+
+const remove = statement({ tokenHash }, ({ tokenHash }) => `delete from sessions where token_hash = ${tokenHash}`)
+
+const forget = Forgotten.endedBefore("sessions", "absolute_until", "<=")
 
 export const layer = Layer.effect(
   SessionStore.SessionStore,
   Effect.map(Effect.all([Database, asked]), ([{ query }, askedAt]) =>
     SessionStore.SessionStore.of({
-      create: (session, { of, passwordHash, provenAt } = {}) =>
+      create: (session, { of = null, passwordHash = null, provenAt = null } = {}) =>
         Effect.map(
           query(
             "SessionStore.create",
-            // the person's row is locked against a change of the password (SetPassword), which ends all sessions: one
-            // of the two comes first, and a session that comes second sees the new password
-            `with held as (
-              select p.user_id from people p
-              where p.user_id = $2 and ($7::text is null or p.password_hash = $7)
-              for share
-            ), present as materialized (
-              select coalesce($3::bigint, ${Clocks.now}) as now, h.user_id from held h
-            ), ended as (
-              delete from sessions where token_hash = $6 and exists (select from present)
-            ), kept as (
-              insert into sessions (token_hash, user_id, created_at, idle_until, absolute_until, id, workspace_id,
-                address, agent, roles, proven_at)
-              select $1, p.user_id, p.now, p.now + $4::bigint, p.now + $5::bigint, $8, $9, $10, $11,
-                $12::text::jsonb, $13
-              from present p
-              on conflict (token_hash) do nothing
-            )
-            select user_id from present`,
-            [
-              session.tokenHash,
-              session.userId,
-              askedAt(session.createdAt) ?? null,
-              session.idleUntil - session.createdAt,
-              session.absoluteUntil - session.createdAt,
-              of ?? null,
-              passwordHash ?? null,
-              session.id,
-              session.workspaceId,
-              session.address,
-              session.agent,
-              session.roles && JSON.stringify(Object.fromEntries(session.roles)),
-              provenAt ?? null
-            ]
+            create({ session: { ...storedOf(session), provenAt }, now: askedAt(session.createdAt), of, passwordHash })
           ),
-          (rows) => rows.length > 0
+          isAny
         ),
       use: (tokenHash, now, idleUntil) =>
         Effect.map(
-          query(
-            "SessionStore.use",
-            // the rule of Session.used as a condition: every request of the dashboard waits for this, and a step would
-            // take a second round trip. The conformance suite compares the two
-            `with present as materialized (select coalesce($2::bigint, ${Clocks.now}) as now)
-            update sessions set idle_until = greatest(idle_until, least(p.now + $3::bigint, absolute_until))
-            from present p
-            where token_hash = $1 and p.now < idle_until and p.now < absolute_until
-            returning ${session.names()}`,
-            [tokenHash, askedAt(now) ?? null, idleUntil - now]
-          ),
-          ([row]) => Option.map(Option.fromUndefinedOr(row), sessionOf)
+          query("SessionStore.use", use({ tokenHash, now: askedAt(now), idleFor: idleUntil - now })),
+          first(sessionOf)
         ),
       isFresh: (tokenHash, now) =>
-        Effect.map(
-          query(
-            "SessionStore.isFresh",
-            `select from sessions
-            where token_hash = $1 and ${Clocks.at("$2")} < coalesce(proven_at, created_at) + $3::bigint`,
-            [tokenHash, askedAt(now) ?? null, Duration.toMillis(Session.freshFor)]
-          ),
-          (rows) => rows.length > 0
-        ),
-      prove: (tokenHash, now) =>
-        Effect.asVoid(
-          query(
-            "SessionStore.prove",
-            `update sessions set proven_at = ${Clocks.at("$2")} where token_hash = $1`,
-            [tokenHash, askedAt(now) ?? null]
-          )
-        ),
+        Effect.map(query("SessionStore.isFresh", isFresh({ tokenHash, now: askedAt(now) })), isAny),
+      prove: (tokenHash, now) => Effect.asVoid(query("SessionStore.prove", prove({ tokenHash, now: askedAt(now) }))),
       list: (userId, now) =>
-        Effect.map(
-          query(
-            "SessionStore.list",
-            `select ${session.names()} from sessions
-            where user_id = $1 and idle_until > ${Clocks.at("$2")} and absolute_until > ${Clocks.at("$2")}
-            order by created_at desc, id desc`,
-            [userId, askedAt(now) ?? null]
-          ),
-          (rows) => rows.map(sessionOf)
-        ),
-      end: (userId, id) =>
-        Effect.map(
-          query("SessionStore.end", "delete from sessions where user_id = $1 and id = $2 returning id", [userId, id]),
-          (rows) => rows.length > 0
-        ),
+        Effect.map(query("SessionStore.list", list({ userId, now: askedAt(now) })), (rows) => rows.map(sessionOf)),
+      end: (userId, id) => Effect.map(query("SessionStore.end", end({ userId, id })), isAny),
       endAll: (userId, keep) =>
-        Effect.map(
-          query(
-            "SessionStore.endAll",
-            "delete from sessions where user_id = $1 and token_hash is distinct from $2 returning id",
-            [userId, keep ?? null]
-          ),
-          (rows) => rows.length
-        ),
-      move: (tokenHash, workspaceId) =>
-        Effect.asVoid(
-          query("SessionStore.move", "update sessions set workspace_id = $2 where token_hash = $1", [
-            tokenHash,
-            workspaceId
-          ])
-        ),
-      forget: (before) =>
-        Effect.map(
-          query("SessionStore.forget", forgetText, [before, forgottenAtOnce]),
-          Forgotten.read
-        ),
-      remove: (tokenHash) =>
-        Effect.asVoid(query("SessionStore.remove", "delete from sessions where token_hash = $1", [tokenHash]))
+        Effect.map(query("SessionStore.endAll", endAll({ userId, keep: keep ?? null })), (rows) => rows.length),
+      move: (tokenHash, workspaceId) => Effect.asVoid(query("SessionStore.move", move({ tokenHash, workspaceId }))),
+      forget: (before) => Effect.map(query("SessionStore.forget", forget({ before })), Forgotten.read),
+      remove: (tokenHash) => Effect.asVoid(query("SessionStore.remove", remove({ tokenHash })))
     }))
 )

@@ -49,22 +49,25 @@ export const layer = Layer.effect(
   Effect.map(Effect.all([Database, asked]), ([{ query }, askedAt]) => {
     return KeptAnswerStore.KeptAnswerStore.of({
       claim: Effect.fnUntraced(function*(place, request, now) {
-        const [row] = yield* query("KeptAnswerStore.claim", claim, [
-          place.workspaceId,
-          place.caller,
-          place.route,
-          place.key,
-          request.fingerprint,
-          request.token,
-          Duration.toMillis(KeptAnswer.lease),
-          retention,
-          askedAt(now) ?? null
-        ])
+        const [row] = yield* query("KeptAnswerStore.claim", {
+          text: claim,
+          params: [
+            place.workspaceId,
+            place.caller,
+            place.route,
+            place.key,
+            request.fingerprint,
+            request.token,
+            Duration.toMillis(KeptAnswer.lease),
+            retention,
+            askedAt(now) ?? null
+          ]
+        })
         const { body, now: at, status, ...found } = binding.read(row!)
         const answer = status === null ? null : { status, body: body! }
         const verdict = KeptAnswer.judge({ ...found, answer }, request, at)
         if (verdict._tag === "Claimed") {
-          yield* Effect.ignore(query("KeptAnswerStore.claim", forget, [askedAt(now) ?? null]))
+          yield* Effect.ignore(query("KeptAnswerStore.claim", { text: forget, params: [askedAt(now) ?? null] }))
         }
         return verdict
       }),
@@ -73,14 +76,13 @@ export const layer = Layer.effect(
         const where = "workspace_id = $1 and caller = $2 and route = $3 and key = $4 and token = $5"
         return Effect.asVoid(
           answer === null
-            ? query("KeptAnswerStore.settle", `delete from kept_answers where ${where}`, key)
-            : query(
-              "KeptAnswerStore.settle",
-              `update kept_answers set status = $6, body = $7, expires_at = ${
+            ? query("KeptAnswerStore.settle", { text: `delete from kept_answers where ${where}`, params: key })
+            : query("KeptAnswerStore.settle", {
+              text: `update kept_answers set status = $6, body = $7, expires_at = ${
                 Clocks.at("$9")
               } + $8::bigint where ${where}`,
-              [...key, answer.status, answer.body, retention, askedAt(now) ?? null]
-            )
+              params: [...key, answer.status, answer.body, retention, askedAt(now) ?? null]
+            })
         )
       }
     })

@@ -90,31 +90,27 @@ export const layer = Layer.effect(
     RequestStore.RequestStore.of({
       record: (requests) => {
         const hours = [...new Set(requests.map(({ at }) => ApiRequest.hourOf(at)))]
-        const { params, text } = record({ requests, hours })
-        return Effect.asVoid(query("RequestStore.record", text, params))
+        return Effect.asVoid(query("RequestStore.record", record({ requests, hours })))
       },
       list: (workspaceId, filter, page) =>
         Effect.map(
-          query("RequestStore.list", listText(filter, page.after), [
-            workspaceId,
-            page.limit + 1,
-            page.after,
-            filter.word ?? null
-          ]),
+          query("RequestStore.list", {
+            text: listText(filter, page.after),
+            params: [workspaceId, page.limit + 1, page.after, filter.word ?? null]
+          }),
           (rows) => Page.fromOverread(rows.map(request.read), page, ({ id }) => id)
         ),
       tallies: (workspaceId, since) =>
         Effect.map(
-          query("RequestStore.tallies", talliesText, [workspaceId, ApiRequest.hourOf(since)]),
+          query("RequestStore.tallies", { text: talliesText, params: [workspaceId, ApiRequest.hourOf(since)] }),
           (rows) => rows.map(tally.read)
         ),
       forget: (before) =>
         Effect.map(
-          query("RequestStore.forget", forgetText, [
-            Id.lowestAt("req", before),
-            ApiRequest.hourOf(before),
-            forgottenAtOnce
-          ]),
+          query("RequestStore.forget", {
+            text: forgetText,
+            params: [Id.lowestAt("req", before), ApiRequest.hourOf(before), forgottenAtOnce]
+          }),
           Forgotten.read
         )
     }))

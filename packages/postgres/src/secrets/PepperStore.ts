@@ -12,14 +12,13 @@ export const layer = Layer.effect(
     PepperStore.PepperStore.of({
       adopt: ({ ciphertext, keyId, nonce }) =>
         Effect.map(
-          query(
-            "PepperStore.adopt",
+          query("PepperStore.adopt", {
             // an update that changes nothing, because a skipped row would not be returned
-            `insert into peppers (key_id, nonce, ciphertext) values ($1, $2, $3)
+            text: `insert into peppers (key_id, nonce, ciphertext) values ($1, $2, $3)
             on conflict (single) do update set single = true
             returning ${sealed.names()}`,
-            [keyId, nonce, ciphertext]
-          ),
+            params: [keyId, nonce, ciphertext]
+          }),
           ([row]) => sealed.read(row!)
         )
     }))

@@ -87,12 +87,12 @@ export const layer = Layer.effect(
     SealedSecretStore.SealedSecretStore.of({
       under: (keyId, { after, limit }) =>
         Effect.map(
-          query("SealedSecretStore.under", underText, [keyId, after ?? "", limit]),
+          query("SealedSecretStore.under", { text: underText, params: [keyId, after ?? "", limit] }),
           (rows) => rows.map(found.read).map(({ row, ...sealed }) => ({ row, sealed: { keyId, ...sealed } }))
         ),
       rewrap: (secrets) =>
         secrets.length === 0 ? Effect.succeed(0) : Effect.map(
-          query("SealedSecretStore.rewrap", rewrapText, [JSON.stringify(secrets.map(written))]),
+          query("SealedSecretStore.rewrap", { text: rewrapText, params: [JSON.stringify(secrets.map(written))] }),
           ([row]) => replaced.read(row!).replaced
         )
     }))

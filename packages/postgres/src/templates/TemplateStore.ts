@@ -29,11 +29,10 @@ export const layer = Layer.effect(
       update,
       get: (workspaceId, id) =>
         Effect.map(
-          query(
-            "TemplateStore.get",
-            `select ${template.names("t")} from templates t where t.id = $2 and t.workspace_id = $1`,
-            [workspaceId, id]
-          ),
+          query("TemplateStore.get", {
+            text: `select ${template.names("t")} from templates t where t.id = $2 and t.workspace_id = $1`,
+            params: [workspaceId, id]
+          }),
           ([row]) => Option.map(Option.fromNullishOr(row), template.read)
         ),
       list: (workspaceId, filter, page) => {
@@ -56,13 +55,12 @@ export const layer = Layer.effect(
         }
         if (page.after !== null) require("id", "<", page.after)
         return Effect.map(
-          query(
-            "TemplateStore.list",
-            `select ${template.names("t")} from ${filter.name === undefined ? "templates" : named} t where ${
+          query("TemplateStore.list", {
+            text: `select ${template.names("t")} from ${filter.name === undefined ? "templates" : named} t where ${
               conditions.join(" and ")
             } order by id desc limit $2`,
             params
-          ),
+          }),
           (rows) => Page.fromOverread(rows.map(template.read), page, ({ id }) => id)
         )
       }

@@ -56,26 +56,28 @@ export const layer = Layer.effect(
   UsageStore.UsageStore,
   Effect.map(Database, ({ query }) =>
     UsageStore.UsageStore.of({
-      add: (counts) => {
-        const { params, text } = add({ counts })
-        return Effect.asVoid(query("UsageStore.add", text, params))
-      },
+      add: (counts) => Effect.asVoid(query("UsageStore.add", add({ counts }))),
       counts: (workspaceId, since) =>
-        Effect.map(query("UsageStore.counts", countsText, [workspaceId, since]), (rows) => rows.map(activity.read)),
+        Effect.map(query("UsageStore.counts", { text: countsText, params: [workspaceId, since] }), (rows) =>
+          rows.map(activity.read)),
       months: (workspaceId) =>
         Effect.map(
-          query("UsageStore.months", monthsText, [workspaceId, UsageStore.maxMonths]),
-          (rows) => rows.map(month.read)
+          query("UsageStore.months", { text: monthsText, params: [workspaceId, UsageStore.maxMonths] }),
+          (rows) =>
+            rows.map(month.read)
         ),
       priced: (workspaceId, since) =>
-        Effect.map(query("UsageStore.priced", pricedText, [workspaceId, since]), (rows) => rows.map(count.read)),
+        Effect.map(query("UsageStore.priced", { text: pricedText, params: [workspaceId, since] }), (rows) =>
+          rows.map(count.read)),
       forget: (before) =>
         Effect.map(
           Effect.forEach(
             [forgetText, forgetPricedText, forgetUntoldText],
-            (text) => query("UsageStore.forget", text, [before, forgottenAtOnce])
+            (text) =>
+              query("UsageStore.forget", { text, params: [before, forgottenAtOnce] })
           ),
-          (all) => Retention.together(all.map(Forgotten.read))
+          (all) =>
+            Retention.together(all.map(Forgotten.read))
         )
     }))
 )

@@ -96,9 +96,12 @@ export const layer = Layer.effect(
     })
 
     const ofMessage = Effect.fnUntraced(function*(workspaceId: Id.WorkspaceId, messageId: Id.MessageId) {
-      const events = yield* query("DeliveryStore.list", ListDeliveries.eventsText, [workspaceId, messageId])
-      const { params, text } = ListDeliveries.deliveriesOf(workspaceId, events)
-      return (yield* query("DeliveryStore.list", text, params)).map((row) => found.read(row).id)
+      const events = yield* query("DeliveryStore.list", {
+        text: ListDeliveries.eventsText,
+        params: [workspaceId, messageId]
+      })
+      const rows = yield* query("DeliveryStore.list", ListDeliveries.deliveriesOf(workspaceId, events))
+      return rows.map((row) => found.read(row).id)
     })
 
     return DeliveryStore.DeliveryStore.of({
@@ -134,15 +137,15 @@ export const layer = Layer.effect(
         Effect.map(planned("DeliveryStore.backlog", backlog(askedAt(now))), ([rows]) => backlogOf(rows![0]!)),
       list: Effect.fnUntraced(function*(workspaceId, filter, page) {
         const ids = filter.messageId === undefined ? undefined : yield* ofMessage(workspaceId, filter.messageId)
-        const { params, text } = ListDeliveries.listDeliveries(workspaceId, filter, page, ids)
-        return ListDeliveries.pageOf(yield* query("DeliveryStore.list", text, params), page)
+        const rows = yield* query("DeliveryStore.list", ListDeliveries.listDeliveries(workspaceId, filter, page, ids))
+        return ListDeliveries.pageOf(rows, page)
       }),
       get: (workspaceId, id) =>
         Effect.map(
-          query("DeliveryStore.get", `${shown(`, ${attempts} as attempts`)} where d.workspace_id = $1 and d.id = $2`, [
-            workspaceId,
-            id
-          ]),
+          query("DeliveryStore.get", {
+            text: `${shown(`, ${attempts} as attempts`)} where d.workspace_id = $1 and d.id = $2`,
+            params: [workspaceId, id]
+          }),
           ([row]) =>
             Option.map(Option.fromUndefinedOr(row), (row) => ({
               ...viewOf(row),

@@ -20,22 +20,20 @@ export const layer = Layer.effect(
       create: (command) => Effect.map(create(command), Option.fromUndefinedOr),
       get: (workspaceId, id) =>
         Effect.map(
-          query(
-            "ReplayStore.get",
-            `select ${ReplayStep.replay.names("r")} from replays r where r.workspace_id = $1 and r.id = $2`,
-            [workspaceId, id]
-          ),
+          query("ReplayStore.get", {
+            text: `select ${ReplayStep.replay.names("r")} from replays r where r.workspace_id = $1 and r.id = $2`,
+            params: [workspaceId, id]
+          }),
           ([row]) => Option.map(Option.fromUndefinedOr(row), ReplayStep.replay.read)
         ),
       list: (workspaceId, page) =>
         Effect.map(
-          query(
-            "ReplayStore.list",
-            `select ${ReplayStep.replay.names("r")} from replays r
+          query("ReplayStore.list", {
+            text: `select ${ReplayStep.replay.names("r")} from replays r
             where r.workspace_id = $1${page.after === null ? "" : " and r.id < $3"}
             order by r.id desc limit $2`,
-            [workspaceId, page.limit + 1, ...page.after === null ? [] : [page.after]]
-          ),
+            params: [workspaceId, page.limit + 1, ...page.after === null ? [] : [page.after]]
+          }),
           (rows) => Page.fromOverread(rows.map(ReplayStep.replay.read), page, ({ id }) => id)
         ),
       cancel: (workspaceId, id, now) => Effect.map(cancel({ workspaceId, id, now }), Option.fromUndefinedOr),

@@ -65,12 +65,12 @@ export const layer = Layer.effect(
       put,
       find: (workspaceId) =>
         Effect.map(
-          query("WebhookStore.find", findText, [workspaceId]),
+          query("WebhookStore.find", { text: findText, params: [workspaceId] }),
           ([row]) => Option.map(Option.fromUndefinedOr(row), webhookOf)
         ),
       get: (workspaceId) =>
         Effect.map(
-          query("WebhookStore.get", getText, [workspaceId]),
+          query("WebhookStore.get", { text: getText, params: [workspaceId] }),
           ([row]) =>
             Option.map(Option.fromUndefinedOr(row), (row): WebhookStore.WebhookState => ({
               webhook: webhookOf(row),

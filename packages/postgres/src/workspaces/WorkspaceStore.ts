@@ -31,11 +31,16 @@ export const layer = Layer.effect(
       create: (created) => Effect.asVoid(Effect.flatMap(create(created), made)),
       get: (id) =>
         Effect.map(
-          query("WorkspaceStore.get", `select ${workspaces.names("w")} from workspaces w where id = $1`, [id]),
+          query("WorkspaceStore.get", {
+            text: `select ${workspaces.names("w")} from workspaces w where id = $1`,
+            params: [id]
+          }),
           ([row]) => Option.map(Option.fromUndefinedOr(row), workspaces.read)
         ),
       list: Effect.map(
-        query("WorkspaceStore.list", `select ${workspaces.names("w")} from workspaces w order by created_at, id`, []),
+        query("WorkspaceStore.list", {
+          text: `select ${workspaces.names("w")} from workspaces w order by created_at, id`
+        }),
         (rows) => rows.map(workspaces.read)
       ),
       configure: configuring(query, "WorkspaceStore.configure", "workspaces", settings)

@@ -1,0 +1,85 @@
+/**
+ * The messages in `State` that are not sent yet: those of campaigns in their queues, and those of callers in the lanes
+ * of their numbers.
+ */
+import type { AcceptStep, Id, Message, QueueWorkStep, Time } from "@wac/core"
+import { Heap } from "../Heap.ts"
+import type { KeptLane, KeptQueued, Memory } from "../State.ts"
+
+/** The lane of a message's number, which is made if there is none. */
+const laneOf = (
+  memory: Memory,
+  { phoneNumberId, workspaceId }: Pick<Message.Message, "phoneNumberId" | "workspaceId">
+): KeptLane => {
+  const known = memory.lanes.get(phoneNumberId)
+  if (known !== undefined) return known
+  const made: KeptLane = {
+    lane: { phoneNumberId, workspaceId, workAt: null, nextSlot: 0 },
+    queue: new Map(),
+    order: new Heap((a, b) => a.dueAt < b.dueAt || (a.dueAt === b.dueAt && a.messageId < b.messageId))
+  }
+  memory.lanes.set(phoneNumberId, made)
+  return made
+}
+
+/** Makes a message of a lane due at another time. */
+export const setDue = (memory: Memory, kept: KeptLane, queued: KeptQueued, dueAt: Time.Instant): void => {
+  queued.dueAt = dueAt
+  kept.order.push({ dueAt, messageId: queued.messageId })
+  const { workAt } = kept.lane
+  if (workAt !== null && workAt <= dueAt) return
+  kept.lane = { ...kept.lane, workAt: dueAt }
+  memory.queueHint.notify()
+}
+
+const count = (memory: Memory, workspaceId: Id.WorkspaceId, change: number): void => {
+  memory.queued.set(workspaceId, (memory.queued.get(workspaceId) ?? 0) + change)
+}
+
+/** Queues the message of a caller. */
+export const enqueue = (memory: Memory, { message, request, sendUntil }: AcceptStep.Queued): void => {
+  const kept = laneOf(memory, message)
+  const queued: KeptQueued = { messageId: message.id, request, dueAt: 0, tries: 0, sendUntil, timeZone: null }
+  kept.queue.set(message.id, queued)
+  count(memory, message.workspaceId, 1)
+  setDue(memory, kept, queued, message.sendAt!)
+}
+
+/** Takes a message out of the queue that it is in. */
+export const dequeue = (memory: Memory, id: Id.MessageId): void => {
+  const message = memory.messages.get(id)
+  if (message === undefined) return
+  const { campaignId, phoneNumberId, workspaceId } = message
+  if (campaignId !== null) memory.campaigns.get(campaignId)?.queue.delete(id)
+  else if (memory.lanes.get(phoneNumberId)?.queue.delete(id) === true) count(memory, workspaceId, -1)
+}
+
+/** Drops entries of messages that are due at another time since, or no longer queued. Returns the first that counts. */
+const first = ({ order, queue }: KeptLane): KeptQueued | undefined => {
+  for (let entry = order.peek(); entry !== undefined; entry = order.peek()) {
+    const queued = queue.get(entry.messageId)
+    if (queued?.dueAt === entry.dueAt) return queued
+    order.pop()
+  }
+  return undefined
+}
+
+/** Takes messages that are due from a lane's order, in which they must be set due again. */
+export const takeDue = (memory: Memory, kept: KeptLane, limit: number, now: Time.Instant): QueueWorkStep.Due => {
+  // by their ids, as a message may have two entries for one time
+  const messages = new Map<Id.MessageId, QueueWorkStep.Queued>()
+  let next = first(kept)
+  for (; next !== undefined && next.dueAt <= now && messages.size < limit; next = first(kept)) {
+    kept.order.pop()
+    const { messageId, request, sendUntil, tries } = next
+    messages.set(messageId, { message: memory.messages.get(messageId)!, request, tries, sendUntil: sendUntil! })
+  }
+  return { messages: [...messages.values()], nextAt: next === undefined || next.dueAt <= now ? null : next.dueAt }
+}
+
+/** When something is next due in any lane; `null` if nothing is, or the queue is held. */
+export const nextAt = ({ heartbeat, lanes }: Memory): Time.Instant | null => {
+  if (heartbeat !== undefined && heartbeat.heldSince !== null) return null
+  const due = [...lanes.values()].flatMap(({ lane: { workAt } }) => workAt === null ? [] : [workAt])
+  return due.length === 0 ? null : Math.min(...due)
+}

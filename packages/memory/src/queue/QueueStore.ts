@@ -1,0 +1,90 @@
+/**
+ * `QueueStore` in memory: each method is one synchronous step over `State`, decided by `QueueWorkStep`, `QueueEndStep`
+ * and `Heartbeat`.
+ */
+import { Heartbeat, QueueEndStep, QueueStore, QueueWorkStep } from "@wac/core"
+import { Effect, Layer, Option } from "effect"
+import { loaded as loadedSends, write as writeSends } from "../messages/Sends.ts"
+import { type Memory, State } from "../State.ts"
+import { dequeue, nextAt, setDue, takeDue } from "./Queue.ts"
+
+const work = (memory: Memory, command: QueueWorkStep.Work): QueueWorkStep.Worked | undefined => {
+  const now = memory.now(command.now)
+  const next = nextAt(memory)
+  if (next === null || next > now) return undefined
+  const kept = [...memory.lanes.values()].find(({ lane: { workAt } }) => workAt === next)!
+  const { lane } = kept
+  const given = { now: memory.now, lane, number: memory.phoneNumbers.get(lane.phoneNumberId) }
+  const first = QueueWorkStep.work({ ...given, due: null }, [command])
+  const decided = "needs" in first
+    ? QueueWorkStep.work({ ...given, due: takeDue(memory, kept, first.needs[0]!.limit, now) }, [command])
+    : first
+  if ("needs" in decided) throw new Error("all that a number's work needs is given at once")
+  const { answers: [worked], writes } = decided
+  for (const { dueAt, messageId } of writes.leased) setDue(memory, kept, kept.queue.get(messageId)!, dueAt)
+  kept.lane = writes.lane
+  return worked
+}
+
+const end = (memory: Memory, command: QueueEndStep.EndQueued): void => {
+  const { writes } = QueueEndStep.end(loadedSends(memory), [command])
+  const campaignId = memory.messages.get(command.messageId)?.campaignId ?? null
+  const lane = command.phoneNumberId === null ? undefined : memory.lanes.get(command.phoneNumberId)
+  const queue = campaignId === null ? lane?.queue : memory.campaigns.get(campaignId)?.queue
+  for (const { dueAt, messageId, tries } of writes.delayed) {
+    const queued = queue?.get(messageId)
+    if (queued === undefined) continue
+    queued.tries += tries
+    if (lane === undefined) queued.dueAt = dueAt
+    else setDue(memory, lane, queued, dueAt)
+  }
+  for (const id of writes.dequeued) dequeue(memory, id)
+  writeSends(memory, writes.sends)
+}
+
+/** There is one server: this process. */
+const server = "memory"
+
+const beat = (memory: Memory, command: Heartbeat.Beat): Heartbeat.Beaten => {
+  const jobs = [...memory.campaigns.values()].map(({ job }) => job).filter(({ workAt }) => workAt !== null)
+  const decided = Heartbeat.beat({ now: memory.now, heartbeat: memory.heartbeat, server, jobs }, [command])
+  if ("needs" in decided) throw new Error("all that a heartbeat needs is given")
+  const { answers: [beaten], writes } = decided
+  memory.heartbeat = writes.heartbeat
+  for (const job of writes.jobs) memory.campaigns.get(job.campaign.id)!.job = job
+  if (writes.jobs.length > 0) memory.campaignHint.notify()
+  return beaten!
+}
+
+/** When the message was due that has waited longest. */
+const oldestDueAt = (memory: Memory, now: number): number | null => {
+  let oldest: number | null = null
+  for (const { queue } of memory.lanes.values()) {
+    for (const { dueAt } of queue.values()) if (dueAt <= now && (oldest === null || dueAt < oldest)) oldest = dueAt
+  }
+  return oldest
+}
+
+export const layer = Layer.effect(
+  QueueStore.QueueStore,
+  Effect.map(State, (memory) =>
+    QueueStore.QueueStore.of({
+      work: (command) => Effect.sync(() => Option.fromUndefinedOr(work(memory, command))),
+      end: (command) => Effect.sync(() => end(memory, command)),
+      nextAt: Effect.sync(() => nextAt(memory)),
+      beat: (command) => Effect.sync(() => beat(memory, command)),
+      backlog: (asked) =>
+        Effect.sync(() => {
+          const at = memory.now(asked)
+          const queued = [...memory.queued.values()].reduce((sum, count) => sum + count, 0)
+          return { at, queued, oldestDueAt: oldestDueAt(memory, at), heldSince: memory.heartbeat?.heldSince ?? null }
+        }),
+      release: Effect.sync(() => {
+        const { heartbeat } = memory
+        if (heartbeat === undefined || heartbeat.heldSince === null) return false
+        memory.heartbeat = { ...heartbeat, heldSince: null }
+        memory.queueHint.notify()
+        return true
+      })
+    }))
+)
