@@ -15,7 +15,7 @@ export const nextText = `select min(l.work_at) as work_at from send_lanes l wher
 
 const next = row({ workAt: bigint<number | null>() })
 
-/** Each lane is asked for its first message: the messages of a lane may be many. */
+/** Each lane with messages is asked for its first one: the messages of a lane may be many. */
 export const backlogText = `with judged as materialized (select ${Clocks.at("$1")} as at)
   select (select coalesce(sum(s.queued), 0)::double precision from queue_sizes s) as queued,
     (
@@ -24,7 +24,7 @@ export const backlogText = `with judged as materialized (select ${Clocks.at("$1"
         select q.due_at from send_queue q where q.phone_number_id = l.phone_number_id
         order by q.due_at, q.message_id limit 1
       ) d
-      where d.due_at <= j.at
+      where l.work_at is not null and d.due_at <= j.at
     ) as oldest_due_at,
     (select h.held_since from heartbeats h) as held_since, j.at
   from judged j`
