@@ -69,6 +69,7 @@ export const message = (fields: Partial<Message> = {}): Message => ({
   statusAt: start,
   providerMessageId: null,
   createdAt: start,
+  sendAt: null,
   sentAt: null,
   deliveredAt: null,
   readAt: null,

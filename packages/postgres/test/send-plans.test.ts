@@ -41,7 +41,8 @@ const sends = (first: number, count: number): ReadonlyArray<MessageStore.AcceptS
       fingerprint: "f"
     },
     apiKeyId: "key" as Id.ApiKeyId,
-    campaignId: null,
+    queue: null,
+    later: null,
     message: { type: "template", to: customer(first + i), template: { name: "t", language: "en" } },
     hash: `hash ${first + i}`,
     messageId: `msg ${first + i}` as Id.MessageId,
@@ -66,7 +67,7 @@ const sendsOfCampaigns = (first: number, count: number): ReadonlyArray<MessageSt
   [...sendsToUsers(first, count / 2), ...sends(first + count / 2, count / 2)].map((command) => ({
     ...command,
     apiKeyId: null,
-    campaignId: "cmp" as Id.CampaignId
+    queue: { campaignId: "cmp" as Id.CampaignId }
   }))
 
 /** Messages as their sends claimed them. */

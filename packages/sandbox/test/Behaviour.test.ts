@@ -21,6 +21,7 @@ const answered = (to: PhoneNumber.E164): Message.Message => ({
   statusAt: 0,
   providerMessageId: null,
   createdAt: 0,
+  sendAt: null,
   sentAt: null,
   deliveredAt: null,
   readAt: null,

@@ -35,6 +35,7 @@ import * as MessageStoreListSuite from "./messages/MessageStoreListSuite.ts"
 import * as MessageStoreModelSuite from "./messages/MessageStoreModelSuite.ts"
 import * as MessageStoreNamesSuite from "./messages/MessageStoreNamesSuite.ts"
 import * as MessageStoreOrdersSuite from "./messages/MessageStoreOrdersSuite.ts"
+import * as MessageStoreQueueSuite from "./messages/MessageStoreQueueSuite.ts"
 import * as MessageStoreRefusalSuite from "./messages/MessageStoreRefusalSuite.ts"
 import * as MessageStoreReportSuite from "./messages/MessageStoreReportSuite.ts"
 import * as MessageStoreSenderSuite from "./messages/MessageStoreSenderSuite.ts"
@@ -47,6 +48,7 @@ import * as InvitationStoreSuite from "./people/InvitationStoreSuite.ts"
 import * as MemberStoreSuite from "./people/MemberStoreSuite.ts"
 import * as PortalStoreSuite from "./people/PortalStoreSuite.ts"
 import * as SessionStoreSuite from "./people/SessionStoreSuite.ts"
+import * as QueueStoreSuite from "./queue/QueueStoreSuite.ts"
 import * as KeptAnswerStoreSuite from "./requests/KeptAnswerStoreSuite.ts"
 import * as RequestStoreSuite from "./requests/RequestStoreSuite.ts"
 import * as PepperStoreSuite from "./secrets/PepperStoreSuite.ts"
@@ -113,9 +115,11 @@ const suites: { readonly [port in Ports.Name]: readonly [Suite, ...ReadonlyArray
     { tests: PhoneNumberStoreSuite.tests },
     { topic: "what the provider reports", tests: PhoneNumberStoreObserveSuite.tests }
   ],
+  QueueStore: [{ tests: QueueStoreSuite.tests }],
   MessageStore: [
     { topic: "accept", tests: MessageStoreAcceptSuite.tests },
     { topic: "refusals", tests: MessageStoreRefusalSuite.tests },
+    { topic: "messages to be sent later", tests: MessageStoreQueueSuite.tests },
     { topic: "the sender", tests: MessageStoreSenderSuite.tests },
     { topic: "keys", tests: MessageStoreKeySuite.tests },
     { topic: "limits", tests: MessageStoreLimitsSuite.tests },

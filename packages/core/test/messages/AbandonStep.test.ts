@@ -24,7 +24,8 @@ const send = (n: number, customer = n): AcceptSend => ({
     fingerprint: "one"
   },
   apiKeyId: id("key"),
-  campaignId: null,
+  queue: null,
+  later: null,
   message: { ...templated([]), to: customerOf(customer) },
   hash: `hash ${customer}`,
   messageId: id("msg", n),

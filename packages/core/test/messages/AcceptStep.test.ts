@@ -159,7 +159,8 @@ const send = (
   now,
   request: { workspaceId, route: "POST /v1/messages", key: (key ?? `key ${n}`) as IdempotencyKey, fingerprint },
   apiKeyId: id("key"),
-  campaignId: null,
+  queue: null,
+  later: null,
   message: message ?? { ...templated([]), to: customerOf(n) },
   hash: `hash ${n}`,
   messageId: id("msg", n),
@@ -205,7 +206,11 @@ describe("accepting sends", () => {
     const queued = (world: World, keys: ReadonlyArray<string>) =>
       keys.map((key, i): AcceptSend => {
         const content = { ...templated([]), to: ana }
-        const command = { ...send({ n: i + 1, key, message: content }), apiKeyId: null, campaignId: id("cmp") }
+        const command = {
+          ...send({ n: i + 1, key, message: content }),
+          apiKeyId: null,
+          queue: { campaignId: id("cmp") }
+        }
         world.bounds.set(nameOf(command), {
           binding: binding({ messageId: command.messageId, fingerprint: command.request.fingerprint }),
           message: message({ id: command.messageId, status: "queued", content: { ...content, to: key } }),

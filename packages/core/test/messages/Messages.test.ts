@@ -354,7 +354,8 @@ const elsewhere = (request: SendRequest) =>
         fingerprint: yield* Idempotency.fingerprint(yield* Digest.Digest, request.message)
       },
       apiKeyId: request.apiKeyId,
-      campaignId: null,
+      queue: null,
+      later: null,
       message: request.message,
       hash: "hash",
       messageId,

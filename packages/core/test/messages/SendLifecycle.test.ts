@@ -69,7 +69,8 @@ const sendCommand = (name: string, message: OutboundMessage = plain()) =>
     const send: SendCommand<null> = {
       keyed: { workspaceId: workspace.id, route: "POST /v1/messages", key: key(name), fingerprint },
       apiKeyId: apiKey.id,
-      campaignId: null,
+      queue: null,
+      later: null,
       message,
       requestId: yield* newId("req")
     }

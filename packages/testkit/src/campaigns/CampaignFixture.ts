@@ -5,7 +5,6 @@ import { assert } from "@effect/vitest"
 import {
   Campaign,
   CampaignCounts,
-  type CampaignRecipientStep,
   type CampaignStep,
   CampaignStore,
   type CampaignWorkStep,
@@ -14,6 +13,8 @@ import {
   type Errors,
   type Id,
   MessageStore,
+  type QueueEndStep,
+  QueueStore,
   type RateCard,
   Recipient,
   type Template,
@@ -147,7 +148,7 @@ export const sendOf = (own: Fixture.World, { message }: Pick<CampaignWorkStep.Cl
   MessageFixture.send(own, {
     now,
     apiKeyId: null,
-    campaignId: message.campaignId!,
+    queue: { campaignId: message.campaignId! },
     route: Recipient.routeOf(message.campaignId!),
     key: message.content.to,
     fingerprint: Recipient.fingerprint,
@@ -175,8 +176,11 @@ export const sent = (own: Fixture.World, recipient: CampaignWorkStep.Claimed, no
 export const ended = (
   { message: { id: messageId } }: CampaignWorkStep.Claimed,
   now: Time.Instant,
-  end: CampaignRecipientStep.RecipientEnd
-) => CampaignStore.CampaignStore.use((store) => store.end({ now, messageId, end }))
+  end: QueueEndStep.QueueEnd
+) =>
+  QueueStore.QueueStore.use((store) =>
+    store.end({ now, messageId, phoneNumberId: null, end, ids: { events: [], deliveries: [] } })
+  )
 
 /** Counts that are 0 unless given. */
 export const counts = (given: Partial<CampaignCounts.CampaignCounts>): CampaignCounts.CampaignCounts => ({

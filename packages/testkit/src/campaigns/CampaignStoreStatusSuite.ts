@@ -2,7 +2,15 @@
  * Conformance of the status of a `CampaignStore`'s campaigns: starts, pauses and cancellations.
  */
 import { assert } from "@effect/vitest"
-import { CampaignStore, type CampaignWorkStep, CheckedRow, FailureRate, MessageStore, type Time } from "@wac/core"
+import {
+  CampaignStore,
+  type CampaignWorkStep,
+  CheckedRow,
+  FailureRate,
+  MessageStore,
+  QueueStore,
+  type Time
+} from "@wac/core"
 import { Effect } from "effect"
 import * as Fixture from "../Fixture.ts"
 import * as MessageFixture from "../messages/MessageFixture.ts"
@@ -174,6 +182,7 @@ export const tests = (it: Fixture.It): void => {
   it.effect("in a restored database campaigns wait for a person, and heartbeats otherwise change nothing", () =>
     Effect.gen(function*() {
       const store = yield* CampaignStore.CampaignStore
+      const queue = yield* QueueStore.QueueStore
       const own = yield* world()
       const at = own.start
       const [sends, scheduled, done, draft] = [
@@ -190,15 +199,15 @@ export const tests = (it: Fixture.It): void => {
       )
       const before = yield* statuses
       // other tests have written heartbeats at other times
-      const { at: first } = yield* store.beat({ now: at, last: null, isRestored: false })
+      const { at: first } = yield* queue.beat({ now: at, last: null, isRestored: false })
       assert.strictEqual(first, at)
-      const next = yield* store.beat({ now: at + 5 * second, last: at, isRestored: false })
-      assert.deepStrictEqual(next, { at: at + 5 * second, waiting: 0 })
+      const next = yield* queue.beat({ now: at + 5 * second, last: at, isRestored: false })
+      assert.deepStrictEqual(next, { at: at + 5 * second, waiting: 0, isHolding: false })
       assert.deepStrictEqual(yield* statuses, before)
       assert.deepStrictEqual((yield* store.paused(own.workspace.id)).map(({ id }) => id), [done.id])
 
       const late = at + 10 * minute
-      const found = yield* store.beat({ now: late, last: null, isRestored: false })
+      const found = yield* queue.beat({ now: late, last: null, isRestored: false })
       assert.isAtLeast(found.waiting, 2)
       assert.deepStrictEqual(yield* statuses, [
         ["paused", "restored"],
@@ -212,24 +221,25 @@ export const tests = (it: Fixture.It): void => {
       assert.includeMembers((yield* store.paused(null)).map(({ id }) => id), [sends.id, scheduled.id])
 
       assert.strictEqual((yield* changed(sends, late, { _tag: "Resume" })).status, "running")
-      yield* store.beat({ now: late, last: null, isRestored: false })
+      yield* queue.beat({ now: late, last: null, isRestored: false })
       assert.strictEqual((yield* get(sends)).status, "running")
-      yield* store.beat({ now: late, last: null, isRestored: true })
+      yield* queue.beat({ now: late, last: null, isRestored: true })
       assert.strictEqual((yield* get(sends)).pausedFor, "restored")
+      yield* queue.release
     }))
 
   it.effect("of processes that start together in a restored database, one makes the campaigns wait", () =>
     Effect.gen(function*() {
-      const store = yield* CampaignStore.CampaignStore
+      const queue = yield* QueueStore.QueueStore
       const own = yield* world()
       const campaign = yield* running(own, 1)
-      yield* store.beat({ now: own.start, last: null, isRestored: false })
+      yield* queue.beat({ now: own.start, last: null, isRestored: false })
       const late = { now: own.start + 6 * minute, last: null, isRestored: false }
-      const found = yield* Effect.forEach([1, 2, 3], () => store.beat(late), { concurrency: "unbounded" })
+      const found = yield* Effect.forEach([1, 2, 3], () => queue.beat(late), { concurrency: "unbounded" })
       assert.isAbove(Math.max(...found.map(({ waiting }) => waiting)), 0)
       assert.strictEqual((yield* get(campaign)).pausedFor, "restored")
       yield* changed(campaign, late.now, { _tag: "Resume" })
-      assert.strictEqual((yield* store.beat(late)).waiting, 0)
+      assert.strictEqual((yield* queue.beat(late)).waiting, 0)
       assert.strictEqual((yield* get(campaign)).status, "running")
     }))
 }

@@ -15,6 +15,7 @@ import {
   type Id,
   type PhoneNumber,
   PhoneNumberStore,
+  QueueStore,
   Recipient,
   type Time
 } from "@wac/core"
@@ -194,6 +195,7 @@ const run = (
     const random = SeededRandom.make(seed)
     const contacts = yield* ContactStore.ContactStore
     const campaigns = yield* CampaignStore.CampaignStore
+    const queue = yield* QueueStore.QueueStore
     const workspaceId = own.workspace.id
     const given = namesOf(seed)
     const { line, older, person, renamed } = given
@@ -262,7 +264,7 @@ const run = (
           key: to,
           fingerprint: Recipient.fingerprint,
           apiKeyId: null,
-          campaignId: message.campaignId!,
+          queue: { campaignId: message.campaignId! },
           message: content
         }, isMarketing)
         if (accepted._tag === "Claimed") {
@@ -271,10 +273,12 @@ const run = (
           history.push(`  wrote to ${to}`)
         } else {
           history.push(`  ${MessageFixture.describe(accepted)} ${to}`)
-          yield* campaigns.end({
+          yield* queue.end({
             now,
             messageId,
-            end: { _tag: "Skipped", error: { code: "forbidden", reason: "refused", message: "it was refused" } }
+            phoneNumberId: null,
+            end: { _tag: "Skipped", error: { code: "forbidden", reason: "refused", message: "it was refused" } },
+            ids: { events: [], deliveries: [] }
           })
         }
       }

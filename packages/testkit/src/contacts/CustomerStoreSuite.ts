@@ -12,7 +12,8 @@ import {
   EventStore,
   Id,
   InboundPostStore,
-  MessageStore
+  MessageStore,
+  QueueStore
 } from "@wac/core"
 import { Effect, Option } from "effect"
 import * as Fixture from "../Fixture.ts"
@@ -233,7 +234,15 @@ export const tests = (it: Fixture.It): void => {
       const { queued } = yield* eraseIn(own, names, "messages")
       assert.strictEqual(queued.length, 1)
       const error = { code: "forbidden", reason: "customer_erased", message: "the customer was erased" }
-      yield* store.end({ now: own.start, messageId: queued[0]!, end: { _tag: "Skipped", error } })
+      yield* QueueStore.QueueStore.use((queue) =>
+        queue.end({
+          now: own.start,
+          messageId: queued[0]!,
+          phoneNumberId: null,
+          end: { _tag: "Skipped", error },
+          ids: { events: [], deliveries: [] }
+        })
+      )
       assert.deepInclude(yield* eraseIn(own, names, "messages"), { erased: 1, queued: [] })
       assert.strictEqual((yield* eraseIn(own, names, "campaignRows")).erased, 1)
       assert.deepStrictEqual(yield* findIn(own, names, "campaignRows"), [])

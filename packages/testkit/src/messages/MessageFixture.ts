@@ -62,8 +62,10 @@ export interface SendOptions {
   readonly route?: string
   /** `null` if a person sends it. */
   readonly apiKeyId?: Id.ApiKeyId | null
-  /** The campaign whose queued message it is; none by default. */
-  readonly campaignId?: Id.CampaignId
+  /** The queue whose message it is; none by default. */
+  readonly queue?: MessageStore.Queue
+  /** How the message is to be queued; by default it is sent. */
+  readonly later?: Partial<MessageStore.Later>
   readonly message?: Message.OutboundMessage
   readonly leaseUntil?: Time.Instant
   readonly limits?: Limits.Limits
@@ -89,7 +91,8 @@ export const send = (
         fingerprint: options.fingerprint ?? "one"
       },
       apiKeyId: options.apiKeyId === undefined ? world.key.id : options.apiKeyId,
-      campaignId: options.campaignId ?? null,
+      queue: options.queue ?? null,
+      later: options.later === undefined ? null : { isInBatch: false, ...options.later },
       message: options.message ?? template(),
       hash: hashOf(CustomerNames.keyOf((options.message ?? template()).to)),
       messageId: yield* Fixture.id("msg"),

@@ -33,6 +33,7 @@ export const tests = (it: Fixture.It): void => {
         statusAt: own.start,
         providerMessageId: null,
         createdAt: own.start,
+        sendAt: null,
         sentAt: null,
         deliveredAt: null,
         readAt: null,

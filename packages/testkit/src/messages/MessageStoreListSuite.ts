@@ -100,15 +100,21 @@ export const tests = (it: Fixture.It): void => {
       const { command: sending } = yield* claimed(own)
       const { command: unknown } = yield* claimed(own)
       yield* settle(unknown, { _tag: "Unknown" })
+      const { command: later } = yield* MessageFixture.accept(own, { later: { sendAt: at } })
+      const { command: cancelled } = yield* MessageFixture.accept(own, { later: { sendAt: at } })
+      yield* MessageStore.MessageStore.use((store) =>
+        store.cancel({ now: own.start, workspaceId: own.workspace.id, messageId: cancelled.messageId })
+      )
       const expected: { readonly [status in Message.MessageStatus]: ReadonlyArray<Id.MessageId> } = {
-        queued: [],
+        queued: [later.messageId],
         sending: [sending.messageId],
         unknown: [unknown.messageId],
         sent: [ids[0]!],
         delivered: [ids[1]!],
         read: [ids[2]!],
         failed: [ids[3]!],
-        skipped: []
+        skipped: [],
+        cancelled: [cancelled.messageId]
       }
       for (const [status, found] of Object.entries(expected)) {
         assert.deepStrictEqual(idsOf(yield* follow(own, { status: status as Message.MessageStatus }, 1)), found)

@@ -41,7 +41,11 @@ interface Play {
   readonly send: (
     message: Message.OutboundMessage,
     key: string
-  ) => Effect.Effect<Exit.Exit<Idempotency.Sent, Errors.DomainError>, never, Fixture.Services | Scope.Scope>
+  ) => Effect.Effect<
+    Exit.Exit<Idempotency.Sent | Idempotency.Queued, Errors.DomainError>,
+    never,
+    Fixture.Services | Scope.Scope
+  >
 }
 
 /**
@@ -104,7 +108,8 @@ const play = Effect.gen(function*() {
           apiKeyId: own.key.id,
           key: key as Idempotency.IdempotencyKey,
           requestId,
-          message
+          message,
+          later: null
         })
       ).pipe(
         Effect.exit,
@@ -121,11 +126,11 @@ const play = Effect.gen(function*() {
   return playing
 })
 
-const sentOf = (exit: Exit.Exit<Idempotency.Sent, Errors.DomainError>): Idempotency.Sent =>
-  Exit.isSuccess(exit) ? exit.value : assert.fail(`not sent: ${String(exit.cause)}`)
+const sentOf = (exit: Exit.Exit<Idempotency.Sent | Idempotency.Queued, Errors.DomainError>): Idempotency.Sent =>
+  Exit.isSuccess(exit) && exit.value._tag === "Sent" ? exit.value : assert.fail(`not sent: ${String(exit)}`)
 
 const errorOf = (
-  exit: Exit.Exit<Idempotency.Sent, Errors.DomainError>
+  exit: Exit.Exit<Idempotency.Sent | Idempotency.Queued, Errors.DomainError>
 ): { readonly code?: string; readonly reason?: string; readonly param?: string } => {
   const error = Option.getOrUndefined(Exit.findErrorOption(exit))
   if (error === undefined) return {}

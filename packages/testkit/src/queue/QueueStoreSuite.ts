@@ -1,0 +1,211 @@
+/**
+ * Conformance of `QueueStore` (contract §15): which messages are handed out and when, and what becomes of them.
+ */
+import { assert } from "@effect/vitest"
+import { Limits, Message, MessageStore, QueueStore, QueueWorkStep } from "@wac/core"
+import { Duration, Effect } from "effect"
+import * as Fixture from "../Fixture.ts"
+import * as MessageFixture from "../messages/MessageFixture.ts"
+import * as QueueFixture from "./QueueFixture.ts"
+
+const { day, hour, minute, second } = Fixture
+const { due, ended, queued, workAll } = QueueFixture
+
+/** A workspace, and a queue that no other test holds. */
+const world = Effect.tap(Fixture.world(), () => QueueStore.QueueStore.use((store) => store.release))
+
+const idsOf = (claimed: ReadonlyArray<QueueWorkStep.Queued>) => claimed.map(({ message: { id } }) => id)
+
+/** Registers the tests. */
+export const tests = (it: Fixture.It): void => {
+  it.effect("messages are handed out from their times on, in their order, and to one process", () =>
+    Effect.gen(function*() {
+      const own = yield* world
+      const at = own.start + minute
+      const second_ = yield* queued(own, { later: { sendAt: at + 2 } })
+      const first = yield* queued(own, { later: { sendAt: at } })
+      yield* queued(own, { later: { sendAt: at + hour } })
+      assert.deepStrictEqual(yield* due(own, at - 1), [])
+      const claimed = yield* due(own, at + 2)
+      assert.deepStrictEqual(idsOf(claimed), [first.message.id, second_.message.id])
+      assert.deepStrictEqual(claimed[0], {
+        message: first.message,
+        request: first.command.request,
+        tries: 0,
+        sendUntil: at + day,
+        slot: claimed[0]!.slot
+      })
+      assert.deepStrictEqual(yield* due(own, at + 3), [])
+      const lease = Duration.toMillis(QueueWorkStep.lease)
+      // what a process took and did not end is taken again
+      assert.deepStrictEqual(yield* due(own, at + lease), [])
+      assert.sameMembers(idsOf(yield* due(own, at + 2 + lease)), idsOf(claimed))
+    }))
+
+  it.effect("a number's messages leave at four fifths of its rate", () =>
+    Effect.gen(function*() {
+      const own = yield* world
+      const at = own.start + minute
+      const limits = Limits.standard
+      yield* Effect.forEach(Array.from({ length: 100 }), () => queued(own, { later: { sendAt: at } }), {
+        concurrency: "unbounded"
+      })
+      const slots: Array<number> = []
+      for (let now = at; slots.length < 100; now += 100) {
+        assert.isBelow(now, at + 5 * second, "it never ends")
+        for (const { claimed } of yield* workAll(own, now, limits)) {
+          for (const { slot } of claimed) {
+            assert.isAtLeast(slot, now)
+            slots.push(slot)
+          }
+        }
+      }
+      // 80 a second, of which requests keep a fifth
+      slots.forEach((slot, i) => assert.approximately(slot - slots[0]!, i * 1000 / 64, 1e-3))
+    }))
+
+  it.effect("a number with many messages does not delay those of another", () =>
+    Effect.gen(function*() {
+      const [busy, own] = [yield* world, yield* world]
+      const at = Math.max(busy.start, own.start) + minute
+      yield* Effect.forEach(Array.from({ length: 300 }), () => queued(busy, { later: { sendAt: at } }), {
+        concurrency: "unbounded"
+      })
+      const one = yield* queued(own, { later: { sendAt: at } })
+      const claimed = (yield* workAll(own, at, Limits.standard)).flatMap(({ claimed }) => claimed)
+      assert.deepStrictEqual(idsOf(claimed), [one.message.id])
+    }))
+
+  it.effect("processes that work at once never take a message twice", () =>
+    Effect.gen(function*() {
+      const own = yield* world
+      const at = own.start + minute
+      const all = yield* Effect.forEach(
+        Array.from({ length: 60 }),
+        () => queued(own, { later: { sendAt: at } }),
+        { concurrency: "unbounded" }
+      )
+      const claimed: Array<string> = []
+      for (let now = at; claimed.length < all.length; now += second) {
+        assert.isBelow(now, at + 20 * second, "it never ends")
+        const worked = yield* Effect.forEach([1, 2, 3], () => QueueFixture.work(now, Limits.standard, 10), {
+          concurrency: "unbounded"
+        })
+        for (const one of worked) if (one?.phoneNumberId === own.number.id) claimed.push(...idsOf(one.claimed))
+      }
+      assert.sameMembers(claimed, all.map(({ message: { id } }) => id))
+    }))
+
+  it.effect("a message that was not sent is due again, and one that missed its slot at once", () =>
+    Effect.gen(function*() {
+      const own = yield* world
+      const at = own.start + minute
+      yield* queued(own, { later: { sendAt: at, sendUntil: at + hour } })
+      const [first] = yield* due(own, at)
+      yield* ended(first!, at, { _tag: "Missed" })
+      const [missed] = yield* due(own, at + second)
+      assert.deepInclude(missed, { message: first!.message, tries: 0 })
+      yield* ended(missed!, at + second, { _tag: "Again", after: Duration.seconds(5), until: at + hour })
+      assert.deepStrictEqual(yield* due(own, at + 6 * second - 1), [])
+      const [again] = yield* due(own, at + 6 * second)
+      assert.deepInclude(again, { message: first!.message, tries: 1 })
+      yield* ended(again!, at + minute, { _tag: "Again", after: Duration.hours(3), until: at + hour })
+      const pieces = yield* workAll(own, at + hour)
+      assert.deepStrictEqual(pieces.flatMap(({ claimed }) => claimed), [])
+      assert.deepStrictEqual(
+        pieces.flatMap(({ expired }) => expired.map(({ message: { id }, tries }) => [id, tries])),
+        [
+          [first!.message.id, 2]
+        ]
+      )
+    }))
+
+  it.effect("a message that fails has its event, leaves the queue, and its key answers as before", () =>
+    Effect.gen(function*() {
+      const store = yield* MessageStore.MessageStore
+      const own = yield* world
+      const at = own.start + minute
+      const { command } = yield* queued(own, { later: { sendAt: at } })
+      const [one] = yield* due(own, at)
+      yield* ended(one!, at, { _tag: "Failed", error: Message.notSentInTime })
+      yield* ended(one!, at, { _tag: "Failed", error: Message.notSentInTime })
+      assert.deepInclude(yield* MessageFixture.messageOf(command), {
+        status: "failed",
+        failedAt: at,
+        error: Message.notSentInTime
+      })
+      assert.deepStrictEqual((yield* MessageFixture.eventsOf(own)).map(({ type }) => type), ["message.failed"])
+      assert.deepStrictEqual(yield* due(own, at + hour), [])
+      assert.deepInclude(yield* store.lookUp(command.request, at + day - 1), { _tag: "Answered" })
+      assert.deepStrictEqual(yield* store.lookUp(command.request, at + day), { _tag: "Unbound" })
+    }))
+
+  it.effect("a message that is being sent does not fail before its claim has ended", () =>
+    Effect.gen(function*() {
+      const own = yield* world
+      const at = own.start + minute
+      yield* queued(own, { later: { sendAt: at } })
+      const [one] = yield* due(own, at)
+      const { command } = yield* QueueFixture.claim(own, one!, at)
+      yield* ended(one!, at, { _tag: "Failed", error: Message.notSentInTime })
+      assert.strictEqual((yield* MessageFixture.messageOf(command)).status, "sending")
+      assert.isTrue(yield* MessageFixture.settle(command, yield* MessageFixture.notSent, at))
+      assert.deepStrictEqual(idsOf(yield* due(own, command.leaseUntil)), [one!.message.id])
+    }))
+
+  it.effect("a message that was sent leaves the queue", () =>
+    Effect.gen(function*() {
+      const own = yield* world
+      const at = own.start + minute
+      yield* queued(own, { later: { sendAt: at } })
+      yield* queued(own, { later: { sendAt: at } })
+      const [one, other] = yield* due(own, at)
+      const { command } = yield* QueueFixture.claim(own, one!, at)
+      assert.isTrue(yield* MessageFixture.settle(command, yield* MessageFixture.tookIt, at))
+      yield* ended(other!, at, { _tag: "Done" })
+      assert.deepStrictEqual(yield* due(own, at + hour), [])
+    }))
+
+  it.effect("the backlog tells how many messages wait, and since when one is due", () =>
+    Effect.gen(function*() {
+      const store = yield* QueueStore.QueueStore
+      const own = yield* world
+      // whatever other tests have queued
+      const at = own.start - 10 * day
+      const before = yield* store.backlog(at)
+      const one = yield* queued(own, { now: at, later: { sendAt: at + hour } })
+      yield* queued(own, { now: at, later: { sendAt: at + 2 * hour } })
+      assert.strictEqual((yield* store.backlog(at)).queued - before.queued, 2)
+      assert.deepInclude(yield* store.backlog(at + 3 * hour), { oldestDueAt: at + hour, at: at + 3 * hour })
+      assert.strictEqual((yield* QueueFixture.cancel(one, at))._tag, "Some")
+      assert.strictEqual((yield* store.backlog(at)).queued - before.queued, 1)
+      assert.strictEqual((yield* store.backlog(at + 3 * hour)).oldestDueAt, at + 2 * hour)
+      assert.lengthOf(yield* due(own, at + 3 * hour), 1)
+    }))
+
+  it.effect("in a restored copy the queue is held until a person releases it, and after a pause it is not", () =>
+    Effect.gen(function*() {
+      const store = yield* QueueStore.QueueStore
+      const own = yield* world
+      const at = own.start + minute
+      const one = yield* queued(own, { later: { sendAt: at } })
+      yield* store.beat({ now: own.start, last: null, isRestored: false })
+      const slept = own.start + hour
+      assert.isFalse((yield* store.beat({ now: slept, last: null, isRestored: false })).isHolding)
+      assert.strictEqual((yield* store.backlog(slept)).heldSince, null)
+      assert.isTrue((yield* store.beat({ now: slept, last: null, isRestored: true })).isHolding)
+      assert.strictEqual((yield* store.backlog(slept)).heldSince, slept)
+      // also after further heartbeats
+      assert.isFalse((yield* store.beat({ now: slept + second, last: slept, isRestored: false })).isHolding)
+      assert.strictEqual((yield* store.backlog(slept + second)).heldSince, slept)
+      assert.strictEqual(yield* QueueFixture.work(slept), undefined)
+      assert.strictEqual(yield* store.nextAt, null)
+      assert.isTrue(yield* store.release)
+      assert.isFalse(yield* store.release)
+      assert.notStrictEqual(yield* store.nextAt, null)
+      assert.deepStrictEqual(idsOf(yield* due(own, slept)), [one.message.id])
+      // a process that wrote a heartbeat finds an earlier one
+      assert.isTrue((yield* store.beat({ now: slept + day, last: slept + day, isRestored: false })).isHolding)
+      assert.isTrue(yield* store.release)
+    }))
+}
