@@ -50,14 +50,14 @@ export const layer = Layer.effect(
     return QueueStore.QueueStore.of({
       work: (command) => Effect.map(working({ ...command, asked: askedAt(command.now) }), Option.fromUndefinedOr),
       end: ending,
-      nextAt: Effect.map(query("QueueStore.nextAt", nextText, []), ([found]) => next.read(found!).workAt),
+      nextAt: Effect.map(query("QueueStore.nextAt", { text: nextText }), ([found]) => next.read(found!).workAt),
       beat: beating,
       backlog: (now) =>
         Effect.map(
-          query("QueueStore.backlog", backlogText, [askedAt(now) ?? null]),
+          query("QueueStore.backlog", { text: backlogText, params: [askedAt(now) ?? null] }),
           ([found]) => backlog.read(found!)
         ),
-      release: Effect.map(query("QueueStore.release", releaseText, []), ([released]) => released !== undefined)
+      release: Effect.map(query("QueueStore.release", { text: releaseText }), ([released]) => released !== undefined)
     })
   })
 )

@@ -116,7 +116,7 @@ const workOf = ([, rows]: ReadonlyArray<Rows>, now: Loaded["now"]): Loaded["work
     : { now, lane: lane.read(row), number: ofLane.read(row).number ?? undefined, due: null }
 }
 
-const keepLane = statement({ lane: lane.one }, ({ lane: { nextSlot, phoneNumberId, workAt } }) =>
+const keepLane = statement({ lane: lane.omit("workspaceId").one }, ({ lane: { nextSlot, phoneNumberId, workAt } }) =>
   `update send_lanes l set work_at = ${workAt}, next_slot = ${nextSlot} where l.phone_number_id = ${phoneNumberId}`)
 
 /**
