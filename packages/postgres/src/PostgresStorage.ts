@@ -28,6 +28,7 @@ import * as PortalStore from "./people/PortalStore.ts"
 import * as SessionStore from "./people/SessionStore.ts"
 import * as PgliteClient from "./PgliteClient.ts"
 import * as PostgresClient from "./PostgresClient.ts"
+import * as QueueStore from "./queue/QueueStore.ts"
 import * as KeptAnswerStore from "./requests/KeptAnswerStore.ts"
 import * as RequestStore from "./requests/RequestStore.ts"
 import * as PepperStore from "./secrets/PepperStore.ts"
@@ -61,6 +62,7 @@ export const layer = Layer.mergeAll(
   PepperStore.layer,
   PhoneNumberStore.layer,
   PortalStore.layer,
+  QueueStore.layer,
   RateLimitStore.layer,
   ReplayStore.layer,
   KeptAnswerStore.layer,

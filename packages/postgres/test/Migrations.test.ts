@@ -109,6 +109,59 @@ for (const { layer: clientLayer, name } of clients) {
         ])
       }))
 
+    it.effect("the version before finds its queue of campaigns under the former name, without callers' messages", () =>
+      Effect.gen(function*() {
+        const client = yield* emptied
+        const before = Migrations.all.findIndex(({ name }) => name === "queue")
+        yield* Migrations.run(Migrations.all.slice(0, before))
+        yield* client`insert into workspaces (id, name, created_at) values ('ws', 'one', 0)`
+        yield* client`insert into campaigns (id, workspace_id, state) values ('cmp', 'ws', '{}'), ('other', 'ws', '{}')`
+        const enqueue = (...ids: ReadonlyArray<string>) =>
+          client`insert into campaign_queue (message_id, campaign_id, due_at, time_zone)
+            select g.* from json_to_recordset(${JSON.stringify(ids.map((id) => ({ id })))}::text::json) j (id text),
+            lateral (select j.id, 'cmp', 1::bigint, null) g`
+        yield* enqueue("one", "two")
+        yield* Migrations.run(Migrations.all.slice(0, before + 1))
+        yield* client`insert into send_queue (message_id, phone_number_id, workspace_id, due_at, send_until)
+          values ('a caller''s', 'pn', 'ws', 1, 2)`
+        yield* enqueue("three", "four")
+        const take = client`
+          with due as materialized (
+            select q.message_id, q.due_at, q.tries, q.time_zone from campaign_queue q
+            where q.campaign_id = 'cmp' and q.due_at <= 1
+            order by q.due_at, q.message_id limit 3
+            for update skip locked
+          )
+          select d.message_id, d.tries::integer from due d order by d.message_id`
+        assert.deepStrictEqual((yield* take).map((row) => Object.values(row as object)), [
+          ["four", 0],
+          ["one", 0],
+          ["three", 0]
+        ])
+        yield* client`select q.message_id from campaign_queue q where q.message_id = any (array['two', 'one'])
+          order by q.message_id for update`
+        yield* client`update campaign_queue q set due_at = d.due_at, tries = q.tries + d.tries
+          from (values ('one', 5, 1), ('a caller''s', 5, 1)) d (message_id, due_at, tries)
+          where q.message_id = d.message_id`
+        yield* client`delete from campaign_queue q where q.message_id = any (array['three', 'a caller''s'])`
+        const isDone = client`
+          select not exists (select from campaign_queue q where q.campaign_id = c.id) as is_done
+          from campaigns c order by c.id`
+        assert.deepStrictEqual((yield* isDone).map((row) => Object.values(row as object)), [[false], [true]])
+        const left = client`
+          select message_id, campaign_id, due_at::integer, tries::integer from send_queue order by message_id`
+        assert.deepStrictEqual((yield* left).map((row) => Object.values(row as object)), [
+          ["a caller's", null, 1, 0],
+          ["four", "cmp", 1, 0],
+          ["one", "cmp", 5, 1],
+          ["two", "cmp", 1, 0]
+        ])
+        yield* client`delete from campaign_queue q where q.campaign_id = any (array['cmp'])`
+        yield* enqueue("five")
+        yield* client`delete from campaigns where id = 'cmp'`
+        assert.deepStrictEqual((yield* left).map((row) => Object.values(row as object)[0]), ["a caller's"])
+      }))
+
     it.effect("a newer schema is refused", () =>
       Effect.gen(function*() {
         yield* emptied

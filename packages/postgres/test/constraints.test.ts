@@ -14,6 +14,7 @@ import { databases } from "./servers.ts"
 const words = <Word extends string>(all: { readonly [_ in Word]: true }) => Object.keys(all)
 
 const noBlock = { block_reason: null, block_scope: null, blocked_since: null, block_told_at: null }
+const inLane = { phone_number_id: "pn", workspace_id: "ws", send_until: 2 }
 const noClaim = { claim_token: null, lease_until: null }
 const noKey = { route: null, key: null, fingerprint: null, ...noClaim }
 const ended = { next_attempt_at: null, completed_at: 2 }
@@ -104,7 +105,17 @@ const impossible: { readonly [constraint: string]: readonly [table: string, ...c
     { claim_token: null },
     { status: "unknown" },
     { answer: {} },
-    { expires_at: 2 }
+    { expires_at: 2 },
+    { send_at: 1, answer: {}, expires_at: 2 }
+  ],
+  send_queue_lane: [
+    "send_queue",
+    { message_id: "other", campaign_id: null },
+    { message_id: "other", ...inLane },
+    { message_id: "other", workspace_id: "ws" },
+    { message_id: "other", send_until: 2 },
+    { message_id: "other", campaign_id: null, ...inLane, workspace_id: null },
+    { message_id: "other", campaign_id: null, ...inLane, send_until: null }
   ],
   events_order: ["events", { order_key: null }, { sequence: null }],
   webhook_health_failures_since: ["webhook_health", { consecutive_failures: 1 }, { failures_since: 1 }],
@@ -209,7 +220,7 @@ const impossible: { readonly [constraint: string]: readonly [table: string, ...c
   webhook_secrets_webhook_id_fkey: ["webhook_secrets", { webhook_id: "nobody's" }],
   campaigns_workspace_id_fkey: ["campaigns", { id: "other", workspace_id: "nobody's" }],
   campaign_rows_campaign_id_fkey: ["campaign_rows", { campaign_id: "nobody's" }],
-  campaign_queue_campaign_id_fkey: ["campaign_queue", { message_id: "other", campaign_id: "nobody's" }],
+  campaign_queue_campaign_id_fkey: ["send_queue", { message_id: "other", campaign_id: "nobody's" }],
   campaign_tallies_campaign_id_fkey: ["campaign_tallies", { campaign_id: "nobody's" }],
   replays_workspace_id_fkey: ["replays", { id: "other", workspace_id: "nobody's" }]
 }

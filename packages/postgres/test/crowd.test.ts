@@ -7,13 +7,15 @@ import { assert, layer } from "@effect/vitest"
 import {
   DeliveryStore,
   type Id,
+  Message,
   MessageStore,
   PhoneNumberStore,
+  type QueueEndStep,
   RateLimitStore,
   ReplayStore,
   WebhookStore
 } from "@wac/core"
-import { DeliveryFixture, Fixture, MessageFixture, SeededRandom } from "@wac/testkit"
+import { DeliveryFixture, Fixture, MessageFixture, QueueFixture, SeededRandom } from "@wac/testkit"
 import { Effect } from "effect"
 import { deadline, timeouts } from "../src/messages/Sweep.ts"
 import * as DeliveryProcesses from "./webhooks/DeliveryProcesses.ts"
@@ -45,6 +47,21 @@ const wrong: { readonly [what: string]: string } = {
       select from message_deadlines d
       where d.workspace_id = m.workspace_id and d.due_at <= m.deadline + ${minute} and m.id = any (d.message_ids)
     )`,
+  "workspaces whose queued messages are miscounted": `
+    select * from (select workspace_id, sum(queued) as queued from queue_sizes group by 1) s full join (
+      select workspace_id, count(*) as counted from send_queue where workspace_id is not null group by 1
+    ) q using (workspace_id)
+    where coalesce(s.queued, 0) <> coalesce(q.counted, 0)`,
+  "messages that wait without being in the queue, or are in it without waiting": `
+    select m.id, m.status, q.message_id from (
+      select * from messages where send_at is not null and status in ('queued', 'sending')
+    ) m full join (select * from send_queue where phone_number_id is not null) q on q.message_id = m.id
+    where m.id is null or q.message_id is null`,
+  // where the pace delays messages, by less
+  "queued messages whose numbers do not look at them in time": `
+    select q.message_id, q.due_at, l.work_at from send_queue q
+    left join send_lanes l on l.phone_number_id = q.phone_number_id
+    where q.phone_number_id is not null and (l.work_at is null or l.work_at > q.due_at + ${minute})`,
   "orders of which not the first alone is due": `
     select d.order_key, json_agg(d.next_attempt_at order by d.sequence)
     from deliveries d join webhooks w on w.id = d.webhook_id
@@ -76,6 +93,7 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("a crowd", (it) =>
       for (const own of worlds) yield* Fixture.putWebhook(own)
       const random = SeededRandom.make(1)
       const sent: Array<Id.MessageId> = []
+      const queued: Array<MessageStore.AcceptSend> = []
       // the month ends during the test
       let now = Fixture.nextMonth(start) - 2 * minute
 
@@ -100,6 +118,52 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("a crowd", (it) =>
         if (end === "abandoned") return yield* messages.use(({ abandon }) => abandon(command))
         if (end !== "lost") yield* MessageFixture.settle({ ...command, messageId: id }, end, now)
         sent.push(id)
+      })
+
+      const enqueue = Effect.gen(function*() {
+        const message = MessageFixture.template({ to: MessageFixture.customer(random.below(40)) })
+        const later = { sendAt: now + random.below(minute) }
+        const { accepted, command } = yield* MessageFixture.accept(random.pick(worlds), { now, message, later })
+        if (accepted._tag === "Queued") queued.push(command)
+      })
+
+      const cancel = Effect.suspend(() => {
+        const one = random.pick(queued.slice(-40))
+        if (one === undefined) return Effect.void
+        const { messageId, request: { workspaceId } } = one
+        return messages.use(({ cancel }) => cancel({ now, workspaceId, messageId }))
+      })
+
+      /** Sends what is due, as the queue's runner does. */
+      const workOnQueue = Effect.gen(function*() {
+        const worked = yield* QueueFixture.work(now)
+        if (worked === undefined) return
+        const expired = worked.expired.map((one) =>
+          QueueFixture.ended(one, now, { _tag: "Failed", error: Message.notSentInTime })
+        )
+        const claimed = worked.claimed.map((one) =>
+          Effect.gen(function*() {
+            const own = worlds.find(({ workspace: { id } }) => id === one.message.workspaceId)!
+            const { accepted, command } = yield* QueueFixture.accept(own, one, now)
+            if (accepted._tag !== "Claimed") {
+              const end = random.pick<QueueEndStep.QueueEnd>([{ _tag: "Missed" }, { _tag: "Again", after: second }])
+              return yield* QueueFixture.ended(one, now, accepted._tag === "Answered" ? { _tag: "Done" } : end)
+            }
+            const end = random.pick<MessageStore.SendEnd | "lost" | "abandoned">([
+              yield* MessageFixture.tookIt,
+              yield* MessageFixture.tookIt,
+              yield* MessageFixture.refusedIt(now),
+              yield* MessageFixture.notSent,
+              { _tag: "Unknown" },
+              "lost",
+              "abandoned"
+            ])
+            if (end === "abandoned") yield* messages.use(({ abandon }) => abandon(command))
+            else if (end !== "lost") yield* MessageFixture.settle({ ...command, messageId: one.message.id }, end, now)
+            sent.push(one.message.id)
+          })
+        )
+        yield* Effect.all([...expired, ...claimed], { concurrency: "unbounded" })
       })
 
       const report = Effect.suspend(() => {
@@ -192,6 +256,9 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("a crowd", (it) =>
           Effect.replicateEffect(Effect.andThen(Effect.sync(() => now += random.below(20)), step), rounds))
       const all = Effect.all([
         ...crowd(send, 12, 10),
+        ...crowd(enqueue, 4, 10),
+        ...crowd(cancel, 1, 10),
+        ...crowd(workOnQueue, 2, 15),
         ...crowd(report, 3, 30),
         ...crowd(deliver, 2, 20),
         ...crowd(change, 1, 20),
@@ -216,10 +283,14 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("a crowd", (it) =>
           written > 0
       })
 
-      const [done] = yield* client<{ readonly messages: number; readonly attempts: number }>`
-        select (select count(*) from messages)::integer as messages, (select count(*) from attempts)::integer as attempts`
+      const [done] = yield* client<{ readonly [what in "messages" | "attempts" | "sent" | "cancelled"]: number }>`
+        select (select count(*) from messages)::integer as messages, (select count(*) from attempts)::integer as attempts,
+          (select count(*) from messages where send_at is not null and sent_at is not null)::integer as sent,
+          (select count(*) from messages where status = 'cancelled')::integer as cancelled`
       assert.isAbove(done!.messages, 200)
       assert.isAbove(done!.attempts, 200)
+      assert.isAbove(done!.sent, 50)
+      assert.isAbove(done!.cancelled, 10)
       const found = yield* Effect.forEach(
         Object.entries(wrong),
         ([what, text]) => Effect.map(client.unsafe(text), (rows) => rows.length === 0 ? [] : [{ what, rows }])

@@ -33,13 +33,17 @@ const slow: ReadonlyArray<readonly [pattern: RegExp, why: string]> = [
   [/^(?:vacuum full|cluster|reindex)(?: table)? ([a-z_]+)/, "rewrites the table while nobody can read it"]
 ]
 
-/** Tables that are small in every installation: reading or rewriting them takes a moment. */
+/**
+ * Tables that are small in every installation: reading or rewriting them takes a moment. A row of `send_queue` is short,
+ * and goes once its message was sent.
+ */
 const small = new Set([
   "api_keys",
   "campaigns",
   "invitations",
   "members",
   "phone_numbers",
+  "send_queue",
   "templates",
   "webhooks",
   "workspaces"

@@ -234,7 +234,9 @@ export const possible: { readonly [table: string]: Row } = {
   },
   campaigns: { id: "cmp", workspace_id: "ws", state: {}, work_at: 1 },
   campaign_rows: { campaign_id: "cmp", place: 1, content: {} },
-  campaign_queue: { message_id: "msg", campaign_id: "cmp", due_at: 1, tries: 0 },
+  send_queue: { message_id: "msg", campaign_id: "cmp", due_at: 1, tries: 0 },
+  send_lanes: { phone_number_id: "pn", workspace_id: "ws", work_at: 1, next_slot: 0 },
+  queue_sizes: { workspace_id: "ws", shard: 0, queued: 1 },
   heartbeats: { beat_at: 1, server: "one" },
   campaign_tallies: { campaign_id: "cmp", shard: 0, outcome: "queued", recipients: 1 },
   alerts: {

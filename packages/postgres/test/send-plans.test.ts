@@ -166,7 +166,7 @@ const fill = [
   select 'msg of cmp ' || i, 'ws', 'cmp', 'pn', '+14155550000', '{}', 'sending', 1, 1, 'campaign cmp', 'key ' || i, 'f',
     'mine', ${now + 60_000}
   from generate_series(0, ${batch - 1}) i`,
-  `insert into campaign_queue (message_id, campaign_id, due_at)
+  `insert into send_queue (message_id, campaign_id, due_at)
   select 'msg of cmp ' || i, 'cmp', 1 from generate_series(0, ${stored}) i`,
   `insert into campaign_tallies (campaign_id, shard, outcome, recipients)
   select 'cmp', i, 'queued', 1 from generate_series(0, ${stored}) i`,
@@ -223,7 +223,7 @@ const outright = <Command, Answer>(
 
 /** The filled tables. */
 const tables = "messages, message_deadlines, message_names, contacts, buckets, quota_usage, events, deliveries, " +
-  "campaign_queue, campaign_tallies"
+  "send_queue, campaign_tallies"
 
 /** The planner's view of empty tables: guesses, or earlier statistics. */
 const beliefs = ["guessed", "seen"] as const
@@ -277,7 +277,7 @@ for (
             all
           )
           assert.lengthOf(
-            yield* client`select 1 from campaign_queue where message_id like 'msg of cmp %'`,
+            yield* client`select 1 from send_queue where message_id like 'msg of cmp %'`,
             stored + 1 - batch
           )
           const reported = yield* reading("reports", carryOut(ApplyReport.applyReport, reports(1, batch)), few)

@@ -12,6 +12,7 @@ const known: ReadonlyArray<readonly [table: string, column: string, to: string]>
   ["media_chunks", "media_id", "media"],
   ["media_uploads", "media_id", "media"],
   ["message_names", "message_id", "messages"],
+  ["send_queue", "message_id", "messages"],
   ["webhook_drains", "webhook_id", "webhooks"],
   ["webhook_skips", "webhook_id", "webhooks"]
 ]
@@ -34,6 +35,7 @@ const global = {
 const ours = [
   "api_keys_pkey",
   "attempts_pkey",
+  "campaign_queue_pkey",
   "campaigns_pkey",
   "contacts_pkey",
   "contacts_user",
@@ -48,6 +50,7 @@ const ours = [
   "phone_numbers_pkey",
   "portals_id_key",
   "replays_pkey",
+  "send_lanes_pkey",
   "sessions_id_key",
   "templates_pkey",
   "webhooks_pkey"

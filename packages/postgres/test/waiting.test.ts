@@ -13,13 +13,15 @@ import {
   PhoneNumberStore,
   RateLimitStore
 } from "@wac/core"
-import { Fixture, MessageFixture } from "@wac/testkit"
+import { Fixture, MessageFixture, QueueFixture } from "@wac/testkit"
 import { Deferred, Effect, Fiber } from "effect"
 import * as Tokens from "../src/limits/Tokens.ts"
 import * as Accept from "../src/messages/Accept.ts"
 import * as ApplyReport from "../src/messages/ApplyReport.ts"
 import * as Sweep from "../src/messages/Sweep.ts"
 import * as PhoneNumberStep from "../src/numbers/PhoneNumberStep.ts"
+import { end } from "../src/queue/EndQueued.ts"
+import { work } from "../src/queue/WorkOnLane.ts"
 import { carryOut } from "./carryOut.ts"
 import * as DeliveryProcesses from "./webhooks/DeliveryProcesses.ts"
 
@@ -186,6 +188,104 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("concurrent steps 
       yield* Fiber.join(sweeping)
       const dropped = yield* MessageStore.MessageStore.use((store) => store.get(own.workspace.id, command.messageId))
       assert.strictEqual(dropped._tag === "Some" ? dropped.value.status : null, "failed")
+    }))
+
+  it.effect("queueing messages of several numbers does not deadlock with the delay of others", () =>
+    Effect.gen(function*() {
+      const client = yield* PgClient.PgClient
+      const one = yield* world()
+      const { start } = one
+      const worlds = [one, yield* world({ start })]
+      const [first, last] = worlds.toSorted((a, b) => a.number.id < b.number.id ? -1 : 1) as [
+        Fixture.World,
+        Fixture.World
+      ]
+      const queued = [yield* QueueFixture.queued(last), yield* QueueFixture.queued(first)]
+      const ids = yield* Fixture.eventIds
+      const ends = queued.map(({ message: { id, phoneNumberId } }) => ({
+        now: start,
+        messageId: id,
+        phoneNumberId,
+        end: { _tag: "Missed" } as const,
+        ids
+      }))
+      const later = { sendAt: start }
+      const sends = [yield* MessageFixture.send(last, { later }), yield* MessageFixture.send(first, { later })]
+      const lock = (own: Fixture.World) =>
+        client`select from send_lanes where phone_number_id = ${own.number.id} for no key update`
+      for (
+        const step of [
+          client.withTransaction(carryOut(end, ends)),
+          client.withTransaction(carryOut(Accept.accept, sends))
+        ]
+      ) {
+        const other = yield* inTwoSteps(lock(first), lock(last))
+        const stepping = yield* beginAndWait(step)
+        yield* other.end
+        yield* Fiber.join(stepping)
+      }
+      const lanes = yield* client<{ readonly at: number }>`
+        select work_at::double precision as at from send_lanes
+        where phone_number_id in ${client.in([first.number.id, last.number.id])}`
+      assert.deepStrictEqual(lanes.map(({ at }) => at), [start, start])
+    }))
+
+  it.effect("a message that is queued while its number is worked on is not forgotten", () =>
+    Effect.gen(function*() {
+      const client = yield* PgClient.PgClient
+      const own = yield* world()
+      const at = own.start + minute
+      yield* QueueFixture.queued(own, { later: { sendAt: at } })
+      const limits = Fixture.roomy
+      const command = { now: at, limit: 10, limits, asked: at }
+      const goesOn = yield* Deferred.make<void>()
+      const begun = yield* Deferred.make<void>()
+      const working = yield* begin(client.withTransaction(
+        carryOut(work, [command]).pipe(
+          Effect.tap(() => Deferred.succeed(begun, undefined)),
+          Effect.tap(() => Deferred.await(goesOn))
+        )
+      ))
+      yield* Effect.raceFirst(Deferred.await(begun), Fiber.join(working))
+      const queueing = yield* beginAndWait(QueueFixture.queued(own, { later: { sendAt: at } }))
+      yield* Deferred.succeed(goesOn, undefined)
+      assert.deepStrictEqual((yield* Fiber.join(working)).map((worked) => worked?.claimed.length), [1])
+      const { message } = yield* Fiber.join(queueing)
+      assert.deepStrictEqual((yield* QueueFixture.due(own, at + 1)).map(({ message: { id } }) => id), [message.id])
+    }))
+
+  it.effect("messages that another transaction holds, and leaves as they are, are looked at again", () =>
+    Effect.gen(function*() {
+      const client = yield* PgClient.PgClient
+      const own = yield* world()
+      const at = own.start + minute
+      const { message: { id } } = yield* QueueFixture.queued(own, { later: { sendAt: at } })
+      for (
+        const lock of [
+          client`select from send_queue where message_id = ${id} for update`,
+          client`select from messages where id = ${id} for update`
+        ]
+      ) {
+        const held = yield* open(lock)
+        assert.deepStrictEqual(yield* QueueFixture.due(own, at), [])
+        yield* held.commit
+      }
+      assert.deepStrictEqual((yield* QueueFixture.due(own, at + 2 * second)).map(({ message }) => message.id), [id])
+    }))
+
+  it.effect("a cancel waits for whoever holds the message, and a claim does not", () =>
+    Effect.gen(function*() {
+      const client = yield* PgClient.PgClient
+      const own = yield* world()
+      const { command, message } = yield* QueueFixture.queued(own, { later: { sendAt: own.start } })
+      const held = yield* open(client`select from messages where id = ${message.id} for update`)
+      const cancelling = yield* beginAndWait(QueueFixture.cancel({ message }, own.start))
+      const given = { message, request: command.request }
+      assert.strictEqual((yield* QueueFixture.accept(own, given, own.start)).accepted._tag, "Running")
+      yield* held.commit
+      assert.strictEqual((yield* Fiber.join(cancelling))._tag, "Some")
+      const { accepted } = yield* QueueFixture.accept(own, given, own.start + second)
+      assert.notStrictEqual(accepted._tag, "Claimed")
     }))
 
   it.effect("spending tokens does not deadlock with returning tokens", () =>

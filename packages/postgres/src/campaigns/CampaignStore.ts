@@ -9,9 +9,7 @@ import { Database } from "../Database.ts"
 import { message } from "../messages/StoredSend.ts"
 import { texts } from "../Parameter.ts"
 import type { Row } from "../Statement.ts"
-import { beat } from "./BeatHeart.ts"
 import { addRows, change } from "./ChangeCampaign.ts"
-import { end } from "./EndRecipients.ts"
 import { campaignColumns, campaignOf, stateOf } from "./StoredCampaign.ts"
 import { work } from "./WorkOnCampaign.ts"
 
@@ -51,8 +49,6 @@ export const layer = Layer.effect(
     const changing = yield* stepped("CampaignStore.change", change)
     const adding = yield* stepped("CampaignStore.addRows", addRows)
     const working = yield* stepped("CampaignStore.work", work)
-    const beating = yield* stepped("CampaignStore.beat", beat)
-    const ending = yield* stepped("CampaignStore.end", end)
 
     return CampaignStore.CampaignStore.of({
       create: (campaign) =>
@@ -86,7 +82,6 @@ export const layer = Layer.effect(
           ([row]) => row !== undefined
         ),
       work: (command) => Effect.map(working({ ...command, asked: askedAt(command.now) }), Option.fromUndefinedOr),
-      end: ending,
       paused: (workspaceId) =>
         Effect.map(
           query("CampaignStore.paused", {
@@ -96,7 +91,6 @@ export const layer = Layer.effect(
           }),
           (rows) => rows.map(campaignOf)
         ),
-      beat: beating,
       rows: (workspaceId, id, { after, limit }) =>
         Effect.map(
           query("CampaignStore.rows", { text: rowsText, params: [workspaceId, id, after, after + limit] }),

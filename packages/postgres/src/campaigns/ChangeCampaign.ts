@@ -36,7 +36,7 @@ const unqueuedText = `with m as (
       select r.message_id from campaign_rows r where r.campaign_id = any ($1::text[]) and r.message_id is not null
     ))
   ), q as (
-    delete from campaign_queue q where q.campaign_id = any ($1::text[])
+    delete from send_queue q where q.campaign_id = any ($1::text[])
   )
   delete from campaign_tallies t where t.campaign_id = any ($1::text[])`
 

@@ -14,7 +14,7 @@ import {
   Variant
 } from "@wac/core"
 import * as Clocks from "../Clocks.ts"
-import { bigint, boolean, columns, insert, integer, json, result, row, text, unlessEmpty } from "../Columns.ts"
+import { bigint, boolean, columns, insert, integer, json, result, row, text } from "../Columns.ts"
 import { aliasesOf, contact, contactNamed, contactOf } from "../contacts/ContactStep.ts"
 import * as StoredSuppression from "../contacts/StoredSuppression.ts"
 import type { StepOptions } from "../Database.ts"
@@ -23,9 +23,10 @@ import { keepSends } from "../messages/KeepSends.ts"
 import { message, request, send } from "../messages/StoredSend.ts"
 import { sender } from "../numbers/Sender.ts"
 import { number } from "../numbers/StoredNumber.ts"
+import { dequeue } from "../queue/Dequeue.ts"
+import { lease } from "../queue/Lease.ts"
 import { type Rows, type Statement, statement, value } from "../Statement.ts"
 import { template } from "../templates/StoredTemplate.ts"
-import { dequeue } from "./Dequeue.ts"
 import { campaignColumns, jobOf, keepJobs } from "./StoredCampaign.ts"
 import { addTallies } from "./Tallies.ts"
 
@@ -52,7 +53,7 @@ const loadCampaign = statement(
   { provider: value<string>() },
   ({ provider }) =>
     `select ${campaignColumns}, to_json(p.p) as sender, to_json(t.t) as template, to_json(b.b) as template_b,
-    not exists (select from campaign_queue q where q.campaign_id = c.id) as is_done,
+    not exists (select from send_queue q where q.campaign_id = c.id) as is_done,
     exists (select from suppressions s where s.workspace_id = c.workspace_id) as is_suppressing
   from campaigns c
   ${sender("p", { workspaceId: "c.workspace_id", provider, named: "(c.state ->> 'from')" })}
@@ -104,7 +105,7 @@ const loadQueue = statement({
   limit: value<number>()
 }, ({ asked, campaignId, limit }) =>
   `with due as materialized (
-    select q.message_id, q.due_at, q.tries, q.time_zone from campaign_queue q
+    select q.message_id, q.due_at, q.tries, q.time_zone from send_queue q
     where q.campaign_id = ${campaignId} and q.due_at <= ${Clocks.at(asked)}
     order by q.due_at, q.message_id limit ${limit}
     for update skip locked
@@ -205,7 +206,7 @@ const enqueue = insert(
     dueAt: bigint(),
     timeZone: text<string | null>()
   }),
-  "campaign_queue"
+  "send_queue"
 )
 
 const keepRows = statement(
@@ -249,12 +250,6 @@ const keepChecked = (
     ...addTallies([{ campaignId, changes: tallies }])
   ]
 }
-
-/** The statements that make recipients due at other times. */
-const lease = unlessEmpty(
-  columns<CampaignWorkStep.WorkWrites["leased"][number]>({ messageId: "text", dueAt: "bigint" }),
-  (rows) => `update campaign_queue q set due_at = l.due_at from ${rows("l")} where q.message_id = l.message_id`
-)
 
 /** What is loaded for a campaign beside itself. */
 const chosenCampaign = result<{

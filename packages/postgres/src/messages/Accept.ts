@@ -37,6 +37,8 @@ import type { StepOptions } from "../Database.ts"
 import { pairs } from "../limits/Pairs.ts"
 import { sender } from "../numbers/Sender.ts"
 import { number } from "../numbers/StoredNumber.ts"
+import { enqueue } from "../queue/Enqueue.ts"
+import * as Sizes from "../queue/Sizes.ts"
 import { type Row, type Rows, type Statement, statement, value } from "../Statement.ts"
 import { template } from "../templates/StoredTemplate.ts"
 import { workspace } from "../workspaces/StoredWorkspace.ts"
@@ -195,6 +197,8 @@ const loadSendsOf = Array.makeBy(
 const placeOf = ({ isOfCampaign, isToKnown, isToUser }: Rare): number =>
   Number(isToUser) + 2 * Number(isToKnown) + 4 * Number(isOfCampaign)
 
+const isOfCampaign = ({ queue }: MessageStore.AcceptSend): boolean => queue !== null && queue.campaignId !== null
+
 /** The properties that sends of a kind share. */
 interface Kind {
   readonly place: number
@@ -244,24 +248,29 @@ const load = (commands: ReadonlyArray<MessageStore.AcceptSend>): ReadonlyArray<S
   const place = placeOf({
     isToUser: commands.some(({ message }) => CustomerNames.isUserId(message.to)),
     isToKnown: commands.some(({ message }) => CustomerNames.judge(message.to)._tag === "IfKnown"),
-    isOfCampaign: commands.some(({ campaignId }) => campaignId !== null)
+    isOfCampaign: commands.some(isOfCampaign)
   })
+  const workspaceIds = [...new Set(kinds.map(({ request }) => request.workspaceId))]
   return [
-    lock({ ids: [...new Set(kinds.map(({ request }) => request.workspaceId))] }),
+    lock({ ids: workspaceIds }),
     loadKinds({
       kinds: given,
       months: [...new Set([...new Set(commands.map(({ now }) => now))].map(Quota.monthOf))]
     }),
     loadSendsOf[place]!({
       kinds: given,
-      sends: commands.map(({ campaignId, hash, message, request: { key } }, i) => ({
-        kind: places[i]! + 1,
-        key,
-        customer: CustomerNames.keyOf(message.to),
-        hash,
-        forms: campaignId === null ? [] : Contact.campaignKeysOf(message.to, undefined)
-      }))
-    })
+      sends: commands.map((command, i) => {
+        const { hash, message, request: { key } } = command
+        return {
+          kind: places[i]! + 1,
+          key,
+          customer: CustomerNames.keyOf(message.to),
+          hash,
+          forms: isOfCampaign(command) ? Contact.campaignKeysOf(message.to, undefined) : []
+        }
+      })
+    }),
+    ...commands.some(({ later }) => later !== null) ? [Sizes.load({ workspaceIds })] : []
   ]
 }
 
@@ -401,7 +410,7 @@ interface Loaded extends AcceptStep.Loaded {
 }
 
 const read = (
-  [workspaceRows, kindRows, sendRows]: ReadonlyArray<Rows>,
+  [workspaceRows, kindRows, sendRows, sizeRows = []]: ReadonlyArray<Rows>,
   now: Step.Known["now"],
   commands: ReadonlyArray<MessageStore.AcceptSend>
 ): Loaded => {
@@ -411,13 +420,15 @@ const read = (
     return [one.id, { workspace: one, fullAt: bucket.read(row).bucketFullAt }]
   }))
   const kinds = kindRows!.map(ofKind)
+  const queued = Sizes.sizesOf(sizeRows)
   const sends = Array.groupBy(sendRows!, (row) => `${row["place"]}`)
   const found = new Map(commands.map((command, i) => [
     command,
     {
       workspace: workspaces.get(command.request.workspaceId),
       ...kinds[places[i]!]!,
-      ...ofSend(command, sends[`${i + 1}`] ?? [])
+      ...ofSend(command, sends[`${i + 1}`] ?? []),
+      queued: queued(command.request.workspaceId)
     }
   ]))
   return { now, found: (command) => found.get(command)!, uncounted: [] }
@@ -641,7 +652,8 @@ const write = (writes: AcceptStep.Writes, { uncounted }: Loaded): ReadonlyArray<
     ...uncount([...uncounted, ...moved]),
     ...unbind(writes.unbound),
     ...retryAll(triesOf(writes.claims.filter(isRetry))),
-    ...spend(writes, writes.claims.filter((claim) => !isRetry(claim)))
+    ...spend(writes, writes.claims.filter((claim) => !isRetry(claim))),
+    ...enqueue(writes.queued)
   ]
 }
 

@@ -2,10 +2,10 @@
  * Writes the results of the steps of sends (core's `SendBatch.Writes`).
  */
 import { type Id, type KeyedMessage, Message, type SendBatch } from "@wac/core"
-import { dequeue } from "../campaigns/Dequeue.ts"
 import { addTallies } from "../campaigns/Tallies.ts"
 import { boolean, columns, list, row, unlessEmpty } from "../Columns.ts"
 import { record } from "../events/Recording.ts"
+import { dequeue } from "../queue/Dequeue.ts"
 import type { Statement } from "../Statement.ts"
 import { addPriced } from "../usage/Priced.ts"
 import { forgetText } from "./Conversations.ts"

@@ -1,6 +1,6 @@
 /**
- * `MessageStore` in PostgreSQL: combines the operations of this folder (`Abandon`, `Accept`, `ApplyReport`, `LookUp`,
- * `Settle`, `Sweep`) and adds the short statements.
+ * `MessageStore` in PostgreSQL: combines the operations of this folder (`Abandon`, `Accept`, `ApplyReport`, `Cancel`,
+ * `LookUp`, `Settle`, `Sweep`) and adds the short statements.
  */
 import { CustomerNames, Id, type Message, type MessageReferences, MessageStore, Page, type Time } from "@wac/core"
 import { Duration, Effect, Layer, Option } from "effect"
@@ -15,6 +15,7 @@ import type { Row } from "../Statement.ts"
 import * as Abandon from "./Abandon.ts"
 import * as Accept from "./Accept.ts"
 import * as ApplyReport from "./ApplyReport.ts"
+import * as Cancel from "./Cancel.ts"
 import * as Conversations from "./Conversations.ts"
 import * as ForgetMessages from "./ForgetMessages.ts"
 import * as LookUp from "./LookUp.ts"
@@ -175,6 +176,7 @@ export const layer = Layer.effect(
     const outright = yield* direct("MessageStore.settle", Settle.outright)
     const settle = yield* stepped("MessageStore.settle", Settle.settle)
     const abandon = yield* stepped("MessageStore.abandon", Abandon.abandon)
+    const cancel = yield* stepped("MessageStore.cancel", Cancel.cancel)
     const lookUp = yield* direct("MessageStore.lookUp", LookUp.lookUp)
     const applyReport = yield* stepped("MessageStore.applyReport", ApplyReport.applyReport)
     const sweep = yield* stepped("MessageStore.sweep", Sweep.sweep)
@@ -202,6 +204,7 @@ export const layer = Layer.effect(
           (isWritten) => isWritten ? Effect.succeed(true) : settle(command)
         ),
       abandon,
+      cancel: (command) => Effect.map(cancel(command), Option.fromUndefinedOr),
       lookUp: (request, now) => lookUp({ request, now: asked(now) }),
       applyReport,
       named: (workspaceId, id) =>

@@ -2,12 +2,13 @@
  * Settles sends (core's `OutcomeStep.settle`). The common outcome, a send that the provider accepted, is written
  * directly in one round trip. Every other outcome is loaded, decided and written.
  */
-import { type Id, type Message, type MessageStore, OutcomeStep, type SendBatch } from "@wac/core"
+import { type Id, Message, type MessageStore, OutcomeStep, type SendBatch } from "@wac/core"
 import * as Tallies from "../campaigns/Tallies.ts"
 import { bigint, integer, row, type Table, text } from "../Columns.ts"
 import type { DirectOptions, StepOptions } from "../Database.ts"
 import { recording, wake } from "../events/Recording.ts"
 import { event } from "../events/StoredEvent.ts"
+import { dequeuing } from "../queue/Dequeue.ts"
 import { statement } from "../Statement.ts"
 import { awaitDeadlines, keepSends } from "./KeepSends.ts"
 import { lockSends, message, sendsIn } from "./StoredSend.ts"
@@ -58,15 +59,18 @@ const outrightText = (rows: Table, further = "") =>
 
 const outrightPlain = statement({ accepted }, ({ accepted }) => outrightText(accepted))
 
+const leaving = dequeuing("array(select m.order_key from settled m)")
+
+/** The same for messages of which some are the queue's. */
+const outrightQueued = statement({ accepted }, ({ accepted }) => outrightText(accepted, `, ${leaving}`))
+
 /** The same for messages of which some belong to campaigns. */
 const outrightCounted = statement(
   { accepted, counted: Tallies.change.and(place) },
   ({ accepted, counted }) =>
     outrightText(
       accepted,
-      `, dequeued as (
-    delete from campaign_queue q where q.message_id = any (array(select m.order_key from settled m))
-  ), counted as (
+      `, ${leaving}, counted as (
     ${Tallies.adding(`${counted("a")} join settled m on m.place = a.place`)}
   )`
     )
@@ -109,7 +113,9 @@ export const outright: DirectOptions<MessageStore.SettleSend, boolean> = {
     const counted = given.flatMap(({ after: { message: { campaignId }, tallies }, place }) =>
       campaignId === null ? [] : tallies.map((tally) => Tallies.changeOf({ ...tally, campaignId, place }))
     )
-    return [counted.length === 0 ? outrightPlain({ accepted }) : outrightCounted({ accepted, counted })]
+    if (counted.length > 0) return [outrightCounted({ accepted, counted })]
+    const isOfQueue = given.some(({ after: { message } }) => Message.isOfQueue(message))
+    return [isOfQueue ? outrightQueued({ accepted }) : outrightPlain({ accepted })]
   },
   read: ([settled]) => {
     const places = new Set(settled?.map((row) => place.read(row).place))

@@ -29,6 +29,7 @@ export const message = columns<Message.Message, { from: "from_number" }>({
   statusAt: "bigint",
   providerMessageId: "text",
   createdAt: "bigint",
+  sendAt: "bigint",
   sentAt: "bigint",
   deliveredAt: "bigint",
   readAt: "bigint",

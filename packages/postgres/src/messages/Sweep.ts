@@ -15,8 +15,8 @@ import { send } from "./StoredSend.ts"
 const taken = 16
 
 const silenceText = (timeouts: ReadonlyArray<string>): string =>
-  KeyedMessage.silences.map(({ ofCampaigns, status }, i) =>
-    `when m.status = '${status}'${ofCampaigns ? "" : " and m.campaign_id is null"} then ${timeouts[i]}::bigint`
+  KeyedMessage.silences.map(({ ofQueue, status }, i) =>
+    `when m.status = '${status}'${ofQueue ? "" : " and m.campaign_id is null and m.send_at is null"} then ${timeouts[i]}::bigint`
   ).join(" ")
 
 /**

@@ -2,22 +2,34 @@
  * Heartbeats of processes (core's `Heartbeat.beat`). Lock order: the heartbeat, then campaigns.
  */
 import { type CampaignStep, Heartbeat } from "@wac/core"
-import { bigint, row, text } from "../Columns.ts"
+import { campaignColumns, jobOf, keepJobs } from "../campaigns/StoredCampaign.ts"
+import { bigint, columns, row, text } from "../Columns.ts"
 import type { StepOptions } from "../Database.ts"
-import type { Statement } from "../Statement.ts"
-import { campaignColumns, jobOf, keepJobs } from "./StoredCampaign.ts"
+import { type Statement, statement } from "../Statement.ts"
+
 
 /** Processes that start together wait here for each other, even in a new database. */
 const lockText = "select pg_advisory_xact_lock(hashtext('heartbeats'), 0)"
 
 /** The identifier is that of the server's files; a copy of them keeps it, and a dump in another server does not. */
-const heartbeatText = `select h.beat_at, h.server, s.system_identifier::text as current_server
+const heartbeatText = `select h.beat_at, h.server, h.held_since, s.system_identifier::text as current_server
   from pg_control_system() s left join heartbeats h on true`
 
-const heartbeat = row({ beatAt: bigint<number | null>(), server: text<string | null>(), currentServer: text() })
+const found = row({
+  beatAt: bigint<number | null>(),
+  server: text<string | null>(),
+  heldSince: bigint<number | null>(),
+  currentServer: text()
+})
 
-const keepText = `insert into heartbeats (beat_at, server) values ($1, $2)
-  on conflict (single) do update set beat_at = excluded.beat_at, server = excluded.server`
+const heartbeat = columns<Heartbeat.Heartbeat, { at: "beat_at" }>(
+  { at: "bigint", server: "text", heldSince: "bigint" },
+  { at: "beat_at" }
+)
+
+const keep = statement({ heartbeat: heartbeat.one }, ({ heartbeat: { at, heldSince, server } }) =>
+  `insert into heartbeats (${heartbeat.names()}) values (${at}, ${server}, ${heldSince})
+  on conflict (single) do update set ${heartbeat.set("excluded")}`)
 
 const jobsLockText = "select c.id from campaigns c where c.work_at is not null order by c.id for no key update"
 
@@ -25,14 +37,14 @@ const jobsText = `select ${campaignColumns} from campaigns c where c.work_at is 
 
 const loadJobs: ReadonlyArray<Statement> = [{ text: jobsLockText }, { text: jobsText }]
 
-/** `CampaignStore.beat`. */
+/** `QueueStore.beat`. */
 export const beat: StepOptions<Heartbeat.Beat, Heartbeat.Loaded, Heartbeat.Beaten, Heartbeat.Writes, "Jobs"> = {
   load: () => [{ text: lockText }, { text: heartbeatText }],
   read: ([, rows], now) => {
-    const { beatAt, currentServer, server } = heartbeat.read(rows![0]!)
+    const { beatAt, currentServer, heldSince, server } = found.read(rows![0]!)
     return {
       now,
-      heartbeat: beatAt === null ? undefined : { at: beatAt, server: server! },
+      heartbeat: beatAt === null ? undefined : { at: beatAt, server: server!, heldSince },
       server: currentServer,
       jobs: null
     }
@@ -46,7 +58,7 @@ export const beat: StepOptions<Heartbeat.Beat, Heartbeat.Loaded, Heartbeat.Beate
     })
   },
   write: ({ heartbeat, jobs }) => [
-    { text: keepText, params: [heartbeat.at, heartbeat.server] },
+    keep({ heartbeat }),
     ...keepJobs(jobs)
   ]
 }

@@ -1,0 +1,17 @@
+/**
+ * Takes messages out of the queue.
+ */
+import type { Id } from "@wac/core"
+import { list, unlessEmpty } from "../Columns.ts"
+import * as Sizes from "./Sizes.ts"
+
+/** Parts of a `with` that take messages out of the queue, and out of the count of those that wait. */
+export const dequeuing = (ids: string): string =>
+  `dequeued as (
+    delete from send_queue q where q.message_id = any (${ids}) returning q.workspace_id
+  ), uncounted as (
+    ${Sizes.counting("dequeued", -1)}
+  )`
+
+/** The statements that take these messages out of the queue. */
+export const dequeue = unlessEmpty(list<Id.MessageId>("text"), (ids) => `with ${dequeuing(ids)} select`)

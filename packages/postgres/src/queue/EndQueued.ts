@@ -1,0 +1,53 @@
+/**
+ * Writes the outcomes of queued messages (core's `QueueEndStep.end`). Lock order: messages, the queue, then the lanes.
+ */
+import { type Id, QueueEndStep, type SendBatch } from "@wac/core"
+import { columns, list, unlessEmpty } from "../Columns.ts"
+import type { StepOptions } from "../Database.ts"
+import { awaitDeadlines, keepSends } from "../messages/KeepSends.ts"
+import { lockSends, sendsIn } from "../messages/StoredSend.ts"
+import { statement } from "../Statement.ts"
+import { dequeue } from "./Dequeue.ts"
+import { hurryLanes } from "./Lanes.ts"
+
+const ids = list<Id.MessageId>("text")
+
+const lockQueue = statement(
+  { ids },
+  ({ ids }) =>
+    `select q.message_id from send_queue q where q.message_id = any (${ids})
+  order by q.message_id for update`
+)
+
+const delay = unlessEmpty(
+  columns<Omit<QueueEndStep.EndWrites["delayed"][number], "phoneNumberId">>({
+    messageId: "text",
+    dueAt: "bigint",
+    tries: "integer"
+  }),
+  (rows) =>
+    `update send_queue q set due_at = d.due_at, tries = q.tries + d.tries
+  from ${rows("d")}
+  where q.message_id = d.message_id`
+)
+
+/** `QueueStore.end`. */
+export const end: StepOptions<QueueEndStep.EndQueued, SendBatch.Loaded, void, QueueEndStep.EndWrites> = {
+  load: (commands) => [
+    lockSends({
+      ids: [...new Set(commands.filter(QueueEndStep.endsMessage).map(({ messageId }) => messageId))]
+    }),
+    lockQueue({ ids: [...new Set(commands.map(({ messageId }) => messageId))] })
+  ],
+  read: ([rows], now) => ({ now, send: sendsIn(rows!) }),
+  decide: QueueEndStep.end,
+  write: ({ delayed, dequeued, sends }) => [
+    ...delay(delayed),
+    ...dequeue(dequeued),
+    ...keepSends(sends),
+    ...awaitDeadlines(sends.deadlines),
+    ...hurryLanes(
+      delayed.flatMap(({ dueAt, phoneNumberId }) => phoneNumberId === null ? [] : [{ phoneNumberId, dueAt }])
+    )
+  ]
+}

@@ -1,0 +1,56 @@
+/**
+ * Lanes: the numbers from which callers queued messages, and when there is something to do for each. Their rows are
+ * locked last and in the order of their keys. What makes a message due earlier does this too, after the message's place
+ * in the queue is written: a piece of work that does not see the one sees the other.
+ */
+import type { Id, QueueWorkStep, Time } from "@wac/core"
+import { columns, unlessEmpty } from "../Columns.ts"
+import type { Statement } from "../Statement.ts"
+
+/** When there is something to do for a number. */
+interface Due {
+  readonly phoneNumberId: Id.PhoneNumberId
+  readonly dueAt: Time.Instant
+}
+
+/** The first of each number. */
+const firsts = <A extends Due>(all: ReadonlyArray<A>): ReadonlyArray<A> => {
+  const found = new Map<Id.PhoneNumberId, A>()
+  for (const one of all) {
+    const known = found.get(one.phoneNumberId)
+    if (known === undefined || one.dueAt < known.dueAt) found.set(one.phoneNumberId, one)
+  }
+  return [...found.values()]
+}
+
+const open = unlessEmpty(
+  columns<Due & Pick<QueueWorkStep.Lane, "workspaceId">>({
+    phoneNumberId: "text",
+    dueAt: "bigint",
+    workspaceId: "text"
+  }),
+  (rows) =>
+    `insert into send_lanes as l (phone_number_id, workspace_id, work_at)
+  select d.phone_number_id, d.workspace_id, d.due_at from ${rows("d")} order by 1
+  on conflict (phone_number_id) do update set work_at = excluded.work_at
+  where l.work_at is null or l.work_at > excluded.work_at`
+)
+
+/** The statements that let numbers send messages that were queued. */
+export const openLanes = (
+  due: ReadonlyArray<Due & Pick<QueueWorkStep.Lane, "workspaceId">>
+): ReadonlyArray<Statement> => open(firsts(due))
+
+const hurry = unlessEmpty(
+  columns<Due>({ phoneNumberId: "text", dueAt: "bigint" }),
+  (rows) =>
+    `with due as materialized (
+    select l.phone_number_id, d.due_at from ${rows("d")} join send_lanes l on l.phone_number_id = d.phone_number_id
+    order by l.phone_number_id for no key update of l
+  )
+  update send_lanes l set work_at = d.due_at from due d
+  where l.phone_number_id = d.phone_number_id and (l.work_at is null or l.work_at > d.due_at)`
+)
+
+/** The statements that let numbers look at their queues earlier, if they would look later. */
+export const hurryLanes = (due: ReadonlyArray<Due>): ReadonlyArray<Statement> => hurry(firsts(due))

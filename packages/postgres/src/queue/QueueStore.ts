@@ -1,0 +1,64 @@
+/**
+ * `QueueStore` in PostgreSQL: combines the operations of this folder and adds the short statements.
+ */
+import { QueueStore } from "@wac/core"
+import { Effect, Layer, Option } from "effect"
+import { asked } from "../Asked.ts"
+import * as Clocks from "../Clocks.ts"
+import { bigint, columns, row } from "../Columns.ts"
+import { Database } from "../Database.ts"
+import { beat } from "./BeatHeart.ts"
+import { end } from "./EndQueued.ts"
+import { isHeld, work } from "./WorkOnLane.ts"
+
+export const nextText =
+  `select min(l.work_at) as work_at from send_lanes l where l.work_at is not null and not ${isHeld}`
+
+const next = row({ workAt: bigint<number | null>() })
+
+/** Each lane with messages is asked for its first one: the messages of a lane may be many. */
+export const backlogText = `with judged as materialized (select ${Clocks.at("$1")} as at)
+  select (select coalesce(sum(s.queued), 0)::double precision from queue_sizes s where $2::text is null or s.workspace_id = $2) as queued,
+    (
+      select min(d.due_at) from send_lanes l
+      cross join lateral (
+        select q.due_at from send_queue q where q.phone_number_id = l.phone_number_id
+        order by q.due_at, q.message_id limit 1
+      ) d
+      where l.work_at is not null and d.due_at <= j.at and ($2::text is null or l.workspace_id = $2)
+    ) as oldest_due_at,
+    (select h.held_since from heartbeats h) as held_since, j.at
+  from judged j`
+
+const backlog = columns<QueueStore.Backlog>({
+  queued: "double precision",
+  oldestDueAt: "bigint",
+  heldSince: "bigint",
+  at: "bigint"
+})
+
+export const releaseText = "update heartbeats h set held_since = null where h.held_since is not null returning 1"
+
+export const layer = Layer.effect(
+  QueueStore.QueueStore,
+  Effect.gen(function*() {
+    const { query, stepped } = yield* Database
+    const askedAt = yield* asked
+    const working = yield* stepped("QueueStore.work", work)
+    const ending = yield* stepped("QueueStore.end", end)
+    const beating = yield* stepped("QueueStore.beat", beat)
+
+    return QueueStore.QueueStore.of({
+      work: (command) => Effect.map(working({ ...command, asked: askedAt(command.now) }), Option.fromUndefinedOr),
+      end: ending,
+      nextAt: Effect.map(query("QueueStore.nextAt", { text: nextText }), ([found]) => next.read(found!).workAt),
+      beat: beating,
+      backlog: (workspaceId, now) =>
+        Effect.map(
+          query("QueueStore.backlog", { text: backlogText, params: [askedAt(now) ?? null, workspaceId] }),
+          ([found]) => backlog.read(found!)
+        ),
+      release: Effect.map(query("QueueStore.release", { text: releaseText }), ([released]) => released !== undefined)
+    })
+  })
+)

@@ -1,0 +1,155 @@
+/**
+ * A piece of work on the messages that callers queued (core's `QueueWorkStep.work`). Lock order: the lane, then its
+ * queue and messages. Those that others hold are skipped.
+ */
+import { type Id, type PhoneNumber, QueueWorkStep, type Time } from "@wac/core"
+import { Duration } from "effect"
+import * as Clocks from "../Clocks.ts"
+import { columns, type Reader, result } from "../Columns.ts"
+import type { StepOptions } from "../Database.ts"
+import { message, request } from "../messages/StoredSend.ts"
+import { number } from "../numbers/StoredNumber.ts"
+import { type Rows, type Statement, statement, value } from "../Statement.ts"
+import { lease } from "./Lease.ts"
+
+/** A piece of work, with the caller's time if that judges. */
+export interface WorkCommand extends QueueWorkStep.Work {
+  readonly asked: number | undefined
+}
+
+/** A condition: the queue waits for a person. */
+export const isHeld = "exists (select from heartbeats h where h.held_since is not null)"
+
+/** A separate statement, so that the statements after it see what was queued before the lane was locked. */
+const choose = statement(
+  { asked: value<Time.Instant | null>() },
+  ({ asked }) =>
+    `select set_config('wac.lane', coalesce((
+    select l.phone_number_id from send_lanes l
+    where l.work_at <= ${Clocks.at(asked)} and not ${isHeld}
+    order by l.work_at limit 1
+    for no key update of l skip locked
+  ), ''), true)`
+)
+
+const lane = columns<QueueWorkStep.Lane>({
+  phoneNumberId: "text",
+  workspaceId: "text",
+  workAt: "bigint",
+  nextSlot: "double precision"
+})
+
+const loadLane: Statement = {
+  text: `select ${lane.names("l")}, to_json(p.p) as number from send_lanes l
+  left join lateral (select p from phone_numbers p where p.id = l.phone_number_id offset 0) p on true
+  where l.phone_number_id = current_setting('wac.lane')`
+}
+
+const ofLane = result<{ readonly number: PhoneNumber.PhoneNumber | null }>({ number })
+
+/** How soon messages that others hold are looked at again, in milliseconds: what holds them may leave them as they are. */
+const heldFor = Duration.toMillis(Duration.seconds(1))
+
+/** One row at least, for the time of the next message. */
+const loadQueue = statement({
+  phoneNumberId: value<Id.PhoneNumberId>(),
+  now: value<Time.Instant>(),
+  limit: value<number>()
+}, ({ limit, now, phoneNumberId }) =>
+  `with due as materialized (
+    select q.message_id, q.due_at, q.tries, q.send_until from send_queue q
+    where q.phone_number_id = ${phoneNumberId} and q.due_at <= ${now}::bigint
+    order by q.due_at, q.message_id limit ${limit}
+    for update skip locked
+  ), locked as materialized (
+    select m from messages m where m.id = any (array(select d.message_id from due d)) order by m.id
+    for update skip locked
+  ), later as (
+    select case when q.due_at > ${now}::bigint then q.due_at else ${now}::bigint + ${heldFor} end as next_at
+    from send_queue q
+    where q.phone_number_id = ${phoneNumberId} and q.message_id <> all (array(select (l.m).id from locked l))
+    order by q.due_at, q.message_id limit 1
+  )
+  select n.next_at, to_json(l.m) as queued, l.tries, l.send_until
+  from (select (select l.next_at from later l) as next_at) n
+  left join (select l.m, d.* from locked l join due d on d.message_id = (l.m).id) l on true
+  order by l.due_at, l.message_id`)
+
+/** A message that is queued, and the request that queued it. */
+const keyed: Reader<Pick<QueueWorkStep.Queued, "message" | "request">> = {
+  read: (row) => {
+    const one = message.read(row)
+    return { message: one, request: { workspaceId: one.workspaceId, ...request.read(row) } as QueueWorkStep.Queued["request"] }
+  }
+}
+
+const queued = result<
+  Pick<QueueWorkStep.Queued, "tries" | "sendUntil"> & Pick<QueueWorkStep.Due, "nextAt"> & {
+    readonly queued: ReturnType<typeof keyed.read> | null
+  }
+>({ queued: keyed, tries: "integer", sendUntil: "bigint", nextAt: "bigint" })
+
+const dueOf = (rows: Rows): QueueWorkStep.Due => {
+  const all = rows.map(queued.read)
+  return {
+    messages: all.flatMap(({ queued, sendUntil, tries }) => queued === null ? [] : [{ ...queued, tries, sendUntil }]),
+    nextAt: all[0]!.nextAt
+  }
+}
+
+/** What was loaded for one number; `work` is undefined if none is due. */
+interface Loaded {
+  readonly now: QueueWorkStep.LoadedWork["now"]
+  readonly work: QueueWorkStep.LoadedWork | undefined
+}
+
+/** What has to be loaded, and for which number at which time. */
+interface Need extends QueueWorkStep.Need {
+  readonly loaded: QueueWorkStep.LoadedWork
+  readonly now: Time.Instant
+}
+
+const workOf = ([, rows]: ReadonlyArray<Rows>, now: Loaded["now"]): Loaded["work"] => {
+  const [row] = rows!
+  return row === undefined
+    ? undefined
+    : { now, lane: lane.read(row), number: ofLane.read(row).number ?? undefined, due: null }
+}
+
+const keepLane = statement({ lane: lane.omit("workspaceId").one }, ({ lane: { nextSlot, phoneNumberId, workAt } }) =>
+  `update send_lanes l set work_at = ${workAt}, next_slot = ${nextSlot} where l.phone_number_id = ${phoneNumberId}`)
+
+/**
+ * `QueueStore.work`. If several callers come at once, one piece of work is done, for the first; the others are told that
+ * there was none for them.
+ */
+export const work: StepOptions<
+  WorkCommand,
+  Loaded,
+  QueueWorkStep.Worked | undefined,
+  QueueWorkStep.WorkWrites | undefined,
+  Need
+> = {
+  size: 1,
+  load: ([command]) => [choose({ asked: command!.asked ?? null }), loadLane],
+  read: (rows, now) => ({ now, work: workOf(rows, now) }),
+  decide: ({ work }, [command]) => {
+    if (work === undefined) return { answers: [undefined], writes: undefined }
+    const decided = QueueWorkStep.work(work, [command!])
+    return "needs" in decided
+      // by the time of the decision, so that no message is handed out before its own
+      ? { needs: decided.needs.map((need) => ({ ...need, loaded: work, now: work.now(command!.now) })) }
+      : decided
+  },
+  more: {
+    load: (needs) =>
+      needs.map(({ limit, loaded: { lane: { phoneNumberId } }, now }) => loadQueue({ phoneNumberId, now, limit })),
+    read: (loaded, [need], [rows]) => ({ ...loaded, work: { ...need!.loaded, due: dueOf(rows!) } })
+  },
+  write: (writes) =>
+    writes === undefined ? [] : [
+      ...lease(writes.leased),
+      // a slot may be between two milliseconds
+      keepLane({ lane: { ...writes.lane, workAt: writes.lane.workAt && Math.ceil(writes.lane.workAt) } })
+    ]
+}
