@@ -11,7 +11,8 @@ const statuses: Record<MessageStatus, readonly [Tone, string, IconName]> = {
   delivered: ["good", "Delivered", "check"],
   read: ["good", "Read", "check"],
   failed: ["bad", "Failed", "cross"],
-  skipped: ["calm", "Skipped", "circle"]
+  skipped: ["calm", "Skipped", "circle"],
+  cancelled: ["calm", "Cancelled", "circle"]
 }
 
 export const messageStatuses = (Object.keys(statuses) as ReadonlyArray<MessageStatus>)
@@ -24,7 +25,7 @@ export const MessageState = ({ status }: { readonly status: MessageStatus }) => 
 
 /** What each status means, for people. */
 export const messageMeanings: Record<MessageStatus, string> = {
-  queued: "A campaign will send it.",
+  queued: "It is sent at its time, or by its campaign.",
   sending: "It was not sent yet. A request with the same Idempotency-Key tries again.",
   unknown:
     "The provider did not confirm whether it accepted the message. It is not sent again; a report of the provider settles it.",
@@ -32,5 +33,6 @@ export const messageMeanings: Record<MessageStatus, string> = {
   delivered: "It arrived at the phone.",
   read: "The recipient read it.",
   failed: "It did not arrive, as far as the provider has reported.",
-  skipped: "Its campaign never sent it."
+  skipped: "Its campaign never sent it.",
+  cancelled: "It was cancelled before its time, and never sent."
 }

@@ -4,7 +4,19 @@
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import * as checks from "../checks.ts"
-import { type Answer, call, createKey, hello, isReplayed, ready, send } from "../harness.ts"
+import {
+  actorHeader,
+  type Answer,
+  call,
+  createKey,
+  hello,
+  hostAuthenticator,
+  isReplayed,
+  ownPage,
+  ready,
+  send,
+  start
+} from "../harness.ts"
 import { still } from "../movable.ts"
 
 const provider = checks.recording()
@@ -34,6 +46,10 @@ const item = (to?: string, more: object = {}) => ({ idempotency_key: crypto.rand
 
 const statuses = ({ body }: Answer): ReadonlyArray<string> =>
   body.results.map(({ status }: { readonly status: string }) => status)
+
+const left = (answer: Answer) => /^"workspace";r=(\d+);t=\d+$/.exec(answer.headers.get("ratelimit") ?? "")?.[1]
+
+const many = (count: number) => Array.from({ length: count }, () => item(undefined, { send_at: inAnHour() }))
 
 layer(checks.Served.layer({ environment: checks.unlimited, adapters: provider.adapters }), checks.live)(
   "a message to be sent later",
@@ -381,27 +397,60 @@ layer(checks.Served.layer({ environment: checks.unlimited, adapters: provider.ad
             "message.send"
           ])
         }))
-
-      it.effect("the queue is not held, and releasing it is safe", () =>
-        Effect.gen(function*() {
-          const { session, url } = yield* checks.Served
-          const held = yield* call(`${url}/internal/queue`, { headers: session })
-          assert.deepStrictEqual([held.status, held.body], [200, { heldSince: null }])
-          const released = yield* call(`${url}/internal/queue/release`, { method: "POST", headers: session })
-          assert.deepStrictEqual([released.status, released.body], [200, { heldSince: null }])
-        }))
     })
   }
 )
+
+/** A server whose people a host vouches for, and a workspace in it. */
+const hosted = Effect.fnUntraced(function*(environment: { readonly [name: string]: string } = {}) {
+  const { services, url } = yield* start({
+    environment: { ...checks.unlimited, ...environment },
+    adapters: { authenticator: hostAuthenticator }
+  })
+  const { id, key } = yield* checks.anotherWorkspace("hosted", "+15005550178").pipe(Effect.provideContext(services))
+  return { url, key, as: (role: string) => ({ ...ownPage, [actorHeader]: `${role}@${id}` }) }
+})
+
+describe("the queue", () => {
+  it.live("a workspace's messages in the queue are counted", () =>
+    Effect.gen(function*() {
+      const { as, ...server } = yield* hosted()
+      yield* batch(server, many(3))
+      const state = yield* call(`${server.url}/internal/queue`, { headers: as("member") })
+      assert.strictEqual(state.status, 200, state.text)
+      assert.deepStrictEqual(state.body, { queued: 3, oldestDueAt: null, heldSince: null })
+      const usage = yield* call(`${server.url}/internal/usage`, { headers: as("member") })
+      assert.strictEqual(usage.body.queued, 3)
+    }).pipe(Effect.scoped))
+
+  it.live("after a restore the queue is held until an admin releases it, which is on record", () =>
+    Effect.gen(function*() {
+      const { as, ...server } = yield* hosted({ WAC_RESTORED: "true" })
+      const state = call(`${server.url}/internal/queue`, { headers: as("member") })
+      const release = (role: string) =>
+        call(`${server.url}/internal/queue/release`, { method: "POST", headers: as(role) })
+      yield* checks.until(state, ({ body }) => body.heldSince !== null)
+      const { body: { message_id } } = yield* send(server, hello(), respondAsync)
+      yield* Effect.sleep("1500 millis")
+      assert.strictEqual((yield* checks.stored(server, message_id)).body.status, "queued")
+      const held = yield* state
+      assert.strictEqual(held.body.queued, 1)
+      assert.match(held.body.heldSince, checks.timeShape)
+      checks.assertError(yield* release("developer"), 403, { code: "forbidden", reason: "role_not_allowed" })
+      const released = yield* release("admin")
+      assert.deepStrictEqual([released.status, released.body.heldSince], [200, null])
+      yield* checks.untilStatus(server, message_id, "sent")
+      const again = yield* release("admin")
+      assert.deepStrictEqual([again.status, again.body], [200, { queued: 0, oldestDueAt: null, heldSince: null }])
+      const { body: { data } } = yield* call(`${server.url}/internal/audit`, { headers: as("admin") })
+      assert.include(data.map(({ action }: { readonly action: string }) => action), "queue.release")
+    }).pipe(Effect.scoped))
+})
 
 /** A server whose workspace has 20 tokens at first, and gets no more. */
 const atRest = still(ready({
   environment: { WAC_LIMITS: JSON.stringify({ workspaceTiers: { standard: 10 }, phoneNumberTiers: { standard: 10 } }) }
 }))
-
-const left = (answer: Answer) => /^"workspace";r=(\d+);t=\d+$/.exec(answer.headers.get("ratelimit") ?? "")?.[1]
-
-const many = (count: number) => Array.from({ length: count }, () => item(undefined, { send_at: inAnHour() }))
 
 describe("the price of a batch", () => {
   it.live("a batch spends one of the workspace's tokens for every 50 messages, all or none", () =>
