@@ -66,7 +66,9 @@ const under = (prefix: string) => endpoints.filter(({ route }) => route.includes
 
 /** The types that the endpoints mention. */
 const typesOf = (endpoints: ReadonlyArray<Endpoint>): PlainTypes.Types =>
-  PlainTypes.typesIn(endpoints.flatMap(({ body, responses }) => [body, ...responses]).filter((ast) => ast !== undefined))
+  PlainTypes.typesIn(
+    endpoints.flatMap(({ body, responses }) => [body, ...responses]).filter((ast) => ast !== undefined)
+  )
 
 const queriesOf = (endpoints: ReadonlyArray<Endpoint>): PlainTypes.Types =>
   PlainTypes.typesIn(endpoints.map(({ query }) => query).filter((ast) => ast !== undefined))

@@ -13,9 +13,9 @@ export const millis = (moment: Moment): number | undefined =>
 /** Converts times to ISO 8601 text, for a schema to decode, and leaves out those that are not given. */
 export const writtenTimes = <Name extends string>(times: { readonly [_ in Name]?: Moment | undefined }) =>
   Object.fromEntries(
-    Object.entries<Moment | undefined>(times).filter(([, time]) => time !== undefined).map(([name, time]) =>
-      [name, iso(time)]
-    )
+    Object.entries<Moment | undefined>(times).filter(([, time]) => time !== undefined).map((
+      [name, time]
+    ) => [name, iso(time)])
   )
 
 /** Converts a filter's times to ISO 8601 text, for a schema to decode. */

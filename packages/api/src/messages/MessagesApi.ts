@@ -1,7 +1,17 @@
 /**
  * `/v1/messages` (specification §4, contract §3).
  */
-import { Addressee, Batch, Conversation, Errors, Idempotency, Message, MessageStore, PlainText, SendTimes } from "@wac/core"
+import {
+  Addressee,
+  Batch,
+  Conversation,
+  Errors,
+  Idempotency,
+  Message,
+  MessageStore,
+  PlainText,
+  SendTimes
+} from "@wac/core"
 import { Duration, Record, Schema, SchemaAST, Struct } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Access, apiKey, session } from "../Access.ts"

@@ -8,7 +8,14 @@ import { asksForAsync } from "../../src/messages/Prefer.ts"
 /** Preferences of other names, with values and parameters that look like what they are beside. */
 const other = Schema.Struct({
   name: Schema.Literals(["wait", "return", "x", "respond-asynchronously", "FOO"]),
-  value: Schema.Literals(["", "=5", "=\"\"", " = respond-async", "=\"a, respond-async, b\"", "=\"\\\", respond-async\""]),
+  value: Schema.Literals([
+    "",
+    "=5",
+    "=\"\"",
+    " = respond-async",
+    "=\"a, respond-async, b\"",
+    "=\"\\\", respond-async\""
+  ]),
   parameters: Schema.Literals(["", ";respond-async", "; p=\"x, respond-async\"", " ; a=1; b"])
 })
 
