@@ -1192,6 +1192,7 @@ export type AlertKind =
   | "key_expires_in_7_days"
   | "number_blocked"
   | "number_low_quality"
+  | "queue_late"
   | "quota_high"
   | "quota_used_up"
   | "template_paused"

@@ -10,7 +10,7 @@ import * as HandlerGroup from "../HandlerGroup.ts"
 export const layer = HandlerGroup.layer(
   Effect.gen(function*() {
     const store = yield* QueueStore.QueueStore
-    const state = Effect.flatMap(Clock.currentTimeMillis, store.backlog).pipe(
+    const state = Effect.flatMap(Clock.currentTimeMillis, (now) => store.backlog(null, now)).pipe(
       Effect.map(({ heldSince }) => ({ heldSince: Time.isoOrNull(heldSince) }))
     )
     return HttpApiBuilder.group(Api, "queue", (handlers) =>
