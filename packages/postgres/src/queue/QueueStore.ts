@@ -11,7 +11,8 @@ import { beat } from "./BeatHeart.ts"
 import { end } from "./EndQueued.ts"
 import { isHeld, work } from "./WorkOnLane.ts"
 
-export const nextText = `select min(l.work_at) as work_at from send_lanes l where l.work_at is not null and not ${isHeld}`
+export const nextText =
+  `select min(l.work_at) as work_at from send_lanes l where l.work_at is not null and not ${isHeld}`
 
 const next = row({ workAt: bigint<number | null>() })
 
