@@ -209,7 +209,8 @@ for (
           assert.strictEqual(worked?.claimed.length, batch)
           const claimed = yield* reading("claims", accept(sends(100, batch, { queue })), few)
           assert.deepStrictEqual(claimed.map(({ _tag }) => _tag), Array(batch).fill("Claimed"))
-          assert.deepStrictEqual(yield* reading("settle", settle(100, batch), few), all)
+          // how this statement finds messages, send-plans tests
+          assert.deepStrictEqual(yield* reading("settle", settle(100, batch), few, "messages"), all)
           yield* accept(sends(200, 3 * batch, { later }))
           yield* reading("delays", carryOut(end, ends(200, batch, again)), few)
           yield* reading("failures", carryOut(end, ends(200, batch, failed)), few)
