@@ -24,7 +24,8 @@ interface Endpoint {
   readonly does: string
   readonly query: SchemaAST.AST | undefined
   readonly body: SchemaAST.AST | undefined
-  readonly response: SchemaAST.AST | undefined
+  /** One of these. */
+  readonly responses: ReadonlyArray<SchemaAST.AST>
 }
 
 /** A codec has the schema that it was made from. */
@@ -36,8 +37,6 @@ const isEmpty = (ast: SchemaAST.AST | undefined): boolean => ast !== undefined &
 const endpointOf = (endpoint: HttpApiEndpoint.Top): Endpoint => {
   const json = endpoint.payload.get("application/json")?.schemas[0]
   const query = endpoint.query === undefined ? undefined : encoded(endpoint.query)
-  // a client asks for JSON where there is a file as well; of a file alone there is no type
-  const response = [...endpoint.success].map(encoded)[0]
   return {
     route: `${endpoint.method} ${endpoint.path}`,
     does: [
@@ -46,7 +45,8 @@ const endpointOf = (endpoint: HttpApiEndpoint.Top): Endpoint => {
     ].filter((text) => text !== undefined).join(". "),
     query: isEmpty(query) ? undefined : query,
     body: json === undefined ? undefined : encoded(json),
-    response: response?._tag === "Declaration" || response?._tag === "String" ? undefined : response
+    // a client asks for JSON where there is a file as well; of a file alone there is no type
+    responses: [...endpoint.success].map(encoded).filter(({ _tag }) => _tag !== "Declaration" && _tag !== "String")
   }
 }
 
@@ -66,17 +66,17 @@ const under = (prefix: string) => endpoints.filter(({ route }) => route.includes
 
 /** The types that the endpoints mention. */
 const typesOf = (endpoints: ReadonlyArray<Endpoint>): PlainTypes.Types =>
-  PlainTypes.typesIn(endpoints.flatMap(({ body, response }) => [body, response]).filter((ast) => ast !== undefined))
+  PlainTypes.typesIn(endpoints.flatMap(({ body, responses }) => [body, ...responses]).filter((ast) => ast !== undefined))
 
 const queriesOf = (endpoints: ReadonlyArray<Endpoint>): PlainTypes.Types =>
   PlainTypes.typesIn(endpoints.map(({ query }) => query).filter((ast) => ast !== undefined))
 
 const routesTable = (name: string, endpoints: ReadonlyArray<Endpoint>): string => {
-  const rows = endpoints.map(({ body, does, query, response, route }) => {
+  const rows = endpoints.map(({ body, does, query, responses, route }) => {
     const parts = [
       ...(query === undefined ? [] : [`query: ${PlainTypes.typeText(query, "query")}`]),
       ...(body === undefined ? [] : [`body: ${PlainTypes.typeText(body)}`]),
-      `response: ${response === undefined ? "undefined" : PlainTypes.typeText(response)}`
+      `response: ${responses.map((response) => PlainTypes.typeText(response)).join(" | ") || "undefined"}`
     ]
     const doc = PlainTypes.docstring(does, 2)
     const line = `  readonly "${route}": { ${parts.map((part) => `readonly ${part}`).join("; ")} }\n`

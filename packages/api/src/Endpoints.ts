@@ -18,6 +18,7 @@ import { AccountApi, PasswordResetApi } from "./people/AccountApi.ts"
 import { InvitationsApi, MembersApi } from "./people/MembersApi.ts"
 import { PortalApi } from "./people/PortalApi.ts"
 import { SessionApi, SignInApi, SignInMethodApi } from "./people/SessionApi.ts"
+import { QueueApi } from "./queue/QueueApi.ts"
 import { RequestsApi } from "./requests/RequestsApi.ts"
 import { TemplatesApi, TemplatesDashboardApi } from "./templates/TemplatesApi.ts"
 import { UsageApi } from "./usage/UsageApi.ts"
@@ -57,6 +58,7 @@ export class Endpoints extends HttpApi.make("wac")
     AuditApi,
     AlertsApi,
     StreamApi,
+    QueueApi,
     UsageApi,
     HealthApi
   )

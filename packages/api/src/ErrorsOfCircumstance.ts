@@ -149,6 +149,18 @@ export const forbidden: { readonly [R in Reasons["forbidden"]]: Entry } = {
     remedy: "Check the campaign's status, and take the step that it requires first.",
     retry: retries.no,
     example: { message: "a campaign with status draft cannot be started" }
+  },
+  already_sent: {
+    when: "The message that is to be cancelled was sent, or its sending has begun.",
+    remedy: "Nothing can take it back. `GET /v1/messages/{id}` shows what has become of it.",
+    retry: retries.no,
+    example: { message: "the message was sent, or is being sent" }
+  },
+  not_queued: {
+    when: "The message that is to be cancelled failed before it was sent, or a campaign queued it.",
+    remedy: "A message that failed is not sent any more. Cancel a campaign to cancel its messages.",
+    retry: retries.no,
+    example: { message: "the message is not queued any more: it failed" }
   }
 }
 

@@ -62,12 +62,22 @@ const firstOf = (schemas: Iterable<Schema.Constraint>): unknown => {
   return undefined
 }
 
-/** What an endpoint is shown with. */
+/** The status of a response that has a body. */
+const statusOf = ({ ast }: Schema.Constraint): unknown =>
+  SchemaAST.resolve(ast)?.["httpApiStatus"] ?? ast.context?.annotations?.["httpApiStatus"] ?? 200
+
+/** What a response of an endpoint with a status is shown with. */
+export const ofResponse = (endpoint: HttpApiEndpoint.Top, status: number): unknown => {
+  const { response } = Context.get(endpoint.annotations, Shown)
+  return response ??
+    firstOf([...endpoint.success].filter((schema) => statusOf(schema) === status))
+}
+
+/** What the requests of an endpoint are shown with. */
 export const ofEndpoint = (endpoint: HttpApiEndpoint.Top): Example => {
   const own = Context.get(endpoint.annotations, Shown)
   const request = firstOf([...endpoint.payload.values()].flatMap(({ schemas }) => schemas))
-  const response = firstOf(endpoint.success)
-  return { ...request === undefined ? {} : { request }, ...response === undefined ? {} : { response }, ...own }
+  return { ...request === undefined ? {} : { request }, ...own }
 }
 
 /** What examples name: the same thing has the same id everywhere. */

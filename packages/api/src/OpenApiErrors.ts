@@ -62,6 +62,9 @@ const meets = (endpoint: Endpoint, { code, reason, status }: Item): boolean => {
           return (caller === "Session" || checksSecret) && Traits.mutates(endpoint)
         case "campaign_state":
           return Traits.has(endpoint, Traits.ActsOnCampaign) && Traits.mutates(endpoint)
+        case "already_sent":
+        case "not_queued":
+          return Traits.has(endpoint, Traits.CancelsMessage)
         case "sender_not_available":
           return sends || (caller === "ApiKey" && Traits.has(endpoint, Traits.ActsOnCampaign))
         case "media_quota":

@@ -43,6 +43,11 @@ export const headers = {
     schema: { type: "string", const: "true" },
     example: "true"
   },
+  "Preference-Applied": {
+    description: "Present if the header `Prefer` caused this status.",
+    schema: { type: "string", const: "respond-async" },
+    example: "respond-async"
+  },
   "WWW-Authenticate": {
     description: "The scheme with which to authenticate.",
     required: true,
@@ -59,6 +64,12 @@ export const headers = {
 
 const reference = (name: keyof typeof headers) => ({ [name]: { $ref: `#/components/headers/${name}` } })
 
+const takesPreference = ({ headers }: HttpApiEndpoint.Top): boolean => {
+  const fields = headers === undefined ? undefined : SchemaAST.toType(headers.ast)
+  return fields !== undefined && SchemaAST.isObjects(fields) &&
+    fields.propertySignatures.some(({ name }) => name === "prefer")
+}
+
 const headersOf = (endpoint: HttpApiEndpoint.Top, status: number) => {
   const signsIn = Traits.has(endpoint, Traits.SignsIn)
   const spendsALimit = signsIn || Traits.has(endpoint, Traits.ChecksSecret) || Traits.has(endpoint, Traits.Sends) ||
@@ -67,6 +78,7 @@ const headersOf = (endpoint: HttpApiEndpoint.Top, status: number) => {
     ...reference("Request-Id"),
     ...(spendsALimit ? { ...reference("RateLimit-Policy"), ...reference("RateLimit") } : {}),
     ...(Traits.useOfKey(endpoint) === "none" ? {} : reference("Idempotent-Replayed")),
+    ...(status === 202 && takesPreference(endpoint) ? reference("Preference-Applied") : {}),
     ...(status === 429 || status === 503 ? reference("Retry-After") : {}),
     ...(status === 401 ? reference("WWW-Authenticate") : {}),
     ...(signsIn && status < 300 ? reference("Set-Cookie") : {})
@@ -132,15 +144,14 @@ const isIdempotencyKey = ({ in: place, name }: OpenApi.OpenAPISpecParameter): bo
 
 const responsesOf = (
   endpoint: HttpApiEndpoint.Top,
-  { responses }: OpenApi.OpenAPISpecOperation,
-  example: Example.Example
+  { responses }: OpenApi.OpenAPISpecOperation
 ) =>
   Object.entries(responses).flatMap(([key, response]): Array<[string, object]> => {
     const status = Number(key)
     const headers = headersOf(endpoint, status)
     if (status < 400) {
       const description = status === 204 ? "Done." : response.description
-      return [[key, { ...response, description, headers, ...exampled(response.content, example.response) }]]
+      return [[key, { ...response, description, headers, ...exampled(response.content, Example.ofResponse(endpoint, status)) }]]
     }
     const answer = OpenApiErrors.answerOf(endpoint, status)
     return answer === undefined ? [] : [[key, { ...answer, headers }]]
@@ -175,6 +186,6 @@ export const complete = (
     ...(operation.requestBody === undefined
       ? {}
       : { requestBody: { ...operation.requestBody, ...exampledRequest(operation.requestBody.content, example) } }),
-    responses: Object.fromEntries(responsesOf(endpoint, operation, example))
+    responses: Object.fromEntries(responsesOf(endpoint, operation))
   }
 }

@@ -37,6 +37,16 @@ const keyForm = {
 /** The form of an Idempotency-Key. */
 export const idempotencyKeyJsonSchema = { type: "string", ...keyForm } as const
 
+/** The header by which a request to send asks to be queued (RFC 7240, contract §15). */
+export const prefer = {
+  prefer: Schema.optionalKey(
+    shown(
+      { maxLength: 8192, pattern: "^[\\t -~]*$" },
+      "`respond-async` queues the message and answers 202; other preferences are ignored (RFC 7240)"
+    )
+  )
+}
+
 /** The header of an endpoint that requires an Idempotency-Key (`Traits.NeedsIdempotencyKey`), and what it is for. */
 export const idempotencyKey = (use = "; the same again changes nothing a second time") => ({
   "idempotency-key": shown(keyForm, Idempotency.keyForm + use)

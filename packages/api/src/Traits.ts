@@ -67,6 +67,14 @@ export const BodyIsOptional = Context.Reference<boolean>("@wac/api/Traits/BodyIs
   defaultValue: () => false
 })
 
+/** The maximum size of a JSON body, in bytes (contract §2). */
+export const BodyLimit = Context.Reference<number>("@wac/api/Traits/BodyLimit", { defaultValue: () => 64 * 1024 })
+
+/** The endpoint cancels a message, so the message's status may forbid it. */
+export const CancelsMessage = Context.Reference<boolean>("@wac/api/Traits/CancelsMessage", {
+  defaultValue: () => false
+})
+
 /** The body is one file, as `multipart/form-data`. It is streamed, and its signature is checked at its end. */
 export const Uploads = Context.Reference<boolean>("@wac/api/Traits/Uploads", { defaultValue: () => false })
 

@@ -116,7 +116,7 @@ const routesCalled = async (
     ) {
       const isOfMembers = group === client["members"]
       const takesId = /^(get|markRead|revoke|retry|cancel|endSession|optOut|optIn)$/.test(name) &&
-          !["session", "webhook", "usage"].some((one) => group === client[one]) ||
+          !["session", "webhook", "usage", "queue"].some((one) => group === client[one]) ||
         isOfMembers && (name === "change" || name === "remove" || name === "endSessions") ||
         group === client["templates"] && (name === "edit" || name === "remove") ||
         group === client["campaigns"] && name !== "create" ||
@@ -130,6 +130,7 @@ const routesCalled = async (
         // under /v1 files are signed, so they are bytes
         await method("the-id", { bytes: "media" in client ? new Uint8Array() : new Blob(), type: "text/csv" })
       } else if (name === "import") await method({ bytes: new Blob(), type: "text/csv" })
+      else if (name === "enqueueMany") await method([])
       else if (name === "list") await (method() as Client.List<unknown, unknown>).toArray()
       else await (takesId ? method("the-id", {}) : method.length > 1 ? method({}) : method())
     }

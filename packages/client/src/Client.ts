@@ -3,10 +3,13 @@
  * servers (specification §5).
  */
 import { addressOf } from "./Address.ts"
+import { WacApiError } from "./ClientError.ts"
 import type { Event } from "./Event.ts"
 import * as Limits from "./generated/Limits.ts"
 import type {
   AnyMessage,
+  BatchItem,
+  BatchResults,
   CampaignRowQuery,
   ChooseOptOut,
   CreatePublicCampaign as CreateCampaign,
@@ -20,6 +23,7 @@ import type {
   OptOut,
   PublicCampaign as Campaign,
   PublicCampaignRow as CampaignRow,
+  QueuedMessage,
   ReadMessage,
   RecipientQuery,
   Routes,
@@ -55,6 +59,28 @@ export interface SendOptions extends CallOptions {
   readonly idempotencyKey?: string
 }
 
+/** A message to send at once, or in `enqueue` at its time. */
+export type NewMessage = SendMessage extends infer Message
+  ? Message extends SendMessage ? Omit<Message, "send_at" | "send_until"> : never
+  : never
+
+/** When a queued message is sent (contract §15). */
+export interface SendTimes {
+  /** Not before this time: at most 90 days ahead; the past means now. Now by default. */
+  readonly sendAt?: Date | string
+  /** How long it is tried if something temporary holds it up; 24 hours after `sendAt` by default. */
+  readonly sendUntil?: Date | string
+}
+
+/** Options of queueing a message. */
+export interface EnqueueOptions extends SendOptions, SendTimes {}
+
+/** A message to be queued with others. */
+export type QueueItem = NewMessage & SendTimes & {
+  /** As in {@link SendOptions}: of this message alone, and the same as if it were sent or queued alone. */
+  readonly idempotencyKey: string
+}
+
 /** Which messages of conversations to list (contract §13). */
 export type ConversationQuery = Pick<MessageQuery, "contact" | "direction" | "limit" | "cursor">
 
@@ -84,8 +110,29 @@ export interface Client {
      * Sends a message once (specification §4). 429 and 5xx are retried under the same key, with backoff and at least
      * `Retry-After`, until the timeout. If it rejects with `outcome_unknown`, the message may have gone out: repeat
      * the call later with the error's `idempotencyKey` to learn the outcome; nothing is sent a second time.
+     *
+     * If `enqueue` has used the key for this message, it rejects with `idempotency_conflict`: the message is sent at its
+     * time, and not by this call.
      */
-    readonly send: (message: SendMessage, options?: SendOptions) => Promise<Answered<SentMessage>>
+    readonly send: (message: NewMessage, options?: SendOptions) => Promise<Answered<SentMessage>>
+    /**
+     * Queues a message, to be sent once at its time: resolves when it is accepted, and events report what becomes of it.
+     * Retried as `send` is. If `send` has used the key for this message, the answer is that it is `sent`.
+     */
+    readonly enqueue: (message: NewMessage, options?: EnqueueOptions) => Promise<Answered<QueuedMessage | SentMessage>>
+    /**
+     * Queues 1 to 500 messages, each as `enqueue` would. The results are in their order: one that is `refused` does not
+     * touch the others, and can be queued again under its key. `idempotencyKey` in the options is that of the request.
+     */
+    readonly enqueueMany: (
+      messages: ReadonlyArray<QueueItem>,
+      options?: SendOptions
+    ) => Promise<Answered<BatchResults>>
+    /**
+     * Cancels a queued message: once it has resolved, the message is never sent. Rejects with `already_sent` if its
+     * sending has begun. Safe to repeat.
+     */
+    readonly cancel: (id: string, options?: CallOptions) => Promise<Answered<Message>>
     /** Marks a customer's message as read by its `message_id`, and can show a typing indicator. */
     readonly markRead: (id: string, mark?: MarkRead, options?: SendOptions) => Promise<Answered<ReadMessage>>
     /** A message in its current state, or a customer's message. */
@@ -177,6 +224,10 @@ const checked = (idempotencyKey: string): string => {
   return idempotencyKey
 }
 
+/** In the names of the wire. JSON writes a `Date` as the service reads it, and leaves out what is `undefined`. */
+const queued = ({ idempotencyKey, sendAt, sendUntil, ...message }: QueueItem) =>
+  ({ ...message, idempotency_key: idempotencyKey, send_at: sendAt, send_until: sendUntil }) as BatchItem
+
 /**
  * Makes a client. Throws a `TypeError` for invalid options, and in a browser.
  */
@@ -226,7 +277,28 @@ export const createClient = (options: ClientOptions): Client => {
 
   return {
     messages: {
-      send: (body, options) => keyed("POST /v1/messages", { body }, options),
+      send: async (body, options) => {
+        const answer = await keyed("POST /v1/messages", { body }, options)
+        if (answer.status !== "queued") return answer
+        const { lastResponse, message_id } = answer
+        throw new WacApiError({
+          error: {
+            code: "idempotency_conflict",
+            reason: "payload_mismatch",
+            message: `the key queued ${message_id}`,
+            request_id: `${lastResponse.requestId}`
+          }
+        }, { lastResponse, retryAfter: undefined, idempotencyKey: options?.idempotencyKey })
+      },
+      enqueue: (message, { sendAt, sendUntil, ...options } = {}) =>
+        keyed(
+          "POST /v1/messages",
+          { body: queued({ ...message, sendAt, sendUntil } as QueueItem), headers: { prefer: "respond-async" } },
+          options
+        ),
+      enqueueMany: (messages, options) =>
+        keyed("POST /v1/messages/batch", { body: { messages: messages.map(queued) } }, options),
+      cancel: (id, options) => call("DELETE /v1/messages/:id", { id }, options),
       markRead: (id, body = {}, options) => keyed("POST /v1/messages/:id/read", { id, body }, options),
       get: (id, options) => call("GET /v1/messages/:id", { id }, options),
       conversation: list((query?: ConversationQuery, options?) =>

@@ -17,9 +17,13 @@ export {
   type ClientOptions,
   type ConversationQuery,
   createClient,
+  type EnqueueOptions,
   type MediaFile,
+  type NewMessage,
   type OpenOptions,
-  type SendOptions
+  type QueueItem,
+  type SendOptions,
+  type SendTimes
 } from "./Client.ts"
 export { type ErrorBody, type ErrorCode, type ErrorReason, WacApiError, WacConnectionError } from "./ClientError.ts"
 export type * from "./Event.ts"

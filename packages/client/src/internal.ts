@@ -218,9 +218,17 @@ export interface InternalClient {
   readonly messages: {
     /** Sends a message once per idempotency key, even if the call is repeated. */
     readonly send: (message: SendMessage, options?: CreateOptions) => Returned<"POST /internal/messages">
+    /** Cancels a queued message: once this has succeeded, it is never sent. */
+    readonly cancel: (id: string, options?: CallOptions) => Returned<"DELETE /internal/messages/:id">
     /** Newest first. */
     readonly list: (query?: InternalMessageQuery, options?: CallOptions) => InternalList<Wire.ListedMessage>
     readonly get: (id: string, options?: CallOptions) => Returned<"GET /internal/messages/:id">
+  }
+  readonly queue: {
+    /** Whether queued messages are held after a restore. */
+    readonly get: (options?: CallOptions) => Returned<"GET /internal/queue">
+    /** Lets them be sent. */
+    readonly release: (options?: CreateOptions) => Returned<"POST /internal/queue/release">
   }
   readonly contacts: {
     /** In the order of their ids. */
@@ -418,8 +426,13 @@ export const createInternalClient = (options: InternalClientOptions): InternalCl
     },
     messages: {
       send: (body, options) => keyed("POST /internal/messages", { body }, options),
+      cancel: (id, options) => call("DELETE /internal/messages/:id", { id }, options),
       list: list((query?: InternalMessageQuery, options?) => call("GET /internal/messages", { query }, options)),
       get: (id, options) => call("GET /internal/messages/:id", { id }, options)
+    },
+    queue: {
+      get: (options) => call("GET /internal/queue", {}, options),
+      release: (options) => keyed("POST /internal/queue/release", {}, options)
     },
     contacts: {
       list: list((query?: ContactQuery, options?) => call("GET /internal/contacts", { query }, options)),

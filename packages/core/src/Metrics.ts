@@ -9,6 +9,7 @@ import type { InboundItem } from "./inbound/InboundItem.ts"
 import type { Problem } from "./inbound/InboundPost.ts"
 import { InboundPostStore, type PostBacklog } from "./inbound/InboundPostStore.ts"
 import * as LatencyHistogram from "./LatencyHistogram.ts"
+import { type Backlog, QueueStore } from "./queue/QueueStore.ts"
 import * as Span from "./Span.ts"
 import { type Measured, Storage } from "./Storage.ts"
 import type { Instant } from "./Time.ts"
@@ -134,6 +135,25 @@ export const queueLate = (lateness: ReadonlyArray<number>, at: Instant): Effect.
   Effect.contextWith((context: Context.Context<never>) => {
     for (const late of lateness) queueLateSeconds.record({ seconds: late / 1000, at }, context)
     return Effect.void
+  })
+
+const queuedMessages = Metric.gauge("wac_queue_messages", {
+  description: "Messages that callers queued and that wait to be sent"
+})
+
+const oldestQueuedSeconds = Metric.gauge("wac_queue_oldest_due_age_seconds", {
+  description: "How long the queued message has waited that was due first; 0 if none is due"
+})
+
+const queueHeld = Metric.gauge("wac_queue_held", {
+  description: "1 while the queue waits for a person because the database was restored, otherwise 0"
+})
+
+const observeQueue = ({ at, heldSince, oldestDueAt, queued }: Backlog): Effect.Effect<void> =>
+  Effect.gen(function*() {
+    yield* Metric.update(queuedMessages, queued)
+    yield* Metric.update(oldestQueuedSeconds, age(oldestDueAt, at))
+    yield* Metric.update(queueHeld, heldSince === null ? 0 : 1)
   })
 
 const signInsRefused = Metric.counter("wac_sign_ins_refused_total", {
@@ -347,24 +367,27 @@ export const MoreObserved = Context.Reference<Effect.Effect<void>>("@wac/core/Me
  * reading the metrics. A gauge keeps its last value if storage does not respond within a second: the other metrics
  * matter most while storage is down.
  */
-export const observer: Effect.Effect<Effect.Effect<void>, never, DeliveryStore | InboundPostStore | Storage> = Effect
-  .gen(
-    function*() {
-      const deliveries = yield* DeliveryStore
-      const posts = yield* InboundPostStore
-      const { measured } = yield* Storage
-      const more = yield* MoreObserved
-      yield* exportedFromZero
-      return Effect.flatMap(Clock.currentTimeMillis, (now) =>
-        Effect.forEach(
-          [
-            Effect.flatMap(deliveries.backlog(now), (report) => observeBacklog(report, now)),
-            Effect.flatMap(posts.backlog, (report) => observePosts(report, now)),
-            measured === undefined ? Effect.void : Effect.flatMap(measured, observeStorage),
-            more
-          ],
-          (observe) => Effect.ignore(Effect.timeout(observe, patience)),
-          { concurrency: "unbounded", discard: true }
-        ))
-    }
-  )
+export const observer: Effect.Effect<
+  Effect.Effect<void>,
+  never,
+  DeliveryStore | InboundPostStore | QueueStore | Storage
+> = Effect.gen(function*() {
+  const deliveries = yield* DeliveryStore
+  const posts = yield* InboundPostStore
+  const queue = yield* QueueStore
+  const { measured } = yield* Storage
+  const more = yield* MoreObserved
+  yield* exportedFromZero
+  return Effect.flatMap(Clock.currentTimeMillis, (now) =>
+    Effect.forEach(
+      [
+        Effect.flatMap(deliveries.backlog(now), (report) => observeBacklog(report, now)),
+        Effect.flatMap(posts.backlog, (report) => observePosts(report, now)),
+        Effect.flatMap(queue.backlog(null, now), observeQueue),
+        measured === undefined ? Effect.void : Effect.flatMap(measured, observeStorage),
+        more
+      ],
+      (observe) => Effect.ignore(Effect.timeout(observe, patience)),
+      { concurrency: "unbounded", discard: true }
+    ))
+})

@@ -3,11 +3,14 @@ import { Effect, Layer, Metric } from "effect"
 import { TestClock } from "effect/testing"
 import { InboundPostStore, type PostBacklog } from "../src/inbound/InboundPostStore.ts"
 import * as Metrics from "../src/Metrics.ts"
+import { type Backlog, QueueStore } from "../src/queue/QueueStore.ts"
 import { type Measured, Storage } from "../src/Storage.ts"
 import { StoreError } from "../src/StoreError.ts"
 import { type BacklogReport, DeliveryStore } from "../src/webhooks/DeliveryStore.ts"
 import { second } from "./checks.ts"
 import { start } from "./samples.ts"
+
+const queue: Backlog = { at: start, queued: 5, oldestDueAt: start - 61 * second, heldSince: start }
 
 const deliveries: BacklogReport = {
   oldestDueAt: start - 90 * second,
@@ -57,7 +60,10 @@ const told = {
   "wac_inbound_oldest_post_age_seconds": 12.5,
   "wac_inbound_posts{state=\"waiting\"}": 13,
   "wac_inbound_posts{state=\"failing\"}": 12,
-  "wac_inbound_posts{state=\"unreadable\"}": 11
+  "wac_inbound_posts{state=\"unreadable\"}": 11,
+  "wac_queue_messages": 5,
+  "wac_queue_oldest_due_age_seconds": 61,
+  "wac_queue_held": 1
 }
 
 /** Observes at {@link start}, with a storage that returns these reports. */
@@ -80,7 +86,8 @@ const observing = (
         measured: Effect.succeed(measured)
       }),
       Layer.mock(DeliveryStore, { backlog: () => tells.deliveries }),
-      Layer.mock(InboundPostStore, { backlog: tells.posts })
+      Layer.mock(InboundPostStore, { backlog: tells.posts }),
+      Layer.mock(QueueStore, { backlog: () => Effect.succeed(queue) })
     )),
     Effect.provideService(Metric.MetricRegistry, new Map())
   )

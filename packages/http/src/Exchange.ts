@@ -27,6 +27,8 @@ export interface Exchange {
   readonly readings: Array<RateLimit.Reading>
   /** Whether the response repeats that of an earlier request. */
   isReplayed: boolean
+  /** Whether the response is as the header `Prefer` asked (RFC 7240). */
+  isPreferenceApplied: boolean
   /** The error in the response. */
   error: Errors.DomainError | undefined
   /** The defect behind an `internal` error, only for the log. */
@@ -44,6 +46,7 @@ export const make = (requestId: Id.RequestId, errorsPage: string): Exchange => (
   confirm: Effect.void,
   readings: [],
   isReplayed: false,
+  isPreferenceApplied: false,
   error: undefined,
   defect: undefined
 })

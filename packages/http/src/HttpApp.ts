@@ -29,6 +29,7 @@ import * as McpRoute from "./mcp/McpRoute.ts"
 import * as MediaHandlers from "./media/MediaHandlers.ts"
 import * as MessagesHandlers from "./messages/MessagesHandlers.ts"
 import { MountPath } from "./MountPath.ts"
+import * as Prefer from "./messages/Prefer.ts"
 import * as PhoneNumbersHandlers from "./numbers/PhoneNumbersHandlers.ts"
 import * as MetricsPage from "./pages/MetricsPage.ts"
 import * as PageHeaders from "./pages/PageHeaders.ts"
@@ -44,6 +45,7 @@ import { SessionCookie } from "./people/SessionCookie.ts"
 import * as SessionHandlers from "./people/SessionHandlers.ts"
 import * as SignInMethodHandlers from "./people/SignInMethodHandlers.ts"
 import { PublicUrl } from "./PublicUrl.ts"
+import * as QueueHandlers from "./queue/QueueHandlers.ts"
 import * as RequestLog from "./RequestLog.ts"
 import * as RequestRecord from "./requests/RequestRecord.ts"
 import * as RequestsHandlers from "./requests/RequestsHandlers.ts"
@@ -87,6 +89,7 @@ const routes = Layer.mergeAll(
       AuditHandlers.layer,
       AlertsHandlers.layer,
       StreamHandlers.layer,
+      QueueHandlers.layer,
       UsageHandlers.layer,
       HealthHandlers.layer
     ]),
@@ -131,7 +134,8 @@ const headersOf = (
   ...Exchange.headersOf(exchange.requestId),
   ...(caching === undefined ? {} : { "cache-control": caching }),
   ...RateLimitHeaders.of(exchange.readings),
-  ...(exchange.isReplayed ? { "idempotent-replayed": "true" } : {})
+  ...(exchange.isReplayed ? { "idempotent-replayed": "true" } : {}),
+  ...(exchange.isPreferenceApplied ? { "preference-applied": Prefer.respondAsync } : {})
 })
 
 /** Provides the exchange to an effect. */

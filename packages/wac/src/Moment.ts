@@ -10,6 +10,14 @@ export type Moment = Date | string | number
 export const millis = (moment: Moment): number | undefined =>
   Option.getOrUndefined(Option.map(DateTime.make(moment), DateTime.toEpochMillis))
 
+/** Converts times to ISO 8601 text, for a schema to decode, and leaves out those that are not given. */
+export const writtenTimes = <Name extends string>(times: { readonly [_ in Name]?: Moment | undefined }) =>
+  Object.fromEntries(
+    Object.entries<Moment | undefined>(times).filter(([, time]) => time !== undefined).map(([name, time]) =>
+      [name, iso(time)]
+    )
+  )
+
 /** Converts a filter's times to ISO 8601 text, for a schema to decode. */
 export const written = <Filter extends { readonly since?: Moment; readonly until?: Moment }>(filter: Filter) => ({
   ...filter,

@@ -24,14 +24,19 @@ export { type MediaStore, s3, type S3MediaStore } from "./media/MediaStore.ts"
 export type {
   AnyMessage,
   ConversationFilter,
+  EnqueueOptions,
   FreeFormMessage,
   InboundMessage,
   Message,
   MessageFilter,
   Messages,
   NewMessage,
+  QueuedMessage,
+  QueueItem,
   ReadOptions,
+  RefusedMessage,
   SendOptions,
+  SendTimes,
   SentMessage,
   TemplateMessage
 } from "./messages/Messages.ts"

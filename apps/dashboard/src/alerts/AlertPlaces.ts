@@ -8,6 +8,7 @@ export const alertPlaces = {
   key_expires_in_7_days: "/api-keys",
   number_blocked: "/phone-numbers",
   number_low_quality: "/phone-numbers",
+  queue_late: "/messages",
   quota_high: "/usage",
   quota_used_up: "/usage",
   template_paused: "/templates",

@@ -11,7 +11,8 @@ const statuses: Record<MessageStatus, readonly [Tone, string, IconName]> = {
   delivered: ["good", "Delivered", "check"],
   read: ["good", "Read", "check"],
   failed: ["bad", "Failed", "cross"],
-  skipped: ["calm", "Skipped", "circle"]
+  skipped: ["calm", "Skipped", "circle"],
+  cancelled: ["calm", "Cancelled", "circle"]
 }
 
 export const messageStatuses = (Object.keys(statuses) as ReadonlyArray<MessageStatus>)
@@ -24,13 +25,15 @@ export const MessageState = ({ status }: { readonly status: MessageStatus }) => 
 
 /** What each status means, for people. */
 export const messageMeanings: Record<MessageStatus, string> = {
-  queued: "A campaign will send it.",
-  sending: "It was not sent yet. A request with the same Idempotency-Key tries again.",
+  queued: "It waits for its time, or for its campaign to send it.",
+  sending:
+    "It was not sent yet. A request with the same Idempotency-Key tries again, or the queue if it was to be sent later.",
   unknown:
     "The provider did not confirm whether it accepted the message. It is not sent again; a report of the provider settles it.",
   sent: "The provider accepted it, and has not reported that it arrived.",
   delivered: "It arrived at the phone.",
   read: "The recipient read it.",
   failed: "It did not arrive, as far as the provider has reported.",
-  skipped: "Its campaign never sent it."
+  skipped: "Its campaign never sent it.",
+  cancelled: "It was cancelled before it was sent."
 }

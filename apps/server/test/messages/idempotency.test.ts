@@ -329,7 +329,8 @@ layer(checks.Served.layer({ environment: checks.unlimited, adapters: provider.ad
                   fingerprint: yield* Idempotency.fingerprint(yield* Digest.Digest, message)
                 },
                 apiKeyId: Id.ApiKeyId.make(server.key.id),
-                campaignId: null,
+                queue: null,
+                later: null,
                 message,
                 hash: "hash",
                 messageId: yield* Id.generate(yield* SecureRandom.SecureRandom, "msg"),

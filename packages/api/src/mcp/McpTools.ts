@@ -3,7 +3,7 @@
  * parameters are those of the OpenAPI document, its scope is the endpoint's, and a call becomes one request. Pure.
  */
 import { type ApiScope, Errors, Idempotency, SendIntent } from "@wac/core"
-import { Context, Duration, Result, Schema } from "effect"
+import { Context, Duration, Result, Schema, Struct } from "effect"
 import type { HttpApiEndpoint, OpenApi } from "effect/http-api"
 import { Access } from "../Access.ts"
 import { byOperation, type OperationId } from "../Endpoints.ts"
@@ -199,6 +199,12 @@ const kindsOf = (body: JsonSchema, resolved: (part: JsonSchema) => JsonSchema, i
     return isWanted(type.enum[0])
   })
 
+/** A kind without the times of a message that is sent later: a tool's message is sent at once. */
+const sentAtOnce = (kind: JsonSchema): JsonSchema => ({
+  ...kind,
+  properties: Struct.omit(kind["properties"] as JsonSchema, ["send_at", "send_until"])
+})
+
 const inputOf = (document: OpenApi.OpenAPISpec, endpoint: HttpApiEndpoint.Top, definition: Definition): Input => {
   const { copy, defs, resolved } = copier(document, isTacit)
   const operation = operationOf(document, endpoint)
@@ -211,7 +217,7 @@ const inputOf = (document: OpenApi.OpenAPISpec, endpoint: HttpApiEndpoint.Top, d
     ...(Object.keys(defs).length === 0 ? {} : { $defs: defs })
   })
   if (definition.kinds !== undefined) {
-    const [only, ...others] = kindsOf(body!, resolved, definition.kinds).map(copy)
+    const [only, ...others] = kindsOf(body!, resolved, definition.kinds).map((kind) => copy(sentAtOnce(resolved(kind))))
     return object({ intent, message: others.length === 0 ? only : { anyOf: [only, ...others] } }, ["intent", "message"])
   }
   const given = operation.parameters.filter(({ in: place, name }) =>

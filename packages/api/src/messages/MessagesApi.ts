@@ -1,32 +1,55 @@
 /**
  * `/v1/messages` (specification §4, contract §3).
  */
-import { Addressee, Conversation, Errors, Idempotency, Message, MessageStore, PlainText } from "@wac/core"
-import { Record, Schema, Struct } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { Addressee, Batch, Conversation, Errors, Idempotency, Message, MessageStore, PlainText, SendTimes } from "@wac/core"
+import { Duration, Record, Schema, SchemaAST, Struct } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Access, apiKey, session } from "../Access.ts"
 import { Audited } from "../audit/Audited.ts"
 import { ApiKeyAuthentication, SessionAuthentication } from "../Caller.ts"
 import { described, describedAs } from "../Described.ts"
-import { asking, reading, sending } from "../ErrorBody.ts"
+import { asking, ErrorBody, reading, sending, writing } from "../ErrorBody.ts"
 import { ReceivedContent, ReceivedContext } from "../events/ReceivedContent.ts"
 import * as Example from "../Example.ts"
 import { internalListOf, listOf, noQuery, pageQuery } from "../Lists.ts"
-import { byId, idempotencyKey } from "../Parameters.ts"
+import { byId, idempotencyKey, prefer } from "../Parameters.ts"
 import { onWire } from "../SnakeCase.ts"
 import { TimeGiven, Timestamp } from "../Timestamp.ts"
-import { BindsIdempotencyKey, IsPaged, NeedsIdempotencyKey, Sends } from "../Traits.ts"
+import { BindsIdempotencyKey, BodyLimit, CancelsMessage, IsPaged, NeedsIdempotencyKey, Sends } from "../Traits.ts"
 import * as MessageExamples from "./MessageExamples.ts"
 
-const names = { clientReference: "client_reference" } as const
+/** The times of a message to be sent later (contract §15). */
+export const sendTimes = {
+  sendAt: Schema.optionalKey(TimeGiven.pipe(described(
+    "Queues the message, to be sent at this time: at most " +
+      `${Duration.toDays(SendTimes.longest)} days ahead; the past means now`
+  ))),
+  sendUntil: Schema.optionalKey(TimeGiven.pipe(described(
+    "Until when a queued message is tried, if something temporary holds it up; " +
+      `${Duration.toHours(SendTimes.standardTrial)} hours after \`send_at\` if omitted`
+  )))
+}
+
+const names = { clientReference: "client_reference", sendAt: "send_at", sendUntil: "send_until" } as const
 
 type KindsOnWire<Kinds extends { readonly [kind: string]: Schema.Struct<Schema.Struct.Fields> }> = {
-  readonly [Kind in keyof Kinds]: Schema.encodeKeys<Kinds[Kind], typeof names>
+  readonly [Kind in keyof Kinds]: Schema.encodeKeys<
+    Schema.Struct<Kinds[Kind]["fields"] & typeof sendTimes>,
+    typeof names
+  >
 }
 
 const kindsOnWire = <Kinds extends { readonly [kind: string]: Schema.Struct<Schema.Struct.Fields> }>(
   kinds: Kinds
-): KindsOnWire<Kinds> => Record.map(kinds, (kind) => kind.pipe(Schema.encodeKeys(names), describedAs(kind))) as never
+): KindsOnWire<Kinds> =>
+  Record.map(
+    kinds,
+    (kind) =>
+      Schema.Struct({ ...kind.fields, ...sendTimes }).annotate(SchemaAST.resolve(kind.ast) ?? {}).pipe(
+        Schema.encodeKeys(names as never),
+        describedAs(kind)
+      )
+  ) as never
 
 /** Every kind of the core. Contents already have the provider's names, except a text's. */
 const kinds = kindsOnWire(Message.outbounds({
@@ -60,6 +83,92 @@ export const SentMessage = Schema.Struct({
   provider_message_id: Example.sent.providerId,
   tenant_id: Example.workspace,
   api_key_id: Example.apiKey
+}))
+
+/** The response to a send for later (contract §15). */
+export const QueuedMessage = Schema.Struct({
+  status: Schema.Literal("queued"),
+  message_id: Schema.String,
+  tenant_id: Schema.String,
+  api_key_id: Schema.String,
+  send_at: Timestamp.annotateKey({ description: "The message is not sent before this time" })
+}).annotate({
+  identifier: "QueuedMessage",
+  description: "The message is queued: it is sent at its time, and events report what becomes of it (contract §15)."
+}).pipe(Example.shown({
+  status: "queued",
+  message_id: Example.sent.id,
+  tenant_id: Example.workspace,
+  api_key_id: Example.apiKey,
+  send_at: Example.times.nextDay
+}))
+
+/**
+ * A message of a batch. Its own decoder is that of {@link SendMessage}, which the handler runs for each: a message that
+ * does not decode is refused alone.
+ */
+const BatchItem = Schema.Record(Schema.String, Schema.Json).annotate({
+  identifier: "BatchItem",
+  description: "A message as in `POST /v1/messages`, and its `idempotency_key`.",
+  intersection: [
+    SendMessage,
+    Schema.Struct({
+      idempotency_key: Schema.String.annotateKey({
+        description: "The Idempotency-Key of `POST /v1/messages` for this message: unique per send"
+      })
+    })
+  ]
+})
+
+/** The body of a batch (contract §15). */
+export const SendBatch = Schema.Struct({
+  messages: Schema.Array(BatchItem).check(Schema.isMinLength(1), Schema.isMaxLength(Batch.maxMessages)).annotateKey({
+    description: `1 to ${Batch.maxMessages} messages`
+  })
+}).annotate({ identifier: "SendBatch", description: "Messages to be queued together (contract §15)." }).pipe(
+  Example.shown({
+    messages: [
+      { idempotency_key: "order-1042", ...MessageExamples.template },
+      { idempotency_key: "order-1043", ...MessageExamples.template, send_at: Example.times.nextDay }
+    ]
+  })
+)
+
+/** The refusal of a message of a batch. */
+export const RefusedMessage = Schema.Struct({
+  status: Schema.Literal("refused"),
+  http_status: Schema.Int.annotate({ description: "The status with which `POST /v1/messages` would have refused it" }),
+  error: ErrorBody.fields.error
+}).annotate({ identifier: "RefusedMessage", description: "A message of a batch that was not queued, and why." })
+
+/** The results of a batch, in the order of its messages. */
+export const BatchResults = Schema.Struct({
+  results: Schema.Array(
+    Schema.Union([QueuedMessage, SentMessage, RefusedMessage]).annotate({
+      identifier: "BatchResult",
+      description: "What became of a message of a batch: a comparison of `status` narrows it. `sent` if its key was " +
+        "used to send it at once."
+    })
+  )
+}).annotate({
+  identifier: "BatchResults",
+  description: "The results of a batch, one per message and in their order."
+}).pipe(Example.shown({
+  results: [
+    Example.of(QueuedMessage),
+    {
+      status: "refused",
+      http_status: 403,
+      error: {
+        code: "forbidden",
+        message: "there is no template order_update in en_US",
+        reason: "template_not_found",
+        param: "template.name",
+        request_id: Example.request,
+        doc_url: "https://wac.example.com/docs/errors#forbidden.template_not_found"
+      }
+    }
+  ]
 }))
 
 /** The body of a request to mark a customer's message as read. */
@@ -112,6 +221,9 @@ const fields = {
   from: Schema.String,
   type: Message.MessageType,
   createdAt: Timestamp,
+  sendAt: Schema.NullOr(Timestamp).annotateKey({
+    description: "The time before which it is not sent; `null` unless its caller queued it"
+  }),
   sentAt: Schema.NullOr(Timestamp),
   deliveredAt: Schema.NullOr(Timestamp),
   readAt: Schema.NullOr(Timestamp),
@@ -139,6 +251,7 @@ export const StoredMessage = onWire(Stored, "Message", Stored, { workspaceId: "t
   from: Example.phoneNumber.written,
   type: "template",
   created_at: Example.times.created,
+  send_at: null,
   sent_at: Example.times.sent,
   delivered_at: Example.times.delivered,
   read_at: null,
@@ -204,7 +317,8 @@ const listed = [
   "to",
   "from",
   "type",
-  "createdAt"
+  "createdAt",
+  "sendAt"
 ] as const
 
 export const ListedMessage = Schema.Struct(Struct.pick(fields, listed)).pipe(
@@ -218,7 +332,8 @@ export const ListedMessage = Schema.Struct(Struct.pick(fields, listed)).pipe(
     to: Example.customer,
     from: Example.phoneNumber.written,
     type: "template",
-    createdAt: Example.times.created
+    createdAt: Example.times.created,
+    sendAt: null
   })
 )
 
@@ -254,6 +369,25 @@ export const SentFromDashboard = Schema.Struct({
     providerMessageId: Example.sent.providerId,
     tenantId: Example.workspace,
     apiKeyId: null
+  })
+)
+
+export const QueuedFromDashboard = Schema.Struct({
+  status: Schema.Literal("queued"),
+  messageId: Schema.String,
+  tenantId: Schema.String,
+  apiKeyId: Schema.Null,
+  sendAt: Timestamp
+}).annotate({
+  identifier: "QueuedFromDashboard",
+  description: "A message that was queued from the dashboard, to be sent later."
+}).pipe(
+  Example.shown({
+    status: "queued",
+    messageId: Example.sent.id,
+    tenantId: Example.workspace,
+    apiKeyId: null,
+    sendAt: Example.times.nextDay
   })
 )
 
@@ -300,6 +434,15 @@ const publicQuery = Schema.Struct({ ...publicFilter, ...pageQuery }).annotate({
   description: "The filters of the list of messages (contract §3)."
 })
 
+/** The state of a message that was cancelled. */
+const cancelled = {
+  status: "cancelled",
+  provider_message_id: null,
+  send_at: Example.times.nextDay,
+  sent_at: null,
+  delivered_at: null
+} as const
+
 const pageMayBeShort = "With a filter a page ends at the latest after looking at " +
   `${
     MessageStore.lookedAt.toLocaleString("en")
@@ -307,11 +450,12 @@ const pageMayBeShort = "With a filter a page ends at the latest after looking at
 
 export class MessagesApi extends HttpApiGroup.make("messages").add(
   HttpApiEndpoint.post("send", "/v1/messages", {
-    headers: idempotencyKey(
-      ", unique per send; a retry of the same send uses the same key"
-    ),
+    headers: {
+      ...idempotencyKey(", unique per send; a retry of the same send uses the same key"),
+      ...prefer
+    },
     payload: SendMessage,
-    success: SentMessage,
+    success: [SentMessage, QueuedMessage.pipe(HttpApiSchema.status(202))],
     error: sending
   }).annotate(Example.Shown, { requests: MessageExamples.requests }).annotate(Access, apiKey("messages:send")).annotate(
     NeedsIdempotencyKey,
@@ -322,9 +466,26 @@ export class MessagesApi extends HttpApiGroup.make("messages").add(
         summary: "Send a message",
         description:
           "Sends an approved template, or a message of any other kind within 24 hours after the recipient last wrote. " +
-          `A retry with the same ${Idempotency.header} is never sent twice.`
+          `A retry with the same ${Idempotency.header} is never sent twice. With \`send_at\`, or the header ` +
+          "`Prefer: respond-async`, it queues the message after all checks that are possible by then, and answers 202; " +
+          "what may change until it is sent is judged then, and a refusal is its `message.failed`. A key answers as it " +
+          "did first, with or without `Prefer`."
       })
     ),
+  HttpApiEndpoint.post("batch", "/v1/messages/batch", {
+    headers: idempotencyKey("; the same again for a retry of the same batch"),
+    payload: SendBatch,
+    success: BatchResults,
+    error: writing
+  }).annotate(Access, apiKey("messages:send")).annotate(NeedsIdempotencyKey, true).annotate(BodyLimit, 1024 * 1024)
+    .annotateMerge(OpenApi.annotations({
+      summary: "Queue several messages",
+      description:
+        `Queues 1 to ${Batch.maxMessages} messages, each as \`POST /v1/messages\` with \`Prefer: respond-async\` and its ` +
+        "`idempotency_key` would; the results are in their order, and the refusal of one is its own. The body may have " +
+        `1 MiB. Spends one of the workspace's tokens for every ${Batch.messagesPerToken} messages. After a refusal that may be ` +
+        "repeated, repeat the message under its own key in another batch."
+    })),
   HttpApiEndpoint.post("read", "/v1/messages/:id/read", {
     params: byId,
     headers: idempotencyKey("; the same again for a retry of the same request"),
@@ -362,7 +523,19 @@ export class MessagesApi extends HttpApiGroup.make("messages").add(
       summary: "Get a message",
       description: "Any message of the workspace with its current state, or a customer's message."
     })
-  )
+  ),
+  HttpApiEndpoint.delete("cancel", "/v1/messages/:id", {
+    params: byId,
+    success: StoredMessage,
+    error: reading
+  }).annotate(Example.Shown, { response: { ...Example.of(StoredMessage), ...cancelled } }).annotate(
+    Access,
+    apiKey("messages:send")
+  ).annotate(CancelsMessage, true).annotateMerge(OpenApi.annotations({
+    summary: "Cancel a queued message",
+    description: "Once this has succeeded, the message is never sent, and it has no event; the same again changes " +
+      "nothing. A message that was sent, or whose sending has begun, is not cancelled (403 `already_sent`)."
+  }))
 ).middleware(ApiKeyAuthentication).annotateMerge(
   OpenApi.annotations({ title: "Messages", description: "Send messages and follow their state." })
 ) {}
@@ -374,7 +547,7 @@ export class MessagesDashboardApi extends HttpApiGroup.make("messagesDashboard")
       ", unique per send; a retry of the same send uses the same key"
     ),
     payload: SendMessage,
-    success: SentFromDashboard,
+    success: [SentFromDashboard, QueuedFromDashboard.pipe(HttpApiSchema.status(202))],
     error: sending
   }).annotate(Example.Shown, { request: MessageExamples.template }).annotate(Access, session("developer")).annotate(
     Audited,
@@ -384,7 +557,8 @@ export class MessagesDashboardApi extends HttpApiGroup.make("messagesDashboard")
     .annotate(Sends, true).annotateMerge(
       OpenApi.annotations({
         summary: "Send a message from the dashboard",
-        description: "Checked and limited like a send with an API key. The two do not share Idempotency-Keys."
+        description: "Checked and limited like a send with an API key. The two do not share Idempotency-Keys. With " +
+          "`send_at` it queues the message and answers 202."
       })
     ),
   HttpApiEndpoint.get("list", "/internal/messages", {
@@ -403,7 +577,25 @@ export class MessagesDashboardApi extends HttpApiGroup.make("messagesDashboard")
   }).annotate(Access, session("member")).annotateMerge(OpenApi.annotations({
     summary: "Get a message",
     description: "Includes the message's times and, if it failed, the reason."
-  }))
+  })),
+  HttpApiEndpoint.delete("cancel", "/internal/messages/:id", {
+    params: byId,
+    success: MessageDetail,
+    error: reading
+  }).annotate(Example.Shown, {
+    response: {
+      ...Example.of(MessageDetail),
+      status: "cancelled",
+      providerMessageId: null,
+      sendAt: Example.times.nextDay,
+      sentAt: null,
+      deliveredAt: null
+    }
+  }).annotate(Access, session("developer")).annotate(Audited, "message.cancel").annotate(CancelsMessage, true)
+    .annotateMerge(OpenApi.annotations({
+      summary: "Cancel a queued message",
+      description: "As `DELETE /v1/messages/{id}`: once this has succeeded, the message is never sent."
+    }))
 ).middleware(SessionAuthentication).annotateMerge(OpenApi.annotations({
   title: "Messages (dashboard)",
   description: "Send messages as a person, and follow the state of all messages."

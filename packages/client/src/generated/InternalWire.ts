@@ -31,6 +31,15 @@ export interface SentFromDashboard {
   readonly apiKeyId: null
 }
 
+/** A message that was queued from the dashboard, to be sent later. */
+export interface QueuedFromDashboard {
+  readonly status: "queued"
+  readonly messageId: string
+  readonly tenantId: string
+  readonly apiKeyId: null
+  readonly sendAt: string
+}
+
 /** A message in the list. */
 export interface ListedMessage {
   readonly status: MessageStatus
@@ -42,6 +51,8 @@ export interface ListedMessage {
   readonly from: string
   readonly type: MessageType
   readonly createdAt: string
+  /** The time before which it is not sent; `null` unless its caller queued it. */
+  readonly sendAt: string | null
 }
 
 /** A message with its times and, if it failed, the reason. */
@@ -55,6 +66,8 @@ export interface MessageDetail {
   readonly from: string
   readonly type: MessageType
   readonly createdAt: string
+  /** The time before which it is not sent; `null` unless its caller queued it. */
+  readonly sendAt: string | null
   readonly sentAt: string | null
   readonly deliveredAt: string | null
   readonly readAt: string | null
@@ -712,6 +725,7 @@ export interface ConversationMessage {
     | "delivered"
     | "read"
     | "skipped"
+    | "cancelled"
     | "received"
   readonly from: string
   readonly to: string
@@ -1125,6 +1139,7 @@ export type AuditAction =
   | "member.invite"
   | "member.join"
   | "member.remove"
+  | "message.cancel"
   | "message.send"
   | "number.add"
   | "number.change"
@@ -1133,6 +1148,7 @@ export type AuditAction =
   | "password.change"
   | "password.reset"
   | "portal.open"
+  | "queue.release"
   | "replay.cancel"
   | "replay.create"
   | "session.end"
@@ -1176,6 +1192,7 @@ export type AlertKind =
   | "key_expires_in_7_days"
   | "number_blocked"
   | "number_low_quality"
+  | "queue_late"
   | "quota_high"
   | "quota_used_up"
   | "template_paused"
@@ -1189,6 +1206,12 @@ export interface AlertSettings {
   readonly emails: ReadonlyArray<string>
   /** The URL to which alerts are posted, signed with the webhook's secret like events; `null` for none. */
   readonly url: string | null
+}
+
+/** The state of the queue of messages to be sent later, which all workspaces share (contract §15). */
+export interface QueueState {
+  /** Since when queued messages are held, because the database is a restored copy; `null` if they are not. */
+  readonly heldSince: string | null
 }
 
 /** A workspace's activity over time, and its use of the quota. */
@@ -1398,9 +1421,12 @@ export type UsagePeriod = "day" | "week" | "month" | "quarter"
 export interface InternalRoutes {
   /**
    * Send a message from the dashboard. Checked and limited like a send with an API key. The two do not share
-   * Idempotency-Keys.
+   * Idempotency-Keys. With `send_at` it queues the message and answers 202.
    */
-  readonly "POST /internal/messages": { readonly body: SendMessage; readonly response: SentFromDashboard }
+  readonly "POST /internal/messages": {
+    readonly body: SendMessage
+    readonly response: SentFromDashboard | QueuedFromDashboard
+  }
   /**
    * List messages. Newest first. With a filter a page ends at the latest after looking at 10,000 messages: it may hold
    * fewer than `limit`, or none, even if more follow.
@@ -1411,6 +1437,8 @@ export interface InternalRoutes {
   }
   /** Get a message. Includes the message's times and, if it failed, the reason. */
   readonly "GET /internal/messages/:id": { readonly response: MessageDetail }
+  /** Cancel a queued message. As `DELETE /v1/messages/{id}`: once this has succeeded, the message is never sent. */
+  readonly "DELETE /internal/messages/:id": { readonly response: MessageDetail }
   /** List templates. Templates of every status, newest first. */
   readonly "GET /internal/templates": { readonly query: TemplateQuery; readonly response: InternalPage<TemplateDetail> }
   /**
@@ -1679,6 +1707,13 @@ export interface InternalRoutes {
   readonly "GET /internal/alerts/settings": { readonly response: AlertSettings }
   /** Set the recipients of alerts. They get one mail and one post when a problem begins, and one when it is over. */
   readonly "PUT /internal/alerts/settings": { readonly body: AlertSettings; readonly response: AlertSettings }
+  /** Get the state of the queue. Whether queued messages wait until a person releases them. */
+  readonly "GET /internal/queue": { readonly response: QueueState }
+  /**
+   * Release the queue after a restore. Messages that are due are sent at once, also those that were sent after the
+   * backup was made: check first. Releases the messages of all workspaces. Changes nothing if the queue is not held.
+   */
+  readonly "POST /internal/queue/release": { readonly response: QueueState }
   /** Get usage. Activity is counted about a second after it ends; a crash of the service can lose that second. */
   readonly "GET /internal/usage": { readonly query: UsageQuery; readonly response: Usage }
 }

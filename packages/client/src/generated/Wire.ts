@@ -1,5 +1,13 @@
 /** The requests and responses of `/v1`. Written from the API definition; do not edit. */
-import type { Event, EventType, MessageFailure, Pricing, ReceivedContent, ReceivedContext } from "./Event.ts"
+import type {
+  Event,
+  EventType,
+  MessageFailure,
+  Pricing,
+  ProviderDetail,
+  ReceivedContent,
+  ReceivedContext
+} from "./Event.ts"
 import type { Json } from "../Json.ts"
 import type { Page } from "../Page.ts"
 
@@ -27,6 +35,10 @@ export interface SendTemplate {
   readonly client_reference?: string
   readonly type: "template"
   readonly template: TemplateContent
+  /** Queues the message, to be sent at this time: at most 90 days ahead; the past means now. */
+  readonly send_at?: string
+  /** Until when a queued message is tried, if something temporary holds it up; 24 hours after `send_at` if omitted. */
+  readonly send_until?: string
 }
 
 /** An approved template by its name and language, with the values to fill in. */
@@ -149,6 +161,10 @@ export interface SendText {
   }
   readonly type: "text"
   readonly text: TextContent
+  /** Queues the message, to be sent at this time: at most 90 days ahead; the past means now. */
+  readonly send_at?: string
+  /** Until when a queued message is tried, if something temporary holds it up; 24 hours after `send_at` if omitted. */
+  readonly send_until?: string
 }
 
 /** A free-form text. */
@@ -172,6 +188,10 @@ export interface SendImage {
   }
   readonly type: "image"
   readonly image: CaptionedContent
+  /** Queues the message, to be sent at this time: at most 90 days ahead; the past means now. */
+  readonly send_at?: string
+  /** Until when a queued message is tried, if something temporary holds it up; 24 hours after `send_at` if omitted. */
+  readonly send_until?: string
 }
 
 /** A picture (JPEG, PNG: 5 MB) or a video (MP4, 3GPP: 16 MB). */
@@ -198,6 +218,10 @@ export interface SendAudio {
   }
   readonly type: "audio"
   readonly audio: AudioContent
+  /** Queues the message, to be sent at this time: at most 90 days ahead; the past means now. */
+  readonly send_at?: string
+  /** Until when a queued message is tried, if something temporary holds it up; 24 hours after `send_at` if omitted. */
+  readonly send_until?: string
 }
 
 /** An audio file (AAC, AMR, MP3, M4A, or Ogg with Opus: 16 MB). */
@@ -224,6 +248,10 @@ export interface SendVideo {
   }
   readonly type: "video"
   readonly video: CaptionedContent
+  /** Queues the message, to be sent at this time: at most 90 days ahead; the past means now. */
+  readonly send_at?: string
+  /** Until when a queued message is tried, if something temporary holds it up; 24 hours after `send_at` if omitted. */
+  readonly send_until?: string
 }
 
 /** Sends a message of kind `document`, within 24 hours after the recipient last wrote. */
@@ -240,6 +268,10 @@ export interface SendDocument {
   }
   readonly type: "document"
   readonly document: DocumentContent
+  /** Queues the message, to be sent at this time: at most 90 days ahead; the past means now. */
+  readonly send_at?: string
+  /** Until when a queued message is tried, if something temporary holds it up; 24 hours after `send_at` if omitted. */
+  readonly send_until?: string
 }
 
 /** A document of any type, up to 100 MB. */
@@ -267,6 +299,10 @@ export interface SendSticker {
   }
   readonly type: "sticker"
   readonly sticker: FileContent
+  /** Queues the message, to be sent at this time: at most 90 days ahead; the past means now. */
+  readonly send_at?: string
+  /** Until when a queued message is tried, if something temporary holds it up; 24 hours after `send_at` if omitted. */
+  readonly send_until?: string
 }
 
 /** Sends a message of kind `location`, within 24 hours after the recipient last wrote. */
@@ -283,6 +319,10 @@ export interface SendLocation {
   }
   readonly type: "location"
   readonly location: LocationContent
+  /** Queues the message, to be sent at this time: at most 90 days ahead; the past means now. */
+  readonly send_at?: string
+  /** Until when a queued message is tried, if something temporary holds it up; 24 hours after `send_at` if omitted. */
+  readonly send_until?: string
 }
 
 /** Sends a message of kind `contacts`, within 24 hours after the recipient last wrote. */
@@ -299,6 +339,10 @@ export interface SendContacts {
   }
   readonly type: "contacts"
   readonly contacts: ReadonlyArray<ContactContent>
+  /** Queues the message, to be sent at this time: at most 90 days ahead; the past means now. */
+  readonly send_at?: string
+  /** Until when a queued message is tried, if something temporary holds it up; 24 hours after `send_at` if omitted. */
+  readonly send_until?: string
 }
 
 /** A contact card. */
@@ -357,6 +401,10 @@ export interface SendInteractive {
   }
   readonly type: "interactive"
   readonly interactive: InteractiveContent
+  /** Queues the message, to be sent at this time: at most 90 days ahead; the past means now. */
+  readonly send_at?: string
+  /** Until when a queued message is tried, if something temporary holds it up; 24 hours after `send_at` if omitted. */
+  readonly send_until?: string
 }
 
 /** An interactive message, by its `type`. */
@@ -687,6 +735,10 @@ export interface SendReaction {
   readonly client_reference?: string
   readonly type: "reaction"
   readonly reaction: ReactionContent
+  /** Queues the message, to be sent at this time: at most 90 days ahead; the past means now. */
+  readonly send_at?: string
+  /** Until when a queued message is tried, if something temporary holds it up; 24 hours after `send_at` if omitted. */
+  readonly send_until?: string
 }
 
 /** A reaction to a message of the same conversation, sent by either side. */
@@ -704,6 +756,62 @@ export interface SentMessage {
   readonly provider_message_id: string
   readonly tenant_id: string
   readonly api_key_id: string
+}
+
+/** The message is queued: it is sent at its time, and events report what becomes of it (contract §15). */
+export interface QueuedMessage {
+  readonly status: "queued"
+  readonly message_id: string
+  readonly tenant_id: string
+  readonly api_key_id: string
+  /** The message is not sent before this time. */
+  readonly send_at: string
+}
+
+/** Messages to be queued together (contract §15). */
+export interface SendBatch {
+  /** 1 to 500 messages. */
+  readonly messages: ReadonlyArray<BatchItem>
+}
+
+/** A message as in `POST /v1/messages`, and its `idempotency_key`. */
+export type BatchItem = SendMessage & {
+  /** The Idempotency-Key of `POST /v1/messages` for this message: unique per send. */
+  readonly idempotency_key: string
+}
+
+/** The results of a batch, one per message and in their order. */
+export interface BatchResults {
+  readonly results: ReadonlyArray<BatchResult>
+}
+
+/**
+ * What became of a message of a batch: a comparison of `status` narrows it. `sent` if its key was used to send it at
+ * once.
+ */
+export type BatchResult = QueuedMessage | SentMessage | RefusedMessage
+
+/** A message of a batch that was not queued, and why. */
+export interface RefusedMessage {
+  readonly status: "refused"
+  /** The status with which `POST /v1/messages` would have refused it. */
+  readonly http_status: number
+  readonly error: {
+    readonly code:
+      | "invalid_body"
+      | "unauthorized"
+      | "forbidden"
+      | "idempotency_conflict"
+      | "rate_limited"
+      | "server_error"
+      | "not_found"
+    readonly message: string
+    readonly reason?: string
+    readonly param?: string
+    readonly request_id: string
+    readonly doc_url: string
+    readonly provider?: ProviderDetail
+  }
 }
 
 /** How a customer's message is marked as read (contract §9). */
@@ -737,6 +845,8 @@ export interface Message {
   readonly from: string
   readonly type: MessageType
   readonly created_at: string
+  /** The time before which it is not sent; `null` unless its caller queued it. */
+  readonly send_at: string | null
   readonly sent_at: string | null
   readonly delivered_at: string | null
   readonly read_at: string | null
@@ -765,7 +875,16 @@ export interface Message {
 }
 
 /** What has become of a message: `read` implies `delivered`, which implies `sent`. */
-export type MessageStatus = "queued" | "sending" | "unknown" | "sent" | "failed" | "delivered" | "read" | "skipped"
+export type MessageStatus =
+  | "queued"
+  | "sending"
+  | "unknown"
+  | "sent"
+  | "failed"
+  | "delivered"
+  | "read"
+  | "skipped"
+  | "cancelled"
 
 /** The kinds of message. */
 export type MessageType =
@@ -1172,9 +1291,19 @@ export interface EventQuery {
 export interface Routes {
   /**
    * Send a message. Sends an approved template, or a message of any other kind within 24 hours after the recipient last
-   * wrote. A retry with the same Idempotency-Key is never sent twice.
+   * wrote. A retry with the same Idempotency-Key is never sent twice. With `send_at`, or the header `Prefer:
+   * respond-async`, it queues the message after all checks that are possible by then, and answers 202; what may change
+   * until it is sent is judged then, and a refusal is its `message.failed`. A key answers as it did first, with or
+   * without `Prefer`.
    */
-  readonly "POST /v1/messages": { readonly body: SendMessage; readonly response: SentMessage }
+  readonly "POST /v1/messages": { readonly body: SendMessage; readonly response: SentMessage | QueuedMessage }
+  /**
+   * Queue several messages. Queues 1 to 500 messages, each as `POST /v1/messages` with `Prefer: respond-async` and its
+   * `idempotency_key` would; the results are in their order, and the refusal of one is its own. The body may have 1
+   * MiB. Spends one of the workspace's tokens for every 50 messages. After a refusal that may be repeated, repeat the
+   * message under its own key in another batch.
+   */
+  readonly "POST /v1/messages/batch": { readonly body: SendBatch; readonly response: BatchResults }
   /**
    * Mark a customer's message as read. The customer sees that it was read and, if `typing` is true, a typing indicator
    * for up to 25 seconds. Counts against neither the quota nor the messaging limit. If the provider fails, a retry asks
@@ -1190,6 +1319,11 @@ export interface Routes {
   readonly "GET /v1/messages": { readonly query: MessageQuery; readonly response: Page<AnyMessage> }
   /** Get a message. Any message of the workspace with its current state, or a customer's message. */
   readonly "GET /v1/messages/:id": { readonly response: AnyMessage }
+  /**
+   * Cancel a queued message. Once this has succeeded, the message is never sent, and it has no event; the same again
+   * changes nothing. A message that was sent, or whose sending has begun, is not cancelled (403 `already_sent`).
+   */
+  readonly "DELETE /v1/messages/:id": { readonly response: Message }
   /**
    * Upload a file. Stores a file of at most 100 MB, which messages then name by its `media_id`. Its type is detected
    * from its bytes. It is deleted some time after its last use, which the operator sets. A retry with the same key,

@@ -8,6 +8,7 @@ import type { AlertId, WorkspaceId } from "../Id.ts"
 import * as ApiKey from "../keys/ApiKey.ts"
 import type { PhoneNumber } from "../numbers/PhoneNumber.ts"
 import * as SenderBlock from "../numbers/SenderBlock.ts"
+import type { Backlog } from "../queue/QueueStore.ts"
 import type { Template } from "../templates/Template.ts"
 import { type Instant, iso } from "../Time.ts"
 import * as Webhook from "../webhooks/Webhook.ts"
@@ -20,6 +21,7 @@ export const kinds = [
   "key_expires_in_7_days",
   "number_blocked",
   "number_low_quality",
+  "queue_late",
   "quota_high",
   "quota_used_up",
   "template_paused",
@@ -86,6 +88,9 @@ export const expiringAt = (now: Instant) => ({
   limit: 100
 })
 
+/** How long a queued message may be late without an alert. */
+const queuePatience = Duration.minutes(1)
+
 /** The fraction of the quota from which `quota_high` applies. */
 const highFrom = 0.8
 
@@ -104,11 +109,12 @@ export interface State {
     Pick<ApiKey.ApiKey, "id" | "name" | "prefix" | "expiresAt" | "revokedAt" | "lastUsedAt">
   >
   readonly quota: { readonly month: string; readonly used: number; readonly limit: number | null }
+  readonly queue: Backlog
 }
 
 /** Lists every current problem. Pure. */
 export const matters = (
-  { expiringKeys, now, numbers, pausedCampaigns, pausedTemplates, quota, webhook }: State
+  { expiringKeys, now, numbers, pausedCampaigns, pausedTemplates, queue, quota, webhook }: State
 ): ReadonlyArray<Matter> => {
   const found: Array<Matter> = []
   if (webhook !== undefined) {
@@ -168,6 +174,15 @@ export const matters = (
         message: `The API key ${name} (${prefix}…) is in use and expires at ${iso(expiresAt)}: create another in time.`
       })
     }
+  }
+  if (queue.oldestDueAt !== null && queue.at - queue.oldestDueAt > Duration.toMillis(queuePatience)) {
+    found.push({
+      kind: "queue_late",
+      subject: "queue",
+      message: queue.heldSince === null
+        ? "Queued messages are sent more than a minute late."
+        : "Queued messages wait until a person releases them, because the database was restored from a backup."
+    })
   }
   const { limit, month, used } = quota
   if (limit !== null && used >= limit * highFrom) {

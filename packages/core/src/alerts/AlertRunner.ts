@@ -13,6 +13,7 @@ import { CurrentLimits } from "../limits/Limits.ts"
 import * as Quota from "../limits/Quota.ts"
 import { PhoneNumberStore } from "../numbers/PhoneNumberStore.ts"
 import * as Mail from "../people/Mail.ts"
+import { QueueStore } from "../queue/QueueStore.ts"
 import { Vault } from "../secrets/Vault.ts"
 import { TemplateStore } from "../templates/TemplateStore.ts"
 import { iso } from "../Time.ts"
@@ -76,6 +77,7 @@ export const layer = Layer.effectDiscard(
     const templates = yield* TemplateStore
     const campaigns = yield* CampaignStore
     const keys = yield* ApiKeyStore
+    const queue = yield* QueueStore
     const usage = yield* UsageStore
     const transport = yield* WebhookTransport
     const vault = yield* Vault
@@ -98,14 +100,23 @@ export const layer = Layer.effectDiscard(
     const matters = Effect.fnUntraced(function*({ id, monthlyQuota }: Workspace) {
       const now = yield* Clock.currentTimeMillis
       const month = Quota.monthOf(now)
-      const [webhook, ofNumbers, { items: pausedTemplates }, pausedCampaigns, expiringKeys, months] = yield* Effect.all(
+      const [
+        webhook,
+        ofNumbers,
+        { items: pausedTemplates },
+        pausedCampaigns,
+        expiringKeys,
+        months,
+        backlog
+      ] = yield* Effect.all(
         [
           webhookOf(id),
           numbers.list(id),
           templates.list(id, { status: "paused" }, { limit: 100, after: null }),
           campaigns.paused(id),
           keys.expiring(id, Alert.expiringAt(now)),
-          usage.months(id)
+          usage.months(id),
+          queue.backlog(id, now)
         ]
       )
       return Alert.matters({
@@ -115,6 +126,7 @@ export const layer = Layer.effectDiscard(
         pausedTemplates,
         pausedCampaigns,
         expiringKeys,
+        queue: backlog,
         quota: {
           month,
           used: months.find((one) => one.month === month)?.used ?? 0,

@@ -7,7 +7,14 @@ import { Digest } from "effect/crypto"
 import { ContactStore } from "../contacts/ContactStore.ts"
 import * as CustomerNames from "../contacts/CustomerNames.ts"
 import * as CustomerRecords from "../contacts/CustomerRecords.ts"
-import { type DomainError, type Forbidden, IdempotencyConflict, type NotFound, reasonOf, ServerError } from "../Errors.ts"
+import {
+  type DomainError,
+  type Forbidden,
+  IdempotencyConflict,
+  type NotFound,
+  reasonOf,
+  ServerError
+} from "../Errors.ts"
 import * as Id from "../Id.ts"
 import * as Lookup from "../Lookup.ts"
 import * as Metrics from "../Metrics.ts"
@@ -40,8 +47,8 @@ export interface SendRequest {
   readonly key: Idempotency.IdempotencyKey
   readonly requestId: Id.RequestId
   readonly message: Message.OutboundMessage
-  /** How the message is to be queued; `null` to send it. */
-  readonly later: Later | null
+  /** How the message is to be queued; it is sent if omitted or `null`. */
+  readonly later?: Later | null
 }
 
 /** A message of a batch. */
@@ -171,50 +178,52 @@ export class Messages extends Context.Service<Messages, {
             }))
         })
 
-      const sendOrJoin = Effect.fnUntraced(function*({ apiKeyId, key, later, message, requestId, ...request }: SendRequest) {
-        const keyed: KeyedRequest = {
-          workspaceId: request.workspaceId,
-          route: routeOf(apiKeyId),
-          key,
-          fingerprint: yield* Idempotency.fingerprint(digest, {
-            ...message,
-            sendAt: later?.sendAt,
-            sendUntil: later?.sendUntil
-          })
+      const sendOrJoin = Effect.fnUntraced(
+        function*({ apiKeyId, key, later = null, message, requestId, ...request }: SendRequest) {
+          const keyed: KeyedRequest = {
+            workspaceId: request.workspaceId,
+            route: routeOf(apiKeyId),
+            key,
+            fingerprint: yield* Idempotency.fingerprint(digest, {
+              ...message,
+              sendAt: later?.sendAt,
+              sendUntil: later?.sendUntil
+            })
+          }
+          const outcome = yield* lifecycle.send({
+            keyed,
+            apiKeyId,
+            queue: null,
+            later,
+            message,
+            requestId,
+            around: joinable(keyed, requestId)
+          }).pipe(orUnavailable, Effect.tapError(({ reason }) => Metrics.sendEnded("refused", reason)))
+          switch (outcome._tag) {
+            case "Ended":
+              return yield* give(outcome.answer)
+            case "Queued":
+              yield* Metrics.sendEnded("queued")
+              return outcome.answer
+            case "Refused":
+              return yield* outcome.error
+            case "Conflict":
+              return yield* refused(
+                new IdempotencyConflict({
+                  reason: "payload_mismatch",
+                  message: "the Idempotency-Key was already used with a different body"
+                })
+              )
+            case "Answered":
+              return yield* replay(outcome.answer)
+            case "Unknown":
+              yield* Metrics.sendEnded("replayed")
+              return yield* Idempotency.unknown(outcome.reason)
+            case "Running":
+              return yield* join(keyed, requestId)
+          }
         }
-        const outcome = yield* lifecycle.send({
-          keyed,
-          apiKeyId,
-          queue: null,
-          later,
-          message,
-          requestId,
-          around: joinable(keyed, requestId)
-        }).pipe(orUnavailable, Effect.tapError(({ reason }) => Metrics.sendEnded("refused", reason)))
-        switch (outcome._tag) {
-          case "Ended":
-            return yield* give(outcome.answer)
-          case "Queued":
-            yield* Metrics.sendEnded("queued")
-            return outcome.answer
-          case "Refused":
-            return yield* outcome.error
-          case "Conflict":
-            return yield* refused(
-              new IdempotencyConflict({
-                reason: "payload_mismatch",
-                message: "the Idempotency-Key was already used with a different body"
-              })
-            )
-          case "Answered":
-            return yield* replay(outcome.answer)
-          case "Unknown":
-            yield* Metrics.sendEnded("replayed")
-            return yield* Idempotency.unknown(outcome.reason)
-          case "Running":
-            return yield* join(keyed, requestId)
-        }
-      })
+      )
 
       /** Runs in its own fiber, as the caller may stop waiting. Stopping the process waits for it. */
       const send = Effect.fnUntraced(function*(request: SendRequest) {
@@ -245,7 +254,8 @@ export class Messages extends Context.Service<Messages, {
       const cancel = (workspaceId: Id.WorkspaceId, text: string) =>
         Effect.flatMap(
           Lookup.find("message", Id.parse(Id.MessageId, text), (messageId) =>
-            Effect.flatMap(Clock.currentTimeMillis, (now) => store.cancel({ now, workspaceId, messageId }))),
+            Effect.flatMap(Clock.currentTimeMillis, (now) =>
+              store.cancel({ now, workspaceId, messageId }))),
           Effect.fromResult
         )
 

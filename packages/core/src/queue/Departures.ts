@@ -75,9 +75,7 @@ export const make = Effect.gen(function*() {
         const send = (one: typeof group[number]) =>
           places.withPermit(attempt(one, at)).pipe(
             Effect.flatMap((ended) => orUnavailable(record(one, ended))),
-            Effect.catchCause((cause) =>
-              Effect.logDebug("the outcome of a queued message is not recorded yet", cause)
-            ),
+            Effect.catchCause((cause) => Effect.logDebug("the outcome of a queued message is not recorded yet", cause)),
             Effect.ensuring(Effect.sync(() => {
               taken--
             }))

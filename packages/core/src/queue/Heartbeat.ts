@@ -5,9 +5,9 @@
  * alone wait: they would write hours late. Pure.
  */
 import { Duration } from "effect"
+import type { Job } from "../campaigns/CampaignStep.ts"
 import type { Decide, Known } from "../Step.ts"
 import type { Instant } from "../Time.ts"
-import type { Job } from "../campaigns/CampaignStep.ts"
 
 /** How often a process writes a heartbeat. */
 export const every = Duration.seconds(5)

@@ -16,7 +16,7 @@ import { QueueStore } from "./QueueStore.ts"
 import type * as QueueWorkStep from "./QueueWorkStep.ts"
 
 /** The longest time between two looks, since another process may have queued a message. */
-const every = Duration.seconds(1)
+const every = Duration.millis(500)
 
 /** The shortest. */
 const soon = Duration.millis(10)
@@ -64,9 +64,10 @@ export const layer = Layer.effectDiscard(
         concurrency: "unbounded",
         discard: true
       })
-      yield* Metrics.queueLate(claimed.flatMap(({ message: { sendAt }, slot, tries }) =>
-        tries === 0 ? [slot - sendAt!] : []
-      ), now)
+      yield* Metrics.queueLate(
+        claimed.flatMap(({ message: { sendAt }, slot, tries }) => tries === 0 ? [slot - sendAt!] : []),
+        now
+      )
       return true
     })
 

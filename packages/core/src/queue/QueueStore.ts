@@ -4,13 +4,14 @@
  * decide its transitions.
  */
 import { Context, type Effect, type Option } from "effect"
+import type { WorkspaceId } from "../Id.ts"
 import type { StoreError } from "../StoreError.ts"
 import type { Instant } from "../Time.ts"
 import type { Beat, Beaten } from "./Heartbeat.ts"
 import type { EndQueued } from "./QueueEndStep.ts"
 import type { Work, Worked } from "./QueueWorkStep.ts"
 
-/** The messages that callers queued, of all workspaces. */
+/** The messages that callers of a workspace, or of all, queued. */
 export interface Backlog {
   /** How many wait, whenever they are due. */
   readonly queued: number
@@ -38,7 +39,8 @@ export class QueueStore extends Context.Service<QueueStore, {
    * (`Heartbeat.beat`).
    */
   readonly beat: (command: Beat) => Effect.Effect<Beaten, StoreError>
-  readonly backlog: (now: Instant) => Effect.Effect<Backlog, StoreError>
+  /** `null` for all workspaces. */
+  readonly backlog: (workspaceId: WorkspaceId | null, now: Instant) => Effect.Effect<Backlog, StoreError>
   /** Releases the queue after a restore (contract §15). False if it was not held. Safe to repeat. */
   readonly release: Effect.Effect<boolean, StoreError>
 }>()("@wac/core/queue/QueueStore") {}

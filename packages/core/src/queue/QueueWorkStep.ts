@@ -5,8 +5,8 @@
 import { Duration } from "effect"
 import type { MessageId, PhoneNumberId, WorkspaceId } from "../Id.ts"
 import * as Limits from "../limits/Limits.ts"
-import type { KeyedRequest } from "../messages/MessageStore.ts"
 import type { Message } from "../messages/Message.ts"
+import type { KeyedRequest } from "../messages/MessageStore.ts"
 import * as PhoneNumber from "../numbers/PhoneNumber.ts"
 import type { Decide, Known } from "../Step.ts"
 import type { Instant } from "../Time.ts"
@@ -96,7 +96,10 @@ export interface Worked {
 }
 
 /** Decides one piece of a number's work: hands out messages that are due. */
-export const work: Decide<Work, LoadedWork, Worked, WorkWrites, Need> = ({ due, lane, now: judged, number }, [command]) => {
+export const work: Decide<Work, LoadedWork, Worked, WorkWrites, Need> = (
+  { due, lane, now: judged, number },
+  [command]
+) => {
   const { limit, limits, now: asked } = command!
   const now = judged(asked)
   const { phoneNumberId } = lane

@@ -64,7 +64,9 @@ export class QueuedMessages extends Context.Service<QueuedMessages, {
       /**
        * A message whose outcome is unknown has ended once that is its status; until then the sweep has to look at it.
        */
-      const unknownOrBusy = ({ id, workspaceId }: Message): Effect.Effect<{ readonly _tag: "Busy" | "Ended" }, StoreError> =>
+      const unknownOrBusy = (
+        { id, workspaceId }: Message
+      ): Effect.Effect<{ readonly _tag: "Busy" | "Ended" }, StoreError> =>
         Effect.map(
           store.get(workspaceId, id),
           (found) => Option.isSome(found) && found.value.status === "sending" ? { _tag: "Busy" } : { _tag: "Ended" }

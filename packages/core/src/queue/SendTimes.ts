@@ -36,7 +36,10 @@ export const of = (asked: Asked, now: Time.Instant): Result.Result<SendTimes, In
   const sendUntil = asked.sendUntil ?? sendAt + Duration.toMillis(standardTrial)
   if (sendAt > now + limit) return invalid("send_at", `must be at most ${Duration.toDays(longest)} days ahead`)
   if (sendUntil <= sendAt) {
-    return invalid("send_until", `must be after ${asked.sendAt === undefined || asked.sendAt < now ? "now" : "send_at"}`)
+    return invalid(
+      "send_until",
+      `must be after ${asked.sendAt === undefined || asked.sendAt < now ? "now" : "send_at"}`
+    )
   }
   return sendUntil > sendAt + limit
     ? invalid("send_until", `must be at most ${Duration.toDays(longest)} days after send_at`)

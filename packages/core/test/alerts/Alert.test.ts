@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { matters, type State } from "../../src/alerts/Alert.ts"
 import * as Campaign from "../../src/campaigns/Campaign.ts"
 import { unknownHealth } from "../../src/webhooks/Webhook.ts"
-import { day, hour } from "../checks.ts"
+import { day, hour, minute } from "../checks.ts"
 import { id, sender, start, template } from "../samples.ts"
 
 const calm: State = {
@@ -12,7 +12,8 @@ const calm: State = {
   pausedTemplates: [],
   pausedCampaigns: [],
   expiringKeys: [],
-  quota: { month: "2026-01", used: 0, limit: null }
+  quota: { month: "2026-01", used: 0, limit: null },
+  queue: { at: start, queued: 0, oldestDueAt: null, heldSince: null }
 }
 
 const webhook = (fields: Partial<NonNullable<State["webhook"]>> = {}): NonNullable<State["webhook"]> => ({
@@ -50,6 +51,15 @@ describe("the alerts of a workspace", () => {
       "webhook_paused",
       own
     ]])
+  })
+
+  it("a queued message that is more than a minute late is a problem", () => {
+    const late = (milliseconds: number, heldSince: number | null = null) =>
+      matters({ ...calm, queue: { at: start, queued: 1, oldestDueAt: start - milliseconds, heldSince } })
+        .map(({ kind, message }) => [kind, message])
+    assert.deepStrictEqual(late(minute), [])
+    assert.deepStrictEqual(late(minute + 1), [["queue_late", "Queued messages are sent more than a minute late."]])
+    assert.match(`${late(minute + 1, start)}`, /wait until a person releases them/)
   })
 
   it("a campaign that paused itself is a problem, and one that a person paused is not", () => {

@@ -3,9 +3,9 @@ import { Result } from "effect"
 import * as Campaign from "../../src/campaigns/Campaign.ts"
 import * as CampaignCounts from "../../src/campaigns/CampaignCounts.ts"
 import * as FailureRate from "../../src/campaigns/FailureRate.ts"
-import * as Pace from "../../src/campaigns/Pace.ts"
 import * as Recipient from "../../src/campaigns/Recipient.ts"
 import type { CampaignId, WorkspaceId } from "../../src/Id.ts"
+import * as Pace from "../../src/queue/Pace.ts"
 
 const campaign = (fields: Partial<Campaign.Campaign> = {}): Campaign.Campaign => ({
   ...Campaign.make(

@@ -3,7 +3,6 @@ import { Clock, Duration, Effect, Exit, Latch, Layer, Scope, Stream } from "effe
 import { none } from "../../src/campaigns/CampaignCounts.ts"
 import * as CampaignRunner from "../../src/campaigns/CampaignRunner.ts"
 import { Campaigns, type NewCampaign } from "../../src/campaigns/Campaigns.ts"
-import { QueuedMessages } from "../../src/campaigns/QueuedMessages.ts"
 import * as Recipient from "../../src/campaigns/Recipient.ts"
 import { after } from "../../src/campaigns/RecipientEnd.ts"
 import { Forbidden, RateLimited, ServerError } from "../../src/Errors.ts"
@@ -11,11 +10,12 @@ import { EventStore } from "../../src/events/EventStore.ts"
 import type { WorkspaceId } from "../../src/Id.ts"
 import { MessageStore } from "../../src/messages/MessageStore.ts"
 import type { ProviderOutcome } from "../../src/messages/Provider.ts"
-import { Vault } from "../../src/secrets/Vault.ts"
+import { Heartbeats } from "../../src/queue/Heartbeats.ts"
+import { QueuedMessages } from "../../src/queue/QueuedMessages.ts"
 import { day, hour, minute, second } from "../checks.ts"
-import { advance, at, hold } from "../clock.ts"
+import { advance, at } from "../clock.ts"
 import { start } from "../samples.ts"
-import { foundation, stubProvider, world } from "../world.ts"
+import { foundation, heldVault, stubProvider, world } from "../world.ts"
 
 const setUp = () => {
   const provider = stubProvider()
@@ -29,20 +29,11 @@ const setUp = () => {
         accept: (command) => Effect.andThen(Effect.suspend(() => storage.isReady), real.accept(command))
       }))
   )
-  /** Each send hashes its recipient's name in the middle of what the runner times. */
-  const vault = Layer.effect(
-    Vault,
-    Effect.map(Vault, (real) =>
-      Vault.of({
-        ...real,
-        fingerprint: (secret) => Effect.andThen(hold, real.fingerprint(secret))
-      }))
-  )
   return {
     provider,
     storage,
     layer: Layer.mergeAll(QueuedMessages.layer, Campaigns.layer).pipe(
-      Layer.provideMerge(Layer.mergeAll(provider.layer, store, vault)),
+      Layer.provideMerge(Layer.mergeAll(provider.layer, store, heldVault)),
       Layer.provideMerge(foundation)
     )
   }
@@ -61,7 +52,7 @@ const campaigning =
 /** Starts the runner like a process. */
 const startRunner = Effect.gen(function*() {
   const scope = yield* Scope.make()
-  yield* Layer.buildWithScope(Layer.fresh(CampaignRunner.layer), scope)
+  yield* Layer.buildWithScope(Layer.fresh(Layer.provide(CampaignRunner.layer, Heartbeats.layer)), scope)
   yield* Effect.addFinalizer(() => Scope.close(scope, Exit.void))
   return { stop: Scope.close(scope, Exit.void) }
 })

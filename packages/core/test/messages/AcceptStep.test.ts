@@ -121,7 +121,8 @@ class World {
       isKnownName: false,
       twins: this.twins,
       bound: this.bounds.get(nameOf(command)),
-      quotaUsed: (month) => this.quotas.get(`${workspaceId} ${month}`) ?? 0
+      quotaUsed: (month) => this.quotas.get(`${workspaceId} ${month}`) ?? 0,
+      queued: 0
     }
   }
 
@@ -344,7 +345,8 @@ describe("accepting sends", () => {
         bound: undefined,
         isKnownName: false,
         twins: [],
-        quotaUsed: () => 0
+        quotaUsed: () => 0,
+        queued: 0
       })
     }, [refused])
     assert(!("needs" in decided))
@@ -356,7 +358,8 @@ describe("accepting sends", () => {
       moved: [],
       quotas: [],
       unbound: [],
-      claims: []
+      claims: [],
+      queued: []
     })
   })
 

@@ -113,7 +113,7 @@ const errorOf = ({ exit }: Sending): DomainError => {
 }
 const reason = (sending: Sending) => reasonOf(errorOf(sending))
 const answerOf = ({ exit }: Sending): Idempotency.Sent =>
-  Exit.isSuccess(exit) ? exit.value : assert.fail(`not sent: ${exit.cause}`)
+  Exit.isSuccess(exit) && exit.value._tag === "Sent" ? exit.value : assert.fail(`not sent: ${exit}`)
 
 const events = (workspaceId: SendRequest["workspaceId"]) =>
   Effect.map(

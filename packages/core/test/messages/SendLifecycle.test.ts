@@ -3,11 +3,11 @@ import { Effect, Layer } from "effect"
 import { Digest } from "effect/crypto"
 import { expectTypeOf } from "vitest"
 import { reasonOf, ServerError } from "../../src/Errors.ts"
-import type { CampaignId } from "../../src/Id.ts"
 import { Inbound } from "../../src/inbound/Inbound.ts"
 import { ApiKeys } from "../../src/keys/ApiKeys.ts"
 import * as Idempotency from "../../src/messages/Idempotency.ts"
 import type { OutboundMessage } from "../../src/messages/Message.ts"
+import type { Queue } from "../../src/messages/MessageStore.ts"
 import { MessageStore } from "../../src/messages/MessageStore.ts"
 import { type Ended, type Outcome, type SendCommand, SendLifecycle } from "../../src/messages/SendLifecycle.ts"
 import { StoreError } from "../../src/StoreError.ts"
@@ -82,10 +82,10 @@ const carryOut = (send: SendCommand<null>) => SendLifecycle.use((lifecycle) => l
 const endOf = (outcome: Outcome<null>): Ended["as"] =>
   outcome._tag === "Ended" ? outcome.as : assert.fail(`not claimed: ${outcome._tag}`)
 
-it("only a campaign's send can be left out", () => {
+it("only a send of a queue can be left out, and only a request can be queued", () => {
   type LeftOut = "Capped" | "Duplicate"
-  expectTypeOf<Extract<Outcome<null>["_tag"], LeftOut>>().toEqualTypeOf<never>()
-  expectTypeOf<Extract<Outcome<CampaignId>["_tag"], LeftOut>>().toEqualTypeOf<LeftOut>()
+  expectTypeOf<Extract<Outcome<null>["_tag"], LeftOut | "Queued">>().toEqualTypeOf<"Queued">()
+  expectTypeOf<Extract<Outcome<Queue>["_tag"], LeftOut | "Queued">>().toEqualTypeOf<LeftOut>()
 })
 
 it.effect(

@@ -12,14 +12,10 @@ import { Exchange } from "../Exchange.ts"
 import * as InvalidInput from "../InvalidInput.ts"
 import * as BodyBytes from "./BodyBytes.ts"
 
-/** The maximum size of a body (contract §2). */
-const maxSize = ByteSize.kibibytes(64)
-const limit = ByteSize.toNumberUnsafe(maxSize)
-
 /** How deep a body may nest: free JSON, and the levels of our own around it. */
 const maxDepth = 64
 
-/** The time limit from the first read of the body; even over the slowest line, 64 KiB arrive within it. */
+/** The time limit from the first read of the body; even over a slow line, any size arrives within it. */
 const timeout = Duration.seconds(30)
 
 const malformed = (message: string) => new Errors.InvalidBody({ reason: "malformed_json", message })
@@ -127,7 +123,7 @@ export type Reader = (
 ) => Effect.Effect<Read, Errors.InvalidBody | Errors.ServerError>
 
 /**
- * Reads the body and stores it in the exchange: at most {@link maxSize} within {@link timeout}. Refuses a body that is
+ * Reads the body and stores it in the exchange: at most {@link Traits.BodyLimit} within {@link timeout}. Refuses a body that is
  * compressed, is not UTF-8, or is not JSON according to its header.
  */
 export const reader: Effect.Effect<Reader, never, Scope.Scope> = Effect.map(
@@ -150,6 +146,7 @@ const read = (
   const wrong = wrongType(request.headers["content-type"])
   if (wrong !== undefined) return Effect.fail(unsupported("Content-Type", wrong))
   if (isCompressed(request)) return Effect.fail(compressed)
+  const limit = Context.get(endpoint.annotations, Traits.BodyLimit)
   return Effect.matchEffect(BodyBytes.read(request, { limit, deadline }), {
     onSuccess: (bytes) =>
       isUtf8(bytes)
@@ -161,7 +158,7 @@ const read = (
             : Effect.succeed({ bytes, request: having(request, bytes) })
         })
         : Effect.fail(malformed("the body is not UTF-8")),
-    onFailure: (missing) => Effect.fail(refusal(missing, maxSize, timeout))
+    onFailure: (missing) => Effect.fail(refusal(missing, ByteSize.bytes(limit), timeout))
   })
 }
 

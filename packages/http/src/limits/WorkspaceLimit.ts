@@ -1,20 +1,22 @@
 /**
  * The rate limit of a workspace, which every request with one of its API keys spends (contract §3 *Order of checks*).
  */
-import { type ApiKeys, Limits, RateLimit, RateLimitStore } from "@wac/core"
-import { Clock, Effect } from "effect"
+import { type ApiKeys, WorkspaceTokens } from "@wac/core"
+import { Effect } from "effect"
+import { Exchange } from "../Exchange.ts"
 
 /** Returns the function that spends one token of a caller's workspace, and fails if there is none. */
-export const spender = Effect.gen(function*() {
-  const limits = yield* Limits.CurrentLimits
-  const limiter = yield* RateLimitStore.RateLimitStore
-  return Effect.fnUntraced(function*({ workspace }: ApiKeys.Principal) {
-    const readings = yield* limiter.spend(
-      [{ key: Limits.workspaceBucket(workspace.id), policy: Limits.workspace(limits, workspace.tier) }],
-      yield* Clock.currentTimeMillis
-    )
-    yield* RateLimit.observe(readings)
-    const refusal = RateLimit.refusal(readings)
-    if (refusal !== undefined) return yield* refusal
-  })
-})
+export const spender = Effect.map(
+  WorkspaceTokens.spender,
+  (spend) => ({ workspace }: ApiKeys.Principal) => spend(workspace, { tokens: 1, paid: 0 })
+)
+
+/** Returns the function that spends what a request costs beyond the token that it has spent: all of that, or nothing. */
+export const surcharge = Effect.map(WorkspaceTokens.spender, (spend) =>
+  Effect.fnUntraced(function*({ workspace }: ApiKeys.Principal, tokens: number) {
+    const { readings } = yield* Exchange
+    const before = readings.splice(0)
+    yield* spend(workspace, { tokens, paid: 1 })
+    // the bucket is described once, as it is in the end
+    if (readings.length === 0) readings.push(...before)
+  }))

@@ -1,22 +1,30 @@
 /**
  * `/v1/messages` and `/internal/messages`.
  */
-import { Api, Caller } from "@wac/api"
+import { Api, Caller, ErrorBody } from "@wac/api"
 import {
+  Batch,
   Conversation,
+  Errors,
+  type Id,
   Idempotency,
   type Message,
   Messages,
+  type MessageStore,
   ReadMarks,
   type ReceivedMessage,
+  type SendTimes,
   StoreError,
   Time
 } from "@wac/core"
-import { Effect, Layer } from "effect"
+import { DateTime, Effect, Layer, Result } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Exchange } from "../Exchange.ts"
 import * as HandlerGroup from "../HandlerGroup.ts"
+import * as WorkspaceLimit from "../limits/WorkspaceLimit.ts"
 import * as Paging from "../Paging.ts"
+import * as BatchItem from "./BatchItem.ts"
+import * as Prefer from "./Prefer.ts"
 
 /** A message that was sent, or is to be, without its content. */
 export const shown = (message: Message.Message) => ({
@@ -30,6 +38,7 @@ export const shown = (message: Message.Message) => ({
   from: message.from,
   type: message.content.type,
   createdAt: Time.iso(message.createdAt),
+  sendAt: Time.isoOrNull(message.sendAt),
   sentAt: Time.isoOrNull(message.sentAt),
   deliveredAt: Time.isoOrNull(message.deliveredAt),
   readAt: Time.isoOrNull(message.readAt),
@@ -56,6 +65,57 @@ const received = (message: ReceivedMessage.ReceivedMessage) => ({
   received_at: Time.iso(message.receivedAt)
 })
 
+/** The times of a request to send later. */
+interface TimesGiven {
+  readonly sendAt?: DateTime.Utc
+  readonly sendUntil?: DateTime.Utc
+}
+
+const timesOf = ({ sendAt, sendUntil }: TimesGiven): SendTimes.Asked => ({
+  ...(sendAt === undefined ? {} : { sendAt: DateTime.toEpochMillis(sendAt) }),
+  ...(sendUntil === undefined ? {} : { sendUntil: DateTime.toEpochMillis(sendUntil) })
+})
+
+/** How a message is to be queued; `null` to send it. `isAsked` if the request prefers it, whatever its times. */
+const laterOf = (
+  given: TimesGiven,
+  isAsked: boolean
+): Result.Result<MessageStore.Later | null, Errors.InvalidBody> =>
+  given.sendAt !== undefined || isAsked
+    ? Result.succeed({ ...timesOf(given), isInBatch: false })
+    : given.sendUntil === undefined
+    ? Result.succeed(null)
+    : Result.fail(
+      new Errors.InvalidBody({
+        reason: "invalid_field",
+        param: "send_until",
+        message: "send_until is only for a message that is queued: give send_at too" +
+          ", or the header Prefer: respond-async"
+      })
+    )
+
+type Answer = Idempotency.Sent | Idempotency.Queued
+
+/** The answer to a send with an API key; only API keys are bound to keys of this route. */
+const answered = (answer: Answer, ownKey: Id.ApiKeyId) => {
+  const { apiKeyId, messageId, workspaceId } = answer
+  return answer._tag === "Sent"
+    ? {
+      status: "sent" as const,
+      message_id: messageId,
+      provider_message_id: answer.providerMessageId,
+      tenant_id: workspaceId,
+      api_key_id: apiKeyId ?? ownKey
+    }
+    : {
+      status: "queued" as const,
+      message_id: messageId,
+      tenant_id: workspaceId,
+      api_key_id: apiKeyId ?? ownKey,
+      send_at: Time.iso(answer.sendAt)
+    }
+}
+
 /** What was sent, as in the request; a text's content is the only one with other names there. */
 const contentOf = (message: Message.Message) => {
   const content = Conversation.contentOf(message) as { readonly text?: Message.TextContent }
@@ -77,6 +137,7 @@ const publicLayer = HandlerGroup.layer(
   Effect.gen(function*() {
     const messages = yield* Messages.Messages
     const readMarks = yield* ReadMarks.ReadMarks
+    const surcharge = yield* WorkspaceLimit.surcharge
     return HttpApiBuilder.group(Api, "messages", (handlers) =>
       handlers.handleAll({
         read: Effect.fnUntraced(function*({ headers, params, payload }) {
@@ -92,23 +153,53 @@ const publicLayer = HandlerGroup.layer(
         }),
         send: Effect.fnUntraced(function*({ headers, payload }) {
           const { key, workspace } = yield* Caller.Caller
-          const { requestId } = yield* Exchange
-          const sent = yield* messages.send({
+          const exchange = yield* Exchange
+          const { sendAt: _sendAt, sendUntil: _sendUntil, ...message } = payload
+          const isAsked = Prefer.asksForAsync(headers.prefer)
+          const answer = yield* messages.send({
             workspaceId: workspace.id,
             apiKeyId: key.id,
             key: yield* Effect.fromResult(Idempotency.parseKey(headers["idempotency-key"])),
-            requestId,
-            message: payload
+            requestId: exchange.requestId,
+            message,
+            later: yield* Effect.fromResult(laterOf(payload, isAsked))
           })
-          return {
-            status: "sent" as const,
-            message_id: sent.messageId,
-            provider_message_id: sent.providerMessageId,
-            tenant_id: sent.workspaceId,
-            // only API keys are bound to keys of this route
-            api_key_id: sent.apiKeyId ?? key.id
-          }
+          exchange.isPreferenceApplied = isAsked && answer._tag === "Queued"
+          return answered(answer, key.id)
         }),
+        batch: Effect.fnUntraced(function*({ payload }) {
+          const principal = yield* Caller.Caller
+          const { key, workspace } = principal
+          const { errorsPage, requestId } = yield* Exchange
+          yield* surcharge(principal, Batch.costOf(payload.messages.length))
+          const items = payload.messages.map(BatchItem.read)
+          const answers = yield* messages.sendBatch({
+            workspaceId: workspace.id,
+            apiKeyId: key.id,
+            requestId,
+            items: items.filter(Result.isSuccess).map(({ success: { times, ...item } }) => ({
+              ...item,
+              ...timesOf(times)
+            }))
+          })
+          const next = answers.values()
+          return {
+            results: items.map((item) => {
+              const answer: Result.Result<Answer, Errors.DomainError> = Result.isSuccess(item)
+                ? next.next().value!
+                : Result.fail(item.failure)
+              return Result.isSuccess(answer) ? answered(answer.success, key.id) : {
+                status: "refused" as const,
+                http_status: ErrorBody.statusOf(answer.failure),
+                ...ErrorBody.bodyOf(answer.failure, requestId, errorsPage)
+              }
+            })
+          }
+        }, StoreError.orUnavailable),
+        cancel: Effect.fnUntraced(function*({ params }) {
+          const { workspace } = yield* Caller.Caller
+          return shown(yield* messages.cancel(workspace.id, params.id))
+        }, StoreError.orUnavailable),
         list: Effect.fnUntraced(function*({ query }) {
           const { workspace } = yield* Caller.Caller
           const { client_reference: clientReference, contact, direction, since, status, to, until } = query
@@ -148,23 +239,26 @@ const dashboardLayer = HandlerGroup.layer(
         send: Effect.fnUntraced(function*({ headers, payload }) {
           const { workspaceId } = yield* Caller.CurrentSession
           const exchange = yield* Exchange
-          const { requestId } = exchange
-          const sent = yield* messages.send({
+          const { sendAt: _sendAt, sendUntil: _sendUntil, ...message } = payload
+          const answer = yield* messages.send({
             workspaceId,
             apiKeyId: null,
             key: yield* Effect.fromResult(Idempotency.parseKey(headers["idempotency-key"])),
-            requestId,
-            message: payload
+            requestId: exchange.requestId,
+            message,
+            later: yield* Effect.fromResult(laterOf(payload, false))
           })
-          exchange.changed = { target: sent.messageId }
-          return {
-            status: "sent" as const,
-            messageId: sent.messageId,
-            providerMessageId: sent.providerMessageId,
-            tenantId: sent.workspaceId,
-            apiKeyId: null
-          }
+          const { messageId } = answer
+          exchange.changed = { target: messageId }
+          const common = { messageId, tenantId: answer.workspaceId, apiKeyId: null }
+          return answer._tag === "Sent"
+            ? { status: "sent" as const, ...common, providerMessageId: answer.providerMessageId }
+            : { status: "queued" as const, ...common, sendAt: Time.iso(answer.sendAt) }
         }),
+        cancel: Effect.fnUntraced(function*({ params }) {
+          const { workspaceId } = yield* Caller.CurrentSession
+          return shown(yield* messages.cancel(workspaceId, params.id))
+        }, StoreError.orUnavailable),
         list: Effect.fnUntraced(function*({ query: { cursor: _cursor, limit: _limit, since, until, ...rest }, query }) {
           const { workspaceId } = yield* Caller.CurrentSession
           const filter = { ...rest, ...Paging.between(since, until) }

@@ -2,7 +2,7 @@
  * `QueueStore` in memory: each method is one synchronous step over `State`, decided by `QueueWorkStep`, `QueueEndStep`
  * and `Heartbeat`.
  */
-import { Heartbeat, QueueEndStep, QueueStore, QueueWorkStep } from "@wac/core"
+import { Heartbeat, type Id, QueueEndStep, QueueStore, QueueWorkStep, type Time } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { loaded as loadedSends, write as writeSends } from "../messages/Sends.ts"
 import { type Memory, State } from "../State.ts"
@@ -56,13 +56,16 @@ const beat = (memory: Memory, command: Heartbeat.Beat): Heartbeat.Beaten => {
   return beaten!
 }
 
-/** When the message was due that has waited longest. */
-const oldestDueAt = (memory: Memory, now: number): number | null => {
-  let oldest: number | null = null
-  for (const { queue } of memory.lanes.values()) {
+const backlog = (memory: Memory, workspaceId: Id.WorkspaceId | null, asked: Time.Instant): QueueStore.Backlog => {
+  const now = memory.now(asked)
+  let queued = 0
+  let oldest: Time.Instant | null = null
+  for (const { lane, queue } of memory.lanes.values()) {
+    if (workspaceId !== null && lane.workspaceId !== workspaceId) continue
+    queued += queue.size
     for (const { dueAt } of queue.values()) if (dueAt <= now && (oldest === null || dueAt < oldest)) oldest = dueAt
   }
-  return oldest
+  return { at: now, queued, oldestDueAt: oldest, heldSince: memory.heartbeat?.heldSince ?? null }
 }
 
 export const layer = Layer.effect(
@@ -73,12 +76,7 @@ export const layer = Layer.effect(
       end: (command) => Effect.sync(() => end(memory, command)),
       nextAt: Effect.sync(() => nextAt(memory)),
       beat: (command) => Effect.sync(() => beat(memory, command)),
-      backlog: (asked) =>
-        Effect.sync(() => {
-          const at = memory.now(asked)
-          const queued = [...memory.queued.values()].reduce((sum, count) => sum + count, 0)
-          return { at, queued, oldestDueAt: oldestDueAt(memory, at), heldSince: memory.heartbeat?.heldSince ?? null }
-        }),
+      backlog: (workspaceId, now) => Effect.sync(() => backlog(memory, workspaceId, now)),
       release: Effect.sync(() => {
         const { heartbeat } = memory
         if (heartbeat === undefined || heartbeat.heldSince === null) return false

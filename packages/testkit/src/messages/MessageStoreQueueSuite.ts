@@ -242,7 +242,7 @@ export const tests = (it: Fixture.It): void => {
         ),
         ["already_sent", "not_queued"]
       )
-      const { command } = yield* MessageFixture.sent(own)
+      const { command } = yield* MessageFixture.sent(own, { now: at })
       assert.strictEqual(reasonOf(yield* cancel({ message: command.claimed }, at)), "already_sent")
     }))
 

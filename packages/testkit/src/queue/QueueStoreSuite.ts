@@ -166,21 +166,24 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* due(own, at + hour), [])
     }))
 
-  it.effect("the backlog tells how many messages wait, and since when one is due", () =>
+  it.effect("the backlog tells how many messages of a workspace wait, and since when one is due", () =>
     Effect.gen(function*() {
       const store = yield* QueueStore.QueueStore
-      const own = yield* world
-      // whatever other tests have queued
-      const at = own.start - 10 * day
-      const before = yield* store.backlog(at)
-      const one = yield* queued(own, { now: at, later: { sendAt: at + hour } })
-      yield* queued(own, { now: at, later: { sendAt: at + 2 * hour } })
-      assert.strictEqual((yield* store.backlog(at)).queued - before.queued, 2)
-      assert.deepInclude(yield* store.backlog(at + 3 * hour), { oldestDueAt: at + hour, at: at + 3 * hour })
-      assert.strictEqual((yield* QueueFixture.cancel(one, at))._tag, "Some")
-      assert.strictEqual((yield* store.backlog(at)).queued - before.queued, 1)
-      assert.strictEqual((yield* store.backlog(at + 3 * hour)).oldestDueAt, at + 2 * hour)
+      const [own, other] = [yield* world, yield* world]
+      const at = own.start
+      const backlog = (now: number) => store.backlog(own.workspace.id, now)
+      const all = (yield* store.backlog(null, at)).queued
+      assert.deepStrictEqual(yield* backlog(at), { at, queued: 0, oldestDueAt: null, heldSince: null })
+      yield* queued(other)
+      const one = yield* queued(own, { later: { sendAt: at + hour } })
+      yield* queued(own, { later: { sendAt: at + 2 * hour } })
+      assert.deepInclude(yield* backlog(at), { queued: 2, oldestDueAt: null })
+      assert.deepInclude(yield* backlog(at + 3 * hour), { oldestDueAt: at + hour, at: at + 3 * hour })
+      assert.strictEqual((yield* store.backlog(null, at)).queued - all, 3)
+      yield* QueueFixture.cancel(one, at)
+      assert.deepInclude(yield* backlog(at + 3 * hour), { queued: 1, oldestDueAt: at + 2 * hour })
       assert.lengthOf(yield* due(own, at + 3 * hour), 1)
+      assert.deepInclude(yield* backlog(at + 3 * hour), { queued: 1, oldestDueAt: null })
     }))
 
   it.effect("in a restored copy the queue is held until a person releases it, and after a pause it is not", () =>
@@ -192,12 +195,12 @@ export const tests = (it: Fixture.It): void => {
       yield* store.beat({ now: own.start, last: null, isRestored: false })
       const slept = own.start + hour
       assert.isFalse((yield* store.beat({ now: slept, last: null, isRestored: false })).isHolding)
-      assert.strictEqual((yield* store.backlog(slept)).heldSince, null)
+      assert.strictEqual((yield* store.backlog(null, slept)).heldSince, null)
       assert.isTrue((yield* store.beat({ now: slept, last: null, isRestored: true })).isHolding)
-      assert.strictEqual((yield* store.backlog(slept)).heldSince, slept)
+      assert.strictEqual((yield* store.backlog(null, slept)).heldSince, slept)
       // also after further heartbeats
       assert.isFalse((yield* store.beat({ now: slept + second, last: slept, isRestored: false })).isHolding)
-      assert.strictEqual((yield* store.backlog(slept + second)).heldSince, slept)
+      assert.strictEqual((yield* store.backlog(null, slept + second)).heldSince, slept)
       assert.strictEqual(yield* QueueFixture.work(slept), undefined)
       assert.strictEqual(yield* store.nextAt, null)
       assert.isTrue(yield* store.release)

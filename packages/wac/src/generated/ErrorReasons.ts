@@ -49,6 +49,8 @@ export interface ErrorReasons {
     | "frequency_cap"
     | "holdout"
     | "campaign_state"
+    | "already_sent"
+    | "not_queued"
   /** An Idempotency-Key was reused with a different body. */
   readonly idempotency_conflict: "payload_mismatch"
   /** Requests or messages come too fast. */

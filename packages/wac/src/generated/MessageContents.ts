@@ -713,4 +713,13 @@ export type MessageType =
   | "reaction"
 
 /** What has become of a message: `read` implies `delivered`, which implies `sent`. */
-export type MessageStatus = "queued" | "sending" | "unknown" | "sent" | "failed" | "delivered" | "read" | "skipped"
+export type MessageStatus =
+  | "queued"
+  | "sending"
+  | "unknown"
+  | "sent"
+  | "failed"
+  | "delivered"
+  | "read"
+  | "skipped"
+  | "cancelled"

@@ -6,6 +6,7 @@ import { Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import * as Input from "../Input.ts"
 import { HostKeys } from "../keys/HostKeys.ts"
+import * as MessagesOfHost from "../messages/Messages.ts"
 import type { NewMessage, SendOptions } from "../messages/Messages.ts"
 import * as Workspaces from "../workspaces/Workspaces.ts"
 
@@ -37,8 +38,9 @@ export class Host extends Context.Service<Host, {
               apiKeyId: yield* StoreError.orUnavailable(keys.of(workspaceId)),
               requestId: yield* Id.generate(random, "req"),
               key: yield* Effect.fromResult(Input.idempotencyKey(options.idempotencyKey)),
-              message: yield* readMessage(message)
-            })
+              message: yield* readMessage(message),
+              later: null
+            }).pipe(Effect.flatMap(MessagesOfHost.sentAtOnce))
           })
         })
       })

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Campaign from "../../src/campaigns/Campaign.ts"
-import * as Heartbeat from "../../src/campaigns/Heartbeat.ts"
+import * as Heartbeat from "../../src/queue/Heartbeat.ts"
 import { minute, second } from "../checks.ts"
 import { id, start } from "../samples.ts"
 
@@ -17,7 +17,7 @@ const job = (status: Campaign.CampaignStatus) => ({
 
 const loaded: Heartbeat.Loaded = {
   now: (asked) => asked,
-  heartbeat: { at: start, server: "one" },
+  heartbeat: { at: start, server: "one", heldSince: null },
   server: "one",
   jobs: null
 }
@@ -44,6 +44,25 @@ describe("a heartbeat", () => {
     assert.isTrue(waits({ heartbeat: undefined }, { last: start }))
   })
 
+  it("a restored copy holds the queue, also for later heartbeats, and an old heartbeat alone does not", () => {
+    /** Since when the queue is held after a heartbeat. */
+    const heldSince = (change: Partial<Heartbeat.Loaded>, beat: Partial<Heartbeat.Beat>) => {
+      const decided = Heartbeat.beat({ ...loaded, jobs: [], ...change }, [
+        { now: start, last: null, isRestored: false, ...beat }
+      ])
+      return "needs" in decided ? "needs" : decided.writes.heartbeat.heldSince
+    }
+    const now = start + 60 * minute
+    assert.isNull(heldSince({}, { now }))
+    assert.strictEqual(heldSince({}, { now, isRestored: true }), now)
+    assert.strictEqual(heldSince({ server: "two" }, { now }), now)
+    assert.strictEqual(heldSince({}, { now, last: start + 6 * minute }), now)
+    assert.strictEqual(heldSince({ heartbeat: undefined }, { now, last: start }), now)
+    const held = { heartbeat: { at: start, server: "one", heldSince: start } }
+    assert.strictEqual(heldSince(held, {}), start)
+    assert.strictEqual(heldSince(held, { isRestored: true }), start)
+  })
+
   it("exactly the campaigns that send, or would start to, wait", () => {
     for (const status of Campaign.CampaignStatus.literals) {
       const now = start + 6 * minute
@@ -51,8 +70,8 @@ describe("a heartbeat", () => {
       assert.isFalse("needs" in decided)
       if ("needs" in decided) continue
       const isWaiting = status === "running" || status === "scheduled"
-      assert.deepStrictEqual(decided.answers, [{ at: now, waiting: isWaiting ? 1 : 0 }])
-      assert.deepStrictEqual(decided.writes.heartbeat, { at: now, server: "one" })
+      assert.deepStrictEqual(decided.answers, [{ at: now, waiting: isWaiting ? 1 : 0, isHolding: false }])
+      assert.deepStrictEqual(decided.writes.heartbeat, { at: now, server: "one", heldSince: null })
       assert.deepStrictEqual(
         decided.writes.jobs.map(({ campaign: { pausedFor, status }, workAt }) => [status, pausedFor, workAt]),
         isWaiting ? [["paused", "restored", null]] : []

@@ -1,0 +1,245 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Duration, Effect, Exit, Layer, Scope } from "effect"
+import { Forbidden, RateLimited, ServerError } from "../../src/Errors.ts"
+import { EventStore } from "../../src/events/EventStore.ts"
+import { ApiKeys } from "../../src/keys/ApiKeys.ts"
+import type { OutboundMessage } from "../../src/messages/Message.ts"
+import { Messages } from "../../src/messages/Messages.ts"
+import type { ProviderOutcome } from "../../src/messages/Provider.ts"
+import { Heartbeats, IsRestored } from "../../src/queue/Heartbeats.ts"
+import { QueuedMessages } from "../../src/queue/QueuedMessages.ts"
+import * as QueueRetry from "../../src/queue/QueueRetry.ts"
+import * as QueueRunner from "../../src/queue/QueueRunner.ts"
+import { QueueStore } from "../../src/queue/QueueStore.ts"
+import type { Asked } from "../../src/queue/SendTimes.ts"
+import { day, hour, minute, second } from "../checks.ts"
+import { advance, at } from "../clock.ts"
+import { start } from "../samples.ts"
+import { foundation, heldVault, issueKey, key, newId, plain, stubProvider, text, world } from "../world.ts"
+
+const setUp = () => {
+  const provider = stubProvider()
+  return {
+    provider,
+    layer: Layer.mergeAll(QueuedMessages.layer, Messages.layer, ApiKeys.layer).pipe(
+      Layer.provideMerge(Layer.merge(provider.layer, heldVault)),
+      Layer.provideMerge(foundation)
+    )
+  }
+}
+
+type Given = ReturnType<typeof setUp>
+
+/** Runs a test at {@link start}. */
+const queueing =
+  <E>(test: (given: Given) => Effect.Effect<void, E, Layer.Success<Given["layer"]> | Scope.Scope>) => () =>
+    Effect.suspend(() => {
+      const given = setUp()
+      return test(given).pipe(Effect.provide(given.layer), at(start))
+    })
+
+/** Starts the runner like a process. */
+const startRunner = (isRestored = false) =>
+  Effect.gen(function*() {
+    const scope = yield* Scope.make()
+    const layer = Layer.provide(QueueRunner.layer, Heartbeats.layer)
+    yield* Layer.buildWithScope(Layer.fresh(Layer.provide(layer, Layer.succeed(IsRestored, isRestored))), scope)
+    yield* Effect.addFinalizer(() => Scope.close(scope, Exit.void))
+  })
+
+/** A caller of a workspace. */
+const caller = Effect.gen(function*() {
+  const messages = yield* Messages
+  const events = yield* EventStore
+  const { workspace } = yield* world()
+  const { key: apiKey } = yield* issueKey(workspace.id)
+  const requestId = yield* newId("req")
+  const get = (id: string) => messages.get(workspace.id, id)
+  return {
+    get,
+    cancel: (id: string) => messages.cancel(workspace.id, id),
+    /** Queues a message. Returns its id. */
+    enqueue: (name: string, times: Asked = {}, message: OutboundMessage = plain()) =>
+      Effect.map(
+        messages.send({
+          workspaceId: workspace.id,
+          apiKeyId: apiKey.id,
+          key: key(name),
+          requestId,
+          message,
+          later: { ...times, isInBatch: false }
+        }),
+        ({ messageId }) => messageId
+      ),
+    types: Effect.map(
+      events.list(workspace.id, {}, { limit: 100, after: null }),
+      ({ items }) => items.map(({ type }) => type)
+    )
+  }
+})
+
+const notSent: ProviderOutcome = {
+  _tag: "NotSent",
+  error: new ServerError({ reason: "provider_unavailable", message: "the provider is not reachable" })
+}
+
+describe("the runner of the queue", () => {
+  it.effect(
+    "a message is sent once, at its time, however many processes run",
+    queueing(({ provider }) =>
+      Effect.gen(function*() {
+        yield* startRunner()
+        yield* startRunner()
+        const { enqueue, get, types } = yield* caller
+        const id = yield* enqueue("k", { sendAt: start + hour })
+        yield* advance(hour - 1)
+        assert.lengthOf(provider.calls, 0)
+        assert.deepInclude(yield* get(id), { status: "queued", sendAt: start + hour })
+        yield* advance(2 * second)
+        assert.lengthOf(provider.calls, 1)
+        assert.isAtLeast(provider.calls[0]!.at, start + hour)
+        assert.isAtMost(provider.calls[0]!.at, start + hour + second)
+        yield* advance(day)
+        assert.lengthOf(provider.calls, 1)
+        assert.strictEqual((yield* get(id)).status, "sent")
+        assert.deepStrictEqual(yield* types, ["message.sent"])
+      })
+    )
+  )
+
+  it.effect(
+    "a message without a time is sent within a second",
+    queueing(({ provider }) =>
+      Effect.gen(function*() {
+        yield* startRunner()
+        const { enqueue } = yield* caller
+        yield* advance(minute)
+        yield* enqueue("k")
+        yield* advance(second)
+        assert.lengthOf(provider.calls, 1)
+      })
+    )
+  )
+
+  it.effect(
+    "what is temporary is tried again after growing delays, and each try is of the same message",
+    queueing(({ provider }) =>
+      Effect.gen(function*() {
+        yield* startRunner()
+        const { enqueue, get } = yield* caller
+        provider.answer = (_, call) =>
+          Effect.succeed(call < 6 ? notSent : { _tag: "Accepted", providerMessageId: "wamid.1" })
+        const id = yield* enqueue("k")
+        yield* advance(hour)
+        const expected = [5, 15, 60, 300, 900].map((seconds) => seconds * second)
+        const times = provider.calls.map(({ at }) => at)
+        assert.lengthOf(times, 6)
+        expected.forEach((delay, i) => {
+          assert.isAtLeast(times[i + 1]! - times[i]!, delay)
+          assert.isAtMost(times[i + 1]! - times[i]!, delay + 2 * second)
+        })
+        assert.deepStrictEqual(new Set(provider.calls.map(({ messageId }) => messageId)), new Set([id]))
+        assert.strictEqual((yield* get(id)).status, "sent")
+      })
+    )
+  )
+
+  it.effect(
+    "a message that could not be sent fails at its end, with the event",
+    queueing(({ provider }) =>
+      Effect.gen(function*() {
+        yield* startRunner()
+        const { enqueue, get, types } = yield* caller
+        provider.answer = () => Effect.succeed(notSent)
+        const until = start + 10 * minute
+        const id = yield* enqueue("k", { sendUntil: until })
+        yield* advance(10 * minute - second)
+        assert.strictEqual((yield* get(id)).status, "sending")
+        const tries = provider.calls.length
+        yield* advance(3 * second)
+        const failed = yield* get(id)
+        assert.deepInclude(failed, { status: "failed" })
+        assert.strictEqual(failed.error?.reason, "not_sent")
+        assert.lengthOf(provider.calls, tries)
+        assert.deepStrictEqual(yield* types, ["message.failed"])
+      })
+    )
+  )
+
+  it.effect(
+    "what is judged only when it is sent fails a message, with the event",
+    queueing(({ provider }) =>
+      Effect.gen(function*() {
+        yield* startRunner()
+        const { enqueue, get, types } = yield* caller
+        const id = yield* enqueue("k", {}, text())
+        yield* advance(2 * second)
+        assert.lengthOf(provider.calls, 0)
+        const failed = yield* get(id)
+        assert.deepInclude(failed, { status: "failed" })
+        assert.deepInclude(failed.error, { code: "forbidden", reason: "outside_service_window" })
+        assert.deepStrictEqual(yield* types, ["message.failed"])
+      })
+    )
+  )
+
+  it.effect(
+    "a cancelled message is never sent",
+    queueing(({ provider }) =>
+      Effect.gen(function*() {
+        yield* startRunner()
+        const { cancel, enqueue, get, types } = yield* caller
+        const id = yield* enqueue("k", { sendAt: start + minute })
+        assert.strictEqual((yield* cancel(id)).status, "cancelled")
+        yield* advance(day)
+        assert.lengthOf(provider.calls, 0)
+        assert.strictEqual((yield* get(id)).status, "cancelled")
+        assert.deepStrictEqual(yield* types, [])
+      })
+    )
+  )
+
+  it.effect(
+    "a restored copy sends nothing queued before a person releases the queue",
+    queueing(({ provider }) =>
+      Effect.gen(function*() {
+        yield* startRunner(true)
+        const { enqueue } = yield* caller
+        yield* advance(second)
+        yield* enqueue("k")
+        yield* advance(hour)
+        assert.lengthOf(provider.calls, 0)
+        assert.isTrue(yield* QueueStore.use((store) => store.release))
+        yield* advance(2 * second)
+        assert.lengthOf(provider.calls, 1)
+      })
+    )
+  )
+})
+
+describe("the end of a try", () => {
+  const given = { tries: 0, sendUntil: start + day }
+
+  it("a refusal that time may change is followed by another try, and any other fails the message", () => {
+    const error = new RateLimited({ reason: "pair", message: "x", retryAfter: Duration.seconds(6) })
+    const again = { _tag: "Again", after: Duration.seconds(6), until: start + day }
+    assert.deepStrictEqual(QueueRetry.after({ _tag: "Refused", error }, given), again as never)
+    const refused = new Forbidden({ reason: "messaging_limit_reached", message: "x" })
+    assert.deepStrictEqual(QueueRetry.after({ _tag: "Refused", error: refused }, given), {
+      _tag: "Failed",
+      error: { code: "forbidden", reason: "messaging_limit_reached", message: "x" }
+    })
+  })
+
+  it("each delay is at least what the provider asks for, and the last one stays", () => {
+    const delayAfter = (tries: number, retryAfter: Duration.Duration) => {
+      const error = new RateLimited({ reason: "provider", message: "x", retryAfter })
+      const end = QueueRetry.after({ _tag: "NotSent", error }, { ...given, tries })
+      return end?._tag === "Again" ? Duration.toMillis(end.after) : undefined
+    }
+    assert.strictEqual(delayAfter(1, Duration.seconds(1)), 15 * second)
+    assert.strictEqual(delayAfter(1, Duration.seconds(20)), 20 * second)
+    assert.strictEqual(delayAfter(4, Duration.zero), 15 * minute)
+    assert.strictEqual(delayAfter(40, Duration.zero), 15 * minute)
+  })
+})

@@ -1,0 +1,51 @@
+/**
+ * A message of a batch: each is decoded as the body of a send, so that one that does not decode is refused alone.
+ */
+import { MessagesApi } from "@wac/api"
+import { Errors, Idempotency, type Message } from "@wac/core"
+import { type DateTime, Result, Schema } from "effect"
+import * as InvalidInput from "../InvalidInput.ts"
+
+/** A message with its key and the times that it asks for. */
+export interface BatchItem {
+  readonly key: Idempotency.IdempotencyKey
+  readonly message: Message.OutboundMessage
+  readonly times: { readonly sendAt?: DateTime.Utc; readonly sendUntil?: DateTime.Utc }
+}
+
+const param = "idempotency_key"
+
+/** The key is checked before the message, as a header is before a body. */
+const keyOf = (given: unknown): Result.Result<Idempotency.IdempotencyKey, Errors.InvalidBody> => {
+  if (given !== undefined && typeof given !== "string") {
+    return Result.fail(new Errors.InvalidBody({ reason: "invalid_field", param, message: `${param} must be text` }))
+  }
+  return Result.mapError(
+    Idempotency.parseKey(given),
+    ({ reason }) =>
+      new Errors.InvalidBody({
+        reason,
+        param,
+        message: given === undefined ? `${param} is required` : `${param} must be ${Idempotency.keyForm}`
+      })
+  )
+}
+
+const decode = Schema.decodeUnknownResult(MessagesApi.SendMessage)
+
+/** Decodes a message of a batch. Errors name the fields of the message. */
+export const read = (item: { readonly [name: string]: unknown }): Result.Result<BatchItem, Errors.InvalidBody> => {
+  const { [param]: givenKey, ...body } = item
+  const key = keyOf(givenKey)
+  if (Result.isFailure(key)) return Result.fail(key.failure)
+  const decoded = decode(body, { onExcessProperty: "error" })
+  if (Result.isFailure(decoded)) {
+    return Result.fail(InvalidInput.of({ kind: "Payload", issue: decoded.failure.issue }, body))
+  }
+  const { sendAt, sendUntil, ...message } = decoded.success
+  return Result.succeed({
+    key: key.success,
+    message,
+    times: { ...(sendAt === undefined ? {} : { sendAt }), ...(sendUntil === undefined ? {} : { sendUntil }) }
+  })
+}
