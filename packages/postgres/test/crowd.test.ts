@@ -159,7 +159,7 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("a crowd", (it) =>
               "abandoned"
             ])
             if (end === "abandoned") yield* messages.use(({ abandon }) => abandon(command))
-            else if (end !== "lost") yield* MessageFixture.settle({ ...command, messageId: one.message.id }, end, now)
+            else if (end !== "lost") yield* MessageFixture.settle({ ...command, claimed: accepted.message }, end, now)
             sent.push(one.message.id)
           })
         )

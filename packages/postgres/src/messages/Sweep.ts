@@ -16,7 +16,9 @@ const taken = 16
 
 const silenceText = (timeouts: ReadonlyArray<string>): string =>
   KeyedMessage.silences.map(({ ofQueue, status }, i) =>
-    `when m.status = '${status}'${ofQueue ? "" : " and m.campaign_id is null and m.send_at is null"} then ${timeouts[i]}::bigint`
+    `when m.status = '${status}'${ofQueue ? "" : " and m.campaign_id is null and m.send_at is null"} then ${
+      timeouts[i]
+    }::bigint`
   ).join(" ")
 
 /**

@@ -7,7 +7,6 @@ import { bigint, columns, row, text } from "../Columns.ts"
 import type { StepOptions } from "../Database.ts"
 import { type Statement, statement } from "../Statement.ts"
 
-
 /** Processes that start together wait here for each other, even in a new database. */
 const lockText = "select pg_advisory_xact_lock(hashtext('heartbeats'), 0)"
 
@@ -27,9 +26,12 @@ const heartbeat = columns<Heartbeat.Heartbeat, { at: "beat_at" }>(
   { at: "beat_at" }
 )
 
-const keep = statement({ heartbeat: heartbeat.one }, ({ heartbeat: { at, heldSince, server } }) =>
-  `insert into heartbeats (${heartbeat.names()}) values (${at}, ${server}, ${heldSince})
-  on conflict (single) do update set ${heartbeat.set("excluded")}`)
+const keep = statement(
+  { heartbeat: heartbeat.one },
+  ({ heartbeat: { at, heldSince, server } }) =>
+    `insert into heartbeats (${heartbeat.names()}) values (${at}, ${server}, ${heldSince})
+  on conflict (single) do update set ${heartbeat.set("excluded")}`
+)
 
 const jobsLockText = "select c.id from campaigns c where c.work_at is not null order by c.id for no key update"
 

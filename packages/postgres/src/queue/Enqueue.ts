@@ -11,7 +11,18 @@ import { openLanes } from "./Lanes.ts"
 import * as Sizes from "./Sizes.ts"
 
 const queued = message
-  .pick("id", "workspaceId", "apiKeyId", "phoneNumberId", "from", "content", "status", "statusAt", "createdAt", "sendAt")
+  .pick(
+    "id",
+    "workspaceId",
+    "apiKeyId",
+    "phoneNumberId",
+    "from",
+    "content",
+    "status",
+    "statusAt",
+    "createdAt",
+    "sendAt"
+  )
   .and(request)
   .and(bound.pick("answer"))
 

@@ -79,7 +79,10 @@ const loadQueue = statement({
 const keyed: Reader<Pick<QueueWorkStep.Queued, "message" | "request">> = {
   read: (row) => {
     const one = message.read(row)
-    return { message: one, request: { workspaceId: one.workspaceId, ...request.read(row) } as QueueWorkStep.Queued["request"] }
+    return {
+      message: one,
+      request: { workspaceId: one.workspaceId, ...request.read(row) } as QueueWorkStep.Queued["request"]
+    }
   }
 }
 
@@ -116,8 +119,11 @@ const workOf = ([, rows]: ReadonlyArray<Rows>, now: Loaded["now"]): Loaded["work
     : { now, lane: lane.read(row), number: ofLane.read(row).number ?? undefined, due: null }
 }
 
-const keepLane = statement({ lane: lane.omit("workspaceId").one }, ({ lane: { nextSlot, phoneNumberId, workAt } }) =>
-  `update send_lanes l set work_at = ${workAt}, next_slot = ${nextSlot} where l.phone_number_id = ${phoneNumberId}`)
+const keepLane = statement(
+  { lane: lane.omit("workspaceId").one },
+  ({ lane: { nextSlot, phoneNumberId, workAt } }) =>
+    `update send_lanes l set work_at = ${workAt}, next_slot = ${nextSlot} where l.phone_number_id = ${phoneNumberId}`
+)
 
 /**
  * `QueueStore.work`. If several callers come at once, one piece of work is done, for the first; the others are told that

@@ -1,0 +1,180 @@
+/**
+ * Queued messages over three processes, one of which is killed every two seconds, and PostgreSQL once: each is accepted
+ * by the simulated Cloud API once or named as unknown, none before its time, and none after a cancel that succeeded
+ * (contract §15).
+ */
+import { assert, it } from "@effect/vitest"
+import { QueueWorkStep } from "@wac/core"
+import * as Extent from "@wac/testbed/Extent"
+import { Effect, Fiber } from "effect"
+import * as checks from "../checks.ts"
+import { type Answer, call } from "../harness.ts"
+import { freshDatabase, kill, ownPostgres, sql, type Steered } from "../processes.ts"
+import { processesOn } from "../whatsapp/whatsapp-processes.ts"
+
+const messages = Extent.of(1000, 100_000)
+
+/** Messages due in a second: fewer than the queue's part of the tier, so that it can keep up between two deaths. */
+const perSecond = Extent.of(60, 80)
+
+/** One message of so many is cancelled when it is due, more or less. */
+const cancelEvery = Extent.of(5, 10)
+
+/** The most in a batch. */
+const batch = 500
+
+const processCount = 3
+
+/** Reports come in posts of many, as from an upstream under load. */
+const reports = { sentAfter: null, readAfter: null, batchMost: 200, batchLinger: 100, lanes: 4 } as const
+
+const customer = (n: number) => `+49151${10_000_000 + n}`
+
+it.live(
+  "kill -9 beside a queue sends no message twice, none early, and none that was cancelled",
+  () =>
+    Effect.gen(function*() {
+      const postgres = yield* ownPostgres
+      const database = yield* freshDatabase(postgres.url)
+      const { api, key, pass, start } = yield* processesOn(database, reports)
+      yield* Effect.orDie(api.changeNumber(api.identity.numbers[0].id, { throughput: { level: "HIGH" } }))
+      // the wire breaks beside what the kills lose
+      yield* api.fault({ random: { rate: 0.005 } })
+      const alive: Array<Steered> = []
+      const begin = Effect.map(start({ WAC_LIMITS: "{}" }), (process) => void alive.push(process))
+      yield* Effect.replicateEffect(begin, processCount)
+
+      /** Asks the latest process, and another one if that dies meanwhile. */
+      const ask = (path: string, options: Parameters<typeof call>[1] = {}): Effect.Effect<Answer> =>
+        checks.until(
+          Effect.suspend(() =>
+            call(`${alive.at(-1)!.url}/v1/messages${path}`, {
+              ...options,
+              headers: { authorization: `Bearer ${key.apiKey}`, ...options?.headers }
+            })
+          ).pipe(Effect.catchCause(() => Effect.undefined)),
+          (answer) => answer !== undefined && answer.status < 500 && answer.status !== 429
+        ) as Effect.Effect<Answer>
+
+      let killed = 0
+      const killing = yield* Effect.forkScoped(
+        Effect.gen(function*() {
+          // two are left where starting takes longer than dying
+          if (alive.length < 2) return
+          yield* kill(alive.shift()!)
+          killed++
+          yield* Effect.forkScoped(begin)
+        }).pipe(Effect.delay("2 seconds"), Effect.forever)
+      )
+
+      const firstAt = checks.now() + 3000
+      const all = Array.from({ length: messages }, (_, n) => ({
+        to: customer(n),
+        // beside each other, a second at a time
+        sendAt: firstAt + Math.floor(n / perSecond) * 1000
+      }))
+      /** The ids of the messages, which are queued while processes die. */
+      const ids: Array<string> = []
+      for (let from = 0; from < messages; from += batch) {
+        const items = all.slice(from, from + batch).map(({ sendAt, to }) => ({
+          idempotency_key: `queued ${to}`.replace(" ", "-"),
+          to,
+          type: "template",
+          template: { name: "hello_world", language: "en_US" },
+          send_at: new Date(sendAt).toISOString()
+        }))
+        const { body, status, text } = yield* ask("/batch", {
+          headers: { "idempotency-key": `batch-${from}` },
+          body: { messages: items }
+        })
+        assert.strictEqual(status, 200, text)
+        for (const result of body.results) {
+          assert.strictEqual(result.status, "queued", JSON.stringify(result))
+          ids.push(result.message_id)
+        }
+      }
+      assert.lengthOf(new Set(ids), messages)
+
+      /** Whether each message that somebody tried to cancel was cancelled. */
+      const cancelled = new Map<number, boolean>()
+      const cancelling = yield* Effect.forkScoped(Effect.forEach(
+        all.flatMap(({ sendAt }, n) => n % cancelEvery === 0 ? [{ n, sendAt }] : []),
+        ({ n, sendAt }) =>
+          Effect.gen(function*() {
+            // from a second before it is due to a second after
+            const at = sendAt - 1000 + (n * 7919) % 2000
+            yield* Effect.sleep(Math.max(0, at - checks.now()))
+            const { body, status, text } = yield* ask(`/${ids[n]}`, { method: "DELETE" })
+            assert.include([200, 403], status, text)
+            if (status === 200) assert.strictEqual(body.status, "cancelled")
+            else assert.include(["already_sent", "not_queued"], body.error.reason)
+            cancelled.set(n, status === 200)
+          }),
+        { concurrency: "unbounded", discard: true }
+      ))
+
+      const waiting = Effect.map(
+        Effect.retry(
+          sql<{ readonly waiting: number }>(
+            database,
+            "select count(*)::integer as waiting from messages where status in ('queued', 'sending')"
+          ).pipe(Effect.sandbox),
+          { times: 20 }
+        ),
+        ([row]) => row!.waiting
+      ).pipe(Effect.orDie)
+      const untilTried = (count: number) =>
+        checks.until(Effect.delay(waiting, "500 millis"), (left) => left <= messages - count)
+      yield* untilTried(messages * 0.4)
+      yield* postgres.crash
+      yield* postgres.start
+      yield* untilTried(messages * Extent.of(0.6, 0.95))
+      yield* Fiber.interrupt(killing)
+      yield* checks.until(Effect.sync(() => alive.length), (count) => count >= 2)
+      yield* Fiber.join(cancelling)
+      yield* Effect.sleep(Math.max(0, all.at(-1)!.sendAt - checks.now()))
+      for (let left = messages; left > 0;) {
+        const now = yield* waiting
+        // the claims of the dead end, and others learn what came of them
+        if (now === left) {
+          yield* Effect.forEach(alive, (process) => pass(QueueWorkStep.lease, process), { discard: true })
+        }
+        left = now
+        yield* Effect.sleep("2 seconds")
+      }
+
+      const look = Effect.gen(function*() {
+        const rows = yield* sql<{ readonly id: string; readonly status: string; readonly reason: string | null }>(
+          database,
+          "select id, status, error ->> 'reason' as reason from messages order by id"
+        )
+        // last, since upstream accepts some calls late, and what is delivered was accepted before
+        const tallies = yield* api.recipients
+        const accepted = new Set([...tallies].flatMap(([to, tally]) => tally.accepted > 0 ? [to] : []))
+        return { rows, tallies, accepted }
+      })
+      // the provider's reports name what answers did not
+      const { accepted, rows, tallies } = yield* checks.until(
+        look,
+        ({ accepted, rows }) => rows.filter(({ status }) => status === "delivered").length >= accepted.size
+      )
+      assert.deepStrictEqual([...tallies].filter(([, { accepted, repeated }]) => accepted > 1 || repeated > 0), [])
+      const found = new Map(rows.map((row) => [row.id, row]))
+      all.forEach(({ to }, n) => {
+        const { reason, status } = found.get(ids[n]!)!
+        const outcome = reason === null ? status : `${status} ${reason}`
+        if (cancelled.get(n) === true) {
+          assert.strictEqual(outcome, "cancelled")
+          assert.isFalse(tallies.has(to), `${to} was cancelled and sent`)
+        } else if (accepted.has(to)) assert.strictEqual(outcome, "delivered")
+        // after 10 minutes without a report, an unknown outcome is a failure
+        else assert.include(["unknown", "failed delivery_unknown"], outcome)
+      })
+      const dueAt = new Map(all.map(({ sendAt, to }) => [to, sendAt]))
+      for (const { at, to } of yield* api.arrivals) assert.isAtLeast(at, dueAt.get(to!)!, `${to} was sent early`)
+      assert.isAtLeast(killed, 3)
+      assert.isAbove([...cancelled.values()].filter((is) => is).length, 0)
+      assert.isAbove([...cancelled.values()].filter((is) => !is).length, 0)
+    }).pipe(Effect.scoped),
+  Extent.of(240_000, 3_600_000)
+)
