@@ -1,11 +1,10 @@
 /**
  * `ContactStore` in PostgreSQL: combines the operations of this folder (`ContactStep`) and adds the short statements.
  */
-import { Contact, ContactStore, Page } from "@wac/core"
+import { Contact, ContactStore, type Id, Page } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
-import { columns, integer, row } from "../Columns.ts"
+import { columns, insertOne, integer, row, text } from "../Columns.ts"
 import { Database } from "../Database.ts"
-import { texts } from "../Parameter.ts"
 import { contact, contactNamed, contactOf, words, wordsOf } from "./ContactStep.ts"
 import * as ContactStep from "./ContactStep.ts"
 
@@ -38,10 +37,11 @@ const erased = row({ names: integer() })
 
 const wordsText = `select ${words.names("w")} from opt_out_words w where w.workspace_id = $1`
 
-const setWordsText = `insert into opt_out_words (workspace_id, stop_words, start_words, removed)
-  values ($1, $2::text[], $3::text[], $4::text[])
-  on conflict (workspace_id) do update set stop_words = excluded.stop_words, start_words = excluded.start_words,
-    removed = excluded.removed`
+const setWords = insertOne(
+  row({ workspaceId: text<Id.WorkspaceId>() }).and(words),
+  "opt_out_words",
+  ` on conflict (workspace_id) do update set ${words.set("excluded")}`
+)
 
 const namedText = `select ${contact.names("c")} from phone_numbers p
   cross join lateral (${contactNamed("p.id", "$2")}) c
@@ -112,11 +112,8 @@ export const layer = Layer.effect(
         ),
       words: (workspaceId) =>
         Effect.map(query("ContactStore.words", { text: wordsText, params: [workspaceId] }), ([row]) => wordsOf(row)),
-      setWords: (workspaceId, { removed, startWords, stopWords }) =>
-        Effect.asVoid(query("ContactStore.setWords", {
-          text: setWordsText,
-          params: [workspaceId, texts(stopWords), texts(startWords), texts(removed)]
-        })),
+      setWords: (workspaceId, words) =>
+        Effect.asVoid(query("ContactStore.setWords", setWords({ workspaceId, ...words }))),
       named: (workspaceId, name) =>
         Effect.map(
           query("ContactStore.named", { text: namedText, params: [workspaceId, name] }),
