@@ -2,7 +2,7 @@
  * Heartbeats of processes (core's `Heartbeat.beat`). Lock order: the heartbeat, then campaigns.
  */
 import { type CampaignStep, Heartbeat } from "@wac/core"
-import { bigint, row, text } from "../Columns.ts"
+import { bigint, columns, insertOne, row, text } from "../Columns.ts"
 import type { StepOptions } from "../Database.ts"
 import type { Statement } from "../Statement.ts"
 import { campaignColumns, jobOf, keepJobs } from "./StoredCampaign.ts"
@@ -16,8 +16,9 @@ const heartbeatText = `select h.beat_at, h.server, s.system_identifier::text as 
 
 const heartbeat = row({ beatAt: bigint<number | null>(), server: text<string | null>(), currentServer: text() })
 
-const keepText = `insert into heartbeats (beat_at, server) values ($1, $2)
-  on conflict (single) do update set beat_at = excluded.beat_at, server = excluded.server`
+const kept = columns<Heartbeat.Heartbeat, { at: "beat_at" }>({ at: "bigint", server: "text" }, { at: "beat_at" })
+
+const keep = insertOne(kept, "heartbeats", ` on conflict (single) do update set ${kept.set("excluded")}`)
 
 const jobsLockText = "select c.id from campaigns c where c.work_at is not null order by c.id for no key update"
 
@@ -46,7 +47,7 @@ export const beat: StepOptions<Heartbeat.Beat, Heartbeat.Loaded, Heartbeat.Beate
     })
   },
   write: ({ heartbeat, jobs }) => [
-    { text: keepText, params: [heartbeat.at, heartbeat.server] },
+    keep(heartbeat),
     ...keepJobs(jobs)
   ]
 }

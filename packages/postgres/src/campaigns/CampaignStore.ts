@@ -19,11 +19,8 @@ const id = value<Id.CampaignId>()
 
 const workspaceId = value<Id.WorkspaceId>()
 
-const get = statement(
-  { workspaceId, id },
-  ({ id, workspaceId }) =>
-    `select ${campaignColumns} from campaigns c where c.workspace_id = ${workspaceId} and c.id = ${id}`
-)
+const get = statement({ workspaceId, id }, ({ id, workspaceId }) => `
+  select ${campaignColumns} from campaigns c where c.workspace_id = ${workspaceId} and c.id = ${id}`)
 
 const list = pages({ workspaceId }, ({ workspaceId }, { isAfter, limit }) =>
   `select ${campaignColumns} from campaigns c
@@ -50,16 +47,13 @@ const pausedOf = statement({ workspaceId }, ({ workspaceId }) => pausedText(` an
 
 const place = value<number>()
 
-const rows = statement(
-  { workspaceId, id, after: place, upTo: place },
-  ({ after, id, upTo, workspaceId }) =>
-    `select r.place, r.content, r.problem, to_json(m.m) as message
+const rows = statement({ workspaceId, id, after: place, upTo: place }, ({ after, id, upTo, workspaceId }) => `
+  select r.place, r.content, r.problem, to_json(m.m) as message
   from campaign_rows r
   join campaigns c on c.id = r.campaign_id and c.workspace_id = ${workspaceId}
   left join lateral (select m from messages m where m.id = r.message_id offset 0) m on true
   where r.campaign_id = ${id} and r.place > ${after} and r.place <= ${upTo}
-  order by r.place`
-)
+  order by r.place`)
 
 const checkedRow = result<
   Omit<CheckedRow.CheckedRow, "line" | "value"> & { readonly content: Recipient.Row }

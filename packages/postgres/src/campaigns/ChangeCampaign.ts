@@ -11,10 +11,8 @@ import { campaignColumns, jobOf, keepJobs } from "./StoredCampaign.ts"
 const ids = list<Id.CampaignId>("text")
 
 /** Waits for a piece of work in progress. */
-const lock = statement(
-  { ids },
-  ({ ids }) => `select c.id from campaigns c where c.id = any (${ids}) order by c.id for no key update`
-)
+const lock = statement({ ids }, ({ ids }) => `
+  select c.id from campaigns c where c.id = any (${ids}) order by c.id for no key update`)
 
 /** A later statement, which sees what the lock waited for. */
 const load = statement({ ids }, ({ ids }) => `select ${campaignColumns} from campaigns c where c.id = any (${ids})`)
