@@ -3,7 +3,7 @@
  */
 import { Alert, AlertStep, AlertStore, type Id, Page } from "@wac/core"
 import { Effect, Layer } from "effect"
-import { columns, insert, insertOne, list, row, text, unlessEmpty } from "../Columns.ts"
+import { columns, insert, insertOne, list, row, select, text, unlessEmpty } from "../Columns.ts"
 import { Database, type StepOptions } from "../Database.ts"
 import * as Forgotten from "../Forgotten.ts"
 import { pages } from "../Pages.ts"
@@ -74,13 +74,12 @@ const listAll = listOf("")
 
 const listOpen = listOf(" and a.closed_at is null")
 
-const loadSettings = statement(
-  { workspaceId },
-  ({ workspaceId }) => `select ${settings.names("s")} from alert_settings s where s.workspace_id = ${workspaceId}`
-)
+const ofWorkspace = row({ workspaceId: text<Id.WorkspaceId>() })
+
+const loadSettings = select(settings, "alert_settings", ofWorkspace)
 
 const configure = insertOne(
-  row({ workspaceId: text<Id.WorkspaceId>() }).and(settings),
+  ofWorkspace.and(settings),
   "alert_settings",
   ` on conflict (workspace_id) do update set ${settings.set("excluded")}`
 )

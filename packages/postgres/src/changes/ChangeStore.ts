@@ -10,10 +10,8 @@ import { statement } from "../Statement.ts"
 /** One notification for each change; the publisher has removed duplicates. */
 const channel = "wac_changes"
 
-const publish = statement(
-  { payloads: list<string>("text") },
-  ({ payloads }) => `select pg_notify('${channel}', c.payload) from unnest(${payloads}) c (payload)`
-)
+const publish = statement({ payloads: list<string>("text") }, ({ payloads }) => `
+  select pg_notify('${channel}', c.payload) from unnest(${payloads}) c (payload)`)
 
 const payloadOf = ({ topic, workspaceId }: Change.Change): string => `${workspaceId} ${topic}`
 

@@ -2,9 +2,10 @@
  * `ContactStore` in PostgreSQL: combines the operations of this folder (`ContactStep`) and adds the short statements.
  */
 import { Contact, ContactStore, type Id, Page } from "@wac/core"
-import { Effect, Layer, Option } from "effect"
-import { columns, insertOne, integer, row, text } from "../Columns.ts"
+import { Effect, Layer } from "effect"
+import { columns, insertOne, integer, row, select, text } from "../Columns.ts"
 import { Database } from "../Database.ts"
+import { first } from "../Statement.ts"
 import { contact, contactNamed, contactOf, words, wordsOf } from "./ContactStep.ts"
 import * as ContactStep from "./ContactStep.ts"
 
@@ -35,10 +36,12 @@ const optOut = columns<ContactStore.OptOut>({ name: "text", phoneNumberId: "text
 
 const erased = row({ names: integer() })
 
-const wordsText = `select ${words.names("w")} from opt_out_words w where w.workspace_id = $1`
+const ofWorkspace = row({ workspaceId: text<Id.WorkspaceId>() })
+
+const loadWords = select(words, "opt_out_words", ofWorkspace)
 
 const setWords = insertOne(
-  row({ workspaceId: text<Id.WorkspaceId>() }).and(words),
+  ofWorkspace.and(words),
   "opt_out_words",
   ` on conflict (workspace_id) do update set ${words.set("excluded")}`
 )
@@ -111,7 +114,7 @@ export const layer = Layer.effect(
           ([row]) => erased.read(row!).names
         ),
       words: (workspaceId) =>
-        Effect.map(query("ContactStore.words", { text: wordsText, params: [workspaceId] }), ([row]) => wordsOf(row)),
+        Effect.map(query("ContactStore.words", loadWords({ workspaceId })), ([row]) => wordsOf(row)),
       setWords: (workspaceId, words) =>
         Effect.asVoid(query("ContactStore.setWords", setWords({ workspaceId, ...words }))),
       named: (workspaceId, name) =>
@@ -122,7 +125,7 @@ export const layer = Layer.effect(
       get: (workspaceId, phoneNumberId, name) =>
         Effect.map(
           query("ContactStore.get", { text: getText, params: [workspaceId, phoneNumberId, name] }),
-          ([row]) => Option.map(Option.fromUndefinedOr(row), contactOf)
+          first(contactOf)
         ),
       list: (workspaceId, { phoneNumberId }, page) => {
         const after = page.after === null ? undefined : Contact.named(page.after)

@@ -5,7 +5,7 @@ import { Idempotency, KeptAnswer, KeptAnswerStore, type Time } from "@wac/core"
 import { Duration, Effect, Layer } from "effect"
 import { asked } from "../Asked.ts"
 import * as Clocks from "../Clocks.ts"
-import { bigint, columns, integer, row, text } from "../Columns.ts"
+import { bigint, columns, integer, remove, row, text } from "../Columns.ts"
 import { Database } from "../Database.ts"
 import * as Expired from "../Expired.ts"
 import { statement } from "../Statement.ts"
@@ -49,18 +49,11 @@ const forget = statement({ now: Clocks.asked }, ({ now }) => Expired.forgetOne("
 
 const owned = kept.omit("fingerprint", "leaseUntil", "expiresAt")
 
-/** The condition on the row `k` of a place that was claimed with a token. */
-const isOwn = (own: { readonly [Field in keyof KeptAnswer.Place | "token"]: string }): string =>
-  `(${owned.names("k")}) = (${owned.values(own)})`
+const settle = statement({ own: owned.one, answer: answer.one, now: Clocks.asked }, ({ answer, now, own }) => `
+  update kept_answers k set status = ${answer.status}, body = ${answer.body}, expires_at = ${now} + ${retention}
+  where ${owned.are("k", own)}`)
 
-const settle = statement(
-  { own: owned.one, answer: answer.one, now: Clocks.asked },
-  ({ answer, now, own }) =>
-    `update kept_answers k set status = ${answer.status}, body = ${answer.body}, expires_at = ${now} + ${retention}
-  where ${isOwn(own)}`
-)
-
-const giveBack = statement({ own: owned.one }, ({ own }) => `delete from kept_answers k where ${isOwn(own)}`)
+const giveBack = remove("kept_answers", owned)
 
 export const layer = Layer.effect(
   KeptAnswerStore.KeptAnswerStore,
@@ -83,7 +76,7 @@ export const layer = Layer.effect(
         const own = { ...place, token }
         return Effect.asVoid(query(
           "KeptAnswerStore.settle",
-          answer === null ? giveBack({ own }) : settle({ own, answer, now: askedAt(now) })
+          answer === null ? giveBack(own) : settle({ own, answer, now: askedAt(now) })
         ))
       }
     }))
