@@ -5,11 +5,17 @@ import { Contact, ContactStore, type Id, Page } from "@wac/core"
 import { Effect, Layer } from "effect"
 import { columns, insertOne, integer, row, select, text } from "../Columns.ts"
 import { Database } from "../Database.ts"
-import { first } from "../Statement.ts"
+import { first, statement, value } from "../Statement.ts"
 import { contact, contactNamed, contactOf, words, wordsOf } from "./ContactStep.ts"
 import * as ContactStep from "./ContactStep.ts"
 
-const getText = `select ${contact.names("c")} from (${contactNamed("$2", "$3")}) c where c.workspace_id = $1`
+const workspaceId = value<Id.WorkspaceId>()
+
+const name = value<string>()
+
+const get = statement({ workspaceId, phoneNumberId: value<Id.PhoneNumberId>(), name }, (given) => `
+  select ${contact.names("c")} from (${contactNamed(given.phoneNumberId, given.name)}) c
+  where c.workspace_id = ${given.workspaceId}`)
 
 /** Those with a name, along the index of names. */
 const storedText = (isAfter: boolean): string =>
@@ -29,8 +35,9 @@ const uncoveredText = (isAfter: boolean): string =>
     )
   order by c.phone_number_id, c.key limit $2`
 
-const erasedText = `select count(distinct s.hash)::integer as names from suppressions s
-  where s.workspace_id = $1 and s.opted_out and s.name is null`
+const countErased = statement({ workspaceId }, ({ workspaceId }) => `
+  select count(distinct s.hash)::integer as names from suppressions s
+  where s.workspace_id = ${workspaceId} and s.opted_out and s.name is null`)
 
 const optOut = columns<ContactStore.OptOut>({ name: "text", phoneNumberId: "text", at: "bigint", source: "text" })
 
@@ -46,9 +53,10 @@ const setWords = insertOne(
   ` on conflict (workspace_id) do update set ${words.set("excluded")}`
 )
 
-const namedText = `select ${contact.names("c")} from phone_numbers p
-  cross join lateral (${contactNamed("p.id", "$2")}) c
-  where p.workspace_id = $1 order by p.id`
+const named = statement({ workspaceId, name }, ({ name, workspaceId }) => `
+  select ${contact.names("c")} from phone_numbers p
+  cross join lateral (${contactNamed("p.id", name)}) c
+  where p.workspace_id = ${workspaceId} order by p.id`)
 
 /**
  * Uses the index `contacts_list`, whose condition is `key > ''`, from any position, for a workspace or for one number.
@@ -109,24 +117,15 @@ export const layer = Layer.effect(
         return { items: items.map(({ optOut }) => optOut), next }
       }),
       countErased: (workspaceId) =>
-        Effect.map(
-          query("ContactStore.countErased", { text: erasedText, params: [workspaceId] }),
-          ([row]) => erased.read(row!).names
-        ),
+        Effect.map(query("ContactStore.countErased", countErased({ workspaceId })), ([row]) => erased.read(row!).names),
       words: (workspaceId) =>
         Effect.map(query("ContactStore.words", loadWords({ workspaceId })), ([row]) => wordsOf(row)),
       setWords: (workspaceId, words) =>
         Effect.asVoid(query("ContactStore.setWords", setWords({ workspaceId, ...words }))),
       named: (workspaceId, name) =>
-        Effect.map(
-          query("ContactStore.named", { text: namedText, params: [workspaceId, name] }),
-          (rows) => rows.map(contactOf)
-        ),
+        Effect.map(query("ContactStore.named", named({ workspaceId, name })), (rows) => rows.map(contactOf)),
       get: (workspaceId, phoneNumberId, name) =>
-        Effect.map(
-          query("ContactStore.get", { text: getText, params: [workspaceId, phoneNumberId, name] }),
-          first(contactOf)
-        ),
+        Effect.map(query("ContactStore.get", get({ workspaceId, phoneNumberId, name })), first(contactOf)),
       list: (workspaceId, { phoneNumberId }, page) => {
         const after = page.after === null ? undefined : Contact.named(page.after)
         return Effect.map(
