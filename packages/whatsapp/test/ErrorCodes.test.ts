@@ -34,23 +34,23 @@ describe("the table of codes", () => {
     })
   }
 
-  it("holds no code beside these", () => {
+  it("the table has only documented codes", () => {
     const codes = new Set(DocumentedCodes.all.map(({ code }) => code))
     assert.deepStrictEqual([...ErrorCodes.byCode.keys()].filter((code) => !codes.has(code)), [])
   })
 
-  it("takes 200 to 299 for permissions, and no code beside them", () => {
+  it("codes 200 to 299 are missing permissions, and other unknown codes have no class", () => {
     for (const code of [200, 230, 299]) assert.strictEqual(ErrorCodes.of({ code })?.class, "permission")
     for (const code of [199, 300, -1, 5, 99999, 131_999]) assert.isUndefined(ErrorCodes.of({ code }))
   })
 
-  it("takes the number that is not there, in Meta's other way to say it, for what it is", () => {
+  it("code 100 with subcode 33 is a missing number, as code 33 is", () => {
     assert.strictEqual(ErrorCodes.of({ code: 100, subcode: 33 }), ErrorCodes.of({ code: 33 }))
     assert.strictEqual(ErrorCodes.of({ code: 100, subcode: 34 }), ErrorCodes.of({ code: 100 }))
     assert.strictEqual(ErrorCodes.of({ code: 131009, subcode: 33 }), ErrorCodes.of({ code: 131009 }))
   })
 
-  it("names fields of our own request only, and says each in words", () => {
+  it("each code has a title, and names only fields of our own request", () => {
     for (const { title, verdict } of ErrorCodes.byCode.values()) {
       assert.match(title, /^\S.*\S$/)
       if (verdict.code === "invalid_body") {

@@ -292,7 +292,7 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("the 
       ) checks.assertError(yield* call(url + path), 404, { code: "not_found" })
     }))
 
-  it.effect("describes errors as they are", () =>
+  it.effect("the document describes errors as they are", () =>
     Effect.gen(function*() {
       const whole = yield* document
       const { error } = whole.components.schemas.Error.properties
@@ -430,7 +430,7 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("the 
       assert.deepStrictEqual([apiKey.type, apiKey.scheme], ["http", "bearer"])
     }))
 
-  it.effect("describes the delivery of every type of event, as receivers get it", () =>
+  it.effect("the document describes the delivery of every type of event, as receivers get it", () =>
     Effect.gen(function*() {
       const { key, url } = yield* checks.Served
       const whole = yield* document

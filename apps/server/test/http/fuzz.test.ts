@@ -372,7 +372,7 @@ const badInput = (size: number) => (it: Vitest.MethodsNonLive<checks.Served>): v
     "x-forwarded-for": `203.0.113.${random.below(256)}, 198.51.100.${random.below(256)}`
   }))
 
-  it.effect("in bodies", () =>
+  it.effect("random bodies never make the service fail", () =>
     Effect.gen(function*() {
       const random = SeededRandom.make(seed)
       const caller = yield* callers
@@ -390,7 +390,7 @@ const badInput = (size: number) => (it: Vitest.MethodsNonLive<checks.Served>): v
       for (const status of [200, 201, 400, 401, 413]) assert.isAbove(statuses.get(status) ?? 0, 0, `${status}`)
     }))
 
-  it.effect("in headers", () =>
+  it.effect("random headers never make the service fail", () =>
     Effect.gen(function*() {
       const random = SeededRandom.make(seed + 1)
       const caller = yield* callers
@@ -408,7 +408,7 @@ const badInput = (size: number) => (it: Vitest.MethodsNonLive<checks.Served>): v
       for (const status of [200, 400, 401, 403, 415]) assert.isAbove(statuses.get(status) ?? 0, 0, `${status}`)
     }))
 
-  it.effect("in queries and cursors", () =>
+  it.effect("random queries and cursors never make the service fail", () =>
     Effect.gen(function*() {
       const random = SeededRandom.make(seed + 2)
       const caller = yield* callers
@@ -445,7 +445,7 @@ const badInput = (size: number) => (it: Vitest.MethodsNonLive<checks.Served>): v
       for (const status of [200, 400]) assert.isAbove(statuses.get(status) ?? 0, 0, `${status}`)
     }))
 
-  it.effect("in ids, paths and methods", () =>
+  it.effect("random ids, paths and methods never make the service fail", () =>
     Effect.gen(function*() {
       const random = SeededRandom.make(seed + 3)
       const caller = yield* callers
@@ -564,7 +564,7 @@ const badInput = (size: number) => (it: Vitest.MethodsNonLive<checks.Served>): v
       assert.isAbove(ours, size / 35)
     }))
 
-  it.effect("and it works as before", () =>
+  it.effect("the service works as before afterwards", () =>
     Effect.gen(function*() {
       const served = yield* checks.Served
       assert.deepStrictEqual((yield* call(`${served.url}/readyz`)).body, { status: "ok" })

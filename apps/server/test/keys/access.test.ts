@@ -357,7 +357,7 @@ layer(Hosted.layer, checks.live)("callers", (it) => {
   })
 
   describe.each(ApiScope.all)("a key with the scope %s alone", (scope) => {
-    it.effect("opens the routes of this scope and no others", () =>
+    it.effect("the key opens the routes of its scope and no others", () =>
       Effect.gen(function*() {
         const { ours, services, url } = yield* Hosted
         const { apiKey } = yield* checks.keyWithScopes(services, ours.id, [scope])

@@ -256,7 +256,7 @@ const isSignOut = ({ method, path }: Route): boolean => method === "DELETE" && p
 
 layer(World.layer, checks.live)("every route", (it) => {
   it.effect(
-    "lets in whom the definition names, and nobody else, as docs/reference/access.md says",
+    "every route admits exactly the callers of its definition, as docs/reference/access.md says",
     () =>
       Effect.gen(function*() {
         const { credentials } = yield* World

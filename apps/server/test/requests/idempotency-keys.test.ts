@@ -27,7 +27,7 @@ const required = new Set([
 ])
 
 describe("the API definition", () => {
-  test("requires a key where a repetition would make a second thing, and of every POST under /v1", () => {
+  test("the definition requires a key if a repetition would make a second thing, and for every POST under /v1", () => {
     for (const endpoint of posts) {
       assert.strictEqual(
         Traits.has(endpoint, Traits.NeedsIdempotencyKey),
@@ -37,7 +37,7 @@ describe("the API definition", () => {
     }
   })
 
-  test("takes no key only where one-time tokens or passwords guard it", () => {
+  test("only an endpoint that a one-time token or a password guards takes no key", () => {
     const none = posts.filter((endpoint) => Traits.useOfKey(endpoint) === "none")
     for (const endpoint of none) {
       const isPublic = Context.get(endpoint.annotations, Access.Access)._tag === "Public"
@@ -228,7 +228,7 @@ describe("a request that another server works on", () => {
       }
     }).pipe(Effect.provide(TimeFixture.timeOfAsker))
 
-  test.live("is joined by equal ones, which get its answer, while another body is refused at once", () =>
+  test.live("equal requests join it and get its response, while another body is refused immediately", () =>
     Effect.gen(function*() {
       const { campaigns, post, settle } = yield* claimedElsewhere(0)
       const joined = yield* Effect.forkScoped(Effect.all([post(campaign), post(campaign)], { concurrency: 2 }))
@@ -245,7 +245,7 @@ describe("a request that another server works on", () => {
       assert.strictEqual(yield* campaigns, 0)
     }).pipe(Effect.scoped))
 
-  test.live("is taken over by an equal one, once, if it was refused", () =>
+  test.live("an equal request takes over, once, if it was refused", () =>
     Effect.gen(function*() {
       const { campaigns, post, settle } = yield* claimedElsewhere(0)
       const joined = yield* Effect.forkScoped(Effect.all([post(campaign), post(campaign)], { concurrency: 2 }))
@@ -257,7 +257,7 @@ describe("a request that another server works on", () => {
       assert.strictEqual(yield* campaigns, 1)
     }).pipe(Effect.scoped))
 
-  test.live("is not done a second time if that server ended before it answered, and its late answer still counts", () =>
+  test.live("a request is not done twice if its server ended before it responded, and its late response still counts", () =>
     Effect.gen(function*() {
       const { campaigns, post, settle } = yield* claimedElsewhere(Duration.toMillis(KeptAnswer.lease))
       const lost = { code: "server_error", reason: "outcome_unknown" }
