@@ -1,6 +1,6 @@
 /**
- * What the OpenAPI document adds to an endpoint's schemas: the headers of responses, the possible errors, and examples,
- * according to the endpoint's annotations (`Access`, `Traits`). Pure.
+ * The additions of the OpenAPI document to an endpoint's schemas: the headers of responses, the possible errors, and
+ * examples, according to the endpoint's annotations (`Access`, `Traits`). Pure.
  */
 import { Idempotency } from "@wac/core"
 import { Context, Predicate, Record, Schema, SchemaAST } from "effect"
@@ -34,7 +34,8 @@ export const headers = {
   },
   RateLimit: {
     description:
-      "What is left of each limiter (`r`), and the seconds until it is full or, after a refusal, has a token again (`t`).",
+      "The remaining tokens of each limiter (`r`), and the seconds until it is full or, after a refusal, has a token " +
+      "again (`t`).",
     schema: { type: "string" },
     example: "\"workspace\";r=199;t=1"
   },

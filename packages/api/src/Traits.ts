@@ -77,7 +77,7 @@ export const ServesFile = Context.Reference<boolean>("@wac/api/Traits/ServesFile
 export const mutates = ({ method }: HttpApiEndpoint.Top): boolean => method !== "GET"
 
 /**
- * What becomes of an Idempotency-Key: the operation binds it, or the answer is kept under it for 24 hours. Only POSTs
+ * The use of an Idempotency-Key: the operation binds it, or the response is kept under it for 24 hours. Only POSTs
  * take one, and of those that anybody may call or that check a password none: one-time tokens and passwords guard them,
  * and nothing of a password may be stored.
  */

@@ -129,7 +129,7 @@ class Thrown extends Data.TaggedError("Thrown")<{ readonly defect: unknown }> {}
 /** Why commands that were carried out together failed. */
 type Failure = SqlError | Thrown | ThrownBeforeCommit
 
-/** What a function returns, or its exception as a failure. */
+/** The result of a function, or its exception as a failure. */
 const attempt = <A>(build: () => A): Result.Result<A, Thrown> =>
   Result.try({ try: build, catch: (defect) => new Thrown({ defect }) })
 

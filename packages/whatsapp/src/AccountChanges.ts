@@ -1,5 +1,5 @@
 /**
- * What Meta says of an account and its numbers: limits, quality, restrictions. An account's word counts for all its
+ * Meta's changes of an account and its numbers: limits, quality, restrictions. An account's change applies to all its
  * numbers.
  */
 import { type InboundItem, type PhoneNumber, SenderBlock, type Time } from "@wac/core"
@@ -9,8 +9,8 @@ import { lower, type Origin, skipped } from "./Origin.ts"
 import * as Payload from "./Payload.ts"
 
 /**
- * A messaging limit, as `TIER_2K` or as a number of customers; `null` is unlimited, undefined not said. What has more than
- * seven digits is none: Meta's highest is 100,000.
+ * A messaging limit, as `TIER_2K` or as a number of customers; `null` is unlimited, undefined not said. What has more
+ * than seven digits is none: Meta's highest is 100,000.
  */
 export const messagingLimit: Payload.Read<number | null | undefined> = (json) => {
   const word = Payload.word(json)?.toUpperCase()
@@ -52,7 +52,7 @@ const Quality = Payload.shape({
   max_daily_conversations_per_business: messagingLimit
 })
 
-/** What events say of a number's quality, which only some posts name. */
+/** The quality of a number by event, since only some posts name it. */
 const qualities: ReadonlyMap<string, string> = new Map([["flagged", "red"], ["unflagged", "unknown"]])
 
 const quality: ReadChange = (value, origin) => {

@@ -1,5 +1,5 @@
 /**
- * What follows from an error of Meta's beside the failure itself, for messages that come later.
+ * The effects of an error of Meta's on later messages, beside the failure itself.
  */
 import { type Contact, type InboundItem, SenderBlock, type Template, type Time } from "@wac/core"
 import * as Classification from "./Classification.ts"

@@ -56,13 +56,13 @@ export interface Directory {
     userId: string | undefined,
     parentId?: string
   ) => Contact.Customer | undefined
-  /** What is said of a customer beside their names. */
+  /** The profile of a customer. */
   readonly profileOf: (customer: Contact.Customer) => InboundMessage.Profile | undefined
 }
 
 /**
- * The directory of the `contacts` of a value. It completes a customer by the contact that has one of the same names; for an
- * item that names nobody it is the contact, if there is only one.
+ * The directory of the `contacts` of a value. It completes a customer by the contact that has one of the same names;
+ * for an item that names nobody it is the contact, if there is only one.
  */
 export const directory = (contacts: ReadonlyArray<Payload.Json>): Directory => {
   const profiles = contacts.map(Profile)
@@ -105,7 +105,7 @@ const System = Payload.shape({
 /** How Meta has called a customer's new number, and the new user id that comes with it. */
 const moves = new Set(["user_changed_number", "customer_changed_number", "user_changed_user_id"])
 
-/** What the platform itself says of a customer. `from` is their number before. */
+/** The platform's notice about a customer. `from` is their number before. */
 export const moved = (
   system: Payload.Json | undefined,
   { at, from }: { readonly from: PhoneNumber.E164 | undefined; readonly at: number },
@@ -175,7 +175,7 @@ const preferences: ReadonlyMap<string, Contact.Preference> = new Map([
   ["signup", "opt_in"]
 ])
 
-/** What a customer chose in WhatsApp itself about marketing messages. */
+/** A customer's preference about marketing messages, set in WhatsApp itself. */
 export const preference = (
   json: Payload.Json,
   customers: Directory,

@@ -1,5 +1,5 @@
 /**
- * What Meta has on our numbers, looked at now and then, in the background: a webhook tells of changes, unless it is
+ * Meta's state of our numbers, read at intervals in the background: a webhook tells of changes, unless it is
  * lost, and of none that were before it was set.
  */
 import {
@@ -23,7 +23,7 @@ import { providerName, type WhatsAppConfig } from "./WhatsAppConfig.ts"
 const every = Duration.hours(1)
 
 /**
- * What an answer tells of the number, for messages that come later. One that is not there is left to the answers to
+ * The effects of a response about a number on later messages. One that is not there is left to the answers to
  * sends: a token may be good for sending and not for asking.
  */
 const itemsOf = (

@@ -1,5 +1,5 @@
 /**
- * What Meta has on a number of ours: the number itself, its rating, throughput, messaging limit and state.
+ * Meta's state of a number: the number itself, its rating, throughput, messaging limit and state.
  */
 import { type PhoneNumber, SenderBlock, type Time } from "@wac/core"
 import { Duration, Effect } from "effect"
@@ -64,7 +64,7 @@ export interface NumberInfo {
   readonly change: PhoneNumber.NumberChange
 }
 
-/** What an answer says, of the time `at`. */
+/** The state in a response, at the time `at`. */
 export const read = (json: Payload.Json | undefined, at: Time.Instant): NumberInfo => {
   const info = Info(json)
   const { display_phone_number, quality_rating, status = "", throughput } = info

@@ -4,7 +4,7 @@
 import type { InboundItem, Time } from "@wac/core"
 import * as Payload from "./Payload.ts"
 
-/** What the surroundings of an item say. */
+/** The fields around an item. */
 export interface Origin {
   /** The WhatsApp Business Account. */
   readonly accountId: string | undefined
@@ -23,8 +23,8 @@ export const happened = (
 ): Time.Instant => time === undefined ? told : Math.min(time, receivedAt)
 
 /**
- * Passed over. `detail` is a word of Meta's out of a small set (an event, a status, a code); anything that does not look
- * like one is not repeated.
+ * Passed over. `detail` is a word of Meta's out of a small set (an event, a status, a code); anything that does not
+ * look like one is not repeated.
  */
 export const skipped = (what: string, detail?: string): InboundItem.InboundItem => ({
   _tag: "Skipped",

@@ -1,5 +1,5 @@
 /**
- * What Meta says became of a message of ours (`statuses` of a post).
+ * Meta's status reports about our messages (`statuses` of a post).
  */
 import { Id, type InboundItem, type Message } from "@wac/core"
 import { Predicate, Schema } from "effect"
@@ -36,7 +36,7 @@ const Pricing = Payload.shape({
 const isBilled = (type: string | undefined): boolean | null =>
   type === "regular" ? true : type?.startsWith("free_") === true ? false : null
 
-/** What Meta says of the price; nothing where it names no category. Before they had types, all were regular. */
+/** Meta's price; nothing without a category. Before they had types, all were regular. */
 const pricingOf = (json: Payload.Json | undefined): Message.Pricing | undefined => {
   const { billable, category, pricing_model, type } = Pricing(json)
   return category === undefined

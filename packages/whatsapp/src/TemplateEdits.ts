@@ -45,7 +45,7 @@ const unconfirmed = new Errors.ServerError({
   message: "the provider did not confirm the change of a template"
 })
 
-/** What the API is asked with for each change. */
+/** The API's request for each change. */
 export const make = (ask: Ask, uploadTimeout: Duration.Duration): Provider.TemplateEditor => ({
   uploadSample: Effect.fn("WhatsAppProvider.uploadSample")(function*(upload: Provider.FileUpload) {
     const { media, sender } = upload

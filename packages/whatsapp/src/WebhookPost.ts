@@ -14,7 +14,7 @@ import * as TemplateChanges from "./TemplateChanges.ts"
 
 type Items = ReadonlyArray<InboundItem.InboundItem>
 
-/** What is read of a conversation's value. */
+/** The fields that are read of a conversation's value. */
 const known = {
   metadata: Payload.shape({ phone_number_id: Payload.word, display_phone_number: Customers.phone }),
   contacts: Payload.list,
@@ -40,7 +40,7 @@ const callsIn = (value: Payload.Fields, origin: Origin): Items => {
   return calls.map((call) => Replies.readCall(call, metadata.display_phone_number, customers, origin))
 }
 
-/** What goes on between a number and its customers; one value may hold items of several kinds. */
+/** The items between a number and its customers; one value may hold items of several kinds. */
 const conversation = (value: Payload.Fields, origin: Origin): Items => {
   const { contacts, errors, messages, statuses, user_preferences } = Value(value)
   const customers = Customers.directory(contacts)
@@ -100,14 +100,14 @@ const change = (json: Payload.Json, entry: ReturnType<typeof Entry>, receivedAt:
   return [read === undefined ? skipped("field", field) : read(value, origin)]
 }
 
-/** What says nothing is counted too. */
+/** Empty entries are counted too. */
 const some = (items: Items, what: string): Items => items.length === 0 ? [skipped(what, "empty")] : items
 
 const Post = Payload.shape({ object: Payload.word, entry: Payload.list })
 
 /**
- * The items of a post; undefined when it is none of Meta's posts of WhatsApp. Never fails: what cannot be made out of it
- * is `Skipped`.
+ * The items of a post; undefined when it is none of Meta's posts of WhatsApp. Never fails: what cannot be made out of
+ * it is `Skipped`.
  */
 export const read = (json: Payload.Json | undefined, receivedAt: Time.Instant): Items | undefined => {
   const { entry: entries, object } = Post(json)

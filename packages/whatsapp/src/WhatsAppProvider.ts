@@ -49,7 +49,7 @@ const Uploaded = Payload.shape({ id: Payload.word })
 /** How long stopping waits for what is still to be told. */
 const stopTimeout = Duration.seconds(2)
 
-/** What a test may set otherwise. */
+/** The settings that a test may change. */
 export interface Options {
   /** {@link sendTimeout} if left out. */
   readonly sendTimeout?: Duration.Duration

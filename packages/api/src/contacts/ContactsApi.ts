@@ -55,8 +55,8 @@ export const ConversationMessage = Schema.Struct({
   from: Schema.String,
   to: Schema.String,
   type: Schema.String,
-  content: Schema.Json.annotate({ description: "What it said; `{}` once that was deleted" }),
-  context: Schema.Json.annotate({ description: "What it quotes or answers; `null` if nothing" }),
+  content: Schema.Json.annotate({ description: "The content; `{}` once it was deleted" }),
+  context: Schema.Json.annotate({ description: "The message that it quotes or answers; `null` if none" }),
   at: Timestamp.annotateKey({ description: "When it was created, or when the customer wrote it" })
 }).annotate({ identifier: "ConversationMessage", description: "A message of the conversation with a contact." }).pipe(
   Example.shown({

@@ -18,7 +18,7 @@ interface Input extends JsonSchema {
   readonly required: ReadonlyArray<string>
 }
 
-/** What a model reads of a tool, in the protocol's form. */
+/** The description of a tool for a model, in the protocol's form. */
 export interface Description {
   readonly name: string
   readonly title: string
@@ -173,7 +173,7 @@ const intent = {
     "do not matter. When the user asks for the same message once more, add a number: `order-1042-shipped-2`"
 }
 
-/** What every string and integer of the API has to be. A model would read it hundreds of times. */
+/** The constraints that every string and integer of the API has. A model would read them hundreds of times. */
 const tacit: JsonSchema = {
   pattern: "^[^\\x00]*$",
   minLength: 1,
@@ -242,7 +242,7 @@ const invalid = (reason: Errors.InvalidBody["reason"], param: string, message: s
 
 const isIntent = Schema.is(SendIntent.SendIntent)
 
-/** What a tool says of arguments that it does not have, or that it lacks. */
+/** The error of a tool for unknown or missing arguments. */
 const wrongArgument = (name: string, { properties, required }: Input, args: Arguments) => {
   const known = Object.keys(properties)
   const unknown = Object.keys(args).find((argument) => !known.includes(argument))

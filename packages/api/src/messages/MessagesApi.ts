@@ -93,9 +93,9 @@ export const Pricing = Schema.Struct({
   model: Schema.String,
   type: Schema.String,
   category: Schema.String
-}).annotate({ identifier: "Pricing", description: "What the provider reported about the price of a message." })
+}).annotate({ identifier: "Pricing", description: "The price of a message, as the provider reported it." })
 
-/** What a message said, under the name of its type. */
+/** The content of a message, under the name of its type. */
 const contentFields = Record.map(
   Message.contents,
   () => Schema.optionalKey(Schema.Json)
@@ -149,7 +149,7 @@ export const StoredMessage = onWire(Stored, "Message", Stored, { workspaceId: "t
   played_at: null
 }))
 
-const contextMeaning = { description: "What it quotes or answers; `null` if nothing" }
+const contextMeaning = { description: "The message that it quotes or answers; `null` if none" }
 
 const inbound = {
   direction: Schema.Literal("inbound"),
@@ -282,7 +282,7 @@ const query = Schema.Struct({ ...filter, ...pageQuery }).annotate({
   description: "The filters of the dashboard's list of messages."
 })
 
-/** What is asked of conversations (contract §13). */
+/** The parameters of lists of conversations (contract §13). */
 export const conversation = {
   contact: Schema.optionalKey(Addressee.Addressee).annotateKey({
     description: "Any name of a customer: lists the conversation with them, in both directions"

@@ -22,7 +22,7 @@ export const Attempt = Schema.Struct({
   id: Schema.String,
   number: Schema.Int.annotate({ description: "Counted from 1" }),
   trigger: Delivery.AttemptTrigger.annotate({
-    description: "What started the round: the event itself, a person, a replay, a test, or the probe before a resume"
+    description: "The cause of the round: the event itself, a person, a replay, a test, or the probe before a resume"
   }),
   startedAt: Timestamp,
   durationMs: Schema.Finite,

@@ -146,7 +146,7 @@ export const ResumeWebhook = Schema.Struct({
 }).annotate({
   identifier: "ResumeWebhook",
   embedded: true,
-  description: "What a resume does with the events that are held."
+  description: "The action of a resume on the events that are held."
 }).pipe(
   Example.shown({ replay: { since: "2026-01-01T00:00:00.000Z" } })
 )

@@ -1,5 +1,5 @@
 /**
- * What an API key may be bound to: the phone numbers that it sends from, and the networks that it is used from
+ * The bindings of an API key: the phone numbers that it sends from, and the networks that it is used from
  * (contract §14). Pure.
  */
 import { Result, Schema } from "effect"

@@ -8,7 +8,7 @@ import type { WorkspaceId } from "../Id.ts"
 import { isErased, type Message } from "../messages/Message.ts"
 import type { Instant } from "../Time.ts"
 
-/** What the price of a message depends on. */
+/** The facts on which a message's price depends. */
 export interface Priced {
   /** The country of the customer, ISO 3166-1 alpha-2; {@link noMarket} if it is not known. */
   readonly market: string

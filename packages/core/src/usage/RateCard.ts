@@ -85,7 +85,7 @@ export interface Line extends Priced.Priced {
   readonly cost: Cost | null
 }
 
-/** What messages cost. */
+/** The cost of messages. */
 export interface Bill {
   /** The most messages first. */
   readonly lines: ReadonlyArray<Line>

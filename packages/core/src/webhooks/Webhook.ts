@@ -32,7 +32,7 @@ export interface Webhook {
   readonly health: Health
 }
 
-/** What attempts, for any events, have shown about the receiver. */
+/** The receiver's health, from attempts for any events. */
 export interface Health {
   /** Consecutive failed attempts since the last success. */
   readonly consecutiveFailures: number
@@ -160,7 +160,7 @@ export const rotateSecrets = (
   ].slice(0, maxSecrets)
 
 /**
- * What to expect of a receiver. A *doubtful* one has failed since its last success, has never succeeded, or is slow
+ * The expectation about a receiver. A *doubtful* one has failed since its last success, has never succeeded, or is slow
  * ({@link isSlow}). It must not take the slots of healthy ones in a process.
  */
 export type Standing = "healthy" | "doubtful"

@@ -50,7 +50,7 @@ export const refusal = (
 }
 
 /**
- * What a `Content-Type` says against JSON in UTF-8; `undefined` if nothing. Parameters that JSON does not define are
+ * The fault of a `Content-Type` for JSON in UTF-8; `undefined` if nothing. Parameters that JSON does not define are
  * ignored (RFC 9110 §8.3.1).
  */
 const wrongType = (contentType: string | undefined): string | undefined => {
@@ -72,7 +72,7 @@ const wrongType = (contentType: string | undefined): string | undefined => {
 const unsupported = (header: string, message: string) =>
   new Errors.InvalidBody({ reason: "unsupported_media_type", param: header, message })
 
-/** What decides about the body of an endpoint's requests. */
+/** The annotations that decide about the body of an endpoint's requests. */
 type Endpoint = Pick<HttpApiEndpoint.Top, "annotations" | "method" | "payload">
 
 /** Whether requests to this endpoint carry a body. */

@@ -29,7 +29,7 @@ const isAudited = (endpoint: HttpApiEndpoint.Top): boolean =>
 const signatureOf = ({ headers }: HttpServerRequest.HttpServerRequest): string | undefined =>
   headers["x-service-signature"]
 
-/** What a signature covers besides the body, and the signature. */
+/** The signature, and the values that it covers besides the body. */
 const signedPartOf = (request: HttpServerRequest.HttpServerRequest) =>
   Effect.map(MountPath, (mount) => ({
     method: request.method,

@@ -56,7 +56,7 @@ const received = (message: ReceivedMessage.ReceivedMessage) => ({
   received_at: Time.iso(message.receivedAt)
 })
 
-/** What was sent, as in the request; a text's content is the only one with other names there. */
+/** The sent content, as in the request; a text's content is the only one with other names there. */
 const contentOf = (message: Message.Message) => {
   const content = Conversation.contentOf(message) as { readonly text?: Message.TextContent }
   const { text } = content

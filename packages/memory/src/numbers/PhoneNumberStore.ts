@@ -5,7 +5,7 @@ import { type Id, PhoneNumber, PhoneNumberStep, PhoneNumberStore } from "@wac/co
 import { Effect, Layer, Option } from "effect"
 import { forgetContact, forgetTemplate, type Memory, State } from "../State.ts"
 
-/** What adding, removing and assigning numbers load. */
+/** The records that adding, removing and assigning numbers load. */
 const loaded = (memory: Memory): PhoneNumberStep.LoadedWorkspaces => ({
   now: memory.now,
   byId: (id) => memory.phoneNumbers.get(id),

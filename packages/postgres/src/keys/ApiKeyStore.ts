@@ -56,7 +56,7 @@ const keyColumns = `${
   stored.names("k")
 }, (select u.last_used_at from api_key_uses u where u.api_key_id = k.id) as last_used_at`
 
-/** What a key may do beyond `messages:send`, which has a column of its own. */
+/** The scopes of a key besides `messages:send`, which has a column of its own. */
 const further = (scopes: ReadonlyArray<ApiScope.ApiScope>): ReadonlyArray<ApiScope.ApiScope> =>
   scopes.filter((scope) => scope !== "messages:send")
 
@@ -81,7 +81,7 @@ const keyOf = (row: Row): ApiKey.ApiKey => {
   }
 }
 
-/** What is stored of a key. */
+/** The columns of a key. */
 const storedOf = (key: ApiKey.ApiKey): Stored => ({
   ...key,
   scopes: key.scopes.filter((scope) => scope === "messages:send"),

@@ -1,5 +1,5 @@
 /**
- * What the methods of a workspace take and give, in camelCase. Times are ISO 8601 in UTC. Written from the API
+ * The inputs and outputs of the methods of a workspace, in camelCase. Times are ISO 8601 in UTC. Written from the API
  * definition; do not edit.
  */
 import type { EventType, ProviderDetail } from "./Event.ts"
@@ -44,7 +44,7 @@ export interface NewTemplate {
   readonly phoneNumberId?: string
 }
 
-/** What a template is for. The provider judges and prices templates by it, and may change it. */
+/** The purpose of a template. The provider judges and prices templates by it, and may change it. */
 export type TemplateCategory = "marketing" | "utility" | "authentication"
 
 /** A part of a template, as the provider has it. Each type occurs once at most, and a body is required. */
@@ -197,7 +197,9 @@ export interface ListedApiKey {
   readonly lastUsedAt: string | null
 }
 
-/** What a key may do. `messages:send` also lists templates; `messages:read` reads messages, events and media. */
+/**
+ * The permissions of a key. `messages:send` also lists templates; `messages:read` reads messages, events and media.
+ */
 export type ApiScope = "messages:send" | "messages:read" | "media:write" | "contacts:write" | "campaigns:write"
 
 /** One key with all fields, but without its secrets. */
@@ -227,7 +229,7 @@ export interface NewApiKey {
   /** Whether requests that change something must be signed. */
   readonly requireSignature?: boolean
   /**
-   * What the key may do, in any order; `messages:send` is always added. If omitted: `messages:send`, `messages:read`,
+   * The key's scopes, in any order; `messages:send` is always added. If omitted: `messages:send`, `messages:read`,
    * `media:write`.
    */
   readonly scopes?: ReadonlyArray<ApiScope>
@@ -363,7 +365,7 @@ export interface Campaign {
   readonly checked: number
   /** How many of the checked ones are not sent to. */
   readonly problems: number
-  /** What is to be expected; `null` until its recipients are checked. */
+  /** The forecast; `null` until the recipients are checked. */
   readonly forecast: CampaignForecast | null
   readonly counts: CampaignCounts
   /** Why recipients failed or were skipped, the most frequent reason first. */
@@ -398,7 +400,7 @@ export type PauseReason =
   | "provider_policy"
   | "restored"
 
-/** What is to be expected of a campaign. Other sends, quiet hours and failures make it take longer. */
+/** The forecast of a campaign. Other sends, quiet hours and failures make it take longer. */
 export interface CampaignForecast {
   readonly messages: number
   /** How many customers count against the messaging limit: those outside a service window when they were checked. */
@@ -515,7 +517,7 @@ export interface CampaignRow {
     readonly message: string
     /** The line of its file in which the row begins; `null` if it came from no file. */
     readonly line: number | null
-    /** What is wrong, else the customer's name, as it was given. */
+    /** The problem of the row, else the customer's name, as it was given. */
     readonly value: string | null
   } | null
   readonly messageId: string | null
@@ -643,7 +645,7 @@ export interface WebhookStatus {
   } | null
 }
 
-/** What a resume does with the events that are held. */
+/** The action of a resume on the events that are held. */
 export interface ResumeWebhook {
   /** The held events to deliver; defaults to all. The others are skipped. */
   readonly replay?:
@@ -682,7 +684,7 @@ export interface Attempt {
   readonly id: string
   /** Counted from 1. */
   readonly number: number
-  /** What started the round: the event itself, a person, a replay, a test, or the probe before a resume. */
+  /** The cause of the round: the event itself, a person, a replay, a test, or the probe before a resume. */
   readonly trigger: "automatic" | "manual" | "replay" | "test" | "probe"
   readonly startedAt: string
   readonly durationMs: number

@@ -97,7 +97,7 @@ export interface Message extends MessageContent {
   readonly context?: { readonly message_id: string }
 }
 
-/** What a message of a conversation said, under the name of its type, as in the call that sent it. */
+/** The content of a message of a conversation, under the name of its type, as in the call that sent it. */
 type MessageContent = { readonly [Kind in MessageType]?: unknown }
 
 /** A message of a customer. `type` names the field that holds what they wrote, as in the event `message.received`. */

@@ -11,7 +11,7 @@ import type { Running } from "../Running.ts"
 export interface NewPortalLink {
   /** The workspace whose webhook, deliveries and keys it shows. Defaults to the default workspace. */
   readonly workspaceId?: string
-  /** What the visitor may do: `member` reads, `developer` also changes. */
+  /** The visitor's role: `member` reads, `developer` also changes. */
   readonly role: Role
   /** The first page: `/settings/webhook` (the default), `/deliveries` or `/api-keys`. */
   readonly path?: string
