@@ -1,7 +1,7 @@
 /**
  * `/internal/webhook` (specification §2 *Webhook configuration*, contract §6).
  */
-import { Event, Webhook as Hook } from "@wac/core"
+import { Event, Url as Urls } from "@wac/core"
 import { Duration, Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Access, NeedsFreshSession, OpenToPortal, session } from "../Access.ts"
@@ -28,7 +28,7 @@ export const Url = Schema.String.check(
   Schema.makeFilter((_: string) => true, {
     toJsonSchema: () => ({
       format: "uri",
-      maxLength: Hook.maxUrlLength,
+      maxLength: Urls.maxLength,
       pattern: `^[Hh][Tt][Tt][Pp][Ss]://(?:${name}|${address})(?::${port})?(?:[/?#][!-~]*)?$`
     })
   })

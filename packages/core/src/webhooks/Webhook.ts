@@ -8,6 +8,7 @@ import type { Envelope, EventType } from "../events/Event.ts"
 import type { WebhookId, WorkspaceId } from "../Id.ts"
 import type { Sealed } from "../secrets/Sealed.ts"
 import type { Instant } from "../Time.ts"
+import * as Url from "../Url.ts"
 
 /** A secret of a webhook, sealed for its row. `expiresAt` is set on the old secrets after a rotation. */
 export interface WebhookSecret {
@@ -223,22 +224,19 @@ export const resume = (webhook: Webhook, now: Instant): Webhook => {
 export const nextSlotAt = (health: Health): Instant | null =>
   isFailing(health) && health.lastAttemptAt !== null ? health.lastAttemptAt + Duration.toMillis(failingGap) : null
 
-/** The maximum length of a receiver URL. */
-export const maxUrlLength = 2048
-
 const refusedUrl = (message: string) => new InvalidBody({ reason: "invalid_field", param: "url", message })
 
 /**
  * Checks the form of a receiver URL: `https` (also `http` if the operator allows insecure receivers), without user,
- * password or port 0, and at most {@link maxUrlLength} characters. `ReceiverGuard` checks its address.
+ * password or port 0, and at most {@link Url.maxLength} characters. `ReceiverGuard` checks its address.
  */
 export const parseUrl = (text: string, options: { readonly allowInsecure: boolean }): URL | InvalidBody => {
   // parsers drop surrounding white space and inner line breaks, but the URL is stored as given
   if (/^ |\p{Cc}| $/u.test(text) || !URL.canParse(text)) return refusedUrl("url must be an absolute URL")
   const url = new URL(text)
   // the written URL is stored, in which a character may have become nine
-  if (url.href.length > maxUrlLength) {
-    return refusedUrl(`url must be at most ${maxUrlLength} characters, with characters outside ASCII encoded`)
+  if (url.href.length > Url.maxLength) {
+    return refusedUrl(`url must be at most ${Url.maxLength} characters, with characters outside ASCII encoded`)
   }
   if (url.protocol !== "https:" && !(options.allowInsecure && url.protocol === "http:")) {
     return refusedUrl(options.allowInsecure ? "url must be an https or http URL" : "url must be an https URL")
