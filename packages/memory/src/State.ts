@@ -47,7 +47,7 @@ import { ExpiringMap } from "./ExpiringMap.ts"
 import { Heap } from "./Heap.ts"
 import { Hint } from "./Hint.ts"
 import * as Buckets from "./limits/Buckets.ts"
-import type { WrittenTo } from "./limits/WrittenTo.ts"
+import type { CountedCustomers } from "./limits/CountedCustomers.ts"
 import { Table } from "./Table.ts"
 import type { Consignment, Outbox } from "./webhooks/Outbox.ts"
 
@@ -216,7 +216,7 @@ export interface Memory {
   readonly buckets: Buckets.Buckets
   /** Messages by workspace and month. */
   readonly quotaUsed: Map<string, number>
-  readonly writtenTo: Map<Id.PhoneNumberId, WrittenTo>
+  readonly countedCustomers: Map<Id.PhoneNumberId, CountedCustomers>
   /** In the order of recording. */
   readonly events: Map<Id.WorkspaceId, Array<Event.Event>>
   /** The index of an event among its workspace's events. */
@@ -332,7 +332,7 @@ const make = (now: Memory["now"]): Memory => ({
   deadlineHint: new Hint(),
   buckets: Buckets.make(),
   quotaUsed: new Map(),
-  writtenTo: new Map(),
+  countedCustomers: new Map(),
   events: new Map(),
   eventPosition: new Map(),
   eventHint: new Hint(),

@@ -34,7 +34,7 @@ const remove = (memory: Memory, id: Id.PhoneNumberId): boolean => {
     memory.phoneNumberByProviderId.delete(number.providerNumberId)
     memory.toldAt.delete(id)
     memory.credentials.delete(id)
-    memory.writtenTo.delete(id)
+    memory.countedCustomers.delete(id)
     for (const row of memory.contacts.all(number.workspaceId)) {
       if (row.contact.phoneNumberId === id) forgetContact(memory, row)
     }
