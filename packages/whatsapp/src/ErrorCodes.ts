@@ -52,7 +52,7 @@ export type Verdict =
   }
 
 /** The effects on later messages, beside the response. */
-export type Consequence =
+export type ErrorEffect =
   /** The customer wants no more marketing. */
   | { readonly _tag: "OptOut" }
   /** This number, or every number of its account, cannot send. */
@@ -70,7 +70,7 @@ export interface ErrorCode {
   readonly verdict: Verdict
   /** The meaning in the response to an upload, if that differs. */
   readonly inUpload?: Verdict
-  readonly consequence?: Consequence
+  readonly effect?: ErrorEffect
 }
 
 /** Throughput is counted by the second. */
@@ -96,25 +96,25 @@ const broken: Verdict = { code: "server_error", reason: "provider_error" }
 const unavailable: Verdict = { code: "server_error", reason: "provider_unavailable" }
 const tooFast = (retryAfter: Duration.Duration): Verdict => ({ code: "rate_limited", reason: "provider", retryAfter })
 
-const block = (reason: SenderBlock.SenderBlockReason, scope: "number" | "account" = "number"): Consequence => ({
+const block = (reason: SenderBlock.SenderBlockReason, scope: "number" | "account" = "number"): ErrorEffect => ({
   _tag: "Block",
   scope,
   reason
 })
-const stale: Consequence = { _tag: "TemplatesStale" }
+const stale: ErrorEffect = { _tag: "TemplatesStale" }
 
 const auth = (title: string): ErrorCode => ({
   class: "auth",
   title,
   verdict: broken,
-  consequence: block("credentials")
+  effect: block("credentials")
 })
 const permission = (title: string): ErrorCode => ({ class: "permission", title, verdict: broken })
 const restricted = (title: string): ErrorCode => ({
   class: "integrity",
   title,
   verdict: notSendable,
-  consequence: block("restricted", "account")
+  effect: block("restricted", "account")
 })
 const throttle = (title: string, retryAfter: Duration.Duration): ErrorCode => ({
   class: "throttle",
@@ -125,14 +125,14 @@ const lowQuality = (title: string): ErrorCode => ({
   class: "throttle",
   title,
   verdict: tooFast(longestRetryAfter),
-  consequence: block("quality")
+  effect: block("quality")
 })
 const server = (title: string, verdict: Verdict = unavailable): ErrorCode => ({ class: "server", title, verdict })
-const config = (title: string, consequence?: Consequence): ErrorCode => ({
+const config = (title: string, effect?: ErrorEffect): ErrorCode => ({
   class: "config",
   title,
   verdict: notSendable,
-  ...(consequence === undefined ? {} : { consequence })
+  ...(effect === undefined ? {} : { effect })
 })
 const param = (title: string): ErrorCode => ({ class: "param", title, verdict: invalid })
 const recipient = (title: string, verdict: Verdict = unreachable): ErrorCode => ({
@@ -140,11 +140,11 @@ const recipient = (title: string, verdict: Verdict = unreachable): ErrorCode => 
   title,
   verdict
 })
-const template = (title: string, verdict: Verdict, consequence?: Consequence): ErrorCode => ({
+const template = (title: string, verdict: Verdict, effect?: ErrorEffect): ErrorCode => ({
   class: "template",
   title,
   verdict,
-  ...(consequence === undefined ? {} : { consequence })
+  ...(effect === undefined ? {} : { effect })
 })
 const media = (title: string): ErrorCode => ({ class: "media", title, verdict: broken, inUpload: invalid })
 
@@ -223,7 +223,7 @@ export const byCode: ReadonlyMap<number, ErrorCode> = new Map<number, ErrorCode>
     class: "opt_out",
     title: "the recipient has stopped marketing messages",
     verdict: { code: "forbidden", reason: "opted_out" },
-    consequence: { _tag: "OptOut" }
+    effect: { _tag: "OptOut" }
   }],
   [131047, {
     class: "window",

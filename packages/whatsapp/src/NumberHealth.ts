@@ -13,7 +13,7 @@ import {
 import { Clock, Duration, Effect, Layer, Redacted } from "effect"
 import * as Classification from "./Classification.ts"
 import * as CloudApi from "./CloudApi.ts"
-import * as Consequences from "./Consequences.ts"
+import * as ErrorEffects from "./ErrorEffects.ts"
 import * as NumberInfo from "./NumberInfo.ts"
 import * as SenderAccess from "./SenderAccess.ts"
 import * as SendResponse from "./SendResponse.ts"
@@ -36,7 +36,7 @@ const itemsOf = (
   const error = SendResponse.errorOf(answer.json, [token])
   if (error !== undefined) {
     const subject = { accountId: providerAccountId, numberId: providerNumberId, customer: undefined, status, at }
-    return Classification.meaningOf(error, status).class === "auth" ? Consequences.of(error, subject) : []
+    return Classification.meaningOf(error, status).class === "auth" ? ErrorEffects.of(error, subject) : []
   }
   const { change, phoneNumber } = NumberInfo.read(answer.json, at)
   if (phoneNumber === undefined) return []

@@ -6,8 +6,8 @@ import { Duration, Effect } from "effect"
 import * as AccountChanges from "./AccountChanges.ts"
 import type { Access, Answer, CloudApi } from "./CloudApi.ts"
 import * as Customers from "./Customers.ts"
-import { lower } from "./Origin.ts"
 import * as Payload from "./Payload.ts"
+import { lower } from "./PostSource.ts"
 import * as SendResponse from "./SendResponse.ts"
 
 /** For all questions together; `Provider.firstNumber` may take 8 s. */

@@ -6,8 +6,8 @@ import { CustomerNames, type InboundItem, type InboundMessage, type PhoneNumber 
 import { Predicate } from "effect"
 import * as Customers from "./Customers.ts"
 import * as GraphError from "./GraphError.ts"
-import { happened, type Origin, skipped } from "./Origin.ts"
 import * as Payload from "./Payload.ts"
+import { happened, type PostSource, skipped } from "./PostSource.ts"
 
 /** The content of a message. */
 interface Said {
@@ -179,26 +179,26 @@ const Message = Payload.shape({
 export const read = (
   json: Payload.Json,
   customers: Customers.Directory,
-  origin: Origin
+  source: PostSource
 ): InboundItem.InboundItem => {
   const message = Payload.fields(json) ?? {}
   const { from, from_parent_user_id, from_user_id, group_id, id, timestamp, type } = Message(json)
-  const at = happened(timestamp, origin)
-  if (type === "system") return Customers.moved(message["system"], { from, at }, origin)
+  const at = happened(timestamp, source)
+  if (type === "system") return Customers.moved(message["system"], { from, at }, source)
   if (type !== undefined && noMessages.has(type)) return skipped("message", type)
   const named = customers.find(from, from_user_id, from_parent_user_id)
   const customer = named && CustomerNames.withAliases(named, [
     ...named.aliases ?? [],
     ...Customers.sharedNumbers(message)
   ])
-  if (origin.numberId === undefined) return skipped("message:without_number")
+  if (source.numberId === undefined) return skipped("message:without_number")
   if (id === undefined) return skipped("message:without_id")
   if (customer === undefined) return skipped("message:without_sender")
   const profile = customers.profileOf(customer)
   return {
     _tag: "Message",
     message: {
-      providerNumberId: origin.numberId,
+      providerNumberId: source.numberId,
       providerMessageId: id,
       customer,
       at,
@@ -254,11 +254,11 @@ export const readCall = (
   json: Payload.Json,
   own: PhoneNumber.E164 | undefined,
   customers: Customers.Directory,
-  origin: Origin
+  source: PostSource
 ): InboundItem.InboundItem => {
   const { direction, event, from, from_parent_user_id, from_user_id, id, timestamp, to } = Call(json)
   if (direction === "BUSINESS_INITIATED") return skipped("call:outgoing")
-  if (origin.numberId === undefined) return skipped("call:without_number")
+  if (source.numberId === undefined) return skipped("call:without_number")
   if (id === undefined) return skipped("call:without_id")
   const customer = customers.find(from !== undefined && from === own ? to : from, from_user_id, from_parent_user_id)
   if (customer === undefined) return skipped("call:without_sender")
@@ -267,10 +267,10 @@ export const readCall = (
   return {
     _tag: "Message",
     message: {
-      providerNumberId: origin.numberId,
+      providerNumberId: source.numberId,
       providerMessageId: event === undefined || event === "connect" ? id : `${id}:${event}`,
       customer,
-      at: happened(timestamp, origin),
+      at: happened(timestamp, source),
       ...aside("call", Object.fromEntries(told)),
       context: null,
       preference: undefined,
@@ -291,21 +291,21 @@ const saidIn = (
 }
 
 /** A message of the business to a customer from its own phone. */
-export const readEcho = (json: Payload.Json, origin: Origin): InboundItem.InboundItem => {
+export const readEcho = (json: Payload.Json, source: PostSource): InboundItem.InboundItem => {
   const message = Payload.fields(json) ?? {}
   const { group_id, id, timestamp, to, to_user_id, type } = Message(json)
   if (group_id !== undefined) return skipped("echo:group")
   const customer = Customers.of(to, to_user_id)
-  if (origin.numberId === undefined) return skipped("echo:without_number")
+  if (source.numberId === undefined) return skipped("echo:without_number")
   if (id === undefined) return skipped("echo:without_id")
   if (customer === undefined) return skipped("echo:without_recipient")
   return {
     _tag: "Message",
     message: {
-      providerNumberId: origin.numberId,
+      providerNumberId: source.numberId,
       providerMessageId: id,
       customer,
-      at: happened(timestamp, origin),
+      at: happened(timestamp, source),
       ...saidIn(message, type),
       context: contextOf(message),
       preference: undefined,

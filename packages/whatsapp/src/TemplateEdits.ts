@@ -6,8 +6,8 @@ import { type Duration, Effect, Redacted, type Schema } from "effect"
 import type { Access, Call } from "./CloudApi.ts"
 import * as FileForm from "./FileForm.ts"
 import type { GraphError } from "./GraphError.ts"
-import { lower } from "./Origin.ts"
 import * as Payload from "./Payload.ts"
+import { lower } from "./PostSource.ts"
 import * as TemplateList from "./TemplateList.ts"
 
 /** A call without what is the same for all of them. */

@@ -3,8 +3,8 @@
  */
 import { Provider, Template } from "@wac/core"
 import { Effect, Option } from "effect"
-import { lower } from "./Origin.ts"
 import * as Payload from "./Payload.ts"
+import { lower } from "./PostSource.ts"
 
 /**
  * The requested fields of each template, and the size of a page: more than the default of 25, less than Meta refuses.

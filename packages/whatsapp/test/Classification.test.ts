@@ -2,8 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Message, type Provider } from "@wac/core"
 import { Duration } from "effect"
 import * as Classification from "../src/Classification.ts"
-import * as Consequences from "../src/Consequences.ts"
 import * as ErrorCodes from "../src/ErrorCodes.ts"
+import * as ErrorEffects from "../src/ErrorEffects.ts"
 import type { GraphError } from "../src/GraphError.ts"
 
 const error = (code: number, isTransient = false): GraphError => ({
@@ -68,7 +68,7 @@ describe("an answer to a send", () => {
   it("status 401 blocks the number as the code for an invalid token does", () => {
     const subject = { accountId: "1", numberId: "2", customer: undefined, at: 0 }
     const changes = (code: number, status: number | undefined) =>
-      Consequences.of(error(code), { ...subject, status }).map(({ _tag }) => _tag)
+      ErrorEffects.of(error(code), { ...subject, status }).map(({ _tag }) => _tag)
     assert.deepStrictEqual(changes(999_999, 401), ["Number"])
     assert.deepStrictEqual(changes(190, 401), ["Number"])
     for (const status of [400, 429, undefined]) assert.deepStrictEqual(changes(999_999, status), [])

@@ -3,15 +3,15 @@ import * as DocumentedCodes from "@wac/testbed/DocumentedCodes"
 import { Duration } from "effect"
 import * as ErrorCodes from "../src/ErrorCodes.ts"
 
-const consequenceOf = (known: ErrorCodes.ErrorCode): string | undefined => {
-  const { consequence } = known
-  switch (consequence?._tag) {
+const effectOf = (known: ErrorCodes.ErrorCode): string | undefined => {
+  const { effect } = known
+  switch (effect?._tag) {
     case "OptOut":
       return "opt out"
     case "Block":
-      return `block ${consequence.scope} ${consequence.reason}`
+      return `block ${effect.scope} ${effect.reason}`
     case "TemplateStatus":
-      return `template ${consequence.status}`
+      return `template ${effect.status}`
     case "TemplatesStale":
       return "list templates"
     case undefined:
@@ -20,7 +20,7 @@ const consequenceOf = (known: ErrorCodes.ErrorCode): string | undefined => {
 }
 
 describe("the table of codes", () => {
-  for (const { code, consequence, error, reason, retryAfter } of DocumentedCodes.all) {
+  for (const { code, effect, error, reason, retryAfter } of DocumentedCodes.all) {
     it(`${code} is ${error}, ${reason}`, () => {
       const known = ErrorCodes.of({ code })
       assert.isDefined(known)
@@ -29,8 +29,8 @@ describe("the table of codes", () => {
         error: verdict.code,
         reason: verdict.reason,
         retryAfter: "retryAfter" in verdict ? Duration.toSeconds(verdict.retryAfter) : null,
-        consequence: consequenceOf(known)
-      }, { error, reason, retryAfter, consequence })
+        effect: effectOf(known)
+      }, { error, reason, retryAfter, effect })
     })
   }
 

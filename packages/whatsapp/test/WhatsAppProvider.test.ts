@@ -109,7 +109,7 @@ describe("a send", () => {
       assert.deepStrictEqual(told, [])
     }))
 
-  const follows: { readonly [consequence: string]: (item: InboundItem.InboundItem) => void } = {
+  const follows: { readonly [effect: string]: (item: InboundItem.InboundItem) => void } = {
     "opt out": (item) =>
       assert.deepInclude(item, {
         _tag: "Preference",
@@ -129,16 +129,16 @@ describe("a send", () => {
     "template disabled": (item) => assert.deepInclude(item, { _tag: "Template", change: { status: "disabled" } })
   }
 
-  const followsBlock = (consequence: string, code: number) => (item: InboundItem.InboundItem): void => {
-    const [, scope, reason] = consequence.split(" ")
+  const followsBlock = (effect: string, code: number) => (item: InboundItem.InboundItem): void => {
+    const [, scope, reason] = effect.split(" ")
     assert.deepInclude(item, { _tag: "Number", number: scope === "account" ? account : number })
     const block = item._tag === "Number" ? item.change.block : undefined
     assert.strictEqual(block?.reason, reason)
     assert.deepStrictEqual(block?.provider, { code: `${code}`, message: "Title: Details." })
   }
 
-  for (const { code, consequence, error, reason, retryAfter } of DocumentedCodes.all) {
-    it.live(`answered with ${code} is ${error}, ${reason}${consequence === undefined ? "" : `; ${consequence}`}`, () =>
+  for (const { code, effect, error, reason, retryAfter } of DocumentedCodes.all) {
+    it.live(`answered with ${code} is ${error}, ${reason}${effect === undefined ? "" : `; ${effect}`}`, () =>
       Effect.gen(function*() {
         const upstream = yield* Upstream.always(400, errorBody(code))
         const { result, told } = yield* sending(upstream.baseUrl, send(templated("A-1001", "Tuesday")))
@@ -152,8 +152,8 @@ describe("a send", () => {
           : null
         assert.strictEqual(wait, retryAfter)
         assert.strictEqual(upstream.received.length, 1)
-        assert.strictEqual(told.length, consequence === undefined ? 0 : 1)
-        if (consequence !== undefined) (follows[consequence] ?? followsBlock(consequence, code))(told[0]!)
+        assert.strictEqual(told.length, effect === undefined ? 0 : 1)
+        if (effect !== undefined) (follows[effect] ?? followsBlock(effect, code))(told[0]!)
       }))
   }
 

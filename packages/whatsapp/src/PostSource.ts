@@ -1,11 +1,11 @@
 /**
- * Where an item of a post comes from, and the names for what is passed over.
+ * The source of an item of a post, and the names of ignored items.
  */
 import type { InboundItem, Time } from "@wac/core"
 import * as Payload from "./Payload.ts"
 
 /** The fields around an item. */
-export interface Origin {
+export interface PostSource {
   /** The WhatsApp Business Account. */
   readonly accountId: string | undefined
   /** Meta's name of the number of ours that is spoken of. */
@@ -19,7 +19,7 @@ export interface Origin {
 /** When something happened: not after the post that tells of it came, and when it was told where there is no time. */
 export const happened = (
   time: Time.Instant | undefined,
-  { receivedAt, told }: Pick<Origin, "receivedAt" | "told">
+  { receivedAt, told }: Pick<PostSource, "receivedAt" | "told">
 ): Time.Instant => time === undefined ? told : Math.min(time, receivedAt)
 
 /**
