@@ -7,7 +7,7 @@ import { Context, Duration, type Schema, type SchemaAST } from "effect"
 import { HttpApi, type HttpApiEndpoint, OpenApi } from "effect/http-api"
 import { ReceivedContentByType } from "../src/events/ReceivedContent.ts"
 import { RecordedEvent } from "../src/events/RecordedEvent.ts"
-import { Api, ErrorReference, Lists, StreamApi, Traits } from "../src/index.ts"
+import { Api, EndpointAnnotations, ErrorReference, Lists, StreamApi } from "../src/index.ts"
 import * as Constants from "./Constants.ts"
 import * as PlainTypes from "./PlainTypes.ts"
 
@@ -56,7 +56,7 @@ const endpoints = (() => {
     onGroup: () => {},
     onEndpoint: ({ endpoint }) => {
       // EventSource reads a stream
-      if (!Traits.has(endpoint, Traits.Streams)) all.push(endpointOf(endpoint))
+      if (!EndpointAnnotations.has(endpoint, EndpointAnnotations.Streams)) all.push(endpointOf(endpoint))
     }
   })
   return all

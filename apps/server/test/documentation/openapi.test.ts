@@ -2,7 +2,7 @@
  * The OpenAPI document: well-formed, and the same as what is served.
  */
 import { assert, describe, layer } from "@effect/vitest"
-import { Access, Api, Traits } from "@wac/api"
+import { Access, Api, EndpointAnnotations } from "@wac/api"
 import { Event } from "@wac/core"
 import { Context, Effect } from "effect"
 import * as checks from "../checks.ts"
@@ -17,7 +17,7 @@ const endpoints = Object.values(Api.groups).flatMap((group) => Object.values(gro
 const takesFile = new Set(
   Object.values(Api.groups).flatMap((group) =>
     Object.values(group.endpoints).flatMap(({ annotations, identifier }) =>
-      Context.get(annotations, Traits.TakesFile).length === 0 ? [] : [`${group.identifier}.${identifier}`]
+      Context.get(annotations, EndpointAnnotations.TakesFile).length === 0 ? [] : [`${group.identifier}.${identifier}`]
     )
   )
 )
@@ -177,7 +177,9 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("the 
           operation.parameters.find((parameter: Json) =>
             parameter.in === "header" && parameter.name === "idempotency-key"
           )?.required,
-          Traits.useOfKey(endpoint) === "none" ? undefined : Traits.has(endpoint, Traits.NeedsIdempotencyKey),
+          EndpointAnnotations.useOfKey(endpoint) === "none"
+            ? undefined
+            : EndpointAnnotations.has(endpoint, EndpointAnnotations.NeedsIdempotencyKey),
           name
         )
         for (const [status, response] of Object.entries<Json>(operation.responses)) {

@@ -3,7 +3,7 @@
  * shape of errors. Seeded, so that a failure that names its seed can be run again.
  */
 import { assert, layer, type Vitest } from "@effect/vitest"
-import { Api, Traits } from "@wac/api"
+import { Api, EndpointAnnotations } from "@wac/api"
 import { Password } from "@wac/core"
 import * as Extent from "@wac/testbed/Extent"
 import { SeededRandom } from "@wac/testkit"
@@ -24,7 +24,8 @@ const size = Extent.of(700, 7_000)
 
 /** A stream has no end that an answer could be judged by, and files have tests of their own. */
 const endpoints = Object.values(Api.groups).flatMap((group) => Object.values(group.endpoints)).filter((endpoint) =>
-  !Traits.has(endpoint, Traits.Streams) && Context.get(endpoint.annotations, Traits.TakesFile).length === 0
+  !EndpointAnnotations.has(endpoint, EndpointAnnotations.Streams) &&
+  Context.get(endpoint.annotations, EndpointAnnotations.TakesFile).length === 0
 )
 
 type Random = SeededRandom.SeededRandom

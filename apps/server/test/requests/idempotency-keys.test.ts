@@ -2,7 +2,7 @@
  * Idempotency-Keys of what people change (contract §14): every POST of a session stores its answer.
  */
 import { assert, describe, it as test, layer } from "@effect/vitest"
-import { Access, Api, Traits } from "@wac/api"
+import { Access, Api, EndpointAnnotations } from "@wac/api"
 import { Idempotency, KeptAnswer, KeptAnswerStore } from "@wac/core"
 import { Fixture as TimeFixture } from "@wac/testkit"
 import { Context, Duration, Effect, Fiber } from "effect"
@@ -30,7 +30,7 @@ describe("the API definition", () => {
   test("the definition requires a key if a repetition would make a second thing, and for every POST under /v1", () => {
     for (const endpoint of posts) {
       assert.strictEqual(
-        Traits.has(endpoint, Traits.NeedsIdempotencyKey),
+        EndpointAnnotations.has(endpoint, EndpointAnnotations.NeedsIdempotencyKey),
         required.has(endpoint.path) || endpoint.path.startsWith("/v1/"),
         endpoint.path
       )
@@ -38,10 +38,10 @@ describe("the API definition", () => {
   })
 
   test("only an endpoint that a one-time token or a password guards takes no key", () => {
-    const none = posts.filter((endpoint) => Traits.useOfKey(endpoint) === "none")
+    const none = posts.filter((endpoint) => EndpointAnnotations.useOfKey(endpoint) === "none")
     for (const endpoint of none) {
       const isPublic = Context.get(endpoint.annotations, Access.Access)._tag === "Public"
-      assert.isTrue(isPublic || Traits.has(endpoint, Traits.ChecksSecret), endpoint.path)
+      assert.isTrue(isPublic || EndpointAnnotations.has(endpoint, EndpointAnnotations.ChecksSecret), endpoint.path)
     }
     assert.deepStrictEqual(none.map(({ path }) => path).sort(), [
       "/internal/invitations/accept",
@@ -171,7 +171,7 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("Idem
     Effect.gen(function*() {
       const { session, url } = yield* checks.Served
       for (const endpoint of posts.filter(({ path }) => path.startsWith("/internal/"))) {
-        if (Traits.useOfKey(endpoint) === "none") continue
+        if (EndpointAnnotations.useOfKey(endpoint) === "none") continue
         const ask = (headers: { readonly [name: string]: string }) =>
           Effect.promise(async () => {
             const response = await fetch(url + endpoint.path.replace(":id", checks.nobody), {

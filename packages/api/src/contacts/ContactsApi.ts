@@ -7,12 +7,12 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Access, session } from "../Access.ts"
 import { Audited } from "../audit/Audited.ts"
 import { SessionAuthentication } from "../Caller.ts"
+import { IsPaged } from "../EndpointAnnotations.ts"
 import { reading } from "../ErrorBody.ts"
 import * as Example from "../Example.ts"
 import { internalListOf, ListQuery, noQuery, pageQuery } from "../Lists.ts"
 import { byContactId } from "../Parameters.ts"
 import { Timestamp } from "../Timestamp.ts"
-import { IsPaged } from "../Traits.ts"
 
 export const Contact = Schema.Struct({
   id: Schema.String.annotate({

@@ -9,12 +9,12 @@ import { Access, apiKey, session } from "../Access.ts"
 import { Audited } from "../audit/Audited.ts"
 import { ApiKeyAuthentication, SessionAuthentication } from "../Caller.ts"
 import { uploadTypes } from "../campaigns/CampaignsApi.ts"
+import { BodyIsOptional, TakesFile } from "../EndpointAnnotations.ts"
 import { reading, writing } from "../ErrorBody.ts"
 import * as Example from "../Example.ts"
 import { noQuery } from "../Lists.ts"
 import { byName } from "../Parameters.ts"
 import { Timestamp } from "../Timestamp.ts"
-import { BodyIsOptional, TakesFile } from "../Traits.ts"
 
 const source = Schema.NullOr(
   Schema.Literals(Suppression.sources).annotate({

@@ -6,11 +6,11 @@ import { type ApiScope, Errors, Idempotency, SendIntent } from "@wac/core"
 import { Context, Duration, Result, Schema } from "effect"
 import type { HttpApiEndpoint, OpenApi } from "effect/http-api"
 import { Access } from "../Access.ts"
+import * as EndpointAnnotations from "../EndpointAnnotations.ts"
 import { byOperation, type OperationId } from "../Endpoints.ts"
 import { copier, isSchema, type JsonSchema } from "../JsonSchemaDefs.ts"
 import { pageQuery } from "../Lists.ts"
 import { conversation, publicFilter } from "../messages/MessagesApi.ts"
-import * as Traits from "../Traits.ts"
 
 /** The arguments that a tool takes. */
 interface Input extends JsonSchema {
@@ -293,8 +293,8 @@ export const make = (document: OpenApi.OpenAPISpec): ReadonlyArray<Tool> =>
     const endpoint = byOperation.get(definition.operation)!
     const access = Context.getOrUndefined(endpoint.annotations, Access)
     if (access?._tag !== "ApiKey") throw new Error(`${definition.operation} is not for API keys`)
-    const sends = Traits.has(endpoint, Traits.Sends)
-    const reads = !Traits.mutates(endpoint)
+    const sends = EndpointAnnotations.has(endpoint, EndpointAnnotations.Sends)
+    const reads = !EndpointAnnotations.mutates(endpoint)
     const inputSchema = inputOf(document, endpoint, definition)
     const callOf = sends ? sendOf(endpoint, definition) : requestOf(endpoint)
     return {
@@ -306,7 +306,7 @@ export const make = (document: OpenApi.OpenAPISpec): ReadonlyArray<Tool> =>
         annotations: { readOnlyHint: reads, destructiveHint: false, idempotentHint: true, openWorldHint: sends }
       },
       scope: access.scope,
-      takesSignature: Traits.takesSignature(endpoint),
+      takesSignature: EndpointAnnotations.takesSignature(endpoint),
       sends,
       callOf: (args) => wrongArgument(definition.name, inputSchema, args) ?? callOf(args)
     }

@@ -8,13 +8,13 @@ import { Access, OpenToPortal, session } from "../Access.ts"
 import { Audited } from "../audit/Audited.ts"
 import { SessionAuthentication } from "../Caller.ts"
 import { described } from "../Described.ts"
+import { IsPaged } from "../EndpointAnnotations.ts"
 import { reading } from "../ErrorBody.ts"
 import { RecordedEvent } from "../events/RecordedEvent.ts"
 import * as Example from "../Example.ts"
 import { internalListOf, noQuery, pageQuery } from "../Lists.ts"
 import { byId } from "../Parameters.ts"
 import { TimeGiven, Timestamp } from "../Timestamp.ts"
-import { IsPaged } from "../Traits.ts"
 
 const phase = Schema.NullOr(Schema.Finite)
 

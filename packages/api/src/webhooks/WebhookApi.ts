@@ -7,12 +7,12 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/ht
 import { Access, NeedsFreshSession, OpenToPortal, session } from "../Access.ts"
 import { Audited } from "../audit/Audited.ts"
 import { SessionAuthentication } from "../Caller.ts"
+import { NeedsWebhook, ShownOnce } from "../EndpointAnnotations.ts"
 import { reading, writing } from "../ErrorBody.ts"
 import { exampleOf } from "../events/RecordedEvent.ts"
 import * as Example from "../Example.ts"
 import { noQuery } from "../Lists.ts"
 import { TimeGiven, Timestamp } from "../Timestamp.ts"
-import { NeedsWebhook, ShownOnce } from "../Traits.ts"
 import { Attempt } from "./DeliveriesApi.ts"
 
 const label = "[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?"

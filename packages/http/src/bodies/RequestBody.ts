@@ -1,7 +1,7 @@
 /**
  * The body of a request before it is parsed: its type and its size (contract §2 and §3 *Order of checks*).
  */
-import { Traits } from "@wac/api"
+import { EndpointAnnotations } from "@wac/api"
 import { Deadlines, Errors, PlainJson } from "@wac/core"
 import { ByteSize, Context, Duration, Effect, type Scope } from "effect"
 import type { HttpServerRequest } from "effect/http"
@@ -141,9 +141,9 @@ const read = (
   deadline: BodyBytes.Deadline
 ): ReturnType<Reader> => {
   if (!takesBody(endpoint)) return Effect.succeed({ bytes: new Uint8Array(), request })
-  const types = Context.get(endpoint.annotations, Traits.TakesFile)
+  const types = Context.get(endpoint.annotations, EndpointAnnotations.TakesFile)
   if (types.length > 0) return file(types, request)
-  if (Traits.has(endpoint, Traits.BodyIsOptional) && !BodyBytes.isSent(request)) {
+  if (EndpointAnnotations.has(endpoint, EndpointAnnotations.BodyIsOptional) && !BodyBytes.isSent(request)) {
     // what was sent is what a signature covers
     return Effect.succeed({ bytes: new Uint8Array(), request: having(request, new TextEncoder().encode("{}")) })
   }
