@@ -29,7 +29,7 @@ import {
   type PhoneNumber,
   type PhoneNumberStep,
   type PortalStep,
-  type Priced,
+  type PriceTally,
   type ReceivedMessage,
   type Recipient,
   type ReplayStep,
@@ -246,7 +246,7 @@ export interface Memory {
   readonly requests: Table<ApiRequest.ApiRequest>
   readonly requestTallies: Map<string, RequestTally>
   readonly usage: Map<string, Activity.Count>
-  readonly priced: Map<string, Priced.Count>
+  readonly priced: Map<string, PriceTally.Count>
   /** The job whose turn is next comes first. */
   readonly runningReplays: Set<Id.ReplayId>
   /** Notified of every new job. */
