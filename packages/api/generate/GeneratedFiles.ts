@@ -89,7 +89,7 @@ const routesTable = (name: string, endpoints: ReadonlyArray<Endpoint>): string =
 
 /** Types that are written by hand, by the module that has them. */
 const handWritten: ReadonlyMap<string, string> = new Map([
-  ...["Json", "UnknownName", "Page", "Moment"].map((name) => [name, `../${name}.ts`] as const),
+  ...["Json", "UnknownName", "Page", "TimeInput"].map((name) => [name, `../${name}.ts`] as const),
   ["InternalPage", "../Page.ts"]
 ])
 

@@ -12,7 +12,7 @@ import { type Schema, SchemaAST } from "effect"
 export type Use = "body" | "query" | "embedded"
 
 /** The types that are accepted for a time. */
-const times: Readonly<Record<Use, string>> = { body: "string", query: "string | Date", embedded: "Moment" }
+const times: Readonly<Record<Use, string>> = { body: "string", query: "string | Date", embedded: "TimeInput" }
 
 /** Types by name, in the order in which they are first mentioned. */
 export type Types = ReadonlyMap<string, SchemaAST.AST>

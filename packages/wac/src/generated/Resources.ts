@@ -5,7 +5,7 @@
 import type { EventType, ProviderDetail } from "./Event.ts"
 import type { BodyParams, MessageStatus, TemplateButton, TemplateContent, TemplateHeader } from "./MessageContents.ts"
 import type { Json } from "../Json.ts"
-import type { Moment } from "../Moment.ts"
+import type { TimeInput } from "../TimeInput.ts"
 
 /** A template of any status. */
 export interface Template {
@@ -225,7 +225,7 @@ export interface NewApiKey {
   /** 1 to 100 characters, not counting white space around them. */
   readonly name: string
   /** A time in the future; if omitted, the key never expires. */
-  readonly expiresAt?: Moment
+  readonly expiresAt?: TimeInput
   /** Whether requests that change something must be signed. */
   readonly requireSignature?: boolean
   /**
@@ -321,9 +321,9 @@ export interface NewCampaign {
   /** A phone number of the workspace, by id or in E.164; defaults to the default number. */
   readonly from?: string
   /** When it starts, once it was started; defaults to that moment. */
-  readonly startAt?: Moment
+  readonly startAt?: TimeInput
   /** Nothing is sent after this time; defaults to 24 hours after the start. */
-  readonly notAfter?: Moment
+  readonly notAfter?: TimeInput
   /** When nothing is sent, by each recipient's own clock. */
   readonly quietHours?: QuietHours
   /** The share of the phone number's rate that it may use; defaults to 0.5. */
@@ -489,9 +489,9 @@ export interface CampaignChange {
   readonly templateB?: TemplateContent | null
   readonly from?: string | null
   /** When it starts, once it was started; defaults to that moment. */
-  readonly startAt?: Moment | null
+  readonly startAt?: TimeInput | null
   /** Nothing is sent after this time; defaults to 24 hours after the start. */
-  readonly notAfter?: Moment | null
+  readonly notAfter?: TimeInput | null
   /** When nothing is sent, by each recipient's own clock. */
   readonly quietHours?: QuietHours | null
   /** The share of the phone number's rate that it may use; defaults to 0.5. */
@@ -651,7 +651,7 @@ export interface ResumeWebhook {
   readonly replay?:
     | "all" | "none"
     | {
-      readonly since: Moment
+      readonly since: TimeInput
     }
   /** Resumes without a probe. */
   readonly force?: boolean
@@ -761,9 +761,9 @@ export interface DeliveryDetail {
 /** The deliveries to repeat. */
 export interface NewReplay {
   /** Events recorded at or after this time. */
-  readonly since: Moment
+  readonly since: TimeInput
   /** Events recorded before this time; defaults to now. */
-  readonly until?: Moment
+  readonly until?: TimeInput
   /** Only deliveries that ended with this status; if omitted, all that have ended. */
   readonly status?: ReplayedStatus
 }
@@ -875,9 +875,9 @@ export interface DeliveryFilter {
   /** Only deliveries whose last attempt got this status. */
   readonly statusCode?: number
   /** Only deliveries created at or after this time. */
-  readonly since?: Moment
+  readonly since?: TimeInput
   /** Only deliveries created before this time. */
-  readonly until?: Moment
+  readonly until?: TimeInput
 }
 
 /** Days up to now: 1, 7, 30 or 90. */

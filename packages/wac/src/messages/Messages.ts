@@ -20,8 +20,8 @@ import type { MessageStatus, MessageType, SendMessage } from "../generated/Messa
 import * as Input from "../Input.ts"
 import { HostKeys } from "../keys/HostKeys.ts"
 import * as Listing from "../Listing.ts"
-import { inMillis, type Moment, written } from "../Moment.ts"
 import type { Running } from "../Running.ts"
+import { inMillis, type TimeInput, written } from "../TimeInput.ts"
 import type { ErrorCode, ProviderDetail } from "../WacError.ts"
 /** A message to send. */
 export type NewMessage = SendMessage
@@ -139,9 +139,9 @@ export interface MessageFilter {
   /** The provider's id of the message. */
   readonly providerMessageId?: string
   /** Only messages created at or after this time. */
-  readonly since?: Moment
+  readonly since?: TimeInput
   /** Only messages created before this time. */
-  readonly until?: Moment
+  readonly until?: TimeInput
 }
 
 /** The messages of a workspace. */

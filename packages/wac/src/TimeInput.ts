@@ -4,14 +4,14 @@
 import { DateTime, Option } from "effect"
 
 /** A point in time: a `Date`, ISO 8601 text, or milliseconds since 1970. */
-export type Moment = Date | string | number
+export type TimeInput = Date | string | number
 
 /** In milliseconds; `undefined` if it is not a point in time. */
-export const millis = (moment: Moment): number | undefined =>
-  Option.getOrUndefined(Option.map(DateTime.make(moment), DateTime.toEpochMillis))
+export const millis = (time: TimeInput): number | undefined =>
+  Option.getOrUndefined(Option.map(DateTime.make(time), DateTime.toEpochMillis))
 
 /** Converts a filter's times to ISO 8601 text, for a schema to decode. */
-export const written = <Filter extends { readonly since?: Moment; readonly until?: Moment }>(filter: Filter) => ({
+export const written = <Filter extends { readonly since?: TimeInput; readonly until?: TimeInput }>(filter: Filter) => ({
   ...filter,
   ...(filter.since === undefined ? {} : { since: iso(filter.since) }),
   ...(filter.until === undefined ? {} : { until: iso(filter.until) })
@@ -27,7 +27,7 @@ export const inMillis = <Others extends object>(
 })
 
 /** As ISO 8601 text. An invalid time becomes invalid text, for a schema to refuse. */
-export const iso = (moment: Moment | undefined): unknown => {
-  if (moment === undefined || typeof moment === "string") return moment
-  return Option.getOrElse(Option.map(DateTime.make(moment), DateTime.formatIso), () => "")
+export const iso = (time: TimeInput | undefined): unknown => {
+  if (time === undefined || typeof time === "string") return time
+  return Option.getOrElse(Option.map(DateTime.make(time), DateTime.formatIso), () => "")
 }
