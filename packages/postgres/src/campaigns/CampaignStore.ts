@@ -3,7 +3,7 @@
  */
 import { Campaign, CampaignStore, type CheckedRow, Page, Recipient } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
-import { asked } from "../Asked.ts"
+import { callerClock } from "../CallerClock.ts"
 import { result } from "../Columns.ts"
 import { Database } from "../Database.ts"
 import { message } from "../messages/StoredSend.ts"
@@ -47,7 +47,7 @@ export const layer = Layer.effect(
   CampaignStore.CampaignStore,
   Effect.gen(function*() {
     const { query, stepped } = yield* Database
-    const askedAt = yield* asked
+    const callerNow = yield* callerClock
     const changing = yield* stepped("CampaignStore.change", change)
     const adding = yield* stepped("CampaignStore.addRows", addRows)
     const working = yield* stepped("CampaignStore.work", work)
@@ -88,7 +88,7 @@ export const layer = Layer.effect(
           query("CampaignStore.remove", removeText, [id, workspaceId, texts(takingRows)]),
           ([row]) => row !== undefined
         ),
-      work: (command) => Effect.map(working({ ...command, asked: askedAt(command.now) }), Option.fromUndefinedOr),
+      work: (command) => Effect.map(working({ ...command, asked: callerNow(command.now) }), Option.fromUndefinedOr),
       end: ending,
       paused: (workspaceId) =>
         Effect.map(

@@ -13,7 +13,7 @@ import {
   type Time
 } from "@wac/core"
 import { Clock, Duration, Effect, Layer, Option, Queue } from "effect"
-import { asked } from "../Asked.ts"
+import { callerClock } from "../CallerClock.ts"
 import * as Clocks from "../Clocks.ts"
 import { boolean, columns, double, row, text } from "../Columns.ts"
 import { Database } from "../Database.ts"
@@ -144,7 +144,7 @@ const revocationsChannel = "wac_revocations"
 
 export const layer = Layer.effect(
   ApiKeyStore.ApiKeyStore,
-  Effect.map(Effect.all([Database, asked]), ([{ listen, query }, askedAt]) => {
+  Effect.map(Effect.all([Database, callerClock]), ([{ listen, query }, callerNow]) => {
     return ApiKeyStore.ApiKeyStore.of({
       issue: Effect.fnUntraced(
         function*(key, idempotency): Effect.fn.Return<ApiKeyStore.Issued, StoreError.StoreError> {
@@ -154,12 +154,12 @@ export const layer = Layer.effect(
             earlier: idempotency.caller === undefined ? null : idempotency.key,
             fingerprint: idempotency.fingerprint,
             retention: Duration.toMillis(Idempotency.retention),
-            now: askedAt(key.createdAt) ?? null
+            now: callerNow(key.createdAt) ?? null
           })
           const [row] = yield* query("ApiKeyStore.issue", text, params)
           const { apiKeyId, created, fingerprint } = issued.read(row!)
           if (created) {
-            yield* Effect.ignore(query("ApiKeyStore.issue", forget, [askedAt(key.createdAt) ?? null]))
+            yield* Effect.ignore(query("ApiKeyStore.issue", forget, [callerNow(key.createdAt) ?? null]))
             return { _tag: "Created", key }
           }
           if (fingerprint !== idempotency.fingerprint) return { _tag: "Conflict" }
@@ -183,7 +183,7 @@ export const layer = Layer.effect(
             Option.map(Option.fromUndefinedOr(row), (row) => ({
               key: keyOf(row),
               workspace: workspaceBeside.read(row),
-              at: askedAt(now) ?? time.read(row).at
+              at: callerNow(now) ?? time.read(row).at
             }))
         ),
       get: (workspaceId, id) =>
@@ -204,7 +204,7 @@ export const layer = Layer.effect(
             })
               ${page.after === null ? "" : "and k.id < $4"}
             order by k.id desc limit $3`,
-            [workspaceId, askedAt(now) ?? null, page.limit + 1, ...page.after === null ? [] : [page.after]]
+            [workspaceId, callerNow(now) ?? null, page.limit + 1, ...page.after === null ? [] : [page.after]]
           ),
           (rows) => Page.fromOverread(rows.map(keyOf), page, ({ id }) => id)
         ),
@@ -227,7 +227,7 @@ export const layer = Layer.effect(
             `update api_keys k set revoked_at = coalesce(k.revoked_at, $3, ${Clocks.now})
             where k.id = $2 and k.workspace_id = $1
             returning ${keyColumns}, pg_notify('${revocationsChannel}', k.id) as told`,
-            [workspaceId, id, askedAt(now) ?? null]
+            [workspaceId, id, callerNow(now) ?? null]
           ),
           first
         ),

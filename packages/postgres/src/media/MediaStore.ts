@@ -3,7 +3,7 @@
  */
 import { type Media, MediaStep as Step, MediaStore } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
-import { asked as askedBy } from "../Asked.ts"
+import { callerClock } from "../CallerClock.ts"
 import * as Clocks from "../Clocks.ts"
 import { columns, json, row } from "../Columns.ts"
 import { Database } from "../Database.ts"
@@ -71,7 +71,7 @@ export const layer = Layer.effect(
   MediaStore.MediaStore,
   Effect.gen(function*() {
     const { query, stepped } = yield* Database
-    const asked = yield* askedBy
+    const callerNow = yield* callerClock
     const step = yield* stepped("MediaStore.step", MediaStep.options)
 
     return MediaStore.MediaStore.of({
@@ -85,12 +85,12 @@ export const layer = Layer.effect(
         ),
       use: ({ id, workspaceId }, now, keptFor) => Effect.asVoid(step({ _tag: "Use", workspaceId, id, now, keptFor })),
       due: (now, limit) =>
-        Effect.map(query("MediaStore.due", dueText, [asked(now) ?? null, limit]), (rows) => rows.map(named.read)),
+        Effect.map(query("MediaStore.due", dueText, [callerNow(now) ?? null, limit]), (rows) => rows.map(named.read)),
       removed: (limit) => Effect.map(query("MediaStore.removed", removedText, [limit]), (rows) => rows.map(named.read)),
       forget: ({ id, workspaceId }) => Effect.asVoid(query("MediaStore.forget", forgetText, [workspaceId, id])),
       uploaded: (id, phoneNumberId, now, margin) =>
         Effect.map(
-          query("MediaStore.uploaded", uploadedText, [id, phoneNumberId, asked(now) ?? null, margin]),
+          query("MediaStore.uploaded", uploadedText, [id, phoneNumberId, callerNow(now) ?? null, margin]),
           ([row]) => Option.map(Option.fromUndefinedOr(row), uploaded.read)
         ),
       keepUploaded: (id, phoneNumberId, { expiresAt, providerMediaId }) =>
@@ -111,7 +111,7 @@ export const layer = Layer.effect(
           ([row]) => expected.read(row!).id
         ),
       claimAwaited: ({ limit, now, only, until }) => {
-        const params = [asked(now) ?? null, until - now, limit]
+        const params = [callerNow(now) ?? null, until - now, limit]
         return Effect.map(
           only === undefined
             ? query("MediaStore.claimAwaited", claimDueText, params)

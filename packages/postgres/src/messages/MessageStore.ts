@@ -5,7 +5,7 @@
 import { CustomerNames, Id, type Message, type MessageReferences, MessageStore, Page, type Time } from "@wac/core"
 import { Duration, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
-import * as Asked from "../Asked.ts"
+import { callerClock } from "../CallerClock.ts"
 import * as Clocks from "../Clocks.ts"
 import { columns, result, row, text } from "../Columns.ts"
 import { Database } from "../Database.ts"
@@ -169,7 +169,7 @@ export const layer = Layer.effect(
   MessageStore.MessageStore,
   Effect.gen(function*() {
     const { direct, planned, query, stepped } = yield* Database
-    const asked = yield* Asked.asked
+    const callerNow = yield* callerClock
     const random = yield* SecureRandom.SecureRandom
     const accept = yield* stepped("MessageStore.accept", Accept.accept)
     const outright = yield* direct("MessageStore.settle", Settle.outright)
@@ -186,9 +186,9 @@ export const layer = Layer.effect(
     })
 
     const sweepStep = Effect.fnUntraced(function*(now: Time.Instant) {
-      const swept = yield* sweep({ now, at: asked(now), ids: yield* ids })
+      const swept = yield* sweep({ now, at: callerNow(now), ids: yield* ids })
       const tidied = yield* Effect.forEach(
-        Sweep.tidy(asked(now)),
+        Sweep.tidy(callerNow(now)),
         ({ params, text }) => Effect.map(query("MessageStore.sweep", text, params!), ([row]) => row!["tidied"])
       )
       return { ...swept, more: swept.more || tidied.includes(Sweep.tidied) }
@@ -202,7 +202,7 @@ export const layer = Layer.effect(
           (isWritten) => isWritten ? Effect.succeed(true) : settle(command)
         ),
       abandon,
-      lookUp: (request, now) => lookUp({ request, now: asked(now) }),
+      lookUp: (request, now) => lookUp({ request, now: callerNow(now) }),
       applyReport,
       named: (workspaceId, id) =>
         Effect.map(
@@ -216,7 +216,7 @@ export const layer = Layer.effect(
         ),
       recallReadMark: ({ key, messageId, workspaceId }, now) =>
         Effect.map(
-          query("MessageStore.recallReadMark", recallText, [workspaceId, messageId, key, asked(now) ?? null]),
+          query("MessageStore.recallReadMark", recallText, [workspaceId, messageId, key, callerNow(now) ?? null]),
           ([row]) => Option.map(Option.fromUndefinedOr(row), (row) => mark.read(row).fingerprint)
         ),
       keepReadMark: ({ expiresAt, fingerprint, key, messageId, now, workspaceId }) =>
@@ -227,7 +227,7 @@ export const layer = Layer.effect(
             key,
             fingerprint,
             expiresAt - now,
-            asked(now) ?? null
+            callerNow(now) ?? null
           ]),
           ([row]) => mark.read(row!).fingerprint
         ),

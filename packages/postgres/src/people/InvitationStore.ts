@@ -13,7 +13,7 @@ import {
   StorageTime
 } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
-import { asked } from "../Asked.ts"
+import { callerClock } from "../CallerClock.ts"
 import * as Clocks from "../Clocks.ts"
 import { boolean, columns, insert, list, row, text, unlessEmpty } from "../Columns.ts"
 import { Database, type StepOptions } from "../Database.ts"
@@ -310,7 +310,7 @@ export const layer = Layer.effect(
   InvitationStore.InvitationStore,
   Effect.gen(function*() {
     const { query, stepped } = yield* Database
-    const askedAt = yield* asked
+    const callerNow = yield* callerClock
     const creating = yield* stepped("InvitationStore.create", create)
     const withdrawing = yield* stepped("InvitationStore.withdraw", withdraw)
     const accepting = yield* stepped("InvitationStore.accept", accept)
@@ -324,7 +324,7 @@ export const layer = Layer.effect(
             "InvitationStore.list",
             `select ${columnsOfInvitation} from invitations i
             where i.workspace_id = $1 and i.expires_at > ${Clocks.at("$2")} order by i.id desc`,
-            [workspaceId, askedAt(now) ?? null]
+            [workspaceId, callerNow(now) ?? null]
           ),
           (rows) => rows.map(invitationOf)
         ),
@@ -343,7 +343,7 @@ export const layer = Layer.effect(
           query(
             "InvitationStore.findReset",
             `select r.user_id from password_resets r where r.token_hash = $1 and r.expires_at > ${Clocks.at("$2")}`,
-            [tokenHash, askedAt(now) ?? null]
+            [tokenHash, callerNow(now) ?? null]
           ),
           ([row]) => Option.map(Option.fromUndefinedOr(row), (row) => resettable.read(row).userId)
         ),

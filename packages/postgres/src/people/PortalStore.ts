@@ -3,7 +3,7 @@
  */
 import { PortalStore } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
-import { asked } from "../Asked.ts"
+import { callerClock } from "../CallerClock.ts"
 import * as Clocks from "../Clocks.ts"
 import { Database } from "../Database.ts"
 import * as Forgotten from "../Forgotten.ts"
@@ -35,7 +35,7 @@ export const layer = Layer.effect(
   PortalStore.PortalStore,
   Effect.gen(function*() {
     const { query, stepped } = yield* Database
-    const askedAt = yield* asked
+    const callerNow = yield* callerClock
     const opening = yield* stepped("PortalStore.open", openPortal)
     return PortalStore.PortalStore.of({
       create: ({ createdAt, expiresAt, id, role, tokenHash, visitor, workspaceId }) =>
@@ -46,13 +46,13 @@ export const layer = Layer.effect(
             workspaceId,
             role,
             visitor,
-            askedAt(createdAt) ?? null,
+            callerNow(createdAt) ?? null,
             expiresAt - createdAt
           ])
         ),
       open: (command) => Effect.map(opening(command), Option.fromUndefinedOr),
       find: (sessionHash, now) =>
-        Effect.map(query("PortalStore.find", findText, [sessionHash, askedAt(now) ?? null]), first),
+        Effect.map(query("PortalStore.find", findText, [sessionHash, callerNow(now) ?? null]), first),
       forget: (before) =>
         Effect.map(
           query("PortalStore.forget", forgetText, [before, forgottenAtOnce]),

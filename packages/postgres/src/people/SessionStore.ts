@@ -3,7 +3,7 @@
  */
 import { type Id, type Member, Session, SessionStore } from "@wac/core"
 import { Duration, Effect, Layer, Option } from "effect"
-import { asked } from "../Asked.ts"
+import { callerClock } from "../CallerClock.ts"
 import * as Clocks from "../Clocks.ts"
 import { columns } from "../Columns.ts"
 import { Database } from "../Database.ts"
@@ -46,7 +46,7 @@ const forgetText = `with gone as (
 
 export const layer = Layer.effect(
   SessionStore.SessionStore,
-  Effect.map(Effect.all([Database, asked]), ([{ query }, askedAt]) =>
+  Effect.map(Effect.all([Database, callerClock]), ([{ query }, callerNow]) =>
     SessionStore.SessionStore.of({
       create: (session, { of, passwordHash, provenAt } = {}) =>
         Effect.map(
@@ -74,7 +74,7 @@ export const layer = Layer.effect(
             [
               session.tokenHash,
               session.userId,
-              askedAt(session.createdAt) ?? null,
+              callerNow(session.createdAt) ?? null,
               session.idleUntil - session.createdAt,
               session.absoluteUntil - session.createdAt,
               of ?? null,
@@ -100,7 +100,7 @@ export const layer = Layer.effect(
             from present p
             where token_hash = $1 and p.now < idle_until and p.now < absolute_until
             returning ${session.names()}`,
-            [tokenHash, askedAt(now) ?? null, idleUntil - now]
+            [tokenHash, callerNow(now) ?? null, idleUntil - now]
           ),
           ([row]) => Option.map(Option.fromUndefinedOr(row), sessionOf)
         ),
@@ -110,7 +110,7 @@ export const layer = Layer.effect(
             "SessionStore.isFresh",
             `select from sessions
             where token_hash = $1 and ${Clocks.at("$2")} < coalesce(proven_at, created_at) + $3::bigint`,
-            [tokenHash, askedAt(now) ?? null, Duration.toMillis(Session.freshFor)]
+            [tokenHash, callerNow(now) ?? null, Duration.toMillis(Session.freshFor)]
           ),
           (rows) => rows.length > 0
         ),
@@ -119,7 +119,7 @@ export const layer = Layer.effect(
           query(
             "SessionStore.prove",
             `update sessions set proven_at = ${Clocks.at("$2")} where token_hash = $1`,
-            [tokenHash, askedAt(now) ?? null]
+            [tokenHash, callerNow(now) ?? null]
           )
         ),
       list: (userId, now) =>
@@ -129,7 +129,7 @@ export const layer = Layer.effect(
             `select ${session.names()} from sessions
             where user_id = $1 and idle_until > ${Clocks.at("$2")} and absolute_until > ${Clocks.at("$2")}
             order by created_at desc, id desc`,
-            [userId, askedAt(now) ?? null]
+            [userId, callerNow(now) ?? null]
           ),
           (rows) => rows.map(sessionOf)
         ),

@@ -3,7 +3,7 @@
  */
 import { Idempotency, KeptAnswer, KeptAnswerStore, type Time } from "@wac/core"
 import { Duration, Effect, Layer } from "effect"
-import { asked } from "../Asked.ts"
+import { callerClock } from "../CallerClock.ts"
 import * as Clocks from "../Clocks.ts"
 import { columns } from "../Columns.ts"
 import { Database } from "../Database.ts"
@@ -46,7 +46,7 @@ const retention = Duration.toMillis(Idempotency.retention)
 
 export const layer = Layer.effect(
   KeptAnswerStore.KeptAnswerStore,
-  Effect.map(Effect.all([Database, asked]), ([{ query }, askedAt]) => {
+  Effect.map(Effect.all([Database, callerClock]), ([{ query }, callerNow]) => {
     return KeptAnswerStore.KeptAnswerStore.of({
       claim: Effect.fnUntraced(function*(place, request, now) {
         const [row] = yield* query("KeptAnswerStore.claim", claim, [
@@ -58,13 +58,13 @@ export const layer = Layer.effect(
           request.token,
           Duration.toMillis(KeptAnswer.lease),
           retention,
-          askedAt(now) ?? null
+          callerNow(now) ?? null
         ])
         const { body, now: at, status, ...found } = binding.read(row!)
         const answer = status === null ? null : { status, body: body! }
         const verdict = KeptAnswer.judge({ ...found, answer }, request, at)
         if (verdict._tag === "Claimed") {
-          yield* Effect.ignore(query("KeptAnswerStore.claim", forget, [askedAt(now) ?? null]))
+          yield* Effect.ignore(query("KeptAnswerStore.claim", forget, [callerNow(now) ?? null]))
         }
         return verdict
       }),
@@ -79,7 +79,7 @@ export const layer = Layer.effect(
               `update kept_answers set status = $6, body = $7, expires_at = ${
                 Clocks.at("$9")
               } + $8::bigint where ${where}`,
-              [...key, answer.status, answer.body, retention, askedAt(now) ?? null]
+              [...key, answer.status, answer.body, retention, callerNow(now) ?? null]
             )
         )
       }

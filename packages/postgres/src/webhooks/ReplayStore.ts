@@ -3,7 +3,7 @@
  */
 import { Page, ReplayStore } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
-import { asked } from "../Asked.ts"
+import { callerClock } from "../CallerClock.ts"
 import { Database } from "../Database.ts"
 import * as ReplayStep from "./ReplayStep.ts"
 
@@ -11,7 +11,7 @@ export const layer = Layer.effect(
   ReplayStore.ReplayStore,
   Effect.gen(function*() {
     const { query, stepped } = yield* Database
-    const askedAt = yield* asked
+    const callerNow = yield* callerClock
     const create = yield* stepped("ReplayStore.create", ReplayStep.create)
     const cancel = yield* stepped("ReplayStore.cancel", ReplayStep.cancel)
     const step = yield* stepped("ReplayStore.step", ReplayStep.step)
@@ -39,7 +39,7 @@ export const layer = Layer.effect(
           (rows) => Page.fromOverread(rows.map(ReplayStep.replay.read), page, ({ id }) => id)
         ),
       cancel: (workspaceId, id, now) => Effect.map(cancel({ workspaceId, id, now }), Option.fromUndefinedOr),
-      step: (now, limit) => step({ now, limit, asked: askedAt(now) })
+      step: (now, limit) => step({ now, limit, asked: callerNow(now) })
     })
   })
 )
