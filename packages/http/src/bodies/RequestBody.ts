@@ -2,7 +2,7 @@
  * The body of a request before it is parsed: its type and its size (contract §2 and §3 *Order of checks*).
  */
 import { EndpointAnnotations } from "@wac/api"
-import { Deadlines, Errors, PlainJson } from "@wac/core"
+import { Errors, PlainJson, Timeouts } from "@wac/core"
 import { ByteSize, Context, Duration, Effect, type Scope } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
@@ -131,8 +131,8 @@ export type Reader = (
  * compressed, is not UTF-8, or is not JSON according to its header.
  */
 export const reader: Effect.Effect<Reader, never, Scope.Scope> = Effect.map(
-  Deadlines.make,
-  (deadlines) => (endpoint, request) => read(endpoint, request, (miss) => deadlines.set(timeout, miss))
+  Timeouts.make,
+  (timeouts) => (endpoint, request) => read(endpoint, request, (miss) => timeouts.set(timeout, miss))
 )
 
 const read = (
