@@ -19,7 +19,7 @@ import { Delivery, type DeliveryStore, type Id, type Time, Webhook } from "@wac/
 import { Duration } from "effect"
 import * as Clocks from "../Clocks.ts"
 import { bigint, boolean, list, result, row, texts } from "../Columns.ts"
-import { settled } from "../events/Places.ts"
+import { settled } from "../events/EventPositions.ts"
 import { event } from "../events/StoredEvent.ts"
 import { givenOf, type Rows, type Statement, statement, value } from "../Statement.ts"
 import { delivery } from "./StoredDelivery.ts"
