@@ -4,7 +4,7 @@
  */
 import { Result, Schema } from "effect"
 import type { PhoneNumberId } from "../Id.ts"
-import * as SourceAddress from "../people/SourceAddress.ts"
+import * as SourceAddress from "../SourceAddress.ts"
 
 /** The bindings of a key. `null`: not bound. */
 export interface KeyBinding {
