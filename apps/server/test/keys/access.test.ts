@@ -3,7 +3,7 @@
  * workspace reaches into another.
  */
 import { assert, describe, it, layer } from "@effect/vitest"
-import { Access, Api, Traits } from "@wac/api"
+import { Access, Api, EndpointAnnotations } from "@wac/api"
 import { ApiScope, Id, Member, SessionStore, Time } from "@wac/core"
 import { Context, Effect, Layer } from "effect"
 import { createHash } from "node:crypto"
@@ -31,7 +31,7 @@ const routes: ReadonlyArray<Route> = Object.values(Api.groups).flatMap((group) =
     access: Context.getOrUndefined(annotations, Access.Access),
     isOpenToPortal: Context.get(annotations, Access.OpenToPortal),
     takesBody: payload.size > 0,
-    fileType: Context.get(annotations, Traits.TakesFile)[0]
+    fileType: Context.get(annotations, EndpointAnnotations.TakesFile)[0]
   }))
 )
 
@@ -357,7 +357,7 @@ layer(Hosted.layer, checks.live)("callers", (it) => {
   })
 
   describe.each(ApiScope.all)("a key with the scope %s alone", (scope) => {
-    it.effect("opens the routes of this scope and no others", () =>
+    it.effect("the key opens the routes of its scope and no others", () =>
       Effect.gen(function*() {
         const { ours, services, url } = yield* Hosted
         const { apiKey } = yield* checks.keyWithScopes(services, ours.id, [scope])
