@@ -124,7 +124,7 @@ describe("a send", () => {
   it.each([
     ["eight seconds at most", 0, [500, 1000, 2000, 4000, 8000, 8000]],
     ["shortened by chance", 0.5, [375, 750, 1500, 3000, 6000, 6000]]
-  ])("waits by its own choice %s", async (_, random, expected) => {
+  ])("the waits that a client chooses are %s", async (_, random, expected) => {
     const { baseUrl } = await serve(broken)
     const { client, waits } = clientOf(baseUrl, { retries: 6 }, random)
     assert.instanceOf(await rejected(client.messages.send(hello)), WacConnectionError)
@@ -163,7 +163,7 @@ describe("a send", () => {
     [409, "idempotency_conflict", "payload_mismatch"],
     [500, "server_error", "body_already_parsed"],
     [504, "server_error", "delivery_unknown"]
-  ])("is not made again after %i %s %s", async (status, code, reason) => {
+  ])("a send is not repeated after %i %s %s", async (status, code, reason) => {
     const { baseUrl, seen } = await serve(failing(status, code, reason))
     const error = await apiError(clientOf(baseUrl).client.messages.send(hello, { idempotencyKey: "k" }))
     assert.deepEqual(
@@ -248,7 +248,7 @@ describe("a send", () => {
     [{ idempotencyKey: "two words" }, /idempotencyKey/],
     [{ idempotencyKey: "é" }, /idempotencyKey/],
     [{ idempotencyKey: "x".repeat(256) }, /idempotencyKey/]
-  ])("is refused before it is made with %j", async (options, message) => {
+  ])("a send is refused before any request with %j", async (options, message) => {
     const { baseUrl, seen } = await serve(json(200, sent))
     const error = await rejected(clientOf(baseUrl).client.messages.send(hello, options))
     assert.instanceOf(error, TypeError)
@@ -500,7 +500,7 @@ describe("a client", () => {
     ["https://wac.example.com/v1", ""],
     ["https://wac.example.com/v1", "two words"],
     ["https://wac.example.com/v1", undefined as unknown as string]
-  ])("is not made of %j and %j", (baseUrl, apiKey) => {
+  ])("no client is made of %j and %j", (baseUrl, apiKey) => {
     assert.throws(() => createClient({ baseUrl, apiKey }), TypeError, / must be /)
   })
 

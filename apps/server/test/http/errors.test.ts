@@ -2,7 +2,7 @@
  * Every error of contract §2 in its exact shape, and the headers of every answer.
  */
 import { assert, describe, it, layer } from "@effect/vitest"
-import { Api, Traits } from "@wac/api"
+import { Api, EndpointAnnotations } from "@wac/api"
 import {
   Authenticator,
   Errors,
@@ -245,7 +245,7 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("erro
   describe("bodies", () => {
     /** Every endpoint that takes one in JSON, with what lets a caller through to it. */
     const taking = endpoints.filter(({ annotations, method, payload }) =>
-      payload.size > 0 && method !== "GET" && Context.get(annotations, Traits.TakesFile).length === 0
+      payload.size > 0 && method !== "GET" && Context.get(annotations, EndpointAnnotations.TakesFile).length === 0
     )
 
     /** Those all of whose fields may be left out. */
@@ -281,7 +281,7 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("erro
 
     it.effect.each(
       taking.map(({ annotations, method, path }) =>
-        [method, path, Context.get(annotations, Traits.BodyLimit)] as const
+        [method, path, Context.get(annotations, EndpointAnnotations.BodyLimit)] as const
       )
     )(
       "%s %s, up to %i bytes",

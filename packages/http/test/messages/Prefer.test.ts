@@ -58,7 +58,7 @@ describe("the header Prefer", () => {
     assert.isFalse(asksForAsync(header))
   })
 
-  it("without the header nothing is asked for", () => {
+  it("a request without the header asks for nothing", () => {
     assert.isFalse(asksForAsync(undefined))
   })
 

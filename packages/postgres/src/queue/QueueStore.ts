@@ -3,7 +3,7 @@
  */
 import { QueueStore } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
-import { asked } from "../Asked.ts"
+import { callerClock } from "../CallerClock.ts"
 import * as Clocks from "../Clocks.ts"
 import { bigint, columns, row } from "../Columns.ts"
 import { Database } from "../Database.ts"
@@ -43,19 +43,19 @@ export const layer = Layer.effect(
   QueueStore.QueueStore,
   Effect.gen(function*() {
     const { query, stepped } = yield* Database
-    const askedAt = yield* asked
+    const callerNow = yield* callerClock
     const working = yield* stepped("QueueStore.work", work)
     const ending = yield* stepped("QueueStore.end", end)
     const beating = yield* stepped("QueueStore.beat", beat)
 
     return QueueStore.QueueStore.of({
-      work: (command) => Effect.map(working({ ...command, asked: askedAt(command.now) }), Option.fromUndefinedOr),
+      work: (command) => Effect.map(working({ ...command, asked: callerNow(command.now) }), Option.fromUndefinedOr),
       end: ending,
       nextAt: Effect.map(query("QueueStore.nextAt", { text: nextText }), ([found]) => next.read(found!).workAt),
       beat: beating,
       backlog: (workspaceId, now) =>
         Effect.map(
-          query("QueueStore.backlog", { text: backlogText, params: [askedAt(now) ?? null, workspaceId] }),
+          query("QueueStore.backlog", { text: backlogText, params: [callerNow(now) ?? null, workspaceId] }),
           ([found]) => backlog.read(found!)
         ),
       release: Effect.map(query("QueueStore.release", { text: releaseText }), ([released]) => released !== undefined)

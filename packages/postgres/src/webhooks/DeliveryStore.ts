@@ -5,11 +5,12 @@
  */
 import { type Delivery, DeliveryStep, DeliveryStore, Id, type Time } from "@wac/core"
 import { Effect, Layer, Option, Queue, Semaphore } from "effect"
-import { asked } from "../Asked.ts"
+import { callerClock } from "../CallerClock.ts"
 import { result } from "../Columns.ts"
 import { Database } from "../Database.ts"
 import * as Forgotten from "../Forgotten.ts"
 import { Hint } from "../Hint.ts"
+import { first, statement, value } from "../Statement.ts"
 import { backlog, backlogOf } from "./Backlog.ts"
 import * as BeginTest from "./BeginTest.ts"
 import { claimDue, foundOf, type Looked } from "./ClaimDue.ts"
@@ -32,6 +33,9 @@ const attempted = result<{ readonly attempts: ReadonlyArray<Delivery.Attempt> }>
 
 const found = delivery.pick("id")
 
+const get = statement({ workspaceId: value<Id.WorkspaceId>(), id: value<Id.DeliveryId>() }, ({ id, workspaceId }) => `
+  ${shown(`, ${attempts} as attempts`)} where d.workspace_id = ${workspaceId} and d.id = ${id}`)
+
 /** Attempts deleted at once. */
 const forgottenAtOnce = 2000
 
@@ -49,7 +53,7 @@ export const layer = Layer.effect(
   DeliveryStore.DeliveryStore,
   Effect.gen(function*() {
     const { direct, listen, planned, query, stepped } = yield* Database
-    const askedAt = yield* asked
+    const callerNow = yield* callerClock
     const outright = yield* direct("DeliveryStore.complete", CompleteDirect.outright)
     const record = yield* stepped("DeliveryStore.complete", Complete.complete)
     const beginTest = yield* stepped("DeliveryStore.beginTest", BeginTest.beginTest)
@@ -78,7 +82,7 @@ export const layer = Layer.effect(
       hint.claiming()
       const before = looked
       const { claimed, hasTests, ...found } = foundOf(
-        yield* planned("DeliveryStore.claimDue", claimDue(command, askedAt(command.now), before))
+        yield* planned("DeliveryStore.claimDue", claimDue(command, callerNow(command.now), before))
       )
       // unless it was reset meanwhile
       looked = looked === before ? found : { ...looked, again: found.again }
@@ -89,7 +93,7 @@ export const layer = Layer.effect(
     const tidySkipped = Effect.fnUntraced(function*(now: Time.Instant, limit: number) {
       let after: TidySkipped.Tidied["next"]
       for (;;) {
-        const { next, written }: TidySkipped.Tidied = yield* tidy({ after, limit, asked: askedAt(now) })
+        const { next, written }: TidySkipped.Tidied = yield* tidy({ after, limit, asked: callerNow(now) })
         if (next === undefined) return written
         after = next
       }
@@ -116,7 +120,7 @@ export const layer = Layer.effect(
         const after = DeliveryStep.outright(command)
         if (after === undefined) return complete(command)
         return Effect.flatMap(
-          outright({ command, after, now: askedAt(command.now) }),
+          outright({ command, after, now: callerNow(command.now) }),
           (recorded) => recorded === "no" ? complete(command) : Effect.succeed(told(recorded))
         )
       },
@@ -134,7 +138,7 @@ export const layer = Layer.effect(
       awaitHint: hint.wait,
       tidySkipped,
       backlog: (now) =>
-        Effect.map(planned("DeliveryStore.backlog", backlog(askedAt(now))), ([rows]) => backlogOf(rows![0]!)),
+        Effect.map(planned("DeliveryStore.backlog", backlog(callerNow(now))), ([rows]) => backlogOf(rows![0]!)),
       list: Effect.fnUntraced(function*(workspaceId, filter, page) {
         const ids = filter.messageId === undefined ? undefined : yield* ofMessage(workspaceId, filter.messageId)
         const rows = yield* query("DeliveryStore.list", ListDeliveries.listDeliveries(workspaceId, filter, page, ids))
@@ -142,15 +146,8 @@ export const layer = Layer.effect(
       }),
       get: (workspaceId, id) =>
         Effect.map(
-          query("DeliveryStore.get", {
-            text: `${shown(`, ${attempts} as attempts`)} where d.workspace_id = $1 and d.id = $2`,
-            params: [workspaceId, id]
-          }),
-          ([row]) =>
-            Option.map(Option.fromUndefinedOr(row), (row) => ({
-              ...viewOf(row),
-              ...attempted.read(row)
-            }))
+          query("DeliveryStore.get", get({ workspaceId, id })),
+          first((row) => ({ ...viewOf(row), ...attempted.read(row) }))
         ),
       forgetAttempts: (before) =>
         Effect.map(
