@@ -286,9 +286,10 @@ export const createClient = (options: ClientOptions): Client => {
             code: "idempotency_conflict",
             reason: "payload_mismatch",
             message: `the key queued ${message_id}`,
-            request_id: `${lastResponse.requestId}`
+            // every response of the service has one
+            request_id: lastResponse.requestId!
           }
-        }, { lastResponse, retryAfter: undefined, idempotencyKey: options?.idempotencyKey })
+        }, { ...options, lastResponse })
       },
       enqueue: (message, { sendAt, sendUntil, ...options } = {}) =>
         keyed(

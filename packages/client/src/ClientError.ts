@@ -58,8 +58,8 @@ interface WacApiErrorConstructor {
     body: ErrorBody,
     response: {
       readonly lastResponse: LastResponse
-      readonly retryAfter: number | undefined
-      readonly idempotencyKey: string | undefined
+      readonly retryAfter?: number | undefined
+      readonly idempotencyKey?: string | undefined
     }
   ): WacApiError
   readonly prototype: WacApiError

@@ -66,6 +66,8 @@ export interface Columns<A> extends Reader<A>, Input<ReadonlyArray<A>, Table> {
   readonly names: (table?: string) => string
   /** An expression for each column, in the order of the column list. */
   readonly values: (expressions: { readonly [Field in keyof A]: string }) => string
+  /** The condition that a row of a table has these values. */
+  readonly are: (table: string, expressions: { readonly [Field in keyof A]: string }) => string
   /** The assignments of all columns except `leftOut`, from the table `from`. */
   readonly set: (from: string, ...leftOut: ReadonlyArray<keyof A>) => string
   /** The columns as an array in JSON, which is half as long as an object, and its reader. */
@@ -105,11 +107,14 @@ const make = <A>(fields: ReadonlyArray<Field>): Columns<A> => {
   if (twice !== undefined) throw new Error(`two fields have the column ${twice.column}`)
   const names = (table?: string): string =>
     fields.map(({ column }) => table === undefined ? column : `${table}.${column}`).join(", ")
+  const values = (expressions: { readonly [Field in keyof A]: string }): string =>
+    fields.map(({ field }) => expressions[field as keyof A]).join(", ")
   const shape = shapeOf(fields)
   const chosen = <B>(isChosen: (field: string) => boolean) => make<B>(fields.filter(({ field }) => isChosen(field)))
   return {
     names,
-    values: (expressions) => fields.map(({ field }) => expressions[field as keyof A]).join(", "),
+    values,
+    are: (table, expressions) => `(${names(table)}) = (${values(expressions)})`,
     set: (from, ...leftOut) =>
       fields.filter(({ field }) => !leftOut.some((other) => other === field)).map(({ column }) =>
         `${column} = ${from}.${column}`
@@ -204,6 +209,7 @@ export const bigint = typed<number>("bigint")
 export const double = typed<number>("double precision")
 export const boolean = typed<boolean>("boolean")
 export const json = typed<unknown>("json")
+export const bytes = typed<Uint8Array>("bytea")
 
 type Described<T> = { readonly [Field in keyof T]: T[Field] extends Typed<infer V> ? V : never }
 
@@ -265,11 +271,23 @@ export const insert = <A>(columns: Columns<A>, table: string, further = "") =>
     (given) => `insert into ${table} (${columns.names()}) select * from ${given("g")}${further}`
   )
 
-/** Inserts one record into a table. */
-export const insertOne = <A>(columns: Columns<A>, table: string, further = ""): (record: A) => Statement => {
-  const one = statement(
-    { record: columns.one },
-    ({ record }) => `insert into ${table} (${columns.names()}) values (${columns.values(record)})${further}`
-  )
-  return (record) => one({ record })
+/** A statement that is given one record. */
+const ofOne = <A>(
+  columns: Columns<A>,
+  text: (one: { readonly [Field in keyof A]: string }) => string
+): (record: A) => Statement => {
+  const prepared = statement({ one: columns.one }, ({ one }) => text(one))
+  return (one) => prepared({ one })
 }
+
+/** Inserts one record into a table. */
+export const insertOne = <A>(columns: Columns<A>, table: string, further = "") =>
+  ofOne(columns, (one) => `insert into ${table} (${columns.names()}) values (${columns.values(one)})${further}`)
+
+/** Selects the rows of a table with a key. */
+export const select = <A, Key>(columns: Columns<A>, table: string, key: Columns<Key>) =>
+  ofOne(key, (one) => `select ${columns.names("t")} from ${table} t where ${key.are("t", one)}`)
+
+/** Deletes the rows of a table with a key, and returns a row for each. */
+export const remove = <Key>(table: string, key: Columns<Key>) =>
+  ofOne(key, (one) => `delete from ${table} t where ${key.are("t", one)} returning 1`)

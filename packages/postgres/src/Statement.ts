@@ -41,26 +41,35 @@ export interface Prepared<Value> {
   readonly text: string
 }
 
-/** How a statement that is given these inputs names them. */
-export const givenOf = <I extends Inputs>(inputs: I): Given<I> => {
-  let next = 1
-  const given = Object.entries<Input<never, unknown>>(inputs).map(([name, input]) => {
-    const first = next
-    next += input.size
-    return [name, input.given(first)]
-  })
-  return Object.fromEntries(given) as Given<I>
+/** Inputs under names, as one. */
+export const together = <I extends Inputs>(inputs: I): Input<Values<I>, Given<I>> => {
+  const all = Object.entries<Input<never, unknown>>(inputs)
+  return {
+    size: all.reduce((size, [, input]) => size + input.size, 0),
+    given: (first) => {
+      let next = first
+      const given = all.map(([name, input]) => {
+        next += input.size
+        return [name, input.given(next - input.size)]
+      })
+      return Object.fromEntries(given) as Given<I>
+    },
+    encode: (values) => {
+      const params: Array<unknown> = []
+      for (const [name, input] of all) params.push(...input.encode(values[name] as never))
+      return params
+    }
+  }
 }
+
+/** How a statement that is given these inputs names them. */
+export const givenOf = <I extends Inputs>(inputs: I): Given<I> => together(inputs).given(1)
 
 /** Writes a statement's text once, with its inputs by name. */
 export const statement = <I extends Inputs>(inputs: I, write: (given: Given<I>) => string): Prepared<Values<I>> => {
-  const all = Object.entries<Input<never, unknown>>(inputs)
+  const { encode } = together(inputs)
   const text = write(givenOf(inputs))
-  return Object.assign((values: Values<I>) => {
-    const params: Array<unknown> = []
-    for (const [name, input] of all) params.push(...input.encode(values[name] as never))
-    return { text, params }
-  }, { text })
+  return Object.assign((values: Values<I>) => ({ text, params: encode(values) }), { text })
 }
 
 /** One value as an input, which the driver encodes. */

@@ -7,7 +7,7 @@ import { InboundPostStep } from "@wac/core"
 import { Effect, Layer } from "effect"
 import { claimPosts } from "../src/inbound/ClaimPosts.ts"
 import * as EndPosts from "../src/inbound/EndPosts.ts"
-import { keepText } from "../src/inbound/KeepPost.ts"
+import { keep } from "../src/inbound/KeepPost.ts"
 import { backlog } from "../src/inbound/PostBacklog.ts"
 import { sweepPosts } from "../src/inbound/SweepPosts.ts"
 import { carryOutAll } from "./carryOut.ts"
@@ -63,8 +63,6 @@ for (const { layer: database, name } of databases) {
             for (const table of tables) assert.strictEqual(of(table).scans, 0, `${table} was read from end to end`)
             return tables.map((table) => [of(table).read, of(table).written])
           })
-        const cost = (statement: string, params: ReadonlyArray<unknown>) =>
-          costOf(PgClient.PgClient.use((client) => client.unsafe(statement, params)))
         const claim = (at: number, posts: number, bytes = 1_000_000) =>
           costOf(carryOutAll(claimPosts(
             { provider: "whatsapp", token: "mine", now: at, leaseUntil: at + 15_000, limit: { posts, bytes } },
@@ -87,8 +85,8 @@ for (const { layer: database, name } of databases) {
             const [row] = yield* client<{ readonly digest: string }>`
           select encode(digest, 'hex') as digest from inbound_posts where due_at <= ${now} order by due_at limit 1`
             const own = row!.digest
-            const keep = yield* cost(keepText, ["whatsapp", new Uint8Array(32), new Uint8Array(3), now])
-            assert.deepStrictEqual(keep, [[0, 1], [0, 1]])
+            const post = { provider: "whatsapp", digest: new Uint8Array(32), body: new Uint8Array(3) }
+            assert.deepStrictEqual(yield* costOf(carryOutAll([keep({ post, now })])), [[0, 1], [0, 1]])
             yield* client`update inbound_posts set token = 'mine' where digest = decode(${own}, 'hex')`
             const end = { provider: "whatsapp", digest: own, token: "mine", now, ended: InboundPostStep.complete({}) }
             const [posts, bodies] = yield* costOf(carryOutAll(EndPosts.end.write([end], (asked) => asked)))

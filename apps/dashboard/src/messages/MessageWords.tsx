@@ -25,9 +25,8 @@ export const MessageState = ({ status }: { readonly status: MessageStatus }) => 
 
 /** What each status means, for people. */
 export const messageMeanings: Record<MessageStatus, string> = {
-  queued: "It waits for its time, or for its campaign to send it.",
-  sending:
-    "It was not sent yet. A request with the same Idempotency-Key tries again, or the queue if it was to be sent later.",
+  queued: "It is sent at its time, or by its campaign.",
+  sending: "It was not sent yet. A request with the same Idempotency-Key tries again.",
   unknown:
     "The provider did not confirm whether it accepted the message. It is not sent again; a report of the provider settles it.",
   sent: "The provider accepted it, and has not reported that it arrived.",
@@ -35,5 +34,5 @@ export const messageMeanings: Record<MessageStatus, string> = {
   read: "The recipient read it.",
   failed: "It did not arrive, as far as the provider has reported.",
   skipped: "Its campaign never sent it.",
-  cancelled: "It was cancelled before it was sent."
+  cancelled: "It was cancelled before its time, and never sent."
 }

@@ -50,7 +50,7 @@ it.live(
           Effect.suspend(() =>
             call(`${alive.at(-1)!.url}/v1/messages${path}`, {
               ...options,
-              headers: { authorization: `Bearer ${key}`, ...options?.headers }
+              headers: { authorization: `Bearer ${key.apiKey}`, ...options?.headers }
             })
           ).pipe(Effect.catchCause(() => Effect.undefined)),
           (answer) => answer !== undefined && answer.status < 500 && answer.status !== 429

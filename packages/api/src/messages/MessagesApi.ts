@@ -8,6 +8,7 @@ import { Access, apiKey, session } from "../Access.ts"
 import { Audited } from "../audit/Audited.ts"
 import { ApiKeyAuthentication, SessionAuthentication } from "../Caller.ts"
 import { described, describedAs } from "../Described.ts"
+import * as ErrorAddress from "../ErrorAddress.ts"
 import { asking, ErrorBody, reading, sending, writing } from "../ErrorBody.ts"
 import { ReceivedContent, ReceivedContext } from "../events/ReceivedContent.ts"
 import * as Example from "../Example.ts"
@@ -165,7 +166,10 @@ export const BatchResults = Schema.Struct({
         reason: "template_not_found",
         param: "template.name",
         request_id: Example.request,
-        doc_url: "https://wac.example.com/docs/errors#forbidden.template_not_found"
+        doc_url: ErrorAddress.of(`https://wac.example.com${ErrorAddress.path}`, {
+          code: "forbidden",
+          reason: "template_not_found"
+        })
       }
     }
   ]

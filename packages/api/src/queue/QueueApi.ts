@@ -12,23 +12,30 @@ import { noQuery } from "../Lists.ts"
 import { Timestamp } from "../Timestamp.ts"
 
 export const QueueState = Schema.Struct({
+  queued: Schema.Int.annotate({ description: "The workspace's messages that wait, whenever they are due" }),
+  oldestDueAt: Schema.NullOr(Timestamp).annotateKey({
+    description: "When the one of them was due that has waited longest; `null` if none is due"
+  }),
   heldSince: Schema.NullOr(Timestamp).annotateKey({
     description: "Since when queued messages are held, because the database is a restored copy; `null` if they are not"
   })
 }).annotate({
   identifier: "QueueState",
-  description: "The state of the queue of messages to be sent later, which all workspaces share (contract §15)."
-}).pipe(Example.shown({ heldSince: null }))
+  description: "A workspace's messages to be sent later. What holds them holds those of all workspaces (contract §15)."
+}).pipe(Example.shown({ queued: 3, oldestDueAt: null, heldSince: null }))
 
 export class QueueApi extends HttpApiGroup.make("queue").add(
   HttpApiEndpoint.get("get", "/internal/queue", {
     query: noQuery,
     success: QueueState,
     error: reading
-  }).annotate(Example.Shown, { response: { heldSince: Example.times.start } }).annotate(Access, session("member"))
+  }).annotate(Example.Shown, Example.changed(QueueState, {
+    oldestDueAt: Example.times.start,
+    heldSince: Example.times.start
+  })).annotate(Access, session("member"))
     .annotateMerge(OpenApi.annotations({
       summary: "Get the state of the queue",
-      description: "Whether queued messages wait until a person releases them."
+      description: "How many messages wait, and whether they do until a person releases them."
     })),
   HttpApiEndpoint.post("release", "/internal/queue/release", {
     success: QueueState,

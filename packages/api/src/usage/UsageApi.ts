@@ -66,6 +66,7 @@ export const Usage = Schema.Struct({
   used: Schema.Int.annotate({ description: "Messages that count against this month's quota" }),
   quota: Schema.NullOr(Schema.Int).annotate({ description: "Messages a month; `null` if there is no limit" }),
   requestsPerSecond: Schema.Finite.annotate({ description: "The workspace's rate limit" }),
+  queued: Schema.Int.annotate({ description: "Messages that wait to be sent later" }),
   months: Schema.Array(Schema.Struct({ month: Schema.String, used: Schema.Int })).annotate({
     description: "Newest first, at most 12; months without messages are omitted"
   }),
@@ -86,6 +87,7 @@ export const Usage = Schema.Struct({
     used: 1042,
     quota: 10_000,
     requestsPerSecond: 100,
+    queued: 3,
     months: [{ month: "2026-01", used: 1042 }, { month: "2025-12", used: 9310 }],
     lines: [Example.of(UsageLine)],
     costs: [{ currency: "USD", amount: "42.315" }],

@@ -1208,8 +1208,12 @@ export interface AlertSettings {
   readonly url: string | null
 }
 
-/** The state of the queue of messages to be sent later, which all workspaces share (contract §15). */
+/** A workspace's messages to be sent later. What holds them holds those of all workspaces (contract §15). */
 export interface QueueState {
+  /** The workspace's messages that wait, whenever they are due. */
+  readonly queued: number
+  /** When the one of them was due that has waited longest; `null` if none is due. */
+  readonly oldestDueAt: string | null
   /** Since when queued messages are held, because the database is a restored copy; `null` if they are not. */
   readonly heldSince: string | null
 }
@@ -1224,6 +1228,8 @@ export interface Usage {
   readonly quota: number | null
   /** The workspace's rate limit. */
   readonly requestsPerSecond: number
+  /** Messages that wait to be sent later. */
+  readonly queued: number
   /** Newest first, at most 12; months without messages are omitted. */
   readonly months: ReadonlyArray<{
     readonly month: string
@@ -1707,7 +1713,7 @@ export interface InternalRoutes {
   readonly "GET /internal/alerts/settings": { readonly response: AlertSettings }
   /** Set the recipients of alerts. They get one mail and one post when a problem begins, and one when it is over. */
   readonly "PUT /internal/alerts/settings": { readonly body: AlertSettings; readonly response: AlertSettings }
-  /** Get the state of the queue. Whether queued messages wait until a person releases them. */
+  /** Get the state of the queue. How many messages wait, and whether they do until a person releases them. */
   readonly "GET /internal/queue": { readonly response: QueueState }
   /**
    * Release the queue after a restore. Messages that are due are sent at once, also those that were sent after the

@@ -6,6 +6,7 @@ import { NotFound } from "../Errors.ts"
 import type { WorkspaceId } from "../Id.ts"
 import * as Limits from "../limits/Limits.ts"
 import * as Quota from "../limits/Quota.ts"
+import { QueueStore } from "../queue/QueueStore.ts"
 import type { StoreError } from "../StoreError.ts"
 import { WorkspaceStore } from "../workspaces/WorkspaceStore.ts"
 import * as Activity from "./Activity.ts"
@@ -19,6 +20,8 @@ export interface Report extends Activity.Series {
   /** `null` means no limit. */
   readonly quota: number | null
   readonly requestsPerSecond: number
+  /** Messages that wait in the queue of callers' messages. */
+  readonly queued: number
   /** Messages that count against the quota, by month, newest first. */
   readonly months: ReadonlyArray<{ readonly month: string; readonly used: number }>
   /** The period's messages by price, and what they cost by the rate card. */
@@ -34,16 +37,18 @@ export class Usage extends Context.Service<Usage, {
     Effect.gen(function*() {
       const store = yield* UsageStore
       const workspaces = yield* WorkspaceStore
+      const queue = yield* QueueStore
       const limits = yield* Limits.CurrentLimits
       const card = yield* RateCard.CurrentRateCard
       return Usage.of({
         report: Effect.fnUntraced(function*(workspaceId, period) {
           const now = yield* Clock.currentTimeMillis
           const { since } = Activity.begin(now, period)
-          const [counts, months, priced, found] = yield* Effect.all([
+          const [counts, months, priced, { queued }, found] = yield* Effect.all([
             store.counts(workspaceId, since),
             store.months(workspaceId),
             store.priced(workspaceId, since),
+            queue.backlog(workspaceId, now),
             workspaces.get(workspaceId)
           ], { concurrency: "unbounded" })
           const workspace = yield* Effect.mapError(
@@ -57,6 +62,7 @@ export class Usage extends Context.Service<Usage, {
             used: months.find((one) => one.month === month)?.used ?? 0,
             quota: workspace.monthlyQuota ?? limits.defaults.monthlyQuota,
             requestsPerSecond: Limits.workspaceTier(limits, workspace.tier).perSecond,
+            queued,
             months,
             bill: RateCard.bill(card, priced)
           }

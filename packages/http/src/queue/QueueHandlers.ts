@@ -1,7 +1,7 @@
 /**
  * `/internal/queue`.
  */
-import { Api } from "@wac/api"
+import { Api, Caller } from "@wac/api"
 import { QueueStore, StoreError, Time } from "@wac/core"
 import { Clock, Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
@@ -10,9 +10,11 @@ import * as HandlerGroup from "../HandlerGroup.ts"
 export const layer = HandlerGroup.layer(
   Effect.gen(function*() {
     const store = yield* QueueStore.QueueStore
-    const state = Effect.flatMap(Clock.currentTimeMillis, (now) => store.backlog(null, now)).pipe(
-      Effect.map(({ heldSince }) => ({ heldSince: Time.isoOrNull(heldSince) }))
-    )
+    const state = Effect.gen(function*() {
+      const { workspaceId } = yield* Caller.CurrentSession
+      const { heldSince, oldestDueAt, queued } = yield* store.backlog(workspaceId, yield* Clock.currentTimeMillis)
+      return { queued, oldestDueAt: Time.isoOrNull(oldestDueAt), heldSince: Time.isoOrNull(heldSince) }
+    })
     return HttpApiBuilder.group(Api, "queue", (handlers) =>
       handlers.handleAll({
         get: () => StoreError.orUnavailable(state),

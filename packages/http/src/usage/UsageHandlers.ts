@@ -14,15 +14,14 @@ export const layer = HandlerGroup.layer(
       handlers.handleAll({
         get: Effect.fnUntraced(function*({ query: { period = "week" } }) {
           const { workspaceId } = yield* Caller.CurrentSession
-          const { bill, months, month, quota, requestsPerSecond, since, step, steps, used } = yield* usage.report(
-            workspaceId,
-            period
-          )
+          const report = yield* usage.report(workspaceId, period)
+          const { bill, months, month, queued, quota, requestsPerSecond, since, step, steps, used } = report
           return {
             month,
             quota,
             used,
             requestsPerSecond,
+            queued,
             months,
             lines: bill.lines,
             costs: bill.totals,

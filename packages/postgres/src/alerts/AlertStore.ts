@@ -3,11 +3,11 @@
  */
 import { Alert, AlertStep, AlertStore, type Id, Page } from "@wac/core"
 import { Effect, Layer } from "effect"
-import { columns, insert, list, unlessEmpty } from "../Columns.ts"
+import { columns, insert, insertOne, list, row, select, text, unlessEmpty } from "../Columns.ts"
 import { Database, type StepOptions } from "../Database.ts"
 import * as Forgotten from "../Forgotten.ts"
-import { texts } from "../Parameter.ts"
-import { statement } from "../Statement.ts"
+import { pages } from "../Pages.ts"
+import { statement, value } from "../Statement.ts"
 
 const alert = columns<Alert.Alert>({
   workspaceId: "text",
@@ -63,15 +63,28 @@ const observe: StepOptions<AlertStep.Observe, AlertStep.Loaded, AlertStep.Observ
   write: ({ closed, opened }) => [...open(opened), ...close(closed)]
 }
 
-const forgottenAtOnce = 1000
+const workspaceId = value<Id.WorkspaceId>()
 
-const forgetText = `with gone as (
-    delete from alerts a where a.ctid = any (array(
-      select a.ctid from alerts a where a.closed_at < $1 order by a.closed_at limit $2
-    ))
-    returning a.id
-  )
-  select ${Forgotten.columns("$2")} from gone`
+const listOf = (condition: string) =>
+  pages({ workspaceId }, ({ workspaceId }, { isAfter, limit }) =>
+    `select ${alert.names("a")} from alerts a
+  where a.workspace_id = ${workspaceId}${condition} and ${isAfter("a.id")} order by a.id desc limit ${limit}`)
+
+const listAll = listOf("")
+
+const listOpen = listOf(" and a.closed_at is null")
+
+const ofWorkspace = row({ workspaceId: text<Id.WorkspaceId>() })
+
+const loadSettings = select(settings, "alert_settings", ofWorkspace)
+
+const configure = insertOne(
+  ofWorkspace.and(settings),
+  "alert_settings",
+  ` on conflict (workspace_id) do update set ${settings.set("excluded")}`
+)
+
+const forget = Forgotten.endedBefore("alerts", "closed_at", "<")
 
 export const layer = Layer.effect(
   AlertStore.AlertStore,
@@ -82,34 +95,17 @@ export const layer = Layer.effect(
       observe: observing,
       list: (workspaceId, { open }, page) =>
         Effect.map(
-          query("AlertStore.list", {
-            text: `select ${alert.names("a")} from alerts a
-            where a.workspace_id = $1${open === true ? " and a.closed_at is null" : ""}
-              ${page.after === null ? "and $3::text is null" : "and a.id < $3"}
-            order by a.id desc limit $2`,
-            params: [workspaceId, page.limit + 1, page.after]
-          }),
+          query("AlertStore.list", (open === true ? listOpen : listAll)({ workspaceId }, page)),
           (rows) => Page.fromOverread(rows.map(alert.read), page, ({ id }) => id)
         ),
       settings: (workspaceId) =>
         Effect.map(
-          query("AlertStore.settings", {
-            text: "select s.emails, s.url from alert_settings s where s.workspace_id = $1",
-            params: [workspaceId]
-          }),
+          query("AlertStore.settings", loadSettings({ workspaceId })),
           ([row]) => row === undefined ? Alert.noSettings : settings.read(row)
         ),
-      configure: (workspaceId, { emails, url }) =>
-        Effect.asVoid(query("AlertStore.configure", {
-          text: `insert into alert_settings (workspace_id, emails, url) values ($1, $2, $3)
-            on conflict (workspace_id) do update set emails = excluded.emails, url = excluded.url`,
-          params: [workspaceId, texts(emails), url]
-        })),
-      forget: (before) =>
-        Effect.map(
-          query("AlertStore.forget", { text: forgetText, params: [before, forgottenAtOnce] }),
-          Forgotten.read
-        )
+      configure: (workspaceId, settings) =>
+        Effect.asVoid(query("AlertStore.configure", configure({ workspaceId, ...settings }))),
+      forget: (before) => Effect.map(query("AlertStore.forget", forget({ before })), Forgotten.read)
     })
   })
 )

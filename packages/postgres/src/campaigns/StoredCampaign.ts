@@ -2,7 +2,7 @@
  * Campaigns as they are stored.
  */
 import { Campaign, type CampaignStep, type Forecast, type Id } from "@wac/core"
-import { columns, json, row, text, unlessEmpty } from "../Columns.ts"
+import { columns, insertOne, json, row, text, unlessEmpty } from "../Columns.ts"
 import type { Row, Statement } from "../Statement.ts"
 import { tallies, talliesOf } from "./Tallies.ts"
 
@@ -42,14 +42,24 @@ export const jobOf = (row: Row): CampaignStep.Job => ({
 })
 
 /** What is stored of a campaign: its counts have their own rows. */
-export const stateOf = (
+const stateOf = (
   { counts: _, tallies: __, ...state }: Campaign.Campaign
 ): Omit<Campaign.Campaign, "counts" | "tallies"> => state
 
-const keep = unlessEmpty(
-  job.and(row({ id: text<Id.CampaignId>(), state: json<ReturnType<typeof stateOf>>() })),
-  (rows) => `update campaigns c set state = j.state, work_at = j.work_at from ${rows("j")} where c.id = j.id`
-)
+const stored = row({
+  id: text<Id.CampaignId>(),
+  workspaceId: text<Id.WorkspaceId>(),
+  state: json<ReturnType<typeof stateOf>>()
+})
+
+const create = insertOne(stored, "campaigns")
+
+/** The statement that inserts a campaign. */
+export const insertCampaign = (campaign: Campaign.Campaign): Statement =>
+  create({ id: campaign.id, workspaceId: campaign.workspaceId, state: stateOf(campaign) })
+
+const keep = unlessEmpty(job.and(stored.pick("id", "state")), (rows) => `
+  update campaigns c set state = j.state, work_at = j.work_at from ${rows("j")} where c.id = j.id`)
 
 /** The statements that write campaigns. The caller must hold their rows. */
 export const keepJobs = (jobs: ReadonlyArray<CampaignStep.Job>): ReadonlyArray<Statement> =>

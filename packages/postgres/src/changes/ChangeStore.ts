@@ -3,13 +3,15 @@
  */
 import { Change, ChangeStore } from "@wac/core"
 import { Effect, Layer, Queue } from "effect"
+import { list } from "../Columns.ts"
 import { Database } from "../Database.ts"
-import { texts } from "../Parameter.ts"
+import { statement } from "../Statement.ts"
 
 /** One notification for each change; the publisher has removed duplicates. */
 const channel = "wac_changes"
 
-const publishText = `select pg_notify('${channel}', c.payload) from unnest($1::text[]) c (payload)`
+const publish = statement({ payloads: list<string>("text") }, ({ payloads }) => `
+  select pg_notify('${channel}', c.payload) from unnest(${payloads}) c (payload)`)
 
 const payloadOf = ({ topic, workspaceId }: Change.Change): string => `${workspaceId} ${topic}`
 
@@ -32,7 +34,7 @@ export const layer = Layer.effect(
           Effect.sync(() => {
             for (const change of changes) for (const tell of here) tell(change)
           }),
-          Effect.asVoid(query("ChangeStore.publish", { text: publishText, params: [texts(changes.map(payloadOf))] }))
+          Effect.asVoid(query("ChangeStore.publish", publish({ payloads: changes.map(payloadOf) })))
         ),
       changes: Effect.gen(function*() {
         const queue = yield* Queue.sliding<Change.Change | null>(ChangeStore.kept)

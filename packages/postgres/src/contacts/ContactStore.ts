@@ -1,15 +1,21 @@
 /**
  * `ContactStore` in PostgreSQL: combines the operations of this folder (`ContactStep`) and adds the short statements.
  */
-import { Contact, ContactStore, Page } from "@wac/core"
-import { Effect, Layer, Option } from "effect"
-import { columns, integer, row } from "../Columns.ts"
+import { Contact, ContactStore, type Id, Page } from "@wac/core"
+import { Effect, Layer } from "effect"
+import { columns, insertOne, integer, row, select, text } from "../Columns.ts"
 import { Database } from "../Database.ts"
-import { texts } from "../Parameter.ts"
+import { first, statement, value } from "../Statement.ts"
 import { contact, contactNamed, contactOf, words, wordsOf } from "./ContactStep.ts"
 import * as ContactStep from "./ContactStep.ts"
 
-const getText = `select ${contact.names("c")} from (${contactNamed("$2", "$3")}) c where c.workspace_id = $1`
+const workspaceId = value<Id.WorkspaceId>()
+
+const name = value<string>()
+
+const get = statement({ workspaceId, phoneNumberId: value<Id.PhoneNumberId>(), name }, (given) => `
+  select ${contact.names("c")} from (${contactNamed(given.phoneNumberId, given.name)}) c
+  where c.workspace_id = ${given.workspaceId}`)
 
 /** Those with a name, along the index of names. */
 const storedText = (isAfter: boolean): string =>
@@ -29,23 +35,28 @@ const uncoveredText = (isAfter: boolean): string =>
     )
   order by c.phone_number_id, c.key limit $2`
 
-const erasedText = `select count(distinct s.hash)::integer as names from suppressions s
-  where s.workspace_id = $1 and s.opted_out and s.name is null`
+const countErased = statement({ workspaceId }, ({ workspaceId }) => `
+  select count(distinct s.hash)::integer as names from suppressions s
+  where s.workspace_id = ${workspaceId} and s.opted_out and s.name is null`)
 
 const optOut = columns<ContactStore.OptOut>({ name: "text", phoneNumberId: "text", at: "bigint", source: "text" })
 
 const erased = row({ names: integer() })
 
-const wordsText = `select ${words.names("w")} from opt_out_words w where w.workspace_id = $1`
+const ofWorkspace = row({ workspaceId: text<Id.WorkspaceId>() })
 
-const setWordsText = `insert into opt_out_words (workspace_id, stop_words, start_words, removed)
-  values ($1, $2::text[], $3::text[], $4::text[])
-  on conflict (workspace_id) do update set stop_words = excluded.stop_words, start_words = excluded.start_words,
-    removed = excluded.removed`
+const loadWords = select(words, "opt_out_words", ofWorkspace)
 
-const namedText = `select ${contact.names("c")} from phone_numbers p
-  cross join lateral (${contactNamed("p.id", "$2")}) c
-  where p.workspace_id = $1 order by p.id`
+const setWords = insertOne(
+  ofWorkspace.and(words),
+  "opt_out_words",
+  ` on conflict (workspace_id) do update set ${words.set("excluded")}`
+)
+
+const named = statement({ workspaceId, name }, ({ name, workspaceId }) => `
+  select ${contact.names("c")} from phone_numbers p
+  cross join lateral (${contactNamed("p.id", name)}) c
+  where p.workspace_id = ${workspaceId} order by p.id`)
 
 /**
  * Uses the index `contacts_list`, whose condition is `key > ''`, from any position, for a workspace or for one number.
@@ -106,27 +117,15 @@ export const layer = Layer.effect(
         return { items: items.map(({ optOut }) => optOut), next }
       }),
       countErased: (workspaceId) =>
-        Effect.map(
-          query("ContactStore.countErased", { text: erasedText, params: [workspaceId] }),
-          ([row]) => erased.read(row!).names
-        ),
+        Effect.map(query("ContactStore.countErased", countErased({ workspaceId })), ([row]) => erased.read(row!).names),
       words: (workspaceId) =>
-        Effect.map(query("ContactStore.words", { text: wordsText, params: [workspaceId] }), ([row]) => wordsOf(row)),
-      setWords: (workspaceId, { removed, startWords, stopWords }) =>
-        Effect.asVoid(query("ContactStore.setWords", {
-          text: setWordsText,
-          params: [workspaceId, texts(stopWords), texts(startWords), texts(removed)]
-        })),
+        Effect.map(query("ContactStore.words", loadWords({ workspaceId })), ([row]) => wordsOf(row)),
+      setWords: (workspaceId, words) =>
+        Effect.asVoid(query("ContactStore.setWords", setWords({ workspaceId, ...words }))),
       named: (workspaceId, name) =>
-        Effect.map(
-          query("ContactStore.named", { text: namedText, params: [workspaceId, name] }),
-          (rows) => rows.map(contactOf)
-        ),
+        Effect.map(query("ContactStore.named", named({ workspaceId, name })), (rows) => rows.map(contactOf)),
       get: (workspaceId, phoneNumberId, name) =>
-        Effect.map(
-          query("ContactStore.get", { text: getText, params: [workspaceId, phoneNumberId, name] }),
-          ([row]) => Option.map(Option.fromUndefinedOr(row), contactOf)
-        ),
+        Effect.map(query("ContactStore.get", get({ workspaceId, phoneNumberId, name })), first(contactOf)),
       list: (workspaceId, { phoneNumberId }, page) => {
         const after = page.after === null ? undefined : Contact.named(page.after)
         return Effect.map(

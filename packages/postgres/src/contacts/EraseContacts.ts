@@ -3,24 +3,41 @@
  * (`Suppression.erased`).
  */
 import { type Contact, CustomerStore, type Id, Limits, type Step, Suppression } from "@wac/core"
+import { list } from "../Columns.ts"
 import type { StepOptions } from "../Database.ts"
-import { texts } from "../Parameter.ts"
-import type { Statement } from "../Statement.ts"
+import { type Statement, statement, value } from "../Statement.ts"
 import { contact, contactOf } from "./ContactStep.ts"
 import * as StoredSuppression from "./StoredSuppression.ts"
 
-const contactsText = `select ${contact.names("n")} from phone_numbers p
+const workspaceId = value<Id.WorkspaceId>()
+
+const lockWorkspace = statement({ workspaceId }, ({ workspaceId }) => `
+  select w.id from workspaces w where w.id = ${workspaceId} for no key update`)
+
+const lockContacts = statement({ workspaceId }, ({ workspaceId }) => `
+  select pg_advisory_xact_lock(hashtext('contacts'), l.name) from (
+    select distinct hashtext(p.id) as name from phone_numbers p where p.workspace_id = ${workspaceId} order by 1
+  ) l`)
+
+const lockNumbers = statement({ workspaceId }, ({ workspaceId }) => `
+  select p.id from phone_numbers p where p.workspace_id = ${workspaceId} order by p.id for no key update`)
+
+const erased = { workspaceId, keys: list<string>("text") }
+
+const loadContacts = statement(erased, ({ keys, workspaceId }) => `
+  select ${contact.names("n")} from phone_numbers p
   cross join lateral (
-    select n.* from contacts n where n.phone_number_id = p.id and n.key = any ($2::text[]) offset 0
+    select n.* from contacts n where n.phone_number_id = p.id and n.key = any (${keys}) offset 0
   ) n
-  where p.workspace_id = $1`
+  where p.workspace_id = ${workspaceId}`)
 
 const pair = Limits.pairBucket("%1$s" as Id.PhoneNumberId, "%2$s")
 
-const removeBucketsText = `with buckets_gone as (
+const removeBuckets = statement(erased, ({ keys, workspaceId }) => `
+  with buckets_gone as (
     delete from buckets b where b.key = any (array(
-      select format('${pair}', p.id, k.key) from phone_numbers p cross join unnest($2::text[]) k (key)
-      where p.workspace_id = $1
+      select format('${pair}', p.id, k.key) from phone_numbers p cross join unnest(${keys}) k (key)
+      where p.workspace_id = ${workspaceId}
     ))
     returning b.phone_number_id, b.counted_at
   )
@@ -29,10 +46,11 @@ const removeBucketsText = `with buckets_gone as (
     select g.phone_number_id, count(*)::integer as customers from buckets_gone g
     where g.counted_at is not null group by 1
   ) g
-  where p.id = g.phone_number_id`
+  where p.id = g.phone_number_id`)
 
-const removeText = `delete from contacts n using phone_numbers p
-  where p.workspace_id = $1 and n.phone_number_id = p.id and n.key = any ($2::text[])`
+const removeContacts = statement(erased, ({ keys, workspaceId }) => `
+  delete from contacts n using phone_numbers p
+  where p.workspace_id = ${workspaceId} and n.phone_number_id = p.id and n.key = any (${keys})`)
 
 interface Loaded extends Step.Known {
   readonly contacts: ReadonlyArray<Contact.Contact>
@@ -44,7 +62,7 @@ interface Writes {
   readonly suppressions: Suppression.Changes
 }
 
-const paramsOf = ({ names, workspaceId }: CustomerStore.EraseStep) => [workspaceId, texts(names.keys)]
+const erasedOf = ({ names: { keys }, workspaceId }: CustomerStore.EraseStep) => ({ workspaceId, keys })
 
 /**
  * `CustomerStore.erase` in `contacts`. Locks in the order of all steps: the workspace, contacts, numbers with buckets.
@@ -54,18 +72,10 @@ export const eraseContacts: StepOptions<CustomerStore.EraseStep, Loaded, Custome
   load: ([step]) => {
     const { workspaceId } = step!
     return [
-      { text: "select w.id from workspaces w where w.id = $1 for no key update", params: [workspaceId] },
-      {
-        text: `select pg_advisory_xact_lock(hashtext('contacts'), l.name) from (
-            select distinct hashtext(p.id) as name from phone_numbers p where p.workspace_id = $1 order by 1
-          ) l`,
-        params: [workspaceId]
-      },
-      {
-        text: "select p.id from phone_numbers p where p.workspace_id = $1 order by p.id for no key update",
-        params: [workspaceId]
-      },
-      { text: contactsText, params: paramsOf(step!) },
+      lockWorkspace({ workspaceId }),
+      lockContacts({ workspaceId }),
+      lockNumbers({ workspaceId }),
+      loadContacts(erasedOf(step!)),
       StoredSuppression.load({ hashes: Object.values(step!.hashes).map((hash) => ({ workspaceId, hash })) })
     ]
   },
@@ -82,8 +92,8 @@ export const eraseContacts: StepOptions<CustomerStore.EraseStep, Loaded, Custome
     }
   },
   write: ({ step, suppressions }): ReadonlyArray<Statement> => [
-    { text: removeBucketsText, params: paramsOf(step) },
-    { text: removeText, params: paramsOf(step) },
+    removeBuckets(erasedOf(step)),
+    removeContacts(erasedOf(step)),
     ...StoredSuppression.write(suppressions)
   ]
 }

@@ -2,9 +2,11 @@
  * `EventStore` in PostgreSQL: combines the operations of this folder (`ListEvents`) and adds the short statements.
  */
 import { Event, EventStore, Page, type StoreError } from "@wac/core"
-import { Duration, Effect, Layer, Option } from "effect"
+import { Duration, Effect, Layer } from "effect"
 import * as Clocks from "../Clocks.ts"
+import { select } from "../Columns.ts"
 import { Database } from "../Database.ts"
+import { first } from "../Statement.ts"
 import * as ForgetEvents from "./ForgetEvents.ts"
 import { listedOf, type ListEvents, listEvents } from "./ListEvents.ts"
 import { event } from "./StoredEvent.ts"
@@ -56,6 +58,8 @@ const ofMessageText = `
     and coalesce(e.position < (select b.position from events b where b.id = $2::text and b.workspace_id = $1), $2 is null)
   order by e.position desc limit $6`
 
+const get = select(event, "events", event.pick("workspaceId", "id"))
+
 export const layer = Layer.effect(
   EventStore.EventStore,
   Effect.map(Database, ({ planned, query }) => {
@@ -76,14 +80,7 @@ export const layer = Layer.effect(
       )
 
     return EventStore.EventStore.of({
-      get: (workspaceId, id) =>
-        Effect.map(
-          query("EventStore.get", {
-            text: `select ${event.names("e")} from events e where e.id = $2 and e.workspace_id = $1`,
-            params: [workspaceId, id]
-          }),
-          ([row]) => Option.map(Option.fromUndefinedOr(row), event.read)
-        ),
+      get: (workspaceId, id) => Effect.map(query("EventStore.get", get({ workspaceId, id })), first(event.read)),
       list: (workspaceId, { since, type }, page) =>
         Effect.map(
           read({

@@ -11,7 +11,7 @@ import { Database } from "../Database.ts"
 import { Hint } from "../Hint.ts"
 import { claimedOf, claimPosts } from "./ClaimPosts.ts"
 import * as EndPosts from "./EndPosts.ts"
-import { keepText } from "./KeepPost.ts"
+import { keep } from "./KeepPost.ts"
 import { backlog, backlogOf } from "./PostBacklog.ts"
 import { sweepPosts } from "./SweepPosts.ts"
 
@@ -30,10 +30,10 @@ export const layer = Layer.effect(
     return InboundPostStore.InboundPostStore.of({
       keep: ({ body, digest, now, provider }) =>
         Effect.map(
-          query("InboundPostStore.keep", {
-            text: keepText,
-            params: [provider, inBytes(digest), body, askedAt(now) ?? null]
-          }),
+          query(
+            "InboundPostStore.keep",
+            keep({ post: { provider, digest: inBytes(digest), body }, now: askedAt(now) })
+          ),
           (rows) => {
             if (rows.length === 0) return "known"
             hint.tell()

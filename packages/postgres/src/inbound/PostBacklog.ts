@@ -6,11 +6,13 @@ import { columns } from "../Columns.ts"
 import { setLocally } from "../Sessions.ts"
 import type { Statement } from "../Statement.ts"
 
+const limit = InboundPostStore.countedExactly
+
 /** Counts rows that meet a condition, in the order of an index. */
 const counted = (what: string, condition: string, order: string): string =>
   `(
-    select least(count(*), $1::integer)::integer as posts, min(p.received_at) as oldest from (
-      select p.received_at from inbound_posts p where ${condition} order by ${order} limit $1::integer + 1
+    select least(count(*), ${limit})::integer as posts, min(p.received_at) as oldest from (
+      select p.received_at from inbound_posts p where ${condition} order by ${order} limit ${limit + 1}
     ) p
   ) ${what}`
 
@@ -22,7 +24,7 @@ const backlogText = `select w.posts as waiting, w.oldest, f.posts as failing, u.
 /** The statements that count; the last one returns the result. */
 export const backlog: ReadonlyArray<Statement> = [
   setLocally({ enable_sort: "off" }),
-  { text: backlogText, params: [InboundPostStore.countedExactly] }
+  { text: backlogText }
 ]
 
 /** The backlog of the result row. */

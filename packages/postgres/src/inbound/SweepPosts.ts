@@ -4,12 +4,13 @@
 import type { Time } from "@wac/core"
 import * as Clocks from "../Clocks.ts"
 import { setLocally } from "../Sessions.ts"
-import type { Statement } from "../Statement.ts"
+import { type Statement, statement, value } from "../Statement.ts"
 
-const sweepText = `with over as materialized (
+const sweep = statement({ now: Clocks.asked, limit: value<number>() }, ({ limit, now }) =>
+  `with over as materialized (
     select p.provider, p.digest from inbound_posts p
-    where p.expires_at <= ${Clocks.at("$1")}
-    order by p.expires_at limit $2
+    where p.expires_at <= ${now}
+    order by p.expires_at limit ${limit}
     -- a post whose claim is just ending is left to the next sweep
     for update skip locked
   ), bodies as (
@@ -18,10 +19,10 @@ const sweepText = `with over as materialized (
     delete from inbound_posts p using over o where p.provider = o.provider and p.digest = o.digest
     returning p.provider
   )
-  select count(*)::integer as swept from posts`
+  select count(*)::integer as swept from posts`)
 
 /** The statements that delete; the last one returns how many. */
 export const sweepPosts = (asked: Time.Instant | undefined, limit: number): ReadonlyArray<Statement> => [
   setLocally({ enable_sort: "off" }),
-  { text: sweepText, params: [asked ?? null, limit] }
+  sweep({ now: asked, limit })
 ]

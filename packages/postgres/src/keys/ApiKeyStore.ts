@@ -12,13 +12,14 @@ import {
   type StoreError,
   type Time
 } from "@wac/core"
-import { Clock, Duration, Effect, Layer, Option, Queue } from "effect"
+import { Clock, Duration, Effect, Layer, Queue } from "effect"
 import { asked } from "../Asked.ts"
 import * as Clocks from "../Clocks.ts"
-import { boolean, columns, double, row, text } from "../Columns.ts"
+import { bigint, boolean, columns, double, row, text, unlessEmpty } from "../Columns.ts"
 import { Database } from "../Database.ts"
 import * as Expired from "../Expired.ts"
-import { type Row, statement, value } from "../Statement.ts"
+import { pages } from "../Pages.ts"
+import { first, type Row, statement, value } from "../Statement.ts"
 import { workspaceBeside } from "../workspaces/StoredWorkspace.ts"
 
 /** A key, as columns: `messages:send` has one of its own. */
@@ -92,9 +93,6 @@ const storedOf = (key: ApiKey.ApiKey): Stored => ({
   secretCiphertext: key.signingSecret.ciphertext
 })
 
-const first = (rows: ReadonlyArray<Row>): Option.Option<ApiKey.ApiKey> =>
-  Option.map(Option.fromUndefinedOr(rows[0]), keyOf)
-
 /** The stored form of an idempotency key: no key contains the line break before which its caller stands. */
 const placeOf = ({ caller, key }: ApiKeyStore.Issuance): string => caller === undefined ? key : `${caller}\n${key}`
 
@@ -110,9 +108,9 @@ const issue = statement({
   earlier: value<string | null>(),
   fingerprint: value<string>(),
   retention: value<number>(),
-  now: value<Time.Instant | null>()
+  now: Clocks.asked
 }, ({ earlier, fingerprint, key, now, place, retention }) => `
-  with present as materialized (select coalesce(${now}::bigint, ${Clocks.now}) as now), earlier as (
+  with present as materialized (select ${now} as now), earlier as (
     select r.fingerprint, r.api_key_id from api_key_requests r, present p
     where r.workspace_id = ${key.workspaceId} and r.idempotency_key = ${earlier} and r.expires_at > p.now
   ), bound as (
@@ -137,10 +135,60 @@ const issued = row({ fingerprint: text(), apiKeyId: text<Id.ApiKeyId>(), created
 
 const time = row({ at: double() })
 
-const forget = Expired.forgetOne("api_key_requests", Clocks.at("$1"))
+const forget = statement({ now: Clocks.asked }, ({ now }) => Expired.forgetOne("api_key_requests", now))
+
+const selectKey = `select ${keyColumns} from api_keys k where`
+
+const id = value<Id.ApiKeyId>()
+
+const workspaceId = value<Id.WorkspaceId>()
+
+const load = statement({ id }, ({ id }) => `${selectKey} k.id = ${id}`)
+
+const hash = value<string>()
+
+const findByHash = statement({ unbound: hash, bound: hash }, ({ bound, unbound }) => `
+  select ${keyColumns}, ${workspaceBeside.names("w")}, ${Clocks.now}::double precision as at
+  from api_keys k join workspaces w on w.id = k.workspace_id
+  where k.token_hash in (${unbound}, ${bound})`)
+
+const get = statement({ workspaceId, id }, ({ id, workspaceId }) => `
+  ${selectKey} k.id = ${id} and k.workspace_id = ${workspaceId}`)
+
+const list = pages({ workspaceId, now: Clocks.asked }, ({ now, workspaceId }, { isAfter, limit }) => `
+  ${selectKey} k.workspace_id = ${workspaceId} and k.revoked_at is null
+    and (k.expires_at is null or k.expires_at > ${now}) and ${isAfter("k.id")}
+  order by k.id desc limit ${limit}`)
+
+const instant = value<Time.Instant>()
+
+const expiring = statement(
+  { workspaceId, now: instant, until: instant, usedSince: instant, limit: value<number>() },
+  ({ limit, now, until, usedSince, workspaceId }) =>
+    `${selectKey} k.workspace_id = ${workspaceId} and k.revoked_at is null
+    and k.expires_at > ${now} and k.expires_at <= ${until}
+    and exists (select from api_key_uses u where u.api_key_id = k.id and u.last_used_at > ${usedSince})
+  order by k.expires_at, k.id limit ${limit}`
+)
 
 /** Notified on commit with the identifier of each revoked key. */
 const revocationsChannel = "wac_revocations"
+
+const revoke = statement({ workspaceId, id, now: Clocks.asked }, ({ id, now, workspaceId }) => `
+  update api_keys k set revoked_at = coalesce(k.revoked_at, ${now})
+  where k.id = ${id} and k.workspace_id = ${workspaceId}
+  returning ${keyColumns}, pg_notify('${revocationsChannel}', k.id) as told`)
+
+const use = row({ apiKeyId: text<Id.ApiKeyId>(), lastUsedAt: bigint<Time.Instant>() })
+
+/** In a fixed order, so that processes that touch the same keys wait for each other without a deadlock. */
+const touch = unlessEmpty(use, (uses) =>
+  `insert into api_key_uses as u (${use.names()})
+  select ${use.names("g")} from ${uses("g")}
+  cross join lateral (select from api_keys k where k.id = g.api_key_id offset 0) k
+  order by g.api_key_id
+  on conflict (api_key_id) do update set last_used_at = excluded.last_used_at
+    where u.last_used_at < excluded.last_used_at`)
 
 export const layer = Layer.effect(
   ApiKeyStore.ApiKeyStore,
@@ -156,95 +204,50 @@ export const layer = Layer.effect(
               earlier: idempotency.caller === undefined ? null : idempotency.key,
               fingerprint: idempotency.fingerprint,
               retention: Duration.toMillis(Idempotency.retention),
-              now: askedAt(key.createdAt) ?? null
+              now: askedAt(key.createdAt)
             })
           )
           const { apiKeyId, created, fingerprint } = issued.read(row!)
           if (created) {
-            yield* Effect.ignore(query("ApiKeyStore.issue", { text: forget, params: [askedAt(key.createdAt) ?? null] }))
+            yield* Effect.ignore(query("ApiKeyStore.issue", forget({ now: askedAt(key.createdAt) })))
             return { _tag: "Created", key }
           }
           if (fingerprint !== idempotency.fingerprint) return { _tag: "Conflict" }
-          const rows = yield* query("ApiKeyStore.issue", {
-            text: `select ${keyColumns} from api_keys k where k.id = $1`,
-            params: [apiKeyId]
-          })
+          const rows = yield* query("ApiKeyStore.issue", load({ id: apiKeyId }))
           return { _tag: "Replayed", key: keyOf(rows[0]!) }
         }
       ),
       findByTokenHash: (tokenHash) =>
         Effect.zipWith(
           Clock.currentTimeMillis,
-          query("ApiKeyStore.findByTokenHash", {
-            text: `select ${keyColumns}, ${workspaceBeside.names("w")}, ${Clocks.now}::double precision as at
-            from api_keys k join workspaces w on w.id = k.workspace_id
-            where k.token_hash in ($1, $2)`,
-            params: [tokenHash, boundMark + tokenHash]
-          }),
-          (now, [row]) =>
-            Option.map(Option.fromUndefinedOr(row), (row) => ({
+          query("ApiKeyStore.findByTokenHash", findByHash({ unbound: tokenHash, bound: boundMark + tokenHash })),
+          (now, rows) =>
+            first((row) => ({
               key: keyOf(row),
               workspace: workspaceBeside.read(row),
               at: askedAt(now) ?? time.read(row).at
-            }))
+            }))(rows)
         ),
-      get: (workspaceId, id) =>
-        Effect.map(
-          query("ApiKeyStore.get", {
-            text: `select ${keyColumns} from api_keys k where k.id = $2 and k.workspace_id = $1`,
-            params: [workspaceId, id]
-          }),
-          first
-        ),
+      get: (workspaceId, id) => Effect.map(query("ApiKeyStore.get", get({ workspaceId, id })), first(keyOf)),
       list: (workspaceId, page, now) =>
         Effect.map(
-          query("ApiKeyStore.list", {
-            text: `select ${keyColumns} from api_keys k
-            where k.workspace_id = $1 and k.revoked_at is null and (k.expires_at is null or k.expires_at > ${
-              Clocks.at("$2")
-            })
-              ${page.after === null ? "" : "and k.id < $4"}
-            order by k.id desc limit $3`,
-            params: [workspaceId, askedAt(now) ?? null, page.limit + 1, ...page.after === null ? [] : [page.after]]
-          }),
+          query("ApiKeyStore.list", list({ workspaceId, now: askedAt(now) }, page)),
           (rows) => Page.fromOverread(rows.map(keyOf), page, ({ id }) => id)
         ),
-      expiring: (workspaceId, { limit, now, until, usedSince }) =>
-        Effect.map(
-          query("ApiKeyStore.expiring", {
-            text: `select ${keyColumns} from api_keys k
-            where k.workspace_id = $1 and k.revoked_at is null and k.expires_at > $2 and k.expires_at <= $3
-              and exists (select from api_key_uses u where u.api_key_id = k.id and u.last_used_at > $4)
-            order by k.expires_at, k.id limit $5`,
-            params: [workspaceId, now, until, usedSince, limit]
-          }),
-          (rows) => rows.map(keyOf)
-        ),
+      expiring: (workspaceId, given) =>
+        Effect.map(query("ApiKeyStore.expiring", expiring({ workspaceId, ...given })), (rows) => rows.map(keyOf)),
       revoke: (workspaceId, id, now) =>
-        Effect.map(
-          query("ApiKeyStore.revoke", {
-            text: `update api_keys k set revoked_at = coalesce(k.revoked_at, $3, ${Clocks.now})
-            where k.id = $2 and k.workspace_id = $1
-            returning ${keyColumns}, pg_notify('${revocationsChannel}', k.id) as told`,
-            params: [workspaceId, id, askedAt(now) ?? null]
-          }),
-          first
-        ),
+        Effect.map(query("ApiKeyStore.revoke", revoke({ workspaceId, id, now: askedAt(now) })), first(keyOf)),
       revocations: Effect.map(
         listen(revocationsChannel),
         (payloads) => Effect.map(Queue.take(payloads), (payload) => payload === "" ? null : payload as Id.ApiKeyId)
       ),
       touch: (uses) =>
-        uses.size === 0 ? Effect.void : Effect.asVoid(query("ApiKeyStore.touch", {
-          // in a fixed order, so that processes that touch the same keys wait for each other without a deadlock
-          text: `insert into api_key_uses as u (api_key_id, last_used_at)
-          select used.id, used.at from json_to_recordset($1::text::json) as used (id text, at bigint)
-          cross join lateral (select from api_keys k where k.id = used.id offset 0) k
-          order by used.id
-          on conflict (api_key_id) do update set last_used_at = excluded.last_used_at
-            where u.last_used_at < excluded.last_used_at`,
-          params: [JSON.stringify(Array.from(uses, ([id, at]) => ({ id, at })))]
-        }))
+        Effect.forEach(
+          touch(Array.from(uses, ([apiKeyId, lastUsedAt]) => ({ apiKeyId, lastUsedAt }))),
+          (statement) => query("ApiKeyStore.touch", statement),
+          { discard: true }
+        )
     })
   })
 )

@@ -1,10 +1,11 @@
 /**
  * `MediaBytes` in PostgreSQL: rows of bounded size, so that neither a process nor a statement holds a whole file.
  */
-import { MediaBytes, MediaPieces, StoreError } from "@wac/core"
+import { type Id, MediaBytes, MediaPieces, StoreError } from "@wac/core"
 import { Effect, Layer, Stream } from "effect"
-import { boolean, columns, row } from "../Columns.ts"
+import { boolean, bytes, columns, insertOne, integer, row, text } from "../Columns.ts"
 import { Database } from "../Database.ts"
+import { statement, value } from "../Statement.ts"
 
 /** The bytes of a row. Every row of a file is full, except the last. */
 const chunkSize = 256 * 1024
@@ -12,46 +13,48 @@ const chunkSize = 256 * 1024
 /** The rows deleted in one statement: 8 MiB. */
 const goneAtOnce = 32
 
-const insertText = "insert into media_chunks (media_id, n, bytes) values ($1, $2, $3)"
+const chunk = row({ mediaId: text<Id.MediaId>(), n: integer(), bytes: bytes() })
 
-const readText = `select substring(c.bytes from $3::integer + 1 for $4::integer) as bytes
-  from media_chunks c where c.media_id = $1 and c.n = $2`
+const write = insertOne(chunk, "media_chunks")
 
-const removeText = `with gone as (
-    delete from media_chunks c where c.media_id = $1 and c.n = any (array(
-      select o.n from media_chunks o where o.media_id = $1 order by o.n limit $2
+const read = statement(
+  { of: chunk.pick("mediaId", "n").one, range: columns<MediaBytes.Range>({ start: "integer", end: "integer" }).one },
+  ({ of, range: { end, start } }) =>
+    `select substring(c.bytes from ${start} + 1 for ${end} - ${start}) as bytes
+  from media_chunks c where c.media_id = ${of.mediaId} and c.n = ${of.n}`
+)
+
+const remove = statement({ mediaId: value<Id.MediaId>() }, ({ mediaId }) =>
+  `with gone as (
+    delete from media_chunks c where c.media_id = ${mediaId} and c.n = any (array(
+      select o.n from media_chunks o where o.media_id = ${mediaId} order by o.n limit ${goneAtOnce}
     ))
     returning c.n
   )
-  select count(*) = $2 as is_more from gone`
+  select count(*) = ${goneAtOnce} as is_more from gone`)
 
 const gone = row({ isMore: boolean() })
 
-const stored = columns<{ readonly bytes: Uint8Array }>({ bytes: "bytea" })
+const stored = chunk.pick("bytes")
 
 export const layer = Layer.effect(
   MediaBytes.MediaBytes,
   Effect.map(Database, ({ query }) => {
-    const part = Effect.fnUntraced(function*(id: string, n: number, { end, start }: MediaBytes.Range) {
-      const [row] = yield* query("MediaBytes.read", { text: readText, params: [id, n, start, end - start] })
+    const part = Effect.fnUntraced(function*(mediaId: Id.MediaId, n: number, range: MediaBytes.Range) {
+      const [row] = yield* query("MediaBytes.read", read({ of: { mediaId, n }, range }))
       const bytes = row === undefined ? undefined : stored.read(row).bytes
-      if (bytes?.length !== end - start) return yield* new StoreError.StoreError({ operation: "MediaBytes.read" })
+      if (bytes?.length !== range.end - range.start) {
+        return yield* new StoreError.StoreError({ operation: "MediaBytes.read" })
+      }
       return bytes
     })
     return MediaBytes.MediaBytes.of({
       write: ({ id }, bytes) =>
-        MediaPieces.write(
-          bytes,
-          chunkSize,
-          (row, n) => query("MediaBytes.write", { text: insertText, params: [id, n, row] })
-        ),
+        MediaPieces.write(bytes, chunkSize, (bytes, n) => query("MediaBytes.write", write({ mediaId: id, n, bytes }))),
       read: ({ id }, range) =>
         MediaPieces.read(range, chunkSize, (n, within) => Stream.fromEffect(part(id, n, within))),
       remove: ({ id }) =>
-        Effect.map(
-          query("MediaBytes.remove", { text: removeText, params: [id, goneAtOnce] }),
-          ([row]) => gone.read(row!).isMore
-        )
+        Effect.map(query("MediaBytes.remove", remove({ mediaId: id })), ([row]) => gone.read(row!).isMore)
     })
   })
 )

@@ -1,71 +1,100 @@
 /**
  * `MediaStore` in PostgreSQL: combines the step of this folder and adds the short statements.
  */
-import { type Media, MediaStep as Step, MediaStore } from "@wac/core"
+import { type Id, type Media, MediaStep as Step, MediaStore, type Time } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { asked as askedBy } from "../Asked.ts"
 import * as Clocks from "../Clocks.ts"
-import { columns, json, row } from "../Columns.ts"
+import { bigint, columns, insertOne, json, row, select, text } from "../Columns.ts"
 import { Database } from "../Database.ts"
+import { first, type Given, statement, value } from "../Statement.ts"
 import * as MediaStep from "./MediaStep.ts"
-
-const findText = `select ${MediaStep.stored.names("m")}
-  from media m where m.id = $2 and m.workspace_id = $1`
-
-const dueText = `select m.id, m.workspace_id from media m
-  where m.state <> 'removed' and m.due_at <= ${Clocks.at("$1")} order by m.due_at limit $2`
-
-const removedText = "select m.id, m.workspace_id from media m where m.state = 'removed' order by m.id limit $1"
-
-const forgetText = `with gone as (
-    delete from media m where m.id = $2 and m.workspace_id = $1 and m.state = 'removed' returning m.id
-  )
-  delete from media_uploads u using gone g where u.media_id = g.id`
-
-const uploadedText = `select u.provider_media_id, u.expires_at from media_uploads u
-  where u.media_id = $1 and u.phone_number_id = $2 and u.expires_at > ${Clocks.at("$3")} + $4::bigint`
-
-const keepUploadedText = `insert into media_uploads (media_id, phone_number_id, provider_media_id, expires_at)
-  select m.id, $2, $3, $4 from media m where m.id = $1 and m.state = 'stored'
-  on conflict (media_id, phone_number_id) do update set provider_media_id = excluded.provider_media_id,
-    expires_at = excluded.expires_at`
-
-/** The update changes nothing; without it, a row that is already there would not be returned. */
-const expectText =
-  `insert into media as m (id, workspace_id, state, due_at, awaited, phone_number_id, provider_media_id,
-    fetch_at)
-  values ($1, $2, 'awaited', $3, $4::json, $5, $6, $7)
-  on conflict (phone_number_id, provider_media_id) where provider_media_id is not null
-  do update set provider_media_id = excluded.provider_media_id
-  returning m.id`
-
-const claimText = (which: string) =>
-  `with judged as (select ${Clocks.at("$1")} as now)
-  update media m set lease_until = j.now + $2::bigint,
-    fetch_at = case when m.fetch_at is null then null else j.now + $2::bigint end
-  from judged j where m.id = any (array(
-    select o.id from media o where o.state = 'awaited'
-      and (o.lease_until is null or o.lease_until <= ${Clocks.at("$1")}) and ${which}
-    limit $3 for update skip locked
-  ))
-  returning m.awaited`
-
-const claimDueText = claimText(`o.fetch_at <= ${Clocks.at("$1")}`)
-const claimOneText = claimText("o.workspace_id = $4 and o.id = $5")
-
-const loseText = `update media m set state = 'gone', fetch_at = null, lease_until = null
-  where m.id = $2 and m.workspace_id = $1 and m.state = 'awaited'`
-
-const postponeText = `update media m set fetch_at = $3, lease_until = null
-  where m.id = $2 and m.workspace_id = $1 and m.state = 'awaited' and m.fetch_at is not null`
 
 const named = MediaStep.stored.pick("workspaceId", "id")
 
-const uploaded = columns<MediaStore.ProviderMedia>({ providerMediaId: "text", expiresAt: "bigint" })
+const ofNamed = (write: (isNamed: string) => string) =>
+  statement({ named: named.one }, (given) => write(named.are("m", given.named)))
 
-const expected = MediaStep.stored.pick("id")
+const find = select(MediaStep.stored, "media", named)
+
+const limit = value<number>()
+
+const due = statement({ now: Clocks.asked, limit }, ({ limit, now }) =>
+  `select ${named.names("m")} from media m
+  where m.state <> 'removed' and m.due_at <= ${now} order by m.due_at limit ${limit}`)
+
+const removed = statement({ limit }, ({ limit }) => `
+  select ${named.names("m")} from media m where m.state = 'removed' order by m.id limit ${limit}`)
+
+const forget = ofNamed((isNamed) =>
+  `with gone as (
+    delete from media m where ${isNamed} and m.state = 'removed' returning m.id
+  )
+  delete from media_uploads u using gone g where u.media_id = g.id`
+)
+
+const providerMedia = columns<MediaStore.ProviderMedia>({ providerMediaId: "text", expiresAt: "bigint" })
+
+const upload = row({ mediaId: text<Id.MediaId>(), phoneNumberId: text<Id.PhoneNumberId>() }).and(providerMedia)
+
+const place = upload.pick("mediaId", "phoneNumberId")
+
+const uploaded = statement({ place: place.one, now: Clocks.asked, margin: value<number>() }, (given) => `
+  select ${providerMedia.names("u")} from media_uploads u
+  where ${place.are("u", given.place)} and u.expires_at > ${given.now} + ${given.margin}::bigint`)
+
+const keepUploaded = statement({ upload: upload.one }, ({ upload: given }) => `
+  insert into media_uploads (${upload.names()})
+  select ${upload.values(given)} from media m where m.id = ${given.mediaId} and m.state = 'stored'
+  on conflict (${place.names()}) do update set ${providerMedia.set("excluded")}`)
+
+const expected = MediaStep.stored.omit("media").and(row({
+  phoneNumberId: text<Id.PhoneNumberId>(),
+  providerMediaId: text(),
+  fetchAt: bigint<Time.Instant | null>()
+}))
+
+/** The update changes nothing; without it, a row that is already there would not be returned. */
+const expect = insertOne(
+  expected,
+  "media as m",
+  `
+  on conflict (phone_number_id, provider_media_id) where provider_media_id is not null
+  do update set provider_media_id = excluded.provider_media_id
+  returning m.id`
+)
+
+const id = expected.pick("id")
+
+const claim = { now: Clocks.asked, leasedFor: value<number>(), limit }
+
+const claimText = ({ leasedFor, limit, now }: Given<typeof claim>, which: string): string =>
+  `with judged as (select ${now} as now)
+  update media m set lease_until = j.now + ${leasedFor}::bigint,
+    fetch_at = case when m.fetch_at is null then null else j.now + ${leasedFor}::bigint end
+  from judged j where m.id = any (array(
+    select o.id from media o where o.state = 'awaited'
+      and (o.lease_until is null or o.lease_until <= ${now}) and ${which}
+    limit ${limit} for update skip locked
+  ))
+  returning m.awaited`
+
+const claimDue = statement(claim, (given) => claimText(given, `o.fetch_at <= ${given.now}`))
+
+const claimOne = statement(
+  { ...claim, only: named.one },
+  ({ only, ...given }) => claimText(given, `o.workspace_id = ${only.workspaceId} and o.id = ${only.id}`)
+)
 
 const claimed = row({ awaited: json<Media.Awaited>() })
+
+const lose = ofNamed((isNamed) =>
+  `update media m set state = 'gone', fetch_at = null, lease_until = null where ${isNamed} and m.state = 'awaited'`
+)
+
+const postpone = statement({ named: named.one, fetchAt: value<Time.Instant>() }, (given) => `
+  update media m set fetch_at = ${given.fetchAt}, lease_until = null
+  where ${named.are("m", given.named)} and m.state = 'awaited' and m.fetch_at is not null`)
 
 export const layer = Layer.effect(
   MediaStore.MediaStore,
@@ -78,60 +107,37 @@ export const layer = Layer.effect(
       begin: (command) => Effect.map(step({ _tag: "Begin", ...command }), Step.begunOf),
       keep: (command) => Effect.map(step({ _tag: "Keep", ...command }), Step.keptOf),
       remove: (command) => Effect.map(step({ _tag: "Remove", ...command }), Step.removedOf),
-      find: ({ id, workspaceId }) =>
+      find: (named) =>
         Effect.map(
-          query("MediaStore.find", { text: findText, params: [workspaceId, id] }),
+          query("MediaStore.find", find(named)),
           ([row]) => Option.fromUndefinedOr(Step.foundOf(row && MediaStep.rowOf(row)))
         ),
       use: ({ id, workspaceId }, now, keptFor) => Effect.asVoid(step({ _tag: "Use", workspaceId, id, now, keptFor })),
       due: (now, limit) =>
+        Effect.map(query("MediaStore.due", due({ now: asked(now), limit })), (rows) => rows.map(named.read)),
+      removed: (limit) => Effect.map(query("MediaStore.removed", removed({ limit })), (rows) => rows.map(named.read)),
+      forget: (named) => Effect.asVoid(query("MediaStore.forget", forget({ named }))),
+      uploaded: (mediaId, phoneNumberId, now, margin) =>
         Effect.map(
-          query("MediaStore.due", { text: dueText, params: [asked(now) ?? null, limit] }),
-          (rows) => rows.map(named.read)
+          query("MediaStore.uploaded", uploaded({ place: { mediaId, phoneNumberId }, now: asked(now), margin })),
+          first(providerMedia.read)
         ),
-      removed: (limit) =>
-        Effect.map(query("MediaStore.removed", { text: removedText, params: [limit] }), (rows) => rows.map(named.read)),
-      forget: ({ id, workspaceId }) =>
-        Effect.asVoid(query("MediaStore.forget", { text: forgetText, params: [workspaceId, id] })),
-      uploaded: (id, phoneNumberId, now, margin) =>
-        Effect.map(
-          query("MediaStore.uploaded", { text: uploadedText, params: [id, phoneNumberId, asked(now) ?? null, margin] }),
-          ([row]) => Option.map(Option.fromUndefinedOr(row), uploaded.read)
-        ),
-      keepUploaded: (id, phoneNumberId, { expiresAt, providerMediaId }) =>
-        Effect.asVoid(query("MediaStore.keepUploaded", {
-          text: keepUploadedText,
-          params: [id, phoneNumberId, providerMediaId, expiresAt]
-        })),
+      keepUploaded: (mediaId, phoneNumberId, media) =>
+        Effect.asVoid(query("MediaStore.keepUploaded", keepUploaded({ upload: { mediaId, phoneNumberId, ...media } }))),
       expect: (awaited, fetchAt) =>
         Effect.map(
-          query("MediaStore.expect", {
-            text: expectText,
-            params: [
-              awaited.id,
-              awaited.workspaceId,
-              Step.expected(awaited).dueAt,
-              JSON.stringify(awaited),
-              awaited.phoneNumberId,
-              awaited.providerMediaId,
-              fetchAt
-            ]
-          }),
-          ([row]) => expected.read(row!).id
+          query("MediaStore.expect", expect({ ...awaited, ...Step.expected(awaited), fetchAt })),
+          ([row]) => id.read(row!).id
         ),
       claimAwaited: ({ limit, now, only, until }) => {
-        const params = [asked(now) ?? null, until - now, limit]
+        const claim = { now: asked(now), leasedFor: until - now, limit }
         return Effect.map(
-          only === undefined
-            ? query("MediaStore.claimAwaited", { text: claimDueText, params })
-            : query("MediaStore.claimAwaited", { text: claimOneText, params: [...params, only.workspaceId, only.id] }),
+          query("MediaStore.claimAwaited", only === undefined ? claimDue(claim) : claimOne({ ...claim, only })),
           (rows) => rows.map((row) => claimed.read(row).awaited)
         )
       },
-      postpone: ({ id, workspaceId }, fetchAt) =>
-        Effect.asVoid(query("MediaStore.postpone", { text: postponeText, params: [workspaceId, id, fetchAt] })),
-      lose: ({ id, workspaceId }) =>
-        Effect.asVoid(query("MediaStore.lose", { text: loseText, params: [workspaceId, id] }))
+      postpone: (named, fetchAt) => Effect.asVoid(query("MediaStore.postpone", postpone({ named, fetchAt }))),
+      lose: (named) => Effect.asVoid(query("MediaStore.lose", lose({ named })))
     })
   })
 )

@@ -80,8 +80,12 @@ export const receivedOf = (row: Row): ReceivedMessage.ReceivedMessage => {
 const found = stored.names("c")
 
 /** What a customer wrote, by our id. */
-export const receivedText = `select ${found} from conversations c
-  where c.message_id = $2 and c.workspace_id = $1 and c.is_inbound`
+export const loadReceived = statement(
+  { workspaceId: value<Id.WorkspaceId>(), id: value<Id.MessageId>() },
+  ({ id, workspaceId }) =>
+    `select ${found} from conversations c
+  where c.message_id = ${id} and c.workspace_id = ${workspaceId} and c.is_inbound`
+)
 
 /**
  * A page of a conversation, along `conversations_list`: as many rows of each name and direction, of which the newest

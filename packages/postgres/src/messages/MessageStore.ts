@@ -11,7 +11,7 @@ import { columns, result, row, text } from "../Columns.ts"
 import { Database } from "../Database.ts"
 import * as Expired from "../Expired.ts"
 import { texts } from "../Parameter.ts"
-import type { Row } from "../Statement.ts"
+import { first, type Row, statement, value } from "../Statement.ts"
 import * as Abandon from "./Abandon.ts"
 import * as Accept from "./Accept.ts"
 import * as ApplyReport from "./ApplyReport.ts"
@@ -26,7 +26,10 @@ import * as Sweep from "./Sweep.ts"
 /** The number of messages in one step of a sweep. */
 const sweepBatch = 256
 
-const getText = "select to_json(m) as message from messages m where m.id = $2 and m.workspace_id = $1"
+const workspaceId = value<Id.WorkspaceId>()
+
+const get = statement({ workspaceId, id: value<Id.MessageId>() }, ({ id, workspaceId }) => `
+  select to_json(m) as message from messages m where m.id = ${id} and m.workspace_id = ${workspaceId}`)
 
 const found = result<{ readonly message: Message.Message }>({ message })
 
@@ -46,64 +49,82 @@ const named = columns<
 
 const messageId = columns<Pick<MessageReferences.Named, "messageId">>({ messageId: "text" })
 
-const mark = row({ fingerprint: text() })
+const fingerprint = row({ fingerprint: text() })
 
-const getNamedText = `select to_json(m) as message from message_names n
-  join messages m on m.id = n.message_id where n.provider_message_id = $2 and m.workspace_id = $1`
+const getNamed = statement(
+  { workspaceId, providerMessageId: value<string>() },
+  ({ providerMessageId, workspaceId }) =>
+    `select to_json(m) as message from message_names n
+  join messages m on m.id = n.message_id
+  where n.provider_message_id = ${providerMessageId} and m.workspace_id = ${workspaceId}`
+)
 
-const namedText = `select m.phone_number_id, m.provider_message_id, m.content->>'to' as phone, null as customer
-    from messages m where m.id = $2 and m.workspace_id = $1
+const loadNamed = statement({ workspaceId, id: value<Id.MessageId>() }, ({ id, workspaceId }) => `
+  select m.phone_number_id, m.provider_message_id, m.content->>'to' as phone, null as customer
+    from messages m where m.id = ${id} and m.workspace_id = ${workspaceId}
   union all
   select i.phone_number_id, i.provider_message_id, null, i.customer
-    from inbound_messages i where i.message_id = $2 and i.workspace_id = $1`
+    from inbound_messages i where i.message_id = ${id} and i.workspace_id = ${workspaceId}`)
 
 const namedOf = (messageId: Id.MessageId, row: Row): MessageReferences.Named => {
   const { customer, phone, ...others } = named.read(row)
   return { ...others, messageId, customer: phone === null ? customer ?? "" : CustomerNames.keyOf(phone) }
 }
 
-const recallText = `select r.fingerprint from read_marks r
-  where r.workspace_id = $1 and r.message_id = $2 and r.key = $3
-    and r.expires_at > ${Clocks.at("$4")}`
+const markKey = columns<MessageStore.ReadMarkKey>({ workspaceId: "text", messageId: "text", key: "text" })
+
+const mark = markKey.and(fingerprint)
+
+const recallMark = statement({ mark: markKey.one, now: Clocks.asked }, ({ mark, now }) => `
+  select r.fingerprint from read_marks r
+  where ${markKey.are("r", mark)} and r.expires_at > ${now}`)
 
 /**
  * An expired mark counts as absent (`Idempotency.isExpired`). Forgets another one: no statement deletes what it writes.
  */
-const keepMarkText = `with judged as (
-    select ${Clocks.at("$6")} as now
+const keepMark = statement(
+  { mark: mark.one, bindsFor: value<number>(), now: Clocks.asked },
+  ({ bindsFor, mark: given, now }) =>
+    `with judged as (
+    select ${now} as now
   ), gone as (
     ${
-  Expired.forgetOne(
-    "read_marks",
-    "(select j.now from judged j)",
-    "(o.workspace_id, o.message_id, o.key) <> ($1, $2, $3)"
+      Expired.forgetOne(
+        "read_marks",
+        "(select j.now from judged j)",
+        `not ${markKey.are("o", given)}`
+      )
+    }
   )
-}
-  )
-  insert into read_marks as r (workspace_id, message_id, key, fingerprint, expires_at)
-  select $1, $2, $3, $4, j.now + $5::bigint from judged j
-  on conflict (workspace_id, message_id, key) do update set
-    fingerprint = case when r.expires_at > excluded.expires_at - $5::bigint then r.fingerprint else excluded.fingerprint end,
-    expires_at = case when r.expires_at > excluded.expires_at - $5::bigint then r.expires_at else excluded.expires_at end
+  insert into read_marks as r (${mark.names()}, expires_at)
+  select ${mark.values(given)}, j.now + ${bindsFor}::bigint from judged j
+  on conflict (${markKey.names()}) do update set
+    fingerprint = case when r.expires_at > (select j.now from judged j) then r.fingerprint else excluded.fingerprint end,
+    expires_at = case when r.expires_at > (select j.now from judged j) then r.expires_at else excluded.expires_at end
   returning r.fingerprint`
+)
 
 /** Each part looks up one row, besides the number's. */
-const idOfText = `select m.id as message_id from phone_numbers p
+const idOf = statement(
+  { providerNumberId: value<string>(), providerMessageId: value<string>() },
+  ({ providerMessageId, providerNumberId }) =>
+    `select m.id as message_id from phone_numbers p
     cross join lateral (
-      select n.message_id from message_names n where n.provider_message_id = $2 offset 0
+      select n.message_id from message_names n where n.provider_message_id = ${providerMessageId} offset 0
     ) n
     cross join lateral (
       select m.id from messages m where m.id = n.message_id and m.phone_number_id = p.id offset 0
     ) m
-    where p.provider_number_id = $1
+    where p.provider_number_id = ${providerNumberId}
   union all
   select i.message_id from phone_numbers p
     cross join lateral (
       select i.message_id from inbound_messages i
-      where i.phone_number_id = p.id and i.provider_message_id = $2 offset 0
+      where i.phone_number_id = p.id and i.provider_message_id = ${providerMessageId} offset 0
     ) i
-    where p.provider_number_id = $1
+    where p.provider_number_id = ${providerNumberId}
   limit 1`
+)
 
 /**
  * Newest first, through `messages_list`, or `messages_reference` for a client's reference. Only a query with the
@@ -208,36 +229,24 @@ export const layer = Layer.effect(
       lookUp: (request, now) => lookUp({ request, now: asked(now) }),
       applyReport,
       named: (workspaceId, id) =>
-        Effect.map(
-          query("MessageStore.named", { text: namedText, params: [workspaceId, id] }),
-          ([row]) => Option.map(Option.fromUndefinedOr(row), (row) => namedOf(id, row))
-        ),
+        Effect.map(query("MessageStore.named", loadNamed({ workspaceId, id })), first((row) => namedOf(id, row))),
       idOf: (providerNumberId, providerMessageId) =>
         Effect.map(
-          query("MessageStore.idOf", { text: idOfText, params: [providerNumberId, providerMessageId] }),
-          ([row]) => Option.map(Option.fromUndefinedOr(row), (row) => messageId.read(row).messageId)
+          query("MessageStore.idOf", idOf({ providerNumberId, providerMessageId })),
+          first((row) => messageId.read(row).messageId)
         ),
-      recallReadMark: ({ key, messageId, workspaceId }, now) =>
+      recallReadMark: (mark, now) =>
         Effect.map(
-          query("MessageStore.recallReadMark", {
-            text: recallText,
-            params: [workspaceId, messageId, key, asked(now) ?? null]
-          }),
-          ([row]) => Option.map(Option.fromUndefinedOr(row), (row) => mark.read(row).fingerprint)
+          query("MessageStore.recallReadMark", recallMark({ mark, now: asked(now) })),
+          first((row) => fingerprint.read(row).fingerprint)
         ),
-      keepReadMark: ({ expiresAt, fingerprint, key, messageId, now, workspaceId }) =>
+      keepReadMark: ({ expiresAt, now, ...mark }) =>
         Effect.map(
-          query("MessageStore.keepReadMark", {
-            text: keepMarkText,
-            params: [workspaceId, messageId, key, fingerprint, expiresAt - now, asked(now) ?? null]
-          }),
-          ([row]) => mark.read(row!).fingerprint
+          query("MessageStore.keepReadMark", keepMark({ mark, bindsFor: expiresAt - now, now: asked(now) })),
+          ([row]) => fingerprint.read(row!).fingerprint
         ),
       get: (workspaceId, id) =>
-        Effect.map(
-          query("MessageStore.get", { text: getText, params: [workspaceId, id] }),
-          ([row]) => Option.map(Option.fromUndefinedOr(row), (row) => found.read(row).message)
-        ),
+        Effect.map(query("MessageStore.get", get({ workspaceId, id })), first((row) => found.read(row).message)),
       list: (workspaceId, filter, page) =>
         filter.providerMessageId === undefined
           ? Effect.map(
@@ -248,7 +257,7 @@ export const layer = Layer.effect(
             (rows) => pageOf(rows, page)
           )
           : Effect.map(
-            query("MessageStore.list", { text: getNamedText, params: [workspaceId, filter.providerMessageId] }),
+            query("MessageStore.list", getNamed({ workspaceId, providerMessageId: filter.providerMessageId })),
             (rows) => ({
               items: rows.map((row) => found.read(row).message).filter((message) =>
                 MessageStore.isOf(filter, message) && (page.after === null || message.id < page.after)
@@ -258,8 +267,8 @@ export const layer = Layer.effect(
           ),
       received: (workspaceId, id) =>
         Effect.map(
-          query("MessageStore.received", { text: Conversations.receivedText, params: [workspaceId, id] }),
-          ([row]) => Option.map(Option.fromUndefinedOr(row), Conversations.receivedOf)
+          query("MessageStore.received", Conversations.loadReceived({ workspaceId, id })),
+          first(Conversations.receivedOf)
         ),
       conversation: (workspaceId, filter, page) =>
         Effect.map(

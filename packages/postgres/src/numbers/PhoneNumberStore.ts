@@ -3,11 +3,11 @@
  * statements.
  */
 import { type PhoneNumber, type PhoneNumberStep as Step, PhoneNumberStore } from "@wac/core"
-import { Effect, Layer, Option } from "effect"
+import { Effect, Layer } from "effect"
 import { columns } from "../Columns.ts"
 import { Database } from "../Database.ts"
 import { configuring } from "../Settings.ts"
-import type { Row } from "../Statement.ts"
+import { first, type Row } from "../Statement.ts"
 import * as PhoneNumberStep from "./PhoneNumberStep.ts"
 import { credentials, numberRow, own } from "./StoredNumber.ts"
 
@@ -73,7 +73,7 @@ export const layer = Layer.effect(
             where c.phone_number_id = $1`,
             params: [id]
           }),
-          ([row]) => Option.map(Option.fromUndefinedOr(row), credentialsOf)
+          first(credentialsOf)
         ),
       setCredentials
     })

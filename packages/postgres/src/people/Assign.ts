@@ -19,10 +19,8 @@ const command = columns<
 >({ userId: "text", email: "text", now: "bigint", issuer: "text", subject: "text", mayCreate: "boolean" })
 
 /** An identity has no row before it is known. */
-const lock = statement(
-  { name: value<string>() },
-  ({ name }) => `select pg_advisory_xact_lock(hashtext('identities'), hashtext(${name}))`
-)
+const lock = statement({ name: value<string>() }, ({ name }) => `
+  select pg_advisory_xact_lock(hashtext('identities'), hashtext(${name}))`)
 
 /**
  * Creates the row that serves as the lock of an address without an account. It becomes the person that the step decides
@@ -79,12 +77,9 @@ const removeMembers = remove("members")
 
 const endSessions = remove("sessions")
 
-const keepMembers = unlessEmpty(
-  member,
-  (rows) =>
-    `insert into members as m (${member.names()}) select ${member.names("s")} from ${rows("s")} order by s.workspace_id
-  on conflict (workspace_id, user_id) do update set ${member.set("excluded", "workspaceId", "userId")}`
-)
+const keepMembers = unlessEmpty(member, (rows) => `
+  insert into members as m (${member.names()}) select ${member.names("s")} from ${rows("s")} order by s.workspace_id
+  on conflict (workspace_id, user_id) do update set ${member.set("excluded", "workspaceId", "userId")}`)
 
 /** `MemberStore.assign`, one at a time. */
 export const assign: StepOptions<

@@ -15,9 +15,9 @@ import {
 import { Effect, Layer, Option } from "effect"
 import { asked } from "../Asked.ts"
 import * as Clocks from "../Clocks.ts"
-import { boolean, columns, insert, list, row, text, unlessEmpty } from "../Columns.ts"
+import { boolean, columns, insert, list, row, select, text, unlessEmpty } from "../Columns.ts"
 import { Database, type StepOptions } from "../Database.ts"
-import { listOf, type Row, statement } from "../Statement.ts"
+import { first, listOf, type Row, statement, value } from "../Statement.ts"
 import { setPasswords } from "./SetPassword.ts"
 import { member, person } from "./StoredPerson.ts"
 
@@ -246,6 +246,8 @@ const keepReset = statement(
   values (${tokenHash}, ${userId}, ${createdAt}, ${expiresAt})`
 )
 
+const tokenHash = value<string>()
+
 const redeemable = reset.pick("userId", "expiresAt")
 
 const resettable = reset.pick("userId")
@@ -261,8 +263,12 @@ const createReset: StepOptions<Invitation.PasswordReset, Kept, void, ReadonlyArr
 }
 
 /** A transaction that changes a person's password must hold the person's row. */
-const redeemText = `select r.user_id, r.expires_at
-  from password_resets r join people p on p.user_id = r.user_id where r.token_hash = $1 for update of p`
+const lockReset = statement({ tokenHash }, ({ tokenHash }) =>
+  `select ${redeemable.names("r")}
+  from password_resets r join people p on p.user_id = r.user_id where r.token_hash = ${tokenHash} for update of p`)
+
+/** Read again behind the lock, because another transaction may have used the link. */
+const loadReset = select(reset, "password_resets", reset.pick("tokenHash"))
 
 /** `InvitationStore.redeemReset`, one at a time. */
 const redeem: StepOptions<
@@ -272,11 +278,7 @@ const redeem: StepOptions<
   ReadonlyArray<InvitationStep.NewPassword>
 > = {
   size: 1,
-  load: ([command]) => [{ text: redeemText, params: [command!.tokenHash] }, {
-    // read again behind the lock, because another transaction may have used the link
-    text: "select r.token_hash from password_resets r where r.token_hash = $1",
-    params: [command!.tokenHash]
-  }],
+  load: ([command]) => [lockReset(command!), loadReset(command!)],
   read: ([rows, left], now) => {
     const [row] = rows!
     return {
@@ -290,6 +292,15 @@ const redeem: StepOptions<
   decide: InvitationStep.redeem,
   write: (passwords) => setPasswords(passwords.map((one) => ({ ...one, keep: undefined })))
 }
+
+const listPending = statement({ workspaceId: value<Id.WorkspaceId>(), now: Clocks.asked }, ({ now, workspaceId }) => `
+  select ${columnsOfInvitation} from invitations i
+  where i.workspace_id = ${workspaceId} and i.expires_at > ${now} order by i.id desc`)
+
+const find = select(stored, "invitations", stored.pick("tokenHash"))
+
+const findReset = statement({ tokenHash, now: Clocks.asked }, ({ now, tokenHash }) => `
+  select r.user_id from password_resets r where r.token_hash = ${tokenHash} and r.expires_at > ${now}`)
 
 export const layer = Layer.effect(
   InvitationStore.InvitationStore,
@@ -305,33 +316,17 @@ export const layer = Layer.effect(
       create: creating,
       list: (workspaceId, now) =>
         Effect.map(
-          query("InvitationStore.list", {
-            text: `select ${columnsOfInvitation} from invitations i
-            where i.workspace_id = $1 and i.expires_at > ${Clocks.at("$2")} order by i.id desc`,
-            params: [workspaceId, askedAt(now) ?? null]
-          }),
+          query("InvitationStore.list", listPending({ workspaceId, now: askedAt(now) })),
           (rows) => rows.map(invitationOf)
         ),
-      find: (tokenHash) =>
-        Effect.map(
-          query("InvitationStore.find", {
-            text: `select ${columnsOfInvitation} from invitations i where i.token_hash = $1`,
-            params: [tokenHash]
-          }),
-          ([row]) => Option.map(Option.fromUndefinedOr(row), invitationOf)
-        ),
+      find: (tokenHash) => Effect.map(query("InvitationStore.find", find({ tokenHash })), first(invitationOf)),
       withdraw: withdrawing,
       accept: accepting,
       createReset: creatingReset,
       findReset: (tokenHash, now) =>
         Effect.map(
-          query("InvitationStore.findReset", {
-            text: `select r.user_id from password_resets r where r.token_hash = $1 and r.expires_at > ${
-              Clocks.at("$2")
-            }`,
-            params: [tokenHash, askedAt(now) ?? null]
-          }),
-          ([row]) => Option.map(Option.fromUndefinedOr(row), (row) => resettable.read(row).userId)
+          query("InvitationStore.findReset", findReset({ tokenHash, now: askedAt(now) })),
+          first((row) => resettable.read(row).userId)
         ),
       redeemReset: (tokenHash, passwordHash, now) =>
         Effect.map(redeeming({ tokenHash, passwordHash, now }), Option.fromUndefinedOr)

@@ -6,7 +6,7 @@ import { type Id, type Member, MemberStep, MemberStore } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { columns, integer, list, row, text, unlessEmpty } from "../Columns.ts"
 import { Database, type StepOptions } from "../Database.ts"
-import { type Row, statement } from "../Statement.ts"
+import { type Row, statement, value } from "../Statement.ts"
 import { workspaceBeside } from "../workspaces/StoredWorkspace.ts"
 import { assign } from "./Assign.ts"
 import * as SetPassword from "./SetPassword.ts"
@@ -23,12 +23,17 @@ const joined = columns<Member.Member, { createdAt: "joined_at" }>({
 }, { createdAt: "joined_at" })
 
 /** A row for each workspace of a person, or a single row if they are in none. */
-const accountText = (column: "email" | "user_id"): string =>
-  `select ${person.names("p")}, m.role, ${workspaceBeside.names("w")}
+const account = (column: "email" | "user_id") =>
+  statement({ name: value<string>() }, ({ name }) =>
+    `select ${person.names("p")}, m.role, ${workspaceBeside.names("w")}
   from people p
   left join lateral (select m.* from members m where m.user_id = p.user_id offset 0) m on true
   left join lateral (select w.* from workspaces w where w.id = m.workspace_id offset 0) w on true
-  where p.${column} = $1 order by m.created_at, m.workspace_id`
+  where p.${column} = ${name} order by m.created_at, m.workspace_id`)
+
+const byEmail = account("email")
+
+const byUserId = account("user_id")
 
 const membersText = `select m.user_id, m.workspace_id, p.email, m.role, m.created_at as joined_at
   from members m cross join lateral (select p.email from people p where p.user_id = m.user_id offset 0) p`
@@ -43,6 +48,9 @@ const accountOf = (rows: ReadonlyArray<Row>): Option.Option<MemberStore.Account>
   }))
 
 const workspaces = list<Id.WorkspaceId>("text")
+
+const ofWorkspace = statement({ workspaceId: value<Id.WorkspaceId>() }, ({ workspaceId }) => `
+  ${membersText} where m.workspace_id = ${workspaceId} order by m.created_at, m.user_id`)
 
 /** Serializes changes of a workspace's members. */
 const lock = statement({ workspaces }, ({ workspaces }) =>
@@ -96,12 +104,13 @@ const endInvitations = unlessEmpty(
 
 const counted = row({ count: integer() })
 
-const unlinkText = `with ended as (
-    delete from sessions s where s.user_id = $1
+const unlink = statement({ userId: value<Id.UserId>() }, ({ userId }) =>
+  `with ended as (
+    delete from sessions s where s.user_id = ${userId}
   ), gone as (
-    delete from identities i where i.user_id = $1 returning i.subject
+    delete from identities i where i.user_id = ${userId} returning i.subject
   )
-  select count(*)::integer as count from gone`
+  select count(*)::integer as count from gone`)
 
 /** `MemberStore.change`. */
 const change: StepOptions<MemberStep.Change, MemberStep.Loaded, MemberStep.Changed, MemberStep.Writes> = {
@@ -141,10 +150,8 @@ export const layer = Layer.effect(
     const changing = yield* stepped("MemberStore.change", change)
     const setting = yield* stepped("MemberStore.setPassword", SetPassword.setPassword)
     return MemberStore.MemberStore.of({
-      findByEmail: (email) =>
-        Effect.map(query("MemberStore.findByEmail", { text: accountText("email"), params: [email] }), accountOf),
-      findByUserId: (userId) =>
-        Effect.map(query("MemberStore.findByUserId", { text: accountText("user_id"), params: [userId] }), accountOf),
+      findByEmail: (email) => Effect.map(query("MemberStore.findByEmail", byEmail({ name: email })), accountOf),
+      findByUserId: (userId) => Effect.map(query("MemberStore.findByUserId", byUserId({ name: userId })), accountOf),
       list: Effect.map(
         query("MemberStore.list", {
           text: `select m.user_id, m.workspace_id, p.email, m.role, m.created_at as joined_at, ${
@@ -156,21 +163,12 @@ export const layer = Layer.effect(
         (rows) => rows.map((row) => ({ member: joined.read(row), workspace: workspaceBeside.read(row) }))
       ),
       ofWorkspace: (workspaceId) =>
-        Effect.map(
-          query("MemberStore.ofWorkspace", {
-            text: `${membersText} where m.workspace_id = $1 order by m.created_at, m.user_id`,
-            params: [workspaceId]
-          }),
-          (rows) => rows.map(joined.read)
-        ),
+        Effect.map(query("MemberStore.ofWorkspace", ofWorkspace({ workspaceId })), (rows) => rows.map(joined.read)),
       setPassword: (userId, passwordHash, keep) =>
         Effect.map(setting({ userId, passwordHash, keep }), Option.fromUndefinedOr),
       assign: assigning,
       unlink: (userId) =>
-        Effect.map(
-          query("MemberStore.unlink", { text: unlinkText, params: [userId] }),
-          ([row]) => counted.read(row!).count
-        ),
+        Effect.map(query("MemberStore.unlink", unlink({ userId })), ([row]) => counted.read(row!).count),
       change: changing
     })
   })

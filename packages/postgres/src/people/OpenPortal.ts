@@ -20,11 +20,8 @@ const opened = row({ isOpen: boolean() })
 
 const tokenHash = value<string>()
 
-const lock = statement(
-  { tokenHash },
-  ({ tokenHash }) =>
-    `select ${portal.names("o")}, o.is_open from portals o where o.token_hash = ${tokenHash} for update`
-)
+const lock = statement({ tokenHash }, ({ tokenHash }) => `
+  select ${portal.names("o")}, o.is_open from portals o where o.token_hash = ${tokenHash} for update`)
 
 const open = statement(
   { tokenHash, session: portal.pick("tokenHash", "createdAt", "expiresAt").one },

@@ -19,17 +19,12 @@ const create = statement({ link: portal.one, now: Clocks.asked }, ({ link, now }
 
 const tokenHash = value<string>()
 
-const find = statement(
-  { tokenHash, now: Clocks.asked },
-  ({ now, tokenHash }) =>
-    `select ${portal.names("o")} from portals o
-  where o.token_hash = ${tokenHash} and o.is_open and o.expires_at > ${now}`
-)
+const find = statement({ tokenHash, now: Clocks.asked }, ({ now, tokenHash }) => `
+  select ${portal.names("o")} from portals o
+  where o.token_hash = ${tokenHash} and o.is_open and o.expires_at > ${now}`)
 
-const end = statement(
-  { tokenHash },
-  ({ tokenHash }) => `delete from portals o where o.token_hash = ${tokenHash} and o.is_open`
-)
+const end = statement({ tokenHash }, ({ tokenHash }) => `
+  delete from portals o where o.token_hash = ${tokenHash} and o.is_open`)
 
 const forget = Forgotten.endedBefore("portals", "expires_at", "<=")
 

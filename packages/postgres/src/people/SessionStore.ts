@@ -5,7 +5,7 @@ import { type Id, type Member, Session, SessionStore, type Time } from "@wac/cor
 import { Duration, Effect, Layer } from "effect"
 import { asked } from "../Asked.ts"
 import * as Clocks from "../Clocks.ts"
-import { bigint, columns, row } from "../Columns.ts"
+import { bigint, columns, remove, row } from "../Columns.ts"
 import { Database } from "../Database.ts"
 import * as Forgotten from "../Forgotten.ts"
 import { first, isAny, type Row, statement, value } from "../Statement.ts"
@@ -81,50 +81,34 @@ const userId = value<Id.UserId>()
  * The rule of Session.used as a condition: every request of the dashboard waits for this, and a step would take a second
  * round trip. The conformance suite compares the two.
  */
-const use = statement(
-  { tokenHash, now: Clocks.asked, idleFor: value<number>() },
-  ({ idleFor, now, tokenHash }) =>
-    `with present as materialized (select ${now} as now)
+const use = statement({ tokenHash, now: Clocks.asked, idleFor: value<number>() }, ({ idleFor, now, tokenHash }) => `
+  with present as materialized (select ${now} as now)
   update sessions set idle_until = greatest(idle_until, least(p.now + ${idleFor}::bigint, absolute_until))
   from present p
   where token_hash = ${tokenHash} and p.now < idle_until and p.now < absolute_until
-  returning ${session.names()}`
-)
+  returning ${session.names()}`)
 
-const isFresh = statement(
-  { tokenHash, now: Clocks.asked },
-  ({ now, tokenHash }) =>
-    `select from sessions where token_hash = ${tokenHash}
-    and ${now} < coalesce(proven_at, created_at) + ${Duration.toMillis(Session.freshFor)}`
-)
+const isFresh = statement({ tokenHash, now: Clocks.asked }, ({ now, tokenHash }) => `
+  select from sessions where token_hash = ${tokenHash}
+    and ${now} < coalesce(proven_at, created_at) + ${Duration.toMillis(Session.freshFor)}`)
 
-const prove = statement(
-  { tokenHash, now: Clocks.asked },
-  ({ now, tokenHash }) => `update sessions set proven_at = ${now} where token_hash = ${tokenHash}`
-)
+const prove = statement({ tokenHash, now: Clocks.asked }, ({ now, tokenHash }) => `
+  update sessions set proven_at = ${now} where token_hash = ${tokenHash}`)
 
 const list = statement({ userId, now: Clocks.asked }, ({ now, userId }) =>
   `select ${session.names()} from sessions
   where user_id = ${userId} and idle_until > ${now} and absolute_until > ${now}
   order by created_at desc, id desc`)
 
-const end = statement(
-  { userId, id: value<Id.SessionId>() },
-  ({ id, userId }) => `delete from sessions where user_id = ${userId} and id = ${id} returning id`
-)
+const end = remove("sessions", session.pick("userId", "id"))
 
-const endAll = statement(
-  { userId, keep: value<string | null>() },
-  ({ keep, userId }) =>
-    `delete from sessions where user_id = ${userId} and token_hash is distinct from ${keep} returning id`
-)
+const endAll = statement({ userId, keep: value<string | null>() }, ({ keep, userId }) => `
+  delete from sessions where user_id = ${userId} and token_hash is distinct from ${keep} returning id`)
 
-const move = statement(
-  { tokenHash, workspaceId: value<Id.WorkspaceId>() },
-  ({ tokenHash, workspaceId }) => `update sessions set workspace_id = ${workspaceId} where token_hash = ${tokenHash}`
-)
+const move = statement({ tokenHash, workspaceId: value<Id.WorkspaceId>() }, ({ tokenHash, workspaceId }) => `
+  update sessions set workspace_id = ${workspaceId} where token_hash = ${tokenHash}`)
 
-const remove = statement({ tokenHash }, ({ tokenHash }) => `delete from sessions where token_hash = ${tokenHash}`)
+const removeOne = remove("sessions", session.pick("tokenHash"))
 
 const forget = Forgotten.endedBefore("sessions", "absolute_until", "<=")
 
@@ -155,6 +139,6 @@ export const layer = Layer.effect(
         Effect.map(query("SessionStore.endAll", endAll({ userId, keep: keep ?? null })), (rows) => rows.length),
       move: (tokenHash, workspaceId) => Effect.asVoid(query("SessionStore.move", move({ tokenHash, workspaceId }))),
       forget: (before) => Effect.map(query("SessionStore.forget", forget({ before })), Forgotten.read),
-      remove: (tokenHash) => Effect.asVoid(query("SessionStore.remove", remove({ tokenHash })))
+      remove: (tokenHash) => Effect.asVoid(query("SessionStore.remove", removeOne({ tokenHash })))
     }))
 )

@@ -3,9 +3,9 @@
  */
 import { type CampaignStep, Heartbeat } from "@wac/core"
 import { campaignColumns, jobOf, keepJobs } from "../campaigns/StoredCampaign.ts"
-import { bigint, columns, row, text } from "../Columns.ts"
+import { bigint, columns, insertOne, row, text } from "../Columns.ts"
 import type { StepOptions } from "../Database.ts"
-import { type Statement, statement } from "../Statement.ts"
+import type { Statement } from "../Statement.ts"
 
 /** Processes that start together wait here for each other, even in a new database. */
 const lockText = "select pg_advisory_xact_lock(hashtext('heartbeats'), 0)"
@@ -26,12 +26,7 @@ const heartbeat = columns<Heartbeat.Heartbeat, { at: "beat_at" }>(
   { at: "beat_at" }
 )
 
-const keep = statement(
-  { heartbeat: heartbeat.one },
-  ({ heartbeat: { at, heldSince, server } }) =>
-    `insert into heartbeats (${heartbeat.names()}) values (${at}, ${server}, ${heldSince})
-  on conflict (single) do update set ${heartbeat.set("excluded")}`
-)
+const keep = insertOne(heartbeat, "heartbeats", ` on conflict (single) do update set ${heartbeat.set("excluded")}`)
 
 const jobsLockText = "select c.id from campaigns c where c.work_at is not null order by c.id for no key update"
 
@@ -60,7 +55,7 @@ export const beat: StepOptions<Heartbeat.Beat, Heartbeat.Loaded, Heartbeat.Beate
     })
   },
   write: ({ heartbeat, jobs }) => [
-    keep({ heartbeat }),
+    keep(heartbeat),
     ...keepJobs(jobs)
   ]
 }

@@ -5,86 +5,79 @@ import { Idempotency, KeptAnswer, KeptAnswerStore, type Time } from "@wac/core"
 import { Duration, Effect, Layer } from "effect"
 import { asked } from "../Asked.ts"
 import * as Clocks from "../Clocks.ts"
-import { columns } from "../Columns.ts"
+import { bigint, columns, integer, remove, row, text } from "../Columns.ts"
 import { Database } from "../Database.ts"
 import * as Expired from "../Expired.ts"
+import { statement } from "../Statement.ts"
 
-/** Claims the place if it is free; an existing row is written as it is, since a skipped one would not be returned. */
-const claim = `
-  with present as materialized (select coalesce($9::bigint, ${Clocks.now}) as now)
-  insert into kept_answers as k (workspace_id, caller, route, key, fingerprint, token, lease_until, expires_at)
-  select $1, $2, $3, $4, $5, $6, p.now + $7::bigint, p.now + $8::bigint from present p
-  on conflict (workspace_id, caller, route, key) do update set
-    fingerprint = case when k.expires_at <= (select p.now from present p) then excluded.fingerprint else k.fingerprint end,
-    token = case when k.expires_at <= (select p.now from present p) then excluded.token else k.token end,
-    lease_until = case when k.expires_at <= (select p.now from present p) then excluded.lease_until else k.lease_until end,
-    status = case when k.expires_at <= (select p.now from present p) then null else k.status end,
-    body = case when k.expires_at <= (select p.now from present p) then null else k.body end,
-    expires_at = case when k.expires_at <= (select p.now from present p) then excluded.expires_at else k.expires_at end
-  returning k.fingerprint, k.token, k.lease_until, k.status, k.body, k.expires_at,
-    (select p.now from present p) as now`
+const place = columns<KeptAnswer.Place>({ workspaceId: "text", caller: "text", route: "text", key: "text" })
 
-const forget = Expired.forgetOne("kept_answers", Clocks.at("$1"))
+const answer = columns<KeptAnswer.Answer>({ status: "integer", body: "text" })
 
-const binding = columns<
-  Omit<KeptAnswer.Binding, "answer"> & {
-    readonly status: number | null
-    readonly body: string | null
-    readonly now: Time.Instant
-  }
->({
+const claimed = columns<Omit<KeptAnswer.Binding, "answer">>({
   fingerprint: "text",
   token: "text",
   leaseUntil: "bigint",
-  status: "integer",
-  body: "text",
-  expiresAt: "bigint",
-  now: "bigint"
+  expiresAt: "bigint"
 })
+
+const found = row({ status: integer<number | null>(), body: text<string | null>(), now: bigint<Time.Instant>() })
 
 const retention = Duration.toMillis(Idempotency.retention)
 
+const kept = place.and(claimed)
+
+/** What an expired row becomes; any other is written as it is, since a skipped one would not be returned. */
+const renewed = [...claimed.names().split(", "), ...answer.names().split(", ")].map((column) =>
+  `${column} = case when k.expires_at <= (select p.now from present p) then excluded.${column} else k.${column} end`
+).join(", ")
+
+/** Claims the place if it is free. */
+const claim = statement(
+  { claimed: kept.omit("leaseUntil", "expiresAt").one, now: Clocks.asked },
+  ({ claimed: given, now }) => {
+    const leaseUntil = `p.now + ${Duration.toMillis(KeptAnswer.lease)}`
+    return `with present as materialized (select ${now} as now)
+  insert into kept_answers as k (${kept.names()})
+  select ${kept.values({ ...given, leaseUntil, expiresAt: `p.now + ${retention}` })} from present p
+  on conflict (${place.names()}) do update set ${renewed}
+  returning ${claimed.names("k")}, ${answer.names("k")}, (select p.now from present p) as now`
+  }
+)
+
+const forget = statement({ now: Clocks.asked }, ({ now }) => Expired.forgetOne("kept_answers", now))
+
+const owned = kept.omit("fingerprint", "leaseUntil", "expiresAt")
+
+const settle = statement({ own: owned.one, answer: answer.one, now: Clocks.asked }, ({ answer, now, own }) => `
+  update kept_answers k set status = ${answer.status}, body = ${answer.body}, expires_at = ${now} + ${retention}
+  where ${owned.are("k", own)}`)
+
+const giveBack = remove("kept_answers", owned)
+
 export const layer = Layer.effect(
   KeptAnswerStore.KeptAnswerStore,
-  Effect.map(Effect.all([Database, asked]), ([{ query }, askedAt]) => {
-    return KeptAnswerStore.KeptAnswerStore.of({
+  Effect.map(Effect.all([Database, asked]), ([{ query }, askedAt]) =>
+    KeptAnswerStore.KeptAnswerStore.of({
       claim: Effect.fnUntraced(function*(place, request, now) {
-        const [row] = yield* query("KeptAnswerStore.claim", {
-          text: claim,
-          params: [
-            place.workspaceId,
-            place.caller,
-            place.route,
-            place.key,
-            request.fingerprint,
-            request.token,
-            Duration.toMillis(KeptAnswer.lease),
-            retention,
-            askedAt(now) ?? null
-          ]
-        })
-        const { body, now: at, status, ...found } = binding.read(row!)
+        const [row] = yield* query(
+          "KeptAnswerStore.claim",
+          claim({ claimed: { ...place, ...request }, now: askedAt(now) })
+        )
+        const { body, now: at, status } = found.read(row!)
         const answer = status === null ? null : { status, body: body! }
-        const verdict = KeptAnswer.judge({ ...found, answer }, request, at)
+        const verdict = KeptAnswer.judge({ ...claimed.read(row!), answer }, request, at)
         if (verdict._tag === "Claimed") {
-          yield* Effect.ignore(query("KeptAnswerStore.claim", { text: forget, params: [askedAt(now) ?? null] }))
+          yield* Effect.ignore(query("KeptAnswerStore.claim", forget({ now: askedAt(now) })))
         }
         return verdict
       }),
       settle: (place, token, answer, now) => {
-        const key = [place.workspaceId, place.caller, place.route, place.key, token]
-        const where = "workspace_id = $1 and caller = $2 and route = $3 and key = $4 and token = $5"
-        return Effect.asVoid(
-          answer === null
-            ? query("KeptAnswerStore.settle", { text: `delete from kept_answers where ${where}`, params: key })
-            : query("KeptAnswerStore.settle", {
-              text: `update kept_answers set status = $6, body = $7, expires_at = ${
-                Clocks.at("$9")
-              } + $8::bigint where ${where}`,
-              params: [...key, answer.status, answer.body, retention, askedAt(now) ?? null]
-            })
-        )
+        const own = { ...place, token }
+        return Effect.asVoid(query(
+          "KeptAnswerStore.settle",
+          answer === null ? giveBack(own) : settle({ own, answer, now: askedAt(now) })
+        ))
       }
-    })
-  })
+    }))
 )

@@ -3,23 +3,21 @@
  */
 import { PepperStore } from "@wac/core"
 import { Effect, Layer } from "effect"
+import { insertOne } from "../Columns.ts"
 import { Database } from "../Database.ts"
 import { sealed } from "./StoredSeal.ts"
+
+/** The update changes nothing; without it, a row that is already there would not be returned. */
+const adopt = insertOne(
+  sealed,
+  "peppers",
+  ` on conflict (single) do update set single = true returning ${sealed.names()}`
+)
 
 export const layer = Layer.effect(
   PepperStore.PepperStore,
   Effect.map(Database, ({ query }) =>
     PepperStore.PepperStore.of({
-      adopt: ({ ciphertext, keyId, nonce }) =>
-        Effect.map(
-          query("PepperStore.adopt", {
-            // an update that changes nothing, because a skipped row would not be returned
-            text: `insert into peppers (key_id, nonce, ciphertext) values ($1, $2, $3)
-            on conflict (single) do update set single = true
-            returning ${sealed.names()}`,
-            params: [keyId, nonce, ciphertext]
-          }),
-          ([row]) => sealed.read(row!)
-        )
+      adopt: (pepper) => Effect.map(query("PepperStore.adopt", adopt(pepper)), ([row]) => sealed.read(row!))
     }))
 )

@@ -4,7 +4,6 @@
 import { type Id, type Template, TemplateStep } from "@wac/core"
 import { columns, list, unlessEmpty } from "../Columns.ts"
 import type { StepOptions } from "../Database.ts"
-import { texts } from "../Parameter.ts"
 import { type Row, type Statement, statement } from "../Statement.ts"
 import { template } from "./StoredTemplate.ts"
 
@@ -14,15 +13,19 @@ const keptOf = (row: Row): TemplateStep.Kept => ({ template: template.read(row),
 
 const account = template.pick("workspaceId", "providerAccountId")
 
+const workspaces = list<Id.WorkspaceId>("text")
+
 /** Serializes a workspace's listings without locking its row, which sends need. */
-const lockText = `select pg_advisory_xact_lock(hashtext('templates'), l.name)
-  from (select distinct hashtext(w.id) as name from unnest($1::text[]) w (id) order by 1) l`
+const lock = statement({ workspaces }, ({ workspaces }) => `
+  select pg_advisory_xact_lock(hashtext('templates'), l.name)
+  from (select distinct hashtext(w.id) as name from unnest(${workspaces}) w (id) order by 1) l`)
 
-const accountsText = `select ${account.names("p")} from phone_numbers p
-  where p.workspace_id = any ($1::text[])`
+const loadAccounts = statement({ workspaces }, ({ workspaces }) => `
+  select ${account.names("p")} from phone_numbers p where p.workspace_id = any (${workspaces})`)
 
-const allText = `select ${template.names("t")}, t.told from templates t where t.workspace_id = any ($1::text[])
-  order by t.id for no key update`
+const loadAll = statement({ workspaces }, ({ workspaces }) => `
+  select ${template.names("t")}, t.told from templates t where t.workspace_id = any (${workspaces})
+  order by t.id for no key update`)
 
 const keepText = `insert into templates (id, workspace_id, provider_account_id, name, language, category, status,
     parameter_format, components, variables, unfillable, quality, rejection_reason, provider_template_id, synced_at, told)
@@ -50,8 +53,8 @@ const write = ({ gone, kept }: TemplateStep.Writes): ReadonlyArray<Statement> =>
 /** What listings and changes of a workspace's templates load. */
 const ofWorkspaces = {
   load: (commands: ReadonlyArray<{ readonly workspaceId: Id.WorkspaceId }>): ReadonlyArray<Statement> => {
-    const params = [texts(commands.map(({ workspaceId }) => workspaceId))]
-    return [lockText, accountsText, allText].map((text) => ({ text, params }))
+    const workspaces = commands.map(({ workspaceId }) => workspaceId)
+    return [lock, loadAccounts, loadAll].map((load) => load({ workspaces }))
   },
   read: (
     [, accountRows, templates]: ReadonlyArray<ReadonlyArray<Row>>,

@@ -2,13 +2,17 @@
  * `TemplateStore` in PostgreSQL: combines the operations of this folder (`TemplateStep`) and adds the short statements.
  */
 import { Page, TemplateStore } from "@wac/core"
-import { Effect, Layer, Option } from "effect"
+import { Effect, Layer } from "effect"
+import { select } from "../Columns.ts"
 import { Database } from "../Database.ts"
+import { first } from "../Statement.ts"
 import { template } from "./StoredTemplate.ts"
 import * as TemplateStep from "./TemplateStep.ts"
 
 /** The name comes first, because {@link named} refers to its parameter by number. */
 const filters = ["name", "status", "category", "language"] as const
+
+const get = select(template, "templates", template.pick("workspaceId", "id"))
 
 /** A name has few templates (languages and accounts), so all are read before they are sorted. */
 const named = "(select * from templates n where n.workspace_id = $1 and n.name = $3 offset 0)"
@@ -27,14 +31,7 @@ export const layer = Layer.effect(
       put,
       remove,
       update,
-      get: (workspaceId, id) =>
-        Effect.map(
-          query("TemplateStore.get", {
-            text: `select ${template.names("t")} from templates t where t.id = $2 and t.workspace_id = $1`,
-            params: [workspaceId, id]
-          }),
-          ([row]) => Option.map(Option.fromNullishOr(row), template.read)
-        ),
+      get: (workspaceId, id) => Effect.map(query("TemplateStore.get", get({ workspaceId, id })), first(template.read)),
       list: (workspaceId, filter, page) => {
         const conditions = ["workspace_id = $1"]
         const params: Array<unknown> = [workspaceId, page.limit + 1]

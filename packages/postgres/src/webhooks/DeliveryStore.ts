@@ -10,6 +10,7 @@ import { result } from "../Columns.ts"
 import { Database } from "../Database.ts"
 import * as Forgotten from "../Forgotten.ts"
 import { Hint } from "../Hint.ts"
+import { first, statement, value } from "../Statement.ts"
 import { backlog, backlogOf } from "./Backlog.ts"
 import * as BeginTest from "./BeginTest.ts"
 import { claimDue, foundOf, type Looked } from "./ClaimDue.ts"
@@ -31,6 +32,9 @@ const attempts =
 const attempted = result<{ readonly attempts: ReadonlyArray<Delivery.Attempt> }>({ attempts: [{ read: attemptOf }] })
 
 const found = delivery.pick("id")
+
+const get = statement({ workspaceId: value<Id.WorkspaceId>(), id: value<Id.DeliveryId>() }, ({ id, workspaceId }) => `
+  ${shown(`, ${attempts} as attempts`)} where d.workspace_id = ${workspaceId} and d.id = ${id}`)
 
 /** Attempts deleted at once. */
 const forgottenAtOnce = 2000
@@ -142,15 +146,8 @@ export const layer = Layer.effect(
       }),
       get: (workspaceId, id) =>
         Effect.map(
-          query("DeliveryStore.get", {
-            text: `${shown(`, ${attempts} as attempts`)} where d.workspace_id = $1 and d.id = $2`,
-            params: [workspaceId, id]
-          }),
-          ([row]) =>
-            Option.map(Option.fromUndefinedOr(row), (row) => ({
-              ...viewOf(row),
-              ...attempted.read(row)
-            }))
+          query("DeliveryStore.get", get({ workspaceId, id })),
+          first((row) => ({ ...viewOf(row), ...attempted.read(row) }))
         ),
       forgetAttempts: (before) =>
         Effect.map(

@@ -1,11 +1,22 @@
 /**
  * `ReplayStore` in PostgreSQL: combines the operations of this folder (`ReplayStep`) and adds the short statements.
  */
-import { Page, ReplayStore } from "@wac/core"
+import { type Id, Page, ReplayStore } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { asked } from "../Asked.ts"
+import { select } from "../Columns.ts"
 import { Database } from "../Database.ts"
+import { pages } from "../Pages.ts"
+import { first, value } from "../Statement.ts"
 import * as ReplayStep from "./ReplayStep.ts"
+
+const { replay } = ReplayStep
+
+const get = select(replay, "replays", replay.pick("workspaceId", "id"))
+
+const list = pages({ workspaceId: value<Id.WorkspaceId>() }, ({ workspaceId }, { isAfter, limit }) => `
+  select ${replay.names("r")} from replays r
+  where r.workspace_id = ${workspaceId} and ${isAfter("r.id")} order by r.id desc limit ${limit}`)
 
 export const layer = Layer.effect(
   ReplayStore.ReplayStore,
@@ -18,23 +29,11 @@ export const layer = Layer.effect(
 
     return ReplayStore.ReplayStore.of({
       create: (command) => Effect.map(create(command), Option.fromUndefinedOr),
-      get: (workspaceId, id) =>
-        Effect.map(
-          query("ReplayStore.get", {
-            text: `select ${ReplayStep.replay.names("r")} from replays r where r.workspace_id = $1 and r.id = $2`,
-            params: [workspaceId, id]
-          }),
-          ([row]) => Option.map(Option.fromUndefinedOr(row), ReplayStep.replay.read)
-        ),
+      get: (workspaceId, id) => Effect.map(query("ReplayStore.get", get({ workspaceId, id })), first(replay.read)),
       list: (workspaceId, page) =>
         Effect.map(
-          query("ReplayStore.list", {
-            text: `select ${ReplayStep.replay.names("r")} from replays r
-            where r.workspace_id = $1${page.after === null ? "" : " and r.id < $3"}
-            order by r.id desc limit $2`,
-            params: [workspaceId, page.limit + 1, ...page.after === null ? [] : [page.after]]
-          }),
-          (rows) => Page.fromOverread(rows.map(ReplayStep.replay.read), page, ({ id }) => id)
+          query("ReplayStore.list", list({ workspaceId }, page)),
+          (rows) => Page.fromOverread(rows.map(replay.read), page, ({ id }) => id)
         ),
       cancel: (workspaceId, id, now) => Effect.map(cancel({ workspaceId, id, now }), Option.fromUndefinedOr),
       step: (now, limit) => step({ now, limit, asked: askedAt(now) })

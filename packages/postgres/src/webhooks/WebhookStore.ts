@@ -6,6 +6,7 @@ import { WebhookStore } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { columns } from "../Columns.ts"
 import { Database } from "../Database.ts"
+import { first } from "../Statement.ts"
 import * as Remove from "./Remove.ts"
 import * as Resume from "./Resume.ts"
 import { webhookColumns, webhookOf } from "./StoredWebhook.ts"
@@ -64,18 +65,11 @@ export const layer = Layer.effect(
     return WebhookStore.WebhookStore.of({
       put,
       find: (workspaceId) =>
-        Effect.map(
-          query("WebhookStore.find", { text: findText, params: [workspaceId] }),
-          ([row]) => Option.map(Option.fromUndefinedOr(row), webhookOf)
-        ),
+        Effect.map(query("WebhookStore.find", { text: findText, params: [workspaceId] }), first(webhookOf)),
       get: (workspaceId) =>
         Effect.map(
           query("WebhookStore.get", { text: getText, params: [workspaceId] }),
-          ([row]) =>
-            Option.map(Option.fromUndefinedOr(row), (row): WebhookStore.WebhookState => ({
-              webhook: webhookOf(row),
-              ...waiting.read(row)
-            }))
+          first((row): WebhookStore.WebhookState => ({ webhook: webhookOf(row), ...waiting.read(row) }))
         ),
       rotateSecret: (command) => Effect.map(rotateSecret(command), Option.fromUndefinedOr),
       pause: (workspaceId, now) => Effect.map(pause({ workspaceId, now }), Option.fromUndefinedOr),

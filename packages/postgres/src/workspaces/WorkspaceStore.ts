@@ -2,14 +2,18 @@
  * `WorkspaceStore` in PostgreSQL: combines the operations of this folder (`Create`) and adds the short statements.
  */
 import { StoreError, type WorkspaceStep, WorkspaceStore } from "@wac/core"
-import { Effect, Layer, Option } from "effect"
+import { Effect, Layer } from "effect"
+import { select } from "../Columns.ts"
 import { Database } from "../Database.ts"
 import { configuring } from "../Settings.ts"
+import { first } from "../Statement.ts"
 import * as Create from "./Create.ts"
 import { workspace as workspaces } from "./StoredWorkspace.ts"
 
 /** The operator's settings. */
 const settings = workspaces.pick("tier", "monthlyQuota", "suspended")
+
+const get = select(workspaces, "workspaces", workspaces.pick("id"))
 
 /** Whether a workspace was created. Fails if its number belongs to another one. */
 const made = (created: WorkspaceStep.Created): Effect.Effect<boolean, StoreError.StoreError> =>
@@ -29,14 +33,7 @@ export const layer = Layer.effect(
     return WorkspaceStore.WorkspaceStore.of({
       createFirst: (first) => Effect.flatMap(create(first), made),
       create: (created) => Effect.asVoid(Effect.flatMap(create(created), made)),
-      get: (id) =>
-        Effect.map(
-          query("WorkspaceStore.get", {
-            text: `select ${workspaces.names("w")} from workspaces w where id = $1`,
-            params: [id]
-          }),
-          ([row]) => Option.map(Option.fromUndefinedOr(row), workspaces.read)
-        ),
+      get: (id) => Effect.map(query("WorkspaceStore.get", get({ id })), first(workspaces.read)),
       list: Effect.map(
         query("WorkspaceStore.list", {
           text: `select ${workspaces.names("w")} from workspaces w order by created_at, id`

@@ -794,6 +794,8 @@ export interface UsageReport {
   readonly quota: number | null
   /** The workspace's rate limit. */
   readonly requestsPerSecond: number
+  /** Messages that wait to be sent later. */
+  readonly queued: number
   /** Newest first, at most 12; months without messages are omitted. */
   readonly months: ReadonlyArray<{
     readonly month: string
