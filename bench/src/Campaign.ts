@@ -197,7 +197,7 @@ const turns = Effect.fnUntraced(function*({ rounds, seconds }: Plan, world: Worl
   const crowd = sends({ callers, seconds })
   // one turn more than there are, since a pause takes a moment
   const campaign = yield* ready(Math.ceil((rounds + 2) * (seconds + settling) * pace))
-  /** What some activity costs, and the sends that came to the provider meanwhile. */
+  /** The cost of some activity, and the sends that came to the provider meanwhile. */
   const costing = Effect.fnUntraced(function*<A>(activity: Effect.Effect<A, BenchFailed>) {
     const before = yield* processor
     const came = yield* count

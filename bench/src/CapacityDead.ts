@@ -1,5 +1,5 @@
 /**
- * What rows that were deleted and not vacuumed cost the deletion: each step begins at the low end of an index, and
+ * The cost of deleted rows that are not yet vacuumed for the deletion: each step begins at the low end of an index, and
  * reads past their entries.
  */
 import { Console, Effect } from "effect"

@@ -1,5 +1,5 @@
 /**
- * What partitions by time would save and cost, beside the tables as they are: dropping a day, and finding rows by keys
+ * The savings and costs of partitions by time, beside the tables as they are: dropping a day, and finding rows by keys
  * that do not tell the day.
  */
 import { Console, Effect } from "effect"

@@ -36,7 +36,7 @@ export interface DeliveryContestant extends Contestant {
     | undefined
 }
 
-/** What all contestants of a run share. */
+/** The resources that all contestants of a run share. */
 export interface Stage {
   readonly cluster: Cluster
   readonly receiver: Receiver.Receiver

@@ -24,7 +24,7 @@ export interface Round {
   readonly cutOff: number
 }
 
-/** What autocannon observed. A response is wrong by its status or by its body. */
+/** The observations of autocannon. A response is wrong by its status or by its body. */
 export interface Seen extends Round {
   readonly wrong: {
     readonly status: number

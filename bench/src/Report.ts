@@ -102,7 +102,7 @@ export const ratio = (name: string, over: Measured, under: Measured, goal?: numb
     verdict(value, goal === undefined ? {} : { least: goal })
 }
 
-/** What a send costs a single caller. */
+/** The cost of a send for a single caller. */
 export const loneCaller = ({ commits, core, durable, empty, fastify, ours }: LoneCaller): string => {
   const send = (name: string, { send, waited }: Send) => [
     name,

@@ -1,5 +1,5 @@
 /**
- * What a database writes: the write-ahead log of some activity, and the sizes of tables and their indexes.
+ * The writes of a database: the write-ahead log of some activity, and the sizes of tables and their indexes.
  */
 import { Effect } from "effect"
 import type { BenchFailed } from "./BenchFailed.ts"

@@ -32,7 +32,7 @@ test("an offer whose outcome is unclear is settled by the next run, and not sent
   assert.equal(await count(), 1)
 })
 
-test("who writes is answered, and may be written to for 24 hours", async (t) => {
+test("a customer who writes gets an answer, and may be sent free-form messages for 24 hours", async (t) => {
   const { clock, count, wac } = await start(t)
   answer(wac)
   const write = (idempotencyKey: string) =>
@@ -46,7 +46,7 @@ test("who writes is answered, and may be written to for 24 hours", async (t) => 
   await assert.rejects(write("too-late"), { reason: "outside_service_window" })
 })
 
-test("who writes STOP gets no more offers", async (t) => {
+test("a customer who writes STOP gets no more offers", async (t) => {
   const { clock, count, wac } = await start(t)
   assert.equal(await offer(wac, stopping, "2026-47"), "offered")
   await clock.advance("1 second")

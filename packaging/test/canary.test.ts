@@ -119,13 +119,13 @@ const isRed = async (project: string, { code, reported }: (typeof faults)[string
 }
 
 describe("the status of npm test", () => {
-  it("is 0 if every test passes", async () => {
+  it("the status is 0 if every test passes", async () => {
     const { output, status } = await run("core", `it("passes", () => assert.equal(1, 1))`)
     assert.include(output, "1 passed")
     assert.strictEqual(status, 0, output)
   })
 
-  it("is 0 where the machine has neither a browser nor anything else but Node, npm and a shell", async () => {
+  it("the status is 0 on a machine with only Node, npm and a shell", async () => {
     const opened = `it("opens the browser", async () => { await (await Chromium.launch()).close() })`
     const { output, status } = await run("server", opened, { PATH: only("sh", "env", "node", "npm") })
     assert.strictEqual(status, 0, output)
@@ -134,8 +134,11 @@ describe("the status of npm test", () => {
 
   describe.each(examples)("in the project %s", (project) => {
     const all = Object.keys(faults)
-    it.each(isDear(project) ? all.slice(0, 1) : all)("is not 0 after %s", (name) => isRed(project, faults[name]!))
+    it.each(isDear(project) ? all.slice(0, 1) : all)(
+      "the status is not 0 after %s",
+      (name) => isRed(project, faults[name]!)
+    )
   })
 
-  it.each(Object.keys(ofFile))("is not 0 after %s", (name) => isRed("core", ofFile[name]!))
+  it.each(Object.keys(ofFile))("the status is not 0 after %s", (name) => isRed("core", ofFile[name]!))
 })

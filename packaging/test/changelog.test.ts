@@ -24,7 +24,7 @@ const plan: Changelog.Plan = {
 }
 
 describe("CHANGELOG.md", () => {
-  it("gets a version in front of the earlier ones, its changes by what they ask of users", () => {
+  it("a release puts its version before the earlier ones, with its changes by what they require of users", () => {
     const first = Changelog.withVersion("# Changes\n\nAbout it.\n", plan, "2026-12-01")
     assert.strictEqual(
       first,
@@ -56,7 +56,7 @@ About it.
     assert.match(second, /^# Changes\n\nAbout it\.\n\n## 2\.0\.1 \(2027-01-01\)\n\n[^#]*## 2\.0\.0 \(2026-12-01\)\n/)
   })
 
-  it("has the packages' version on top, once there is a release", () => {
+  it("the newest version is that of the packages, once there is a release", () => {
     const [newest = undefined] = /^## \S+/m.exec(page) ?? []
     if (newest !== undefined) assert.strictEqual(newest, `## ${manifestOf(server.folder).version}`)
   })

@@ -27,7 +27,7 @@ const clone = (): string => {
 }
 
 describe("npm ci", () => {
-  it("warns of no Node that is too old on Node 20, since everything runs on the Node that it installs", async () => {
+  it("npm ci on Node 20 does not warn of an old Node, since everything runs on the Node that it installs", async () => {
     // npm judges by this alone
     const posing = "--import=data:text/javascript,Object.defineProperty(process,'version',{value:'v20.20.2'})"
     const { stderr, stdout } = await run("npm", ["ci", "--dry-run"], {
@@ -43,7 +43,7 @@ describe("npm start", () => {
   const installs = Extent.of([false], [false, true])
 
   it.each(installs)(
-    "runs with what it depends on alone, without what only develops (by npm: %j)",
+    "npm start runs with the dependencies alone, without those of development (by npm: %j)",
     Clone.needed,
     async (isByNpm) => {
       const folder = clone()
@@ -80,7 +80,7 @@ describe("npm start", () => {
 })
 
 describe("npm pack", () => {
-  it("builds first: a package of a clone that was never built holds more than sources", async () => {
+  it("npm pack builds first, so that a package of an unbuilt clone has more than sources", async () => {
     const folder = mkdtempSync(join(tmpdir(), "wac-unbuilt-"))
     onTestFinished(() => rmSync(folder, { recursive: true }))
     const place = join(folder, "packages/client")
@@ -98,7 +98,7 @@ describe("npm pack", () => {
     }
   })
 
-  it("builds each package that is published", () => {
+  it("npm pack builds each package that is published", () => {
     for (const [name, folder] of folders) {
       const manifest = manifestOf(folder)
       const { scripts } = manifest as { readonly scripts?: { readonly prepack?: string } }

@@ -38,7 +38,7 @@ const listed = async (node: string, ...words: ReadonlyArray<string>): Promise<Re
 }
 
 describe.each(PackedOnNodes.versions)("the packed server on Node %s", (version) => {
-  it("carries out every command that its help lists", async () => {
+  it("the packed server carries out every command that its help lists", async () => {
     const node = nodeOf(version)
     const postgres = await PostgresServer.start("fsync=off")
     onTestFinished(postgres.remove)

@@ -38,12 +38,12 @@ const covers = (line: string) => {
 }
 
 describe("the list of dependencies", () => {
-  it("has a line for every dependency of every workspace", () => {
+  it("the list has a line for every dependency of every workspace", () => {
     const missing = [...dependencies].filter(([name]) => !lines.some((line) => covers(line)(name)))
     assert.deepEqual(missing.map(([name, by]) => `${name} of ${by.join(", ")}`), [])
   })
 
-  it("has one line of each dependency, and no line of another package", () => {
+  it("the list has one line for each dependency, and none for another package", () => {
     assert.deepEqual(lines.filter((line) => ![...dependencies.keys()].some(covers(line))), [])
     assert.deepEqual(lines.filter((line, i) => lines.indexOf(line) !== i), [])
   })

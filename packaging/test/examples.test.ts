@@ -137,13 +137,13 @@ const timesSent = async (url: string, apiKey: string, messageId: string): Promis
 }
 
 describe.each(names)("%s", (name) => {
-  it("is at most one screen long", () => {
+  it("an example's file is at most one screen long", () => {
     for (const file of readdirSync(join(examples, name)).filter((file) => file.endsWith(".ts"))) {
       assert.isAtMost(readFileSync(join(examples, name, file), "utf8").split("\n").length - 1, 60, file)
     }
   })
 
-  it("is type checked as `tsc --init` sets a project up", async () => {
+  it("an example passes the type checker as `tsc --init` configures it", async () => {
     const project = projectOf(name)
     writeFileSync(
       join(project, "tsconfig.json"),
@@ -172,7 +172,7 @@ describe.each(names)("%s", (name) => {
 })
 
 describe.each(["express-host", "fastify-host", "fetch-host"])("%s", (name) => {
-  it("serves wac to its own users and to callers, sends once per order, and stops when it is asked to", async () => {
+  it("a host serves wac to its own users and to callers, sends once per order, and stops when asked", async () => {
     const { stop, url } = await start(name)
     assert.strictEqual((await fetch(`${url}/messaging/internal/session`)).status, 401)
     assert.strictEqual((await post(`${url}/sign-in`, { email: "ana@shop.example", password: "x" })).status, 401)
@@ -196,7 +196,7 @@ describe.each(["express-host", "fastify-host", "fetch-host"])("%s", (name) => {
 })
 
 describe("effect-host", () => {
-  it("sends once, is told a typed error, and reads what became of it", async () => {
+  it("effect-host sends once, gets a typed error, and reads the outcome", async () => {
     const { stderr, stdout } = await finish("effect-host")
     assert.strictEqual(stderr, "")
     const lines = stdout.trim().split("\n")
@@ -215,7 +215,7 @@ describe("effect-host", () => {
 })
 
 describe("in-memory-test", () => {
-  it("passes", async () => {
+  it("the example's own tests pass", async () => {
     const { stdout } = await finish("in-memory-test")
     assert.match(stdout, /pass 4\n/)
     assert.match(stdout, /fail 0\n/)
@@ -256,7 +256,7 @@ const delivered = (number: number) => ({
 describe("receiver", () => {
   const work = (output: string) => output.match(/msg_\d+ arrived/g)
 
-  it("works once on each event that is verified, also when it comes again after a restart", async () => {
+  it("the receiver processes each verified event once, even if it comes again after a restart", async () => {
     const environment = { WEBHOOK_SECRET: secret, DATABASE: join(projectOf("receiver"), "test.db") }
     const first = await start("receiver", environment)
     const webhook = `${first.url}/webhook`
@@ -283,7 +283,7 @@ describe("receivers", () => {
   const body = JSON.stringify(delivered(1))
   const signed = (at: number) => `t=${at},v1=${createHmac("sha256", secret).update(`${at}.${body}`).digest("hex")}`
 
-  it("on Node tells a delivery from one that was changed", async () => {
+  it("the receiver on Node tells a delivery from a changed one", async () => {
     const now = 1_795_000_000
     const checked = run(process.execPath, ["node.ts", "check"], { cwd: projectOf("receivers") })
     const lines = [body, `${body} `].map((sent) =>
@@ -293,7 +293,7 @@ describe("receivers", () => {
     assert.strictEqual((await checked).stdout, "ok\nrefused\n")
   })
 
-  it("on hosts of fetch takes a delivery, and refuses one that was changed", async () => {
+  it("the receiver on hosts of fetch accepts a delivery and refuses a changed one", async () => {
     const script = `
       import receiver from "./fetch.ts"
       const { BODY, HEADER } = process.env
@@ -315,7 +315,7 @@ describe("receivers", () => {
 })
 
 describe("caller", () => {
-  it("sends once per order however often it runs, and says what is wrong with what is refused", async () => {
+  it("the caller sends once per order however often it runs, and prints why a send is refused", async () => {
     const host = await start("express-host")
     const apiKey = await keyOf(host.url)
     const environment = { WAC_URL: `${host.url}/messaging/v1`, WAC_API_KEY: apiKey }

@@ -33,7 +33,7 @@ const released = (options: { readonly base?: string; readonly key?: string } = {
 }
 
 describe("the release of the image", () => {
-  it("builds every platform on base images with resolved digests, which it returns", () => {
+  it("a release builds every platform on base images with resolved digests, which it returns", () => {
     const { commands, release } = released()
     const { bases, digest, platforms } = release()
     assert.deepEqual(bases, {
@@ -47,7 +47,7 @@ describe("the release of the image", () => {
     assert.strictEqual(digest, digestOf("c"))
   })
 
-  it("signs and attests the digest that was pushed, never a tag", () => {
+  it("a release signs and attests the digest that was pushed, never a tag", () => {
     const { commands, release } = released({ key: "kms://key" })
     release()
     const named = `registry.example.com/wac@${digestOf("c")}`
@@ -63,7 +63,7 @@ describe("the release of the image", () => {
     assert.isFalse(commands.some((command) => command.includes("--key")))
   })
 
-  it("builds nothing if a base image's digest is not known", () => {
+  it("a release builds nothing if a base image's digest is not known", () => {
     const { commands, release } = released({ base: "" })
     assert.throws(release, "node:24-bookworm-slim has no digest")
     assert.isFalse(commands.some((command) => command.includes(" build ")))

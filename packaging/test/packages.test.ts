@@ -37,7 +37,7 @@ const entriesOf = ({ exports, name }: Manifest): ReadonlyArray<string> =>
   )
 
 describe.each(names)("%s", (name) => {
-  it("holds what is built, its sources, and who may use it; nothing else", () => {
+  it("a package has its built files, its sources and its licence, and nothing else", () => {
     const files = readdirSync(placeOf(name), { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
       .map((entry) => relative(placeOf(name), join(entry.parentPath, entry.name)))
@@ -52,7 +52,7 @@ describe.each(names)("%s", (name) => {
     )
   })
 
-  it("says what it is, and needs nothing that is not published", () => {
+  it("a package has a description, and depends only on published packages", () => {
     const { dependencies = {}, peerDependencies = {}, ...manifest } = manifestOf(placeOf(name))
     assert.deepEqual([manifest["license"], manifest["sideEffects"], manifest["type"]], ["Apache-2.0", false, "module"])
     assert.isNotEmpty(manifest["description"])
@@ -62,12 +62,12 @@ describe.each(names)("%s", (name) => {
     }
   })
 
-  it("is what publint takes for sound", async () => {
+  it("publint finds no fault in a package", async () => {
     const { messages, pkg } = await publint({ pkgDir: placeOf(name), strict: true })
     assert.deepEqual(messages.map((message) => formatMessage(message, pkg, { color: false })), [])
   })
 
-  it("has the types that its modules have", async () => {
+  it("a package's types match its modules", async () => {
     const attw = join(root, "node_modules/@arethetypeswrong/cli/dist/index.js")
     // fails if anything is wrong for who can use it, and says what
     const profile = requirable.includes(name) ? "strict" : "esm-only"
@@ -77,7 +77,7 @@ describe.each(names)("%s", (name) => {
     if (profile === "strict") { for (const old of ["node10", "node16 (from CJS)"]) assert.include(stdout, old) }
   })
 
-  it("is imported by Node from what is built", async () => {
+  it("Node imports a package from its built files", async () => {
     const entries = entriesOf(manifestOf(placeOf(name)))
     const file = join(project, `import-${name.replace(/\W/g, "-")}.mjs`)
     writeFileSync(
@@ -150,7 +150,7 @@ const check = async (
 }
 
 describe("a program of somebody else's", () => {
-  it("is type checked against the verifier alone, its declarations too", async () => {
+  it("a program passes the type checker with the verifier alone, declarations included", async () => {
     assert.strictEqual(
       await check(
         ["@wac/verifier"],
@@ -165,7 +165,7 @@ void verify({}, "t=1,v1=00", "whsec_x")
     )
   })
 
-  it("is type checked against the client alone, its declarations too", async () => {
+  it("a program passes the type checker with the client alone, declarations included", async () => {
     assert.strictEqual(
       await check(
         ["@wac/client"],
@@ -187,17 +187,20 @@ export const again = (error: unknown): boolean => error instanceof WacApiError &
     { module: "Node16", moduleResolution: "Node16" },
     { module: "ESNext", moduleResolution: "bundler" },
     { module: "CommonJS", moduleResolution: "bundler" }
-  ])("is type checked in CommonJS and as a module by $module and $moduleResolution", async (options) => {
-    const source = `import { createClient } from "@wac/client"
+  ])(
+    "a program passes the type checker in CommonJS and as a module by $module and $moduleResolution",
+    async (options) => {
+      const source = `import { createClient } from "@wac/client"
 import { createInternalClient } from "@wac/client/internal"
 import { verify, type WebhookEvent } from "@wac/verifier"
 import { webhook } from "@wac/verifier/fetch"
 export const used: ReadonlyArray<Function> = [createClient, createInternalClient, verify, webhook]
 export const nameOf = (event: WebhookEvent) => event.type === "message.failed" ? event.data.error.code : event.id
 `
-    const names = ["@wac/client", "@wac/verifier"]
-    for (const type of ["commonjs", "module"] as const) {
-      assert.strictEqual(await check(names, source, { skipLibCheck: false, ...options }, type), "", type)
+      const names = ["@wac/client", "@wac/verifier"]
+      for (const type of ["commonjs", "module"] as const) {
+        assert.strictEqual(await check(names, source, { skipLibCheck: false, ...options }, type), "", type)
+      }
     }
-  })
+  )
 })

@@ -9,7 +9,7 @@ import { promisify } from "node:util"
 import { assert, it, onTestFinished } from "vitest"
 import { folders, root } from "../Published.ts"
 
-it("is written for every package, without a warning", async () => {
+it("the reference is written for every package, without a warning", async () => {
   const written = mkdtempSync(join(tmpdir(), "wac-reference-"))
   onTestFinished(() => rmSync(written, { recursive: true }))
   // ends with an error if there is anything to warn of

@@ -13,7 +13,7 @@ import * as ServerTrial from "../ServerTrial.ts"
 const installed = Object.keys(manifestOf(server.folder).dependencies!)
 
 describe("the server's package", () => {
-  it("brings a user who is not root from an empty directory to a verified event within a minute", async () => {
+  it("a user without root gets from an empty directory to a verified event within a minute", async () => {
     const packed = mkdtempSync(join(tmpdir(), "wac-server-"))
     onTestFinished(() => rmSync(packed, { recursive: true }))
     packInstalled(packed, installed)
@@ -25,7 +25,7 @@ describe("the server's package", () => {
     assert.isAtMost(found.installedPackages, 120)
   })
 
-  it("contains the licence of each package that is bundled", () => {
+  it("the package contains the licence of each bundled package", () => {
     const notices = readFileSync(join(server.folder, "THIRD-PARTY-NOTICES.txt"), "utf8")
     for (const name of ["effect", "undici", "nodemailer", "openid-client"]) {
       assert.match(notices, new RegExp(`^${name} `, "m"))
@@ -33,7 +33,7 @@ describe("the server's package", () => {
     assert.notInclude(notices, "(unknown)")
   })
 
-  it("lists what it contains, what its pages contain, and what is installed besides, in a bill of materials", () => {
+  it("the bill of materials lists the bundled packages, those of the pages and the installed ones", () => {
     const { bomFormat, components, metadata } = JSON.parse(readFileSync(join(server.folder, "sbom.cdx.json"), "utf8"))
     const { name, version } = manifestOf(server.folder)
     assert.deepInclude(metadata.component, { name, version })
@@ -48,7 +48,7 @@ describe("the server's package", () => {
     }
   })
 
-  it("is published from its built folder, which publint finds sound", async () => {
+  it("the package is published from its built folder, in which publint finds no fault", async () => {
     const { messages } = await publint({ pkgDir: server.folder, strict: true })
     assert.deepEqual(messages.map(({ code }) => code), [])
     const { bin, dependencies } = manifestOf(server.folder)

@@ -42,13 +42,13 @@ const cases: ReadonlyArray<
 ]
 
 describe("the verdict on a test run", () => {
-  it.each(cases)("counts right if %s", (_, report, suite, expected, passed, failed) => {
+  it.each(cases)("the verdict counts right if %s", (_, report, suite, expected, passed, failed) => {
     const found = verdict(report, suite, expected)
     assert.deepStrictEqual([found.passed, found.failed], [passed, failed])
   })
 
   it.each([[passing, 0], [failing, 1], [undefined, 1]] as const)(
-    "is the last line and the status of its program (%#)",
+    "the verdict is the program's last line and status (%#)",
     async (report, status) => {
       const folder = mkdtempSync(join(tmpdir(), "wac-verdict-"))
       onTestFinished(() => rmSync(folder, { recursive: true }))

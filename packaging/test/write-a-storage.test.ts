@@ -58,21 +58,21 @@ beforeAll(() => {
 afterAll(() => rmSync(project, { recursive: true }))
 
 describe("the guide Write a storage", () => {
-  it("has a storage that passes its port's suite", async () => {
+  it("the guide's storage of one port passes that port's suite", async () => {
     write()
     const { code, output } = await vitest("run", "limits.test.ts")
     assert.strictEqual(code, 0, output)
     assert.isAtLeast(Number(/Tests +(\d+) passed/.exec(output)?.[1]), 8, output)
   })
 
-  it("has a storage that passes every suite", async () => {
+  it("the guide's whole storage passes every suite", async () => {
     write()
     const { code, output } = await vitest("run", "storage.test.ts")
     assert.strictEqual(code, 0, output)
     assert.isAbove(Number(/Tests +(\d+) passed/.exec(output)?.[1]), 400, output)
   })
 
-  it("has commands that run tests, which pass", async () => {
+  it("the guide's commands run tests, which pass", async () => {
     write()
     for (const command of commands) {
       const { code, output } = await vitest(...command)
@@ -82,7 +82,7 @@ describe("the guide Write a storage", () => {
     assert.lengthOf(commands, 2)
   })
 
-  it("names the test that fails once a method is broken as it says", async () => {
+  it("the test that the guide names fails once a method is broken as the guide says", async () => {
     const [, from, to, title] = /change `(.+?)` above to `(.+?)`, and "(.+?)" fails/.exec(guide)!
     write((code) => code.replace(from!, to!))
     const { code, output } = await vitest("run", "limits.test.ts")

@@ -10,7 +10,7 @@ export interface Finding {
   /** `wrong` breaks the service; `doubtful` may be intentional. */
   readonly state: "fine" | "doubtful" | "wrong"
   readonly message: string
-  /** What to do about it. */
+  /** The remedy. */
   readonly advice?: string
 }
 
@@ -55,7 +55,7 @@ const settingsOf = ({ autovacuum, fsync, full_page_writes, synchronous_commit }:
   ]
 }
 
-/** What to do about a database that cannot be written. */
+/** The remedies for a database that cannot be written. */
 const remedies: { readonly [problem in StoreError.Problem]: string } = {
   read_only: "name the primary in DATABASE_URL, or all hosts separated by commas",
   disk_full: "free disk space, or enlarge the disk; the service continues by itself",
@@ -74,7 +74,7 @@ export const ofUnopened = (
   advice: string
 ): Finding => wrong("database", message, problem === undefined ? advice : remedies[problem])
 
-/** What a database server is like. */
+/** The findings about a database server. */
 export const ofServer = (found: Inspection.Inspection): ReadonlyArray<Finding> => {
   const { clockAhead, connections, isWritable, maxConnections, roundTrip, settings, version, versionNumber } = found
   const free = maxConnections - connections
@@ -104,7 +104,7 @@ export const ofServer = (found: Inspection.Inspection): ReadonlyArray<Finding> =
   ]
 }
 
-/** What an embedded database is like; `undefined` if there is none yet. */
+/** The findings about an embedded database; `undefined` if there is none yet. */
 export const ofEmbedded = (directory: string, found: Inspection.Inspection | undefined): ReadonlyArray<Finding> =>
   found === undefined
     ? [fine("database", `${directory} holds no database yet; the first start creates it`)]

@@ -177,7 +177,7 @@ const receivers = Effect.fnUntraced(function*(
   return found.flat()
 })
 
-/** What is in the storage. The schema is not changed, because it is the present one. */
+/** The findings in the storage. The schema is not changed, because it is the present one. */
 const stored = Effect.fnUntraced(function*(config: ServerConfig) {
   const read = Effect.gen(function*() {
     const workspaces = yield* WorkspaceStore.WorkspaceStore.use((store) => store.list)

@@ -47,7 +47,7 @@ interface Message {
 const isRequest = (message: unknown): message is Message =>
   Predicate.isObject(message) && "id" in message && "method" in message
 
-/** What the server responded, or why it did not. */
+/** The server's response, or why there is none. */
 type Response =
   | { readonly status: number; readonly body: unknown }
   | { readonly status: undefined; readonly why: string }

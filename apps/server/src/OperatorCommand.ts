@@ -1,7 +1,7 @@
 /**
- * What the operator's commands share: the variables of the process, the storage that they name, the source of a secret,
- * the audit, and how a result is printed. They work on `DATABASE_URL` directly, while servers run on it; only one
- * process at a time can use an embedded database.
+ * The shared parts of the operator's commands: the variables of the process, the storage that they name, the source of
+ * a secret, the audit, and how a result is printed. They work on `DATABASE_URL` directly, while servers run on it; only
+ * one process at a time can use an embedded database.
  */
 import { Audit, AuditStore, type Id, SenderCredentials } from "@wac/core"
 import { Console, Context, Effect, Layer, Redacted, Schema, Stdio, Stream } from "effect"

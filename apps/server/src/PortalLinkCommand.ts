@@ -16,7 +16,7 @@ export const portalLink = Command.make(
   {
     workspace: WorkspaceChoice.flag,
     role: Flag.Literals("role", Member.Role.literals).pipe(
-      Flag.withDescription("What the visitor may do: member reads, developer also changes"),
+      Flag.withDescription("The visitor's role: member reads, developer also changes"),
       Flag.withDefault("member")
     ),
     path: Flag.String("path").pipe(

@@ -1,7 +1,7 @@
 /**
  * Traces, metrics and logs for an OpenTelemetry collector (contract §8 `OTEL_…`), in the semantic conventions' names.
  *
- * What leaves the process names what was done and to which ids. Paths and queries may hold a customer's number or a
+ * Exported spans name operations and ids. Paths and queries may hold a customer's number or a
  * token, and messages of errors may quote them, so spans have neither; the log has the messages.
  */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
@@ -27,7 +27,7 @@ export interface Config {
   /** Attributes of the resource besides its name. */
   readonly attributes: { readonly [name: string]: string }
   readonly sampler: Sampler
-  /** What is exported. */
+  /** The signals to export. */
   readonly signals: { readonly traces: boolean; readonly metrics: boolean; readonly logs: boolean }
 }
 
@@ -54,7 +54,7 @@ export const isSampled = (
 /** Attributes that may hold a customer's number or a token. */
 const hidden: ReadonlySet<string> = new Set(["url.full", "url.path", "url.query"])
 
-/** What went wrong, as one word. */
+/** The cause of a failure, as one word. */
 const typeOf = (error: unknown): string => {
   if (typeof error !== "object" || error === null) return typeof error
   if ("reason" in error && typeof error.reason === "string") return error.reason

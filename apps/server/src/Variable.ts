@@ -23,11 +23,11 @@ export interface Environment {
   readonly [name: string]: string | undefined
 }
 
-/** What a variable is. */
+/** The description of a variable. */
 export interface Description {
   /** Whether its value is secret, or contains a password: then it may come from a file. */
   readonly kind: "plain" | "secret"
-  /** What it is for, in `.env.example`. */
+  /** The purpose, in `.env.example`. */
   readonly about: string
   /** The value that applies if it is not set. Absent if there is none, or if it depends on something else. */
   readonly default?: string

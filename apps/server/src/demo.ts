@@ -115,7 +115,7 @@ const call = (
     return { body: JSON.parse(text) as Record<string, string>, cookies: response.headers.getSetCookie() }
   })
 
-/** What the demonstration shows of a campaign. */
+/** The fields of a campaign that the demonstration shows. */
 interface FollowedCampaign {
   readonly status: string
   readonly problems: number

@@ -1,7 +1,7 @@
 /**
  * A whole server on loopback for a test: real HTTP, memory storage, the sandbox; and what its tests do again and again.
  */
-import { Api, Traits } from "@wac/api"
+import { Api, EndpointAnnotations } from "@wac/api"
 import { ApiScope, Authenticator, Id, Member, type Session } from "@wac/core"
 import * as PgBouncer from "@wac/testbed/PgBouncer"
 import { RecordingReceiver } from "@wac/testkit"
@@ -87,7 +87,10 @@ export interface Answer {
 /** What makes another thing each time, so that it requires an Idempotency-Key. */
 const making = Object.values(Api.groups)
   .flatMap((group) => Object.values<HttpApiEndpoint.Top>(group.endpoints))
-  .filter((endpoint) => Traits.has(endpoint, Traits.NeedsIdempotencyKey) && Traits.useOfKey(endpoint) === "kept")
+  .filter((endpoint) =>
+    EndpointAnnotations.has(endpoint, EndpointAnnotations.NeedsIdempotencyKey) &&
+    EndpointAnnotations.useOfKey(endpoint) === "kept"
+  )
   .map(({ path }) => path)
 
 /**

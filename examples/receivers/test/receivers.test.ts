@@ -179,7 +179,7 @@ for (const [name, { check, install, needs, serve }] of Object.entries(languages)
       }
     }
 
-    it(`tells the good deliveries from the bad, of ${cases.length} of the shared vectors`, () =>
+    it(`valid and invalid deliveries are told apart in ${cases.length} of the shared vectors`, () =>
       inTemporary((temporary) => {
         const [command, ...args] = check(temporary)
         const { status, stderr, stdout } = spawnSync(command, args, {
@@ -195,7 +195,7 @@ for (const [name, { check, install, needs, serve }] of Object.entries(languages)
         )
       }))
 
-    it("stores an event once, however often it comes, answers 200 in time, and 400 to what is not genuine", () =>
+    it("an event is stored once and gets 200 in time, however often it comes, and a forged one gets 400", () =>
       inTemporary(async (temporary) => {
         const port = await FreePort.find()
         const [command, ...args] = serve(temporary, port)
@@ -235,7 +235,7 @@ for (const [name, { check, install, needs, serve }] of Object.entries(languages)
 }
 
 describe("fetch", () => {
-  it("takes its secret from the process where the host hands over no environment", async () => {
+  it("the secret comes from the process if the host passes no environment", async () => {
     const another = JSON.stringify({ ...event, id: "evt_3" })
     const send = async (signedWith: string) => {
       const headers = { [SIGNATURE_HEADER]: await sign(another, signedWith) }
@@ -250,7 +250,7 @@ describe("fetch", () => {
     }
   })
 
-  it("works on an event once, however often it comes, after the answer; 400 to what is not genuine", async () => {
+  it("an event is processed once after the response, however often it comes, and a forged one gets 400", async () => {
     const works: Array<Promise<void>> = []
     const context = { waitUntil: (work: Promise<void>) => void works.push(work) }
     const send = (header: string, sent: string) =>

@@ -7,7 +7,7 @@ import { Context, Duration, type Schema, type SchemaAST } from "effect"
 import { HttpApi, type HttpApiEndpoint, OpenApi } from "effect/http-api"
 import { ReceivedContentByType } from "../src/events/ReceivedContent.ts"
 import { RecordedEvent } from "../src/events/RecordedEvent.ts"
-import { Api, ErrorReference, Lists, StreamApi, Traits } from "../src/index.ts"
+import { Api, EndpointAnnotations, ErrorReference, Lists, StreamApi } from "../src/index.ts"
 import * as Constants from "./Constants.ts"
 import * as PlainTypes from "./PlainTypes.ts"
 
@@ -17,10 +17,10 @@ export interface GeneratedFile {
   readonly text: string
 }
 
-/** What an endpoint takes and gives, in encoded form. */
+/** The input and output of an endpoint, in encoded form. */
 interface Endpoint {
   readonly route: string
-  /** What it does, for people. */
+  /** The description of the endpoint, for people. */
   readonly does: string
   readonly query: SchemaAST.AST | undefined
   readonly body: SchemaAST.AST | undefined
@@ -56,7 +56,7 @@ const endpoints = (() => {
     onGroup: () => {},
     onEndpoint: ({ endpoint }) => {
       // EventSource reads a stream
-      if (!Traits.has(endpoint, Traits.Streams)) all.push(endpointOf(endpoint))
+      if (!EndpointAnnotations.has(endpoint, EndpointAnnotations.Streams)) all.push(endpointOf(endpoint))
     }
   })
   return all
@@ -66,7 +66,9 @@ const under = (prefix: string) => endpoints.filter(({ route }) => route.includes
 
 /** The types that the endpoints mention. */
 const typesOf = (endpoints: ReadonlyArray<Endpoint>): PlainTypes.Types =>
-  PlainTypes.typesIn(endpoints.flatMap(({ body, responses }) => [body, ...responses]).filter((ast) => ast !== undefined))
+  PlainTypes.typesIn(
+    endpoints.flatMap(({ body, responses }) => [body, ...responses]).filter((ast) => ast !== undefined)
+  )
 
 const queriesOf = (endpoints: ReadonlyArray<Endpoint>): PlainTypes.Types =>
   PlainTypes.typesIn(endpoints.map(({ query }) => query).filter((ast) => ast !== undefined))
@@ -89,7 +91,7 @@ const routesTable = (name: string, endpoints: ReadonlyArray<Endpoint>): string =
 
 /** Types that are written by hand, by the module that has them. */
 const handWritten: ReadonlyMap<string, string> = new Map([
-  ...["Json", "UnknownName", "Page", "Moment"].map((name) => [name, `../${name}.ts`] as const),
+  ...["Json", "UnknownName", "Page", "TimeInput"].map((name) => [name, `../${name}.ts`] as const),
   ["InternalPage", "../Page.ts"]
 ])
 
@@ -159,7 +161,7 @@ const messageTypes = PlainTypes.typesIn(
   [Message.OutboundMessage, Message.MessageType, Message.MessageStatus].map(PlainTypes.encoded)
 )
 
-/** What an embedding program gives to its methods, and gets of them. */
+/** The inputs and outputs of the methods of an embedding program. */
 const resources = PlainTypes.typesIn(
   [...internalTypes.values(), ...internalQueries.values(), PlainTypes.encoded(Recipient.Recipient)]
     .filter(PlainTypes.isEmbedded),
@@ -211,7 +213,7 @@ export const files: ReadonlyArray<GeneratedFile> = [
   ),
   file(
     "packages/wac/src/generated/Resources.ts",
-    "What the methods of a workspace take and give, in camelCase. Times are ISO 8601 in UTC.",
+    "The inputs and outputs of the methods of a workspace, in camelCase. Times are ISO 8601 in UTC.",
     declarations(resources, new Map([...messageTypes, ...eventTypes]), "embedded"),
     new Map([...fromEvent, ...[...messageTypes.keys()].map((name) => [name, "./MessageContents.ts"] as const)])
   ),

@@ -11,8 +11,8 @@ import { type Schema, SchemaAST } from "effect"
  */
 export type Use = "body" | "query" | "embedded"
 
-/** What can be given for a time. */
-const times: Readonly<Record<Use, string>> = { body: "string", query: "string | Date", embedded: "Moment" }
+/** The types that are accepted for a time. */
+const times: Readonly<Record<Use, string>> = { body: "string", query: "string | Date", embedded: "TimeInput" }
 
 /** Types by name, in the order in which they are first mentioned. */
 export type Types = ReadonlyMap<string, SchemaAST.AST>
@@ -98,7 +98,7 @@ export const docstring = (text: string | undefined, indentation: number): string
 
 const key = (name: PropertyKey): string => /^[a-z_$][\w$]*$/iu.test(String(name)) ? String(name) : JSON.stringify(name)
 
-/** What a field means: said of the field, or of its type if that has no name under which it is said. */
+/** The description of a field, or that of its type if the type has no name of its own. */
 const descriptionOf = (type: SchemaAST.AST): string | undefined =>
   (type.context?.annotations?.["description"] ??
     (annotation(type, "identifier") === undefined ? annotation(type, "description") : undefined)) as string | undefined

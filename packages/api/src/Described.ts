@@ -1,5 +1,5 @@
 /**
- * What is said of fields and schemas, said where it is seen outside: of what goes over the wire.
+ * Descriptions of fields and schemas, for their encoded form.
  */
 import { Schema, SchemaAST } from "effect"
 

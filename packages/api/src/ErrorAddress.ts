@@ -5,7 +5,7 @@
 /** The path of the page of errors on every server. */
 export const path = "/docs/errors"
 
-/** What identifies an error on that page; `not_found` has no reason. */
+/** The key of an error on that page; `not_found` has no reason. */
 export interface Named {
   readonly code: string
   readonly reason: string | undefined

@@ -36,7 +36,7 @@ const mediaExpired: Entry = {
   example: { message: "the provider no longer has this file" }
 }
 
-/** What a code means. */
+/** The meaning of a code. */
 export const meanings: { readonly [C in Code | "not_found"]: string } = {
   invalid_body: "The request itself is invalid.",
   unauthorized: "The caller could not be authenticated.",

@@ -20,7 +20,7 @@ export const of = <S extends Schema.Constraint>(schema: S): S["Encoded"] => {
   return example
 }
 
-/** What an endpoint shows in place of the examples of its schemas. */
+/** The examples of an endpoint, in place of those of its schemas. */
 export interface Example {
   readonly request?: unknown
   /** Several requests, by name, in place of one. */
@@ -80,7 +80,7 @@ export const ofEndpoint = (endpoint: HttpApiEndpoint.Top): Example => {
   return { ...request === undefined ? {} : { request }, ...own }
 }
 
-/** What examples name: the same thing has the same id everywhere. */
+/** The names and ids of examples: the same thing has the same id everywhere. */
 export const request = "req_01K8ZQ4V5S8WV1K2M4N6P7Q9AB"
 export const workspace = "ws_01K8ZPZ0M4C6D8F2G3H5J7K9QR"
 export const apiKey = "key_01K8ZQ1B3C5D7E9F0G2H4J6K8M"

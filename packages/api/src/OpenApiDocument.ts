@@ -12,7 +12,7 @@ import { webhooks } from "./webhooks/OpenApiWebhooks.ts"
 const isDescription = (part: unknown): part is { readonly description: string } =>
   Predicate.hasProperty(part, "description") && Object.keys(part).length === 1
 
-/** What is said of a field, beside its schema instead of in an intersection with it. */
+/** The description of a field, beside its schema instead of in an intersection with it. */
 const withDescription = (fields: { readonly [key: string]: unknown }): { readonly [key: string]: unknown } => {
   const { allOf, ...others } = fields
   if (!Array.isArray(allOf) || !allOf.some(isDescription)) return fields

@@ -5,11 +5,11 @@
 import { Context } from "effect"
 import type { HttpApiEndpoint } from "effect/http-api"
 import { Access, NeedsFreshSession } from "./Access.ts"
+import * as EndpointAnnotations from "./EndpointAnnotations.ts"
 import * as ErrorAddress from "./ErrorAddress.ts"
 import type { ErrorBody } from "./ErrorBody.ts"
 import { anchorOf, type Item, items } from "./ErrorReference.ts"
 import * as Example from "./Example.ts"
-import * as Traits from "./Traits.ts"
 
 type Endpoint = HttpApiEndpoint.Top
 
@@ -17,15 +17,15 @@ type Endpoint = HttpApiEndpoint.Top
 const meets = (endpoint: Endpoint, { code, reason, status }: Item): boolean => {
   const caller = Context.getOrUndefined(endpoint.annotations, Access)?._tag
   const hasBody = endpoint.payload.size > 0
-  const useOfKey = Traits.useOfKey(endpoint)
-  const sends = Traits.has(endpoint, Traits.Sends)
-  const signsIn = Traits.has(endpoint, Traits.SignsIn)
-  const checksSecret = signsIn || Traits.has(endpoint, Traits.ChecksSecret)
+  const useOfKey = EndpointAnnotations.useOfKey(endpoint)
+  const sends = EndpointAnnotations.has(endpoint, EndpointAnnotations.Sends)
+  const signsIn = EndpointAnnotations.has(endpoint, EndpointAnnotations.SignsIn)
+  const checksSecret = signsIn || EndpointAnnotations.has(endpoint, EndpointAnnotations.ChecksSecret)
   switch (code) {
     case "invalid_body":
       switch (reason) {
         case "missing_idempotency_key":
-          return Traits.has(endpoint, Traits.NeedsIdempotencyKey)
+          return EndpointAnnotations.has(endpoint, EndpointAnnotations.NeedsIdempotencyKey)
         case "invalid_idempotency_key":
           return useOfKey !== "none"
         case "template_params_mismatch":
@@ -46,7 +46,7 @@ const meets = (endpoint: Endpoint, { code, reason, status }: Item): boolean => {
         case "invalid_signature":
         case "stale_signature":
         case "missing_signature":
-          return Traits.takesSignature(endpoint)
+          return EndpointAnnotations.takesSignature(endpoint)
         default:
           return caller === "ApiKey"
       }
@@ -57,18 +57,20 @@ const meets = (endpoint: Endpoint, { code, reason, status }: Item): boolean => {
         case "role_not_allowed":
           return caller === "Session"
         case "fresh_session_required":
-          return Traits.has(endpoint, NeedsFreshSession)
+          return EndpointAnnotations.has(endpoint, NeedsFreshSession)
         case "cross_site":
-          return (caller === "Session" || checksSecret) && Traits.mutates(endpoint)
+          return (caller === "Session" || checksSecret) && EndpointAnnotations.mutates(endpoint)
         case "campaign_state":
-          return Traits.has(endpoint, Traits.ActsOnCampaign) && Traits.mutates(endpoint)
+          return EndpointAnnotations.has(endpoint, EndpointAnnotations.ActsOnCampaign) &&
+            EndpointAnnotations.mutates(endpoint)
         case "already_sent":
         case "not_queued":
-          return Traits.has(endpoint, Traits.CancelsMessage)
+          return EndpointAnnotations.has(endpoint, EndpointAnnotations.CancelsMessage)
         case "sender_not_available":
-          return sends || (caller === "ApiKey" && Traits.has(endpoint, Traits.ActsOnCampaign))
+          return sends || (caller === "ApiKey" && EndpointAnnotations.has(endpoint, EndpointAnnotations.ActsOnCampaign))
         case "media_quota":
-          return Traits.has(endpoint, Traits.Uploads) || Traits.has(endpoint, Traits.ServesFile)
+          return EndpointAnnotations.has(endpoint, EndpointAnnotations.Uploads) ||
+            EndpointAnnotations.has(endpoint, EndpointAnnotations.ServesFile)
         default:
           return sends
       }
@@ -84,13 +86,14 @@ const meets = (endpoint: Endpoint, { code, reason, status }: Item): boolean => {
       if (status === 504) return sends
       // only a send is refused before it starts
       return status !== 503 || reason === "storage_unavailable" || sends ||
-        (reason === "overloaded" && Traits.has(endpoint, Traits.Streams))
+        (reason === "overloaded" && EndpointAnnotations.has(endpoint, EndpointAnnotations.Streams))
     case "idempotency_conflict":
       return useOfKey !== "none"
     case "not_found":
-      if (reason === "media_expired") return Traits.has(endpoint, Traits.ServesFile)
-      return endpoint.path.includes(":") || Traits.has(endpoint, Traits.NeedsWebhook) ||
-        Traits.has(endpoint, Traits.ChecksSecret) || Traits.has(endpoint, Traits.NamesThing)
+      if (reason === "media_expired") return EndpointAnnotations.has(endpoint, EndpointAnnotations.ServesFile)
+      return endpoint.path.includes(":") || EndpointAnnotations.has(endpoint, EndpointAnnotations.NeedsWebhook) ||
+        EndpointAnnotations.has(endpoint, EndpointAnnotations.ChecksSecret) ||
+        EndpointAnnotations.has(endpoint, EndpointAnnotations.NamesThing)
   }
 }
 

@@ -1,15 +1,15 @@
 /**
- * What the OpenAPI document adds to an endpoint's schemas: the headers of responses, the possible errors, and examples,
- * according to the endpoint's annotations (`Access`, `Traits`). Pure.
+ * The additions of the OpenAPI document to an endpoint's schemas: the headers of responses, the possible errors, and
+ * examples, according to the endpoint's annotations (`Access`, `EndpointAnnotations`). Pure.
  */
 import { Idempotency } from "@wac/core"
 import { Context, Predicate, Record, Schema, SchemaAST } from "effect"
 import type { HttpApiEndpoint, OpenApi } from "effect/http-api"
 import { Access } from "./Access.ts"
+import * as EndpointAnnotations from "./EndpointAnnotations.ts"
 import * as Example from "./Example.ts"
 import * as OpenApiErrors from "./OpenApiErrors.ts"
 import { idempotencyKeyJsonSchema } from "./Parameters.ts"
-import * as Traits from "./Traits.ts"
 
 /** The headers of responses. */
 export const headers = {
@@ -34,7 +34,8 @@ export const headers = {
   },
   RateLimit: {
     description:
-      "What is left of each limiter (`r`), and the seconds until it is full or, after a refusal, has a token again (`t`).",
+      "The remaining tokens of each limiter (`r`), and the seconds until it is full or, after a refusal, has a token " +
+      "again (`t`).",
     schema: { type: "string" },
     example: "\"workspace\";r=199;t=1"
   },
@@ -71,13 +72,14 @@ const takesPreference = ({ headers }: HttpApiEndpoint.Top): boolean => {
 }
 
 const headersOf = (endpoint: HttpApiEndpoint.Top, status: number) => {
-  const signsIn = Traits.has(endpoint, Traits.SignsIn)
-  const spendsALimit = signsIn || Traits.has(endpoint, Traits.ChecksSecret) || Traits.has(endpoint, Traits.Sends) ||
+  const signsIn = EndpointAnnotations.has(endpoint, EndpointAnnotations.SignsIn)
+  const spendsALimit = signsIn || EndpointAnnotations.has(endpoint, EndpointAnnotations.ChecksSecret) ||
+    EndpointAnnotations.has(endpoint, EndpointAnnotations.Sends) ||
     Context.getOrUndefined(endpoint.annotations, Access)?._tag === "ApiKey"
   return {
     ...reference("Request-Id"),
     ...(spendsALimit ? { ...reference("RateLimit-Policy"), ...reference("RateLimit") } : {}),
-    ...(Traits.useOfKey(endpoint) === "none" ? {} : reference("Idempotent-Replayed")),
+    ...(EndpointAnnotations.useOfKey(endpoint) === "none" ? {} : reference("Idempotent-Replayed")),
     ...(status === 202 && takesPreference(endpoint) ? reference("Preference-Applied") : {}),
     ...(status === 429 || status === 503 ? reference("Retry-After") : {}),
     ...(status === 401 ? reference("WWW-Authenticate") : {}),
@@ -151,7 +153,12 @@ const responsesOf = (
     const headers = headersOf(endpoint, status)
     if (status < 400) {
       const description = status === 204 ? "Done." : response.description
-      return [[key, { ...response, description, headers, ...exampled(response.content, Example.ofResponse(endpoint, status)) }]]
+      return [[key, {
+        ...response,
+        description,
+        headers,
+        ...exampled(response.content, Example.ofResponse(endpoint, status))
+      }]]
     }
     const answer = OpenApiErrors.answerOf(endpoint, status)
     return answer === undefined ? [] : [[key, { ...answer, headers }]]
@@ -169,7 +176,7 @@ export const complete = (
   operation: OpenApi.OpenAPISpecOperation
 ) => {
   const example = Example.ofEndpoint(endpoint)
-  const needsKey = Traits.has(endpoint, Traits.NeedsIdempotencyKey)
+  const needsKey = EndpointAnnotations.has(endpoint, EndpointAnnotations.NeedsIdempotencyKey)
   const numbers = numbersIn(endpoint)
   return {
     ...operation,
@@ -180,8 +187,8 @@ export const complete = (
           ? { ...parameter, ...describedBy(parameter.schema) }
           : { ...parameter, schema: (numbers.get(parameter.name) ?? parameter.schema) as typeof parameter.schema }
       ),
-      ...(Traits.useOfKey(endpoint) !== "none" && !needsKey ? [optionalIdempotencyKey] : []),
-      ...(Traits.takesSignature(endpoint) ? [signature] : [])
+      ...(EndpointAnnotations.useOfKey(endpoint) !== "none" && !needsKey ? [optionalIdempotencyKey] : []),
+      ...(EndpointAnnotations.takesSignature(endpoint) ? [signature] : [])
     ],
     ...(operation.requestBody === undefined
       ? {}

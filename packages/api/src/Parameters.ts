@@ -47,7 +47,7 @@ export const prefer = {
   )
 }
 
-/** The header of an endpoint that requires an Idempotency-Key (`Traits.NeedsIdempotencyKey`), and what it is for. */
+/** The header of an endpoint with `EndpointAnnotations.NeedsIdempotencyKey`, and its purpose. */
 export const idempotencyKey = (use = "; the same again changes nothing a second time") => ({
   "idempotency-key": shown(keyForm, Idempotency.keyForm + use)
 })

@@ -63,7 +63,7 @@ describe("every event is as the API definition describes it", () => {
     { code: "forbidden", message: "refused", provider: { code: "131047", message: "Re-engagement message" } }
   ]
 
-  it.each(statuses)("of messages that are reported as %s, at first or after another report", (status) => {
+  it.each(statuses)("events of messages reported as %s are as described, first or after another report", (status) => {
     const befores = [undefined, ...statuses]
     let events = 0
     for (const before of befores) {
@@ -92,7 +92,7 @@ describe("every event is as the API definition describes it", () => {
     assert.isAbove(events, 10)
   })
 
-  it.each(Campaign.endings)("of a campaign that is %s", (status) => {
+  it.each(Campaign.endings)("the event of a campaign that is %s is as described", (status) => {
     const campaign = Campaign.make(
       { id: `cmp_${id}` as Id.CampaignId, workspaceId, createdAt: now },
       { name: "Spring", template: { name: "promo", language: "en_US" } }
@@ -100,7 +100,7 @@ describe("every event is as the API definition describes it", () => {
     assertDescribed(CampaignEvent.ofCompleted({ ...campaign, status }, recorded))
   })
 
-  it("of a webhook's test", () => {
+  it("the event of a webhook's test is as described", () => {
     assertDescribed(Event.ofTest({ id: `wh_${id}` as Id.WebhookId, workspaceId }, recorded))
   })
 })

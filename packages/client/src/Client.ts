@@ -93,7 +93,7 @@ export interface CampaignFile {
 /** A file to upload: at most 100 MB. */
 export interface MediaFile {
   readonly bytes: Uint8Array
-  /** What recipients see, and downloads are called. */
+  /** The file's name, which recipients and downloads see. */
   readonly filename: string
 }
 

@@ -1,5 +1,5 @@
 /**
- * What a client reports about each request: for logs, metrics and traces. Nothing here contains a secret.
+ * The reports of a client about each request: for logs, metrics and traces. Nothing here contains a secret.
  */
 import type { WacApiError, WacConnectionError } from "./ClientError.ts"
 import type { LastResponse } from "./LastResponse.ts"

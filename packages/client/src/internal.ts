@@ -52,7 +52,7 @@ export interface InternalClientOptions extends TransportOptions {
   readonly portal?: string
 }
 
-/** What changes take. */
+/** The options of changes. */
 export interface CreateOptions extends CallOptions {
   /** 1 to 255 visible ASCII characters; the same again never changes anything twice. One is made by default. */
   readonly idempotencyKey?: string

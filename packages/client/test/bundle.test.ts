@@ -32,7 +32,7 @@ describe("the bundle", () => {
   it.each([
     ["index", 4480],
     ["internal", 4096]
-  ])("of %s is under %i bytes, minified and compressed, and imports nothing", async (module, bytes) => {
+  ])("the bundle of %s is under %i bytes, minified and compressed, and imports nothing", async (module, bytes) => {
     const { imports, text } = await bundle(`export * from "./${module}.ts"`)
     assert.deepEqual(imports, [])
     assert.isBelow(gzipSync(text, { level: 9 }).length, bytes)

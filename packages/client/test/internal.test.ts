@@ -158,7 +158,10 @@ describe("a client", () => {
     assert.instanceOf(await failure(client.webhook.get()), WacApiError)
   })
 
-  it.each(["wac.example.com", "localhost:8080", "ftp://wac.example.com"])("is not made of %j", (baseUrl) => {
-    assert.throws(() => createInternalClient({ baseUrl }), TypeError, /baseUrl must be/)
-  })
+  it.each(["wac.example.com", "localhost:8080", "ftp://wac.example.com"])(
+    "no internal client is made of %j",
+    (baseUrl) => {
+      assert.throws(() => createInternalClient({ baseUrl }), TypeError, /baseUrl must be/)
+    }
+  )
 })

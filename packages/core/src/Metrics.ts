@@ -201,7 +201,7 @@ const posts = Metric.counter("wac_inbound_posts_total", {
   incremental: true
 })
 
-/** What became of a provider post. */
+/** The outcome of a provider post. */
 type PostOutcome = "kept" | "known" | "refused"
 
 /** Counts a provider post. */

@@ -7,8 +7,8 @@
 import { Context, type Duration, Effect } from "effect"
 
 /**
- * What a runner polls for: sends whose deadline has passed, deliveries, deliveries that a resume skipped, replay jobs,
- * campaigns, queued messages, a restored database, provider posts, new events or customers' files to download.
+ * The work that a runner polls for: sends whose deadline has passed, deliveries, deliveries that a resume skipped,
+ * replay jobs, campaigns, queued messages, a restored database, provider posts, new events or customers' files to download.
  */
 export type Look =
   | "sends"

@@ -71,5 +71,5 @@ export const all = {
 /** The name of a storage port. */
 export type Name = keyof typeof all
 
-/** What a storage provides: `Layer.Layer<Ports.Ports>`. */
+/** The services of a storage: `Layer.Layer<Ports.Ports>`. */
 export type Ports = Context.Service.Identifier<(typeof all)[Name]>

@@ -18,7 +18,7 @@ export interface Condition {
   readonly check: Effect.Effect<void, ServerError | StoreError.StoreError>
 }
 
-/** What each problem means to operators. */
+/** The meaning of each problem for operators. */
 const explanations: { readonly [problem in StoreError.Problem]: string } = {
   read_only: "the database is a standby, or set to read only",
   disk_full: "the disk of the database is full",

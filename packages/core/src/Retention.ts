@@ -4,7 +4,7 @@
 import { Context, Duration, Schema } from "effect"
 import type { Instant } from "./Time.ts"
 
-/** What one step of a deletion did. */
+/** The result of one step of a deletion. */
 export interface Forgotten {
   /** How many records of the kind it deleted; what was deleted with them does not count. */
   readonly removed: number
@@ -12,7 +12,7 @@ export interface Forgotten {
   readonly isMore: boolean
 }
 
-/** What steps did that delete records of one kind. */
+/** The total result of the steps that delete records of one kind. */
 export const together = (steps: ReadonlyArray<Forgotten>): Forgotten => ({
   removed: steps.reduce((sum, { removed }) => sum + removed, 0),
   isMore: steps.some(({ isMore }) => isMore)
@@ -30,7 +30,7 @@ export const Retention = Schema.Struct({
   requests: Days,
   /** Messages that have ended, and the uploaded rows of campaigns that have ended. */
   messages: Days,
-  /** What messages said: `Message.withoutBody`. It goes with its message at the latest. */
+  /** The content of messages: `Message.withoutBody`. It goes with its message at the latest. */
   bodies: Days,
   /** Files, counted from their last use. */
   media: Days,

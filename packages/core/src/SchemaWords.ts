@@ -1,10 +1,10 @@
 /**
- * What a schema found wrong, in words for who wrote the input: they name what is expected, and never a schema, whose
- * name says nothing to them. Pure.
+ * The faults that a schema found, in words for the author of the input: they name the expectation, never a schema,
+ * whose name says nothing to them. Pure.
  */
 import { type SchemaAST, SchemaIssue } from "effect"
 
-/** What a schema takes: `object`, `string`, `"a" | "b"`. */
+/** The input that a schema accepts: `object`, `string`, `"a" | "b"`. */
 const expectedOf = (ast: SchemaAST.AST): string => {
   switch (ast._tag) {
     case "Objects":

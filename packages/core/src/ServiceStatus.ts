@@ -31,7 +31,7 @@ export interface ServiceStatus {
 /** How long something may wait before its part is late: as long as before the alerts that deploy/ contains. */
 export const patience = Duration.minutes(1)
 
-/** What was seen; `undefined` for what could not be read. */
+/** The observations; `undefined` if one could not be read. */
 export interface Seen {
   readonly isReady: boolean
   /** Since when the oldest due delivery waits; `null` if none is due. */

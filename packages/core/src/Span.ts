@@ -11,7 +11,7 @@ export interface Attributes {
   readonly [name: string]: string | number | boolean | undefined
 }
 
-/** What a span has besides its name. */
+/** The attributes of a span besides its name. */
 export interface Details {
   readonly attributes?: Attributes
   /** The trace context of what led to it, as {@link stored} returned it: the span links to it. */
@@ -80,7 +80,7 @@ export const headers: Effect.Effect<{ readonly traceparent?: string }> = Effect.
   }
 )
 
-/** What is stored with an event: the current span as a `traceparent`, or `null` if no collector gets it. */
+/** The trace context to store with an event: the current span as a `traceparent`, or `null` if no collector gets it. */
 export const stored: Effect.Effect<string | null> = Effect.contextWith((context: Context.Context<never>) => {
   const span = collected(context)
   return Effect.succeed(span === undefined ? null : write(span))

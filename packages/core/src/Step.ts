@@ -8,7 +8,7 @@
  */
 import type { Instant } from "./Time.ts"
 
-/** What every step loads. */
+/** The records that every step loads. */
 export interface Known {
   /**
    * The time at which a command is judged, given the caller's time `asked`. It is the storage's own time, read after

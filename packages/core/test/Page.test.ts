@@ -39,7 +39,7 @@ describe("a cursor", () => {
     ["bytes that are no text", Buffer.from([0xff, 0xfe, 0x00]).toString("base64url")],
     ["spaces", "   "],
     ["a path", "../../etc/passwd"]
-  ])("is not %s", (_, cursor) => {
+  ])("a cursor is not %s", (_, cursor) => {
     const result = decodeCursor(cursor)
     assert.isTrue(Result.isFailure(result))
     if (Result.isFailure(result)) {

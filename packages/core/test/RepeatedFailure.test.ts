@@ -4,7 +4,7 @@ import { TestClock } from "effect/testing"
 import * as RepeatedFailure from "../src/RepeatedFailure.ts"
 
 describe("a failure that repeats", () => {
-  it.effect("is logged once a minute with its number, and separately for each kind", () => {
+  it.effect("a repeated failure is logged once a minute with its count, separately for each kind", () => {
     const lines: Array<string> = []
     const keep = Logger.make<unknown, void>(({ message }) => void lines.push(String(message)))
     return Effect.gen(function*() {

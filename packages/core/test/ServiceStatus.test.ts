@@ -12,7 +12,7 @@ const judged = (seen: Partial<ServiceStatus.Seen>) => {
 }
 
 describe("the status of the service", () => {
-  it("is that of its worst part", () => {
+  it("the status of the service is that of its worst part", () => {
     assert.deepStrictEqual(judged({}), ["operational", "operational", "operational", "operational"])
     assert.deepStrictEqual(judged({ oldestDueAt: late }), ["operational", "operational", "operational", "operational"])
     assert.deepStrictEqual(judged({ oldestDueAt: late - 1 }), ["degraded", "operational", "degraded", "operational"])

@@ -18,7 +18,7 @@ const collecting = () => {
 const contextOf = ({ spanId, traceId }: Tracer.NativeSpan, flags = "01") => `00-${traceId}-${spanId}-${flags}`
 
 describe("a span", () => {
-  it.effect("is created if spans are collected, with its kind and the attributes that have a value", () => {
+  it.effect("a span is created if spans are collected, with its kind and the attributes that have a value", () => {
     const { spans, traced } = collecting()
     return Effect.gen(function*() {
       const withSpan = yield* Span.ifTraced("often", "client")
@@ -51,7 +51,7 @@ describe("a span", () => {
     }).pipe(traced)
   })
 
-  it.effect("that is not sampled is in the headers for others, and is not stored", () => {
+  it.effect("a span that is not sampled is in the headers, and is not stored", () => {
     const { spans, traced } = collecting()
     return Effect.gen(function*() {
       const found = yield* Effect.withSpan(Effect.all([Span.headers, Span.stored]), "any", { sampled: false })

@@ -15,7 +15,7 @@ const estimated = (answers: ReadonlyArray<Answered>) =>
 
 describe("the estimate of how far a process's clock is ahead of the storage's", () => {
   it.prop(
-    "is never further off than the quickest answer took, whatever slow answers come before or after it",
+    "the estimate is never further off than the quickest answer took, whatever slow answers come before or after",
     [between(-5000, 5000), upTo(Schema.Struct({ forth: between(0, 2000), back: between(0, 2000) }), 20)],
     ([ahead, delays]) => {
       const quick = { forth: 2, back: 3 }
@@ -26,7 +26,7 @@ describe("the estimate of how far a process's clock is ahead of the storage's", 
     checks
   )
 
-  it("follows a clock that was set as soon as a quick answer tells", () => {
+  it("the estimate follows a clock that was set with the next quick answer", () => {
     const quick = { forth: 3, back: 4 }
     for (const set of [-60_000, -200, 200, 60_000]) {
       assert.closeTo(estimated([answer(0, 0, quick), answer(set, 1000, quick)]), set, 7)

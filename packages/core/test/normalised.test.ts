@@ -6,7 +6,8 @@ import { assert, it } from "@effect/vitest"
 import { Option, Schema } from "effect"
 import * as EmailAddress from "../src/people/EmailAddress.ts"
 import * as PlainText from "../src/PlainText.ts"
-import { maxUrlLength, parseUrl } from "../src/webhooks/Webhook.ts"
+import * as Url from "../src/Url.ts"
+import { parseUrl } from "../src/webhooks/Webhook.ts"
 
 /** What is stored of a value; `undefined` if it is refused. */
 const stored: { readonly [field: string]: (given: string) => string | undefined } = {
@@ -42,5 +43,5 @@ it.each(Object.entries(stored))("%s that was accepted is accepted again as it is
 it("a receiver's URL has its limit after it is normalised", () => {
   const store = stored["a receiver's URL"]!
   assert.isUndefined(store(`https://receiver.example/${"é".repeat(700)}`))
-  assert.strictEqual(store(`https://receiver.example/${"./".repeat(maxUrlLength)}`), "https://receiver.example/")
+  assert.strictEqual(store(`https://receiver.example/${"./".repeat(Url.maxLength)}`), "https://receiver.example/")
 })

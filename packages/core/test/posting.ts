@@ -6,12 +6,12 @@ import { StubProviderWebhook } from "@wac/testkit"
 import { Effect, Exit, Layer, Metric, Scope } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { TestClock } from "effect/testing"
+import type { IgnoredItem } from "../src/inbound/IgnoredItems.ts"
 import { Inbound } from "../src/inbound/Inbound.ts"
 import type { InboundItem } from "../src/inbound/InboundItem.ts"
 import { InboundPosts } from "../src/inbound/InboundPosts.ts"
 import { InboundPostStore } from "../src/inbound/InboundPostStore.ts"
 import * as InboundRunner from "../src/inbound/InboundRunner.ts"
-import type { PassedOver } from "../src/inbound/PassedOver.ts"
 import { Polling, steady } from "../src/Polling.ts"
 import type { StoreError } from "../src/StoreError.ts"
 import { settle } from "./clock.ts"
@@ -41,7 +41,7 @@ export const post = (items: ReadonlyArray<InboundItem>, nonce?: string) =>
 
 /** Starts a runner that applies items with `apply`. `stop` ends it. */
 export const startRunner = Effect.fnUntraced(function*(
-  apply: (item: InboundItem) => Effect.Effect<PassedOver | undefined | void, StoreError>,
+  apply: (item: InboundItem) => Effect.Effect<IgnoredItem | undefined | void, StoreError>,
   options: {
     readonly store?: Partial<InboundPostStore["Service"]>
     readonly webhook?: Layer.Layer<never>
@@ -53,7 +53,7 @@ export const startRunner = Effect.fnUntraced(function*(
   yield* Layer.buildWithScope(
     Layer.fresh(InboundRunner.layer).pipe(
       Layer.provide(Layer.mergeAll(
-        Layer.mock(Inbound, { apply: (item) => Effect.map(apply(item), (passedOver) => passedOver ?? undefined) }),
+        Layer.mock(Inbound, { apply: (item) => Effect.map(apply(item), (ignored) => ignored ?? undefined) }),
         Layer.succeed(InboundPostStore, InboundPostStore.of({ ...store, ...options.store })),
         Layer.succeed(SecureRandom.SecureRandom, random),
         // as if hints could be lost

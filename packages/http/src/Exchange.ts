@@ -21,7 +21,7 @@ export interface Exchange {
   changed: { readonly target?: string; readonly detail?: AuditEntry.Detail }
   /** The request's body, once it is read. */
   body: Uint8Array | undefined
-  /** What has to be checked once a streamed body has arrived, before anything is kept. */
+  /** The check once a streamed body has arrived, before anything is stored. */
   confirm: Effect.Effect<void, Errors.DomainError>
   /** The readings of the limiters that the request spent. */
   readonly readings: Array<RateLimit.Reading>

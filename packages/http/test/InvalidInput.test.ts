@@ -31,7 +31,7 @@ describe("what is said of a wrong field", () => {
     [Schema.Union([Things, Text, Schema.Boolean]), 5, "field: expected array | string | boolean"],
     [Schema.Int, "5", "field: expected number"],
     [Schema.Record(Schema.String, Text), 5, "field: expected object"]
-  ])("says it without the names of schemas: $2", (schema, value, message) => {
+  ])("a message describes invalid input without the names of schemas: $2", (schema, value, message) => {
     assert.strictEqual(described(schema, value), message)
   })
 })

@@ -30,7 +30,7 @@ import {
   type PhoneNumber,
   type PhoneNumberStep,
   type PortalStep,
-  type Priced,
+  type PriceTally,
   type QueueWorkStep,
   type ReceivedMessage,
   type Recipient,
@@ -45,11 +45,11 @@ import {
   type Workspace
 } from "@wac/core"
 import { Context, Effect, Layer } from "effect"
-import { ForgetfulMap } from "./ForgetfulMap.ts"
+import { ExpiringMap } from "./ExpiringMap.ts"
 import { Heap } from "./Heap.ts"
 import { Hint } from "./Hint.ts"
 import * as Buckets from "./limits/Buckets.ts"
-import type { WrittenTo } from "./limits/WrittenTo.ts"
+import type { CountedCustomers } from "./limits/CountedCustomers.ts"
 import { Table } from "./Table.ts"
 import type { Consignment, Outbox } from "./webhooks/Outbox.ts"
 
@@ -185,15 +185,15 @@ export interface Memory {
   /** In the order of joining. */
   readonly members: Map<Id.WorkspaceId, Map<Id.UserId, Member.Member>>
   /** By the token's hash. */
-  readonly invitations: ForgetfulMap<string, Invitation.Invitation>
-  readonly passwordResets: ForgetfulMap<string, Invitation.PasswordReset>
-  readonly sessions: ForgetfulMap<string, KeptSession>
+  readonly invitations: ExpiringMap<string, Invitation.Invitation>
+  readonly passwordResets: ExpiringMap<string, Invitation.PasswordReset>
+  readonly sessions: ExpiringMap<string, KeptSession>
   /** Portal links and open sessions, by the hash of the token. */
-  readonly portals: ForgetfulMap<string, PortalStep.Kept>
+  readonly portals: ExpiringMap<string, PortalStep.Kept>
   readonly apiKeys: Table<ApiKey.ApiKey>
   readonly apiKeyByTokenHash: Map<string, Id.ApiKeyId>
-  readonly issuances: ForgetfulMap<string, Issuance>
-  readonly keptAnswers: ForgetfulMap<string, KeptAnswer.Binding>
+  readonly issuances: ExpiringMap<string, Issuance>
+  readonly keptAnswers: ExpiringMap<string, KeptAnswer.Binding>
   readonly templates: Table<Template.Template>
   readonly templateByName: Map<string, Id.TemplateId>
   readonly templateTold: Map<Id.TemplateId, Template.Told>
@@ -201,16 +201,16 @@ export interface Memory {
   /** The index of names: places of contacts by number and any name of the customer. */
   readonly contactByName: Map<string, KeptContact["id"]>
   /** Remembered messages of customers, by number and the provider's identifier. */
-  readonly inbound: ForgetfulMap<string, ContactStep.Remembered>
+  readonly inbound: ExpiringMap<string, ContactStep.Remembered>
   /** The same messages by our ids. */
-  readonly inboundById: ForgetfulMap<Id.MessageId, ContactStep.Remembered>
+  readonly inboundById: ExpiringMap<Id.MessageId, ContactStep.Remembered>
   /** By provider and digest, in the order of arrival. */
   readonly inboundPosts: Map<string, KeptPost>
   /** Posts that are to be processed. */
   readonly waitingPosts: Set<KeptPost>
   readonly inboundPostHint: Hint
   /** The fingerprints of requests that marked a message as read, by workspace, message and key. */
-  readonly readMarks: ForgetfulMap<string, { readonly fingerprint: string; readonly expiresAt: Time.Instant }>
+  readonly readMarks: ExpiringMap<string, { readonly fingerprint: string; readonly expiresAt: Time.Instant }>
   readonly media: Table<KeptMedia>
   /** Notified of every customer's file. */
   readonly mediaHint: Hint
@@ -219,7 +219,7 @@ export interface Memory {
   readonly mediaByProvider: Map<string, Id.MediaId>
   /** The bytes of each workspace's stored files. */
   readonly mediaUsed: Map<Id.WorkspaceId, number>
-  readonly mediaBindings: ForgetfulMap<string, MediaStep.Binding>
+  readonly mediaBindings: ExpiringMap<string, MediaStep.Binding>
   readonly messages: Table<Message.Message>
   readonly messageByProviderId: Map<string, Id.MessageId>
   readonly conversations: Table<KeptEntry>
@@ -233,7 +233,7 @@ export interface Memory {
   readonly buckets: Buckets.Buckets
   /** Messages by workspace and month. */
   readonly quotaUsed: Map<string, number>
-  readonly writtenTo: Map<Id.PhoneNumberId, WrittenTo>
+  readonly countedCustomers: Map<Id.PhoneNumberId, CountedCustomers>
   /** In the order of recording. */
   readonly events: Map<Id.WorkspaceId, Array<Event.Event>>
   /** The index of an event among its workspace's events. */
@@ -252,7 +252,7 @@ export interface Memory {
   readonly queueHint: Hint
   heartbeat: Heartbeat.Heartbeat | undefined
   /** By pair: when the last marketing templates were sent, and until when they count. */
-  readonly marketingAt: ForgetfulMap<
+  readonly marketingAt: ExpiringMap<
     string,
     { readonly at: ReadonlyArray<Time.Instant>; readonly until: Time.Instant }
   >
@@ -268,7 +268,7 @@ export interface Memory {
   readonly requests: Table<ApiRequest.ApiRequest>
   readonly requestTallies: Map<string, RequestTally>
   readonly usage: Map<string, Activity.Count>
-  readonly priced: Map<string, Priced.Count>
+  readonly priced: Map<string, PriceTally.Count>
   /** The job whose turn is next comes first. */
   readonly runningReplays: Set<Id.ReplayId>
   /** Notified of every new job. */
@@ -319,22 +319,22 @@ const make = (now: Memory["now"]): Memory => ({
   people: new Map(),
   identities: new Map(),
   members: new Map(),
-  invitations: new ForgetfulMap(({ expiresAt }, now) => expiresAt <= now),
-  passwordResets: new ForgetfulMap(({ expiresAt }, now) => expiresAt <= now),
-  sessions: new ForgetfulMap((session, now) => !Session.isLive(session, now)),
-  portals: new ForgetfulMap(({ portal }, now) => portal.expiresAt <= now),
+  invitations: new ExpiringMap(({ expiresAt }, now) => expiresAt <= now),
+  passwordResets: new ExpiringMap(({ expiresAt }, now) => expiresAt <= now),
+  sessions: new ExpiringMap((session, now) => !Session.isLive(session, now)),
+  portals: new ExpiringMap(({ portal }, now) => portal.expiresAt <= now),
   apiKeys: new Table(),
   apiKeyByTokenHash: new Map(),
-  issuances: new ForgetfulMap((issuance, now) => Idempotency.isExpired(issuance, now)),
-  keptAnswers: new ForgetfulMap((binding, now) => KeptAnswer.isFree(binding, now)),
+  issuances: new ExpiringMap((issuance, now) => Idempotency.isExpired(issuance, now)),
+  keptAnswers: new ExpiringMap((binding, now) => KeptAnswer.isFree(binding, now)),
   templates: new Table(),
   templateByName: new Map(),
   templateTold: new Map(),
   contacts: new Table(),
   contactByName: new Map(),
-  inbound: new ForgetfulMap(({ until }, now) => until <= now),
-  inboundById: new ForgetfulMap(({ until }, now) => until <= now),
-  readMarks: new ForgetfulMap((mark, now) => Idempotency.isExpired(mark, now)),
+  inbound: new ExpiringMap(({ until }, now) => until <= now),
+  inboundById: new ExpiringMap(({ until }, now) => until <= now),
+  readMarks: new ExpiringMap((mark, now) => Idempotency.isExpired(mark, now)),
   inboundPosts: new Map(),
   waitingPosts: new Set(),
   inboundPostHint: new Hint(),
@@ -343,7 +343,7 @@ const make = (now: Memory["now"]): Memory => ({
   mediaBytes: new Map(),
   mediaByProvider: new Map(),
   mediaUsed: new Map(),
-  mediaBindings: new ForgetfulMap((binding, now) => Idempotency.isExpired(binding, now)),
+  mediaBindings: new ExpiringMap((binding, now) => Idempotency.isExpired(binding, now)),
   messages: new Table(),
   messageByProviderId: new Map(),
   conversations: new Table(),
@@ -354,7 +354,7 @@ const make = (now: Memory["now"]): Memory => ({
   deadlineHint: new Hint(),
   buckets: Buckets.make(),
   quotaUsed: new Map(),
-  writtenTo: new Map(),
+  countedCustomers: new Map(),
   events: new Map(),
   eventPosition: new Map(),
   eventHint: new Hint(),
@@ -366,7 +366,7 @@ const make = (now: Memory["now"]): Memory => ({
   queued: new Map(),
   queueHint: new Hint(),
   heartbeat: undefined,
-  marketingAt: new ForgetfulMap(({ until }, now) => until <= now),
+  marketingAt: new ExpiringMap(({ until }, now) => until <= now),
   campaignHint: new Hint(),
   alerts: new Table(),
   alertSettings: new Map(),

@@ -6,7 +6,7 @@
  * workspace's rows.
  */
 import { Cause, Clock, Effect, Exit, FiberSet, type Scope } from "effect"
-import * as Timely from "./Timely.ts"
+import * as Timeout from "./Timeout.ts"
 
 export interface Options<Command, Answer, E> {
   /** Carries out commands and returns their answers in order. A failure is returned to every caller of the batch. */
@@ -90,7 +90,7 @@ export const make = <Command, Answer, E>(
       }
       if (batch.length === 0) return end(Exit.succeed([]))
       const flight = fork(Effect.suspend(() => options.run(batch.map(({ command }) => command))))
-      Timely.watch(flight, options.deadline, (exit) => {
+      Timeout.watch(flight, options.deadline, (exit) => {
         if (exit === "late") fork(options.late).addObserver(end)
         else end(exit)
       })

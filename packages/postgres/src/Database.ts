@@ -8,13 +8,13 @@ import { Context, Data, Effect, Exit, FiberSet, Layer, type Queue, Result, Sched
 import type { SqlError } from "effect/sql/SqlError"
 import * as Batch from "./Batch.ts"
 import * as Clocks from "./Clocks.ts"
-import { Deadline } from "./Deadline.ts"
 import { Notifications } from "./Notifications.ts"
 import * as PoolUse from "./PoolUse.ts"
 import { LostBeforeCommit, type Next, Sessions, ThrownBeforeCommit } from "./Sessions.ts"
 import * as SqlFailure from "./SqlFailure.ts"
 import type { Row, Rows, Statement } from "./Statement.ts"
-import * as Timely from "./Timely.ts"
+import { StatementTimeout } from "./StatementTimeout.ts"
+import * as Timeout from "./Timeout.ts"
 
 /** How long a statement that certainly left nothing behind is retried; about as long as a restart of PostgreSQL. */
 const patience = "2 seconds"
@@ -128,7 +128,7 @@ class Thrown extends Data.TaggedError("Thrown")<{ readonly defect: unknown }> {}
 /** Why commands that were carried out together failed. */
 type Failure = SqlError | Thrown | ThrownBeforeCommit
 
-/** What a function returns, or its exception as a failure. */
+/** The result of a function, or its exception as a failure. */
 const attempt = <A>(build: () => A): Result.Result<A, Thrown> =>
   Result.try({ try: build, catch: (defect) => new Thrown({ defect }) })
 
@@ -183,7 +183,7 @@ const make = Effect.gen(function*() {
   const statements = PoolUse.make(maxConnections)
   const { listen } = yield* Notifications
   const fork = yield* FiberSet.makeRuntime<never>()
-  const deadline = yield* Deadline
+  const deadline = yield* StatementTimeout
   const judge = yield* StorageTime.JudgedBy
 
   const again = Schedule.exponential(firstPause).pipe(
@@ -211,7 +211,7 @@ const make = Effect.gen(function*() {
     Effect.contextWith((context: Context.Context<never>) =>
       Effect.callback((resume) => {
         const fiber = fork(Effect.provideContext(statement, context))
-        const leave = Timely.watch(fiber, deadline, (end) => resume(end === "late" ? Effect.fail(end) : end))
+        const leave = Timeout.watch(fiber, deadline, (end) => resume(end === "late" ? Effect.fail(end) : end))
         return Effect.sync(() => {
           leave()
           fiber.interruptUnsafe()

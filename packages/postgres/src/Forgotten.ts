@@ -1,5 +1,5 @@
 /**
- * What a step of a deletion did, as its statement answers it: in the columns `removed` and `is_more`.
+ * The result of a step of a deletion, as its statement returns it: in the columns `removed` and `is_more`.
  */
 import type { Retention, Time } from "@wac/core"
 import { boolean, integer, row } from "./Columns.ts"

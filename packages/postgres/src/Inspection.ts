@@ -1,5 +1,5 @@
 /**
- * What an operator should know of a database before a server uses it. Changes nothing and creates nothing.
+ * The facts about a database that an operator should know before a server uses it. Changes nothing and creates nothing.
  */
 import { PgClient } from "@effect/sql-pg"
 import { type StoreError, Time } from "@wac/core"

@@ -33,7 +33,7 @@ export const make = (size = defaultSize): PoolUse => {
   }
 }
 
-/** What operators see of a pool. */
+/** The state of a pool, for operators. */
 export const stateOf = ({ asked, size }: PoolUse) => {
   const inUse = Math.min(asked(), size)
   return { inUse, idle: size - inUse, waiting: asked() - inUse }

@@ -5,7 +5,6 @@
 import { PgClient, PgConnection, type PgPool } from "@effect/sql-pg"
 import { Effect, Layer, Redacted, Schedule, type Scope } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
-import { Deadline, statementTimeout } from "./Deadline.ts"
 import * as FatalReason from "./FatalReason.ts"
 import { Notifications } from "./Notifications.ts"
 import { OpenError } from "./OpenError.ts"
@@ -13,6 +12,7 @@ import * as Primary from "./Primary.ts"
 import * as ServerUrl from "./ServerUrl.ts"
 import { maxIdle, planning, Sessions } from "./Sessions.ts"
 import { describe, isPassing, problemOf } from "./SqlFailure.ts"
+import { serverTimeout, StatementTimeout } from "./StatementTimeout.ts"
 
 export interface Options {
   /**
@@ -92,7 +92,7 @@ const peer = (config: PgConnection.Config): Effect.Effect<Peer, SqlError> =>
 /** The settings of our own sessions. */
 const settings = (deadline: number): Readonly<Record<string, string>> => ({
   // shorter than our own deadline, so that a slow statement is certainly undone when its caller is notified
-  statement_timeout: String(statementTimeout(deadline)),
+  statement_timeout: String(serverTimeout(deadline)),
   // a step reads rows as JSON, in which a double has as many digits as this says; 1 is every digit
   extra_float_digits: "1",
   // compiling a plan takes longer than any of our statements may
@@ -131,7 +131,7 @@ const noticed = (options: Options, direct: PgConnection.Config, isPooled: boolea
  */
 export const layer = (options: Options): Layer.Layer<PgClient.PgClient | Sessions | Notifications, OpenError> =>
   Layer.unwrap(Effect.gen(function*() {
-    const deadline = yield* Deadline
+    const deadline = yield* StatementTimeout
     const config = yield* destination(options.url)
     const direct = options.listenUrl === undefined ? config : yield* destination(options.listenUrl)
     const { isPooled, isTimed } = yield* peer(config)

@@ -6,7 +6,7 @@ import { Effect, FiberSet, Redacted, Schedule, type Scope } from "effect"
 import { ConnectionError, SqlError } from "effect/sql/SqlError"
 import * as net from "node:net"
 import type { Duplex } from "node:stream"
-import * as Timely from "./Timely.ts"
+import * as Timeout from "./Timeout.ts"
 
 /**
  * How often the current primary is asked whether it still accepts writes, and the time limit for its response in
@@ -43,7 +43,7 @@ export const follow = Effect.fnUntraced(function*(
   const writable = (connection: PgConnection.PgConnection): Effect.Effect<void, SqlError> =>
     Effect.callback<void, SqlError>((resume) => {
       const asked = fork(Effect.exit(connection.query("show transaction_read_only", [], false)))
-      const leave = Timely.watch(asked, patience, (end) => {
+      const leave = Timeout.watch(asked, patience, (end) => {
         const answer = end !== "late" && end._tag === "Success" ? end.value : undefined
         resume(
           answer?._tag === "Failure"

@@ -18,7 +18,7 @@ const place = /^(\[[^\]]*\]|[^:[\]]*)(?::([^:]*))?$/s
 
 const numbers = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth"]
 
-/** What is wrong with a host and its port, if anything. */
+/** The fault of a host and its port, if any. */
 const wrongPlace = (text: string, of: string, isOnly: boolean): string | undefined => {
   const found = place.exec(text)
   if (found === null) return `${of} is no name and no address: one of IPv6 stands in brackets, as in [::1]:5432`

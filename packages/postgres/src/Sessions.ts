@@ -20,13 +20,13 @@ export class LostBeforeCommit extends Data.TaggedError("LostBeforeCommit")<{ rea
  */
 export class ThrownBeforeCommit extends Data.TaggedError("ThrownBeforeCommit")<{ readonly error: SqlError }> {}
 
-/** What a transaction writes after loading, and its result once that is committed. */
+/** The writes of a transaction after loading, and its result once they are committed. */
 interface Written<A> {
   readonly writes: ReadonlyArray<Statement>
   readonly result: A
 }
 
-/** What a transaction loads in a further round trip, and how it continues with those rows. */
+/** The rows that a transaction loads in a further round trip, and how it continues with them. */
 interface Loading<A> {
   readonly load: ReadonlyArray<Statement>
   readonly next: (rows: ReadonlyArray<Rows>) => Next<A>

@@ -17,7 +17,7 @@ export type Row = Readonly<Record<string, unknown>>
 export type Rows = ReadonlyArray<Row>
 
 /**
- * What a statement is given under a name. Its parameters are `size` in number, from `$first` on; `given` is how the
+ * A parameter of a statement, under a name. Its parameters are `size` in number, from `$first` on; `given` is how the
  * statement's text names them.
  */
 export interface Input<Value, Given> {
@@ -26,7 +26,7 @@ export interface Input<Value, Given> {
   readonly encode: (value: Value) => ReadonlyArray<unknown>
 }
 
-/** What a statement is given, by name. */
+/** The parameters of a statement, by name. */
 export type Inputs = Readonly<Record<string, Input<never, unknown>>>
 
 /** How its text names them. */

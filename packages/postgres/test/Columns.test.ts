@@ -47,17 +47,17 @@ const row = {
 }
 
 describe("a described row", () => {
-  it("is read as its record, and a bigint as a number", () => {
+  it("a described row is read as its record, and a bigint as a number", () => {
     expect(item.read(row)).toStrictEqual(one)
     expect(item.read({ ...row, sent_at: 5n }).sentAt).toBe(5)
   })
 
-  it("is not read without one of its columns", () => {
+  it("a row without one of its columns is not read", () => {
     const { is_held: _, ...others } = row
     expect(() => item.read(others)).toThrow("the row has no column is_held")
   })
 
-  it("is read in results, alone and in arrays", () => {
+  it("described rows are read in results, alone and in arrays", () => {
     const found = result<{ readonly item: Item | null; readonly others: ReadonlyArray<Item>; readonly total: number }>({
       item,
       others: [item],
@@ -67,7 +67,7 @@ describe("a described row", () => {
     expect(found.read({ item: null, others: [], total: 0 })).toStrictEqual({ item: null, others: [], total: 0 })
   })
 
-  it("has one list of columns for every statement", () => {
+  it("a described row has one list of columns for every statement", () => {
     expect(small.names("t")).toBe("t.id, t.count")
     expect(item.pick("id", "from").names()).toBe("id, from_number")
     expect(item.omit("content", "count", "isHeld", "sentAt").names()).toBe("id, workspace_id, from_number")
@@ -76,7 +76,7 @@ describe("a described row", () => {
 })
 
 describe("a description", () => {
-  it("has each column once", () => {
+  it("a description has each column once", () => {
     expect(() => small.and(item.pick("count"))).toThrow("two fields have the column count")
   })
 })
@@ -88,7 +88,7 @@ describe("a statement", () => {
       `${workspaceId} ${ids} ${items("g")} ${items("g", "place")} ${last.id} ${last.count} ${workspaceId}`
   )
 
-  it("names what it is given, and its text is the same for all values", () => {
+  it("a statement refers to its parameters by name, and its text is the same for all values", () => {
     const columns = "unnest($3::text[], $4::integer[])"
     expect(write.text).toBe(
       `$1 $2::text[] ${columns} g (id, count) ${columns} with ordinality g (id, count, place) $5::text $6::integer $1`
@@ -99,7 +99,7 @@ describe("a statement", () => {
     expect([params[0], params[4], params[5]]).toStrictEqual(["ws_1", "msg_1", 2])
   })
 
-  it("cannot be given a table with a column of arrays", () => {
+  it("a statement does not take a table with a column of arrays", () => {
     const scoped = columns<{ readonly scopes: ReadonlyArray<string> }>({ scopes: "text[]" })
     expect(() => statement({ scoped }, ({ scoped }) => scoped("s"))).toThrow("cannot have a column of arrays")
     expect(statement({ scoped: scoped.one }, ({ scoped }) => scoped.scopes)({ scoped: { scopes: ["a"] } }))

@@ -9,9 +9,9 @@ import * as PostgresServer from "@wac/testbed/PostgresServer"
 import { Context, Effect, Exit, Fiber, Layer, Option, Queue, Redacted, Scope } from "effect"
 import { afterAll, beforeAll } from "vitest"
 import { Database, type DirectOptions, type StepOptions } from "../src/Database.ts"
-import { Deadline } from "../src/Deadline.ts"
 import * as PostgresClient from "../src/PostgresClient.ts"
 import { describe as describeFailure } from "../src/SqlFailure.ts"
+import { StatementTimeout } from "../src/StatementTimeout.ts"
 import { calling } from "./calling.ts"
 
 let server: PostgresServer.PostgresServer
@@ -31,7 +31,7 @@ const database = (options: { readonly deadline?: number; readonly maxConnections
       Layer.provide(
         PostgresClient.layer({ url: Redacted.make(proxy.url), maxConnections: options.maxConnections ?? 10 })
       ),
-      Layer.provide(Layer.succeed(Deadline, options.deadline ?? 5000))
+      Layer.provide(Layer.succeed(StatementTimeout, options.deadline ?? 5000))
     )
   ))
 

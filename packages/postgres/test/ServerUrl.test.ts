@@ -16,7 +16,7 @@ describe("a server's URL", () => {
     ],
     ["postgres:///db?host=/run/postgresql", ["postgres:///db?host=/run/postgresql"], "/db"],
     ["postgres://u:p%40%2F@h", ["postgres://u:p%40%2F@h"], "h"]
-  ])("leads to each of its hosts, with all the rest: %s", (text, hosts, name) => {
+  ])("a URL is split into one for each of its hosts: %s", (text, hosts, name) => {
     assert.deepStrictEqual<unknown>(ServerUrl.parse(text), Result.succeed({ hosts, name }))
   })
 
@@ -38,7 +38,7 @@ describe("a server's URL", () => {
     ],
     ["postgres://u:hunter2@x@h/db", "there are two @ before the host: one in a user or a password is written %40"],
     ["postgres://u:hunter2@h h/db", "it is no URL"]
-  ])("is refused with what is wrong with it, and with nothing of it: %s", (text, why) => {
+  ])("an invalid URL is refused with the cause and without its text: %s", (text, why) => {
     assert.deepStrictEqual(ServerUrl.parse(text), Result.fail(why))
   })
 })

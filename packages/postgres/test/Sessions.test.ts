@@ -5,10 +5,10 @@ import * as PostgresProxy from "@wac/testbed/PostgresProxy"
 import { Effect, Exit, Fiber, Layer, Redacted } from "effect"
 import { integer, row } from "../src/Columns.ts"
 import { Database, type DirectOptions, type StepOptions } from "../src/Database.ts"
-import { Deadline } from "../src/Deadline.ts"
 import * as Migrations from "../src/Migrations.ts"
 import { integers } from "../src/Parameter.ts"
 import * as PostgresClient from "../src/PostgresClient.ts"
+import { StatementTimeout } from "../src/StatementTimeout.ts"
 import { clients, freshDatabase } from "./servers.ts"
 
 const counted = row({ n: integer(), times: integer() })
@@ -189,7 +189,7 @@ const proxied = Effect.fnUntraced(function*(deadline = 5000) {
     Layer.build(
       Layer.mergeAll(Database.layer, migrated).pipe(
         Layer.provideMerge(PostgresClient.layer({ url, maxConnections: 2 })),
-        Layer.provide(Layer.succeed(Deadline, deadline))
+        Layer.provide(Layer.succeed(StatementTimeout, deadline))
       )
     )
   const direct = yield* over(url)

@@ -6,9 +6,9 @@ import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import { type Delivery, DeliveryStep, Event, type Id } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
+import * as EventPositions from "../src/events/EventPositions.ts"
 import * as EventStore from "../src/events/EventStore.ts"
 import { listEvents } from "../src/events/ListEvents.ts"
-import * as Places from "../src/events/Places.ts"
 import { claimDue, foundOf } from "../src/webhooks/ClaimDue.ts"
 import * as Complete from "../src/webhooks/Complete.ts"
 import * as CompleteDirect from "../src/webhooks/CompleteDirect.ts"
@@ -191,7 +191,7 @@ const claim = (
 const settled = Effect.gen(function*() {
   const client = yield* PgClient.PgClient
   const [row] = yield* client.unsafe<{ readonly settled: number }>(
-    `select ${Places.settled}::double precision as settled`
+    `select ${EventPositions.settled}::double precision as settled`
   )
   return row!.settled
 })

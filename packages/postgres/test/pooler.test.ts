@@ -6,9 +6,9 @@ import { assert, describe, it } from "@effect/vitest"
 import * as PgBouncer from "@wac/testbed/PgBouncer"
 import { Effect, Exit, Layer, Logger, Queue, Ref } from "effect"
 import { Database } from "../src/Database.ts"
-import { Deadline } from "../src/Deadline.ts"
 import * as Migrations from "../src/Migrations.ts"
 import * as PostgresClient from "../src/PostgresClient.ts"
+import { StatementTimeout } from "../src/StatementTimeout.ts"
 import { calling } from "./calling.ts"
 import { freshDatabase, pooled } from "./servers.ts"
 
@@ -27,8 +27,8 @@ const database = (options: PostgresClient.Options) =>
  */
 const impatient = (options: PostgresClient.Options) =>
   Database.layer.pipe(
-    Layer.provide(Layer.succeed(Deadline, 200_000)),
-    Layer.provideMerge(Layer.provide(PostgresClient.layer(options), Layer.succeed(Deadline, 1000))),
+    Layer.provide(Layer.succeed(StatementTimeout, 200_000)),
+    Layer.provideMerge(Layer.provide(PostgresClient.layer(options), Layer.succeed(StatementTimeout, 1000))),
     Layer.fresh
   )
 

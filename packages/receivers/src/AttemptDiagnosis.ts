@@ -60,7 +60,7 @@ const tlsCode =
 
 const noClientCertificate = "requires a client certificate, and none is sent"
 
-/** What the codes of OpenSSL mean. They begin differently from version to version, and end the same. */
+/** The meanings of OpenSSL's codes. They begin differently from version to version, and end the same. */
 const handshakes: ReadonlyArray<readonly [code: RegExp, message: string]> = [
   [/_(ALERT_PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL)$/, "supports no secure version of TLS; 1.2 or 1.3 is required"],
   [/_ALERT_NO_APPLICATION_PROTOCOL$/, "refuses HTTP/1.1, as a server that speaks only HTTP/2 does; it is required"],

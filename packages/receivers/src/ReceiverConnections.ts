@@ -37,7 +37,7 @@ const maxAge = Duration.minutes(1)
 /** A receiver that announces when it closes gets the connection closed this much earlier. */
 const announcedMarginMs = 2000
 
-/** What a receiver's `Keep-Alive` header announces, in milliseconds; `undefined` if it announces nothing. */
+/** The time that a receiver's `Keep-Alive` header announces, in milliseconds; `undefined` if it announces nothing. */
 const announcedIdleMs = (header: unknown): number | undefined => {
   const seconds = typeof header === "string" ? /(?:^|[\s,;])timeout=(\d{1,6})/i.exec(header)?.[1] : undefined
   return seconds === undefined ? undefined : Number(seconds) * 1000

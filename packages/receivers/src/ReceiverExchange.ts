@@ -10,7 +10,7 @@ import type { IncomingHttpHeaders } from "node:http"
 /** So much of an answer's body is read and kept (contract §6). */
 export const maxBodyBytes = 16 * 1024
 
-/** What an exchange is busy with: the phases of `Delivery.AttemptTimings`, in their order. */
+/** The current phase of an exchange: the phases of `Delivery.AttemptTimings`, in their order. */
 export type Phase = "lookup" | "connect" | "tls" | "firstByte" | "body"
 
 type Timings = { -readonly [phase in keyof Delivery.AttemptTimings]: Delivery.AttemptTimings[phase] }
@@ -24,7 +24,7 @@ export class ReceiverExchange {
   readonly timings: Timings = { lookupMs: null, connectMs: null, tlsMs: null, firstByteMs: null, bodyMs: null }
   /** The IP address connected to, or being tried. */
   address: string | null = null
-  /** What the receiver's certificate says, in words; `null` without one. */
+  /** A description of the receiver's certificate; `null` without one. */
   certificate: string | null = null
   /** Whether it goes over a connection that has served before. */
   isKept = false

@@ -7,7 +7,7 @@ import { Duration, Effect, Layer } from "effect"
 import { judgeAll, judgeHost, literal } from "./ReceiverAddress.ts"
 import { lookup, type LookupRules, nothing } from "./ReceiverLookup.ts"
 
-/** What the operator allows receivers (contract §8 `WEBHOOK_ALLOW_INSECURE`, `WEBHOOK_ALLOW_CIDRS`). */
+/** The receivers that the operator allows (contract §8 `WEBHOOK_ALLOW_INSECURE`, `WEBHOOK_ALLOW_CIDRS`). */
 export interface ReceiverRules extends LookupRules {
   /** Allows the scheme `http`, and no address. */
   readonly allowInsecure: boolean

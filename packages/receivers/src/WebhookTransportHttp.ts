@@ -2,7 +2,7 @@
  * `WebhookTransport` over node:http (contract §6 *Attempt*, *Receiver addresses*): one POST, no redirect, no proxy, no
  * cookie, and a connection only to an address that was judged.
  */
-import { Deadlines, WebhookTransport } from "@wac/core"
+import { Timeouts, WebhookTransport } from "@wac/core"
 import { Clock, Effect, Layer } from "effect"
 import * as AttemptDiagnosis from "./AttemptDiagnosis.ts"
 import * as ReceiverConnections from "./ReceiverConnections.ts"
@@ -24,7 +24,7 @@ export const layer = (
     Effect.gen(function*() {
       const connections = yield* ReceiverConnections.make(ReceiverConnector.make(rules), options)
       const clock = yield* Clock.Clock
-      const deadlines = yield* Deadlines.make
+      const timeouts = yield* Timeouts.make
 
       const post = (url: URL, request: WebhookTransport.WebhookRequest) =>
         Effect.callback<WebhookTransport.WebhookAnswer>((resume) => {
@@ -40,7 +40,7 @@ export const layer = (
             resume(Effect.succeed(AttemptDiagnosis.answer(exchange, error, url, clock.currentTimeMillisUnsafe())))
           }
           let breakOff = send(false)
-          const met = deadlines.set(request.timeout, () => {
+          const met = timeouts.set(request.timeout, () => {
             breakOff()
             resume(Effect.succeed(AttemptDiagnosis.timedOut(exchange, request.timeout)))
           })

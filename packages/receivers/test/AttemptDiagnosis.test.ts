@@ -476,13 +476,16 @@ describe("a TLS handshake that fails is described", () => {
       "does not serve this host name over TLS"
     ]
   ]
-  it.effect.each(servers)("of a server that %s", ([, server, message]) =>
-    Effect.gen(function*() {
-      yield* trust(localhost.cert)
-      const { port } = yield* listen(server())
-      const answer = yield* post(`https://localhost:${port}/`)
-      assert.deepStrictEqual([answer.outcome, answer.message], ["tls", message])
-    }).pipe(withLoopback))
+  it.effect.each(servers)(
+    "the failed handshake of a server that %s is described",
+    ([, server, message]) =>
+      Effect.gen(function*() {
+        yield* trust(localhost.cert)
+        const { port } = yield* listen(server())
+        const answer = yield* post(`https://localhost:${port}/`)
+        assert.deepStrictEqual([answer.outcome, answer.message], ["tls", message])
+      }).pipe(withLoopback)
+  )
 })
 
 describe("a failed DNS lookup reports the reason", () => {

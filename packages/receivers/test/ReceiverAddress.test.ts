@@ -130,28 +130,28 @@ const metadataAddresses = [
 ]
 
 describe("judge", () => {
-  it.each(publicAddresses)("allows %s", (address) => {
+  it.each(publicAddresses)("%s is allowed", (address) => {
     assert.strictEqual(verdict(address), "allowed")
   })
 
-  it.each(refusedAddresses)("refuses %s: %s", (address, why) => {
+  it.each(refusedAddresses)("%s is refused: %s", (address, why) => {
     assert.strictEqual(verdict(address), why)
     assert.strictEqual(verdict(address, everything), "allowed")
   })
 
-  it.each(metadataAddresses)("refuses %s regardless of the allowed ranges", (address) => {
+  it.each(metadataAddresses)("%s is refused regardless of the allowed ranges", (address) => {
     assert.notStrictEqual(verdict(address), "allowed")
     assert.strictEqual(verdict(address, everything), "a link-local or metadata address")
   })
 
   it.each(["", "localhost", "1", "127.1", "0x7f.0.0.1", "0177.0.0.1", "010.0.0.1", "1.2.3.4.", "[::1]", "1.2.3.4/8"])(
-    "refuses %j: not an IP address",
+    "%j is refused: not an IP address",
     (text) => {
       assert.strictEqual(verdict(text, everything), "not an IP address")
     }
   )
 
-  it("allows exactly the given ranges", () => {
+  it("exactly the given ranges are allowed", () => {
     const allowed = cidrs("10.1.0.0/16,fd12::/16")
     assert.strictEqual(verdict("10.1.255.255", allowed), "allowed")
     assert.strictEqual(verdict("::ffff:10.1.0.1", allowed), "allowed")
@@ -162,7 +162,7 @@ describe("judge", () => {
     assert.strictEqual(verdict("8.8.8.8", allowed), "allowed")
   })
 
-  it("judges the target of a translated address if its prefix is allowed", () => {
+  it("a translated address is judged by its target if its prefix is allowed", () => {
     const allowed = cidrs("64:ff9b::/96")
     assert.strictEqual(verdict("64:ff9b::808:808", allowed), "allowed")
     assert.strictEqual(verdict("64:ff9b::a00:1", allowed), "a private address")
@@ -170,7 +170,7 @@ describe("judge", () => {
   })
 
   it.prop(
-    "judges a mapped address as its IPv4 address",
+    "a mapped address is judged as its IPv4 address",
     { number: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 0xffffffff })) },
     ({ number }) => {
       const address = [24, 16, 8, 0].map((bits) => number >>> bits & 0xff).join(".")
@@ -180,14 +180,14 @@ describe("judge", () => {
     }
   )
 
-  it("refuses a name for one bad address among good ones", () => {
+  it("a name is refused for one bad address among good ones", () => {
     assert.isTrue(judgeAll(["8.8.8.8", "2606:4700:4700::1111"], []).allowed)
     assert.deepStrictEqual(judgeAll(["8.8.8.8", "10.0.0.1"], []), { allowed: false, reason: "a private address" })
   })
 })
 
 describe("parseCidrs", () => {
-  it("reads ranges and single addresses", () => {
+  it("ranges and single addresses are read", () => {
     assert.strictEqual(cidrs("").length, 0)
     assert.strictEqual(cidrs(" 10.0.0.0/8 ,192.168.1.7, ::1/128,").length, 3)
     assert.strictEqual(verdict("192.168.1.7", cidrs("192.168.1.7")), "allowed")
@@ -209,7 +209,7 @@ describe("parseCidrs", () => {
     "fe80::1%eth0/64",
     "::ffff:10.0.0.0/104",
     "10.0.0.0/8 192.168.0.0/16"
-  ])("refuses %j and names it", (entry) => {
+  ])("%j is refused and named", (entry) => {
     const parsed = parseCidrs(`127.0.0.0/8,${entry}`)
     assert.isTrue(Result.isFailure(parsed))
     if (Result.isFailure(parsed)) {
@@ -246,7 +246,7 @@ describe("judgeHost", () => {
     ["http://nas.home.arpa", "a name of a private network"],
     ["http://metadata.google.internal", "the name of a metadata service"],
     ["http://metadata.google.internal.", "the name of a metadata service"]
-  ])("refuses %s: %s", (url, why) => {
+  ])("%s is refused: %s", (url, why) => {
     assert.strictEqual(host(url), why)
   })
 
@@ -259,11 +259,11 @@ describe("judgeHost", () => {
     "https://bücher.example",
     "https://8.8.8.8",
     "https://[2606:4700:4700::1111]"
-  ])("leaves %s to the look-up", (url) => {
+  ])("%s is left to the DNS lookup", (url) => {
     assert.strictEqual(host(url), "allowed")
   })
 
-  it("allows private names only with allowed ranges", () => {
+  it("private names are allowed only with allowed ranges", () => {
     assert.strictEqual(host("http://localhost:8080", "127.0.0.0/8"), "allowed")
     assert.strictEqual(host("http://localhost", "::1"), "allowed")
     assert.strictEqual(host("http://localhost", "10.0.0.0/8"), "a name of the server itself")
@@ -283,7 +283,7 @@ describe("ReceiverGuardDns", () => {
       }))
     )
 
-  it.effect("refuses an address, naming the field and the rule", () =>
+  it.effect("an address is refused with the field and the rule", () =>
     Effect.gen(function*() {
       const checked = yield* check("https://10.0.0.1/hook", {})
       assert.isTrue(Result.isFailure(checked))
@@ -298,7 +298,7 @@ describe("ReceiverGuardDns", () => {
       }
     }))
 
-  it.effect("refuses a name with a forbidden address, without revealing the address", () =>
+  it.effect("a name with a forbidden address is refused without revealing the address", () =>
     Effect.gen(function*() {
       const checked = yield* check("https://hooks.example", { lookup: async () => ["93.184.216.34", "10.9.8.7"] })
       assert.isTrue(Result.isFailure(checked))
@@ -308,7 +308,7 @@ describe("ReceiverGuardDns", () => {
       }
     }))
 
-  it.effect("accepts a public name, an allowed address, and a name that does not resolve yet", () =>
+  it.effect("a public name, an allowed address and a name that does not resolve yet are accepted", () =>
     Effect.gen(function*() {
       const allowedCidrs = cidrs("127.0.0.0/8,::1")
       assert.isTrue(Result.isSuccess(yield* check("https://hooks.example", { lookup: async () => ["93.184.216.34"] })))
@@ -317,13 +317,13 @@ describe("ReceiverGuardDns", () => {
       assert.isTrue(Result.isSuccess(yield* check("https://8.8.8.8/", {})))
     }))
 
-  it.effect("accepts localhost if a loopback address is allowed", () =>
+  it.effect("localhost is accepted if a loopback address is allowed", () =>
     Effect.gen(function*() {
       const guard = yield* ReceiverGuard.ReceiverGuard
       yield* guard.check(new URL("http://localhost:8080/"))
     }).pipe(Effect.provide(layer({ allowInsecure: true, allowedCidrs: cidrs("127.0.0.0/8") }))))
 
-  it.effect("does not wait for silent name servers", () =>
+  it.effect("a check does not wait for silent name servers", () =>
     Effect.gen(function*() {
       const asked = Promise.withResolvers<void>()
       const lookup = () => {
@@ -336,7 +336,7 @@ describe("ReceiverGuardDns", () => {
       assert.isTrue(Result.isSuccess(yield* Fiber.join(checking)))
     }))
 
-  it.effect("reports whether http is allowed", () =>
+  it.effect("the guard reports whether http is allowed", () =>
     Effect.gen(function*() {
       for (const allowInsecure of [true, false]) {
         const guard = yield* ReceiverGuard.ReceiverGuard.pipe(

@@ -1,4 +1,4 @@
-/** What becomes of a call of the simulated Cloud API: the fault that strikes it, its answer, and its line in the log. */
+/** The course of a call of the simulated Cloud API: its fault, its response, and its line in the log. */
 import { Clock, Effect } from "effect"
 import * as Graph from "./CloudApiGraph.ts"
 import type { Incoming, Outgoing } from "./CloudApiServer.ts"
@@ -15,7 +15,7 @@ export interface Calls {
   readonly breaksUnread: (method: string, target: string) => boolean
 }
 
-/** What can be read of a send whatever else it is. */
+/** The fields of a send that can be read even if it is invalid. */
 const looseSend = (body: string): { readonly to: string | undefined; readonly reference: string | undefined } => {
   try {
     const json = JSON.parse(body) as Record<string, unknown> | null

@@ -15,8 +15,8 @@ interface Row {
  * developers.facebook.com/documentation/business-messaging/whatsapp/support/error-codes; of 17, 102 and 341
  * developers.facebook.com/docs/graph-api/guides/error-handling; of 80008
  * developers.facebook.com/docs/graph-api/reference/whats-app-business-account/message_templates; of 131043 the older
- * table in github.com/MarcosNicolau/whatsapp-business-sdk; of 132018 github.com/netflie/whatsapp-cloud-api/issues/201 and
- * support.beeoneten.com (132018); of 134100 to 134103
+ * table in github.com/MarcosNicolau/whatsapp-business-sdk; of 132018 github.com/netflie/whatsapp-cloud-api/issues/201
+ * and support.beeoneten.com (132018); of 134100 to 134103
  * developers.facebook.com/docs/whatsapp/marketing-messages-lite-api/support.
  */
 const table: { readonly [code: number]: Row } = {
@@ -181,13 +181,13 @@ export const refusal = (problem: Problem): Refusal => ({
   })
 })
 
-/** What answers a token that is not good: a Graph error, without `error_data`. */
+/** The response to an invalid token: a Graph error, without `error_data`. */
 export const badToken = (message: string): Refusal => ({
   http: 401,
   body: (fbtrace_id) => ({ error: { message, type: "OAuthException", code: 190, fbtrace_id } })
 })
 
-/** What answers a call on an object that is not the caller's: a Graph error with a subcode, as really seen. */
+/** The response to a call on an object that is not the caller's: a Graph error with a subcode, as really seen. */
 export const noObject = (method: string, id: string): Refusal => ({
   http: 400,
   body: (fbtrace_id) => ({
@@ -202,13 +202,13 @@ export const noObject = (method: string, id: string): Refusal => ({
   })
 })
 
-/** What a bare Graph error says of a parameter that is not there or not right: no `error_data`. */
+/** The bare Graph error for a missing or invalid parameter: no `error_data`. */
 export const badParameter = (message: string): Refusal => ({
   http: 400,
   body: (fbtrace_id) => ({ error: { message: `(#100) ${message}`, type: "OAuthException", code: 100, fbtrace_id } })
 })
 
-/** What is wrong with a template: a Graph error with a subcode and words for people. */
+/** The error for a template: a Graph error with a subcode and words for people. */
 export const badTemplate = (subcode: number, title: string, message: string): Refusal => ({
   http: 400,
   body: (fbtrace_id) => ({

@@ -19,7 +19,7 @@ export interface Route {
   readonly query: URLSearchParams
 }
 
-/** What a call is answered, and the message that it made. */
+/** The response to a call, and the message that it made. */
 export interface Answer {
   readonly http: number
   readonly body: Schema.Json
@@ -46,7 +46,7 @@ export interface Graph {
   readonly url: () => string
 }
 
-/** What a path of the API says; undefined for one that cannot be of it. */
+/** The parts of a path of the API; undefined for a path that is not of the API. */
 export const routeOf = (method: string, target: string): Route | undefined => {
   const { pathname, searchParams } = new URL(target, "http://simulator")
   const path = /^\/(v\d+\.\d+)\/([^/]+)(?:\/([^/]+))?$/.exec(pathname)

@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { call, path, plain, template } from "./CloudApiCalls.ts"
 
-it.effect("charges each message that reached its customer once, by the market of the number, unless it is free", () =>
+it.effect("each message that reached its customer is charged once, by the number's market, unless it is free", () =>
   Effect.gen(function*() {
     const rates: ReadonlyArray<CloudApi.Rate> = [
       { market: "elsewhere", prefix: "", category: "utility", price: 9 },

@@ -18,7 +18,7 @@ const news = Effect.fnUntraced(function*() {
   return { api, receiver, next }
 })
 
-it.effect("lets customers write in every kind, each with its object", () =>
+it.effect("customers can write messages of every kind, each with its object", () =>
   Effect.gen(function*() {
     const { api, next } = yield* news()
     const { json } = yield* call(api, "/_sim")
@@ -69,7 +69,7 @@ it.effect("lets customers write in every kind, each with its object", () =>
     assert.include(yield* Effect.flip(api.receive({ from: to, number: "1" })), "number")
   }))
 
-it.effect("opens no window for what a customer says in a group, nor for a call", () =>
+it.effect("neither a message in a group nor a call opens a window", () =>
   Effect.gen(function*() {
     const { api, receiver } = yield* news()
     for (const kind of ["group", "call"]) yield* api.receive({ from: to, kind })
@@ -79,7 +79,7 @@ it.effect("opens no window for what a customer says in a group, nor for a call",
     assert.deepStrictEqual(told.map(({ errors, status }) => [status, errors?.[0].code]), [["failed", 131047]])
   }))
 
-it.effect("knows customers by a business-scoped id alone, or by both", () =>
+it.effect("a customer can have a business-scoped id alone, or both names", () =>
   Effect.gen(function*() {
     const { api, next, receiver } = yield* news()
     const userId = "US.13491208655302741918"
@@ -113,7 +113,7 @@ it.effect("knows customers by a business-scoped id alone, or by both", () =>
     assert.strictEqual(both[0].from, "16505551234")
   }))
 
-it.effect("opens a customer's window for both names once it is told both", () =>
+it.effect("a customer's window is open for both names once both are known", () =>
   Effect.gen(function*() {
     const { api, receiver } = yield* news()
     const userId = "US.13491208655302741918"
@@ -128,7 +128,7 @@ it.effect("opens a customer's window for both names once it is told both", () =>
     )
   }))
 
-it.effect("moves a customer, with window and preference, to another number", () =>
+it.effect("a customer who moves to another number keeps window and preference", () =>
   Effect.gen(function*() {
     const { api, next, receiver } = yield* news()
     const moved = "+16505559876"
@@ -170,7 +170,7 @@ it.effect("moves a customer, with window and preference, to another number", () 
     })
   }))
 
-it.effect("tells preferences with their time as a number", () =>
+it.effect("preferences are posted with their time as a number", () =>
   Effect.gen(function*() {
     const { api, next } = yield* news()
     yield* TestClock.adjust("5 seconds")
@@ -186,7 +186,7 @@ it.effect("tells preferences with their time as a number", () =>
     }])
   }))
 
-it.effect("changes templates, and tells each change by its own webhook", () =>
+it.effect("each change of a template is posted as its own webhook", () =>
   Effect.gen(function*() {
     const { api, next } = yield* news()
     const order = template("order_update", [bodyOf(text("Ana"), text("42"))])
@@ -233,7 +233,7 @@ it.effect("changes templates, and tells each change by its own webhook", () =>
     assert.deepStrictEqual(yield* next, [])
   }))
 
-it.effect("changes numbers, and tells limits, flags and upgrades", () =>
+it.effect("limits, flags and upgrades of a number are posted", () =>
   Effect.gen(function*() {
     const { api, next } = yield* news()
     const { id } = api.identity.numbers[0]
@@ -275,7 +275,7 @@ it.effect("changes numbers, and tells limits, flags and upgrades", () =>
     assert.include(yield* Effect.flip(api.changeNumber("1", {})), "number")
   }))
 
-it.effect("tells alerts, errors of no message, words of a message, and anything else", () =>
+it.effect("alerts, errors of no message, words of a message and any other change can be posted", () =>
   Effect.gen(function*() {
     const { api, next } = yield* news()
     yield* api.alert({ severity: "CRITICAL", number: api.identity.numbers[0].id })

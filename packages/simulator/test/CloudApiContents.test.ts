@@ -66,7 +66,7 @@ describe("the simulated Cloud API", () => {
   it.each(
     Object.entries(faults).flatMap(([kind, all]) => all.map(([content, code]) => [kind, content, code] as const))
   )(
-    "refuses %s %j with %i",
+    "content of %s is refused: %j with %i",
     (kind, content, code) => {
       const refusal = refused(kind, content)
       assert.strictEqual((refusal?.body("trace") as Json)?.error?.code, code)

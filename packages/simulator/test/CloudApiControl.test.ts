@@ -11,7 +11,7 @@ import { changesOf, statusesOf, willing } from "./CloudApiPosts.ts"
 
 const simulator = ["--conditions=source", fileURLToPath(new URL("../src/simulator.ts", import.meta.url))]
 
-it.live("does by HTTP what a test does in the process, and names what is wrong with a request", () =>
+it.live("every control of the process works over HTTP, and an invalid request is refused with the cause", () =>
   Effect.gen(function*() {
     const api = yield* CloudApi.make({ settings: { sentAfter: 0, deliveredAfter: null, readAfter: null } })
     const receiver = yield* RecordingReceiver.make
@@ -100,7 +100,7 @@ it.live("does by HTTP what a test does in the process, and names what is wrong w
     assert.strictEqual((yield* call(api, "/_sim/nothing")).http, 404)
   }))
 
-it.live("does not run with a variable that it cannot use, and names it", () =>
+it.live("the program does not start with an invalid variable, and names it", () =>
   Effect.gen(function*() {
     const wrong = { SIMULATOR_PORT: ["abc", "70000"], SIMULATOR_SEED: ["1.5"], SIMULATOR_CALLBACK: ["localhost"] }
     for (const [name, values] of Object.entries(wrong)) {
@@ -115,7 +115,7 @@ it.live("does not run with a variable that it cannot use, and names it", () =>
     }
   }))
 
-it.live("runs by itself: prints its variables, subscribes, has a clock to move, and stops on SIGTERM", () =>
+it.live("the program prints its variables, subscribes, has a clock to move, and stops on SIGTERM", () =>
   Effect.gen(function*() {
     const receiver = yield* RecordingReceiver.make
     yield* receiver.answerWith(willing)

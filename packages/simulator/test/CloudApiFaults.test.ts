@@ -43,7 +43,7 @@ const parses = (text: string): boolean => {
   }
 }
 
-it.live("breaks a call at the point that it is told, and counts the message as processed or not", () =>
+it.live("a call breaks at the configured point, and its message counts as processed or not", () =>
   Effect.gen(function*() {
     const api = yield* CloudApi.make({ settings: { pairLimit: false } })
     const cases = [
@@ -64,7 +64,7 @@ it.live("breaks a call at the point that it is told, and counts the message as p
     }
   }))
 
-it.live("spoils an answer as it is told", () =>
+it.live("a response is spoilt as configured", () =>
   Effect.gen(function*() {
     const api = yield* CloudApi.make({ settings: { pairLimit: false } })
     const spoilt = Effect.fnUntraced(function*(fault: CloudApi.Fault, patience?: number) {
@@ -119,7 +119,7 @@ it.live("spoils an answer as it is told", () =>
     assert.isTrue(parses(patient.outcome.text))
   }))
 
-it.live("strikes by script, by recipient and so many times, and leaves other calls alone", () =>
+it.live("faults apply by script, by recipient and a number of times, and not to other calls", () =>
   Effect.gen(function*() {
     const api = yield* CloudApi.make({ settings: { pairLimit: false } })
     const http = (reference: string, rest: object = {}) =>
@@ -149,7 +149,7 @@ it.live("strikes by script, by recipient and so many times, and leaves other cal
     assert.strictEqual(yield* api.processed("j"), 1)
   }))
 
-it.live("strikes at random by the seed and the message, however the calls race", () =>
+it.live("random faults depend on the seed and the message, however the calls race", () =>
   Effect.gen(function*() {
     const struck = (seed: number, references: ReadonlyArray<string>) =>
       Effect.scoped(Effect.gen(function*() {
@@ -180,7 +180,7 @@ it.live("strikes at random by the seed and the message, however the calls race",
     }
   }))
 
-it.live("refuses connections, and takes them again on the same port", () =>
+it.live("refused connections are accepted again on the same port", () =>
   Effect.gen(function*() {
     const api = yield* CloudApi.make()
     const connects = Effect.callback<boolean>((resume) => {
@@ -198,7 +198,7 @@ it.live("refuses connections, and takes them again on the same port", () =>
     assert.strictEqual(yield* api.processed("a"), 1)
   }))
 
-it.effect("carries a call out late, when its caller may have gone", () =>
+it.effect("a late call is carried out after its caller may have gone", () =>
   Effect.gen(function*() {
     const api = yield* CloudApi.make({ settings: { deliveredAfter: null, readAfter: null } })
     yield* api.fault({ next: [{ kind: "late", after: 9000 }] })
@@ -211,7 +211,7 @@ it.effect("carries a call out late, when its caller may have gone", () =>
     assert.strictEqual(api.courier.told().length, 1)
   }))
 
-it.live("counts the calls for a recipient that came after one that was accepted or lost, but not after a refusal", () =>
+it.live("calls for a recipient count as repeated after an accepted or lost call, but not after a refusal", () =>
   Effect.gen(function*() {
     const api = yield* CloudApi.make({ settings: { pairLimit: false } })
     const cases: ReadonlyArray<readonly [CloudApi.Fault | null, calls: number, accepted: number, repeated: number]> = [

@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { bodyOf, call, path, plain, template, text, to } from "./CloudApiCalls.ts"
 
-it.effect("accepts a text and a template, and names the customer as WhatsApp knows them", () =>
+it.effect("a text and a template are accepted with the customer's WhatsApp id", () =>
   Effect.gen(function*() {
     const api = yield* CloudApi.make()
     const sent = yield* call(api, path(api), { ...plain, biz_opaque_callback_data: "msg_1" })
@@ -42,7 +42,7 @@ it.effect("accepts a text and a template, and names the customer as WhatsApp kno
     assert.strictEqual(yield* api.processed("msg_1"), 1)
   }))
 
-it.effect("refuses with the documented code, status and shape, in order", () =>
+it.effect("refusals have the documented code, status and shape, in order", () =>
   Effect.gen(function*() {
     const api = yield* CloudApi.make()
     const own = api.identity.numbers[0].display
@@ -156,7 +156,7 @@ it.effect("refuses with the documented code, status and shape, in order", () =>
     assert.strictEqual(unregistered.json.error.code, 133010)
   }))
 
-it.effect("takes parameters by name and in headers and buttons", () =>
+it.effect("parameters are accepted by name, and in headers and buttons", () =>
   Effect.gen(function*() {
     const api = yield* CloudApi.make()
     const image = { type: "header", parameters: [{ type: "image", image: { link: "https://pic.example/a.png" } }] }
@@ -185,7 +185,7 @@ it.effect("takes parameters by name and in headers and buttons", () =>
     }
   }))
 
-it.effect("takes cards and the end of an offer as the template has them, and nothing else", () =>
+it.effect("cards and the end of an offer are accepted only as the template has them", () =>
   Effect.gen(function*() {
     const api = yield* CloudApi.make()
     const card = { components: [{ type: "BODY", text: "{{1}}" }] }
@@ -226,7 +226,7 @@ it.effect("takes cards and the end of an offer as the template has them, and not
     }
   }))
 
-it.effect("holds a number to its throughput, a pair to its rate, and a portfolio to its customers", () =>
+it.effect("a number's throughput, a pair's rate and a portfolio's customers are limited", () =>
   Effect.gen(function*() {
     const api = yield* CloudApi.make({ settings: { window: false } })
     const codes = (count: number, recipient: (i: number) => string, number = 0) =>
@@ -259,7 +259,7 @@ it.effect("holds a number to its throughput, a pair to its rate, and a portfolio
     assert.strictEqual(failed.length, 1)
   }))
 
-it.effect("lists templates by pages of 25 with cursors, whole or by field, and numbers with their health", () =>
+it.effect("templates are listed by pages of 25 with cursors, whole or by field, and numbers with their health", () =>
   Effect.gen(function*() {
     const api = yield* CloudApi.make()
     const list = `/v25.0/${api.identity.account}/message_templates`
@@ -285,7 +285,7 @@ it.effect("lists templates by pages of 25 with cursors, whole or by field, and n
     assert.strictEqual((yield* call(api, `/v25.0/${api.identity.account}/phone_numbers`)).json.data.length, 2)
   }))
 
-it.effect("takes uploads of the types that upstream lists, each up to the size of its type", () =>
+it.effect("uploads of the documented types are accepted, each up to the size of its type", () =>
   Effect.gen(function*() {
     const api = yield* CloudApi.make()
     const upload = (type: string, bytes: number) =>

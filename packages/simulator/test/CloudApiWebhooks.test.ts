@@ -7,7 +7,7 @@ import { createHmac } from "node:crypto"
 import { call, path, plain, template, to } from "./CloudApiCalls.ts"
 import { changesOf, later, statusesOf, subscribed, willing } from "./CloudApiPosts.ts"
 
-it.effect("subscribes by the handshake alone, with the right token and the bare challenge", () =>
+it.effect("a subscription needs a handshake with the right token and the bare challenge", () =>
   Effect.gen(function*() {
     const receiver = yield* RecordingReceiver.make
     const api = yield* CloudApi.make()
@@ -30,7 +30,7 @@ it.effect("subscribes by the handshake alone, with the right token and the bare 
     assert.strictEqual((yield* receiver.requests).at(-1)!.target, "/hook?a=b")
   }))
 
-it.effect("tells sent, delivered and read in time, with the reference, the price and the customer", () =>
+it.effect("sent, delivered and read are posted in time, with the reference, the price and the customer", () =>
   Effect.gen(function*() {
     const { api, receiver } = yield* subscribed()
     const { json } = yield* call(api, path(api), template("hello_world", [], { biz_opaque_callback_data: "msg_1" }))
@@ -55,7 +55,7 @@ it.effect("tells sent, delivered and read in time, with the reference, the price
     assert.deepStrictEqual(value.contacts, [{ profile: { name: "Sim Customer" }, wa_id: "16505551234" }])
   }))
 
-it.effect("leaves out whether a message is billable, as upstream may, and tells the rest of its price", () =>
+it.effect("a price may come without whether the message is billable", () =>
   Effect.gen(function*() {
     const { api, receiver } = yield* subscribed({ settings: { omitBillable: 1 } })
     yield* call(api, path(api), template("hello_world"))
@@ -64,7 +64,7 @@ it.effect("leaves out whether a message is billable, as upstream may, and tells 
     assert.deepStrictEqual(told.pricing, { pricing_model: "PMP", type: "regular", category: "utility" })
   }))
 
-it.effect("signs the raw bytes, ASCII alone, with the secret of the app", () =>
+it.effect("the raw bytes, ASCII only, are signed with the secret of the app", () =>
   Effect.gen(function*() {
     const { api, receiver } = yield* subscribed({ identity: { appSecret: "s3cret" } })
     yield* api.receive({ from: to, text: "Grüße 👋 <a@b.example> 100% a/b" })
@@ -83,7 +83,7 @@ it.effect("signs the raw bytes, ASCII alone, with the secret of the app", () =>
     assert.strictEqual(changesOf([request!])[0]!.value.messages[0].text.body, "Grüße 👋 <a@b.example> 100% a/b")
   }))
 
-it.effect("posts again, less and less often, until it is answered 200, the same bytes", () =>
+it.effect("a post is repeated, less and less often, with the same bytes, until its response is 200", () =>
   Effect.gen(function*() {
     const { api, receiver } = yield* subscribed()
     yield* receiver.script([RecordingReceiver.reply(500), RecordingReceiver.reply(201), RecordingReceiver.reset])
@@ -102,7 +102,7 @@ it.effect("posts again, less and less often, until it is answered 200, the same 
     )
   }))
 
-it.effect("gives up a post after 7 days", () =>
+it.effect("a post is given up after 7 days", () =>
   Effect.gen(function*() {
     const { api, receiver } = yield* subscribed({ settings: { retryAfter: [48 * 3600 * 1000] } })
     yield* receiver.answerWith(RecordingReceiver.reply(503))
@@ -115,7 +115,7 @@ it.effect("gives up a post after 7 days", () =>
     assert.strictEqual((yield* receiver.requests).length, 4)
   }))
 
-it.effect("fails what the window, an opt-out or the recipient forbids, only after it was accepted", () =>
+it.effect("a message that the window, an opt-out or the recipient forbids fails after it was accepted", () =>
   Effect.gen(function*() {
     const { api, receiver } = yield* subscribed()
     const promo = (to: string) => ({
@@ -168,7 +168,7 @@ it.effect("fails what the window, an opt-out or the recipient forbids, only afte
     )
   }))
 
-it.effect("holds a template for its quality before it tells of it, and fails a message after it was sent", () =>
+it.effect("a held template's message is reported once it is released, and a message may fail after it was sent", () =>
   Effect.gen(function*() {
     const { api, receiver } = yield* subscribed({ settings: { heldFor: 60_000 } })
     const [held, failing] = ["+16505550021", "+16505550022"]
@@ -185,7 +185,7 @@ it.effect("holds a template for its quality before it tells of it, and fails a m
     assert.deepStrictEqual((yield* words).slice(2), ["sent", "delivered", "read"].map((word) => `16505550021 ${word}`))
   }))
 
-it.effect("shares a post between many updates, in each of its shapes, and loses none", () =>
+it.effect("a post carries many updates in each of its shapes, and loses none", () =>
   Effect.gen(function*() {
     for (const batchShape of ["value", "changes", "entries"] as const) {
       const { api, receiver } = yield* subscribed({
@@ -249,7 +249,7 @@ it.effect("repeats, disorders and leaves out as it is set, the same for the same
     assert.strictEqual(new Set(one.named.map((name) => name.split(" ").at(-1))).size, 2)
   }))
 
-it.effect("tells the first status before the send is answered, and whole posts again days later", () =>
+it.effect("the first status may be posted before the send's response, and whole posts again days later", () =>
   Effect.gen(function*() {
     const { api, receiver } = yield* subscribed({
       settings: { statusBeforeResponse: true, repeatAfter: [3 * 24 * 3600 * 1000] }
@@ -267,7 +267,7 @@ it.effect("tells the first status before the send is answered, and whole posts a
     assert.strictEqual(statusesOf(yield* receiver.requests).length, 9)
   }))
 
-it.effect("tells conversations as it did before version 24, and posts what a test forges", () =>
+it.effect("conversations can be posted as before version 24, and so can forged posts", () =>
   Effect.gen(function*() {
     const { api, receiver } = yield* subscribed({ settings: { conversation: true } })
     yield* call(api, path(api), template("hello_world"))
@@ -288,7 +288,7 @@ it.effect("tells conversations as it did before version 24, and posts what a tes
     }
   }))
 
-it.effect("lets posts race only where it has several lanes", () =>
+it.effect("posts race only if there are several lanes", () =>
   Effect.gen(function*() {
     const { api, receiver } = yield* subscribed({ settings: { batchMost: 1, lanes: 3 } })
     yield* receiver.answerWith(RecordingReceiver.hang)

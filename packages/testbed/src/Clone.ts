@@ -1,6 +1,6 @@
 /**
- * Working copies of the repository beside the one that runs the tests, whose dependencies are links to what is installed
- * here.
+ * Working copies of the repository beside the one that runs the tests, whose dependencies are links to what is
+ * installed here.
  */
 import { execFile } from "node:child_process"
 import { existsSync, mkdirSync, readFileSync, symlinkSync } from "node:fs"
@@ -25,7 +25,7 @@ interface Locked {
   readonly bin?: Readonly<Record<string, string>>
 }
 
-/** What `npm ci --omit=dev` installs, by its place. */
+/** The packages that `npm ci --omit=dev` installs, by their place. */
 const lockedIn = (folder: string): ReadonlyArray<readonly [place: string, locked: Locked]> => {
   const { packages }: { readonly packages: Readonly<Record<string, Locked>> } = JSON.parse(
     readFileSync(join(folder, "package-lock.json"), "utf8")

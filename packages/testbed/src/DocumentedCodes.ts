@@ -9,11 +9,11 @@ export interface Documented {
   /** In seconds. */
   readonly retryAfter: number | null
   /** The effect on later messages. */
-  readonly consequence: string | undefined
+  readonly effect: string | undefined
 }
 
 const table: ReadonlyArray<
-  readonly [code: number, error: string, reason: string, retryAfter?: number | null, consequence?: string]
+  readonly [code: number, error: string, reason: string, retryAfter?: number | null, effect?: string]
 > = [
   [0, "server_error", "provider_error", null, "block number credentials"],
   [1, "server_error", "provider_error"],
@@ -90,5 +90,5 @@ const table: ReadonlyArray<
 ]
 
 export const all: ReadonlyArray<Documented> = table.map(
-  ([code, error, reason, retryAfter = null, consequence]) => ({ code, error, reason, retryAfter, consequence })
+  ([code, error, reason, retryAfter = null, effect]) => ({ code, error, reason, retryAfter, effect })
 )

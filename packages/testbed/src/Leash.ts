@@ -6,7 +6,7 @@
  */
 import { spawn } from "node:child_process"
 
-/** What must not outlive this process. */
+/** The processes that must not outlive this one. */
 export interface Leashed {
   /** Processes, which get SIGKILL. */
   readonly pids?: ReadonlyArray<number>

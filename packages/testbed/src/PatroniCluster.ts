@@ -10,7 +10,7 @@ import * as FreePort from "./FreePort.ts"
 import { leash } from "./Leash.ts"
 import * as Program from "./Program.ts"
 
-/** What a cluster consists of. */
+/** The parts of a cluster. */
 export const programs = ["patroni", "etcd", "haproxy", "pg_rewind"]
 
 /** A member as Patroni reports it. */

@@ -9,7 +9,7 @@ import { deployed } from "./Deployed.ts"
 import * as FreePort from "./FreePort.ts"
 import * as Program from "./Program.ts"
 
-/** What runs. */
+/** The running processes. */
 export const programs = ["pgbouncer"]
 
 /** The options of tests that start one. */

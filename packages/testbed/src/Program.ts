@@ -23,10 +23,10 @@ export const searchPath = `${postgresBin}:${process.env["PATH"] ?? ""}:/usr/sbin
 /** A program that must exist, or a command that must succeed. */
 export type Check = string | readonly [program: string, ...args: ReadonlyArray<string>]
 
-/** What tests need. */
+/** The requirements of tests. */
 export interface Needs {
   readonly programs: ReadonlyArray<Check>
-  /** What is not tested without the programs. */
+  /** The behaviour that is not tested without the programs. */
   readonly untested: string
   /** The command that installs them. */
   readonly install: string

@@ -46,7 +46,7 @@ const list = `
 `
 
 describe("a run that lacks a program", () => {
-  it("passes and lists at its end how many tests it left out and why, with other reporters too", async () => {
+  it("a run passes and lists at its end how many tests it left out and why, with other reporters too", async () => {
     const reporters = ["--reporter=default", "--reporter=json", "--outputFile.json=report.json"]
     const { code, stderr } = await run(passing + lacking, ...reporters)
     assert.strictEqual(code, 0)
@@ -54,13 +54,13 @@ describe("a run that lacks a program", () => {
     assert.lengthOf(stderr.match(/left out/g)!, 1)
   })
 
-  it("lists only the tests that the command line asks for", async () => {
+  it("a run lists only the tests that the command line asks for", async () => {
     const { code, stderr } = await run(passing + lacking, "--testNamePattern=a suite one")
     assert.strictEqual(code, 0)
     assert.include(stderr, "    2  what it does: no no-such-program here (make it)\n")
   })
 
-  it("fails and names the tests if it skips some without a reason", async () => {
+  it("a run that skips tests without a reason fails and names them", async () => {
     const skipped = `it.skip("one", () => {})
 it.skipIf(true)("another", () => {})
 it.todo("a third")
@@ -74,7 +74,7 @@ it("a fourth", ({ skip }) => skip())
     assert.match(stderr, /^8 tests skipped without a reason, which fails the run\./m)
   })
 
-  it("fails only for the set-up if that skips its tests", async () => {
+  it("a run whose set-up fails does not fail for the tests that this skips", async () => {
     const { code, stderr } = await run(
       `${passing}describe("a suite", () => { beforeAll(() => { throw new Error("no") }); it("left", () => {}) })`
     )
@@ -84,7 +84,7 @@ it("a fourth", ({ skip }) => skip())
 })
 
 describe("Program.needed", () => {
-  it("changes nothing if the program exists and the command succeeds", () => {
+  it("the options are empty if the program exists and the command succeeds", () => {
     assert.deepStrictEqual(
       Program.needed({
         programs: ["sh", [process.execPath, "--eval", ""]],
@@ -95,7 +95,7 @@ describe("Program.needed", () => {
     )
   })
 
-  it("takes a program whose command fails for missing", () => {
+  it("a program whose command fails is missing", () => {
     const { meta } = Program.needed({
       programs: [[process.execPath, "--eval", "process.exit(1)"]],
       untested: "what it does",

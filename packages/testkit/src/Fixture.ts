@@ -1,5 +1,5 @@
 /**
- * What the suites work with: workspaces of their own, and commands with fresh identifiers. An adapter's own tests may
+ * The fixtures of the suites: workspaces of their own, and commands with fresh identifiers. An adapter's own tests may
  * use it too.
  *
  * **Time.** No test reads a clock. Each workspace has its own `start`, a month *before* the previously created one.
@@ -37,7 +37,7 @@ export class Starts extends Context.Service<Starts, {
   readonly next: Effect.Effect<Time.Instant>
 }>()("@wac/testkit/Fixture/Starts") {}
 
-/** What a test has: the storage under test, randomness for identifiers, and times of its own. */
+/** The resources of a test: the storage under test, randomness for identifiers, and times of its own. */
 export type Services = Ports.Ports | SecureRandom.SecureRandom | Starts
 
 /** An operation of a fixture on the storage. */
@@ -64,7 +64,10 @@ export const day = 24 * hour
 /** Noon on the fifth of a month, so that a test can reach the month's end. */
 const newest = DateTime.makeUnsafe("2046-01-05T12:00:00.000Z")
 
-/** What the fixtures need besides the storage. Build one for each storage, because starts are unique within it. */
+/**
+ * The services that the fixtures need besides the storage. Build one for each storage, because starts are unique within
+ * it.
+ */
 export const layer: Layer.Layer<SecureRandom.SecureRandom | Starts> = Layer.effect(
   Starts,
   Effect.sync(() => {

@@ -40,7 +40,7 @@ async (context: Context): Promise<Response> => {
   return new Response(body, { status, headers: { "content-type": "application/json" } })
 }
 
-/** What Hono keeps of a body that was read: the bytes, or their text. */
+/** The form in which Hono keeps a body that was read: the bytes, or their text. */
 const cached = async (cache: { readonly arrayBuffer?: unknown; readonly text?: unknown } = {}): Promise<unknown> => {
   const bytes = await cache.arrayBuffer
   return bytes === undefined ? await cache.text ?? alreadyRead : new Uint8Array(bytes as ArrayBuffer)

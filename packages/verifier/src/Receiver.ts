@@ -1,5 +1,5 @@
 /**
- * What the helpers for frameworks share: from a body to a response. Internal to the package.
+ * The shared part of the helpers for frameworks: from a body to a response. Internal to the package.
  */
 import type { Envelope, WebhookEvent } from "./Event.ts"
 import { type HeadersLike, receive, type ReceiveOptions, type ReceiveReason, type Secrets } from "./Receive.ts"

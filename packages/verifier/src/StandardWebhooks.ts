@@ -8,7 +8,7 @@ export const STANDARD_WEBHOOK_HEADERS = {
   signature: "webhook-signature"
 } as const
 
-/** What a Standard Webhooks signature covers, and the secrets that make it. */
+/** The input of a Standard Webhooks signature, and its secrets. */
 export interface StandardWebhookInput {
   /** The value of `webhook-id`: visible ASCII without a dot, the same for all attempts of one event. */
   readonly id: string

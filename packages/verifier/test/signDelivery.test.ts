@@ -8,7 +8,7 @@ const loose = signDelivery as (input: unknown) => unknown
 
 describe("signDelivery", () => {
   for (const secrets of [secret, [secret, previousSecret]]) {
-    it(`makes the headers of both families, with ${typeof secrets === "string" ? "one secret" : "two"}`, async () => {
+    it(`a delivery has the headers of both families, with ${typeof secrets === "string" ? "one secret" : "two"}`, async () => {
       assert.deepEqual(await signDelivery({ ...delivery, secret: secrets }), {
         [SIGNATURE_HEADER]: await sign(delivery.body, secrets, timestamp),
         [STANDARD_WEBHOOK_HEADERS.id]: id,

@@ -37,7 +37,7 @@ const altered = (source: Random, header: string): string | null =>
   ])
 
 describe("a body that passes in pieces", () => {
-  it("is verified as the whole body would be: 2,000 bodies, headers, secrets and times", async () => {
+  it("a body in pieces is verified as a whole body: 2,000 bodies, headers, secrets and times", async () => {
     const source = random(7)
     for (let round = 0; round < 2000; round++) {
       const secret = `whsec_${source.text(20, "abcdef")}`

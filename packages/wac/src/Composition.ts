@@ -206,7 +206,7 @@ export const layerUnopened = <E = never>(storage: Storage<E>) =>
 const receivers = ({ receiverRules }: Pick<Config, "receiverRules">) =>
   Layer.mergeAll(ReceiverGuardDns.layer(receiverRules), WebhookTransportHttp.layer(receiverRules))
 
-/** What the exchangeable adapters build on: the storage, receivers, and `Inbound` for a provider's reports. */
+/** The services that the exchangeable adapters need: the storage, receivers, and `Inbound` for a provider's reports. */
 const beneath = <E, EInFront>(
   config: Config<E>,
   inFront: InFront<EInFront>,

@@ -2,7 +2,7 @@
  * A clock for tests: time passes when the test advances it, and everything due by then happens.
  */
 import { type Clock, DateTime, Duration, Effect, Option, Scheduler } from "effect"
-import { millis as millisSince1970, type Moment } from "./Moment.ts"
+import { millis as millisSince1970, type TimeInput } from "./TimeInput.ts"
 import { badOption } from "./WacError.ts"
 
 /** A duration: milliseconds, or text such as `"90 seconds"`, `"24 hours"`, `"7 days"`. */
@@ -23,7 +23,7 @@ export interface FakeClock {
    */
   readonly advance: (by: Span) => Promise<void>
   /** Lets time pass up to a point in time. Throws if it is in the past. */
-  readonly set: (to: Moment) => Promise<void>
+  readonly set: (to: TimeInput) => Promise<void>
 }
 
 /** The default start of a fake clock. */
@@ -52,7 +52,7 @@ interface Sleeper {
   readonly wake: () => void
 }
 
-const millisOf = (moment: Moment, option: string): number => {
+const millisOf = (moment: TimeInput, option: string): number => {
   const millis = millisSince1970(moment)
   if (millis === undefined) throw badOption(option, `${option} must be a Date, ISO 8601 text or milliseconds`)
   return millis
@@ -90,7 +90,7 @@ export const steeredOf = (clock: FakeClock): Steered => {
  * January 2026) and may be shared by several instances. A receiver that verifies signatures by the machine's clock
  * refuses them as too old or too new unless `now` is the present.
  */
-export const fakeClock = (options: { readonly now?: Moment } = {}): FakeClock => {
+export const fakeClock = (options: { readonly now?: TimeInput } = {}): FakeClock => {
   let time = options.now === undefined ? beginning : millisOf(options.now, "now")
   const start = time
   /**

@@ -97,7 +97,7 @@ export type Needs = Exclude<
 export const make = Effect.fnUntraced(function*(
   context: Context.Context<never>,
   prefix: string,
-  turn: Effect.Effect<void>
+  yieldToEventLoop: Effect.Effect<void>
 ): Effect.fn.Return<{ readonly web: Handler; readonly node: NodeHandler }, never, Needs | Scope.Scope> {
   const built = yield* Layer.build(
     HttpApp.layer.pipe(
@@ -108,7 +108,7 @@ export const make = Effect.fnUntraced(function*(
   )
   const app = mounted(Context.get(built, HttpRouter.HttpRouter).asHttpEffect(), prefix)
   const web = HttpEffect.toWebHandlerWith<never, HttpServerRequest.HttpServerRequest | Scope.Scope>(context)(
-    Effect.andThen(turn, app)
+    Effect.andThen(yieldToEventLoop, app)
   )
   const node = yield* Effect.updateContext(
     NodeHttpServer.makeHandler(app, { scope: yield* Effect.scope }),

@@ -45,7 +45,7 @@ export interface Retention {
   readonly requests?: number
   /** Messages. Default: 400. */
   readonly messages?: number
-  /** What messages said. Default: as long as the messages. */
+  /** The content of messages. Default: as long as the messages. */
   readonly bodies?: number
   /** Files after their last use. Default: 30. */
   readonly media?: number
@@ -55,7 +55,7 @@ export interface Retention {
   readonly inbound?: number
 }
 
-/** What the provider charges for a message. */
+/** The provider's charge for a message. */
 export interface Rate {
   /** A country (`DE`), or `*` for every country without a rate of its own. */
   readonly market: string

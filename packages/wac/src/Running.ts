@@ -14,7 +14,7 @@ export type Failure =
   | Provider.TemplatesUnavailable
   | Provider.ProviderError
 
-/** Runs operations until it is closed, and lets the event loop turn between them. */
+/** Runs operations until it is closed, and yields to the event loop between them. */
 export interface Running {
   /** `requestId` returns the operation's id in the log, once it has one. */
   readonly run: <A>(operation: Effect.Effect<A, Failure>, requestId?: () => string | undefined) => Promise<A>
@@ -35,7 +35,11 @@ const ofFailure = (failure: Failure, requestId: string | undefined): WacError =>
 }
 
 /** `context` holds services for every fiber: clock, log, metrics. The fewer, the cheaper each operation is. */
-export const make = (context: Context.Context<never>, inFlight: InFlight, turn: Effect.Effect<void>): Running => {
+export const make = (
+  context: Context.Context<never>,
+  inFlight: InFlight,
+  yieldToEventLoop: Effect.Effect<void>
+): Running => {
   const fork = Effect.runForkWith(context)
 
   const rejection = (cause: Cause.Cause<Failure>, requestId: string | undefined): WacError => {
@@ -51,7 +55,7 @@ export const make = (context: Context.Context<never>, inFlight: InFlight, turn: 
       new Promise((resolve, reject) => {
         if (inFlight.isStopped) return reject(closed())
         inFlight.begin()
-        fork(Effect.andThen(turn, operation)).addObserver((exit) => {
+        fork(Effect.andThen(yieldToEventLoop, operation)).addObserver((exit) => {
           inFlight.end()
           if (Exit.isSuccess(exit)) resolve(exit.value)
           else reject(rejection(exit.cause, requestId?.()))

@@ -44,12 +44,12 @@ import * as Running from "./Running.ts"
 import * as Cryptography from "./secrets/Cryptography.ts"
 import { MasterKeyFileError } from "./secrets/MasterKeyFile.ts"
 import * as Templates from "./templates/Templates.ts"
-import * as Turns from "./Turns.ts"
 import * as Usage from "./usage/Usage.ts"
 import { badOption, ofDomain, WacError } from "./WacError.ts"
 import * as Webhook from "./webhooks/Webhook.ts"
 import * as WhatsApp from "./WhatsApp.ts"
 import * as Workspaces from "./workspaces/Workspaces.ts"
+import * as YieldToEventLoop from "./YieldToEventLoop.ts"
 
 /** All operations of one workspace. Every failure is a `WacError`. */
 export interface Workspace {
@@ -286,7 +286,7 @@ export const createWac = async (options: Options.WacOptions): Promise<Wac> => {
   const scope = Scope.makeUnsafe()
   const inFlight = new InFlight()
   const stopping = Stopping.make()
-  const turn = Turns.make()
+  const yieldToEventLoop = YieldToEventLoop.make()
 
   const opening = Effect.gen(function*() {
     const context = yield* Layer.build(ground(options, steered))
@@ -318,10 +318,10 @@ export const createWac = async (options: Options.WacOptions): Promise<Wac> => {
       return yield* Effect.gen(function*() {
         workspace = yield* firstWorkspace(workspaceName, owner)
         const of = yield* operations
-        const running = Running.make(context, inFlight, turn)
+        const running = Running.make(context, inFlight, yieldToEventLoop)
         return {
           context,
-          handlers: Handlers.counted(yield* Handlers.make(context, prefix, turn), inFlight),
+          handlers: Handlers.counted(yield* Handlers.make(context, prefix, yieldToEventLoop), inFlight),
           of: of(running, context, during),
           workspaces: (yield* Workspaces.make)(running),
           inbound: (yield* Inbound.make)(running),

@@ -51,7 +51,6 @@ export {
   type SandboxProvider,
   type Sender
 } from "./messages/Provider.ts"
-export type { Moment } from "./Moment.ts"
 export type { NumberCredentials, PhoneNumbers } from "./numbers/PhoneNumbers.ts"
 export type { Limits, MasterKey, Rate, ReceiverRules, Retention, WacOptions } from "./Options.ts"
 export {
@@ -74,6 +73,7 @@ export {
   type Storage
 } from "./Storage.ts"
 export type { Templates } from "./templates/Templates.ts"
+export type { TimeInput } from "./TimeInput.ts"
 export type { UnknownName } from "./UnknownName.ts"
 export type { Usage } from "./usage/Usage.ts"
 export { createWac, type Wac, type Workspace } from "./Wac.ts"

@@ -1,16 +1,16 @@
 /**
- * What Meta says of an account and its numbers: limits, quality, restrictions. An account's word counts for all its
+ * Meta's changes of an account and its numbers: limits, quality, restrictions. An account's change applies to all its
  * numbers.
  */
 import { type InboundItem, type PhoneNumber, SenderBlock, type Time } from "@wac/core"
 import { DateTime, Option } from "effect"
 import * as Customers from "./Customers.ts"
-import { lower, type Origin, skipped } from "./Origin.ts"
 import * as Payload from "./Payload.ts"
+import { lower, type PostSource, skipped } from "./PostSource.ts"
 
 /**
- * A messaging limit, as `TIER_2K` or as a number of customers; `null` is unlimited, undefined not said. What has more than
- * seven digits is none: Meta's highest is 100,000.
+ * A messaging limit, as `TIER_2K` or as a number of customers; `null` is unlimited, undefined not said. What has more
+ * than seven digits is none: Meta's highest is 100,000.
  */
 export const messagingLimit: Payload.Read<number | null | undefined> = (json) => {
   const word = Payload.word(json)?.toUpperCase()
@@ -31,12 +31,12 @@ type Item = InboundItem.InboundItem
 const changed = (
   number: PhoneNumber.NumberName | undefined,
   change: PhoneNumber.NumberChange,
-  { told }: Origin
+  { told }: PostSource
 ): Item | undefined =>
   number === undefined || Object.keys(change).length === 0 ? undefined : { _tag: "Number", number, at: told, change }
 
 /** The account that the post is of, or of its numbers the one with these digits. */
-const accountOf = ({ accountId }: Origin, phoneNumber?: PhoneNumber.E164): PhoneNumber.NumberName | undefined =>
+const accountOf = ({ accountId }: PostSource, phoneNumber?: PhoneNumber.E164): PhoneNumber.NumberName | undefined =>
   accountId === undefined
     ? undefined
     : { providerAccountId: accountId, ...(phoneNumber === undefined ? {} : { phoneNumber }) }
@@ -52,10 +52,10 @@ const Quality = Payload.shape({
   max_daily_conversations_per_business: messagingLimit
 })
 
-/** What events say of a number's quality, which only some posts name. */
+/** The quality of a number by event, since only some posts name it. */
 const qualities: ReadonlyMap<string, string> = new Map([["flagged", "red"], ["unflagged", "unknown"]])
 
-const quality: ReadChange = (value, origin) => {
+const quality: ReadChange = (value, source) => {
   const { current_limit, display_phone_number, event = "", max_daily_conversations_per_business, quality_rating } =
     Quality(value)
   const isFaster = event === "throughput_upgrade"
@@ -63,14 +63,14 @@ const quality: ReadChange = (value, origin) => {
   const limit = isFaster ? undefined : current_limit
   const quality = quality_rating ?? qualities.get(event)
   return changed(
-    accountOf(origin, display_phone_number),
+    accountOf(source, display_phone_number),
     {
       ...(isFaster ? { tier: "high" } : {}),
       ...(quality === undefined ? {} : { quality }),
       ...(event === "unflagged" ? { lifts: "quality" as const } : {}),
       ...limited(max_daily_conversations_per_business === undefined ? limit : max_daily_conversations_per_business)
     },
-    origin
+    source
   ) ?? skipped("phone_number_quality_update", event)
 }
 
@@ -80,12 +80,12 @@ const Capability = Payload.shape({
 })
 
 /** The limit belongs to the business; the name of the older field says otherwise. */
-const capability: ReadChange = (value, origin) => {
+const capability: ReadChange = (value, source) => {
   const { max_daily_conversation_per_phone, max_daily_conversations_per_business } = Capability(value)
   const limit = max_daily_conversations_per_business === undefined
     ? max_daily_conversation_per_phone
     : max_daily_conversations_per_business
-  return changed(accountOf(origin), limited(limit), origin) ?? skipped("business_capability_update")
+  return changed(accountOf(source), limited(limit), source) ?? skipped("business_capability_update")
 }
 
 const Update = Payload.shape({
@@ -99,18 +99,23 @@ const Restriction = Payload.shape({ restriction_type: Payload.word, expiration: 
 /** The restrictions under which messages cannot be sent; the others are of calls, of adding numbers and the like. */
 const ofMessaging = new Set(["RESTRICTED_BIZ_INITIATED_MESSAGING", "RESTRICTED_CUSTOMER_INITIATED_MESSAGING"])
 
-const blocked = (reason: SenderBlock.SenderBlockReason, origin: Origin, code: string, words = ""): Item | undefined =>
-  changed(accountOf(origin), { block: SenderBlock.of(reason, origin.told, { code, message: words }) }, origin)
+const blocked = (
+  reason: SenderBlock.SenderBlockReason,
+  source: PostSource,
+  code: string,
+  words = ""
+): Item | undefined =>
+  changed(accountOf(source), { block: SenderBlock.of(reason, source.told, { code, message: words }) }, source)
 
 /** Under which of them customers who wrote may be answered. */
 const ofBeginning = new Set(["RESTRICTED_BIZ_INITIATED_MESSAGING"])
 
 /** Of several restrictions the last to end counts; one without an end is tried again as any block. */
-const restricted = (restrictions: ReadonlyArray<Payload.Json>, origin: Origin): Item | undefined => {
+const restricted = (restrictions: ReadonlyArray<Payload.Json>, source: PostSource): Item | undefined => {
   const ours = restrictions.map(Restriction).filter(({ restriction_type }) => ofMessaging.has(restriction_type ?? ""))
   if (ours.length === 0) return undefined
   const block: SenderBlock.SenderBlock = {
-    ...SenderBlock.of("restricted", origin.told, {
+    ...SenderBlock.of("restricted", source.told, {
       code: "ACCOUNT_RESTRICTION",
       message: [...new Set(ours.map(({ restriction_type }) => restriction_type))].join(", ")
     }),
@@ -121,30 +126,30 @@ const restricted = (restrictions: ReadonlyArray<Payload.Json>, origin: Origin): 
       latest === undefined || expiration === undefined ? undefined : Math.max(latest, expiration),
     0
   )
-  return changed(accountOf(origin), { block: until === undefined ? block : { ...block, until } }, origin)
+  return changed(accountOf(source), { block: until === undefined ? block : { ...block, until } }, source)
 }
 
-const account: ReadChange = (value, origin) => {
+const account: ReadChange = (value, source) => {
   const { ban_info, event = "", restriction_info } = Update(value)
   const item = (): Item | undefined => {
     switch (event) {
       case "account_restriction":
-        return restricted(restriction_info, origin)
+        return restricted(restriction_info, source)
       case "disabled_update":
         switch (ban_info.waba_ban_state) {
           case "disable":
-            return blocked("restricted", origin, "DISABLED_UPDATE", "DISABLE")
+            return blocked("restricted", source, "DISABLED_UPDATE", "DISABLE")
           case "reinstate":
-            return changed(accountOf(origin), { lifts: "restricted" }, origin)
+            return changed(accountOf(source), { lifts: "restricted" }, source)
           default:
             return undefined
         }
       case "account_deleted":
-        return blocked("registration", origin, "ACCOUNT_DELETED")
+        return blocked("registration", source, "ACCOUNT_DELETED")
       case "account_offboarded":
-        return blocked("registration", origin, "ACCOUNT_OFFBOARDED")
+        return blocked("registration", source, "ACCOUNT_OFFBOARDED")
       case "account_reconnected":
-        return changed(accountOf(origin), { lifts: "registration" }, origin)
+        return changed(accountOf(source), { lifts: "registration" }, source)
       default:
         return undefined
     }
@@ -155,12 +160,12 @@ const account: ReadChange = (value, origin) => {
 const Review = Payload.shape({ decision: lower })
 
 /** A rejected account cannot be used at all. While a review goes on, the first send tells. */
-const review: ReadChange = (value, origin) => {
+const review: ReadChange = (value, source) => {
   const { decision = "" } = Review(value)
   const item = decision === "rejected"
-    ? blocked("restricted", origin, "ACCOUNT_REVIEW", "REJECTED")
+    ? blocked("restricted", source, "ACCOUNT_REVIEW", "REJECTED")
     : decision === "approved"
-    ? changed(accountOf(origin), { lifts: "restricted" }, origin)
+    ? changed(accountOf(source), { lifts: "restricted" }, source)
     : undefined
   return item ?? skipped("account_review_update", decision)
 }
@@ -171,7 +176,7 @@ const forPeople = (field: string, words: (value: Payload.Json) => string | undef
 
 const Alert = Payload.shape({ alert_info: Payload.shape({ alert_type: Payload.word }) })
 
-type ReadChange = (value: Payload.Json, origin: Origin) => Item
+type ReadChange = (value: Payload.Json, source: PostSource) => Item
 
 /** By the field of the change. */
 export const byField: ReadonlyMap<string, ReadChange> = new Map([

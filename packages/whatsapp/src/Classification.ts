@@ -1,5 +1,5 @@
 /**
- * What an error of Meta's comes to: the same whether it answered a send or was reported of the message later.
+ * The outcome of an error of Meta's: the same whether it answered a send or was reported of the message later.
  */
 import { Errors, Message, type Provider } from "@wac/core"
 import { Duration } from "effect"
@@ -8,7 +8,7 @@ import type { GraphError } from "./GraphError.ts"
 
 type DecidedError = Errors.InvalidBody | Errors.Forbidden | Errors.RateLimited | Errors.ServerError
 
-/** What an error means. `status`: that of the answer that it is in; a report has none. */
+/** The meaning of an error. `status`: the status of its response; a report has none. */
 export const meaningOf = (error: GraphError, status: number | undefined): ErrorCodes.ErrorCode =>
   ErrorCodes.of(error) ?? ErrorCodes.undocumented({ status, isTransient: error.isTransient })
 
@@ -41,7 +41,7 @@ const decide = (
 
 const paramOf = ({ param }: { readonly param?: string }) => param === undefined ? {} : { param }
 
-/** What a message that failed with it is stored with. */
+/** The stored error of a message that failed with it. */
 export const messageErrorOf = (error: GraphError): Message.MessageError =>
   Message.errorOf(decide(error, meaningOf(error, undefined)))
 

@@ -32,7 +32,7 @@ export interface Call {
   readonly maxBytes: number
 }
 
-/** What came of a call. */
+/** The result of a call. */
 export type Answer =
   | {
     readonly _tag: "Answered"
@@ -47,7 +47,7 @@ export type Answer =
   /** The request may have left, and no whole answer came. */
   | { readonly _tag: "Lost"; readonly why: string }
 
-/** What came of asking for a file. */
+/** The result of a file download. */
 export type Download =
   | { readonly _tag: "Begun"; readonly bytes: Stream.Stream<Uint8Array, Provider.ProviderError> }
   | { readonly _tag: "Refused"; readonly status: number }
@@ -81,7 +81,7 @@ class Exchange {
   readonly chunks: Array<Uint8Array> = []
   length = 0
 
-  /** What is known of it without an answer. */
+  /** The cause, if no response came. */
   cutShort(why: string): Answer {
     return { _tag: this.hasLeft ? "Lost" : "NotSent", why }
   }
@@ -105,7 +105,9 @@ class Exchange {
 /** For undici, which has to be told why; nobody hears of it. */
 const brokenOff = new Error("broken off")
 
-/** What went wrong in a word: system errors and undici's have a code. Their messages can hold more than is ours. */
+/**
+ * The cause of a failure in a word: system errors and undici's have a code. Their messages can hold more than is ours.
+ */
 const whyOf = (error: Error): string => "code" in error && typeof error.code === "string" ? error.code : error.name
 
 /** A colon, which names of uploads have, needs no escape in a path. */

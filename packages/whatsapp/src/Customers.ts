@@ -3,8 +3,8 @@
  * user id is then all there is.
  */
 import { type Contact, CustomerNames, type InboundItem, type InboundMessage, type PhoneNumber } from "@wac/core"
-import { happened, type Origin, skipped } from "./Origin.ts"
 import * as Payload from "./Payload.ts"
+import { happened, type PostSource, skipped } from "./PostSource.ts"
 
 /**
  * A number as Meta writes it, in E.164: most come without the plus, those for people with separators. Whether it is
@@ -56,13 +56,13 @@ export interface Directory {
     userId: string | undefined,
     parentId?: string
   ) => Contact.Customer | undefined
-  /** What is said of a customer beside their names. */
+  /** The profile of a customer. */
   readonly profileOf: (customer: Contact.Customer) => InboundMessage.Profile | undefined
 }
 
 /**
- * The directory of the `contacts` of a value. It completes a customer by the contact that has one of the same names; for an
- * item that names nobody it is the contact, if there is only one.
+ * The directory of the `contacts` of a value. It completes a customer by the contact that has one of the same names;
+ * for an item that names nobody it is the contact, if there is only one.
  */
 export const directory = (contacts: ReadonlyArray<Payload.Json>): Directory => {
   const profiles = contacts.map(Profile)
@@ -105,19 +105,19 @@ const System = Payload.shape({
 /** How Meta has called a customer's new number, and the new user id that comes with it. */
 const moves = new Set(["user_changed_number", "customer_changed_number", "user_changed_user_id"])
 
-/** What the platform itself says of a customer. `from` is their number before. */
+/** The platform's notice about a customer. `from` is their number before. */
 export const moved = (
   system: Payload.Json | undefined,
   { at, from }: { readonly from: PhoneNumber.E164 | undefined; readonly at: number },
-  origin: Origin
+  source: PostSource
 ): InboundItem.InboundItem => {
   const { customer, new_wa_id, previous_user_id, type, user_id, wa_id } = System(system)
   if (type === undefined || !moves.has(type)) return skipped("system", type)
   const before = of(from ?? customer, previous_user_id)
   const after = of(wa_id ?? new_wa_id, user_id)
-  return origin.numberId === undefined || before === undefined || after === undefined
+  return source.numberId === undefined || before === undefined || after === undefined
     ? skipped("system:incomplete")
-    : { _tag: "CustomerMoved", providerNumberId: origin.numberId, from: before, to: after, at }
+    : { _tag: "CustomerMoved", providerNumberId: source.numberId, from: before, to: after, at }
 }
 
 const Update = Payload.shape({
@@ -128,18 +128,18 @@ const Update = Payload.shape({
 })
 
 /** A customer's user id before and now; the parent id may change with it. */
-export const renamed = (json: Payload.Json, origin: Origin): InboundItem.InboundItem => {
+export const renamed = (json: Payload.Json, source: PostSource): InboundItem.InboundItem => {
   const { parent_user_id: parent, timestamp, user_id: user, wa_id } = Update(json)
   const before = of(wa_id, user.previous, parent.previous)
   const after = of(undefined, user.current, parent.current)
-  return origin.numberId === undefined || before === undefined || after === undefined
+  return source.numberId === undefined || before === undefined || after === undefined
     ? skipped("user_id_update:incomplete")
     : {
       _tag: "CustomerMoved",
-      providerNumberId: origin.numberId,
+      providerNumberId: source.numberId,
       from: before,
       to: after,
-      at: happened(timestamp, origin)
+      at: happened(timestamp, source)
     }
 }
 
@@ -175,23 +175,23 @@ const preferences: ReadonlyMap<string, Contact.Preference> = new Map([
   ["signup", "opt_in"]
 ])
 
-/** What a customer chose in WhatsApp itself about marketing messages. */
+/** A customer's preference about marketing messages, set in WhatsApp itself. */
 export const preference = (
   json: Payload.Json,
   customers: Directory,
-  origin: Origin
+  source: PostSource
 ): InboundItem.InboundItem => {
   const { category, parent_user_id, timestamp, user_id, value, wa_id } = Preference(json)
   if (category !== undefined && category !== "marketing_messages") return skipped("preference", category)
   const preference = preferences.get(value?.toLowerCase() ?? "")
   const customer = customers.find(wa_id, user_id, parent_user_id)
   if (preference === undefined) return skipped("preference", value)
-  if (origin.numberId === undefined || customer === undefined) return skipped("preference:incomplete")
+  if (source.numberId === undefined || customer === undefined) return skipped("preference:incomplete")
   return {
     _tag: "Preference",
-    providerNumberId: origin.numberId,
+    providerNumberId: source.numberId,
     customer,
     preference,
-    at: happened(timestamp, origin)
+    at: happened(timestamp, source)
   }
 }

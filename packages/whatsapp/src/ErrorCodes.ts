@@ -8,7 +8,7 @@
 import type { SenderBlock } from "@wac/core"
 import { Duration } from "effect"
 
-/** What a code is about, as Meta's documentation groups them. */
+/** The subject of a code, as Meta's documentation groups them. */
 export type Class =
   | "auth"
   | "permission"
@@ -24,7 +24,10 @@ export type Class =
   | "template"
   | "unknown"
 
-/** What a caller is told. In an answer to a send the first two refuse for good, the others say that nothing was sent. */
+/**
+ * The error for the caller. In a response to a send, the first two are final refusals, and with the others nothing was
+ * sent.
+ */
 export type Verdict =
   | {
     readonly code: "invalid_body"
@@ -48,15 +51,15 @@ export type Verdict =
     readonly retryAfter?: Duration.Duration
   }
 
-/** What follows beside the answer, for messages that come later. */
-export type Consequence =
+/** The effects on later messages, beside the response. */
+export type ErrorEffect =
   /** The customer wants no more marketing. */
   | { readonly _tag: "OptOut" }
   /** This number, or every number of its account, cannot send. */
   | { readonly _tag: "Block"; readonly scope: "number" | "account"; readonly reason: SenderBlock.SenderBlockReason }
   /** The template cannot be sent. */
   | { readonly _tag: "TemplateStatus"; readonly status: "paused" | "disabled" }
-  /** What we know of the templates is not what Meta knows. */
+  /** The stored templates differ from Meta's. */
   | { readonly _tag: "TemplatesStale" }
 
 /** One of Meta's codes, and what it means for a send. */
@@ -65,9 +68,9 @@ export interface ErrorCode {
   /** In words, after Meta's own title. */
   readonly title: string
   readonly verdict: Verdict
-  /** What it means in the answer to an upload, where it means something else there. */
+  /** The meaning in the response to an upload, if that differs. */
   readonly inUpload?: Verdict
-  readonly consequence?: Consequence
+  readonly effect?: ErrorEffect
 }
 
 /** Throughput is counted by the second. */
@@ -80,7 +83,7 @@ const aMinute = Duration.minutes(1)
 const syncing = Duration.minutes(10)
 /** A throttled flow has ten messages an hour. */
 const flowInterval = Duration.minutes(6)
-/** What upstream lifts after hours or days; the longest that we ask a caller to wait. */
+/** The wait for limits that upstream lifts after hours or days; the longest that a caller is asked to wait. */
 export const longestRetryAfter = Duration.hours(1)
 
 const notSendable: Verdict = { code: "forbidden", reason: "sender_not_available" }
@@ -93,25 +96,25 @@ const broken: Verdict = { code: "server_error", reason: "provider_error" }
 const unavailable: Verdict = { code: "server_error", reason: "provider_unavailable" }
 const tooFast = (retryAfter: Duration.Duration): Verdict => ({ code: "rate_limited", reason: "provider", retryAfter })
 
-const block = (reason: SenderBlock.SenderBlockReason, scope: "number" | "account" = "number"): Consequence => ({
+const block = (reason: SenderBlock.SenderBlockReason, scope: "number" | "account" = "number"): ErrorEffect => ({
   _tag: "Block",
   scope,
   reason
 })
-const stale: Consequence = { _tag: "TemplatesStale" }
+const stale: ErrorEffect = { _tag: "TemplatesStale" }
 
 const auth = (title: string): ErrorCode => ({
   class: "auth",
   title,
   verdict: broken,
-  consequence: block("credentials")
+  effect: block("credentials")
 })
 const permission = (title: string): ErrorCode => ({ class: "permission", title, verdict: broken })
 const restricted = (title: string): ErrorCode => ({
   class: "integrity",
   title,
   verdict: notSendable,
-  consequence: block("restricted", "account")
+  effect: block("restricted", "account")
 })
 const throttle = (title: string, retryAfter: Duration.Duration): ErrorCode => ({
   class: "throttle",
@@ -122,14 +125,14 @@ const lowQuality = (title: string): ErrorCode => ({
   class: "throttle",
   title,
   verdict: tooFast(longestRetryAfter),
-  consequence: block("quality")
+  effect: block("quality")
 })
 const server = (title: string, verdict: Verdict = unavailable): ErrorCode => ({ class: "server", title, verdict })
-const config = (title: string, consequence?: Consequence): ErrorCode => ({
+const config = (title: string, effect?: ErrorEffect): ErrorCode => ({
   class: "config",
   title,
   verdict: notSendable,
-  ...(consequence === undefined ? {} : { consequence })
+  ...(effect === undefined ? {} : { effect })
 })
 const param = (title: string): ErrorCode => ({ class: "param", title, verdict: invalid })
 const recipient = (title: string, verdict: Verdict = unreachable): ErrorCode => ({
@@ -137,11 +140,11 @@ const recipient = (title: string, verdict: Verdict = unreachable): ErrorCode => 
   title,
   verdict
 })
-const template = (title: string, verdict: Verdict, consequence?: Consequence): ErrorCode => ({
+const template = (title: string, verdict: Verdict, effect?: ErrorEffect): ErrorCode => ({
   class: "template",
   title,
   verdict,
-  ...(consequence === undefined ? {} : { consequence })
+  ...(effect === undefined ? {} : { effect })
 })
 const media = (title: string): ErrorCode => ({ class: "media", title, verdict: broken, inUpload: invalid })
 
@@ -220,7 +223,7 @@ export const byCode: ReadonlyMap<number, ErrorCode> = new Map<number, ErrorCode>
     class: "opt_out",
     title: "the recipient has stopped marketing messages",
     verdict: { code: "forbidden", reason: "opted_out" },
-    consequence: { _tag: "OptOut" }
+    effect: { _tag: "OptOut" }
   }],
   [131047, {
     class: "window",
@@ -250,7 +253,7 @@ export const byCode: ReadonlyMap<number, ErrorCode> = new Map<number, ErrorCode>
 const anyPermission = permission("the access token lacks a permission of the provider's")
 
 /**
- * What a code means; undefined for one that is not documented. 200 to 299 are all permissions. With code 100,
+ * The meaning of a code; undefined for one that is not documented. 200 to 299 are all permissions. With code 100,
  * subcode 33 is how Meta says that the object of the call, for a send the number, does not exist or is out of reach.
  */
 export const of = (error: { readonly code: number; readonly subcode?: number | undefined }): ErrorCode | undefined =>
@@ -258,7 +261,7 @@ export const of = (error: { readonly code: number; readonly subcode?: number | u
     ? anyPermission
     : byCode.get(error.code === 100 && error.subcode === 33 ? 33 : error.code)
 
-/** What is known of an error besides its code. */
+/** The facts about an error besides its code. */
 export interface Signs {
   /** The HTTP status of the answer; undefined in a report. */
   readonly status: number | undefined
@@ -276,7 +279,7 @@ const unauthorized = auth("the provider does not accept the access token")
 const passing = server("the provider says that it cannot do this for now")
 
 /**
- * What a code that is not documented means: what the status says, then what Meta says of its duration. Only what is
+ * The meaning of a code that is not documented: what the status says, then what Meta says of its duration. Only what is
  * left is a refusal for good.
  */
 export const undocumented = ({ isTransient, status }: Signs): ErrorCode => {

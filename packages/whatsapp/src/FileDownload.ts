@@ -34,7 +34,7 @@ const isMissing = (answer: CloudApi.Answer, error: GraphError | undefined): bool
 /** An address dies after five minutes; one that died on the way is asked for once more. */
 const tries = 2
 
-/** What a download needs to know of its provider. */
+/** The provider's settings that a download needs. */
 export interface Asking {
   readonly call: (call: CloudApi.Call) => Effect.Effect<CloudApi.Answer>
   readonly read: (address: string) => Effect.Effect<CloudApi.Download>

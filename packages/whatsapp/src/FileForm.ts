@@ -4,7 +4,7 @@
 import type { Provider } from "@wac/core"
 import { Stream } from "effect"
 
-/** What is posted. */
+/** The body to post. */
 export interface FileForm {
   readonly headers: { readonly [name: string]: string }
   /** Reads the file, once. */

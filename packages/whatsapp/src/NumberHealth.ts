@@ -1,5 +1,5 @@
 /**
- * What Meta has on our numbers, looked at now and then, in the background: a webhook tells of changes, unless it is
+ * Meta's state of our numbers, read at intervals in the background: a webhook tells of changes, unless it is
  * lost, and of none that were before it was set.
  */
 import {
@@ -13,7 +13,7 @@ import {
 import { Clock, Duration, Effect, Layer, Redacted } from "effect"
 import * as Classification from "./Classification.ts"
 import * as CloudApi from "./CloudApi.ts"
-import * as Consequences from "./Consequences.ts"
+import * as ErrorEffects from "./ErrorEffects.ts"
 import * as NumberInfo from "./NumberInfo.ts"
 import * as SenderAccess from "./SenderAccess.ts"
 import * as SendResponse from "./SendResponse.ts"
@@ -23,7 +23,7 @@ import { providerName, type WhatsAppConfig } from "./WhatsAppConfig.ts"
 const every = Duration.hours(1)
 
 /**
- * What an answer tells of the number, for messages that come later. One that is not there is left to the answers to
+ * The effects of a response about a number on later messages. One that is not there is left to the answers to
  * sends: a token may be good for sending and not for asking.
  */
 const itemsOf = (
@@ -36,7 +36,7 @@ const itemsOf = (
   const error = SendResponse.errorOf(answer.json, [token])
   if (error !== undefined) {
     const subject = { accountId: providerAccountId, numberId: providerNumberId, customer: undefined, status, at }
-    return Classification.meaningOf(error, status).class === "auth" ? Consequences.of(error, subject) : []
+    return Classification.meaningOf(error, status).class === "auth" ? ErrorEffects.of(error, subject) : []
   }
   const { change, phoneNumber } = NumberInfo.read(answer.json, at)
   if (phoneNumber === undefined) return []

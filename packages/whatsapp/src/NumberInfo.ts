@@ -1,13 +1,13 @@
 /**
- * What Meta has on a number of ours: the number itself, its rating, throughput, messaging limit and state.
+ * Meta's state of a number: the number itself, its rating, throughput, messaging limit and state.
  */
 import { type PhoneNumber, SenderBlock, type Time } from "@wac/core"
 import { Duration, Effect } from "effect"
 import * as AccountChanges from "./AccountChanges.ts"
 import type { Access, Answer, CloudApi } from "./CloudApi.ts"
 import * as Customers from "./Customers.ts"
-import { lower } from "./Origin.ts"
 import * as Payload from "./Payload.ts"
+import { lower } from "./PostSource.ts"
 import * as SendResponse from "./SendResponse.ts"
 
 /** For all questions together; `Provider.firstNumber` may take 8 s. */
@@ -64,7 +64,7 @@ export interface NumberInfo {
   readonly change: PhoneNumber.NumberChange
 }
 
-/** What an answer says, of the time `at`. */
+/** The state in a response, at the time `at`. */
 export const read = (json: Payload.Json | undefined, at: Time.Instant): NumberInfo => {
   const info = Info(json)
   const { display_phone_number, quality_rating, status = "", throughput } = info

@@ -1,5 +1,5 @@
 /**
- * What Meta posts, read leniently: a field that is not of its kind is as if it were not there, a field that we do not
+ * Meta's posts, read leniently: a field that is not of its kind is as if it were not there, a field that we do not
  * know is passed over, and nothing fails. So one bad item never costs its neighbours.
  */
 import { PlainJson, PlainText, type Time } from "@wac/core"

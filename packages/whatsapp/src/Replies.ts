@@ -1,14 +1,15 @@
 /**
- * What customers write (`messages` of a post). What each content holds is in the table of the package's README.
+ * Messages that customers write (`messages` of a post). The table of the package's README has the fields of each
+ * content.
  */
 import { CustomerNames, type InboundItem, type InboundMessage, type PhoneNumber } from "@wac/core"
 import { Predicate } from "effect"
 import * as Customers from "./Customers.ts"
 import * as GraphError from "./GraphError.ts"
-import { happened, type Origin, skipped } from "./Origin.ts"
 import * as Payload from "./Payload.ts"
+import { happened, type PostSource, skipped } from "./PostSource.ts"
 
-/** What a message says. */
+/** The content of a message. */
 interface Said {
   readonly content: Payload.Json
   readonly file?: InboundMessage.InboundFile
@@ -44,7 +45,7 @@ const button: ReadSaid = (json) => {
     : { content: { text: text ?? null, payload: payload ?? null } }
 }
 
-/** What was filled into a flow is JSON within JSON; it may be missing or broken, and is then left as it came. */
+/** A completed flow is JSON within JSON; it may be missing or broken, and is then left as it came. */
 const flow = (answer: Payload.Fields): Payload.Json => {
   const { response_json, ...rest } = answer
   const response = Payload.fields(Payload.parse(Payload.text(response_json) ?? ""))
@@ -147,7 +148,7 @@ const unsupported = (type: string | undefined, message: Payload.Fields): Said =>
 
 const Context = Payload.shape({ id: Payload.word, from: Customers.phone })
 
-/** What the message quotes, answers or was forwarded from, and the advertisement that led to it. */
+/** The message that is quoted or answered, whether it was forwarded, and the advertisement that led to it. */
 const contextOf = (message: Payload.Fields): Payload.Json | null => {
   const { from, id } = Context(message["context"])
   const context = {
@@ -159,7 +160,7 @@ const contextOf = (message: Payload.Fields): Payload.Json | null => {
   return Object.keys(context).length === 0 ? null : context
 }
 
-/** What comes among the messages and is none: somebody who opened the chat. */
+/** Entries among the messages that are no messages: a customer opened the chat. */
 const noMessages = new Set(["request_welcome"])
 
 const Message = Payload.shape({
@@ -178,26 +179,26 @@ const Message = Payload.shape({
 export const read = (
   json: Payload.Json,
   customers: Customers.Directory,
-  origin: Origin
+  source: PostSource
 ): InboundItem.InboundItem => {
   const message = Payload.fields(json) ?? {}
   const { from, from_parent_user_id, from_user_id, group_id, id, timestamp, type } = Message(json)
-  const at = happened(timestamp, origin)
-  if (type === "system") return Customers.moved(message["system"], { from, at }, origin)
+  const at = happened(timestamp, source)
+  if (type === "system") return Customers.moved(message["system"], { from, at }, source)
   if (type !== undefined && noMessages.has(type)) return skipped("message", type)
   const named = customers.find(from, from_user_id, from_parent_user_id)
   const customer = named && CustomerNames.withAliases(named, [
     ...named.aliases ?? [],
     ...Customers.sharedNumbers(message)
   ])
-  if (origin.numberId === undefined) return skipped("message:without_number")
+  if (source.numberId === undefined) return skipped("message:without_number")
   if (id === undefined) return skipped("message:without_id")
   if (customer === undefined) return skipped("message:without_sender")
   const profile = customers.profileOf(customer)
   return {
     _tag: "Message",
     message: {
-      providerNumberId: origin.numberId,
+      providerNumberId: source.numberId,
       providerMessageId: id,
       customer,
       at,
@@ -209,11 +210,11 @@ export const read = (
   }
 }
 
-/** What was said in a group: no sender is answered there, so it is handed over as it came. */
+/** A message in a group: no sender is answered there, so it is passed on as it came. */
 const inGroup = (message: Payload.Fields, type: string | undefined) =>
   aside(type, Payload.pick(message, ["group_id", ...type === undefined ? [] : [type]]))
 
-/** What came from a customer and is no message to the number. */
+/** An item from a customer that is no message to the number. */
 const aside = (
   type: string | undefined,
   content: Payload.Fields
@@ -246,18 +247,18 @@ const named = new Set([
 ])
 
 /**
- * What happened to a call of a customer: Meta names its beginning and its end alike. `own` is the business's number, as
+ * An event of a customer's call: Meta names its beginning and its end alike. `own` is the business's number, as
  * some of Meta's examples have the parties of a customer's call the other way round.
  */
 export const readCall = (
   json: Payload.Json,
   own: PhoneNumber.E164 | undefined,
   customers: Customers.Directory,
-  origin: Origin
+  source: PostSource
 ): InboundItem.InboundItem => {
   const { direction, event, from, from_parent_user_id, from_user_id, id, timestamp, to } = Call(json)
   if (direction === "BUSINESS_INITIATED") return skipped("call:outgoing")
-  if (origin.numberId === undefined) return skipped("call:without_number")
+  if (source.numberId === undefined) return skipped("call:without_number")
   if (id === undefined) return skipped("call:without_id")
   const customer = customers.find(from !== undefined && from === own ? to : from, from_user_id, from_parent_user_id)
   if (customer === undefined) return skipped("call:without_sender")
@@ -266,10 +267,10 @@ export const readCall = (
   return {
     _tag: "Message",
     message: {
-      providerNumberId: origin.numberId,
+      providerNumberId: source.numberId,
       providerMessageId: event === undefined || event === "connect" ? id : `${id}:${event}`,
       customer,
-      at: happened(timestamp, origin),
+      at: happened(timestamp, source),
       ...aside("call", Object.fromEntries(told)),
       context: null,
       preference: undefined,
@@ -278,7 +279,7 @@ export const readCall = (
   }
 }
 
-/** What a message says, under the type that we know it by. */
+/** The content of a message, under the type that we know it by. */
 const saidIn = (
   message: Payload.Fields,
   type: string | undefined
@@ -289,22 +290,22 @@ const saidIn = (
     : { type, ...said }
 }
 
-/** What the business wrote to a customer on its own phone. */
-export const readEcho = (json: Payload.Json, origin: Origin): InboundItem.InboundItem => {
+/** A message of the business to a customer from its own phone. */
+export const readEcho = (json: Payload.Json, source: PostSource): InboundItem.InboundItem => {
   const message = Payload.fields(json) ?? {}
   const { group_id, id, timestamp, to, to_user_id, type } = Message(json)
   if (group_id !== undefined) return skipped("echo:group")
   const customer = Customers.of(to, to_user_id)
-  if (origin.numberId === undefined) return skipped("echo:without_number")
+  if (source.numberId === undefined) return skipped("echo:without_number")
   if (id === undefined) return skipped("echo:without_id")
   if (customer === undefined) return skipped("echo:without_recipient")
   return {
     _tag: "Message",
     message: {
-      providerNumberId: origin.numberId,
+      providerNumberId: source.numberId,
       providerMessageId: id,
       customer,
-      at: happened(timestamp, origin),
+      at: happened(timestamp, source),
       ...saidIn(message, type),
       context: contextOf(message),
       preference: undefined,

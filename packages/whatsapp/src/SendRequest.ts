@@ -9,7 +9,7 @@ import * as TemplateRequest from "./TemplateRequest.ts"
 type Json = { readonly [field: string]: Schema.Json }
 type Refers = Provider.ProviderSend["refers"]
 
-/** What stands under the name of each kind. */
+/** The object under the name of each kind. */
 const contents: {
   readonly [Kind in Message.MessageType]: (
     message: Message.OutboundOf<Kind>,
@@ -60,7 +60,7 @@ const contentOf = <Kind extends Message.MessageType>(kind: Kind, send: Provider.
   contents[kind](send.message as Message.OutboundOf<Kind>, send)
 
 /**
- * What is posted. `to` keeps its plus: without it Meta may take the number for one of the sender's country. A user id
+ * The body to post. `to` keeps its plus: without it Meta may take the number for one of the sender's country. A user id
  * has a field of its own. Our message id comes back with every status of the message.
  */
 export const bodyOf = (send: Provider.ProviderSend): Json => {
@@ -79,7 +79,9 @@ export const bodyOf = (send: Provider.ProviderSend): Json => {
 /** Meta's own words, which say nothing of what a message says. */
 const ownWords = new Set(["type", "mode", "flow_action", "flow_message_version"])
 
-/** The same where something is to be tapped: there `name` is a word of Meta's, and elsewhere a person's or a place's. */
+/**
+ * The same where something is to be tapped: there `name` is a word of Meta's, and elsewhere a person's or a place's.
+ */
 const ownWordsOfActions = new Set([...ownWords, "name"])
 
 const textsIn = (json: unknown, name: string, own: ReadonlySet<string>): ReadonlyArray<string> => {
@@ -98,7 +100,7 @@ const said = (message: Message.OutboundMessage): ReadonlyArray<string> => {
   return textsIn(filled, "template", ownWords)
 }
 
-/** What the message says and to whom: Meta's errors may repeat it, and ours must not. */
+/** The texts and the recipient of a message: Meta's errors may repeat it, and ours must not. */
 export const textsOf = ({ message }: Provider.ProviderSend): ReadonlyArray<string> => [
   message.to,
   ...(CustomerNames.isUserId(message.to) ? [] : [message.to.slice(1)]),

@@ -1,14 +1,14 @@
 /**
- * What Meta says became of a message of ours (`statuses` of a post).
+ * Meta's status reports about our messages (`statuses` of a post).
  */
 import { Id, type InboundItem, type Message } from "@wac/core"
 import { Predicate, Schema } from "effect"
 import * as Classification from "./Classification.ts"
-import * as Consequences from "./Consequences.ts"
 import * as Customers from "./Customers.ts"
+import * as ErrorEffects from "./ErrorEffects.ts"
 import * as GraphError from "./GraphError.ts"
-import { happened, type Origin, skipped } from "./Origin.ts"
 import * as Payload from "./Payload.ts"
+import { happened, type PostSource, skipped } from "./PostSource.ts"
 
 const Status = Payload.shape({
   id: Payload.word,
@@ -36,7 +36,7 @@ const Pricing = Payload.shape({
 const isBilled = (type: string | undefined): boolean | null =>
   type === "regular" ? true : type?.startsWith("free_") === true ? false : null
 
-/** What Meta says of the price; nothing where it names no category. Before they had types, all were regular. */
+/** Meta's price; nothing without a category. Before they had types, all were regular. */
 const pricingOf = (json: Payload.Json | undefined): Message.Pricing | undefined => {
   const { billable, category, pricing_model, type } = Pricing(json)
   return category === undefined
@@ -71,7 +71,7 @@ const unexplained: Message.MessageError = {
 export const read = (
   json: Payload.Json,
   customers: Customers.Directory,
-  origin: Origin
+  source: PostSource
 ): ReadonlyArray<InboundItem.InboundItem> => {
   const told = Status(json)
   const status = reported.get(told.status?.toLowerCase() ?? "")
@@ -79,8 +79,8 @@ export const read = (
   const reference = told.biz_opaque_callback_data
   const ours = isOurs(reference) ? reference : null
   if (ours === null && told.id === undefined) return [skipped("status:unnamed")]
-  if (origin.numberId === undefined) return [skipped("status:without_number")]
-  const at = happened(told.timestamp, origin)
+  if (source.numberId === undefined) return [skipped("status:without_number")]
+  const at = happened(told.timestamp, source)
   const pricing = pricingOf(told.pricing)
   const errors = told.errors.map((error) => GraphError.read(error)).filter(Predicate.isNotUndefined)
   const error = status === "failed" ? errors[0] : undefined
@@ -88,11 +88,11 @@ export const read = (
   const recipient = told.recipient_type === "group"
     ? undefined
     : customers.find(told.recipient_id, told.recipient_user_id, told.recipient_parent_user_id)
-  const hasOptedOut = told.recipient_type !== "group" && errors.some(Consequences.isOptOut)
+  const hasOptedOut = told.recipient_type !== "group" && errors.some(ErrorEffects.isOptOut)
   return [
     {
       _tag: "Status",
-      providerNumberId: origin.numberId,
+      providerNumberId: source.numberId,
       reference: ours,
       report: {
         status,
@@ -107,7 +107,7 @@ export const read = (
     },
     // the status itself carries the opt-out, to the customer of our message
     ...(status === "failed"
-      ? errors.flatMap((error) => Consequences.of(error, { ...origin, at, customer: undefined, status: undefined }))
+      ? errors.flatMap((error) => ErrorEffects.of(error, { ...source, at, customer: undefined, status: undefined }))
       : [])
   ]
 }

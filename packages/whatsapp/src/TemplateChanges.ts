@@ -2,8 +2,8 @@
  * Reads Meta's template webhooks into inbound items. `WebhookPost` calls it. Pure.
  */
 import type { InboundItem } from "@wac/core"
-import { lower, type Origin, skipped } from "./Origin.ts"
 import * as Payload from "./Payload.ts"
+import { lower, type PostSource, skipped } from "./PostSource.ts"
 
 /**
  * Whether a webhook field is about templates. Meta has moved information between these fields over the years, so all
@@ -44,8 +44,8 @@ const Change = Payload.shape({
 })
 
 /** Returns what changed. Account flags, locks and limits are ignored, because they do not stop a template's sends. */
-export const read = (value: Payload.Json, origin: Origin): ReadonlyArray<InboundItem.InboundItem> => {
-  const { accountId, told } = origin
+export const read = (value: Payload.Json, source: PostSource): ReadonlyArray<InboundItem.InboundItem> => {
+  const { accountId, told } = source
   if (accountId === undefined) return [skipped("template:without_account")]
   const relist: InboundItem.InboundItem = { _tag: "TemplatesChanged", providerAccountId: accountId }
   const { event, message_template_category, message_template_language, message_template_name, ...words } = Change(value)

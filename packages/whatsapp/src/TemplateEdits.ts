@@ -6,8 +6,8 @@ import { type Duration, Effect, Redacted, type Schema } from "effect"
 import type { Access, Call } from "./CloudApi.ts"
 import * as FileForm from "./FileForm.ts"
 import type { GraphError } from "./GraphError.ts"
-import { lower } from "./Origin.ts"
 import * as Payload from "./Payload.ts"
+import { lower } from "./PostSource.ts"
 import * as TemplateList from "./TemplateList.ts"
 
 /** A call without what is the same for all of them. */
@@ -45,7 +45,7 @@ const unconfirmed = new Errors.ServerError({
   message: "the provider did not confirm the change of a template"
 })
 
-/** What the API is asked with for each change. */
+/** The API's request for each change. */
 export const make = (ask: Ask, uploadTimeout: Duration.Duration): Provider.TemplateEditor => ({
   uploadSample: Effect.fn("WhatsAppProvider.uploadSample")(function*(upload: Provider.FileUpload) {
     const { media, sender } = upload

@@ -3,10 +3,12 @@
  */
 import { Provider, Template } from "@wac/core"
 import { Effect, Option } from "effect"
-import { lower } from "./Origin.ts"
 import * as Payload from "./Payload.ts"
+import { lower } from "./PostSource.ts"
 
-/** What is asked of each template, and how many at a time: more than the default of 25, less than Meta refuses. */
+/**
+ * The requested fields of each template, and the size of a page: more than the default of 25, less than Meta refuses.
+ */
 export const query = {
   fields: "id,name,language,status,category,parameter_format,components,quality_score,rejected_reason",
   limit: "100"

@@ -9,7 +9,7 @@ import * as File from "./File.ts"
 type Json = { readonly [field: string]: Schema.Json }
 type Refers = Provider.ProviderSend["refers"]
 
-/** What stands in the place of one placeholder. Named ones are told apart by name, others by their order. */
+/** The value of one placeholder. Named ones are told apart by name, others by their order. */
 const parameter = (value: TemplateContent.TemplateValue, name: string | undefined): Json => ({
   ...(typeof value === "string"
     ? { type: "text" }
@@ -84,9 +84,9 @@ const buttonOf = (
 const bare = (index: number, subType: string): Json => ({ type: "button", sub_type: subType, index: `${index}` })
 
 /**
- * What stands for a button that is given no value; undefined where it may be left out. The button that hands over a code
- * takes it too, which is the value of the body, in Meta's words "twice in the payload". Meta refuses a template whose form
- * or catalogue is not named.
+ * The component of a button without a value; undefined if it may be omitted. The button that hands over a code
+ * takes it too, which is the value of the body, in Meta's words "twice in the payload". Meta refuses a template whose
+ * form or catalogue is not named.
  */
 const unasked = (
   index: number,
@@ -144,7 +144,7 @@ const none: TemplateSlots.TemplateSlots = {
   impossible: null
 }
 
-/** What stands under `template`. */
+/** The object under `template`. */
 export const of = (
   content: TemplateContent.TemplateContent,
   { refers, template }: Pick<Provider.ProviderSend, "refers" | "template">

@@ -3,18 +3,18 @@
  */
 import type { InboundItem, Time } from "@wac/core"
 import * as AccountChanges from "./AccountChanges.ts"
-import * as Consequences from "./Consequences.ts"
 import * as Customers from "./Customers.ts"
+import * as ErrorEffects from "./ErrorEffects.ts"
 import * as GraphError from "./GraphError.ts"
-import { happened, type Origin, skipped } from "./Origin.ts"
 import * as Payload from "./Payload.ts"
+import { happened, type PostSource, skipped } from "./PostSource.ts"
 import * as Replies from "./Replies.ts"
 import * as Statuses from "./Statuses.ts"
 import * as TemplateChanges from "./TemplateChanges.ts"
 
 type Items = ReadonlyArray<InboundItem.InboundItem>
 
-/** What is read of a conversation's value. */
+/** The fields that are read of a conversation's value. */
 const known = {
   metadata: Payload.shape({ phone_number_id: Payload.word, display_phone_number: Customers.phone }),
   contacts: Payload.list,
@@ -27,29 +27,29 @@ const known = {
 const Value = Payload.shape(known)
 
 /** An error that belongs to no message: of interest when it says that a number cannot send. */
-const outOfBand = (json: Payload.Json, origin: Origin): Items => {
+const outOfBand = (json: Payload.Json, source: PostSource): Items => {
   const error = GraphError.read(json)
   if (error === undefined) return [skipped("error")]
-  const consequences = Consequences.of(error, { ...origin, at: origin.told, customer: undefined, status: undefined })
-  return consequences.length === 0 ? [skipped("error", `${error.code}`)] : consequences
+  const effects = ErrorEffects.of(error, { ...source, at: source.told, customer: undefined, status: undefined })
+  return effects.length === 0 ? [skipped("error", `${error.code}`)] : effects
 }
 
-const callsIn = (value: Payload.Fields, origin: Origin): Items => {
+const callsIn = (value: Payload.Fields, source: PostSource): Items => {
   const { calls, contacts, metadata } = Value(value)
   const customers = Customers.directory(contacts)
-  return calls.map((call) => Replies.readCall(call, metadata.display_phone_number, customers, origin))
+  return calls.map((call) => Replies.readCall(call, metadata.display_phone_number, customers, source))
 }
 
-/** What goes on between a number and its customers; one value may hold items of several kinds. */
-const conversation = (value: Payload.Fields, origin: Origin): Items => {
+/** The items between a number and its customers; one value may hold items of several kinds. */
+const conversation = (value: Payload.Fields, source: PostSource): Items => {
   const { contacts, errors, messages, statuses, user_preferences } = Value(value)
   const customers = Customers.directory(contacts)
   return [
-    ...messages.map((message) => Replies.read(message, customers, origin)),
-    ...statuses.flatMap((status) => Statuses.read(status, customers, origin)),
-    ...errors.flatMap((error) => outOfBand(error, origin)),
-    ...user_preferences.map((preference) => Customers.preference(preference, customers, origin)),
-    ...callsIn(value, origin),
+    ...messages.map((message) => Replies.read(message, customers, source)),
+    ...statuses.flatMap((status) => Statuses.read(status, customers, source)),
+    ...errors.flatMap((error) => outOfBand(error, source)),
+    ...user_preferences.map((preference) => Customers.preference(preference, customers, source)),
+    ...callsIn(value, source),
     // what comes later
     ...Object.entries(value)
       .filter(([name]) => !Object.hasOwn(known, name))
@@ -79,7 +79,7 @@ const Echoes = Payload.shape({ message_echoes: Payload.list })
 const change = (json: Payload.Json, entry: ReturnType<typeof Entry>, receivedAt: Time.Instant): Items => {
   const { field: named, value } = Change(json)
   if (value === undefined) return [skipped("change", named)]
-  const origin: Origin = {
+  const source: PostSource = {
     accountId: entry.id,
     numberId: Value(value).metadata.phone_number_id,
     told: happened(entry.time, { told: receivedAt, receivedAt }),
@@ -87,27 +87,27 @@ const change = (json: Payload.Json, entry: ReturnType<typeof Entry>, receivedAt:
   }
   // some of Meta's own examples have the name one level too deep or too high, and some posts have none
   const field = named ?? Payload.word(value["field"]) ?? entry.field ?? "messages"
-  if (conversations.has(field)) return some(conversation(value, origin), field)
+  if (conversations.has(field)) return some(conversation(value, source), field)
   if (field === echoes) {
-    return some(Echoes(value).message_echoes.map((echo) => Replies.readEcho(echo, origin)), field)
+    return some(Echoes(value).message_echoes.map((echo) => Replies.readEcho(echo, source)), field)
   }
-  if (field === calls) return some(callsIn(value, origin), field)
+  if (field === calls) return some(callsIn(value, source), field)
   if (field === renames) {
-    return some(Renames(value).user_id_update.map((update) => Customers.renamed(update, origin)), field)
+    return some(Renames(value).user_id_update.map((update) => Customers.renamed(update, source)), field)
   }
-  if (TemplateChanges.isTemplateField(field)) return TemplateChanges.read(value, origin)
+  if (TemplateChanges.isTemplateField(field)) return TemplateChanges.read(value, source)
   const read = AccountChanges.byField.get(field)
-  return [read === undefined ? skipped("field", field) : read(value, origin)]
+  return [read === undefined ? skipped("field", field) : read(value, source)]
 }
 
-/** What says nothing is counted too. */
+/** Empty entries are counted too. */
 const some = (items: Items, what: string): Items => items.length === 0 ? [skipped(what, "empty")] : items
 
 const Post = Payload.shape({ object: Payload.word, entry: Payload.list })
 
 /**
- * The items of a post; undefined when it is none of Meta's posts of WhatsApp. Never fails: what cannot be made out of it
- * is `Skipped`.
+ * The items of a post; undefined when it is none of Meta's posts of WhatsApp. Never fails: what cannot be made out of
+ * it is `Skipped`.
  */
 export const read = (json: Payload.Json | undefined, receivedAt: Time.Instant): Items | undefined => {
   const { entry: entries, object } = Post(json)

@@ -14,7 +14,7 @@ import {
 import { Clock, Duration, Effect, FiberSet, Layer, Redacted, Stream } from "effect"
 import * as Classification from "./Classification.ts"
 import * as CloudApi from "./CloudApi.ts"
-import * as Consequences from "./Consequences.ts"
+import * as ErrorEffects from "./ErrorEffects.ts"
 import * as FileDownload from "./FileDownload.ts"
 import * as FileForm from "./FileForm.ts"
 import type { GraphError } from "./GraphError.ts"
@@ -49,7 +49,7 @@ const Uploaded = Payload.shape({ id: Payload.word })
 /** How long stopping waits for what is still to be told. */
 const stopTimeout = Duration.seconds(2)
 
-/** What a test may set otherwise. */
+/** The settings that a test may change. */
 export interface Options {
   /** {@link sendTimeout} if left out. */
   readonly sendTimeout?: Duration.Duration
@@ -127,7 +127,7 @@ export const layer = (
           })
         }
         if (error !== undefined) {
-          tell(Consequences.of(error, {
+          tell(ErrorEffects.of(error, {
             accountId: sender.providerAccountId,
             numberId: sender.providerNumberId,
             customer: CustomerNames.customerOf(message.to),
@@ -263,7 +263,7 @@ export const layer = (
             const { providerAccountId, providerNumberId } = sender
             const at = yield* Clock.currentTimeMillis
             tell(
-              Consequences.of(error, {
+              ErrorEffects.of(error, {
                 accountId: providerAccountId,
                 numberId: providerNumberId,
                 customer: undefined,

@@ -1,9 +1,9 @@
 /**
  * The address that Meta posts to: who may post there, and what the posts tell.
  *
- * Meta makes sure of the address by a GET that nobody signs. Posts are signed with the secret of the app, over the bytes
- * as they are sent: text that is not ASCII is escaped in them, so that JSON which was read and written again would have
- * another signature.
+ * Meta makes sure of the address by a GET that nobody signs. Posts are signed with the secret of the app, over the
+ * bytes as they are sent: text that is not ASCII is escaped in them, so that JSON which was read and written again
+ * would have another signature.
  */
 import { ProviderWebhook } from "@wac/core"
 import { Effect, Layer, Redacted, Result } from "effect"
@@ -12,7 +12,7 @@ import { Hex } from "effect/encoding"
 import * as Payload from "./Payload.ts"
 import * as WebhookPost from "./WebhookPost.ts"
 
-/** What is agreed on with Meta in the app's settings; neither is empty. */
+/** The secrets agreed on with Meta in the app's settings; neither is empty. */
 export interface Agreed {
   /** Of the app; signs every post. */
   readonly appSecret: Redacted.Redacted

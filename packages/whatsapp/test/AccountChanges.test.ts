@@ -28,7 +28,7 @@ const changed = (change: object, number: object = { providerAccountId: account }
 const hour = 3600
 
 describe("a messaging limit", () => {
-  it("is a tier or a number of customers", () => {
+  it("a messaging limit is read from a tier's name or from a number of customers", () => {
     const limits: ReadonlyArray<readonly [Json, number | null]> = [
       ["TIER_50", 50],
       ["TIER_250", 250],
@@ -50,7 +50,7 @@ describe("a messaging limit", () => {
     }
   })
 
-  it("of a business counts for all numbers of the account", () => {
+  it("a messaging limit of a business applies to all numbers of the account", () => {
     for (
       const value of [
         { max_daily_conversations_per_business: "TIER_2K", max_phone_numbers_per_waba: 25 },
@@ -81,7 +81,7 @@ describe("a number's quality", () => {
     readChange("phone_number_quality_update", { display_phone_number: "+1 555-701-0002", ...value })
   const ours = { providerAccountId: account, phoneNumber: "+15557010002" }
 
-  it("comes with its limit", () => {
+  it("an upgrade, a downgrade and an onboarding report the number's messaging limit", () => {
     for (const event of ["UPGRADE", "DOWNGRADE", "ONBOARDING"]) {
       assert.deepStrictEqual<unknown>(update({ event, old_limit: "TIER_250", current_limit: "TIER_1K" }), [
         changed({ messagingLimit: 1000 }, ours)
@@ -93,7 +93,7 @@ describe("a number's quality", () => {
     )
   })
 
-  it("is red when it is flagged, and what it says when it says so", () => {
+  it("a flagged number's quality is red, and an unflagged number has the quality that the change names", () => {
     assert.deepStrictEqual<unknown>(update({ event: "FLAGGED", current_limit: "TIER_1K" }), [
       changed({ quality: "red", messagingLimit: 1000 }, ours)
     ])
@@ -105,7 +105,7 @@ describe("a number's quality", () => {
     ])
   })
 
-  it("does not take a level of throughput for a messaging limit", () => {
+  it("an upgrade of the throughput changes the throughput tier and no messaging limit", () => {
     assert.deepStrictEqual<unknown>(update({ event: "THROUGHPUT_UPGRADE", current_limit: "TIER_UNLIMITED" }), [
       changed({ tier: "high" }, ours)
     ])
@@ -119,7 +119,7 @@ describe("a number's quality", () => {
     )
   })
 
-  it("of a number that is not named counts for the account", () => {
+  it("a messaging limit without a number applies to the account", () => {
     assert.deepStrictEqual<unknown>(
       update({ display_phone_number: null, event: "UPGRADE", current_limit: "TIER_1K" }),
       [
@@ -128,7 +128,7 @@ describe("a number's quality", () => {
     )
   })
 
-  it("that says nothing is passed over", () => {
+  it("a quality update without a limit or an account is ignored", () => {
     assert.deepStrictEqual(update({ event: "ONBOARDING", current_limit: "TIER_NOT_SET" }), [
       skipped("phone_number_quality_update:onboarding")
     ])
@@ -140,7 +140,7 @@ describe("a number's quality", () => {
     )
   })
 
-  it("is nobody's when the account is not named: digits alone could be those of somebody else's number", () => {
+  it("a quality update without an account is ignored, since another account's number may have the same digits", () => {
     const value = { display_phone_number: "15557010002", event: "UPGRADE", current_limit: "TIER_1K" }
     assert.deepStrictEqual(readPost(post({ changes: [change("phone_number_quality_update", value)] })), [
       skipped("phone_number_quality_update:upgrade")
@@ -155,7 +155,7 @@ describe("an account", () => {
   const initiated = "RESTRICTED_BIZ_INITIATED_MESSAGING"
   const end = now / 1000 + 24 * hour
 
-  it("that is restricted from messaging is blocked until the restriction ends", () => {
+  it("an account that may not send messages is blocked until the restriction ends", () => {
     const block = (until: number, message = initiated, scope: SenderBlock.SenderBlockScope = "outside_window") =>
       changed({
         block: { reason: "restricted", scope, since: told, until, provider: { code: "ACCOUNT_RESTRICTION", message } }
@@ -178,7 +178,7 @@ describe("an account", () => {
     )
   })
 
-  it("whose restriction has no end is tried again as after any block", () => {
+  it("a restriction without an end blocks the account as long as any block", () => {
     const undated = changed({
       block: {
         ...SenderBlock.of("restricted", told, { code: "ACCOUNT_RESTRICTION", message: initiated }),
@@ -190,14 +190,14 @@ describe("an account", () => {
     }
   })
 
-  it("that is restricted from other things only goes on sending", () => {
+  it("an account with other restrictions still sends", () => {
     const other = { restriction_type: "RESTRICTED_ADD_PHONE_NUMBER_ACTION", expiration: end }
     for (const restrictions of [[other], [], [null, "x"]]) {
       assert.deepStrictEqual(restriction(...restrictions), [skipped("account_update:account_restriction")])
     }
   })
 
-  it("that is disabled, deleted, taken away or refused is blocked, and free again from that when it is given back", () => {
+  it("an account is blocked when it is disabled, deleted, removed or refused, and that block is lifted when it is reinstated", () => {
     const blocked = (reason: SenderBlock.SenderBlockReason, code: string, message = "") =>
       changed({ block: SenderBlock.of(reason, told, { code, message }) })
     const free = (lifts: SenderBlock.SenderBlockReason) => changed({ lifts })
@@ -216,7 +216,7 @@ describe("an account", () => {
     assert.deepStrictEqual(review("PENDING"), [skipped("account_review_update:pending")])
   })
 
-  it("of which other things are told is left as it is", () => {
+  it("other events of an account change nothing", () => {
     for (const event of ["ACCOUNT_VIOLATION", "PARTNER_ADDED", "SOMETHING_NEW"]) {
       assert.deepStrictEqual(update({ event }), [skipped(`account_update:${event.toLowerCase()}`)])
     }
@@ -237,7 +237,7 @@ describe("an account", () => {
     ])
   })
 
-  it("whose word comes from the future speaks now", () => {
+  it("a change with a time in the future is applied at the current time", () => {
     const [item] = readPost(post(entry([change("account_review_update", { decision: "APPROVED" })], now / 1000 + hour)))
     assert(item?._tag === "Number")
     assert.strictEqual(item.at, now)
@@ -248,7 +248,7 @@ describe("an error outside of any message", () => {
   const error = (code: number, value: object = {}) =>
     read({ ...value, errors: [{ code, title: "No", error_data: { details: "Details" } }] })
 
-  it("blocks what it says cannot send", () => {
+  it("an error outside of any message blocks the number or account that it names", () => {
     const blocked = (reason: SenderBlock.SenderBlockReason, code: number, number: object) => ({
       _tag: "Number",
       number,
@@ -259,7 +259,7 @@ describe("an error outside of any message", () => {
     assert.deepStrictEqual<unknown>(error(131042), [blocked("payment", 131042, { providerAccountId: account })])
   })
 
-  it("that blocks nothing is passed over by its code", () => {
+  it("an error that blocks nothing is ignored and counted by its code", () => {
     for (const code of [130429, 131052, 987654]) assert.deepStrictEqual(error(code), [skipped(`error:${code}`)])
     assert.deepStrictEqual(error(131048, { metadata: null }), [skipped("error:131048")])
     assert.deepStrictEqual(read({ errors: [null, { title: "No code" }] }), [skipped("error"), skipped("error")])

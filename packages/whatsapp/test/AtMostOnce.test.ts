@@ -18,7 +18,7 @@ const messageOf = (i: number) => `msg_01ARZ3NDEKTSV4RRFFQ6${String(i).padStart(6
 const recipientOf = (i: number) => `+1202555${String(i).padStart(4, "0")}`
 
 describe("sends over a wire that breaks", () => {
-  it.live("are out exactly when they are said to be, and never twice", () =>
+  it.live("over a failing connection, exactly the sends that are reported as sent reach the customer, and none twice", () =>
     Effect.gen(function*() {
       const { api, number, provider } = yield* simulated({ sendTimeout: Duration.millis(300) })
       // a crash of ours is not among these: what follows from that is the core's

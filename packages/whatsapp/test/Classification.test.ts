@@ -2,8 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Message, type Provider } from "@wac/core"
 import { Duration } from "effect"
 import * as Classification from "../src/Classification.ts"
-import * as Consequences from "../src/Consequences.ts"
 import * as ErrorCodes from "../src/ErrorCodes.ts"
+import * as ErrorEffects from "../src/ErrorEffects.ts"
 import type { GraphError } from "../src/GraphError.ts"
 
 const error = (code: number, isTransient = false): GraphError => ({
@@ -23,7 +23,7 @@ const errorOf = (outcome: Provider.ProviderOutcome) => {
 const codes = [...ErrorCodes.byCode.keys(), 200, 250, 299]
 
 describe("an answer to a send", () => {
-  it("refuses for good or says that nothing was sent, whatever the HTTP status", () => {
+  it("each documented code is a final refusal or an unsent message, whatever the HTTP status", () => {
     for (const code of codes) {
       const { verdict } = ErrorCodes.of({ code })!
       const tag = verdict.code === "invalid_body" || verdict.code === "forbidden" ? "Refused" : "NotSent"
@@ -37,7 +37,7 @@ describe("an answer to a send", () => {
     }
   })
 
-  it("refuses for good with a code that is not known only if neither the status nor Meta say that it will pass", () => {
+  it("an unknown code is a final refusal only if neither the status nor Meta calls it transient", () => {
     for (const code of [5, 300, 131_999, 900_000, -1]) {
       for (const status of [400, 403, 404, 422, 499]) {
         assert.strictEqual(answered(code, status)._tag, "Refused")
@@ -65,22 +65,22 @@ describe("an answer to a send", () => {
     }
   })
 
-  it("blocks the number with a status that says that the token is not accepted, as the code for it does", () => {
+  it("status 401 blocks the number as the code for an invalid token does", () => {
     const subject = { accountId: "1", numberId: "2", customer: undefined, at: 0 }
     const changes = (code: number, status: number | undefined) =>
-      Consequences.of(error(code), { ...subject, status }).map(({ _tag }) => _tag)
+      ErrorEffects.of(error(code), { ...subject, status }).map(({ _tag }) => _tag)
     assert.deepStrictEqual(changes(999_999, 401), ["Number"])
     assert.deepStrictEqual(changes(190, 401), ["Number"])
     for (const status of [400, 429, undefined]) assert.deepStrictEqual(changes(999_999, status), [])
   })
 
-  it("names the field at fault", () => {
+  it("a refusal names the field at fault", () => {
     assert.strictEqual(errorOf(answered(131026)).param, "to")
     assert.strictEqual(errorOf(answered(132000)).param, "template.bodyParams")
     assert.notProperty(errorOf(answered(131009)), "param")
   })
 
-  it("takes Meta's word for how long calls are not taken, when it is longer than ours, up to an hour", () => {
+  it("the wait after a refusal is the longer of Meta's and ours, and at most an hour", () => {
     const waits = (code: number, regainAfter: Duration.Duration) => {
       const error_ = errorOf(Classification.outcomeOf({ status: 400, error: error(code), regainAfter }))
       return "retryAfter" in error_ && error_.retryAfter !== undefined ? Duration.toSeconds(error_.retryAfter) : null
@@ -93,7 +93,7 @@ describe("an answer to a send", () => {
 })
 
 describe("an answer to an upload", () => {
-  it("says that the file is not taken, which no retry changes, and otherwise what an answer to a send says", () => {
+  it("a refused file is a final refusal of an upload, and every other code means the same as for a send", () => {
     const refused = Classification.uploadErrorOf({ status: 400, error: error(131053) })
     assert.deepInclude(refused, { code: "invalid_body", reason: "invalid_field" })
     for (const code of codes.filter((code) => code !== 131053 && code !== 131052)) {
@@ -101,7 +101,7 @@ describe("an answer to an upload", () => {
     }
   })
 
-  it("has no unknown outcome: nothing is sent by it", () => {
+  it("an upload has no unknown outcome, since it sends nothing", () => {
     assert.deepInclude(Classification.uploadErrorOf({ status: 500, error: error(999_999) }), {
       code: "server_error",
       reason: "provider_unavailable"
@@ -110,7 +110,7 @@ describe("an answer to an upload", () => {
 })
 
 describe("a report of a failure", () => {
-  it("says the same as an answer with the same code", () => {
+  it("a reported failure has the same error as a response with its code", () => {
     for (const code of [...codes, 131_999]) {
       assert.deepStrictEqual(
         Classification.messageErrorOf(error(code)),

@@ -26,7 +26,7 @@ const call = (baseUrl: string, changes: Partial<CloudApi.Call> = {}) =>
 const lost = (why: string): CloudApi.Answer => ({ _tag: "Lost", why })
 
 describe("a call", () => {
-  it.live("is one request as documented, and its answer", () =>
+  it.live("a call makes one request as documented and returns its response", () =>
     Effect.gen(function*() {
       const upstream = yield* Upstream.always(200, "{\"id\":\"é\"}")
       assert.deepStrictEqual(yield* call(`${upstream.baseUrl}/graph/`), {
@@ -43,7 +43,7 @@ describe("a call", () => {
       assert.strictEqual(request?.headers.get("content-type"), "application/json")
     }))
 
-  it.live("asks without a body, and keeps what it asks for apart", () =>
+  it.live("a GET has no body, and its query cannot change its path", () =>
     Effect.gen(function*() {
       const upstream = yield* Upstream.always(200, "{}")
       const { body: _, ...get } = post
@@ -59,7 +59,7 @@ describe("a call", () => {
       assert.strictEqual(request?.headers.get("content-length"), undefined)
     }))
 
-  it.live("keeps a connection for the next", () =>
+  it.live("a call keeps its connection for the next call", () =>
     Effect.gen(function*() {
       const upstream = yield* Upstream.always(200, "{}")
       const api = yield* CloudApi.make({ maxConnections: 1 })
@@ -68,7 +68,7 @@ describe("a call", () => {
       assert.strictEqual(upstream.received.length, 3)
     }))
 
-  it.live("says when calls will be taken again", () =>
+  it.live("a call returns how long the provider refuses calls", () =>
     Effect.gen(function*() {
       const usage = JSON.stringify({ "12": [{ type: "messaging", estimated_time_to_regain_access: 7 }] })
       const upstream = yield* Upstream.always(400, "{}", { "x-business-use-case-usage": usage })
@@ -90,7 +90,7 @@ describe("a call", () => {
       }))
   }
 
-  it.live("does not follow a redirect", () =>
+  it.live("a call does not follow a redirect", () =>
     Effect.gen(function*() {
       const other = yield* Upstream.always(200, "{}")
       const upstream = yield* Upstream.always(307, "", { location: `${other.baseUrl}/v25.0/1234/messages` })
@@ -98,7 +98,7 @@ describe("a call", () => {
       assert.strictEqual(other.received.length, 0)
     }))
 
-  it.live("takes packed answers for no JSON: it does not ask for them", () =>
+  it.live("a call asks for no compression, and reads a compressed response as no JSON", () =>
     Effect.gen(function*() {
       const upstream = yield* Upstream.always(200, "\u001f\u008b", { "content-encoding": "gzip" })
       assert.deepInclude(yield* call(upstream.baseUrl), { _tag: "Answered", json: undefined })
@@ -107,18 +107,18 @@ describe("a call", () => {
 })
 
 describe("a call that has not left", () => {
-  it.live("because nobody listens", () =>
+  it.live("a call to a port without a listener is not sent", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual(yield* call(yield* Upstream.nowhere), { _tag: "NotSent", why: "ECONNREFUSED" })
     }))
 
-  it.live("because the host has no address", () =>
+  it.live("a call to a host without an address is not sent", () =>
     Effect.gen(function*() {
       const answer = yield* call("http://no-such-host.invalid")
       assert.strictEqual(answer._tag, "NotSent")
     }))
 
-  it.live("because the other side speaks no TLS", () =>
+  it.live("a call to a server without TLS is not sent", () =>
     Effect.gen(function*() {
       const upstream = yield* Upstream.serve(() => {}, (socket) => socket.write("220 mail.example ESMTP\r\n"))
       const answer = yield* call(upstream.baseUrl.replace("http:", "https:"))
@@ -126,20 +126,20 @@ describe("a call that has not left", () => {
       assert.strictEqual(upstream.received.length, 0)
     }))
 
-  it.live("because TLS does not come about in time", () =>
+  it.live("a call whose TLS handshake times out is not sent", () =>
     Effect.gen(function*() {
       const upstream = yield* Upstream.serve(() => {})
       const answer = yield* call(upstream.baseUrl.replace("http:", "https:"), { timeout: Duration.millis(100) })
       assert.deepStrictEqual(answer, { _tag: "NotSent", why: "timeout" })
     }))
 
-  it.live("because the address is none", () =>
+  it.live("a call to an invalid URL is not sent", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual(yield* call("graph.facebook.com"), { _tag: "NotSent", why: "ERR_INVALID_URL" })
       assert.deepStrictEqual(yield* call("ftp://127.0.0.1"), { _tag: "NotSent", why: "UND_ERR_INVALID_ARG" })
     }))
 
-  it.live("because no connection was free in time, and then never leaves", () =>
+  it.live("a call that gets no free connection in time is not sent, then or later", () =>
     Effect.gen(function*() {
       const waiting: Array<() => void> = []
       const upstream = yield* Upstream.serve((socket) => waiting.push(() => socket.write(Upstream.response(200, "{}"))))
@@ -158,7 +158,7 @@ describe("a call that has not left", () => {
       assert.strictEqual(upstream.received.length, 2)
     }))
 
-  it.live("because the token cannot stand in a header, which nobody is told", () =>
+  it.live("a call whose token cannot be in a header is not sent, and the token is not logged", () =>
     Effect.gen(function*() {
       const upstream = yield* Upstream.always(200, "{}")
       const api = yield* CloudApi.make()
@@ -168,7 +168,7 @@ describe("a call that has not left", () => {
 })
 
 describe("a call over a connection that breaks as it is made", () => {
-  it.live("is not made again, whether it had begun or not", () =>
+  it.live("a call over a breaking connection is made once, whether it had begun or not", () =>
     Effect.gen(function*() {
       const upstream = yield* Upstream.breaking
       const answer = yield* call(upstream.baseUrl)
@@ -224,7 +224,7 @@ describe("a call that is lost", () => {
       }))
   }
 
-  it.live("on a connection that served before; it is not made again", () =>
+  it.live("a call is lost and not repeated if its reused connection is reset", () =>
     Effect.gen(function*() {
       let answered = 0
       const upstream = yield* Upstream.serve((socket) => {
@@ -238,7 +238,7 @@ describe("a call that is lost", () => {
       assert.strictEqual(upstream.connections(), 1)
     }))
 
-  it.live("because nobody waits for it: the connection is closed", () =>
+  it.live("an interrupted call closes its connection", () =>
     Effect.gen(function*() {
       const closed = yield* Deferred.make<void>()
       const upstream = yield* Upstream.serve((socket) => {

@@ -4,7 +4,7 @@ import * as Customers from "../src/Customers.ts"
 import { ana, change, entry, type Json, message, now, number, post, product, read, readPost, skipped } from "./posts.ts"
 
 describe("a number", () => {
-  it("is in E.164, whether Meta writes it for machines or for people", () => {
+  it("a number becomes E.164 from each of Meta's notations", () => {
     for (const json of ["15557020011", "+15557020011", " +1 555-702-0011", "+1 (555) 702.0011", 15557020011]) {
       assert.strictEqual(Customers.phone(json), "+15557020011")
     }
@@ -15,7 +15,7 @@ describe("a number", () => {
 })
 
 describe("a user id", () => {
-  it("is a word that cannot be taken for a number", () => {
+  it("a user id is a word that cannot be read as a number", () => {
     for (const json of ["US.13491208655302741918", "IN.ENT.9081726354"]) {
       assert.strictEqual(Customers.userId(json), json)
     }
@@ -32,7 +32,7 @@ describe("a customer who moves", () => {
     ({ _tag: "CustomerMoved", providerNumberId: number, from, to, at: now - 60_000 }) as InboundItem.InboundItem
   const before = { phone: `+${ana.wa_id}`, userId: null }
 
-  it("has another number, under each of the names that Meta has had for that", () => {
+  it("a change of number is read under each of Meta's names for it", () => {
     const after = { phone: "+15557020099", userId: null }
     for (
       const system of [
@@ -46,7 +46,7 @@ describe("a customer who moves", () => {
     )
   })
 
-  it("has another user id with it, or alone", () => {
+  it("a change of user id is read with a change of number and without one", () => {
     assert.deepStrictEqual(
       moved({ type: "user_changed_number", wa_id: "15557020099", user_id: "US.2", previous_user_id: ana.user_id }),
       [item({ ...before, userId: ana.user_id }, { phone: "+15557020099", userId: "US.2" })]
@@ -57,7 +57,7 @@ describe("a customer who moves", () => {
     )
   })
 
-  it("from or to nobody is passed over, as is what concerns no name", () => {
+  it("a move without a customer before or after, or of no name, is ignored", () => {
     for (const system of [{ type: "user_changed_number" }, { type: "user_changed_number", wa_id: "?" }]) {
       assert.deepStrictEqual(moved(system), [skipped("system:incomplete")])
     }
@@ -83,13 +83,13 @@ describe("a preference", () => {
   })
   const given = { wa_id: ana.wa_id, category: "marketing_messages", timestamp: now / 1000 - 60, detail: "User …" }
 
-  it("of marketing is a wish", () => {
+  it("a marketing preference is applied as an opt-out or an opt-in", () => {
     for (const [value, wish] of [["stop", "opt_out"], ["resume", "opt_in"], ["signup", "opt_in"]] as const) {
       assert.deepStrictEqual<unknown>(told({ ...given, value }), [item(wish)])
     }
   })
 
-  it("may be of somebody without a number", () => {
+  it("a preference applies to a customer without a number", () => {
     assert.deepStrictEqual<unknown>(told({ ...given, wa_id: null, user_id: ana.user_id, value: "stop" }), [
       item("opt_out", { phone: null, userId: ana.user_id })
     ])
@@ -98,7 +98,7 @@ describe("a preference", () => {
     ])
   })
 
-  it("of something else, of nobody, or of a kind that we do not know, is passed over", () => {
+  it("a preference is ignored if it has no customer, an unknown value or an unknown subject", () => {
     assert.deepStrictEqual(told({ ...given, value: "stop", category: "calls" }), [skipped("preference:calls")])
     assert.deepStrictEqual(told({ ...given, value: "pause" }), [skipped("preference:pause")])
     assert.deepStrictEqual(told({ ...given, value: "stop", wa_id: null }), [skipped("preference:incomplete")])

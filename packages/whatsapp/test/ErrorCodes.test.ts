@@ -3,15 +3,15 @@ import * as DocumentedCodes from "@wac/testbed/DocumentedCodes"
 import { Duration } from "effect"
 import * as ErrorCodes from "../src/ErrorCodes.ts"
 
-const consequenceOf = (known: ErrorCodes.ErrorCode): string | undefined => {
-  const { consequence } = known
-  switch (consequence?._tag) {
+const effectOf = (known: ErrorCodes.ErrorCode): string | undefined => {
+  const { effect } = known
+  switch (effect?._tag) {
     case "OptOut":
       return "opt out"
     case "Block":
-      return `block ${consequence.scope} ${consequence.reason}`
+      return `block ${effect.scope} ${effect.reason}`
     case "TemplateStatus":
-      return `template ${consequence.status}`
+      return `template ${effect.status}`
     case "TemplatesStale":
       return "list templates"
     case undefined:
@@ -20,7 +20,7 @@ const consequenceOf = (known: ErrorCodes.ErrorCode): string | undefined => {
 }
 
 describe("the table of codes", () => {
-  for (const { code, consequence, error, reason, retryAfter } of DocumentedCodes.all) {
+  for (const { code, effect, error, reason, retryAfter } of DocumentedCodes.all) {
     it(`${code} is ${error}, ${reason}`, () => {
       const known = ErrorCodes.of({ code })
       assert.isDefined(known)
@@ -29,28 +29,28 @@ describe("the table of codes", () => {
         error: verdict.code,
         reason: verdict.reason,
         retryAfter: "retryAfter" in verdict ? Duration.toSeconds(verdict.retryAfter) : null,
-        consequence: consequenceOf(known)
-      }, { error, reason, retryAfter, consequence })
+        effect: effectOf(known)
+      }, { error, reason, retryAfter, effect })
     })
   }
 
-  it("holds no code beside these", () => {
+  it("the table has only documented codes", () => {
     const codes = new Set(DocumentedCodes.all.map(({ code }) => code))
     assert.deepStrictEqual([...ErrorCodes.byCode.keys()].filter((code) => !codes.has(code)), [])
   })
 
-  it("takes 200 to 299 for permissions, and no code beside them", () => {
+  it("codes 200 to 299 are missing permissions, and other unknown codes have no class", () => {
     for (const code of [200, 230, 299]) assert.strictEqual(ErrorCodes.of({ code })?.class, "permission")
     for (const code of [199, 300, -1, 5, 99999, 131_999]) assert.isUndefined(ErrorCodes.of({ code }))
   })
 
-  it("takes the number that is not there, in Meta's other way to say it, for what it is", () => {
+  it("code 100 with subcode 33 is a missing number, as code 33 is", () => {
     assert.strictEqual(ErrorCodes.of({ code: 100, subcode: 33 }), ErrorCodes.of({ code: 33 }))
     assert.strictEqual(ErrorCodes.of({ code: 100, subcode: 34 }), ErrorCodes.of({ code: 100 }))
     assert.strictEqual(ErrorCodes.of({ code: 131009, subcode: 33 }), ErrorCodes.of({ code: 131009 }))
   })
 
-  it("names fields of our own request only, and says each in words", () => {
+  it("each code has a title, and names only fields of our own request", () => {
     for (const { title, verdict } of ErrorCodes.byCode.values()) {
       assert.match(title, /^\S.*\S$/)
       if (verdict.code === "invalid_body") {

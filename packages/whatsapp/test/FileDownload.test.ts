@@ -29,14 +29,14 @@ const sent = Effect.fnUntraced(function*(lies: { readonly url?: string } = {}, l
 })
 
 describe("a customer's file", () => {
-  it.live("is asked for by its id and read from its address", () =>
+  it.live("a file is looked up by its id and read from its URL", () =>
     Effect.gen(function*() {
       const { calls, download, providerMediaId } = yield* sent()
       assert.isTrue(bytes.equals(yield* download))
       assert.deepStrictEqual(yield* calls, [`/v25.0/${providerMediaId}`, "/whatsapp_business/attachments/"])
     }))
 
-  it.live("whose address has died is asked for once more, and is then gone", () =>
+  it.live("a file with an expired URL is looked up once more, and is then gone", () =>
     Effect.gen(function*() {
       const dead = yield* sent()
       const { api, calls } = dead
@@ -56,13 +56,13 @@ describe("a customer's file", () => {
       assert.lengthOf(yield* calls, 4)
     }))
 
-  it.live("that upstream no longer has is gone", () =>
+  it.live("a file that the provider has deleted is gone", () =>
     Effect.gen(function*() {
       const { download } = yield* sent({}, 1)
       assert.strictEqual((yield* Effect.flip(download))._tag, "FileGone")
     }))
 
-  it.live("is not looked for where upstream is not, and nobody there learns the token", () =>
+  it.live("a file is not read from a host other than the provider's, which never gets the token", () =>
     Effect.gen(function*() {
       const stranger = yield* RecordingReceiver.make
       const { download } = yield* sent({ url: `${stranger.url}/file` })
@@ -71,7 +71,7 @@ describe("a customer's file", () => {
       assert.isEmpty(yield* stranger.requests)
     }))
 
-  it.live("that breaks off on its way is a failure, not a shorter file", () =>
+  it.live("a download that breaks off fails, and returns no shorter file", () =>
     Effect.gen(function*() {
       const { api, download } = yield* sent()
       yield* api.fault({ target: "all", next: [null, { kind: "cut_answer" }] })

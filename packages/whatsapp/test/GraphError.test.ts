@@ -68,7 +68,7 @@ describe("reading an error", () => {
     it(name, () => assert.deepStrictEqual(GraphError.read(given), expected))
   }
 
-  it.prop("takes any JSON", { u: Schema.Json }, ({ u }) => {
+  it.prop("any JSON can be read as an error", { u: Schema.Json }, ({ u }) => {
     const code = GraphError.read({ code: u })?.code
     if (code !== undefined) assert.strictEqual(code, Number(u))
     assert.isString(GraphError.read({ code: 1, message: u, title: u, error_data: u, details: u })?.message)
@@ -112,12 +112,12 @@ describe("Meta's words", () => {
     )
   })
 
-  it("are bounded, by characters as people count them", () => {
+  it("Meta's words have at most 300 characters as people count them", () => {
     assert.strictEqual(GraphError.wordsOf("🙂".repeat(300)), "🙂".repeat(300))
     assert.strictEqual(GraphError.wordsOf("🙂".repeat(301)), `${"🙂".repeat(299)}…`)
   })
 
-  it("are gone over once, however long they are", () => {
+  it("reading Meta's words takes time in proportion to their length", () => {
     const begun = process.cpuUsage()
     assert.strictEqual(GraphError.wordsOf("a".repeat(100_000)), `${"a".repeat(299)}…`)
     // a search for a digit from every letter on would take many seconds of the processor
@@ -125,7 +125,7 @@ describe("Meta's words", () => {
     assert.isBelow((system + user) / 1000, 2000)
   })
 
-  it.prop("can be stored, on one line, and hide a token wherever it stands", {
+  it.prop("Meta's words are one line that storages accept, and a token in them is hidden", {
     before: Schema.String,
     after: Schema.String
   }, ({ after, before }) => {

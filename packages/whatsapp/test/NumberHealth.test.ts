@@ -63,7 +63,7 @@ const second_ = { providerNumberId: "2" }
 const first_ = { providerNumberId: sender.providerNumberId }
 
 describe("looking at the numbers", () => {
-  it.effect("tells what Meta has on each, at the start and every hour", () =>
+  it.effect("the health of each number is reported at the start and every hour", () =>
     Effect.gen(function*() {
       const upstream = yield* Upstream.serve((socket, { target }) => {
         socket.write(
@@ -101,7 +101,7 @@ describe("looking at the numbers", () => {
       assert.lengthOf(yield* told.waitFor(4), 4)
     }))
 
-  it.effect("tells that the token is good again, or is not, and nothing of what it may not ask", () =>
+  it.effect("a look reports whether the token is valid, and nothing that it has no permission to read", () =>
     Effect.gen(function*() {
       const error = (code: number, subcode?: number) =>
         Upstream.response(400, JSON.stringify({ error: { code, error_subcode: subcode, message: `Bad ${token}` } }))
@@ -137,7 +137,7 @@ describe("looking at the numbers", () => {
       ])
     }))
 
-  it.effect("asks with the credentials of a number's own, where it has some", () =>
+  it.effect("a look uses the number's own credentials, if it has some", () =>
     Effect.gen(function*() {
       const upstream = yield* Upstream.always(200, JSON.stringify({ display_phone_number: "16315551000" }))
       const told = yield* looking(upstream.baseUrl, () => Effect.succeed([sender, withOwn]))
@@ -148,7 +148,7 @@ describe("looking at the numbers", () => {
       ])
     }))
 
-  it.effect("goes on after a storage that was away", () =>
+  it.effect("looks continue after the storage was unavailable", () =>
     Effect.gen(function*() {
       const upstream = yield* Upstream.always(200, JSON.stringify({ display_phone_number: "16315551000" }))
       let isAway = true

@@ -2,18 +2,18 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Payload from "../src/Payload.ts"
 
 describe("JSON", () => {
-  it("is read with escaped text, and only when it is JSON", () => {
+  it("JSON with escapes is read, and other text is not", () => {
     assert.deepStrictEqual(Payload.parse("{\"caf\\u00e9\":\"\\ud83d\\ude2e\"}"), { "café": "😮" })
     for (const text of ["", "{", "{}x", "\uFFFD", "undefined"]) assert.isUndefined(Payload.parse(text))
   })
 
-  it("holds nothing that a storage could not hold", () => {
+  it("text and numbers that no storage accepts are replaced", () => {
     assert.deepStrictEqual(Payload.parse("{\"a\\u0000\":[\"b\\u0000c\",\"\\ud800\",1e999,-1e999]}"), {
       "a\uFFFD": ["b\uFFFDc", "\uFFFD", null, null]
     })
   })
 
-  it("is cut off where nobody's posts are as deep, however deep it is", () => {
+  it("JSON is cut off below a fixed depth, however deep it is", () => {
     const depth = 200_000
     const read = Payload.parse(`{"near":1,"far":${"[".repeat(depth)}${"]".repeat(depth)}}`)
     assert.strictEqual(
@@ -22,7 +22,7 @@ describe("JSON", () => {
     )
   })
 
-  it("with a field named like a part of every object is an object like any other", () => {
+  it("fields named __proto__ and constructor are fields like any other", () => {
     const read = Payload.parse("{\"__proto__\":{\"id\":\"x\"},\"constructor\":1}")
     assert.strictEqual(JSON.stringify(read), "{\"__proto__\":{\"id\":\"x\"},\"constructor\":1}")
     assert.deepStrictEqual(Payload.shape({ id: Payload.word, toString: Payload.word })(read), {
@@ -33,7 +33,7 @@ describe("JSON", () => {
 })
 
 describe("fields", () => {
-  it("that are words are text or whole numbers, of bounded length", () => {
+  it("a word is text or a whole number, of bounded length", () => {
     assert.strictEqual(Payload.word(" wamid.x "), "wamid.x")
     assert.strictEqual(Payload.word(1689556908129832), "1689556908129832")
     assert.strictEqual(Payload.word("x".repeat(512)), "x".repeat(512))
@@ -42,13 +42,13 @@ describe("fields", () => {
     }
   })
 
-  it("that are true or false may be text", () => {
+  it("a flag is a boolean, or its text", () => {
     for (const json of [true, "true", " True "]) assert.isTrue(Payload.flag(json))
     for (const json of [false, "false", "FALSE"]) assert.isFalse(Payload.flag(json))
     for (const json of [undefined, null, 0, 1, "", "yes", [true], {}]) assert.isUndefined(Payload.flag(json))
   })
 
-  it("that are times are seconds or milliseconds, as text or numbers", () => {
+  it("a time is in seconds or milliseconds, as text or as a number", () => {
     for (const json of ["1744609253", 1744609253, "1744609253000", 1744609253000, " 1744609253 "]) {
       assert.strictEqual(Payload.instant(json), 1744609253000)
     }
@@ -58,7 +58,7 @@ describe("fields", () => {
     }
   })
 
-  it("are read each in its way, and of what is no object none is there", () => {
+  it("a shape reads each field in its own way, and gets none from JSON that is not an object", () => {
     const read = Payload.shape({ id: Payload.word, items: Payload.list, inner: Payload.shape({ at: Payload.instant }) })
     assert.deepStrictEqual(read({ id: 7, items: "none", inner: { at: "12" }, more: 1 }), {
       id: "7",

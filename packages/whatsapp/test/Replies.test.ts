@@ -36,7 +36,7 @@ const said = (fields: { readonly [name: string]: Json }) => {
 }
 
 describe("a message", () => {
-  it("is of its sender to the number, with Meta's id and time", () => {
+  it("a message has its sender and number, and Meta's id and time", () => {
     assert.deepStrictEqual(received({ type: "text", text: { body: "Größe 42?" } }), {
       providerNumberId: number,
       providerMessageId: "wamid.in.1",
@@ -50,7 +50,7 @@ describe("a message", () => {
     })
   })
 
-  it("has what Meta says of who wrote it, and nothing of anybody else", () => {
+  it("a message has the profile of its sender only", () => {
     const profile = (contacts: ReadonlyArray<Json>) =>
       received({ type: "text", text: { body: "hi" } }, contacts).profile
     const named = { ...ana, profile: { name: "Ana", username: "ana", more: 1 }, parent_user_id: "US.ENT.1" }
@@ -60,20 +60,20 @@ describe("a message", () => {
     assert.isUndefined(profile([]))
   })
 
-  it("is never from the future, and of when it came where it has no time", () => {
+  it("a message without a time, or with a time in the future, has the current time", () => {
     for (const timestamp of [secondsAgo(-3600), null]) {
       assert.strictEqual(received({ type: "text", text: { body: "hi" }, timestamp }).at, now)
     }
   })
 
-  it("without a time counts with that of its entry", () => {
+  it("a message without a time has that of its entry", () => {
     const value = { ...product, messages: [message({ timestamp: "?", type: "text", text: { body: "hi" } })] }
     const [item] = readPost(post(entry([change("messages", value)], now / 1000 - 1200)))
     assert(item?._tag === "Message")
     assert.strictEqual(item.message.at, now - 1_200_000)
   })
 
-  it("that cannot be anybody's is passed over", () => {
+  it("a message without an id, a sender or a number is ignored", () => {
     const text = { type: "text", text: { body: "hi" } }
     assert.deepStrictEqual(read({ messages: [message({ ...text, id: null })] }), [skipped("message:without_id")])
     assert.deepStrictEqual(read({ messages: [message({ ...text, from: null })] }), [skipped("message:without_sender")])
@@ -81,7 +81,7 @@ describe("a message", () => {
     assert.deepStrictEqual(read({ messages: [null] }), [skipped("message:without_id")])
   })
 
-  it("is not what says only that the chat was opened", () => {
+  it("a report that the chat was opened is not a message", () => {
     assert.deepStrictEqual(read({ contacts: [ana], messages: [message({ type: "request_welcome" })] }), [
       skipped("message:request_welcome")
     ])
@@ -89,7 +89,7 @@ describe("a message", () => {
 })
 
 describe("a message in a group", () => {
-  it("comes as unsupported, with what Meta said, and opens no window", () => {
+  it("a message in a group is unsupported, keeps Meta's content and opens no window", () => {
     const posted = { type: "text", text: { body: "STOP" }, group_id: "Y2FwaV9n" }
     const { content, type, ...rest } = received({ ...posted, context: { id: "wamid.before" } })
     assert.deepStrictEqual<unknown>([type, content], [
@@ -107,7 +107,7 @@ describe("a message in a group", () => {
     assert.isUndefined(InboundMessage.preferenceOf(message, OptOutWords.noSettings))
   })
 
-  it("has no file that we download, whatever its type is", () => {
+  it("a file of a message in a group is not downloaded", () => {
     const posted = { type: "image", image: { id: "881", mime_type: "image/png" }, group_id: "Y2FwaV9n" }
     const { content, file } = received(posted)
     assert.isUndefined(file)
@@ -133,7 +133,7 @@ describe("a call", () => {
     return readPost(post(entry([change("calls", { ...product, contacts, calls: [call] })])))
   }
 
-  it("comes as unsupported, with what Meta said of it, and opens no window", () => {
+  it("a call is unsupported, keeps Meta's content and opens no window", () => {
     const [item] = called({ session: { sdp_type: "offer", sdp: "v=0" } })
     assert(item?._tag === "Message")
     assert.deepStrictEqual<unknown>(item.message, {
@@ -160,7 +160,7 @@ describe("a call", () => {
     assert.isFalse(InboundMessage.opensWindow(item.message))
   })
 
-  it("that ends is another message than the one that began", () => {
+  it("the begin and the end of a call are two messages", () => {
     const ids = ["connect", "terminate"].map((event) => {
       const [item] = called({ event })
       return item?._tag === "Message" && item.message.providerMessageId
@@ -168,14 +168,14 @@ describe("a call", () => {
     assert.deepStrictEqual(ids, ["wacid.1", "wacid.1:terminate"])
   })
 
-  it("is the customer's, even if Meta names the business as the caller", () => {
+  it("a call is the customer's, even if Meta names the business as the caller", () => {
     // as in an example of its documentation: a call of the user, with the numbers the other way round
     const [item] = called({ event: "terminate", from: "15557010002", to: ana.wa_id })
     assert(item?._tag === "Message")
     assert.strictEqual(item.message.customer.phone, `+${ana.wa_id}`)
   })
 
-  it("that the business made, or that names nobody, is passed over", () => {
+  it("a call is ignored if the business made it, or if it has no id or customer", () => {
     assert.deepStrictEqual(called({ direction: "BUSINESS_INITIATED" }), [skipped("call:outgoing")])
     assert.deepStrictEqual(called({ id: null }), [skipped("call:without_id")])
     assert.deepStrictEqual(called({ from: null, to: null }, []), [skipped("call:without_sender")])
@@ -187,7 +187,7 @@ describe("a sender", () => {
   const sender = (fields: { readonly [name: string]: Json }, contacts?: ReadonlyArray<Json>) =>
     received({ ...text, ...fields }, contacts).customer
 
-  it("may have a user id alone, from the message or the contact beside it", () => {
+  it("a sender may have only a user id, from the message or the contact beside it", () => {
     const alone = { phone: null, userId: ana.user_id }
     const bare = { profile: { name: "Ana", username: "ana" }, user_id: ana.user_id, parent_user_id: "US.ENT.1" }
     const withParent = { ...alone, aliases: ["US.ENT.1"] }
@@ -198,7 +198,7 @@ describe("a sender", () => {
     assert.deepStrictEqual(sender(told, []), withParent)
   })
 
-  it("has the number of a card that was shared because the business asked for it, and of no other card", () => {
+  it("a sender gets the number of a card that the business asked for, and of no other card", () => {
     const card = (origin?: string) => ({
       type: "contacts",
       from: null,
@@ -214,7 +214,7 @@ describe("a sender", () => {
     for (const origin of [undefined, "other"]) assert.deepStrictEqual(sender(card(origin), []), alone)
   })
 
-  it("has both names when the post tells them anywhere", () => {
+  it("a sender has number and user id if the post has both anywhere", () => {
     const both = { phone: `+${ana.wa_id}`, userId: ana.user_id }
     assert.deepStrictEqual(sender({ from_user_id: ana.user_id }, []), both)
     assert.deepStrictEqual(sender({ from: null, from_user_id: ana.user_id }), both)
@@ -222,7 +222,7 @@ describe("a sender", () => {
     assert.deepStrictEqual(sender({}, [{ wa_id: "15557020012", user_id: "US.2" }, ana]), both)
   })
 
-  it("is not given the user id of somebody else", () => {
+  it("a sender does not get the user id of another contact", () => {
     const ben = { wa_id: "15557020012", user_id: "US.2" }
     assert.deepStrictEqual(sender({}, [ben]), { phone: `+${ana.wa_id}`, userId: null })
     assert.deepStrictEqual(sender({ from: null, from_user_id: ana.user_id }, [ben]), {
@@ -231,7 +231,7 @@ describe("a sender", () => {
     })
   })
 
-  it("in Brazil is the contact with or without the ninth digit", () => {
+  it("a sender in Brazil matches the contact with or without the ninth digit", () => {
     assert.deepStrictEqual(sender({ from: "551187654321" }, [{ wa_id: "5511987654321", user_id: "BR.1" }]), {
       phone: "+551187654321",
       userId: "BR.1"
@@ -240,7 +240,7 @@ describe("a sender", () => {
 })
 
 describe("a text", () => {
-  it("that is a word of the list is a wish, in any case", () => {
+  it("a text that is a listed word is an opt-out or an opt-in, in upper or lower case", () => {
     for (
       const [body, wish] of [
         ["STOP", "opt_out"],
@@ -255,7 +255,7 @@ describe("a text", () => {
 })
 
 describe("a tap", () => {
-  it("on a template's button has its text and payload, and either can be a wish", () => {
+  it("a tap on a template's button has its text and payload, and either can be an opt-out", () => {
     for (
       const [button, wish] of [
         [{ payload: "Unsubscribe", text: "Unsubscribe" }, "opt_out"],
@@ -274,7 +274,7 @@ describe("a tap", () => {
     }
   })
 
-  it("on a button or a row of a message says which", () => {
+  it("a tap on a button or a row names the button or row", () => {
     const reply = (type: string, answer: Json) => said({ type: "interactive", interactive: { type, [type]: answer } })
     const button = { id: "b1", title: "Yes" }
     assert.deepStrictEqual(reply("button_reply", button), [
@@ -292,7 +292,7 @@ describe("a tap", () => {
     ])
   })
 
-  it("that sends a flow has what was filled in, as far as that can be read", () => {
+  it("a completed flow has the values that were filled in, if they can be read", () => {
     const flow = (answer: { readonly [name: string]: Json }) => {
       const [type, content] = said({ type: "interactive", interactive: { type: "nfm_reply", nfm_reply: answer } })
       assert.strictEqual(type, "interactive")
@@ -315,14 +315,14 @@ describe("a tap", () => {
     }
   })
 
-  it("of a kind that is new is handed on as it is", () => {
+  it("an interactive reply of an unknown kind is passed on unchanged", () => {
     const interactive = { type: "call_permission_reply", call_permission_reply: { response: "accept" } }
     assert.deepStrictEqual(said({ type: "interactive", interactive }), ["interactive", interactive, undefined])
   })
 })
 
 describe("a reaction", () => {
-  it("has its emoji, and none when it is taken back", () => {
+  it("a reaction has its emoji, and none if it is removed", () => {
     const reaction = (fields: { readonly [name: string]: Json }) =>
       said({ type: "reaction", reaction: { message_id: "wamid.out.1", ...fields } })[1]
     const made = { message_id: "wamid.out.1", emoji: "😮" } satisfies Told["reaction"]
@@ -334,7 +334,7 @@ describe("a reaction", () => {
 })
 
 describe("a change of a message", () => {
-  it("says which message it is of, and how that is now", () => {
+  it("an edit names its message and has the new content", () => {
     const made = { original_message_id: "wamid.in.0", message: { type: "text", text: { body: "At noon" } } }
     assert.deepStrictEqual(said({ type: "edit", edit: made }), [
       "edit",
@@ -352,7 +352,7 @@ describe("a change of a message", () => {
     assert.isUndefined(said({ type: "edit", edit: { ...made, message: { type: "text", text: { body: "STOP" } } } })[2])
   })
 
-  it("that takes it back says which", () => {
+  it("a revocation names its message", () => {
     const made = { original_message_id: "wamid.in.0" } satisfies Told["revoke"]
     assert.deepStrictEqual(said({ type: "revoke", revoke: { ...made, more: 1 } }), ["revoke", made, undefined])
   })
@@ -363,7 +363,7 @@ describe("what the business writes on its own phone", () => {
   const told = (fields: { readonly [name: string]: Json }) =>
     readPost(post(entry([change("smb_message_echoes", { ...product, message_echoes: [{ ...echo, ...fields }] })])))
 
-  it("is an echo, to the customer, and no wish of theirs", () => {
+  it("a message from the business's phone is an echo to the customer, and no opt-out", () => {
     assert.deepStrictEqual(told({ type: "text", text: { body: "STOP" } }), [{
       _tag: "Message",
       message: {
@@ -380,13 +380,13 @@ describe("what the business writes on its own phone", () => {
     }])
   })
 
-  it("may be taken back, and may be to somebody without a number", () => {
+  it("an echo may be revoked, and may be to a customer without a number", () => {
     const [item] = told({ to: null, to_user_id: "US.1", type: "revoke", revoke: { original_message_id: "wamid.1" } })
     assert(item?._tag === "Message")
     assert.deepInclude(item.message, { type: "revoke", customer: { phone: null, userId: "US.1" }, isEcho: true })
   })
 
-  it("to nobody, of nothing or in a group is passed over", () => {
+  it("an echo without a customer or a content, or in a group, is ignored", () => {
     const text = { type: "text", text: { body: "hi" } }
     assert.deepStrictEqual(told({ ...text, to: null }), [skipped("echo:without_recipient")])
     assert.deepStrictEqual(told({ ...text, id: null }), [skipped("echo:without_id")])
@@ -395,7 +395,7 @@ describe("what the business writes on its own phone", () => {
 })
 
 describe("media", () => {
-  it("of each kind have what is known of them, and name the file that is downloaded", () => {
+  it("media of each kind have their known fields and name the file to download", () => {
     const posted = { id: "881", mime_type: "x/y", sha256: "4654+8g=", url: "https://example.com/m?mid=881" }
     const common = { mime_type: "x/y", sha256: "4654+8g=" }
     for (
@@ -416,7 +416,7 @@ describe("media", () => {
     assert.deepStrictEqual(said({ type: "image", image: { id: 882 } }), ["image", {}, undefined])
   })
 
-  it("have a digest in hexadecimal, also in an edited message", () => {
+  it("media have a digest in hexadecimal, even in an edited message", () => {
     const bytes = Buffer.alloc(32, 0xab)
     const image = { id: "881", sha256: bytes.toString("base64"), caption: "a" }
     const file = { providerMediaId: "881", sha256: "ab".repeat(32), filename: null }
@@ -436,7 +436,7 @@ describe("media", () => {
 })
 
 describe("other contents", () => {
-  it("are places, cards and orders", () => {
+  it("locations, cards and orders are read", () => {
     assert.deepStrictEqual(said({ type: "location", location: { latitude: 12.25, longitude: "-43.5" } }), [
       "location",
       { latitude: 12.25, longitude: -43.5 } satisfies Told["location"],
@@ -461,7 +461,7 @@ describe("other contents", () => {
     assert.deepStrictEqual(said({ type: "order", order }), ["order", order, undefined])
   })
 
-  it("that nobody can read are recorded with the name of their type", () => {
+  it("contents that cannot be read are unsupported, with the name of their type", () => {
     const unsupported = (fields: { readonly [name: string]: Json }) => {
       const [type, content, preference] = said(fields)
       assert.deepStrictEqual([type, preference], ["unsupported", undefined])
@@ -495,7 +495,7 @@ describe("other contents", () => {
     assert.deepStrictEqual(unsupported({}), { type: null, errors: [] })
   })
 
-  it("without what their type asks for are recorded in the same way", () => {
+  it("contents without what their type requires are unsupported, with the name of their type", () => {
     for (
       const type of [
         "text",
@@ -524,7 +524,7 @@ describe("a context", () => {
   const context = (fields: { readonly [name: string]: Json }) =>
     received({ type: "text", text: { body: "hi" }, ...fields }).context
 
-  it("names the message that is answered", () => {
+  it("a context names the message that is answered", () => {
     assert.deepStrictEqual(context({ context: { from: "15557010002", id: "wamid.out.1" } }), {
       message_id: "wamid.out.1",
       from: "+15557010002"
@@ -532,7 +532,7 @@ describe("a context", () => {
     assert.deepStrictEqual(context({ context: { id: "wamid.out.1", more: 1 } }), { message_id: "wamid.out.1" })
   })
 
-  it("says that it was forwarded, and of which product or advertisement it is about", () => {
+  it("a context has whether the message was forwarded, and its product or advertisement", () => {
     assert.deepStrictEqual(context({ context: { forwarded: true } }), { forwarded: true })
     const product = { catalog_id: "c", product_retailer_id: "p" }
     const referral = { source_url: "https://example.com/ad", source_id: "1", source_type: "ad", headline: "Sale" }
@@ -542,7 +542,7 @@ describe("a context", () => {
     )
   })
 
-  it("that says nothing is none", () => {
+  it("an empty context is no context", () => {
     for (const nothing of [null, {}, [], "x", { id: "" }, { from: "15557010002" }]) {
       assert.isNull(context({ context: nothing }))
     }

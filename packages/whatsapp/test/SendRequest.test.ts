@@ -12,7 +12,7 @@ const common = {
 }
 
 describe("what is posted", () => {
-  it("of a text", () => {
+  it("a text is posted with its body and whether links have a preview", () => {
     assert.deepStrictEqual(SendRequest.bodyOf(send(text)), {
       ...common,
       type: "text",
@@ -22,14 +22,14 @@ describe("what is posted", () => {
     assert.deepStrictEqual(SendRequest.bodyOf(preview).text, { body: "https://example.org", preview_url: true })
   })
 
-  it("to a user id names no number", () => {
+  it("a message to a user id is posted without a number", () => {
     const userId = "US.13491208655302741918"
     const { to: _, ...others } = SendRequest.bodyOf(send(text))
     assert.deepStrictEqual(SendRequest.bodyOf(send({ ...text, to: userId })), { ...others, recipient: userId })
     assert.deepStrictEqual(SendRequest.textsOf(send({ ...text, to: userId })), [userId, "Thank you, José!"])
   })
 
-  it("of a template with placeholders by position", () => {
+  it("a template with positional placeholders is posted with its values in order", () => {
     assert.deepStrictEqual(SendRequest.bodyOf(send(templated("A-1001", "Tuesday"))), {
       ...common,
       type: "template",
@@ -44,7 +44,7 @@ describe("what is posted", () => {
     })
   })
 
-  it("of a template with placeholders by name, in the order of the values", () => {
+  it("a template with named placeholders is posted in the order of its values", () => {
     const named: Template.Template = { ...template, parameterFormat: "named", variables: ["order", "day"] }
     assert.deepStrictEqual(SendRequest.bodyOf(send(templated("A-1001", "Tuesday"), { template: named })).template, {
       name: "order_update",
@@ -59,7 +59,7 @@ describe("what is posted", () => {
     })
   })
 
-  it("of a template with a button for its code, the code twice", () => {
+  it("a template with a button for its code is posted with the code twice", () => {
     const buttons = [{ type: "QUICK_REPLY", text: "Not me" }, { type: "URL", url: "https://a.example/?code=otp{{1}}" }]
     const components = [{ type: "BODY", text: "{{1}} is your code." }, { type: "BUTTONS", buttons }]
     const login: Template.Template = { ...template, category: "authentication", components, variables: ["1"] }
@@ -71,7 +71,7 @@ describe("what is posted", () => {
     })
   })
 
-  it("of a template without placeholders", () => {
+  it("a template without placeholders is posted without components", () => {
     const expected = { name: "order_update", language: { code: "en" } }
     for (const bodyParams of [undefined, []]) {
       const message = {
@@ -83,7 +83,7 @@ describe("what is posted", () => {
     }
   })
 
-  it.prop("of any named template puts each value at its own name, and nothing of our caller's beside it", {
+  it.prop("each value of a named template is posted at its own name, and nothing else of the caller is posted", {
     values: Schema.NonEmptyArray(Schema.NonEmptyString),
     clientReference: Schema.String
   }, ({ clientReference, values }) => {
@@ -109,7 +109,7 @@ describe("what is posted", () => {
     })
   })
 
-  it("names what must not come back in an error's words", () => {
+  it("the texts to hide in an error's words are the recipient and the values", () => {
     assert.deepStrictEqual(SendRequest.textsOf(send(text)), ["+16315551234", "16315551234", "Thank you, José!"])
     assert.deepStrictEqual(SendRequest.textsOf(send(templated("A", "B"))), ["+16315551234", "16315551234", "A", "B"])
   })

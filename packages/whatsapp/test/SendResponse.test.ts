@@ -13,7 +13,7 @@ const outcomeOf = (
 const unknown: Provider.ProviderOutcome = { _tag: "Unknown" }
 
 describe("the outcome that an answer tells", () => {
-  it("is accepted when the message has a name", () => {
+  it("a response with a message id is accepted", () => {
     const accepted: Provider.ProviderOutcome = { _tag: "Accepted", providerMessageId: "wamid.HBgLMTY1" }
     const messages = [{ id: "wamid.HBgLMTY1" }]
     for (
@@ -41,7 +41,7 @@ describe("the outcome that an answer tells", () => {
     ) assert.deepStrictEqual(outcomeOf(200, body), accepted)
   })
 
-  it("is accepted but held while the provider assesses the template's quality", () => {
+  it("a message is accepted but held while the provider assesses the template's quality", () => {
     const messages = [{ id: "wamid.1", message_status: "held_for_quality_assessment" }]
     assert.deepStrictEqual(outcomeOf(200, { messages }), {
       _tag: "Accepted",
@@ -50,7 +50,7 @@ describe("the outcome that an answer tells", () => {
     })
   })
 
-  it("is unknown when it has none", () => {
+  it("a response without a message id has an unknown outcome", () => {
     for (
       const body of [
         undefined,
@@ -75,13 +75,13 @@ describe("the outcome that an answer tells", () => {
     }
   })
 
-  it("is unknown when only the status is not that of a success", () => {
+  it("a message id under a status other than success has an unknown outcome", () => {
     for (const status of [302, 400, 500]) {
       assert.deepStrictEqual(outcomeOf(status, { messages: [{ id: "wamid.1" }] }), unknown)
     }
   })
 
-  it("is that of the error, in either of its places", () => {
+  it("an error in either of its places decides the outcome", () => {
     const error = { code: 131026, message: "Message undeliverable" }
     for (const body of [{ error }, { errors: [error] }]) {
       const outcome = outcomeOf(400, body)
@@ -90,7 +90,7 @@ describe("the outcome that an answer tells", () => {
     }
   })
 
-  it("says how long calls are not taken", () => {
+  it("an outcome has how long the provider refuses calls", () => {
     const outcome = outcomeOf(400, { error: { code: 80007 } }, Duration.minutes(9))
     assert.deepStrictEqual(
       "error" in outcome && "retryAfter" in outcome.error ? outcome.error.retryAfter : undefined,

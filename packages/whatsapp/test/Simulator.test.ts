@@ -38,7 +38,7 @@ const news = Effect.fnUntraced(function*(settings?: CloudApi.Options["settings"]
 
 const customer = "+16505551234"
 
-it.effect("takes the simulator's handshake and signature, and reads what customers write in every kind", () =>
+it.effect("the simulator's handshake and signature are valid, and messages of every kind are read", () =>
   Effect.gen(function*() {
     const { api, next } = yield* news()
     const passedOver = ["identity", "request_welcome"]
@@ -76,7 +76,7 @@ it.effect("takes the simulator's handshake and signature, and reads what custome
     assert.deepInclude((yield* next)[0], { _tag: "Preference", preference: "opt_out" })
   }))
 
-it.effect("reads a batch in each of the shapes that posts have", () =>
+it.effect("a batch is read in each of the shapes that posts have", () =>
   Effect.gen(function*() {
     for (const batchShape of ["value", "changes", "entries"] as const) {
       const { api, next } = yield* news({
@@ -104,7 +104,7 @@ it.effect("reads a batch in each of the shapes that posts have", () =>
     }
   }))
 
-it.effect("reads the simulator's changes of templates and numbers", () =>
+it.effect("the simulator's changes of templates and numbers are read", () =>
   Effect.gen(function*() {
     const { api, next } = yield* news()
     const changes = (items: ReadonlyArray<InboundItem.InboundItem>) =>
@@ -129,7 +129,7 @@ it.effect("reads the simulator's changes of templates and numbers", () =>
     assert.strictEqual(blocked.block?.reason, "quality")
   }))
 
-it.effect("reads the life of each of the simulator's numbers, by our reference", () =>
+it.effect("the reports of each of the simulator's numbers are read, by our reference", () =>
   Effect.gen(function*() {
     const { api, next } = yield* news()
     const reference = "msg_01KA0000000000000000000000"

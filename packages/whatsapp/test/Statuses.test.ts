@@ -22,7 +22,7 @@ const item = (
   }) as InboundItem.InboundItem
 
 describe("a status", () => {
-  it("is reported by its word, whatever stands beside it", () => {
+  it("a status is reported by its word, whatever the other fields are", () => {
     for (const word of ["sent", "delivered", "read"] as const) {
       assert.deepStrictEqual(
         told({
@@ -38,7 +38,7 @@ describe("a status", () => {
     assert.deepStrictEqual(told({ status: "READ" }), [item({ status: "read" })])
   })
 
-  it("has the price as Meta tells it, and none where it names no category", () => {
+  it("a status has Meta's price, and none without a category", () => {
     const pricing = { billable: false, pricing_model: "PMP", type: "free_customer_service", category: "utility" }
     assert.deepStrictEqual(told({ pricing }), [
       item({ pricing: { billable: false, model: "PMP", type: "free_customer_service", category: "utility" } })
@@ -64,7 +64,7 @@ describe("a status", () => {
     ["false", "regular", false],
     [false, "regular", false],
     [true, "free_entry_point", true]
-  ])("has a price with the billable %j and the type %j, so %j", (billable, type, expected) => {
+  ])("a price with the billable %j and the type %j is billable: %j", (billable, type, expected) => {
     const category = "marketing"
     const given = { ...(billable === undefined ? {} : { billable }), ...(type === undefined ? {} : { type }) }
     assert.deepStrictEqual(told({ pricing: { ...given, pricing_model: "PMP", category } }), [
@@ -72,14 +72,14 @@ describe("a status", () => {
     ])
   })
 
-  it("of a word that we do not know is passed over", () => {
+  it("a status with an unknown word is ignored", () => {
     assert.deepStrictEqual(told({ status: "deleted" }), [skipped("status:deleted")])
     assert.deepStrictEqual(told({ status: "not a word <b>" }), [skipped("status:other")])
     assert.deepStrictEqual(told({ status: null }), [skipped("status")])
     assert.deepStrictEqual(read({ statuses: [null, 7, "sent", []] }), Array(4).fill(skipped("status")))
   })
 
-  it("has the opaque reference when that is a message of ours", () => {
+  it("a status has the opaque reference if that is the id of a message", () => {
     assert.deepStrictEqual(told({ biz_opaque_callback_data: messageId }), [item({}, messageId)])
     for (
       const other of ["some data", `${messageId}1`, messageId.toLowerCase(), "evt_01JQ8M6Z0V7QK3X9D2RS4TB5CN", 7, null]
@@ -95,7 +95,7 @@ describe("a status", () => {
     assert.deepStrictEqual(told({ id: "" }), [skipped("status:unnamed")])
   })
 
-  it("has Meta's time, never one to come; without one it is told now", () => {
+  it("a status has Meta's time, or the current time if that is missing or in the future", () => {
     const times: ReadonlyArray<readonly [Json, number]> = [
       [Number(secondsAgo(60)), now - minute],
       [`${now - minute}`, now - minute],
@@ -110,7 +110,7 @@ describe("a status", () => {
 describe("a failure", () => {
   const failed = (...errors: ReadonlyArray<Json>) => told({ status: "failed", errors })
 
-  it("has the code's meaning and Meta's words, in each of the shapes that errors had", () => {
+  it("a failure has the code's meaning and Meta's words, in each of the shapes that errors had", () => {
     const shapes: ReadonlyArray<Json> = [
       {
         code: 131026,
@@ -136,7 +136,7 @@ describe("a failure", () => {
     }
   })
 
-  it("for which no reason is given is a failure all the same", () => {
+  it("a failure without a reason is reported as a failure", () => {
     for (const errors of [null, "x", [], [null], [{ title: "no code" }]]) {
       const [only, ...more] = told({ status: "failed", errors })
       assert.lengthOf(more, 0)
@@ -154,14 +154,14 @@ describe("a failure", () => {
     }
   })
 
-  it("by a code that is not documented is one by the provider's own reasons", () => {
+  it("a failure with an undocumented code is forbidden with the reason provider_policy, and keeps Meta's code and words", () => {
     const [only] = failed({ code: 987654, title: "Something new" })
     assert(only?._tag === "Status")
     assert.deepInclude(only.report.error, { code: "forbidden", reason: "provider_policy" })
     assert.deepStrictEqual(only.report.error?.provider, { code: "987654", message: "Something new" })
   })
 
-  it("because marketing was stopped opts the recipient out, by whichever name they have", () => {
+  it("a failure because marketing was stopped opts the recipient out, by number or user id", () => {
     const error = { code: 131050, title: "User has stopped marketing messages" }
     const optOut = (fields: { readonly [name: string]: Json }, errors: Json = [error]) => {
       const [status, ...more] = told({ status: "failed", errors, ...fields })
@@ -182,7 +182,7 @@ describe("a failure", () => {
     assert.deepStrictEqual(optOut({ recipient_type: "group" }), [undefined, undefined])
   })
 
-  it("because of the number or its account blocks that, from the time of the failure on", () => {
+  it("a failure because of the number or its account blocks it from the time of the failure", () => {
     const blocked = (code: number) => {
       const [, second] = failed({ code, title: "No" })
       assert(second?._tag === "Number" && second.change.block)
@@ -199,13 +199,13 @@ describe("a failure", () => {
     }])
   })
 
-  it("because of a template has the templates listed anew", () => {
+  it("a failure because of a template has the templates listed again", () => {
     for (const code of [132001, 132015]) {
       assert.deepStrictEqual(failed({ code })[1], { _tag: "TemplatesChanged", providerAccountId: account })
     }
   })
 
-  it("has only its own reason: errors of another status are none, though marketing may have been stopped", () => {
+  it("errors of a status other than failed are no failure, but an opt-out in them counts", () => {
     assert.deepStrictEqual(told({ errors: [{ code: 131026 }] }), [item({})])
     assert.deepStrictEqual(told({ errors: [{ code: 131050 }] }), [item({}, null, { preference: "opt_out" })])
   })

@@ -21,7 +21,7 @@ const status = (event: string, more: { readonly [name: string]: Json } = {}) =>
   readChange("message_template_status_update", { ...named, event, reason: "NONE", ...more })
 
 describe("a template's status", () => {
-  it("that lets it be sent, or may be of one we have not seen, also has the templates listed", () => {
+  it("a status with which a template may be sent or be a new one also has the templates listed", () => {
     for (
       const [event, status_] of [
         ["APPROVED", "approved"],
@@ -32,7 +32,7 @@ describe("a template's status", () => {
     ) assert.deepStrictEqual<unknown>(status(event), [template({ status: status_, rejectionReason: null }), listed])
   })
 
-  it("that stops it holds at once, and no list is asked for that could be older", () => {
+  it("a status with which a template may not be sent applies immediately, without a list that could be older", () => {
     for (const event of ["PAUSED", "DISABLED", "ARCHIVED", "PENDING_DELETION", "DELETED"]) {
       assert.deepStrictEqual<unknown>(status(event), [
         template({ status: event.toLowerCase(), rejectionReason: null })
@@ -47,7 +47,7 @@ describe("a template's status", () => {
     ])
   })
 
-  it("that is no status leaves it as it is: a flagged or locked template goes on being sent", () => {
+  it("an event that is no status has the templates listed, and a flagged or locked template is still sent", () => {
     for (const event of ["FLAGGED", "LOCKED", "LIMIT_EXCEEDED", "SOMETHING_NEW"]) {
       assert.deepStrictEqual<unknown>(status(event), [listed])
     }
@@ -55,7 +55,7 @@ describe("a template's status", () => {
 })
 
 describe("a template's other changes", () => {
-  it("are its quality, also under the name of the status as in Meta's own example", () => {
+  it("a change of quality is read, even under the field of the status as in Meta's example", () => {
     for (const field of ["message_template_quality_update", "message_template_status_update"]) {
       assert.deepStrictEqual<unknown>(
         readChange(field, { ...named, previous_quality_score: "GREEN", new_quality_score: "YELLOW" }),
@@ -64,7 +64,7 @@ describe("a template's other changes", () => {
     }
   })
 
-  it("are its category: the one that it has, not the one that is announced", () => {
+  it("a change of category is the category that the template has, not the announced one", () => {
     assert.deepStrictEqual<unknown>(
       readChange("template_category_update", { ...named, previous_category: "UTILITY", new_category: "MARKETING" }),
       [template({ category: "marketing" })]
@@ -80,7 +80,7 @@ describe("a template's other changes", () => {
     )
   })
 
-  it("are its components, which the list has", () => {
+  it("a change of components has the templates listed", () => {
     assert.deepStrictEqual<unknown>(
       readChange("message_template_components_update", { ...named, message_template_element: "Hello {{1}}" }),
       [listed]
@@ -89,7 +89,7 @@ describe("a template's other changes", () => {
 })
 
 describe("a template", () => {
-  it("has its language as the list and the sends write it", () => {
+  it("a template's language is written as in lists and sends", () => {
     assert.deepStrictEqual<unknown>(
       status("PAUSED", { message_template_language: "en-US" }),
       [template({ status: "paused", rejectionReason: null })]
@@ -100,13 +100,13 @@ describe("a template", () => {
     )
   })
 
-  it("without a name or a language is found by listing them all", () => {
+  it("a change of a template without a name or a language has all templates listed", () => {
     for (const missing of ["message_template_name", "message_template_language"]) {
       assert.deepStrictEqual<unknown>(status("PAUSED", { [missing]: null }), [listed])
     }
   })
 
-  it("of an account that is not named is nobody's", () => {
+  it("a change of a template without an account is ignored", () => {
     const value = { ...named, event: "PAUSED" }
     assert.deepStrictEqual(readPost(post({ changes: [change("message_template_status_update", value)] })), [
       skipped("template:without_account")

@@ -32,7 +32,7 @@ const one = (fields: { readonly [field: string]: Schema.Json }) =>
   Effect.map(listed({ "": { data: [item("a", fields)] } }).all, ([template]) => template)
 
 describe("the list of templates", () => {
-  it.effect("goes on to the last page", () =>
+  it.effect("the list is read to its last page", () =>
     Effect.gen(function*() {
       const { all, asked } = listed({
         "": { data: [item("a"), item("b")], paging: next("c1") },
@@ -43,7 +43,7 @@ describe("the list of templates", () => {
       assert.deepStrictEqual(asked, ["", "c1", "c2"])
     }))
 
-  it.effect("takes nothing but the cursor from the address of the next page", () =>
+  it.effect("only the cursor is taken from the URL of the next page", () =>
     Effect.gen(function*() {
       const { all, asked } = listed({
         "": { data: [], paging: { next: "https://elsewhere.example/steal?after=c%201&access_token=t" } },
@@ -53,7 +53,7 @@ describe("the list of templates", () => {
       assert.deepStrictEqual(asked, ["", "c 1"])
     }))
 
-  it.effect("has a template once that moved between two pages, as it was last told of", () =>
+  it.effect("a template that moved between two pages is listed once, as on the later page", () =>
     Effect.gen(function*() {
       const { all } = listed({
         "": { data: [item("a"), item("a", { language: "pt_BR" })], paging: next("c1") },
@@ -81,7 +81,7 @@ describe("the list of templates", () => {
     ["nothing", {}]
   ]
   for (const [name, pages] of broken) {
-    it.effect(`fails for ${name}, rather than to give a part`, () =>
+    it.effect(`the list fails as a whole for ${name}`, () =>
       Effect.gen(function*() {
         const error = yield* Effect.flip(listed(pages).all)
         assert.deepStrictEqual([error._tag, error.reason], ["TemplatesUnavailable", "provider_error"])
@@ -99,7 +99,7 @@ describe("the list of templates", () => {
       assert.strictEqual(pages, 100)
     }))
 
-  it.effect("leaves out what cannot be read", () =>
+  it.effect("templates that cannot be read are left out", () =>
     Effect.gen(function*() {
       const { all } = listed({
         "": {
@@ -111,7 +111,7 @@ describe("the list of templates", () => {
 })
 
 describe("a template of the list", () => {
-  it.effect("is in our words", () =>
+  it.effect("a listed template has the core's words for its fields", () =>
     Effect.gen(function*() {
       const components: ReadonlyArray<Schema.Json> = [
         { type: "HEADER", format: "TEXT", text: "Hi" },
@@ -143,7 +143,7 @@ describe("a template of the list", () => {
       )
     }))
 
-  it.effect("has no quality and no reason where Meta says so in its ways", () =>
+  it.effect("a template has no quality and no reason for each of Meta's ways to say so", () =>
     Effect.gen(function*() {
       for (const none of [null, "NONE", "none", {}, []]) {
         const template = yield* one({ quality_score: none, rejected_reason: none })
@@ -155,7 +155,7 @@ describe("a template of the list", () => {
       assert.deepInclude(yield* one({ quality_score: "GREEN" }), { quality: "green" })
     }))
 
-  it.effect("tells its format by its placeholders when it does not say it", () =>
+  it.effect("a template without a format gets it from its placeholders", () =>
     Effect.gen(function*() {
       const formatOf = (text: string, parameter_format?: string) =>
         Effect.map(

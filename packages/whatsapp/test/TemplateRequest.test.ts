@@ -27,14 +27,14 @@ const button = (index: number, sub_type: string, parameter: object) => ({
 })
 
 describe("what is posted of a template", () => {
-  it("with placeholders by name, in header and body", () => {
+  it("a template with named placeholders is posted with their names in header and body", () => {
     assert.deepStrictEqual(componentsOf("named_header"), [
       { type: "header", parameters: [{ type: "text", parameter_name: "order_id", text: "1042" }] },
       { type: "body", parameters: [{ type: "text", parameter_name: "first_name", text: "Ana" }] }
     ])
   })
 
-  it("with a picture, amounts and times, and buttons of every type, in the order of the buttons", () => {
+  it("a template with a picture, amounts, times and buttons is posted with the buttons in order", () => {
     const { content } = KindFixture.templates.find(({ template }) => template.name === "picture_and_buttons")!
     assert.deepStrictEqual(componentsOf("picture_and_buttons", { buttons: [...content.buttons!].reverse() }), [
       { type: "header", parameters: [{ type: "image", image: { link: "https://files.example/sale.jpg" } }] },
@@ -53,7 +53,7 @@ describe("what is posted of a template", () => {
     ])
   })
 
-  it("with a place", () => {
+  it("a template with a location is posted with it in the header", () => {
     assert.deepStrictEqual(componentsOf("place"), [{
       type: "header",
       parameters: [{
@@ -63,7 +63,7 @@ describe("what is posted of a template", () => {
     }])
   })
 
-  it("with an offer that ends, in milliseconds", () => {
+  it("a template with an offer is posted with its end in milliseconds", () => {
     assert.deepInclude(componentsOf("offer") as ReadonlyArray<unknown>, {
       type: "limited_time_offer",
       parameters: [{
@@ -73,7 +73,7 @@ describe("what is posted of a template", () => {
     })
   })
 
-  it("with cards, each with its place", () => {
+  it("a template with cards is posted with the index of each card", () => {
     assert.deepStrictEqual((componentsOf("cards") as ReadonlyArray<unknown>)[1], {
       type: "carousel",
       cards: [0, 1].map((i) => ({
@@ -88,13 +88,13 @@ describe("what is posted of a template", () => {
     })
   })
 
-  it("with a code, which its button takes over whether it is given twice or not", () => {
+  it("a code is posted in body and button, whether it is given once or twice", () => {
     const expected = [{ type: "body", parameters: [text("4711")] }, button(0, "url", text("4711"))]
     assert.deepStrictEqual(componentsOf("code"), expected)
     assert.deepStrictEqual(componentsOf("code", { buttons: [{ index: 0, code: "4711" }] }), expected)
   })
 
-  it("with the button of a form and of a catalogue where no value is given for it, and without a quick reply", () => {
+  it("buttons of forms and catalogues without a value are posted, and quick replies without a value are not", () => {
     const buttons = [{ index: 1, urlSuffix: "sale" }, { index: 2, code: "SALE10" }]
     const posted = componentsOf("picture_and_buttons", { buttons }) as ReadonlyArray<{ readonly type: string }>
     assert.deepStrictEqual<unknown>(posted.filter(({ type }) => type === "button"), [
@@ -105,7 +105,7 @@ describe("what is posted of a template", () => {
     ])
   })
 
-  it("with the button of a form in a card, though the value of the card's body is no text", () => {
+  it("the button of a form in a card is posted, even if the value of the card's body is not text", () => {
     const components = [
       { type: "BODY", text: "{{1}}" },
       { type: "BUTTONS", buttons: [{ type: "FLOW", text: "Book" }] }

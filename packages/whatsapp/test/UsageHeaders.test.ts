@@ -13,13 +13,13 @@ const usage = (...waits: ReadonlyArray<unknown>) => ({
 })
 
 describe("when calls will be taken again", () => {
-  it("is the longest wait, in minutes in the one header and seconds in the other", () => {
+  it("the wait is the longest in both headers, of which one is in minutes and one in seconds", () => {
     assert.deepStrictEqual(regainAfter(usage(0, 3, 2)), Duration.minutes(3))
     assert.deepStrictEqual(regainAfter({ "retry-after": "30" }), Duration.seconds(30))
     assert.deepStrictEqual(regainAfter({ ...usage(1), "retry-after": "90" }), Duration.seconds(90))
   })
 
-  it("is not told by anything else", () => {
+  it("other values of the headers give no wait", () => {
     for (const wait of [0, -5, null, "soon", {}]) assert.isUndefined(regainAfter(usage(wait)))
     assert.isUndefined(regainAfter({}))
     assert.isUndefined(regainAfter({ "retry-after": "Wed, 21 Oct 2026 07:28:00 GMT" }))
@@ -28,7 +28,7 @@ describe("when calls will be taken again", () => {
     }
   })
 
-  it.prop("never fails", { u: Schema.Json, text: Schema.String }, ({ text, u }) => {
+  it.prop("reading the headers never fails", { u: Schema.Json, text: Schema.String }, ({ text, u }) => {
     regainAfter({ "x-business-use-case-usage": JSON.stringify(u), "retry-after": text })
     regainAfter({ "x-business-use-case-usage": text, "retry-after": [text] })
   })

@@ -38,7 +38,7 @@ const outline = (items: ReadonlyArray<InboundItem.InboundItem>) =>
   )
 
 describe("a post", () => {
-  it("tells of every entry, change and item, in its order", () => {
+  it("a post yields the items of every entry and change, in order", () => {
     const items = readPost(post(
       entry([
         conversation({ contacts: [ana], messages: [text("m1"), text("m2")], statuses: [status({ id: "s1" })] }),
@@ -60,14 +60,14 @@ describe("a post", () => {
     ])
   })
 
-  it("of a thousand items tells of a thousand, each as it is alone", () => {
+  it("a post with 1,000 items yields the same results as 1,000 posts with one item", () => {
     const statuses = Array.from({ length: 1000 }, (_, i) => status({ id: `wamid.out.${i}`, status: "read" }))
     const items = read({ statuses })
     assert.lengthOf(items, 1000)
     assert.deepStrictEqual(items[999], read({ statuses: [statuses[999]!] })[0])
   })
 
-  it("of a thousand customers has each in their own place", () => {
+  it("a post with 1,000 customers keeps each message with its customer", () => {
     const contacts = Array.from({ length: 1000 }, (_, i) => ({ wa_id: `1555702${1000 + i}`, user_id: `US.${i}` }))
     const messages = contacts.map(({ wa_id }, i) =>
       message({ id: `m${i}`, from: wa_id, type: "text", text: { body: "hi" } })
@@ -76,7 +76,7 @@ describe("a post", () => {
     assert.deepStrictEqual(customers, contacts.map(({ user_id, wa_id }) => ({ phone: `+${wa_id}`, userId: user_id })))
   })
 
-  it("may hold the same item twice: removing duplicates is not its matter", () => {
+  it("an item that is twice in a post is returned twice", () => {
     assert.deepStrictEqual(outline(read({ messages: [text("m1"), text("m1")] })), ["m1", "m1"])
   })
 
@@ -87,7 +87,7 @@ describe("a post", () => {
     assert.deepStrictEqual(numbers, [number, "42"])
   })
 
-  it("has items of several kinds in one value", () => {
+  it("items of several kinds are read from one value", () => {
     const items = read({
       messages: [text("m1")],
       message_echoes: [{ id: "e1" }],
@@ -110,7 +110,7 @@ describe("a post", () => {
     ])
   })
 
-  it("of the field user_id_update names a customer's user id before and now, and their parents", () => {
+  it("a post of the field user_id_update has a customer's user ids before and after, with their parents", () => {
     const update = (fields: { readonly [name: string]: Json }) =>
       readPost(post(entry([change("user_id_update", {
         ...product,
@@ -135,7 +135,7 @@ describe("a post", () => {
     assert.deepStrictEqual<unknown>(update({ user_id: { previous: "CO.1" } }), [skipped("user_id_update:incomplete")])
   })
 
-  it("of fields that are not ours is passed over, with nothing in them taken for a message", () => {
+  it("fields that are not supported are ignored, and nothing in them is read as a message", () => {
     const value = { ...product, messages: [text("m1")], history: [{ threads: [{ messages: [text("m2")] }] }] }
     for (
       const field of [
@@ -153,7 +153,7 @@ describe("a post", () => {
     ])
   })
 
-  it("has the name of the field where some of Meta's examples have it, or none", () => {
+  it("the name of a field is read from either of its places, and may be missing", () => {
     const value = { ...product, messages: [text("m1")] }
     assert.deepStrictEqual(outline(readPost(post(entry([{ value }])))), ["m1"])
     const security = { event: "PIN_CHANGED" }
@@ -166,7 +166,7 @@ describe("a post", () => {
     )
   })
 
-  it("that says nothing is counted as such", () => {
+  it("empty posts, entries and changes are counted as ignored", () => {
     for (
       const entries of [[], [{}], [null], [{ changes: [] }], [{ changes: "x" }]] as ReadonlyArray<ReadonlyArray<Json>>
     ) {
@@ -179,7 +179,7 @@ describe("a post", () => {
     ])
   })
 
-  it("of another product of Meta's, or of nobody's, cannot be read", () => {
+  it("a post of another product, or of none, cannot be read", () => {
     for (
       const json of [
         { object: "instagram", entry: [entry([])] },

@@ -78,7 +78,7 @@ const errorOf = (outcome: Provider.ProviderOutcome) => {
 }
 
 describe("a send", () => {
-  it.live("that is accepted was posted once, as documented", () =>
+  it.live("an accepted send was posted once, as documented", () =>
     Effect.gen(function*() {
       const upstream = yield* Upstream.always(200, "{\"messages\":[{\"id\":\"wamid.1\"}]}")
       const { logged, result, told } = yield* sending(upstream.baseUrl)
@@ -92,7 +92,7 @@ describe("a send", () => {
       assert.deepStrictEqual(logged, [])
     }))
 
-  it.live("that is accepted after a block tells that it is over", () =>
+  it.live("an accepted send ends the block of its number", () =>
     Effect.gen(function*() {
       const upstream = yield* Upstream.always(200, "{\"messages\":[{\"id\":\"wamid.1\"}]}")
       const blocked = { ...sender, block: SenderBlock.of("quality", 0, null) }
@@ -101,7 +101,7 @@ describe("a send", () => {
       assert.deepInclude(told[0], { _tag: "Number", number, change: { block: null } })
     }))
 
-  it.live("that is accepted beside a block of what is outside a window says nothing of that", () =>
+  it.live("an accepted send does not end a block that applies outside a window only", () =>
     Effect.gen(function*() {
       const upstream = yield* Upstream.always(200, "{\"messages\":[{\"id\":\"wamid.1\"}]}")
       const block = { ...SenderBlock.of("restricted", 0, null), scope: "outside_window", until: null } as const
@@ -109,7 +109,7 @@ describe("a send", () => {
       assert.deepStrictEqual(told, [])
     }))
 
-  const follows: { readonly [consequence: string]: (item: InboundItem.InboundItem) => void } = {
+  const follows: { readonly [effect: string]: (item: InboundItem.InboundItem) => void } = {
     "opt out": (item) =>
       assert.deepInclude(item, {
         _tag: "Preference",
@@ -129,16 +129,16 @@ describe("a send", () => {
     "template disabled": (item) => assert.deepInclude(item, { _tag: "Template", change: { status: "disabled" } })
   }
 
-  const followsBlock = (consequence: string, code: number) => (item: InboundItem.InboundItem): void => {
-    const [, scope, reason] = consequence.split(" ")
+  const followsBlock = (effect: string, code: number) => (item: InboundItem.InboundItem): void => {
+    const [, scope, reason] = effect.split(" ")
     assert.deepInclude(item, { _tag: "Number", number: scope === "account" ? account : number })
     const block = item._tag === "Number" ? item.change.block : undefined
     assert.strictEqual(block?.reason, reason)
     assert.deepStrictEqual(block?.provider, { code: `${code}`, message: "Title: Details." })
   }
 
-  for (const { code, consequence, error, reason, retryAfter } of DocumentedCodes.all) {
-    it.live(`answered with ${code} is ${error}, ${reason}${consequence === undefined ? "" : `; ${consequence}`}`, () =>
+  for (const { code, effect, error, reason, retryAfter } of DocumentedCodes.all) {
+    it.live(`answered with ${code} is ${error}, ${reason}${effect === undefined ? "" : `; ${effect}`}`, () =>
       Effect.gen(function*() {
         const upstream = yield* Upstream.always(400, errorBody(code))
         const { result, told } = yield* sending(upstream.baseUrl, send(templated("A-1001", "Tuesday")))
@@ -152,12 +152,12 @@ describe("a send", () => {
           : null
         assert.strictEqual(wait, retryAfter)
         assert.strictEqual(upstream.received.length, 1)
-        assert.strictEqual(told.length, consequence === undefined ? 0 : 1)
-        if (consequence !== undefined) (follows[consequence] ?? followsBlock(consequence, code))(told[0]!)
+        assert.strictEqual(told.length, effect === undefined ? 0 : 1)
+        if (effect !== undefined) (follows[effect] ?? followsBlock(effect, code))(told[0]!)
       }))
   }
 
-  it.live("that could not leave is not sent", () =>
+  it.live("a send that could not leave has the outcome not sent", () =>
     Effect.gen(function*() {
       const { logged, result, told } = yield* sending(yield* Upstream.nowhere)
       assert.strictEqual(result._tag, "NotSent")
@@ -181,7 +181,7 @@ describe("a send", () => {
     ["is sent elsewhere", (socket) => socket.write(Upstream.response(308, "", { location: "http://127.0.0.1:1/" }))]
   ]
   for (const [name, answer] of unknown) {
-    it.live(`that ${name} has an unknown outcome, and is not repeated`, () =>
+    it.live(`a send that ${name} has an unknown outcome, and is not repeated`, () =>
       Effect.gen(function*() {
         const upstream = yield* Upstream.serve(answer)
         const { logged, result, told } = yield* sending(upstream.baseUrl, send(text), {
@@ -195,7 +195,7 @@ describe("a send", () => {
       }))
   }
 
-  it.live("is made with the credentials of the number's own, where it has some", () =>
+  it.live("a send uses the number's own credentials, if it has some", () =>
     Effect.gen(function*() {
       const configured = yield* Upstream.always(200, "{}")
       const upstream = yield* Upstream.always(200, "{\"messages\":[{\"id\":\"wamid.1\"}]}")
@@ -216,7 +216,7 @@ describe("a send", () => {
       assert.match(upstream.received[1]?.target ?? "", /^\/v26.0\/102290129340398\/message_templates/)
     }))
 
-  it.live("is not made when the credentials of the number's own cannot be had", () =>
+  it.live("a send is not made if the number's own credentials cannot be read", () =>
     Effect.gen(function*() {
       const upstream = yield* Upstream.always(200, "{\"messages\":[{\"id\":\"wamid.1\"}]}")
       const error = new Errors.ServerError({ reason: "storage_unavailable", message: "not now" })
@@ -229,7 +229,7 @@ describe("a send", () => {
       assert.strictEqual(upstream.received.length, 0)
     }))
 
-  it.live("has its outcome, though nobody takes what follows", () =>
+  it.live("a send has its outcome even if what follows from it cannot be stored", () =>
     Effect.gen(function*() {
       const upstream = yield* Upstream.always(400, errorBody(131050))
       for (
@@ -244,7 +244,7 @@ describe("a send", () => {
       }
     }))
 
-  it.live("has its outcome before what follows is taken", () =>
+  it.live("a send returns its outcome before what follows from it is stored", () =>
     Effect.gen(function*() {
       const upstream = yield* Upstream.always(400, errorBody(131050))
       let isOver = false
@@ -265,7 +265,7 @@ describe("a send", () => {
       assert.isTrue(isOver)
     }))
 
-  it.live("tells nobody the token, what was said or to whom", () =>
+  it.live("neither token nor content nor recipient of a send is in errors or the log", () =>
     Effect.gen(function*() {
       const said = "The secret code is 4711"
       const bodies = [131009, 190, 131030, 987_654].flatMap((code) =>
@@ -292,7 +292,7 @@ describe("a send", () => {
 describe("the templates", () => {
   const item = (name: string) => ({ id: name, name, language: "en_US", status: "APPROVED", category: "UTILITY" })
 
-  it.live("are asked for page by page, of the configured host only", () =>
+  it.live("templates are requested page by page, from the configured host only", () =>
     Effect.gen(function*() {
       const other = yield* Upstream.always(200, "{\"data\":[]}")
       const upstream = yield* Upstream.serve((socket, { target }) => {
@@ -315,7 +315,7 @@ describe("the templates", () => {
       assert.strictEqual(second?.searchParams.get("after"), "c1")
     }))
 
-  it.live("are not listed when the provider says why, in words without the token", () =>
+  it.live("a refused list of templates fails with the provider's words, without the token", () =>
     Effect.gen(function*() {
       const upstream = yield* Upstream.always(401, errorBody(190, `Malformed access token ${token}`))
       const { result, told } = yield* against(
@@ -332,7 +332,7 @@ describe("the templates", () => {
       followsCredentials(told[0]!)
     }))
 
-  it.live("are not listed when the account is not there; that says nothing of the number", () =>
+  it.live("a list of a missing account's templates fails, and does not block the number", () =>
     Effect.gen(function*() {
       const upstream = yield* Upstream.always(
         400,
@@ -342,7 +342,7 @@ describe("the templates", () => {
       assert.deepStrictEqual(told, [])
     }))
 
-  it.live("are not listed when there is no answer", () =>
+  it.live("a list of templates fails if no response comes", () =>
     Effect.gen(function*() {
       const reset = yield* Upstream.serve((socket) => socket.resetAndDestroy())
       for (const baseUrl of [yield* Upstream.nowhere, reset.baseUrl]) {
@@ -368,7 +368,7 @@ describe("the first number", () => {
     whatsapp_business_manager_messaging_limit: "TIER_2K"
   }
 
-  it.live("is the one of the configuration, with its limits", () =>
+  it.live("the first number is the configured one, with its limits", () =>
     Effect.gen(function*() {
       const upstream = yield* Upstream.always(200, JSON.stringify(answer))
       const { result } = yield* against(upstream.baseUrl, ({ provider }) => provider.firstNumber)
@@ -381,7 +381,7 @@ describe("the first number", () => {
       assert.match(upstream.received[0]?.target ?? "", /^\/v25.0\/106540352242922\?fields=/)
     }))
 
-  it.live("is asked for in the words of older versions too", () =>
+  it.live("the first number is requested with the field names of older versions too", () =>
     Effect.gen(function*() {
       for (const known of ["messaging_limit_tier", "display_phone_number"]) {
         const upstream = yield* Upstream.serve((socket, { target }) => {
@@ -420,7 +420,7 @@ describe("the first number", () => {
     ["the answer is no JSON", [502, "<html>"], "provider_error", /status 502/]
   ]
   for (const [name, answer, reason, message] of failures) {
-    it.live(`is not known when ${name}`, () =>
+    it.live(`the first number is not known when ${name}`, () =>
       Effect.gen(function*() {
         const baseUrl = Effect.isEffect(answer) ? yield* answer : (yield* Upstream.always(...answer)).baseUrl
         const { result } = yield* against(baseUrl, ({ provider }) => Effect.flip(provider.firstNumber))

@@ -25,7 +25,7 @@ const bytes = (text: string) => new TextEncoder().encode(text)
 describe("the handshake", () => {
   const asked = { "hub.mode": "subscribe", "hub.challenge": "1158201444", "hub.verify_token": verifyToken }
 
-  it.effect("answers whoever has the token with the challenge", () =>
+  it.effect("a handshake with the token gets the challenge", () =>
     Effect.gen(function*() {
       const { handshake, name } = yield* webhook
       assert.strictEqual(name, "whatsapp")
@@ -33,7 +33,7 @@ describe("the handshake", () => {
       assert.strictEqual(handshake({ ...asked, more: "x" }), "1158201444")
     }))
 
-  it.effect("answers nobody else", () =>
+  it.effect("a handshake without the token, the mode or a challenge fails", () =>
     Effect.gen(function*() {
       const { handshake } = yield* webhook
       const { "hub.challenge": _challenge, ...unchallenged } = asked
@@ -76,7 +76,7 @@ describe("a signature", () => {
       ({ verify }) => verify(given, (name) => name === "x-hub-signature-256" ? header : undefined)
     )
 
-  it.effect("is over the bytes as they came, in hex of either case", () =>
+  it.effect("a signature is over the bytes as they came, in hexadecimal of either case", () =>
     Effect.gen(function*() {
       assert.isTrue(yield* verify(`sha256=${hex}`))
       assert.isTrue(yield* verify(`sha256=${hex.toUpperCase()}`))
@@ -85,7 +85,7 @@ describe("a signature", () => {
       assert.isFalse(yield* verify(`sha256=${hex}`, bytes("")))
     }))
 
-  it.effect("of another secret, of changed bytes or of another form is none", () =>
+  it.effect("a signature with another secret, changed bytes or another form is invalid", () =>
     Effect.gen(function*() {
       const other = createHmac("sha256", `${appSecret}0`).update(body).digest("hex")
       const sha1 = createHmac("sha1", appSecret).update(body).digest("hex")
@@ -109,25 +109,29 @@ describe("a signature", () => {
       ) assert.isFalse(yield* verify(header), header ?? "none")
     }))
 
-  it.effect.prop("stands for every byte", { at: Schema.Int, bit: Schema.Int }, ({ at, bit }) =>
-    Effect.gen(function*() {
-      const changed = body.slice()
-      changed[Math.abs(at) % body.length]! ^= 1 << (Math.abs(bit) % 8)
-      assert.isFalse(yield* verify(`sha256=${hex}`, changed))
-    }))
+  it.effect.prop(
+    "a signature covers every byte",
+    { at: Schema.Int, bit: Schema.Int },
+    ({ at, bit }) =>
+      Effect.gen(function*() {
+        const changed = body.slice()
+        changed[Math.abs(at) % body.length]! ^= 1 << (Math.abs(bit) % 8)
+        assert.isFalse(yield* verify(`sha256=${hex}`, changed))
+      })
+  )
 })
 
 describe("reading", () => {
   const read = (body: Uint8Array) => Effect.flatMap(webhook, (webhook) => webhook.read(body, now))
 
-  it.effect("gives the items of a post", () =>
+  it.effect("a post is read as its items", () =>
     Effect.gen(function*() {
       const text = message({ type: "text", text: { body: "Größe?" } })
       const items = yield* read(bytes(JSON.stringify(post(entry([conversation({ messages: [text] })])))))
       assert.deepStrictEqual(items.map(({ _tag }) => _tag), ["Message"])
     }))
 
-  it.effect("tells what is no post, without a word of what is in it", () =>
+  it.effect("bytes that are not a post fail with a message that contains nothing of them", () =>
     Effect.gen(function*() {
       for (
         const [body, message] of [
@@ -144,7 +148,7 @@ describe("reading", () => {
       }
     }))
 
-  it.effect("survives what is as deep as a post is long", () =>
+  it.effect("a post that nests as deep as it is long is read", () =>
     Effect.gen(function*() {
       const depth = 300_000
       const text = JSON.stringify(message({ type: "text", text: { body: "hi" } }))

@@ -132,11 +132,11 @@ const chrootNeeded = Program.needed({
 })
 
 describe("the container file", () => {
-  it("has nothing that a linter warns of", () => {
+  it("the linter finds nothing in the container file", () => {
     assert.deepEqual(validate(text).map(({ message, range }) => `${range.start.line + 1}: ${message}`), [])
   })
 
-  it("ends in a stage that builds nothing, runs as a user who is not root, and tells whether it is healthy", () => {
+  it("the last stage builds nothing, runs without root, and has a health check", () => {
     assert.strictEqual(stages.length, 2)
     const bases = new Map(steps.slice(0, firstStage).map(({ args }) => args.split("=") as [string, string]))
     assert.deepEqual([...ImageRelease.basesOf(text)], [...bases])

@@ -130,7 +130,7 @@ describe("the Helm chart", goNeeded, () => {
     ) as typeof texts
   })
 
-  it.each(names)("consists of objects that Kubernetes' schemas accept, with the values of the case %s", (name) => {
+  it.each(names)("the chart's objects match Kubernetes' schemas, with the values of the case %s", (name) => {
     for (const manifest of manifestsOf(name)) {
       assert.strictEqual(manifest.metadata.name, "shop")
       // the operator's objects are not Kubernetes' own
@@ -138,7 +138,7 @@ describe("the Helm chart", goNeeded, () => {
     }
   })
 
-  it("runs the same pod as the overlay cluster", () => {
+  it("the chart runs the same pod as the overlay cluster", () => {
     const pod = ({ spec }: Manifest) => {
       const { containers: [{ env, envFrom, image, imagePullPolicy, ...container }], ...rest } = spec.template.spec
       assert.isDefined([env, envFrom, image, imagePullPolicy])
@@ -163,7 +163,7 @@ describe("the Helm chart", goNeeded, () => {
     )
   })
 
-  it.each(names)("refers only to what it contains, with the values of the case %s", (name) => {
+  it.each(names)("the chart refers only to objects that it contains, with the values of the case %s", (name) => {
     const manifests = manifestsOf(name)
     const { spec } = oneOf(manifests, "Deployment")
     const [container] = spec.template.spec.containers
@@ -178,7 +178,7 @@ describe("the Helm chart", goNeeded, () => {
     }
   })
 
-  it.each(names)("gives the server the keys of the secret as files, with the values of the case %s", async (name) => {
+  it.each(names)("the server gets the keys of the secret as files, with the values of the case %s", async (name) => {
     const folder = mkdtempSync(join(tmpdir(), "wac-helm-"))
     onTestFinished(() => rmSync(folder, { recursive: true }))
     const given = merged(values, cases[name])
@@ -201,7 +201,7 @@ describe("the Helm chart", goNeeded, () => {
     assert.deepEqual(found, { database: "postgres://wac:a-password@postgres/wac", metricsToken: "a-token" })
   })
 
-  it("starts new pods when the environment changes", () => {
+  it("a change of the environment starts new pods", () => {
     const [standard, everything, nothing] = names.map((name) =>
       oneOf(manifestsOf(name), "Deployment").spec.template.metadata.annotations["wac/environment"]
     )
@@ -209,7 +209,7 @@ describe("the Helm chart", goNeeded, () => {
     assert.strictEqual(nothing, standard)
   })
 
-  it("scales between the bounds by the processor's use, and then states no number of replicas", () => {
+  it("a scaled chart has bounds and the processor's use, and no number of replicas", () => {
     const manifests = manifestsOf("everything")
     assert.notProperty(oneOf(manifests, "Deployment").spec, "replicas")
     const { spec } = oneOf(manifests, "HorizontalPodAutoscaler")
@@ -221,19 +221,19 @@ describe("the Helm chart", goNeeded, () => {
     assert.deepEqual(named(manifestsOf("standard"), "HorizontalPodAutoscaler"), [])
   })
 
-  it("names the image by its digest if there is one, else by its tag", () => {
+  it("the image is named by its digest if there is one, else by its tag", () => {
     const imageOf = (name: Case) => oneOf(manifestsOf(name), "Deployment").spec.template.spec.containers[0].image
     assert.strictEqual(imageOf("everything"), `registry.example.com/wac@sha256:${"0".repeat(64)}`)
     assert.strictEqual(imageOf("standard"), `wac:${chart.appVersion}`)
   })
 
-  it("has a budget of disruptions and a network policy unless they are turned off", () => {
+  it("the chart has a budget of disruptions and a network policy unless they are turned off", () => {
     const kinds = ["PodDisruptionBudget", "NetworkPolicy"]
     for (const kind of kinds) assert.deepEqual(named(manifestsOf("standard"), kind), ["shop"])
     for (const kind of kinds) assert.deepEqual(named(manifestsOf("nothing"), kind), [])
   })
 
-  it("scrapes with the token that /metrics requires, as the job that the rules name", () => {
+  it("the chart scrapes with the token that /metrics requires, as the job that the rules name", () => {
     const manifests = manifestsOf("everything")
     const { metadata, spec } = oneOf(manifests, "ServiceMonitor")
     assert.strictEqual(metadata.labels!["release"], "prometheus")

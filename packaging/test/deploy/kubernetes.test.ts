@@ -21,12 +21,12 @@ describe.each(["single", "cluster"])("the overlay %s", (overlay) => {
   const pod = spec.template.spec
   const [container] = pod.containers
 
-  it("consists of objects that Kubernetes' schemas accept", () => {
+  it("the overlay's objects match Kubernetes' schemas", () => {
     assert.includeMembers(manifests.map(({ kind }) => kind), ["Deployment", "Service", "ServiceAccount", "ConfigMap"])
     for (const manifest of manifests) validate(manifest)
   })
 
-  it("refers only to what it contains, but for the secret that the operator creates", () => {
+  it("the overlay refers only to objects that it contains, except the secret that the operator creates", () => {
     const claims = pod.volumes.flatMap((volume: Part) => volume.persistentVolumeClaim?.claimName ?? [])
     assert.includeMembers([...named(manifests, "PersistentVolumeClaim")], claims)
     assert.includeMembers([...named(manifests, "ServiceAccount")], [pod.serviceAccountName])
@@ -43,7 +43,7 @@ describe.each(["single", "cluster"])("the overlay %s", (overlay) => {
     }
   })
 
-  it("gives the server the parts of the secret that its command creates as files, and none in the environment", async () => {
+  it("the server gets the parts of the created secret as files, and none in the environment", async () => {
     const folder = mkdtempSync(join(tmpdir(), "wac-kubernetes-"))
     onTestFinished(() => rmSync(folder, { recursive: true }))
     const { data } = manifests.find(({ kind }) => kind === "ConfigMap")!
@@ -71,20 +71,20 @@ describe.each(["single", "cluster"])("the overlay %s", (overlay) => {
     })
   })
 
-  it("runs as a user who is not root, on a file system that is read only, without privileges", () => {
+  it("the server runs without root and privileges, on a read-only file system", () => {
     assert.include(pod.securityContext, { runAsNonRoot: true })
     assert.include(container.securityContext, { readOnlyRootFilesystem: true, allowPrivilegeEscalation: false })
     assert.deepEqual(container.securityContext.capabilities.drop, ["ALL"])
   })
 
-  it("probes health and readiness, and leaves time for a graceful stop", () => {
+  it("health and readiness are probed, and there is time for a graceful stop", () => {
     assert.strictEqual(container.livenessProbe.httpGet.path, "/healthz")
     assert.strictEqual(container.readinessProbe.httpGet.path, "/readyz")
     const [, sleeps] = container.lifecycle.preStop.exec.command
     assert.isAtLeast(pod.terminationGracePeriodSeconds, Number(sleeps) + 10)
   })
 
-  it("keeps a process running through an update and a drained node if there are several", () => {
+  it("one of several processes keeps running through an update and a drained node", () => {
     const budgets = named(manifests, "PodDisruptionBudget")
     if (spec.replicas === 1) {
       // two processes cannot have one embedded database
@@ -98,7 +98,7 @@ describe.each(["single", "cluster"])("the overlay %s", (overlay) => {
 })
 
 describe("the component watching", () => {
-  it("scrapes the pods of the service with the token that /metrics requires", () => {
+  it("the component scrapes the service's pods with the token that /metrics requires", () => {
     const [monitor] = build(join(folder, "components/watching"))
     const service = build(join(folder, "base")).find(({ kind }) => kind === "Service")!
     const { labels } = parse(readFileSync(join(folder, "base/kustomization.yaml"), "utf8"))
@@ -126,7 +126,7 @@ describe("the compose file", () => {
   const path = join(root, "deploy/compose/compose.yaml")
   const { secrets, services, volumes } = parse(readFileSync(path, "utf8"))
 
-  it("mounts files that exist and volumes that it declares", () => {
+  it("every mount is a file that exists or a declared volume", () => {
     for (const [name, { volumes: mounted = [] }] of Object.entries<Part>(services)) {
       for (const mount of mounted) {
         const [source] = mount.split(":")
@@ -152,7 +152,7 @@ describe("the compose file", () => {
     return { folder, prepare, contents }
   }
 
-  it("has a script that makes each secret and the settings, and keeps those that exist", Secrets.needed, () => {
+  it("the script makes each secret and the settings, and keeps existing ones", Secrets.needed, () => {
     const { contents, folder, prepare } = prepared()
     const first = contents()
     writeFileSync(join(folder, ".env"), "PROVIDER=whatsapp\n")
@@ -162,7 +162,7 @@ describe("the compose file", () => {
     assert.strictEqual(statSync(join(folder, "secrets")).mode & 0o777, 0o700)
   })
 
-  it("gives each service its secrets as files, and none in the environment", Secrets.needed, async () => {
+  it("each service gets its secrets as files, and none in the environment", Secrets.needed, async () => {
     const { contents, folder } = prepared()
     const values = Object.fromEntries(contents())
     const { environment, secrets: given } = services.wac
@@ -187,14 +187,14 @@ describe("the compose file", () => {
     for (const secret of Object.values<Part>(secrets)) assert.property(secret, "file")
   })
 
-  it("runs the server read only, without capabilities, and waits for the database", () => {
+  it("the server runs read-only without capabilities, after the database", () => {
     const { cap_drop, depends_on, read_only, stop_grace_period } = services.wac
     assert.deepEqual([cap_drop, read_only], [["ALL"], true])
     assert.strictEqual(depends_on.postgres.condition, "service_healthy")
     assert.isAtLeast(parseInt(stop_grace_period), 11)
   })
 
-  it("starts Prometheus and Grafana only with a profile", () => {
+  it("Prometheus and Grafana start only with a profile", () => {
     const without = Object.entries<Part>(services).filter(([, { profiles }]) => profiles === undefined)
     assert.deepEqual(without.map(([name]) => name), ["wac", "postgres"])
   })

@@ -20,30 +20,36 @@ const needed = Program.needed({
 const unit = join(root, "deploy/systemd/wac.service")
 
 describe("the systemd unit", () => {
-  it("starts the published command, and gives it longer to stop than it takes", () => {
+  it("the unit starts the published command, and gives it enough time to stop", () => {
     const text = readFileSync(unit, "utf8")
     assert.match(text, /^ExecStart=\/opt\/wac\/current\/node_modules\/\.bin\/wac start$/m)
     assert.isAtLeast(Number(/^TimeoutStopSec=(\d+)s$/m.exec(text)![1]), 11)
   })
 
-  it("gives the server its secrets as credentials, from the files that its comment makes", Secrets.needed, async () => {
-    const folder = mkdtempSync(join(tmpdir(), "wac-unit-"))
-    onTestFinished(() => rmSync(folder, { recursive: true }))
-    const text = readFileSync(unit, "utf8")
-    const commands = [...text.matchAll(/^#   (.*)$/gm)].map(([, command]) => command!.replaceAll("/etc/wac", folder))
-    await run("sh", ["-euc", commands.join("\n")])
-    const credentials = new Map([...text.matchAll(/^LoadCredential=(\S+):(\S+)$/gm)].map(([, id, path]) => [id, path!]))
-    const variables = [...text.matchAll(/^Environment=(.*)$/gm)].flatMap(([, line]) =>
-      line!.split(" ").map((pair) => pair.split(/=(.*)/s).slice(0, 2) as [string, string])
-    )
-    const found = await Secrets.read(Object.fromEntries(variables), (path) => {
-      const [, id] = /^%d\/(.*)$/.exec(path)!
-      const file = credentials.get(id)!.replace("/etc/wac", folder)
-      assert.strictEqual(statSync(file).mode & 0o777, 0o600)
-      return file
-    })
-    assert.strictEqual(found.database, "Embedded")
-  })
+  it(
+    "the server gets its secrets as credentials, from the files that the unit's comment makes",
+    Secrets.needed,
+    async () => {
+      const folder = mkdtempSync(join(tmpdir(), "wac-unit-"))
+      onTestFinished(() => rmSync(folder, { recursive: true }))
+      const text = readFileSync(unit, "utf8")
+      const commands = [...text.matchAll(/^#   (.*)$/gm)].map(([, command]) => command!.replaceAll("/etc/wac", folder))
+      await run("sh", ["-euc", commands.join("\n")])
+      const credentials = new Map(
+        [...text.matchAll(/^LoadCredential=(\S+):(\S+)$/gm)].map(([, id, path]) => [id, path!])
+      )
+      const variables = [...text.matchAll(/^Environment=(.*)$/gm)].flatMap(([, line]) =>
+        line!.split(" ").map((pair) => pair.split(/=(.*)/s).slice(0, 2) as [string, string])
+      )
+      const found = await Secrets.read(Object.fromEntries(variables), (path) => {
+        const [, id] = /^%d\/(.*)$/.exec(path)!
+        const file = credentials.get(id)!.replace("/etc/wac", folder)
+        assert.strictEqual(statSync(file).mode & 0o777, 0o600)
+        return file
+      })
+      assert.strictEqual(found.database, "Embedded")
+    }
+  )
 
   it("systemd-analyze finds nothing wrong with it", needed, async () => {
     const folder = mkdtempSync(join(tmpdir(), "wac-unit-"))

@@ -345,7 +345,7 @@ describe("an operator's night", Night.needed, () => {
     })
   }
 
-  it("at its end every accepted send was sent once, every event received in order, and the rest is named unknown", async () => {
+  it("at its end, every accepted send was sent once, every event received in order, and the rest is named unknown", async () => {
     night.load.enter("the end")
     await night.load.rest(night.repeating)
     await holds("every event", () => Record.isDelivered(night)).catch(() => {})

@@ -1,4 +1,4 @@
-/** What the states of campaigns and the outcomes of their recipients are called. */
+/** The names of the states of campaigns and of the outcomes of their recipients. */
 import type { CampaignOutcome, CampaignRow, CampaignStatus, PauseReason } from "@wac/client/internal"
 import type { IconName } from "../ui/Icon.tsx"
 import { Status, type Tone } from "../ui/Status.tsx"

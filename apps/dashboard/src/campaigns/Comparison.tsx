@@ -12,7 +12,7 @@ const points = new Intl.NumberFormat("en", { signDisplay: "exceptZero", maximumF
 /** A difference of shares in percentage points. */
 const inPoints = (share: number): string => points.format(share * 100).replace("-", "−")
 
-/** What a difference says, in a sentence. */
+/** A sentence about a difference. */
 const verdict = ({ difference, isDistinguishable }: CampaignDifference): string =>
   isDistinguishable
     ? `Variant ${difference > 0 ? "B" : "A"} is better, beyond chance.`

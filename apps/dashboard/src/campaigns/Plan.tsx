@@ -1,4 +1,4 @@
-/** What a campaign was asked to do. */
+/** The settings of a campaign. */
 import type { Campaign } from "@wac/client/internal"
 import { Fact, Facts, Section } from "../ui/Page.tsx"
 import { Id } from "../ui/Table.tsx"

@@ -1,4 +1,4 @@
-/** What pages ask about campaigns. */
+/** The queries of pages about campaigns. */
 import { queryOptions } from "@tanstack/react-query"
 import type { Campaign } from "@wac/client/internal"
 import { api } from "../session/Service.ts"

@@ -42,7 +42,7 @@ export const useRecipients = (onColumns: (columns: ReadonlyArray<string>) => voi
   return { ...recipients, change, choose }
 }
 
-/** What is uploaded; `undefined` if no file was chosen. */
+/** The upload; `undefined` if no file was chosen. */
 export const uploadOf = ({ country, file, head, numberColumn }: Recipients) =>
   file === undefined || head === undefined ? undefined : {
     file: fileOf(file, head),

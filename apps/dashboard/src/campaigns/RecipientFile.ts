@@ -8,7 +8,7 @@ import { parse } from "csv-parse/browser/esm/sync"
 /** How much of a file is read to learn its columns, in bytes: the longest row in UTF-16. */
 const read = 131_072
 
-/** What a file begins with. */
+/** The beginning of a file. */
 export interface Head {
   /** Empty for a file in which every line is a recipient in JSON. */
   readonly columns: ReadonlyArray<string>

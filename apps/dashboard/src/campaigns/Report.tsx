@@ -1,4 +1,4 @@
-/** What the check of a campaign found, before anything is sent. */
+/** The result of a campaign's check, before anything is sent. */
 import { Link } from "@tanstack/react-router"
 import type { Campaign, CampaignForecast } from "@wac/client/internal"
 import { lengthOf } from "../ui/Moment.ts"
@@ -7,7 +7,7 @@ import { counted, grouped } from "../ui/Words.ts"
 import { marketName } from "../usage/Market.ts"
 import { reachedBy } from "./Pace.ts"
 
-/** What is to be expected, in a sentence for each. */
+/** The forecast, in a sentence for each number. */
 const Expected = ({ forecast }: { readonly forecast: CampaignForecast }) => {
   const { costs, days, limitedCustomers, lines, messagingLimit, seconds } = forecast
   const unrated = lines.filter(({ billable, cost }) => billable !== false && cost === null)

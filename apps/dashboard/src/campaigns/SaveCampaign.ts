@@ -6,7 +6,7 @@ import { useRef } from "react"
 import { useOnce } from "../session/Once.ts"
 import { api } from "../session/Service.ts"
 
-/** What a form holds. */
+/** The values of a form. */
 interface Saved {
   readonly plan: CreateCampaign
   /** The recipients of the campaign; those that it has stay if omitted. */

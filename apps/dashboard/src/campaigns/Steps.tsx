@@ -1,4 +1,4 @@
-/** What can be done with a campaign, and what is asked before it is done. */
+/** The actions on a campaign, and their confirmations. */
 import { useMutation, useQueryClient } from "@tanstack/react-query"
 import { Link, useNavigate } from "@tanstack/react-router"
 import type { Campaign } from "@wac/client/internal"
@@ -17,7 +17,7 @@ import { lengthAt, reachedBy, usePace } from "./Pace.ts"
 
 type Step = "check" | "start" | "pause" | "resume" | "cancel" | "remove"
 
-/** What is asked before it is done. */
+/** The question that confirms an action. */
 type Asked = "start" | "cancel" | "remove"
 
 export const Steps = ({ campaign }: { readonly campaign: Campaign }) => {

@@ -1,10 +1,10 @@
-/** What fills the placeholders of a campaign's template: a column of the file, or the same text for everyone. */
+/** The values of the placeholders of a campaign's template: a column of the file, or the same text for everyone. */
 import type { Campaign, TemplateDetail } from "@wac/client/internal"
 import * as MaxLength from "../generated/MaxLength.ts"
 import { Field } from "../ui/Field.tsx"
 import type { Head } from "./RecipientFile.ts"
 
-/** What fills a placeholder. */
+/** The source of a placeholder's value. */
 interface Filling {
   readonly column: string | undefined
   readonly text: string
@@ -24,7 +24,7 @@ export const contentOf = ({ language, name, variables }: TemplateDetail, filling
   return { name, language, ...(bodyParams.length === 0 ? {} : { bodyParams }) }
 }
 
-/** What the first customer of the file gets, by placeholder. */
+/** The values of the first customer of the file, by placeholder. */
 export const exampleOf = ({ variables }: TemplateDetail, fillings: Fillings, head: Head | undefined) =>
   Object.fromEntries(variables.map((variable) => {
     const { column, text } = fillings[variable] ?? emptyFilling
@@ -34,7 +34,7 @@ export const exampleOf = ({ variables }: TemplateDetail, fillings: Fillings, hea
 /** The whole of a value that a column fills. */
 const columnPattern = /^\{\{([^{}]+)\}\}$/
 
-/** What fills the placeholders of a campaign's template. */
+/** The values of the placeholders of a campaign's template. */
 export const fillingsOf = ({ variables }: TemplateDetail, { bodyParams }: Campaign["template"]): Fillings =>
   Object.fromEntries(variables.map((variable, i) => {
     const value = Array.isArray(bodyParams)

@@ -17,7 +17,7 @@ import { Section } from "../ui/Page.tsx"
 import { Time, useNow } from "../ui/Time.tsx"
 import { Said } from "./Said.tsx"
 
-/** What messages to this customer are sent to: one of the two is always known. */
+/** The address of messages to this customer: one of the two is always known. */
 export const addressOf = ({ id, phone, userId }: Contact): string => phone ?? userId ?? id
 
 /** Messages that are read at once. */

@@ -1,4 +1,4 @@
-/** What customers are called: by phone number, or by user id if the number is not known. */
+/** The displayed names of customers: the phone number, or the user id if the number is not known. */
 
 /** Whether a text is a user id of a customer, such as `US.13491208655302741918`. Pure. */
 export const isUserId = (text: string): boolean => /^[A-Z]{2}\.(ENT\.)?[A-Za-z0-9]{1,128}$/.test(text)

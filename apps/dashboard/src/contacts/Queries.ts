@@ -1,4 +1,4 @@
-/** What pages ask about contacts. */
+/** The queries of pages about contacts. */
 import { queryOptions } from "@tanstack/react-query"
 import { api, isNotFound } from "../session/Service.ts"
 import { live } from "../session/Session.tsx"

@@ -1,4 +1,4 @@
-/** What a message says, in either direction: whatever a customer wrote is text, never markup. */
+/** The content of a message, in either direction: whatever a customer wrote is text, never markup. */
 import type { ConversationMessage } from "@wac/client/internal"
 import type { ReactNode } from "react"
 import { Id } from "../ui/Table.tsx"
@@ -99,7 +99,7 @@ const wordsOf = (type: string, content: Fields): string => {
 
 const said = (message: Fields): Fields => fieldsOf(message[word(message, "type")])
 
-/** What a message says. */
+/** The content of a message. */
 export const Said = ({ content: json, type }: Pick<ConversationMessage, "content" | "type">): ReactNode => {
   const content = fieldsOf(json)
   if (Array.isArray(json)) {

@@ -1,4 +1,4 @@
-/** What the types of events are called, and whom they are about. Pure. */
+/** The names of the types of events, and whom they are about. Pure. */
 import type { Event, EventType } from "@wac/client/internal"
 
 const words: { readonly [Type in EventType]: readonly [name: string, meaning: string] } = {
@@ -16,7 +16,7 @@ const words: { readonly [Type in EventType]: readonly [name: string, meaning: st
 export const eventTypes: ReadonlyArray<readonly [EventType, string]> = Object.entries(words)
   .map(([type, [name]]) => [type as EventType, name])
 
-/** What an event of a type reports. */
+/** The report of an event of a type, in words. */
 export const meaningOf = (type: EventType): string => words[type][1]
 
 /** The customer or the thing that an event is about. */

@@ -1,4 +1,4 @@
-/** What a person calls an API key; its id where it is not active any more. */
+/** The name of an API key; its id if it is not active any more. */
 import { useQuery } from "@tanstack/react-query"
 import { Id } from "../ui/Table.tsx"
 import { activeKeysQuery } from "./Queries.ts"

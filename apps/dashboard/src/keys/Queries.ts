@@ -1,4 +1,4 @@
-/** What pages ask about API keys. */
+/** The queries of pages about API keys. */
 import { queryOptions } from "@tanstack/react-query"
 import { api } from "../session/Service.ts"
 import { live } from "../session/Session.tsx"

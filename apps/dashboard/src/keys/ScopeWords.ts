@@ -1,4 +1,4 @@
-/** What keys may do, in words. Pure. */
+/** The scopes of keys, in words. Pure. */
 import type { ApiScope } from "@wac/client/internal"
 import { defaultScopes, scopeOfAll, scopes } from "../generated/Names.ts"
 
@@ -13,7 +13,7 @@ const words: { readonly [Scope in ApiScope]: readonly [name: string, hint: strin
 /** The scopes that a person chooses from, each with its words. */
 export const choices = scopes.filter((scope) => scope !== scopeOfAll).map((scope) => [scope, ...words[scope]] as const)
 
-/** What a new key may do unless a person chooses otherwise. */
+/** The scopes of a new key unless a person chooses others. */
 export const preset: ReadonlyArray<ApiScope> = defaultScopes.filter((scope) => scope !== scopeOfAll)
 
 export const scopesInWords = (scopes: ReadonlyArray<ApiScope>): string =>

@@ -1,4 +1,4 @@
-/** What the states of messages are called. */
+/** The names of the states of messages. */
 import type { MessageStatus } from "@wac/client/internal"
 import type { IconName } from "../ui/Icon.tsx"
 import { Status, type Tone } from "../ui/Status.tsx"
@@ -23,7 +23,7 @@ export const MessageState = ({ status }: { readonly status: MessageStatus }) => 
   return <Status tone={tone} icon={icon}>{name}</Status>
 }
 
-/** What each status means, for people. */
+/** The meaning of each status, for people. */
 export const messageMeanings: Record<MessageStatus, string> = {
   queued: "It is sent at its time, or by its campaign.",
   sending: "It was not sent yet. A request with the same Idempotency-Key tries again.",

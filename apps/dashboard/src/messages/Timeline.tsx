@@ -38,7 +38,7 @@ const correctedOf = (life: ReadonlyArray<Life>): ReadonlyArray<Step> => {
   )
 }
 
-/** What has happened, in the order of time. `life` is newest first. Pure. */
+/** The history of a message, oldest first. `life` is newest first. Pure. */
 const stepsOf = (
   { createdAt, deliveredAt, failedAt, readAt, sentAt }: Pick<
     MessageDetail,

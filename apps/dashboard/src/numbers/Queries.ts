@@ -1,4 +1,4 @@
-/** What pages ask about phone numbers. */
+/** The queries of pages about phone numbers. */
 import { queryOptions } from "@tanstack/react-query"
 import { api, portal } from "../session/Service.ts"
 import { live } from "../session/Session.tsx"

@@ -1,4 +1,4 @@
-/** What API keys have asked for lately, and what was refused, by its reason. */
+/** The recent requests of API keys, and the refused ones by reason. */
 import { Link, useSearch } from "@tanstack/react-router"
 import type { ApiRequest, RequestGroup } from "@wac/client/internal"
 import { KeyName } from "../keys/KeyName.tsx"

@@ -24,7 +24,7 @@ export const openPortal = async (): Promise<void> => {
   if (portal !== undefined) await (opening ??= open())
 }
 
-/** What is shown when there is no session, and no link that opens one. */
+/** The page without a session or a link that opens one. */
 export const PortalEnded = () => (
   <main className="mx-auto max-w-lg p-6">
     <Empty title="This view has ended">Reload the page of the application that shows it.</Empty>

@@ -120,7 +120,7 @@ const refusals: { readonly [reason: string]: string } = {
   provider_unavailable: "The identity provider cannot be reached at the moment. Try again later."
 }
 
-/** What went wrong at the issuer. */
+/** The failures at the issuer, in words. */
 const Refused = () => {
   const [refusal] = useState(refusalOfLink)
   return refusal === undefined ? null : (

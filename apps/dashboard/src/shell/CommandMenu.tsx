@@ -81,7 +81,7 @@ const ofId = (id: string): ReadonlyArray<Command> => {
   return [...own, ...listed, ...ofNumber, ...ofMessage, audited]
 }
 
-/** What fits the words, best first. Pure. */
+/** The entries that match the words, best first. Pure. */
 export const commandsFor = (text: string): ReadonlyArray<Command> => {
   const query = text.trim()
   const customers: ReadonlyArray<Command> = /^\+\d{4,}$/.test(query) || isUserId(query)

@@ -1,4 +1,4 @@
-/** What surrounds every page: where one can go, who is signed in, and how the webhook is while it needs somebody. */
+/** The frame of every page: the navigation, the signed-in person, and a webhook that needs attention. */
 import { Dialog } from "@base-ui/react/dialog"
 import { Link, Outlet } from "@tanstack/react-router"
 import { lazy, Suspense, useEffect, useId, useState } from "react"
@@ -124,7 +124,7 @@ const SearchOpener = ({ onOpen }: { readonly onOpen: () => void }) => (
   </button>
 )
 
-/** What there is besides pages; a frame would not show it. */
+/** The links besides pages; a frame would not show them. */
 const Links = () => portal === undefined ? <DocumentationLinks /> : null
 
 const DocumentationLinks = () => (

@@ -11,7 +11,7 @@ interface Component {
 
 const word = (value: unknown): string => typeof value === "string" ? value : ""
 
-/** What is known of a component, whatever upstream put there. */
+/** The fields of a component that are read, whatever upstream put there. */
 const read = (component: unknown): Component => {
   const fields = (typeof component === "object" && component !== null ? component : {}) as Record<string, unknown>
   const buttons = Array.isArray(fields["buttons"]) ? fields["buttons"] as ReadonlyArray<unknown> : []

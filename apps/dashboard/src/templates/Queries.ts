@@ -1,4 +1,4 @@
-/** What pages ask about templates. */
+/** The queries of pages about templates. */
 import { queryOptions } from "@tanstack/react-query"
 import { api } from "../session/Service.ts"
 

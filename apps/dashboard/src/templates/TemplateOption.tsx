@@ -1,7 +1,7 @@
 /** A template to choose in a form. */
 import type { TemplateDetail } from "@wac/client/internal"
 
-/** What tells templates apart. */
+/** The fields that tell templates apart. */
 export const templateKey = ({ language, name }: Pick<TemplateDetail, "name" | "language">): string =>
   `${name} ${language}`
 

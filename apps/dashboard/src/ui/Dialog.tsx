@@ -38,7 +38,7 @@ export const Dialog = (
 export const Confirm = (
   { action, children, error, isOpen, isPending, onClose, onConfirm, title }: {
     readonly title: string
-    /** What the button says that does it. */
+    /** The label of the button that confirms. */
     readonly action: string
     readonly isOpen: boolean
     readonly isPending: boolean

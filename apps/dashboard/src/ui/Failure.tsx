@@ -1,4 +1,4 @@
-/** What went wrong, in words, with the id by which the operator finds the request in the log. */
+/** A failure, in words, with the id by which the operator finds the request in the log. */
 import { WacApiError, WacConnectionError } from "@wac/client/internal"
 import type { ReactNode } from "react"
 import { Icon } from "./Icon.tsx"

@@ -6,7 +6,7 @@ import { messageOf } from "./Failure.tsx"
 interface FieldProps {
   readonly label: string
   readonly hint?: ReactNode
-  /** What the service found wrong with the form. */
+  /** The service's refusal of the form. */
   readonly error?: unknown
   /** The name that the service calls this field by. */
   readonly param?: string

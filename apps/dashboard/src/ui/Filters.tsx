@@ -67,7 +67,7 @@ export const period = {
   options: [["1", "Last hour"], ["24", "Last 24 hours"], ["168", "Last 7 days"], ["720", "Last 30 days"]]
 } as const satisfies Choice
 
-/** What the address has chosen; a value that is no option of its filter is as if there were none. */
+/** The filters of the page's address; a value that is not an option of its filter is ignored. */
 export const useChosen = <C extends Choices>(choices: C): Chosen<C> => {
   const search: { readonly [parameter: string]: unknown } = useSearch({ strict: false })
   return Object.fromEntries(

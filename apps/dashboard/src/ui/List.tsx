@@ -25,7 +25,7 @@ type PageOf<Item> =
 const nextOf = (page: PageOf<unknown>): string | null =>
   "nextCursor" in page ? page.nextCursor : page.has_more ? page.next_cursor : null
 
-/** What is asked for; a filter that is not set is `undefined`. `since` is a length of time up to now, in hours. */
+/** The query; a filter that is not set is `undefined`. `since` is a length of time up to now, in hours. */
 type Filter = { readonly [name: string]: string | number | boolean | undefined; readonly since?: string | undefined }
 
 /** The query of the service for a filter. */
@@ -99,7 +99,7 @@ const Paging = ({ cursor, next }: { readonly cursor: string | undefined; readonl
     </nav>
   )
 
-/** What is said where there is nothing. */
+/** The text of an empty list. */
 interface Nothing {
   readonly title: string
   readonly children?: ReactNode
@@ -108,15 +108,15 @@ interface Nothing {
 
 interface ListProps<Item extends object> {
   readonly list: Listing<PageOf<Item>>
-  /** What an item is called. */
+  /** The name of an item. */
   readonly what: string
   readonly columns: ReadonlyArray<Column<Item>>
   readonly keyOf?: (item: Item) => string | number
-  /** What is said if there is no item at all. */
+  /** The text if there is no item at all. */
   readonly none: Nothing
-  /** What is said if no item fits the filters, in place of that or beside it. */
+  /** The text if no item fits the filters, in place of the list or beside it. */
   readonly noMatch?: Partial<Nothing>
-  /** What is above the table. */
+  /** The content above the table. */
   readonly above?: (items: ReadonlyArray<Item>) => ReactNode
 }
 
@@ -169,11 +169,11 @@ export const ListPage = <Item extends object>(
     readonly choices?: Choices
     /** Filters besides the search and the choices. */
     readonly filters?: ReactNode
-    /** What is above the filters. */
+    /** The content above the filters. */
     readonly before?: ReactNode
-    /** What is below the filters. */
+    /** The content below the filters. */
     readonly about?: ReactNode
-    /** What is below the list. */
+    /** The content below the list. */
     readonly children?: ReactNode
   }
 ) => (

@@ -1,4 +1,4 @@
-/** What a query gave: its data, or that it loads, failed, or is old. */
+/** The state of a query: its data, loading, failed, or old. */
 import type { UseQueryResult } from "@tanstack/react-query"
 import { WacApiError } from "@wac/client/internal"
 import type { ReactNode } from "react"

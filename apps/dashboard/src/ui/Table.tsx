@@ -22,7 +22,7 @@ export const Table = <Item extends object>(
     readonly label: string
     readonly columns: ReadonlyArray<Column<Item>>
     readonly items: ReadonlyArray<Item>
-    /** What tells the items apart; their `id` if omitted. */
+    /** The key of an item; its `id` if omitted. */
     readonly keyOf?: ((item: Item) => string | number) | undefined
   }
 ) => (

@@ -25,7 +25,7 @@ const subscribe = (listener: () => void) => {
   }
 }
 
-/** What `read` gives of the present time; renders when that changes. */
+/** The result of `read` for the current time; renders when that changes. */
 export const useNow = <A extends string | number | boolean>(read: (now: number) => A): A =>
   useSyncExternalStore(subscribe, () => read(now))
 

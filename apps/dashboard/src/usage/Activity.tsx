@@ -1,4 +1,4 @@
-/** What was sent and delivered over time: a bar for each step, and every number with what it counts. */
+/** Sends and deliveries over time: a bar for each step, and every number with its label. */
 import { keepPreviousData, useQuery } from "@tanstack/react-query"
 import type { Usage, UsageStep } from "@wac/client/internal"
 import { useId, useState } from "react"
@@ -17,7 +17,7 @@ type Count = Exclude<keyof UsageStep, "at">
 interface Series {
   readonly count: Count
   readonly name: string
-  /** What it counts. */
+  /** The label of the count. */
   readonly definition: string
   readonly fill: string
 }

@@ -1,4 +1,4 @@
-/** What a workspace may use, and what it has used of it. */
+/** The limits of a workspace, and the part that is used. */
 import { useQuery } from "@tanstack/react-query"
 import { Loaded } from "../ui/Loaded.tsx"
 import { Fact, Facts, Section } from "../ui/Page.tsx"

@@ -1,4 +1,4 @@
-/** What the messages of the last 30 days cost, as far as the provider has told and the operator knows its rates. */
+/** The cost of the messages of the last 30 days, as far as the provider's prices and the operator's rates are known. */
 import { useQuery } from "@tanstack/react-query"
 import type { UsageLine } from "@wac/client/internal"
 import { Empty, Loaded } from "../ui/Loaded.tsx"

@@ -1,10 +1,10 @@
-/** What pages ask about use. */
+/** The queries of pages about use. */
 import { queryOptions } from "@tanstack/react-query"
 import type { UsageQuery } from "@wac/client/internal"
 import { api } from "../session/Service.ts"
 import { live } from "../session/Session.tsx"
 
-/** What the workspace did in a period, and what it has used of its limits. */
+/** The workspace's activity in a period, and the used part of its limits. */
 export const usageQuery = (period: NonNullable<UsageQuery["period"]>) =>
   queryOptions({
     queryKey: ["usage", { period }],

@@ -1,4 +1,4 @@
-/** What the workspace did over time, and what it has used of its quota. */
+/** The workspace's activity over time, and the used part of its quota. */
 import { useQuery } from "@tanstack/react-query"
 import type { Usage } from "@wac/client/internal"
 import { Empty, Loaded } from "../ui/Loaded.tsx"

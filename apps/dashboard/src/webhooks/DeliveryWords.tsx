@@ -1,4 +1,4 @@
-/** What the states of deliveries and attempts are called. */
+/** The names of the states of deliveries and attempts. */
 import type { Attempt, DeliveryStatus } from "@wac/client/internal"
 import type { ReactNode } from "react"
 import type { IconName } from "../ui/Icon.tsx"
@@ -14,7 +14,7 @@ const statuses: Record<DeliveryStatus, readonly [Tone, string, IconName]> = {
 
 export const deliveryStatuses = Object.keys(statuses) as ReadonlyArray<DeliveryStatus>
 
-/** What each status means, for people. */
+/** The meaning of each status, for people. */
 export const meanings: Record<DeliveryStatus, string> = {
   pending: "It is being delivered, or waits for its next attempt.",
   held: "The webhook is paused. It is delivered after the webhook is resumed.",
@@ -34,7 +34,7 @@ export const AttemptState = ({ attempt }: { readonly attempt: Attempt }): ReactN
   </Status>
 )
 
-/** What an attempt came to, in words. */
+/** The result of an attempt, in words. */
 const outcomes: Record<Attempt["outcome"], string> = {
   delivered: "Delivered",
   dns: "Name not found",
@@ -50,7 +50,7 @@ const outcomes: Record<Attempt["outcome"], string> = {
 export const outcomeNames: ReadonlyArray<readonly [Attempt["outcome"], string]> = Object.entries(outcomes)
   .map(([outcome, name]) => [outcome as Attempt["outcome"], name])
 
-/** What began a round of attempts. */
+/** The cause of a round of attempts, in words. */
 export const triggers: Record<Attempt["trigger"], string> = {
   automatic: "Automatic",
   manual: "By hand",

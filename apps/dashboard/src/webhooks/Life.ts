@@ -1,4 +1,4 @@
-/** What became of a message's events. */
+/** The deliveries of a message's events. */
 import { queryOptions } from "@tanstack/react-query"
 import { api, firstPage } from "../session/Service.ts"
 import { live } from "../session/Session.tsx"

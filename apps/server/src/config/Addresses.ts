@@ -58,7 +58,7 @@ export const trustedProxies = Effect.gen(function*() {
   return yield* Effect.mapError(Effect.fromResult(made), notNetworks(variable))
 })
 
-/** What receivers may be (contract §8). */
+/** The permitted receivers (contract §8). */
 export const receiverRules = Effect.gen(function*() {
   return {
     allowInsecure: yield* flag("WEBHOOK_ALLOW_INSECURE"),

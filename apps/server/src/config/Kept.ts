@@ -46,7 +46,7 @@ export const storage = Effect.gen(function*() {
   }
 })
 
-/** What `MEDIA_STORE` may be. */
+/** The values of `MEDIA_STORE`. */
 const mediaStoreExpected = "storage or s3://BUCKET/PREFIX"
 
 /** The object store refuses access, or the package that speaks to it is not installed. */

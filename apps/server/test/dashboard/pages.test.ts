@@ -132,7 +132,7 @@ const look = async (
 }
 
 describe("every page, light, dark and on a phone", () => {
-  it("is sound and accessible when it shows what has happened", async () => {
+  it("every page is sound and accessible when it shows what has happened", async () => {
     const person = await signedIn(browser, filled)
     const wrong: Array<string> = []
     for (const [name, path] of Object.entries(pages())) {
@@ -153,7 +153,7 @@ describe("every page, light, dark and on a phone", () => {
     await person.end()
   })
 
-  it("is sound and accessible when nothing has happened yet", async () => {
+  it("every page is sound and accessible when nothing has happened yet", async () => {
     const person = await signedIn(browser, empty)
     const wrong: Array<string> = []
     for (const [name, path] of pagesOfStates()) {
@@ -168,7 +168,7 @@ describe("every page, light, dark and on a phone", () => {
 
   const api = /\/internal\/(?!session)/
 
-  it("is sound and accessible while it loads", async () => {
+  it("every page is sound and accessible while it loads", async () => {
     const person = await signedIn(browser, filled)
     await person.page.route(api, () => {})
     const wrong: Array<string> = []
@@ -182,7 +182,7 @@ describe("every page, light, dark and on a phone", () => {
     await person.end()
   })
 
-  it("is sound and accessible when the service refuses, and names the request", async () => {
+  it("every page is sound and accessible when the service refuses, and names the request", async () => {
     const person = await signedIn(browser, filled)
     await person.page.route(api, (route: Route) =>
       route.fulfill({
@@ -211,7 +211,7 @@ describe("every page, light, dark and on a phone", () => {
     await person.end()
   })
 
-  it("keeps what it showed when the service is out of reach, and says how old that is", async () => {
+  it("every page keeps its content when the service is unreachable, and shows how old that is", async () => {
     const person = await signedIn(browser, filled)
     const { page } = person
     const wrong: Array<string> = []
@@ -230,7 +230,7 @@ describe("every page, light, dark and on a phone", () => {
     await person.end()
   })
 
-  it("is sound and accessible before anybody is signed in", async () => {
+  it("every page is sound and accessible before anybody is signed in", async () => {
     const person = await visit(browser, empty.url)
     const wrong: Array<string> = []
     const outside = {
@@ -252,7 +252,7 @@ describe("every page, light, dark and on a phone", () => {
     await person.end()
   })
 
-  it("is sound and accessible when a role may not do what it offers, and says why", async () => {
+  it("every page is sound and accessible when a role may not do what it offers, and shows why", async () => {
     const session = await inScope(workspace.asMember(filled))
     const person = await signedIn(browser, { ...filled, session })
     const { page } = person
@@ -281,7 +281,7 @@ describe("every page, light, dark and on a phone", () => {
     await person.end()
   })
 
-  it("is sound and accessible while the webhook fails, is paused, and is resumed in vain", async () => {
+  it("every page is sound and accessible while the webhook fails, is paused, and is resumed in vain", async () => {
     const failing = await inScope(workspace.failing)
     const person = await signedIn(browser, failing)
     const { page } = person
@@ -314,7 +314,7 @@ describe("every page, light, dark and on a phone", () => {
     await person.end()
   })
 
-  it("is sound and accessible with each dialog open over it", async () => {
+  it("every page is sound and accessible with each dialog open over it", async () => {
     const person = await signedIn(browser, filled)
     const { page } = person
     const wrong: Array<string> = []
@@ -349,7 +349,7 @@ describe("every page, light, dark and on a phone", () => {
     await person.end()
   })
 
-  it("shows text of customers, receivers and the provider as text, whatever it is", async () => {
+  it("every page shows text of customers, receivers and the provider as text, whatever it is", async () => {
     const person = await signedIn(browser, filled)
     const { page } = person
     const hostile = `<img src="/x" onerror="window.harmed = true"><script>window.harmed = true</script>{{1}}`
@@ -401,7 +401,7 @@ describe("every page, light, dark and on a phone", () => {
     await person.end()
   })
 
-  it("shows a failure that a later report corrected as corrected, and the message as delivered", async () => {
+  it("a failure that a later report corrected is shown as corrected, and its message as delivered", async () => {
     const person = await signedIn(browser, filled)
     const { page } = person
     // the sandbox reports nothing after a failure
@@ -440,7 +440,7 @@ describe("every page, light, dark and on a phone", () => {
     await person.end()
   })
 
-  it("is sound and accessible in what people come to on their way: results, secrets, mistakes and menus", async () => {
+  it("results, secrets, mistakes and menus are sound and accessible", async () => {
     const ways = await inScope(workspace.filled)
     const person = await signedIn(browser, ways)
     const { page } = person
@@ -523,7 +523,7 @@ describe("every page, light, dark and on a phone", () => {
     await person.end()
   })
 
-  it("names the retention that the service has", async () => {
+  it("the pages name the retention that the service has", async () => {
     const server = await inScope(workspace.emptyWith({ RETENTION: "{\"requests\":30,\"audit\":90}" }))
     const person = await signedIn(browser, server)
     await person.open("/requests")
@@ -535,7 +535,7 @@ describe("every page, light, dark and on a phone", () => {
     await person.end()
   })
 
-  it("tells a list that is empty from a filter that finds nothing, here or at all, and from an empty page", async () => {
+  it("an empty list, a filter without results and an empty page are shown differently", async () => {
     const person = await signedIn(browser, empty)
     const { page } = person
     const main = page.locator("main")

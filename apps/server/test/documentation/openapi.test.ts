@@ -2,7 +2,7 @@
  * The OpenAPI document: well-formed, and the same as what is served.
  */
 import { assert, describe, layer } from "@effect/vitest"
-import { Access, Api, Traits } from "@wac/api"
+import { Access, Api, EndpointAnnotations } from "@wac/api"
 import { Event } from "@wac/core"
 import { Context, Effect } from "effect"
 import * as checks from "../checks.ts"
@@ -17,7 +17,7 @@ const endpoints = Object.values(Api.groups).flatMap((group) => Object.values(gro
 const takesFile = new Set(
   Object.values(Api.groups).flatMap((group) =>
     Object.values(group.endpoints).flatMap(({ annotations, identifier }) =>
-      Context.get(annotations, Traits.TakesFile).length === 0 ? [] : [`${group.identifier}.${identifier}`]
+      Context.get(annotations, EndpointAnnotations.TakesFile).length === 0 ? [] : [`${group.identifier}.${identifier}`]
     )
   )
 )
@@ -177,7 +177,9 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("the 
           operation.parameters.find((parameter: Json) =>
             parameter.in === "header" && parameter.name === "idempotency-key"
           )?.required,
-          Traits.useOfKey(endpoint) === "none" ? undefined : Traits.has(endpoint, Traits.NeedsIdempotencyKey),
+          EndpointAnnotations.useOfKey(endpoint) === "none"
+            ? undefined
+            : EndpointAnnotations.has(endpoint, EndpointAnnotations.NeedsIdempotencyKey),
           name
         )
         for (const [status, response] of Object.entries<Json>(operation.responses)) {
@@ -292,7 +294,7 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("the 
       ) checks.assertError(yield* call(url + path), 404, { code: "not_found" })
     }))
 
-  it.effect("describes errors as they are", () =>
+  it.effect("the document describes errors as they are", () =>
     Effect.gen(function*() {
       const whole = yield* document
       const { error } = whole.components.schemas.Error.properties
@@ -430,7 +432,7 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("the 
       assert.deepStrictEqual([apiKey.type, apiKey.scheme], ["http", "bearer"])
     }))
 
-  it.effect("describes the delivery of every type of event, as receivers get it", () =>
+  it.effect("the document describes the delivery of every type of event, as receivers get it", () =>
     Effect.gen(function*() {
       const { key, url } = yield* checks.Served
       const whole = yield* document

@@ -123,7 +123,7 @@ layer(served, checks.live)("text that no storage can hold", (it) => {
     ({ url }) => Effect.map(call(`${url}/openapi.json`), ({ body }): Json => body)
   )
 
-  it.effect("in a query, it is 400 with the parameter's name if the parameter is free text, and never a 5xx", () =>
+  it.effect("a query with it gets 400 with the parameter's name if the parameter is free text, and never a 5xx", () =>
     Effect.gen(function*() {
       const { headers, url } = yield* requests
       let count = 0
@@ -155,7 +155,7 @@ layer(served, checks.live)("text that no storage can hold", (it) => {
       assert.isAbove(count, 100)
     }))
 
-  it.effect("in a path, there is nothing of that name", () =>
+  it.effect("a path with it names nothing", () =>
     Effect.gen(function*() {
       const { headers, url } = yield* requests
       for (const { body, method, name, path } of operations(yield* documented)) {
@@ -172,7 +172,7 @@ layer(served, checks.live)("text that no storage can hold", (it) => {
       }
     }))
 
-  it.effect("in a body, it is 400 with the field's name, wherever the document has text", () =>
+  it.effect("a body with it gets 400 with the field's name, wherever the document has text", () =>
     Effect.gen(function*() {
       const { headers, url } = yield* requests
       const document = yield* documented
@@ -203,7 +203,7 @@ layer(served, checks.live)("text that no storage can hold", (it) => {
       assert.isAbove(count, 200)
     }))
 
-  it.effect("in the name of a file or of a form's field, it is cleaned or 400, and never a 5xx", () =>
+  it.effect("the name of a file or of a form's field with it is cleaned or gets 400, and never a 5xx", () =>
     Effect.gen(function*() {
       const { headers, url } = yield* requests
       const bytes = [Buffer.from("\0"), Buffer.from([0xed, 0xa0, 0x80]), Buffer.from("%00")]
@@ -232,7 +232,7 @@ layer(served, checks.live)("text that no storage can hold", (it) => {
       }
     }))
 
-  it.effect("in free JSON, it is 400 with the field's name, as is JSON that nests too deep, in any field", () =>
+  it.effect("free JSON with it, or any JSON that nests too deep, gets 400 with the field's name", () =>
     Effect.gen(function*() {
       const { headers, url } = yield* requests
       const flow = (data: string) =>

@@ -3,7 +3,7 @@
  * shape of errors. Seeded, so that a failure that names its seed can be run again.
  */
 import { assert, layer, type Vitest } from "@effect/vitest"
-import { Api, Traits } from "@wac/api"
+import { Api, EndpointAnnotations } from "@wac/api"
 import { Password } from "@wac/core"
 import * as Extent from "@wac/testbed/Extent"
 import { SeededRandom } from "@wac/testkit"
@@ -24,7 +24,8 @@ const size = Extent.of(700, 7_000)
 
 /** A stream has no end that an answer could be judged by, and files have tests of their own. */
 const endpoints = Object.values(Api.groups).flatMap((group) => Object.values(group.endpoints)).filter((endpoint) =>
-  !Traits.has(endpoint, Traits.Streams) && Context.get(endpoint.annotations, Traits.TakesFile).length === 0
+  !EndpointAnnotations.has(endpoint, EndpointAnnotations.Streams) &&
+  Context.get(endpoint.annotations, EndpointAnnotations.TakesFile).length === 0
 )
 
 type Random = SeededRandom.SeededRandom
@@ -372,7 +373,7 @@ const badInput = (size: number) => (it: Vitest.MethodsNonLive<checks.Served>): v
     "x-forwarded-for": `203.0.113.${random.below(256)}, 198.51.100.${random.below(256)}`
   }))
 
-  it.effect("in bodies", () =>
+  it.effect("random bodies never make the service fail", () =>
     Effect.gen(function*() {
       const random = SeededRandom.make(seed)
       const caller = yield* callers
@@ -390,7 +391,7 @@ const badInput = (size: number) => (it: Vitest.MethodsNonLive<checks.Served>): v
       for (const status of [200, 201, 400, 401, 413]) assert.isAbove(statuses.get(status) ?? 0, 0, `${status}`)
     }))
 
-  it.effect("in headers", () =>
+  it.effect("random headers never make the service fail", () =>
     Effect.gen(function*() {
       const random = SeededRandom.make(seed + 1)
       const caller = yield* callers
@@ -408,7 +409,7 @@ const badInput = (size: number) => (it: Vitest.MethodsNonLive<checks.Served>): v
       for (const status of [200, 400, 401, 403, 415]) assert.isAbove(statuses.get(status) ?? 0, 0, `${status}`)
     }))
 
-  it.effect("in queries and cursors", () =>
+  it.effect("random queries and cursors never make the service fail", () =>
     Effect.gen(function*() {
       const random = SeededRandom.make(seed + 2)
       const caller = yield* callers
@@ -445,7 +446,7 @@ const badInput = (size: number) => (it: Vitest.MethodsNonLive<checks.Served>): v
       for (const status of [200, 400]) assert.isAbove(statuses.get(status) ?? 0, 0, `${status}`)
     }))
 
-  it.effect("in ids, paths and methods", () =>
+  it.effect("random ids, paths and methods never make the service fail", () =>
     Effect.gen(function*() {
       const random = SeededRandom.make(seed + 3)
       const caller = yield* callers
@@ -564,7 +565,7 @@ const badInput = (size: number) => (it: Vitest.MethodsNonLive<checks.Served>): v
       assert.isAbove(ours, size / 35)
     }))
 
-  it.effect("and it works as before", () =>
+  it.effect("the service works as before afterwards", () =>
     Effect.gen(function*() {
       const served = yield* checks.Served
       assert.deepStrictEqual((yield* call(`${served.url}/readyz`)).body, { status: "ok" })

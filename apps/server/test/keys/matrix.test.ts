@@ -3,7 +3,7 @@
  * `docs/reference/access.md`, and what the definition says. `npx vitest run --project server matrix -u` writes it.
  */
 import { layer } from "@effect/vitest"
-import { Access, Api, Traits } from "@wac/api"
+import { Access, Api, EndpointAnnotations } from "@wac/api"
 import { ApiScope, Id, Member, Members, Portals } from "@wac/core"
 import { Context, Duration, Effect, Layer, Redacted } from "effect"
 import { assert, expect } from "vitest"
@@ -20,7 +20,7 @@ const routes = Object.values(Api.groups).flatMap((group) =>
     isOpenToPortal: Context.get(annotations, Access.OpenToPortal),
     needsFreshSession: Context.get(annotations, Access.NeedsFreshSession),
     takesBody: payload.size > 0,
-    fileType: Context.get(annotations, Traits.TakesFile)[0]
+    fileType: Context.get(annotations, EndpointAnnotations.TakesFile)[0]
   }))
 )
 type Route = (typeof routes)[number]
@@ -256,7 +256,7 @@ const isSignOut = ({ method, path }: Route): boolean => method === "DELETE" && p
 
 layer(World.layer, checks.live)("every route", (it) => {
   it.effect(
-    "lets in whom the definition names, and nobody else, as docs/reference/access.md says",
+    "every route admits exactly the callers of its definition, as docs/reference/access.md says",
     () =>
       Effect.gen(function*() {
         const { credentials } = yield* World

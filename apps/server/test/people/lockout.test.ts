@@ -139,7 +139,7 @@ describe.concurrent("refused sign-ins", () => {
   const countOf = (text: string, cause: string): number =>
     Number(new RegExp(`^wac_sign_ins_refused_total\\{cause="${cause}"\\} (\\d+)$`, "m").exec(text)?.[1])
 
-  it.live("are counted by cause, and are in the audit of the account's workspaces, without the password", () =>
+  it.live("failed sign-ins are counted by cause, and are in the audit of the account's workspaces, without the password", () =>
     Effect.gen(function*() {
       const { session, url } = yield* ready({ environment: checks.unlimited })
       const metrics = Effect.map(call(`${url}/metrics`), ({ text }) => text)

@@ -2,7 +2,7 @@
  * Idempotency-Keys of what people change (contract §14): every POST of a session stores its answer.
  */
 import { assert, describe, it as test, layer } from "@effect/vitest"
-import { Access, Api, Traits } from "@wac/api"
+import { Access, Api, EndpointAnnotations } from "@wac/api"
 import { Idempotency, KeptAnswer, KeptAnswerStore } from "@wac/core"
 import { Fixture as TimeFixture } from "@wac/testkit"
 import { Context, Duration, Effect, Fiber } from "effect"
@@ -27,21 +27,21 @@ const required = new Set([
 ])
 
 describe("the API definition", () => {
-  test("requires a key where a repetition would make a second thing, and of every POST under /v1", () => {
+  test("the definition requires a key if a repetition would make a second thing, and for every POST under /v1", () => {
     for (const endpoint of posts) {
       assert.strictEqual(
-        Traits.has(endpoint, Traits.NeedsIdempotencyKey),
+        EndpointAnnotations.has(endpoint, EndpointAnnotations.NeedsIdempotencyKey),
         required.has(endpoint.path) || endpoint.path.startsWith("/v1/"),
         endpoint.path
       )
     }
   })
 
-  test("takes no key only where one-time tokens or passwords guard it", () => {
-    const none = posts.filter((endpoint) => Traits.useOfKey(endpoint) === "none")
+  test("only an endpoint that a one-time token or a password guards takes no key", () => {
+    const none = posts.filter((endpoint) => EndpointAnnotations.useOfKey(endpoint) === "none")
     for (const endpoint of none) {
       const isPublic = Context.get(endpoint.annotations, Access.Access)._tag === "Public"
-      assert.isTrue(isPublic || Traits.has(endpoint, Traits.ChecksSecret), endpoint.path)
+      assert.isTrue(isPublic || EndpointAnnotations.has(endpoint, EndpointAnnotations.ChecksSecret), endpoint.path)
     }
     assert.deepStrictEqual(none.map(({ path }) => path).sort(), [
       "/internal/invitations/accept",
@@ -171,7 +171,7 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("Idem
     Effect.gen(function*() {
       const { session, url } = yield* checks.Served
       for (const endpoint of posts.filter(({ path }) => path.startsWith("/internal/"))) {
-        if (Traits.useOfKey(endpoint) === "none") continue
+        if (EndpointAnnotations.useOfKey(endpoint) === "none") continue
         const ask = (headers: { readonly [name: string]: string }) =>
           Effect.promise(async () => {
             const response = await fetch(url + endpoint.path.replace(":id", checks.nobody), {
@@ -228,7 +228,7 @@ describe("a request that another server works on", () => {
       }
     }).pipe(Effect.provide(TimeFixture.timeOfAsker))
 
-  test.live("is joined by equal ones, which get its answer, while another body is refused at once", () =>
+  test.live("equal requests join it and get its response, while another body is refused immediately", () =>
     Effect.gen(function*() {
       const { campaigns, post, settle } = yield* claimedElsewhere(0)
       const joined = yield* Effect.forkScoped(Effect.all([post(campaign), post(campaign)], { concurrency: 2 }))
@@ -245,7 +245,7 @@ describe("a request that another server works on", () => {
       assert.strictEqual(yield* campaigns, 0)
     }).pipe(Effect.scoped))
 
-  test.live("is taken over by an equal one, once, if it was refused", () =>
+  test.live("an equal request takes over, once, if it was refused", () =>
     Effect.gen(function*() {
       const { campaigns, post, settle } = yield* claimedElsewhere(0)
       const joined = yield* Effect.forkScoped(Effect.all([post(campaign), post(campaign)], { concurrency: 2 }))
@@ -257,7 +257,7 @@ describe("a request that another server works on", () => {
       assert.strictEqual(yield* campaigns, 1)
     }).pipe(Effect.scoped))
 
-  test.live("is not done a second time if that server ended before it answered, and its late answer still counts", () =>
+  test.live("a request is not done twice if its server ended before it responded, and its late response still counts", () =>
     Effect.gen(function*() {
       const { campaigns, post, settle } = yield* claimedElsewhere(Duration.toMillis(KeptAnswer.lease))
       const lost = { code: "server_error", reason: "outcome_unknown" }

@@ -41,13 +41,13 @@ describe("a name that is one edit away from a variable", () => {
     }
   })
 
-  it("is the first of several, whatever their order", () => {
+  it("the first of several misspelled names is found, whatever their order", () => {
     const first = { name: "DATABSE_URL", meant: "DATABASE_URL" }
     assert.deepStrictEqual(find(["WAC_LIMTIS", "DATABSE_URL"]), first)
     assert.deepStrictEqual(find(["DATABSE_URL", "WAC_LIMTIS"]), first)
   })
 
-  it("is one edit away, not two", () => {
+  it("a name that is two edits away is not found", () => {
     for (const name of ["DATBSE_URL", "DATABASE_URIS", "WHATSAPP_ACESS_TOKNE", "EPYT_ESABATAD", ""]) {
       assert.isUndefined(find([name]), name)
     }

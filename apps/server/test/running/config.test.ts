@@ -433,13 +433,13 @@ describe("refused values", () => {
     ["{\"workspaceTeirs\":{}}", "no part workspaceTeirs"],
     ["{\"workspaceTiers\":{\"standard\":\"fast\"}}", "workspaceTiers.standard to be number"],
     ["{\"defaults\":{\"phoneNumberTier\":\"fast\"}}", "defaults.phoneNumberTier to be one of phoneNumberTiers"]
-  ])("by WAC_LIMITS, naming the part that is wrong: %s", ([text, part]) =>
+  ])("WAC_LIMITS is refused with the wrong part: %s", ([text, part]) =>
     Effect.gen(function*() {
       const { message } = yield* Effect.flip(fromEnvironment({ DATABASE_URL: "memory:", WAC_LIMITS: text }))
       assert.isTrue(message.startsWith(`WAC_LIMITS: expected ${part}, in JSON such as`), message)
     }))
 
-  it.effect.each(cases)("by %s", ([variable, values, beside]) =>
+  it.effect.each(cases)("wrong values of %s are refused", ([variable, values, beside]) =>
     Effect.gen(function*() {
       for (const value of values) {
         const error = yield* Effect.flip(fromEnvironment({ ...beside, [variable]: value }))

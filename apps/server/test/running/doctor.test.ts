@@ -26,7 +26,7 @@ const { clock: untimed } = CloudApiClock.make({
 })
 
 describe("wac doctor", () => {
-  it.live("finds nothing wrong beside a running server, and names what is once it is wrong", () =>
+  it.live("the doctor finds nothing wrong beside a running server, and names each fault", () =>
     Effect.gen(function*() {
       const env = {
         // one whose settings are those of production
@@ -78,7 +78,7 @@ describe("wac doctor", () => {
       assert.include(wrongOf(sealed).map(({ check }) => check), "secrets")
     }).pipe(Effect.scoped))
 
-  it.live("says whether the object store gives access to its bucket", () =>
+  it.live("the doctor reports whether the object store gives access to its bucket", () =>
     Effect.gen(function*() {
       const store = yield* Effect.acquireRelease(Effect.promise(() => S3Server.start()), ({ stop }) =>
         Effect.promise(stop))
@@ -105,7 +105,7 @@ describe("wac doctor", () => {
       })
     }).pipe(Effect.scoped))
 
-  it.live("says what is wrong with a configuration, an unreachable database and an embedded one in use", () =>
+  it.live("the doctor reports an invalid configuration, an unreachable database and an embedded one in use", () =>
     Effect.gen(function*() {
       const bad = yield* wac({ PORT: "many" }, "doctor", "--json")("")
       assert.match(wrongOf(bad)[0]!.message, /^PORT: expected a port number/)
@@ -138,7 +138,7 @@ describe("wac doctor", () => {
       assert.match(wrongOf(used)[0]!.message, /is in use by process \d+/)
     }).pipe(Effect.scoped))
 
-  it.live("asks the provider for the number with the configured token, and says what it answered", () =>
+  it.live("the doctor requests the number from the provider with the configured token, and reports the response", () =>
     Effect.gen(function*() {
       const api = yield* CloudApi.make()
       const env = { ...api.environment, DATABASE_URL: "memory:", PUBLIC_URL: "https://wac.example.com" }
@@ -183,7 +183,7 @@ describe("the diagnosis", () => {
       ["few free connections", { connections: 95 }, "doubtful"],
       ["tables that nobody vacuums", { settings: { ...sound.settings, autovacuum: "off" } }, "doubtful"]
     ] as const
-  )("notices %s, and gives advice", (_, change, state) => {
+  )("the diagnosis notices %s, and gives advice", (_, change, state) => {
     const found = Diagnosis.ofServer({ ...sound, ...change }).filter((finding) => finding.state !== "fine")
     assert.deepStrictEqual(found.map((finding) => finding.state), [state])
     assert.isNotEmpty(found[0]!.advice)
@@ -196,7 +196,7 @@ describe("the diagnosis", () => {
     assert.match(Diagnosis.ofUnopened({ message, problem: "io_error" }, advice).advice!, /disk/)
   })
 
-  it("finds a sound database sound", () => {
+  it("the diagnosis finds a sound database sound", () => {
     assert.deepStrictEqual(Diagnosis.ofServer(sound).filter(({ state }) => state !== "fine"), [])
   })
 })

@@ -36,11 +36,14 @@ describe("a span is collected", () => {
     assert.strictEqual(Telemetry.isSampled({ isParentBased, ratio }, { links: [], parent }), expected)
   })
 
-  it.each([[true, true], [false, false]])("with a new trace that links to a collected one: %s", (sampled, expected) => {
-    const links = [{ span: remote(sampled), attributes: {} }]
-    assert.strictEqual(Telemetry.isSampled({ isParentBased: true, ratio: 0 }, { links, parent: none }), expected)
-    assert.isFalse(Telemetry.isSampled({ isParentBased: false, ratio: 0 }, { links, parent: none }))
-  })
+  it.each([[true, true], [false, false]])(
+    "a span of a new trace that links to a collected one is collected: %s",
+    (sampled, expected) => {
+      const links = [{ span: remote(sampled), attributes: {} }]
+      assert.strictEqual(Telemetry.isSampled({ isParentBased: true, ratio: 0 }, { links, parent: none }), expected)
+      assert.isFalse(Telemetry.isSampled({ isParentBased: false, ratio: 0 }, { links, parent: none }))
+    }
+  )
 })
 
 describe("a span that failed", () => {
@@ -65,19 +68,24 @@ describe("a span that failed", () => {
     ["a word", Effect.die("+14155550123"), "string"]
   ]
 
-  it.effect.each(failures)("has the kind of %s and not its message", ([, effect, type]) =>
-    Effect.gen(function*() {
-      yield* Effect.exit(
-        Effect.withSpan(effect, "failing", { attributes: { "url.full": "/c/+14155550123", "url.path": "/c", kept: 1 } })
-          .pipe(Effect.provideService(Tracer.Tracer, tracer))
-      )
-      const { attributes, status } = made.at(-1)!
-      assert.deepStrictEqual(Object.fromEntries(attributes), { kept: 1, "error.type": type })
-      if (status._tag === "Started") return assert.fail("the span has not ended")
-      const [reason] = status.exit._tag === "Failure" ? status.exit.cause.reasons : []
-      const error = reason?._tag === "Fail" ? reason.error : undefined
-      assert.instanceOf(error, Error)
-      assert.strictEqual(error.message, type)
-      assert.notInclude(String(error.stack), "+14155550123")
-    }))
+  it.effect.each(failures)(
+    "a failed span has the kind of %s and not its message",
+    ([, effect, type]) =>
+      Effect.gen(function*() {
+        yield* Effect.exit(
+          Effect.withSpan(effect, "failing", {
+            attributes: { "url.full": "/c/+14155550123", "url.path": "/c", kept: 1 }
+          })
+            .pipe(Effect.provideService(Tracer.Tracer, tracer))
+        )
+        const { attributes, status } = made.at(-1)!
+        assert.deepStrictEqual(Object.fromEntries(attributes), { kept: 1, "error.type": type })
+        if (status._tag === "Started") return assert.fail("the span has not ended")
+        const [reason] = status.exit._tag === "Failure" ? status.exit.cause.reasons : []
+        const error = reason?._tag === "Fail" ? reason.error : undefined
+        assert.instanceOf(error, Error)
+        assert.strictEqual(error.message, type)
+        assert.notInclude(String(error.stack), "+14155550123")
+      })
+  )
 })

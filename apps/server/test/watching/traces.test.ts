@@ -103,7 +103,7 @@ const traced = <A>(
 const contextOf = ({ spanId, traceId }: Pick<Span, "spanId" | "traceId">) => `00-${traceId}-${spanId}-01`
 
 describe("a trace", () => {
-  it.live("leads from a caller's request to the send, its event, each attempt and the receiver", () =>
+  it.live("a trace leads from a caller's request to the send, its event, each attempt and the receiver", () =>
     Effect.gen(function*() {
       const { lines, result: { answer, got }, spans, traces } = yield* traced(
         {},
@@ -187,15 +187,15 @@ describe("a trace", () => {
       }
     }).pipe(Effect.scoped))
 
-  it.live("shows why a send failed, in one word and without the message of its error", () =>
+  it.live("a trace shows why a send failed, in one word and without the message of its error", () =>
     Effect.gen(function*() {
-      const { result: answer, spans } = yield* traced({}, ({ server }) =>
-        send(server, hello(outcomeUnknown), { traceparent }))
+      const { result: answer, spans } = yield* traced(
+        {},
+        ({ server }) => send(server, hello(outcomeUnknown), { traceparent })
+      )
       assert.strictEqual(answer.status, 504)
       const { message } = answer.body.error
-      const failed = spans.filter(({ traceId }) =>
-        traceId === caller.traceId
-      )
+      const failed = spans.filter(({ traceId }) => traceId === caller.traceId)
       assert.sameMembers(failed.map(({ name }) => name), ["POST /v1/messages", "Messages.send", "send sandbox"])
       for (const { events, status, with: attributes } of failed) {
         assert.strictEqual(attributes["error.type"], "http.route" in attributes ? "504" : "outcome_unknown")

@@ -35,9 +35,9 @@ const params: { readonly [reason: string]: string } = {
 
 const codes: ReadonlyArray<DocumentedCodes.Documented> = [
   ...DocumentedCodes.all,
-  { code: 299, error: "server_error", reason: "provider_error", retryAfter: null, consequence: undefined },
+  { code: 299, error: "server_error", reason: "provider_error", retryAfter: null, effect: undefined },
   // nobody has documented it; the status says that the request was at fault
-  { code: 999_999, error: "forbidden", reason: "provider_policy", retryAfter: null, consequence: undefined }
+  { code: 999_999, error: "forbidden", reason: "provider_policy", retryAfter: null, effect: undefined }
 ]
 
 /** An answer with 400 or 403 is final; one with 429 or 502 says that nothing was sent, and a retry asks again. */
@@ -121,8 +121,8 @@ const listings = ({ api }: World["Service"]) =>
 /** What follows for other messages; gives back a service that sends. */
 const assertFollows = Effect.fnUntraced(
   function*(documented: DocumentedCodes.Documented, before: number, name: string) {
-    const { code, consequence } = documented
-    const [what, ...words] = consequence?.split(" ") ?? []
+    const { code, effect } = documented
+    const [what, ...words] = effect?.split(" ") ?? []
     switch (what) {
       case "block":
         return yield* assertBlocked(documented, words[1]!)
@@ -140,7 +140,7 @@ const assertFollows = Effect.fnUntraced(
 )
 
 const answered = Effect.fnUntraced(function*(documented: DocumentedCodes.Documented) {
-  const { code, consequence } = documented
+  const { code, effect } = documented
   const world = yield* World
   // templates are listed anew once a minute at most
   yield* world.pass("1 minute")
@@ -178,12 +178,12 @@ const answered = Effect.fnUntraced(function*(documented: DocumentedCodes.Documen
     assert.isTrue(isReplayed(replayed))
   }
   assert.strictEqual(yield* world.api.processed(id), isFinal(documented) ? 0 : 1)
-  if (consequence?.startsWith("block") === true) yield* assertRecovered
+  if (effect?.startsWith("block") === true) yield* assertRecovered
   return { id, types: [isFinal(documented) ? "message.failed" : "message.sent"] }
 })
 
 const reported = Effect.fnUntraced(function*(documented: DocumentedCodes.Documented, i: number) {
-  const { code, consequence } = documented
+  const { code, effect } = documented
   const world = yield* World
   // upstream's times are whole seconds: what it reports is news to a number that recovered in the second before
   yield* world.pass("1 minute")
@@ -206,9 +206,9 @@ const reported = Effect.fnUntraced(function*(documented: DocumentedCodes.Documen
   assert.isTrue(isReplayed(again))
   assert.lengthOf(yield* world.callsTo(to), 1)
   // a report does not say which template it was: all are listed anew
-  const follows = consequence?.startsWith("template") === true ? { ...documented, consequence: "list" } : documented
+  const follows = effect?.startsWith("template") === true ? { ...documented, effect: "list" } : documented
   yield* assertFollows(follows, before, "hello_world")
-  if (consequence?.startsWith("block") === true) yield* assertRecovered
+  if (effect?.startsWith("block") === true) yield* assertRecovered
   return { id, types: ["message.sent", "message.failed"] }
 })
 

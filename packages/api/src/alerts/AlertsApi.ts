@@ -7,11 +7,11 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Access, NeedsFreshSession, session } from "../Access.ts"
 import { Audited } from "../audit/Audited.ts"
 import { SessionAuthentication } from "../Caller.ts"
+import { IsPaged } from "../EndpointAnnotations.ts"
 import { reading, writing } from "../ErrorBody.ts"
 import * as Example from "../Example.ts"
 import { internalListOf, noQuery, pageQuery } from "../Lists.ts"
 import { Timestamp } from "../Timestamp.ts"
-import { IsPaged } from "../Traits.ts"
 import { Url } from "../webhooks/WebhookApi.ts"
 
 export const Alert = Schema.Struct({

@@ -6,11 +6,11 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Access, session } from "../Access.ts"
 import { SessionAuthentication } from "../Caller.ts"
+import { IsPaged } from "../EndpointAnnotations.ts"
 import { reading } from "../ErrorBody.ts"
 import * as Example from "../Example.ts"
 import { internalListOf, pageQuery } from "../Lists.ts"
 import { Timestamp } from "../Timestamp.ts"
-import { IsPaged } from "../Traits.ts"
 
 export const AuditEntry = Schema.Struct({
   id: Schema.String,

@@ -19,13 +19,13 @@ import { Access, apiKey, session } from "../Access.ts"
 import { Audited } from "../audit/Audited.ts"
 import { ApiKeyAuthentication, SessionAuthentication } from "../Caller.ts"
 import { described, meaningOf } from "../Described.ts"
+import { ActsOnCampaign, IsPaged, NeedsIdempotencyKey, TakesFile } from "../EndpointAnnotations.ts"
 import { reading, writing } from "../ErrorBody.ts"
 import * as Example from "../Example.ts"
 import { internalListOf, listOf, ListQuery, noQuery, pageQuery } from "../Lists.ts"
 import { byId, idempotencyKey } from "../Parameters.ts"
 import { exampleOnWire, onWire } from "../SnakeCase.ts"
 import { TimeGiven, Timestamp } from "../Timestamp.ts"
-import { ActsOnCampaign, IsPaged, NeedsIdempotencyKey, TakesFile } from "../Traits.ts"
 import { costs, UsageCost, UsageLine } from "../usage/UsageApi.ts"
 
 const plan = {
@@ -175,7 +175,7 @@ export const Forecast = Schema.Struct({
   })
 }).annotate({
   identifier: "CampaignForecast",
-  description: "What is to be expected of a campaign. Other sends, quiet hours and failures make it take longer."
+  description: "The forecast of a campaign. Other sends, quiet hours and failures make it take longer."
 }).pipe(Example.shown({
   messages: 1200,
   limitedCustomers: 1100,
@@ -235,7 +235,7 @@ export const Campaign = Schema.Struct({
   checked: Schema.Int.annotate({ description: "How many of them were checked" }),
   problems: Schema.Int.annotate({ description: "How many of the checked ones are not sent to" }),
   forecast: Schema.NullOr(Forecast).annotate({
-    description: "What is to be expected; `null` until its recipients are checked"
+    description: "The forecast; `null` until the recipients are checked"
   }),
   counts: Counts,
   reasons: Schema.Array(Schema.Struct({
@@ -263,7 +263,7 @@ export const CampaignRow = Schema.Struct({
       description: "The line of its file in which the row begins; `null` if it came from no file"
     }),
     value: Schema.NullOr(Schema.String).annotate({
-      description: "What is wrong, else the customer's name, as it was given"
+      description: "The problem of the row, else the customer's name, as it was given"
     })
   })).annotate({ description: "Why it is not sent to; `null` if it is, or was not checked yet" }),
   messageId: Schema.NullOr(Schema.String),
@@ -323,7 +323,7 @@ const uploadQuery = Schema.Struct({
       description: "The column of a CSV file with the phone numbers or user ids; defaults to `to`"
     })
   )
-}).annotate({ identifier: "UploadQuery", description: "What an upload says about its file of recipients." })
+}).annotate({ identifier: "UploadQuery", description: "The parameters of an upload of recipients." })
 
 const PublicDifference = onWire(Difference, "PublicCampaignDifference")
 
@@ -395,7 +395,7 @@ const rows: ReadonlyArray<typeof CampaignRow["Encoded"]> = [
   }
 ]
 
-/** What both doors say of an endpoint. */
+/** The description of an endpoint under both prefixes. */
 interface Said {
   readonly summary: string
   readonly description: string
@@ -499,7 +499,7 @@ const endpointsOf = <
   readonly rows: Rows
   readonly example: (example: unknown) => unknown
   readonly rowsExample: unknown
-  /** What it adds to the description of the list. */
+  /** An addition to the description of the list. */
   readonly ofList: string
 }) => {
   const annotationsOf = (name: keyof typeof said) => {

@@ -7,12 +7,12 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Access, session } from "../Access.ts"
 import { Audited } from "../audit/Audited.ts"
 import { SessionAuthentication } from "../Caller.ts"
+import { IsPaged } from "../EndpointAnnotations.ts"
 import { reading } from "../ErrorBody.ts"
 import * as Example from "../Example.ts"
 import { internalListOf, ListQuery, noQuery, pageQuery } from "../Lists.ts"
 import { byContactId } from "../Parameters.ts"
 import { Timestamp } from "../Timestamp.ts"
-import { IsPaged } from "../Traits.ts"
 
 export const Contact = Schema.Struct({
   id: Schema.String.annotate({
@@ -55,8 +55,8 @@ export const ConversationMessage = Schema.Struct({
   from: Schema.String,
   to: Schema.String,
   type: Schema.String,
-  content: Schema.Json.annotate({ description: "What it said; `{}` once that was deleted" }),
-  context: Schema.Json.annotate({ description: "What it quotes or answers; `null` if nothing" }),
+  content: Schema.Json.annotate({ description: "The content; `{}` once it was deleted" }),
+  context: Schema.Json.annotate({ description: "The message that it quotes or answers; `null` if none" }),
   at: Timestamp.annotateKey({ description: "When it was created, or when the customer wrote it" })
 }).annotate({ identifier: "ConversationMessage", description: "A message of the conversation with a contact." }).pipe(
   Example.shown({

@@ -9,12 +9,12 @@ import { Access, apiKey, session } from "../Access.ts"
 import { Audited } from "../audit/Audited.ts"
 import { ApiKeyAuthentication, SessionAuthentication } from "../Caller.ts"
 import { uploadTypes } from "../campaigns/CampaignsApi.ts"
+import { BodyIsOptional, TakesFile } from "../EndpointAnnotations.ts"
 import { reading, writing } from "../ErrorBody.ts"
 import * as Example from "../Example.ts"
 import { noQuery } from "../Lists.ts"
 import { byName } from "../Parameters.ts"
 import { Timestamp } from "../Timestamp.ts"
-import { BodyIsOptional, TakesFile } from "../Traits.ts"
 
 const source = Schema.NullOr(
   Schema.Literals(Suppression.sources).annotate({
@@ -32,18 +32,20 @@ export const ChooseOptOut = Schema.Struct({
   Example.shown({})
 )
 
-/** What holds for a customer after a choice. */
+/** The state of a customer's opt-out after a choice. */
 export const OptOut = Schema.Struct({
   contact: Schema.String.annotate({ description: "The name as it was given" }),
   opted_out: Schema.Boolean,
   opted_out_at: Schema.NullOr(Timestamp).annotateKey({ description: "`null` if the customer is not opted out" }),
   source: source.annotate({ description: "Who opted the customer out; `null` if nobody did" })
-}).annotate({ identifier: "OptOut", description: "What holds for a customer after a choice." }).pipe(Example.shown({
-  contact: Example.customer,
-  opted_out: true,
-  opted_out_at: Example.times.created,
-  source: "api"
-}))
+}).annotate({ identifier: "OptOut", description: "The state of a customer's opt-out after a choice." }).pipe(
+  Example.shown({
+    contact: Example.customer,
+    opted_out: true,
+    opted_out_at: Example.times.created,
+    source: "api"
+  })
+)
 
 /** The scope of a key that may opt customers out and in. */
 const writers = apiKey("contacts:write")
@@ -78,7 +80,7 @@ export const OptOutWords = Schema.Struct({
   removed: words.annotate({ description: "Defaults that do not count" })
 }).annotate({
   identifier: "OptOutWords",
-  description: "What a workspace changes of the words by which customers opt out."
+  description: "A workspace's changes to the words by which customers opt out."
 }).pipe(Example.shown({ stopWords: ["genug"], startWords: [], removed: ["end"] }))
 
 export const OptOutSettings = Schema.Struct({

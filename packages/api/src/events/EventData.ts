@@ -1,5 +1,5 @@
 /**
- * What events say (specification §6, contract §6): the `data` of each type, in combined form.
+ * The data of events (specification §6, contract §6): the `data` of each type, in combined form.
  */
 import { Campaign } from "@wac/core"
 import { Schema } from "effect"
@@ -9,7 +9,7 @@ import { Failure, Pricing } from "../messages/MessagesApi.ts"
 import { Timestamp } from "../Timestamp.ts"
 import { ReceivedContext, withContent } from "./ReceivedContent.ts"
 
-/** What the examples of a message's events have in common. */
+/** The common part of the examples of a message's events. */
 const ofMessage = {
   message_id: Example.sent.id,
   provider_message_id: Example.sent.providerId,
@@ -107,7 +107,7 @@ const MessageReceivedData = withContent({
       name: Schema.optionalKey(Schema.String),
       username: Schema.optionalKey(Schema.String),
       parent_user_id: Schema.optionalKey(Schema.String)
-    }).annotate({ description: "What the provider reports about the customer, unchecked." })
+    }).annotate({ description: "The provider's data about the customer, unchecked." })
   ),
   late: Schema.Boolean.annotate({
     description: "Reported so long after its own time that a reply in conversation may be out of place."

@@ -7,12 +7,12 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Access, apiKey, session } from "../Access.ts"
 import { ApiKeyAuthentication, SessionAuthentication } from "../Caller.ts"
 import { described } from "../Described.ts"
+import { IsPaged } from "../EndpointAnnotations.ts"
 import { reading } from "../ErrorBody.ts"
 import * as Example from "../Example.ts"
 import { listOf, noQuery, pageQuery } from "../Lists.ts"
 import { byId } from "../Parameters.ts"
 import { TimeGiven } from "../Timestamp.ts"
-import { IsPaged } from "../Traits.ts"
 import { RecordedEvent } from "./RecordedEvent.ts"
 
 /** The filters of the list under `/v1`. */

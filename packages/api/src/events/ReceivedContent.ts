@@ -1,5 +1,6 @@
 /**
- * What customers write (contract §9), as `message.received` and `message.echoed` have it: under the name of its type.
+ * The content that customers write (contract §9), as `message.received` and `message.echoed` have it: under the name of
+ * its type.
  */
 import { Schema, Struct } from "effect"
 
@@ -11,7 +12,7 @@ const text = (description: string) => Text.annotate({ description })
 
 const Fields = Schema.Record(Schema.String, Schema.Json)
 
-/** What the provider's own objects hold: these fields as far as it documents them, and any other. */
+/** The provider's own objects: the fields that it documents, and any other. */
 const open = <const Own extends Schema.Struct.Fields>(fields: Own) =>
   Schema.StructWithRest(Schema.Struct(fields), [Fields])
 
@@ -135,7 +136,7 @@ const ReceivedUnsupported = Schema.Struct({
   errors: Schema.Array(Schema.Struct({ code: Schema.Finite, message: Text })).annotate({
     description: "The provider's reasons."
   }),
-  content: Schema.optionalKey(Fields.annotate({ description: "What the provider reported." }))
+  content: Schema.optionalKey(Fields.annotate({ description: "The provider's data, as reported." }))
 }).annotate({
   identifier: "ReceivedUnsupported",
   description: "A message whose type or content the provider does not pass on."
@@ -175,13 +176,13 @@ const ReceivedOther = open({ type: unknownName(types) }).annotate({
 /** `type`, and a field of that name. */
 const ofType = (type: keyof typeof contents) => ({ type: Schema.Literal(type), [type]: contents[type] })
 
-/** What a customer wrote. */
+/** The content that a customer wrote. */
 export const ReceivedContent = Schema.Union([...types.map((type) => Schema.Struct(ofType(type))), ReceivedOther])
   .annotate({
     identifier: "ReceivedContent",
     description:
-      "What a customer wrote: `type`, and a field of that name. Optional fields, elements of arrays and the fields of " +
-      "`interactive` are passed on from the provider unchanged: their types follow its documentation."
+      "The content that a customer wrote: `type`, and a field of that name. Optional fields, elements of arrays and the " +
+      "fields of `interactive` are passed on from the provider unchanged: their types follow its documentation."
   })
 
 /** An object that has a content and these fields. */

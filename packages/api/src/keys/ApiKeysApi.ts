@@ -8,12 +8,12 @@ import { Access, NeedsFreshSession, OpenToPortal, session } from "../Access.ts"
 import { Audited } from "../audit/Audited.ts"
 import { SessionAuthentication } from "../Caller.ts"
 import { described } from "../Described.ts"
+import { BindsIdempotencyKey, IsPaged, NeedsIdempotencyKey } from "../EndpointAnnotations.ts"
 import { reading, writing } from "../ErrorBody.ts"
 import * as Example from "../Example.ts"
 import { internalListOf, ListQuery, noQuery } from "../Lists.ts"
 import { byId, idempotencyKey } from "../Parameters.ts"
 import { TimeGiven, Timestamp } from "../Timestamp.ts"
-import { BindsIdempotencyKey, IsPaged, NeedsIdempotencyKey } from "../Traits.ts"
 
 export const ListedApiKey = Schema.Struct({
   id: Schema.String,
@@ -54,7 +54,7 @@ export const ApiKey = Schema.Struct({
     })
   )
 
-/** What a key is bound to. An empty list is refused: it could be meant as nothing or as everything. */
+/** The phone numbers and networks that a key is bound to. An empty list is refused: it could mean none or all. */
 const bound = <S extends Schema.Top>(entry: S) =>
   Schema.Array(entry).check(Schema.isMinLength(1), Schema.isMaxLength(KeyBinding.maxEntries))
 
@@ -68,7 +68,7 @@ export const CreateApiKey = Schema.Struct({
   ),
   scopes: Schema.optionalKey(
     Schema.Array(ApiScope.ApiScope).check(Schema.isMaxLength(100)).annotate({
-      description: "What the key may do, in any order; `messages:send` is always added. If omitted: " +
+      description: "The key's scopes, in any order; `messages:send` is always added. If omitted: " +
         ApiScope.defaults.map((scope) => `\`${scope}\``).join(", ")
     })
   ),

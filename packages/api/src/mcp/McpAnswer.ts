@@ -30,7 +30,7 @@ const ofChangedContent = "Nothing was sent now. Under this intent, a message wit
   "recipient, or tried. If you only wanted to repeat that send, repeat the call with exactly the same message, or " +
   "leave it: it is done. If the user asked for a further or a corrected message, use a new intent."
 
-/** What a send adds to a remedy that speaks of a header. */
+/** The addition for a send to a remedy that names a header. */
 const ofKey =
   " The Idempotency-Key is made from `intent` and the recipient: to keep it, repeat the call exactly; for a " +
   "new one, use a new intent."

@@ -6,11 +6,11 @@ import { type ApiScope, Errors, Idempotency, SendIntent } from "@wac/core"
 import { Context, Duration, Result, Schema, Struct } from "effect"
 import type { HttpApiEndpoint, OpenApi } from "effect/http-api"
 import { Access } from "../Access.ts"
+import * as EndpointAnnotations from "../EndpointAnnotations.ts"
 import { byOperation, type OperationId } from "../Endpoints.ts"
 import { copier, isSchema, type JsonSchema } from "../JsonSchemaDefs.ts"
 import { pageQuery } from "../Lists.ts"
 import { conversation, publicFilter } from "../messages/MessagesApi.ts"
-import * as Traits from "../Traits.ts"
 
 /** The arguments that a tool takes. */
 interface Input extends JsonSchema {
@@ -18,7 +18,7 @@ interface Input extends JsonSchema {
   readonly required: ReadonlyArray<string>
 }
 
-/** What a model reads of a tool, in the protocol's form. */
+/** The description of a tool for a model, in the protocol's form. */
 export interface Description {
   readonly name: string
   readonly title: string
@@ -173,7 +173,7 @@ const intent = {
     "do not matter. When the user asks for the same message once more, add a number: `order-1042-shipped-2`"
 }
 
-/** What every string and integer of the API has to be. A model would read it hundreds of times. */
+/** The constraints that every string and integer of the API has. A model would read them hundreds of times. */
 const tacit: JsonSchema = {
   pattern: "^[^\\x00]*$",
   minLength: 1,
@@ -248,7 +248,7 @@ const invalid = (reason: Errors.InvalidBody["reason"], param: string, message: s
 
 const isIntent = Schema.is(SendIntent.SendIntent)
 
-/** What a tool says of arguments that it does not have, or that it lacks. */
+/** The error of a tool for unknown or missing arguments. */
 const wrongArgument = (name: string, { properties, required }: Input, args: Arguments) => {
   const known = Object.keys(properties)
   const unknown = Object.keys(args).find((argument) => !known.includes(argument))
@@ -299,8 +299,8 @@ export const make = (document: OpenApi.OpenAPISpec): ReadonlyArray<Tool> =>
     const endpoint = byOperation.get(definition.operation)!
     const access = Context.getOrUndefined(endpoint.annotations, Access)
     if (access?._tag !== "ApiKey") throw new Error(`${definition.operation} is not for API keys`)
-    const sends = Traits.has(endpoint, Traits.Sends)
-    const reads = !Traits.mutates(endpoint)
+    const sends = EndpointAnnotations.has(endpoint, EndpointAnnotations.Sends)
+    const reads = !EndpointAnnotations.mutates(endpoint)
     const inputSchema = inputOf(document, endpoint, definition)
     const callOf = sends ? sendOf(endpoint, definition) : requestOf(endpoint)
     return {
@@ -312,7 +312,7 @@ export const make = (document: OpenApi.OpenAPISpec): ReadonlyArray<Tool> =>
         annotations: { readOnlyHint: reads, destructiveHint: false, idempotentHint: true, openWorldHint: sends }
       },
       scope: access.scope,
-      takesSignature: Traits.takesSignature(endpoint),
+      takesSignature: EndpointAnnotations.takesSignature(endpoint),
       sends,
       callOf: (args) => wrongArgument(definition.name, inputSchema, args) ?? callOf(args)
     }

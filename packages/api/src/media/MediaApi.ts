@@ -6,12 +6,12 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Access, apiKey } from "../Access.ts"
 import { ApiKeyAuthentication } from "../Caller.ts"
+import { BindsIdempotencyKey, NeedsIdempotencyKey, ServesFile, TakesFile, Uploads } from "../EndpointAnnotations.ts"
 import { asking, writing } from "../ErrorBody.ts"
 import * as Example from "../Example.ts"
 import { noQuery } from "../Lists.ts"
 import { byId, idempotencyKey } from "../Parameters.ts"
 import { Timestamp } from "../Timestamp.ts"
-import { BindsIdempotencyKey, NeedsIdempotencyKey, ServesFile, TakesFile, Uploads } from "../Traits.ts"
 
 /** A file of the workspace. */
 export const StoredMedia = Schema.Struct({

@@ -1,13 +1,31 @@
 /**
  * `/v1/messages` (specification §4, contract §3).
  */
-import { Addressee, Batch, Conversation, Errors, Idempotency, Message, MessageStore, PlainText, SendTimes } from "@wac/core"
+import {
+  Addressee,
+  Batch,
+  Conversation,
+  Errors,
+  Idempotency,
+  Message,
+  MessageStore,
+  PlainText,
+  SendTimes
+} from "@wac/core"
 import { Duration, Record, Schema, SchemaAST, Struct } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Access, apiKey, session } from "../Access.ts"
 import { Audited } from "../audit/Audited.ts"
 import { ApiKeyAuthentication, SessionAuthentication } from "../Caller.ts"
 import { described, describedAs } from "../Described.ts"
+import {
+  BindsIdempotencyKey,
+  BodyLimit,
+  CancelsMessage,
+  IsPaged,
+  NeedsIdempotencyKey,
+  Sends
+} from "../EndpointAnnotations.ts"
 import * as ErrorAddress from "../ErrorAddress.ts"
 import { asking, ErrorBody, reading, sending, writing } from "../ErrorBody.ts"
 import { ReceivedContent, ReceivedContext } from "../events/ReceivedContent.ts"
@@ -16,7 +34,6 @@ import { internalListOf, listOf, noQuery, pageQuery } from "../Lists.ts"
 import { byId, idempotencyKey, prefer } from "../Parameters.ts"
 import { onWire } from "../SnakeCase.ts"
 import { TimeGiven, Timestamp } from "../Timestamp.ts"
-import { BindsIdempotencyKey, BodyLimit, CancelsMessage, IsPaged, NeedsIdempotencyKey, Sends } from "../Traits.ts"
 import * as MessageExamples from "./MessageExamples.ts"
 
 /** The times of a message to be sent later (contract §15). */
@@ -206,9 +223,9 @@ export const Pricing = Schema.Struct({
   model: Schema.String,
   type: Schema.String,
   category: Schema.String
-}).annotate({ identifier: "Pricing", description: "What the provider reported about the price of a message." })
+}).annotate({ identifier: "Pricing", description: "The price of a message, as the provider reported it." })
 
-/** What a message said, under the name of its type. */
+/** The content of a message, under the name of its type. */
 const contentFields = Record.map(
   Message.contents,
   () => Schema.optionalKey(Schema.Json)
@@ -266,7 +283,7 @@ export const StoredMessage = onWire(Stored, "Message", Stored, { workspaceId: "t
   played_at: null
 }))
 
-const contextMeaning = { description: "What it quotes or answers; `null` if nothing" }
+const contextMeaning = { description: "The message that it quotes or answers; `null` if none" }
 
 const inbound = {
   direction: Schema.Literal("inbound"),
@@ -420,7 +437,7 @@ const query = Schema.Struct({ ...filter, ...pageQuery }).annotate({
   description: "The filters of the dashboard's list of messages."
 })
 
-/** What is asked of conversations (contract §13). */
+/** The parameters of lists of conversations (contract §13). */
 export const conversation = {
   contact: Schema.optionalKey(Addressee.Addressee).annotateKey({
     description: "Any name of a customer: lists the conversation with them, in both directions"

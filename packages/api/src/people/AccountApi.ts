@@ -8,12 +8,12 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/ht
 import { Access, anybody, session } from "../Access.ts"
 import { Audited } from "../audit/Audited.ts"
 import { SessionAuthentication } from "../Caller.ts"
+import { ChecksSecret, NamesThing } from "../EndpointAnnotations.ts"
 import { reading, writing } from "../ErrorBody.ts"
 import * as Example from "../Example.ts"
 import { internalListOf, noQuery } from "../Lists.ts"
 import { byId } from "../Parameters.ts"
 import { Timestamp } from "../Timestamp.ts"
-import { ChecksSecret, NamesThing } from "../Traits.ts"
 import { Session } from "./SessionApi.ts"
 
 export const OwnWorkspace = Schema.Struct({

@@ -8,12 +8,12 @@ import { Access, anybody, NeedsFreshSession, session } from "../Access.ts"
 import { Audited } from "../audit/Audited.ts"
 import { SessionAuthentication } from "../Caller.ts"
 import { described } from "../Described.ts"
+import { NeedsIdempotencyKey, ShownOnce, SignsIn } from "../EndpointAnnotations.ts"
 import { reading, writing } from "../ErrorBody.ts"
 import * as Example from "../Example.ts"
 import { internalListOf, noQuery } from "../Lists.ts"
 import { byId, idempotencyKey } from "../Parameters.ts"
 import { Timestamp } from "../Timestamp.ts"
-import { NeedsIdempotencyKey, ShownOnce, SignsIn } from "../Traits.ts"
 import { Session } from "./SessionApi.ts"
 
 export const Member = Schema.Struct({

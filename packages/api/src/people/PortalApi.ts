@@ -6,9 +6,9 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Access, anybody } from "../Access.ts"
 import { Audited } from "../audit/Audited.ts"
+import { SignsIn } from "../EndpointAnnotations.ts"
 import { writing } from "../ErrorBody.ts"
 import * as Example from "../Example.ts"
-import { SignsIn } from "../Traits.ts"
 import { Session } from "./SessionApi.ts"
 
 export const OpenPortal = Schema.Struct({ token: Schema.RedactedFromValue(PlainText.between(1, 256)) }).annotate({

@@ -7,10 +7,10 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/ht
 import { Access, anybody, OpenToPortal, session } from "../Access.ts"
 import { Audited } from "../audit/Audited.ts"
 import { SessionAuthentication } from "../Caller.ts"
+import { SignsIn } from "../EndpointAnnotations.ts"
 import { always, asking, reading, writing } from "../ErrorBody.ts"
 import * as Example from "../Example.ts"
 import { noQuery } from "../Lists.ts"
-import { SignsIn } from "../Traits.ts"
 
 export const Session = Schema.Struct({
   userId: Schema.String,

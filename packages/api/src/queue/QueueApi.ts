@@ -29,10 +29,13 @@ export class QueueApi extends HttpApiGroup.make("queue").add(
     query: noQuery,
     success: QueueState,
     error: reading
-  }).annotate(Example.Shown, Example.changed(QueueState, {
-    oldestDueAt: Example.times.start,
-    heldSince: Example.times.start
-  })).annotate(Access, session("member"))
+  }).annotate(
+    Example.Shown,
+    Example.changed(QueueState, {
+      oldestDueAt: Example.times.start,
+      heldSince: Example.times.start
+    })
+  ).annotate(Access, session("member"))
     .annotateMerge(OpenApi.annotations({
       summary: "Get the state of the queue",
       description: "How many messages wait, and whether they do until a person releases them."

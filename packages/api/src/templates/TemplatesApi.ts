@@ -7,12 +7,12 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/ht
 import { Access, apiKey, session } from "../Access.ts"
 import { Audited } from "../audit/Audited.ts"
 import { ApiKeyAuthentication, SessionAuthentication } from "../Caller.ts"
+import { IsPaged, NeedsIdempotencyKey } from "../EndpointAnnotations.ts"
 import { asking, reading, readingProvider } from "../ErrorBody.ts"
 import * as Example from "../Example.ts"
 import { internalListOf, listOf, noQuery, pageQuery } from "../Lists.ts"
 import { byId, idempotencyKey } from "../Parameters.ts"
 import { Timestamp } from "../Timestamp.ts"
-import { IsPaged, NeedsIdempotencyKey } from "../Traits.ts"
 
 /** The fields of an example that have one name in both forms. */
 const inEither = {

@@ -31,7 +31,7 @@ export const UsageCost = Schema.Struct({
   currency: Schema.String,
   amount: Schema.String.annotate({ description: "A decimal number, such as `12.3456`" }),
   ratesFrom: Schema.String.annotate({ description: "The day from which the rates used are valid" })
-}).annotate({ description: "What messages of one price cost together." })
+}).annotate({ description: "The total cost of messages with the same price." })
 
 export const UsageLine = Schema.Struct({
   market: Schema.String.annotate({ description: "The customer's country, ISO 3166-1 alpha-2; `ZZ` if not known" }),

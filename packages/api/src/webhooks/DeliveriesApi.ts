@@ -8,13 +8,13 @@ import { Access, OpenToPortal, session } from "../Access.ts"
 import { Audited } from "../audit/Audited.ts"
 import { SessionAuthentication } from "../Caller.ts"
 import { described } from "../Described.ts"
+import { IsPaged } from "../EndpointAnnotations.ts"
 import { reading } from "../ErrorBody.ts"
 import { RecordedEvent } from "../events/RecordedEvent.ts"
 import * as Example from "../Example.ts"
 import { internalListOf, noQuery, pageQuery } from "../Lists.ts"
 import { byId } from "../Parameters.ts"
 import { TimeGiven, Timestamp } from "../Timestamp.ts"
-import { IsPaged } from "../Traits.ts"
 
 const phase = Schema.NullOr(Schema.Finite)
 
@@ -22,7 +22,7 @@ export const Attempt = Schema.Struct({
   id: Schema.String,
   number: Schema.Int.annotate({ description: "Counted from 1" }),
   trigger: Delivery.AttemptTrigger.annotate({
-    description: "What started the round: the event itself, a person, a replay, a test, or the probe before a resume"
+    description: "The cause of the round: the event itself, a person, a replay, a test, or the probe before a resume"
   }),
   startedAt: Timestamp,
   durationMs: Schema.Finite,

@@ -8,12 +8,12 @@ import { Access, OpenToPortal, session } from "../Access.ts"
 import { Audited } from "../audit/Audited.ts"
 import { SessionAuthentication } from "../Caller.ts"
 import { described } from "../Described.ts"
+import { IsPaged, NeedsIdempotencyKey, NeedsWebhook } from "../EndpointAnnotations.ts"
 import { reading, writing } from "../ErrorBody.ts"
 import * as Example from "../Example.ts"
 import { internalListOf, ListQuery, noQuery } from "../Lists.ts"
 import { byId, idempotencyKey } from "../Parameters.ts"
 import { TimeGiven, Timestamp } from "../Timestamp.ts"
-import { IsPaged, NeedsIdempotencyKey, NeedsWebhook } from "../Traits.ts"
 
 const Ended = Schema.Literals(Job.statuses).annotate({
   identifier: "ReplayedStatus",

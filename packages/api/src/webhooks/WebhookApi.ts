@@ -1,18 +1,18 @@
 /**
  * `/internal/webhook` (specification §2 *Webhook configuration*, contract §6).
  */
-import { Event, Webhook as Hook } from "@wac/core"
+import { Event, Url as Urls } from "@wac/core"
 import { Duration, Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Access, NeedsFreshSession, OpenToPortal, session } from "../Access.ts"
 import { Audited } from "../audit/Audited.ts"
 import { SessionAuthentication } from "../Caller.ts"
+import { NeedsWebhook, ShownOnce } from "../EndpointAnnotations.ts"
 import { reading, writing } from "../ErrorBody.ts"
 import { exampleOf } from "../events/RecordedEvent.ts"
 import * as Example from "../Example.ts"
 import { noQuery } from "../Lists.ts"
 import { TimeGiven, Timestamp } from "../Timestamp.ts"
-import { NeedsWebhook, ShownOnce } from "../Traits.ts"
 import { Attempt } from "./DeliveriesApi.ts"
 
 const label = "[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?"
@@ -28,7 +28,7 @@ export const Url = Schema.String.check(
   Schema.makeFilter((_: string) => true, {
     toJsonSchema: () => ({
       format: "uri",
-      maxLength: Hook.maxUrlLength,
+      maxLength: Urls.maxLength,
       pattern: `^[Hh][Tt][Tt][Pp][Ss]://(?:${name}|${address})(?::${port})?(?:[/?#][!-~]*)?$`
     })
   })
@@ -146,7 +146,7 @@ export const ResumeWebhook = Schema.Struct({
 }).annotate({
   identifier: "ResumeWebhook",
   embedded: true,
-  description: "What a resume does with the events that are held."
+  description: "The action of a resume on the events that are held."
 }).pipe(
   Example.shown({ replay: { since: "2026-01-01T00:00:00.000Z" } })
 )

@@ -113,7 +113,7 @@ export interface CreateTemplate {
   readonly phoneNumberId?: string
 }
 
-/** What a template is for. The provider judges and prices templates by it, and may change it. */
+/** The purpose of a template. The provider judges and prices templates by it, and may change it. */
 export type TemplateCategory = "marketing" | "utility" | "authentication"
 
 /** A part of a template, as the provider has it. Each type occurs once at most, and a body is required. */
@@ -272,7 +272,9 @@ export interface ListedApiKey {
   readonly lastUsedAt: string | null
 }
 
-/** What a key may do. `messages:send` also lists templates; `messages:read` reads messages, events and media. */
+/**
+ * The permissions of a key. `messages:send` also lists templates; `messages:read` reads messages, events and media.
+ */
 export type ApiScope = "messages:send" | "messages:read" | "media:write" | "contacts:write" | "campaigns:write"
 
 /** One key with all fields, but without its secrets. */
@@ -302,7 +304,7 @@ export interface CreateApiKey {
   /** Whether requests that change something must be signed. */
   readonly requireSignature?: boolean
   /**
-   * What the key may do, in any order; `messages:send` is always added. If omitted: `messages:send`, `messages:read`,
+   * The key's scopes, in any order; `messages:send` is always added. If omitted: `messages:send`, `messages:read`,
    * `media:write`.
    */
   readonly scopes?: ReadonlyArray<ApiScope>
@@ -558,7 +560,7 @@ export interface Campaign {
   readonly checked: number
   /** How many of the checked ones are not sent to. */
   readonly problems: number
-  /** What is to be expected; `null` until its recipients are checked. */
+  /** The forecast; `null` until the recipients are checked. */
   readonly forecast: CampaignForecast | null
   readonly counts: CampaignCounts
   /** Why recipients failed or were skipped, the most frequent reason first. */
@@ -571,7 +573,7 @@ export interface Campaign {
   readonly comparison: CampaignComparison | null
 }
 
-/** What is to be expected of a campaign. Other sends, quiet hours and failures make it take longer. */
+/** The forecast of a campaign. Other sends, quiet hours and failures make it take longer. */
 export interface CampaignForecast {
   readonly messages: number
   /** How many customers count against the messaging limit: those outside a service window when they were checked. */
@@ -675,7 +677,7 @@ export interface CampaignRow {
     readonly message: string
     /** The line of its file in which the row begins; `null` if it came from no file. */
     readonly line: number | null
-    /** What is wrong, else the customer's name, as it was given. */
+    /** The problem of the row, else the customer's name, as it was given. */
     readonly value: string | null
   } | null
   readonly messageId: string | null
@@ -730,9 +732,9 @@ export interface ConversationMessage {
   readonly from: string
   readonly to: string
   readonly type: string
-  /** What it said; `{}` once that was deleted. */
+  /** The content; `{}` once it was deleted. */
   readonly content: Json
-  /** What it quotes or answers; `null` if nothing. */
+  /** The message that it quotes or answers; `null` if none. */
   readonly context: Json
   /** When it was created, or when the customer wrote it. */
   readonly at: string
@@ -754,7 +756,7 @@ export interface OptOutSettings {
   }>
 }
 
-/** What a workspace changes of the words by which customers opt out. */
+/** A workspace's changes to the words by which customers opt out. */
 export interface OptOutWords {
   /** Words that opt out, typed or on a button, besides the defaults. */
   readonly stopWords: ReadonlyArray<string>
@@ -862,7 +864,7 @@ export interface Attempt {
   readonly id: string
   /** Counted from 1. */
   readonly number: number
-  /** What started the round: the event itself, a person, a replay, a test, or the probe before a resume. */
+  /** The cause of the round: the event itself, a person, a replay, a test, or the probe before a resume. */
   readonly trigger: "automatic" | "manual" | "replay" | "test" | "probe"
   readonly startedAt: string
   readonly durationMs: number
@@ -925,7 +927,7 @@ export interface WebhookStatus {
   } | null
 }
 
-/** What a resume does with the events that are held. */
+/** The action of a resume on the events that are held. */
 export interface ResumeWebhook {
   /** The held events to deliver; defaults to all. The others are skipped. */
   readonly replay?:
@@ -1327,7 +1329,7 @@ export interface InternalMessageQuery {
   readonly cursor?: string
 }
 
-/** What an upload says about its file of recipients. */
+/** The parameters of an upload of recipients. */
 export interface UploadQuery {
   /** The country of the numbers without a country code, in ISO 3166-1 alpha-2. */
   readonly defaultCountry?: string

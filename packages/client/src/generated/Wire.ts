@@ -915,7 +915,7 @@ export type InboundMessage = ReceivedContent & {
   readonly from_user_id: string | null
   /** The workspace's number that they wrote to, E.164. */
   readonly to: string
-  /** What it quotes or answers; `null` if nothing. */
+  /** The message that it quotes or answers; `null` if none. */
   readonly context: ReceivedContext | null
   /** The message's own time. */
   readonly received_at: string
@@ -1006,7 +1006,7 @@ export interface PublicCampaign {
   readonly checked: number
   /** How many of the checked ones are not sent to. */
   readonly problems: number
-  /** What is to be expected; `null` until its recipients are checked. */
+  /** The forecast; `null` until the recipients are checked. */
   readonly forecast: PublicCampaignForecast | null
   readonly counts: CampaignCounts
   /** Why recipients failed or were skipped, the most frequent reason first. */
@@ -1050,7 +1050,7 @@ export type PauseReason =
   | "provider_policy"
   | "restored"
 
-/** What is to be expected of a campaign. Other sends, quiet hours and failures make it take longer. */
+/** The forecast of a campaign. Other sends, quiet hours and failures make it take longer. */
 export interface PublicCampaignForecast {
   readonly messages: number
   /** How many customers count against the messaging limit: those outside a service window when they were checked. */
@@ -1085,7 +1085,7 @@ export interface PublicUsageLine {
   readonly cost: PublicUsageCost | null
 }
 
-/** What messages of one price cost together. */
+/** The total cost of messages with the same price. */
 export interface PublicUsageCost {
   readonly currency: string
   /** A decimal number, such as `12.3456`. */
@@ -1158,7 +1158,7 @@ export interface PublicCampaignRow {
     readonly message: string
     /** The line of its file in which the row begins; `null` if it came from no file. */
     readonly line: number | null
-    /** What is wrong, else the customer's name, as it was given. */
+    /** The problem of the row, else the customer's name, as it was given. */
     readonly value: string | null
   } | null
   readonly message_id: string | null
@@ -1188,7 +1188,7 @@ export interface ChooseOptOut {
   readonly phone_number_id?: string
 }
 
-/** What holds for a customer after a choice. */
+/** The state of a customer's opt-out after a choice. */
 export interface OptOut {
   /** The name as it was given. */
   readonly contact: string
@@ -1243,7 +1243,7 @@ export interface TemplateQuery {
   readonly cursor?: string
 }
 
-/** What an upload says about its file of recipients. */
+/** The parameters of an upload of recipients. */
 export interface RecipientQuery {
   /** The country of the numbers without a country code, in ISO 3166-1 alpha-2. */
   readonly default_country?: string

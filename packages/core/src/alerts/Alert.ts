@@ -29,7 +29,7 @@ export const kinds = [
   "webhook_paused",
   "webhook_pausing"
 ] as const
-/** What an alert is about. */
+/** The subject of an alert. */
 export type Kind = (typeof kinds)[number]
 
 /** A problem that exists now. */

@@ -21,7 +21,7 @@ export interface Observed {
   readonly closed: ReadonlyArray<Alert>
 }
 
-/** What the step loads, under locks. */
+/** The records that the step loads, under locks. */
 export interface Loaded extends Known {
   /** The open alerts of a workspace. */
   readonly open: (workspaceId: WorkspaceId) => ReadonlyArray<Alert>

@@ -60,7 +60,7 @@ export const actions = [
   "workspace.create",
   "workspace.set_up"
 ] as const
-/** What was done, as `thing.verb`. */
+/** The action, as `thing.verb`. */
 export type Action = (typeof actions)[number]
 
 /** More about a change, as short strings. */

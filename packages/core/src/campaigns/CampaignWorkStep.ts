@@ -20,7 +20,7 @@ import * as Pace from "../queue/Pace.ts"
 import type { Decide, Known } from "../Step.ts"
 import { isMarketing, type Template } from "../templates/Template.ts"
 import type { Instant } from "../Time.ts"
-import * as Priced from "../usage/Priced.ts"
+import * as PriceTally from "../usage/PriceTally.ts"
 import type { RateCard } from "../usage/RateCard.ts"
 import * as Campaign from "./Campaign.ts"
 import * as CampaignEvent from "./CampaignEvent.ts"
@@ -247,7 +247,7 @@ const checkRows = (
   const expected = Forecast.withExpected(
     campaign.expected,
     reached.map(({ isLimited, message: { content, variant } }) =>
-      Priced.expected(content.to, templates[Variant.placeOf(variant)]!.category, !isLimited)
+      PriceTally.expected(content.to, templates[Variant.placeOf(variant)]!.category, !isLimited)
     )
   )
   const { share, startAt } = campaign

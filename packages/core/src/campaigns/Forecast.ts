@@ -8,7 +8,7 @@ import * as Limits from "../limits/Limits.ts"
 import * as MessagingLimit from "../limits/MessagingLimit.ts"
 import * as PhoneNumber from "../numbers/PhoneNumber.ts"
 import type { Instant } from "../Time.ts"
-import type { Priced } from "../usage/Priced.ts"
+import type { Price } from "../usage/PriceTally.ts"
 import * as RateCard from "../usage/RateCard.ts"
 
 /** The estimate. Other sends, quiet hours and failures make the campaign take longer. */
@@ -30,17 +30,17 @@ export interface Forecast {
 }
 
 /** How many messages are expected to have a price. */
-export interface Expected extends Priced {
+export interface Expected extends Price {
   readonly messages: number
 }
 
-const nameOf = ({ billable, category, market, type }: Priced): string =>
+const nameOf = ({ billable, category, market, type }: Price): string =>
   JSON.stringify([market, category, type, billable])
 
 /** Adds messages of these prices. */
 export const withExpected = (
   before: ReadonlyArray<Expected>,
-  prices: ReadonlyArray<Priced>
+  prices: ReadonlyArray<Price>
 ): ReadonlyArray<Expected> => {
   const counts = new Map(before.map((expected) => [nameOf(expected), expected]))
   for (const price of prices) {

@@ -5,7 +5,7 @@
 import type { Action } from "../audit/AuditEntry.ts"
 import type { WorkspaceId } from "../Id.ts"
 
-/** What a page can show. */
+/** The kinds of things that a page can show. */
 export const topics = [
   "alerts",
   "apiKeys",

@@ -1,6 +1,6 @@
 /**
- * What a send names its customer by (contract §3): the phone number, or the business-scoped user id if the customer is
- * known by user name only. Pure.
+ * The name by which a send addresses its customer (contract §3): the phone number, or the business-scoped user id if
+ * the customer is known by user name only. Pure.
  */
 import { Schema } from "effect"
 import { foreignPattern, isUserId, numberPattern, userIdPattern } from "./CustomerNames.ts"
@@ -14,8 +14,8 @@ const expected = "must be a phone number in E.164 format, or the provider's user
 const pattern = new RegExp(`${numberPattern.source}|${userIdPattern.source}|${foreignPattern.source}`)
 
 /**
- * Any text that may be a name of a customer: a plus with 7 to 15 digits, or a user id. Whether it is a valid number, or a
- * name that the workspace knows, is decided when the send is accepted (`CustomerNames.refusal`).
+ * Any text that may be a name of a customer: a plus with 7 to 15 digits, or a user id. Whether it is a valid number, or
+ * a name that the workspace knows, is decided when the send is accepted (`CustomerNames.refusal`).
  */
 export const Addressee = Schema.String.check(
   Schema.makeFilter((text: string) => pattern.test(text) || expected, {

@@ -94,7 +94,7 @@ export interface Met {
   readonly moved: ReadonlyArray<Moved>
 }
 
-/** What {@link Met} says of names: `to` is the key of the contact of the customer who had them. */
+/** The names of {@link Met}: `to` is the key of the contact of the customer who had them. */
 export interface Moved {
   readonly names: ReadonlyArray<string>
   readonly to: string
@@ -119,7 +119,9 @@ const calledBy = (key: string, phone: string | null, userId: string | null, alia
   )
 })
 
-/** The contact of a person whose number belongs to somebody else now: everything but the number stays with the person. */
+/**
+ * The contact of a person whose number belongs to somebody else now: everything but the number stays with the person.
+ */
 const withoutLine = (contact: Contact, userId: string): Contact => ({
   ...contact,
   ...calledBy(userId, null, userId, CustomerNames.idsOf(contact.customer)),
@@ -146,8 +148,8 @@ const isWrittenLater = (contact: Contact, other: Contact): boolean =>
   (contact.lastInboundAt ?? -Infinity) > (other.lastInboundAt ?? -Infinity)
 
 /**
- * Joins two contacts whose numbers are forms of one line. If two people had them, the line is of the one with the user id
- * `ids`, or else of the one who wrote last.
+ * Joins two contacts whose numbers are forms of one line. If two people had them, the line is of the one with the user
+ * id `ids`, or else of the one who wrote last.
  */
 const joinLines = (one: Contact, other: Contact, ids: ReadonlyArray<string>, at: Instant): Met => {
   const [mine, theirs] = [one.customer.userId, other.customer.userId]
@@ -184,10 +186,10 @@ const joinLines = (one: Contact, other: Contact, ids: ReadonlyArray<string>, at:
 
 /**
  * Finds or creates the contact of a customer whom the provider named at time `at`, and learns what the names say
- * together (contract §13). Contacts under names that had no counterpart, or the same one, are merged ({@link merge}); the
- * merged contact keeps the older id. A number that comes with a different user id belongs to that user from then on: it
- * brings its opt-out, and no window. A user id that comes with a different number has moved there, with window and
- * opt-out. An older notice takes no name from a contact that has written since.
+ * together (contract §13). Contacts under names that had no counterpart, or the same one, are merged ({@link merge});
+ * the merged contact keeps the older id. A number that comes with a different user id belongs to that user from then
+ * on: it brings its opt-out, and no window. A user id that comes with a different number has moved there, with window
+ * and opt-out. An older notice takes no name from a contact that has written since.
  */
 export const meet = (
   number: { readonly id: PhoneNumberId; readonly workspaceId: WorkspaceId },
@@ -321,8 +323,8 @@ export const hasWritten = ({ lastInboundAt }: Contact, at: Instant): boolean =>
 const later = (a: Instant | null, b: Instant | null): Instant | null => a === null ? b : b === null ? a : Math.max(a, b)
 
 /**
- * Merges what is known of another contact of the same customer into `contact`: the later window, and opted out if either
- * was. Only a preference that is newer than both changes that.
+ * Merges what is known of another contact of the same customer into `contact`: the later window, and opted out if
+ * either was. Only a preference that is newer than both changes that.
  */
 export const merge = (contact: Contact, other: Contact): Contact => ({
   ...contact,
@@ -333,8 +335,8 @@ export const merge = (contact: Contact, other: Contact): Contact => ({
 })
 
 /**
- * Gives a contact's person the user ids of `to`, and keeps those before as further names. `other` is the contact of the new
- * id, which is merged. Undefined if both have numbers, so that the two are not known to be one line.
+ * Gives a contact's person the user ids of `to`, and keeps those before as further names. `other` is the contact of the
+ * new id, which is merged. Undefined if both have numbers, so that the two are not known to be one line.
  */
 export const rename = (
   contact: Contact,

@@ -103,7 +103,7 @@ export interface Number {
   readonly words: OptOutWords.Settings
 }
 
-/** What the steps load: every contact of the customers in the commands, under locks on their numbers. */
+/** The records that the steps load: every contact of the customers in the commands, under locks on their numbers. */
 export interface Loaded extends Known {
   /** The number with this provider id; `undefined` if no workspace has it. */
   readonly number: (providerNumberId: string) => Number | undefined
@@ -113,13 +113,13 @@ export interface Loaded extends Known {
   readonly suppressions: (workspaceId: WorkspaceId, hash: string) => ReadonlyArray<Suppression.Suppression>
 }
 
-/** What choices load besides. */
+/** The records that choices load besides. */
 export interface LoadedChoices extends Loaded {
   /** The numbers of a workspace. */
   readonly numbersOf: (workspaceId: WorkspaceId) => ReadonlyArray<PhoneNumberId>
 }
 
-/** What recording messages loads besides. */
+/** The records that recording messages loads besides. */
 export interface LoadedInbound extends Loaded {
   /** Whether the message was recorded before and is still remembered. */
   readonly isRemembered: (number: PhoneNumberId, providerMessageId: string) => boolean
@@ -140,7 +140,7 @@ export interface Writes {
   readonly added: ReadonlyArray<Alias>
   /** Opt-outs to write and to delete, each at most once. */
   readonly suppressions: Suppression.Changes
-  /** What happens to conversations that are stored, in this order. */
+  /** The changes of stored conversations, in this order. */
   readonly moved: ReadonlyArray<Conversation.Moved>
 }
 
@@ -319,7 +319,7 @@ class Changed {
     return { kept, gone: [...this.gone.values()], dropped, added, suppressions, moved: this.moved }
   }
 
-  /** What was said, for the conversations as they are now. */
+  /** The messages, for the conversations as they are now. */
   get conversations(): ReadonlyArray<ReceivedMessage.Said> {
     return this.said
   }
@@ -445,8 +445,8 @@ export const move: Decide<Move, Loaded, boolean, Writes> = (loaded, commands) =>
 }
 
 /**
- * Decides `ContactStore.tell`: `Contact.meet` of a customer of whom the provider reported several names together. A time
- * in the future counts as now. The answer is whether a workspace has the number.
+ * Decides `ContactStore.tell`: `Contact.meet` of a customer of whom the provider reported several names together. A
+ * time in the future counts as now. The answer is whether a workspace has the number.
  */
 export const tell: Decide<Tell, Loaded, boolean, Writes> = (loaded, commands) => {
   const contacts = new Changed(loaded)

@@ -27,7 +27,7 @@ export type Customer =
     | { readonly phone: null; readonly userId: string }
   )
 
-/** What a contact is called. */
+/** The name of a contact. */
 export interface Named {
   readonly key: string
   readonly customer: Customer
@@ -78,8 +78,8 @@ const others: ReadonlyArray<readonly [kept: RegExp, variant: string]> = [
 ]
 
 /**
- * The key of a customer who is named by number or user id: for a number, the same for every written form of one line. Not
- * a number to send to.
+ * The key of a customer who is named by number or user id: for a number, the same for every written form of one line.
+ * Not a number to send to.
  */
 export const keyOf = (name: string): string => {
   if (!isNumber(name)) return name
@@ -95,7 +95,9 @@ const variantsOf = (key: string): ReadonlyArray<string> =>
 /** A name without the national prefix that versions before kept in a number. */
 export const sendable = (name: string): string => isNumber(name) ? canonicalOf(name) : name
 
-/** Every written form of the line with this key, the key first: those of the tables, and those with a national prefix. */
+/**
+ * Every written form of the line with this key, the key first: those of the tables, and those with a national prefix.
+ */
 export const formsOf = (key: string): ReadonlyArray<string> => {
   if (!isNumber(key)) return [key]
   const plain = [key, ...variantsOf(key)]
@@ -106,8 +108,8 @@ export const formsOf = (key: string): ReadonlyArray<string> => {
 }
 
 /**
- * What a name in a request is: one that anybody may be addressed by; one that is only valid if the workspace knows a
- * customer by it; or a number in a form that is never valid.
+ * The kind of a name in a request: one that anybody may be addressed by; one that is only valid if the workspace knows
+ * a customer by it; or a number in a form that is never valid.
  */
 export type Judged =
   | { readonly _tag: "Valid" }

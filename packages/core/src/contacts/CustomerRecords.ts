@@ -1,5 +1,5 @@
 /**
- * What is stored of one customer of a workspace, so that it can be exported and erased (contract §7): the names that the
+ * The records of one customer of a workspace, for export and erasure (contract §7): the names that the
  * customer goes by, and which records are theirs. Pure.
  */
 import type { Event } from "../events/Event.ts"
@@ -64,5 +64,5 @@ export const filesOf = (data: unknown): ReadonlyArray<Id.MediaId> => {
   )
 }
 
-/** What is left of an uploaded row of a campaign. */
+/** The remainder of an uploaded row of a campaign. */
 export const erasedRow = { problem: { reason: "malformed", message: "the customer was erased" } } as const

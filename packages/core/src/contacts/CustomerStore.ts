@@ -37,7 +37,7 @@ export type Found =
   | { readonly place: "campaignRows"; readonly campaignId: CampaignId; readonly number: number; readonly row: Row }
   | { readonly place: "posts"; readonly provider: string; readonly receivedAt: Instant; readonly body: string }
 
-/** What a step has erased, and what it found that has to happen first. */
+/** The records that a step has erased, and the work that it found must come first. */
 export interface Erased {
   readonly erased: number
   /** The customer's files, which events named that are now deleted. */

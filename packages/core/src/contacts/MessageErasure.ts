@@ -1,5 +1,5 @@
 /**
- * What is left of messages when their customer is erased (contract §7). Pure.
+ * The remainder of messages after their customer was erased (contract §7). Pure.
  */
 import * as Recipient from "../campaigns/Recipient.ts"
 import type * as Id from "../Id.ts"
@@ -26,7 +26,7 @@ export interface Erasure {
   >
 }
 
-/** What a message says after its customer was erased. It is only listed, never sent. */
+/** The content of a message after its customer was erased. It is only listed, never sent. */
 const emptied = ({ type }: OutboundMessage): OutboundMessage => ({ to: "", type, [type]: {} } as never)
 
 /** Whether requests are answered by the send's key. A campaign's recipient never asks for an answer. */
@@ -43,7 +43,9 @@ const erasedError = ({ code, reason }: MessageError): MessageError => ({
   message: "the customer was erased"
 })
 
-/** A send in which nothing names the customer. While requests are answered by its key, the provider's identifier stays. */
+/**
+ * A send in which nothing names the customer. While requests are answered by its key, the provider's identifier stays.
+ */
 const empty = (send: KeyedMessage.KeyedMessage): KeyedMessage.KeyedMessage => {
   const { binding, message } = send
   const { error, providerMessageId } = message
@@ -60,8 +62,8 @@ const empty = (send: KeyedMessage.KeyedMessage): KeyedMessage.KeyedMessage => {
 }
 
 /**
- * Decides what becomes of sends, each of them of the customer's or emptied before. A message that was certainly not sent
- * is deleted with its key. Any other keeps its id, times and status, so that counts stay right. Safe to repeat.
+ * Decides what becomes of sends, each of them of the customer's or emptied before. A message that was certainly not
+ * sent is deleted with its key. Any other keeps its id, times and status, so that counts stay right. Safe to repeat.
  */
 export const erase = (sends: ReadonlyArray<KeyedMessage.KeyedMessage>): Erasure => {
   const queued: Array<Id.MessageId> = []

@@ -12,7 +12,7 @@ export const maxWords = 200
 /** The length of a word, in characters. */
 export const maxLength = 60
 
-/** What a workspace changes of the defaults. */
+/** A workspace's changes to the defaults. */
 export interface Settings {
   /** Words that opt out, typed or on a button, besides the defaults. */
   readonly stopWords: ReadonlyArray<string>
@@ -25,7 +25,7 @@ export interface Settings {
 /** The settings of a workspace that has changed nothing. */
 export const noSettings: Settings = { stopWords: [], startWords: [], removed: [] }
 
-/** What surrounds a word: space, punctuation, symbols with their variants, and invisible characters. */
+/** The characters around a word: space, punctuation, symbols with their variants, and invisible characters. */
 const around = "[\\p{Z}\\p{P}\\p{S}\\p{C}\\uFE0E\\uFE0F\\u20E3]+"
 const surroundings = new RegExp(`^${around}|${around}$`, "gu")
 

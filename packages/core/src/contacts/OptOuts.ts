@@ -25,7 +25,7 @@ export interface Choice {
   readonly source: Source
 }
 
-/** What holds after a choice. */
+/** The state after a choice. */
 export interface Chosen {
   readonly optedOut: boolean
   /** `null` if the customer is not opted out. */

@@ -21,14 +21,14 @@ export interface Suppression {
   readonly hash: string
   /** False for a number that is excepted from an opt-out for every number. */
   readonly optedOut: boolean
-  /** What was opted out; `null` once the customer was erased, and in an exception. */
+  /** The name that was opted out; `null` once the customer was erased, and in an exception. */
   readonly name: { readonly key: string; readonly at: Instant; readonly source: Source } | null
 }
 
 /** The hashes of names, by `CustomerNames.keyOf` the name. */
 export type Hashes = Readonly<Record<string, string>>
 
-/** What is hashed for a name in a workspace. */
+/** The text that is hashed for a name in a workspace. */
 export const secretOf = (workspaceId: WorkspaceId, key: string): string => `suppression ${workspaceId} ${key}`
 
 /** Identifies a suppression among those of its workspace. */
@@ -72,7 +72,7 @@ export const applied = (contact: Contact.Contact, { name }: Suppression, at: Ins
     ? contact
     : { ...contact, optedOut: true, preferenceAt: Math.max(contact.preferenceAt ?? 0, name?.at ?? at - 1) }
 
-/** What is stored under each name, given a hash of each. */
+/** The record under each name, given a hash of each. */
 export interface Named {
   readonly name: string
   readonly hash: string
@@ -94,7 +94,7 @@ export const shared = (names: ReadonlyArray<Named>): ReadonlyArray<Suppression> 
       .map((one) => ({ ...one, hash, name: one.name && { ...one.name, key: name } }))
   })
 
-/** What to store and to remove. */
+/** The records to store and to remove. */
 export interface Changes {
   readonly kept: ReadonlyArray<Suppression>
   readonly gone: ReadonlyArray<Suppression>
@@ -129,8 +129,8 @@ export const begun = (stored: ReadonlyArray<Suppression>, wanted: Suppression): 
 }
 
 /**
- * What is left when a customer is erased who has these names and contacts: that they are opted out, and nothing else.
- * They are for a number if a send to one of their names would have been refused.
+ * The remainder after the erasure of a customer with these names and contacts: that they are opted out, and nothing
+ * else. They are for a number if a send to one of their names would have been refused.
  */
 export const erased = (
   workspaceId: WorkspaceId,

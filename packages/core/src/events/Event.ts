@@ -19,7 +19,7 @@ export const EventType = Schema.Literals([
   "message.echoed",
   "campaign.completed",
   "webhook.test"
-]).annotate({ identifier: "EventType", description: "What an event reports." })
+]).annotate({ identifier: "EventType", description: "The type of an event." })
 export type EventType = typeof EventType.Type
 
 export const Envelope = Schema.Literals(["combined", "a", "b"]).annotate({
@@ -92,8 +92,8 @@ export const ofTransition = (
 })
 
 /**
- * Builds the event of a customer's message, or of a message that the business wrote on its own phone. It has no order, since
- * a message has only one event.
+ * Builds the event of a customer's message, or of a message that the business wrote on its own phone. It has no order,
+ * since a message has only one event.
  */
 export const ofInbound = (
   message: InboundMessage,

@@ -20,20 +20,20 @@ import type { StoreError } from "../StoreError.ts"
 import { TemplateRequests } from "../templates/TemplateRequests.ts"
 import { TemplateStore } from "../templates/TemplateStore.ts"
 import type { Instant } from "../Time.ts"
+import * as IgnoredItems from "./IgnoredItems.ts"
 import type { InboundItem } from "./InboundItem.ts"
 import * as InboundMessage from "./InboundMessage.ts"
-import * as PassedOver from "./PassedOver.ts"
 
-const strange = (what: string): PassedOver.PassedOver => ({ what, isUsual: false })
-const usual = (what: string): PassedOver.PassedOver => ({ what, isUsual: true })
+const strange = (what: string): IgnoredItems.IgnoredItem => ({ what, isUsual: false })
+const usual = (what: string): IgnoredItems.IgnoredItem => ({ what, isUsual: true })
 
 export class Inbound extends Context.Service<Inbound, {
   /**
    * Applies one item in one step. A repeated item changes nothing. Neither does an item about something that we do not
    * know; in that case the result describes it. Safe to repeat, even after a {@link StoreError}.
    */
-  readonly apply: (item: InboundItem) => Effect.Effect<PassedOver.PassedOver | undefined, StoreError>
-  /** Applies items in the order given, and logs what was passed over. Safe to repeat, like `apply`. */
+  readonly apply: (item: InboundItem) => Effect.Effect<IgnoredItems.IgnoredItem | undefined, StoreError>
+  /** Applies items in the order given, and logs the ignored items in one line. Safe to repeat, like `apply`. */
   readonly receive: (items: ReadonlyArray<InboundItem>) => Effect.Effect<void, StoreError>
 }>()("@wac/core/inbound/Inbound") {
   static readonly layer = Layer.effect(
@@ -200,8 +200,8 @@ export class Inbound extends Context.Service<Inbound, {
       return Inbound.of({
         apply: traced,
         receive: Effect.fn("Inbound.receive")(function*(items) {
-          const passedOver = yield* Effect.forEach(items, traced)
-          yield* PassedOver.tell("the provider's report", passedOver.filter((one) => one !== undefined))
+          const ignored = yield* Effect.forEach(items, traced)
+          yield* IgnoredItems.tell("the provider's report", ignored.filter((one) => one !== undefined))
         })
       })
     })

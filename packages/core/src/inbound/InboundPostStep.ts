@@ -23,7 +23,7 @@ export type Release =
     | { readonly problem: null; readonly retryAt: Instant }
   )
 
-/** What the end of a claim changes. Times are in milliseconds after the storage's time. */
+/** The changes at the end of a claim. Times are in milliseconds after the storage's time. */
 export interface Ended {
   /** When the post is due again; `null` if never. */
   readonly dueIn: number | null

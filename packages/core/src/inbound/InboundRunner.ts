@@ -8,12 +8,12 @@ import * as Metrics from "../Metrics.ts"
 import { Polling } from "../Polling.ts"
 import * as Retention from "../Retention.ts"
 import { StoreError } from "../StoreError.ts"
+import * as IgnoredItems from "./IgnoredItems.ts"
 import { Inbound } from "./Inbound.ts"
 import type { InboundItem } from "./InboundItem.ts"
 import * as InboundLane from "./InboundLane.ts"
 import * as InboundPost from "./InboundPost.ts"
 import { type ClaimedPost, InboundPostStore } from "./InboundPostStore.ts"
-import * as PassedOver from "./PassedOver.ts"
 import { ProviderWebhook, UnreadablePost } from "./ProviderWebhook.ts"
 
 /** The maximum number of posts in a round. Items of small posts then share their statements. */
@@ -50,7 +50,7 @@ interface Progress {
   problem: InboundPost.Problem | null
   /** The number of items still to be applied. */
   left: number
-  readonly passedOver: Array<PassedOver.PassedOver>
+  readonly ignored: Array<IgnoredItems.IgnoredItem>
   /** Whether the result has been recorded. */
   isOver: boolean
 }
@@ -119,8 +119,8 @@ export const layer = Layer.effectDiscard(
 
     const apply = Effect.fnUntraced(function*({ item, progress }: Step) {
       if (progress.problem !== null && progress.post.tries < separatesAfter) return
-      const passedOver = yield* noting(progress, Effect.tap(inbound.apply(item), Metrics.applied(item)))
-      if (passedOver !== undefined) progress.passedOver.push(passedOver)
+      const ignored = yield* noting(progress, Effect.tap(inbound.apply(item), Metrics.applied(item)))
+      if (ignored !== undefined) progress.ignored.push(ignored)
     })
 
     /** Applies an item. After a post's last item, records the result. */
@@ -134,11 +134,11 @@ export const layer = Layer.effectDiscard(
     /** Records a post's result. If that fails, the post is due again when its lease ends. */
     const conclude = (token: string) =>
       Effect.fnUntraced(function*(progress: Progress) {
-        const { passedOver, post: { digest, provider, tries }, problem } = progress
+        const { ignored, post: { digest, provider, tries }, problem } = progress
         const claim = { provider, digest, token, now: yield* Clock.currentTimeMillis }
         if (problem === null) {
           yield* store.complete({ ...claim, keptFor })
-          yield* PassedOver.tell(named(progress.post), passedOver)
+          yield* IgnoredItems.tell(named(progress.post), ignored)
         } else {
           yield* Metrics.postFailed(problem)
           const retryAt = problem === "unreadable"
@@ -179,7 +179,7 @@ export const layer = Layer.effectDiscard(
           leaseUntil: now + Duration.toMillis(lease),
           limit: { posts: maxPosts, bytes: maxBytes }
         })
-        const claimed = posts.map((post): Progress => ({ post, problem: null, left: 0, passedOver: [], isOver: false }))
+        const claimed = posts.map((post): Progress => ({ post, problem: null, left: 0, ignored: [], isOver: false }))
         yield* restore(process(claimed, token)).pipe(
           Effect.onInterrupt(() =>
             Effect.forEach(claimed, releaseUnfinished(token), { concurrency: "unbounded", discard: true })

@@ -8,7 +8,7 @@ import type { InboundItem } from "./InboundItem.ts"
 
 /** A signed post that is not valid for the provider: not JSON, or of an unexpected shape. */
 export class UnreadablePost extends Schema.TaggedError<UnreadablePost>()("UnreadablePost", {
-  /** What is wrong, without quoting the content. */
+  /** The fault, without quoting the content. */
   message: Schema.String
 }) {}
 

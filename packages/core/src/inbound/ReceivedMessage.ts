@@ -30,7 +30,7 @@ export interface ReceivedMessage {
   readonly receivedAt: Instant
 }
 
-/** What is kept of a message that a customer wrote to a number. */
+/** The stored fields of a message that a customer wrote to a number. */
 export const of = (
   { at, content, context, customer: { phone, userId }, providerMessageId, type }: InboundMessage,
   number: { readonly id: PhoneNumberId; readonly workspaceId: WorkspaceId; readonly phoneNumber: E164 },
@@ -49,7 +49,7 @@ export const of = (
   receivedAt: at
 })
 
-/** What is left of what a message said once that was deleted. */
+/** The remainder of a message's content after its deletion. */
 export const unsaid = { content: {}, context: null } satisfies Partial<ReceivedMessage>
 
 /** A message without what it said. */

@@ -10,7 +10,7 @@ import type { Instant } from "../Time.ts"
 import type { Workspace } from "../workspaces/Workspace.ts"
 import type { ApiKey } from "./ApiKey.ts"
 
-/** What a new key is issued under: a key of the workspace and caller, with the fingerprint of what was asked. */
+/** The idempotency key of a new API key: by workspace and caller, with the fingerprint of the request. */
 export interface Issuance {
   readonly key: IdempotencyKey
   readonly fingerprint: string

@@ -14,7 +14,7 @@ export const ApiScope = Schema.Literals([
 ]).annotate({
   identifier: "ApiScope",
   description:
-    "What a key may do. `messages:send` also lists templates; `messages:read` reads messages, events and media."
+    "The permissions of a key. `messages:send` also lists templates; `messages:read` reads messages, events and media."
 })
 export type ApiScope = typeof ApiScope.Type
 

@@ -1,10 +1,10 @@
 /**
- * What an API key may be bound to: the phone numbers that it sends from, and the networks that it is used from
+ * The bindings of an API key: the phone numbers that it sends from, and the networks that it is used from
  * (contract §14). Pure.
  */
 import { Result, Schema } from "effect"
 import type { PhoneNumberId } from "../Id.ts"
-import * as SourceAddress from "../people/SourceAddress.ts"
+import * as SourceAddress from "../SourceAddress.ts"
 
 /** The bindings of a key. `null`: not bound. */
 export interface KeyBinding {

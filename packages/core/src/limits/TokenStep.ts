@@ -19,7 +19,7 @@ export interface Tokens {
   readonly buckets: ReadonlyArray<Named>
 }
 
-/** What the steps load, under locks. */
+/** The records that the steps load, under locks. */
 export interface Loaded extends Known {
   /** When the bucket with this key is full; `undefined` if it is new, or was deleted because it was full. */
   readonly fullAt: (key: string) => Instant | undefined

@@ -1,6 +1,6 @@
 /**
- * Our files that messages contain (contract §10): what is stored of them, how long they are kept, and whether a file may
- * be sent as a given kind. Pure.
+ * Our files that messages contain (contract §10): what is stored of them, how long they are kept, and whether a file
+ * may be sent as a given kind. Pure.
  */
 import { Duration } from "effect"
 import { Forbidden, InvalidBody, NotFound } from "../Errors.ts"
@@ -8,7 +8,7 @@ import type { MediaId, PhoneNumberId, WorkspaceId } from "../Id.ts"
 import * as Retention from "../Retention.ts"
 import type { Instant } from "../Time.ts"
 
-/** What is known of a file from its bytes. */
+/** The facts about a file from its bytes. */
 export interface FileProperties {
   /** As detected from its bytes. */
   readonly mimeType: string
@@ -48,7 +48,7 @@ export interface Awaited {
   readonly createdAt: Instant
 }
 
-/** What a workspace has under an id. */
+/** A workspace's file under an id. */
 export type Kept =
   | { readonly _tag: "Stored"; readonly media: Media }
   /** A customer's file that was not downloaded yet. */

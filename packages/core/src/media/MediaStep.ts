@@ -1,6 +1,6 @@
 /**
- * The decisions of `MediaStore` (contract §10): whether an upload fits into the workspace's quota, whether it repeats an
- * earlier one, how long a use keeps a file, and what a removal leaves behind. Pure.
+ * The decisions of `MediaStore` (contract §10): whether an upload fits into the workspace's quota, whether it repeats
+ * an earlier one, how long a use keeps a file, and what a removal leaves behind. Pure.
  */
 import type { Duration } from "effect"
 import { type Forbidden, IdempotencyConflict } from "../Errors.ts"
@@ -105,7 +105,7 @@ export type Answer =
   | { readonly _tag: "Removing"; readonly removed: boolean }
   | { readonly _tag: "Using" }
 
-/** What the step loads, under a lock on the workspace's usage. */
+/** The records that the step loads, under a lock on the workspace's usage. */
 export interface Loaded extends Known {
   /** The bytes of the workspace's stored files. */
   readonly used: (workspaceId: WorkspaceId) => number
@@ -113,7 +113,7 @@ export interface Loaded extends Known {
   readonly binding: (workspaceId: WorkspaceId, key: IdempotencyKey) => Binding | undefined
 }
 
-/** What the step writes. */
+/** The changes that the step writes. */
 export interface Writes {
   /** Each row at most once, as it is after the step. */
   readonly rows: ReadonlyArray<Row>

@@ -5,19 +5,18 @@
 import { Schema } from "effect"
 import { MediaId } from "../Id.ts"
 import * as PlainText from "../PlainText.ts"
-
-const longestAddress = 2048
+import * as Url from "../Url.ts"
 
 /** A URL of at most 2,048 characters with one of these schemes. */
 export const address = (...schemes: readonly [string, ...ReadonlyArray<string>]) => {
   const pattern = `^(?:${schemes.join("|")})://[^\\s\\x00-\\x20]+$`
   const form = new RegExp(pattern, "u")
-  const message = `must be an ${schemes.join(" or ")} address of at most ${longestAddress} characters`
+  const message = `must be an ${schemes.join(" or ")} address of at most ${Url.maxLength} characters`
   return Schema.String.check(
     Schema.makeFilter(
       (text: string) =>
-        text.length <= longestAddress && form.test(text) && text.isWellFormed() && URL.canParse(text) || message,
-      { toJsonSchema: () => ({ pattern, maxLength: longestAddress }) }
+        text.length <= Url.maxLength && form.test(text) && text.isWellFormed() && URL.canParse(text) || message,
+      { toJsonSchema: () => ({ pattern, maxLength: Url.maxLength }) }
     )
   )
 }
@@ -28,9 +27,7 @@ export const Link = address("https")
 const file = {
   media: Schema.optionalKey(MediaId).annotateKey({ description: "`med_…`: a file that is stored in the service" }),
   link: Schema.optionalKey(Link).annotateKey({
-    description: `A file that the provider fetches: \`https\`, at most ${
-      longestAddress.toLocaleString("en")
-    } characters`
+    description: `A file that the provider fetches: \`https\`, at most ${Url.maxLength.toLocaleString("en")} characters`
   })
 }
 

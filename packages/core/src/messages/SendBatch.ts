@@ -8,7 +8,7 @@ import type * as Event from "../events/Event.ts"
 import type { CampaignId, MessageId, WorkspaceId } from "../Id.ts"
 import type { Known } from "../Step.ts"
 import type { Instant } from "../Time.ts"
-import * as Priced from "../usage/Priced.ts"
+import * as PriceTally from "../usage/PriceTally.ts"
 import * as KeyedMessage from "./KeyedMessage.ts"
 import { isOfQueue, type Message } from "./Message.ts"
 import type { EventIds } from "./MessageStore.ts"
@@ -40,7 +40,7 @@ export interface Writes {
     readonly changes: ReadonlyArray<CampaignTally.Tally>
   }>
   /** How the counts of messages by price change, each count at most once. */
-  readonly priced: ReadonlyArray<Priced.Count>
+  readonly priced: ReadonlyArray<PriceTally.Count>
   readonly events: ReadonlyArray<Event.Recorded>
 }
 
@@ -108,7 +108,7 @@ export class SendBatch {
         )
       ].map(({ id }) => id),
       tallies: this.tallies(sends),
-      priced: Priced.changes(
+      priced: PriceTally.changes(
         sends.map(({ message }) => ({ before: this.loaded.send(message.id)!.message, after: message }))
       ),
       events: this.events

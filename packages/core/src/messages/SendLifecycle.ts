@@ -21,7 +21,6 @@ import type { Customer } from "../contacts/Contact.ts"
 import { ContactStore } from "../contacts/ContactStore.ts"
 import * as CustomerNames from "../contacts/CustomerNames.ts"
 import * as NameHashes from "../contacts/NameHashes.ts"
-import * as Deadlines from "../Deadlines.ts"
 import { type DomainError, reasonOf, type ServerError } from "../Errors.ts"
 import * as Id from "../Id.ts"
 import { CurrentLimits } from "../limits/Limits.ts"
@@ -33,6 +32,7 @@ import * as Span from "../Span.ts"
 import { Stopping } from "../Stopping.ts"
 import { type StoreError, toServerError } from "../StoreError.ts"
 import type { Instant } from "../Time.ts"
+import * as Timeouts from "../Timeouts.ts"
 import type { Activity } from "../usage/Activity.ts"
 import { UsageRecorder } from "../usage/UsageRecorder.ts"
 import * as Idempotency from "./Idempotency.ts"
@@ -149,7 +149,7 @@ export class SendLifecycle extends Context.Service<SendLifecycle, {
       const vault = yield* Vault
 
       const traced = yield* Span.ifTraced(`send ${provider.name}`, "client")
-      const deadlines = yield* Deadlines.make
+      const timeouts = yield* Timeouts.make
       const inFlight = yield* FiberSet.make()
       const stopping = yield* Stopping
       // the remaining time covers the provider's deadline; a send that is not settled by then becomes unknown
@@ -178,7 +178,7 @@ export class SendLifecycle extends Context.Service<SendLifecycle, {
                 refers
               })
             ))
-            const meet = deadlines.set(providerTimeout, () => {
+            const meet = timeouts.set(providerTimeout, () => {
               resume(Effect.succeed({ _tag: "Unknown" }))
               asked.interruptUnsafe()
             })

@@ -84,7 +84,7 @@ export const possiblePattern = (): string => {
 interface Prefixes {
   /** As people write them. */
   readonly written: ReadonlySet<string>
-  /** What the library removes from the beginning of a national number. */
+  /** The prefix that the library removes from a national number. */
   readonly removed: ReadonlyArray<RegExp>
 }
 
@@ -148,7 +148,7 @@ export const canonicalOf = (text: string): string => {
 export const isE164 = (text: string): boolean =>
   /^\+[1-9][0-9]{1,14}$/.test(text) && isPossible(text) && canonicalOf(text) === text
 
-/** What {@link isE164} requires. */
+/** The requirement of {@link isE164}, in words. */
 export const e164Expected =
   "must be a phone number in E.164 format: + and digits only, possible in its country, without a national prefix"
 
@@ -164,7 +164,7 @@ export const E164 = Schema.String.check(
 })
 export type E164 = typeof E164.Type
 
-/** What the provider has reported about a number; each field is `null` until reported. */
+/** The state of a number as the provider reported it; each field is `null` until reported. */
 export interface Learned {
   /** Its throughput, as a tier of `Limits`. */
   readonly tier: string | null

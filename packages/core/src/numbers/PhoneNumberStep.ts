@@ -47,7 +47,7 @@ export interface Observed {
   readonly toldAt: PhoneNumber.ToldAt
 }
 
-/** What adding, removing and assigning numbers load, under locks on their workspaces. */
+/** The records that adding, removing and assigning numbers load, under locks on their workspaces. */
 export interface LoadedWorkspaces extends Known {
   readonly byId: (id: PhoneNumberId) => PhoneNumber.PhoneNumber | undefined
   /** The numbers of a workspace. */
@@ -56,13 +56,13 @@ export interface LoadedWorkspaces extends Known {
   readonly isKnown: (providerNumberId: string) => boolean
 }
 
-/** What reports load, under locks on the numbers. */
+/** The records that reports load, under locks on the numbers. */
 export interface LoadedNames extends Known {
   /** The numbers that a name selects, in all workspaces. */
   readonly named: (name: PhoneNumber.NumberName) => ReadonlyArray<Observed>
 }
 
-/** What a change of credentials loads, under locks on the numbers. */
+/** The records that a change of credentials loads, under locks on the numbers. */
 export interface LoadedNumbers extends Known {
   readonly byId: (id: PhoneNumberId) => Observed | undefined
 }
@@ -72,7 +72,7 @@ export interface Writes {
   readonly numbers: ReadonlyArray<PhoneNumber.PhoneNumber>
 }
 
-/** What removing numbers writes. Everything that belongs to a removed number is deleted with it. */
+/** The changes that removing numbers writes. Everything that belongs to a removed number is deleted with it. */
 export interface RemoveWrites extends Writes {
   readonly removed: ReadonlyArray<PhoneNumber.PhoneNumber>
   /** Accounts in which a workspace has no number left. The workspace's templates of these accounts are deleted. */
@@ -157,8 +157,8 @@ export const add: Decide<PhoneNumber.PhoneNumber, LoadedWorkspaces, boolean, Wri
 }
 
 /**
- * Decides `PhoneNumberStore.assign`: assigns numbers to providers, accounts and portfolios. A number becomes the default
- * at its provider if its workspace has no other. The answer is whether the number exists.
+ * Decides `PhoneNumberStore.assign`: assigns numbers to providers, accounts and portfolios. A number becomes the
+ * default at its provider if its workspace has no other. The answer is whether the number exists.
  */
 export const assign: Decide<Assign, LoadedWorkspaces, boolean, Writes> = (loaded, commands) => {
   const workspaces = new Workspaces(loaded)

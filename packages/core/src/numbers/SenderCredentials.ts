@@ -11,7 +11,7 @@ import { type StoreError, toServerError } from "../StoreError.ts"
 import type { PhoneNumber } from "./PhoneNumber.ts"
 import { PhoneNumberStore } from "./PhoneNumberStore.ts"
 
-/** What authenticates a number at the provider. Omitted fields use the configuration. */
+/** The credentials of a number at the provider. Omitted fields use the configuration. */
 export interface Credentials {
   readonly accessToken: Redacted.Redacted
   readonly baseUrl?: string

@@ -1,7 +1,7 @@
 /**
- * The decisions of making, withdrawing and using links. An invitation works once, until it expires, as long as its maker
- * may give its role, and makes its person a member. A password
- * reset link works once, until it expires, and ends the person's other links. Pure.
+ * The decisions of making, withdrawing and using links. An invitation works once, until it expires, as long as its
+ * maker may give its role, and makes its person a member. A password reset link works once, until it expires, and ends
+ * the person's other links. Pure.
  */
 import type { Forbidden } from "../Errors.ts"
 import type { InvitationId, UserId, WorkspaceId } from "../Id.ts"
@@ -11,12 +11,12 @@ import type { Instant } from "../Time.ts"
 import { authority, type Invitation, type Maker, managementRefusal, type PasswordReset, stands } from "./Invitation.ts"
 import { invitationRefusal, type Member, type Person, type Role } from "./Member.ts"
 
-/** What the steps load of members, under locks: the role of an admin or owner of a workspace. */
+/** The members' records that the steps load, under locks: the role of an admin or owner of a workspace. */
 export interface LoadedManagers extends Known {
   readonly roleOf: (workspaceId: WorkspaceId, userId: UserId) => Role | undefined
 }
 
-/** What *create* loads, under locks. */
+/** The records that *create* loads, under locks. */
 export interface LoadedPending extends LoadedManagers {
   /** The workspace's present invitation for an address, expired or not. */
   readonly pending: (workspaceId: WorkspaceId, email: string) => Invitation | undefined
@@ -61,7 +61,7 @@ export type Withdrawn =
   | { readonly _tag: "Unknown" }
   | { readonly _tag: "Refused"; readonly error: Forbidden }
 
-/** What *withdraw* loads, under locks. */
+/** The records that *withdraw* loads, under locks. */
 export interface LoadedById extends LoadedManagers {
   readonly invitation: (workspaceId: WorkspaceId, id: InvitationId) => Invitation | undefined
 }
@@ -99,14 +99,14 @@ export type Accepted =
   /** The invitation is for a new person, who needs a password. */
   | { readonly _tag: "PasswordNeeded" }
 
-/** What the step loads, under locks. */
+/** The records that the step loads, under locks. */
 export interface Loaded extends LoadedManagers {
   readonly invitation: (tokenHash: string) => Invitation | undefined
   readonly person: (email: string) => Pick<Person, "userId" | "email"> | undefined
   readonly isMember: (workspaceId: WorkspaceId, userId: UserId) => boolean
 }
 
-/** What the step writes. */
+/** The changes that the step writes. */
 export interface Writes {
   readonly people: ReadonlyArray<Person>
   readonly members: ReadonlyArray<Member>
@@ -151,7 +151,7 @@ export interface Redeem {
   readonly passwordHash: string
 }
 
-/** What *redeem* loads, under locks. */
+/** The records that *redeem* loads, under locks. */
 export interface LoadedResets extends Known {
   /** A link of a person who exists. */
   readonly reset: (tokenHash: string) => Pick<PasswordReset, "userId" | "expiresAt"> | undefined

@@ -8,8 +8,8 @@ import type { SessionId } from "../Id.ts"
 import * as RateLimit from "../limits/RateLimit.ts"
 import type { RateLimitStore } from "../limits/RateLimitStore.ts"
 import type { Vault } from "../secrets/Vault.ts"
+import { networkOf } from "../SourceAddress.ts"
 import type { Person } from "./Member.ts"
-import { networkOf } from "./SourceAddress.ts"
 
 /** Ten failures, then one a minute. A person who mistypes never reaches it; a guesser does. */
 const policy: RateLimit.Policy = { name: "login", interval: 60_000, capacity: 10 }

@@ -27,8 +27,8 @@ export const Mailer = Context.Reference<
 const workspacePolicy: RateLimit.Policy = { name: "workspace", interval: 60_000, capacity: 100 }
 
 /**
- * Sends a workspace's mail if a mailer is configured. Fails once the workspace has reached its limit, so that nobody can
- * mail strangers through the service.
+ * Sends a workspace's mail if a mailer is configured. Fails once the workspace has reached its limit, so that nobody
+ * can mail strangers through the service.
  */
 export const ofWorkspace = Effect.gen(function*() {
   const mailer = yield* Mailer
@@ -121,7 +121,7 @@ export interface WorkspaceChange {
   readonly what: string
   /** The name of what is new. */
   readonly name?: string | undefined
-  /** What to do against the change. */
+  /** The way to undo the change. */
   readonly remedy: string
 }
 

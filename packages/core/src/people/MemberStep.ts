@@ -16,7 +16,9 @@ export interface Change {
   readonly userId: UserId
   /** `null` removes the member and ends their sessions in the workspace. */
   readonly role: Role | null
-  /** The acting person. `role` is that of a host's person, who is not a member; `null` for people who must be members. */
+  /**
+   * The acting person. `role` is that of a host's person, who is not a member; `null` for people who must be members.
+   */
   readonly by: {
     readonly userId: UserId
     readonly role: Role | null
@@ -31,7 +33,7 @@ export type Changed =
   | { readonly _tag: "Unknown" }
   | { readonly _tag: "Refused"; readonly error: Forbidden }
 
-/** What the step loads, under locks. */
+/** The records that the step loads, under locks. */
 export interface Loaded extends Known {
   /** Every member of a workspace. */
   readonly members: (workspaceId: WorkspaceId) => ReadonlyArray<Member>
@@ -39,7 +41,7 @@ export interface Loaded extends Known {
   readonly invitations: (workspaceId: WorkspaceId, userId: UserId) => ReadonlyArray<Pick<Invitation, "id" | "role">>
 }
 
-/** What the step writes. */
+/** The changes that the step writes. */
 export interface Writes {
   readonly roles: ReadonlyArray<Pick<Member, "workspaceId" | "userId" | "role">>
   /** Their address also leaves the workspace's alert settings. */
@@ -111,7 +113,7 @@ export interface Link extends Identity {
   readonly createdAt: Instant
 }
 
-/** What *assign* loads, under locks. */
+/** The records that *assign* loads, under locks. */
 export interface LoadedPeople extends Known {
   /** The person of an identity. */
   readonly identified: (identity: Identity) => Pick<Person, "userId" | "email"> | undefined
@@ -124,7 +126,7 @@ export interface LoadedPeople extends Known {
   readonly memberships: (userId: UserId) => ReadonlyArray<Pick<Member, "workspaceId" | "createdAt">>
 }
 
-/** What remains of a person's memberships and sessions. */
+/** The remaining memberships and sessions of a person. */
 export interface Assigned {
   readonly userId: UserId
   /** The memberships. All others are removed. */
@@ -133,7 +135,7 @@ export interface Assigned {
   readonly continued: ReadonlyArray<WorkspaceId>
 }
 
-/** What *assign* writes. */
+/** The changes that *assign* writes. */
 export interface AssignWrites {
   /** New people. */
   readonly people: ReadonlyArray<Person>
@@ -151,9 +153,9 @@ const refused = (message: string): Recognized => ({
 const keyOf = ({ issuer, subject }: Identity): string => JSON.stringify([issuer, subject])
 
 /**
- * Decides `MemberStore.assign`. An identity that is known is its person, whatever its address is. An unknown one becomes
- * the person of its verified address, unless they have another identity at the issuer, which then is somebody else. If
- * no role is left, the person loses all memberships and sessions, and nobody is created.
+ * Decides `MemberStore.assign`. An identity that is known is its person, whatever its address is. An unknown one
+ * becomes the person of its verified address, unless they have another identity at the issuer, which then is somebody
+ * else. If no role is left, the person loses all memberships and sessions, and nobody is created.
  */
 export const assign: Decide<Assign, LoadedPeople, Recognized, AssignWrites> = (loaded, commands) => {
   const people = new Map<string, Person>()

@@ -15,7 +15,7 @@ import { MemberStore } from "./MemberStore.ts"
 /** Limits the notices to one person about their account or one workspace: 10 at once, then one per 10 minutes. */
 const policy: RateLimit.Policy = { name: "login", interval: 600_000, capacity: 10 }
 
-/** What a notice is about: the actor's own account, or their workspace, whose owners get it. */
+/** The subject of a notice: the actor's own account, or their workspace, whose owners get it. */
 type Matter =
   | { readonly _tag: "Password" }
   | ({ readonly _tag: "Workspace" } & Mail.WorkspaceChange)

@@ -24,7 +24,7 @@ export interface Kept {
   readonly isOpen: boolean
 }
 
-/** What the step loads, under locks. */
+/** The records that the step loads, under locks. */
 export interface Loaded extends Known {
   readonly kept: (tokenHash: string) => Kept | undefined
 }

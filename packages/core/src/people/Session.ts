@@ -23,7 +23,7 @@ export interface Session {
 }
 
 /**
- * What a session may use of its person's memberships: those that its own sign-in brought, with the lower one of both
+ * The memberships that a session may use: those that its own sign-in brought, with the lower one of both
  * roles. So a later sign-in lowers the roles of earlier sessions, and never raises them. Pure.
  */
 export const membershipsOf = (

@@ -8,7 +8,7 @@ import type { WorkspaceId } from "../Id.ts"
 import type { IdempotencyKey } from "../messages/Idempotency.ts"
 import type { Instant } from "../Time.ts"
 
-/** What an Idempotency-Key binds: one key is another one for another person and at another route. */
+/** The scope of an Idempotency-Key: the same key is another one for another person or route. */
 export interface Place {
   readonly workspaceId: WorkspaceId
   /** The person or API key that asks. */
@@ -25,7 +25,7 @@ export interface Answer {
   readonly body: string
 }
 
-/** What is stored at a {@link Place}. */
+/** The record at a {@link Place}. */
 export interface Binding {
   readonly fingerprint: string
   /** The token of the process that works on the request, and until when no other may call it lost. */

@@ -10,7 +10,7 @@ export class KeptAnswerStore extends Context.Service<KeptAnswerStore, {
   /**
    * Claims a place for `KeptAnswer.lease` if it is free (`KeptAnswer.isFree`), and judges the request
    * (`KeptAnswer.judge`). Atomic: of racing requests, exactly one is `Claimed`. Safe to repeat with the same token.
-   * What was claimed binds for `Idempotency.retention`, answered or not.
+   * A claim binds for `Idempotency.retention`, answered or not.
    */
   readonly claim: (
     place: Place,

@@ -1,6 +1,6 @@
 /**
- * A template to create or to change (contract §9), within the sizes that the provider publishes; `TemplateRules` has its
- * other rules. Components have the provider's own names. Pure.
+ * A template to create or to change (contract §9), within the sizes that the provider publishes; `TemplateRules` has
+ * its other rules. Components have the provider's own names. Pure.
  */
 import { Schema } from "effect"
 import * as PlainText from "../PlainText.ts"
@@ -135,7 +135,7 @@ const components = Schema.Array(Component).check(Schema.isMinLength(1), Schema.i
 
 export const Category = Schema.Literals(["marketing", "utility", "authentication"]).annotate({
   identifier: "TemplateCategory",
-  description: "What a template is for. The provider judges and prices templates by it, and may change it."
+  description: "The purpose of a template. The provider judges and prices templates by it, and may change it."
 })
 export type Category = typeof Category.Type
 

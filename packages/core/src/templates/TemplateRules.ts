@@ -10,7 +10,7 @@ export interface Problem {
   readonly message: string
 }
 
-/** What {@link problemOf} judges. */
+/** The input of {@link problemOf}. */
 export type Judged = Pick<TemplateEdit, "components" | "messageSendTtlSeconds"> & {
   readonly category: string
   readonly parameterFormat: ParameterFormat

@@ -52,7 +52,7 @@ export interface Kept {
   readonly told: Template.Told
 }
 
-/** What a listing loads, under a lock on the workspace's templates. */
+/** The records that a listing loads, under a lock on the workspace's templates. */
 export interface LoadedWorkspaces extends Known {
   /** The accounts in which a workspace has numbers. They may be a moment old. */
   readonly accounts: (id: WorkspaceId) => ReadonlySet<string>
@@ -60,7 +60,7 @@ export interface LoadedWorkspaces extends Known {
   readonly ofWorkspace: (id: WorkspaceId) => ReadonlyArray<Kept>
 }
 
-/** What reports load, under locks on the templates. */
+/** The records that reports load, under locks on the templates. */
 export interface LoadedNames extends Known {
   /** The templates with this name and language, in every workspace with a number of the account. */
   readonly named: (name: Pick<Update, "providerAccountId" | "name" | "language">) => ReadonlyArray<Kept>

@@ -6,8 +6,8 @@ import type { WorkspaceId } from "../Id.ts"
 import type { Instant } from "../Time.ts"
 
 /**
- * What is counted, when it ends: sends that the provider accepted, sends that it refused, sends of unknown outcome,
- * sends that our own rules or limits refused, and attempts at webhook deliveries.
+ * The counted activities, at their end: sends that the provider accepted, sends that it refused, sends of unknown
+ * outcome, sends that our own rules or limits refused, and attempts at webhook deliveries.
  */
 export const activities = [
   "sendsAccepted",

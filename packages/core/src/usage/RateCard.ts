@@ -4,7 +4,7 @@
  */
 import { Context, Result } from "effect"
 import { type Instant, iso } from "../Time.ts"
-import type * as Priced from "./Priced.ts"
+import type * as PriceTally from "./PriceTally.ts"
 
 /** The price of a message of a category in a market, from a day on. */
 export interface Rate {
@@ -79,13 +79,13 @@ export interface Cost {
 }
 
 /** Messages of one price. */
-export interface Line extends Priced.Priced {
+export interface Line extends PriceTally.Price {
   readonly messages: number
   /** `null` if nothing is charged for the messages, or if the rate card has no rate for them. */
   readonly cost: Cost | null
 }
 
-/** What messages cost. */
+/** The cost of messages. */
 export interface Bill {
   /** The most messages first. */
   readonly lines: ReadonlyArray<Line>
@@ -96,7 +96,7 @@ export interface Bill {
 /** The rate for a message of that time: the newest of its market, else the newest for every other market. */
 export const rateAt = (
   card: RateCard,
-  { category, market }: Pick<Priced.Priced, "category" | "market">,
+  { category, market }: Pick<PriceTally.Price, "category" | "market">,
   at: Instant
 ): Rate | undefined => {
   const newest = (of: string) =>
@@ -118,8 +118,11 @@ const decimal = (amount: bigint): string => {
 }
 
 /** Sums counts by price, and what they cost. Only what is known to be free costs nothing. */
-export const bill = (card: RateCard, counts: ReadonlyArray<Omit<Priced.Count, "workspaceId">>): Bill => {
-  const lines = new Map<string, { readonly priced: Priced.Priced; readonly rate: Rate | undefined; messages: number }>()
+export const bill = (card: RateCard, counts: ReadonlyArray<Omit<PriceTally.Count, "workspaceId">>): Bill => {
+  const lines = new Map<
+    string,
+    { readonly priced: PriceTally.Price; readonly rate: Rate | undefined; messages: number }
+  >()
   for (const { billable, category, hour, market, messages, type } of counts) {
     const rate = billable === false ? undefined : rateAt(card, { category, market }, hour)
     const name = JSON.stringify([market, category, type, billable, rate?.currency, rate?.price, rate?.validFrom])

@@ -7,7 +7,7 @@ import type { Forgotten } from "../Retention.ts"
 import type { StoreError } from "../StoreError.ts"
 import type { Instant } from "../Time.ts"
 import type { Count } from "./Activity.ts"
-import type * as Priced from "./Priced.ts"
+import type * as PriceTally from "./PriceTally.ts"
 
 /** The maximum number of months that are returned. */
 export const maxMonths = 12
@@ -22,7 +22,10 @@ export class UsageStore extends Context.Service<UsageStore, {
     workspaceId: WorkspaceId
   ) => Effect.Effect<ReadonlyArray<{ readonly month: string; readonly used: number }>, StoreError>
   /** A workspace's counts of messages by price for the hours from `since` on, each count once. */
-  readonly priced: (workspaceId: WorkspaceId, since: Instant) => Effect.Effect<ReadonlyArray<Priced.Count>, StoreError>
+  readonly priced: (
+    workspaceId: WorkspaceId,
+    since: Instant
+  ) => Effect.Effect<ReadonlyArray<PriceTally.Count>, StoreError>
   /** Deletes a bounded number of counts of hours before a time. */
   readonly forget: (before: Instant) => Effect.Effect<Forgotten, StoreError>
 }>()("@wac/core/usage/UsageStore") {}

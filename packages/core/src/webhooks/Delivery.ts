@@ -38,7 +38,7 @@ export interface Delivery {
   readonly orderKey: MessageId | null
   readonly sequence: number | null
   readonly status: Exclude<DeliveryStatus, "held">
-  /** What started the present round. */
+  /** The cause of the current round. */
   readonly trigger: AttemptTrigger
   /** Finished attempts of all rounds. A released attempt does not count. */
   readonly attemptCount: number
@@ -159,7 +159,7 @@ export const lostTestStatus = "exhausted"
 /** The status of a delivery that ends without a further attempt: `skipped` by a resume or a removal, or a lost test. */
 export type UnattemptedStatus = "skipped" | typeof lostTestStatus
 
-/** What changes when a delivery ends without a further attempt. */
+/** The changes of a delivery that ends without a further attempt. */
 export const ending = (
   status: UnattemptedStatus,
   at: Instant

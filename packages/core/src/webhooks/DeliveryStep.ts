@@ -46,7 +46,7 @@ export interface Retry {
   readonly id: DeliveryId
 }
 
-/** What the steps load, under locks on the webhooks in the commands. */
+/** The records that the steps load, under locks on the webhooks in the commands. */
 export interface Loaded extends Known {
   /**
    * The open deliveries of an order to a webhook, in the order of `sequence`: all of them, or one more than the
@@ -55,7 +55,7 @@ export interface Loaded extends Known {
   readonly order: (webhookId: WebhookId, orderKey: MessageId) => ReadonlyArray<Delivery.Delivery>
 }
 
-/** What recording attempts loads besides. */
+/** The records that recording attempts loads besides. */
 export interface LoadedClaims extends Loaded {
   /** The webhook's state; `undefined` if it was removed. `pausedAt` may be a moment old. */
   readonly webhook: (id: WebhookId) => State | undefined
@@ -63,19 +63,19 @@ export interface LoadedClaims extends Loaded {
   readonly claimed: (name: ClaimedName, token: string) => Delivery.Delivery | undefined
 }
 
-/** What starting a test loads, under a lock that prevents the webhook's removal. */
+/** The records that starting a test loads, under a lock that prevents the webhook's removal. */
 export interface LoadedPresent extends Known {
   /** The workspace's present webhook. Its state may be a moment old. */
   readonly present: (workspaceId: WorkspaceId) => Webhook.Webhook | undefined
 }
 
-/** What a retry loads besides. */
+/** The records that a retry loads besides. */
 export interface LoadedRetry extends Loaded, LoadedPresent {
   /** Deliveries that a resume or a removal skipped are loaded as `skipped`. */
   readonly delivery: (workspaceId: WorkspaceId, id: DeliveryId) => Delivery.Delivery | undefined
 }
 
-/** What recording attempts writes. The attempts' claims end. */
+/** The changes that recording attempts writes. The attempts' claims end. */
 export interface CompleteWrites {
   /** The attempted deliveries and those that waited for one of them, as they are after the step, each once. */
   readonly deliveries: ReadonlyArray<Delivery.Delivery>
@@ -95,12 +95,12 @@ export interface BegunTest {
   readonly at: Instant
 }
 
-/** What starting tests writes. */
+/** The changes that starting tests writes. */
 export interface TestWrites {
   readonly tests: ReadonlyArray<BegunTest>
 }
 
-/** What starting rounds writes. Each delivery is in one of the two lists, once, as it is after the step. */
+/** The changes that starting rounds writes. Each delivery is in one of the two lists, once, as it is after the step. */
 export interface RoundWrites {
   /**
    * Deliveries with a new round, in the order in which the rounds start. They queue behind everything recorded before.

@@ -18,7 +18,7 @@ export type PastedHeader =
 /** Normalizes the spellings of a header name: `Webhook-Id`, `HTTP_WEBHOOK_ID`. */
 const nameOf = (written: string): string => written.toLowerCase().replaceAll("_", "-").replace(/^http-/, "")
 
-/** What surrounds names and values in a log: quotes, separators, white space. */
+/** The characters around names and values in a log: quotes, separators, white space. */
 const around = /["',;\s]/
 
 /** Without a regular expression, which would backtrack at every position and take minutes on a long line of spaces. */

@@ -17,7 +17,7 @@ export type ReplayedStatus = (typeof statuses)[number]
 export const ReplayState = Schema.Literals(["running", "completed", "cancelled"])
 export type ReplayState = typeof ReplayState.Type
 
-/** What a job covers: the deliveries to a webhook of events recorded in [since, until). */
+/** The scope of a job: the deliveries to a webhook of events recorded in [since, until). */
 export interface ReplayRange {
   readonly webhookId: WebhookId
   readonly since: Instant

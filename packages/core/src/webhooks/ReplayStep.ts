@@ -41,7 +41,7 @@ export interface Job {
   readonly stepAt: Instant
 }
 
-/** What creating a job loads. All of it may be a moment old. */
+/** The records that creating a job loads. They may be a moment old. */
 export interface LoadedRanges extends Known {
   /** The workspace's present webhook. */
   readonly present: (workspaceId: WorkspaceId) => WebhookId | undefined
@@ -52,12 +52,12 @@ export interface LoadedRanges extends Known {
   readonly covered: (range: Replay.ReplayRange, job: ReplayId) => number | null
 }
 
-/** What cancelling jobs loads, under locks. */
+/** The records that cancelling jobs loads, under locks. */
 export interface LoadedJobs extends Known {
   readonly job: (workspaceId: WorkspaceId, id: ReplayId) => Job | undefined
 }
 
-/** What a step loads, under locks on the job and its webhook. */
+/** The records that a step loads, under locks on the job and its webhook. */
 export interface LoadedStep extends DeliveryStep.Loaded {
   readonly job: Job
   /** Whether the job's webhook is still its workspace's webhook. */

@@ -8,6 +8,7 @@ import type { Envelope, EventType } from "../events/Event.ts"
 import type { WebhookId, WorkspaceId } from "../Id.ts"
 import type { Sealed } from "../secrets/Sealed.ts"
 import type { Instant } from "../Time.ts"
+import * as Url from "../Url.ts"
 
 /** A secret of a webhook, sealed for its row. `expiresAt` is set on the old secrets after a rotation. */
 export interface WebhookSecret {
@@ -32,7 +33,7 @@ export interface Webhook {
   readonly health: Health
 }
 
-/** What attempts, for any events, have shown about the receiver. */
+/** The receiver's health, from attempts for any events. */
 export interface Health {
   /** Consecutive failed attempts since the last success. */
   readonly consecutiveFailures: number
@@ -160,7 +161,7 @@ export const rotateSecrets = (
   ].slice(0, maxSecrets)
 
 /**
- * What to expect of a receiver. A *doubtful* one has failed since its last success, has never succeeded, or is slow
+ * The expectation about a receiver. A *doubtful* one has failed since its last success, has never succeeded, or is slow
  * ({@link isSlow}). It must not take the slots of healthy ones in a process.
  */
 export type Standing = "healthy" | "doubtful"
@@ -223,22 +224,19 @@ export const resume = (webhook: Webhook, now: Instant): Webhook => {
 export const nextSlotAt = (health: Health): Instant | null =>
   isFailing(health) && health.lastAttemptAt !== null ? health.lastAttemptAt + Duration.toMillis(failingGap) : null
 
-/** The maximum length of a receiver URL. */
-export const maxUrlLength = 2048
-
 const refusedUrl = (message: string) => new InvalidBody({ reason: "invalid_field", param: "url", message })
 
 /**
  * Checks the form of a receiver URL: `https` (also `http` if the operator allows insecure receivers), without user,
- * password or port 0, and at most {@link maxUrlLength} characters. `ReceiverGuard` checks its address.
+ * password or port 0, and at most {@link Url.maxLength} characters. `ReceiverGuard` checks its address.
  */
 export const parseUrl = (text: string, options: { readonly allowInsecure: boolean }): URL | InvalidBody => {
   // parsers drop surrounding white space and inner line breaks, but the URL is stored as given
   if (/^ |\p{Cc}| $/u.test(text) || !URL.canParse(text)) return refusedUrl("url must be an absolute URL")
   const url = new URL(text)
   // the written URL is stored, in which a character may have become nine
-  if (url.href.length > maxUrlLength) {
-    return refusedUrl(`url must be at most ${maxUrlLength} characters, with characters outside ASCII encoded`)
+  if (url.href.length > Url.maxLength) {
+    return refusedUrl(`url must be at most ${Url.maxLength} characters, with characters outside ASCII encoded`)
   }
   if (url.protocol !== "https:" && !(options.allowInsecure && url.protocol === "http:")) {
     return refusedUrl(options.allowInsecure ? "url must be an https or http URL" : "url must be an https URL")

@@ -42,7 +42,7 @@ export interface Resume extends Named {
   readonly replay: Replay
 }
 
-/** What the steps load. */
+/** The records that the steps load. */
 export interface Loaded extends Known {
   /**
    * The workspace's present webhook, locked with its secrets. Its health may be a moment old, except for a resume or a
@@ -67,7 +67,7 @@ export interface Resumption {
   readonly skip: { readonly from: Instant | null } | undefined
 }
 
-/** What resuming webhooks writes. */
+/** The changes that resuming webhooks writes. */
 export interface ResumeWrites {
   readonly resumed: ReadonlyArray<Resumption>
 }
@@ -79,7 +79,7 @@ export interface Removal {
   readonly at: Instant
 }
 
-/** What removing webhooks writes. */
+/** The changes that removing webhooks writes. */
 export interface RemoveWrites {
   readonly removed: ReadonlyArray<Removal>
 }

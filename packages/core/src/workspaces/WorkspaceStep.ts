@@ -21,7 +21,7 @@ export interface CreateFirst extends Create {
   readonly owner: Owner
 }
 
-/** What creating workspaces loads, under a lock that serializes it. */
+/** The records that creating workspaces loads, under a lock that serializes it. */
 export interface Loaded extends Known {
   /** Whether there is a workspace. */
   readonly isAny: boolean

@@ -95,7 +95,7 @@ describe("the pace", () => {
     }
   })
 
-  it("in no second are more slots than the share, however late the polls come", () => {
+  it("no second has more slots than the share, however late the polls come", () => {
     const times: Array<number> = []
     let next = 0
     for (const now of [0, 180, 420, 2000, 2010, 2900, 3000, 3450, 9000, 9100]) {
@@ -142,12 +142,12 @@ describe("the failure rate", () => {
     assert.strictEqual(FailureRate.rateOf(snapshots, { ...early, failed: 100 }), 0.5)
   })
 
-  it("is at least 0, however many earlier failures are corrected together", () => {
+  it("the failure rate is at least 0, however many earlier failures are corrected together", () => {
     const counts: CampaignCounts.CampaignCounts = { ...CampaignCounts.none, sent: 1_000, delivered: 500 }
     assert.strictEqual(FailureRate.rateOf([{ ended: 1_000, failed: 500 }], counts), 0)
   })
 
-  it("is at most 1, however many failures of earlier recipients are reported together", () => {
+  it("the failure rate is at most 1, however many failures of earlier recipients are reported together", () => {
     const counts: CampaignCounts.CampaignCounts = { ...CampaignCounts.none, sent: 9_000, failed: 1_000 }
     assert.strictEqual(FailureRate.rateOf([{ ended: 9_800, failed: 0 }], counts), 1)
   })

@@ -5,7 +5,7 @@ import type { Contact } from "../../src/contacts/Contact.ts"
 import type { CampaignId } from "../../src/Id.ts"
 import { standard } from "../../src/limits/Limits.ts"
 import type * as PhoneNumber from "../../src/numbers/PhoneNumber.ts"
-import * as Priced from "../../src/usage/Priced.ts"
+import * as PriceTally from "../../src/usage/PriceTally.ts"
 import { sender } from "../samples.ts"
 
 const of = (messages: number, limitedCustomers: number, messagingLimit: number | null) =>
@@ -40,8 +40,8 @@ describe("the forecast", () => {
 
   it("a campaign costs what its messages cost by market, at the rates of the day when it starts", () => {
     const to = ["+4915112345678", "+4915112345679", "+12025550100"] as ReadonlyArray<PhoneNumber.E164>
-    const marketing = to.map((one) => Priced.expected(one, "marketing", true))
-    const utility = to.map((one, i) => Priced.expected(one, "utility", i === 0))
+    const marketing = to.map((one) => PriceTally.expected(one, "marketing", true))
+    const utility = to.map((one, i) => PriceTally.expected(one, "utility", i === 0))
     const expected = Forecast.withExpected(Forecast.withExpected([], marketing), utility)
     const rate = (market: string, category: string, price: number, validFrom = 0) => ({
       market,

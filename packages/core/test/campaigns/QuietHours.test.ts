@@ -44,7 +44,7 @@ const local = (zone: string, instant: number) =>
   new Intl.DateTimeFormat("en-GB", { timeZone: zone, hour: "2-digit", minute: "2-digit" }).format(instant)
 
 describe("quiet hours", () => {
-  it("are those of the recipient's clock, over midnight or not", () => {
+  it("quiet hours are by the recipient's clock, over midnight or not", () => {
     const paris = (text: string, hours = night) => QuietHours.isQuiet(hours, "Europe/Paris", at(text))
     assert.isFalse(paris("2026-01-10T19:59:59Z"))
     assert.isTrue(paris("2026-01-10T20:00Z"))

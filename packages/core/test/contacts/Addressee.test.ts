@@ -12,7 +12,7 @@ const Number = Schema.String.check(Schema.isPattern(/^\+1[2-9][0-9]{9}$/))
 
 describe("the addressee of a send", () => {
   it.each(["+12025550123", "+5215512345678", "+22997123456", "+4407123456789", "foo_bar", ...userIds])(
-    "may be a number in any form, or a user id: %s",
+    "an addressee may be a number in any form, or a user id: %s",
     (to) => {
       assert.isTrue(Schema.is(Addressee)(to))
     }
@@ -30,7 +30,7 @@ describe("the addressee of a send", () => {
     "US.1\n",
     `US.${"9".repeat(198)}`,
     "+US.1"
-  ])("is nothing else: %j", (to) => {
+  ])("an addressee is refused: %j", (to) => {
     assert.isFalse(Schema.is(Addressee)(to))
   })
 

@@ -19,7 +19,7 @@ import { between, checks, upTo } from "../checks.ts"
 import { contact, id } from "../samples.ts"
 
 describe("the key of a contact", () => {
-  it("is the provider's user id if no number is known, else the key of the number", () => {
+  it("a contact's key is the user id if no number is known, else the key of the number", () => {
     assert.strictEqual(keyFor({ phone: null, userId: "US.1" }), "US.1")
     assert.strictEqual(keyFor({ phone: "+551187654321", userId: "BR.1" }), "+5511987654321")
     assert.strictEqual(keyFor({ phone: "+551187654321", userId: null }), "+5511987654321")
@@ -46,13 +46,13 @@ const metAs = (customer: Customer, at: number, fields: Partial<Contact> = {}): C
 const idWith = (name: string) => `${number.id}:${name}`
 
 describe("a customer who is named by number and user id together", () => {
-  it("is a new contact, which has the number in its id", () => {
+  it("a customer who is first named by both is a new contact with the number in its id", () => {
     const { contact, gone, left } = meet(number, byBoth, among(), 5)
     assert.deepStrictEqual([contact.customer, contact.key, idOf(contact)], [byBoth, phone, idWith(phone)])
     assert.deepStrictEqual([gone, left], [[], []])
   })
 
-  it("stays the contact that the user id had, with its id, when the number becomes known", () => {
+  it("a contact with a user id keeps its id when the number becomes known", () => {
     const before = metAs(byUser, 5, { lastInboundAt: 5 })
     // an older report brings the number
     const { contact, gone } = meet(number, byBoth, among(before), 3)
@@ -66,7 +66,7 @@ describe("a customer who is named by number and user id together", () => {
   })
 
   it.each([[5, 7, userId], [7, 5, phone], [5, 5, phone]])(
-    "keeps the older of two ids: the user id's since %i, the number's since %i",
+    "a merged contact keeps the older of two ids: the user id's since %i, the number's since %i",
     (ofUser, ofPhone, name) => {
       const known = [metAs(byUser, ofUser), metAs(byPhone, ofPhone)] as const
       assert.strictEqual(idOf(meet(number, byBoth, among(...known), 9).contact), idWith(name))
@@ -76,7 +76,7 @@ describe("a customer who is named by number and user id together", () => {
     }
   )
 
-  it("takes along an id that is made of their user id, and no id that is made of a number that they leave", () => {
+  it("a customer who moves keeps an id that is made of the user id, and leaves one that is made of the old number", () => {
     const from = "+12025550199"
     const old = metAs({ phone: from, userId }, 5, { lastInboundAt: 5 })
     const moved = meet(number, byBoth, among(old), 9)
@@ -93,7 +93,7 @@ describe("a customer who is named by number and user id together", () => {
     }
   })
 
-  it("gives a number that comes with somebody else's user id to them, with its opt-out and without the window", () => {
+  it("a number that is reported with another user id goes to that customer with its opt-out and without the window", () => {
     const before = metAs(byBoth, 1, { lastInboundAt: 5, optedOut: true, preferenceAt: 4 })
     const { contact, gone, left } = meet(number, { phone, userId: "US.2" }, among(before), 9)
     assert.deepStrictEqual([contact.key, contact.customer], [phone, { phone, userId: "US.2" }])
@@ -116,7 +116,7 @@ describe("a customer who is named by number and user id together", () => {
     )
   })
 
-  it("has every number that the provider reports for the one that was written to, and keeps the older key", () => {
+  it("a contact has every form of the number that the provider reports, and keeps the older key", () => {
     const forms = { phone: "+2290197123456", userId: null, aliases: ["+22997123456"] }
     const { contact } = meet(number, forms, among(), 5)
     assert.deepStrictEqual([contact.key, contact.customer], ["+2290197123456", forms])
@@ -133,7 +133,7 @@ describe("a customer who is named by number and user id together", () => {
     assert.deepStrictEqual([joined.gone, joined.left], [[sent], []])
   })
 
-  it("is found by the parent of the user id, and a parent that was written to alone becomes one of the names", () => {
+  it("a contact is found by the parent of its user id, and a contact with the parent alone is merged into it", () => {
     const parent = "US.ENT.9"
     const told = { phone: null, userId, aliases: [parent] }
     const alone = metAs({ phone: null, userId: parent }, 3, { optedOut: true, preferenceAt: 3 })
@@ -145,7 +145,7 @@ describe("a customer who is named by number and user id together", () => {
     assert.deepStrictEqual(numbered.contact.customer, { phone, userId, aliases: [parent] })
   })
 
-  it("keeps the number, the window and the id before when only the user id changes", () => {
+  it("a contact whose user id alone changes keeps its number, window and id", () => {
     const before = metAs(byBoth, 3, { lastInboundAt: 3 })
     const renamed = rename(before, { phone: null, userId: "US.2" }, undefined)
     assert.deepStrictEqual(renamed, {
@@ -160,7 +160,7 @@ describe("a customer who is named by number and user id together", () => {
     assert.deepStrictEqual(merged?.gone, [nameless])
   })
 
-  it("has the same keys whatever a send names", () => {
+  it("a contact has the same keys whichever name a send uses", () => {
     const both = metAs(byBoth, 5)
     assert.deepStrictEqual([keysOf(phone, both), keysOf(userId, both)], [[phone, userId], [phone, userId]])
     assert.deepStrictEqual(keysOf(userId, metAs(byUser, 5)), [userId])
@@ -175,7 +175,7 @@ const made = (known: typeof Known.Type): Contact =>
   contact({ ...known, optedOut: known.optedOut && known.preferenceAt !== null })
 
 describe("two contacts of one customer", () => {
-  it.prop("have the later window, and are opted out if either was, in whatever order they are merged", {
+  it.prop("merged contacts have the later window, and are opted out if either was, in either order", {
     known: Schema.Struct({ one: Known, other: Known })
   }, ({ known }) => {
     const [one, other] = [made(known.one), made(known.other)]
@@ -190,7 +190,7 @@ describe("two contacts of one customer", () => {
     if (merged.optedOut) assert.isTrue(prefer(merged, "opt_in", latest).optedOut)
   }, checks)
 
-  it.prop("of a customer who moved may be told of again and again, and the newest preference stays", {
+  it.prop("repeated reports of a move change nothing, and the newest preference stays", {
     known: Schema.Struct({ before: Known, after: Known }),
     later: upTo(between(10, 20), 3)
   }, ({ known, later }) => {

@@ -41,7 +41,7 @@ describe("the keys of a contact", () => {
     ["a number of Argentina", "+541123456789"],
     ["a country whose code begins alike", "+5219876543"],
     ["anywhere else", "+12025550123"]
-  ])("is the number itself: %s", (_, number) => {
+  ])("the key of a number without other forms is the number itself: %s", (_, number) => {
     assert.strictEqual(keyOf(number), number)
   })
 
@@ -84,7 +84,7 @@ const readAsIs = (text: string): string => {
 const Digits = Schema.String.check(Schema.isPattern(/^[2-9][0-9]{16}$/))
 
 describe("a number with a national prefix after its country code", () => {
-  it.prop("is the same customer in every country that has one, and is refused with the number that was meant", {
+  it.prop("a number with a national prefix names the same customer, and is refused with the number that was meant", {
     digits: Digits
   }, ({ digits }) => {
     assert.isAtLeast(prefixed.length, 100)
@@ -103,17 +103,22 @@ describe("a number with a national prefix after its country code", () => {
     }
   }, { arbitrary: { ...checks.arbitrary, runs: 20 } })
 
-  it.prop("is read as by libphonenumber, whatever the digits", { digits: Digits }, ({ digits }) => {
-    for (const code of new Set(getCountries().map((country) => getCountryCallingCode(country)))) {
-      for (const start of ["", "0", "1", "8", "06", "0015"]) {
-        for (const length of [6, 8, 9, 10, 11]) {
-          const text = `+${code}${(start + digits).slice(0, length)}`
-          assert.strictEqual(canonicalOf(text), readAsIs(text), text)
-          assert.strictEqual(keyOf(keyOf(text)), keyOf(text), text)
+  it.prop(
+    "a number with a national prefix is read as by libphonenumber, whatever the digits",
+    { digits: Digits },
+    ({ digits }) => {
+      for (const code of new Set(getCountries().map((country) => getCountryCallingCode(country)))) {
+        for (const start of ["", "0", "1", "8", "06", "0015"]) {
+          for (const length of [6, 8, 9, 10, 11]) {
+            const text = `+${code}${(start + digits).slice(0, length)}`
+            assert.strictEqual(canonicalOf(text), readAsIs(text), text)
+            assert.strictEqual(keyOf(keyOf(text)), keyOf(text), text)
+          }
         }
       }
-    }
-  }, { arbitrary: { ...checks.arbitrary, runs: 5 } })
+    },
+    { arbitrary: { ...checks.arbitrary, runs: 5 } }
+  )
 
   it.each(["+390612345678", "+2250712345678", "+2290197123456"])("%s has a zero of its own", (number) => {
     assert.strictEqual(keyOf(number), number)
@@ -122,7 +127,7 @@ describe("a number with a national prefix after its country code", () => {
 })
 
 describe("a name in a request", () => {
-  it.each(lines)("is either form of a line in %s: %s and %s", (_, long, short) => {
+  it.each(lines)("either form of a line in %s names the same customer: %s and %s", (_, long, short) => {
     for (const form of [long, short]) {
       assert.isUndefined(refusal(form, false))
       assert.includeMembers([...formsOf(keyOf(form))], [long, short])

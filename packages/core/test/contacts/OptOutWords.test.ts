@@ -10,7 +10,7 @@ const contract = ["STOP", "parar", "sair", "baja", "arrêt", "stopp", "ÇIK", "b
 const english = ["STOP", "STOPALL", "UNSUBSCRIBE", "CANCEL", "END", "QUIT"]
 
 describe("the words that opt out", () => {
-  it("are listed for at least 25 languages, each with words to stop and to start", () => {
+  it("at least 25 languages are listed, each with words to stop and to start", () => {
     assert.isAtLeast(defaults.length, 25)
     for (const { language, startWords, stopWords } of defaults) {
       assert.isNotEmpty(stopWords, language)
@@ -170,7 +170,7 @@ describe("the words of a workspace", () => {
     assert.deepStrictEqual(["end", "SAIR", "quit"].map((text) => typed(text, own)), [undefined, undefined, "opt_out"])
   })
 
-  it("must have something to compare, and no word may both stop and start", () => {
+  it("a workspace's words must contain a letter or digit, and no word may both stop and start", () => {
     assert.strictEqual(refusal({ ...own, removed: ["x", "!!"] })?.param, "removed[1]")
     assert.strictEqual(refusal({ ...own, startWords: ["a", " GENUG "] })?.param, "startWords[1]")
     assert.isUndefined(refusal(own))

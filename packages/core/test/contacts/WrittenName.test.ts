@@ -30,15 +30,15 @@ describe("a customer's name in a file", () => {
     ["0012025550123"],
     ["00 1 202 555 0123"],
     ["+12025550123.0"]
-  ])("is read from %s", (text) => assert.strictEqual(read(text), number))
+  ])("a number is read from %s", (text) => assert.strictEqual(read(text), number))
 
-  it("loses a national zero after the country code, but for Italy's", () => {
+  it("a written number loses a national zero after the country code, except Italy's", () => {
     assert.strictEqual(read("+44 (0)7123 456789"), "+447123456789")
     assert.strictEqual(read("0044 07123 456789"), "+447123456789")
     assert.strictEqual(read("+39 06 1234 5678"), "+390612345678")
   })
 
-  it("is taken as it is if it is a user id", () => {
+  it("a written user id is taken as it is", () => {
     assert.strictEqual(read(" US.13491208655302741918 "), "US.13491208655302741918")
   })
 
@@ -72,25 +72,25 @@ describe("a customer's name in a file", () => {
     (text, country, expected) => assert.strictEqual(read(text, country), expected)
   )
 
-  it("is not guessed without a country", () => {
+  it("a national number is refused without a country", () => {
     assert.include(issue("12025550123"), "has no country code")
     assert.include(issue("(0170) 1234567"), "has no country code")
   })
 
-  it("is refused if it may be either of two numbers", () => {
+  it("a number that may be either of two is refused", () => {
     // 0491 1234567, or +49 1 1234567
     assert.match(issue("4911234567", "DE"), /^may be \+49\d+ or \+49\d+: write it with \+/)
   })
 
   it.each(["1.55512E+10", "1,55512E+10", "1.55512e10", "4E+11", "+1.5E+10"])(
-    "that a spreadsheet has cut to %s is refused with what happened",
+    "a number that a spreadsheet has cut to %s is refused with the cause",
     (text) => {
       for (const country of [undefined, "US"]) assert.include(issue(text, country), "its last digits are lost")
     }
   )
 
   it.each(["", "   ", "\u200E", "12", "+1", "1'234.50 €", "2025550123 or 2025550124", "+12025550123456789"])(
-    "cannot be read from '%s'",
+    "no name can be read from '%s'",
     (text) => {
       for (const country of [undefined, "US"]) assert.notStrictEqual(issue(text, country), "")
     }

@@ -230,7 +230,7 @@ it.effect(
 
 describe("the recipient in a status", () => {
   it.effect(
-    "is the customer of our message, whatever it is called there, who is opted out and gets the names",
+    "a status's recipient is the customer of its message, who is opted out and gets the status's names",
     upstream(() =>
       Effect.gen(function*() {
         const { message, messageId, number, workspace } = yield* sent
@@ -425,7 +425,7 @@ describe("the number of a message", () => {
     })
 
   it.effect(
-    "is looked up once, even if the message has a file",
+    "a message's number is looked up once, even if the message has a file",
     upstream(() =>
       Effect.gen(function*() {
         const file = { providerMediaId: "1", sha256: null, filename: null }

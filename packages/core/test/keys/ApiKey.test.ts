@@ -27,7 +27,7 @@ describe("the format of a token", () => {
     { what: "ours", token: ours },
     { what: "GitHub's published example", token: "wac_live_zQWBuTSOoRi4A9spHcVY5ncnsDkxkJ0mLq17" },
     { what: "an npm token", token: "wac_live_qkJaB6MffYVzZXWqmcoF49yrUxP3wf0LsakP" }
-  ])("takes the entropy and checksum of $what", ({ token }) => {
+  ])("a token with the entropy and checksum of $what is well formed", ({ token }) => {
     assert.isTrue(isWellFormed(token))
   })
 
@@ -64,7 +64,7 @@ describe("the format of a token", () => {
     `Bearer ${ours}`,
     `wac_live_${"0".repeat(36)}`,
     `wac_live_${"é".repeat(36)}`
-  ])("refuses %j", (token) => {
+  ])("%j is not well formed", (token) => {
     assert.isFalse(isWellFormed(token))
   })
 

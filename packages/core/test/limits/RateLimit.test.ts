@@ -231,7 +231,7 @@ describe("the error of a refused send", () => {
     assert.strictEqual(Duration.toMillis(error!.retryAfter), 101)
   })
 
-  it("without a refusal there is no error", () => {
+  it("there is no error without a refusal", () => {
     assert.isUndefined(refusal([]))
     assert.isUndefined(refusal([reading("workspace", true, 9000), reading("pair", true, 1)]))
   })

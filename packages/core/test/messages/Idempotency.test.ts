@@ -130,7 +130,7 @@ describe("canonical JSON", () => {
     ],
     ["text", "\"text\""],
     [null, "null"]
-  ])("of %j is %s", (value, text) => {
+  ])("the canonical JSON of %j is %s", (value, text) => {
     assert.strictEqual(canonicalJson(value), text)
   })
 

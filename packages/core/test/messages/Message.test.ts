@@ -389,11 +389,11 @@ const all = selections(statuses).flatMap(permutations)
 const at = (status: (typeof statuses)[number], i: number): Given => ({ status, at: start + i, providerMessageId: null })
 
 describe.each(Object.keys(beginnings) as Array<Beginning>)("one that is %s at first", (name) => {
-  it(`ends as the best of its reports, and its events say so, in all ${all.length} orders`, () => {
+  it(`a message ends as the best of its reports, and its events agree, in all ${all.length} orders`, () => {
     for (const given of all) assertTrue(beginnings[name], given.map(at))
   })
 
-  it("ends the same if each report comes a second time, later or at once", () => {
+  it("a message ends the same if each report comes twice, at once or later", () => {
     for (const given of all) {
       assertTrue(beginnings[name], [...given, ...given].map(at))
       assertTrue(beginnings[name], given.flatMap((status) => [status, status]).map(at))
@@ -401,7 +401,7 @@ describe.each(Object.keys(beginnings) as Array<Beginning>)("one that is %s at fi
     }
   })
 
-  it("ends the same in every order of the same reports", () => {
+  it("a message ends the same in every order of the same reports", () => {
     for (const chosen of selections(statuses)) {
       const ends = permutations(chosen).map((given) => play(beginnings[name], given.map(at)).end.status)
       assert.lengthOf([...new Set(ends)], 1)

@@ -197,7 +197,7 @@ describe("the outcome of a send", () => {
     ["was not sent", ending(1, "NotSent")],
     ["is unknown", ending(1, "Unknown")],
     ["was told of before", { ...ending(1, "Accepted"), message: message({ status: "sent", sequence: 1 }) }]
-  ])("of one that %s is never written outright", (_, command) => {
+  ])("an outcome of a send that %s is never written outright", (_, command) => {
     assert.isUndefined(outright(command, start))
   })
 })

@@ -78,7 +78,7 @@ describe("the values of a template", () => {
     ["cards", { cards: [card, { ...card, header: { image } }] }, "template.cards[1].header.image"],
     ["cards", { cards: [card, { ...card, bodyParams: [] }] }, "template.cards[1].bodyParams"],
     ["cards", { cards: [card, { ...card, buttons: [] }] }, "template.cards[1].buttons[0].urlSuffix"]
-  ])("does not fit %s: %j", (name, change, param) => {
+  ])("a value is refused that does not fit %s: %j", (name, change, param) => {
     assert.strictEqual(misfitOf(name, change)?.param, param)
   })
 

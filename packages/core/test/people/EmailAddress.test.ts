@@ -41,7 +41,7 @@ describe("an e-mail address", () => {
     ["another hyphen", "a\u2010da@example.com"],
     ["another slash", "a\u2215da@example.com"],
     ["an accent on a full stop", "a.\u0323da@example.com"]
-  ])("is refused with %s", (_, given) => {
+  ])("an e-mail address is refused with %s", (_, given) => {
     assert.isDefined(EmailAddress.issueOf(given))
     assert.isFalse(Schema.is(EmailAddress.EmailAddress)(given))
   })

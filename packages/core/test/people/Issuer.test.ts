@@ -6,14 +6,14 @@ import { Vault } from "../../src/secrets/Vault.ts"
 import { foundation } from "../world.ts"
 
 describe("an address at an issuer", () => {
-  it("counts only if the issuer states with a boolean that it has verified the address", () => {
+  it("an address counts only if the issuer states with a boolean that it has verified the address", () => {
     assert.strictEqual(verifiedEmail({ email: "Ada@Example.com", emailVerified: true }), "ada@example.com")
     for (const emailVerified of [undefined, null, false, 0, 1, "", "false", "true", [], {}]) {
       assert.isNull(verifiedEmail({ email: "ada@example.com", emailVerified }))
     }
   })
 
-  it("does not count if it is none, or looks like another", () => {
+  it("text that is no address, or that looks like another address, does not count", () => {
     for (const email of [undefined, null, 1, "", "ada", "a@b@c", "ada\u0000@example.com", "\u212Aate@example.com"]) {
       assert.isNull(verifiedEmail({ email, emailVerified: true }))
     }
@@ -24,7 +24,7 @@ describe("the state of a sign-in", () => {
   const now = 1_000_000
   const state = { state: "s", nonce: "n", codeVerifier: "v", page: "/dashboard/“é”", until: now + 1 }
 
-  it.effect("is opened as it was sealed, until its time is over", () =>
+  it.effect("a sign-in's state opens as it was sealed, until it expires", () =>
     Effect.gen(function*() {
       const vault = yield* Vault
       const sealed = yield* IssuerState.seal(vault, state)
@@ -35,7 +35,7 @@ describe("the state of a sign-in", () => {
       assert.strictEqual(Duration.toMinutes(IssuerState.lifetime), 10)
     }).pipe(Effect.provide(foundation)))
 
-  it.effect("is not opened with any character changed, without its MAC, or under another pepper", () =>
+  it.effect("a sign-in's state does not open with a changed character, without its MAC, or under another pepper", () =>
     Effect.gen(function*() {
       const vault = yield* Vault
       const sealed = yield* IssuerState.seal(vault, state)
@@ -50,7 +50,7 @@ describe("the state of a sign-in", () => {
       assert.isUndefined(yield* IssuerState.open(other, sealed, now))
     }).pipe(Effect.provide(foundation)))
 
-  it.effect("is not opened if the body of a valid MAC is none", () =>
+  it.effect("a sign-in's state does not open if its body is none, even with a valid MAC", () =>
     Effect.gen(function*() {
       const vault = yield* Vault
       for (const body of ["e30", "bnVsbA", "AAAA", "a"]) {
@@ -61,7 +61,7 @@ describe("the state of a sign-in", () => {
 })
 
 describe("the time at which an issuer's person proved who they are", () => {
-  it("is the issuer's, never later than now, and long ago if the issuer does not tell", () => {
+  it("the time of the proof is the issuer's, never later than now, and long ago if the issuer has none", () => {
     assert.strictEqual(provenAt({ authTime: 100 }, 500_000), 100_000)
     assert.strictEqual(provenAt({ authTime: 900 }, 500_000), 500_000)
     for (const authTime of [undefined, null, "100", -1, Number.NaN, true, {}]) {

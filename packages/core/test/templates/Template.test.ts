@@ -44,7 +44,7 @@ describe("the placeholders of a body", () => {
     ["{1} {{}} {{ }} {{a b}} {{1.2}} {{-1}} {{é}}", []],
     ["{{{1}}}", ["1"]],
     ["{{1}} in *bold* and\nover {{2}} lines", ["1", "2"]]
-  ])("of %j are %j", (text, variables) => {
+  ])("the placeholders of %j are %j", (text, variables) => {
     assert.deepStrictEqual(variablesOf([body(text)]), variables)
   })
 
@@ -66,7 +66,7 @@ describe("the placeholders of a body", () => {
     ["text that is none", [{ type: "BODY", text: 1 }]],
     ["a kind that is none", [{ type: 1, text: "{{1}}" }]],
     ["no objects", [null, "BODY", 1, true, ["{{1}}"]]]
-  ])("are none in %s", (_, components) => {
+  ])("there are no placeholders in %s", (_, components) => {
     assert.deepStrictEqual(variablesOf(components), [])
   })
 
@@ -106,7 +106,7 @@ describe("templates that no send can fill", () => {
     ["a one-time password", buttons({ type: "OTP", otp_type: "COPY_CODE" }), /button 1 .*otp/],
     ["a carousel", [body("Hi"), { type: "CAROUSEL", cards: [] }], /carousel/],
     ["an offer that ends", [body("Hi"), { type: "LIMITED_TIME_OFFER" }], /offer/]
-  ])("is %s", (_, components, words) => {
+  ])("a template with %s cannot be filled", (_, components, words) => {
     assert.match(utility(components) ?? "", words)
   })
 
@@ -127,7 +127,7 @@ describe("templates that no send can fill", () => {
       )
     ],
     ["what is no button", [{ type: "BUTTONS" }, { type: "BUTTONS", buttons: "{{1}}" }, ...buttons(null, 1, "OTP")]]
-  ])("is not %s", (_, components) => {
+  ])("a template with %s can be filled", (_, components) => {
     assert.isNull(utility(components))
   })
 
@@ -148,7 +148,7 @@ describe("the button that copies a code", () => {
     ["as upstream lists it, an address that ends with the code", [copied], 0],
     ["as it is created", [{ type: "OTP", otp_type: "COPY_CODE", text: "Copy code" }], 0],
     ["after another one", [{ type: "QUICK_REPLY", text: "I didn't ask for it" }, copied], 1]
-  ])("is filled by the body's one value: %s", (_, buttons, place) => {
+  ])("the button of a code is filled by the body's one value: %s", (_, buttons, place) => {
     const template = authentication(code, { type: "BUTTONS", buttons })
     assert.strictEqual(codeButtonOf(template), place)
     assert.isNull(unfillableOf(template))

@@ -87,7 +87,7 @@ const cases: ReadonlyArray<Case> = [
   ["messageSendTtlSeconds", [body], { category: "marketing", messageSendTtlSeconds: 60 }]
 ]
 
-it("names the first field that the provider would refuse", () => {
+it("the rules name the first field that the provider would refuse", () => {
   for (const [param, components, rest] of cases) {
     const found = problemOf({ category: "utility", parameterFormat: "positional", components, ...rest })
     assert.strictEqual(found?.param, param, JSON.stringify({ found, components }))

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { marketOf } from "../../src/usage/Priced.ts"
+import { marketOf } from "../../src/usage/PriceTally.ts"
 import { bill, type Rate, rateAt } from "../../src/usage/RateCard.ts"
 import { day, hour } from "../checks.ts"
 import { id, start } from "../samples.ts"

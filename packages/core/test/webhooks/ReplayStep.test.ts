@@ -36,7 +36,7 @@ const ended = (n: number, fields: Parameters<typeof delivery>[0] = {}) =>
 describe("making a job", () => {
   const command = { id: id("job"), workspaceId: id("ws"), since: start, until: start + hour, status: null, now: start }
 
-  it("without a webhook no job is created", () => {
+  it("no job is created without a webhook", () => {
     const made = create({ now: (asked) => asked, present: () => undefined, covered: () => 0 }, [command])
     assert.deepStrictEqual(made, { answers: [undefined], writes: { jobs: [] } })
   })

@@ -144,9 +144,12 @@ describe("Retry-After", () => {
     { number: 6, seconds: 3600, delay: hour },
     { number: 7, seconds: 3600, delay: 250 * minute },
     { number: 7, seconds: 86_400, delay: 250 * minute }
-  ])("of $seconds s after attempt $number makes $delay ms", ({ delay, number, seconds }) => {
-    assert.strictEqual(asked(seconds, number), delay)
-  })
+  ])(
+    "a Retry-After of $seconds s after attempt $number delays the next one by $delay ms",
+    ({ delay, number, seconds }) => {
+      assert.strictEqual(asked(seconds, number), delay)
+    }
+  )
 
   it("Retry-After never passes the last attempt", () => {
     const endedAt = start + day - 10 * minute

@@ -72,7 +72,7 @@ describe("a receiver's URL", () => {
     "https://receiver.example:0/",
     "https://[::1/",
     "https://exa mple/"
-  ])("is not %j", (text) => {
+  ])("a webhook's URL is not %j", (text) => {
     for (const options of [strict, lax]) {
       const error = parseUrl(text, options)
       assert.instanceOf(error, InvalidBody)

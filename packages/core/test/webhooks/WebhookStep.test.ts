@@ -84,7 +84,7 @@ describe("rotating a secret", () => {
 describe("pausing, resuming and removing", () => {
   const at = { workspaceId, now: start + hour }
 
-  it("without a webhook nothing happens", () => {
+  it("without a webhook, pause, resume and remove change nothing", () => {
     assert.deepStrictEqual(pause(loaded(undefined), [at]).answers, [undefined])
     assert.deepStrictEqual(resume(loaded(undefined), [{ ...at, replay: "none" }]), {
       answers: [undefined],

@@ -2,7 +2,7 @@
  * Memory for bodies that any stranger can send. They are held before their sender is known, so the number of bytes that
  * are held at once is limited, and so is the time in which a body must arrive.
  */
-import { Deadlines, type Errors } from "@wac/core"
+import { type Errors, Timeouts } from "@wac/core"
 import { ByteSize, Context, Duration, Effect, type Scope } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import * as BodyBytes from "./BodyBytes.ts"
@@ -33,7 +33,7 @@ export interface BodyRoom {
 /** A room with {@link Capacity}. */
 export const make: Effect.Effect<BodyRoom, never, Scope.Scope> = Effect.gen(function*() {
   const capacity = ByteSize.toNumberUnsafe(yield* Capacity)
-  const deadlines = yield* Deadlines.make
+  const timeouts = yield* Timeouts.make
   let held = 0
 
   const hold: BodyRoom["hold"] = (request, limit, use) =>
@@ -45,7 +45,7 @@ export const make: Effect.Effect<BodyRoom, never, Scope.Scope> = Effect.gen(func
         own += bytes
         return true
       }
-      const deadline: BodyBytes.Deadline = (miss) => deadlines.set(timeout, miss)
+      const deadline: BodyBytes.Deadline = (miss) => timeouts.set(timeout, miss)
       return BodyBytes.read(request, { limit: ByteSize.toNumberUnsafe(limit), deadline, room }).pipe(
         Effect.mapError((missing) => RequestBody.refusal(missing, limit, timeout)),
         Effect.flatMap(use),

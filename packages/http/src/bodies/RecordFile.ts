@@ -53,7 +53,7 @@ const failure = (error: unknown): Errors.InvalidBody => {
   return refused("malformed_json", "the body did not arrive completely")
 }
 
-/** What a decoder writes for bytes that it cannot decode. */
+/** The character that a decoder writes for bytes that it cannot decode. */
 export const undecodable = "\uFFFD"
 
 const lineBreaks = /\r\n?|\n/g
@@ -163,8 +163,8 @@ async function* recordsOf(
 }
 
 /**
- * What a reader makes of the records of a file. `isWanted` tells the columns by which a delimiter of CSV is found. A
- * file that cannot be read further, or an error that the reader throws, ends the stream with an error.
+ * The result that a reader makes of a file's records. `isWanted` tells the columns by which a delimiter of CSV is
+ * found. A file that cannot be read further, or an error that the reader throws, ends the stream with an error.
  */
 export const read = <A, E>(
   bytes: Stream.Stream<Uint8Array, E>,

@@ -1,8 +1,8 @@
 /**
  * The body of a request before it is parsed: its type and its size (contract §2 and §3 *Order of checks*).
  */
-import { Traits } from "@wac/api"
-import { Deadlines, Errors, PlainJson } from "@wac/core"
+import { EndpointAnnotations } from "@wac/api"
+import { Errors, PlainJson, Timeouts } from "@wac/core"
 import { ByteSize, Context, Duration, Effect, type Scope } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
@@ -46,7 +46,7 @@ export const refusal = (
 }
 
 /**
- * What a `Content-Type` says against JSON in UTF-8; `undefined` if nothing. Parameters that JSON does not define are
+ * The fault of a `Content-Type` for JSON in UTF-8; `undefined` if nothing. Parameters that JSON does not define are
  * ignored (RFC 9110 §8.3.1).
  */
 const wrongType = (contentType: string | undefined): string | undefined => {
@@ -68,7 +68,7 @@ const wrongType = (contentType: string | undefined): string | undefined => {
 const unsupported = (header: string, message: string) =>
   new Errors.InvalidBody({ reason: "unsupported_media_type", param: header, message })
 
-/** What decides about the body of an endpoint's requests. */
+/** The annotations that decide about the body of an endpoint's requests. */
 type Endpoint = Pick<HttpApiEndpoint.Top, "annotations" | "method" | "payload">
 
 /** Whether requests to this endpoint carry a body. */
@@ -123,12 +123,12 @@ export type Reader = (
 ) => Effect.Effect<Read, Errors.InvalidBody | Errors.ServerError>
 
 /**
- * Reads the body and stores it in the exchange: at most {@link Traits.BodyLimit} within {@link timeout}. Refuses a body that is
+ * Reads the body and stores it in the exchange: at most {@link EndpointAnnotations.BodyLimit} within {@link timeout}. Refuses a body that is
  * compressed, is not UTF-8, or is not JSON according to its header.
  */
 export const reader: Effect.Effect<Reader, never, Scope.Scope> = Effect.map(
-  Deadlines.make,
-  (deadlines) => (endpoint, request) => read(endpoint, request, (miss) => deadlines.set(timeout, miss))
+  Timeouts.make,
+  (timeouts) => (endpoint, request) => read(endpoint, request, (miss) => timeouts.set(timeout, miss))
 )
 
 const read = (
@@ -137,16 +137,16 @@ const read = (
   deadline: BodyBytes.Deadline
 ): ReturnType<Reader> => {
   if (!takesBody(endpoint)) return Effect.succeed({ bytes: new Uint8Array(), request })
-  const types = Context.get(endpoint.annotations, Traits.TakesFile)
+  const types = Context.get(endpoint.annotations, EndpointAnnotations.TakesFile)
   if (types.length > 0) return file(types, request)
-  if (Traits.has(endpoint, Traits.BodyIsOptional) && !BodyBytes.isSent(request)) {
+  if (EndpointAnnotations.has(endpoint, EndpointAnnotations.BodyIsOptional) && !BodyBytes.isSent(request)) {
     // what was sent is what a signature covers
     return Effect.succeed({ bytes: new Uint8Array(), request: having(request, new TextEncoder().encode("{}")) })
   }
   const wrong = wrongType(request.headers["content-type"])
   if (wrong !== undefined) return Effect.fail(unsupported("Content-Type", wrong))
   if (isCompressed(request)) return Effect.fail(compressed)
-  const limit = Context.get(endpoint.annotations, Traits.BodyLimit)
+  const limit = Context.get(endpoint.annotations, EndpointAnnotations.BodyLimit)
   return Effect.matchEffect(BodyBytes.read(request, { limit, deadline }), {
     onSuccess: (bytes) =>
       isUtf8(bytes)

@@ -11,7 +11,7 @@ const defaultColumn = "to"
 /** The column of the recipients' time zones. Every column that is neither is a variable of its name. */
 const zoneColumn = "timeZone"
 
-/** What the person who uploads a file says about it. */
+/** The uploader's statements about a file. */
 export interface Reading {
   /** The country of numbers without a country code. */
   readonly defaultCountry?: string

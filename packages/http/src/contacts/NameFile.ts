@@ -9,7 +9,7 @@ import { type FileRecord, type FileType, read } from "../bodies/RecordFile.ts"
 /** The columns of a CSV that hold names; without any of them, the first row is not a header. */
 const columns = ["name", "to", "phone"]
 
-/** What a text names; what it is instead, if it names nobody. */
+/** The customer that a text names; the fault of the text, if it names nobody. */
 const named = ({ line }: FileRecord, text: string): OptOuts.Line => {
   const read = WrittenName.read(text, undefined)
   return "to" in read ? { line, value: read.to } : { line, value: text, reason: `name ${read.issue}` }

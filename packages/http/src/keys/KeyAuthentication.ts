@@ -2,7 +2,7 @@
  * Authentication of the public API: key, limits of the body, signature, scope, rate limit, Idempotency-Key, in the
  * order of contract §3.
  */
-import { Access, Audited, Caller, Traits } from "@wac/api"
+import { Access, Audited, Caller, EndpointAnnotations } from "@wac/api"
 import { ApiKeys, ApiScope, Errors, Signature, StoreError } from "@wac/core"
 import { Clock, Context, Effect, Layer, Option } from "effect"
 import { Digest } from "effect/crypto"
@@ -29,7 +29,7 @@ const isAudited = (endpoint: HttpApiEndpoint.Top): boolean =>
 const signatureOf = ({ headers }: HttpServerRequest.HttpServerRequest): string | undefined =>
   headers["x-service-signature"]
 
-/** What a signature covers besides the body, and the signature. */
+/** The signature, and the values that it covers besides the body. */
 const signedPartOf = (request: HttpServerRequest.HttpServerRequest) =>
   Effect.map(MountPath, (mount) => ({
     method: request.method,
@@ -79,8 +79,8 @@ export const layer = Layer.effect(
       principal: ApiKeys.Principal,
       isSigned: boolean
     ) {
-      const isForm = Traits.has(endpoint, Traits.Uploads)
-      const types = Context.get(endpoint.annotations, Traits.TakesFile)
+      const isForm = EndpointAnnotations.has(endpoint, EndpointAnnotations.Uploads)
+      const types = Context.get(endpoint.annotations, EndpointAnnotations.TakesFile)
       const refusal = isForm ? UploadBody.refusal(request) : RequestBody.fileRefusal(types, request)
       if (refusal !== undefined) return yield* refusal
       const through = isForm ? UploadBody.passing : UploadBody.passingFile
@@ -103,9 +103,9 @@ export const layer = Layer.effect(
         Option.getOrUndefined(request.remoteAddress)
       )
       KnownCallers.note(request)
-      const isSigned = Traits.takesSignature(endpoint) &&
+      const isSigned = EndpointAnnotations.takesSignature(endpoint) &&
         (principal.key.requireSignature || signatureOf(request) !== undefined)
-      const read = Context.get(endpoint.annotations, Traits.TakesFile).length > 0
+      const read = Context.get(endpoint.annotations, EndpointAnnotations.TakesFile).length > 0
         ? { request: yield* passing(endpoint, request, principal, isSigned) }
         : yield* readBody(endpoint, request)
       if (isSigned && "bytes" in read) yield* checkSignature(request, principal, read.bytes)
@@ -114,7 +114,7 @@ export const layer = Layer.effect(
         ? ApiScope.missing(principal.key.scopes, access.scope)
         : new Errors.Forbidden({ reason: "missing_scope", message: "no API key may call this endpoint" })
       if (missing !== undefined) return yield* missing
-      if (!Traits.has(endpoint, Traits.Sends)) yield* spend(principal)
+      if (!EndpointAnnotations.has(endpoint, EndpointAnnotations.Sends)) yield* spend(principal)
       const keyless = IdempotencyHeader.refusal(endpoint, request.headers)
       if (keyless !== undefined) return yield* keyless
       if ("bytes" in read) yield* RequestBody.onlyOnce(read.bytes)
@@ -130,7 +130,7 @@ export const layer = Layer.effect(
           StoreError.orUnavailable(authenticate(endpoint)),
           ({ principal, request }) =>
             Effect.updateContext(
-              Traits.useOfKey(endpoint) === "kept" || isAudited(endpoint)
+              EndpointAnnotations.useOfKey(endpoint) === "kept" || isAudited(endpoint)
                 ? kept(endpoint, principal, request, Effect.tap(httpEffect, (response) => audit(endpoint, response)))
                 : httpEffect,
               (context: Context.Context<never>) =>

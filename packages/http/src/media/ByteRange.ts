@@ -2,7 +2,7 @@
  * One range of bytes of a file (RFC 9110 §14) and the conditions of a request for it (§13). Pure.
  */
 
-/** What to respond with: the whole file, a part of it, nothing new, or a refusal of the range. */
+/** The response: the whole file, a part of it, nothing new, or a refusal of the range. */
 export type Selection =
   | { readonly _tag: "Whole" }
   | { readonly _tag: "Part"; readonly start: number; readonly end: number }
@@ -36,7 +36,7 @@ export interface Conditions {
   readonly ifNoneMatch: string | undefined
 }
 
-/** What a GET of a file of this size with this entity tag gets. */
+/** The response to a GET of a file of this size with this entity tag. */
 export const select = ({ ifNoneMatch, ifRange, range }: Conditions, size: number, tag: string): Selection =>
   ifNoneMatch !== undefined && lists(ifNoneMatch, tag)
     ? { _tag: "NotModified" }

@@ -116,7 +116,7 @@ const answered = (answer: Answer, ownKey: Id.ApiKeyId) => {
     }
 }
 
-/** What was sent, as in the request; a text's content is the only one with other names there. */
+/** The sent content, as in the request; a text's content is the only one with other names there. */
 const contentOf = (message: Message.Message) => {
   const content = Conversation.contentOf(message) as { readonly text?: Message.TextContent }
   const { text } = content

@@ -4,7 +4,7 @@
  */
 import type { LatencyHistogram } from "@wac/core"
 
-/** What a scraper accepts that reads this format. */
+/** The media type that a scraper of this format accepts. */
 export const mediaType = "application/openmetrics-text"
 
 export const contentType = `${mediaType}; version=1.0.0; charset=utf-8`

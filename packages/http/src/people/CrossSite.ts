@@ -21,7 +21,7 @@ export interface Claims {
   readonly host: string | undefined
 }
 
-/** What decides which pages are our own. */
+/** The settings that decide which pages are our own. */
 export interface Own {
   /** The origin of the public address. */
   readonly origin: string

@@ -1,5 +1,5 @@
 /**
- * What a request that signs a person in contains, and what its response carries.
+ * The content of a request that signs a person in, and the headers of its response.
  */
 import { type Authenticator, type Notices, RefusedSignIns, type Session } from "@wac/core"
 import { Effect, Option, Predicate } from "effect"

@@ -2,7 +2,7 @@
  * Answers to requests, kept under their Idempotency-Keys (contract §14): the request that owns a key does
  * its work once, equal ones get its answer.
  */
-import { Traits } from "@wac/api"
+import { EndpointAnnotations } from "@wac/api"
 import { type ApiKey, Errors, Idempotency, KeptAnswer, KeptAnswerStore, type Session, StoreError } from "@wac/core"
 import { Cause, Clock, Context, Duration, Effect, Fiber } from "effect"
 import { Digest } from "effect/crypto"
@@ -104,7 +104,7 @@ export const make = Effect.gen(function*() {
 
   const around: Around = (endpoint, caller, request, handled) => {
     const header = request.headers["idempotency-key"]
-    if (header === undefined || Traits.useOfKey(endpoint) !== "kept") return handled
+    if (header === undefined || EndpointAnnotations.useOfKey(endpoint) !== "kept") return handled
     return Effect.gen(function*() {
       const exchange = yield* Exchange
       const place: KeptAnswer.Place = {
@@ -117,7 +117,7 @@ export const make = Effect.gen(function*() {
       const verdict = yield* claim(place, { fingerprint, token })
       switch (verdict._tag) {
         case "Claimed": {
-          const secrets = Context.get(endpoint.annotations, Traits.ShownOnce)
+          const secrets = Context.get(endpoint.annotations, EndpointAnnotations.ShownOnce)
           const work = handled.pipe(
             Effect.tap((response) => record(place, token, answerOf(response, secrets))),
             // work that a stop cut off may have been done: its key stays claimed, and later answers that nobody knows

@@ -25,14 +25,14 @@ const messageOf = (exit: Exit.Exit<unknown, { readonly message: string }>): stri
   Exit.isFailure(exit) ? JSON.stringify(exit.cause) : "it did not fail"
 
 describe("a body that is streamed", () => {
-  it.effect("is read however long it takes, if it keeps its pace", () =>
+  it.effect("a body that keeps its pace is read, however long it takes", () =>
     Effect.gen(function*() {
       const fiber = yield* reading(Array.from({ length: 120 }, (_, i) => [10 * (i + 1), 700 * kilobyte] as const))
       yield* TestClock.adjust("20 minutes")
       assert.strictEqual(yield* Fiber.join(fiber), 120 * 700 * kilobyte)
     }))
 
-  it.effect("that stops is given up after 30 seconds", () =>
+  it.effect("a body that stops is given up after 30 seconds", () =>
     Effect.gen(function*() {
       const fiber = yield* reading([[1, 1000 * kilobyte]], false)
       yield* TestClock.adjust("29 seconds")
@@ -41,7 +41,7 @@ describe("a body that is streamed", () => {
       assert.include(messageOf(yield* Fiber.await(fiber)), "64 KiB per second")
     }))
 
-  it.effect("that drips is given up after 30 seconds", () =>
+  it.effect("a body that drips is given up after 30 seconds", () =>
     Effect.gen(function*() {
       const fiber = yield* reading(Array.from({ length: 100 }, (_, i) => [i + 1, 60 * kilobyte] as const))
       yield* TestClock.adjust("31 seconds")
@@ -50,7 +50,7 @@ describe("a body that is streamed", () => {
 })
 
 describe("an upload", () => {
-  it.effect("ends after 30 minutes, however fast it is", () =>
+  it.effect("an upload ends after 30 minutes, however fast it is", () =>
     Effect.gen(function*() {
       const fiber = yield* Effect.forkChild(PacedBody.inTime(Effect.never))
       yield* TestClock.adjust("30 minutes")

@@ -354,7 +354,7 @@ describe("the same table", () => {
   const cell = Schema.String.check(Schema.isMaxLength(12), Schema.isPattern(/^[ -<>-~\n\u00e0-\u00ff\u{1f44b}]*$/u))
 
   it.effect.prop(
-    "reads as the same rows in every dialect",
+    "the same table has the same rows in every dialect",
     {
       cells: Schema.Array(Schema.Tuple([cell, cell])).check(Schema.isMaxLength(5)),
       emptyColumns: Schema.Literals([0, 1, 3]),

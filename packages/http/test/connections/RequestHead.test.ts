@@ -15,12 +15,12 @@ describe("the head of a request", () => {
     "[::ffff:127.0.0.1]",
     "WAC.example",
     "a_b.internal"
-  ])("is right with the Host %s", (host) => {
+  ])("a head with the Host %s is valid", (host) => {
     for (const version of ["1.0", "1.1"]) assert.isUndefined(refusal(head(version, host)))
   })
 
   it.each(["", "a b", "a/b", "a,b", "user@host", "host:", "host:65536", "host:8080:1", "[::1", "[::x]", "ö", "a?b"])(
-    "is refused with the Host %j",
+    "a head with the Host %j is refused",
     (host) => {
       assert.strictEqual(refusal(head("1.1", host))?.param, "Host")
       assert.strictEqual(refusal(head("1.0", host))?.param, "Host")
@@ -34,7 +34,7 @@ describe("the head of a request", () => {
     assert.isUndefined(refusal(head("1.0")))
   })
 
-  it.each(["0.9", "2.0", "1.2", "3.0"])("is refused with HTTP/%s", (version) => {
+  it.each(["0.9", "2.0", "1.2", "3.0"])("a head with HTTP/%s is refused", (version) => {
     assert.strictEqual(refusal(head(version, "localhost"))?.reason, "invalid_field")
   })
 })

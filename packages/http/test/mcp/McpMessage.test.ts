@@ -4,7 +4,7 @@ import * as McpMessage from "../../src/mcp/McpMessage.ts"
 const tagOf = (json: unknown) => McpMessage.read(json)._tag
 
 describe("a message of the protocol", () => {
-  it("is a request if it has a method and an id, whose parameters may be omitted", () => {
+  it("a message with a method and an id is a request, and its parameters may be omitted", () => {
     assert.deepStrictEqual(McpMessage.read({ jsonrpc: "2.0", id: 0, method: "ping" }), {
       _tag: "Request",
       id: 0,
@@ -16,7 +16,7 @@ describe("a message of the protocol", () => {
     })
   })
 
-  it("gets no response if it is a notification or a response itself", () => {
+  it("a notification and a response get no response", () => {
     assert.strictEqual(tagOf({ jsonrpc: "2.0", method: "notifications/initialized" }), "Silent")
     assert.strictEqual(tagOf({ jsonrpc: "2.0", id: 1, result: {} }), "Silent")
     assert.strictEqual(tagOf({ jsonrpc: "2.0", id: 1, error: { code: 1, message: "" } }), "Silent")

@@ -57,7 +57,7 @@ export const writeSuppressions = (memory: Memory, { gone, kept }: Suppression.Ch
   for (const one of kept) replace(one, [one])
 }
 
-/** What the steps load. */
+/** The records that the steps load. */
 const loaded = (memory: Memory): ContactStep.LoadedInbound => ({
   now: memory.now,
   number: (providerNumberId) => {

@@ -15,7 +15,7 @@ import {
   type Time
 } from "@wac/core"
 import { Effect, Layer } from "effect"
-import { WrittenTo } from "../limits/WrittenTo.ts"
+import { CountedCustomers } from "../limits/CountedCustomers.ts"
 import { rekey, sendOf, write as writeSends } from "../messages/Sends.ts"
 import { forgetContact, type KeptCampaign, type KeptPost, type Memory, State } from "../State.ts"
 import type { Consignment } from "../webhooks/Outbox.ts"
@@ -167,7 +167,7 @@ const eraseContacts = (
     for (const key of names.keys) {
       memory.buckets.delete(Limits.pairBucket(id, key))
       memory.marketingAt.delete(Limits.pairBucket(id, key))
-      ;(memory.writtenTo.get(id) ?? new WrittenTo()).restore(key, null)
+      ;(memory.countedCustomers.get(id) ?? new CountedCustomers()).restore(key, null)
     }
   }
   const found = contactsOf(memory, workspaceId, names)

@@ -2,10 +2,10 @@
  * Token buckets, one set for sends and all other requests.
  */
 import type { Time } from "@wac/core"
-import { ForgetfulMap } from "../ForgetfulMap.ts"
+import { ExpiringMap } from "../ExpiringMap.ts"
 
 /** Buckets by key. The value is the instant at which the bucket is full. */
-export type Buckets = ForgetfulMap<string, Time.Instant>
+export type Buckets = ExpiringMap<string, Time.Instant>
 
 /** Forgets full buckets, since a missing bucket counts as full. */
-export const make = (): Buckets => new ForgetfulMap((fullAt, now) => fullAt <= now)
+export const make = (): Buckets => new ExpiringMap((fullAt, now) => fullAt <= now)

@@ -18,7 +18,7 @@ import {
   type Workspace
 } from "@wac/core"
 import { contactNamed, isKnownName, suppressionsOf } from "../contacts/ContactStore.ts"
-import { WrittenTo } from "../limits/WrittenTo.ts"
+import { CountedCustomers } from "../limits/CountedCustomers.ts"
 import { enqueue } from "../queue/Queue.ts"
 import { type Memory, type Send, templateName } from "../State.ts"
 import { awaitDeadline, forget, nameOf, quotaCounter, sendOf, write as writeSends } from "./Sends.ts"
@@ -31,9 +31,9 @@ const found = (memory: Memory, command: MessageStore.AcceptSend): AcceptStep.Fou
   const number = senderOf(memory, request.workspaceId, command.provider, content.from)
   const contact = number && contactNamed(memory, number.id, CustomerNames.keyOf(content.to))
   const keys = Contact.keysOf(content.to, contact)
-  const writtenTo = number === undefined ?
+  const countedCustomers = number === undefined ?
     [] :
-    poolOf(memory, number).map((id) => [id, memory.writtenTo.get(id)] as const)
+    poolOf(memory, number).map((id) => [id, memory.countedCustomers.get(id)] as const)
   const send = memory.sends.get(nameOf(request))
   return {
     workspace: workspace && { workspace, fullAt: fullAt(memory, Limits.workspaceBucket(workspace.id)) ?? 0 },
@@ -41,14 +41,14 @@ const found = (memory: Memory, command: MessageStore.AcceptSend): AcceptStep.Fou
     sender: number && {
       number,
       fullAt: fullAt(memory, Limits.phoneNumberBucket(number.id)) ?? 0,
-      customers: new Map(writtenTo.map(([id, customers]) => [id, customers?.count(now) ?? 0])),
+      customers: new Map(countedCustomers.map(([id, customers]) => [id, customers?.count(now) ?? 0])),
       isExact: true
     },
     template: templateOf(memory, number, content),
     contact,
     suppressions: suppressionsOf(memory, request.workspaceId, command.hash),
     isKnownName: isKnownName(memory, request.workspaceId, content.to),
-    pairs: writtenTo.flatMap(([phoneNumberId, customers]) =>
+    pairs: countedCustomers.flatMap(([phoneNumberId, customers]) =>
       keys.map((customer) => {
         const bucket = Limits.pairBucket(phoneNumberId, customer)
         return {
@@ -232,9 +232,9 @@ const poolOf = (memory: Memory, number: PhoneNumber.PhoneNumber): ReadonlyArray<
   return [...others].flatMap((other) => MessagingLimit.poolOf(other) === pool ? [other.id] : [])
 }
 
-const customersOf = (memory: Memory, number: PhoneNumber.PhoneNumber["id"]): WrittenTo => {
-  const known = memory.writtenTo.get(number) ?? new WrittenTo()
-  memory.writtenTo.set(number, known)
+const customersOf = (memory: Memory, number: PhoneNumber.PhoneNumber["id"]): CountedCustomers => {
+  const known = memory.countedCustomers.get(number) ?? new CountedCustomers()
+  memory.countedCustomers.set(number, known)
   return known
 }
 

@@ -5,7 +5,7 @@ import { type Id, PhoneNumber, PhoneNumberStep, PhoneNumberStore } from "@wac/co
 import { Effect, Layer, Option } from "effect"
 import { forgetContact, forgetTemplate, type Memory, State } from "../State.ts"
 
-/** What adding, removing and assigning numbers load. */
+/** The records that adding, removing and assigning numbers load. */
 const loaded = (memory: Memory): PhoneNumberStep.LoadedWorkspaces => ({
   now: memory.now,
   byId: (id) => memory.phoneNumbers.get(id),
@@ -34,7 +34,7 @@ const remove = (memory: Memory, id: Id.PhoneNumberId): boolean => {
     memory.phoneNumberByProviderId.delete(number.providerNumberId)
     memory.toldAt.delete(id)
     memory.credentials.delete(id)
-    memory.writtenTo.delete(id)
+    memory.countedCustomers.delete(id)
     for (const row of memory.contacts.all(number.workspaceId)) {
       if (row.contact.phoneNumberId === id) forgetContact(memory, row)
     }

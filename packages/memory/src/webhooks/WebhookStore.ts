@@ -8,7 +8,7 @@ import { type Memory, State } from "../State.ts"
 import { keepAll, loaded as deliveriesLoaded } from "./DeliveryStore.ts"
 import { type Consignment, Outbox } from "./Outbox.ts"
 
-/** What the steps load. */
+/** The records that the steps load. */
 const loaded = (memory: Memory): WebhookStep.Loaded => ({
   now: memory.now,
   present: (workspaceId) => memory.outboxes.get(workspaceId)?.webhook

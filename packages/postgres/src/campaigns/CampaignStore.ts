@@ -3,7 +3,7 @@
  */
 import { Campaign, CampaignStore, type CheckedRow, type Id, Page, Recipient } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
-import { asked } from "../Asked.ts"
+import { callerClock } from "../CallerClock.ts"
 import { result } from "../Columns.ts"
 import { Database } from "../Database.ts"
 import { message } from "../messages/StoredSend.ts"
@@ -66,7 +66,7 @@ export const layer = Layer.effect(
   CampaignStore.CampaignStore,
   Effect.gen(function*() {
     const { query, stepped } = yield* Database
-    const askedAt = yield* asked
+    const callerNow = yield* callerClock
     const changing = yield* stepped("CampaignStore.change", change)
     const adding = yield* stepped("CampaignStore.addRows", addRows)
     const working = yield* stepped("CampaignStore.work", work)
@@ -82,7 +82,7 @@ export const layer = Layer.effect(
       change: (command) => Effect.map(changing(command), Option.fromUndefinedOr),
       addRows: adding,
       remove: (workspaceId, id) => Effect.map(query("CampaignStore.remove", remove({ workspaceId, id })), isAny),
-      work: (command) => Effect.map(working({ ...command, asked: askedAt(command.now) }), Option.fromUndefinedOr),
+      work: (command) => Effect.map(working({ ...command, asked: callerNow(command.now) }), Option.fromUndefinedOr),
       paused: (workspaceId) =>
         Effect.map(
           query("CampaignStore.paused", workspaceId === null ? { text: pausedText("") } : pausedOf({ workspaceId })),

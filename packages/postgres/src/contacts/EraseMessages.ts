@@ -31,7 +31,7 @@ const unname = unlessEmpty(
   where n.provider_message_id = g.provider_message_id and n.message_id = g.message_id`
 )
 
-/** What no other transition changes. */
+/** The columns that no other transition changes. */
 const empty = unlessEmpty(
   message.pick("id", "content"),
   (rows) => `update messages m set content = g.content from ${rows("g")} where m.id = g.id`

@@ -79,7 +79,7 @@ export const forgetEvents = (rows: Rows): ReadonlyArray<Statement> => {
   return [deliveries({ horizons }), events({ horizons })]
 }
 
-/** What the statements did. */
+/** The results of the statements. */
 export const forgotten = ([deliveries, events]: ReadonlyArray<Rows>, horizons: Rows): Retention.Forgotten => {
   const { isMore, removed } = Forgotten.read(events)
   return {

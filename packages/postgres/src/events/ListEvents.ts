@@ -9,7 +9,7 @@ import * as Clocks from "../Clocks.ts"
 import { columns } from "../Columns.ts"
 import { texts } from "../Parameter.ts"
 import type { Rows, Statement } from "../Statement.ts"
-import { last, settled } from "./Places.ts"
+import { last, settled } from "./EventPositions.ts"
 import { event } from "./StoredEvent.ts"
 
 /** The requested page. */

@@ -5,7 +5,7 @@
 import type { Event } from "@wac/core"
 import { columns } from "../Columns.ts"
 import { type Statement, statement } from "../Statement.ts"
-import { announce } from "./Places.ts"
+import { announce } from "./EventPositions.ts"
 import { event } from "./StoredEvent.ts"
 
 /**

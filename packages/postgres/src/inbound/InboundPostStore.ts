@@ -5,7 +5,7 @@
 import { InboundPostStep, InboundPostStore } from "@wac/core"
 import { Effect, Layer, Result } from "effect"
 import { Hex } from "effect/encoding"
-import { asked } from "../Asked.ts"
+import { callerClock } from "../CallerClock.ts"
 import { integer, row } from "../Columns.ts"
 import { Database } from "../Database.ts"
 import { Hint } from "../Hint.ts"
@@ -23,7 +23,7 @@ export const layer = Layer.effect(
   InboundPostStore.InboundPostStore,
   Effect.gen(function*() {
     const { direct, planned, query } = yield* Database
-    const askedAt = yield* asked
+    const callerNow = yield* callerClock
     const end = yield* direct("InboundPostStore.end", EndPosts.end)
     const hint = new Hint()
 
@@ -32,7 +32,7 @@ export const layer = Layer.effect(
         Effect.map(
           query(
             "InboundPostStore.keep",
-            keep({ post: { provider, digest: inBytes(digest), body }, now: askedAt(now) })
+            keep({ post: { provider, digest: inBytes(digest), body }, now: callerNow(now) })
           ),
           (rows) => {
             if (rows.length === 0) return "known"
@@ -44,24 +44,24 @@ export const layer = Layer.effect(
         Effect.suspend(() => {
           hint.claiming()
           return Effect.map(
-            planned("InboundPostStore.claim", claimPosts(command, askedAt(command.now))),
+            planned("InboundPostStore.claim", claimPosts(command, callerNow(command.now))),
             ([, rows]) => rows!.map(claimedOf(command.provider))
           )
         }),
       complete: (command) => {
         const { digest, now, provider, token } = command
-        return end({ provider, digest, token, now: askedAt(now), ended: InboundPostStep.complete(command) })
+        return end({ provider, digest, token, now: callerNow(now), ended: InboundPostStep.complete(command) })
       },
       release: (command) => {
         const { digest, now, provider, token } = command
         return Effect.tap(
-          end({ provider, digest, token, now: askedAt(now), ended: InboundPostStep.release(command) }),
+          end({ provider, digest, token, now: callerNow(now), ended: InboundPostStep.release(command) }),
           Effect.sync(hint.tell)
         )
       },
       sweep: (now, limit) =>
         Effect.map(
-          planned("InboundPostStore.sweep", sweepPosts(askedAt(now), limit)),
+          planned("InboundPostStore.sweep", sweepPosts(callerNow(now), limit)),
           ([, rows]) => swept.read(rows![0]!).swept
         ),
       awaitHint: hint.wait,

@@ -13,7 +13,7 @@ import {
   type Time
 } from "@wac/core"
 import { Clock, Duration, Effect, Layer, Queue } from "effect"
-import { asked } from "../Asked.ts"
+import { callerClock } from "../CallerClock.ts"
 import * as Clocks from "../Clocks.ts"
 import { bigint, boolean, columns, double, row, text, unlessEmpty } from "../Columns.ts"
 import { Database } from "../Database.ts"
@@ -57,7 +57,7 @@ const keyColumns = `${
   stored.names("k")
 }, (select u.last_used_at from api_key_uses u where u.api_key_id = k.id) as last_used_at`
 
-/** What a key may do beyond `messages:send`, which has a column of its own. */
+/** The scopes of a key besides `messages:send`, which has a column of its own. */
 const further = (scopes: ReadonlyArray<ApiScope.ApiScope>): ReadonlyArray<ApiScope.ApiScope> =>
   scopes.filter((scope) => scope !== "messages:send")
 
@@ -82,7 +82,7 @@ const keyOf = (row: Row): ApiKey.ApiKey => {
   }
 }
 
-/** What is stored of a key. */
+/** The columns of a key. */
 const storedOf = (key: ApiKey.ApiKey): Stored => ({
   ...key,
   scopes: key.scopes.filter((scope) => scope === "messages:send"),
@@ -192,7 +192,7 @@ const touch = unlessEmpty(use, (uses) =>
 
 export const layer = Layer.effect(
   ApiKeyStore.ApiKeyStore,
-  Effect.map(Effect.all([Database, asked]), ([{ listen, query }, askedAt]) => {
+  Effect.map(Effect.all([Database, callerClock]), ([{ listen, query }, callerNow]) => {
     return ApiKeyStore.ApiKeyStore.of({
       issue: Effect.fnUntraced(
         function*(key, idempotency): Effect.fn.Return<ApiKeyStore.Issued, StoreError.StoreError> {
@@ -204,12 +204,12 @@ export const layer = Layer.effect(
               earlier: idempotency.caller === undefined ? null : idempotency.key,
               fingerprint: idempotency.fingerprint,
               retention: Duration.toMillis(Idempotency.retention),
-              now: askedAt(key.createdAt)
+              now: callerNow(key.createdAt)
             })
           )
           const { apiKeyId, created, fingerprint } = issued.read(row!)
           if (created) {
-            yield* Effect.ignore(query("ApiKeyStore.issue", forget({ now: askedAt(key.createdAt) })))
+            yield* Effect.ignore(query("ApiKeyStore.issue", forget({ now: callerNow(key.createdAt) })))
             return { _tag: "Created", key }
           }
           if (fingerprint !== idempotency.fingerprint) return { _tag: "Conflict" }
@@ -225,19 +225,19 @@ export const layer = Layer.effect(
             first((row) => ({
               key: keyOf(row),
               workspace: workspaceBeside.read(row),
-              at: askedAt(now) ?? time.read(row).at
+              at: callerNow(now) ?? time.read(row).at
             }))(rows)
         ),
       get: (workspaceId, id) => Effect.map(query("ApiKeyStore.get", get({ workspaceId, id })), first(keyOf)),
       list: (workspaceId, page, now) =>
         Effect.map(
-          query("ApiKeyStore.list", list({ workspaceId, now: askedAt(now) }, page)),
+          query("ApiKeyStore.list", list({ workspaceId, now: callerNow(now) }, page)),
           (rows) => Page.fromOverread(rows.map(keyOf), page, ({ id }) => id)
         ),
       expiring: (workspaceId, given) =>
         Effect.map(query("ApiKeyStore.expiring", expiring({ workspaceId, ...given })), (rows) => rows.map(keyOf)),
       revoke: (workspaceId, id, now) =>
-        Effect.map(query("ApiKeyStore.revoke", revoke({ workspaceId, id, now: askedAt(now) })), first(keyOf)),
+        Effect.map(query("ApiKeyStore.revoke", revoke({ workspaceId, id, now: callerNow(now) })), first(keyOf)),
       revocations: Effect.map(
         listen(revocationsChannel),
         (payloads) => Effect.map(Queue.take(payloads), (payload) => payload === "" ? null : payload as Id.ApiKeyId)

@@ -105,7 +105,7 @@ const write = (
   ...keepKeys(bindings)
 ]
 
-/** What is loaded, and the time for the deletion of expired keys. */
+/** The loaded rows, and the time for the deletion of expired keys. */
 interface Loaded extends MediaStep.Loaded {
   readonly at: Time.Instant
 }

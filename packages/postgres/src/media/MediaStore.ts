@@ -3,7 +3,7 @@
  */
 import { type Id, type Media, MediaStep as Step, MediaStore, type Time } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
-import { asked as askedBy } from "../Asked.ts"
+import { callerClock } from "../CallerClock.ts"
 import * as Clocks from "../Clocks.ts"
 import { bigint, columns, insertOne, json, row, select, text } from "../Columns.ts"
 import { Database } from "../Database.ts"
@@ -100,7 +100,7 @@ export const layer = Layer.effect(
   MediaStore.MediaStore,
   Effect.gen(function*() {
     const { query, stepped } = yield* Database
-    const asked = yield* askedBy
+    const callerNow = yield* callerClock
     const step = yield* stepped("MediaStore.step", MediaStep.options)
 
     return MediaStore.MediaStore.of({
@@ -114,12 +114,12 @@ export const layer = Layer.effect(
         ),
       use: ({ id, workspaceId }, now, keptFor) => Effect.asVoid(step({ _tag: "Use", workspaceId, id, now, keptFor })),
       due: (now, limit) =>
-        Effect.map(query("MediaStore.due", due({ now: asked(now), limit })), (rows) => rows.map(named.read)),
+        Effect.map(query("MediaStore.due", due({ now: callerNow(now), limit })), (rows) => rows.map(named.read)),
       removed: (limit) => Effect.map(query("MediaStore.removed", removed({ limit })), (rows) => rows.map(named.read)),
       forget: (named) => Effect.asVoid(query("MediaStore.forget", forget({ named }))),
       uploaded: (mediaId, phoneNumberId, now, margin) =>
         Effect.map(
-          query("MediaStore.uploaded", uploaded({ place: { mediaId, phoneNumberId }, now: asked(now), margin })),
+          query("MediaStore.uploaded", uploaded({ place: { mediaId, phoneNumberId }, now: callerNow(now), margin })),
           first(providerMedia.read)
         ),
       keepUploaded: (mediaId, phoneNumberId, media) =>
@@ -130,7 +130,7 @@ export const layer = Layer.effect(
           ([row]) => id.read(row!).id
         ),
       claimAwaited: ({ limit, now, only, until }) => {
-        const claim = { now: asked(now), leasedFor: until - now, limit }
+        const claim = { now: callerNow(now), leasedFor: until - now, limit }
         return Effect.map(
           query("MediaStore.claimAwaited", only === undefined ? claimDue(claim) : claimOne({ ...claim, only })),
           (rows) => rows.map((row) => claimed.read(row).awaited)

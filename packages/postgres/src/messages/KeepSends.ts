@@ -7,7 +7,7 @@ import { boolean, columns, list, row, unlessEmpty } from "../Columns.ts"
 import { record } from "../events/Recording.ts"
 import { dequeue } from "../queue/Dequeue.ts"
 import type { Statement } from "../Statement.ts"
-import { addPriced } from "../usage/Priced.ts"
+import { addPriced } from "../usage/PriceTally.ts"
 import { forgetText } from "./Conversations.ts"
 import { bound, message, quota, storedBinding } from "./StoredSend.ts"
 

@@ -5,7 +5,7 @@
 import { CustomerNames, Id, type Message, type MessageReferences, MessageStore, Page, type Time } from "@wac/core"
 import { Duration, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
-import * as Asked from "../Asked.ts"
+import { callerClock } from "../CallerClock.ts"
 import * as Clocks from "../Clocks.ts"
 import { columns, result, row, text } from "../Columns.ts"
 import { Database } from "../Database.ts"
@@ -191,7 +191,7 @@ export const layer = Layer.effect(
   MessageStore.MessageStore,
   Effect.gen(function*() {
     const { direct, planned, query, stepped } = yield* Database
-    const asked = yield* Asked.asked
+    const callerNow = yield* callerClock
     const random = yield* SecureRandom.SecureRandom
     const accept = yield* stepped("MessageStore.accept", Accept.accept)
     const outright = yield* direct("MessageStore.settle", Settle.outright)
@@ -209,9 +209,9 @@ export const layer = Layer.effect(
     })
 
     const sweepStep = Effect.fnUntraced(function*(now: Time.Instant) {
-      const swept = yield* sweep({ now, at: asked(now), ids: yield* ids })
+      const swept = yield* sweep({ now, at: callerNow(now), ids: yield* ids })
       const tidied = yield* Effect.forEach(
-        Sweep.tidy(asked(now)),
+        Sweep.tidy(callerNow(now)),
         (tidy) => Effect.map(query("MessageStore.sweep", tidy), ([row]) => row!["tidied"])
       )
       return { ...swept, more: swept.more || tidied.includes(Sweep.tidied) }
@@ -226,7 +226,7 @@ export const layer = Layer.effect(
         ),
       abandon,
       cancel: (command) => Effect.map(cancel(command), Option.fromUndefinedOr),
-      lookUp: (request, now) => lookUp({ request, now: asked(now) }),
+      lookUp: (request, now) => lookUp({ request, now: callerNow(now) }),
       applyReport,
       named: (workspaceId, id) =>
         Effect.map(query("MessageStore.named", loadNamed({ workspaceId, id })), first((row) => namedOf(id, row))),
@@ -237,12 +237,12 @@ export const layer = Layer.effect(
         ),
       recallReadMark: (mark, now) =>
         Effect.map(
-          query("MessageStore.recallReadMark", recallMark({ mark, now: asked(now) })),
+          query("MessageStore.recallReadMark", recallMark({ mark, now: callerNow(now) })),
           first((row) => fingerprint.read(row).fingerprint)
         ),
       keepReadMark: ({ expiresAt, now, ...mark }) =>
         Effect.map(
-          query("MessageStore.keepReadMark", keepMark({ mark, bindsFor: expiresAt - now, now: asked(now) })),
+          query("MessageStore.keepReadMark", keepMark({ mark, bindsFor: expiresAt - now, now: callerNow(now) })),
           ([row]) => fingerprint.read(row!).fingerprint
         ),
       get: (workspaceId, id) =>

@@ -5,7 +5,7 @@ import type { PhoneNumber, PhoneNumberStep, SenderBlock, Time } from "@wac/core"
 import { columns, type Reader, result } from "../Columns.ts"
 import { sealed } from "../secrets/StoredSeal.ts"
 
-/** What a number is by itself. */
+/** The columns of a number itself. */
 export const own = columns<Omit<PhoneNumber.PhoneNumber, "block" | "learned">>({
   id: "text",
   workspaceId: "text",
@@ -21,7 +21,7 @@ export const own = columns<Omit<PhoneNumber.PhoneNumber, "block" | "learned">>({
   isDefault: "boolean"
 })
 
-/** What a provider tells of a number, as columns. */
+/** The columns of a provider's reports about a number. */
 interface Told {
   readonly blockReason: SenderBlock.SenderBlockReason | null
   readonly blockScope: SenderBlock.SenderBlockScope | null
@@ -33,7 +33,7 @@ interface Told {
   readonly learnedQuality: string | null
 }
 
-/** What a provider tells of a number: why it blocks the number, and what it grants. */
+/** The provider's reports about a number: why it blocks the number, and what it grants. */
 export const told = columns<Told>({
   blockReason: "text",
   blockScope: "text",

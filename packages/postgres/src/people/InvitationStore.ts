@@ -13,7 +13,7 @@ import {
   StorageTime
 } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
-import { asked } from "../Asked.ts"
+import { callerClock } from "../CallerClock.ts"
 import * as Clocks from "../Clocks.ts"
 import { boolean, columns, insert, list, row, select, text, unlessEmpty } from "../Columns.ts"
 import { Database, type StepOptions } from "../Database.ts"
@@ -306,7 +306,7 @@ export const layer = Layer.effect(
   InvitationStore.InvitationStore,
   Effect.gen(function*() {
     const { query, stepped } = yield* Database
-    const askedAt = yield* asked
+    const callerNow = yield* callerClock
     const creating = yield* stepped("InvitationStore.create", create)
     const withdrawing = yield* stepped("InvitationStore.withdraw", withdraw)
     const accepting = yield* stepped("InvitationStore.accept", accept)
@@ -316,7 +316,7 @@ export const layer = Layer.effect(
       create: creating,
       list: (workspaceId, now) =>
         Effect.map(
-          query("InvitationStore.list", listPending({ workspaceId, now: askedAt(now) })),
+          query("InvitationStore.list", listPending({ workspaceId, now: callerNow(now) })),
           (rows) => rows.map(invitationOf)
         ),
       find: (tokenHash) => Effect.map(query("InvitationStore.find", find({ tokenHash })), first(invitationOf)),
@@ -325,7 +325,7 @@ export const layer = Layer.effect(
       createReset: creatingReset,
       findReset: (tokenHash, now) =>
         Effect.map(
-          query("InvitationStore.findReset", findReset({ tokenHash, now: askedAt(now) })),
+          query("InvitationStore.findReset", findReset({ tokenHash, now: callerNow(now) })),
           first((row) => resettable.read(row).userId)
         ),
       redeemReset: (tokenHash, passwordHash, now) =>

@@ -3,7 +3,7 @@
  */
 import { PortalStore } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
-import { asked } from "../Asked.ts"
+import { callerClock } from "../CallerClock.ts"
 import * as Clocks from "../Clocks.ts"
 import { Database } from "../Database.ts"
 import * as Forgotten from "../Forgotten.ts"
@@ -32,13 +32,13 @@ export const layer = Layer.effect(
   PortalStore.PortalStore,
   Effect.gen(function*() {
     const { query, stepped } = yield* Database
-    const askedAt = yield* asked
+    const callerNow = yield* callerClock
     const opening = yield* stepped("PortalStore.open", openPortal)
     return PortalStore.PortalStore.of({
-      create: (link) => Effect.asVoid(query("PortalStore.create", create({ link, now: askedAt(link.createdAt) }))),
+      create: (link) => Effect.asVoid(query("PortalStore.create", create({ link, now: callerNow(link.createdAt) }))),
       open: (command) => Effect.map(opening(command), Option.fromUndefinedOr),
       find: (tokenHash, now) =>
-        Effect.map(query("PortalStore.find", find({ tokenHash, now: askedAt(now) })), first(portal.read)),
+        Effect.map(query("PortalStore.find", find({ tokenHash, now: callerNow(now) })), first(portal.read)),
       forget: (before) => Effect.map(query("PortalStore.forget", forget({ before })), Forgotten.read),
       end: (tokenHash) => Effect.asVoid(query("PortalStore.end", end({ tokenHash })))
     })

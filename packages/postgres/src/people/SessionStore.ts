@@ -3,7 +3,7 @@
  */
 import { type Id, type Member, Session, SessionStore, type Time } from "@wac/core"
 import { Duration, Effect, Layer } from "effect"
-import { asked } from "../Asked.ts"
+import { callerClock } from "../CallerClock.ts"
 import * as Clocks from "../Clocks.ts"
 import { bigint, columns, remove, row } from "../Columns.ts"
 import { Database } from "../Database.ts"
@@ -114,26 +114,26 @@ const forget = Forgotten.endedBefore("sessions", "absolute_until", "<=")
 
 export const layer = Layer.effect(
   SessionStore.SessionStore,
-  Effect.map(Effect.all([Database, asked]), ([{ query }, askedAt]) =>
+  Effect.map(Effect.all([Database, callerClock]), ([{ query }, callerNow]) =>
     SessionStore.SessionStore.of({
       create: (session, { of = null, passwordHash = null, provenAt = null } = {}) =>
         Effect.map(
           query(
             "SessionStore.create",
-            create({ session: { ...storedOf(session), provenAt }, now: askedAt(session.createdAt), of, passwordHash })
+            create({ session: { ...storedOf(session), provenAt }, now: callerNow(session.createdAt), of, passwordHash })
           ),
           isAny
         ),
       use: (tokenHash, now, idleUntil) =>
         Effect.map(
-          query("SessionStore.use", use({ tokenHash, now: askedAt(now), idleFor: idleUntil - now })),
+          query("SessionStore.use", use({ tokenHash, now: callerNow(now), idleFor: idleUntil - now })),
           first(sessionOf)
         ),
       isFresh: (tokenHash, now) =>
-        Effect.map(query("SessionStore.isFresh", isFresh({ tokenHash, now: askedAt(now) })), isAny),
-      prove: (tokenHash, now) => Effect.asVoid(query("SessionStore.prove", prove({ tokenHash, now: askedAt(now) }))),
+        Effect.map(query("SessionStore.isFresh", isFresh({ tokenHash, now: callerNow(now) })), isAny),
+      prove: (tokenHash, now) => Effect.asVoid(query("SessionStore.prove", prove({ tokenHash, now: callerNow(now) }))),
       list: (userId, now) =>
-        Effect.map(query("SessionStore.list", list({ userId, now: askedAt(now) })), (rows) => rows.map(sessionOf)),
+        Effect.map(query("SessionStore.list", list({ userId, now: callerNow(now) })), (rows) => rows.map(sessionOf)),
       end: (userId, id) => Effect.map(query("SessionStore.end", end({ userId, id })), isAny),
       endAll: (userId, keep) =>
         Effect.map(query("SessionStore.endAll", endAll({ userId, keep: keep ?? null })), (rows) => rows.length),

@@ -3,7 +3,7 @@
  */
 import { QueueStore } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
-import { asked } from "../Asked.ts"
+import { callerClock } from "../CallerClock.ts"
 import * as Clocks from "../Clocks.ts"
 import { bigint, columns, row } from "../Columns.ts"
 import { Database } from "../Database.ts"
@@ -49,13 +49,13 @@ export const layer = Layer.effect(
   QueueStore.QueueStore,
   Effect.gen(function*() {
     const { query, stepped } = yield* Database
-    const askedAt = yield* asked
+    const callerNow = yield* callerClock
     const working = yield* stepped("QueueStore.work", work)
     const ending = yield* stepped("QueueStore.end", end)
     const beating = yield* stepped("QueueStore.beat", beat)
 
     return QueueStore.QueueStore.of({
-      work: (command) => Effect.map(working({ ...command, asked: askedAt(command.now) }), Option.fromUndefinedOr),
+      work: (command) => Effect.map(working({ ...command, asked: callerNow(command.now) }), Option.fromUndefinedOr),
       end: ending,
       nextAt: Effect.map(query("QueueStore.nextAt", { text: nextText }), ([found]) => next.read(found!).workAt),
       beat: beating,
@@ -64,8 +64,8 @@ export const layer = Layer.effect(
           query(
             "QueueStore.backlog",
             workspaceId === null
-              ? { text: backlogTexts.ofAll, params: [askedAt(now) ?? null] }
-              : { text: backlogTexts.ofWorkspace, params: [askedAt(now) ?? null, workspaceId] }
+              ? { text: backlogTexts.ofAll, params: [callerNow(now) ?? null] }
+              : { text: backlogTexts.ofWorkspace, params: [callerNow(now) ?? null, workspaceId] }
           ),
           ([found]) => backlog.read(found!)
         ),

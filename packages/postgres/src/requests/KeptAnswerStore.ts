@@ -3,7 +3,7 @@
  */
 import { Idempotency, KeptAnswer, KeptAnswerStore, type Time } from "@wac/core"
 import { Duration, Effect, Layer } from "effect"
-import { asked } from "../Asked.ts"
+import { callerClock } from "../CallerClock.ts"
 import * as Clocks from "../Clocks.ts"
 import { bigint, columns, integer, remove, row, text } from "../Columns.ts"
 import { Database } from "../Database.ts"
@@ -57,18 +57,18 @@ const giveBack = remove("kept_answers", owned)
 
 export const layer = Layer.effect(
   KeptAnswerStore.KeptAnswerStore,
-  Effect.map(Effect.all([Database, asked]), ([{ query }, askedAt]) =>
+  Effect.map(Effect.all([Database, callerClock]), ([{ query }, callerNow]) =>
     KeptAnswerStore.KeptAnswerStore.of({
       claim: Effect.fnUntraced(function*(place, request, now) {
         const [row] = yield* query(
           "KeptAnswerStore.claim",
-          claim({ claimed: { ...place, ...request }, now: askedAt(now) })
+          claim({ claimed: { ...place, ...request }, now: callerNow(now) })
         )
         const { body, now: at, status } = found.read(row!)
         const answer = status === null ? null : { status, body: body! }
         const verdict = KeptAnswer.judge({ ...claimed.read(row!), answer }, request, at)
         if (verdict._tag === "Claimed") {
-          yield* Effect.ignore(query("KeptAnswerStore.claim", forget({ now: askedAt(now) })))
+          yield* Effect.ignore(query("KeptAnswerStore.claim", forget({ now: callerNow(now) })))
         }
         return verdict
       }),
@@ -76,7 +76,7 @@ export const layer = Layer.effect(
         const own = { ...place, token }
         return Effect.asVoid(query(
           "KeptAnswerStore.settle",
-          answer === null ? giveBack(own) : settle({ own, answer, now: askedAt(now) })
+          answer === null ? giveBack(own) : settle({ own, answer, now: callerNow(now) })
         ))
       }
     }))

@@ -50,7 +50,7 @@ const write = ({ gone, kept }: TemplateStep.Writes): ReadonlyArray<Statement> =>
   ...kept.length === 0 ? [] : [{ text: keepText, params: [JSON.stringify(kept)] }]
 ]
 
-/** What listings and changes of a workspace's templates load. */
+/** The rows that listings and changes of a workspace's templates load. */
 const ofWorkspaces = {
   load: (commands: ReadonlyArray<{ readonly workspaceId: Id.WorkspaceId }>): ReadonlyArray<Statement> => {
     const workspaces = commands.map(({ workspaceId }) => workspaceId)

@@ -7,7 +7,7 @@ import { columns, integer, row, text } from "../Columns.ts"
 import { Database } from "../Database.ts"
 import * as Forgotten from "../Forgotten.ts"
 import { statement } from "../Statement.ts"
-import { count, pricedText } from "./Priced.ts"
+import { count, pricedText } from "./PriceTally.ts"
 
 const activity = columns<Activity.Count>({
   workspaceId: "text",

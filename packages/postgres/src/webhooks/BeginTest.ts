@@ -5,7 +5,7 @@
 import { DeliveryStep, type Id } from "@wac/core"
 import { type Columns, columns, insert, unlessEmpty } from "../Columns.ts"
 import type { StepOptions } from "../Database.ts"
-import { announce } from "../events/Places.ts"
+import { announce } from "../events/EventPositions.ts"
 import { event } from "../events/StoredEvent.ts"
 import { lockHealth } from "./Health.ts"
 import { delivery } from "./StoredDelivery.ts"

@@ -19,7 +19,7 @@ import { Delivery, type DeliveryStore, type Id, type Time, Webhook } from "@wac/
 import { Duration } from "effect"
 import * as Clocks from "../Clocks.ts"
 import { bigint, boolean, list, result, row, texts } from "../Columns.ts"
-import { settled } from "../events/Places.ts"
+import { settled } from "../events/EventPositions.ts"
 import { event } from "../events/StoredEvent.ts"
 import { givenOf, type Rows, type Statement, statement, value } from "../Statement.ts"
 import { delivery } from "./StoredDelivery.ts"
@@ -37,9 +37,9 @@ const look = statement(
   set_config('wac.settled', ${settled}::text, true)`
 )
 
-/** What a claim is given. */
+/** The parameters of a claim. */
 const inputs = {
-  /** What the claimer saw last; null if it must look at everything. */
+  /** The last state that the claimer saw; null if it must look at everything. */
   seen: value<number | null>(),
   /** Webhooks to look at again. */
   again: list<Id.WebhookId>("text"),
@@ -177,8 +177,8 @@ const lineText = `look as materialized (
   )`
 
 /**
- * What is claimed of the webhooks of one turn, and their next places. `t` is the turn: what is left to claim, and the
- * webhooks; `l.lapsed` are claims whose lease has ended.
+ * The claimed deliveries of the webhooks of one turn, and their next places. `t` is the turn: what is left to claim,
+ * and the webhooks; `l.lapsed` are claims whose lease has ended.
  */
 const turnText = `with chosen as (
       select g.place, h.webhook_id, h.changes, h.ready_at, h.slots_taken, h.recovered_at, h.doubtful,
@@ -387,7 +387,7 @@ const turnsText = `turns as (
 /** A claimed delivery, which is pending. */
 const open = delivery.omit("status", "completedAt")
 
-/** What its event has beside it. */
+/** The columns of its event. */
 const own = event.pick("createdAt", "orderKey", "sequence", "data", "trace")
 
 /** How it was found. */
@@ -486,9 +486,9 @@ const leave = statement(
     exists (select from deliveries d where d.status = 'testing') as has_tests`
 )
 
-/** What a claimer remembers of its last claim. */
+/** The state that a claimer keeps from its last claim. */
 export interface Looked {
-  /** What it saw; `null` if it must look at everything. */
+  /** The state that it saw; `null` if it must look at everything. */
   readonly seen: number | null
   /** Webhooks to look at again, besides those whose turn it is. */
   readonly again: ReadonlyArray<Id.WebhookId>

@@ -5,7 +5,7 @@
  */
 import { type Delivery, DeliveryStep, DeliveryStore, Id, type Time } from "@wac/core"
 import { Effect, Layer, Option, Queue, Semaphore } from "effect"
-import { asked } from "../Asked.ts"
+import { callerClock } from "../CallerClock.ts"
 import { result } from "../Columns.ts"
 import { Database } from "../Database.ts"
 import * as Forgotten from "../Forgotten.ts"
@@ -53,7 +53,7 @@ export const layer = Layer.effect(
   DeliveryStore.DeliveryStore,
   Effect.gen(function*() {
     const { direct, listen, planned, query, stepped } = yield* Database
-    const askedAt = yield* asked
+    const callerNow = yield* callerClock
     const outright = yield* direct("DeliveryStore.complete", CompleteDirect.outright)
     const record = yield* stepped("DeliveryStore.complete", Complete.complete)
     const beginTest = yield* stepped("DeliveryStore.beginTest", BeginTest.beginTest)
@@ -82,7 +82,7 @@ export const layer = Layer.effect(
       hint.claiming()
       const before = looked
       const { claimed, hasTests, ...found } = foundOf(
-        yield* planned("DeliveryStore.claimDue", claimDue(command, askedAt(command.now), before))
+        yield* planned("DeliveryStore.claimDue", claimDue(command, callerNow(command.now), before))
       )
       // unless it was reset meanwhile
       looked = looked === before ? found : { ...looked, again: found.again }
@@ -93,7 +93,7 @@ export const layer = Layer.effect(
     const tidySkipped = Effect.fnUntraced(function*(now: Time.Instant, limit: number) {
       let after: TidySkipped.Tidied["next"]
       for (;;) {
-        const { next, written }: TidySkipped.Tidied = yield* tidy({ after, limit, asked: askedAt(now) })
+        const { next, written }: TidySkipped.Tidied = yield* tidy({ after, limit, asked: callerNow(now) })
         if (next === undefined) return written
         after = next
       }
@@ -120,7 +120,7 @@ export const layer = Layer.effect(
         const after = DeliveryStep.outright(command)
         if (after === undefined) return complete(command)
         return Effect.flatMap(
-          outright({ command, after, now: askedAt(command.now) }),
+          outright({ command, after, now: callerNow(command.now) }),
           (recorded) => recorded === "no" ? complete(command) : Effect.succeed(told(recorded))
         )
       },
@@ -138,7 +138,7 @@ export const layer = Layer.effect(
       awaitHint: hint.wait,
       tidySkipped,
       backlog: (now) =>
-        Effect.map(planned("DeliveryStore.backlog", backlog(askedAt(now))), ([rows]) => backlogOf(rows![0]!)),
+        Effect.map(planned("DeliveryStore.backlog", backlog(callerNow(now))), ([rows]) => backlogOf(rows![0]!)),
       list: Effect.fnUntraced(function*(workspaceId, filter, page) {
         const ids = filter.messageId === undefined ? undefined : yield* ofMessage(workspaceId, filter.messageId)
         const rows = yield* query("DeliveryStore.list", ListDeliveries.listDeliveries(workspaceId, filter, page, ids))

@@ -3,7 +3,7 @@
  */
 import { type Id, Page, ReplayStore } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
-import { asked } from "../Asked.ts"
+import { callerClock } from "../CallerClock.ts"
 import { select } from "../Columns.ts"
 import { Database } from "../Database.ts"
 import { pages } from "../Pages.ts"
@@ -22,7 +22,7 @@ export const layer = Layer.effect(
   ReplayStore.ReplayStore,
   Effect.gen(function*() {
     const { query, stepped } = yield* Database
-    const askedAt = yield* asked
+    const callerNow = yield* callerClock
     const create = yield* stepped("ReplayStore.create", ReplayStep.create)
     const cancel = yield* stepped("ReplayStore.cancel", ReplayStep.cancel)
     const step = yield* stepped("ReplayStore.step", ReplayStep.step)
@@ -36,7 +36,7 @@ export const layer = Layer.effect(
           (rows) => Page.fromOverread(rows.map(replay.read), page, ({ id }) => id)
         ),
       cancel: (workspaceId, id, now) => Effect.map(cancel({ workspaceId, id, now }), Option.fromUndefinedOr),
-      step: (now, limit) => step({ now, limit, asked: askedAt(now) })
+      step: (now, limit) => step({ now, limit, asked: callerNow(now) })
     })
   })
 )

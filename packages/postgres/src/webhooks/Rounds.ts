@@ -5,7 +5,7 @@
 import { type Delivery, DeliveryStep, type Id } from "@wac/core"
 import { unlessEmpty } from "../Columns.ts"
 import type { StepOptions } from "../Database.ts"
-import { announce } from "../events/Places.ts"
+import { announce } from "../events/EventPositions.ts"
 import { type Statement, statement } from "../Statement.ts"
 import { ordersOf } from "./DeliveryOrder.ts"
 import { lockHealth } from "./Health.ts"

@@ -111,7 +111,7 @@ interface Writes {
 
 const written = delivery.pick("workspaceId", "id", "status", "nextAttemptAt", "completedAt")
 
-/** What is still claimed is being attempted. */
+/** A delivery that is still claimed is being attempted. */
 const endClaims = statement({
   webhookId: value<Id.WebhookId>(),
   ids: list<Id.DeliveryId>("text"),

@@ -1,6 +1,6 @@
 /**
- * `MediaBytes` in an S3-compatible object store. A file is several objects of bounded size under one prefix: why, and not
- * one object by a multipart upload, is in docs/decisions/0030.
+ * `MediaBytes` in an S3-compatible object store. A file is several objects of bounded size under one prefix: why, and
+ * not one object by a multipart upload, is in docs/decisions/0030.
  */
 import { MediaBytes, MediaPieces, StoreError } from "@wac/core"
 import { Duration, Effect, Layer, Redacted, Schema, Stream } from "effect"
@@ -59,10 +59,10 @@ const requestTimeout = Duration.toMillis(Duration.seconds(20))
 /** A download holds a connection for as long as its reader takes, so the number of readers must not be bounded here. */
 const agent = { keepAlive: true, maxSockets: Infinity }
 
-/** What compatible stores expect as a region if they have none. */
+/** The region that compatible stores expect if they have none. */
 const anyRegion = "us-east-1"
 
-/** What the SDK throws, as far as it is used here. */
+/** The fields of the SDK's errors that are used here. */
 interface Failure {
   readonly name?: string
   readonly code?: string
@@ -163,7 +163,9 @@ const failing = (operation: string) => (failure: Failure) =>
 const asked = <A>(operation: string, send: (abortSignal: AbortSignal) => Promise<A>) =>
   Effect.catch(Effect.tryPromise({ try: send, catch: failureOf }), failing(operation))
 
-/** The files in the store, which is asked when they are first used. {@link check} finds out earlier whether it can be. */
+/**
+ * The files in the store, which is asked when they are first used. {@link check} finds out earlier whether it can be.
+ */
 export const layer = (options: Options): Layer.Layer<MediaBytes.MediaBytes, S3ClientMissing> =>
   Layer.effect(
     MediaBytes.MediaBytes,

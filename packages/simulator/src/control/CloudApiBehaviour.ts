@@ -1,8 +1,11 @@
-/** The behaviour of the simulated Cloud API towards a recipient. Some numbers have a fixed behaviour; a test can set others'. */
+/**
+ * The behaviour of the simulated Cloud API towards a recipient. Some numbers have a fixed behaviour; a test can set
+ * others'.
+ */
 import { Schema } from "effect"
 import * as Faults from "./CloudApiFaults.ts"
 
-/** What happens to messages for one recipient; an omitted field changes nothing. */
+/** The fate of messages for one recipient; an omitted field changes nothing. */
 export const Behaviour = Schema.Struct({
   /** The call is refused; with `times`, only the first calls for each message. */
   refuse: Schema.optionalKey(Schema.Struct({

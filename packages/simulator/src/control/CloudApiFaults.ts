@@ -121,7 +121,7 @@ interface Call {
   readonly kind: "messages" | "reads"
   /** The recipient as keyed by {@link make}'s `keyOf`. */
   readonly recipient: string | undefined
-  /** What random results depend on besides the seed: the message's reference and the number of its call. */
+  /** The input of random results besides the seed: the message's reference and the number of its call. */
   readonly name: ReadonlyArray<string | number>
 }
 

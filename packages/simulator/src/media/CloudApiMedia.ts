@@ -16,8 +16,8 @@ const kilobyte = 1024
 const megabyte = 1024 * kilobyte
 
 /**
- * The types that upstream takes, and their greatest sizes in bytes, whatever kind of message they are uploaded for. Sources:
- * the list in the error of github.com/fbsamples/whatsapp-api-examples/issues/10; the sizes in
+ * The types that upstream takes, and their greatest sizes in bytes, whatever kind of message they are uploaded for.
+ * Sources: the list in the error of github.com/fbsamples/whatsapp-api-examples/issues/10; the sizes in
  * docs.aws.amazon.com/social-messaging/latest/userguide/supported-media-types.html.
  */
 const largest: ReadonlyArray<readonly [types: ReadonlyArray<string>, bytes: number]> = [
@@ -46,16 +46,16 @@ export interface File {
   readonly type: string
   readonly bytes: Uint8Array
   readonly expiresAt: number
-  /** What upstream says wrongly of it. */
+  /** Upstream's false statements about the file. */
   readonly lies?: Lies
 }
 
-/** What is said of a file in the place of the truth. */
+/** The false statements about a file. */
 interface Lies {
   readonly url?: string
 }
 
-/** What an upload's form holds. */
+/** The fields of an upload's form. */
 export interface Form {
   readonly product: string | undefined
   readonly type: string | undefined
@@ -95,7 +95,7 @@ export interface Media {
   ) => File
   readonly find: (id: string, now: number) => File | undefined
   readonly forget: (id: string) => void
-  /** What a question for a file is answered. */
+  /** The response to a lookup of a file. */
   readonly shown: (file: File, url: string, now: number) => Schema.JsonObject
   /** The file at an address, or that it no longer lives; undefined for what is no address of a file. */
   readonly at: (path: string, now: number) => File | "dead" | undefined

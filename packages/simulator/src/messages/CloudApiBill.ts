@@ -1,10 +1,10 @@
 /**
- * What the simulated Cloud API charges: for each message that it told as delivered or read, and that is not free, the
+ * The charges of the simulated Cloud API: for each message that it told as delivered or read, and that is not free, the
  * price of its category in the market of the customer's number.
  */
 import { Schema } from "effect"
 
-/** What the price of a message depends on. */
+/** The facts on which a message's price depends. */
 interface Chargeable {
   readonly customer: string
   readonly category: string

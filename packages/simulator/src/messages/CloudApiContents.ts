@@ -1,4 +1,4 @@
-/** What the simulated Cloud API says of the contents of free-form messages, in upstream's words and by its limits. */
+/** The checks of the contents of free-form messages, in upstream's words and by its limits. */
 import * as Errors from "../CloudApiErrors.ts"
 
 interface Loose {
@@ -233,6 +233,6 @@ const checks: ReadonlyMap<string, (content: never) => Problem> = new Map<string,
   ["interactive", interactive]
 ])
 
-/** What is wrong with the content of a message of this type; undefined if nothing is. */
+/** The fault of the content of a message of this type; undefined if there is none. */
 export const refused = (type: string, content: unknown): Errors.Refusal | undefined =>
   checks.get(type)?.(content as never)

@@ -1,6 +1,7 @@
 /**
- * What becomes of a message that the simulated Cloud API accepted: which words of it are told, and when. That `delivered`
- * may be left out: developers.facebook.com/documentation/business-messaging/whatsapp/webhooks/reference/messages/status.
+ * The life of a message that the simulated Cloud API accepted: which words of it are told, and when. That `delivered`
+ * may be left out:
+ * developers.facebook.com/documentation/business-messaging/whatsapp/webhooks/reference/messages/status.
  */
 import type { Problem } from "../CloudApiErrors.ts"
 import type { Behaviour } from "../control/CloudApiBehaviour.ts"

@@ -33,7 +33,7 @@ export interface Accepted {
   readonly answer: Schema.JsonObject
 }
 
-/** What messages are judged by. */
+/** The state by which messages are judged. */
 export interface Grounds {
   readonly account: string
   readonly settings: () => Settings
@@ -68,7 +68,7 @@ export interface Messages {
 }
 
 /**
- * What becomes of a message over the messaging limit. Upstream documents no code of its own for it; "not delivered"
+ * The outcome of a message over the messaging limit. Upstream documents no code of its own for it; "not delivered"
  * is told so.
  */
 const overLimit: Errors.Problem = { code: 131049 }

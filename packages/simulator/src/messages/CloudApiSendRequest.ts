@@ -1,4 +1,4 @@
-/** What the simulated Cloud API says of the body of a send before it looks at anything else. */
+/** The first checks of the body of a send. */
 import * as Errors from "../CloudApiErrors.ts"
 import * as Contents from "./CloudApiContents.ts"
 import * as Recipient from "./CloudApiRecipient.ts"

@@ -19,7 +19,8 @@ const problem = (code: number, details: string): Errors.Refusal => Errors.refusa
 
 /**
  * The longest texts with their parameters filled in, in characters. Sources:
- * github.com/Nexmo/nexmo-developer/pull/2806; twilio.com/docs/api/errors/63021, "Length of the parameters and the template text exceeds the allowed length of 1024 for WhatsApp".
+ * github.com/Nexmo/nexmo-developer/pull/2806; twilio.com/docs/api/errors/63021, "Length of the parameters and the
+ * template text exceeds the allowed length of 1024 for WhatsApp".
  */
 const longest = { header: 60, body: 1024 } as const
 
@@ -27,7 +28,7 @@ const longest = { header: 60, body: 1024 } as const
 const longestCode = 15
 
 /**
- * What upstream refuses in any text parameter. Sources: github.com/netflie/whatsapp-cloud-api/issues/201,
+ * The texts that upstream refuses in any parameter. Sources: github.com/netflie/whatsapp-cloud-api/issues/201,
  * github.com/dimagi/open-chat-studio/pull/4277.
  */
 const forbiddenWhiteSpace = /[\n\r\t]| {5}/
@@ -128,8 +129,8 @@ const needsValue = (button: Loose): boolean =>
   button.type === "COPY_CODE" || (typeof button.url === "string" && placeholdersOf(button.url).length > 0)
 
 /**
- * Buttons that a send must name, and the code that it gets otherwise. A component without parameters is enough. Sources:
- * of flows github.com/juspay/clairvoyance/pull/1128, github.com/chatwoot/chatwoot/pull/14714 and
+ * Buttons that a send must name, and the code that it gets otherwise. A component without parameters is enough.
+ * Sources: of flows github.com/juspay/clairvoyance/pull/1128, github.com/chatwoot/chatwoot/pull/14714 and
  * github.com/Bindambc/whatsapp-business-java-api/issues/221; of catalogues
  * github.com/Azure-Samples/communication-services-dotnet-quickstarts/issues/169. A quick reply may be left out
  * (github.com/ChatbotXIO/ChatbotX/pull/1006).
@@ -225,7 +226,7 @@ const inComponents = (
     )
 }
 
-/** What upstream says of the components of a send of this template; undefined if they fit. */
+/** Upstream's refusal of the components of a send of this template; undefined if they fit. */
 export const refused = (template: Template, sent: unknown): Errors.Refusal | undefined => {
   const given = listOf(sent)
   const defined = (type: string) => template.components.find((component) => component.type === type)

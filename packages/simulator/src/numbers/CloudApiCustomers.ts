@@ -1,4 +1,4 @@
-/** What the simulated Cloud API knows of customers: their windows, their preferences, how they behave. */
+/** The simulated Cloud API's customers: their windows, their preferences, how they behave. */
 import * as Behaviours from "../control/CloudApiBehaviour.ts"
 import * as Recipient from "../messages/CloudApiRecipient.ts"
 

@@ -39,7 +39,7 @@ export const make = (id: string, displayPhoneNumber: string): BusinessNumber => 
   refuses: null
 })
 
-/** What a number shows when no fields are asked for. */
+/** The fields of a number that are returned if none are requested. */
 const usual = [
   "verified_name",
   "code_verification_status",

@@ -50,7 +50,10 @@ const made = (
 /** So many plain ones more, that a listing takes more than one page. */
 const plain = 20
 
-/** What an account has at first: every kind of template that changes how one is sent, on more than one page. */
+/**
+ * The templates that an account has at first: every kind of template that changes how one is sent, on more than one
+ * page.
+ */
 export const initial: ReadonlyArray<Template> = [
   made("hello_world", "UTILITY", [
     { type: "HEADER", format: "TEXT", text: "Hello World" },

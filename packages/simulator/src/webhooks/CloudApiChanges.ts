@@ -9,7 +9,7 @@ const digitsOf = (number: BusinessNumber) => number.display_phone_number.replace
 /** Tiers from the lowest; those that it does not know rank lowest. */
 const tiers = ["TIER_50", "TIER_250", "TIER_1K", "TIER_2K", "TIER_10K", "TIER_100K", "TIER_UNLIMITED"]
 
-/** What is told of a number that changed so. Its quality alone is not told, only that it is flagged for it. */
+/** The webhook about a number that changed so. Its quality alone is not told, only that it is flagged for it. */
 export const ofNumber = (account: string, before: BusinessNumber, after: BusinessNumber): ReadonlyArray<Update> => {
   const limit = after.whatsapp_business_manager_messaging_limit
   const limitBefore = before.whatsapp_business_manager_messaging_limit
@@ -83,7 +83,7 @@ export const changed = (
   rejected_reason: change.rejectedReason ?? before?.rejected_reason ?? "NONE"
 })
 
-/** What comes with some words about a template. */
+/** The fields that come with some words about a template. */
 const explained = (before: Template | undefined, after: Template, now: number): Schema.JsonObject => {
   switch (after.status) {
     case "PAUSED":
@@ -102,7 +102,7 @@ const explained = (before: Template | undefined, after: Template, now: number): 
   }
 }
 
-/** What is told of a template that changed so, or is new. */
+/** The webhook about a template that changed so, or is new. */
 export const ofTemplate = (
   account: string,
   before: Template | undefined,

@@ -1,4 +1,4 @@
-/** What customers of the simulated Cloud API write, and a business on its own phone: a message of each kind. */
+/** Messages of the simulated Cloud API's customers, and of a business on its own phone: a message of each kind. */
 import { Schema } from "effect"
 
 /** A file that a customer sends. */
@@ -7,7 +7,7 @@ const InboundFile = Schema.Struct({
   base64: Schema.String,
   type: Schema.optionalKey(Schema.String),
   filename: Schema.optionalKey(Schema.String),
-  /** What upstream says wrongly of it: another digest in the webhook, another address when it is asked. */
+  /** Upstream's false statements about it: another digest in the webhook, another address when it is asked. */
   lies: Schema.optionalKey(Schema.Struct({
     sha256: Schema.optionalKey(Schema.String),
     url: Schema.optionalKey(Schema.String)
@@ -152,7 +152,9 @@ export const opensWindow = (content: Schema.JsonObject): boolean =>
 /** Why there is no such kind. */
 export const unknownKind = `\`kind\` is one of ${Object.keys(kinds).join(", ")}`
 
-/** What a message holds: the example of its kind, its text, and the fields that were given. Undefined: no such kind. */
+/**
+ * The content of a message: the example of its kind, its text, and the fields that were given. Undefined: no such kind.
+ */
 export const contentOf = (
   { content, kind = "text", text }: Pick<Inbound, "content" | "kind" | "text">
 ): Schema.JsonObject | undefined => {

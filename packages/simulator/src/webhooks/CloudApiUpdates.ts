@@ -1,4 +1,4 @@
-/** What the simulated Cloud API tells by webhook, in the shapes that upstream tells it. */
+/** The webhooks of the simulated Cloud API, in upstream's shapes. */
 import type { Schema } from "effect"
 import * as Errors from "../CloudApiErrors.ts"
 import type { Draws } from "../control/CloudApiDice.ts"

@@ -85,7 +85,7 @@ export const changed = (...given: Parameters<typeof tried>) => Effect.map(tried(
 /** The most recipients of one piece of work. */
 export const limit = 50
 
-/** What the tests' customers cost, who are in the United States. */
+/** The prices of the tests' customers, who are in the United States. */
 export const rateCard: RateCard.RateCard = [
   { market: "US", category: "utility", currency: "USD", price: 4_000, validFrom: 0 },
   { market: "US", category: "marketing", currency: "USD", price: 25_000, validFrom: 0 }

@@ -179,7 +179,7 @@ export const tests = (it: Fixture.It): void => {
       yield* changed(campaign, own.start + 4 * minute, { _tag: "Cancel" })
     }))
 
-  it.effect("in a restored database campaigns wait for a person, and heartbeats otherwise change nothing", () =>
+  it.effect("in a restored database, campaigns wait for a person, and heartbeats otherwise change nothing", () =>
     Effect.gen(function*() {
       const store = yield* CampaignStore.CampaignStore
       const queue = yield* QueueStore.QueueStore

@@ -41,7 +41,7 @@ const choose = (own: Fixture.World, { at = own.start, ...choice }: Choice) =>
 const erase = (own: Fixture.World, name: string, at = own.start) =>
   CustomerFixture.eraseContacts(own.workspace.id, name, at)
 
-/** What becomes of a marketing template. */
+/** The outcome of a marketing template. */
 const sent = (own: Fixture.World, to: string, now = own.start, from?: string) =>
   Effect.map(
     accept(own, {

@@ -89,7 +89,7 @@ const customerOf = (names: ReadonlyArray<string>): Contact.Customer => {
   return CustomerNames.withAliases(phone === null ? { phone, userId: userId! } : { phone, userId }, aliases)
 }
 
-/** What one number knows: which names are one customer there, and which are opted out. */
+/** The contacts of one number: which names are one customer there, and which are opted out. */
 class Known {
   private groups: ReadonlyArray<ReadonlySet<string>> = []
   private readonly names: Names

@@ -302,7 +302,7 @@ export interface InboundOptions {
 export const named = (customer: PhoneNumber.E164 | Contact.Customer): Contact.Customer =>
   typeof customer === "string" ? { phone: customer, userId: null } : customer
 
-/** What stands for the hash of a name. */
+/** The substitute for the hash of a name. */
 export const hashOf = (name: string): string => `hash of ${JSON.stringify(name)}`
 
 /** The hashes of names. */

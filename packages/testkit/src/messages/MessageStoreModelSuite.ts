@@ -19,7 +19,7 @@ const racingSeeds = { first: 1000, all: 10, few: 5 }
 const length = 60
 const horizon = 20 * hour
 
-/** What the storage should hold under one key. */
+/** The expected record under one key. */
 interface Held {
   readonly binding: Idempotency.Binding
   readonly message: Message.Message

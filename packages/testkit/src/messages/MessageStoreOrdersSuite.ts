@@ -20,7 +20,7 @@ type Told = (typeof told)[number]
 
 const ends = ["Accepted", "Refused", "NotSent", "Unknown"] as const
 
-/** What happens to one message, in this order. */
+/** The steps of one message, in this order. */
 interface Sequence {
   readonly beforeEnd: ReadonlyArray<Told>
   readonly end: (typeof ends)[number]
@@ -42,7 +42,7 @@ const sequence = (random: SeededRandom.SeededRandom): Sequence => {
 const rank = { sending: 1, unknown: 2, sent: 3, failed: 4, delivered: 5, read: 6 }
 const ladder = ["sent", "delivered", "read"] as const
 
-/** What should be known of a message. */
+/** The expected state of a message. */
 class Expected {
   status: keyof typeof rank = "sending"
   isConcluded = false
@@ -113,7 +113,7 @@ export const tests = (it: Fixture.It, runs: SeededRandom.Runs): void => {
   )
 }
 
-/** What was read of a workspace so far. */
+/** The part of a workspace that was read so far. */
 interface Reading {
   /** The last event. */
   readonly after: string | null

@@ -40,7 +40,8 @@ const expectedBlock = (words: ReadonlyArray<Word>): PhoneNumber.PhoneNumber["blo
 }
 
 /**
- * What must hold after reports that arrived in this order: for each field the newest; of equally new ones, the last.
+ * The expected state after reports that arrived in this order: for each field the newest; of equally new ones, the
+ * last.
  */
 const expected = (number: PhoneNumber.PhoneNumber, words: ReadonlyArray<Word>): PhoneNumber.PhoneNumber => {
   const last = <Field extends keyof PhoneNumber.Learned>(field: Field) =>

@@ -8,7 +8,7 @@ import {
   CustomerStore,
   type Message,
   MessageStore,
-  Priced,
+  PriceTally,
   Quota,
   UsageStore
 } from "@wac/core"
@@ -90,10 +90,10 @@ export const tests = (it: Fixture.It): void => {
             ids
           }))
       const price = { billable: true, model: "PMP", type: "regular", category: "utility" }
-      const counted = (pricing: Message.Pricing): Priced.Count => ({
+      const counted = (pricing: Message.Pricing): PriceTally.Count => ({
         workspaceId: own.workspace.id,
         hour: own.start - own.start % hour,
-        market: Priced.marketOf(command.message.to),
+        market: PriceTally.marketOf(command.message.to),
         category: pricing.category,
         type: pricing.type,
         billable: pricing.billable,
@@ -159,8 +159,13 @@ export const tests = (it: Fixture.It): void => {
         }
       }
       assert.sameDeepMembers([...yield* store.priced(own.workspace.id, own.start - hour)], [
-        { workspaceId: own.workspace.id, hour: own.start - own.start % hour, market: Priced.noMarket, ...counted },
-        { workspaceId: own.workspace.id, hour: own.start - own.start % hour, market: Priced.marketOf(to), ...counted }
+        { workspaceId: own.workspace.id, hour: own.start - own.start % hour, market: PriceTally.noMarket, ...counted },
+        {
+          workspaceId: own.workspace.id,
+          hour: own.start - own.start % hour,
+          market: PriceTally.marketOf(to),
+          ...counted
+        }
       ])
       assert.deepStrictEqual((yield* store.months(own.workspace.id)).map(({ used }) => used), [2])
     }))

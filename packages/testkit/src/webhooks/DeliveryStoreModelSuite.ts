@@ -398,7 +398,7 @@ const run = (seed: number, history: Array<string>): Fixture.Play<void> =>
 
 const byPlace = (a: readonly [number, number], b: readonly [number, number]): number => a[0] - b[0] || a[1] - b[1]
 
-/** What people should see of the webhook. */
+/** The expected state of the webhook. */
 const stateOf = ({ rows, webhook }: Side): WebhookStore.WebhookState => {
   const open = rows.map(({ delivery }) => delivery).filter(Delivery.isOpen)
   const least = (times: ReadonlyArray<Time.Instant>) => times.length === 0 ? null : Math.min(...times)

@@ -18,7 +18,7 @@ export interface ReceivedRequest {
   readonly arrivedAt: number
 }
 
-/** What the receiver does with a request. */
+/** The receiver's response to a request. */
 export type Answer =
   /** Responds once `after` has ended and `delay` has passed: all at once, or a byte of the body every `drip`. */
   | {

@@ -15,8 +15,8 @@ import type {
 } from "../generated/Resources.ts"
 import * as Input from "../Input.ts"
 import * as Listing from "../Listing.ts"
-import { iso, type Moment } from "../Moment.ts"
 import type { Running } from "../Running.ts"
+import { iso, type TimeInput } from "../TimeInput.ts"
 
 /** The campaigns of a workspace. An action that has already happened changes nothing, so each is safe to repeat. */
 export interface Campaigns {
@@ -59,7 +59,7 @@ const readChange = Input.read(CampaignsApi.EditCampaign)
 const readFilter = Input.read(Schema.Struct(CampaignsApi.rowFilter))
 
 /** Times as ISO 8601 text, for a schema to decode. */
-const timed = <Fields extends { readonly startAt?: Moment | null; readonly notAfter?: Moment | null }>(
+const timed = <Fields extends { readonly startAt?: TimeInput | null; readonly notAfter?: TimeInput | null }>(
   fields: Fields
 ) => ({
   ...fields,

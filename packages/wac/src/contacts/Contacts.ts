@@ -36,7 +36,7 @@ export interface ForNumber {
   readonly phoneNumberId?: string
 }
 
-/** What holds for a customer after a choice. */
+/** The state of a customer's opt-out after a choice. */
 export interface OptOut {
   /** The name as it was given. */
   readonly contact: string

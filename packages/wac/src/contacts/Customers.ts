@@ -1,5 +1,5 @@
 /**
- * What is stored of one customer of a workspace: exported, or erased.
+ * The records of one customer of a workspace: exported, or erased.
  */
 import { Customers as Service, type Id } from "@wac/core"
 import { Effect, Stream } from "effect"

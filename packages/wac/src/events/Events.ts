@@ -8,8 +8,8 @@ import type { Event, EventType } from "../generated/Event.ts"
 import * as Input from "../Input.ts"
 import * as Listing from "../Listing.ts"
 import type { During } from "../messages/Provider.ts"
-import { iso, type Moment } from "../Moment.ts"
 import type { Running } from "../Running.ts"
+import { iso, type TimeInput } from "../TimeInput.ts"
 import { badOption } from "../WacError.ts"
 import { Recorded } from "./Recorded.ts"
 
@@ -22,7 +22,7 @@ export type Listener<Type extends EventType> = (event: EventOf<Type>) => unknown
 /** Which events to list. */
 export interface EventFilter<Type extends EventType = EventType> {
   /** Only events recorded at or after this time. */
-  readonly since?: Moment
+  readonly since?: TimeInput
   readonly type?: Type
   /** Which events come first. Defaults to `oldest`. */
   readonly order?: "oldest" | "newest"

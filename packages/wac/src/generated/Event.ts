@@ -55,7 +55,7 @@ export interface MessageSentData {
   readonly sent_at: string
 }
 
-/** What the provider reported about the price of a message. */
+/** The price of a message, as the provider reported it. */
 export interface Pricing {
   /** Whether it is charged; `null` if the provider says nothing of it. */
   readonly billable: boolean | null
@@ -210,7 +210,7 @@ export type MessageReceivedData = ReceivedContent & {
   /** The message's own time. */
   readonly received_at: string
   readonly context?: ReceivedContext
-  /** What the provider reports about the customer, unchecked. */
+  /** The provider's data about the customer, unchecked. */
   readonly profile?: {
     readonly name?: string
     readonly username?: string
@@ -221,8 +221,8 @@ export type MessageReceivedData = ReceivedContent & {
 }
 
 /**
- * What a customer wrote: `type`, and a field of that name. Optional fields, elements of arrays and the fields of
- * `interactive` are passed on from the provider unchanged: their types follow its documentation.
+ * The content that a customer wrote: `type`, and a field of that name. Optional fields, elements of arrays and the
+ * fields of `interactive` are passed on from the provider unchanged: their types follow its documentation.
  */
 export type ReceivedContent =
   | {
@@ -435,7 +435,7 @@ export interface ReceivedUnsupported {
     readonly code: number
     readonly message: string
   }>
-  /** What the provider reported. */
+  /** The provider's data, as reported. */
   readonly content?: {
     readonly [field: string]: Json
   }
@@ -538,7 +538,7 @@ export interface WebhookTestData {
   readonly tested_at: string
 }
 
-/** What an event reports. */
+/** The type of an event. */
 export type EventType =
   | "message.sent"
   | "message.delivered"

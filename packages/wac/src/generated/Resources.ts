@@ -1,11 +1,11 @@
 /**
- * What the methods of a workspace take and give, in camelCase. Times are ISO 8601 in UTC. Written from the API
+ * The inputs and outputs of the methods of a workspace, in camelCase. Times are ISO 8601 in UTC. Written from the API
  * definition; do not edit.
  */
 import type { EventType, ProviderDetail } from "./Event.ts"
 import type { BodyParams, MessageStatus, TemplateButton, TemplateContent, TemplateHeader } from "./MessageContents.ts"
 import type { Json } from "../Json.ts"
-import type { Moment } from "../Moment.ts"
+import type { TimeInput } from "../TimeInput.ts"
 
 /** A template of any status. */
 export interface Template {
@@ -44,7 +44,7 @@ export interface NewTemplate {
   readonly phoneNumberId?: string
 }
 
-/** What a template is for. The provider judges and prices templates by it, and may change it. */
+/** The purpose of a template. The provider judges and prices templates by it, and may change it. */
 export type TemplateCategory = "marketing" | "utility" | "authentication"
 
 /** A part of a template, as the provider has it. Each type occurs once at most, and a body is required. */
@@ -197,7 +197,9 @@ export interface ListedApiKey {
   readonly lastUsedAt: string | null
 }
 
-/** What a key may do. `messages:send` also lists templates; `messages:read` reads messages, events and media. */
+/**
+ * The permissions of a key. `messages:send` also lists templates; `messages:read` reads messages, events and media.
+ */
 export type ApiScope = "messages:send" | "messages:read" | "media:write" | "contacts:write" | "campaigns:write"
 
 /** One key with all fields, but without its secrets. */
@@ -223,11 +225,11 @@ export interface NewApiKey {
   /** 1 to 100 characters, not counting white space around them. */
   readonly name: string
   /** A time in the future; if omitted, the key never expires. */
-  readonly expiresAt?: Moment
+  readonly expiresAt?: TimeInput
   /** Whether requests that change something must be signed. */
   readonly requireSignature?: boolean
   /**
-   * What the key may do, in any order; `messages:send` is always added. If omitted: `messages:send`, `messages:read`,
+   * The key's scopes, in any order; `messages:send` is always added. If omitted: `messages:send`, `messages:read`,
    * `media:write`.
    */
   readonly scopes?: ReadonlyArray<ApiScope>
@@ -319,9 +321,9 @@ export interface NewCampaign {
   /** A phone number of the workspace, by id or in E.164; defaults to the default number. */
   readonly from?: string
   /** When it starts, once it was started; defaults to that moment. */
-  readonly startAt?: Moment
+  readonly startAt?: TimeInput
   /** Nothing is sent after this time; defaults to 24 hours after the start. */
-  readonly notAfter?: Moment
+  readonly notAfter?: TimeInput
   /** When nothing is sent, by each recipient's own clock. */
   readonly quietHours?: QuietHours
   /** The share of the phone number's rate that it may use; defaults to 0.5. */
@@ -363,7 +365,7 @@ export interface Campaign {
   readonly checked: number
   /** How many of the checked ones are not sent to. */
   readonly problems: number
-  /** What is to be expected; `null` until its recipients are checked. */
+  /** The forecast; `null` until the recipients are checked. */
   readonly forecast: CampaignForecast | null
   readonly counts: CampaignCounts
   /** Why recipients failed or were skipped, the most frequent reason first. */
@@ -398,7 +400,7 @@ export type PauseReason =
   | "provider_policy"
   | "restored"
 
-/** What is to be expected of a campaign. Other sends, quiet hours and failures make it take longer. */
+/** The forecast of a campaign. Other sends, quiet hours and failures make it take longer. */
 export interface CampaignForecast {
   readonly messages: number
   /** How many customers count against the messaging limit: those outside a service window when they were checked. */
@@ -487,9 +489,9 @@ export interface CampaignChange {
   readonly templateB?: TemplateContent | null
   readonly from?: string | null
   /** When it starts, once it was started; defaults to that moment. */
-  readonly startAt?: Moment | null
+  readonly startAt?: TimeInput | null
   /** Nothing is sent after this time; defaults to 24 hours after the start. */
-  readonly notAfter?: Moment | null
+  readonly notAfter?: TimeInput | null
   /** When nothing is sent, by each recipient's own clock. */
   readonly quietHours?: QuietHours | null
   /** The share of the phone number's rate that it may use; defaults to 0.5. */
@@ -515,7 +517,7 @@ export interface CampaignRow {
     readonly message: string
     /** The line of its file in which the row begins; `null` if it came from no file. */
     readonly line: number | null
-    /** What is wrong, else the customer's name, as it was given. */
+    /** The problem of the row, else the customer's name, as it was given. */
     readonly value: string | null
   } | null
   readonly messageId: string | null
@@ -643,13 +645,13 @@ export interface WebhookStatus {
   } | null
 }
 
-/** What a resume does with the events that are held. */
+/** The action of a resume on the events that are held. */
 export interface ResumeWebhook {
   /** The held events to deliver; defaults to all. The others are skipped. */
   readonly replay?:
     | "all" | "none"
     | {
-      readonly since: Moment
+      readonly since: TimeInput
     }
   /** Resumes without a probe. */
   readonly force?: boolean
@@ -682,7 +684,7 @@ export interface Attempt {
   readonly id: string
   /** Counted from 1. */
   readonly number: number
-  /** What started the round: the event itself, a person, a replay, a test, or the probe before a resume. */
+  /** The cause of the round: the event itself, a person, a replay, a test, or the probe before a resume. */
   readonly trigger: "automatic" | "manual" | "replay" | "test" | "probe"
   readonly startedAt: string
   readonly durationMs: number
@@ -759,9 +761,9 @@ export interface DeliveryDetail {
 /** The deliveries to repeat. */
 export interface NewReplay {
   /** Events recorded at or after this time. */
-  readonly since: Moment
+  readonly since: TimeInput
   /** Events recorded before this time; defaults to now. */
-  readonly until?: Moment
+  readonly until?: TimeInput
   /** Only deliveries that ended with this status; if omitted, all that have ended. */
   readonly status?: ReplayedStatus
 }
@@ -875,9 +877,9 @@ export interface DeliveryFilter {
   /** Only deliveries whose last attempt got this status. */
   readonly statusCode?: number
   /** Only deliveries created at or after this time. */
-  readonly since?: Moment
+  readonly since?: TimeInput
   /** Only deliveries created before this time. */
-  readonly until?: Moment
+  readonly until?: TimeInput
 }
 
 /** Days up to now: 1, 7, 30 or 90. */

@@ -16,8 +16,8 @@ import {
 import { Clock, DateTime, Effect, Predicate, Result, Schema, Struct } from "effect"
 import type { Pricing, ReceivedContentByType, ReceivedContext } from "../generated/Event.ts"
 import * as Input from "../Input.ts"
-import { iso, type Moment } from "../Moment.ts"
 import type { Running } from "../Running.ts"
+import { iso, type TimeInput } from "../TimeInput.ts"
 import type { ErrorCode, ErrorReason, ProviderDetail } from "../WacError.ts"
 import type { OneContent } from "./OneContent.ts"
 
@@ -33,7 +33,7 @@ export interface StatusReport {
   readonly providerMessageId?: string
   readonly status: "sent" | "delivered" | "read" | "failed"
   /** Defaults to now. */
-  readonly at?: Moment
+  readonly at?: TimeInput
   /** Why it failed, with the status `failed`. */
   readonly error?: {
     readonly code: ErrorCode
@@ -61,7 +61,7 @@ interface FromCustomer {
   /** The message that it quotes or answers. */
   readonly context?: ReceivedContext
   /** When it was written, which opens the 24-hour window. Defaults to now. */
-  readonly at?: Moment
+  readonly at?: TimeInput
 }
 
 /**

@@ -8,8 +8,8 @@ import { DateTime, Effect } from "effect"
 import type { ApiKey, CreatedApiKey, ListedApiKey, NewApiKey } from "../generated/Resources.ts"
 import * as Input from "../Input.ts"
 import * as Listing from "../Listing.ts"
-import { iso } from "../Moment.ts"
 import type { Running } from "../Running.ts"
+import { iso } from "../TimeInput.ts"
 
 /** The API keys of a workspace. */
 export interface ApiKeys {

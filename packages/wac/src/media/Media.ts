@@ -7,7 +7,7 @@ import type { Running } from "../Running.ts"
 
 /** A file of a workspace: uploaded, or from a customer. */
 export interface StoredFile {
-  /** What messages name: `{ image: { media: id } }`. */
+  /** The id that messages name: `{ image: { media: id } }`. */
   readonly id: string
   /** As detected from the bytes. */
   readonly mimeType: string
@@ -33,7 +33,7 @@ export interface OpenedFile extends StoredFile {
 export interface NewFile {
   /** All bytes, or a stream of pieces such as `fs.createReadStream(path)` or a `ReadableStream`. */
   readonly bytes: Uint8Array | AsyncIterable<Uint8Array>
-  /** What recipients see, and downloads are called. */
+  /** The file's name, which recipients and downloads see. */
   readonly filename?: string
 }
 

@@ -26,8 +26,8 @@ import type { MessageStatus, MessageType, SendMessage } from "../generated/Messa
 import * as Input from "../Input.ts"
 import { HostKeys } from "../keys/HostKeys.ts"
 import * as Listing from "../Listing.ts"
-import { inMillis, type Moment, written, writtenTimes } from "../Moment.ts"
 import type { Running } from "../Running.ts"
+import { inMillis, type TimeInput, written, writtenTimes } from "../TimeInput.ts"
 import { type ErrorCode, ofDomain, type ProviderDetail, type WacError } from "../WacError.ts"
 
 /** A message to send. */
@@ -53,9 +53,9 @@ export interface SendOptions {
 /** When a queued message is sent. */
 export interface SendTimes {
   /** Not before this time: at most 90 days ahead; the past means now. Now by default. */
-  readonly sendAt?: Moment
+  readonly sendAt?: TimeInput
   /** How long it is tried if something temporary holds it up; 24 hours after `sendAt` by default. */
-  readonly sendUntil?: Moment
+  readonly sendUntil?: TimeInput
 }
 
 /** The options of queueing a message. */
@@ -139,7 +139,7 @@ export interface Message extends MessageContent {
   readonly context?: { readonly message_id: string }
 }
 
-/** What a message of a conversation said, under the name of its type, as in the call that sent it. */
+/** The content of a message of a conversation, under the name of its type, as in the call that sent it. */
 type MessageContent = { readonly [Kind in MessageType]?: unknown }
 
 /** A message of a customer. `type` names the field that holds what they wrote, as in the event `message.received`. */
@@ -181,9 +181,9 @@ export interface MessageFilter {
   /** The provider's id of the message. */
   readonly providerMessageId?: string
   /** Only messages created at or after this time. */
-  readonly since?: Moment
+  readonly since?: TimeInput
   /** Only messages created before this time. */
-  readonly until?: Moment
+  readonly until?: TimeInput
 }
 
 /** The messages of a workspace. */

@@ -1,7 +1,7 @@
 /**
  * The portal: our pages for the host's own customers (contract §12).
  */
-import { Errors, Id, Member, PlainText, Portal as Core, Portals, Time } from "@wac/core"
+import { Errors, Id, Member, PlainText, Portal as Core, Portals, Time, Url } from "@wac/core"
 import { Duration, Effect, Option, Redacted, Schema } from "effect"
 import type { Role } from "../generated/Resources.ts"
 import * as Input from "../Input.ts"
@@ -11,7 +11,7 @@ import type { Running } from "../Running.ts"
 export interface NewPortalLink {
   /** The workspace whose webhook, deliveries and keys it shows. Defaults to the default workspace. */
   readonly workspaceId?: string
-  /** What the visitor may do: `member` reads, `developer` also changes. */
+  /** The visitor's role: `member` reads, `developer` also changes. */
   readonly role: Role
   /** The first page: `/settings/webhook` (the default), `/deliveries` or `/api-keys`. */
   readonly path?: string
@@ -44,7 +44,7 @@ const readLink = Input.read(Schema.Struct({
   workspaceId: Schema.optionalKey(PlainText.between(1, 64)),
   role: Member.Role,
   path: Schema.optionalKey(
-    PlainText.between(1, 2048).check(
+    PlainText.between(1, Url.maxLength).check(
       Schema.makeFilter((path: string) => Core.isPath(path) || "must be a path of the portal, such as /deliveries")
     )
   ),

@@ -1,5 +1,5 @@
 /**
- * What a workspace did, how much of its quota it used, and what its messages cost.
+ * The activity of a workspace, the used part of its quota, and the cost of its messages.
  */
 import { Activity, Errors, type Id, Time, Usage as Service } from "@wac/core"
 import { Effect } from "effect"

@@ -31,8 +31,8 @@ import type {
 } from "../generated/Resources.ts"
 import * as Input from "../Input.ts"
 import * as Listing from "../Listing.ts"
-import { inMillis, iso, written } from "../Moment.ts"
 import type { Running } from "../Running.ts"
+import { inMillis, iso, written } from "../TimeInput.ts"
 
 /** A webhook's configuration. */
 export type WebhookConfiguration = Omit<SetWebhook, "signingSecret">

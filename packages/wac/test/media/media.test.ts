@@ -170,7 +170,7 @@ describe("files", () => {
 describe("an object store", () => {
   const credentials = { accessKeyId: "an-id", secretAccessKey: "a-secret" }
 
-  it("has the bytes of files, and none after they are removed", async () => {
+  it("an object store has the bytes of files, and none after they are removed", async () => {
     const { bucket, endpoint, keys, stop } = await S3Server.start()
     onTestFinished(stop)
     const { wac } = await start({ mediaStore: s3({ url: `s3://${bucket}/wac`, endpoint, credentials }) })

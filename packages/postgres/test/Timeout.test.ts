@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit } from "effect"
-import * as Timely from "../src/Timely.ts"
+import * as Timeout from "../src/Timeout.ts"
 
 /** Milliseconds. */
 const deadline = 50
@@ -12,7 +12,7 @@ const deadline = 50
 const ended = <A>(effect: Effect.Effect<A>, stall: number) =>
   Effect.callback<Exit.Exit<A> | "late">((resume) => {
     setImmediate(() => {
-      Timely.watch(Effect.runFork(effect), deadline, (end) => resume(Effect.succeed(end)))
+      Timeout.watch(Effect.runFork(effect), deadline, (end) => resume(Effect.succeed(end)))
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, stall)
     })
   })

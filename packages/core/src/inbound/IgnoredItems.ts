@@ -4,7 +4,7 @@
  */
 import { Effect } from "effect"
 
-export interface PassedOver {
+export interface IgnoredItem {
   /** A fixed description of the kind; nothing of the content. */
   readonly what: string
   /**
@@ -14,8 +14,8 @@ export interface PassedOver {
   readonly isUsual: boolean
 }
 
-/** Logs what was passed over in one line, at debug level if all of it is usual. */
-export const tell = (something: string, all: ReadonlyArray<PassedOver>): Effect.Effect<void> => {
+/** Logs ignored items in one line, at debug level if all of them are usual. */
+export const tell = (something: string, all: ReadonlyArray<IgnoredItem>): Effect.Effect<void> => {
   if (all.length === 0) return Effect.void
   const times = new Map<string, number>()
   for (const { what } of all) times.set(what, (times.get(what) ?? 0) + 1)

@@ -6,9 +6,9 @@ import { StorageTime, type Time } from "@wac/core"
 import { Effect } from "effect"
 
 /** The parameter for a command's `now`: `undefined` for the database's time. */
-export type Asked = (now: Time.Instant) => Time.Instant | undefined
+export type CallerClock = (now: Time.Instant) => Time.Instant | undefined
 
-export const asked: Effect.Effect<Asked> = Effect.map(
+export const callerClock: Effect.Effect<CallerClock> = Effect.map(
   StorageTime.JudgedBy,
-  (judge): Asked => judge === "asker" ? (now) => now : () => undefined
+  (judge): CallerClock => judge === "asker" ? (now) => now : () => undefined
 )

@@ -4,8 +4,8 @@ import { OpenApi } from "effect/http-api"
 import { assert, describe, it } from "vitest"
 import { Access, apiKey, session } from "../src/Access.ts"
 import { Audited } from "../src/audit/Audited.ts"
+import * as EndpointAnnotations from "../src/EndpointAnnotations.ts"
 import { byOperation, Endpoints } from "../src/Endpoints.ts"
-import * as Traits from "../src/Traits.ts"
 
 /** As it is generated from the schemas alone. */
 const generated = new Map(
@@ -27,16 +27,19 @@ describe.each([...byOperation])("%s", (id, endpoint) => {
     )
   })
 
-  it("the endpoint accepts an Idempotency-Key, a limit and a cursor exactly if its traits say so", () => {
-    assert.strictEqual(takes(id, "header", "idempotency-key"), Traits.has(endpoint, Traits.NeedsIdempotencyKey))
-    assert.strictEqual(takes(id, "query", "limit"), Traits.has(endpoint, Traits.IsPaged))
-    assert.strictEqual(takes(id, "query", "cursor"), Traits.has(endpoint, Traits.IsPaged))
+  it("the endpoint accepts an Idempotency-Key, a limit and a cursor exactly if its annotations say so", () => {
+    assert.strictEqual(
+      takes(id, "header", "idempotency-key"),
+      EndpointAnnotations.has(endpoint, EndpointAnnotations.NeedsIdempotencyKey)
+    )
+    assert.strictEqual(takes(id, "query", "limit"), EndpointAnnotations.has(endpoint, EndpointAnnotations.IsPaged))
+    assert.strictEqual(takes(id, "query", "cursor"), EndpointAnnotations.has(endpoint, EndpointAnnotations.IsPaged))
   })
 })
 
 /** Changes by people: of API keys, requests are kept. */
 const changing = [...byOperation].filter(([, endpoint]) =>
-  Traits.mutates(endpoint) && Context.getOrUndefined(endpoint.annotations, Access)?._tag !== "ApiKey"
+  EndpointAnnotations.mutates(endpoint) && Context.getOrUndefined(endpoint.annotations, Access)?._tag !== "ApiKey"
 )
 
 it.each(changing)("%s declares the audit's name for its change, or that it changes nothing", (_, endpoint) => {
@@ -50,10 +53,10 @@ it("the audit has one name for each kind of change", () => {
   assert.strictEqual(new Set(names).size, names.length)
 })
 
-const sends = [...byOperation].filter(([, endpoint]) => Traits.has(endpoint, Traits.Sends))
+const sends = [...byOperation].filter(([, endpoint]) => EndpointAnnotations.has(endpoint, EndpointAnnotations.Sends))
 
 it.each(sends)("%s sends, so it requires an Idempotency-Key, and members cannot call it", (_, endpoint) => {
-  assert.isTrue(Traits.has(endpoint, Traits.NeedsIdempotencyKey))
+  assert.isTrue(EndpointAnnotations.has(endpoint, EndpointAnnotations.NeedsIdempotencyKey))
   const access = Context.getOrUndefined(endpoint.annotations, Access)
   assert.deepInclude([apiKey("messages:send"), session("developer")], access)
 })

@@ -4,22 +4,22 @@
 import { DateTime, Option } from "effect"
 
 /** A point in time: a `Date`, ISO 8601 text, or milliseconds since 1970. */
-export type Moment = Date | string | number
+export type TimeInput = Date | string | number
 
 /** In milliseconds; `undefined` if it is not a point in time. */
-export const millis = (moment: Moment): number | undefined =>
-  Option.getOrUndefined(Option.map(DateTime.make(moment), DateTime.toEpochMillis))
+export const millis = (time: TimeInput): number | undefined =>
+  Option.getOrUndefined(Option.map(DateTime.make(time), DateTime.toEpochMillis))
 
 /** Converts times to ISO 8601 text, for a schema to decode, and leaves out those that are not given. */
-export const writtenTimes = <Name extends string>(times: { readonly [_ in Name]?: Moment | undefined }) =>
+export const writtenTimes = <Name extends string>(times: { readonly [_ in Name]?: TimeInput | undefined }) =>
   Object.fromEntries(
-    Object.entries<Moment | undefined>(times).filter(([, time]) => time !== undefined).map(([name, time]) =>
-      [name, iso(time)]
-    )
+    Object.entries<TimeInput | undefined>(times).filter(([, time]) => time !== undefined).map((
+      [name, time]
+    ) => [name, iso(time)])
   )
 
 /** Converts a filter's times to ISO 8601 text, for a schema to decode. */
-export const written = <Filter extends { readonly since?: Moment; readonly until?: Moment }>(filter: Filter) => ({
+export const written = <Filter extends { readonly since?: TimeInput; readonly until?: TimeInput }>(filter: Filter) => ({
   ...filter,
   ...(filter.since === undefined ? {} : { since: iso(filter.since) }),
   ...(filter.until === undefined ? {} : { until: iso(filter.until) })
@@ -35,7 +35,7 @@ export const inMillis = <Others extends object>(
 })
 
 /** As ISO 8601 text. An invalid time becomes invalid text, for a schema to refuse. */
-export const iso = (moment: Moment | undefined): unknown => {
-  if (moment === undefined || typeof moment === "string") return moment
-  return Option.getOrElse(Option.map(DateTime.make(moment), DateTime.formatIso), () => "")
+export const iso = (time: TimeInput | undefined): unknown => {
+  if (time === undefined || typeof time === "string") return time
+  return Option.getOrElse(Option.map(DateTime.make(time), DateTime.formatIso), () => "")
 }

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { erase } from "../../src/contacts/MessageErasure.ts"
 import type { Message, Pricing } from "../../src/messages/Message.ts"
-import { changes } from "../../src/usage/Priced.ts"
+import { changes } from "../../src/usage/PriceTally.ts"
 import * as samples from "../samples.ts"
 
 const paid: Pricing = { billable: true, model: "PMP", category: "marketing", type: "regular" }

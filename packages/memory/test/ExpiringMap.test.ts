@@ -1,8 +1,8 @@
 import { assert, it } from "@effect/vitest"
-import { ForgetfulMap } from "../src/ForgetfulMap.ts"
+import { ExpiringMap } from "../src/ExpiringMap.ts"
 
 it("dead entries are dropped, and no live one is lost", () => {
-  const map = new ForgetfulMap<number, number>((deadAt, now) => deadAt <= now)
+  const map = new ExpiringMap<number, number>((deadAt, now) => deadAt <= now)
   for (let now = 0; now < 100_000; now++) {
     map.set(now, now + 1000, now)
     assert.isAtMost(map.size, 2100)

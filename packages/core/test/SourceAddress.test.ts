@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import { networkOf } from "../../src/people/SourceAddress.ts"
+import { networkOf } from "../src/SourceAddress.ts"
 
 it("an IPv4 address counts for itself, in any notation", () => {
   assert.strictEqual(networkOf("203.0.113.7"), "203.0.113.7")

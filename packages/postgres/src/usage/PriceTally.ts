@@ -2,13 +2,13 @@
  * Counts of messages by price, written by the transactions that apply a report. Their rows are locked last and in the
  * order of their keys.
  */
-import type { Priced, SendBatch } from "@wac/core"
+import type { PriceTally, SendBatch } from "@wac/core"
 import { columns, unlessEmpty } from "../Columns.ts"
 import { ownShard } from "../Shards.ts"
 import type { Statement } from "../Statement.ts"
 
 /** A count of messages by price. */
-export const count = columns<Priced.Count>({
+export const count = columns<PriceTally.Count>({
   workspaceId: "text",
   hour: "bigint",
   market: "text",

@@ -10,7 +10,7 @@ const leastSize = 1024
  * A map that drops its dead entries whenever it has doubled in size: O(1) per entry, and memory in proportion to the
  * live ones.
  */
-export class ForgetfulMap<K, V> {
+export class ExpiringMap<K, V> {
   readonly #entries = new Map<K, V>()
   readonly #isDead: (value: V, now: Time.Instant) => boolean
   #forgetAt = leastSize

@@ -1,25 +1,25 @@
 /**
- * Traits of endpoints besides their schemas and access: annotations for the server, the OpenAPI document and tests, so
- * that nothing is guessed from an endpoint's name.
+ * Annotations of endpoints besides their schemas and access, for the server, the OpenAPI document and tests, so that
+ * nothing is guessed from an endpoint's name.
  */
 import { Context } from "effect"
 import type { HttpApiEndpoint } from "effect/http-api"
 import { Access } from "./Access.ts"
 
 /** Requests require an Idempotency-Key, whose syntax is checked before the body is read. */
-export const NeedsIdempotencyKey = Context.Reference<boolean>("@wac/api/Traits/NeedsIdempotencyKey", {
+export const NeedsIdempotencyKey = Context.Reference<boolean>("@wac/api/EndpointAnnotations/NeedsIdempotencyKey", {
   defaultValue: () => false
 })
 
 /**
  * The operation itself binds the key in its own step, as sends do, so its answer is not kept beside it (contract §14).
  */
-export const BindsIdempotencyKey = Context.Reference<boolean>("@wac/api/Traits/BindsIdempotencyKey", {
+export const BindsIdempotencyKey = Context.Reference<boolean>("@wac/api/EndpointAnnotations/BindsIdempotencyKey", {
   defaultValue: () => false
 })
 
 /** The fields of the response that are secrets: only the first response shows them, not a repetition under its key. */
-export const ShownOnce = Context.Reference<ReadonlyArray<string>>("@wac/api/Traits/ShownOnce", {
+export const ShownOnce = Context.Reference<ReadonlyArray<string>>("@wac/api/EndpointAnnotations/ShownOnce", {
   defaultValue: () => []
 })
 
@@ -27,65 +27,75 @@ export const ShownOnce = Context.Reference<ReadonlyArray<string>>("@wac/api/Trai
  * The endpoint sends a message: *accept* spends the workspace's token together with the limits of the number and the
  * recipient, so authentication does not spend one.
  */
-export const Sends = Context.Reference<boolean>("@wac/api/Traits/Sends", { defaultValue: () => false })
+export const Sends = Context.Reference<boolean>("@wac/api/EndpointAnnotations/Sends", { defaultValue: () => false })
 
 /**
  * The endpoint signs a person in: the response sets the session's cookie; failures are limited per account and address.
  */
-export const SignsIn = Context.Reference<boolean>("@wac/api/Traits/SignsIn", { defaultValue: () => false })
+export const SignsIn = Context.Reference<boolean>("@wac/api/EndpointAnnotations/SignsIn", { defaultValue: () => false })
 
 /**
  * The endpoint checks a password or a one-time token, or is limited as if it did; failures are limited as in signing
  * in.
  */
-export const ChecksSecret = Context.Reference<boolean>("@wac/api/Traits/ChecksSecret", { defaultValue: () => false })
+export const ChecksSecret = Context.Reference<boolean>("@wac/api/EndpointAnnotations/ChecksSecret", {
+  defaultValue: () => false
+})
 
 /** The endpoint is a list that is read page by page: `limit` and `cursor`. */
-export const IsPaged = Context.Reference<boolean>("@wac/api/Traits/IsPaged", { defaultValue: () => false })
+export const IsPaged = Context.Reference<boolean>("@wac/api/EndpointAnnotations/IsPaged", { defaultValue: () => false })
 
 /** The endpoint returns 404 while the workspace has no webhook. */
-export const NeedsWebhook = Context.Reference<boolean>("@wac/api/Traits/NeedsWebhook", { defaultValue: () => false })
+export const NeedsWebhook = Context.Reference<boolean>("@wac/api/EndpointAnnotations/NeedsWebhook", {
+  defaultValue: () => false
+})
 
 /** The body refers to something of the caller's by id; the response is 404 if it does not belong to the caller. */
-export const NamesThing = Context.Reference<boolean>("@wac/api/Traits/NamesThing", { defaultValue: () => false })
+export const NamesThing = Context.Reference<boolean>("@wac/api/EndpointAnnotations/NamesThing", {
+  defaultValue: () => false
+})
 
 /** The endpoint makes, shows or changes campaigns, so their status and, for a key, its numbers may forbid it. */
-export const ActsOnCampaign = Context.Reference<boolean>("@wac/api/Traits/ActsOnCampaign", {
+export const ActsOnCampaign = Context.Reference<boolean>("@wac/api/EndpointAnnotations/ActsOnCampaign", {
   defaultValue: () => false
 })
 
 /** The response continues until the caller disconnects. */
-export const Streams = Context.Reference<boolean>("@wac/api/Traits/Streams", { defaultValue: () => false })
+export const Streams = Context.Reference<boolean>("@wac/api/EndpointAnnotations/Streams", { defaultValue: () => false })
 
 /** The media types of the file that is the body, which the handler reads as a stream; empty if the body is none. */
-export const TakesFile = Context.Reference<ReadonlyArray<string>>("@wac/api/Traits/TakesFile", {
+export const TakesFile = Context.Reference<ReadonlyArray<string>>("@wac/api/EndpointAnnotations/TakesFile", {
   defaultValue: () => []
 })
 
 /** The body may be left out, which is the same as `{}`. */
-export const BodyIsOptional = Context.Reference<boolean>("@wac/api/Traits/BodyIsOptional", {
+export const BodyIsOptional = Context.Reference<boolean>("@wac/api/EndpointAnnotations/BodyIsOptional", {
   defaultValue: () => false
 })
 
 /** The maximum size of a JSON body, in bytes (contract §2). */
-export const BodyLimit = Context.Reference<number>("@wac/api/Traits/BodyLimit", { defaultValue: () => 64 * 1024 })
+export const BodyLimit = Context.Reference<number>("@wac/api/EndpointAnnotations/BodyLimit", {
+  defaultValue: () => 64 * 1024
+})
 
 /** The endpoint cancels a message, so the message's status may forbid it. */
-export const CancelsMessage = Context.Reference<boolean>("@wac/api/Traits/CancelsMessage", {
+export const CancelsMessage = Context.Reference<boolean>("@wac/api/EndpointAnnotations/CancelsMessage", {
   defaultValue: () => false
 })
 
 /** The body is one file, as `multipart/form-data`. It is streamed, and its signature is checked at its end. */
-export const Uploads = Context.Reference<boolean>("@wac/api/Traits/Uploads", { defaultValue: () => false })
+export const Uploads = Context.Reference<boolean>("@wac/api/EndpointAnnotations/Uploads", { defaultValue: () => false })
 
 /** The response is a file of the workspace, which may have to be fetched from the provider first. */
-export const ServesFile = Context.Reference<boolean>("@wac/api/Traits/ServesFile", { defaultValue: () => false })
+export const ServesFile = Context.Reference<boolean>("@wac/api/EndpointAnnotations/ServesFile", {
+  defaultValue: () => false
+})
 
 /** Whether the endpoint changes something. */
 export const mutates = ({ method }: HttpApiEndpoint.Top): boolean => method !== "GET"
 
 /**
- * What becomes of an Idempotency-Key: the operation binds it, or the answer is kept under it for 24 hours. Only POSTs
+ * The use of an Idempotency-Key: the operation binds it, or the response is kept under it for 24 hours. Only POSTs
  * take one, and of those that anybody may call or that check a password none: one-time tokens and passwords guard them,
  * and nothing of a password may be stored.
  */
@@ -101,8 +111,8 @@ export const useOfKey = (endpoint: HttpApiEndpoint.Top): "none" | "bound" | "kep
 export const takesSignature = (endpoint: HttpApiEndpoint.Top): boolean =>
   mutates(endpoint) && Context.getOrUndefined(endpoint.annotations, Access)?._tag === "ApiKey"
 
-/** Whether an endpoint has a trait. */
+/** Whether an endpoint has an annotation. */
 export const has = (
   endpoint: Pick<HttpApiEndpoint.Top, "annotations">,
-  trait: Context.Reference<boolean>
-): boolean => Context.get(endpoint.annotations, trait)
+  annotation: Context.Reference<boolean>
+): boolean => Context.get(endpoint.annotations, annotation)

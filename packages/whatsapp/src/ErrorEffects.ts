@@ -1,5 +1,5 @@
 /**
- * What follows from an error of Meta's beside the failure itself, for messages that come later.
+ * The effects of an error of Meta's on later messages, beside the failure itself.
  */
 import { type Contact, type InboundItem, SenderBlock, type Template, type Time } from "@wac/core"
 import * as Classification from "./Classification.ts"
@@ -19,26 +19,26 @@ export interface Subject {
 
 /** Whether the error says that the recipient wants no marketing messages. */
 export const isOptOut = (error: GraphError): boolean =>
-  Classification.meaningOf(error, undefined).consequence?._tag === "OptOut"
+  Classification.meaningOf(error, undefined).effect?._tag === "OptOut"
 
 /** The items to be applied; none when nothing follows, or when nobody knows for whom. */
 export const of = (
   error: GraphError,
   { accountId, at, customer, numberId, status, template }: Subject
 ): ReadonlyArray<InboundItem.InboundItem> => {
-  const { consequence, title } = Classification.meaningOf(error, status)
-  switch (consequence?._tag) {
+  const { effect, title } = Classification.meaningOf(error, status)
+  switch (effect?._tag) {
     case "OptOut":
       return numberId === undefined || customer === undefined
         ? []
         : [{ _tag: "Preference", providerNumberId: numberId, customer, preference: "opt_out", at }]
     case "Block": {
-      const number = consequence.scope === "account" && accountId !== undefined
+      const number = effect.scope === "account" && accountId !== undefined
         ? { providerAccountId: accountId }
         : numberId !== undefined
         ? { providerNumberId: numberId }
         : undefined
-      const block = SenderBlock.of(consequence.reason, at, { code: `${error.code}`, message: error.message || title })
+      const block = SenderBlock.of(effect.reason, at, { code: `${error.code}`, message: error.message || title })
       return number === undefined ? [] : [{ _tag: "Number", number, at, change: { block } }]
     }
     case "TemplateStatus":
@@ -51,7 +51,7 @@ export const of = (
           name: template.name,
           language: template.language,
           at,
-          change: { status: consequence.status }
+          change: { status: effect.status }
         }]
     case "TemplatesStale":
       return accountId === undefined ? [] : [{ _tag: "TemplatesChanged", providerAccountId: accountId }]

@@ -8,8 +8,8 @@ import type { WorkspaceId } from "../Id.ts"
 import { isErased, type Message } from "../messages/Message.ts"
 import type { Instant } from "../Time.ts"
 
-/** What the price of a message depends on. */
-export interface Priced {
+/** The facts on which a message's price depends. */
+export interface Price {
   /** The country of the customer, ISO 3166-1 alpha-2; {@link noMarket} if it is not known. */
   readonly market: string
   /** As the provider told it, such as `marketing`. */
@@ -21,7 +21,7 @@ export interface Priced {
 }
 
 /** How many messages of an hour have a price. */
-export interface Count extends Priced {
+export interface Count extends Price {
   readonly workspaceId: WorkspaceId
   /** The start of the hour in which the messages were created. */
   readonly hour: Instant
@@ -42,7 +42,7 @@ export const expected = (
   to: Addressee,
   category: string,
   isInWindow: boolean
-): Priced => {
+): Price => {
   const isFree = isInWindow && category === freeInWindow
   return { market: marketOf(to), category, type: isFree ? "free_customer_service" : "regular", billable: !isFree }
 }

@@ -1,16 +1,16 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Duration, Effect, Exit, Scope } from "effect"
 import { TestClock } from "effect/testing"
-import * as Deadlines from "../src/Deadlines.ts"
+import * as Timeouts from "../src/Timeouts.ts"
 
-describe("Deadlines", () => {
-  /** Sets deadlines and records when they are missed, in milliseconds. */
+describe("Timeouts", () => {
+  /** Sets timeouts and records when they are missed, in milliseconds. */
   const noting = Effect.gen(function*() {
-    const deadlines = yield* Deadlines.make
+    const timeouts = yield* Timeouts.make
     const clock = yield* Clock.Clock
     const missed: Array<readonly [name: string, at: number]> = []
     const set = (name: string, milliseconds: number) =>
-      deadlines.set(Duration.millis(milliseconds), () => missed.push([name, clock.currentTimeMillisUnsafe()]))
+      timeouts.set(Duration.millis(milliseconds), () => missed.push([name, clock.currentTimeMillisUnsafe()]))
     return { missed, set }
   })
 
@@ -50,10 +50,10 @@ describe("Deadlines", () => {
 
   it.effect("a deadline set while another is missed counts, and cancelling twice changes nothing", () =>
     Effect.gen(function*() {
-      const deadlines = yield* Deadlines.make
+      const timeouts = yield* Timeouts.make
       const missed: Array<string> = []
       const again = (name: string) =>
-        deadlines.set(Duration.seconds(1), () => {
+        timeouts.set(Duration.seconds(1), () => {
           missed.push(name)
           if (name !== "aaa") again(`${name}a`)
         })
@@ -66,7 +66,7 @@ describe("Deadlines", () => {
       assert.deepStrictEqual(missed, ["a", "aa", "aaa"])
     }))
 
-  it.effect("deadlines end with the scope", () =>
+  it.effect("timeouts end with the scope", () =>
     Effect.gen(function*() {
       const scope = yield* Scope.make()
       const { missed, set } = yield* Scope.provide(noting, scope)

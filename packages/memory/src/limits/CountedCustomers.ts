@@ -3,7 +3,7 @@ import { type Contact, MessagingLimit, type Time } from "@wac/core"
 /**
  * The customers whom one number has messaged outside a window, each with the last time (contract §7, messaging limit).
  */
-export class WrittenTo {
+export class CountedCustomers {
   /** In the order of time, so that expired entries are at the front. */
   #lastAt = new Map<Contact.Contact["key"], Time.Instant>()
 

@@ -1,5 +1,5 @@
 /**
- * Deadlines for many short operations. One timer and one fiber per operation would cost a noticeable part of a send or
+ * Timeouts for many short operations. One timer and one fiber per operation would cost a noticeable part of a send or
  * an attempt, so operations with the same timeout share a fiber.
  */
 import { Clock, Duration, Effect, FiberSet, type Scope } from "effect"
@@ -42,7 +42,7 @@ class Line {
   }
 }
 
-export interface Deadlines {
+export interface Timeouts {
   /** Calls `miss` once `timeout` has passed, never earlier. Returns a function that cancels the deadline. */
   readonly set: (timeout: Duration.Duration, miss: () => void) => () => void
 }
@@ -51,7 +51,7 @@ export interface Deadlines {
  * Runs one fiber for each distinct timeout while it has deadlines. When the scope ends, so do the fibers, and open
  * deadlines are never missed.
  */
-export const make: Effect.Effect<Deadlines, never, Scope.Scope> = Effect.gen(function*() {
+export const make: Effect.Effect<Timeouts, never, Scope.Scope> = Effect.gen(function*() {
   const clock = yield* Clock.Clock
   const fork = yield* FiberSet.makeRuntime<never>()
   /** By timeout in milliseconds. */

@@ -1,11 +1,11 @@
 /**
- * Where an item of a post comes from, and the names for what is passed over.
+ * The source of an item of a post, and the names of ignored items.
  */
 import type { InboundItem, Time } from "@wac/core"
 import * as Payload from "./Payload.ts"
 
-/** What the surroundings of an item say. */
-export interface Origin {
+/** The fields around an item. */
+export interface PostSource {
   /** The WhatsApp Business Account. */
   readonly accountId: string | undefined
   /** Meta's name of the number of ours that is spoken of. */
@@ -19,12 +19,12 @@ export interface Origin {
 /** When something happened: not after the post that tells of it came, and when it was told where there is no time. */
 export const happened = (
   time: Time.Instant | undefined,
-  { receivedAt, told }: Pick<Origin, "receivedAt" | "told">
+  { receivedAt, told }: Pick<PostSource, "receivedAt" | "told">
 ): Time.Instant => time === undefined ? told : Math.min(time, receivedAt)
 
 /**
- * Passed over. `detail` is a word of Meta's out of a small set (an event, a status, a code); anything that does not look
- * like one is not repeated.
+ * Passed over. `detail` is a word of Meta's out of a small set (an event, a status, a code); anything that does not
+ * look like one is not repeated.
  */
 export const skipped = (what: string, detail?: string): InboundItem.InboundItem => ({
   _tag: "Skipped",

@@ -1,0 +1,71 @@
+/**
+ * The permitted imports between the folders of `src`. Files beside the folders may be imported by all. A new one needs
+ * a reason, like a boundary between packages.
+ */
+import { assert, it } from "@effect/vitest"
+import { readdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+
+const permitted: Readonly<Record<string, ReadonlyArray<string>>> = {
+  // what may need attention is of every part
+  alerts: [
+    "campaigns",
+    "changes",
+    "keys",
+    "limits",
+    "numbers",
+    "people",
+    "secrets",
+    "templates",
+    "usage",
+    "webhooks",
+    "workspaces"
+  ],
+  audit: ["changes"],
+  campaigns: ["contacts", "events", "keys", "limits", "messages", "numbers", "secrets", "templates", "usage"],
+  changes: ["audit", "events"],
+  // a customer is exported and erased in every part
+  contacts: ["audit", "campaigns", "events", "inbound", "media", "messages", "numbers", "secrets", "webhooks"],
+  events: ["inbound", "keys", "messages", "numbers"],
+  inbound: ["contacts", "events", "media", "messages", "numbers", "secrets", "templates"],
+  keys: ["messages", "numbers", "secrets", "workspaces"],
+  limits: ["contacts", "numbers", "workspaces"],
+  media: ["limits", "messages", "numbers"],
+  messages: [
+    "campaigns",
+    "contacts",
+    "events",
+    "inbound",
+    "keys",
+    "limits",
+    "media",
+    "numbers",
+    "secrets",
+    "templates",
+    "usage",
+    "workspaces"
+  ],
+  numbers: ["limits", "messages", "secrets", "templates", "workspaces"],
+  people: ["audit", "limits", "secrets", "workspaces"],
+  requests: ["changes", "messages"],
+  secrets: [],
+  templates: ["media", "messages", "numbers", "workspaces"],
+  usage: ["changes", "contacts", "limits", "messages", "workspaces"],
+  webhooks: ["events", "keys", "secrets", "usage"],
+  // the first start sets up every part
+  workspaces: ["limits", "messages", "numbers", "people", "templates"]
+}
+
+const sources = join(import.meta.dirname, "../src")
+
+const importsOf = (folder: string): ReadonlyArray<string> => {
+  const texts = readdirSync(join(sources, folder)).map((file) => readFileSync(join(sources, folder, file), "utf8"))
+  const found = texts.flatMap((text) => [...text.matchAll(/ from "\.\.\/([^/"]+)\//g)].map(([, name]) => name!))
+  return [...new Set(found)].toSorted()
+}
+
+it("folders import only the folders that are listed for them, and each of these", () => {
+  const folders = readdirSync(sources, { withFileTypes: true }).filter((entry) => entry.isDirectory())
+  const found = Object.fromEntries(folders.map(({ name }) => [name, importsOf(name)]))
+  assert.deepStrictEqual(found, { ...permitted })
+})
