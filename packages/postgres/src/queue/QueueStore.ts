@@ -16,19 +16,25 @@ export const nextText =
 
 const next = row({ workAt: bigint<number | null>() })
 
-/** Each lane with messages is asked for its first one: the messages of a lane may be many. */
-export const backlogText = `with judged as materialized (select ${Clocks.at("$1")} as at)
-  select (select coalesce(sum(s.queued), 0)::double precision from queue_sizes s where $2::text is null or s.workspace_id = $2) as queued,
+/** Each lane with messages is asked for its first one: the messages of a lane may be many. $2 the workspace, if given. */
+const backlogOf = (isOfWorkspace: boolean): string =>
+  `with judged as materialized (select ${Clocks.at("$1")} as at)
+  select (
+      select coalesce(sum(s.queued), 0)::double precision
+      from queue_sizes s${isOfWorkspace ? " where s.workspace_id = $2" : ""}
+    ) as queued,
     (
       select min(d.due_at) from send_lanes l
       cross join lateral (
         select q.due_at from send_queue q where q.phone_number_id = l.phone_number_id
         order by q.due_at, q.message_id limit 1
       ) d
-      where l.work_at is not null and d.due_at <= j.at and ($2::text is null or l.workspace_id = $2)
+      where l.work_at is not null and d.due_at <= j.at${isOfWorkspace ? " and l.workspace_id = $2" : ""}
     ) as oldest_due_at,
     (select h.held_since from heartbeats h) as held_since, j.at
   from judged j`
+
+export const backlogTexts = { ofAll: backlogOf(false), ofWorkspace: backlogOf(true) } as const
 
 const backlog = columns<QueueStore.Backlog>({
   queued: "double precision",
@@ -55,7 +61,12 @@ export const layer = Layer.effect(
       beat: beating,
       backlog: (workspaceId, now) =>
         Effect.map(
-          query("QueueStore.backlog", { text: backlogText, params: [callerNow(now) ?? null, workspaceId] }),
+          query(
+            "QueueStore.backlog",
+            workspaceId === null
+              ? { text: backlogTexts.ofAll, params: [callerNow(now) ?? null] }
+              : { text: backlogTexts.ofWorkspace, params: [callerNow(now) ?? null, workspaceId] }
+          ),
           ([found]) => backlog.read(found!)
         ),
       release: Effect.map(query("QueueStore.release", { text: releaseText }), ([released]) => released !== undefined)
