@@ -2,6 +2,7 @@
  * An operator's command line, carried out in this process.
  */
 import * as NodeServices from "@effect/platform-node/NodeServices"
+import { assert } from "@effect/vitest"
 import { Effect, Layer, Result, Stdio, Stream } from "effect"
 import { TestConsole } from "effect/testing"
 import { run } from "../src/WacCommand.ts"

@@ -51,8 +51,7 @@ it.live("an operator finds, shows, cancels and retries messages, and the audit n
     assert.deepInclude(resultOf(yield* run(`cancel ${id} --json`)), { messageId: id, status: "cancelled" })
     assert.deepInclude(resultOf(yield* run(`show ${id} --json`)), { status: "cancelled" })
     const refused = yield* run(`retry ${id}`)
-    assert.deepInclude(refused, { code: 1, stdout: "" })
-    assert.include(refused.stderr, `${id} is cancelled: only a failed message is retried`)
+    assert.strictEqual(refused.code, `${id} is cancelled: only a failed message is retried`)
 
     // no window is open, which is judged when it is sent
     const text = yield* queue("text", { to: "+15551234567", type: "text", text: { body: "Hello?" } })
@@ -64,22 +63,14 @@ it.live("an operator finds, shows, cancels and retries messages, and the audit n
     // however often it is repeated
     assert.strictEqual(resultOf(yield* run(`retry ${text.body.message_id} --json`)).messageId, retried.messageId)
     yield* until(find("--status failed"), ({ length }) => length === 2)
-    assert.include((yield* run(`cancel ${retried.messageId}`)).stderr, "it failed")
+    assert.include(`${(yield* run(`cancel ${retried.messageId}`)).code}`, "it failed")
 
     const { body } = yield* call(`${url}/internal/audit`, { headers: session })
-    const entries = (body.data as ReadonlyArray<Shown>).map(({ action, by, detail, target }) => ({
-      action,
-      by,
-      detail,
-      target
-    }))
-    assert.deepInclude(entries, { action: "message.cancel", by: null, detail: {}, target: id } as never)
-    assert.deepInclude(entries, {
-      action: "message.retry",
-      by: null,
-      detail: { failed: text.body.message_id },
-      target: retried.messageId
-    } as never)
+    const entries = (body.data as ReadonlyArray<Shown>).map((
+      { action, by, detail, target }
+    ) => [action, by, detail, target])
+    assert.deepInclude(entries, ["message.cancel", null, null, id])
+    assert.deepInclude(entries, ["message.retry", null, { failed: text.body.message_id }, retried.messageId])
   }).pipe(Effect.scoped))
 
 it.live("after a restore queued messages wait until an operator confirms, and requests are sent meanwhile", () =>
