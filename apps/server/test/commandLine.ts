@@ -42,3 +42,10 @@ export const wac = (variables: Record<string, string>, ...words: ReadonlyArray<s
 
 /** The end of a line. */
 export type Ended = Effect.Success<ReturnType<ReturnType<typeof wac>>>
+
+/** The result of a command that succeeded, for programs. */
+export const resultOf = ({ code, stderr, stdout }: Ended) => {
+  assert.deepStrictEqual([code, stderr], [0, ""])
+  assert.notInclude(stdout, "\n")
+  return JSON.parse(stdout)
+}
