@@ -1142,6 +1142,7 @@ export type AuditAction =
   | "member.join"
   | "member.remove"
   | "message.cancel"
+  | "message.retry"
   | "message.send"
   | "number.add"
   | "number.change"
