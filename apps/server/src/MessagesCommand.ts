@@ -210,7 +210,7 @@ const confirm = Command.make(
       const { queued } = yield* store.backlog(workspaceId, now)
       if (queued > 0) waiting.push({ workspaceId, queued })
     }
-    const isReleased = yield* store.release
+    const isReleased = yield* store.release(null)
     if (isReleased) {
       for (const { workspaceId } of waiting) {
         yield* OperatorCommand.audited(workspaceId, { action: "queue.release", target: workspaceId })

@@ -12,7 +12,7 @@ import { cancel } from "../src/messages/Cancel.ts"
 import * as Settle from "../src/messages/Settle.ts"
 import { beat } from "../src/queue/BeatHeart.ts"
 import { end } from "../src/queue/EndQueued.ts"
-import { backlogTexts, nextText, releaseText } from "../src/queue/QueueStore.ts"
+import { backlogTexts, nextText, releaseTexts } from "../src/queue/QueueStore.ts"
 import { work } from "../src/queue/WorkOnLane.ts"
 import { carryOut, carryOutAll } from "./carryOut.ts"
 import { databases } from "./servers.ts"
@@ -178,7 +178,7 @@ for (
     it.effect("what queues, sends, delays, ends and cancels messages reads a few rows of each table per message", () =>
       Effect.gen(function*() {
         const client = yield* PgClient.PgClient
-        const shorts = { nextAt: nextText, release: releaseText }
+        const shorts = { nextAt: nextText, release: releaseTexts.ofAll }
         const backlog = client.unsafe(backlogTexts.ofAll, [now])
         const backlogOfOne = client.unsafe(backlogTexts.ofWorkspace, [now, workspace])
         // one connection, so that its plans stay

@@ -46,7 +46,7 @@ export class QueueApi extends HttpApiGroup.make("queue").add(
   }).annotate(Access, session("admin")).annotate(Audited, "queue.release").annotateMerge(OpenApi.annotations({
     summary: "Release the queue after a restore",
     description: "Messages that are due are sent at once, also those that were sent after the backup was made: check " +
-      "first. Releases the messages of all workspaces. Changes nothing if the queue is not held."
+      "first. Releases the messages of this workspace. Changes nothing if its queue is not held."
   }))
 ).middleware(SessionAuthentication).annotateMerge(OpenApi.annotations({
   title: "Queue (dashboard)",

@@ -17,8 +17,13 @@ export interface WorkCommand extends QueueWorkStep.Work {
   readonly asked: number | undefined
 }
 
-/** A condition: the queue waits for a person. */
-export const isHeld = "exists (select from heartbeats h where h.held_since is not null)"
+/** A condition: the queue of this workspace waits for a person. */
+export const isHeld = (workspaceId: string): string =>
+  `exists (
+    select from heartbeats h where h.held_since is not null and not exists (
+      select from queue_releases r where r.workspace_id = ${workspaceId} and r.held_since >= h.held_since
+    )
+  )`
 
 /** A separate statement, so that the statements after it see what was queued before the lane was locked. */
 const choose = statement(
@@ -26,7 +31,7 @@ const choose = statement(
   ({ asked }) =>
     `select set_config('wac.lane', coalesce((
     select l.phone_number_id from send_lanes l
-    where l.work_at <= ${Clocks.at(asked)} and not ${isHeld}
+    where l.work_at <= ${Clocks.at(asked)} and not ${isHeld("l.workspace_id")}
     order by l.work_at limit 1
     for no key update of l skip locked
   ), ''), true)`

@@ -258,7 +258,7 @@ export const tests = (it: Fixture.It): void => {
     Effect.gen(function*() {
       const queue = yield* QueueStore.QueueStore
       const own = yield* world()
-      yield* queue.release
+      yield* queue.release(null)
       const at = own.start + day
       const later = { sendAt: at }
       const queued = (to: PhoneNumber.E164) =>
