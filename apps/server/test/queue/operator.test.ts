@@ -3,7 +3,7 @@
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { until } from "../checks.ts"
+import { timeIn, until } from "../checks.ts"
 import { resultOf, wac } from "../commandLine.ts"
 import { call, createKey, hello, signIn, start } from "../harness.ts"
 import { freshDatabase, masterKey, postgres } from "../processes.ts"
@@ -39,7 +39,7 @@ it.live("an operator finds, shows, cancels and retries messages, and the audit n
       Effect.map(run(`find ${flags} --json`), (ended) => resultOf(ended).messages as ReadonlyArray<Shown>)
     assert.strictEqual((yield* run("find")).stdout, "no message was found")
 
-    const sendAt = new Date(Date.now() + 3_600_000).toISOString()
+    const sendAt = timeIn(3_600_000)
     const later = yield* queue("later", { ...hello(), client_reference: "order-1", send_at: sendAt })
     const id = later.body.message_id
     const [queued] = yield* find("--status queued --reference order-1 --to +15551234567")
