@@ -123,7 +123,7 @@ const cancel = Command.make(
       yield* Lookup.find(
         "message",
         Id.parse(Id.MessageId, message),
-        (messageId) => store.cancel({ now, workspaceId, messageId })
+        (messageId) => store.cancel({ now, workspaceId, messageId, boundTo: null })
       )
     )
     yield* OperatorCommand.audited(workspaceId, { action: "message.cancel", target: cancelled.id })

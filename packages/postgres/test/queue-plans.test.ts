@@ -95,7 +95,8 @@ const cancels = (first: number, count: number): ReadonlyArray<MessageStore.Cance
   Array.from({ length: count }, (_, i) => ({
     now,
     workspaceId: workspace,
-    messageId: idOf("msg", first + i) as Id.MessageId
+    messageId: idOf("msg", first + i) as Id.MessageId,
+    boundTo: null
   }))
 
 const accept = (commands: ReadonlyArray<MessageStore.AcceptSend>) => carryOut(Accept.accept, commands)

@@ -2,7 +2,9 @@
  * Messages that are accepted now and sent later (contract §15), over HTTP.
  */
 import { assert, describe, it, layer } from "@effect/vitest"
+import { Id, PhoneNumberStore } from "@wac/core"
 import { Effect } from "effect"
+import { SecureRandom } from "effect/crypto"
 import * as checks from "../checks.ts"
 import {
   actorHeader,
@@ -378,6 +380,31 @@ layer(checks.Served.layer({ environment: checks.unlimited, adapters: provider.ad
           assert.deepStrictEqual(statuses(answer), ["queued", "refused"])
           assert.deepInclude(answer.body.results[1], { http_status: 403 })
           assert.strictEqual(answer.body.results[1].error.reason, "sender_not_available")
+        }))
+
+      it.effect("a key that is bound to numbers cancels messages of these alone", () =>
+        Effect.gen(function*() {
+          const server = yield* checks.Served
+          const { services, session, url } = server
+          const second = yield* Effect.gen(function*() {
+            const store = yield* PhoneNumberStore.PhoneNumberStore
+            const id = yield* Id.generate(yield* SecureRandom.SecureRandom, "pn")
+            const numbers = yield* store.list(yield* checks.workspaceOf(server))
+            const first = numbers.find(({ isDefault }) => isDefault)!
+            const made = { ...first, id, phoneNumber: "+15005550179", providerNumberId: `p-${id}`, isDefault: false }
+            assert.isTrue(yield* store.add(made))
+            return made
+          }).pipe(Effect.provide(SecureRandom.layerWebCrypto), Effect.provideContext(services), Effect.orDie)
+          const bound = { ...server, key: yield* createKey(url, session, { name: "b", phoneNumberIds: [second.id] }) }
+          const { body: { message_id: others } } = yield* send(server, { ...hello(), send_at: inAnHour() })
+          const { body: { message_id: own } } = yield* send(server, {
+            ...hello(),
+            from: second.id,
+            send_at: inAnHour()
+          })
+          checks.assertError(yield* cancel(bound, others), 403, { code: "forbidden", reason: "sender_not_available" })
+          assert.strictEqual((yield* checks.stored(server, others)).body.status, "queued")
+          assert.strictEqual((yield* cancel(bound, own)).body.status, "cancelled")
         }))
     })
 

@@ -7,6 +7,7 @@ import type { Contact } from "../contacts/Contact.ts"
 import type { Forbidden, InvalidBody, RateLimited, ServerError, Unauthorized } from "../Errors.ts"
 import type { ApiKeyId, CampaignId, DeliveryId, EventId, MessageId, WorkspaceId } from "../Id.ts"
 import type { ReceivedMessage } from "../inbound/ReceivedMessage.ts"
+import type { KeyBinding } from "../keys/KeyBinding.ts"
 import type { Limits } from "../limits/Limits.ts"
 import type { Reading } from "../limits/RateLimit.ts"
 import type { PhoneNumber } from "../numbers/PhoneNumber.ts"
@@ -149,6 +150,8 @@ export interface CancelSend {
   readonly now: Instant
   readonly workspaceId: WorkspaceId
   readonly messageId: MessageId
+  /** The numbers whose messages alone the caller's API key may cancel; `null` for any. */
+  readonly boundTo: KeyBinding["phoneNumberIds"]
 }
 
 /** The outcome of a claimed send. */

@@ -26,7 +26,7 @@ import { orUnavailable, type StoreError } from "../StoreError.ts"
 import type * as Conversation from "./Conversation.ts"
 import * as Idempotency from "./Idempotency.ts"
 import type * as Message from "./Message.ts"
-import { type KeyedRequest, type Later, type MessageFilter, MessageStore } from "./MessageStore.ts"
+import { type CancelSend, type KeyedRequest, type Later, type MessageFilter, MessageStore } from "./MessageStore.ts"
 import { type Ended, SendLifecycle } from "./SendLifecycle.ts"
 
 /** How often a request that joined checks for an answer stored by another process. */
@@ -81,8 +81,7 @@ export class Messages extends Context.Service<Messages, {
    * to repeat.
    */
   readonly cancel: (
-    workspaceId: Id.WorkspaceId,
-    id: string
+    request: Pick<CancelSend, "workspaceId" | "boundTo"> & { readonly id: string }
   ) => Effect.Effect<Message.Message, Forbidden | NotFound | StoreError>
   readonly get: (workspaceId: Id.WorkspaceId, id: string) => Effect.Effect<Message.Message, NotFound | StoreError>
   /** A message in either direction. */
@@ -251,11 +250,11 @@ export class Messages extends Context.Service<Messages, {
           Effect.provideService(Idempotency.ReplayObserver, () => {})
         )
 
-      const cancel = (workspaceId: Id.WorkspaceId, text: string) =>
+      const cancel = ({ id: text, ...request }: Parameters<Messages["Service"]["cancel"]>[0]) =>
         Effect.flatMap(
           Lookup.find("message", Id.parse(Id.MessageId, text), (messageId) =>
             Effect.flatMap(Clock.currentTimeMillis, (now) =>
-              store.cancel({ now, workspaceId, messageId }))),
+              store.cancel({ ...request, now, messageId }))),
           Effect.fromResult
         )
 

@@ -21,6 +21,7 @@ import {
   type SettleSend,
   type Swept
 } from "./MessageStore.ts"
+import * as Policy from "./Policy.ts"
 import { type Loaded, SendBatch, type Writes } from "./SendBatch.ts"
 
 /** What a report needs to find its message. */
@@ -131,10 +132,10 @@ export const cancel: Decide<CancelSend, Loaded, Result.Result<Message, Forbidden
   commands
 ) => {
   const sends = new SendBatch(loaded)
-  const answers = commands.map(({ messageId, now: asked, workspaceId }) => {
+  const answers = commands.map(({ boundTo, messageId, now: asked, workspaceId }) => {
     const send = sends.of(messageId)
     if (send === undefined || send.message.workspaceId !== workspaceId) return undefined
-    const refusal = cancelRefusal(send.message)
+    const refusal = Policy.bindingRefusal(boundTo, send.message.phoneNumberId) ?? cancelRefusal(send.message)
     if (refusal !== undefined) return Result.fail(refusal)
     if (send.message.status === "cancelled") return Result.succeed(send.message)
     const cancelled = KeyedMessage.cancel(send, loaded.now(asked))

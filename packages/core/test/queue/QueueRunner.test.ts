@@ -63,7 +63,7 @@ const caller = Effect.gen(function*() {
     workspace,
     number,
     get,
-    cancel: (id: string) => messages.cancel(workspace.id, id),
+    cancel: (id: string) => messages.cancel({ workspaceId: workspace.id, boundTo: null, id }),
     /** Queues a message. Returns its id. */
     enqueue: (name: string, times: Asked = {}, message: OutboundMessage = plain()) =>
       Effect.map(

@@ -197,8 +197,9 @@ const publicLayer = HandlerGroup.layer(
           }
         }, StoreError.orUnavailable),
         cancel: Effect.fnUntraced(function*({ params }) {
-          const { workspace } = yield* Caller.Caller
-          return shown(yield* messages.cancel(workspace.id, params.id))
+          const { key, workspace } = yield* Caller.Caller
+          const { id } = params
+          return shown(yield* messages.cancel({ workspaceId: workspace.id, boundTo: key.phoneNumberIds, id }))
         }, StoreError.orUnavailable),
         list: Effect.fnUntraced(function*({ query }) {
           const { workspace } = yield* Caller.Caller
@@ -257,7 +258,7 @@ const dashboardLayer = HandlerGroup.layer(
         }),
         cancel: Effect.fnUntraced(function*({ params }) {
           const { workspaceId } = yield* Caller.CurrentSession
-          return shown(yield* messages.cancel(workspaceId, params.id))
+          return shown(yield* messages.cancel({ workspaceId, boundTo: null, id: params.id }))
         }, StoreError.orUnavailable),
         list: Effect.fnUntraced(function*({ query: { cursor: _cursor, limit: _limit, since, until, ...rest }, query }) {
           const { workspaceId } = yield* Caller.CurrentSession

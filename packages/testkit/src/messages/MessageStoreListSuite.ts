@@ -103,7 +103,12 @@ export const tests = (it: Fixture.It): void => {
       const { command: later } = yield* MessageFixture.accept(own, { later: { sendAt: at } })
       const { command: cancelled } = yield* MessageFixture.accept(own, { later: { sendAt: at } })
       yield* MessageStore.MessageStore.use((store) =>
-        store.cancel({ now: own.start, workspaceId: own.workspace.id, messageId: cancelled.messageId })
+        store.cancel({
+          now: own.start,
+          workspaceId: own.workspace.id,
+          messageId: cancelled.messageId,
+          boundTo: null
+        })
       )
       const expected: { readonly [status in Message.MessageStatus]: ReadonlyArray<Id.MessageId> } = {
         queued: [later.messageId],

@@ -192,8 +192,12 @@ export const tests = (it: Fixture.It): void => {
       const [own, other] = [yield* world(), yield* world()]
       const one = yield* queued(own)
       const at = own.start + 1
-      const foreign = { now: at, workspaceId: other.workspace.id, messageId: one.message.id }
-      assert.isTrue(Option.isNone(yield* store.cancel(foreign)))
+      const asked = { now: at, messageId: one.message.id, boundTo: null }
+      assert.isTrue(Option.isNone(yield* store.cancel({ ...asked, workspaceId: other.workspace.id })))
+      // by a key that may not send from its number
+      const bound = { ...asked, workspaceId: own.workspace.id, boundTo: [other.number.id] }
+      assert.strictEqual(reasonOf(yield* store.cancel(bound)), "sender_not_available")
+      assert.strictEqual((yield* MessageFixture.messageOf(one.command)).status, "queued")
       const expected: Message.Message = { ...one.message, status: "cancelled", statusAt: at }
       assert.deepStrictEqual(yield* cancel(one, at), Option.some(Result.succeed(expected)))
       assert.deepStrictEqual(yield* cancel(one, at + hour), Option.some(Result.succeed(expected)))

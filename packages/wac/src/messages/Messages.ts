@@ -419,7 +419,8 @@ export const make = Effect.gen(function*() {
           )
         })
       ),
-    cancel: (messageId) => running.run(Effect.map(messages.cancel(workspaceId, `${messageId}`), shown)),
+    cancel: (messageId) =>
+      running.run(Effect.map(messages.cancel({ workspaceId, boundTo: null, id: `${messageId}` }), shown)),
     markRead: (messageId, options) => {
       const key = Input.idempotencyKey(options?.idempotencyKey)
       return running.run(
