@@ -36,6 +36,19 @@ export const failing = Effect.gen(function*() {
   return { ...server, receiver }
 })
 
+/** A server whose database is a restored copy, with a message that is due and held. */
+export const restored = Effect.gen(function*() {
+  const server = yield* emptyWith({ WAC_RESTORED: "true" })
+  const { session, url } = server
+  const key = yield* createKey(url, session)
+  const queued = yield* send({ key, url }, {
+    ...template("+15551234505", "hello_world"),
+    send_at: new Date(server.clock.currentTimeMillisUnsafe()).toISOString()
+  })
+  assert.strictEqual(queued.status, 202, queued.text)
+  return { ...server, queued: queued.body.message_id as string }
+})
+
 /** The same server, with a member of the workspace signed in. */
 export const asMember = Effect.fnUntraced(function*(
   { session, url }: { readonly session: { readonly cookie: string }; readonly url: string }
@@ -139,6 +152,11 @@ export const filled = Effect.gen(function*() {
   yield* sent({ to: "+15005550008", type: "text", text: { body: "Thank you, <b>Ana</b>! Your order is on its way." } })
   yield* reached("/messages?to=%2B15551234567", ({ data }) => data[0].status === "read")
   yield* reached("/webhook/deliveries?status=pending", ({ data }) => data.length === 0)
+  const queued = yield* send({ key, url }, {
+    ...template("+15551234599", "hello_world"),
+    send_at: new Date(server.clock.currentTimeMillisUnsafe() + 3 * 24 * 60 * 60 * 1000).toISOString()
+  })
+  assert.strictEqual(queued.status, 202, queued.text)
   const campaign = yield* ready(server)
   const [messages, contacts, deliveries, events] = yield* Effect.all([
     get("/messages?to=%2B15551234567"),
@@ -154,6 +172,7 @@ export const filled = Effect.gen(function*() {
     key,
     message: messages.data[0].id as string,
     failed,
+    queued: queued.body.message_id as string,
     campaign,
     contact: contacts.data[0].id as string,
     delivery: deliveries.data[0].id as string,
