@@ -12,6 +12,7 @@ import { doctor } from "./DoctorCommand.ts"
 import { keys } from "./KeysCommand.ts"
 import { mcp } from "./McpCommand.ts"
 import { members } from "./MembersCommand.ts"
+import { messages } from "./MessagesCommand.ts"
 import { migrate } from "./MigrateCommand.ts"
 import { numbers } from "./NumbersCommand.ts"
 import * as OperatorCommand from "./OperatorCommand.ts"
@@ -32,6 +33,7 @@ const wac = Command.make("wac").pipe(
     members,
     webhook,
     deliveries,
+    messages,
     campaigns,
     mcp,
     doctor,

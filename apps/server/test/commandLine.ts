@@ -2,6 +2,7 @@
  * An operator's command line, carried out in this process.
  */
 import * as NodeServices from "@effect/platform-node/NodeServices"
+import { assert } from "@effect/vitest"
 import { Effect, Layer, Result, Stdio, Stream } from "effect"
 import { TestConsole } from "effect/testing"
 import { run } from "../src/WacCommand.ts"
@@ -42,3 +43,10 @@ export const wac = (variables: Record<string, string>, ...words: ReadonlyArray<s
 
 /** The end of a line. */
 export type Ended = Effect.Success<ReturnType<ReturnType<typeof wac>>>
+
+/** The result of a command that succeeded, for programs. */
+export const resultOf = ({ code, stderr, stdout }: Ended) => {
+  assert.deepStrictEqual([code, stderr], [0, ""])
+  assert.notInclude(stdout, "\n")
+  return JSON.parse(stdout)
+}

@@ -74,7 +74,9 @@ export const BodyIsOptional = Context.Reference<boolean>("@wac/api/EndpointAnnot
 })
 
 /** The maximum size of a JSON body, in bytes (contract §2). */
-export const BodyLimit = Context.Reference<number>("@wac/api/EndpointAnnotations/BodyLimit", { defaultValue: () => 64 * 1024 })
+export const BodyLimit = Context.Reference<number>("@wac/api/EndpointAnnotations/BodyLimit", {
+  defaultValue: () => 64 * 1024
+})
 
 /** The endpoint cancels a message, so the message's status may forbid it. */
 export const CancelsMessage = Context.Reference<boolean>("@wac/api/EndpointAnnotations/CancelsMessage", {

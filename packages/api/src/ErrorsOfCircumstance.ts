@@ -78,8 +78,10 @@ export const forbidden: { readonly [R in Reasons["forbidden"]]: Entry } = {
     example: { message: "the recipient has opted out", param: "to" }
   },
   quota_exhausted: {
-    when: "The workspace has used up its message quota for this calendar month (UTC).",
-    remedy: "Wait for the next month, or ask the operator to raise the quota.",
+    when:
+      "The workspace has used up its message quota for this calendar month (UTC), or as many of its messages as may " +
+      "wait are queued. The message says which.",
+    remedy: "Wait for the next month, or until queued messages were sent, or ask the operator to raise the quota.",
     retry: retries.changed,
     example: { message: "the workspace's quota for this month is used up" }
   },

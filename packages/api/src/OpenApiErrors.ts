@@ -61,7 +61,8 @@ const meets = (endpoint: Endpoint, { code, reason, status }: Item): boolean => {
         case "cross_site":
           return (caller === "Session" || checksSecret) && EndpointAnnotations.mutates(endpoint)
         case "campaign_state":
-          return EndpointAnnotations.has(endpoint, EndpointAnnotations.ActsOnCampaign) && EndpointAnnotations.mutates(endpoint)
+          return EndpointAnnotations.has(endpoint, EndpointAnnotations.ActsOnCampaign) &&
+            EndpointAnnotations.mutates(endpoint)
         case "already_sent":
         case "not_queued":
           return EndpointAnnotations.has(endpoint, EndpointAnnotations.CancelsMessage)

@@ -153,7 +153,12 @@ const responsesOf = (
     const headers = headersOf(endpoint, status)
     if (status < 400) {
       const description = status === 204 ? "Done." : response.description
-      return [[key, { ...response, description, headers, ...exampled(response.content, Example.ofResponse(endpoint, status)) }]]
+      return [[key, {
+        ...response,
+        description,
+        headers,
+        ...exampled(response.content, Example.ofResponse(endpoint, status))
+      }]]
     }
     const answer = OpenApiErrors.answerOf(endpoint, status)
     return answer === undefined ? [] : [[key, { ...answer, headers }]]

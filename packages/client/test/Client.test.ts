@@ -522,3 +522,79 @@ describe("a client", () => {
     }
   })
 })
+
+describe("a message to be sent later", () => {
+  const queued = {
+    status: "queued",
+    message_id: "msg_1",
+    tenant_id: "ws_1",
+    api_key_id: "key_1",
+    send_at: "2026-11-22T00:00:00.000Z"
+  }
+
+  it("enqueue asks for an answer before the send, with the times as text", async () => {
+    const { baseUrl, seen } = await serve(json(202, queued))
+    const { client } = clientOf(baseUrl)
+    const answer = await client.messages.enqueue(hello, {
+      idempotencyKey: "k",
+      sendAt: new Date("2026-11-22T00:00:00Z"),
+      sendUntil: "2026-11-23"
+    })
+    assert.deepStrictEqual([{ ...answer }, answer.lastResponse.status], [queued as never, 202])
+    assert.deepInclude(seen[0]!.headers, { prefer: "respond-async", "idempotency-key": "k" })
+    assert.deepStrictEqual(JSON.parse(seen[0]!.body), {
+      ...hello,
+      send_at: "2026-11-22T00:00:00.000Z",
+      send_until: "2026-11-23"
+    })
+  })
+
+  it("enqueue without options queues for now, under a key that retries keep", async () => {
+    const { baseUrl, seen } = await serve(running, json(202, queued))
+    const { client } = clientOf(baseUrl)
+    await client.messages.enqueue(hello)
+    assert.deepStrictEqual(seen.map(({ body }) => JSON.parse(body)), [hello, hello])
+    assert.strictEqual(seen[0]!.headers["idempotency-key"], seen[1]!.headers["idempotency-key"])
+  })
+
+  it("enqueueMany sends each message with its own key and times", async () => {
+    const results = [queued, { ...sent }]
+    const { baseUrl, seen } = await serve(json(200, { results }))
+    const { client } = clientOf(baseUrl)
+    const answer = await client.messages.enqueueMany([
+      { ...hello, idempotencyKey: "a", sendAt: new Date("2026-11-22T00:00:00Z") },
+      { ...hello, idempotencyKey: "b" }
+    ], { idempotencyKey: "batch" })
+    assert.deepStrictEqual(answer.results, results as never)
+    assert.strictEqual(seen[0]!.target, "/v1/messages/batch")
+    assert.strictEqual(seen[0]!.headers["idempotency-key"], "batch")
+    assert.deepStrictEqual(JSON.parse(seen[0]!.body), {
+      messages: [
+        { ...hello, idempotency_key: "a", send_at: "2026-11-22T00:00:00.000Z" },
+        { ...hello, idempotency_key: "b" }
+      ]
+    })
+  })
+
+  it("cancel deletes the message", async () => {
+    const { baseUrl, seen } = await serve(json(200, { message_id: "msg_1", status: "cancelled" }))
+    const { client } = clientOf(baseUrl)
+    assert.strictEqual((await client.messages.cancel("msg_1")).status, "cancelled")
+    assert.deepStrictEqual([seen[0]!.method, seen[0]!.target], ["DELETE", "/v1/messages/msg_1"])
+  })
+
+  it("a send whose key has queued the message rejects with a conflict", async () => {
+    const { baseUrl } = await serve(json(202, queued, { "request-id": "req_1" }))
+    const { client } = clientOf(baseUrl)
+    const error = await rejected(client.messages.send(hello, { idempotencyKey: "k" }))
+    assert.instanceOf(error, WacApiError)
+    assert.deepInclude({ ...error as object }, {
+      code: "idempotency_conflict",
+      reason: "payload_mismatch",
+      status: 202,
+      requestId: "req_1",
+      idempotencyKey: "k"
+    })
+    assert.include((error as Error).message, "msg_1")
+  })
+})

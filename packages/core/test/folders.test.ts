@@ -15,6 +15,7 @@ const permitted: Readonly<Record<string, ReadonlyArray<string>>> = {
     "limits",
     "numbers",
     "people",
+    "queue",
     "secrets",
     "templates",
     "usage",
@@ -22,10 +23,32 @@ const permitted: Readonly<Record<string, ReadonlyArray<string>>> = {
     "workspaces"
   ],
   audit: ["changes"],
-  campaigns: ["contacts", "events", "keys", "limits", "messages", "numbers", "secrets", "templates", "usage"],
+  campaigns: [
+    "contacts",
+    "events",
+    "keys",
+    "limits",
+    "messages",
+    "numbers",
+    "queue",
+    "secrets",
+    "templates",
+    "usage"
+  ],
   changes: ["audit", "events"],
   // a customer is exported and erased in every part
-  contacts: ["audit", "campaigns", "events", "inbound", "media", "messages", "numbers", "secrets", "webhooks"],
+  contacts: [
+    "audit",
+    "campaigns",
+    "events",
+    "inbound",
+    "media",
+    "messages",
+    "numbers",
+    "queue",
+    "secrets",
+    "webhooks"
+  ],
   events: ["inbound", "keys", "messages", "numbers"],
   inbound: ["contacts", "events", "media", "messages", "numbers", "secrets", "templates"],
   keys: ["messages", "numbers", "secrets", "workspaces"],
@@ -40,6 +63,7 @@ const permitted: Readonly<Record<string, ReadonlyArray<string>>> = {
     "limits",
     "media",
     "numbers",
+    "queue",
     "secrets",
     "templates",
     "usage",
@@ -47,10 +71,11 @@ const permitted: Readonly<Record<string, ReadonlyArray<string>>> = {
   ],
   numbers: ["limits", "messages", "secrets", "templates", "workspaces"],
   people: ["audit", "limits", "secrets", "workspaces"],
+  queue: ["campaigns", "contacts", "limits", "messages", "numbers"],
   requests: ["changes", "messages"],
   secrets: [],
   templates: ["media", "messages", "numbers", "workspaces"],
-  usage: ["changes", "contacts", "limits", "messages", "workspaces"],
+  usage: ["changes", "contacts", "limits", "messages", "queue", "workspaces"],
   webhooks: ["events", "keys", "secrets", "usage"],
   // the first start sets up every part
   workspaces: ["limits", "messages", "numbers", "people", "templates"]

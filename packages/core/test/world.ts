@@ -41,8 +41,9 @@ export const foundation = Vault.layer({ current: masterKey }).pipe(
 /** {@link foundation}'s vault, where each send hashes its recipient's name in the middle of what a runner times. */
 export const heldVault = Layer.effect(
   Vault,
-  Effect.map(Vault, (real) =>
-    Vault.of({ ...real, fingerprint: (secret) => Effect.andThen(hold, real.fingerprint(secret)) })
+  Effect.map(
+    Vault,
+    (real) => Vault.of({ ...real, fingerprint: (secret) => Effect.andThen(hold, real.fingerprint(secret)) })
   )
 )
 

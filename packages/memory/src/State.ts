@@ -248,6 +248,8 @@ export interface Memory {
   readonly lanes: Map<Id.PhoneNumberId, KeptLane>
   /** Messages in {@link lanes}, by workspace. */
   readonly queued: Map<Id.WorkspaceId, number>
+  /** The holds (`Heartbeat.heldSince`) that workspaces were released from. */
+  readonly queueReleases: Map<Id.WorkspaceId, Time.Instant>
   /** Notified of every change of {@link lanes}. */
   readonly queueHint: Hint
   heartbeat: Heartbeat.Heartbeat | undefined
@@ -364,6 +366,7 @@ const make = (now: Memory["now"]): Memory => ({
   campaigns: new Table(),
   lanes: new Map(),
   queued: new Map(),
+  queueReleases: new Map(),
   queueHint: new Hint(),
   heartbeat: undefined,
   marketingAt: new ExpiringMap(({ until }, now) => until <= now),

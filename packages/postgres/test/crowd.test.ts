@@ -16,7 +16,7 @@ import {
   WebhookStore
 } from "@wac/core"
 import { DeliveryFixture, Fixture, MessageFixture, QueueFixture, SeededRandom } from "@wac/testkit"
-import { Effect } from "effect"
+import { Duration, Effect } from "effect"
 import { deadline, timeouts } from "../src/messages/Sweep.ts"
 import * as DeliveryProcesses from "./webhooks/DeliveryProcesses.ts"
 
@@ -146,7 +146,10 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("a crowd", (it) =>
             const own = worlds.find(({ workspace: { id } }) => id === one.message.workspaceId)!
             const { accepted, command } = yield* QueueFixture.accept(own, one, now)
             if (accepted._tag !== "Claimed") {
-              const end = random.pick<QueueEndStep.QueueEnd>([{ _tag: "Missed" }, { _tag: "Again", after: second }])
+              const end = random.pick<QueueEndStep.QueueEnd>([{ _tag: "Missed" }, {
+                _tag: "Again",
+                after: Duration.seconds(1)
+              }])
               return yield* QueueFixture.ended(one, now, accepted._tag === "Answered" ? { _tag: "Done" } : end)
             }
             const end = random.pick<MessageStore.SendEnd | "lost" | "abandoned">([

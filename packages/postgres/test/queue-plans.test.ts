@@ -12,7 +12,7 @@ import { cancel } from "../src/messages/Cancel.ts"
 import * as Settle from "../src/messages/Settle.ts"
 import { beat } from "../src/queue/BeatHeart.ts"
 import { end } from "../src/queue/EndQueued.ts"
-import { backlogText, nextText, releaseText } from "../src/queue/QueueStore.ts"
+import { backlogTexts, nextText, releaseTexts } from "../src/queue/QueueStore.ts"
 import { work } from "../src/queue/WorkOnLane.ts"
 import { carryOut, carryOutAll } from "./carryOut.ts"
 import { databases } from "./servers.ts"
@@ -178,8 +178,9 @@ for (
     it.effect("what queues, sends, delays, ends and cancels messages reads a few rows of each table per message", () =>
       Effect.gen(function*() {
         const client = yield* PgClient.PgClient
-        const shorts = { nextAt: nextText, release: releaseText }
-        const backlog = client.unsafe(backlogText, [now])
+        const shorts = { nextAt: nextText, release: releaseTexts.ofAll }
+        const backlog = client.unsafe(backlogTexts.ofAll, [now])
+        const backlogOfOne = client.unsafe(backlogTexts.ofWorkspace, [now, workspace])
         // one connection, so that its plans stay
         yield* client.withTransaction(Effect.gen(function*() {
           yield* client`set local statement_timeout = 0`
@@ -195,6 +196,7 @@ for (
           yield* carryOut(cancel, cancels(2, 1))
           yield* beating
           yield* backlog
+          yield* backlogOfOne
           for (const text of Object.values(shorts)) yield* client.unsafe(text)
           yield* client`update send_lanes set work_at = null`
           yield* client`delete from send_queue`
@@ -222,6 +224,8 @@ for (
           // a count for each workspace, and the lanes with messages
           const [told] = yield* reading("the backlog", backlog, 50, "queue_sizes")
           assert.deepInclude({ ...told as object }, { queued: stored + batch })
+          const [toldOne] = yield* reading("a workspace's backlog", backlogOfOne, 50)
+          assert.deepInclude({ ...toldOne as object }, { queued: batch })
           const left = yield* client`select 1 from send_queue where phone_number_id = 'pn' and message_id !~ 'old'`
           assert.lengthOf(left, batch)
         }))

@@ -215,8 +215,8 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("concurrent steps 
         client`select from send_lanes where phone_number_id = ${own.number.id} for no key update`
       for (
         const step of [
-          client.withTransaction(carryOut(end, ends)),
-          client.withTransaction(carryOut(Accept.accept, sends))
+          Effect.asVoid(client.withTransaction(carryOut(end, ends))),
+          Effect.asVoid(client.withTransaction(carryOut(Accept.accept, sends)))
         ]
       ) {
         const other = yield* inTwoSteps(lock(first), lock(last))

@@ -13,9 +13,9 @@ export const millis = (time: TimeInput): number | undefined =>
 /** Converts times to ISO 8601 text, for a schema to decode, and leaves out those that are not given. */
 export const writtenTimes = <Name extends string>(times: { readonly [_ in Name]?: TimeInput | undefined }) =>
   Object.fromEntries(
-    Object.entries<TimeInput | undefined>(times).filter(([, time]) => time !== undefined).map(([name, time]) =>
-      [name, iso(time)]
-    )
+    Object.entries<TimeInput | undefined>(times).filter(([, time]) => time !== undefined).map((
+      [name, time]
+    ) => [name, iso(time)])
   )
 
 /** Converts a filter's times to ISO 8601 text, for a schema to decode. */

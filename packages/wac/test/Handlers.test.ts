@@ -183,7 +183,7 @@ describe.each(ways)("through %s", (_, reach) => {
     const { ask } = await reach()
     const paths = [
       ["/v1/messages", "GET, HEAD, POST"],
-      ["/v1/messages/msg_01ARZ3NDEKTSV4RRFFQ69G5FAV", "GET, HEAD"],
+      ["/v1/messages/msg_01ARZ3NDEKTSV4RRFFQ69G5FAV", "DELETE, GET, HEAD"],
       ["/internal/webhook", "DELETE, GET, HEAD, PUT"],
       ["/healthz", "GET, HEAD"],
       ["/docs", "GET, HEAD"],

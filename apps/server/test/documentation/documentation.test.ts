@@ -72,6 +72,12 @@ const says: { readonly [document: string]: ReadonlyArray<string> } = {
   "README.md": ["\"signingSecret\"", "That is the whole flow"],
   "docs/guides/quick-start.md": ["\"type\":\"message.received\"", "\"workspaceName\""],
   "docs/guides/messages.md": ["\"status\":\"read\""],
+  "docs/guides/sending-later.md": [
+    "\"status\":\"queued\"",
+    "preference-applied: respond-async",
+    "\"status\":\"cancelled\"",
+    "\"reason\":\"template_not_found\""
+  ],
   "docs/guides/agents.md": ["\"read_conversation\"", "\"already_sent\":false"],
   "docs/guides/receiving.md": ["\"outcome\":\"delivered\"", "\"status\":\"active\""],
   "docs/guides/campaigns.md": ["\"reason\":\"duplicate\"", "\"total\":2", "3,,,duplicate,"],

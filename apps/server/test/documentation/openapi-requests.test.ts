@@ -153,6 +153,13 @@ const meantTemplate = (body: Json): Json => ({
 /** An address of the same length whose letters look like no others. */
 const plainEmail = (email: string): string => email.replaceAll(/[^!-~]/gu, "x")
 
+/** A time in the past means now, and the last time is only for a message that is queued. */
+const timely = ({ send_at, send_until, ...body }: Json): Json => ({
+  ...body,
+  ...(send_at === undefined ? {} : { send_at: send_at.replace(/^\d{4}/, "1996") }),
+  ...(send_at === undefined || send_until === undefined ? {} : { send_until: checks.timeIn(3_600_000) })
+})
+
 /** What no schema says of a body: makes one that the document allows one that means something. */
 const meaningful: { readonly [operationId: string]: (body: Json) => Json } = {
   // a word has a letter or a digit, and is not a word of both kinds
@@ -178,12 +185,12 @@ const meaningful: { readonly [operationId: string]: (body: Json) => Json } = {
     ...(until === undefined ? {} : { until: until.replace(/^\d{4}/, "2096") })
   }),
   // which addresses are public, and that port and name go together, is for the guard
-  "messages.send": (body) => meant(body, "body"),
+  "messages.send": (body) => meant(timely(body), "body"),
   "campaigns.create": (body) => meant(body, "body"),
   "campaigns.edit": (body) => meant(body, "body"),
   "campaignsDashboard.create": (body) => meant(body, "body"),
   "campaignsDashboard.edit": (body) => meant(body, "body"),
-  "messagesDashboard.send": (body) => meant(body, "body"),
+  "messagesDashboard.send": (body) => meant(timely(body), "body"),
   "templatesDashboard.create": meantTemplate,
   "alerts.configure": ({ emails, url }) => ({
     emails: emails.map(plainEmail),

@@ -165,7 +165,7 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("erro
             url,
             checks.head(`${method} ${path}`, { Authorization: `Bearer ${key.apiKey}`, "Content-Length": "0" })
           )
-          if (method === "GET" || !path.startsWith("/v1/messages/") || path.endsWith("/a/b")) {
+          if (method !== "POST" || !path.startsWith("/v1/messages/") || path.endsWith("/a/b")) {
             checks.assertError(answer, 404, { code: "not_found" })
           } else checks.assertError(answer, 405, { code: "not_found" })
         }
@@ -279,9 +279,13 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("erro
       assert.sameMembers(taking.map(({ method, path }) => `${method} ${path}`), documented)
     })
 
-    it.effect.each(taking.map(({ method, path }) => [method, path] as const))(
-      "%s %s",
-      ([method, path]) =>
+    it.effect.each(
+      taking.map(({ annotations, method, path }) =>
+        [method, path, Context.get(annotations, EndpointAnnotations.BodyLimit)] as const
+      )
+    )(
+      "%s %s, up to %i bytes",
+      ([method, path, limit]) =>
         Effect.gen(function*() {
           const server = yield* checks.Served
           const caller = callerOf(server, path)
@@ -322,9 +326,9 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("erro
           })
 
           const tooLarge = { code: "invalid_body", reason: "too_large" }
-          checks.assertError(yield* ask(spaced({}, 65_537)), 413, tooLarge)
+          checks.assertError(yield* ask(spaced({}, limit + 1)), 413, tooLarge)
           // one byte less is judged by what it holds; there is no webhook to resume, or whose secret could change
-          const whole = yield* ask(spaced({}, 65_536))
+          const whole = yield* ask(spaced({}, limit))
           if (mayBeEmpty.has(path)) checks.assertError(whole, 404, { code: "not_found" })
           else assert.strictEqual(whole.body.error.reason, isInvalid.has(path) ? "invalid_field" : "missing_field")
 

@@ -129,12 +129,17 @@ describe("the API definition", () => {
     assert.deepStrictEqual(Object.fromEntries(routes.map((route) => [route.name, wordOf(route)])), {
       "POST /v1/messages": "key: messages:send",
       "GET /v1/messages": "key: messages:read",
+      "POST /v1/messages/batch": "key: messages:send",
       "POST /v1/messages/:id/read": "key: messages:send",
+      "DELETE /v1/messages/:id": "key: messages:send",
       "GET /v1/messages/:id": "key: messages:read",
       "POST /internal/messages": "session: developer",
       "GET /internal/messages": "session: member",
       "GET /internal/contacts/:id/messages": "session: member",
       "GET /internal/messages/:id": "session: member",
+      "DELETE /internal/messages/:id": "session: developer",
+      "GET /internal/queue": "session: member",
+      "POST /internal/queue/release": "session: admin",
       "POST /v1/campaigns": "key: campaigns:write",
       "GET /v1/campaigns": "key: campaigns:write",
       "GET /v1/campaigns/:id": "key: campaigns:write",
@@ -490,7 +495,9 @@ layer(Hosted.layer, checks.live)("callers", (it) => {
           })
         }
         const cursor = Buffer.from("1:key_7ZZZZZZZZZZZZZZZZZZZZZZZZZ").toString("base64url")
-        const page = yield* call(`${url}/internal/api-keys?cursor=${cursor}`, { headers: actor("owner", theirs.id) })
+        const page = yield* call(`${url}/internal/api-keys?limit=100&cursor=${cursor}`, {
+          headers: actor("owner", theirs.id)
+        })
         assert.include(page.body.data.map(({ id }: { readonly id: string }) => id), theirs.key.id)
         for (const own of [...ids, ours.key.id]) assert.notInclude(page.text, own)
         // their webhook is another one

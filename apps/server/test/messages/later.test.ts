@@ -39,8 +39,7 @@ const batch = (
   server: Pick<checks.Ready, "key" | "url">,
   messages: unknown,
   headers: { readonly [name: string]: string } = keyed()
-) =>
-  call(`${server.url}/v1/messages/batch`, { headers: { ...authorization(server), ...headers }, body: { messages } })
+) => call(`${server.url}/v1/messages/batch`, { headers: { ...authorization(server), ...headers }, body: { messages } })
 
 const item = (to?: string, more: object = {}) => ({ idempotency_key: crypto.randomUUID(), ...hello(to), ...more })
 
@@ -190,7 +189,10 @@ layer(checks.Served.layer({ environment: checks.unlimited, adapters: provider.ad
       it.effect("the response is the stored message, again and again, and it is never sent", () =>
         Effect.gen(function*() {
           const server = yield* checks.Served
-          const { body: { message_id } } = yield* send(server, { ...hello("+15551240005"), send_at: checks.timeIn(1_000) })
+          const { body: { message_id } } = yield* send(server, {
+            ...hello("+15551240005"),
+            send_at: checks.timeIn(1_000)
+          })
           const cancelled = yield* cancel(server, message_id)
           assert.strictEqual(cancelled.status, 200, cancelled.text)
           assert.deepInclude(cancelled.body, { message_id, status: "cancelled", error: null })
@@ -206,12 +208,18 @@ layer(checks.Served.layer({ environment: checks.unlimited, adapters: provider.ad
           const server = yield* checks.Served
           const { body: sent } = yield* send(server, hello())
           checks.assertError(yield* cancel(server, sent.message_id), 403, { code: "forbidden", reason: "already_sent" })
-          const { body: queued } = yield* send(server, { to: "+15551240006", type: "text", text: { body: "Hi" } }, respondAsync)
+          const { body: queued } = yield* send(
+            server,
+            { to: "+15551240006", type: "text", text: { body: "Hi" } },
+            respondAsync
+          )
           yield* checks.untilStatus(server, queued.message_id, "failed")
           checks.assertError(yield* cancel(server, queued.message_id), 403, { code: "forbidden", reason: "not_queued" })
           checks.assertError(yield* cancel(server, `msg_${checks.nobody}`), 404, { code: "not_found" })
           checks.assertError(yield* cancel(server, "msg_x"), 404, { code: "not_found" })
-          const other = yield* checks.anotherWorkspace("other", "+15005550177").pipe(Effect.provideContext(server.services))
+          const other = yield* checks.anotherWorkspace("other", "+15005550177").pipe(
+            Effect.provideContext(server.services)
+          )
           const { body: own } = yield* send(server, { ...hello(), send_at: inAnHour() })
           checks.assertError(yield* cancel({ ...server, key: other.key }, own.message_id), 404, { code: "not_found" })
         }))
@@ -318,7 +326,11 @@ layer(checks.Served.layer({ environment: checks.unlimited, adapters: provider.ad
         Effect.gen(function*() {
           const server = yield* checks.Served
           checks.assertInvalid(yield* batch(server, []), "invalid_field", "messages")
-          checks.assertInvalid(yield* batch(server, Array.from({ length: 501 }, () => item())), "invalid_field", "messages")
+          checks.assertInvalid(
+            yield* batch(server, Array.from({ length: 501 }, () => item())),
+            "invalid_field",
+            "messages"
+          )
           checks.assertInvalid(yield* batch(server, [item(), "hello"]), "invalid_field", "messages[1]")
           checks.assertInvalid(yield* batch(server, undefined), "missing_field", "messages")
         }))

@@ -38,7 +38,8 @@ describe.concurrent("messages", () => {
         to: "+15005550003",
         from: SandboxProvider.firstNumber.phoneNumber,
         type: "template",
-        createdAt: others[2].createdAt
+        createdAt: others[2].createdAt,
+        sendAt: null
       }
       assert.match(listed.createdAt, checks.timeShape)
       assert.deepStrictEqual(others[2], listed)

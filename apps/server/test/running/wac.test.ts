@@ -5,7 +5,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { RecordingReceiver } from "@wac/testkit"
 import { Effect } from "effect"
 import { until } from "../checks.ts"
-import { type Ended, wac } from "../commandLine.ts"
+import { type Ended, resultOf, wac } from "../commandLine.ts"
 import { call, ownPage, receiver, setWebhook, signIn, start } from "../harness.ts"
 import { freshDatabase, masterKey, postgres } from "../processes.ts"
 
@@ -14,13 +14,6 @@ const assertRefused = ({ code, stdout }: Ended, words: RegExp) => {
   assert.strictEqual(stdout, "")
   assert.match(String(code), /^[^\n]+$/)
   assert.match(String(code), words)
-}
-
-/** The result of a command that succeeded, for programs. */
-const resultOf = ({ code, stderr, stdout }: Ended) => {
-  assert.deepStrictEqual([code, stderr], [0, ""])
-  assert.notInclude(stdout, "\n")
-  return JSON.parse(stdout)
 }
 
 const message = { to: "+15551234567", type: "template", template: { name: "hello_world", language: "en_US" } }

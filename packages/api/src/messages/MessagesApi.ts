@@ -1,13 +1,31 @@
 /**
  * `/v1/messages` (specification §4, contract §3).
  */
-import { Addressee, Batch, Conversation, Errors, Idempotency, Message, MessageStore, PlainText, SendTimes } from "@wac/core"
+import {
+  Addressee,
+  Batch,
+  Conversation,
+  Errors,
+  Idempotency,
+  Message,
+  MessageStore,
+  PlainText,
+  SendTimes
+} from "@wac/core"
 import { Duration, Record, Schema, SchemaAST, Struct } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Access, apiKey, session } from "../Access.ts"
 import { Audited } from "../audit/Audited.ts"
 import { ApiKeyAuthentication, SessionAuthentication } from "../Caller.ts"
 import { described, describedAs } from "../Described.ts"
+import {
+  BindsIdempotencyKey,
+  BodyLimit,
+  CancelsMessage,
+  IsPaged,
+  NeedsIdempotencyKey,
+  Sends
+} from "../EndpointAnnotations.ts"
 import * as ErrorAddress from "../ErrorAddress.ts"
 import { asking, ErrorBody, reading, sending, writing } from "../ErrorBody.ts"
 import { ReceivedContent, ReceivedContext } from "../events/ReceivedContent.ts"
@@ -16,7 +34,6 @@ import { internalListOf, listOf, noQuery, pageQuery } from "../Lists.ts"
 import { byId, idempotencyKey, prefer } from "../Parameters.ts"
 import { onWire } from "../SnakeCase.ts"
 import { TimeGiven, Timestamp } from "../Timestamp.ts"
-import { BindsIdempotencyKey, BodyLimit, CancelsMessage, IsPaged, NeedsIdempotencyKey, Sends } from "../EndpointAnnotations.ts"
 import * as MessageExamples from "./MessageExamples.ts"
 
 /** The times of a message to be sent later (contract §15). */

@@ -29,10 +29,13 @@ export class QueueApi extends HttpApiGroup.make("queue").add(
     query: noQuery,
     success: QueueState,
     error: reading
-  }).annotate(Example.Shown, Example.changed(QueueState, {
-    oldestDueAt: Example.times.start,
-    heldSince: Example.times.start
-  })).annotate(Access, session("member"))
+  }).annotate(
+    Example.Shown,
+    Example.changed(QueueState, {
+      oldestDueAt: Example.times.start,
+      heldSince: Example.times.start
+    })
+  ).annotate(Access, session("member"))
     .annotateMerge(OpenApi.annotations({
       summary: "Get the state of the queue",
       description: "How many messages wait, and whether they do until a person releases them."
@@ -43,7 +46,7 @@ export class QueueApi extends HttpApiGroup.make("queue").add(
   }).annotate(Access, session("admin")).annotate(Audited, "queue.release").annotateMerge(OpenApi.annotations({
     summary: "Release the queue after a restore",
     description: "Messages that are due are sent at once, also those that were sent after the backup was made: check " +
-      "first. Releases the messages of all workspaces. Changes nothing if the queue is not held."
+      "first. Releases the messages of this workspace. Changes nothing if its queue is not held."
   }))
 ).middleware(SessionAuthentication).annotateMerge(OpenApi.annotations({
   title: "Queue (dashboard)",

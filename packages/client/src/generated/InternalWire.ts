@@ -1142,6 +1142,7 @@ export type AuditAction =
   | "member.join"
   | "member.remove"
   | "message.cancel"
+  | "message.retry"
   | "message.send"
   | "number.add"
   | "number.change"
@@ -1719,7 +1720,7 @@ export interface InternalRoutes {
   readonly "GET /internal/queue": { readonly response: QueueState }
   /**
    * Release the queue after a restore. Messages that are due are sent at once, also those that were sent after the
-   * backup was made: check first. Releases the messages of all workspaces. Changes nothing if the queue is not held.
+   * backup was made: check first. Releases the messages of this workspace. Changes nothing if its queue is not held.
    */
   readonly "POST /internal/queue/release": { readonly response: QueueState }
   /** Get usage. Activity is counted about a second after it ends; a crash of the service can lose that second. */

@@ -29,6 +29,7 @@ export const actions = [
   "member.join",
   "member.remove",
   "message.cancel",
+  "message.retry",
   "message.send",
   "number.add",
   "number.change",

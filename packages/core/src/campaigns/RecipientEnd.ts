@@ -7,9 +7,9 @@ import { type DomainError, reasonOf, retryAfterOf } from "../Errors.ts"
 import type { CampaignId } from "../Id.ts"
 import * as Idempotency from "../messages/Idempotency.ts"
 import { errorOf, type MessageError } from "../messages/Message.ts"
-import type { PauseReason } from "./Campaign.ts"
 import type { QueuedEnd } from "../queue/QueuedMessages.ts"
 import type { QueueEnd } from "../queue/QueueEndStep.ts"
+import type { PauseReason } from "./Campaign.ts"
 
 /** The delay after the first try that the provider did not take. It doubles with each further one. */
 const firstDelay = Duration.minutes(1)

@@ -44,6 +44,7 @@ const ofThing: { readonly [thing: string]: ReadonlyArray<Topic> } = {
   member: ["members"],
   message: ["messages"],
   number: ["phoneNumbers"],
+  queue: ["messages"],
   replay: ["replays", "deliveries"],
   template: ["templates"],
   webhook: ["webhook", "deliveries"]

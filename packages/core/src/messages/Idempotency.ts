@@ -158,7 +158,9 @@ export const judge = (
 ): Verdict => {
   if (binding === undefined || message === undefined || isExpired(binding, now)) return { _tag: "Unbound" }
   if (binding.fingerprint !== fingerprint) return { _tag: "Conflict" }
-  if (binding.answer !== null && !(ofQueue && binding.answer._tag === "Queued")) return { _tag: "Answered", answer: binding.answer }
+  if (binding.answer !== null && !(ofQueue && binding.answer._tag === "Queued")) {
+    return { _tag: "Answered", answer: binding.answer }
+  }
   if (binding.claim !== null && binding.claim.leaseUntil > now) return { _tag: "Running" }
   const settled = settledByReport(message)
   if (settled !== null) return { _tag: "Answered", answer: settled }

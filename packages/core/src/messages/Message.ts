@@ -2,7 +2,7 @@
  * Messages: the requests to send them, what is stored, and how the provider's reports change their status (contract
  * §3). Defines schemas and pure functions.
  */
-import { Duration, Record, Schema, Struct } from "effect"
+import { Duration, Equal, Record, Schema, Struct } from "effect"
 import type { Variant } from "../campaigns/Variant.ts"
 import { Addressee } from "../contacts/Addressee.ts"
 import { type DomainError, type ProviderDetail, reasonOf } from "../Errors.ts"
@@ -140,6 +140,10 @@ export const withoutBody = ({ clientReference, from, to, type, ...content }: Out
   [type]: "template" in content ? Struct.pick(content.template, ["name", "language"]) : {}
 } as never)
 
+/** Whether what a free-form message said was deleted ({@link withoutBody}). Of a template, its placeholders tell. */
+export const isWithoutBody = (content: OutboundMessage): boolean =>
+  isFreeForm(content) && Equal.equals(withoutBody(content), content)
+
 /** Why a message failed: the error's code and reason, a description, and the provider's own error. */
 export interface MessageError {
   readonly code: string
@@ -195,7 +199,9 @@ export const rankOf = (status: MessageStatus): number =>
   status === "skipped" || status === "cancelled" ? Infinity : ranks[status]
 
 /** The statuses in which nothing more is to be sent. Reports may still change one to another. */
-export const over = ["sent", "delivered", "read", "failed", ...neverSent] as const satisfies ReadonlyArray<MessageStatus>
+export const over = ["sent", "delivered", "read", "failed", ...neverSent] as const satisfies ReadonlyArray<
+  MessageStatus
+>
 
 /** Whether a message has one of the statuses {@link over}. */
 export const isOver = ({ status }: Pick<Message, "status">): boolean => over.includes(status as (typeof over)[number])

@@ -20,7 +20,7 @@ export interface Heartbeat {
   readonly at: Instant
   /** What identifies the database server; another one has the database from a backup. */
   readonly server: string
-  /** Since when the queue is held; `null` if it is not. */
+  /** Since when the queues are held of workspaces that were not released since; `null` if none is. */
   readonly heldSince: Instant | null
 }
 
@@ -86,6 +86,6 @@ export const beat: Decide<Beat, Loaded, Beaten, Writes, "Jobs"> = (loaded, comma
   const heldSince = loaded.heartbeat?.heldSince ?? null
   return {
     answers: commands.map(() => ({ at: now, waiting: jobs.length, isHolding: holds })),
-    writes: { heartbeat: { at: now, server: loaded.server, heldSince: holds ? heldSince ?? now : heldSince }, jobs }
+    writes: { heartbeat: { at: now, server: loaded.server, heldSince: holds ? now : heldSince }, jobs }
   }
 }

@@ -17,7 +17,7 @@ export interface Backlog {
   readonly queued: number
   /** When the one was due that has waited longest; `null` if none is due. */
   readonly oldestDueAt: Instant | null
-  /** Since when they are held, because the database is a restored copy; `null` if they are not. */
+  /** Since when they, or some of them, are held because the database is a restored copy; `null` if none is. */
   readonly heldSince: Instant | null
   /** The storage's time. */
   readonly at: Instant
@@ -27,12 +27,12 @@ export class QueueStore extends Context.Service<QueueStore, {
   /**
    * Does one piece of work for the number that has waited longest (`QueueWorkStep.work`), in one atomic step. One
    * process at a time works on a number; messages that it hands out belong to the caller for `QueueWorkStep.lease`. None
-   * if no number has anything due, or while the queue is held (`Heartbeat`).
+   * if no number whose queue is not held (`Heartbeat`) has anything due.
    */
   readonly work: (command: Work) => Effect.Effect<Option.Option<Worked>, StoreError>
   /** Records what came of a message that `work`, or `CampaignStore.work`, handed out. Safe to repeat. */
   readonly end: (command: EndQueued) => Effect.Effect<void, StoreError>
-  /** When there is next something to do for a number; `null` if nothing is queued, or the queue is held. */
+  /** When there is next something to do for a number; `null` if nothing is queued, or everything is held. */
   readonly nextAt: Effect.Effect<Instant | null, StoreError>
   /**
    * Writes a heartbeat. If the database turns out to be restored, campaigns wait for a person, and the queue is held
@@ -41,6 +41,9 @@ export class QueueStore extends Context.Service<QueueStore, {
   readonly beat: (command: Beat) => Effect.Effect<Beaten, StoreError>
   /** `null` for all workspaces. */
   readonly backlog: (workspaceId: WorkspaceId | null, now: Instant) => Effect.Effect<Backlog, StoreError>
-  /** Releases the queue after a restore (contract §15). False if it was not held. Safe to repeat. */
-  readonly release: Effect.Effect<boolean, StoreError>
+  /**
+   * Releases the queue of a workspace after a restore (contract §15), or with `null` those of all. False if it was not
+   * held. Safe to repeat.
+   */
+  readonly release: (workspaceId: WorkspaceId | null) => Effect.Effect<boolean, StoreError>
 }>()("@wac/core/queue/QueueStore") {}

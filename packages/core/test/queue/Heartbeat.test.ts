@@ -60,7 +60,7 @@ describe("a heartbeat", () => {
     assert.strictEqual(heldSince({ heartbeat: undefined }, { now, last: start }), now)
     const held = { heartbeat: { at: start, server: "one", heldSince: start } }
     assert.strictEqual(heldSince(held, {}), start)
-    assert.strictEqual(heldSince(held, { isRestored: true }), start)
+    assert.strictEqual(heldSince(held, { now, isRestored: true }), now)
   })
 
   it("exactly the campaigns that send, or would start to, wait", () => {

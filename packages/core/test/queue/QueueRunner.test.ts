@@ -209,7 +209,7 @@ describe("the runner of the queue", () => {
         yield* enqueue("k")
         yield* advance(hour)
         assert.lengthOf(provider.calls, 0)
-        assert.isTrue(yield* QueueStore.use((store) => store.release))
+        assert.isTrue(yield* QueueStore.use((store) => store.release(null)))
         yield* advance(2 * second)
         assert.lengthOf(provider.calls, 1)
       })

@@ -12,11 +12,14 @@ export const spender = Effect.map(
 )
 
 /** Returns the function that spends what a request costs beyond the token that it has spent: all of that, or nothing. */
-export const surcharge = Effect.map(WorkspaceTokens.spender, (spend) =>
-  Effect.fnUntraced(function*({ workspace }: ApiKeys.Principal, tokens: number) {
-    const { readings } = yield* Exchange
-    const before = readings.splice(0)
-    yield* spend(workspace, { tokens, paid: 1 })
-    // the bucket is described once, as it is in the end
-    if (readings.length === 0) readings.push(...before)
-  }))
+export const surcharge = Effect.map(
+  WorkspaceTokens.spender,
+  (spend) =>
+    Effect.fnUntraced(function*({ workspace }: ApiKeys.Principal, tokens: number) {
+      const { readings } = yield* Exchange
+      const before = readings.splice(0)
+      yield* spend(workspace, { tokens, paid: 1 })
+      // the bucket is described once, as it is in the end
+      if (readings.length === 0) readings.push(...before)
+    })
+)

@@ -18,7 +18,12 @@ export const layer = HandlerGroup.layer(
     return HttpApiBuilder.group(Api, "queue", (handlers) =>
       handlers.handleAll({
         get: () => StoreError.orUnavailable(state),
-        release: () => StoreError.orUnavailable(Effect.andThen(store.release, state))
+        release: () =>
+          Effect.gen(function*() {
+            const { workspaceId } = yield* Caller.CurrentSession
+            yield* store.release(workspaceId)
+            return yield* state
+          }).pipe(StoreError.orUnavailable)
       }))
   })
 )

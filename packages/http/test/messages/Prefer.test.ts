@@ -8,7 +8,14 @@ import { asksForAsync } from "../../src/messages/Prefer.ts"
 /** Preferences of other names, with values and parameters that look like what they are beside. */
 const other = Schema.Struct({
   name: Schema.Literals(["wait", "return", "x", "respond-asynchronously", "FOO"]),
-  value: Schema.Literals(["", "=5", "=\"\"", " = respond-async", "=\"a, respond-async, b\"", "=\"\\\", respond-async\""]),
+  value: Schema.Literals([
+    "",
+    "=5",
+    "=\"\"",
+    " = respond-async",
+    "=\"a, respond-async, b\"",
+    "=\"\\\", respond-async\""
+  ]),
   parameters: Schema.Literals(["", ";respond-async", "; p=\"x, respond-async\"", " ; a=1; b"])
 })
 
@@ -51,7 +58,7 @@ describe("the header Prefer", () => {
     assert.isFalse(asksForAsync(header))
   })
 
-  it("without the header nothing is asked for", () => {
+  it("a request without the header asks for nothing", () => {
     assert.isFalse(asksForAsync(undefined))
   })
 

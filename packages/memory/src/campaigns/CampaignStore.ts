@@ -20,13 +20,7 @@ import { Effect, Layer, Option } from "effect"
 import { contactNamed, suppressionsOf } from "../contacts/ContactStore.ts"
 import { record } from "../events/Journal.ts"
 import { keep as keepSend, senderOf, templateOf } from "../messages/Acceptance.ts"
-import {
-  forget,
-  nameOf,
-  remove as removeMessage,
-  sendOf,
-  write as writeSends
-} from "../messages/Sends.ts"
+import { forget, nameOf, remove as removeMessage, sendOf, write as writeSends } from "../messages/Sends.ts"
 import { type KeptCampaign, type Memory, State } from "../State.ts"
 
 /** The request under whose key a campaign's message is sent. */

@@ -67,7 +67,9 @@ const found = (memory: Memory, command: MessageStore.AcceptSend): AcceptStep.Fou
         quotaMonth: send.quotaMonth,
         isBusy: false
       },
-    twins: (command.queue?.campaignId ?? null) === null ? [] : twinsOf(memory, request, Contact.campaignKeysOf(content.to, contact)),
+    twins: (command.queue?.campaignId ?? null) === null
+      ? []
+      : twinsOf(memory, request, Contact.campaignKeysOf(content.to, contact)),
     quotaUsed: (month) => memory.quotaUsed.get(quotaCounter(request.workspaceId, month)) ?? 0,
     queued: memory.queued.get(request.workspaceId) ?? 0
   }

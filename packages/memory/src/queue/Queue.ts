@@ -77,9 +77,22 @@ export const takeDue = (memory: Memory, kept: KeptLane, limit: number, now: Time
   return { messages: [...messages.values()], nextAt: next === undefined || next.dueAt <= now ? null : next.dueAt }
 }
 
-/** When something is next due in any lane; `null` if nothing is, or the queue is held. */
-export const nextAt = ({ heartbeat, lanes }: Memory): Time.Instant | null => {
-  if (heartbeat !== undefined && heartbeat.heldSince !== null) return null
-  const due = [...lanes.values()].flatMap(({ lane: { workAt } }) => workAt === null ? [] : [workAt])
-  return due.length === 0 ? null : Math.min(...due)
+/** Since when the queue of a workspace is held; `null` if it is not. */
+export const heldSinceOf = ({ heartbeat, queueReleases }: Memory, workspaceId: Id.WorkspaceId): Time.Instant | null => {
+  const heldSince = heartbeat?.heldSince ?? null
+  return heldSince === null || (queueReleases.get(workspaceId) ?? -Infinity) >= heldSince ? null : heldSince
 }
+
+/** The lane for which there is next something to do, of those that are not held. */
+export const nextLane = (memory: Memory): KeptLane | undefined => {
+  let next: KeptLane | undefined
+  for (const kept of memory.lanes.values()) {
+    const { workAt, workspaceId } = kept.lane
+    if (workAt === null || heldSinceOf(memory, workspaceId) !== null) continue
+    if (next === undefined || workAt < next.lane.workAt!) next = kept
+  }
+  return next
+}
+
+/** When there is next something to do for a lane; `null` if never. */
+export const nextAt = (memory: Memory): Time.Instant | null => nextLane(memory)?.lane.workAt ?? null

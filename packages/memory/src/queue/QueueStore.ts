@@ -6,13 +6,12 @@ import { Heartbeat, type Id, QueueEndStep, QueueStore, QueueWorkStep, type Time 
 import { Effect, Layer, Option } from "effect"
 import { loaded as loadedSends, write as writeSends } from "../messages/Sends.ts"
 import { type Memory, State } from "../State.ts"
-import { dequeue, nextAt, setDue, takeDue } from "./Queue.ts"
+import { dequeue, heldSinceOf, nextAt, nextLane, setDue, takeDue } from "./Queue.ts"
 
 const work = (memory: Memory, command: QueueWorkStep.Work): QueueWorkStep.Worked | undefined => {
   const now = memory.now(command.now)
-  const next = nextAt(memory)
-  if (next === null || next > now) return undefined
-  const kept = [...memory.lanes.values()].find(({ lane: { workAt } }) => workAt === next)!
+  const kept = nextLane(memory)
+  if (kept === undefined || kept.lane.workAt! > now) return undefined
   const { lane } = kept
   const given = { now: memory.now, lane, number: memory.phoneNumbers.get(lane.phoneNumberId) }
   const first = QueueWorkStep.work({ ...given, due: null }, [command])
@@ -65,7 +64,17 @@ const backlog = (memory: Memory, workspaceId: Id.WorkspaceId | null, asked: Time
     queued += queue.size
     for (const { dueAt } of queue.values()) if (dueAt <= now && (oldest === null || dueAt < oldest)) oldest = dueAt
   }
-  return { at: now, queued, oldestDueAt: oldest, heldSince: memory.heartbeat?.heldSince ?? null }
+  const heldSince = workspaceId === null ? memory.heartbeat?.heldSince ?? null : heldSinceOf(memory, workspaceId)
+  return { at: now, queued, oldestDueAt: oldest, heldSince }
+}
+
+const release = (memory: Memory, workspaceId: Id.WorkspaceId | null): boolean => {
+  const heldSince = memory.heartbeat?.heldSince ?? null
+  if (heldSince === null || (workspaceId !== null && heldSinceOf(memory, workspaceId) === null)) return false
+  if (workspaceId === null) memory.heartbeat = { ...memory.heartbeat!, heldSince: null }
+  else memory.queueReleases.set(workspaceId, heldSince)
+  memory.queueHint.notify()
+  return true
 }
 
 export const layer = Layer.effect(
@@ -77,12 +86,6 @@ export const layer = Layer.effect(
       nextAt: Effect.sync(() => nextAt(memory)),
       beat: (command) => Effect.sync(() => beat(memory, command)),
       backlog: (workspaceId, now) => Effect.sync(() => backlog(memory, workspaceId, now)),
-      release: Effect.sync(() => {
-        const { heartbeat } = memory
-        if (heartbeat === undefined || heartbeat.heldSince === null) return false
-        memory.heartbeat = { ...heartbeat, heldSince: null }
-        memory.queueHint.notify()
-        return true
-      })
+      release: (workspaceId) => Effect.sync(() => release(memory, workspaceId))
     }))
 )

@@ -81,15 +81,20 @@ const remove = unlessEmpty(list<Id.MessageId>("text"), (ids) =>
   `with said as (${forgetText(`select unnest(${ids})`)})
   delete from messages m where m.id = any (${ids})`)
 
-/** The statements that write everything except deadlines. The caller must hold the messages' locks. */
+/**
+ * The statements that write everything except deadlines. The caller must hold the messages' locks. `ofQueue` are others
+ * that lock rows of the queue.
+ */
 export const keepSends = (
-  { dequeued, events, names, priced, quotas, removed, sends, tallies }: SendBatch.Writes
+  { dequeued, events, names, priced, quotas, removed, sends, tallies }: SendBatch.Writes,
+  ofQueue: ReadonlyArray<Statement> = []
 ): ReadonlyArray<Statement> => [
   ...remove(removed),
   ...keep(sends),
   ...name(names),
   ...changeQuotas(quotas),
   ...record(events),
+  ...ofQueue,
   ...dequeue(dequeued),
   ...addTallies(tallies),
   ...addPriced(priced)

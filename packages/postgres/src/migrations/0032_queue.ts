@@ -68,4 +68,10 @@ comment on table queue_sizes is
 alter table heartbeats add column held_since bigint;
 comment on column heartbeats.held_since is
   'Since when callers'' messages wait for a person, because the database was restored; null if they do not';
+
+create table queue_releases (
+  workspace_id text primary key,
+  held_since bigint not null
+);
+comment on table queue_releases is 'Workspaces whose messages a person released, and from which heartbeats.held_since';
 `

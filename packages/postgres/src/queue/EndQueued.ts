@@ -6,15 +6,11 @@ import { columns, list, unlessEmpty } from "../Columns.ts"
 import type { StepOptions } from "../Database.ts"
 import { awaitDeadlines, keepSends } from "../messages/KeepSends.ts"
 import { lockSends, sendsIn } from "../messages/StoredSend.ts"
-import { statement } from "../Statement.ts"
-import { dequeue } from "./Dequeue.ts"
 import { hurryLanes } from "./Lanes.ts"
 
-const ids = list<Id.MessageId>("text")
-
-const lockQueue = statement(
-  { ids },
-  ({ ids }) =>
+const lockQueue = unlessEmpty(
+  list<Id.MessageId>("text"),
+  (ids) =>
     `select q.message_id from send_queue q where q.message_id = any (${ids})
   order by q.message_id for update`
 )
@@ -36,18 +32,21 @@ export const end: StepOptions<QueueEndStep.EndQueued, SendBatch.Loaded, void, Qu
   load: (commands) => [
     lockSends({
       ids: [...new Set(commands.filter(QueueEndStep.endsMessage).map(({ messageId }) => messageId))]
-    }),
-    lockQueue({ ids: [...new Set(commands.map(({ messageId }) => messageId))] })
+    })
   ],
   read: ([rows], now) => ({ now, send: sendsIn(rows!) }),
   decide: QueueEndStep.end,
-  write: ({ delayed, dequeued, sends }) => [
-    ...delay(delayed),
-    ...dequeue(dequeued),
-    ...keepSends(sends),
-    ...awaitDeadlines(sends.deadlines),
-    ...hurryLanes(
-      delayed.flatMap(({ dueAt, phoneNumberId }) => phoneNumberId === null ? [] : [{ phoneNumberId, dueAt }])
-    )
-  ]
+  write: ({ delayed, dequeued: ended, sends }) => {
+    const dequeued = [...new Set([...ended, ...sends.dequeued])]
+    return [
+      ...keepSends({ ...sends, dequeued }, [
+        ...lockQueue([...dequeued, ...delayed.map(({ messageId }) => messageId)]),
+        ...delay(delayed)
+      ]),
+      ...awaitDeadlines(sends.deadlines),
+      ...hurryLanes(
+        delayed.flatMap(({ dueAt, phoneNumberId }) => phoneNumberId === null ? [] : [{ phoneNumberId, dueAt }])
+      )
+    ]
+  }
 }

@@ -7,28 +7,35 @@ import { callerClock } from "../CallerClock.ts"
 import * as Clocks from "../Clocks.ts"
 import { bigint, columns, row } from "../Columns.ts"
 import { Database } from "../Database.ts"
+import { isAny } from "../Statement.ts"
 import { beat } from "./BeatHeart.ts"
 import { end } from "./EndQueued.ts"
 import { isHeld, work } from "./WorkOnLane.ts"
 
-export const nextText =
-  `select min(l.work_at) as work_at from send_lanes l where l.work_at is not null and not ${isHeld}`
+export const nextText = `select l.work_at from send_lanes l
+  where l.work_at is not null and not ${isHeld("l.workspace_id")} order by l.work_at limit 1`
 
-const next = row({ workAt: bigint<number | null>() })
+const next = row({ workAt: bigint() })
 
-/** Each lane with messages is asked for its first one: the messages of a lane may be many. */
-export const backlogText = `with judged as materialized (select ${Clocks.at("$1")} as at)
-  select (select coalesce(sum(s.queued), 0)::double precision from queue_sizes s where $2::text is null or s.workspace_id = $2) as queued,
+/** Each lane with messages is asked for its first one: the messages of a lane may be many. $2 the workspace, if given. */
+const backlogOf = (isOfWorkspace: boolean): string =>
+  `with judged as materialized (select ${Clocks.at("$1")} as at)
+  select (
+      select coalesce(sum(s.queued), 0)::double precision
+      from queue_sizes s${isOfWorkspace ? " where s.workspace_id = $2" : ""}
+    ) as queued,
     (
       select min(d.due_at) from send_lanes l
       cross join lateral (
         select q.due_at from send_queue q where q.phone_number_id = l.phone_number_id
         order by q.due_at, q.message_id limit 1
       ) d
-      where l.work_at is not null and d.due_at <= j.at and ($2::text is null or l.workspace_id = $2)
+      where l.work_at is not null and d.due_at <= j.at${isOfWorkspace ? " and l.workspace_id = $2" : ""}
     ) as oldest_due_at,
-    (select h.held_since from heartbeats h) as held_since, j.at
+    (select h.held_since from heartbeats h${isOfWorkspace ? ` where ${isHeld("$2")}` : ""}) as held_since, j.at
   from judged j`
+
+export const backlogTexts = { ofAll: backlogOf(false), ofWorkspace: backlogOf(true) } as const
 
 const backlog = columns<QueueStore.Backlog>({
   queued: "double precision",
@@ -37,7 +44,13 @@ const backlog = columns<QueueStore.Backlog>({
   at: "bigint"
 })
 
-export const releaseText = "update heartbeats h set held_since = null where h.held_since is not null returning 1"
+export const releaseTexts = {
+  ofAll: "update heartbeats h set held_since = null where h.held_since is not null returning 1",
+  ofWorkspace: `insert into queue_releases as r (workspace_id, held_since)
+  select $1, h.held_since from heartbeats h where h.held_since is not null
+  on conflict (workspace_id) do update set held_since = excluded.held_since where r.held_since < excluded.held_since
+  returning 1`
+} as const
 
 export const layer = Layer.effect(
   QueueStore.QueueStore,
@@ -51,14 +64,31 @@ export const layer = Layer.effect(
     return QueueStore.QueueStore.of({
       work: (command) => Effect.map(working({ ...command, asked: callerNow(command.now) }), Option.fromUndefinedOr),
       end: ending,
-      nextAt: Effect.map(query("QueueStore.nextAt", { text: nextText }), ([found]) => next.read(found!).workAt),
+      nextAt: Effect.map(
+        query("QueueStore.nextAt", { text: nextText }),
+        ([found]) => found === undefined ? null : next.read(found).workAt
+      ),
       beat: beating,
       backlog: (workspaceId, now) =>
         Effect.map(
-          query("QueueStore.backlog", { text: backlogText, params: [callerNow(now) ?? null, workspaceId] }),
+          query(
+            "QueueStore.backlog",
+            workspaceId === null
+              ? { text: backlogTexts.ofAll, params: [callerNow(now) ?? null] }
+              : { text: backlogTexts.ofWorkspace, params: [callerNow(now) ?? null, workspaceId] }
+          ),
           ([found]) => backlog.read(found!)
         ),
-      release: Effect.map(query("QueueStore.release", { text: releaseText }), ([released]) => released !== undefined)
+      release: (workspaceId) =>
+        Effect.map(
+          query(
+            "QueueStore.release",
+            workspaceId === null
+              ? { text: releaseTexts.ofAll }
+              : { text: releaseTexts.ofWorkspace, params: [workspaceId] }
+          ),
+          isAny
+        )
     })
   })
 )

@@ -17,8 +17,13 @@ export interface WorkCommand extends QueueWorkStep.Work {
   readonly asked: number | undefined
 }
 
-/** A condition: the queue waits for a person. */
-export const isHeld = "exists (select from heartbeats h where h.held_since is not null)"
+/** A condition: the queue of this workspace waits for a person. */
+export const isHeld = (workspaceId: string): string =>
+  `exists (
+    select from heartbeats h where h.held_since is not null and not exists (
+      select from queue_releases r where r.workspace_id = ${workspaceId} and r.held_since >= h.held_since
+    )
+  )`
 
 /** A separate statement, so that the statements after it see what was queued before the lane was locked. */
 const choose = statement(
@@ -26,7 +31,7 @@ const choose = statement(
   ({ asked }) =>
     `select set_config('wac.lane', coalesce((
     select l.phone_number_id from send_lanes l
-    where l.work_at <= ${Clocks.at(asked)} and not ${isHeld}
+    where l.work_at <= ${Clocks.at(asked)} and not ${isHeld("l.workspace_id")}
     order by l.work_at limit 1
     for no key update of l skip locked
   ), ''), true)`
@@ -64,14 +69,21 @@ const loadQueue = statement({
   ), locked as materialized (
     select m from messages m where m.id = any (array(select d.message_id from due d)) order by m.id
     for update skip locked
-  ), later as (
-    select case when q.due_at > ${now}::bigint then q.due_at else ${now}::bigint + ${heldFor} end as next_at
-    from send_queue q
-    where q.phone_number_id = ${phoneNumberId} and q.message_id <> all (array(select (l.m).id from locked l))
-    order by q.due_at, q.message_id limit 1
   )
   select n.next_at, to_json(l.m) as queued, l.tries, l.send_until
-  from (select (select l.next_at from later l) as next_at) n
+  from (
+    select least(
+      (
+        select q.due_at from send_queue q where q.phone_number_id = ${phoneNumberId} and q.due_at > ${now}::bigint
+        order by q.due_at, q.message_id limit 1
+      ),
+      case when (select count(*) from locked) < (
+        select count(*) from (
+          select from send_queue q where q.phone_number_id = ${phoneNumberId} and q.due_at <= ${now}::bigint limit ${limit}
+        ) q
+      ) then ${now}::bigint + ${heldFor} end
+    ) as next_at
+  ) n
   left join (select l.m, d.* from locked l join due d on d.message_id = (l.m).id) l on true
   order by l.due_at, l.message_id`)
 

@@ -225,7 +225,7 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual((yield* get(sends)).status, "running")
       yield* queue.beat({ now: late, last: null, isRestored: true })
       assert.strictEqual((yield* get(sends)).pausedFor, "restored")
-      yield* queue.release
+      yield* queue.release(null)
     }))
 
   it.effect("of processes that start together in a restored database, one makes the campaigns wait", () =>

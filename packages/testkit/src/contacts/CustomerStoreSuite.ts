@@ -13,11 +13,13 @@ import {
   Id,
   InboundPostStore,
   MessageStore,
+  type PhoneNumber,
   QueueStore
 } from "@wac/core"
 import { Effect, Option } from "effect"
 import * as Fixture from "../Fixture.ts"
 import * as MessageFixture from "../messages/MessageFixture.ts"
+import * as QueueFixture from "../queue/QueueFixture.ts"
 import * as DeliveryFixture from "../webhooks/DeliveryFixture.ts"
 
 const { day, world } = Fixture
@@ -250,6 +252,28 @@ export const tests = (it: Fixture.It): void => {
       assert.deepInclude(campaign.counts, { queued: 1, skipped: 1 })
       const listed = yield* store.rows(workspaceId, id, { limit: 10, after: 0 })
       assert.deepStrictEqual(listed.map(({ message }) => message?.content.to), ["", other])
+    }))
+
+  it.effect("a message that waits to be sent later is deleted with its place in the queue, unless it is being sent", () =>
+    Effect.gen(function*() {
+      const queue = yield* QueueStore.QueueStore
+      const own = yield* world()
+      yield* queue.release(null)
+      const at = own.start + day
+      const later = { sendAt: at }
+      const queued = (to: PhoneNumber.E164) =>
+        QueueFixture.queued(own, { later, message: MessageFixture.template({ to }) })
+      const [one, sending, another] = [yield* queued(brazilian), yield* queued(brazilian), yield* queued(other)]
+      const given = { message: sending.message, request: sending.command.request }
+      const { command } = yield* QueueFixture.claim(own, given, at)
+      const names = yield* namesOf(own, brazilian)
+      assert.deepInclude(yield* eraseIn(own, names, "messages"), { erased: 1, busy: 1, queued: [] })
+      assert.strictEqual((yield* MessageFixture.lookUp(one.command))._tag, "Unbound")
+      assert.strictEqual((yield* queue.backlog(own.workspace.id, at)).queued, 2)
+      assert.isTrue(yield* MessageFixture.settle(command, yield* MessageFixture.notSent, at))
+      assert.deepInclude(yield* eraseIn(own, names, "messages"), { erased: 1, busy: 0, queued: [] })
+      assert.strictEqual((yield* queue.backlog(own.workspace.id, at)).queued, 1)
+      assert.deepStrictEqual((yield* QueueFixture.due(own, at)).map(({ message: { id } }) => id), [another.message.id])
     }))
 
   it.effect("a post of the customer's that cannot be read is found, and its bytes deleted", () =>

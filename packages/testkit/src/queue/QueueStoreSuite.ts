@@ -12,7 +12,7 @@ const { day, hour, minute, second } = Fixture
 const { due, ended, queued, workAll } = QueueFixture
 
 /** A workspace, and a queue that no other test holds. */
-const world = Effect.tap(Fixture.world(), () => QueueStore.QueueStore.use((store) => store.release))
+const world = Effect.tap(Fixture.world(), () => QueueStore.QueueStore.use((store) => store.release(null)))
 
 const idsOf = (claimed: ReadonlyArray<QueueWorkStep.Queued>) => claimed.map(({ message: { id } }) => id)
 
@@ -189,11 +189,12 @@ export const tests = (it: Fixture.It): void => {
   it.effect("in a restored copy the queue is held until a person releases it, and after a pause it is not", () =>
     Effect.gen(function*() {
       const store = yield* QueueStore.QueueStore
-      const own = yield* world
-      const at = own.start + minute
+      const [own, other] = [yield* world, yield* world]
+      const at = Math.max(own.start, other.start) + minute
       const one = yield* queued(own, { later: { sendAt: at } })
+      const another = yield* queued(other, { later: { sendAt: at } })
       yield* store.beat({ now: own.start, last: null, isRestored: false })
-      const slept = own.start + hour
+      const slept = at + hour
       assert.isFalse((yield* store.beat({ now: slept, last: null, isRestored: false })).isHolding)
       assert.strictEqual((yield* store.backlog(null, slept)).heldSince, null)
       assert.isTrue((yield* store.beat({ now: slept, last: null, isRestored: true })).isHolding)
@@ -203,12 +204,20 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual((yield* store.backlog(null, slept + second)).heldSince, slept)
       assert.strictEqual(yield* QueueFixture.work(slept), undefined)
       assert.strictEqual(yield* store.nextAt, null)
-      assert.isTrue(yield* store.release)
-      assert.isFalse(yield* store.release)
+      // each workspace by itself
+      assert.isTrue(yield* store.release(other.workspace.id))
+      assert.isFalse(yield* store.release(other.workspace.id))
+      assert.strictEqual((yield* store.backlog(other.workspace.id, slept)).heldSince, null)
+      assert.strictEqual((yield* store.backlog(own.workspace.id, slept)).heldSince, slept)
+      assert.deepStrictEqual(idsOf(yield* due(other, slept)), [another.message.id])
+      assert.deepStrictEqual(yield* due(own, slept), [])
+      assert.isTrue(yield* store.release(null))
+      assert.isFalse(yield* store.release(null))
       assert.notStrictEqual(yield* store.nextAt, null)
       assert.deepStrictEqual(idsOf(yield* due(own, slept)), [one.message.id])
       // a process that wrote a heartbeat finds an earlier one
       assert.isTrue((yield* store.beat({ now: slept + day, last: slept + day, isRestored: false })).isHolding)
-      assert.isTrue(yield* store.release)
+      assert.strictEqual((yield* store.backlog(other.workspace.id, slept)).heldSince, slept + day)
+      assert.isTrue(yield* store.release(null))
     }))
 }

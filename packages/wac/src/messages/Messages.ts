@@ -26,8 +26,8 @@ import type { MessageStatus, MessageType, SendMessage } from "../generated/Messa
 import * as Input from "../Input.ts"
 import { HostKeys } from "../keys/HostKeys.ts"
 import * as Listing from "../Listing.ts"
-import { inMillis, type TimeInput, written, writtenTimes } from "../TimeInput.ts"
 import type { Running } from "../Running.ts"
+import { inMillis, type TimeInput, written, writtenTimes } from "../TimeInput.ts"
 import { type ErrorCode, ofDomain, type ProviderDetail, type WacError } from "../WacError.ts"
 
 /** A message to send. */

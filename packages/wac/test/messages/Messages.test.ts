@@ -30,6 +30,7 @@ describe("a send", () => {
       from: "+15005550100",
       type: "template",
       createdAt: "2026-01-01T00:00:00.000Z",
+      sendAt: null,
       sentAt: "2026-01-01T00:00:00.000Z",
       deliveredAt: "2026-01-01T00:00:00.200Z",
       readAt: "2026-01-01T00:00:00.400Z",

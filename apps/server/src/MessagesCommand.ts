@@ -1,0 +1,242 @@
+/**
+ * The operator's commands `messages find | show | cancel | retry | confirm`: the messages of a workspace, and the queue
+ * of those that are sent later (contract §15). They follow the rules of `/v1/messages`, and show the same. What they
+ * queue, running servers send.
+ */
+import {
+  ContactStore,
+  CustomerNames,
+  CustomerRecords,
+  Id,
+  type Idempotency,
+  Limits,
+  Lookup,
+  Message,
+  MessageStore,
+  NameHashes,
+  Page,
+  PhoneNumberStore,
+  QueueStore,
+  Vault,
+  WorkspaceStore
+} from "@wac/core"
+import { MessagesHandlers } from "@wac/http"
+import { Clock, Effect, Option, Schema } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import { SecureRandom } from "effect/crypto"
+import * as MomentFlag from "./MomentFlag.ts"
+import * as OperatorCommand from "./OperatorCommand.ts"
+import * as WorkspaceChoice from "./WorkspaceChoice.ts"
+
+const toJson = MessagesHandlers.shown
+
+const describe = (message: Message.Message): string => {
+  const { createdAt, error, from, messageId, sendAt, status, to, type } = toJson(message)
+  return `${messageId}  ${status}  ${type} from ${from} to ${to}, accepted ${createdAt}` +
+    (status === "queued" && sendAt !== null ? `, to be sent ${sendAt}` : "") +
+    (error === null ? "" : `: ${error.message}`)
+}
+
+const find = Command.make(
+  "find",
+  {
+    workspace: WorkspaceChoice.flag,
+    status: Flag.Literals("status", Message.MessageStatus.literals).pipe(
+      Flag.withDescription("Only messages with this status"),
+      Flag.optional
+    ),
+    to: Flag.String("to").pipe(
+      Flag.withDescription("Only messages to this customer, by any of their names"),
+      Flag.optional
+    ),
+    reference: Flag.String("reference").pipe(
+      Flag.withDescription("Only messages with this client_reference"),
+      Flag.optional
+    ),
+    since: MomentFlag.make("since", "Only messages accepted at or after this time, such as 2026-01-31T12:00:00Z")
+      .pipe(Flag.optional),
+    until: MomentFlag.make("until", "Only messages accepted before this time").pipe(Flag.optional),
+    limit: Flag.Int("limit").pipe(
+      Flag.withDescription(`How many messages at most; defaults to ${Page.defaultLimit}`),
+      Flag.withSchema(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 10_000 }))),
+      Flag.withDefault(Page.defaultLimit)
+    )
+  },
+  Effect.fnUntraced(function*({ limit, reference, since, status, to, until, workspace }) {
+    const store = yield* MessageStore.MessageStore
+    const contacts = yield* ContactStore.ContactStore
+    const { id: workspaceId } = yield* WorkspaceChoice.chosen(workspace)
+    const filter: MessageStore.MessageFilter = {
+      ...Option.isSome(status) ? { status: status.value } : {},
+      ...Option.isSome(reference) ? { clientReference: reference.value } : {},
+      ...Option.isSome(since) ? { since: since.value } : {},
+      ...Option.isSome(until) ? { until: until.value } : {},
+      ...Option.isSome(to)
+        ? {
+          to: CustomerRecords.namesOf(
+            to.value,
+            yield* contacts.named(workspaceId, CustomerNames.keyOf(to.value))
+          ).texts
+        }
+        : {}
+    }
+    const found: Array<Message.Message> = []
+    let after: string | null = null
+    do {
+      const page: Page.Page<Message.Message> = yield* store.list(workspaceId, filter, { limit: Page.maxLimit, after })
+      found.push(...page.items)
+      after = page.next
+    } while (after !== null && found.length < limit)
+    const shown = found.slice(0, limit)
+    yield* OperatorCommand.printed(
+      { messages: shown.map(toJson) },
+      shown.length === 0 ? "no message was found" : shown.map(describe).join("\n")
+    )
+  })
+).pipe(Command.withDescription("Find messages of a workspace, newest first"))
+
+const message = Argument.String("message").pipe(Argument.withDescription("The message's id (msg_…)"))
+
+const get = Effect.fnUntraced(function*(workspaceId: Id.WorkspaceId, text: string) {
+  const store = yield* MessageStore.MessageStore
+  return yield* Lookup.find("message", Id.parse(Id.MessageId, text), (id) => store.get(workspaceId, id))
+})
+
+const show = Command.make(
+  "show",
+  { message, workspace: WorkspaceChoice.flag },
+  Effect.fnUntraced(function*({ message, workspace }) {
+    const { id } = yield* WorkspaceChoice.chosen(workspace)
+    const found = yield* get(id, message)
+    yield* OperatorCommand.printed(toJson(found), describe(found))
+  })
+).pipe(Command.withDescription("Show a message, without its content"))
+
+const cancel = Command.make(
+  "cancel",
+  { message, workspace: WorkspaceChoice.flag },
+  Effect.fnUntraced(function*({ message, workspace }) {
+    const store = yield* MessageStore.MessageStore
+    const { id: workspaceId } = yield* WorkspaceChoice.chosen(workspace)
+    const now = yield* Clock.currentTimeMillis
+    const cancelled = yield* Effect.fromResult(
+      yield* Lookup.find(
+        "message",
+        Id.parse(Id.MessageId, message),
+        (messageId) => store.cancel({ now, workspaceId, messageId })
+      )
+    )
+    yield* OperatorCommand.audited(workspaceId, { action: "message.cancel", target: cancelled.id })
+    yield* OperatorCommand.printed(toJson(cancelled), `${cancelled.id} is cancelled: it will not be sent`)
+  })
+).pipe(Command.withDescription("Cancel a queued message"))
+
+const retry = Command.make(
+  "retry",
+  { message, workspace: WorkspaceChoice.flag },
+  Effect.fnUntraced(function*({ message, workspace }) {
+    const store = yield* MessageStore.MessageStore
+    const random = yield* SecureRandom.SecureRandom
+    const vault = yield* Vault.Vault
+    const { id: workspaceId } = yield* WorkspaceChoice.chosen(workspace)
+    const failed = yield* get(workspaceId, message)
+    const { content, id, phoneNumberId } = failed
+    if (failed.status !== "failed") {
+      return yield* new OperatorCommand.CannotDo({
+        message: `${id} is ${failed.status}: only a failed message is retried`
+      })
+    }
+    const numbers = yield* PhoneNumberStore.PhoneNumberStore.use(({ list }) => list(workspaceId))
+    const number = numbers.find((one) => one.id === phoneNumberId)
+    if (Message.isErased(failed) || Message.isWithoutBody(content) || number === undefined) {
+      return yield* new OperatorCommand.CannotDo({
+        message: `${id} cannot be sent again: ${
+          number === undefined ? "its number was removed" : "its content was deleted"
+        }`
+      })
+    }
+    const now = yield* Clock.currentTimeMillis
+    const name = CustomerNames.keyOf(content.to)
+    const { [name]: hash } = yield* NameHashes.of(vault, workspaceId, [name])
+    const accepted = yield* store.accept({
+      now,
+      // a message is retried once, however often the command is repeated
+      request: {
+        workspaceId,
+        route: "wac messages retry",
+        key: id as string as Idempotency.IdempotencyKey,
+        fingerprint: id
+      },
+      apiKeyId: null,
+      queue: null,
+      later: { isInBatch: true },
+      message: { ...content, from: failed.from },
+      hash: hash!,
+      messageId: yield* Id.generate(random, "msg"),
+      claimToken: id,
+      leaseUntil: now,
+      limits: yield* Limits.CurrentLimits,
+      provider: number.provider
+    })
+    if (accepted._tag === "Refused") return yield* accepted.error
+    const answer = accepted._tag === "Queued" || accepted._tag === "Answered" ? accepted.answer : undefined
+    if (answer?._tag !== "Queued") {
+      return yield* new OperatorCommand.CannotDo({ message: `${id} is being retried by somebody else` })
+    }
+    yield* OperatorCommand.audited(workspaceId, {
+      action: "message.retry",
+      target: answer.messageId,
+      detail: { failed: id }
+    })
+    yield* OperatorCommand.printed(
+      { failed: id, ...toJson(yield* get(workspaceId, answer.messageId)) },
+      `${answer.messageId} is queued in the place of ${id}, which failed; it is sent while a server runs`
+    )
+  })
+).pipe(
+  Command.withDescription(
+    "Send a failed message again, as a new message; repeated within 24 hours, it queues no other"
+  )
+)
+
+const confirm = Command.make(
+  "confirm",
+  {},
+  Effect.fnUntraced(function*() {
+    const store = yield* QueueStore.QueueStore
+    const now = yield* Clock.currentTimeMillis
+    const waiting: Array<{ readonly workspaceId: Id.WorkspaceId; readonly queued: number }> = []
+    for (const { id: workspaceId } of yield* WorkspaceStore.WorkspaceStore.use(({ list }) => list)) {
+      const { queued } = yield* store.backlog(workspaceId, now)
+      if (queued > 0) waiting.push({ workspaceId, queued })
+    }
+    const isReleased = yield* store.release(null)
+    if (isReleased) {
+      for (const { workspaceId } of waiting) {
+        yield* OperatorCommand.audited(workspaceId, { action: "queue.release", target: workspaceId })
+      }
+    }
+    yield* OperatorCommand.printed(
+      { released: isReleased, queues: waiting },
+      isReleased
+        ? ["the queue is released", ...waiting.map(({ queued, workspaceId }) => `${workspaceId}: ${queued} queued`)]
+          .join("\n")
+        : "the queue is not held"
+    )
+  })
+).pipe(
+  Command.withDescription("Let the queue of all workspaces continue that is held because the database was restored")
+)
+
+export const messages = Command.make("messages").pipe(
+  Command.withDescription(
+    "The messages of a workspace, and the queue of those to be sent later, in the storage of DATABASE_URL"
+  ),
+  Command.withSubcommands([
+    Command.provide(find, OperatorCommand.unopened),
+    Command.provide(show, OperatorCommand.unopened),
+    Command.provide(cancel, OperatorCommand.unopened),
+    Command.provide(retry, OperatorCommand.kept),
+    Command.provide(confirm, OperatorCommand.unopened)
+  ])
+)

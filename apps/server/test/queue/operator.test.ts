@@ -1,0 +1,88 @@
+/**
+ * The operator's commands for messages, and for the queue after a restore (contract §15).
+ */
+import { assert, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { timeIn, until } from "../checks.ts"
+import { resultOf, wac } from "../commandLine.ts"
+import { call, createKey, hello, signIn, start } from "../harness.ts"
+import { freshDatabase, masterKey, postgres } from "../processes.ts"
+
+type Shown = { readonly [name: string]: string }
+
+const served = Effect.fnUntraced(function*(more: { readonly [name: string]: string } = {}) {
+  const env = { DATABASE_URL: yield* Effect.flatMap(postgres, freshDatabase), WAC_MASTER_KEY: masterKey() }
+  const { url } = yield* start({ environment: { ...env, ...more } })
+  const session = yield* signIn(url)
+  const { apiKey } = yield* createKey(url, session)
+  return {
+    env,
+    url,
+    session,
+    queue: (name: string, body: object) =>
+      call(`${url}/v1/messages`, {
+        headers: {
+          authorization: `Bearer ${apiKey}`,
+          "idempotency-key": name,
+          prefer: "respond-async"
+        },
+        body
+      })
+  }
+})
+
+it.live("an operator finds, shows, cancels and retries messages, and the audit names each change", () =>
+  Effect.gen(function*() {
+    const { env, queue, session, url } = yield* served()
+    const run = wac(env, "messages")
+    const find = (flags: string) =>
+      Effect.map(run(`find ${flags} --json`), (ended) => resultOf(ended).messages as ReadonlyArray<Shown>)
+    assert.strictEqual((yield* run("find")).stdout, "no message was found")
+
+    const sendAt = timeIn(3_600_000)
+    const later = yield* queue("later", { ...hello(), client_reference: "order-1", send_at: sendAt })
+    const id = later.body.message_id
+    const [queued] = yield* find("--status queued --reference order-1 --to +15551234567")
+    assert.deepInclude(queued, { messageId: id, status: "queued", sendAt })
+    assert.match(
+      (yield* run(`show ${id}`)).stdout,
+      new RegExp(`^${id} {2}queued {2}template .*, to be sent ${sendAt}$`)
+    )
+    assert.deepInclude(resultOf(yield* run(`cancel ${id} --json`)), { messageId: id, status: "cancelled" })
+    assert.deepInclude(resultOf(yield* run(`show ${id} --json`)), { status: "cancelled" })
+    const refused = yield* run(`retry ${id}`)
+    assert.strictEqual(refused.code, `${id} is cancelled: only a failed message is retried`)
+
+    // no window is open, which is judged when it is sent
+    const text = yield* queue("text", { to: "+15551234567", type: "text", text: { body: "Hello?" } })
+    const [failed] = yield* until(find("--status failed"), ({ length }) => length === 1)
+    assert.strictEqual(failed!["messageId"], text.body.message_id)
+    const retried = resultOf(yield* run(`retry ${text.body.message_id} --json`))
+    assert.deepInclude(retried, { failed: text.body.message_id, status: "queued" })
+    assert.notStrictEqual(retried.messageId, text.body.message_id)
+    // however often it is repeated
+    assert.strictEqual(resultOf(yield* run(`retry ${text.body.message_id} --json`)).messageId, retried.messageId)
+    yield* until(find("--status failed"), ({ length }) => length === 2)
+    assert.include(`${(yield* run(`cancel ${retried.messageId}`)).code}`, "it failed")
+
+    const { body } = yield* call(`${url}/internal/audit`, { headers: session })
+    const entries = (body.data as ReadonlyArray<Shown>).map((
+      { action, by, detail, target }
+    ) => [action, by, detail, target])
+    assert.deepInclude(entries, ["message.cancel", null, null, id])
+    assert.deepInclude(entries, ["message.retry", null, { failed: text.body.message_id }, retried.messageId])
+  }).pipe(Effect.scoped))
+
+it.live("after a restore queued messages wait until an operator confirms, and requests are sent meanwhile", () =>
+  Effect.gen(function*() {
+    const { env, queue } = yield* served({ WAC_RESTORED: "true" })
+    const run = wac(env, "messages")
+    const queued = yield* queue("later", hello())
+    const status = Effect.map(run(`show ${queued.body.message_id} --json`), (ended) => resultOf(ended).status)
+    assert.strictEqual(yield* status, "queued")
+    const { queues, released } = resultOf(yield* run("confirm --json"))
+    assert.isTrue(released)
+    assert.deepStrictEqual(queues.map(({ queued }: { readonly queued: number }) => queued), [1])
+    yield* until(status, (now) => now === "sent" || now === "delivered" || now === "read")
+    assert.strictEqual((yield* run("confirm")).stdout, "the queue is not held")
+  }).pipe(Effect.scoped))
