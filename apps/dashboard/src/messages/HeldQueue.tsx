@@ -33,15 +33,20 @@ export const ReleaseQueue = ({ queue: { oldestDueAt, queued } }: { readonly queu
         onClose={() => setAsked(false)}
         onConfirm={() => release.mutate()}
       >
-        Queued messages are sent again in all workspaces, and those that are due at once. Customers get a message twice
-        if it was sent after the backup was made: check this first. {queued === 0
-          ? "No message of this workspace waits."
-          : `${counted(queued, "message of this workspace waits", "messages of this workspace wait")}; `}
-        {queued === 0 ? null : oldestDueAt === null ? "none is due." : (
-          <>
-            the first was due <Time at={oldestDueAt} />.
-          </>
-        )}
+        {queued === 0
+          ? "No message of this workspace waits. "
+          : (
+            <>
+              {counted(queued, "message of this workspace waits", "messages of this workspace wait")}
+              {oldestDueAt === null ? ", and none is due. " : (
+                <>
+                  ; the first was due <Time at={oldestDueAt} />.{" "}
+                </>
+              )}
+            </>
+          )}
+        Messages that are due are sent immediately, and the others at their times. A message that was sent after the
+        backup was made is sent twice: check this first.
       </Confirm>
     </>
   )
@@ -50,8 +55,8 @@ export const ReleaseQueue = ({ queue: { oldestDueAt, queued } }: { readonly queu
 /** Why queued messages are not sent. */
 export const HeldWords = ({ since }: { readonly since: string }) => (
   <>
-    The database was restored from a backup (<Time at={since} />), so messages may have been sent that it still has as
-    queued. No queued message is sent until an admin releases the queue.
+    The database was restored from a backup, so some of them may have been sent already. Since{" "}
+    <Time at={since} />, no queued message is sent until an admin releases the queue.
   </>
 )
 

@@ -172,7 +172,7 @@ it("after a restore the queue is held: pages say what that means, and an admin r
   await attention.getByText("1 queued message is held").waitFor()
   await button(attention, "Release…").click()
   const question = dialog(page, "Release the queue?")
-  await question.getByText("in all workspaces").waitFor()
+  await question.getByText("1 message of this workspace waits").waitFor()
   await button(question, "Release the queue").click()
   await question.waitFor({ state: "detached" })
   await attention.getByText("is held").waitFor({ state: "detached" })
