@@ -55,8 +55,8 @@ export const ReleaseQueue = ({ queue: { oldestDueAt, queued } }: { readonly queu
 /** Why queued messages are not sent. */
 export const HeldWords = ({ since }: { readonly since: string }) => (
   <>
-    The database was restored from a backup, so some of them may have been sent already. Since{" "}
-    <Time at={since} />, no queued message is sent until an admin releases the queue.
+    The database was restored from a backup, so queued messages may have been sent already. They wait, since{" "}
+    <Time at={since} />, until an admin releases the queue.
   </>
 )
 

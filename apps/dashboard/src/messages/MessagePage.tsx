@@ -33,11 +33,11 @@ const Window = ({ message: { from, to } }: { readonly message: MessageDetail }) 
 const Due = ({ at, isWaiting }: { readonly at: string; readonly isWaiting: boolean }) => {
   const isDue = useNow((now) => Date.parse(at) <= now)
   return (
-    <Fact name={isWaiting ? "To be sent" : "Queued for"}>
+    <Fact name={isWaiting ? "Due" : "Queued for"}>
       <Time at={at} />
       <span className="block text-[13px] text-muted">
         {exactly(at)}
-        {isWaiting && isDue ? ". It waits for its turn, or is tried again after something temporary held it up." : null}
+        {isWaiting && isDue ? ". It waits for its turn." : null}
       </span>
     </Fact>
   )

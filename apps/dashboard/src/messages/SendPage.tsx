@@ -21,6 +21,7 @@ import { Choices, elsewhere, Field } from "../ui/Field.tsx"
 import { Empty, Loaded } from "../ui/Loaded.tsx"
 import { Page, Section } from "../ui/Page.tsx"
 import { exactly, Time } from "../ui/Time.tsx"
+import { HeldQueue } from "./HeldQueue.tsx"
 import { now, SendTimeFields, sendTimeParams, timesOf } from "./SendTimeFields.tsx"
 
 type Kind = "template" | "text"
@@ -172,6 +173,7 @@ const Form = ({ templates, to: given }: { readonly templates: ReadonlyArray<Temp
                 ))}
               </>
             )}
+          {times.when === "later" ? <HeldQueue /> : null}
           <SendTimeFields times={times} onChange={setTimes} error={error} />
           <Failure error={elsewhere(error, "to", "from", "text", "template", ...sendTimeParams)} />
           {send.data === undefined ? null : <Queued {...send.data} />}

@@ -64,7 +64,7 @@ it("a message is sent later: it is seen queued with its time, found in the list,
   await page.getByRole("heading", { name: "Message to +15551234501" }).waitFor()
   const id = new URL(page.url()).pathname.split("/").at(-1)!
   await page.getByText("Queued", { exact: true }).waitFor()
-  const due = page.getByText("To be sent", { exact: true }).locator("xpath=..")
+  const due = page.getByText("Due", { exact: true }).locator("xpath=..")
   assert.match(await due.innerText(), /in 2 h 5\d min\n.*\d{4}.*\d\d:\d\d/)
   await person.open("/messages?status=queued")
   await page.getByRole("row", { name: /\+15551234501 Queued in 2 h 5\d min/ }).waitFor()
@@ -166,6 +166,9 @@ it("after a restore the queue is held: pages say what that means, and an admin r
   const person = await signedIn(browser, restored)
   const { page } = person
   await person.open(`/messages/${id}`)
+  await hold(page).getByText("Queued messages are held").waitFor()
+  await person.open("/messages/new")
+  await page.getByLabel("Later, at a time").check()
   await hold(page).getByText("Queued messages are held").waitFor()
   await person.open("")
   const attention = page.getByRole("region", { name: "Needs attention" })
