@@ -1,17 +1,21 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Duration, Effect, Exit, Layer, Scope } from "effect"
+import { Clock, Duration, Effect, Exit, Layer, Scope } from "effect"
+import { ContactStore } from "../../src/contacts/ContactStore.ts"
 import { Forbidden, RateLimited, ServerError } from "../../src/Errors.ts"
 import { EventStore } from "../../src/events/EventStore.ts"
 import { ApiKeys } from "../../src/keys/ApiKeys.ts"
 import type { OutboundMessage } from "../../src/messages/Message.ts"
 import { Messages } from "../../src/messages/Messages.ts"
 import type { ProviderOutcome } from "../../src/messages/Provider.ts"
+import { PhoneNumberStore } from "../../src/numbers/PhoneNumberStore.ts"
 import { Heartbeats, IsRestored } from "../../src/queue/Heartbeats.ts"
 import { QueuedMessages } from "../../src/queue/QueuedMessages.ts"
 import * as QueueRetry from "../../src/queue/QueueRetry.ts"
 import * as QueueRunner from "../../src/queue/QueueRunner.ts"
 import { QueueStore } from "../../src/queue/QueueStore.ts"
 import type { Asked } from "../../src/queue/SendTimes.ts"
+import type { StoreError } from "../../src/StoreError.ts"
+import { TemplateStore } from "../../src/templates/TemplateStore.ts"
 import { day, hour, minute, second } from "../checks.ts"
 import { advance, at } from "../clock.ts"
 import { start } from "../samples.ts"
@@ -51,11 +55,13 @@ const startRunner = (isRestored = false) =>
 const caller = Effect.gen(function*() {
   const messages = yield* Messages
   const events = yield* EventStore
-  const { workspace } = yield* world()
+  const { number, workspace } = yield* world()
   const { key: apiKey } = yield* issueKey(workspace.id)
   const requestId = yield* newId("req")
   const get = (id: string) => messages.get(workspace.id, id)
   return {
+    workspace,
+    number,
     get,
     cancel: (id: string) => messages.cancel(workspace.id, id),
     /** Queues a message. Returns its id. */
@@ -179,6 +185,60 @@ describe("the runner of the queue", () => {
         assert.deepInclude(failed, { status: "failed" })
         assert.deepInclude(failed.error, { code: "forbidden", reason: "outside_service_window" })
         assert.deepStrictEqual(yield* types, ["message.failed"])
+      })
+    )
+  )
+
+  it.effect(
+    "a message whose number, template or consent is gone by its time fails with that reason",
+    queueing(({ provider }) =>
+      Effect.gen(function*() {
+        yield* startRunner()
+        const reasonAfter = Effect.fnUntraced(function*(
+          change: (own: Effect.Success<typeof caller>) => Effect.Effect<unknown, StoreError>,
+          message = plain()
+        ) {
+          const own = yield* caller
+          const id = yield* own.enqueue("k", { sendAt: (yield* Clock.currentTimeMillis) + minute }, message)
+          yield* Effect.orDie(change(own))
+          yield* advance(2 * minute)
+          const { error, status } = yield* own.get(id)
+          assert.deepStrictEqual(yield* own.types, ["message.failed"])
+          return [status, error?.reason]
+        })
+        const numbers = yield* PhoneNumberStore
+        const templates = yield* TemplateStore
+        const contacts = yield* ContactStore
+        assert.deepStrictEqual(
+          yield* reasonAfter(({ number }) => numbers.remove(number.id)),
+          ["failed", "sender_not_available"]
+        )
+        assert.deepStrictEqual(
+          yield* reasonAfter(({ number: { providerAccountId }, workspace }) =>
+            Effect.flatMap(Clock.currentTimeMillis, (listedAt) =>
+              templates.replaceAll({ listedAt, workspaceId: workspace.id, providerAccountId, listed: [], ids: [] }))
+          ),
+          ["failed", "template_not_found"]
+        )
+        const promo: OutboundMessage = {
+          type: "template",
+          to: "+12025550123",
+          template: { name: "promo", language: "en_US", bodyParams: ["shoes"] }
+        }
+        assert.deepStrictEqual(
+          yield* reasonAfter(({ number: { providerNumberId } }) =>
+            Effect.flatMap(Clock.currentTimeMillis, (now) =>
+              contacts.setPreference({
+                now,
+                at: now,
+                providerNumberId,
+                hashes: {},
+                customer: { phone: "+12025550123", userId: null },
+                preference: "opt_out"
+              })), promo),
+          ["failed", "opted_out"]
+        )
+        assert.lengthOf(provider.calls, 0)
       })
     )
   )
