@@ -9,7 +9,7 @@ import { call, hello, ownPage } from "../harness.ts"
 import { browser as launch, button, dialog, signedIn, unasked } from "./browser.ts"
 import * as workspace from "./workspace.ts"
 
-const scope = Effect.runSync(Scope.make())
+const scope = Scope.makeUnsafe()
 
 const inScope = <A>(effect: Effect.Effect<A, unknown, Scope.Scope>): Promise<A> =>
   Effect.runPromise(Scope.provide(Effect.orDie(effect), scope))

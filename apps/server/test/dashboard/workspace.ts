@@ -2,6 +2,7 @@
  * A workspace in which something of everything has happened, for what is looked at in the dashboard.
  */
 import { assert } from "@effect/vitest"
+import { Time } from "@wac/core"
 import { RecordingReceiver } from "@wac/testkit"
 import { Effect } from "effect"
 import * as checks from "../checks.ts"
@@ -43,7 +44,7 @@ export const restored = Effect.gen(function*() {
   const key = yield* createKey(url, session)
   const queued = yield* send({ key, url }, {
     ...template("+15551234505", "hello_world"),
-    send_at: new Date(server.clock.currentTimeMillisUnsafe()).toISOString()
+    send_at: Time.iso(server.clock.currentTimeMillisUnsafe())
   })
   assert.strictEqual(queued.status, 202, queued.text)
   return { ...server, queued: queued.body.message_id as string }
@@ -154,7 +155,7 @@ export const filled = Effect.gen(function*() {
   yield* reached("/webhook/deliveries?status=pending", ({ data }) => data.length === 0)
   const queued = yield* send({ key, url }, {
     ...template("+15551234599", "hello_world"),
-    send_at: new Date(server.clock.currentTimeMillisUnsafe() + 3 * 24 * 60 * 60 * 1000).toISOString()
+    send_at: Time.iso(server.clock.currentTimeMillisUnsafe() + 3 * 24 * 60 * 60 * 1000)
   })
   assert.strictEqual(queued.status, 202, queued.text)
   const campaign = yield* ready(server)
