@@ -2,7 +2,7 @@
  * The files that are written from the API definition, for packages that depend on nothing.
  * `npx vitest run --project api generated -u` writes them.
  */
-import { Event, Idempotency, Media, Message, Recipient } from "@wac/core"
+import { Event, Idempotency, Media, Message, Recipient, SendTimes } from "@wac/core"
 import { Context, Duration, type Schema, type SchemaAST } from "effect"
 import { HttpApi, type HttpApiEndpoint, OpenApi } from "effect/http-api"
 import { ReceivedContentByType } from "../src/events/ReceivedContent.ts"
@@ -171,6 +171,20 @@ const resources = PlainTypes.typesIn(
 const constant = (name: string, description: string, value: string): string =>
   `${PlainTypes.docstring(description, 0)}export const ${name} = ${value}\n`
 
+/** How messages may be queued, for the form that queues one. */
+const sendTimes = [
+  constant(
+    "longestDays",
+    "How far ahead a message may be queued, and how long it may be tried from then on, in days.",
+    `${Duration.toDays(SendTimes.longest)}`
+  ),
+  constant(
+    "standardTrialHours",
+    "How long a message is tried from its time on, unless its sender says otherwise, in hours.",
+    `${Duration.toHours(SendTimes.standardTrial)}`
+  )
+]
+
 /** Limits of the service that a client keeps to before it asks. */
 const limits = [
   constant(
@@ -232,5 +246,6 @@ export const files: ReadonlyArray<GeneratedFile> = [
   ),
   file("apps/dashboard/src/generated/Names.ts", "Roles, from the least to the most, and scopes of keys.", [
     Constants.names
-  ])
+  ]),
+  file("apps/dashboard/src/generated/SendTimes.ts", "When a queued message may be sent.", sendTimes)
 ]

@@ -101,7 +101,7 @@ const columns: ReadonlyArray<Column<Alert>> = [
   {
     name: "Matter",
     cell: ({ kind, message }) => (
-      <Link to={alertPlaces[kind]} className="font-medium text-ink hover:underline">{asSentence(message)}</Link>
+      <Link {...alertPlaces[kind]} className="font-medium text-ink hover:underline">{asSentence(message)}</Link>
     )
   },
   {

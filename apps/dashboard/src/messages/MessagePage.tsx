@@ -11,8 +11,11 @@ import { Notice } from "../ui/Failure.tsx"
 import { Loaded } from "../ui/Loaded.tsx"
 import { Fact, Facts, Page, Section } from "../ui/Page.tsx"
 import { Id } from "../ui/Table.tsx"
+import { exactly, Time, useNow } from "../ui/Time.tsx"
 import { asSentence, capitalized } from "../ui/Words.ts"
 import { lifeQuery } from "../webhooks/Life.ts"
+import { CancelMessage } from "./CancelMessage.tsx"
+import { HeldQueue } from "./HeldQueue.tsx"
 import { messageMeanings, MessageState } from "./MessageWords.tsx"
 import { Timeline } from "./Timeline.tsx"
 
@@ -26,6 +29,20 @@ const Window = ({ message: { from, to } }: { readonly message: MessageDetail }) 
     : <span className="text-muted">Not known</span>
 }
 
+/** When a message that was queued for a time is sent, or was to be. */
+const Due = ({ at, isWaiting }: { readonly at: string; readonly isWaiting: boolean }) => {
+  const isDue = useNow((now) => Date.parse(at) <= now)
+  return (
+    <Fact name={isWaiting ? "Due" : "Queued for"}>
+      <Time at={at} />
+      <span className="block text-[13px] text-muted">
+        {exactly(at)}
+        {isWaiting && isDue ? ". It waits for its turn." : null}
+      </span>
+    </Fact>
+  )
+}
+
 export const MessagePage = () => {
   const { id } = useParams({ from: "/messages/$id" })
   const query = useQuery({
@@ -36,7 +53,12 @@ export const MessagePage = () => {
   const { data: message } = query
   const life = useQuery(lifeQuery(id))
   return (
-    <Page title={message === undefined ? "Message" : `Message to ${message.to}`} lead={<Id>{id}</Id>}>
+    <Page
+      title={message === undefined ? "Message" : `Message to ${message.to}`}
+      lead={<Id>{id}</Id>}
+      actions={message === undefined ? null : <CancelMessage key={id} message={message} />}
+    >
+      {message?.status === "queued" && message.sendAt !== null ? <HeldQueue /> : null}
       <div className="card">
         <Loaded query={query}>
           {(message) => (
@@ -62,6 +84,9 @@ export const MessagePage = () => {
                   <MessageState status={message.status} />
                   <span className="block text-[13px] text-muted">{messageMeanings[message.status]}</span>
                 </Fact>
+                {message.sendAt === null
+                  ? null
+                  : <Due at={message.sendAt} isWaiting={message.status === "queued"} />}
                 <Fact name="To">
                   <Link to="/messages" search={{ to: message.to }} className="text-accent underline">{message.to}</Link>
                 </Fact>

@@ -2,6 +2,7 @@
 import type { MessageStatus } from "@wac/client/internal"
 import type { IconName } from "../ui/Icon.tsx"
 import { Status, type Tone } from "../ui/Status.tsx"
+import { Time } from "../ui/Time.tsx"
 
 const statuses: Record<MessageStatus, readonly [Tone, string, IconName]> = {
   queued: ["calm", "Queued", "clock"],
@@ -22,6 +23,20 @@ export const MessageState = ({ status }: { readonly status: MessageStatus }) => 
   const [tone, name, icon] = statuses[status]
   return <Status tone={tone} icon={icon}>{name}</Status>
 }
+
+/** The state of a message in a list; if it is queued for a time, that too. */
+export const ListedState = (
+  { sendAt, status }: { readonly status: MessageStatus; readonly sendAt: string | null }
+) => (
+  <>
+    <MessageState status={status} />
+    {status !== "queued" || sendAt === null ? null : (
+      <span className="block text-[13px] text-muted">
+        <Time at={sendAt} />
+      </span>
+    )}
+  </>
+)
 
 /** The meaning of each status, for people. */
 export const messageMeanings: Record<MessageStatus, string> = {

@@ -9,7 +9,8 @@ import { ListPage, useList } from "../ui/List.tsx"
 import { type Column, rowLink } from "../ui/Table.tsx"
 import { Time } from "../ui/Time.tsx"
 import { capitalized } from "../ui/Words.ts"
-import { MessageState, messageStatuses } from "./MessageWords.tsx"
+import { HeldQueue } from "./HeldQueue.tsx"
+import { ListedState, messageStatuses } from "./MessageWords.tsx"
 
 /**
  * The filter for what somebody has of a message: a number, a user id, the provider's id, or their own reference. Pure.
@@ -33,7 +34,7 @@ const columns: ReadonlyArray<Column<ListedMessage>> = [
     className: "tabular-nums",
     cell: ({ id, to }) => <Link to="/messages/$id" params={{ id }} className={rowLink}>{to}</Link>
   },
-  { name: "Status", cell: ({ status }) => <MessageState status={status} /> },
+  { name: "Status", cell: ({ sendAt, status }) => <ListedState status={status} sendAt={sendAt} /> },
   { name: "Kind", from: "sm", cell: ({ type }) => capitalized(type) },
   { name: "From", from: "md", className: "text-muted tabular-nums", cell: ({ from }) => from },
   { name: "Created", className: "text-muted", cell: ({ createdAt }) => <Time at={createdAt} /> }
@@ -53,6 +54,7 @@ export const MessagesPage = () => {
       title="Messages"
       lead="What was sent with your API keys, and from here."
       actions={<Link to="/messages/new" className={buttonClass("primary")}>Send a message</Link>}
+      before={<HeldQueue />}
       search={{
         label: "Number, id, provider’s id or client reference",
         placeholder: "+15551234567, msg_…, wamid.…, order-1042",

@@ -16,12 +16,33 @@ import { Preview, TextPreview } from "../templates/Preview.tsx"
 import { approvedQuery } from "../templates/Queries.ts"
 import { templateKey, TemplateOption } from "../templates/TemplateOption.tsx"
 import { Button, buttonClass } from "../ui/Button.tsx"
-import { Failure } from "../ui/Failure.tsx"
+import { Failure, Notice } from "../ui/Failure.tsx"
 import { Choices, elsewhere, Field } from "../ui/Field.tsx"
 import { Empty, Loaded } from "../ui/Loaded.tsx"
 import { Page, Section } from "../ui/Page.tsx"
+import { exactly, Time } from "../ui/Time.tsx"
+import { HeldQueue } from "./HeldQueue.tsx"
+import { now, SendTimeFields, sendTimeParams, timesOf } from "./SendTimeFields.tsx"
 
 type Kind = "template" | "text"
+
+/** When a message will be sent, and the way to it. */
+const Queued = (
+  { sent, to }: { readonly to: string; readonly sent: Awaited<ReturnType<typeof api.messages.send>> }
+) =>
+  sent.status === "sent" ? null : (
+    <Notice
+      tone="good"
+      role="status"
+      actions={
+        <Link to="/messages/$id" params={{ id: sent.messageId }} className={buttonClass("secondary", true)}>
+          Open the message
+        </Link>
+      }
+    >
+      The message to {to} is queued. It will be sent <Time at={sent.sendAt} />: {exactly(sent.sendAt)}.
+    </Notice>
+  )
 
 const Form = ({ templates, to: given }: { readonly templates: ReadonlyArray<TemplateDetail>; readonly to: string }) => {
   const client = useQueryClient()
@@ -34,12 +55,13 @@ const Form = ({ templates, to: given }: { readonly templates: ReadonlyArray<Temp
   const [chosen, setChosen] = useState(templates[0] === undefined ? "" : templateKey(templates[0]))
   const [values, setValues] = useState<{ readonly [variable: string]: string }>({})
   const [body, setBody] = useState("")
+  const [times, setTimes] = useState(now)
   const once = useOnce<SendMessage>()
   const template = templates.find((template) => templateKey(template) === chosen)
   const send = useMutation({
-    mutationFn: () => {
-      const { idempotencyKey, request } = once([to, from, kind, chosen, values, body], (): SendMessage => {
-        const addressing = { to: to.trim(), ...(from === "" ? {} : { from }) }
+    mutationFn: async () => {
+      const { idempotencyKey, request } = once([to, from, kind, chosen, values, body, times], (): SendMessage => {
+        const addressing = { to: to.trim(), ...(from === "" ? {} : { from }), ...timesOf(times) }
         if (kind === "text" || template === undefined) return { ...addressing, type: "text", text: { body } }
         const { language, name, variables } = template
         const bodyParams = variables.map((variable) => values[variable] ?? "")
@@ -49,9 +71,10 @@ const Form = ({ templates, to: given }: { readonly templates: ReadonlyArray<Temp
           template: { name, language, ...(bodyParams.length === 0 ? {} : { bodyParams }) }
         }
       })
-      return api.messages.send(request, { idempotencyKey })
+      return { to: request.to, sent: await api.messages.send(request, { idempotencyKey }) }
     },
-    onSuccess: ({ messageId }) => navigate({ to: "/messages/$id", params: { id: messageId } }),
+    onSuccess: ({ sent: { messageId, status } }) =>
+      status === "sent" ? navigate({ to: "/messages/$id", params: { id: messageId } }) : undefined,
     onSettled: () => client.invalidateQueries()
   })
   const { error } = send
@@ -94,7 +117,9 @@ const Form = ({ templates, to: given }: { readonly templates: ReadonlyArray<Temp
           {kind === "text" && number !== undefined && isName(to.trim())
             ? (
               <div>
-                <p className="text-[13px] text-muted">The customer’s service window</p>
+                <p className="text-[13px] text-muted">
+                  The customer’s service window{times.when === "now" ? "" : "; it must be open when the text is sent"}
+                </p>
                 <CustomerWindow phoneNumberId={number} to={to.trim()} />
               </div>
             )
@@ -148,18 +173,25 @@ const Form = ({ templates, to: given }: { readonly templates: ReadonlyArray<Temp
                 ))}
               </>
             )}
-          <Failure error={elsewhere(error, "to", "from", "text", "template")} />
+          {times.when === "later" ? <HeldQueue /> : null}
+          <SendTimeFields times={times} onChange={setTimes} error={error} />
+          <Failure error={elsewhere(error, "to", "from", "text", "template", ...sendTimeParams)} />
+          {send.data === undefined ? null : <Queued {...send.data} />}
           <div className="flex flex-wrap gap-2">
             <Button
               look="primary"
               type="submit"
-              icon="arrow"
+              icon={times.when === "now" ? "arrow" : "clock"}
               isPending={send.isPending}
               refusal={refusal ?? (kind === "template" && template === undefined
                 ? "Choose a template that the provider has approved."
                 : undefined)}
             >
-              {send.isPending ? "Sending…" : "Send message"}
+              {times.when === "later"
+                ? send.isPending ? "Queueing…" : "Queue message"
+                : send.isPending
+                ? "Sending…"
+                : "Send message"}
             </Button>
             <Link to="/messages" className={buttonClass()}>Cancel</Link>
           </div>

@@ -40,14 +40,22 @@ const correctedOf = (life: ReadonlyArray<Life>): ReadonlyArray<Step> => {
 
 /** The history of a message, oldest first. `life` is newest first. Pure. */
 const stepsOf = (
-  { createdAt, deliveredAt, failedAt, readAt, sentAt }: Pick<
+  { createdAt, deliveredAt, failedAt, readAt, sendAt, sentAt }: Pick<
     MessageDetail,
-    "createdAt" | "deliveredAt" | "failedAt" | "readAt" | "sentAt"
+    "createdAt" | "deliveredAt" | "failedAt" | "readAt" | "sendAt" | "sentAt"
   >,
   life: ReadonlyArray<Life>
 ): ReadonlyArray<Step> => {
   const steps: ReadonlyArray<readonly [string, string | undefined, string | null, IconName, boolean]> = [
-    ["Requested, and allowed by rules and limits", undefined, createdAt, "key", false],
+    [
+      sendAt === null ? "Requested, and allowed by rules and limits" : "Requested, and queued",
+      undefined,
+      createdAt,
+      "key",
+      false
+    ],
+    // one that was cancelled, or still waits, did not have its turn
+    ["Its time came", undefined, sentAt === null && failedAt === null ? null : sendAt, "clock", false],
     ["Accepted by the provider", "message.sent", sentAt, "arrow", false],
     ["Arrived at the phone", "message.delivered", deliveredAt, "check", false],
     ["Read by the recipient", "message.read", readAt, "check", false],

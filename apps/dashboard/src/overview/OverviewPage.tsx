@@ -4,7 +4,9 @@ import { Link } from "@tanstack/react-router"
 import type { ListedMessage } from "@wac/client/internal"
 import type { ReactNode } from "react"
 import { alertPlaces } from "../alerts/AlertPlaces.ts"
-import { MessageState } from "../messages/MessageWords.tsx"
+import { HeldWords, ReleaseQueue } from "../messages/HeldQueue.tsx"
+import { ListedState } from "../messages/MessageWords.tsx"
+import { queueQuery } from "../messages/Queries.ts"
 import { phoneNumbersQuery } from "../numbers/Queries.ts"
 import { api, firstPage } from "../session/Service.ts"
 import { live, useSession } from "../session/Session.tsx"
@@ -54,9 +56,11 @@ const Attention = () => {
     queryFn: ({ signal }) => firstPage(api.alerts.list({ open: true, limit: 100 }, { signal })),
     ...live(10_000)
   })
-  const all = [webhook, numbers, exhausted, rejected, keys, alerts]
+  const queue = useQuery(queueQuery)
+  const all = [webhook, numbers, exhausted, rejected, keys, alerts, queue]
   const failed = all.find(({ data, error }) => data === undefined && error !== null)
   const hook = webhook.data
+  const held = queue.data?.heldSince == null ? undefined : { since: queue.data.heldSince, queue: queue.data }
   const matters: ReadonlyArray<Matter> = [
     ...hook?.status === "paused" && hook.pausedAt !== null
       ? [{
@@ -86,6 +90,22 @@ const Attention = () => {
         action: <Link to="/settings/webhook" className={action}>Open webhook</Link>
       }]
       : [],
+    ...held !== undefined
+      ? [{
+        key: "held",
+        tone: "warn" as const,
+        word: "Held",
+        text: (
+          <>
+            {held.queue.queued === 0
+              ? "Queued messages are held"
+              : counted(held.queue.queued, "queued message is held", "queued messages are held")}.{" "}
+            <HeldWords since={held.since} />
+          </>
+        ),
+        action: <ReleaseQueue queue={held.queue} />
+      }]
+      : [],
     ...(numbers.data ?? []).filter(({ block }) => block !== null).map(({ block, id, phoneNumber }) => ({
       key: id,
       tone: "bad" as const,
@@ -94,12 +114,14 @@ const Attention = () => {
       action: <Link to="/phone-numbers" className={action}>Open numbers</Link>
     })),
     // the others are above, with more said about them
-    ...(alerts.data?.data ?? []).filter(({ kind }) => !/^(?:webhook_|number_blocked)/.test(kind)).map((alert) => ({
+    ...(alerts.data?.data ?? []).filter(({ kind }) =>
+      !/^(?:webhook_|number_blocked)/.test(kind) && !(kind === "queue_late" && held !== undefined)
+    ).map((alert) => ({
       key: alert.id,
       tone: "warn" as const,
       word: "Alert",
       text: asSentence(alert.message),
-      action: <Link to={alertPlaces[alert.kind]} className={action}>Look at it</Link>
+      action: <Link {...alertPlaces[alert.kind]} className={action}>Look at it</Link>
     })),
     ...exhausted.data?.data[0] === undefined ? [] : [{
       key: "exhausted",
@@ -195,7 +217,7 @@ const columns: ReadonlyArray<Column<ListedMessage>> = [
     className: "tabular-nums",
     cell: ({ id, to }) => <Link to="/messages/$id" params={{ id }} className={rowLink}>{to}</Link>
   },
-  { name: "Status", cell: ({ status }) => <MessageState status={status} /> },
+  { name: "Status", cell: ({ sendAt, status }) => <ListedState status={status} sendAt={sendAt} /> },
   { name: "Created", className: "text-muted", cell: ({ createdAt }) => <Time at={createdAt} /> }
 ]
 

@@ -13,7 +13,7 @@ const queries: Record<Topic, ReadonlyArray<string>> = {
   deliveries: ["deliveries", "delivery"],
   events: ["events", "event"],
   members: ["members"],
-  messages: ["messages", "message"],
+  messages: ["messages", "message", "queue"],
   phoneNumbers: ["phone-numbers"],
   replays: ["replays"],
   requests: ["requests"],

@@ -21,6 +21,7 @@ const pageCommands: ReadonlyArray<Command> = [
   { name: "Requests that were refused", icon: "list", to: "/requests", search: { refused: "yes" } },
   { name: "Create an API key", icon: "key", to: "/api-keys", search: { dialog: "create" } },
   { name: "Messages that failed", icon: "message", to: "/messages", search: { status: "failed" } },
+  { name: "Messages that are queued", icon: "clock", to: "/messages", search: { status: "queued" } },
   { name: "Deliveries that are exhausted", icon: "delivery", to: "/deliveries", search: { status: "exhausted" } },
   { name: "Deliveries that are held", icon: "delivery", to: "/deliveries", search: { status: "held" } },
   { name: "Events of the last hour", icon: "event", to: "/events", search: { since: "1" } },

@@ -36,10 +36,12 @@ export const Dialog = (
 
 /** Asks before something that cannot be taken back; its text says in numbers what it will do. */
 export const Confirm = (
-  { action, children, error, isOpen, isPending, onClose, onConfirm, title }: {
+  { action, children, dismiss = "Cancel", error, isOpen, isPending, onClose, onConfirm, title }: {
     readonly title: string
     /** The label of the button that confirms. */
     readonly action: string
+    /** The label of the button that does nothing. */
+    readonly dismiss?: string
     readonly isOpen: boolean
     readonly isPending: boolean
     readonly error: unknown
@@ -53,7 +55,7 @@ export const Confirm = (
       <div>{children}</div>
       <Failure error={error} />
       <div className="flex flex-wrap justify-end gap-2">
-        <Button onClick={onClose}>Cancel</Button>
+        <Button onClick={onClose}>{dismiss}</Button>
         <Button look="destroy" isPending={isPending} onClick={onConfirm}>{action}</Button>
       </div>
     </div>

@@ -41,6 +41,7 @@ const pages = (): { readonly [name: string]: string } => ({
   messages: "/messages",
   message: `/messages/${filled.message}`,
   "message-failed": `/messages/${filled.failed}`,
+  "message-queued": `/messages/${filled.queued}`,
   "send-a-message": "/messages/new?to=%2B15551234567",
   campaigns: "/campaigns",
   campaign: `/campaigns/${filled.campaign}`,
@@ -263,6 +264,7 @@ describe("every page, light, dark and on a phone", () => {
       "webhook",
       "delivery",
       "send-a-message",
+      "message-queued",
       "templates",
       "members",
       "audit",
@@ -314,6 +316,27 @@ describe("every page, light, dark and on a phone", () => {
     await person.end()
   })
 
+  it("every page is sound and accessible while queued messages are held after a restore", async () => {
+    const restored = await inScope(workspace.restored)
+    const person = await signedIn(browser, restored)
+    const { page } = person
+    const wrong: Array<string> = []
+    for (
+      const [name, path] of [["overview", ""], ["messages", "/messages"], ["message", `/messages/${restored.queued}`]]
+    ) {
+      await person.open(path!)
+      await settled(page)
+      await button(page, "Release…").waitFor()
+      wrong.push(...await look(page, `${name}-held`))
+    }
+    await button(page, "Release…").click()
+    await dialog(page, "Release the queue?").waitFor()
+    wrong.push(...await look(page, "dialog-release"))
+    assert.deepStrictEqual(wrong, [])
+    person.assertSound()
+    await person.end()
+  })
+
   it("every page is sound and accessible with each dialog open over it", async () => {
     const person = await signedIn(browser, filled)
     const { page } = person
@@ -327,6 +350,7 @@ describe("every page, light, dark and on a phone", () => {
       ["/settings/webhook", "Remove…"],
       ["/settings/webhook", "Replay events"],
       ["/settings/members", "Invite a person"],
+      [`/messages/${filled.queued}`, "Cancel message…"],
       ["/templates", "order_update"]
     ]
     for (const [path, name] of dialogs) {
@@ -492,6 +516,25 @@ describe("every page, light, dark and on a phone", () => {
     await button(page, "Send message").click()
     await page.getByRole("alert").waitFor()
     await see("send-a-message-refused")
+
+    await person.open("/messages/new?to=%2B15551234567")
+    await page.getByLabel("Later, at a time").check()
+    const tomorrow = await page.evaluate(() => new Date(Date.now() + 24 * 60 * 60 * 1000).toISOString().slice(0, 16))
+    await page.getByLabel("Send at").fill(tomorrow)
+    await page.getByLabel("Do not send after").fill(tomorrow)
+    await page.getByLabel("Template", { exact: true }).selectOption({ label: "hello_world · en_US" })
+    await button(page, "Queue message").click()
+    await page.getByRole("alert").waitFor()
+    await see("send-later-refused")
+    await page.getByLabel("Do not send after").fill("")
+    await button(page, "Queue message").click()
+    await page.getByRole("link", { name: "Open the message" }).waitFor()
+    await see("send-later")
+    await page.getByRole("link", { name: "Open the message" }).click()
+    await button(page, "Cancel message…").click()
+    await button(dialog(page, "Cancel the message?"), "Cancel message").click()
+    await page.getByText("The message is cancelled").waitFor()
+    await see("message-cancelled")
 
     await person.open("/messages?reference=nothing&status=failed")
     await page.getByText("No message fits these filters").waitFor()

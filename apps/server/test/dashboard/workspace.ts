@@ -2,6 +2,7 @@
  * A workspace in which something of everything has happened, for what is looked at in the dashboard.
  */
 import { assert } from "@effect/vitest"
+import { Time } from "@wac/core"
 import { RecordingReceiver } from "@wac/testkit"
 import { Effect } from "effect"
 import * as checks from "../checks.ts"
@@ -34,6 +35,19 @@ export const failing = Effect.gen(function*() {
     ({ failingSince }) => failingSince !== null
   )
   return { ...server, receiver }
+})
+
+/** A server whose database is a restored copy, with a message that is due and held. */
+export const restored = Effect.gen(function*() {
+  const server = yield* emptyWith({ WAC_RESTORED: "true" })
+  const { session, url } = server
+  const key = yield* createKey(url, session)
+  const queued = yield* send({ key, url }, {
+    ...template("+15551234505", "hello_world"),
+    send_at: Time.iso(server.clock.currentTimeMillisUnsafe())
+  })
+  assert.strictEqual(queued.status, 202, queued.text)
+  return { ...server, queued: queued.body.message_id as string }
 })
 
 /** The same server, with a member of the workspace signed in. */
@@ -139,6 +153,11 @@ export const filled = Effect.gen(function*() {
   yield* sent({ to: "+15005550008", type: "text", text: { body: "Thank you, <b>Ana</b>! Your order is on its way." } })
   yield* reached("/messages?to=%2B15551234567", ({ data }) => data[0].status === "read")
   yield* reached("/webhook/deliveries?status=pending", ({ data }) => data.length === 0)
+  const queued = yield* send({ key, url }, {
+    ...template("+15551234599", "hello_world"),
+    send_at: Time.iso(server.clock.currentTimeMillisUnsafe() + 3 * 24 * 60 * 60 * 1000)
+  })
+  assert.strictEqual(queued.status, 202, queued.text)
   const campaign = yield* ready(server)
   const [messages, contacts, deliveries, events] = yield* Effect.all([
     get("/messages?to=%2B15551234567"),
@@ -154,6 +173,7 @@ export const filled = Effect.gen(function*() {
     key,
     message: messages.data[0].id as string,
     failed,
+    queued: queued.body.message_id as string,
     campaign,
     contact: contacts.data[0].id as string,
     delivery: deliveries.data[0].id as string,

@@ -1,0 +1,73 @@
+/** The hold on queued messages after a restore: what it means, and its release after a question (contract §15). */
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import type { QueueState } from "@wac/client/internal"
+import { useState } from "react"
+import * as RoleOf from "../generated/RoleOf.ts"
+import { api } from "../session/Service.ts"
+import { useRefusal } from "../session/Session.tsx"
+import { Button } from "../ui/Button.tsx"
+import { Confirm } from "../ui/Dialog.tsx"
+import { Notice } from "../ui/Failure.tsx"
+import { Time } from "../ui/Time.tsx"
+import { counted } from "../ui/Words.ts"
+import { queueQuery } from "./Queries.ts"
+
+export const ReleaseQueue = ({ queue: { oldestDueAt, queued } }: { readonly queue: QueueState }) => {
+  const client = useQueryClient()
+  const refusal = useRefusal(RoleOf.queueRelease)
+  const [isAsked, setAsked] = useState(false)
+  const release = useMutation({
+    mutationFn: () => api.queue.release(),
+    onSuccess: () => setAsked(false),
+    onSettled: () => client.invalidateQueries()
+  })
+  return (
+    <>
+      <Button small refusal={refusal} onClick={() => setAsked(true)}>Release…</Button>
+      <Confirm
+        title="Release the queue?"
+        action="Release the queue"
+        isOpen={isAsked}
+        isPending={release.isPending}
+        error={release.error}
+        onClose={() => setAsked(false)}
+        onConfirm={() => release.mutate()}
+      >
+        {queued === 0
+          ? "No message of this workspace waits. "
+          : (
+            <>
+              {counted(queued, "message of this workspace waits", "messages of this workspace wait")}
+              {oldestDueAt === null ? ", and none is due. " : (
+                <>
+                  ; the first was due <Time at={oldestDueAt} />.{" "}
+                </>
+              )}
+            </>
+          )}
+        Messages that are due are sent immediately, and the others at their times. A message that was sent after the
+        backup was made is sent twice: check this first.
+      </Confirm>
+    </>
+  )
+}
+
+/** Why queued messages are not sent. */
+export const HeldWords = ({ since }: { readonly since: string }) => (
+  <>
+    The database was restored from a backup, so queued messages may have been sent already. They wait, since{" "}
+    <Time at={since} />, until an admin releases the queue.
+  </>
+)
+
+/** Shown on pages with queued messages while they are held. */
+export const HeldQueue = () => {
+  const { data: queue } = useQuery(queueQuery)
+  return queue === undefined || queue.heldSince === null ? null : (
+    <section aria-label="Queue">
+      <Notice tone="warn" actions={<ReleaseQueue queue={queue} />}>
+        <strong>Queued messages are held.</strong> <HeldWords since={queue.heldSince} />
+      </Notice>
+    </section>
+  )
+}

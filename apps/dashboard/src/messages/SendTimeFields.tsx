@@ -1,0 +1,89 @@
+/** When a message is sent: the fields, and what they mean. */
+import type { SendMessage } from "@wac/client/internal"
+import { longestDays, standardTrialHours } from "../generated/SendTimes.ts"
+import { Choices, Field } from "../ui/Field.tsx"
+import { fromLocal, toLocal } from "../ui/Moment.ts"
+import { timeZone, useNow } from "../ui/Time.tsx"
+
+const day = 24 * 60 * 60 * 1000
+
+/** The text of each field. */
+export interface SendTimes {
+  readonly when: "now" | "later"
+  readonly sendAt: string
+  readonly sendUntil: string
+}
+
+export const now: SendTimes = { when: "now", sendAt: "", sendUntil: "" }
+
+/** The times of a request that the fields mean. */
+export const timesOf = ({ sendAt, sendUntil, when }: SendTimes): Pick<SendMessage, "send_at" | "send_until"> => {
+  const [at, until] = [fromLocal(sendAt), fromLocal(sendUntil)]
+  return when === "now" || at === undefined
+    ? {}
+    : { send_at: at, ...(until === undefined ? {} : { send_until: until }) }
+}
+
+/** The names that the service calls these fields by. */
+export const sendTimeParams = ["send_at", "send_until"] as const
+
+export const SendTimeFields = (
+  { error, onChange, times }: {
+    readonly times: SendTimes
+    readonly onChange: (times: SendTimes) => void
+    readonly error: unknown
+  }
+) => {
+  const local = (days: number) => (now: number) => toLocal(new Date(now + days * day).toISOString())
+  const [earliest, latest] = [useNow(local(0)), useNow(local(longestDays))]
+  return (
+    <>
+      <Choices
+        label="When"
+        value={times.when}
+        onChange={(when) => onChange({ ...times, when })}
+        choices={[["now", "Now"], ["later", "Later, at a time"]]}
+      />
+      {times.when === "now" ? null : (
+        <div className="grid gap-3 sm:grid-cols-2">
+          <Field
+            label="Send at"
+            hint={`At most ${longestDays} days ahead. Time zone: ${timeZone}`}
+            error={error}
+            param="send_at"
+          >
+            {(control) => (
+              <input
+                {...control}
+                type="datetime-local"
+                required
+                min={earliest}
+                max={latest}
+                className="field"
+                value={times.sendAt}
+                onChange={(event) => onChange({ ...times, sendAt: event.target.value })}
+              />
+            )}
+          </Field>
+          <Field
+            label="Do not send after"
+            hint={`If something temporary holds it up. Empty: ${standardTrialHours} hours after its time.`}
+            error={error}
+            param="send_until"
+          >
+            {(control) => (
+              <input
+                {...control}
+                type="datetime-local"
+                min={times.sendAt}
+                className="field"
+                value={times.sendUntil}
+                onChange={(event) => onChange({ ...times, sendUntil: event.target.value })}
+              />
+            )}
+          </Field>
+        </div>
+      )}
+    </>
+  )
+}
