@@ -13,6 +13,7 @@ import type { Loader } from "./Load.ts"
 import * as Probe from "./Probe.ts"
 import * as RoundTrips from "./RoundTrips.ts"
 import type { CoreSends, Options, TwoRoundTrips } from "./WacProcess.ts"
+import * as Workload from "./Workload.ts"
 
 export interface Wac {
   readonly contestant: Contestant
@@ -44,11 +45,25 @@ join events on events.order_key = messages.id
 join deliveries on deliveries.event_id = events.id
 where messages.status = 'sent' and messages.key is not null and messages.claim_token is null`
 
-/** Starts the server on a new database with the given name, and creates a workspace, a webhook and an API key. */
+/** Counts messages that callers queued and that wait. */
+const waiting = `
+select count(*)::float8 as count
+from messages
+join send_queue on send_queue.message_id = messages.id
+where messages.status = 'queued' and messages.key is not null and messages.answer is not null`
+
+/**
+ * Starts the server on a new database with the given name, and creates a workspace, a webhook and an API key. Where
+ * messages are queued, it holds the queue and sends none of them, as if the database was restored from a backup.
+ */
 export const start = (
   cluster: Cluster,
   loader: Loader,
-  { database: databaseName, name }: { readonly name: string; readonly database: string }
+  { database: databaseName, handover = "Send", name }: {
+    readonly name: string
+    readonly database: string
+    readonly handover?: Workload.Handover
+  }
 ): Effect.Effect<Wac, BenchFailed, Scope.Scope> =>
   Effect.gen(function*() {
     const database = yield* cluster.database(databaseName)
@@ -59,6 +74,7 @@ export const start = (
       LOG_FORMAT: "json",
       WAC_LIMITS: limits,
       WAC_MASTER_KEY: randomBytes(32).toString("base64"),
+      WAC_RESTORED: String(handover !== "Send"),
       ...Dashboard.environment
     }
     const child = yield* Child.start<{ readonly url: string }>("WacProcess", options)
@@ -75,10 +91,10 @@ export const start = (
     return {
       contestant: {
         name,
-        round: (load) => loader.run({ ...load, target, expected: "\"status\":\"sent\"" }),
+        round: (load) => loader.run({ ...load, target, handover, expected: Workload.calls[handover].expected }),
         use: useOf(pid),
         database,
-        complete: counting(database, complete)
+        complete: counting(database, handover === "Send" ? complete : waiting)
       },
       database,
       watched: RoundTrips.watched(child),

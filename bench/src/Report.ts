@@ -102,6 +102,18 @@ export const ratio = (name: string, over: Measured, under: Measured, goal?: numb
     verdict(value, goal === undefined ? {} : { least: goal })
 }
 
+/** The processor time of a contestant and of PostgreSQL for one message, in seconds; NaN where it is not known. */
+const cost = ({ perSend: { database, processor } }: Measured): number =>
+  (processor ?? Number.NaN) + (database ?? Number.NaN)
+
+/** The processor time that one contestant's message takes together with PostgreSQL's, divided by another's. */
+export const costRatio = (
+  name: string,
+  over: Measured,
+  under: Measured,
+  goal: { readonly most: number }
+): string => `${name}  ${decimals(cost(over) / cost(under), 2)}${verdict(cost(over) / cost(under), goal)}`
+
 /** The cost of a send for a single caller. */
 export const loneCaller = ({ commits, core, durable, empty, fastify, ours }: LoneCaller): string => {
   const send = (name: string, { send, waited }: Send) => [
