@@ -12,12 +12,14 @@ import type { Cluster, Database } from "./Database.ts"
 import type { Loader } from "./Load.ts"
 import * as Probe from "./Probe.ts"
 import * as RoundTrips from "./RoundTrips.ts"
-import type { CoreSends, Options, TwoRoundTrips } from "./WacProcess.ts"
+import type { CoreSends, Memory, Options, TwoRoundTrips } from "./WacProcess.ts"
 import * as Workload from "./Workload.ts"
 
 export interface Wac {
   readonly contestant: Contestant
   readonly database: Database
+  /** What the server's process holds in memory, in bytes, once all garbage is collected. */
+  readonly memory: Effect.Effect<number, BenchFailed>
   /** Runs sends one after the other and measures the median time (ms) each waited for the database. */
   readonly watched: RoundTrips.Watched
   /**
@@ -70,7 +72,8 @@ export const start = (
     const options: Options = {
       PORT: "0",
       DATABASE_URL: database.url,
-      LOG_LEVEL: "warn",
+      // a held queue is a warning
+      LOG_LEVEL: handover === "Send" ? "warn" : "error",
       LOG_FORMAT: "json",
       WAC_LIMITS: limits,
       WAC_MASTER_KEY: randomBytes(32).toString("base64"),
@@ -97,6 +100,7 @@ export const start = (
         complete: counting(database, handover === "Send" ? complete : waiting)
       },
       database,
+      memory: ask<number>({ memory: true } satisfies Memory),
       watched: RoundTrips.watched(child),
       coreSends: (sends) => ask({ apiKey: target.apiKey, sends } satisfies CoreSends),
       twoRoundTrips: (statement, repetitions) => ask<number>({ statement, repetitions } satisfies TwoRoundTrips)

@@ -302,45 +302,49 @@ const sends = (plan: Plan, cluster: Cluster): Effect.Effect<void, BenchFailed, S
 const others = (share: number | undefined): string =>
   share === undefined ? "" : `Other processes took ${Report.whole(share * 100)} % of the machine.\n`
 
-/** Sends beside waiting messages and without. */
+/** Sends beside waiting messages and without: these twice, since how far they differ is how little a ratio says. */
 const waiting = (plan: Plan, cluster: Cluster): Effect.Effect<void, BenchFailed, Scope.Scope> =>
   Effect.gen(function*() {
     const loader = yield* Load.make
-    const start = (count: number) =>
-      Effect.gen(function*() {
-        const name = count === 0 ? "an empty queue" : `${Report.whole(count)} waiting`
-        const { contestant, database } = yield* ContestantWac.start(cluster, loader, {
-          name,
-          database: `wac_bench_queue_${count === 0 ? "empty" : "waiting"}`
-        })
-        if (count > 0) {
-          yield* Console.log(`\nqueueing ${Report.whole(count)} messages for later`)
-          const { body: _, ...template } = Workload.template
-          yield* Queued.fill(database, { count, due: "Later", template })
-        }
-        return contestant
-      })
-    const contestants = [yield* start(0), yield* start(plan.waiting)]
-    const outcome = yield* Rounds.measure(cluster, contestants, {
+    const start = (name: string, database: string) =>
+      ContestantWac.start(cluster, loader, { name, database: `wac_bench_queue_${database}` })
+    const empty = yield* start("an empty queue", "empty")
+    const full = yield* start(`${Report.whole(plan.waiting)} waiting`, "waiting")
+    const again = yield* start("an empty queue again", "again")
+    yield* Console.log(`\nqueueing ${Report.whole(plan.waiting)} messages for later`)
+    const { body: _, ...template } = Workload.template
+    yield* Queued.fill(full.database, {
+      count: plan.waiting,
+      due: "Later",
+      template: { ...template, bodyParams: ["A-1001", "Tuesday"] }
+    })
+    const all = [empty, full, again]
+    const outcome = yield* Rounds.measure(cluster, all.map(({ contestant }) => contestant), {
       connections: 64,
       rounds: plan.rounds,
       until: { seconds: Math.ceil(plan.seconds / plan.rounds) },
       warmUp: { seconds: Math.ceil(plan.seconds / 4) }
     })
-    const [empty, full] = outcome.measured as [Rounds.Measured, Rounds.Measured]
+    const [before, beside, after] = outcome.measured as [Rounds.Measured, Rounds.Measured, Rounds.Measured]
+    const without = { costs: before.costs.map((cost, i) => (cost + after.costs[i]!) / 2) }
+    const memories = yield* Effect.forEach(all, ({ memory }) => memory)
+    const [lean, heavy, leanAgain] = memories as [number, number, number]
     yield* Console.log([
       "",
       Report.results(cluster, outcome, { one: "send", many: "sends" }),
       "",
-      line(
-        `memory with ${full.name} / with ${empty.name}`,
-        (full.memory ?? Number.NaN) / (empty.memory ?? Number.NaN),
-        2,
-        { most: most.memory }
-      ),
-      Report.costRatio(`processor time of a send with ${full.name} / with ${empty.name}`, full, empty, {
+      Report.table([
+        ["What the process holds, its garbage collected", "MB"],
+        ...all.map(({ contestant: { name } }, i) => [name, Report.decimals(memories[i]! / 1e6, 1)])
+      ]),
+      "",
+      line(`memory with ${beside.name} / with ${before.name}`, heavy / Math.min(lean, leanAgain), 2, {
+        most: most.memory
+      }),
+      Report.costRatio(`processor time of a send with ${beside.name} / with ${before.name}`, beside, without, {
         most: most.processor
-      })
+      }),
+      Report.costRatio(`processor time of a send with ${after.name} / with ${before.name}`, after, before)
     ].join("\n"))
   })
 

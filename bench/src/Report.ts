@@ -102,17 +102,21 @@ export const ratio = (name: string, over: Measured, under: Measured, goal?: numb
     verdict(value, goal === undefined ? {} : { least: goal })
 }
 
-/** The processor time of a contestant and of PostgreSQL for one message, in seconds; NaN where it is not known. */
-const cost = ({ perSend: { database, processor } }: Measured): number =>
-  (processor ?? Number.NaN) + (database ?? Number.NaN)
-
-/** The processor time that one contestant's message takes together with PostgreSQL's, divided by another's. */
+/**
+ * The processor time that one contestant's message takes together with PostgreSQL's, divided by another's: the median
+ * of the rounds, each compared with its neighbour in time, and their range.
+ */
 export const costRatio = (
   name: string,
-  over: Measured,
-  under: Measured,
-  goal: { readonly most: number }
-): string => `${name}  ${decimals(cost(over) / cost(under), 2)}${verdict(cost(over) / cost(under), goal)}`
+  over: Pick<Measured, "costs">,
+  under: Pick<Measured, "costs">,
+  goal: { readonly most?: number } = {}
+): string => {
+  const each = over.costs.map((cost, i) => cost / under.costs[i]!)
+  return `${name}  ${decimals(median(each), 2)}  rounds ${decimals(Math.min(...each), 2)} to ${
+    decimals(Math.max(...each), 2)
+  }${verdict(median(each), goal)}`
+}
 
 /** The cost of a send for a single caller. */
 export const loneCaller = ({ commits, core, durable, empty, fastify, ours }: LoneCaller): string => {

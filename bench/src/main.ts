@@ -138,7 +138,7 @@ const queue = Command.make(
   "queue",
   {
     seconds: count("seconds", 30, "Length of each stage, which its rounds share"),
-    rounds,
+    rounds: count("rounds", 10, "Rounds of each stage that has any"),
     waiting: count("waiting", 1_000_000, "Messages that wait, for later and all due at once")
   },
   (plan) => Queue.run(plan)
