@@ -44,7 +44,7 @@ const run = ({ connections, expected, handover = "Send", target, until }: Job): 
         p99: percentile(latencies, 0.99),
         cutOff: "seconds" in until ? connections * call.messages : 0,
         wrong: {
-          status: latencies.length - (result.statusCodeStats?.[call.status]?.count ?? 0),
+          status: latencies.length - (result.statusCodeStats?.[`${call.status}`]?.count ?? 0),
           body: result.mismatches,
           connection: result.errors,
           example

@@ -2,6 +2,7 @@
  * The `queue` measurement: how soon after their time queued messages are sent, what sends meet beside a full queue, and
  * what a million waiting messages cost.
  */
+import { Time as Timestamp } from "@wac/core"
 import { Console, Effect, type Scope } from "effect"
 import { randomUUID } from "node:crypto"
 import { because, BenchFailed } from "./BenchFailed.ts"
@@ -111,7 +112,7 @@ const lateness = Effect.fnUntraced(function*({ seconds }: Plan, world: World) {
       target,
       Array.from({ length: Math.min(Workload.perBatch, count - from) }, (_, i) => ({
         ...messageTo(recipient(from + i)),
-        send_at: new Date(sendAt(from + i)).toISOString()
+        send_at: Timestamp.iso(sendAt(from + i))
       }))
     )
   }

@@ -9,7 +9,7 @@ import type { Options, Ready } from "./CloudApiProcess.ts"
 import * as Dashboard from "./Dashboard.ts"
 import type { Cluster, Database } from "./Database.ts"
 
-export type Server = Child.Child<{ readonly url: string }>
+type Server = Child.Child<{ readonly url: string }>
 
 export interface Simulated {
   readonly database: Database
