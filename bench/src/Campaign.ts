@@ -3,17 +3,16 @@
  * the simulated Cloud API, and how long sends of programs wait beside a campaign.
  */
 import { Clock, Console, Effect, Fiber, type Scope } from "effect"
-import { randomBytes } from "node:crypto"
 import { BenchFailed } from "./BenchFailed.ts"
-import * as CampaignPace from "./CampaignPace.ts"
 import * as Child from "./Child.ts"
-import type { Arrival, Options, Question, Ready } from "./CloudApiProcess.ts"
-import * as Dashboard from "./Dashboard.ts"
+import type { Arrival, Question } from "./CloudApiProcess.ts"
 import * as Database from "./Database.ts"
+import * as Pace from "./Pace.ts"
 import * as ProcessUse from "./ProcessUse.ts"
 import * as Report from "./Report.ts"
 import { disturbance } from "./Rounds.ts"
 import type * as Sender from "./SenderProcess.ts"
+import * as Simulated from "./Simulated.ts"
 import { median, percentile } from "./Statistics.ts"
 
 export interface Plan {
@@ -42,12 +41,6 @@ const settling = 2
 /** How often a process is killed, in seconds. */
 const killEvery = 2
 
-/** Limits that sends meet in no turn; the numbers' tiers keep theirs. */
-const limits = JSON.stringify({
-  workspaceTiers: { standard: 100_000 },
-  pair: { everySeconds: 0.001, burst: 1_000_000 }
-})
-
 /** The customers of campaigns and of sends, which the provider tells apart by their countries. */
 const recipient = (n: number) => `+49151${10_000_000 + n}`
 const customer = "+1202{n}"
@@ -66,23 +59,14 @@ function* file(count: number): Iterable<string> {
 }
 
 const world = Effect.fnUntraced(function*({ processes }: Plan, cluster: Database.Cluster) {
-  const database = yield* cluster.database("wac_bench_campaign")
-  const provider = yield* Child.start<Ready>("CloudApiProcess", { reports: false } satisfies Options)
-  const environment = {
-    ...Dashboard.environment,
-    ...provider.ready.environment,
-    PORT: "0",
-    DATABASE_URL: database.url,
-    LOG_LEVEL: "error",
-    WAC_LIMITS: limits,
-    WAC_MASTER_KEY: randomBytes(32).toString("base64")
-  }
-  const begin = Child.start<{ readonly url: string }>("ServerProcess", environment)
+  const { database, provider, server } = yield* Simulated.start(cluster, {
+    database: "wac_bench_campaign",
+    reports: false
+  })
+  const begin = server()
   // the first one makes the tables
   const servers = [yield* begin, ...yield* Effect.replicateEffect(begin, processes - 1)]
-  const dashboard = yield* Dashboard.signIn(servers[0]!.ready.url)
-  const { body } = yield* dashboard.ask("POST", "/internal/api-keys", { name: "bench" }, { "idempotency-key": "bench" })
-  const apiKey = String(body["apiKey"])
+  const { apiKey, dashboard } = yield* Simulated.signIn(servers[0]!.ready.url)
 
   const sender = yield* Child.start<null>(
     "SenderProcess",
@@ -210,7 +194,7 @@ const turns = Effect.fnUntraced(function*({ rounds, seconds }: Plan, world: Worl
       servers: after.servers - before.servers,
       database: after.database - before.database
     }
-    return { done, cost, span: { from, to } satisfies CampaignPace.Span }
+    return { done, cost, span: { from, to } satisfies Pace.Span }
   })
   /** When the campaign was paused. */
   const pauses: Array<number> = []
@@ -241,7 +225,7 @@ const turns = Effect.fnUntraced(function*({ rounds, seconds }: Plan, world: Worl
   const times = (yield* arrivals).filter(isRecipient).map(({ at }) => at)
   const lastAfter = (paused: number) =>
     Math.max(0, ...times.map((at) => at - paused).filter((after) => after < settling * 1000))
-  const { mean, most } = CampaignPace.of(times, loud.map(({ span }) => span))
+  const { mean, most } = Pace.of(times, loud.map(({ span }) => span))
   const sorted = (values: ReadonlyArray<number>) => values.toSorted((a, b) => a - b)
   yield* campaign.act("cancel")
   yield* campaign.until("cancelled")
@@ -272,7 +256,7 @@ const killing = Effect.fnUntraced(function*({ kills }: Plan, { arrivals, ready, 
   yield* campaign.act("pause")
   yield* Fiber.joinAll(starts.flat())
   const times = (yield* arrivals).filter(isRecipient).map(({ at }) => at)
-  return { ...CampaignPace.of(times, [{ from, to }]), killed: starts.flat().length }
+  return { ...Pace.of(times, [{ from, to }]), killed: starts.flat().length }
 })
 
 /** The most memory of a process while campaigns of each size are uploaded, checked, sent for a while and cancelled. */

@@ -6,21 +6,20 @@
 import { DeliveryStore, EventStore, MessageStore, Retention, StorageTime } from "@wac/core"
 import { PostgresStorage } from "@wac/postgres"
 import { Clock, Console, Context, Effect, Layer, Redacted, type Scope } from "effect"
-import { randomBytes } from "node:crypto"
 import { because, BenchFailed } from "./BenchFailed.ts"
 import * as CapacityDays from "./CapacityDays.ts"
 import * as CapacityDead from "./CapacityDead.ts"
 import * as CapacityPartitions from "./CapacityPartitions.ts"
-import * as Child from "./Child.ts"
-import type { Options, Question, Ready } from "./CloudApiProcess.ts"
-import * as Dashboard from "./Dashboard.ts"
+import type { Question } from "./CloudApiProcess.ts"
 import * as Database from "./Database.ts"
 import * as Load from "./Load.ts"
 import * as ProcessUse from "./ProcessUse.ts"
 import * as Receiver from "./Receiver.ts"
 import * as Report from "./Report.ts"
+import * as Simulated from "./Simulated.ts"
 import * as Time from "./Time.ts"
 import { loopback } from "./WacRecorder.ts"
+import * as Workload from "./Workload.ts"
 import * as Written from "./Written.ts"
 
 export interface Plan {
@@ -81,25 +80,20 @@ const disk = (perMessage: ReadonlyMap<string, number>, perMonth: number): number
   )
 
 const world = Effect.fnUntraced(function*(cluster: Database.Cluster) {
-  const database = yield* cluster.database("wac_bench_capacity")
+  const { database, provider, server } = yield* Simulated.start(cluster, {
+    database: "wac_bench_capacity",
+    reports: true
+  })
   const receiver = yield* Receiver.make
-  const provider = yield* Child.start<Ready>("CloudApiProcess", { reports: true } satisfies Options)
-  const { pid, ready: { url } } = yield* Child.start<{ readonly url: string }>("ServerProcess", {
-    ...Dashboard.environment,
-    ...provider.ready.environment,
-    PORT: "0",
-    DATABASE_URL: database.url,
-    LOG_LEVEL: "error",
+  const { pid, ready: { url } } = yield* server({
     WAC_LIMITS: limits,
-    WAC_MASTER_KEY: randomBytes(32).toString("base64"),
     WEBHOOK_ALLOW_INSECURE: "true",
     WEBHOOK_ALLOW_CIDRS: loopback
   })
-  const { ask } = yield* Dashboard.signIn(url)
-  const { body } = yield* ask("POST", "/internal/api-keys", { name: "bench" }, { "idempotency-key": "bench" })
-  yield* ask("PUT", "/internal/webhook", { url: receiver.urlOf(0) })
+  const { apiKey, dashboard } = yield* Simulated.signIn(url)
+  yield* dashboard.ask("PUT", "/internal/webhook", { url: receiver.urlOf(0) })
   yield* provider.ask({ subscribe: url + posts } satisfies Question)
-  return { database, pid, target: { url, apiKey: String(body["apiKey"]) } }
+  return { database, pid, target: { url, apiKey } }
 })
 
 /** Waits until every message has been read, and so many events are delivered. */
@@ -164,7 +158,7 @@ export const run = ({ days, messages }: Plan): Effect.Effect<void, BenchFailed, 
           connections: Math.min(callers, count),
           until: { sends: count },
           target,
-          expected: "\"status\":\"sent\""
+          expected: Workload.calls.Send.expected
         })
         yield* settled(database, Number(row!["delivered"]) + 3 * count)
         return perSecond

@@ -11,6 +11,7 @@ import type { Loader } from "./Load.ts"
 import * as Probe from "./Probe.ts"
 import * as RoundTrips from "./RoundTrips.ts"
 import * as TwoTransactions from "./TwoTransactions.ts"
+import * as Workload from "./Workload.ts"
 
 /** The size of the PostgreSQL pool. On two cores with 64 callers, smaller and larger pools were both slower. */
 const poolSize = 32
@@ -47,7 +48,7 @@ export const start = (cluster: Cluster, loader: Loader): Effect.Effect<Service, 
     return {
       contestant: {
         name,
-        round: (load) => loader.run({ ...load, target, expected: "\"status\":\"sent\"" }),
+        round: (load) => loader.run({ ...load, target, expected: Workload.calls.Send.expected }),
         use: useOf(child.pid),
         database,
         complete: counting(database, TwoTransactions.complete)

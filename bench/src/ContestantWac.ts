@@ -12,11 +12,14 @@ import type { Cluster, Database } from "./Database.ts"
 import type { Loader } from "./Load.ts"
 import * as Probe from "./Probe.ts"
 import * as RoundTrips from "./RoundTrips.ts"
-import type { CoreSends, Options, TwoRoundTrips } from "./WacProcess.ts"
+import type { CoreSends, Memory, Options, TwoRoundTrips } from "./WacProcess.ts"
+import * as Workload from "./Workload.ts"
 
 export interface Wac {
   readonly contestant: Contestant
   readonly database: Database
+  /** What the server's process holds in memory, in bytes, once all garbage is collected. */
+  readonly memory: Effect.Effect<number, BenchFailed>
   /** Runs sends one after the other and measures the median time (ms) each waited for the database. */
   readonly watched: RoundTrips.Watched
   /**
@@ -44,21 +47,37 @@ join events on events.order_key = messages.id
 join deliveries on deliveries.event_id = events.id
 where messages.status = 'sent' and messages.key is not null and messages.claim_token is null`
 
-/** Starts the server on a new database with the given name, and creates a workspace, a webhook and an API key. */
+/** Counts messages that callers queued and that wait. */
+const waiting = `
+select count(*)::float8 as count
+from messages
+join send_queue on send_queue.message_id = messages.id
+where messages.status = 'queued' and messages.key is not null and messages.answer is not null`
+
+/**
+ * Starts the server on a new database with the given name, and creates a workspace, a webhook and an API key. Where
+ * messages are queued, it holds the queue and sends none of them, as if the database was restored from a backup.
+ */
 export const start = (
   cluster: Cluster,
   loader: Loader,
-  { database: databaseName, name }: { readonly name: string; readonly database: string }
+  { database: databaseName, handover = "Send", name }: {
+    readonly name: string
+    readonly database: string
+    readonly handover?: Workload.Handover
+  }
 ): Effect.Effect<Wac, BenchFailed, Scope.Scope> =>
   Effect.gen(function*() {
     const database = yield* cluster.database(databaseName)
     const options: Options = {
       PORT: "0",
       DATABASE_URL: database.url,
-      LOG_LEVEL: "warn",
+      // a held queue is a warning
+      LOG_LEVEL: handover === "Send" ? "warn" : "error",
       LOG_FORMAT: "json",
       WAC_LIMITS: limits,
       WAC_MASTER_KEY: randomBytes(32).toString("base64"),
+      WAC_RESTORED: String(handover !== "Send"),
       ...Dashboard.environment
     }
     const child = yield* Child.start<{ readonly url: string }>("WacProcess", options)
@@ -75,12 +94,13 @@ export const start = (
     return {
       contestant: {
         name,
-        round: (load) => loader.run({ ...load, target, expected: "\"status\":\"sent\"" }),
+        round: (load) => loader.run({ ...load, target, handover, expected: Workload.calls[handover].expected }),
         use: useOf(pid),
         database,
-        complete: counting(database, complete)
+        complete: counting(database, handover === "Send" ? complete : waiting)
       },
       database,
+      memory: ask<number>({ memory: true } satisfies Memory),
       watched: RoundTrips.watched(child),
       coreSends: (sends) => ask({ apiKey: target.apiKey, sends } satisfies CoreSends),
       twoRoundTrips: (statement, repetitions) => ask<number>({ statement, repetitions } satisfies TwoRoundTrips)

@@ -4,7 +4,7 @@
 import { Effect, type Scope } from "effect"
 import { BenchFailed } from "./BenchFailed.ts"
 import * as Child from "./Child.ts"
-import type { Target } from "./Workload.ts"
+import type { Handover, Target } from "./Workload.ts"
 
 /** The number of connections, and the duration or the number of requests. */
 export interface Load {
@@ -14,13 +14,14 @@ export interface Load {
 
 export type Until = { readonly seconds: number } | { readonly sends: number }
 
-/** The result of a round. Latencies are in milliseconds. */
+/** The result of a round. Latencies are those of calls, in milliseconds. */
 export interface Round {
+  /** The messages that were sent, or queued. */
   readonly sends: number
   readonly perSecond: number
   readonly p50: number
   readonly p99: number
-  /** Requests that were cut off at the end of the round. The contestant may have carried them out. */
+  /** Messages whose calls were cut off at the end of the round. The contestant may have carried them out. */
   readonly cutOff: number
 }
 
@@ -35,9 +36,10 @@ export interface Seen extends Round {
   }
 }
 
-/** The question to `LoadProcess`. Every correct response's body contains `expected`. */
+/** The question to `LoadProcess`. Every correct response's body contains `expected`, once for each message. */
 export interface Job extends Load {
   readonly target: Target
+  readonly handover?: Handover
   readonly expected: string
 }
 
@@ -56,7 +58,8 @@ export const make: Effect.Effect<Loader, BenchFailed, Scope.Scope> = Effect.map(
           wrong.status + wrong.body + wrong.connection > 0 || round.sends === 0
             ? Effect.fail(
               new BenchFailed({
-                message: `${job.target.url}: ${round.sends} answers, of which ${wrong.status} were not 200 and ` +
+                message:
+                  `${job.target.url}: ${round.sends} messages were answered; of the answers ${wrong.status} had a wrong status and ` +
                   `${wrong.body} had a wrong body; ${wrong.connection} failures of the connection. ${wrong.example}`
               })
             )

@@ -102,6 +102,22 @@ export const ratio = (name: string, over: Measured, under: Measured, goal?: numb
     verdict(value, goal === undefined ? {} : { least: goal })
 }
 
+/**
+ * The processor time that one contestant's message takes together with PostgreSQL's, divided by another's: the median
+ * of the rounds, each compared with its neighbour in time, and their range.
+ */
+export const costRatio = (
+  name: string,
+  over: Pick<Measured, "costs">,
+  under: Pick<Measured, "costs">,
+  goal: { readonly most?: number } = {}
+): string => {
+  const each = over.costs.map((cost, i) => cost / under.costs[i]!)
+  return `${name}  ${decimals(median(each), 2)}  rounds ${decimals(Math.min(...each), 2)} to ${
+    decimals(Math.max(...each), 2)
+  }${verdict(median(each), goal)}`
+}
+
 /** The cost of a send for a single caller. */
 export const loneCaller = ({ commits, core, durable, empty, fastify, ours }: LoneCaller): string => {
   const send = (name: string, { send, waited }: Send) => [

@@ -21,6 +21,8 @@ export interface Measured {
   readonly name: string
   readonly rounds: ReadonlyArray<Round>
   readonly memory: number | undefined
+  /** The processor time of the contestant and of PostgreSQL for one send of each round, in seconds; NaN if unknown. */
+  readonly costs: ReadonlyArray<number>
   /** The average cost of one send. */
   readonly perSend: {
     readonly statements: number | undefined
@@ -61,6 +63,7 @@ interface Entry {
   readonly contestant: Contestant.Contestant
   readonly recordedBefore: number
   readonly rounds: Array<Round>
+  readonly costs: Array<number>
   used: Reading
   /** Totals over every round, including the warm-up. */
   answered: number
@@ -93,7 +96,15 @@ export const measure = (
     const entries = yield* Effect.forEach(contestants, (contestant) =>
       Effect.map(
         contestant.complete ?? Effect.succeed(0),
-        (recordedBefore): Entry => ({ contestant, recordedBefore, rounds: [], used: unused, answered: 0, cutOff: 0 })
+        (recordedBefore): Entry => ({
+          contestant,
+          recordedBefore,
+          rounds: [],
+          costs: [],
+          used: unused,
+          answered: 0,
+          cutOff: 0
+        })
       ))
     for (const entry of entries) {
       yield* round(entry, warmUp)
@@ -106,6 +117,8 @@ export const measure = (
         const { after, before, done } = yield* round(entry, until)
         entry.rounds.push(done)
         entry.used = add(entry.used, before, after)
+        const { database, processor } = add(unused, before, after)
+        entry.costs.push(((processor ?? Number.NaN) + (database ?? Number.NaN)) / done.sends)
       }
     }
     const others = yield* disturbed
@@ -117,6 +130,7 @@ export const measure = (
         return {
           name: entry.contestant.name,
           rounds: entry.rounds,
+          costs: entry.costs,
           memory: (yield* entry.contestant.use).memory,
           perSend: {
             statements: perSend(entry.used.statements),

@@ -1,5 +1,5 @@
 /**
- * A program that sends, for `Campaign`: by a timetable or by concurrent callers, at each server in turn. In a process
+ * A program that sends, for `Campaign` and `Queue`: by a timetable or by concurrent callers, at each server in turn. In a process
  * of its own, so that no other work delays what it measures.
  */
 import { randomUUID } from "node:crypto"
@@ -26,11 +26,14 @@ export interface Sent {
   readonly took: ReadonlyArray<number>
   /** How many times a send was repeated because the service or the number was overloaded. */
   readonly repeated: number
+  /** How many of these times it was the number (429). */
+  readonly limited: number
 }
 
 Child.serve<Options, Question>(({ body, first, targets }) => {
   let next = first
   let repeated = 0
+  let limited = 0
 
   const send = async (): Promise<number> => {
     const n = next++
@@ -49,6 +52,7 @@ Child.serve<Options, Question>(({ body, first, targets }) => {
       if (response.statusCode !== 503 && response.statusCode !== 429) {
         throw new Error(`answered with ${response.statusCode} ${text}`)
       }
+      if (response.statusCode === 429) limited++
       await setTimeout(1000 * Number(response.headers["retry-after"]))
     }
   }
@@ -77,11 +81,11 @@ Child.serve<Options, Question>(({ body, first, targets }) => {
   return Promise.resolve({
     ready: null,
     answer: async (question): Promise<Sent> => {
-      const before = repeated
+      const before = { repeated, limited }
       const took = await ("callers" in question
         ? byCallers(question.callers, question.seconds)
         : byTimetable(question.perSecond, question.seconds))
-      return { took, repeated: repeated - before }
+      return { took, repeated: repeated - before.repeated, limited: limited - before.limited }
     }
   })
 })

@@ -2,6 +2,7 @@
  * The `sends` measurement: our server compared with what one would use or write instead.
  */
 import { Console, Effect, type Scope } from "effect"
+import * as Batches from "./Batches.ts"
 import type { BenchFailed } from "./BenchFailed.ts"
 import type { Contestant } from "./Contestant.ts"
 import * as ContestantEcho from "./ContestantEcho.ts"
@@ -22,7 +23,18 @@ export const run = (
     const cluster = yield* Database.cluster
     const loader = yield* Load.make
     yield* Console.log(Report.conditions(cluster, Report.sending(plan)))
+    yield* Effect.scoped(beside(cluster, loader, plan, options))
+    yield* Effect.scoped(Batches.run(cluster, loader, plan))
+  })
 
+/** Measures our server beside the others, under load and with a lone caller. */
+const beside = (
+  cluster: Database.Cluster,
+  loader: Load.Loader,
+  plan: Rounds.Plan,
+  options: { readonly pgbench: boolean }
+): Effect.Effect<void, BenchFailed, Scope.Scope> =>
+  Effect.gen(function*() {
     const wac = yield* ContestantWac.start(cluster, loader, { name: "wac", database: "wac_bench_wac" })
     const fastify = yield* ContestantFastify.start(cluster, loader)
     const pgbench = options.pgbench ? yield* ContestantPgbench.start(cluster) : undefined

@@ -7,6 +7,8 @@ import { Context, Effect, Layer, Logger, ManagedRuntime, Metric, Redacted, Schem
 import { SecureRandom } from "effect/crypto"
 import { HttpServer } from "effect/http"
 import { randomUUID } from "node:crypto"
+import * as v8 from "node:v8"
+import * as vm from "node:vm"
 import { Composition } from "wac/effect"
 import { run } from "../../apps/server/src/Run.ts"
 import { fromEnvironment } from "../../apps/server/src/ServerConfig.ts"
@@ -31,6 +33,23 @@ export interface TwoRoundTrips {
 export interface CoreSends {
   readonly apiKey: string
   readonly sends: number
+}
+
+/** Asks what the process holds in memory, in bytes, once all garbage is collected. */
+export interface Memory {
+  readonly memory: true
+}
+
+/** The flag comes too late for the global function, and in time for new contexts. */
+const collect = (): void => {
+  v8.setFlagsFromString("--expose-gc")
+  vm.runInNewContext("gc")()
+}
+
+const memory = (): number => {
+  collect()
+  const { external, heapUsed } = process.memoryUsage()
+  return heapUsed + external
 }
 
 const provider = Layer.succeed(Provider.Provider, {
@@ -91,7 +110,7 @@ const coreSends = Effect.fnUntraced(function*({ apiKey, sends }: CoreSends, { be
   return median(times)
 })
 
-type Question = RoundTrips.Watch | TwoRoundTrips | CoreSends
+type Question = RoundTrips.Watch | TwoRoundTrips | CoreSends | Memory
 
 Child.serve<Options, Question>(async (options) => {
   const watcher = RoundTrips.watcher(options.DATABASE_URL)
@@ -109,6 +128,7 @@ Child.serve<Options, Question>(async (options) => {
     ready: { url: HttpServer.formatAddress(address) },
     answer: async (question) => {
       if ("watch" in question) return watcher.answer(question)
+      if ("memory" in question) return memory()
       if ("statement" in question) return runtime.runPromise(twoRoundTrips(question))
       const send = await core.runPromise(coreSends(question, watcher))
       return { send, waited: watcher.waited() }

@@ -2,7 +2,7 @@
  * The workload of every contestant: sending a template, each time to a random one of ten million customers, with a new
  * idempotency key.
  */
-import { randomInt } from "node:crypto"
+import { randomInt, randomUUID } from "node:crypto"
 
 export const path = "/v1/messages"
 
@@ -23,6 +23,60 @@ export const someCustomer = (): string => customer(randomInt(customers))
 export const bodyTo = (to: string): string =>
   `{"to":"${to}","type":"template","template":{"name":"${template.name}","language":"${template.language}",` +
   `"bodyParams":["A-1001","Tuesday"]}}`
+
+/** How messages come to a service: each sent by a call, each queued by a call, or queued together. */
+export type Handover = "Send" | "Queue" | "Batch"
+
+/** A call that hands over messages. */
+export interface Call {
+  readonly path: string
+  readonly headers: Record<string, string>
+  readonly body: () => string
+  /** The status of its answer. */
+  readonly status: number
+  /** What the answer's body contains for each message. */
+  readonly expected: string
+  readonly messages: number
+}
+
+/** The messages of a batch: as many as it may have (contract §15). */
+export const perBatch = 500
+
+const queued = "\"status\":\"queued\""
+
+export const calls: { readonly [handover in Handover]: Call } = {
+  Send: {
+    path,
+    headers: {},
+    body: () => bodyTo(someCustomer()),
+    status: 200,
+    expected: "\"status\":\"sent\"",
+    messages: 1
+  },
+  Queue: {
+    path,
+    headers: { prefer: "respond-async" },
+    body: () => bodyTo(someCustomer()),
+    status: 202,
+    expected: queued,
+    messages: 1
+  },
+  Batch: {
+    path: `${path}/batch`,
+    headers: {},
+    body: () =>
+      batchOf(Array.from({ length: perBatch }, () => ({
+        idempotency_key: randomUUID(),
+        ...JSON.parse(bodyTo(someCustomer()))
+      }))),
+    status: 200,
+    expected: queued,
+    messages: perBatch
+  }
+}
+
+/** The body of a batch. */
+export const batchOf = (messages: ReadonlyArray<object>): string => JSON.stringify({ messages })
 
 /** The URL of the service and the API key. */
 export interface Target {

@@ -16,6 +16,7 @@ import * as Growth from "./Growth.ts"
 import * as Held from "./Held.ts"
 import * as Interactions from "./Interactions.ts"
 import * as Neighbours from "./Neighbours.ts"
+import * as Queue from "./Queue.ts"
 import type * as Rounds from "./Rounds.ts"
 import * as Sends from "./Sends.ts"
 import * as Starts from "./Starts.ts"
@@ -133,6 +134,18 @@ const held = Command.make(
   (plan) => Held.run(plan)
 ).pipe(Command.withDescription("What a million waiting retries, and a million held deliveries, cost our server"))
 
+const queue = Command.make(
+  "queue",
+  {
+    seconds: count("seconds", 30, "Length of each stage, which its rounds share"),
+    rounds: count("rounds", 10, "Rounds of each stage that has any"),
+    waiting: count("waiting", 1_000_000, "Messages that wait, for later and all due at once")
+  },
+  (plan) => Queue.run(plan)
+).pipe(
+  Command.withDescription("How punctual queued messages are, and what a million of them cost sends of callers")
+)
+
 const dashboard = Command.make(
   "dashboard",
   {
@@ -230,6 +243,7 @@ Command.make("bench").pipe(
     deliveries,
     neighbours,
     held,
+    queue,
     campaign,
     capacity,
     dashboard,

@@ -40,7 +40,8 @@ const short: ReadonlyArray<Smallest> = [
     /^a {2}over HTTP +\d/m,
     /^a {2}without HTTP\D+\d/m,
     /^a send of the core \/ its round trips +\d.*\(goal: at most 1\.3; (met|missed)\)$/m,
-    /^a send over HTTP \/ its round trips +\d.*\(goal: at most 1\.3; (met|missed)\)$/m
+    /^a send over HTTP \/ its round trips +\d.*\(goal: at most 1\.3; (met|missed)\)$/m,
+    /^processor time of a message in a batch \/ by a call +\d.*\(goal: at most 0\.33; (met|missed)\)$/m
   ]]
 ]
 
@@ -86,6 +87,12 @@ const long: ReadonlyArray<Smallest> = [
     /^a day of attempts dropped as a partition +\d.* of WAL$/m,
     /^a day deleted as rows +\d.* of WAL$/m,
     /^reindex table concurrently, of these tables +\d.* of WAL$/m
+  ]],
+  ["queue measures queued messages", "queue --seconds 1 --rounds 1 --waiting 5000", [
+    /^p99 of a queued message after its time, ms +\d+ .*\(goal: at most 1000; (met|missed)\)$/m,
+    /^sends answered 429 beside a full queue +\d+ .*\(goal: at most 0; (met|missed)\)$/m,
+    /^memory with 5,000 waiting \/ with an empty queue +\d.*\(goal: at most 1\.1; (met|missed)\)$/m,
+    /^processor time of a send with 5,000 waiting \/ with an empty queue +\d.*\(goal: at most 1\.05; (met|missed)\)$/m
   ]],
   ["held measures waiting deliveries", "held --retries 2000 --held 2000 --seconds 1 --repetitions 2", [
     /^bytes a waiting retry +-?\d/m,

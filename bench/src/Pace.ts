@@ -1,5 +1,5 @@
 /**
- * The pace of a campaign, from the times at which its messages came to the provider.
+ * The pace of messages, from the times at which they came to the provider.
  */
 
 /** A stretch of time, in milliseconds. */
