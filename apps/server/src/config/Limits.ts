@@ -2,22 +2,16 @@
  * Tiers and defaults of rate limits and quotas.
  */
 import { Limits } from "@wac/core"
-import { Schema } from "effect"
+import { Schema, Struct } from "effect"
 import { parts } from "./Parts.ts"
 
 /** The content of `WAC_LIMITS`: any part of `Limits`, which replaces that part of the standard limits. */
-const LimitsPatch = Schema.fromJsonString(Schema.Struct({
-  workspaceTiers: Schema.optionalKey(Limits.Limits.fields.workspaceTiers),
-  phoneNumberTiers: Schema.optionalKey(Limits.Limits.fields.phoneNumberTiers),
-  pair: Schema.optionalKey(Limits.Limits.fields.pair),
-  frequencyCap: Limits.Limits.fields.frequencyCap,
-  defaults: Schema.optionalKey(Schema.Struct({
-    workspaceTier: Schema.optionalKey(Limits.Limits.fields.defaults.fields.workspaceTier),
-    phoneNumberTier: Schema.optionalKey(Limits.Limits.fields.defaults.fields.phoneNumberTier),
-    monthlyQuota: Schema.optionalKey(Limits.Limits.fields.defaults.fields.monthlyQuota),
-    messagingLimit: Schema.optionalKey(Limits.Limits.fields.defaults.fields.messagingLimit)
-  }))
-}))
+const LimitsPatch = Schema.fromJsonString(
+  Schema.Struct({
+    ...Limits.Limits.fields,
+    defaults: Limits.Limits.fields.defaults.mapFields(Struct.map(Schema.optionalKey))
+  }).mapFields(Struct.map(Schema.optionalKey))
+)
 
 /** The limits (contract §8 `WAC_LIMITS`). */
 export const limits = parts(

@@ -248,6 +248,15 @@ describe("accepted values", () => {
         }
       }
     ],
+    [
+      { WAC_LIMITS: JSON.stringify({ defaults: { mediaQuota: 1024, queuedMessages: null } }) },
+      {
+        limits: {
+          ...Limits.standard,
+          defaults: { ...Limits.standard.defaults, mediaQuota: 1024, queuedMessages: null }
+        }
+      }
+    ],
     [{ WEBHOOK_ALLOW_INSECURE: "true" }, { receiverRules: { allowInsecure: true, allowedCidrs: 0 } }],
     [{ WEBHOOK_ALLOW_INSECURE: "false" }, { receiverRules: { allowInsecure: false, allowedCidrs: 0 } }],
     [{ WEBHOOK_ALLOW_CIDRS: "10.0.0.0/8, fd00::/8,::1" }, { receiverRules: { allowInsecure: false, allowedCidrs: 3 } }],

@@ -47,7 +47,7 @@ export const layer = Layer.effectDiscard(
     const rateCard = yield* CurrentRateCard
     const { rest } = yield* Polling
     const { begun } = yield* Heartbeats
-    const departures = yield* Departures.make
+    const departures = yield* Departures.make({ isStrict: true })
 
     const record = Effect.fnUntraced(function*(
       { id, workspaceId }: CampaignWorkStep.Worked["campaign"],

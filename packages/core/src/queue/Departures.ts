@@ -44,8 +44,11 @@ export interface Departures {
   ) => Effect.Effect<void>
 }
 
-/** For one runner, as long as its scope is open. */
-export const make = Effect.gen(function*() {
+/**
+ * For one runner, as long as its scope is open. With a strict pace, a message that is late for its slot is not sent but
+ * waits for another one (`Pace.isMissed`), so that late ones are not sent all at once; otherwise it is sent late.
+ */
+export const make = Effect.fnUntraced(function*({ isStrict }: { readonly isStrict: boolean }) {
   const messages = yield* QueuedMessages
   const leaving = yield* FiberSet.make()
   const places = yield* Semaphore.make(maxInFlight)
@@ -56,10 +59,13 @@ export const make = Effect.gen(function*() {
     queued: QueuedMessage<Of>,
     at: Instant
   ): Effect.fn.Return<QueuedEnd<Of>> {
-    const isMissed = Effect.map(Clock.currentTimeMillis, (now) => Pace.isMissed(at, now))
+    const isMissed = Effect.map(Clock.currentTimeMillis, (now) => isStrict && Pace.isMissed(at, now))
     if (yield* isMissed) return { _tag: "TooLate" }
     // only once, so that a storage that is always slow delays messages, and does not hold them back
-    return yield* messages.send(queued, queued.message.status === "queued" ? isMissed : Effect.succeed(false))
+    return yield* messages.send(
+      queued,
+      isStrict && queued.message.status === "queued" ? isMissed : Effect.succeed(false)
+    )
   })
 
   const leave: Departures["leave"] = (all, record) => {

@@ -17,8 +17,8 @@ export type QueueEnd =
   | { readonly _tag: "Done" }
   /** It is tried again after a while, or looked at again at `until` if that is earlier. */
   | { readonly _tag: "Again"; readonly after: Duration.Duration; readonly until?: Instant }
-  /** It was not tried, because its slot had passed. It waits for another one. */
-  | { readonly _tag: "Missed" }
+  /** It was not tried, because its slot had passed or had no token. It waits for another one, after a while if given. */
+  | { readonly _tag: "Missed"; readonly after?: Duration.Duration }
   /** Its campaign never sends it. It ends without an event. */
   | { readonly _tag: "Skipped"; readonly error: MessageError }
   /** It fails, with the event. Like one to be skipped, it waits instead while somebody is sending it. */
@@ -65,7 +65,12 @@ export const end: Decide<EndQueued, Loaded, void, EndWrites> = (loaded, commands
         })
         break
       case "Missed":
-        delayed.push({ messageId, phoneNumberId, dueAt: now, tries: 0 })
+        delayed.push({
+          messageId,
+          phoneNumberId,
+          dueAt: now + Duration.toMillis(end.after ?? Duration.zero),
+          tries: 0
+        })
         break
       case "Done":
         dequeued.push(messageId)

@@ -43,6 +43,10 @@ export const after = (
     case "NotSent":
       return again(ended.error)
     case "Refused":
+      // a number that is busy with requests sends its queue later; that is no failure of the message
+      if (ended.error._tag === "RateLimited" && ended.error.reason === "phone_number") {
+        return { _tag: "Missed", after: ended.error.retryAfter }
+      }
       return ended.error._tag === "RateLimited" || ended.error._tag === "ServerError"
         ? again(ended.error)
         : { _tag: "Failed", error: errorOf(ended.error) }

@@ -284,6 +284,11 @@ describe("the end of a try", () => {
     const error = new RateLimited({ reason: "pair", message: "x", retryAfter: Duration.seconds(6) })
     const again = { _tag: "Again", after: Duration.seconds(6), until: start + day }
     assert.deepStrictEqual(QueueRetry.after({ _tag: "Refused", error }, given), again as never)
+    const busy = new RateLimited({ reason: "phone_number", message: "x", retryAfter: Duration.seconds(1) })
+    assert.deepStrictEqual(QueueRetry.after({ _tag: "Refused", error: busy }, given), {
+      _tag: "Missed",
+      after: Duration.seconds(1)
+    })
     const refused = new Forbidden({ reason: "messaging_limit_reached", message: "x" })
     assert.deepStrictEqual(QueueRetry.after({ _tag: "Refused", error: refused }, given), {
       _tag: "Failed",
