@@ -54,7 +54,7 @@ export const people = async (url: string) => {
   return { session, authorization: `Bearer ${body.apiKey}` }
 }
 
-const hello = { to: "+15551234567", type: "template", template: { name: "hello_world", language: "en_US" } }
+export const hello = { to: "+15551234567", type: "template", template: { name: "hello_world", language: "en_US" } }
 
 /** Sends a template to `+15551234567`. */
 export const send = (url: string, authorization: string) =>

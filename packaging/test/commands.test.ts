@@ -8,7 +8,7 @@ import { once } from "node:events"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { assert, describe, it, onTestFinished } from "vitest"
-import { did, owner, people, send } from "./Caller.ts"
+import { did, hello, owner, people, send } from "./Caller.ts"
 import * as PackedOnNodes from "./PackedOnNodes.ts"
 
 const { nodeOf, packed } = PackedOnNodes.install()
@@ -106,6 +106,16 @@ describe.each(PackedOnNodes.versions)("the packed server on Node %s", (version) 
     const { messages } = await wac("messages find --limit 1")
     assert.strictEqual((await wac(`messages show ${messages[0].messageId}`)).messageId, messages[0].messageId)
     assert.isFalse((await wac("messages confirm")).released)
+    const queue = async (json: object) => {
+      const headers = { authorization, "idempotency-key": crypto.randomUUID(), prefer: "respond-async" }
+      return (await did(`${server.url}/v1/messages`, { headers, json })).body.message_id as string
+    }
+    const later = await queue({ ...hello, send_at: new Date(Date.now() + 3_600_000).toISOString() })
+    assert.strictEqual((await wac(`messages cancel ${later}`)).status, "cancelled")
+    // no window is open, which is judged when it is sent
+    const failed = await queue({ to: hello.to, type: "text", text: { body: "Hello?" } })
+    while ((await wac(`messages show ${failed}`)).status !== "failed") { /* until it was tried */ }
+    assert.strictEqual((await wac(`messages retry ${failed}`)).failed, failed)
 
     await wac("campaigns list")
     await wac("campaigns confirm")
