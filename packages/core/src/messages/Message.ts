@@ -187,7 +187,7 @@ export const ranks = { queued: 0, sending: 1, unknown: 2, sent: 3, failed: 4, de
  */
 const neverSent = ["skipped", "cancelled"] as const
 
-/** One of {@link ranks} or {@link neverSent}. */
+/** One of {@link ranks}, or a final status of a message that was never sent: `skipped` or `cancelled`. */
 export const MessageStatus = Schema.Literals([...Struct.keys(ranks), ...neverSent]).annotate({
   identifier: "MessageStatus",
   description: "What has become of a message: `read` implies `delivered`, which implies `sent`."
