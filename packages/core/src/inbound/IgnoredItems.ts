@@ -4,6 +4,7 @@
  */
 import { Effect } from "effect"
 
+/** A part of a post that has no consequence. */
 export interface IgnoredItem {
   /** A fixed description of the kind; nothing of the content. */
   readonly what: string
