@@ -130,10 +130,10 @@ const queueLateSeconds = LatencyHistogram.make("wac_queue_late_seconds", {
   boundaries: [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60, 600]
 })
 
-/** Counts first tries of queued messages at `at`, by how late they are, in milliseconds. */
-export const queueLate = (lateness: ReadonlyArray<number>, at: Instant): Effect.Effect<void> =>
+/** Counts the first try of a queued message at `at`, by how late it is, in milliseconds. */
+export const queueLate = (late: number, at: Instant): Effect.Effect<void> =>
   Effect.contextWith((context: Context.Context<never>) => {
-    for (const late of lateness) queueLateSeconds.record({ seconds: late / 1000, at }, context)
+    queueLateSeconds.record({ seconds: late / 1000, at }, context)
     return Effect.void
   })
 

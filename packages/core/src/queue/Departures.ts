@@ -36,11 +36,11 @@ export interface Departures {
   readonly ahead: () => number
   /**
    * Sends messages in the background, each at its slot unless that has passed by then, and calls `record` with the
-   * result. If `record` fails, the message's lease ends, and another try finds out what came of it.
+   * result and the time at which the try began. If `record` fails, the message's lease ends, and another try finds out what came of it.
    */
   readonly leave: <Of extends Queue, Taken extends Departing<Of>>(
     taken: ReadonlyArray<Taken>,
-    record: (taken: Taken, ended: QueuedEnd<Of>) => Effect.Effect<void, StoreError>
+    record: (taken: Taken, ended: QueuedEnd<Of>, begunAt: Instant) => Effect.Effect<void, StoreError>
   ) => Effect.Effect<void>
 }
 
@@ -79,8 +79,8 @@ export const make = Effect.fnUntraced(function*({ isStrict }: { readonly isStric
           (now) => Effect.sleep(Duration.millis(Math.max(0, at - now)))
         )
         const send = (one: typeof group[number]) =>
-          places.withPermit(attempt(one, at)).pipe(
-            Effect.flatMap((ended) => orUnavailable(record(one, ended))),
+          places.withPermit(Effect.all([Clock.currentTimeMillis, attempt(one, at)])).pipe(
+            Effect.flatMap(([begunAt, ended]) => orUnavailable(record(one, ended, begunAt))),
             Effect.catchCause((cause) => Effect.logDebug("the outcome of a queued message is not recorded yet", cause)),
             Effect.ensuring(Effect.sync(() => {
               taken--

@@ -57,23 +57,25 @@ export const layer = Layer.effectDiscard(
       const { at, claimed, expired } = worked.value
       yield* departures.measure(now, at)
       const leaving = claimed.map((queued) => ({ ...queued, queue: ofCallers }))
-      yield* departures.leave<OfCallers, typeof leaving[number]>(leaving, (queued, ended) => {
-        const after = QueueRetry.after(ended, queued)
-        return after === null ? Effect.void : end(queued, after)
-      })
+      yield* departures.leave<OfCallers, typeof leaving[number]>(
+        leaving,
+        Effect.fnUntraced(function*(queued, ended, begunAt) {
+          const { message: { sendAt }, tries } = queued
+          if (tries === 0) yield* Metrics.queueLate(begunAt - departures.ahead() - sendAt!, begunAt)
+          const after = QueueRetry.after(ended, queued)
+          if (after !== null) yield* end(queued, after)
+        })
+      )
       yield* Effect.forEach(expired, (queued) => end(queued, { _tag: "Failed", error: notSentInTime }), {
         concurrency: "unbounded",
         discard: true
       })
-      yield* Metrics.queueLate(
-        claimed.flatMap(({ message: { sendAt }, slot, tries }) => tries === 0 ? [slot - sendAt!] : []),
-        now
-      )
       return true
     })
 
     const works = Effect.gen(function*() {
       while (yield* work);
+      if (!departures.hasRoom()) return every
       const nextAt = yield* store.nextAt
       if (nextAt === null) return every
       const now = yield* Clock.currentTimeMillis
