@@ -10,6 +10,7 @@ import type { ProviderOutcome } from "../../src/messages/Provider.ts"
 import { PhoneNumberStore } from "../../src/numbers/PhoneNumberStore.ts"
 import { Heartbeats, IsRestored } from "../../src/queue/Heartbeats.ts"
 import { QueuedMessages } from "../../src/queue/QueuedMessages.ts"
+import type { QueueEnd } from "../../src/queue/QueueEndStep.ts"
 import * as QueueRetry from "../../src/queue/QueueRetry.ts"
 import * as QueueRunner from "../../src/queue/QueueRunner.ts"
 import { QueueStore } from "../../src/queue/QueueStore.ts"
@@ -282,8 +283,8 @@ describe("the end of a try", () => {
 
   it("a refusal that time may change is followed by another try, and any other fails the message", () => {
     const error = new RateLimited({ reason: "pair", message: "x", retryAfter: Duration.seconds(6) })
-    const again = { _tag: "Again", after: Duration.seconds(6), until: start + day }
-    assert.deepStrictEqual(QueueRetry.after({ _tag: "Refused", error }, given), again as never)
+    const again: QueueEnd = { _tag: "Again", after: Duration.seconds(6), until: start + day }
+    assert.deepStrictEqual(QueueRetry.after({ _tag: "Refused", error }, given), again)
     const busy = new RateLimited({ reason: "phone_number", message: "x", retryAfter: Duration.seconds(1) })
     assert.deepStrictEqual(QueueRetry.after({ _tag: "Refused", error: busy }, given), {
       _tag: "Missed",
