@@ -21,6 +21,8 @@ export interface Times {
   readonly request: Duration.Duration
   /** For a client to read any part of what is written to it. */
   readonly taking: Duration.Duration
+  /** For a connection to stay open between two requests. */
+  readonly idle: Duration.Duration
   /** How often the first two are checked. */
   readonly every: Duration.Duration
 }
@@ -30,6 +32,9 @@ export const standardTimes: Times = {
   headers: Duration.seconds(15),
   request: Duration.minutes(31),
   taking: Duration.seconds(30),
+  // longer than load balancers keep theirs (60 s): if the server ends a connection first, a request that is on its way
+  // gets no answer
+  idle: Duration.seconds(72),
   every: Duration.seconds(1)
 }
 
@@ -126,6 +131,7 @@ export class ConnectionServer extends Server {
       ...options,
       headersTimeout: Duration.toMillis(times.headers),
       requestTimeout: Duration.toMillis(times.request),
+      keepAliveTimeout: Duration.toMillis(times.idle),
       connectionsCheckingInterval: Duration.toMillis(times.every),
       // refused here, with a body
       requireHostHeader: false

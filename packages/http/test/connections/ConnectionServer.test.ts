@@ -201,8 +201,15 @@ describe("a request", () => {
     headers: Duration.millis(100),
     request: Duration.millis(200),
     taking: Duration.millis(200),
+    idle: standardTimes.idle,
     every: Duration.millis(20)
   }
+
+  it("a connection stays open between requests for longer than load balancers keep theirs", async () => {
+    const { port } = await serve(standardTimes, ({ response }) => response.end())
+    const { headers } = await fetch(`http://127.0.0.1:${port}`)
+    assert.isAbove(Number(/^timeout=(\d+)$/.exec(headers.get("keep-alive")!)![1]), 60)
+  })
 
   it("a request has 15 s for its headers, and the time of the longest upload for its body", () => {
     const server = new ConnectionServer()
