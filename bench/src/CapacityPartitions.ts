@@ -87,7 +87,7 @@ const timed = ({ query }: Database, statement: string) =>
 /** The statements that are compared, of a table with this name. */
 const found: Readonly<Record<string, ReadonlyArray<readonly [what: string, of: (table: string) => string]>>> = {
   messages: [
-    ["a message by its id", (table) => `select * from ${table} where id = (select max(id) from messages)`],
+    ["a message by its id", (table) => `select * from ${table} where id = (select max(id) from wac.messages)`],
     [
       "an idempotency key that is new",
       (table) => `select * from ${table} where workspace_id = 'ws' and route = 'POST /v1/messages' and key = 'new'`

@@ -10,6 +10,7 @@ import * as Migrations from "./Migrations.ts"
 import { OpenError } from "./OpenError.ts"
 import * as PgliteClient from "./PgliteClient.ts"
 import * as PostgresClient from "./PostgresClient.ts"
+import * as Schema from "./Schema.ts"
 import { describe, problemOf } from "./SqlFailure.ts"
 import type { Row as StatementRow } from "./Statement.ts"
 import * as WriteProbe from "./WriteProbe.ts"
@@ -54,6 +55,7 @@ interface Row extends Record<keyof Inspection["settings"], string> {
 
 const inspect = Effect.gen(function*() {
   const client = yield* PgClient.PgClient
+  const { named } = yield* Schema.Schema
   const schemaVersion = yield* Migrations.version
   const begun = yield* Clock.currentTimeMillis
   const sent = yield* Clock.monotonicTimeNanos
@@ -62,7 +64,7 @@ const inspect = Effect.gen(function*() {
     current_setting('server_version_num')::integer as version_number,
     current_setting('transaction_read_only')::boolean as read_only,
     (extract(epoch from clock_timestamp()) * 1000)::float8 as now,
-    (select count(*)::integer from pg_stat_activity where backend_type = 'client backend') as connections,
+    (select count(*)::integer from pg_catalog.pg_stat_activity where backend_type = 'client backend') as connections,
     current_setting('max_connections')::integer as max_connections,
     pg_database_size(current_database())::float8 as bytes,
     current_setting('fsync') as fsync,
@@ -73,7 +75,7 @@ const inspect = Effect.gen(function*() {
   const ended = yield* Clock.currentTimeMillis
   const problem = schemaVersion === 0 || row!.read_only
     ? undefined
-    : yield* WriteProbe.run((text) => client.unsafe<StatementRow>(text), problemOf)
+    : yield* WriteProbe.run((text) => client.unsafe<StatementRow>(named(text)), problemOf)
   const { autovacuum, fsync, full_page_writes, synchronous_commit, ...found } = row!
   const inspection: Inspection = {
     version: found.version,

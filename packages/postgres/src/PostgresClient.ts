@@ -9,6 +9,7 @@ import * as FatalReason from "./FatalReason.ts"
 import { Notifications } from "./Notifications.ts"
 import { OpenError } from "./OpenError.ts"
 import * as Primary from "./Primary.ts"
+import * as Schema from "./Schema.ts"
 import * as ServerUrl from "./ServerUrl.ts"
 import { maxIdle, planning, Sessions } from "./Sessions.ts"
 import { describe, isPassing, problemOf } from "./SqlFailure.ts"
@@ -26,6 +27,11 @@ export interface Options {
    * The maximum number of this process's connections, in addition to one for notifications: at least 2, by default 10.
    */
   readonly maxConnections?: number
+  /**
+   * The schema of everything of wac's, made when it is missing. By default `wac`, or `public` if an earlier version
+   * made the tables there.
+   */
+  readonly schema?: string | undefined
 }
 
 const nobody = new Error("nobody was connected to")
@@ -129,7 +135,9 @@ const noticed = (options: Options, direct: PgConnection.Config, isPooled: boolea
  * whose statements are pipelined (`Sessions`). In the other half each statement has a connection to itself, so that it
  * can be cancelled and waits for no other.
  */
-export const layer = (options: Options): Layer.Layer<PgClient.PgClient | Sessions | Notifications, OpenError> =>
+export const layer = (
+  options: Options
+): Layer.Layer<PgClient.PgClient | Sessions | Notifications | Schema.Schema, OpenError> =>
   Layer.unwrap(Effect.gen(function*() {
     const deadline = yield* StatementTimeout
     const config = yield* destination(options.url)
@@ -142,7 +150,7 @@ export const layer = (options: Options): Layer.Layer<PgClient.PgClient | Session
       Primary.extended(config, { maxConnections, minConnections: 1, ...(isPooled ? bare : { startupParameters }) })
     const forSteps = connections >> 1
     return Layer.mergeAll(
-      PgClient.layer(pool(connections - forSteps, own)),
+      Layer.provideMerge(Schema.layer(options.schema), PgClient.layer(pool(connections - forSteps, own))),
       Sessions.layer(pool(forSteps, { ...own, ...stepSettings }), isPooled ? { ...own, ...stepSettings } : {}),
       noticed(options, direct, isPooled, deadline)
     )
