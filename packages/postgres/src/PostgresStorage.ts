@@ -35,6 +35,7 @@ import * as PepperStore from "./secrets/PepperStore.ts"
 import * as SealedSecretStore from "./secrets/SealedSecretStore.ts"
 import * as ServerUrl from "./ServerUrl.ts"
 import * as Storage from "./Storage.ts"
+import * as SubscriptionStore from "./subscriptions/SubscriptionStore.ts"
 import * as TemplateStore from "./templates/TemplateStore.ts"
 import * as UsageStore from "./usage/UsageStore.ts"
 import * as DeliveryStore from "./webhooks/DeliveryStore.ts"
@@ -69,6 +70,7 @@ export const layer = Layer.mergeAll(
   RequestStore.layer,
   SealedSecretStore.layer,
   SessionStore.layer,
+  SubscriptionStore.layer,
   TemplateStore.layer,
   UsageStore.layer,
   WebhookStore.layer,
