@@ -45,7 +45,7 @@ export const make = (
   const rejection = (cause: Cause.Cause<Failure>, requestId: string | undefined): WacError => {
     const failure = Cause.findErrorOption(cause)
     if (Option.isSome(failure)) return ofFailure(failure.value, requestId)
-    if (inFlight.isStopped) return closed()
+    if (inFlight.isRefusing) return closed()
     fork(Effect.logError("an operation failed unexpectedly", cause))
     return internal(requestId)
   }
@@ -53,7 +53,7 @@ export const make = (
   return {
     run: (operation, requestId) =>
       new Promise((resolve, reject) => {
-        if (inFlight.isStopped) return reject(closed())
+        if (inFlight.isRefusing) return reject(closed())
         inFlight.begin()
         fork(Effect.andThen(yieldToEventLoop, operation)).addObserver((exit) => {
           inFlight.end()

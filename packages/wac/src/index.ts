@@ -72,6 +72,16 @@ export {
   type PostgresStorage,
   type Storage
 } from "./Storage.ts"
+export type {
+  FailedEvent,
+  Subscribe,
+  SubscribeOptions,
+  SubscriptionFilter,
+  SubscriptionHandler,
+  Subscriptions,
+  SubscriptionStatus,
+  Try
+} from "./subscriptions/Subscriptions.ts"
 export type { Templates } from "./templates/Templates.ts"
 export type { TimeInput } from "./TimeInput.ts"
 export type { UnknownName } from "./UnknownName.ts"

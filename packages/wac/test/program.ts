@@ -64,6 +64,19 @@ export const use = async (): Promise<ReadonlyArray<string>> => {
     auth: local({ owner: { email: "a@example.com", password: "correct horse" } })
   })
   const off = wac.on("message.delivered", ({ data }) => void data.delivered_at.length)
+  const stop = await wac.subscribe(
+    "receipts",
+    { types: ["message.delivered", "message.read"] },
+    async ({ data }, { attempt, signal }) => {
+      await fetch("http://localhost/", { signal, method: "POST", body: `${data.status} ${attempt}` })
+    },
+    { concurrency: 4 }
+  )
+  await stop()
+  for await (const { error, event } of wac.subscriptions.failed("receipts")) {
+    if (error === "gone") await wac.subscriptions.discard("receipts", event.id)
+  }
+  await wac.subscriptions.retry("receipts")
   // @ts-expect-error there is no such event
   wac.on("message.lost", () => {})
   // @ts-expect-error a text has no template
