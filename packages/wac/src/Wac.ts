@@ -26,6 +26,7 @@ import * as Customers from "./contacts/Customers.ts"
 import * as Events from "./events/Events.ts"
 import * as Recorded from "./events/Recorded.ts"
 import { type Steered, steeredOf } from "./FakeClock.ts"
+import type * as Messaging from "./generated/Messaging.ts"
 import * as Handlers from "./Handlers.ts"
 import * as Inbound from "./inbound/Inbound.ts"
 import { InFlight } from "./InFlight.ts"
@@ -52,7 +53,7 @@ import * as Workspaces from "./workspaces/Workspaces.ts"
 import * as YieldToEventLoop from "./YieldToEventLoop.ts"
 
 /** All operations of one workspace. Every failure is a `WacError`. */
-export interface Workspace {
+export interface Workspace extends Messaging.Messaging {
   /** `tenant_id` on the wire. */
   readonly id: string
   readonly messages: Messages.Messages
@@ -60,7 +61,7 @@ export interface Workspace {
   readonly templates: Templates.Templates
   readonly keys: ApiKeys.ApiKeys
   readonly webhook: Webhook.Webhook
-  readonly campaigns: Campaigns.Campaigns
+  readonly campaigns: Messaging.Campaigns
   readonly events: Events.Events
   readonly contacts: Contacts.Contacts
   /** Exports and erases what is stored of a customer. */

@@ -173,7 +173,7 @@ describe("a provider of the application", () => {
         code: "invalid_body",
         reason: "undeliverable",
         param: "to",
-        message: "no such line",
+        status: 400,
         provider: { code: "9", message: "gone" }
       }
     ],

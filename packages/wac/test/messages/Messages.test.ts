@@ -52,15 +52,11 @@ describe("a send", () => {
     assert.deepInclude(conflict, { code: "idempotency_conflict", reason: "payload_mismatch" })
   })
 
-  it("a send requires an idempotency key", async () => {
+  it("a send without an idempotency key gets one, which its error names", async () => {
     const { wac } = await start()
-    // @ts-expect-error the key is required
-    const missing = await failure(wac.messages.send(hello(), {}))
-    assert.deepInclude(missing, {
-      code: "invalid_body",
-      reason: "missing_idempotency_key",
-      param: "idempotencyKey"
-    })
+    assert.isFalse((await wac.messages.send(hello())).replayed)
+    const refused = await failure(wac.messages.send(hello("+15005550001"), {}))
+    assert.match(refused.idempotencyKey ?? "", /^[0-9a-f-]{36}$/)
     const bad = await failure(wac.messages.send(hello(), { idempotencyKey: "with space" }))
     assert.deepInclude(bad, { reason: "invalid_idempotency_key", param: "idempotencyKey" })
   })
