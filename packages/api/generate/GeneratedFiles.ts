@@ -270,6 +270,13 @@ export const files: ReadonlyArray<GeneratedFile> = [
     ])
   ),
   file("packages/client/src/generated/Limits.ts", "Limits of the service.", limits),
+  file("packages/client/src/generated/Names.ts", "Names of the interface of programs.", [
+    constant(
+      "renamed",
+      "Fields of the wire whose name in the interface is another word.",
+      `{ ${Object.entries(PlainTypes.renamedFields).map(([name, word]) => `${name}: "${word}"`).join(", ")} }`
+    )
+  ]),
   errors("packages/client/src/generated/ErrorReasons.ts"),
   errors("packages/wac/src/generated/ErrorReasons.ts"),
   file(

@@ -314,6 +314,9 @@ export interface Campaigns<Answer = unknown, Option = unknown> {
 /** The event of a type. */
 export type EventOf<Type extends EventType> = Extract<Event, { readonly type: Type }>
 
+/** The \`data\` of each type of event. */
+export type EventDataByType = { readonly [Type in EventType]: EventOf<Type>["data"] }
+
 /** The recorded events of a workspace. */
 export interface Events<Answer = unknown, Option = unknown> {
   /**

@@ -26,7 +26,7 @@ export const check = (
   if (signal !== undefined && !(signal instanceof AbortSignal)) {
     return invalid("signal", "signal must be an AbortSignal")
   }
-  if (timeout !== undefined && !(timeout > 0 && timeout <= longest)) {
+  if (timeout !== undefined && !(typeof timeout === "number" && timeout > 0 && timeout <= longest)) {
     return invalid("timeout", `timeout must be a number of milliseconds above 0, at most ${longest}`)
   }
   return Result.succeed({ ...(signal === undefined ? {} : { signal }), ...(timeout === undefined ? {} : { timeout }) })

@@ -3,7 +3,7 @@
  */
 import { CampaignsApi } from "@wac/api"
 import { type Campaign as Core, Campaigns as Service, Errors, type Id, Recipient } from "@wac/core"
-import { CampaignsHandlers } from "@wac/http"
+import { CampaignsHandlers, KeptAnswers } from "@wac/http"
 import { Effect, Result, Schema, Stream } from "effect"
 import * as CallOptions from "../CallOptions.ts"
 import type {
@@ -33,18 +33,29 @@ const timed = <Fields extends { readonly startAt?: TimeInput | null; readonly no
 
 type Recipients = Iterable<CampaignRecipient> | AsyncIterable<CampaignRecipient>
 
+const kept: KeptAnswers.Kept<Campaign> = {
+  answerOf: (campaign) => ({ status: 201, body: JSON.stringify(campaign) }),
+  resultOf: ({ body }) => JSON.parse(body)
+}
+
 async function* each(recipients: Recipients): AsyncGenerator<CampaignRecipient> {
   yield* recipients
 }
 
-export const make = Effect.map(
-  Service.Campaigns,
-  (campaigns) => (running: Running, workspaceId: Id.WorkspaceId): Campaigns => {
+export const make = Effect.gen(function*() {
+  const campaigns = yield* Service.Campaigns
+  const keep = yield* KeptAnswers.keeper
+
+  return (running: Running, workspaceId: Id.WorkspaceId): Campaigns => {
     const { run } = running
     /** Runs what needs no key, since it can be repeated; one that is given must be a key. */
     const repeatable = <A>(operation: Effect.Effect<A, Failure>, options: SendOptions | undefined): Promise<A> => {
       const key = CallOptions.keyOf(options)
-      return run(Result.isFailure(key) ? Effect.fail(key.failure) : operation, { options, names: ["idempotencyKey"] })
+      return run(Result.isFailure(key) ? Effect.fail(key.failure) : operation, {
+        options,
+        names: ["idempotencyKey"],
+        idempotencyKey: Result.getOrUndefined(key)
+      })
     }
     const act =
       (_tag: "Check" | "Start" | "Pause" | "Resume" | "Cancel") =>
@@ -68,14 +79,26 @@ export const make = Effect.map(
         }
       }
     return {
-      create: (campaign, options) =>
-        repeatable(
-          shown(Effect.flatMap(
-            readCampaign(timed(campaign)),
-            (plan) => campaigns.create(workspaceId, CampaignsHandlers.planOf(plan))
-          )),
-          options
-        ),
+      create: (campaign, options) => {
+        const key = CallOptions.keyOf(options)
+        const given = timed(campaign)
+        const create = Effect.gen(function*() {
+          const plan = CampaignsHandlers.planOf(yield* readCampaign(given))
+          const { result } = yield* keep(
+            // apart from the keys of the HTTP API, whose answers have the names of the wire
+            { workspaceId, caller: "host", route: "campaigns.create", key: yield* Effect.fromResult(key) },
+            { body: JSON.parse(JSON.stringify(given)), token: crypto.randomUUID() },
+            shown(campaigns.create(workspaceId, plan)),
+            kept
+          )
+          return result
+        })
+        return run(create, {
+          options,
+          names: ["idempotencyKey"],
+          idempotencyKey: Result.getOrUndefined(key)
+        })
+      },
       list: (_filter, options) =>
         Listing.make(running, (page) => campaigns.list(workspaceId, page), CampaignsHandlers.shown, options),
       get: (id, options) => run(shown(campaigns.get(workspaceId, id)), { options }),
@@ -104,4 +127,4 @@ export const make = Effect.map(
         )
     }
   }
-)
+})
