@@ -32,6 +32,7 @@ import * as Inbound from "./inbound/Inbound.ts"
 import { InFlight } from "./InFlight.ts"
 import * as ApiKeys from "./keys/ApiKeys.ts"
 import { HostKeys } from "./keys/HostKeys.ts"
+import * as KnownOptions from "./KnownOptions.ts"
 import * as Log from "./Log.ts"
 import * as Media from "./media/Media.ts"
 import * as MediaInspectorNode from "./media/MediaInspectorNode.ts"
@@ -115,6 +116,7 @@ const providerOf = (provider: Provider.Provider, during: Provider.During): Adapt
   }
   switch (provider.type) {
     case "sandbox":
+      KnownOptions.check(provider, { type: true }, "provider.")
       return SandboxProvider.layer
     case "whatsapp":
       return WhatsApp.layer(provider)

@@ -210,7 +210,11 @@ describe("a customer's message from a test or a provider", () => {
       const error = await failure(
         wac.inbound.receive([{ ...customer, providerMessageId: "in-1", ...content }] as never)
       )
-      assert.deepInclude(error, { code: "invalid_body", param: `[0].${param}`, reason }, JSON.stringify(content))
+      assert.deepInclude<object>(
+        error,
+        { code: "invalid_body", param: `[0].${param}`, reason },
+        JSON.stringify(content)
+      )
     }
     assert.deepStrictEqual((await wac.events.list().page()).data, [])
   })

@@ -84,7 +84,7 @@ describe("a send", () => {
   it.each(wrong)("a send with %s is refused, and the error names the field", async (_, message, reason, param) => {
     const { wac } = await start()
     const error = await failure(wac.messages.send(message as NewMessage, fresh()))
-    assert.deepInclude(error, { code: "invalid_body", reason, param })
+    assert.deepInclude<object>(error, { code: "invalid_body", reason, param })
   })
 
   it("a field that is undefined counts as omitted", async () => {
@@ -105,7 +105,7 @@ describe("a send", () => {
   it.each(refused)("a send to %s ends as the provider decides: %s, %s", async (to, code, reason, retryAfter) => {
     const { wac } = await start()
     const error = await failure(wac.messages.send(hello(to), fresh()))
-    assert.deepInclude(error, { code, reason, retryAfter })
+    assert.deepInclude<object>(error, { code, reason, retryAfter })
     assert.match(error.requestId!, /^req_/)
   })
 
