@@ -131,7 +131,7 @@ export interface Listing<Item, Answer = unknown> extends AsyncIterable<Item> {
 }
 
 /** The messages of a workspace. */
-export interface Messages<Answer = unknown, Option = unknown> {
+export interface Messages<Answer = unknown, Option = {}> {
   /**
    * Sends a message, once for each idempotency key. Resolves when the provider has accepted it; events report what
    * happens afterwards. The send continues even if nothing awaits the promise. After `outcome_unknown` the message may
@@ -203,7 +203,7 @@ export interface OpenedFile {
 }
 
 /** The files of a workspace. */
-export interface Media<Answer = unknown, Option = unknown> {
+export interface Media<Answer = unknown, Option = {}> {
   /**
    * Uploads a file. Its type is detected from its bytes. It is deleted some time after its last use, which the operator
    * sets. If the stream throws, the promise rejects with that, and nothing is kept. The same bytes and name with the
@@ -219,13 +219,13 @@ export interface Media<Answer = unknown, Option = unknown> {
 }
 
 /** The message templates of a workspace. */
-export interface Templates<Answer = unknown, Option = unknown> {
+export interface Templates<Answer = unknown, Option = {}> {
   /** Templates of every status, newest first. */
   readonly list: (filter?: TemplateFilter, options?: CallOptions & Option) => Listing<Template, Answer>
 }
 
 /** The customers of a workspace. */
-export interface Contacts<Answer = unknown, Option = unknown> {
+export interface Contacts<Answer = unknown, Option = {}> {
   /**
    * Opts a customer out, under every name that they have: no free-form text and no marketing is sent until START from
    * the customer, or `optIn`. The name is a number in E.164 format, or a user id; the customer need not be known.
@@ -240,7 +240,7 @@ export interface Contacts<Answer = unknown, Option = unknown> {
  * The campaigns of a workspace: one template to many customers, each once. An action that has already happened changes
  * nothing, so each is safe to repeat.
  */
-export interface Campaigns<Answer = unknown, Option = unknown> {
+export interface Campaigns<Answer = unknown, Option = {}> {
   /** Creates a draft without recipients. Nothing is sent before it was checked and started. */
   readonly create: (campaign: NewCampaign, options?: SendOptions & Option) => Promise<Campaign & Answer>
   /** Newest first. */
@@ -288,7 +288,7 @@ export type EventOf<Type extends EventType> = Extract<Event, { readonly type: Ty
 export type EventDataByType = { readonly [Type in EventType]: EventOf<Type>["data"] }
 
 /** The recorded events of a workspace. */
-export interface Events<Answer = unknown, Option = unknown> {
+export interface Events<Answer = unknown, Option = {}> {
   /**
    * Oldest first: iterating to the end never skips an event that was being recorded meanwhile. The last page has a
    * `nextCursor` too, with `hasMore: false`; a later page from that cursor has what was recorded since. Newest first:
@@ -305,7 +305,7 @@ export interface Events<Answer = unknown, Option = unknown> {
  * a {@link MessagingError}, or the reason of its signal. Results are in camelCase; events, and contents of messages, are
  * as on the wire. `Answer` is what results have in addition, and `Option` what the options of every call may have.
  */
-export interface Messaging<Answer = unknown, Option = unknown> {
+export interface Messaging<Answer = unknown, Option = {}> {
   readonly messages: Messages<Answer, Option>
   readonly media: Media<Answer, Option>
   readonly templates: Templates<Answer, Option>
