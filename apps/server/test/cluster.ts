@@ -7,7 +7,7 @@ import { Effect } from "effect"
 import * as guide from "./guide.ts"
 
 /** With so many members. `follow` runs the guide's commands, among which `ways` are the ways to the database. */
-export const cluster = Effect.fnUntraced(function*(members: number) {
+export const cluster = Effect.fnUntraced(function*(members: 2 | 3) {
   const started = yield* Effect.acquireRelease(
     Effect.promise(() => PatroniCluster.start(members)),
     ({ stop }) => Effect.promise(stop)
