@@ -167,9 +167,21 @@ const messageTypes = PlainTypes.typesIn(
 /** The inputs and results of the interface of programs that are not as on the wire. */
 const interfaceTypes: PlainTypes.Types = (() => {
   const names = [
-    ...["SentMessage", "QueuedMessage", "ReadMessage", "AnyMessage", "Media", "Template", "PublicCampaign", "OptOut"],
-    ...["PublicCampaignRow", "CreatePublicCampaign", "EditPublicCampaign"],
-    ...["MessageQuery", "TemplateQuery", "CampaignRowQuery", "EventQuery"]
+    "SentMessage",
+    "QueuedMessage",
+    "ReadMessage",
+    "AnyMessage",
+    "Media",
+    "Template",
+    "PublicCampaign",
+    "OptOut",
+    "PublicCampaignRow",
+    "CreatePublicCampaign",
+    "EditPublicCampaign",
+    "MessageQuery",
+    "TemplateQuery",
+    "CampaignRowQuery",
+    "EventQuery"
   ]
   const types = PlainTypes.typesIn(
     [...names.map((name) => (v1Types.get(name) ?? v1Queries.get(name))!), PlainTypes.encoded(Recipient.Recipient)],
@@ -177,7 +189,17 @@ const interfaceTypes: PlainTypes.Types = (() => {
   )
   return new Map([...types].filter(([name]) => !messageTypes.has(name) && !eventTypes.has(name)))
 })()
+/** The contents of messages, which are the same on the wire as in the interface of programs. */
+const contentTypes: PlainTypes.Types = new Map(
+  [...messageTypes].filter(([name, ast]) => {
+    const wire = v1Types.get(name)
+    const text = [...PlainTypes.typesIn([ast])].map(([part, ast]) => PlainTypes.declaration(part, ast))
+    return wire !== undefined &&
+      `${text}` === `${[...PlainTypes.typesIn([wire])].map(([part, ast]) => PlainTypes.declaration(part, ast))}`
+  })
+)
 const fromMessageContents = new Map([...messageTypes.keys()].map((name) => [name, "./MessageContents.ts"] as const))
+const fromContents = new Map([...contentTypes.keys()].map((name) => [name, "./MessageContents.ts"] as const))
 
 /** The inputs and outputs of the methods of an embedding program. */
 const resources = PlainTypes.typesIn(
@@ -228,8 +250,12 @@ export const files: ReadonlyArray<GeneratedFile> = [
   file(
     "packages/client/src/generated/Wire.ts",
     "The requests and responses of `/v1`.",
-    [...declarations(v1Types, eventTypes), ...declarations(v1Queries, inV1, "query"), routesTable("Routes", v1)],
-    fromEvent
+    [
+      ...declarations(v1Types, new Map([...eventTypes, ...contentTypes])),
+      ...declarations(v1Queries, inV1, "query"),
+      routesTable("Routes", v1)
+    ],
+    new Map([...fromEvent, ...fromContents])
   ),
   file(
     "packages/client/src/generated/InternalWire.ts",
@@ -239,7 +265,7 @@ export const files: ReadonlyArray<GeneratedFile> = [
       ...declarations(internalQueries, new Map([...inV1, ...v1Queries, ...internalTypes]), "query"),
       routesTable("InternalRoutes", internal)
     ],
-    new Map([...fromWire, ...fromEvent])
+    new Map([...fromWire, ...fromContents, ...fromEvent])
   ),
   ...["client", "wac"].flatMap((name) => [
     file(

@@ -4,13 +4,12 @@
  */
 import { createClient } from "@wac/client"
 import type * as Client from "@wac/client"
+import type { Wire } from "@wac/client"
 import { createInternalClient } from "@wac/client/internal"
 import type * as Verifier from "@wac/verifier"
 import type { Schema } from "effect"
 import { HttpApi, type HttpApiGroup } from "effect/http-api"
 import { assert, describe, expectTypeOf, it } from "vitest"
-import type * as Wire from "../../client/src/generated/Wire.ts"
-import type { Page } from "../../client/src/Page.ts"
 import type { ErrorBody as ApiErrorBody } from "../src/ErrorBody.ts"
 import { Api } from "../src/index.ts"
 
@@ -80,6 +79,7 @@ interface OpenInbound {
   readonly context: Client.Json
   readonly received_at: string
 }
+type Page<Item> = Omit<Wire.Routes["GET /v1/messages"]["response"], "data"> & { readonly data: ReadonlyArray<Item> }
 type WithoutContent<Response> = [Response] extends [Wire.AnyMessage] ? Wire.Message | OpenInbound
   : [Response] extends [Page<Wire.AnyMessage>] ? Page<Wire.Message | OpenInbound>
   : Response

@@ -3,7 +3,7 @@
  * servers (specification §5).
  */
 import { addressOf } from "./Address.ts"
-import { badOption, errorOf, WacError } from "./ClientError.ts"
+import { badOption, errorOf } from "./ClientError.ts"
 import * as Limits from "./generated/Limits.ts"
 import type {
   AnyMessage,
@@ -90,11 +90,15 @@ const checked = (idempotencyKey: string): string => {
 }
 
 /** All bytes: requests that are repeated or signed need them. */
-const gathered = async (pieces: NewFile["bytes"] | Iterable<Uint8Array>): Promise<Uint8Array<ArrayBuffer>> => {
+const gathered = async (
+  pieces: NewFile["bytes"],
+  signal: AbortSignal | undefined
+): Promise<Uint8Array<ArrayBuffer>> => {
   const all: Array<Uint8Array<ArrayBuffer>> = []
   if (pieces instanceof Uint8Array) all.push(pieces as Uint8Array<ArrayBuffer>)
   else {
     for await (const piece of pieces) {
+      signal?.throwIfAborted()
       if (!(piece instanceof Uint8Array)) throw badOption("bytes", "the stream must be of bytes, without an encoding")
       all.push(piece as Uint8Array<ArrayBuffer>)
     }
@@ -103,7 +107,7 @@ const gathered = async (pieces: NewFile["bytes"] | Iterable<Uint8Array>): Promis
 }
 
 /**
- * Makes a client. Throws a {@link WacError} for invalid options, and in a browser.
+ * Makes a client. Throws a `WacError` for invalid options, and in a browser.
  */
 export const createClient = (options: ClientOptions): Client => {
   if ("document" in globalThis) {
@@ -198,7 +202,10 @@ export const createClient = (options: ClientOptions): Client => {
 
   const put = (replace: boolean): Client["campaigns"]["addRecipients"] => async (id, recipients, options) => {
     const lines: Array<string> = []
-    for await (const recipient of recipients) lines.push(`${JSON.stringify(recipient)}\n`)
+    for await (const recipient of recipients) {
+      options?.signal?.throwIfAborted()
+      lines.push(`${JSON.stringify(recipient)}\n`)
+    }
     const bytes = new TextEncoder().encode(lines.join(""))
     return upload(id, { bytes, type: "application/x-ndjson" }, { ...options, replace })
   }
@@ -266,7 +273,11 @@ export const createClient = (options: ClientOptions): Client => {
     media: {
       upload: async ({ bytes, filename = "" }, options) =>
         named<StoredFile>(
-          keyed("POST /v1/media", { content: formOf({ bytes: await gathered(bytes), filename }) }, options)
+          keyed(
+            "POST /v1/media",
+            { content: formOf({ bytes: await gathered(bytes, options?.signal), filename }) },
+            options
+          )
         ),
       open: async (id, options) => {
         // one byte, because only a request for the content answers with an error's reason

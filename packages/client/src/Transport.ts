@@ -289,7 +289,7 @@ export const transportOf = <Routes extends { readonly [Key in keyof Routes]: Rou
     } catch (error) {
       // what threw it was resumed by the network, where not every engine still knows the caller
       if (error instanceof WacError) {
-        error.stack = `${error.name}: ${error.message}${site.stack?.slice(site.stack.indexOf("\n")) ?? ""}`
+        error.stack = `${error.name}: ${error.message}${site.stack?.replace(/^.*/, "") ?? ""}`
       }
       tell(hooks.onError, { ...summary, error })
       throw error

@@ -29,13 +29,13 @@ export { WacError } from "./ClientError.ts"
 export type * from "./generated/ErrorReasons.ts"
 export type { Event, EventType, MessageFailure } from "./generated/Event.ts"
 export type * from "./generated/InternalWire.ts"
+export type { MessageStatus } from "./generated/MessageContents.ts"
 export type { ErrorCode, ErrorReason, EventOf } from "./generated/Messaging.ts"
 export type {
   CampaignCounts,
   CampaignOutcome,
   CampaignRowQuery,
   CampaignStatus,
-  MessageStatus,
   OptOutSource,
   PauseReason,
   QuietHours,

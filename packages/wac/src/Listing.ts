@@ -9,7 +9,7 @@ import type { Listing, Page, PageQuery } from "./generated/Messaging.ts"
 import * as Input from "./Input.ts"
 import type { Failure, Running } from "./Running.ts"
 
-export type { Listing, Page, PageQuery }
+export type { Listing }
 
 const Query = Schema.Struct(Lists.pageQuery)
 const readQuery = Input.read(Query)

@@ -16,7 +16,7 @@ export type Failure =
   | Provider.ProviderError
 
 /** How an operation is run. */
-export interface Call {
+interface Call {
   /** The host's options, to be checked. */
   readonly options?: unknown
   /** The names of the options that the operation has, besides those of every call. */
@@ -83,7 +83,7 @@ export const make = (
       Error.captureStackTrace(site)
       return new Promise((resolve, reject) => {
         const refuse = (error: WacError) => {
-          error.stack = `${error.name}: ${error.message}${site.stack?.slice(site.stack.indexOf("\n")) ?? ""}`
+          error.stack = `${error.name}: ${error.message}${site.stack?.replace(/^.*/, "") ?? ""}`
           reject(error)
         }
         if (inFlight.isStopped) return refuse(closed())
@@ -94,7 +94,9 @@ export const make = (
         const called = (): Called => ({ requestId: requestId?.(), idempotencyKey })
         inFlight.begin()
         const fiber = fork(Effect.andThen(yieldToEventLoop, operation))
+        let isStopped = false
         const leave = () => {
+          isStopped = stops
           if (stops) fiber.interruptUnsafe()
         }
         const abort = () => {
@@ -113,6 +115,7 @@ export const make = (
           inFlight.end()
           signal?.removeEventListener("abort", abort)
           timer?.interruptUnsafe()
+          if (isStopped) return
           if (Exit.isSuccess(exit)) return resolve(exit.value)
           // nothing catches what an observer throws, and the promise would never settle
           try {

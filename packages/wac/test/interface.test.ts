@@ -428,6 +428,44 @@ describe.each(doors)("a call through %s", (_, open) => {
     })
   })
 
+  it("an upload that is aborted while its stream is read keeps nothing, and ends the stream", async () => {
+    const log: Array<string> = []
+    const { service, wac } = await open({ log: ({ level, message }) => level === "error" && log.push(message) })
+    const { id } = await service.campaigns.create({ name: "a", template: { name: "a", language: "en" } })
+    const endless = <Piece>(piece: Piece) => {
+      const state = { read: 0, isEnded: false }
+      async function* pieces() {
+        try {
+          for (;;) {
+            state.read++
+            yield piece
+            await new Promise(setImmediate)
+          }
+        } finally {
+          state.isEnded = true
+        }
+      }
+      return { state, pieces: pieces() }
+    }
+    const bytes = endless(new Uint8Array(1))
+    const rows = endless({ to: customer })
+    for (
+      const [call, state] of [
+        [(signal: AbortSignal) => service.media.upload({ bytes: bytes.pieces }, { signal }), bytes.state],
+        [(signal: AbortSignal) => service.campaigns.addRecipients(id, rows.pieces, { signal }), rows.state]
+      ] as const
+    ) {
+      const controller = new AbortController()
+      const rejected = call(controller.signal).then(() => undefined, (error: unknown) => error)
+      await until(() => state.read > 2)
+      controller.abort(new Error("enough"))
+      assert.strictEqual(await rejected, controller.signal.reason)
+      await until(() => state.isEnded)
+    }
+    assert.strictEqual((await wac.campaigns.get(id)).rows, 0)
+    assert.deepStrictEqual(log, [])
+  })
+
   it.each([
     [{ singal: undefined }, "singal", "unknown_field"],
     [{ timeout: 0 }, "timeout", "invalid_field"],

@@ -4,11 +4,11 @@
 import { MessagesApi } from "@wac/api"
 import {
   Batch,
-  Conversation,
+  type Conversation,
   Errors,
   Id,
   Idempotency,
-  Message as Core,
+  type Message as Core,
   Messages as Service,
   ReadMarks,
   type ReceivedMessage,
