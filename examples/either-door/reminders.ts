@@ -4,11 +4,16 @@
 //   const service = createClient({ baseUrl: "https://wac.example.com/v1", apiKey })
 import type { Messaging } from "wac"
 
-/** Queues the reminder of an appointment an hour before it. Returns the id by which it can be called off. */
-export const remind = async ({ messages }: Messaging, appointment: string, to: string, at: Date): Promise<string> => {
+/** Queues the reminder of an appointment for a time in ISO 8601. Returns the id by which it can be called off. */
+export const remind = async (
+  { messages }: Messaging,
+  appointment: string,
+  to: string,
+  sendAt: string
+): Promise<string> => {
   const { messageId } = await messages.enqueue(
     { to, type: "template", template: { name: "hello_world", language: "en_US" }, clientReference: appointment },
-    { idempotencyKey: `reminder-${appointment}`, sendAt: at.getTime() - 3_600_000 }
+    { idempotencyKey: `reminder-${appointment}`, sendAt }
   )
   return messageId
 }
