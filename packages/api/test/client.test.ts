@@ -79,7 +79,11 @@ interface OpenInbound {
   readonly context: Client.Json
   readonly received_at: string
 }
-type Page<Item> = Omit<Wire.Routes["GET /v1/messages"]["response"], "data"> & { readonly data: ReadonlyArray<Item> }
+interface Page<Item> {
+  readonly data: ReadonlyArray<Item>
+  readonly has_more: boolean
+  readonly next_cursor: string | null
+}
 type WithoutContent<Response> = [Response] extends [Wire.AnyMessage] ? Wire.Message | OpenInbound
   : [Response] extends [Page<Wire.AnyMessage>] ? Page<Wire.Message | OpenInbound>
   : Response
