@@ -5,6 +5,7 @@ import type { Ports } from "@wac/core"
 import * as ServerUrl from "@wac/postgres/ServerUrl"
 import { Layer, Redacted, Result } from "effect"
 import type * as Composition from "./Composition.ts"
+import * as KnownOptions from "./KnownOptions.ts"
 import { badOption } from "./WacError.ts"
 
 /** Everything is lost with the process. For tests and for trying things out. */
@@ -63,8 +64,17 @@ const serverUrl = (name: string, url: unknown): Redacted.Redacted => {
   throw badOption(name, `${name} must have the form postgres://user:password@host:port/database: ${parsed.failure}`)
 }
 
+/** The options of each kind of storage. */
+const names: { readonly [Type in Storage["type"]]: Record<keyof Extract<Storage, { readonly type: Type }>, true> } = {
+  memory: { type: true },
+  postgres: { type: true, url: true, listenUrl: true, maxConnections: true, migrate: true },
+  pglite: { type: true, directory: true },
+  layer: { type: true, layer: true }
+}
+
 /** Builds the composition's storage. Throws on an invalid option. */
 export const composed = (storage: Storage): Composition.Storage<unknown> => {
+  if (Object.hasOwn(names, storage?.type)) KnownOptions.check(storage, names[storage.type], "storage.")
   switch (storage?.type) {
     case "memory":
       return { _tag: "Memory" }
