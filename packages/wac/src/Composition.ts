@@ -1,6 +1,7 @@
 /**
  * The composition: which adapters implement which ports, and what runs in the background. Read it from the bottom up.
  */
+import { MessagesApi } from "@wac/api"
 import {
   Accounts,
   AlertRunner,
@@ -31,6 +32,7 @@ import {
   MessageSweeper,
   Notices,
   OptOuts,
+  OutboxRunner,
   PageReceiver,
   Password,
   PhoneNumbers,
@@ -69,6 +71,7 @@ import { S3MediaBytes } from "@wac/s3"
 import { SandboxProvider } from "@wac/sandbox"
 import { Effect, Layer, Redacted, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
+import * as Input from "./Input.ts"
 import * as MediaInspectorNode from "./media/MediaInspectorNode.ts"
 import * as Cryptography from "./secrets/Cryptography.ts"
 import * as MasterKeyFile from "./secrets/MasterKeyFile.ts"
@@ -281,6 +284,10 @@ const background = Layer.mergeAll(
   PhoneNumbers.layerEnsured,
   TemplateSync.layer,
   MessageSweeper.layer,
+  Layer.provide(
+    OutboxRunner.layer,
+    Layer.succeed(OutboxRunner.OutboxReader, { read: Input.reader(MessagesApi.EnqueuedMessage) })
+  ),
   DeliveryTidier.layer,
   QueueRunner.layer,
   ReplayRunner.layer,

@@ -21,6 +21,7 @@ export type { ApiKeys } from "./keys/ApiKeys.ts"
 export type { Log, LogEntry } from "./Log.ts"
 export type { Media, OpenedFile } from "./media/Media.ts"
 export { type MediaStore, s3, type S3MediaStore } from "./media/MediaStore.ts"
+export type { EnqueuedMessage, InTransaction } from "./messages/Enqueuing.ts"
 export type { FreeFormMessage, Messages, TemplateMessage } from "./messages/Messages.ts"
 export {
   type CustomProvider,
@@ -33,6 +34,7 @@ export {
   type SandboxProvider,
   type Sender
 } from "./messages/Provider.ts"
+export type { Query, Transaction } from "./messages/Transaction.ts"
 export type { NumberCredentials, PhoneNumbers } from "./numbers/PhoneNumbers.ts"
 export type { Limits, MasterKey, Rate, ReceiverRules, Retention, WacOptions } from "./Options.ts"
 export {

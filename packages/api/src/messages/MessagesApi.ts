@@ -83,6 +83,11 @@ export const NewMessage = Schema.Union(Object.values(outbounds)).annotate({
 
 const kinds = kindsOnWire(outbounds)
 
+/** A message in the names of {@link SendMessage}, whose times are given apart from it (contract §16). */
+export const EnqueuedMessage: Schema.Codec<Message.OutboundMessage, object> = Schema.Union(Object.values(
+  Record.map(outbounds, (kind) => kind.pipe(Schema.encodeKeys({ clientReference: names.clientReference } as never)))
+)) as never
+
 /**
  * The body of a send, in the wire's names: snake_case, but for those of templates, as the specification writes
  * `bodyParams`.

@@ -41,6 +41,7 @@ import * as Listing from "../Listing.ts"
 import type { Running } from "../Running.ts"
 import { inMillis, written, writtenTimes } from "../TimeInput.ts"
 import { ofDomain } from "../WacError.ts"
+import * as Enqueuing from "./Enqueuing.ts"
 
 /** An approved template, which may be sent at any time. */
 export type TemplateMessage = Extract<NewMessage, { readonly type: "template" }>
@@ -50,6 +51,16 @@ export type FreeFormMessage = Exclude<NewMessage, TemplateMessage>
 
 /** The messages of a workspace. */
 export interface Messages extends Messaging.Messages {
+  readonly enqueue: {
+    /**
+     * Enqueues a message in your own transaction: it is sent if the transaction commits, through any crash, and not if
+     * it is rolled back. Checks the message and its sender; what refuses the message later, such as a missing template,
+     * makes it `failed`, with its event. The key is of this kind of call alone, and a different message under it rejects
+     * with `idempotency_conflict`. Errors of your library, such as a failed serialization, are its own.
+     */
+    (message: NewMessage, options: Enqueuing.InTransaction): Promise<Enqueuing.EnqueuedMessage>
+    (...given: Parameters<Messaging.Messages["enqueue"]>): ReturnType<Messaging.Messages["enqueue"]>
+  }
   readonly list: (
     filter?: Messaging.MessageFilter & {
       /** The provider's id of the message. */
@@ -142,6 +153,7 @@ export const make = Effect.gen(function*() {
   const messages = yield* Service.Messages
   const readMarks = yield* ReadMarks.ReadMarks
   const hostKeys = yield* HostKeys
+  const enqueuing = yield* Enqueuing.make
   const random = yield* SecureRandom.SecureRandom
   const workspaces = yield* WorkspaceStore.WorkspaceStore
   const spend = yield* WorkspaceTokens.spender
@@ -214,9 +226,13 @@ export const make = Effect.gen(function*() {
         call
       )
     },
-    enqueue: (message, options) => {
-      const { call, key, note } = keyed(options, "sendAt", "sendUntil")
+    enqueue: ((message: NewMessage, options?: Messaging.EnqueueOptions | Enqueuing.InTransaction) => {
+      const { call, key, note } = keyed(options, "sendAt", "sendUntil", "tx")
       const item = Result.flatMap(key, (key) => readItem(message, key, options))
+      if (Enqueuing.isIn(options)) {
+        const prepared = Effect.flatMap(Effect.fromResult(item), (item) => enqueuing(workspaceId, item, options.tx))
+        return running.run(prepared, call).then(({ run }) => run())
+      }
       return running.run(
         Result.isFailure(item)
           ? Effect.fail(item.failure)
@@ -226,7 +242,7 @@ export const make = Effect.gen(function*() {
           }).pipe(StoreError.orUnavailable, Effect.mapError(inHostNames), Effect.map(accepted)),
         call
       )
-    },
+    }) as Messages["enqueue"],
     enqueueMany: (items, options) =>
       running.run(
         Effect.gen(function*() {
