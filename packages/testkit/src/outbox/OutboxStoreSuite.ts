@@ -4,6 +4,8 @@
  */
 import { assert } from "@effect/vitest"
 import {
+  CustomerRecords,
+  CustomerStore,
   EventStore,
   Id,
   type Idempotency,
@@ -230,6 +232,37 @@ export const testsOfDoor = (it: Fixture.FoundedIt<Door>): void => {
       )
       const message = Option.getOrThrow(yield* messages.get(own.workspace.id, id as Id.MessageId))
       assert.strictEqual(message.status, "queued")
+    }))
+
+  it.effect("a customer's entries are found and erased, with what they said; what is queued keeps its key", () =>
+    Effect.gen(function*() {
+      const own = yield* world
+      const customers = yield* CustomerStore.CustomerStore
+      const names = CustomerRecords.namesOf(content.to, [])
+      const step = { workspaceId: own.workspace.id, names, place: "outbox", after: null } as const
+      const erase = customers.erase({ ...step, now: own.start, hashes: MessageFixture.hashesFor(names.keys) })
+      const keys = Effect.map(
+        customers.find(step),
+        ({ found }) => found.map((one) => one.place === "outbox" ? `${one.entry.key}` : one.place)
+      )
+      const moved = yield* enqueue(own, "a")
+      const [first] = yield* claim(own.start, "one")
+      yield* end(own.start, first!, "one", { _tag: "Moved" })
+      yield* enqueue(own, "b")
+      yield* claim(own.start, "one")
+      yield* enqueue(own, "c")
+      yield* Effect.flatMap(Door, (door) =>
+        door({
+          workspaceId: own.workspace.id,
+          key: "d",
+          message: { ...content, to: MessageFixture.customer(2) }
+        }))
+      assert.deepStrictEqual(yield* keys, ["a", "b", "c"])
+      // what a process has taken is waited for
+      assert.deepInclude(yield* erase, { erased: 2, busy: 1, next: null })
+      assert.deepStrictEqual(yield* keys, ["b"])
+      assert.strictEqual(yield* enqueue(own, "a"), moved)
+      assert.notInclude(yield* keys, "a")
     }))
 
   it.effect("an entry is kept as long as the key of its message, and deleted then", () =>
