@@ -5,6 +5,7 @@ import { PgClient } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
 import { StorageSuite } from "@wac/testkit"
 import { Effect, Layer, Logger, Queue, type Redacted } from "effect"
+import { readFileSync } from "node:fs"
 import { Database } from "../src/Database.ts"
 import { announce, settled } from "../src/events/EventPositions.ts"
 import * as Migrations from "../src/Migrations.ts"
@@ -38,25 +39,13 @@ const former = Effect.tap(freshDatabase(), (url) =>
     Effect.orDie
   ))
 
-/** The recipe of docs/guides/postgresql.md. */
-const moving = (to: string) =>
-  `do $$
-declare
-  object record;
-begin
-  create schema if not exists "${to}";
-  for object in
-    select format('%s %s', case c.relkind when 'S' then 'sequence' when 'v' then 'view' else 'table' end, c.oid::regclass) as it
-    from pg_class c where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'v', 'S')
-      and not exists (select from pg_depend d where d.objid = c.oid and d.classid = 'pg_class'::regclass and d.deptype in ('a', 'i', 'e'))
-    union all
-    select format('domain %s', t.oid::regtype) from pg_type t
-    where t.typnamespace = 'public'::regnamespace and t.typtype = 'd'
-      and not exists (select from pg_depend d where d.objid = t.oid and d.classid = 'pg_type'::regclass and d.deptype = 'e')
-  loop
-    execute format('alter %s set schema %I', object.it, '${to}');
-  end loop;
-end $$`
+/** The recipe of docs/guides/postgresql.md, for another name. */
+const moving = (to: string): string => {
+  const guide = readFileSync(new URL("../../../docs/guides/postgresql.md", import.meta.url), "utf8")
+  const [, recipe] = /## Move an earlier database to a schema\n[^]*?```sql\n([^]*?)```/.exec(guide)!
+  assert.include(recipe, "target text := 'wac'")
+  return recipe!.replace("target text := 'wac'", `target text := '${to}'`)
+}
 
 describe("the schema", () => {
   it.live("is wac in an empty database, and nothing is made elsewhere", () =>

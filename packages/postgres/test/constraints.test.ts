@@ -335,7 +335,7 @@ for (const { layer: database, name } of databases) {
           }
         }
         for (const [domain, { has }] of Object.entries(domains)) {
-          for (const value of has) yield* client.unsafe(`select $1::text::${domain}`, [String(value)])
+          for (const value of has) yield* client.unsafe(`select $1::text::wac.${domain}`, [String(value)])
         }
       }))
 
