@@ -4,10 +4,12 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
 import { StorageSuite } from "@wac/testkit"
-import { Effect, Layer, Logger, Queue, type Redacted } from "effect"
+import { Effect, Layer, Logger, Queue, Redacted } from "effect"
+import { randomBytes } from "node:crypto"
 import { readFileSync } from "node:fs"
 import { Database } from "../src/Database.ts"
 import { announce, settled } from "../src/events/EventPositions.ts"
+import * as Inspection from "../src/Inspection.ts"
 import * as Migrations from "../src/Migrations.ts"
 import type { OpenError } from "../src/OpenError.ts"
 import * as PgliteClient from "../src/PgliteClient.ts"
@@ -197,3 +199,29 @@ StorageSuite.suite(
   Layer.unwrap(Effect.map(freshDatabase(), (url) => storageIn(url, { schema: "Odd name" }))),
   { ports: ["WorkspaceStore", "EventStore", "WebhookStore", "TemplateStore"] }
 )
+
+it.live("an inspection lists the rights that a role lacks, by name", () =>
+  Effect.gen(function*() {
+    const url = yield* freshDatabase()
+    yield* migrate(url)
+    const role = `wac_role_${randomBytes(6).toString("hex")}`
+    yield* Effect.acquireRelease(
+      run(url, `create role ${role} login password 'secret'`),
+      () => run(url, `drop owned by ${role}`, `drop role ${role}`)
+    )
+    const own = new URL(Redacted.value(url))
+    own.username = role
+    own.password = "secret"
+    const inspected = Inspection.ofServer({ url: Redacted.make(own.href), maxConnections: 2 })
+    assert.strictEqual((yield* Effect.flip(inspected)).message, `the role ${role} lacks a right: usage on schema wac`)
+    yield* run(
+      url,
+      `grant usage on schema wac to ${role}`,
+      `grant select, insert, update, delete on all tables in schema wac to ${role}`,
+      `grant usage, select on all sequences in schema wac to ${role}`
+    )
+    const { missingRights, role: found } = yield* inspected
+    assert.deepStrictEqual([found, missingRights], [role, []])
+    yield* run(url, `revoke update on wac.messages from ${role}`, `revoke usage on sequence wac.positions from ${role}`)
+    assert.deepStrictEqual((yield* inspected).missingRights, ["update on wac.messages", "usage on wac.positions"])
+  }).pipe(Effect.scoped))

@@ -158,6 +158,8 @@ describe("the diagnosis", () => {
     versionNumber: 170_002,
     isWritable: true,
     problem: undefined,
+    role: "wac",
+    missingRights: [],
     schemaVersion: 9,
     neededSchemaVersion: 9,
     clockAhead: 12,
