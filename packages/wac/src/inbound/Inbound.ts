@@ -11,7 +11,8 @@ import {
   type InboundItem,
   type InboundMessage,
   PlainText,
-  Provider
+  Provider,
+  ProviderAnswer
 } from "@wac/core"
 import { Clock, DateTime, Effect, Predicate, Result, Schema, Struct } from "effect"
 import type { Pricing, ReceivedContentByType, ReceivedContext } from "../generated/Event.ts"
@@ -86,8 +87,7 @@ export interface Inbound {
   readonly receive: (told: ReadonlyArray<Told>) => Promise<void>
 }
 
-/** A provider's id. An index of PostgreSQL cannot hold much longer text. */
-const Name = PlainText.between(1, 512)
+const Name = ProviderAnswer.ProviderId
 
 const at = Schema.optionalKey(Timestamp.TimeGiven)
 

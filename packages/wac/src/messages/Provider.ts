@@ -2,12 +2,14 @@
  * The providers of an instance, as options: the one that delivers messages to phones.
  */
 import { Errors, PhoneNumber, Provider as Port, TemplateFit } from "@wac/core"
-import { Duration, Effect, Layer, Schema, Stream } from "effect"
+import { Effect, Layer, Stream } from "effect"
 import type { ErrorReasons } from "../generated/ErrorReasons.ts"
 import type { TemplateButton, TemplateCard, TemplateHeader, TemplateValue } from "../generated/MessageContents.ts"
-import { badOption, type ProviderDetail } from "../WacError.ts"
+import type { ProviderDetail } from "../WacError.ts"
 import type { WhatsAppProvider } from "../WhatsApp.ts"
+import * as CustomProviderOption from "./CustomProviderOption.ts"
 import type { FreeFormMessage } from "./Messages.ts"
+import * as ProviderResult from "./ProviderResult.ts"
 
 /** The provider that needs no account; see {@link sandbox}. */
 export interface SandboxProvider {
@@ -69,16 +71,22 @@ interface Refusal<Code extends keyof ErrorReasons> {
   readonly provider?: ProviderDetail
 }
 
-/** The outcome of a send at the provider. */
+/**
+ * The outcome of a send at the provider. A result that is not one of these counts as `unknown`, and the log names the
+ * field.
+ */
 export type ProviderOutcome =
   /** The provider accepted the message and returned its id. */
   | { readonly status: "accepted"; readonly providerMessageId: string }
   /** The provider refused it for good: the message fails, and retrying gets the same answer. */
   | ({ readonly status: "refused" } & (Refusal<"invalid_body"> | Refusal<"forbidden">))
-  /** The provider certainly sent nothing, and may accept the same message later. `retryAfter` is in milliseconds. */
+  /**
+   * The provider certainly sent nothing, and may accept the same message later. `retryAfter` is in milliseconds, at most
+   * 24 hours; it defaults to a second.
+   */
   | (
     & { readonly status: "not_sent" }
-    & ((Refusal<"rate_limited"> & { readonly retryAfter: number }) | Refusal<"server_error">)
+    & ((Refusal<"rate_limited"> & { readonly retryAfter?: number }) | Refusal<"server_error">)
   )
   /** The request may have been sent, but no response said what became of it. Never return `not_sent` in this case. */
   | { readonly status: "unknown" }
@@ -176,85 +184,31 @@ const outboundOf = ({ message, messageId, refers, sender, template }: Port.Provi
     : { ...outbound, type: message.type, [message.type]: message[message.type as never] } as OutboundMessage
 }
 
-const described = ({ message, param, provider }: Refusal<keyof ErrorReasons>) => ({
-  message,
-  ...(param === undefined ? {} : { param }),
-  ...(provider === undefined ? {} : { provider })
-})
-
-/** Throws if this is not a valid outcome, which the core treats as an unknown outcome. */
-const outcomeOf = (outcome: ProviderOutcome): Port.ProviderOutcome => {
-  switch (outcome.status) {
-    case "accepted":
-      if (typeof outcome.providerMessageId !== "string") {
-        throw new TypeError("the result of an accepted message has no providerMessageId")
-      }
-      return { _tag: "Accepted", providerMessageId: outcome.providerMessageId }
-    case "refused":
-      return {
-        _tag: "Refused",
-        error: outcome.code === "forbidden"
-          ? new Errors.Forbidden({ reason: outcome.reason, ...described(outcome) })
-          : new Errors.InvalidBody({ reason: outcome.reason, ...described(outcome) })
-      }
-    case "not_sent":
-      return {
-        _tag: "NotSent",
-        error: outcome.code === "rate_limited"
-          ? new Errors.RateLimited({
-            reason: outcome.reason,
-            retryAfter: Duration.millis(outcome.retryAfter),
-            ...described(outcome)
-          })
-          : new Errors.ServerError({ reason: outcome.reason, ...described(outcome) })
-      }
-    case "unknown":
-      return { _tag: "Unknown" }
-    default:
-      throw new TypeError("the provider's result has an unknown status")
-  }
-}
-
-const templateOf = (template: ProviderTemplate) => ({
-  providerTemplateId: template.providerTemplateId,
-  name: template.name,
-  language: template.language,
-  category: template.category.toLowerCase(),
-  status: template.status.toLowerCase(),
-  parameterFormat: template.parameterFormat ?? "positional" as const,
-  components: template.components as ReadonlyArray<Schema.Json>,
-  quality: template.quality ?? null,
-  rejectionReason: template.rejectionReason ?? null
-})
-
 const notDownloaded = () =>
   new Port.ProviderError({ reason: "provider_error", message: "the provider did not hand out the file" })
+
+/** The longest time that a listing of templates may take. */
+const listTimeout = "1 minute"
 
 /** Makes a fake clock wait for a promise of the host (see `FakeClock`). */
 export type During = <A>(promise: Promise<A>) => Promise<A>
 
 /** Adapts a provider of the host to our port. */
 export const layerCustom = (provider: CustomProvider, during: During): Layer.Layer<Port.Provider> => {
-  if (typeof provider?.send !== "function" || typeof provider.templates !== "function") {
-    throw badOption(
-      "provider",
-      "provider must be sandbox(), whatsapp({…}), or an object with the methods send and templates"
-    )
-  }
-  const { phoneNumber } = provider
-  if (!Schema.is(PhoneNumber.E164)(phoneNumber)) {
-    throw badOption("provider.phoneNumber", "provider.phoneNumber must be a phone number in E.164 format")
-  }
+  CustomProviderOption.check(provider)
+  const { name = "custom", phoneNumber } = provider
+  const called = ProviderResult.calling(during)
   return Layer.succeed(
     Port.Provider,
     Port.Provider.of({
-      name: provider.name ?? "custom",
-      send: (command) => Effect.map(Effect.promise(() => during(provider.send(outboundOf(command)))), outcomeOf),
+      name,
+      send: (command) =>
+        Effect.map(Effect.promise(() => called(() => provider.send(outboundOf(command)))), ProviderResult.outcomeOf),
       ...(provider.markRead === undefined ? {} : {
         markRead: ({ isTyping, providerMessageId, sender }) =>
           Effect.asVoid(
             Effect.tryPromise(() =>
-              during(provider.markRead!({ sender: senderOf(sender), providerMessageId, typing: isTyping }))
+              called(() => provider.markRead!({ sender: senderOf(sender), providerMessageId, typing: isTyping }))
             )
           ).pipe(
             Effect.mapError(() =>
@@ -269,24 +223,40 @@ export const layerCustom = (provider: CustomProvider, during: During): Layer.Lay
         downloadFile: ({ providerMediaId, sender }) =>
           Stream.unwrap(
             Effect.tryPromise({
-              try: () => during(provider.download!({ sender: senderOf(sender), providerMediaId })),
+              try: () => called(() => provider.download!({ sender: senderOf(sender), providerMediaId })),
               catch: notDownloaded
             }).pipe(
-              Effect.flatMap((bytes) => bytes === null ? Effect.fail(new Port.FileGone()) : Effect.succeed(bytes)),
-              Effect.map((bytes) => Stream.fromAsyncIterable(bytes, notDownloaded))
+              Effect.flatMap(({ value }) => value === null ? Effect.fail(new Port.FileGone()) : Effect.succeed(value)),
+              Effect.map((file) => Stream.fromAsyncIterable(ProviderResult.bytesOf(file), notDownloaded))
             )
           )
       }),
       firstNumber: Effect.succeed({
         phoneNumber,
         providerNumberId: provider.providerNumberId ?? phoneNumber,
-        providerAccountId: provider.name ?? "custom",
+        providerAccountId: name,
         learned: PhoneNumber.unlearned
       }),
       templates: (sender) =>
-        Effect.tryPromise(() => during(provider.templates(senderOf(sender)))).pipe(
-          Effect.map((templates) => templates.map(templateOf)),
-          Effect.mapError(() => new Port.TemplatesUnavailable({ message: "the provider could not list its templates" }))
+        Effect.tryPromise({
+          try: () => called(() => provider.templates(senderOf(sender))),
+          catch: () => new Port.TemplatesUnavailable({ message: "the provider could not list its templates" })
+        }).pipe(
+          Effect.timeoutOrElse({
+            duration: listTimeout,
+            orElse: () =>
+              Effect.fail(new Port.TemplatesUnavailable({ message: "the provider did not list its templates in time" }))
+          }),
+          Effect.flatMap(({ value }) =>
+            Effect.try({
+              try: () => ProviderResult.templatesOf(value),
+              catch: (error) =>
+                new Port.TemplatesUnavailable({
+                  reason: "provider_error",
+                  message: `the provider listed invalid templates${ProviderResult.placeOf(error)}`
+                })
+            })
+          )
         )
     })
   )
