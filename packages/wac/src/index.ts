@@ -41,10 +41,14 @@ export type {
   TemplateMessage
 } from "./messages/Messages.ts"
 export {
+  type Capabilities,
   type CustomProvider,
+  defineProvider,
   type LayerProvider,
   type OutboundMessage,
+  type OutboundMessageOf,
   type Provider,
+  type ProviderDefinition,
   type ProviderOutcome,
   type ProviderTemplate,
   sandbox,

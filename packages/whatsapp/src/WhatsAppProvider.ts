@@ -2,6 +2,7 @@
  * The `Provider` port over the Cloud API.
  */
 import {
+  Capabilities,
   CustomerNames,
   Errors,
   Inbound,
@@ -327,6 +328,7 @@ export const layer = (
 
       return Provider.Provider.of({
         name: providerName,
+        capabilities: Capabilities.all,
         send,
         markRead,
         uploadFile,

@@ -285,6 +285,7 @@ export class SendLifecycle extends Context.Service<SendLifecycle, {
         function*(claimed: ClaimedSend, hold: Hold, requestId: Id.RequestId): Effect.fn.Return<Ended> {
           const { content: message } = claimed.message
           const late = Policy.windowRefusal({
+            capabilities: provider.capabilities,
             contact: claimed.contact,
             message,
             // the storage's time: the time of the claim plus the time since the request for it
@@ -342,7 +343,8 @@ export class SendLifecycle extends Context.Service<SendLifecycle, {
           claimToken: hold.token,
           leaseUntil: now + Duration.toMillis(Idempotency.lease),
           limits,
-          provider: provider.name
+          provider: provider.name,
+          capabilities: provider.capabilities
         }).pipe(Effect.tapError(() => FiberSet.run(lost, abandonLost(hold))))
         if (accepted._tag === "Refused") {
           countUsage({ workspaceId: keyed.workspaceId, at: now, activity: "sendsRefused" })

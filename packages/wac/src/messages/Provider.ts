@@ -2,9 +2,10 @@
  * The providers of an instance, as options: the one that delivers messages to phones.
  */
 import { Errors, PhoneNumber, Provider as Port, TemplateFit } from "@wac/core"
-import { Effect, Layer, Stream } from "effect"
+import { Clock, Effect, Layer, Stream } from "effect"
 import type { ErrorReasons } from "../generated/ErrorReasons.ts"
 import type { TemplateButton, TemplateCard, TemplateHeader, TemplateValue } from "../generated/MessageContents.ts"
+import type { TimeInput } from "../TimeInput.ts"
 import type { ProviderDetail } from "../WacError.ts"
 import type { WhatsAppProvider } from "../WhatsApp.ts"
 import * as CustomProviderOption from "./CustomProviderOption.ts"
@@ -109,25 +110,67 @@ export interface ProviderTemplate {
   readonly rejectionReason?: string | null
 }
 
-/** A provider of your own: a number and two methods. */
-export interface CustomProvider {
-  /** The provider's name in the log. */
+/**
+ * What a provider's channel has; what is omitted, it has not. A rule of what it has not is not enforced, and a message
+ * that needs it is refused as `invalid_body`, with the field as `param`.
+ */
+export interface Capabilities {
+  /**
+   * Free-form messages are allowed only within 24 hours after the recipient last wrote, and a number's customers
+   * outside a window count against its messaging limit.
+   */
+  readonly serviceWindow?: boolean
+  /** Approved templates; requires the method `templates`. */
+  readonly templates?: boolean
+  /** Images, videos, recordings, documents and stickers, by link. */
+  readonly media?: boolean
+  /** Files that are stored in the service; requires `media` and the method `upload`. */
+  readonly uploads?: boolean
+  readonly location?: boolean
+  readonly contacts?: boolean
+  /** Buttons, lists and the like. */
+  readonly interactive?: boolean
+  readonly reactions?: boolean
+  /** Messages that quote another one, by `context`. */
+  readonly quotes?: boolean
+  /** Read receipts and typing indicators; requires the method `markRead`. */
+  readonly readMarks?: boolean
+  /** Customers without a phone number, by a user id. */
+  readonly userIds?: boolean
+}
+
+interface Identity {
+  /** The provider's name in the log and of its numbers. Defaults to `custom`. */
   readonly name?: string
   /** The number that the first workspace sends from, in E.164 format. */
   readonly phoneNumber: string
   /** The provider's id of that number. Defaults to the number itself. */
   readonly providerNumberId?: string
-  /**
-   * Sends a message once, and must not retry on its own. After 8 seconds, or if it rejects, the outcome counts as
-   * unknown.
-   */
-  readonly send: (message: OutboundMessage) => Promise<ProviderOutcome>
-  /** Every template of the number's account, of every status. */
+}
+
+/** The methods that a capability requires. */
+interface Methods {
+  /** Every template of the number's account, of every status. It has a minute. */
   readonly templates: (sender: Sender) => Promise<ReadonlyArray<ProviderTemplate>>
-  /** Marks a customer's message as read, by your own id of it. Omit it if you have no read receipts. */
-  readonly markRead?: (
+  /** Marks a customer's message as read, by your own id of it. */
+  readonly markRead: (
     command: { readonly sender: Sender; readonly providerMessageId: string; readonly typing: boolean }
   ) => Promise<void>
+  /**
+   * Uploads a file before the first message with it. Later messages reuse the id until it expires, by default after 30
+   * days.
+   */
+  readonly upload: (file: {
+    readonly sender: Sender
+    readonly mediaId: string
+    readonly mimeType: string
+    readonly filename: string | null
+    readonly size: number
+    readonly bytes: AsyncIterable<Uint8Array>
+  }) => Promise<{ readonly providerMediaId: string; readonly expiresAt?: TimeInput }>
+}
+
+interface Download {
   /**
    * Downloads a file that a customer sent, by the `id` that you reported; `null` if you no longer have it. With it,
    * events have our `media_id` in place of your `id`. Without it, they have what you reported.
@@ -135,6 +178,66 @@ export interface CustomProvider {
   readonly download?: (
     file: { readonly sender: Sender; readonly providerMediaId: string }
   ) => Promise<AsyncIterable<Uint8Array> | null>
+}
+
+/** A provider of your own. {@link defineProvider} checks it where it is written. */
+export interface CustomProvider extends Identity, Partial<Methods>, Download {
+  /** Defaults to what WhatsApp has, with its rules, except for files and read receipts without their methods. */
+  readonly capabilities?: Capabilities
+  /**
+   * Sends a message once, and must not retry on its own. After 8 seconds, or if it rejects, the outcome counts as
+   * unknown.
+   */
+  readonly send: (message: OutboundMessage) => Promise<ProviderOutcome>
+}
+
+type KindsOf<Has extends Capabilities> =
+  | "text"
+  | (Has extends { readonly templates: true } ? "template" : never)
+  | (Has extends { readonly media: true } ? "image" | "video" | "audio" | "document" | "sticker" : never)
+  | (Has extends { readonly location: true } ? "location" : never)
+  | (Has extends { readonly contacts: true } ? "contacts" : never)
+  | (Has extends { readonly interactive: true } ? "interactive" : never)
+  | (Has extends { readonly reactions: true } ? "reaction" : never)
+
+/** The messages that a channel with these capabilities gets. */
+export type OutboundMessageOf<Has extends Capabilities> = Extract<OutboundMessage, { readonly type: KindsOf<Has> }>
+
+type MethodsOf<Has extends Capabilities> =
+  & (Has extends { readonly templates: true } ? Pick<Methods, "templates"> : { readonly templates?: never })
+  & (Has extends { readonly readMarks: true } ? Pick<Methods, "markRead"> : { readonly markRead?: never })
+  & (Has extends { readonly uploads: true } ? Pick<Methods, "upload"> : { readonly upload?: never })
+
+/** What {@link defineProvider} takes: the methods that the capabilities require, and no others. */
+export type ProviderDefinition<Has extends Capabilities> = Identity & Download & MethodsOf<Has> & {
+  readonly capabilities: Has
+  /**
+   * Sends a message once, and must not retry on its own. After 8 seconds, or if it rejects, the outcome counts as
+   * unknown.
+   */
+  readonly send: (message: OutboundMessageOf<Has>) => Promise<ProviderOutcome>
+}
+
+/**
+ * Defines a provider of your own by what its channel has. `send` gets only the kinds of message that the channel has.
+ * Throws a `WacError` that names the field if something is missing, unknown or contradictory.
+ *
+ * @example
+ * const provider = defineProvider({
+ *   phoneNumber: "+15005550100",
+ *   capabilities: {},
+ *   send: async ({ messageId, to, text }) => {
+ *     const { id } = await gateway.send({ to, text: text.body, reference: messageId })
+ *     return { status: "accepted", providerMessageId: id }
+ *   }
+ * })
+ */
+export const defineProvider = <const Has extends Capabilities>(
+  definition: ProviderDefinition<Has>
+): CustomProvider => {
+  const provider = definition as unknown as CustomProvider
+  CustomProviderOption.check(provider)
+  return provider
 }
 
 /**
@@ -197,11 +300,13 @@ export type During = <A>(promise: Promise<A>) => Promise<A>
 export const layerCustom = (provider: CustomProvider, during: During): Layer.Layer<Port.Provider> => {
   CustomProviderOption.check(provider)
   const { name = "custom", phoneNumber } = provider
+  const capabilities = CustomProviderOption.capabilitiesOf(provider)
   const called = ProviderResult.calling(during)
   return Layer.succeed(
     Port.Provider,
     Port.Provider.of({
       name,
+      capabilities,
       send: (command) =>
         Effect.map(Effect.promise(() => called(() => provider.send(outboundOf(command)))), ProviderResult.outcomeOf),
       ...(provider.markRead === undefined ? {} : {
@@ -216,6 +321,21 @@ export const layerCustom = (provider: CustomProvider, during: During): Layer.Lay
                 reason: "provider_error",
                 message: "the provider did not mark the message as read"
               })
+            )
+          )
+      }),
+      ...(provider.upload === undefined ? {} : {
+        uploadFile: ({ bytes, media, sender }) =>
+          Effect.gen(function*() {
+            const now = yield* Clock.currentTimeMillis
+            const pieces = yield* Stream.toAsyncIterableEffect(bytes)
+            const { filename, id, mimeType, size } = media
+            const file = { sender: senderOf(sender), mediaId: id, mimeType, filename, size, bytes: pieces }
+            const uploaded = yield* Effect.tryPromise(() => called(() => provider.upload!(file)))
+            return yield* Effect.try(() => ProviderResult.uploadOf(uploaded, now))
+          }).pipe(
+            Effect.mapError(() =>
+              new Errors.ServerError({ reason: "provider_error", message: "the provider did not take the file" })
             )
           )
       }),
@@ -238,8 +358,8 @@ export const layerCustom = (provider: CustomProvider, during: During): Layer.Lay
         learned: PhoneNumber.unlearned
       }),
       templates: (sender) =>
-        Effect.tryPromise({
-          try: () => called(() => provider.templates(senderOf(sender))),
+        provider.templates === undefined ? Effect.succeed([]) : Effect.tryPromise({
+          try: () => called(() => provider.templates!(senderOf(sender))),
           catch: () => new Port.TemplatesUnavailable({ message: "the provider could not list its templates" })
         }).pipe(
           Effect.timeoutOrElse({

@@ -2,7 +2,15 @@
  * What the methods of a host's provider return or throw. Nothing is believed: JavaScript returns anything, and getters,
  * thenables and proxies may throw or never end.
  */
-import { Errors, PlainText, type Provider as Port, ProviderAnswer, Template } from "@wac/core"
+import {
+  Errors,
+  type MediaStore,
+  PlainText,
+  type Provider as Port,
+  ProviderAnswer,
+  Template,
+  type Time
+} from "@wac/core"
 import { Duration, Predicate, Result, Schema } from "effect"
 import type { During } from "./Provider.ts"
 
@@ -186,6 +194,22 @@ export const placeOf = (error: unknown): string => {
   } catch {
     return ""
   }
+}
+
+const keptFor = Duration.days(30)
+
+/** The file that `upload` returned. Throws if it is none. */
+export const uploadOf = ({ value }: Returned, now: Time.Instant): MediaStore.ProviderMedia => {
+  if (!Predicate.isObject(value)) throw new TypeError("the uploaded file must be an object with providerMediaId")
+  const { expiresAt, providerMediaId } = value
+  if (!Schema.is(ProviderAnswer.ProviderId)(providerMediaId)) {
+    throw new TypeError("providerMediaId must be text of 1 to 512 characters")
+  }
+  const expires = expiresAt === undefined
+    ? now + Duration.toMillis(keptFor)
+    : new Date(expiresAt as string | number | Date).getTime()
+  if (!Number.isFinite(expires)) throw new TypeError("expiresAt must be a time")
+  return { providerMediaId, expiresAt: expires }
 }
 
 /** The bytes of a file that `download` returned. */

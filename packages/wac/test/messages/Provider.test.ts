@@ -1,6 +1,14 @@
 import { SeededRandom } from "@wac/testkit"
-import { assert, describe, it } from "vitest"
-import type { CustomProvider, ProviderOutcome, WacError, WacOptions } from "../../src/index.ts"
+import { assert, describe, expectTypeOf, it } from "vitest"
+import {
+  type CustomProvider,
+  defineProvider,
+  type NewMessage,
+  type ProviderDefinition,
+  type ProviderOutcome,
+  type WacError,
+  type WacOptions
+} from "../../src/index.ts"
 import { failure, fresh, hello, start, until } from "../instance.ts"
 
 const templates: NonNullable<CustomProvider["templates"]> = async () => [{
@@ -341,5 +349,159 @@ describe("a provider's other methods", () => {
       await clock.advance("1 minute")
       assert.strictEqual((await failure(opened)).code, "server_error")
     }
+  })
+})
+
+describe("a provider with capabilities", () => {
+  const texts: Array<string> = []
+  const sms = () =>
+    defineProvider({
+      name: "sms",
+      phoneNumber: "+15005550100",
+      capabilities: {},
+      send: async ({ messageId, text }) => {
+        texts.push(text.body)
+        return { status: "accepted", providerMessageId: `p-${messageId}` }
+      }
+    })
+  const to = "+15551234567"
+  const text = { to, type: "text", text: { body: "Hello" } } as const
+
+  it("a channel without windows and templates sends a text to somebody who never wrote", async () => {
+    const { wac } = await start({ provider: sms() })
+    assert.strictEqual((await wac.messages.send(text, fresh())).status, "sent")
+    assert.strictEqual(texts.at(-1), "Hello")
+    await wac.templates.sync()
+    assert.deepStrictEqual((await wac.templates.list().page()).data, [])
+    const { status } = await wac.messages.enqueue(text, fresh())
+    assert.strictEqual(status, "queued")
+  })
+
+  it("a message that needs what the channel has not is refused by field and capability, sent or queued", async () => {
+    const { wac } = await start({ provider: sms() })
+    const link = "https://example.com/a.png"
+    const cases: ReadonlyArray<readonly [NewMessage, string, string]> = [
+      [hello(), "type", "templates"],
+      [{ to, type: "image", image: { link } }, "type", "media"],
+      [{ to, type: "location", location: { latitude: 1, longitude: 2 } }, "type", "location"],
+      [{ ...text, context: { message_id: "msg_01JD0000000000000000000000" } }, "context", "quotes"],
+      [{ ...text, to: "US.13491208655302741918" }, "to", "userIds"]
+    ]
+    for (const [message, param, capability] of cases) {
+      for (const call of [wac.messages.send(message, fresh()), wac.messages.enqueue(message, fresh())]) {
+        const error = await failure(call)
+        assert.deepInclude(error, { code: "invalid_body", reason: "invalid_field", param })
+        assert.include(error.message, capability)
+      }
+    }
+  })
+
+  it("the API's description and the dashboard follow the channel", async () => {
+    const { wac } = await start({ provider: sms(), dashboard: true })
+    const get = async (path: string) => (await wac.handler(new Request(`http://localhost${path}`))).text()
+    const { components, paths } = JSON.parse(await get("/openapi.json"))
+    assert.notProperty(paths, "/v1/templates")
+    assert.notProperty(components.schemas, "SendImage")
+    assert.property(components.schemas, "SendText")
+    assert.include(await get("/dashboard"), `<meta name="wac-lacks" content="serviceWindow templates media`)
+    const { wac: whole } = await start({ dashboard: true })
+    const page = await (await whole.handler(new Request("http://localhost/dashboard"))).text()
+    assert.notInclude(page, "wac-lacks")
+    assert.property(
+      JSON.parse(await (await whole.handler(new Request("http://localhost/openapi.json"))).text()).paths,
+      "/v1/templates"
+    )
+  })
+
+  it("an opt-out holds on every channel", async () => {
+    const { wac } = await start({ provider: sms() })
+    await wac.inbound.receive([{
+      type: "message",
+      providerNumberId: "+15005550100",
+      providerMessageId: "in-1",
+      from: to,
+      text: { body: "STOP" }
+    }])
+    assert.deepInclude(await failure(wac.messages.send(text, fresh())), { code: "forbidden", reason: "opted_out" })
+  })
+
+  it("without read marks a message is marked as read here, and typing is refused", async () => {
+    const { wac } = await start({ provider: sms() })
+    await wac.inbound.receive([{
+      type: "message",
+      providerNumberId: "+15005550100",
+      providerMessageId: "in-1",
+      from: to,
+      text: { body: "Hi" }
+    }])
+    const [event] = (await wac.events.list({ type: "message.received" }).page()).data
+    const { message_id: id } = event!.data as unknown as { readonly message_id: string }
+    const error = await failure(wac.messages.markRead(id, { ...fresh(), typing: true }))
+    assert.deepInclude(error, { code: "invalid_body", param: "typing" })
+    await wac.messages.markRead(id, fresh())
+  })
+
+  it("a capability that does not exist, is no boolean or lacks its method is refused by name", async () => {
+    const base = { phoneNumber: "+15005550100", send: async () => accepted }
+    const method = async () => {}
+    const wrong: ReadonlyArray<readonly [object, string]> = [
+      [{ ...base, capabilities: { serviceWindows: true } }, "provider.capabilities.serviceWindows"],
+      [{ ...base, capabilities: { media: "yes" } }, "provider.capabilities.media"],
+      [{ ...base, capabilities: null }, "provider.capabilities"],
+      [{ ...base, capabilities: { templates: true } }, "provider.templates"],
+      [{ ...base, capabilities: { readMarks: true } }, "provider.markRead"],
+      [{ ...base, capabilities: { media: true, uploads: true } }, "provider.upload"],
+      [{ ...base, capabilities: { uploads: true }, upload: method }, "provider.capabilities.uploads"],
+      [{ ...base, capabilities: {}, markRead: method }, "provider.capabilities.readMarks"],
+      [{ ...base, capabilities: {}, templates: method }, "provider.capabilities.templates"],
+      [{ ...base }, "provider.templates"]
+    ]
+    for (const [given, param] of wrong) {
+      assert.throws(() => defineProvider(given as never))
+      const error = await failure(start({ provider: given as WacOptions["provider"] }))
+      assert.deepInclude(error, { code: "invalid_body", param }, param)
+    }
+  })
+
+  it("a file is uploaded by the provider's own method, once, and its id is checked", async () => {
+    const uploads: Array<string> = []
+    let id: unknown = "up-1"
+    const sent: Array<unknown> = []
+    const { wac } = await start({
+      provider: defineProvider({
+        phoneNumber: "+15005550100",
+        capabilities: { media: true, uploads: true },
+        send: async (message) => {
+          sent.push(message.mediaIds)
+          return { status: "accepted", providerMessageId: `p-${sent.length}` }
+        },
+        upload: async ({ bytes, filename }) => {
+          const pieces: Array<Uint8Array> = []
+          for await (const piece of bytes) pieces.push(piece)
+          uploads.push(`${filename} ${Buffer.concat(pieces).toString()}`)
+          return { providerMediaId: id as string }
+        }
+      })
+    })
+    const file = async (text: string) =>
+      (await wac.media.upload({ bytes: new TextEncoder().encode(text), filename: `${text}.txt` }, fresh())).id
+    const one = await file("one")
+    const send = (media: string) => wac.messages.send({ to, type: "document", document: { media } }, fresh())
+    await send(one)
+    await send(one)
+    assert.deepStrictEqual(uploads, ["one.txt one"])
+    assert.deepStrictEqual(sent, [{ [one]: "up-1" }, { [one]: "up-1" }])
+    for (id of [undefined, 7, "", "x".repeat(513)]) {
+      const error = await failure(send(await file(`bad ${String(id).length}`)))
+      assert.deepInclude(error, { code: "server_error", reason: "provider_error" })
+    }
+    assert.strictEqual(sent.length, 2)
+  })
+
+  it("send gets only the kinds that the channel has, and a method needs its capability", () => {
+    const { send } = {} as ProviderDefinition<{ readonly location: true }>
+    expectTypeOf<Parameters<typeof send>[0]["type"]>().toEqualTypeOf<"text" | "location">()
+    expectTypeOf<ProviderDefinition<Record<never, never>>["markRead"]>().toEqualTypeOf<undefined>()
+    expectTypeOf<ProviderDefinition<{ readonly templates: true }>>().toHaveProperty("templates").toBeFunction()
   })
 })
