@@ -6,7 +6,7 @@ import { numbers } from "../src/Behaviour.ts"
 import { layer } from "../src/SandboxProvider.ts"
 
 const sandbox = layer.pipe(
-  Layer.provide([Layer.mock(Inbound.Inbound, { receive: () => Effect.void }), SecureRandom.layerWebCrypto])
+  Layer.provide([Layer.mock(Inbound.Inbound, { receive: () => Effect.succeed([]) }), SecureRandom.layerWebCrypto])
 )
 
 ProviderSuite.suite("the sandbox", sandbox, {

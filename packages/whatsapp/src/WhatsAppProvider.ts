@@ -98,7 +98,7 @@ export const layer = (
         if (items.length === 0) return
         fork(
           Effect.catchCause(
-            inbound.receive(items),
+            Effect.asVoid(inbound.receive(items)),
             (cause) => Effect.logError("the consequences of a provider response could not be applied", cause)
           )
         )

@@ -16,7 +16,7 @@ const unreachable = WhatsAppProvider.layer({
   businessAccountId: "2"
 }, {}).pipe(
   Layer.provide([
-    Layer.mock(Inbound.Inbound, { receive: () => Effect.void }),
+    Layer.mock(Inbound.Inbound, { receive: () => Effect.succeed([]) }),
     Layer.mock(SenderCredentials.SenderCredentials, { of: () => Effect.undefined })
   ])
 )
