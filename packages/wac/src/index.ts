@@ -37,8 +37,7 @@ export type {
   RefusedMessage,
   SendOptions,
   SendTimes,
-  SentMessage,
-  TemplateMessage
+  SentMessage
 } from "./messages/Messages.ts"
 export {
   type Capabilities,
@@ -76,6 +75,7 @@ export {
   type PostgresStorage,
   type Storage
 } from "./Storage.ts"
+export type * from "./templates/AccountTemplates.ts"
 export type { Templates } from "./templates/Templates.ts"
 export type { TimeInput } from "./TimeInput.ts"
 export type { UnknownName } from "./UnknownName.ts"

@@ -18,7 +18,7 @@ describe("the outcome that an adapter returned", () => {
       { _tag: "NotSent", error: new ServerError({ reason: "provider_unavailable", message: "no" }) },
       { _tag: "Unknown" }
     ]
-    for (const outcome of outcomes) assert.strictEqual(ProviderAnswer.outcomeOf(outcome), outcome)
+    for (const outcome of outcomes) assert.strictEqual<unknown>(ProviderAnswer.outcomeOf(outcome), outcome)
   })
 
   it("anything else is refused with the field that is wrong", () => {

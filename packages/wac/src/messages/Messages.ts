@@ -27,17 +27,15 @@ import * as Input from "../Input.ts"
 import { HostKeys } from "../keys/HostKeys.ts"
 import * as Listing from "../Listing.ts"
 import type { Running } from "../Running.ts"
+import type { TemplateMessage } from "../templates/AccountTemplates.ts"
 import { inMillis, type TimeInput, written, writtenTimes } from "../TimeInput.ts"
 import { type ErrorCode, ofDomain, type ProviderDetail, type WacError } from "../WacError.ts"
 
-/** A message to send. */
-export type NewMessage = SendMessage
-
-/** An approved template, which may be sent at any time. */
-export type TemplateMessage = Extract<NewMessage, { readonly type: "template" }>
-
 /** A message of any other kind, only within 24 hours after the recipient last wrote. */
-export type FreeFormMessage = Exclude<NewMessage, TemplateMessage>
+export type FreeFormMessage = Exclude<SendMessage, { readonly type: "template" }>
+
+/** A message to send. */
+export type NewMessage = TemplateMessage | FreeFormMessage
 
 /** The options of a send. */
 export interface SendOptions {

@@ -4,6 +4,7 @@ import type {
   CustomerMessage,
   ErrorReason,
   OneContent,
+  Received,
   ReceivedContentByType,
   Told
 } from "../../src/index.ts"
@@ -229,7 +230,7 @@ it("what became of each report is returned, in its place", async () => {
     { type: "message", providerNumberId: "sandbox-1", providerMessageId: "in-2", ...from, at: "2020-01-01T00:00:00Z" },
     { type: "message", providerNumberId: "sandbox-1", providerMessageId: "in-3", ...from }
   ]
-  const expected = [
+  const expected: ReadonlyArray<Received> = [
     { applied: true },
     { applied: false, reason: "unknown_message" },
     { applied: false, reason: "unknown_message" },

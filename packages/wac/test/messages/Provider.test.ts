@@ -343,7 +343,7 @@ describe("a provider's other methods", () => {
         image: { id: "file-1", mime_type: "image/png" }
       }])
       const [event] = (await wac.events.list({ type: "message.received" }).page()).data
-      const { media_id: mediaId } = event!.data.image as unknown as { readonly media_id: string }
+      const { media_id: mediaId } = event!.data["image" as never] as unknown as { readonly media_id: string }
       const opened = wac.media.open(mediaId)
       opened.catch(() => {})
       await clock.advance("1 minute")
