@@ -9,7 +9,7 @@ export const numbers = {
   silent: "+15005550004"
 }
 
-export interface Request {
+interface Request {
   readonly to: string
   readonly text: string
   readonly reference: string

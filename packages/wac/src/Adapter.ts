@@ -5,7 +5,8 @@
 import type { Ports, Provider } from "@wac/core"
 import type { Layer } from "effect"
 import type * as Composition from "./Composition.ts"
-import { type CustomProvider, layerCustom, type LayerProvider } from "./messages/Provider.ts"
+import type { CustomProvider } from "./messages/CustomProvider.ts"
+import { layerCustom, type LayerProvider } from "./messages/Provider.ts"
 import type { LayerStorage } from "./Storage.ts"
 
 /**

@@ -22,6 +22,16 @@ export type { Log, LogEntry } from "./Log.ts"
 export type { Media, NewFile, OpenedFile, StoredFile } from "./media/Media.ts"
 export { type MediaStore, s3, type S3MediaStore } from "./media/MediaStore.ts"
 export type {
+  Capabilities,
+  CustomProvider,
+  OutboundMessage,
+  OutboundMessageOf,
+  ProviderDefinition,
+  ProviderOutcome,
+  ProviderTemplate,
+  Sender
+} from "./messages/CustomProvider.ts"
+export type {
   AnyMessage,
   ConversationFilter,
   EnqueueOptions,
@@ -40,19 +50,11 @@ export type {
   SentMessage
 } from "./messages/Messages.ts"
 export {
-  type Capabilities,
-  type CustomProvider,
   defineProvider,
   type LayerProvider,
-  type OutboundMessage,
-  type OutboundMessageOf,
   type Provider,
-  type ProviderDefinition,
-  type ProviderOutcome,
-  type ProviderTemplate,
   sandbox,
-  type SandboxProvider,
-  type Sender
+  type SandboxProvider
 } from "./messages/Provider.ts"
 export type { NumberCredentials, PhoneNumbers } from "./numbers/PhoneNumbers.ts"
 export type { Limits, MasterKey, Rate, ReceiverRules, Retention, WacOptions } from "./Options.ts"

@@ -26,7 +26,7 @@ const cases: ReadonlyArray<readonly [OutboundMessage, keyof Capabilities.Capabil
 ]
 
 describe("a message", () => {
-  it("is refused by the field that needs what the channel has not, and the refusal names the capability", () => {
+  it("a message is refused by the field that needs what the channel has not, and the refusal names the capability", () => {
     for (const [message, capability, param] of cases) {
       assert.isUndefined(Capabilities.refusal(Capabilities.all, message))
       const refusal = Capabilities.refusal({ ...Capabilities.all, [capability]: false }, message)
@@ -35,7 +35,7 @@ describe("a message", () => {
     }
   })
 
-  it("that is a text from a phone number to another can be sent on every channel", () => {
+  it("a text from a phone number to another can be sent on every channel", () => {
     assert.isUndefined(Capabilities.refusal(Capabilities.none, text()))
   })
 

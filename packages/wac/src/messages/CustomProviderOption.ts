@@ -4,7 +4,7 @@
 import { Capabilities, PhoneNumber, PlainText, ProviderAnswer } from "@wac/core"
 import { Schema } from "effect"
 import { badOption } from "../WacError.ts"
-import type { CustomProvider } from "./Provider.ts"
+import type { CustomProvider } from "./CustomProvider.ts"
 
 /** The names of an option, and which of them are methods. */
 const names: { readonly [name in keyof Required<CustomProvider>]: "value" | "method" } = {

@@ -11,8 +11,10 @@ import {
   Template,
   type Time
 } from "@wac/core"
-import { Duration, Predicate, Result, Schema } from "effect"
-import type { During } from "./Provider.ts"
+import { DateTime, Duration, Option, Predicate, Result, Schema } from "effect"
+
+/** Makes a fake clock wait for a promise of the host (see `FakeClock`). */
+export type During = <A>(promise: Promise<A>) => Promise<A>
 
 /** What a method returned. In a box, since a promise would follow a thenable, even one that leads to itself. */
 export interface Returned {
@@ -207,8 +209,8 @@ export const uploadOf = ({ value }: Returned, now: Time.Instant): MediaStore.Pro
   }
   const expires = expiresAt === undefined
     ? now + Duration.toMillis(keptFor)
-    : new Date(expiresAt as string | number | Date).getTime()
-  if (!Number.isFinite(expires)) throw new TypeError("expiresAt must be a time")
+    : Option.getOrUndefined(Option.map(DateTime.make(expiresAt as DateTime.DateTime.Input), DateTime.toEpochMillis))
+  if (expires === undefined) throw new TypeError("expiresAt must be a time")
   return { providerMediaId, expiresAt: expires }
 }
 

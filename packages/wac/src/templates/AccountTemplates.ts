@@ -8,7 +8,6 @@ import type { SendTemplate, TemplateContent } from "../generated/MessageContents
  * The account's templates by name and language. `wac templates types > templates.d.ts` writes them, and then `send` and
  * `enqueue` take no other name, language or number of placeholders. Without that file, names are any text.
  */
-// eslint-disable-next-line @typescript-eslint/no-empty-object-type
 export interface AccountTemplates {}
 
 type InLanguages<Name, Languages> = {

@@ -71,7 +71,12 @@ const hostile = new Proxy({}, {
   }
 })
 
-const thenable = { then: (resolve: (value: unknown) => void) => resolve(thenable) }
+type Then = (resolve: (value: unknown) => void, reject: (error: unknown) => void) => unknown
+
+/** An object with a method `then` that is no promise. */
+const withThen = (then: Then, name = "then"): object => ({ [name]: then })
+
+const thenable: object = withThen((resolve) => resolve(thenable))
 
 describe("a provider's result", () => {
   it("a throttled send whose retryAfter is missing is tried again after a second", async () => {
@@ -140,7 +145,7 @@ describe("a provider's result", () => {
   it("a send that throws, rejects or returns something other than a promise has an end", async () => {
     const given: ReadonlyArray<readonly [() => unknown, string]> = [
       [() => accepted, "sent"],
-      [() => ({ then: (resolve: (value: unknown) => void) => resolve(accepted) }), "sent"],
+      [() => withThen((resolve) => resolve(accepted)), "sent"],
       [() => thenable, unknown],
       [async () => {
         throw new Error("broken")
@@ -152,23 +157,17 @@ describe("a provider's result", () => {
       [() => Promise.reject(undefined), unknown],
       [() => Promise.reject(cyclic), unknown],
       [() => new Promise(() => {}), unknown],
-      [() => ({
-        get then() {
-          throw hostile
-        }
-      }), unknown],
-      [() => ({
-        then: () => {
+      [() => hostile, unknown],
+      [() =>
+        withThen(() => {
           throw new Error("no then")
-        }
-      }), unknown],
-      [() => ({
-        then: (resolve: (value: unknown) => void, reject: (error: unknown) => void) => {
+        }), unknown],
+      [() =>
+        withThen((resolve, reject) => {
           resolve(accepted)
           reject(new Error("twice"))
           resolve(refused)
-        }
-      }), "sent"]
+        }), "sent"]
     ]
     const { ends } = await outcomesOf(given.map(([send]) => send))
     assert.deepStrictEqual(ends, given.map(([, end]) => end))
