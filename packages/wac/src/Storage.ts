@@ -6,6 +6,7 @@ import * as SchemaName from "@wac/postgres/SchemaName"
 import * as ServerUrl from "@wac/postgres/ServerUrl"
 import { Layer, Redacted, Result } from "effect"
 import type * as Composition from "./Composition.ts"
+import * as KnownOptions from "./KnownOptions.ts"
 import { badOption } from "./WacError.ts"
 
 /** Everything is lost with the process. For tests and for trying things out. */
@@ -82,8 +83,17 @@ const schemaOf = (schema: unknown): { readonly schema?: string } => {
   return { schema: schema as string }
 }
 
+/** The options of each kind of storage. */
+const names: { readonly [Type in Storage["type"]]: Record<keyof Extract<Storage, { readonly type: Type }>, true> } = {
+  memory: { type: true },
+  postgres: { type: true, url: true, listenUrl: true, maxConnections: true, migrate: true, schema: true },
+  pglite: { type: true, directory: true, schema: true },
+  layer: { type: true, layer: true }
+}
+
 /** Builds the composition's storage. Throws on an invalid option. */
 export const composed = (storage: Storage): Composition.Storage<unknown> => {
+  if (Object.hasOwn(names, storage?.type)) KnownOptions.check(storage, names[storage.type], "storage.")
   switch (storage?.type) {
     case "memory":
       return { _tag: "Memory" }
