@@ -65,16 +65,16 @@ const remedies: { readonly [problem in StoreError.Problem]: string } = {
   io_error: "look at the database's log and at its disk"
 }
 
-const ofWrites = ({ missingRights, problem, role }: Inspection.Inspection): ReadonlyArray<Finding> =>
-  missingRights.length > 0
-    ? [wrong(
+const ofWrites = ({ missingRights, problem, role }: Inspection.Inspection): ReadonlyArray<Finding> => [
+  ...problem === undefined ? [] : [wrong("database", Readiness.explain(problem), remedies[problem])],
+  ...missingRights.length === 0 ? [] : [
+    wrong(
       "database",
       `the role ${role} lacks rights: ${missingRights.join(", ")}`,
       `grant them to ${role}; see docs/guides/postgresql.md, Two roles`
-    )]
-    : problem === undefined
-    ? [] :
-    [wrong("database", Readiness.explain(problem), remedies[problem])]
+    )
+  ]
+]
 
 /** A database that cannot be opened. `advice` is for what the database itself does not name. */
 export const ofUnopened = (

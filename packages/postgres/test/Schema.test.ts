@@ -179,7 +179,7 @@ describe("the schema", () => {
       assert.lengthOf(yield* client`select from "other one".workspaces`, 0)
     }).pipe(Effect.provide(PgliteClient.layer({ schema: "other one" }))))
 
-  it("has a name that PostgreSQL can hold, without quotes", () => {
+  it("its name is one that PostgreSQL can hold, without quotes", () => {
     for (const name of ["wac", "Odd name", "x".repeat(63), "ünïcode"]) assert.isUndefined(wrongName(name))
     for (const name of ["", "x".repeat(64), "a\"b", "a'b", "a\\b", "a\nb", "pg_wac", "information_schema"]) {
       assert.isDefined(wrongName(name), name)

@@ -176,6 +176,7 @@ describe("the diagnosis", () => {
       ["a standby", { isWritable: false }, "wrong"],
       ["a full disk", { problem: "disk_full" }, "wrong"],
       ["a right that is missing", { problem: "not_permitted" }, "wrong"],
+      ["a right that is missing, by name", { missingRights: ["insert on wac.messages"] }, "wrong"],
       ["fsync that is off", { settings: { ...sound.settings, fsync: "off" } }, "wrong"],
       ["commits that are not awaited", { settings: { ...sound.settings, synchronous_commit: "off" } }, "wrong"],
       ["a clock a minute away", { clockAhead: -61_000 }, "wrong"],
