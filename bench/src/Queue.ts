@@ -314,12 +314,14 @@ const waiting = (plan: Plan, cluster: Cluster): Effect.Effect<void, BenchFailed,
     const again = yield* start("an empty queue again", "again")
     yield* Console.log(`\nqueueing ${Report.whole(plan.waiting)} messages for later`)
     const { body: _, ...template } = Workload.template
-    yield* Queued.fill(full.database, {
-      count: plan.waiting,
-      due: "Later",
-      template: { ...template, bodyParams: ["A-1001", "Tuesday"] }
-    })
     const all = [empty, full, again]
+    // all have as many messages, so that they differ by whether these wait
+    yield* Effect.forEach(all, ({ database }) =>
+      Queued.fill(database, {
+        count: plan.waiting,
+        due: database === full.database ? "Later" : "Cancelled",
+        template: { ...template, bodyParams: ["A-1001", "Tuesday"] }
+      }), { discard: true })
     const outcome = yield* Rounds.measure(cluster, all.map(({ contestant }) => contestant), {
       connections: 64,
       rounds: plan.rounds,

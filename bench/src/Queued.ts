@@ -13,14 +13,17 @@ const now = "extract(epoch from now())::bigint * 1000"
 
 const day = 86_400_000
 
-/** When the messages are due. */
-export type Due = "Now" | "Later"
+/** When the messages are due; what was cancelled waits no more. */
+export type Due = "Now" | "Later" | "Cancelled"
+
+const later = `${now} + ${day} + (n * ${80 * day}::numeric / c.count)::bigint`
 
 const times: { readonly [due in Due]: string } = {
   /** Since a moment ago. */
   Now: `${now} - 1000`,
   /** One after the other, from tomorrow until 80 days later. */
-  Later: `${now} + ${day} + (n * ${80 * day}::numeric / c.count)::bigint`
+  Later: later,
+  Cancelled: later
 }
 
 const id = (prefix: string): string => `'${prefix}_0' || lpad(n::text, 25, '0')`
@@ -38,18 +41,20 @@ const insert = (due: Due, template: object): string =>
     select id, workspace_id, api_key_id, phone_number_id, phone_number,
       json_build_object('to', '${recipientPrefix}' || lpad(n::text, 8, '0'), 'type', 'template', 'template',
         '${JSON.stringify(template)}'::json),
-      'queued', at, at, send_at, 'POST ${Workload.path}', md5('key' || n)::uuid::text,
+      '${
+    due === "Cancelled" ? "cancelled" : "queued"
+  }', at, at, send_at, 'POST ${Workload.path}', md5('key' || n)::uuid::text,
       encode(sha256(n::text::bytea), 'hex'), json_build_object('_tag', 'Queued', 'messageId', id,
         'workspaceId', workspace_id, 'apiKeyId', api_key_id, 'sendAt', send_at)
     from given
   )
   insert into send_queue (message_id, phone_number_id, workspace_id, due_at, send_until)
-  select id, phone_number_id, workspace_id, send_at, send_at + ${day} from given`
+  select id, phone_number_id, workspace_id, send_at, send_at + ${day} from given where ${due !== "Cancelled"}`
 
 /** The numbers of the messages' customers begin with this, and nobody else's do. */
 export const recipientPrefix = "+49151"
 
-/** Has so many messages wait in the only workspace of a database, sent from its only number. */
+/** Stores so many messages of the only workspace of a database, sent from its only number. */
 export const fill = (
   database: Database,
   { count, due, template }: {
@@ -63,6 +68,14 @@ export const fill = (
     for (let first = 1; first <= count; first += chunk) {
       yield* database.query(insert(due, template), [first, Math.min(count, first + chunk - 1), count])
     }
+    if (due !== "Cancelled") yield* tell(database, count)
+    yield* database.query("reset synchronous_commit")
+    yield* database.tidy
+  })
+
+/** Has the queue know of messages. */
+const tell = (database: Database, count: number): Effect.Effect<void, BenchFailed> =>
+  Effect.gen(function*() {
     yield* database.query(
       `insert into queue_sizes as s (workspace_id, shard, queued) select id, 0, $1::integer from workspaces
       on conflict (workspace_id, shard) do update set queued = s.queued + excluded.queued`,
@@ -73,6 +86,4 @@ export const fill = (
       select q.phone_number_id, q.workspace_id, min(q.due_at) from send_queue q group by 1, 2
       on conflict (phone_number_id) do update set work_at = excluded.work_at`
     )
-    yield* database.query("reset synchronous_commit")
-    yield* database.tidy
   })

@@ -10,7 +10,7 @@ import * as PgBouncer from "@wac/testbed/PgBouncer"
 import * as Program from "@wac/testbed/Program"
 import { Duration, Effect, Exit, Fiber } from "effect"
 import * as checks from "../checks.ts"
-import * as guide from "../guide.ts"
+import { cluster as clusterOf } from "../cluster.ts"
 import { call, send } from "../harness.ts"
 import { type Listening, masterKey, signedIn, sql, start, withKey } from "../processes.ts"
 import { generous, path, template } from "../whatsapp/whatsapp.ts"
@@ -50,34 +50,23 @@ interface Sent {
 }
 
 const served = Effect.gen(function*() {
-  const cluster = yield* Effect.acquireRelease(
-    Effect.promise(() => PatroniCluster.start(members)),
-    (cluster) => Effect.promise(cluster.stop)
-  )
+  const cluster = yield* clusterOf(members)
   const pooler = yield* Effect.acquireRelease(
     Effect.promise(() => PgBouncer.start(cluster.proxied)),
     (pooler) => Effect.promise(pooler.stop)
   )
-  const [primary, pooled] = [cluster.proxied, pooler.url].map((url) => new URL(url).host)
-  const [atFirst, ...ways] = yield* guide.blocks("high-availability.md", "a PostgreSQL cluster")
-  const follow = (commands: string, env: Readonly<Record<string, string>>) =>
-    guide.run(commands, {
-      replaced: [
-        ["127.0.0.1:5000", primary!],
-        ["127.0.0.1:6432", pooled!],
-        ["10.0.0.1:5432,10.0.0.2:5432,10.0.0.3:5432", cluster.hosts.replace(/.*@(.*)\/.*/, "$1")]
-      ],
-      directory: "deploy/patroni",
-      env
-    })
-  assert.match(yield* follow(atFirst!, cluster.env), /Leader.*running/)
   const api = yield* Effect.orDie(CloudApi.make({ settings: { ...generous, ...lives } }))
   const env = { ...api.environment, WAC_MASTER_KEY: masterKey() }
   const processes = yield* Effect.all([
     start({ ...env, DATABASE_URL: pooler.url, DATABASE_LISTEN_URL: cluster.proxied }),
     start({ ...env, DATABASE_URL: cluster.hosts })
   ], { concurrency: 2 })
-  for (const commands of ways) assert.include(yield* follow(commands, env), "ok     database")
+  for (const commands of cluster.ways) {
+    assert.include(
+      yield* cluster.follow(commands, env, [["127.0.0.1:6432", new URL(pooler.url).host]]),
+      "ok     database"
+    )
+  }
   const { problem } = yield* api.courier.subscribe(processes[1].url + path, api.identity.verifyToken)
   assert.isUndefined(problem)
   return { api, cluster, processes, ...(yield* signedIn(processes[0])) }

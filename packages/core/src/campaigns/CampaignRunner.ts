@@ -47,7 +47,7 @@ export const layer = Layer.effectDiscard(
     const rateCard = yield* CurrentRateCard
     const { rest } = yield* Polling
     const { begun } = yield* Heartbeats
-    const departures = yield* Departures.make({ isStrict: true })
+    const departures = yield* Departures.make
 
     const record = Effect.fnUntraced(function*(
       { id, workspaceId }: CampaignWorkStep.Worked["campaign"],
@@ -101,6 +101,8 @@ export const layer = Layer.effectDiscard(
           queue: { campaignId: campaign.id },
           request: Recipient.requestOf(campaign, recipient.key)
         })),
+        // its pace is strict (contract §11)
+        null,
         (recipient, ended) => record(campaign, recipient, ended)
       )
       return true

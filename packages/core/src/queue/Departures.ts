@@ -26,6 +26,17 @@ export interface Departing<Of extends Queue> extends QueuedMessage<Of> {
   readonly slot: Instant
 }
 
+/** Messages that leave late rather than not at all: one after the other, at the pace of their slots. */
+export interface Lane {
+  /** Those of one id share the pace. */
+  readonly id: string
+  /** Between two slots, in milliseconds. */
+  readonly interval: number
+}
+
+/** What of the interval of its slots is between two messages of a lane that is late, until it is on time again. */
+const catchingUp = 0.98
+
 /** The messages that one runner of a process has taken. */
 export interface Departures {
   /** Whether it may take more. */
@@ -35,40 +46,66 @@ export interface Departures {
   /** How far this process's clock is ahead of the storage's, in milliseconds. */
   readonly ahead: () => number
   /**
-   * Sends messages in the background, each at its slot unless that has passed by then, and calls `record` with the
-   * result and the time at which the try began. If `record` fails, the message's lease ends, and another try finds out what came of it.
+   * Sends messages in the background, each at its slot, and calls `record` with the result and the time at which the
+   * try began. If `record` fails, the message's lease ends, and another try finds out what came of it.
+   *
+   * A message that is late for its slot leaves at the pace of its lane; without a lane it is not sent but waits for
+   * another slot (`Pace.isMissed`). Either way, those that are late are not sent all at once.
    */
   readonly leave: <Of extends Queue, Taken extends Departing<Of>>(
     taken: ReadonlyArray<Taken>,
+    lane: Lane | null,
     record: (taken: Taken, ended: QueuedEnd<Of>, begunAt: Instant) => Effect.Effect<void, StoreError>
   ) => Effect.Effect<void>
 }
 
-/**
- * For one runner, as long as its scope is open. With a strict pace, a message that is late for its slot is not sent but
- * waits for another one (`Pace.isMissed`), so that late ones are not sent all at once; otherwise it is sent late.
- */
-export const make = Effect.fnUntraced(function*({ isStrict }: { readonly isStrict: boolean }) {
+/** The turns of lanes, as long as they have messages to send or have just sent some. */
+const makeTurns = () => {
+  const lanes = new Map<string, { readonly gate: Semaphore.Semaphore; freeAt: Instant; waiting: number }>()
+  const laneOf = (id: string, now: Instant) => {
+    for (const [id, { freeAt, waiting }] of lanes) if (waiting === 0 && freeAt <= now) lanes.delete(id)
+    const lane = lanes.get(id) ?? { gate: Semaphore.makeUnsafe(1), freeAt: now, waiting: 0 }
+    lanes.set(id, lane)
+    return lane
+  }
+  /** Waits until so many messages of a lane may leave, after those that asked before. */
+  return ({ id, interval }: Lane, count: number) =>
+    Effect.flatMap(Clock.currentTimeMillis, (now) => {
+      const lane = laneOf(id, now)
+      lane.waiting++
+      return Effect.gen(function*() {
+        const wait = lane.freeAt - (yield* Clock.currentTimeMillis)
+        if (wait > 0) yield* Effect.sleep(Duration.millis(wait))
+        // from when they leave: waking late is no reason to leave together with the next
+        lane.freeAt = (yield* Clock.currentTimeMillis) + count * interval * catchingUp
+      }).pipe(
+        lane.gate.withPermit,
+        Effect.ensuring(Effect.sync(() => {
+          lane.waiting--
+        }))
+      )
+    })
+}
+
+/** For one runner, as long as its scope is open. */
+export const make = Effect.gen(function*() {
   const messages = yield* QueuedMessages
   const leaving = yield* FiberSet.make()
   const places = yield* Semaphore.make(maxInFlight)
+  const turn = makeTurns()
   let taken = 0
   let ahead: number | undefined
 
   const attempt = Effect.fnUntraced(function*<Of extends Queue>(
     queued: QueuedMessage<Of>,
-    at: Instant
+    isMissed: Effect.Effect<boolean>
   ): Effect.fn.Return<QueuedEnd<Of>> {
-    const isMissed = Effect.map(Clock.currentTimeMillis, (now) => isStrict && Pace.isMissed(at, now))
     if (yield* isMissed) return { _tag: "TooLate" }
     // only once, so that a storage that is always slow delays messages, and does not hold them back
-    return yield* messages.send(
-      queued,
-      isStrict && queued.message.status === "queued" ? isMissed : Effect.succeed(false)
-    )
+    return yield* messages.send(queued, queued.message.status === "queued" ? isMissed : Effect.succeed(false))
   })
 
-  const leave: Departures["leave"] = (all, record) => {
+  const leave: Departures["leave"] = (all, lane, record) => {
     taken += all.length
     return Effect.forEach(
       Map.groupBy(all, ({ slot }) => Pace.departure(slot)),
@@ -78,8 +115,11 @@ export const make = Effect.fnUntraced(function*({ isStrict }: { readonly isStric
           Clock.currentTimeMillis,
           (now) => Effect.sleep(Duration.millis(Math.max(0, at - now)))
         )
+        const isMissed = lane === null
+          ? Effect.map(Clock.currentTimeMillis, (now) => Pace.isMissed(at, now))
+          : Effect.succeed(false)
         const send = (one: typeof group[number]) =>
-          places.withPermit(Effect.all([Clock.currentTimeMillis, attempt(one, at)])).pipe(
+          places.withPermit(Effect.all([Clock.currentTimeMillis, attempt(one, isMissed)])).pipe(
             Effect.flatMap(([begunAt, ended]) => orUnavailable(record(one, ended, begunAt))),
             Effect.catchCause((cause) => Effect.logDebug("the outcome of a queued message is not recorded yet", cause)),
             Effect.ensuring(Effect.sync(() => {
@@ -88,7 +128,10 @@ export const make = Effect.fnUntraced(function*({ isStrict }: { readonly isStric
           )
         return FiberSet.run(
           leaving,
-          Effect.andThen(depart, Effect.forEach(group, send, { concurrency: "unbounded", discard: true }))
+          depart.pipe(
+            Effect.andThen(lane === null ? Effect.void : turn(lane, group.length)),
+            Effect.andThen(Effect.forEach(group, send, { concurrency: "unbounded", discard: true }))
+          )
         )
       },
       { discard: true }

@@ -35,8 +35,7 @@ export const layer = Layer.effectDiscard(
     const limits = yield* CurrentLimits
     const { rest } = yield* Polling
     const { begun } = yield* Heartbeats
-    // the number's bucket bounds what is sent late at once
-    const departures = yield* Departures.make({ isStrict: false })
+    const departures = yield* Departures.make
 
     const end = Effect.fnUntraced(function*({ message: { id, phoneNumberId } }: QueueWorkStep.Queued, end: QueueEnd) {
       yield* store.end({
@@ -54,11 +53,12 @@ export const layer = Layer.effectDiscard(
       const now = yield* Clock.currentTimeMillis
       const worked = yield* store.work({ now, limit, limits })
       if (Option.isNone(worked)) return false
-      const { at, claimed, expired } = worked.value
+      const { at, claimed, expired, interval, phoneNumberId } = worked.value
       yield* departures.measure(now, at)
       const leaving = claimed.map((queued) => ({ ...queued, queue: ofCallers }))
       yield* departures.leave<OfCallers, typeof leaving[number]>(
         leaving,
+        { id: phoneNumberId, interval },
         Effect.fnUntraced(function*(queued, ended, begunAt) {
           const { message: { sendAt }, tries } = queued
           if (tries === 0) yield* Metrics.queueLate(begunAt - departures.ahead() - sendAt!, begunAt)

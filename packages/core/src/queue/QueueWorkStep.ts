@@ -90,6 +90,8 @@ export interface Worked {
   readonly phoneNumberId: PhoneNumberId
   /** The storage's time. */
   readonly at: Instant
+  /** Between two slots, in milliseconds. */
+  readonly interval: number
   readonly claimed: ReadonlyArray<Claimed>
   /** Messages that were not sent in time. They take no slot. */
   readonly expired: ReadonlyArray<Queued>
@@ -108,7 +110,7 @@ export const work: Decide<Work, LoadedWork, Worked, WorkWrites, Need> = (
   const room = Math.min(slots.count, limit)
   if (room === 0) {
     return {
-      answers: [{ phoneNumberId, at: now, claimed: [], expired: [] }],
+      answers: [{ phoneNumberId, at: now, interval: slots.interval, claimed: [], expired: [] }],
       writes: { lane: { ...lane, workAt: slots.from }, leased: [] }
     }
   }
@@ -121,7 +123,7 @@ export const work: Decide<Work, LoadedWork, Worked, WorkWrites, Need> = (
   const isFull = taken.length === room
   const next = [...due.nextAt === null ? [] : [due.nextAt], ...taken.length === 0 ? [] : [until]]
   return {
-    answers: [{ phoneNumberId, at: now, claimed, expired }],
+    answers: [{ phoneNumberId, at: now, interval: slots.interval, claimed, expired }],
     writes: {
       lane: {
         ...lane,

@@ -1,0 +1,70 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Clock, Duration, Effect } from "effect"
+import * as Departures from "../../src/queue/Departures.ts"
+import { QueuedMessages } from "../../src/queue/QueuedMessages.ts"
+import { advance, at } from "../clock.ts"
+import { start } from "../samples.ts"
+
+/** A number of the highest tier, whose queue has 800 a second. */
+const interval = 1.25
+
+/** How long the process stands still, in milliseconds from the start. */
+const stall = { from: 500, to: 900 }
+
+/** A process that stands still: whoever is to wake meanwhile wakes afterwards. */
+const stalling = (clock: Clock.Clock): Clock.Clock =>
+  Object.assign(Object.create(clock) as Clock.Clock, {
+    sleep: (duration: Duration.Duration) => {
+      const now = clock.currentTimeMillisUnsafe() - start
+      const wake = now + Duration.toMillis(duration)
+      return clock.sleep(Duration.millis(wake > stall.from && wake < stall.to ? stall.to - now : wake - now))
+    }
+  })
+
+/** When a second's messages left, in milliseconds from the start, with a stall among them. */
+const departuresWith = (lane: Departures.Lane | null) =>
+  Effect.gen(function*() {
+    const left: Array<number> = []
+    yield* Effect.gen(function*() {
+      const departures = yield* Departures.make
+      const taken = Array.from(
+        { length: 1600 },
+        (_, n) => ({ slot: start + n * interval, message: { status: "queued" } })
+      )
+      yield* departures.leave(taken as never, lane, () => Effect.void)
+      yield* advance("5 seconds")
+    }).pipe(
+      Effect.scoped,
+      Effect.provideService(QueuedMessages, {
+        send: () =>
+          Effect.map(Clock.currentTimeMillis, (now) => {
+            left.push(now - start)
+            return { _tag: "Ended" }
+          })
+      } as never),
+      Effect.provideService(Clock.Clock, stalling(yield* Clock.Clock)),
+      at(start)
+    )
+    return left
+  })
+
+/** The most in any second. */
+const mostInASecond = (left: ReadonlyArray<number>): number =>
+  Math.max(...left.map((from) => left.filter((time) => time >= from && time < from + 1000).length))
+
+describe("departures", () => {
+  it.effect("after a process stood still, the messages of a lane leave late, and no second has a twentieth more than its pace", () =>
+    Effect.gen(function*() {
+      const left = yield* departuresWith({ id: "num_1", interval })
+      assert.lengthOf(left, 1600)
+      assert.isAtMost(mostInASecond(left), 1000 / interval * 1.05)
+      assert.isAtMost(left.at(-1)!, 2000 + stall.to - stall.from)
+    }))
+
+  it.effect("messages without a lane that are late for their slots are not sent", () =>
+    Effect.gen(function*() {
+      const left = yield* departuresWith(null)
+      assert.isBelow(left.length, 1600)
+      assert.isAtMost(mostInASecond(left), 1000 / interval * 1.1)
+    }))
+})
