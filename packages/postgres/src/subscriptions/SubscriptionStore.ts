@@ -34,7 +34,7 @@ const release = statement(
   where s.workspace_id = ${workspaceId} and s.name = ${name} and s.owner = ${owner}`
 )
 
-export const failedText = `select n.attempts, n.failed_at, n.failure, ${event.names("e")}
+const failedText = `select n.attempts, n.failed_at, n.failure, ${event.names("e")}
   from subscription_entries n join events e on e.id = n.event_id
   where n.workspace_id = $1 and n.name = $2 and n.state = 'failed' and n.event_id > coalesce($3, '')
   order by n.event_id limit $4`
